@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Time sequences of open loops. */
+#include "arrival.h"
+#include "gen.h"
+#include "share.h"
+
+#define NS_MILLI	1000000000000ull	/* ns in 1000 s */
+
+/* A positive number, mantissa * 2^-shift with the mantissa in [2^62, 2^63). */
+struct scaled {
+	u64 mantissa;
+	s32 shift;
+};
+
+/* @num / @den, both in [1, 2^63), to 63 digits. */
+static struct scaled scaled_ratio(u64 num, u64 den)
+{
+	s32 num_up = __builtin_clzll(num) - 1;
+	s32 den_up = __builtin_clzll(den) - 1;
+	struct scaled ratio = { .mantissa = 0, .shift = 62 + num_up - den_up };
+	u32 i;
+
+	num <<= num_up;
+	den <<= den_up;
+	if (num < den) {
+		num <<= 1;
+		ratio.shift++;
+	}
+	for (i = 0; i < 63; i++) {
+		ratio.mantissa <<= 1;
+		if (num >= den) {
+			num -= den;
+			ratio.mantissa |= 1;
+		}
+		num <<= 1;
+	}
+	return ratio;
+}
+
+static struct scaled scaled_product(struct scaled a, struct scaled b)
+{
+	struct scaled product = {
+		.mantissa = spek_mulhi64(a.mantissa << 1, b.mantissa << 1),
+		.shift = a.shift + b.shift - 62,
+	};
+
+	if (product.mantissa >> 63) {
+		product.mantissa >>= 1;
+		product.shift--;
+	}
+	return product;
+}
+
+/*
+ * The rate of a worker is the sum over the streams of what it has of each, so
+ * that each replica gets its own rate whoever runs it.
+ */
+static bool poisson_mean(struct spek_clock *clock, const struct spek_workload *wl, u32 arrival,
+			 u32 worker, u32 nr_workers)
+{
+	u64 all, mine = spek_share_weights(NULL, wl, arrival, worker, nr_workers, &all);
+	struct scaled mean;
+
+	if (!mine)
+		return false;
+	mean = scaled_product(scaled_ratio(NS_MILLI, wl->arrival[arrival].rate_milli),
+			      scaled_ratio(all, mine));
+	if (mean.shift >= 32) {
+		clock->pace = SPEK_PACE_POISSON;
+		clock->mean = mean.mantissa >> (mean.shift - 32);
+		/* Round to nearest: the mean rate is meant to be exact. */
+		if (mean.shift > 32)
+			clock->mean += mean.mantissa >> (mean.shift - 33) & 1;
+		return true;
+	}
+	/* A mean gap of 2^57 ns is four years, and a gap can be 44 means: call that never. */
+	if (mean.shift < 6)
+		return false;
+	clock->pace = SPEK_PACE_SLOW_POISSON;
+	clock->slow_bits = 32 - (u32)mean.shift;
+	clock->mean = mean.mantissa;
+	return true;
+}
+
+static void constant_step(struct spek_clock *clock, struct spek_times *times, u64 rate_milli,
+			  u32 worker, u32 workers, u64 start_ns)
+{
+	u64 step = NS_MILLI * workers;
+	u64 offset = NS_MILLI * worker;
+	u64 offset_ns = spek_div64(offset, rate_milli);
+
+	clock->pace = SPEK_PACE_CONSTANT;
+	clock->step_ns = spek_div64(step, rate_milli);
+	clock->step_rest = step - clock->step_ns * rate_milli;
+	clock->rest_of = rate_milli;
+	times->next_ns = start_ns + offset_ns;
+	times->frac = offset - offset_ns * rate_milli;
+}
+
+void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
+		     const struct spek_workload *wl, u32 arrival, u64 seed, u32 worker,
+		     u32 nr_workers, u64 start_ns)
+{
+	const struct spek_arrival *process = &wl->arrival[arrival];
+	u32 workers = spek_share_participants(wl, arrival, nr_workers);
+	u32 first;
+
+	spek_memset(clock, 0, sizeof(*clock));
+	spek_memset(times, 0, sizeof(*times));
+	times->next_ns = SPEK_NEVER;
+	if (process->law == SPEK_LAW_CLOSED)
+		clock->pace = SPEK_PACE_CLOSED;
+	if (worker >= workers)
+		return;
+
+	switch (process->law) {
+	case SPEK_LAW_POISSON:
+		if (!poisson_mean(clock, wl, arrival, worker, nr_workers))
+			return;
+		spek_rng_init(&times->rng, seed, worker, arrival, SPEK_RNG_TIMES);
+		times->next_ns = start_ns;
+		spek_times_advance(times, clock);
+		break;
+	case SPEK_LAW_CONSTANT:
+		constant_step(clock, times, process->rate_milli, worker, workers, start_ns);
+		break;
+	case SPEK_LAW_BURST:
+		clock->pace = SPEK_PACE_BURST;
+		clock->burst_length = spek_share_even(process->burst_length, worker, workers,
+						      &first);
+		clock->step_ns = process->burst_interval_ns;
+		times->left = clock->burst_length;
+		times->next_ns = start_ns;
+		break;
+	}
+}
+
+static void advance_slow_poisson(struct spek_times *times, const struct spek_clock *clock)
+{
+	u64 low = 0;
+	u64 high = spek_muladd128(&low, spek_expo_next(&times->rng), clock->mean);
+	u32 up = clock->slow_bits;
+
+	times->frac += low << up;
+	times->next_ns += (high << up | low >> (64 - up)) + (times->frac < low << up);
+}
+
+static void advance_constant(struct spek_times *times, const struct spek_clock *clock)
+{
+	times->next_ns += clock->step_ns;
+	times->frac += clock->step_rest;
+	if (times->frac >= clock->rest_of) {
+		times->frac -= clock->rest_of;
+		times->next_ns++;
+	}
+}
+
+u64 spek_times_estimate(const struct spek_times *times, const struct spek_clock *clock,
+			u64 now_ns)
+{
+	u64 span = now_ns - times->next_ns;
+	u64 step, steps, rest;
+
+	switch (clock->pace) {
+	case SPEK_PACE_POISSON:
+		/* A mean of at least 1 ns, so the quotient fits. */
+		return 1 + spek_muldiv64(span, 1ull << 32, clock->mean);
+	case SPEK_PACE_CONSTANT:
+		/* Arrival k is due at next_ns + (frac + k * step) / rest_of, rounded down. */
+		step = clock->step_ns * clock->rest_of + clock->step_rest;
+		steps = spek_muldiv64(span, clock->rest_of, step);
+		rest = span * clock->rest_of - steps * step;
+		return 1 + steps + spek_div64(rest + clock->rest_of - times->frac - 1, step);
+	case SPEK_PACE_BURST:
+		return times->left + spek_div64(span, clock->step_ns) * clock->burst_length;
+	}
+	/* Slow Poisson: seconds between arrivals. Nobody draws so many. */
+	return 1;
+}
+
+void spek_times_advance(struct spek_times *times, const struct spek_clock *clock)
+{
+	switch (clock->pace) {
+	case SPEK_PACE_POISSON:
+		spek_times_add_gap(times, clock, spek_expo_next(&times->rng));
+		break;
+	case SPEK_PACE_SLOW_POISSON:
+		advance_slow_poisson(times, clock);
+		break;
+	case SPEK_PACE_CONSTANT:
+		advance_constant(times, clock);
+		break;
+	case SPEK_PACE_BURST:
+		if (--times->left)
+			break;
+		times->left = clock->burst_length;
+		times->next_ns += clock->step_ns;
+		break;
+	}
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generator of one worker: arrival processes say when, sources say what.
+ *
+ * Memory, one block of the caller's:
+ *
+ *   spek_gen | processes | per process: ready times, sources, choices, their alias table
+ *            | per source: replica states, leaf states
+ *
+ * An operation takes its process's time, makes its choice of stream, size, direction
+ * and replica by one draw (none if there is only one), finds the address, and advances the
+ * process. The process that is due next is kept; with several it is found by a scan.
+ */
+#include "alias.h"
+#include "arrival.h"
+#include "gen.h"
+#include "pattern.h"
+#include "rng.h"
+#include "share.h"
+
+#define GEN_ALIGN	64
+
+/*
+ * struct process - what this worker has of an arrival process
+ *
+ * @times: open: time sequence; closed: only next_ns, the oldest ready time
+ * @clock: constants of @times
+ * @made: open: arrivals made so far
+ * @draws_choice: more than one choice or replica
+ * @nr_choices, @choice, @alias: what to choose from
+ * @rng: operations
+ * @ready, @mask: closed: ring of ready times
+ * @head, @tail: closed: running numbers of the oldest ready time and of the next one to come
+ * @depth, @think_ns: closed: see struct spek_arrival
+ * @ahead, @seen: open: copy of @times that counts the backlog, and the arrivals it has passed
+ */
+struct process {
+	struct spek_times times;
+	struct spek_clock clock;
+	u64 made;
+
+	bool draws_choice;
+	u32 nr_choices;
+	struct spek_choice *choice;
+	struct spek_alias *alias;
+	struct spek_rng rng;
+
+	u64 *ready;
+	u32 head;
+	u32 tail;
+	u32 mask;
+	u32 depth;
+	u64 think_ns;
+
+	struct spek_times ahead;
+	u64 seen;
+};
+
+struct spek_gen {
+	u64 next_ns;
+	struct process *next;
+	struct process *process;
+	u32 nr_processes;
+};
+
+/* A block of memory handed out from its start; without a base it only counts. */
+struct arena {
+	u8 *base;
+	u64 used;
+};
+
+static void *take(struct arena *arena, u64 bytes, u32 align)
+{
+	void *p = NULL;
+
+	arena->used = (arena->used + align - 1) & ~((u64)align - 1);
+	if (arena->base)
+		p = arena->base + arena->used;
+	arena->used += bytes;
+	return p;
+}
+
+/* Depth of a closed loop on this worker. */
+static u32 closed_depth(const struct spek_workload *wl, u32 arrival, u32 worker, u32 nr_workers)
+{
+	u32 workers = spek_share_participants(wl, arrival, nr_workers);
+	u32 first;
+
+	if (wl->arrival[arrival].law != SPEK_LAW_CLOSED || worker >= workers)
+		return 0;
+	return spek_share_even(wl->arrival[arrival].depth, worker, workers, &first);
+}
+
+/*
+ * Lay out a process, and fill it in if there is memory (@process is not NULL). One function
+ * for size and set-up, so that they cannot disagree.
+ */
+static void lay_out_process(struct arena *arena, struct process *process,
+			    const struct spek_workload *wl, u32 arrival, u64 seed, u32 worker,
+			    u32 nr_workers)
+{
+	u32 depth = closed_depth(wl, arrival, worker, nr_workers);
+	struct spek_source_memory memory;
+	u64 weight[SPEK_MAX_STREAMS];
+	struct spek_source *source;
+	struct spek_choice *choice;
+	struct spek_alias *alias;
+	struct spek_share share;
+	u32 nr_choices = 0, nr_sources = 0, i;
+	u64 *ready, *choice_weight;
+	u32 slots = 1;
+	u64 all;
+
+	while (slots < depth)
+		slots *= 2;
+	spek_share_weights(weight, wl, arrival, worker, nr_workers, &all);
+	for (i = 0; i < wl->nr_streams; i++) {
+		if (!weight[i])
+			continue;
+		spek_share_stream(&share, wl, i, worker, nr_workers);
+		spek_source_memory(&memory, &wl->stream[i], &share);
+		nr_sources++;
+		nr_choices += memory.choices;
+	}
+	ready = take(arena, sizeof(*ready) * slots, GEN_ALIGN);
+	source = take(arena, sizeof(*source) * nr_sources, GEN_ALIGN);
+	choice = take(arena, sizeof(*choice) * nr_choices, GEN_ALIGN);
+	alias = take(arena, sizeof(*alias) * nr_choices, sizeof(u64));
+	choice_weight = take(arena, sizeof(*choice_weight) * nr_choices, sizeof(u64));
+
+	if (process) {
+		process->draws_choice = nr_choices > 1;
+		process->nr_choices = nr_choices;
+		process->choice = choice;
+		process->alias = alias;
+		process->ready = ready;
+		process->mask = slots - 1;
+		process->depth = depth;
+		process->think_ns = wl->arrival[arrival].think_ns;
+		spek_rng_init(&process->rng, seed, worker, arrival, SPEK_RNG_OPERATIONS);
+	}
+	nr_choices = 0;
+	for (i = 0; i < wl->nr_streams; i++) {
+		void *states;
+		u8 *leaves;
+
+		if (!weight[i])
+			continue;
+		spek_share_stream(&share, wl, i, worker, nr_workers);
+		spek_source_memory(&memory, &wl->stream[i], &share);
+		states = take(arena, memory.replica_bytes, GEN_ALIGN);
+		leaves = take(arena, memory.leaf_bytes, GEN_ALIGN);
+		if (!process)
+			continue;
+		spek_source_init(source, &wl->stream[i], &share, &process->rng, states, leaves);
+		spek_choices_init(&choice[nr_choices], &choice_weight[nr_choices], weight[i],
+				  source, wl, i, &share);
+		nr_choices += memory.choices;
+		source++;
+		if (share.count > 1)
+			process->draws_choice = true;
+	}
+	if (nr_choices)
+		spek_alias_init(alias, choice_weight, nr_choices);
+}
+
+size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
+{
+	struct arena arena = { .base = NULL, .used = 0 };
+	u32 i;
+
+	take(&arena, sizeof(struct spek_gen), GEN_ALIGN);
+	take(&arena, sizeof(struct process) * wl->nr_arrivals, GEN_ALIGN);
+	for (i = 0; i < wl->nr_arrivals; i++)
+		lay_out_process(&arena, NULL, wl, i, 0, worker, nr_workers);
+	return arena.used > SIZE_MAX ? SIZE_MAX : (size_t)arena.used;
+}
+
+/* Which process is due next; the first of several at the same time. */
+static spek_noinline void find_next(struct spek_gen *gen)
+{
+	struct process *process = gen->process;
+	struct process *end = process + gen->nr_processes;
+	struct process *next = process;
+
+	while (++process < end)
+		if (process->times.next_ns < next->times.next_ns)
+			next = process;
+	gen->next = next;
+	gen->next_ns = next->times.next_ns;
+}
+
+void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 seed, u32 worker,
+		   u32 nr_workers, u64 start_ns)
+{
+	struct arena arena = { .base = (u8 *)gen, .used = 0 };
+	u32 i, j;
+
+	take(&arena, sizeof(*gen), GEN_ALIGN);
+	gen->nr_processes = wl->nr_arrivals;
+	gen->process = take(&arena, sizeof(*gen->process) * wl->nr_arrivals, GEN_ALIGN);
+
+	for (i = 0; i < wl->nr_arrivals; i++) {
+		struct process *process = &gen->process[i];
+
+		spek_memset(process, 0, sizeof(*process));
+		lay_out_process(&arena, process, wl, i, seed, worker, nr_workers);
+		spek_clock_init(&process->clock, &process->times, wl, i, seed, worker, nr_workers,
+				start_ns);
+		process->ahead = process->times;
+		for (j = 0; j < process->depth; j++)
+			process->ready[j] = start_ns;
+		process->tail = process->depth;
+		if (process->depth)
+			process->times.next_ns = start_ns;
+	}
+	find_next(gen);
+}
+
+u64 spek_gen_next_ns(const struct spek_gen *gen)
+{
+	return gen->next_ns;
+}
+
+static inline void advance_closed(struct process *process)
+{
+	u32 head = ++process->head;
+
+	process->times.next_ns = head == process->tail ? SPEK_NEVER :
+			process->ready[head & process->mask];
+}
+
+/* Go to the next arrival, whatever the law and the number of processes. */
+static spek_noinline void advance(struct spek_gen *gen, struct process *process)
+{
+	process->made++;
+	if (process->clock.pace == SPEK_PACE_CLOSED)
+		advance_closed(process);
+	else
+		spek_times_advance(&process->times, &process->clock);
+	if (gen->nr_processes == 1)
+		gen->next_ns = process->times.next_ns;
+	else
+		find_next(gen);
+}
+
+static spek_cold spek_noinline void advance_rare_gap(struct spek_gen *gen,
+						     struct process *process, u64 bits)
+{
+	spek_times_add_gap(&process->times, &process->clock,
+			   spek_expo_rare(&process->times.rng, bits));
+	gen->next_ns = process->times.next_ns;
+}
+
+/*
+ * The same for the two cases that matter most: a single process, Poisson or
+ * closed. All calls are the last thing that happens, so the common path needs no stack frame.
+ */
+static inline void advance_fast(struct spek_gen *gen, struct process *process)
+{
+	if (process->clock.pace == SPEK_PACE_POISSON && gen->nr_processes == 1) {
+		u64 bits = spek_rng_next(&process->times.rng);
+
+		process->made++;
+		if (spek_expo_is_rare(bits)) {
+			advance_rare_gap(gen, process, bits);
+			return;
+		}
+		spek_times_add_gap(&process->times, &process->clock, spek_expo_common(bits));
+		gen->next_ns = process->times.next_ns;
+	} else if (process->clock.pace == SPEK_PACE_CLOSED && gen->nr_processes == 1) {
+		advance_closed(process);
+		gen->next_ns = process->times.next_ns;
+	} else {
+		advance(gen, process);
+	}
+}
+
+static spek_noinline void next_with_history(struct spek_gen *gen, struct process *process,
+					    const struct spek_choice *choice, u32 replica,
+					    struct spek_op *op)
+{
+	spek_pattern_next(choice, replica, &process->rng, op);
+	advance_fast(gen, process);
+}
+
+void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
+{
+	struct process *process = gen->next;
+	const struct spek_choice *choice = process->choice;
+	u32 replica = 0;
+
+	if (process->draws_choice) {
+		u64 bits = spek_rng_next(&process->rng);
+
+		choice += spek_alias_pick(process->alias, process->nr_choices, (u32)(bits >> 32));
+		replica = spek_rng_scale32((u32)bits, choice->replicas);
+	}
+	op->at_ns = gen->next_ns;
+	op->tag = choice->tag;
+	op->bytes = choice->bytes;
+	op->replica = choice->first_replica + replica;
+	if (choice->kind != SPEK_KIND_UNIFORM) {
+		next_with_history(gen, process, choice, replica, op);
+		return;
+	}
+	op->addr = spek_uniform_next(choice, &process->rng);
+	advance_fast(gen, process);
+}
+
+void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
+{
+	struct process *process = &gen->process[arrival];
+	u32 tail = process->tail;
+	u64 ready_ns;
+
+	/*
+	 * Full: an open loop, whose depth is 0, or more completions than I/Os, which
+	 * would be the caller's mistake and for which there is no place.
+	 */
+	if (tail - process->head == process->depth)
+		return;
+	ready_ns = done_ns + process->think_ns;
+	process->ready[tail & process->mask] = ready_ns;
+	process->tail = tail + 1;
+	if (tail != process->head)
+		return;
+	process->times.next_ns = ready_ns;
+	if (ready_ns < gen->next_ns) {
+		gen->next = process;
+		gen->next_ns = ready_ns;
+	}
+}
+
+static u64 process_backlog(struct process *process, u64 now_ns)
+{
+	u32 draws = SPEK_BACKLOG_DRAWS;
+
+	/* The copy was overtaken: go on from where the original is. */
+	if (process->seen < process->made) {
+		process->ahead = process->times;
+		process->seen = process->made;
+	}
+	while (process->ahead.next_ns <= now_ns) {
+		if (!draws--)
+			return process->seen - process->made +
+			       spek_times_estimate(&process->ahead, &process->clock, now_ns);
+		spek_times_advance(&process->ahead, &process->clock);
+		process->seen++;
+	}
+	return process->seen - process->made;
+}
+
+u64 spek_gen_backlog(struct spek_gen *gen, u64 now_ns)
+{
+	u64 backlog = 0;
+	u32 i;
+
+	for (i = 0; i < gen->nr_processes; i++) {
+		struct process *process = &gen->process[i];
+
+		if (process->clock.pace != SPEK_PACE_CLOSED && process->times.next_ns != SPEK_NEVER)
+			backlog += process_backlog(process, now_ns);
+	}
+	return backlog;
+}
+
+u32 spek_gen_preview(struct spek_gen *gen, struct spek_op *ops, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count && spek_gen_next_ns(gen) != SPEK_NEVER; i++) {
+		spek_gen_next(gen, &ops[i]);
+		spek_gen_complete(gen, ops[i].arrival, ops[i].at_ns);
+	}
+	return i;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The generator: one per worker. It turns a workload, a seed and the worker's
+ * number into a sequence of operations. Not thread-safe; owned by its worker.
+ *
+ * Each arrival process has two random sequences of its own (times, operations),
+ * seeded from (seed, worker, arrival process), so the operations of a process
+ * do not depend on what other processes or the device do.
+ */
+#ifndef SPEK_CORE_GEN_H
+#define SPEK_CORE_GEN_H
+
+#include "spek_host.h"
+#include "workload.h"
+
+#define SPEK_NEVER	(~(u64)0)
+
+/** SPEK_BACKLOG_DRAWS - arrivals of a process that one call of spek_gen_backlog() draws */
+#define SPEK_BACKLOG_DRAWS	(1u << 20)
+
+/**
+ * struct spek_op - one operation
+ * @at_ns: intended arrival, same clock as start_ns of spek_gen_init()
+ * @addr: first byte in the asu
+ * @bytes: length
+ * @replica: replica of the stream (SPC-1: BSU), counted over all workers
+ * @stream: index of the stream
+ * @asu: index of the asu
+ * @arrival: index of the arrival process
+ * @write: 1 for a write
+ * @tag: the last four as one number, to be copied at once
+ *
+ * Shared with userspace (op-get): 32 bytes, no padding.
+ */
+struct spek_op {
+	u64 at_ns;
+	u64 addr;
+	u32 bytes;
+	u32 replica;
+	union {
+		struct {
+			u16 stream;
+			u16 asu;
+			u16 arrival;
+			u16 write;
+		};
+		u64 tag;
+	};
+};
+
+struct spek_gen;
+
+/**
+ * spek_gen_size() - memory a generator needs, all state included
+ * @wl: checked workload
+ * @worker: number of the worker
+ * @nr_workers: workers of the run
+ *
+ * Return: bytes; SIZE_MAX if it needs more than there are addresses.
+ */
+size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers);
+
+/**
+ * spek_gen_init() - prepare a generator in the caller's memory
+ * @gen: spek_gen_size() bytes, 64-byte aligned
+ * @wl: checked workload; must stay while @gen is used
+ * @seed: seed of the run
+ * @worker: number of this worker
+ * @nr_workers: workers of the run
+ * @start_ns: time 0 of the arrival processes
+ *
+ * Closed loop depths and bursts are shared out evenly among the workers, the
+ * remainder to the first ones; replicas likewise. A constant rate is interleaved,
+ * so that all workers together keep equal gaps. A Poisson rate follows the replicas:
+ * each replica has the same rate on whichever worker it is. A sequential
+ * or strided stream gives each worker its own contiguous part of the range.
+ * With fewer replicas than workers, walks and runs leave the last workers without
+ * work; other patterns give each worker a copy (see share.h).
+ */
+void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 seed, u32 worker,
+		   u32 nr_workers, u64 start_ns);
+
+/**
+ * spek_gen_next_ns() - when the next operation is due
+ * @gen: generator
+ *
+ * Return: its intended arrival (may lie in the past), or SPEK_NEVER while all
+ * arrival processes wait for completions.
+ */
+u64 spek_gen_next_ns(const struct spek_gen *gen);
+
+/**
+ * spek_gen_next() - make the operation that spek_gen_next_ns() announced
+ * @gen: generator; spek_gen_next_ns() must not be SPEK_NEVER
+ * @op: filled in
+ */
+void spek_gen_next(struct spek_gen *gen, struct spek_op *op);
+
+/**
+ * spek_gen_complete() - tell a closed loop that one of its I/Os came back
+ * @gen: generator
+ * @arrival: spek_op.arrival of that I/O
+ * @done_ns: completion time; does nothing for open loops
+ */
+void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns);
+
+/**
+ * spek_gen_backlog() - open loop arrivals that are due and not made
+ * @gen: generator
+ * @now_ns: arrivals at or before this are due; must not go back from call to call
+ *
+ * Exact: the times are drawn ahead on a copy of the time sequence. Amortised cost:
+ * one draw for each arrival. But a rate far beyond any device must not keep the caller
+ * here for ever: what is left after SPEK_BACKLOG_DRAWS draws of a process is computed
+ * from its rate. That is exact, too, but for Poisson: there its standard deviation is less
+ * than a thousandth of the backlog.
+ *
+ * Return: arrivals that spek_gen_next() has not made yet, over all open loops.
+ */
+u64 spek_gen_backlog(struct spek_gen *gen, u64 now_ns);
+
+/**
+ * spek_gen_preview() - make operations without a device
+ * @gen: generator
+ * @ops: filled in
+ * @count: operations wanted
+ *
+ * In a closed loop each operation completes at its arrival. This is what op-get
+ * answers with, in the kernel and in tests.
+ *
+ * Return: operations made; fewer than @count, then 0, only if this worker has no work.
+ */
+u32 spek_gen_preview(struct spek_gen *gen, struct spek_op *ops, u32 count);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Seeding of the random sequences; drawing is in rng.h. */
+#include "rng.h"
+
+u64 spek_splitmix64(u64 *state)
+{
+	u64 z = *state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+void spek_rng_seed(struct spek_rng *rng, u64 seed)
+{
+	u32 i;
+
+	/* Never all zero: SplitMix64 is a bijection of a counter, so it gives 0 only once. */
+	for (i = 0; i < 4; i++)
+		rng->s[i] = spek_splitmix64(&seed);
+}
+
+void spek_rng_init(struct spek_rng *rng, u64 seed, u32 worker, u32 arrival,
+		   enum spek_rng_purpose purpose)
+{
+	u64 state = seed;
+
+	/*
+	 * Mix twice: neighbouring seeds and neighbouring keys must both end up
+	 * far apart on the one cycle of SplitMix64.
+	 */
+	state = spek_splitmix64(&state);
+	state ^= (u64)worker << 32 | arrival << 8 | (u32)purpose;
+	spek_rng_seed(rng, spek_splitmix64(&state));
+}

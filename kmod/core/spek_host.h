@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All that the core needs from the world around it:
+ * u8..u64, s8, s32, s64, bool, size_t, NULL, SIZE_MAX, errno values, spek_div64(), spek_mulhi64(),
+ * spek_muladd128(), spek_memset(), spek_likely(), spek_unlikely(), spek_noinline, spek_cold.
+ *
+ * This is the only file of the core that includes foreign headers, so the
+ * other files compile unchanged in the kernel and in userspace.
+ */
+#ifndef SPEK_CORE_HOST_H
+#define SPEK_CORE_HOST_H
+
+#ifdef __KERNEL__
+
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#define spek_noinline	noinline
+#define spek_cold	__cold
+
+/** spek_div64() - Return: @a / @b. For set-up only, never per I/O. */
+static inline u64 spek_div64(u64 a, u64 b)
+{
+	return div64_u64(a, b);
+}
+
+static inline void spek_memset(void *p, int value, size_t bytes)
+{
+	memset(p, value, bytes);
+}
+
+#else
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define spek_attribute(x)	__attribute__((x))
+#define spek_noinline		spek_attribute(noinline)
+#define spek_cold		spek_attribute(cold)
+
+typedef int8_t s8;
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+
+static inline u64 spek_div64(u64 a, u64 b)
+{
+	return a / b;
+}
+
+static inline void spek_memset(void *p, int value, size_t bytes)
+{
+	memset(p, value, bytes);
+}
+
+#endif
+
+#define spek_unlikely(condition)	__builtin_expect(!!(condition), 0)
+#define spek_likely(condition)		__builtin_expect(!!(condition), 1)
+
+/** spek_mulhi64() - Return: the upper 64 bits of @a * @b. */
+static inline u64 spek_mulhi64(u64 a, u64 b)
+{
+#ifdef __SIZEOF_INT128__
+	return (u64)(((__uint128_t)a * b) >> 64);
+#else
+	u64 low = (u64)(u32)a * (u32)b;
+	u64 mid1 = (a >> 32) * (u32)b + (low >> 32);
+	u64 mid2 = (u64)(u32)a * (b >> 32) + (u32)mid1;
+
+	return (a >> 32) * (b >> 32) + (mid1 >> 32) + (mid2 >> 32);
+#endif
+}
+
+/**
+ * spek_muladd128() - add a product to a number of 128 bits
+ * @low: lower half of the number, updated
+ * @a: a factor
+ * @b: the other
+ *
+ * Return: what @a * @b adds to the upper half.
+ */
+static inline u64 spek_muladd128(u64 *low, u64 a, u64 b)
+{
+#ifdef __SIZEOF_INT128__
+	__uint128_t sum = (__uint128_t)a * b + *low;
+
+	*low = (u64)sum;
+	return (u64)(sum >> 64);
+#else
+	u64 product = a * b;
+
+	*low += product;
+	return spek_mulhi64(a, b) + (*low < product);
+#endif
+}
+
+#endif

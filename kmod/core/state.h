@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* States of a run as data: ask for a property, not for an identity. */
+#ifndef SPEK_CORE_STATE_H
+#define SPEK_CORE_STATE_H
+
+#include "spek_host.h"
+
+enum spek_state {
+	SPEK_STATE_READY,
+	SPEK_STATE_RUNNING,
+	SPEK_STATE_DRAINING,
+	SPEK_STATE_DONE,
+	SPEK_STATE_NR,
+};
+
+enum spek_event {
+	SPEK_EVENT_START,	/* run-start */
+	SPEK_EVENT_END,		/* stop, deadline, error, owner or device gone: no new I/O */
+	SPEK_EVENT_DRAINED,	/* the last worker has ended: all I/O came back */
+	SPEK_EVENT_NR,
+};
+
+/**
+ * struct spek_state_info - properties of a state
+ * @name: for people
+ * @accepts_start: run-start is allowed
+ * @accepts_stop: run-stop is allowed (a second stop is harmless)
+ * @accepts_delete: run-del is allowed
+ * @io_in_flight: devices may hold I/O
+ * @has_ended: results are final
+ */
+struct spek_state_info {
+	const char *name;
+	bool accepts_start;
+	bool accepts_stop;
+	bool accepts_delete;
+	bool io_in_flight;
+	bool has_ended;
+};
+
+extern const struct spek_state_info spek_states[SPEK_STATE_NR];
+
+/** spek_state_next() - Return: state after @event in @state, -EBUSY if not allowed there. */
+int spek_state_next(enum spek_state state, enum spek_event event);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a run does, as numbers: address ranges (asu), arrival processes and
+ * streams. Filled once from outside, checked by spek_workload_check(), const
+ * afterwards. Addresses and lengths are bytes, times ns, shares ppm.
+ */
+#ifndef SPEK_CORE_WORKLOAD_H
+#define SPEK_CORE_WORKLOAD_H
+
+#include "spek_host.h"
+
+#define SPEK_MAX_STREAMS	64
+#define SPEK_MAX_SIZES		64
+#define SPEK_MAX_ARRIVALS	16
+#define SPEK_MAX_ASUS		16
+#define SPEK_MAX_TARGETS	16
+#define SPEK_MAX_WORKERS	256
+#define SPEK_NAME_LEN		32
+#define SPEK_SECTOR		512
+#define SPEK_MAX_IO_BYTES	(16u << 20)
+
+enum spek_law { SPEK_LAW_CLOSED, SPEK_LAW_POISSON, SPEK_LAW_CONSTANT, SPEK_LAW_BURST };
+enum spek_pattern {
+	SPEK_PATTERN_UNIFORM,
+	SPEK_PATTERN_SEQUENTIAL,
+	SPEK_PATTERN_STRIDED,
+	SPEK_PATTERN_RUNS,
+	SPEK_PATTERN_WALK,
+};
+enum spek_walk_style { SPEK_WALK_CLASSIC, SPEK_WALK_FIXED };
+
+/**
+ * struct spek_asu - an address range on one target, or striped over several
+ * @bytes: size over all extents
+ * @stripe_bytes: stripe unit, a power of two; 0 with one extent
+ * @nr_extents: targets it lies on
+ * @extent: index of the target and first byte on it, for each
+ */
+struct spek_asu {
+	u64 bytes;
+	u32 stripe_bytes;
+	u32 nr_extents;
+	struct {
+		u32 target;
+		u64 start;
+	} extent[SPEK_MAX_TARGETS];
+};
+
+/**
+ * struct spek_arrival - an arrival process; all values are totals over the workers
+ * @law: see enum spek_law
+ * @depth: closed: I/Os outstanding
+ * @think_ns: closed: pause between a completion and the next I/O
+ * @rate_milli: poisson, constant: I/Os per 1000 s
+ * @burst_length: burst: I/Os of a burst
+ * @burst_interval_ns: burst: from start to start
+ */
+struct spek_arrival {
+	u32 law;
+	u32 depth;
+	u64 think_ns;
+	u64 rate_milli;
+	u32 burst_length;
+	u64 burst_interval_ns;
+};
+
+struct spek_size {
+	u32 bytes;
+	u32 weight;
+};
+
+/**
+ * struct spek_stream - one source of I/O
+ * @asu: index of its address range
+ * @arrival: index of its arrival process
+ * @weight: share among the streams of that arrival process
+ * @replicas: independent copies of the state, spread evenly over workers (SPC-1: BSUs); >= 1
+ * @read_ppm: share of reads
+ * @pattern: see enum spek_pattern
+ * @range_start: first byte of the range within the asu
+ * @range_bytes: size of the range
+ * @align_bytes: addresses are multiples of this within the asu; the block of walks and runs
+ * @seq_ppm: uniform: share of I/Os that continue the one before
+ * @stride_bytes: strided: from start to start
+ * @run_bytes: runs: length of a run
+ * @restart_bytes: runs: a run starts in the first so many bytes of the range
+ * @run_align_bytes: runs: start and end of a run are rounded down to this
+ * @walk_style: walk: see enum spek_walk_style
+ * @nr_sizes: entries of @size
+ * @size: block sizes with weights
+ */
+struct spek_stream {
+	u32 asu;
+	u32 arrival;
+	u32 weight;
+	u32 replicas;
+	u32 read_ppm;
+	u32 pattern;
+	u64 range_start;
+	u64 range_bytes;
+	u64 stride_bytes;
+	u64 run_bytes;
+	u64 restart_bytes;
+	u32 align_bytes;
+	u32 seq_ppm;
+	u32 run_align_bytes;
+	u32 walk_style;
+	u32 nr_sizes;
+	struct spek_size size[SPEK_MAX_SIZES];
+};
+
+struct spek_workload {
+	u32 nr_asus;
+	u32 nr_arrivals;
+	u32 nr_streams;
+	struct spek_asu asu[SPEK_MAX_ASUS];
+	struct spek_arrival arrival[SPEK_MAX_ARRIVALS];
+	struct spek_stream stream[SPEK_MAX_STREAMS];
+};
+
+/**
+ * struct spek_fault - what is wrong with a workload
+ * @err: negative errno (-EINVAL, -ERANGE)
+ * @kind: 's' stream, 'a' asu, 'r' arrival process, 'w' the workload
+ * @index: which one
+ * @text: a whole sentence for the user (constant string)
+ */
+struct spek_fault {
+	int err;
+	char kind;
+	u32 index;
+	const char *text;
+};
+
+/**
+ * spek_workload_check() - check everything that does not need the devices
+ * @wl: the workload
+ * @nr_workers: workers that will share it
+ * @fault: filled in on failure
+ *
+ * Return: 0, or @fault->err.
+ */
+int spek_workload_check(const struct spek_workload *wl, u32 nr_workers, struct spek_fault *fault);
+
+/** spek_workload_max_bytes() - Return: largest block size in any stream, bytes. */
+u32 spek_workload_max_bytes(const struct spek_workload *wl);
+
+/** spek_workload_writes() - Return: true if any stream can write. */
+bool spek_workload_writes(const struct spek_workload *wl);
+
+/**
+ * struct spek_asu_map - an asu prepared for mapping without division
+ * @asu: the asu, must stay
+ * @stripe_shift: log2 of the stripe unit
+ * @nr: extents
+ * @magic: reciprocal of @nr in units of 2^-64, rounded up
+ *
+ * Private to asu.c apart from its size.
+ */
+struct spek_asu_map {
+	const struct spek_asu *asu;
+	u32 stripe_shift;
+	u32 nr;
+	u64 magic;
+};
+
+void spek_asu_map_init(struct spek_asu_map *map, const struct spek_asu *asu);
+
+/**
+ * spek_asu_map() - where a piece of an asu lies
+ * @map: prepared by spek_asu_map_init()
+ * @addr: byte in the asu
+ * @bytes: wanted from there
+ * @target: index of the target
+ * @offset: byte on that target
+ *
+ * Return: how many of @bytes lie there contiguously; > 0.
+ */
+u32 spek_asu_map(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target, u64 *offset);
+
+#endif

@@ -1,0 +1,88 @@
+"""What an operation costs, in instructions, compiled as the kernel compiles it.
+
+valgrind counts the instructions inside the two functions that the worker calls for each I/O,
+so the numbers are the same on any machine and under any load. `pytest -rA -k cost` shows them.
+"""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from lib.spekcore import (
+    BLOCK,
+    DRIVER,
+    KERNEL_LIKE,
+    SMIX,
+    Arrival,
+    Asu,
+    Stream,
+    Workload,
+    build,
+    spc1,
+)
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("valgrind") is None, reason="valgrind is not installed: apt-get install valgrind"
+)
+
+G = 1 << 30
+RUNS = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+CLOSED = Arrival(depth=32)
+POISSON = Arrival("poisson", rate=10_000)
+
+
+def one(stream: Stream, arrival: Arrival) -> Workload:
+    return Workload([Asu(G)], [arrival], [stream])
+
+
+def instructions(workload: Workload, scratch: Path, count: int, uncounted: int = 0) -> float:
+    """Instructions for each operation: generation and completion."""
+    driver = build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
+    dump = workload.dump(scratch / "workload")
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    command += ["--instr-atstart=no"]
+    command += [f"--toggle-collect=spek_gen_{name}" for name in ("next", "complete")]
+    command += [str(driver), str(dump), "1", "0", "1", str(count), str(uncounted)]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    counted = re.search(r"Collected : (\d+)", result.stderr)
+    assert counted and int(counted[1]), result.stderr
+    return int(counted[1]) / count
+
+
+# Limits are what was measured and a few per cent; a better compiler may do better.
+BUDGET = {
+    "4 KiB random reads, closed loop": (one(Stream(), CLOSED), 100),
+    "4 KiB random reads, poisson": (one(Stream(), POISSON), 118),
+    "4 KiB random 70/30, closed loop": (one(Stream(read_ppm=700_000), CLOSED), 136),
+    "mix of sizes 70/30, poisson": (one(Stream(sizes=SMIX, read_ppm=700_000), POISSON), 156),
+    "constant rate": (one(Stream(), Arrival("constant", rate=10_000)), 120),
+    "bursts": (one(Stream(), Arrival("burst", burst_length=10, burst_interval_ns=1000)), 118),
+    "half sequential, closed loop": (one(Stream(seq_ppm=500_000), CLOSED), 152),
+    "sequential, closed loop": (one(Stream("sequential"), CLOSED), 118),
+    "strided, closed loop": (one(Stream("strided", stride_bytes=16 * BLOCK), CLOSED), 118),
+    "runs, poisson": (one(Stream("runs", SMIX, **RUNS), POISSON), 175),
+    "walk, poisson": (one(Stream("walk", read_ppm=500_000), POISSON), 232),
+    "SPC-1": (spc1(20), 205),
+    "sixteen processes": (
+        Workload([Asu(G)], [POISSON] * 16, [Stream(arrival=i) for i in range(16)]),
+        265,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BUDGET)
+def test_cost(name: str, tmp_path: Path) -> None:
+    workload, limit = BUDGET[name]
+    cost = instructions(workload, tmp_path, 50_000, 1_000)
+    print(f"{name}: {cost:.1f} instructions, limit {limit}")
+    assert cost <= limit
+
+
+def test_cost_does_not_depend_on_the_number_of_bsus(tmp_path: Path) -> None:
+    """In the steady state: first every replica has to have had its first I/Os."""
+    single = instructions(spc1(1), tmp_path, 200_000, 1_000)
+    many = instructions(spc1(60_000), tmp_path, 200_000, 8_000_000)
+    print(f"1 BSU: {single:.1f} instructions, 60000 BSUs: {many:.1f}")
+    assert many == pytest.approx(single, rel=0.03)

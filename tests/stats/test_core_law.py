@@ -1,0 +1,157 @@
+"""Arrival laws, mixes and patterns of ordinary workloads, by statistics with fixed seeds."""
+
+import numpy as np
+import pytest
+from lib.spekcore import BLOCK, Arrival, Asu, Generator, Ops, Stream, Workload, library
+from scipy import stats
+
+FFI, LIB = library()
+GIB = 1 << 30
+MILLION = 1_000_000
+
+
+def one(stream: Stream, arrival: Arrival | None = None) -> Workload:
+    return Workload([Asu(GIB)], [arrival or Arrival(depth=1)], [stream])
+
+
+def exponentials(n: int, seed: int = 1) -> np.ndarray:
+    rng = FFI.new("struct spek_rng *")
+    LIB.spek_rng_seed(rng, seed)
+    out = np.zeros(n, dtype=np.uint64)
+    LIB.shim_expo(rng, FFI.cast("u64 *", out.ctypes.data), n)
+    return out / 2.0**32
+
+
+def test_exponential_numbers() -> None:
+    x = exponentials(5 * MILLION)
+    assert stats.kstest(x, "expon").pvalue > 0.001
+    n = len(x)
+    assert x.mean() == pytest.approx(1, abs=4 / np.sqrt(n))
+    assert (x**2).mean() == pytest.approx(2, abs=4 * np.sqrt(20 / n))
+    # equal counts between 200 quantiles: no seam between layers
+    edges = -np.log1p(-np.arange(1, 200) / 200)
+    assert stats.chisquare(np.bincount(np.searchsorted(edges, x))).pvalue > 0.001
+
+
+def test_exponential_tail() -> None:
+    x = exponentials(10 * MILLION, 2)
+    for limit in (6.8983, 8, 10, 12):
+        expected = 10 * MILLION * np.exp(-limit)
+        assert (x > limit).sum() == pytest.approx(expected, abs=4 * np.sqrt(expected))
+    beyond = x[x > 6.8983151166156426] - 6.8983151166156426
+    assert stats.kstest(beyond, "expon").pvalue > 0.001
+
+
+def test_logarithm_of_uniform_numbers_is_exponential_too() -> None:
+    u = np.random.default_rng(1).integers(0, 2**64, MILLION, dtype=np.uint64)
+    out = np.zeros(MILLION, dtype=np.uint64)
+    LIB.shim_neg_log(FFI.cast("u64 *", u.ctypes.data), FFI.cast("u64 *", out.ctypes.data), MILLION)
+    assert stats.kstest(out / 2.0**32, "expon").pvalue > 0.001
+
+
+@pytest.mark.parametrize("nr_workers", [1, 2, 3])
+@pytest.mark.parametrize("rate", [0.2, 100, 1000, 50_000, 12_345_678, 1e9])
+def test_poisson_keeps_its_mean_rate(rate: float, nr_workers: int) -> None:
+    """A million arrivals: 0.5 % are five standard deviations."""
+    count = MILLION // nr_workers
+    workload = one(Stream(), Arrival("poisson", rate=rate))
+    offered = 0.0
+    for worker in range(nr_workers):
+        at = Generator(workload, 5, worker, nr_workers).ops(count)["at_ns"]
+        mine = count / float(at[-1]) * 1e9
+        assert mine == pytest.approx(rate / nr_workers, rel=0.005 * np.sqrt(nr_workers))
+        offered += mine
+    assert offered == pytest.approx(rate, rel=0.005)
+
+
+@pytest.mark.parametrize("rate", [100, 50_000, 10_000_000])
+def test_poisson_gaps_of_workers_together(rate: float) -> None:
+    workload = one(Stream(), Arrival("poisson", rate=rate))
+    parts = [Generator(workload, 1, w, 4).ops(60_000)["at_ns"] for w in range(4)]
+    at = np.sort(np.concatenate(parts))
+    at = at[at <= min(part[-1] for part in parts)]
+    # times are whole ns: give each a fraction back
+    gaps = np.diff(np.sort(at + np.random.default_rng(1).random(len(at))))
+    assert stats.kstest(gaps, stats.expon(scale=1e9 / rate).cdf).pvalue > 0.001
+    # as many in equal intervals as Poisson says: variance equals mean
+    counts = np.histogram(at, bins=2000)[0]
+    assert counts.var() / counts.mean() == pytest.approx(1, abs=4 * np.sqrt(2 / 2000))
+
+
+@pytest.mark.parametrize("nr_workers", [1, 2, 5])
+def test_constant_rate_has_equal_gaps_over_workers(nr_workers: int) -> None:
+    workload = one(Stream(), Arrival("constant", rate=777.7))
+    parts = [Generator(workload, 1, w, nr_workers).ops(10_000)["at_ns"] for w in range(nr_workers)]
+    gaps = np.diff(np.sort(np.concatenate(parts)).astype(np.int64))
+    assert set(gaps) <= {1285842, 1285843}
+
+
+def test_size_mix_of_spek() -> None:
+    """10 % 8 KiB, 20 % 16 KiB, 30 % 32 KiB, 40 % 64 KiB; two thirds reads; independent."""
+    mix = {8 << 10: 10, 16 << 10: 20, 32 << 10: 30, 64 << 10: 40}
+    ops = Generator(one(Stream(sizes=mix, read_ppm=666_667)), 1).ops(MILLION)
+    table = np.array(
+        [[((ops["bytes"] == b) & (ops["write"] == w)).sum() for b in mix] for w in (0, 1)]
+    )
+    law = np.outer([0.666667, 0.333333], [0.1, 0.2, 0.3, 0.4]) * MILLION
+    assert stats.chisquare(table.ravel(), law.ravel()).pvalue > 0.001
+    assert stats.chi2_contingency(table).pvalue > 0.001
+
+
+def test_many_sizes_and_rare_ones() -> None:
+    mix = {512 * (i + 1): (i + 1) ** 2 for i in range(64)}
+    ops = Generator(one(Stream(sizes=mix, read_ppm=500_000)), 1).ops(MILLION)
+    counts = np.bincount(ops["bytes"] // 512, minlength=65)[1:]
+    law = np.array(list(mix.values())) / sum(mix.values()) * MILLION
+    assert stats.chisquare(counts, law).pvalue > 0.001
+
+
+@pytest.mark.parametrize("ppm", [0, 1000, 250_000, 999_000, 1_000_000])
+def test_read_share(ppm: int) -> None:
+    ops = Generator(one(Stream(read_ppm=ppm)), 1).ops(MILLION)
+    reads = int((ops["write"] == 0).sum())
+    assert stats.binomtest(reads, MILLION, ppm / MILLION).pvalue > 0.001
+
+
+@pytest.mark.parametrize("ppm", [100_000, 500_000, 950_000])
+def test_sequential_share(ppm: int) -> None:
+    ops = Generator(one(Stream(seq_ppm=ppm)), 1).ops(MILLION)
+    follows = int((ops["addr"][1:] == (ops["addr"] + ops["bytes"])[:-1]).sum())
+    # an I/O at the very end has no successor, and chance gives one: both 1 in 2^18
+    assert stats.binomtest(follows, MILLION - 1, ppm / MILLION).pvalue > 0.001
+
+
+def stream_counts(ops: Ops, n: int) -> np.ndarray:
+    return np.bincount(ops["stream"], minlength=n)
+
+
+@pytest.mark.parametrize(
+    "arrival",
+    [Arrival(depth=4), Arrival("poisson", rate=1000), Arrival("constant", rate=1000)],
+    ids=["closed", "poisson", "constant"],
+)
+@pytest.mark.parametrize("nr_workers", [1, 2])
+def test_weights_of_streams(arrival: Arrival, nr_workers: int) -> None:
+    weights = [1, 2, 3, 500, 94]
+    streams = [Stream(weight=w, sizes=BLOCK * (i + 1)) for i, w in enumerate(weights)]
+    workload = Workload([Asu(GIB)], [arrival], streams)
+    for worker in range(nr_workers):
+        ops = Generator(workload, 9, worker, nr_workers).ops(500_000)
+        law = np.array(weights) / sum(weights) * len(ops)
+        assert stats.chisquare(stream_counts(ops, 5), law).pvalue > 0.001
+
+
+def test_uniform_addresses() -> None:
+    ops = Generator(one(Stream()), 1).ops(MILLION)
+    slots = (ops["addr"] // BLOCK).astype(np.int64)
+    for modulus in (2, 64, 1000):
+        assert stats.chisquare(np.bincount(slots % modulus, minlength=modulus)).pvalue > 0.001
+    assert stats.chisquare(np.bincount(slots // 256, minlength=1024)).pvalue > 0.001
+    # addresses do not depend on the ones before
+    assert abs(np.corrcoef(slots[1:], slots[:-1])[0, 1]) < 4 / np.sqrt(MILLION)
+
+
+@pytest.mark.parametrize("replicas", [2, 3, 1000])
+def test_replicas_are_equally_likely(replicas: int) -> None:
+    ops = Generator(one(Stream(replicas=replicas)), 1).ops(MILLION)
+    assert stats.chisquare(np.bincount(ops["replica"], minlength=replicas)).pvalue > 0.001
