@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+# make help shows what there is. The modules' own build description is Kbuild.
+
+KVER ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KVER)/build
+JOBS ?= $(shell nproc)
+PYTHON := .venv/bin/python
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+
+# ---- modules ----
+
+release = $(file <$(KDIR)/include/config/kernel.release)
+cache = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/spek/kernels
+
+kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) $(kbuild-options)
+kbuild-options = $(if $(filter CONFIG_CC_IS_CLANG=y,$(file <$(KDIR)/.config)),LLVM=1) \
+	$(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
+
+.PHONY: all modules
+all: modules
+
+# One tree can be built for one kernel at a time. When the kernel is another one than last
+# time, all objects go: kbuild notices changed commands, not that spek.mod.o carries the old
+# kernel's version.
+modules: headers-there
+	@id=$$(realpath $(KDIR); cat $(KDIR)/Module.symvers $(KDIR)/.config 2>/dev/null | cksum); \
+	if [ "$$id" != "$$(cat .kernel-id 2>/dev/null)" ]; then \
+		$(MAKE) --no-print-directory clean-modules; echo "$$id" > .kernel-id; \
+	fi
+	@$(kbuild) -j$(JOBS) modules
+
+.PHONY: headers-there
+headers-there:
+	@if [ ! -e $(KDIR)/Makefile ]; then \
+		echo "spek: there are no headers of kernel $(KVER) ($(KDIR) is missing)."; \
+		echo "  Install them:           apt-get install linux-headers-$(KVER)"; \
+		echo "  or name another kernel: make KDIR=/path/to/headers/or/built/tree"; \
+		echo "  Kernels here:           $(or $(wildcard $(addsuffix \
+			/lib/modules/*/build,/ $(cache)/*)),none)" | sed 's://*:/:g'; \
+		exit 2; \
+	fi >&2
+
+.PHONY: install uninstall
+install: modules ## copy the modules to the kernel's updates directory (root)
+	$(kbuild) modules_install
+	depmod $(release)
+
+uninstall: headers-there ## remove what install has copied (root)
+	rm -f $(foreach m,spek spek_prober,/lib/modules/$(release)/updates/$(m).ko*)
+	depmod $(release)
+
+# ---- what is missing is installed, named first ----
+
+.PHONY: deps deps-demo
+deps: ## install everything that building, testing and the demo need
+	@.ci/packages build guest python test
+	@.ci/venv test,vm
+
+deps-demo:
+	@.ci/packages build guest python
+	@.ci/venv vm
+
+# ---- the two commands ----
+
+.PHONY: demo test
+demo: deps-demo ## boot a guest and run SPC-1-like load on virtual disks; results in out/
+	@.ci/demo
+
+# make test ARGS="-k netlink" runs a part of it.
+test: deps ## run all tests
+	@$(PYTHON) -m pytest $(ARGS)
+
+# ---- generated and checked ----
+
+.PHONY: gen check scan
+gen: ## regenerate everything that follows from the netlink specs
+	$(PYTHON) kmod/uapi/netlink_gen.py
+
+check scan: deps ## static checks: W=1, sparse, checkpatch where it is, ruff, mypy, shellcheck
+	@.ci/check
+
+# ---- the rest ----
+
+.PHONY: clean clean-modules help
+# Not kbuild's clean: it removes *.o, *.a and *.s below this directory, the ones in .venv too.
+clean-modules:
+	@find kmod prober -name '*.o' -delete -o -name '.*.cmd' -delete -o -name '*.answer' -delete \
+		-o -path '*/probes/*.log' -delete -o -name '.*.d' -delete
+	@rm -f kmod/compat/spek_have.h *.o *.ko *.mod *.mod.c .*.cmd .*.d .module-common.o \
+		Module.symvers modules.order modules.nsdeps .kernel-id
+
+clean: clean-modules ## remove what the build has made; .venv, out/ and the cache stay
+	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info ctl/*.egg-info
+
+help: ## show this
+	@echo "make                          build spek.ko and spek_prober.ko for the running kernel"
+	@echo "make KDIR=DIR                 ... for the kernel whose headers or built tree are in DIR"
+	@sed -n 's/^\([a-z-]*\)[a-z -]*:[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
+		while IFS="$$(printf '\t')" read -r goal text; do \
+			printf '%-29s %s\n' "make $$goal" "$$text"; done

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Opening and claiming a block device, whatever the kernel calls it. */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/sched.h>
+#include <linux/version.h>
+
+#include "compat.h"
+
+#ifdef SPEK_HAVE_HOLDER_OPS
+/*
+ * Called with bdev->bd_holder_lock held. Ending a claim takes that lock too, so
+ * the handle stays valid until it is dropped here.
+ */
+static void report_gone(struct block_device *bdev)
+{
+	struct spek_compat_bdev *dev = bdev->bd_holder;
+
+	if (dev->ops && dev->ops->gone)
+		dev->ops->gone(dev->holder);
+}
+
+#ifdef SPEK_HAVE_MARK_DEAD_SURPRISE
+static void mark_dead(struct block_device *bdev, bool surprise)
+#else
+static void mark_dead(struct block_device *bdev)
+#endif
+{
+	report_gone(bdev);
+	/*
+	 * fd1464105cb3 ("fs: Avoid grabbing sb->s_umount under bdev->bd_holder_lock"), v6.7:
+	 * since then the callee drops the lock. The signature did not change.
+	 */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	mutex_unlock(&bdev->bd_holder_lock);
+#endif
+}
+
+static const struct blk_holder_ops holder_ops = {
+	.mark_dead = mark_dead,
+};
+#endif
+
+/* Opens dev->bdev with @dev itself as the holder. */
+static int open_claimed(struct spek_compat_bdev *dev, dev_t devt)
+{
+#if defined(SPEK_HAVE_BDEV_FILE)
+	dev->file = bdev_file_open_by_dev(devt, BLK_OPEN_READ | (dev->write ? BLK_OPEN_WRITE : 0),
+					  dev, &holder_ops);
+	if (IS_ERR(dev->file))
+		return PTR_ERR(dev->file);
+	dev->bdev = file_bdev(dev->file);
+#elif defined(SPEK_HAVE_BDEV_HANDLE)
+	dev->handle = bdev_open_by_dev(devt, BLK_OPEN_READ | (dev->write ? BLK_OPEN_WRITE : 0),
+				       dev, &holder_ops);
+	if (IS_ERR(dev->handle))
+		return PTR_ERR(dev->handle);
+	dev->bdev = dev->handle->bdev;
+#elif defined(SPEK_HAVE_HOLDER_OPS)
+	dev->bdev = blkdev_get_by_dev(devt, BLK_OPEN_READ | (dev->write ? BLK_OPEN_WRITE : 0),
+				      dev, &holder_ops);
+	if (IS_ERR(dev->bdev))
+		return PTR_ERR(dev->bdev);
+#else
+	dev->bdev = blkdev_get_by_dev(devt, FMODE_READ | FMODE_EXCL |
+				      (dev->write ? FMODE_WRITE : 0), dev);
+	if (IS_ERR(dev->bdev))
+		return PTR_ERR(dev->bdev);
+#endif
+	return 0;
+}
+
+/*
+ * Opening the number of a device that is not there makes the kernel load a module for it,
+ * and wait. Requests run under genetlink's lock, which a module that registers a family
+ * (drbd) needs to get loaded: all generic netlink would stand still for ever.
+ */
+static bool is_there(dev_t devt)
+{
+	struct inode *inode = ilookup(blockdev_superblock, devt);
+
+	iput(inode);
+	return inode != NULL;
+}
+
+/**
+ * spek_compat_bdev_open() - open a block device and claim it for us alone
+ * @dev: filled in
+ * @devt: device number
+ * @write: open for writing; without it writes must not be sent
+ * @holder: given to @ops
+ * @ops: callbacks, or NULL; called only where spek_compat_bdev_reports_gone()
+ *
+ * May sleep. Return: 0; -EBUSY if somebody else holds the device, one of its
+ * partitions or the whole of it; -EACCES, -EROFS if it is read-only; -ENXIO,
+ * -ENODEV if there is none.
+ */
+int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, void *holder,
+			  const struct spek_compat_holder_ops *ops)
+{
+	int err;
+
+	memset(dev, 0, sizeof(*dev));
+	dev->holder = holder;
+	dev->ops = ops;
+	dev->write = write;
+	err = is_there(devt) ? open_claimed(dev, devt) : -ENXIO;
+	if (err)
+		dev->bdev = NULL;
+	return err;
+}
+
+/**
+ * spek_compat_bdev_close() - end the claim and close the device
+ * @dev: device; not open is fine
+ *
+ * May sleep. No I/O may be in flight. The claim has ended on return and
+ * spek_compat_holder_ops.gone is not running any more.
+ */
+void spek_compat_bdev_close(struct spek_compat_bdev *dev)
+{
+	if (!dev->bdev)
+		return;
+#if defined(SPEK_HAVE_BDEV_FILE)
+#ifdef SPEK_HAVE_BDEV_FPUT
+	bdev_fput(dev->file);
+#else
+	fput(dev->file);
+#endif
+	/*
+	 * A task closes its files on its way to userspace, that is before its system
+	 * call returns. Kernel threads leave them to a work item: wait for it, so that
+	 * the driver of the device can be unloaded right away.
+	 */
+	if (current->flags & PF_KTHREAD)
+		flush_delayed_fput();
+#elif defined(SPEK_HAVE_BDEV_HANDLE)
+	bdev_release(dev->handle);
+#elif defined(SPEK_HAVE_HOLDER_OPS)
+	blkdev_put(dev->bdev, dev);
+#else
+	blkdev_put(dev->bdev, FMODE_READ | FMODE_EXCL | (dev->write ? FMODE_WRITE : 0));
+#endif
+	dev->bdev = NULL;
+}

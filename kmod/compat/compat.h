@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where kernels differ. The rest of the driver is written for the newest kernel
+ * and includes this header; kmod/compat/ is the only place with #ifdef
+ * SPEK_HAVE_*. Each SPEK_HAVE_X is the answer to probes/x.c, compiled against
+ * the kernel being built for (see Kbuild).
+ */
+#ifndef SPEK_COMPAT_H
+#define SPEK_COMPAT_H
+
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/hrtimer.h>
+#include <net/genetlink.h>
+
+#include "spek_have.h"
+
+/**
+ * struct spek_compat_holder_ops - what the holder of a claimed device wants to hear
+ * @gone: the device is being removed, or was pulled. Runs in process context with
+ *	the device's holder lock held: it may set flags, wake and schedule work, and
+ *	must not call spek_compat_bdev_close() or wait for I/O.
+ */
+struct spek_compat_holder_ops {
+	void (*gone)(void *holder);
+};
+
+/**
+ * struct spek_compat_bdev - a block device that is open and claimed
+ * @bdev: the device
+ * @holder: given to @ops
+ * @ops: callbacks, or NULL
+ * @write: open for writing
+ *
+ * The memory is the caller's and must stay where it is while the device is open:
+ * its address is the claim, so the same device cannot be opened twice, not even
+ * by one run. The rest is private to compat/bdev.c.
+ */
+struct spek_compat_bdev {
+	struct block_device *bdev;
+	void *holder;
+	const struct spek_compat_holder_ops *ops;
+	bool write;
+	/* private: */
+#if defined(SPEK_HAVE_BDEV_FILE)
+	struct file *file;
+#elif defined(SPEK_HAVE_BDEV_HANDLE)
+	struct bdev_handle *handle;
+#endif
+};
+
+int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, void *holder,
+			  const struct spek_compat_holder_ops *ops);
+void spek_compat_bdev_close(struct spek_compat_bdev *dev);
+
+/**
+ * spek_compat_bdev_reports_gone() - does this kernel call spek_compat_holder_ops.gone?
+ *
+ * Return: false where the holder has to ask spek_compat_bdev_is_gone() instead.
+ */
+static inline bool spek_compat_bdev_reports_gone(void)
+{
+#ifdef SPEK_HAVE_HOLDER_OPS
+	return true;
+#else
+	return false;
+#endif
+}
+
+/** spek_compat_bdev_is_gone() - Return: true once the disk below @dev is marked dead. */
+static inline bool spek_compat_bdev_is_gone(const struct spek_compat_bdev *dev)
+{
+	return test_bit(GD_DEAD, &dev->bdev->bd_disk->state);
+}
+
+/** spek_compat_queue_polls() - Return: true if @q has queues for polled completion. */
+static inline bool spek_compat_queue_polls(struct request_queue *q)
+{
+#ifdef SPEK_HAVE_FEAT_POLL
+	return q->limits.features & BLK_FEAT_POLL;
+#else
+	return test_bit(QUEUE_FLAG_POLL, &q->queue_flags);
+#endif
+}
+
+/** spek_compat_request_set_ioprio() - priority of a request, where it is not its bio's anyway. */
+static inline void spek_compat_request_set_ioprio(struct request *rq, unsigned short ioprio)
+{
+#ifdef SPEK_HAVE_REQUEST_IOPRIO
+	rq->ioprio = ioprio;
+#endif
+}
+
+/** spek_compat_status_is_busy() - Return: true if @status means "not now, try again". */
+static inline bool spek_compat_status_is_busy(blk_status_t status)
+{
+#ifdef SPEK_HAVE_STS_ZONE_RESOURCE
+	if (status == BLK_STS_ZONE_RESOURCE)
+		return true;
+#endif
+	return status == BLK_STS_RESOURCE || status == BLK_STS_DEV_RESOURCE;
+}
+
+/*
+ * SPEK_COMPAT_END_IO() - head of a function that fits request.end_io:
+ *	static SPEK_COMPAT_END_IO(mq_end_io, rq, status)
+ *	{
+ */
+#ifdef SPEK_HAVE_END_IO_BATCH
+#define SPEK_COMPAT_END_IO(name, rq, status) \
+	enum rq_end_io_ret name(struct request *rq, blk_status_t status, \
+				const struct io_comp_batch *iob)
+#else
+#define SPEK_COMPAT_END_IO(name, rq, status) \
+	enum rq_end_io_ret name(struct request *rq, blk_status_t status)
+#endif
+
+/** spek_compat_hrtimer_setup() - prepare @timer to call @function; see hrtimer_setup(). */
+static inline void spek_compat_hrtimer_setup(struct hrtimer *timer,
+					     enum hrtimer_restart (*function)(struct hrtimer *),
+					     clockid_t clock, enum hrtimer_mode mode)
+{
+#ifdef SPEK_HAVE_HRTIMER_SETUP
+	hrtimer_setup(timer, function, clock, mode);
+#else
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+#endif
+}
+
+/*
+ * SPEK_COMPAT_GENL_MCGRP_SYS_ADMIN() - initialiser of a struct genl_multicast_group
+ * that only CAP_SYS_ADMIN may join. Kernels before v6.7 without the stable
+ * backport cannot restrict joining at all; messages to the group must not carry
+ * anything secret.
+ */
+#if defined(SPEK_HAVE_GENL_MCAST_FLAGS)
+#define SPEK_COMPAT_GENL_MCGRP_SYS_ADMIN(group) \
+	{ .name = (group), .flags = GENL_MCAST_CAP_SYS_ADMIN }
+#elif defined(SPEK_HAVE_GENL_MCAST_BIT)
+#define SPEK_COMPAT_GENL_MCGRP_SYS_ADMIN(group) { .name = (group), .cap_sys_admin = 1 }
+#else
+#define SPEK_COMPAT_GENL_MCGRP_SYS_ADMIN(group) { .name = (group) }
+#endif
+
+/** spek_compat_dump_attrs() - Return: parsed attributes of the request of a dump. */
+static inline struct nlattr **spek_compat_dump_attrs(struct netlink_callback *cb)
+{
+#ifdef SPEK_HAVE_GENL_INFO_DUMP
+	return genl_info_dump(cb)->attrs;
+#else
+	return genl_dumpit_info(cb)->attrs;
+#endif
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* v6.11, 8023e144f9d6 ("block: move the poll flag to queue_limits") */
+#include <linux/blkdev.h>
+
+bool probe(struct request_queue *q);
+
+bool probe(struct request_queue *q)
+{
+	return q->limits.features & BLK_FEAT_POLL;
+}

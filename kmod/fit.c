@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Does a configuration fit: in itself, on this machine, on these devices? Nothing is changed. */
+#include <linux/cpu.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include "fit.h"
+#include "run.h"
+
+int spek_fit_config(const struct spek_run_config *config, struct spek_refusal *refusal)
+{
+	struct spek_fault fault = {};
+	u32 i;
+	int err;
+
+	err = spek_workload_check(&config->workload, config->nr_workers, &fault);
+	if (err)
+		return spek_refuse(refusal, fault.kind == 'w' ? 0 : fault.kind, fault.index, err,
+				   fault.text);
+	if (!config->may_write && spek_workload_writes(&config->workload))
+		return spek_refuse(refusal, 0, 0, -EPERM,
+				   "the workload writes, and the run was not allowed to write");
+	if (config->max_outstanding < config->nr_workers)
+		return spek_refuse(refusal, 0, 0, -EINVAL,
+				   "fewer outstanding I/Os than workers: each worker needs at least one");
+	for (i = 0; i < config->nr_workers; i++)
+		if (config->cpu[i] >= nr_cpu_ids || !cpu_online(config->cpu[i]))
+			return spek_refuse(refusal, 'w', i, -ERANGE,
+					   "a worker is bound to a CPU that is not online");
+	return 0;
+}
+
+/* Bytes of @asu on each of its targets. */
+static u64 extent_bytes(const struct spek_asu *asu)
+{
+	u64 row = (u64)asu->stripe_bytes * asu->nr_extents;
+
+	if (asu->nr_extents == 1)
+		return asu->bytes;
+	return DIV64_U64_ROUND_UP(asu->bytes, row) * asu->stripe_bytes;
+}
+
+static int check_asu(const struct spek_run *run, u32 index, u32 *block,
+		     struct spek_refusal *refusal)
+{
+	const struct spek_asu *asu = &run->config->workload.asu[index];
+	u64 bytes = extent_bytes(asu);
+	u32 i;
+
+	*block = SECTOR_SIZE;
+	for (i = 0; i < asu->nr_extents; i++) {
+		const struct spek_target *target = &run->targets[asu->extent[i].target];
+		u64 start = asu->extent[i].start;
+
+		if (start > target->bytes || bytes > target->bytes - start)
+			return spek_refuse(refusal, 'a', index, -ERANGE,
+					   "the address range reaches beyond the end of its device");
+		if (start & (target->logical_block - 1))
+			return spek_refuse(refusal, 'a', index, -EINVAL,
+					   "the address range does not start at a logical block of its device");
+		*block = max(*block, target->logical_block);
+	}
+	return 0;
+}
+
+int spek_fit_devices(const struct spek_run *run, struct spek_refusal *refusal)
+{
+	const struct spek_workload *wl = &run->config->workload;
+	u32 block[SPEK_MAX_ASUS];
+	u32 i, k;
+	int err;
+
+	for (i = 0; i < wl->nr_asus; i++) {
+		err = check_asu(run, i, &block[i], refusal);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < wl->nr_streams; i++) {
+		const struct spek_stream *stream = &wl->stream[i];
+		u32 mask = block[stream->asu] - 1;
+
+		if (stream->align_bytes & mask || stream->range_start & mask)
+			return spek_refuse(refusal, 's', i, -EINVAL,
+					   "addresses are not aligned to the logical block of the device");
+		if (stream->pattern == SPEK_PATTERN_STRIDED && stream->stride_bytes & mask)
+			return spek_refuse(refusal, 's', i, -EINVAL,
+					   "the stride is not a multiple of the logical block of the device");
+		for (k = 0; k < stream->nr_sizes; k++)
+			if (stream->size[k].bytes & mask)
+				return spek_refuse(refusal, 's', i, -EINVAL,
+						   "a block size is not a multiple of the logical block of the device");
+	}
+	return 0;
+}
+
+u32 spek_fit_parts(const struct spek_run *run, u32 bytes)
+{
+	const struct spek_workload *wl = &run->config->workload;
+	u32 parts = 1, i, k;
+
+	for (i = 0; i < wl->nr_asus; i++) {
+		const struct spek_asu *asu = &wl->asu[i];
+		u32 pieces = 1, piece = bytes;
+
+		if (asu->nr_extents > 1) {
+			pieces = DIV_ROUND_UP(bytes, asu->stripe_bytes) + 1;
+			piece = min(bytes, asu->stripe_bytes);
+		}
+		for (k = 0; k < asu->nr_extents; k++) {
+			const struct spek_target *target = &run->targets[asu->extent[k].target];
+			u32 each = DIV_ROUND_UP(piece, target->max_part_bytes);
+
+			if (target->chunk_bytes)
+				each += DIV_ROUND_UP(piece, target->chunk_bytes);
+			parts = max(parts, pieces * each);
+		}
+	}
+	return parts;
+}
+
+bool spek_fit_memory(const struct spek_run *run)
+{
+	const struct spek_run_config *config = run->config;
+	u64 bytes = spek_slots_bytes(config->max_outstanding, &run->shape);
+	u32 i;
+
+	for (i = 0; i < config->nr_workers; i++) {
+		size_t gen = spek_gen_size(&config->workload, i, config->nr_workers);
+
+		if (check_add_overflow(bytes, (u64)gen, &bytes))
+			return false;
+	}
+	return bytes >> PAGE_SHIFT < si_mem_available();
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/* spek: a load generator for block devices. Loading and unloading. */
+#include <linux/module.h>
+#include "netlink.h"
+#include "run.h"
+
+static int __init spek_init(void)
+{
+	int err;
+
+	err = spek_run_init();
+	if (err)
+		return err;
+	/* Last: no request may meet a half-built module. */
+	err = spek_netlink_init();
+	if (err)
+		goto err_run_deinit;
+	return 0;
+
+err_run_deinit:
+	spek_run_deinit();
+	return err;
+}
+
+static void __exit spek_exit(void)
+{
+	spek_netlink_deinit();
+	spek_run_deinit();
+}
+
+module_init(spek_init);
+module_exit(spek_exit);
+
+MODULE_DESCRIPTION("Block device load generator: SPC-1-like and conventional workloads");
+MODULE_AUTHOR("spek maintainers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Making slots and arming their bios. */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "core/rng.h"
+#include "slot.h"
+#include "worker.h"
+
+#define MAX_CHUNK_BYTES	(64u << 10)
+
+/* A run that does not fit is refused; nobody is killed or warned for it. */
+#define SLOT_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+u32 spek_slot_chunk_bytes(u32 buffer_bytes)
+{
+	if (buffer_bytes <= PAGE_SIZE)
+		return PAGE_SIZE;
+	return min_t(u32, roundup_pow_of_two(buffer_bytes), MAX_CHUNK_BYTES);
+}
+
+static void fill_chunk(struct page *page, u32 bytes, struct spek_rng *rng)
+{
+	u64 *word = page_address(page);
+	u32 i;
+
+	for (i = 0; i < bytes / sizeof(*word); i++)
+		word[i] = spek_rng_next(rng);
+}
+
+static u32 nr_chunks(const struct spek_slot_shape *shape)
+{
+	return DIV_ROUND_UP(shape->buffer_bytes, shape->chunk_bytes);
+}
+
+static void destroy_buffer(struct bio_vec *vec, const struct spek_slot_shape *shape)
+{
+	u32 i;
+
+	if (!vec)
+		return;
+	for (i = 0; i < nr_chunks(shape); i++)
+		if (vec[i].bv_page)
+			__free_pages(vec[i].bv_page, get_order(shape->chunk_bytes));
+	kfree(vec);
+}
+
+/* Return: the buffer, or NULL with nothing left behind. */
+static struct bio_vec *create_buffer(const struct spek_slot_shape *shape, int node,
+				     struct spek_rng *rng)
+{
+	struct bio_vec *vec;
+	u32 i;
+
+	vec = kcalloc_node(nr_chunks(shape), sizeof(*vec), SLOT_GFP, node);
+	if (!vec)
+		return NULL;
+	for (i = 0; i < nr_chunks(shape); i++) {
+		struct page *page = alloc_pages_node(node, SLOT_GFP | __GFP_ZERO | __GFP_COMP,
+						     get_order(shape->chunk_bytes));
+
+		if (!page) {
+			destroy_buffer(vec, shape);
+			return NULL;
+		}
+		if (rng)
+			fill_chunk(page, shape->chunk_bytes, rng);
+		vec[i].bv_page = page;
+		vec[i].bv_len = shape->chunk_bytes;
+	}
+	return vec;
+}
+
+static int create_buffers(struct spek_slot *slot, const struct spek_slot_shape *shape, int node,
+			  struct spek_rng *rng)
+{
+	if (shape->reads) {
+		slot->vec[0] = create_buffer(shape, node, NULL);
+		if (!slot->vec[0])
+			return -ENOMEM;
+	}
+	if (shape->writes) {
+		slot->vec[1] = create_buffer(shape, node, shape->random ? rng : NULL);
+		if (!slot->vec[1])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+u64 spek_slots_bytes(u32 nr, const struct spek_slot_shape *shape)
+{
+	u64 buffer = (u64)nr_chunks(shape) * (shape->chunk_bytes + sizeof(struct bio_vec));
+	u64 each = sizeof(struct spek_slot) + (u64)shape->max_parts * sizeof(struct spek_part) +
+		   (shape->reads + shape->writes) * buffer;
+
+	return nr * each;
+}
+
+struct spek_slot *spek_slots_create(struct spek_worker *worker, u32 nr,
+				    const struct spek_slot_shape *shape, int node)
+{
+	struct spek_slot *slots;
+	struct spek_rng rng;
+	u32 i, k;
+
+	slots = kvcalloc(nr, sizeof(*slots), SLOT_GFP);
+	if (!slots)
+		return NULL;
+	spek_rng_seed(&rng, shape->seed + worker->index);
+	for (i = 0; i < nr; i++) {
+		struct spek_slot *slot = &slots[i];
+
+		slot->worker = worker;
+		slot->part = kvzalloc_node(array_size(shape->max_parts, sizeof(*slot->part)),
+					   SLOT_GFP, node);
+		if (!slot->part || create_buffers(slot, shape, node, &rng))
+			goto err_destroy;
+		for (k = 0; k < shape->max_parts; k++) {
+			struct spek_part *part = &slot->part[k];
+
+			part->slot = slot;
+			bio_init(&part->bio, NULL, &part->vec, 1, 0);
+		}
+		cond_resched();
+	}
+	return slots;
+
+err_destroy:
+	spek_slots_destroy(slots, nr, shape);
+	return NULL;
+}
+
+void spek_slots_destroy(struct spek_slot *slots, u32 nr, const struct spek_slot_shape *shape)
+{
+	u32 i, k;
+
+	if (!slots)
+		return;
+	for (i = 0; i < nr; i++) {
+		for (k = 0; slots[i].part && k < shape->max_parts; k++)
+			bio_uninit(&slots[i].part[k].bio);
+		kvfree(slots[i].part);
+		destroy_buffer(slots[i].vec[0], shape);
+		destroy_buffer(slots[i].vec[1], shape);
+	}
+	kvfree(slots);
+}
+
+void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, blk_opf_t opf,
+		   bool cgroup)
+{
+	struct spek_slot *slot = part->slot;
+	struct block_device *bdev = part->target->handle.bdev;
+	u32 in_chunk = buffer_offset & (chunk_bytes - 1);
+	struct bio_vec *chunk = &slot->vec[slot->op.write][buffer_offset / chunk_bytes];
+	struct bio *bio = &part->bio;
+
+	/*
+	 * The block layer gave up its cgroup reference at completion; md may have
+	 * left another device behind.
+	 */
+	bio_reset(bio, cgroup ? bdev : NULL, opf);
+	bio->bi_bdev = bdev;
+	bio->bi_cookie = BLK_QC_T_NONE;
+	bio->bi_iter.bi_sector = part->offset >> SECTOR_SHIFT;
+	bio->bi_iter.bi_size = part->bytes;
+	bio->bi_end_io = spek_worker_end_io;
+	if (likely(in_chunk + part->bytes <= chunk_bytes)) {
+		part->vec.bv_page = chunk->bv_page;
+		part->vec.bv_offset = in_chunk;
+		part->vec.bv_len = part->bytes;
+		bio->bi_io_vec = &part->vec;
+		bio->bi_vcnt = 1;
+		return;
+	}
+	/* Like a clone: iterate over vectors that belong to somebody else, the slot. */
+	bio->bi_io_vec = chunk;
+	bio->bi_iter.bi_bvec_done = in_chunk;
+	bio_set_flag(bio, BIO_CLONED);
+}

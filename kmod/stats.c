@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Totals and interval rows. Everything here is the run's and used under run->lock,
+ * apart from making and emptying sets, which are the caller's.
+ *
+ * A row is open while a worker may still add to it. Rows close in order when every worker
+ * has gone on to a later one; a worker that is blocked holds up at most SPEK_OPEN_ROWS:
+ * then the oldest closes without it, and what it counts later goes into the row in
+ * which it is collected.
+ */
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "stats.h"
+
+static const u32 response_ppm[] = { 500000, 900000, 990000, 999000 };
+static const u32 service_ppm[] = { 500000, 990000 };
+
+/* A row that still grows: both directions, response and service times. */
+struct open_row {
+	bool used;
+	u64 hist[2][2][SPEK_HIST_BUCKETS];
+	struct spek_row *row;
+};
+
+struct spek_stats {
+	u32 nr_cells;
+	u32 nr_workers;
+	u32 nr_streams;
+	bool keep_rows;
+	u64 nr_rows;
+	u64 measure_start_ns;
+	u64 measure_end_ns;
+	u64 *next_row;			/* of each worker */
+	u64 *backlog;			/* of each worker */
+	struct spek_total *total[SPEK_NR_PHASES];
+	size_t row_bytes;
+	void *rows;			/* SPEK_ROWS closed ones, a ring */
+	struct open_row *open;		/* SPEK_OPEN_ROWS, by row->seq while open */
+};
+
+/* Directions that the stream of a cell can have. */
+static bool cell_is_used(const struct spek_workload *wl, u32 cell)
+{
+	u32 read_ppm = wl->stream[cell / 2].read_ppm;
+
+	return cell & 1 ? read_ppm < 1000000 : read_ppm > 0;
+}
+
+static void empty_cell(struct spek_cell *cell)
+{
+	u32 m;
+
+	for (m = 0; m < SPEK_NR_METRICS; m++) {
+		struct spek_metric *metric = &cell->metric[m];
+
+		if (metric->min <= metric->max) {
+			u32 first = spek_hist_index(metric->min);
+			u32 last = spek_hist_index(metric->max);
+
+			memset(&metric->hist[first], 0, (last - first + 1) * sizeof(*metric->hist));
+		}
+		metric->sum = 0;
+		metric->min = U64_MAX;
+		metric->max = 0;
+	}
+	memset(cell, 0, offsetof(struct spek_cell, metric));
+}
+
+struct spek_set *spek_set_create(const struct spek_workload *wl, int node)
+{
+	u32 i, nr = wl->nr_streams * 2;
+	struct spek_set *set = kzalloc_node(struct_size(set, cell, nr), GFP_KERNEL, node);
+
+	if (!set)
+		return NULL;
+	set->nr_cells = nr;
+	for (i = 0; i < nr; i++) {
+		if (!cell_is_used(wl, i))
+			continue;
+		set->cell[i] = kvzalloc_node(sizeof(*set->cell[i]), GFP_KERNEL, node);
+		if (!set->cell[i]) {
+			spek_set_destroy(set);
+			return NULL;
+		}
+		empty_cell(set->cell[i]);
+	}
+	return set;
+}
+
+void spek_set_destroy(struct spek_set *set)
+{
+	u32 i;
+
+	if (!set)
+		return;
+	for (i = 0; i < set->nr_cells; i++)
+		kvfree(set->cell[i]);
+	kfree(set);
+}
+
+static int create_totals(struct spek_stats *stats, const struct spek_workload *wl)
+{
+	u32 phase, i, m;
+
+	for (phase = 0; phase < SPEK_NR_PHASES; phase++) {
+		struct spek_total *total = kvcalloc(stats->nr_cells, sizeof(*total), GFP_KERNEL);
+
+		stats->total[phase] = total;
+		if (!total)
+			return -ENOMEM;
+		for (i = 0; i < stats->nr_cells; i++) {
+			for (m = 0; m < SPEK_NR_METRICS; m++)
+				total[i].min[m] = U64_MAX;
+			if (phase != SPEK_PHASE_MEASURE || !cell_is_used(wl, i))
+				continue;
+			for (m = 0; m < SPEK_NR_METRICS; m++) {
+				total[i].hist[m] = kvcalloc(SPEK_HIST_BUCKETS, sizeof(u64),
+							    GFP_KERNEL);
+				if (!total[i].hist[m])
+					return -ENOMEM;
+			}
+		}
+	}
+	return 0;
+}
+
+static int create_rows(struct spek_stats *stats)
+{
+	u32 i;
+
+	stats->row_bytes = struct_size((struct spek_row *)NULL, stream, stats->nr_streams);
+	stats->rows = kvcalloc(SPEK_ROWS, stats->row_bytes, GFP_KERNEL);
+	stats->open = kvcalloc(SPEK_OPEN_ROWS, sizeof(*stats->open), GFP_KERNEL);
+	if (!stats->rows || !stats->open)
+		return -ENOMEM;
+	for (i = 0; i < SPEK_OPEN_ROWS; i++) {
+		stats->open[i].row = kzalloc(stats->row_bytes, GFP_KERNEL);
+		if (!stats->open[i].row)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * spek_stats_create() - make empty totals
+ * @wl: workload
+ * @nr_workers: workers
+ * @keep_rows: intervals will be read
+ *
+ * Return: totals, or NULL without memory.
+ */
+struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_workers, bool keep_rows)
+{
+	struct spek_stats *stats = kzalloc(sizeof(*stats), GFP_KERNEL);
+
+	if (!stats)
+		return NULL;
+	stats->nr_streams = wl->nr_streams;
+	stats->nr_cells = wl->nr_streams * 2;
+	stats->nr_workers = nr_workers;
+	stats->keep_rows = keep_rows;
+	stats->next_row = kcalloc(nr_workers, sizeof(u64), GFP_KERNEL);
+	stats->backlog = kcalloc(nr_workers, sizeof(u64), GFP_KERNEL);
+	if (!stats->next_row || !stats->backlog || create_totals(stats, wl) ||
+	    (keep_rows && create_rows(stats))) {
+		spek_stats_destroy(stats);
+		return NULL;
+	}
+	return stats;
+}
+
+/** spek_stats_destroy() - @stats may be NULL. */
+void spek_stats_destroy(struct spek_stats *stats)
+{
+	u32 phase, i, m;
+
+	if (!stats)
+		return;
+	for (phase = 0; phase < SPEK_NR_PHASES; phase++) {
+		for (i = 0; stats->total[phase] && i < stats->nr_cells; i++)
+			for (m = 0; m < SPEK_NR_METRICS; m++)
+				kvfree(stats->total[phase][i].hist[m]);
+		kvfree(stats->total[phase]);
+	}
+	for (i = 0; stats->open && i < SPEK_OPEN_ROWS; i++)
+		kfree(stats->open[i].row);
+	kvfree(stats->open);
+	kvfree(stats->rows);
+	kfree(stats->next_row);
+	kfree(stats->backlog);
+	kfree(stats);
+}
+
+/* ---- rows ---- */
+
+static struct spek_row *closed_row(const struct spek_stats *stats, u64 seq)
+{
+	return stats->rows + (seq % SPEK_ROWS) * stats->row_bytes;
+}
+
+static void close_row(struct spek_stats *stats, struct open_row *open)
+{
+	struct spek_row *row = open->row;
+	u32 dir, i;
+
+	for (dir = 0; dir < 2; dir++) {
+		struct spek_row_cell *cell = &row->cell[dir];
+
+		for (i = 0; i < ARRAY_SIZE(response_ppm); i++)
+			cell->response_ns[i] = spek_hist_percentile(open->hist[dir][0], cell->ios,
+								    response_ppm[i],
+								    cell->response_max_ns);
+		for (i = 0; i < ARRAY_SIZE(service_ppm); i++)
+			cell->service_ns[i] = spek_hist_percentile(open->hist[dir][1], cell->ios,
+								   service_ppm[i],
+								   cell->service_max_ns);
+	}
+	row->seq = stats->nr_rows++;
+	memcpy(closed_row(stats, row->seq), row, stats->row_bytes);
+	memset(row, 0, stats->row_bytes);
+	memset(open->hist, 0, sizeof(open->hist));
+	open->used = false;
+}
+
+static struct open_row *oldest_open(struct spek_stats *stats)
+{
+	struct open_row *oldest = NULL;
+	u32 i;
+
+	for (i = 0; i < SPEK_OPEN_ROWS; i++)
+		if (stats->open[i].used &&
+		    (!oldest || stats->open[i].row->seq < oldest->row->seq))
+			oldest = &stats->open[i];
+	return oldest;
+}
+
+/* The open row for a set; the newest one if its own was closed without it. */
+static struct open_row *find_row(struct spek_stats *stats, const struct spek_set *set)
+{
+	struct open_row *free = NULL, *newest = NULL;
+	u32 i;
+
+	for (i = 0; i < SPEK_OPEN_ROWS; i++) {
+		struct open_row *open = &stats->open[i];
+
+		if (!open->used) {
+			free = open;
+			continue;
+		}
+		if (open->row->seq == set->row)
+			return open;
+		if (!newest || open->row->seq > newest->row->seq)
+			newest = open;
+	}
+	if (newest && newest->row->seq > set->row)
+		return newest;
+	if (!free) {
+		free = oldest_open(stats);
+		close_row(stats, free);
+	}
+	free->used = true;
+	free->row->seq = set->row;
+	free->row->phase = set->phase;
+	free->row->start_ns = set->start_ns;
+	return free;
+}
+
+static void add_to_row(struct spek_stats *stats, struct open_row *open, const struct spek_set *set)
+{
+	struct spek_row *row = open->row;
+	u32 i, b;
+
+	row->start_ns = min(row->start_ns, set->start_ns);
+	row->end_ns = max(row->end_ns, set->end_ns);
+	/* As of the end of the row: of its pieces only the last one has it. */
+	if (set->next_row != set->row) {
+		row->outstanding += set->outstanding;
+		row->backlog += set->backlog;
+	}
+	row->cpu_ns += set->cpu_ns;
+	row->switches += set->switches;
+	for (i = 0; i < set->nr_cells; i++) {
+		const struct spek_cell *cell = set->cell[i];
+		struct spek_row_cell *sum = &row->cell[i & 1];
+		const struct spek_metric *response, *service;
+		u64 *ios = &row->stream[i / 2].reads + (i & 1) * 2;
+
+		if (!cell || (!cell->ios && !cell->errors))
+			continue;
+		ios[0] += cell->ios;
+		ios[1] += cell->bytes;
+		sum->ios += cell->ios;
+		sum->bytes += cell->bytes;
+		sum->errors += cell->errors;
+		if (!cell->ios)
+			continue;
+		response = &cell->metric[SPEK_METRIC_RESPONSE];
+		service = &cell->metric[SPEK_METRIC_SERVICE];
+		sum->response_sum_ns += response->sum;
+		sum->response_max_ns = max(sum->response_max_ns, response->max);
+		sum->service_sum_ns += service->sum;
+		sum->service_max_ns = max(sum->service_max_ns, service->max);
+		for (b = spek_hist_index(response->min); b <= spek_hist_index(response->max); b++)
+			open->hist[i & 1][0][b] += response->hist[b];
+		for (b = spek_hist_index(service->min); b <= spek_hist_index(service->max); b++)
+			open->hist[i & 1][1][b] += service->hist[b];
+	}
+}
+
+static void close_finished_rows(struct spek_stats *stats)
+{
+	struct open_row *open;
+	u64 next_row = U64_MAX;
+	u32 i;
+
+	for (i = 0; i < stats->nr_workers; i++)
+		next_row = min(next_row, stats->next_row[i]);
+	while ((open = oldest_open(stats)) && open->row->seq < next_row)
+		close_row(stats, open);
+}
+
+/* ---- totals ---- */
+
+static void add_to_total(struct spek_total *total, const struct spek_cell *cell)
+{
+	u32 i, m, b;
+
+	total->ios += cell->ios;
+	total->bytes += cell->bytes;
+	total->requests += cell->requests;
+	total->errors += cell->errors;
+	for (i = 0; i < SPEK_NR_STATUS; i++)
+		total->error[i] += cell->error[i];
+	if (!cell->ios)
+		return;
+	for (m = 0; m < SPEK_NR_METRICS; m++) {
+		const struct spek_metric *metric = &cell->metric[m];
+
+		total->sum[m] += metric->sum;
+		total->min[m] = min(total->min[m], metric->min);
+		total->max[m] = max(total->max[m], metric->max);
+		if (!total->hist[m])
+			continue;
+		for (b = spek_hist_index(metric->min); b <= spek_hist_index(metric->max); b++)
+			total->hist[m][b] += metric->hist[b];
+	}
+}
+
+void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *set)
+{
+	u32 i;
+
+	if (set->phase == SPEK_PHASE_MEASURE) {
+		if (!stats->measure_start_ns || set->start_ns < stats->measure_start_ns)
+			stats->measure_start_ns = set->start_ns;
+		stats->measure_end_ns = max(stats->measure_end_ns, set->end_ns);
+	}
+	if (set->phase != SPEK_PHASE_DRAIN)
+		stats->backlog[worker] = set->backlog;
+	stats->next_row[worker] = set->next_row;
+	if (stats->keep_rows) {
+		add_to_row(stats, find_row(stats, set), set);
+		close_finished_rows(stats);
+	}
+	for (i = 0; i < set->nr_cells; i++) {
+		if (!set->cell[i])
+			continue;
+		if (set->cell[i]->requests)
+			add_to_total(&stats->total[set->phase][i], set->cell[i]);
+		empty_cell(set->cell[i]);
+	}
+}
+
+void spek_stats_flush(struct spek_stats *stats)
+{
+	struct open_row *open;
+
+	while (stats->keep_rows && (open = oldest_open(stats)))
+		close_row(stats, open);
+}
+
+const struct spek_total *spek_stats_total(const struct spek_stats *stats, u32 phase, u32 cell)
+{
+	const struct spek_total *total = &stats->total[phase][cell];
+
+	return stats->total[SPEK_PHASE_MEASURE][cell].hist[0] ? total : NULL;
+}
+
+u64 spek_stats_nr_rows(const struct spek_stats *stats)
+{
+	return stats->nr_rows;
+}
+
+u64 spek_stats_dropped(const struct spek_stats *stats)
+{
+	return stats->nr_rows > SPEK_ROWS ? stats->nr_rows - SPEK_ROWS : 0;
+}
+
+const struct spek_row *spek_stats_row(const struct spek_stats *stats, u64 seq)
+{
+	if (!stats->keep_rows || seq >= stats->nr_rows || seq < spek_stats_dropped(stats))
+		return NULL;
+	return closed_row(stats, seq);
+}
+
+u32 spek_stats_phase(const struct spek_stats *stats)
+{
+	u64 next_row = U64_MAX;
+	u32 i;
+
+	for (i = 0; i < stats->nr_workers; i++)
+		next_row = min(next_row, stats->next_row[i]);
+	return min_t(u64, next_row >> 48, SPEK_PHASE_DRAIN);
+}
+
+void spek_stats_measured(const struct spek_stats *stats, u64 *start_ns, u64 *end_ns)
+{
+	*start_ns = stats->measure_start_ns;
+	*end_ns = stats->measure_end_ns;
+}
+
+u64 spek_stats_backlog(const struct spek_stats *stats)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < stats->nr_workers; i++)
+		sum += stats->backlog[i];
+	return sum;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Counting: sets owned by workers, totals and interval rows owned by the run.
+ *
+ * A worker counts into its active set and nobody else looks at it. At an interval
+ * boundary it seals the set (spek_stats_seal()): ownership passes to the collector,
+ * which adds it to the totals and to the row of that interval, empties it and gives
+ * it back. So the hot path has no lock, no shared line, and every I/O is in exactly
+ * one set.
+ */
+#ifndef SPEK_STATS_H
+#define SPEK_STATS_H
+
+#include <linux/blk_types.h>
+#include <linux/types.h>
+#include "core/gen.h"
+#include "core/hist.h"
+#include "core/workload.h"
+#include "uapi/spek.h"
+
+#define SPEK_NR_METRICS		3
+#define SPEK_NR_PHASES		3
+#define SPEK_NR_STATUS		24	/* blk_status_t values told apart; the last one is "others" */
+#define SPEK_ROWS		4096	/* closed intervals kept for reading */
+#define SPEK_OPEN_ROWS		4	/* rows that may wait for a slow worker */
+
+/**
+ * struct spek_metric - distribution of one kind of time, ns
+ */
+struct spek_metric {
+	u64 sum;
+	u64 min;
+	u64 max;
+	u32 hist[SPEK_HIST_BUCKETS];
+};
+
+/**
+ * struct spek_cell - one stream and direction in one set
+ */
+struct spek_cell {
+	u64 ios;
+	u64 bytes;
+	u64 requests;
+	u64 errors;
+	u32 error[SPEK_NR_STATUS];
+	struct spek_metric metric[SPEK_NR_METRICS];
+};
+
+/**
+ * struct spek_set - what one worker counts between two boundaries
+ * @row: number of the interval it belongs to; grows with time, the same for all workers
+ * @phase: enum spek_phase
+ * @start_ns: start of the interval
+ * @end_ns: its end
+ * @backlog: of this worker at the end
+ * @outstanding: of this worker at the end
+ * @cpu_ns: CPU time of the worker since the set before
+ * @switches: context switches of the worker since the set before
+ * @next_row: the worker has nothing more for rows before this one; @row if more of it follows
+ * @cell: stream * 2 + write; NULL for directions the stream can't have
+ */
+struct spek_set {
+	u64 row;
+	u32 phase;
+	u64 start_ns;
+	u64 end_ns;
+	u64 backlog;
+	u32 outstanding;
+	u64 cpu_ns;
+	u64 switches;
+	u64 next_row;
+	u32 nr_cells;
+	struct spek_cell *cell[];
+};
+
+/**
+ * struct spek_total - one stream and direction over the run
+ * @hist: SPEK_HIST_BUCKETS for each metric; only for the measure phase, else NULL
+ */
+struct spek_total {
+	u64 ios;
+	u64 bytes;
+	u64 requests;
+	u64 errors;
+	u64 error[SPEK_NR_STATUS];
+	u64 sum[SPEK_NR_METRICS];
+	u64 min[SPEK_NR_METRICS];
+	u64 max[SPEK_NR_METRICS];
+	u64 *hist[SPEK_NR_METRICS];
+};
+
+/**
+ * struct spek_row_cell - one direction in a closed interval
+ */
+struct spek_row_cell {
+	u64 ios;
+	u64 bytes;
+	u64 errors;
+	u64 response_sum_ns;
+	u64 response_max_ns;
+	u64 response_ns[4];	/* p50 p90 p99 p99.9 */
+	u64 service_sum_ns;
+	u64 service_max_ns;
+	u64 service_ns[2];	/* p50 p99 */
+};
+
+/**
+ * struct spek_row_stream - one stream in a closed interval; as it travels
+ */
+struct spek_row_stream {
+	u64 reads;
+	u64 read_bytes;
+	u64 writes;
+	u64 write_bytes;
+};
+
+/**
+ * struct spek_row - a closed interval
+ */
+struct spek_row {
+	u64 seq;
+	u32 phase;
+	u32 outstanding;
+	u64 start_ns;
+	u64 end_ns;
+	u64 backlog;
+	u64 cpu_ns;
+	u64 switches;
+	struct spek_row_cell cell[2];
+	struct spek_row_stream stream[];
+};
+
+struct spek_stats;
+
+/** spek_row_first() - Return: number of the first row of a phase; rows are numbered within theirs. */
+static inline u64 spek_row_first(u32 phase)
+{
+	return (u64)phase << 48;
+}
+
+struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_workers, bool keep_rows);
+void spek_stats_destroy(struct spek_stats *stats);
+
+struct spek_set *spek_set_create(const struct spek_workload *wl, int node);
+void spek_set_destroy(struct spek_set *set);
+
+/**
+ * spek_stats_collect() - add a sealed set to the totals and to its row, empty it
+ * @stats: totals; the caller holds the run's lock
+ * @worker: whose set it is
+ * @set: sealed; the caller owns it now and gives it back afterwards
+ */
+void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *set);
+
+/** spek_stats_flush() - close the rows that are still open; the workers have ended. */
+void spek_stats_flush(struct spek_stats *stats);
+
+/** spek_stats_total() - Return: totals of a phase, stream * 2 + write; NULL if it can't have I/Os. */
+const struct spek_total *spek_stats_total(const struct spek_stats *stats, u32 phase, u32 cell);
+
+/** spek_stats_nr_rows() - Return: closed rows so far, overwritten ones included. */
+u64 spek_stats_nr_rows(const struct spek_stats *stats);
+/** spek_stats_dropped() - Return: rows overwritten so far. */
+u64 spek_stats_dropped(const struct spek_stats *stats);
+/** spek_stats_row() - Return: closed row @seq, or NULL if it is not there (any more). */
+const struct spek_row *spek_stats_row(const struct spek_stats *stats, u64 seq);
+/** spek_stats_phase() - Return: enum spek_phase that every worker has reached. */
+u32 spek_stats_phase(const struct spek_stats *stats);
+/** spek_stats_measured() - start and end of the measure phase as counted so far, 0 before. */
+void spek_stats_measured(const struct spek_stats *stats, u64 *start_ns, u64 *end_ns);
+/** spek_stats_backlog() - Return: backlog over all workers as of their last sealed set before the drain. */
+u64 spek_stats_backlog(const struct spek_stats *stats);
+
+/** spek_metric_add() - count one time. Owner of the set only. */
+static inline void spek_metric_add(struct spek_metric *m, u64 ns)
+{
+	m->sum += ns;
+	if (ns < m->min)
+		m->min = ns;
+	if (ns > m->max)
+		m->max = ns;
+	m->hist[spek_hist_index(ns)]++;
+}
+
+#endif

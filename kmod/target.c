@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Claiming devices and reading their limits. */
+#include <linux/blk-mq.h>
+#include <linux/log2.h>
+#include "run.h"
+#include "submit.h"
+#include "target.h"
+
+static void device_gone(void *holder)
+{
+	spek_run_end(holder, SPEK_REASON_DEVICE_GONE);
+}
+
+static const struct spek_compat_holder_ops holder_ops = {
+	.gone = device_gone,
+};
+
+static int refuse(struct spek_refusal *refusal, int err, const char *text)
+{
+	refusal->text = text;
+	return err;
+}
+
+/*
+ * The largest request that the block layer sends whole, so that what is counted here is
+ * what the device gets: sectors, segments, and chunk boundaries if it has any.
+ */
+static void read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
+{
+	struct request_queue *q = bdev_get_queue(target->handle.bdev);
+	u32 segment = min_t(u32, queue_max_segment_size(q), buffer_chunk_bytes);
+	u64 by_segments, bytes;
+
+	/* Buffers are aligned to their chunks, so only a boundary within a chunk cuts them. */
+	if (queue_segment_boundary(q) < segment)
+		segment = queue_segment_boundary(q) + 1;
+	segment = rounddown_pow_of_two(segment);
+	/* A piece that starts within a chunk touches one segment more than its length needs. */
+	by_segments = (u64)queue_max_segments(q) * segment;
+	if (queue_max_segments(q) > 1)
+		by_segments -= segment;
+	bytes = min_t(u64, (u64)queue_max_sectors(q) << SECTOR_SHIFT, by_segments);
+	bytes = min_t(u64, bytes, SPEK_MAX_IO_BYTES);
+	bytes = rounddown(bytes, max(queue_physical_block_size(q), target->logical_block));
+	target->max_part_bytes = max_t(u64, bytes, target->logical_block);
+	target->chunk_bytes = q->limits.chunk_sectors << SECTOR_SHIFT;
+}
+
+int spek_target_open(struct spek_target *target, struct spek_run *run, dev_t dev, u32 chunk_bytes,
+		     struct spek_refusal *refusal)
+{
+	bool write = run->config->may_write;
+	struct block_device *bdev;
+	int err;
+
+	err = spek_compat_bdev_open(&target->handle, dev, write, run, &holder_ops);
+	switch (err) {
+	case 0:
+		break;
+	case -EBUSY:
+		return refuse(refusal, err, "somebody else holds the device, one of its partitions or the disk it is on; it must be free");
+	case -EROFS:
+	case -EACCES:
+		return refuse(refusal, err, "the device is read-only, and the run may write");
+	case -ENXIO:
+	case -ENODEV:
+		return refuse(refusal, err, "there is no block device with this number");
+	case -ENOMEDIUM:
+		return refuse(refusal, err, "there is no medium in the device");
+	default:
+		return refuse(refusal, err, "the device can't be opened");
+	}
+	bdev = target->handle.bdev;
+	snprintf(target->name, sizeof(target->name), "%pg", bdev);
+	target->dev = dev;
+	target->diskseq = bdev->bd_disk->diskseq;
+	target->start_sector = bdev->bd_start_sect;
+	target->bytes = bdev_nr_bytes(bdev);
+	target->logical_block = bdev_logical_block_size(bdev);
+	err = -EROFS;
+	if (write && bdev_read_only(bdev)) {
+		refuse(refusal, err, "the device is read-only, and the run may write");
+		goto err_close;
+	}
+	err = -ENOSPC;
+	if (!target->bytes) {
+		refuse(refusal, err, "the device has no capacity");
+		goto err_close;
+	}
+	read_limits(target, chunk_bytes);
+	err = -EOPNOTSUPP;
+	refusal->text = spek_backend_choose(target, run->config->backend, run->config->polled);
+	if (refusal->text)
+		goto err_close;
+	return 0;
+
+err_close:
+	spek_target_close(target);
+	return err;
+}
+
+void spek_target_close(struct spek_target *target)
+{
+	spek_compat_bdev_close(&target->handle);
+}
+
+bool spek_target_is_gone(const struct spek_target *target)
+{
+	return spek_compat_bdev_is_gone(&target->handle);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Targets: claimed block devices, their limits and the back end chosen for them. */
+#ifndef SPEK_TARGET_H
+#define SPEK_TARGET_H
+
+#include <linux/blkdev.h>
+#include "compat/compat.h"
+
+struct spek_run;
+struct spek_backend_ops;
+struct spek_refusal;
+
+/**
+ * struct spek_target - a claimed block device; const while workers run
+ * @handle: open claim; closed when the run is done
+ * @name: as the kernel prints it
+ * @dev: device number
+ * @diskseq: sequence number of the disk
+ * @start_sector: of a partition on its disk
+ * @bytes: capacity
+ * @logical_block: bytes
+ * @max_part_bytes: largest piece that is sent as one request
+ * @chunk_bytes: pieces don't cross multiples of this on the target; 0: no such limit
+ * @polled: poll for completions
+ * @backend: how I/O reaches it
+ * @backend_reason: why this one, a sentence
+ */
+struct spek_target {
+	struct spek_compat_bdev handle;
+	char name[BDEVNAME_SIZE];
+	dev_t dev;
+	u64 diskseq;
+	u64 start_sector;
+	u64 bytes;
+	u32 logical_block;
+	u32 max_part_bytes;
+	u32 chunk_bytes;
+	bool polled;
+	const struct spek_backend_ops *backend;
+	const char *backend_reason;
+};
+
+/**
+ * struct spek_target_count - requests sent to a target by one worker; its own, read with READ_ONCE
+ */
+struct spek_target_count {
+	u64 ios[2];		/* read, write */
+	u64 bytes[2];
+	u64 refused;
+};
+
+/**
+ * struct spek_target_view - what netlink shows of a target
+ */
+struct spek_target_view {
+	const struct spek_target *target;	/* const fields only */
+	struct spek_target_count count;
+};
+
+/**
+ * spek_target_open() - claim a device and find out what it can do
+ * @target: zeroed
+ * @run: the run, holder of the claim
+ * @dev: device number
+ * @chunk_bytes: size of the contiguous pieces that buffers are made of
+ * @refusal: filled in on failure (kind and index are the caller's)
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int spek_target_open(struct spek_target *target, struct spek_run *run, dev_t dev, u32 chunk_bytes,
+		     struct spek_refusal *refusal);
+/** spek_target_close() - give the claim back; a target that is not open is fine. */
+void spek_target_close(struct spek_target *target);
+
+/** spek_target_is_gone() - Return: true if the device was removed. Any context. */
+bool spek_target_is_gone(const struct spek_target *target);
+
+/** spek_target_part() - Return: how many of @bytes at @offset go out as one request. */
+static inline u32 spek_target_part(const struct spek_target *target, u64 offset, u32 bytes)
+{
+	u32 n = min(bytes, target->max_part_bytes);
+
+	if (target->chunk_bytes) {
+		u32 left;
+
+		div_u64_rem(offset + (target->start_sector << SECTOR_SHIFT), target->chunk_bytes, &left);
+		n = min(n, target->chunk_bytes - left);
+	}
+	return n;
+}
+
+#endif

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Generate everything that follows from the netlink specs.
+
+From each YAML spec (the kernel's genetlink dialect) come the uapi header, the
+kernel's policies, ops table and family, Python enums and pyroute2 classes, and
+a table of attributes. The ops are emitted as `struct genl_ops` with a policy for
+each operation, because Linux 6.1 has no `struct genl_split_ops`.
+
+    netlink_gen.py            write all files
+    netlink_gen.py --check    write nothing, fail if a file differs from its spec
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from pathlib import Path
+
+from specgen.kernel import kernel_header, kernel_source
+from specgen.python import python_module
+from specgen.spec import Outputs, SpecError, load
+from specgen.table import markdown
+from specgen.uapi import uapi_header
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FAMILIES = (
+    Outputs(
+        spec="kmod/uapi/spek.yaml",
+        uapi="kmod/uapi/spek.h",
+        kernel="kmod/gen/netlink_gen",
+        python="ctl/spekctl/gen/spek.py",
+        table="kmod/uapi/spek.md",
+        include_uapi="../uapi/spek.h",
+        include_compat="../compat/compat.h",
+    ),
+    Outputs(
+        spec="prober/uapi/spek_prober.yaml",
+        uapi="prober/uapi/spek_prober.h",
+        kernel="prober/gen/netlink_gen",
+        python="ctl/spekctl/gen/spek_prober.py",
+        table="prober/uapi/spek_prober.md",
+        include_uapi="../uapi/spek_prober.h",
+        include_compat="../../kmod/compat/compat.h",
+    ),
+)
+
+
+def generate(root: Path, outputs: Outputs) -> dict[str, str]:
+    """Return the text of every file that follows from one spec, by path."""
+    spec = load(root / outputs.spec, outputs.spec)
+    return {
+        outputs.uapi: uapi_header(spec),
+        outputs.kernel + ".h": kernel_header(spec, outputs),
+        outputs.kernel + ".c": kernel_source(spec, outputs),
+        outputs.python: python_module(spec),
+        outputs.table: markdown(spec),
+    }
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="fail if a file is out of date")
+    parser.add_argument("--root", type=Path, default=ROOT, help="root of the tree")
+    args = parser.parse_args(argv)
+    stale = 0
+    for outputs in FAMILIES:
+        try:
+            files = generate(args.root, outputs)
+        except (SpecError, OSError) as error:
+            print(f"{outputs.spec}: {error}", file=sys.stderr)
+            return 2
+        for name, text in files.items():
+            # a file is written only if it changes: nothing is rebuilt for nothing
+            path = args.root / name
+            old = path.read_text(encoding="utf-8") if path.exists() else ""
+            if old == text:
+                continue
+            if args.check:
+                stale += 1
+                diff = difflib.unified_diff(
+                    old.splitlines(True), text.splitlines(True), name, f"{name} (generated now)"
+                )
+                sys.stdout.writelines(diff)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    if stale:
+        print(f"{stale} generated files are out of date; run `make gen`", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The model of a spec, its loader and its checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+WIDTH = 100
+UAPI_LICENSE = "((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)"
+INTEGERS = {"u32": (32, False), "u64": (64, False), "s32": (32, True), "s64": (64, True)}
+TYPES = ("pad", *INTEGERS, "string", "binary", "flag", "nest")
+
+
+class SpecError(Exception):
+    """The spec says something that can't be generated."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where the files of one family go, relative to the root of the tree."""
+
+    spec: str
+    uapi: str
+    kernel: str  # without .c/.h
+    python: str
+    table: str
+    # how kernel sources include the uapi header and the compatibility header
+    include_uapi: str
+    include_compat: str
+
+
+@dataclass
+class Entry:
+    name: str
+    doc: str
+
+
+@dataclass
+class Enum:
+    name: str
+    doc: str
+    entries: list[Entry]
+    c_name: str
+    c_prefix: str
+
+
+@dataclass
+class Attr:
+    name: str
+    type: str
+    id: int
+    doc: str
+    checks: dict[str, int]
+    enum: Enum | None = None
+    nested: str | None = None
+    multi: bool = False
+
+
+@dataclass
+class AttrSet:
+    name: str
+    doc: str
+    attrs: list[Attr]
+
+    def find(self, name: str) -> Attr:
+        for attr in self.attrs:
+            if attr.name == name:
+                return attr
+        raise SpecError(f"attribute set {self.name} has no attribute {name}")
+
+
+@dataclass
+class Op:
+    name: str
+    doc: str
+    id: int
+    attrs: AttrSet
+    admin: bool
+    do: dict[str, Any] | None
+    dump: dict[str, Any] | None
+    notify: str | None
+
+    def request_attrs(self) -> list[Attr]:
+        """Attributes that the operation accepts, in order of their ids."""
+        names: set[str] = set()
+        for mode in (self.do, self.dump):
+            if mode:
+                names.update(mode.get("request", {}).get("attributes", []))
+        return sorted((self.attrs.find(name) for name in names), key=lambda attr: attr.id)
+
+
+@dataclass
+class Spec:
+    name: str
+    doc: str
+    version: int
+    consts: list[tuple[str, int, str]]
+    enums: list[Enum]
+    sets: list[AttrSet]
+    ops: list[Op]
+    groups: list[Entry]
+    source: str = ""
+    by_set: dict[str, AttrSet] = field(default_factory=dict)
+
+    @property
+    def c(self) -> str:
+        return snake(self.name)
+
+    def nested_in_requests(self) -> list[AttrSet]:
+        """Sets that need a policy of their own, innermost first."""
+        found: list[AttrSet] = []
+
+        def visit(attrs: list[Attr]) -> None:
+            for attr in attrs:
+                if attr.nested:
+                    inner = self.by_set[attr.nested]
+                    visit(inner.attrs)
+                    if inner not in found:
+                        found.append(inner)
+
+        for op in self.ops:
+            visit(op.request_attrs())
+        return found
+
+
+def snake(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def upper(name: str) -> str:
+    return snake(name).upper()
+
+
+def one_line(doc: str) -> str:
+    return " ".join(doc.split())
+
+
+def known_keys(what: str, node: dict[str, Any], *keys: str) -> None:
+    """A key that is silently ignored is a limit that is silently not checked."""
+    for key in node:
+        if key not in keys:
+            raise SpecError(f"{what}: unknown key {key!r} (an unquoted comma in a text?)")
+
+
+def load(path: Path, source: str) -> Spec:
+    """Read a spec and check that it can be generated."""
+    tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+    known_keys(
+        source, tree, "name", "protocol", "uapi-header", "doc", "definitions",
+        "attribute-sets", "operations", "mcast-groups",
+    )  # fmt: skip
+    if tree.get("protocol") != "genetlink":
+        raise SpecError(f"{source}: protocol must be genetlink")
+    consts: list[tuple[str, int, str]] = []
+    enums: list[Enum] = []
+    for node in tree.get("definitions", []):
+        if node["type"] == "const":
+            known_keys(node["name"], node, "name", "type", "value", "doc")
+            consts.append((node["name"], int(node["value"]), one_line(node.get("doc", ""))))
+        elif node["type"] == "enum":
+            enums.append(load_enum(tree["name"], node))
+        else:
+            raise SpecError(f"{node['name']}: definitions are const or enum")
+    values = {name: value for name, value, _ in consts}
+    spec = Spec(
+        name=tree["name"],
+        doc=tree.get("doc", "").strip(),
+        version=values.get("version", 1),
+        consts=[const for const in consts if const[0] != "version"],
+        enums=enums,
+        sets=[],
+        ops=[],
+        groups=[],
+        source=source,
+    )
+    for node in tree.get("attribute-sets", []):
+        known_keys(node["name"], node, "name", "doc", "attributes")
+        attrs = [
+            load_attr(node["name"], number, attr, enums, values)
+            for number, attr in enumerate(node["attributes"], 1)
+        ]
+        unique(f"attribute set {node['name']}", [attr.name for attr in attrs])
+        spec.sets.append(AttrSet(node["name"], one_line(node.get("doc", "")), attrs))
+    spec.by_set = {attr_set.name: attr_set for attr_set in spec.sets}
+    for attr_set in spec.sets:
+        check_set(spec, attr_set)
+    for number, node in enumerate(tree["operations"]["list"], 1):
+        spec.ops.append(load_op(spec, number, node))
+    for node in tree.get("mcast-groups", {}).get("list", []):
+        known_keys(node["name"], node, "name", "doc")
+        spec.groups.append(Entry(node["name"], one_line(node.get("doc", ""))))
+    groups = {group.name for group in spec.groups}
+    for node in tree["operations"]["list"]:
+        if "mcgrp" in node and node["mcgrp"] not in groups:
+            raise SpecError(f"{node['name']}: no multicast group {node['mcgrp']}")
+    return spec
+
+
+def unique(what: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise SpecError(f"{what}: {name} is there twice")
+
+
+def load_enum(family: str, node: dict[str, Any]) -> Enum:
+    known_keys(node["name"], node, "name", "type", "doc", "entries", "enum-name", "name-prefix")
+    entries = []
+    for entry in node["entries"]:
+        if isinstance(entry, str):
+            entry = {"name": entry}
+        known_keys(node["name"], entry, "name", "doc")
+        entries.append(Entry(entry["name"], one_line(entry.get("doc", ""))))
+    unique(f"enum {node['name']}", [entry.name for entry in entries])
+    return Enum(
+        name=node["name"],
+        doc=one_line(node.get("doc", "")),
+        entries=entries,
+        c_name=snake(node.get("enum-name", f"{family}-{node['name']}")),
+        c_prefix=upper(node.get("name-prefix", f"{family}-{node['name']}-")),
+    )
+
+
+def load_attr(
+    where: str, number: int, node: dict[str, Any], enums: list[Enum], consts: dict[str, int]
+) -> Attr:
+    name = f"{where}.{node['name']}"
+    known_keys(
+        name, node, "name", "type", "doc", "enum", "checks", "nested-attributes", "multi-attr"
+    )
+    if node["type"] not in TYPES:
+        raise SpecError(f"{name}: type {node['type']} isn't supported")
+    checks = {}
+    for key, value in node.get("checks", {}).items():
+        value = consts.get(value, value) if isinstance(value, str) else value
+        if not isinstance(value, int):
+            raise SpecError(f"{name}: check {key} isn't a number or a constant")
+        checks[key] = value
+    attr = Attr(
+        name=node["name"],
+        type=node["type"],
+        id=number,
+        doc=one_line(node.get("doc", "")),
+        checks=checks,
+        nested=node.get("nested-attributes"),
+        multi=bool(node.get("multi-attr", False)),
+    )
+    allowed = {"string": ("max-len",), "binary": ("max-len", "min-len", "exact-len")}.get(
+        attr.type, ("min", "max") if attr.type in INTEGERS else ()
+    )
+    known_keys(f"{name}: checks", checks, *allowed)
+    if "enum" in node:
+        by_name = {enum.name: enum for enum in enums}
+        if node["enum"] not in by_name or attr.type != "u32":
+            raise SpecError(f"{name}: no enum {node['enum']}, or it isn't a u32")
+        attr.enum = by_name[node["enum"]]
+        last = len(attr.enum.entries) - 1
+        if attr.checks.setdefault("max", last) > last:
+            raise SpecError(f"{name}: {attr.enum.name} has no value above {last}")
+    return attr
+
+
+def check_set(spec: Spec, attr_set: AttrSet) -> None:
+    has_pad = any(attr.type == "pad" for attr in attr_set.attrs)
+    for attr in attr_set.attrs:
+        name = f"{attr_set.name}.{attr.name}"
+        if attr.type in ("u64", "s64") and not has_pad:
+            raise SpecError(f"{name}: a set with 64-bit attributes needs one of type pad")
+        if (attr.type == "nest") != (attr.nested is not None):
+            raise SpecError(f"{name}: nest and nested-attributes go together")
+        if attr.nested is not None and attr.nested not in spec.by_set:
+            raise SpecError(f"{name}: no attribute set {attr.nested}")
+
+
+def load_op(spec: Spec, number: int, node: dict[str, Any]) -> Op:
+    known_keys(
+        node["name"], node, "name", "doc", "attribute-set", "flags", "do", "dump", "notify", "mcgrp"
+    )
+    for mode, keys in (("do", ("request", "reply")), ("dump", ("pre", "request", "reply", "post"))):
+        if node.get(mode):
+            known_keys(f"{node['name']}.{mode}", node[mode], *keys)
+    known_keys(node["name"], dict.fromkeys(node.get("flags", [])), "admin-perm")
+    notify = node.get("notify")
+    attr_set = node.get("attribute-set")
+    if notify is not None:
+        attr_set = next((op.attrs.name for op in spec.ops if op.name == notify), None)
+    if attr_set not in spec.by_set:
+        raise SpecError(f"{node['name']}: no attribute set {attr_set}, or no operation {notify}")
+    op = Op(
+        name=node["name"],
+        doc=node.get("doc", "").strip(),
+        id=number,
+        attrs=spec.by_set[attr_set],
+        admin="admin-perm" in node.get("flags", []),
+        do=node.get("do"),
+        dump=node.get("dump"),
+        notify=notify,
+    )
+    for body in (op.do, op.dump):
+        for part in ("request", "reply"):
+            for name in (body or {}).get(part, {}).get("attributes", []):
+                op.attrs.find(name)
+    return op
+
+
+def limits_text(attr: Attr) -> str:
+    if attr.enum:
+        return f"enum {attr.enum.name}"
+    low, high = attr.checks.get("min"), attr.checks.get("max")
+    if low is not None and high is not None:
+        return f"{low}..{high}"
+    if low is not None:
+        return f"at least {low}"
+    if high is not None:
+        return f"at most {high}"
+    named = {"max-len": "at most {} bytes", "min-len": "at least {} bytes", "exact-len": "{} bytes"}
+    return ", ".join(named[key].format(value) for key, value in attr.checks.items())

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The header that kernel and userspace share."""
+
+from __future__ import annotations
+
+import textwrap
+
+from specgen.spec import UAPI_LICENSE, WIDTH, Attr, AttrSet, Spec, limits_text, one_line, upper
+
+
+def c_head(spec: Spec, license_id: str, *, header: bool) -> list[str]:
+    spdx = f"SPDX-License-Identifier: {license_id}"
+    return [
+        f"/* {spdx} */" if header else f"// {spdx}",
+        f"/* generated from {spec.source}, run `make gen` */",
+        "",
+    ]
+
+
+def comment_lines(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        one_line(text), WIDTH - 10, initial_indent=first, subsequent_indent=rest,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def kernel_doc_enum(name: str, doc: str, members: list[tuple[str, str]]) -> list[str]:
+    lines = ["/**", *comment_lines(f"enum {name} - {doc}", " * ", " *   ")]
+    for member, text in members:
+        lines += comment_lines(f"@{member}: {text}", " * ", " *   ")
+    return [*lines, " */"]
+
+
+def uapi_header(spec: Spec) -> str:
+    """The header that kernel and userspace share."""
+    fam = upper(spec.name)
+    guard = f"_UAPI_{fam}_H"
+    out = c_head(spec, UAPI_LICENSE, header=True)
+    out += [f"#ifndef {guard}", f"#define {guard}", ""]
+    out += [f'#define {fam}_FAMILY_NAME "{spec.name}"']
+    out += [f"#define {fam}_FAMILY_VERSION {spec.version}"]
+    out += [f'#define {fam}_MCGRP_{upper(group.name)} "{group.name}"' for group in spec.groups]
+    out.append("")
+    for name, value, doc in spec.consts:
+        if doc:
+            out += [f"/* {doc} */"]
+        suffix = "ULL" if value >> 32 else "U" if value >> 31 else ""
+        out.append(f"#define {fam}_{upper(name)} {value}{suffix}")
+    for enum in spec.enums:
+        members = [(enum.c_prefix + upper(entry.name), entry.doc) for entry in enum.entries]
+        doc = enum.doc or f"{enum.name.replace('-', ' ').capitalize()}."
+        members_doc = [
+            (c_id, entry.doc or f"{entry.name.replace('-', ' ').capitalize()}.")
+            for (c_id, _), entry in zip(members, enum.entries, strict=True)
+        ]
+        out += ["", *kernel_doc_enum(enum.c_name, doc, members_doc)]
+        out += [f"enum {enum.c_name} {{", *[f"\t{c_id}," for c_id, _ in members], "};"]
+    for attr_set in spec.sets:
+        out += ["", *attr_enum(fam, attr_set)]
+    out += ["", *command_enum(fam, spec)]
+    out += ["", f"#endif /* {guard} */"]
+    return "\n".join(out) + "\n"
+
+
+def attr_doc(attr: Attr) -> str:
+    """Meaning, type and limits in one line."""
+    kind = f"nest of {attr.nested}, repeated" if attr.multi else attr.type
+    if attr.type == "nest" and not attr.multi:
+        kind = f"nest of {attr.nested}"
+    limits = limits_text(attr)
+    parts = [f"({kind}{', ' + limits if limits else ''})"]
+    if attr.type == "pad":
+        return "alignment of 64-bit attributes"
+    if attr.doc:
+        parts.append(attr.doc)
+    return " ".join(parts)
+
+
+def attr_enum(fam: str, attr_set: AttrSet) -> list[str]:
+    prefix = f"{fam}_A_{upper(attr_set.name)}_"
+    name = prefix.lower().rstrip("_")
+    members = [(prefix + upper(attr.name), attr_doc(attr)) for attr in attr_set.attrs]
+    doc = attr_set.doc or f"attributes of the set {attr_set.name}"
+    lines = kernel_doc_enum(name, doc, members)
+    lines[-1:-1] = [f" * @__{prefix}MAX: private", f" * @{prefix}MAX: highest id"]
+    lines.append(f"enum {name} {{")
+    for index, (member, _) in enumerate(members):
+        lines.append(f"\t{member}{' = 1' if index == 0 else ''},")
+    lines += ["", f"\t__{prefix}MAX,", f"\t{prefix}MAX = (__{prefix}MAX - 1)", "};"]
+    return lines
+
+
+def command_enum(fam: str, spec: Spec) -> list[str]:
+    prefix = f"{fam}_CMD_"
+    members = [(prefix + upper(op.name), op.doc) for op in spec.ops]
+    lines = kernel_doc_enum(prefix.lower().rstrip("_"), "commands", members)
+    lines[-1:-1] = [f" * @__{prefix}MAX: private", f" * @{prefix}MAX: highest id"]
+    lines.append(f"enum {prefix.lower().rstrip('_')} {{")
+    for index, (member, _) in enumerate(members):
+        lines.append(f"\t{member}{' = 1' if index == 0 else ''},")
+    lines += ["", f"\t__{prefix}MAX,", f"\t{prefix}MAX = (__{prefix}MAX - 1)", "};"]
+    return lines

@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/* generated from kmod/uapi/spek.yaml, run `make gen` */
+
+#ifndef _UAPI_SPEK_H
+#define _UAPI_SPEK_H
+
+#define SPEK_FAMILY_NAME "spek"
+#define SPEK_FAMILY_VERSION 1
+#define SPEK_MCGRP_RUNS "runs"
+
+#define SPEK_MAX_STREAMS 64
+#define SPEK_MAX_SIZES 64
+#define SPEK_MAX_ARRIVALS 16
+#define SPEK_MAX_ASUS 16
+#define SPEK_MAX_TARGETS 16
+#define SPEK_MAX_WORKERS 256
+
+/**
+ * enum spek_run_state - State of a run.
+ * @SPEK_RUN_STATE_READY: Configured, targets claimed, not started.
+ * @SPEK_RUN_STATE_RUNNING: Workers generate I/O.
+ * @SPEK_RUN_STATE_DRAINING: No new I/O; waiting for what the devices still hold.
+ * @SPEK_RUN_STATE_DONE: All I/O has come back; results can be read.
+ */
+enum spek_run_state {
+	SPEK_RUN_STATE_READY,
+	SPEK_RUN_STATE_RUNNING,
+	SPEK_RUN_STATE_DRAINING,
+	SPEK_RUN_STATE_DONE,
+};
+
+/**
+ * enum spek_phase - Phase of a run; every I/O is counted in the phase in which it
+ *   completed.
+ * @SPEK_PHASE_RAMP: Before measuring.
+ * @SPEK_PHASE_MEASURE: The result is made of this phase.
+ * @SPEK_PHASE_DRAIN: After the end of measuring, until the last I/O came back.
+ */
+enum spek_phase {
+	SPEK_PHASE_RAMP,
+	SPEK_PHASE_MEASURE,
+	SPEK_PHASE_DRAIN,
+};
+
+/**
+ * enum spek_reason - Why a run ended.
+ * @SPEK_REASON_NONE: It has not ended.
+ * @SPEK_REASON_COMPLETED: Time or number of transactions reached.
+ * @SPEK_REASON_STOPPED: run-stop.
+ * @SPEK_REASON_OWNER_GONE: The socket that owned it was closed.
+ * @SPEK_REASON_DEVICE_GONE: A target was removed.
+ * @SPEK_REASON_ERRORS: More I/O errors than max-errors allows.
+ * @SPEK_REASON_INTERNAL: A worker could not go on (out of memory).
+ */
+enum spek_reason {
+	SPEK_REASON_NONE,
+	SPEK_REASON_COMPLETED,
+	SPEK_REASON_STOPPED,
+	SPEK_REASON_OWNER_GONE,
+	SPEK_REASON_DEVICE_GONE,
+	SPEK_REASON_ERRORS,
+	SPEK_REASON_INTERNAL,
+};
+
+/**
+ * enum spek_backend - How I/O reaches the device.
+ * @SPEK_BACKEND_AUTO: mq where the device allows it, otherwise bio; the answer names the
+ *   reason.
+ * @SPEK_BACKEND_BIO: Preallocated bios through submit_bio(). Works on every block device.
+ * @SPEK_BACKEND_MQ: Requests from the device's own tag set, straight to the driver.
+ */
+enum spek_backend {
+	SPEK_BACKEND_AUTO,
+	SPEK_BACKEND_BIO,
+	SPEK_BACKEND_MQ,
+};
+
+/**
+ * enum spek_nl_law - Arrival law.
+ * @SPEK_NL_LAW_CLOSED: depth I/Os outstanding; the next one think-ns after a completion.
+ * @SPEK_NL_LAW_POISSON: Exponential gaps, mean rate rate-milli.
+ * @SPEK_NL_LAW_CONSTANT: Equal gaps, rate rate-milli.
+ * @SPEK_NL_LAW_BURST: burst-length I/Os at once, every burst-interval-ns.
+ */
+enum spek_nl_law {
+	SPEK_NL_LAW_CLOSED,
+	SPEK_NL_LAW_POISSON,
+	SPEK_NL_LAW_CONSTANT,
+	SPEK_NL_LAW_BURST,
+};
+
+/**
+ * enum spek_nl_pattern - Address pattern of a stream.
+ * @SPEK_NL_PATTERN_UNIFORM: Uniform over the range; with seq-ppm, that share continues
+ *   the I/O before it.
+ * @SPEK_NL_PATTERN_SEQUENTIAL: One after the other, from the start again at the end of
+ *   the range.
+ * @SPEK_NL_PATTERN_STRIDED: stride-bytes from start to start, wrapping at the end of the
+ *   range.
+ * @SPEK_NL_PATTERN_RUNS: Sequential runs of run-bytes that start at a uniform place in
+ *   the first restart-bytes of the range.
+ * @SPEK_NL_PATTERN_WALK: Hierarchical reuse random walk over a hot spot (the range).
+ */
+enum spek_nl_pattern {
+	SPEK_NL_PATTERN_UNIFORM,
+	SPEK_NL_PATTERN_SEQUENTIAL,
+	SPEK_NL_PATTERN_STRIDED,
+	SPEK_NL_PATTERN_RUNS,
+	SPEK_NL_PATTERN_WALK,
+};
+
+/**
+ * enum spek_nl_walk_style - Variant of the hierarchical reuse random walk.
+ * @SPEK_NL_WALK_STYLE_CLASSIC: As version 1 of the generator did.
+ * @SPEK_NL_WALK_STYLE_FIXED: Leaf state is shared by address, so that streams meet in the
+ *   data.
+ */
+enum spek_nl_walk_style {
+	SPEK_NL_WALK_STYLE_CLASSIC,
+	SPEK_NL_WALK_STYLE_FIXED,
+};
+
+/**
+ * enum spek_data - What is written.
+ * @SPEK_DATA_ZERO: Zeroes.
+ * @SPEK_DATA_RANDOM: Incompressible data, made once per buffer.
+ */
+enum spek_data {
+	SPEK_DATA_ZERO,
+	SPEK_DATA_RANDOM,
+};
+
+/**
+ * enum spek_direction - Direction.
+ * @SPEK_DIRECTION_READ: Read.
+ * @SPEK_DIRECTION_WRITE: Write.
+ */
+enum spek_direction {
+	SPEK_DIRECTION_READ,
+	SPEK_DIRECTION_WRITE,
+};
+
+/**
+ * enum spek_nl_metric - What a histogram counts.
+ * @SPEK_METRIC_RESPONSE: Completion minus intended arrival, ns.
+ * @SPEK_METRIC_SERVICE: Completion minus issue, ns.
+ * @SPEK_METRIC_SLIP: Issue minus intended arrival, ns.
+ */
+enum spek_nl_metric {
+	SPEK_METRIC_RESPONSE,
+	SPEK_METRIC_SERVICE,
+	SPEK_METRIC_SLIP,
+};
+
+/**
+ * enum spek_a_run - attributes of the set run
+ * @SPEK_A_RUN_PAD: alignment of 64-bit attributes
+ * @SPEK_A_RUN_ID: (u32) Number of the run.
+ * @SPEK_A_RUN_NAME: (string, at most 63 bytes) Name of the workload.
+ * @SPEK_A_RUN_STATE: (u32, enum run-state)
+ * @SPEK_A_RUN_PHASE: (u32, enum phase)
+ * @SPEK_A_RUN_REASON: (u32, enum reason)
+ * @SPEK_A_RUN_SEED: (u64) Seed of every random decision.
+ * @SPEK_A_RUN_DETACHED: (u32, at most 1) 1 - the run outlives its socket.
+ * @SPEK_A_RUN_WRITE: (u32, at most 1) 1 - the run may write; without it targets are
+ *   opened read-only and writing streams refused.
+ * @SPEK_A_RUN_BACKEND: (u32, enum backend)
+ * @SPEK_A_RUN_POLLED: (u32, at most 1) 1 - poll for completions; refused where the queue
+ *   has no poll queues.
+ * @SPEK_A_RUN_DATA: (u32, enum data)
+ * @SPEK_A_RUN_MAX_OUTSTANDING: (u32, 1..65536) Limit of I/Os outstanding over all
+ *   workers.
+ * @SPEK_A_RUN_BATCH: (u32, 1..256) I/Os issued under one plug; 16 if not given.
+ * @SPEK_A_RUN_SPIN_NS: (u64) A worker that waits for an arrival spins for the last so
+ *   many ns, at most 10 ms.
+ * @SPEK_A_RUN_INTERVAL_NS: (u64) Report interval, at least 1 ms; 0 - totals only.
+ * @SPEK_A_RUN_RAMP_NS: (u64) Ramp-up by time.
+ * @SPEK_A_RUN_RAMP_COUNT: (u64) Ramp-up by I/Os completed; not with ramp-ns.
+ * @SPEK_A_RUN_TIME_NS: (u64) Measure for so long, at most 366 days; exactly one of
+ *   time-ns and count.
+ * @SPEK_A_RUN_COUNT: (u64) Measure exactly so many I/Os.
+ * @SPEK_A_RUN_MAX_ERRORS: (u64) End the run after so many failed I/Os; 0 - never.
+ * @SPEK_A_RUN_WORKER: (nest of worker, repeated) One for each worker.
+ * @SPEK_A_RUN_TARGET: (nest of target, repeated) One for each target, in order.
+ * @SPEK_A_RUN_ASU: (nest of asu, repeated) One for each address range, in order.
+ * @SPEK_A_RUN_ARRIVAL: (nest of arrival, repeated) One for each arrival process, in
+ *   order.
+ * @SPEK_A_RUN_STREAM: (nest of stream, repeated) One for each stream, in order.
+ * @SPEK_A_RUN_STARTED_NS: (u64) CLOCK_MONOTONIC of the start of the ramp.
+ * @SPEK_A_RUN_MEASURE_NS: (u64) CLOCK_MONOTONIC of the start of the measure phase.
+ * @SPEK_A_RUN_DRAIN_NS: (u64) CLOCK_MONOTONIC of the end of the measure phase.
+ * @SPEK_A_RUN_ENDED_NS: (u64) CLOCK_MONOTONIC when the last I/O had come back.
+ * @SPEK_A_RUN_START_RAW_NS: (u64) CLOCK_MONOTONIC_RAW read with started-ns.
+ * @SPEK_A_RUN_START_REAL_NS: (u64) CLOCK_REALTIME read with started-ns.
+ * @SPEK_A_RUN_END_RAW_NS: (u64) CLOCK_MONOTONIC_RAW read with ended-ns.
+ * @SPEK_A_RUN_END_REAL_NS: (u64) CLOCK_REALTIME read with ended-ns.
+ * @SPEK_A_RUN_NOW_NS: (u64) CLOCK_MONOTONIC of this answer.
+ * @SPEK_A_RUN_OUTSTANDING: (u32) I/Os that the devices hold now.
+ * @SPEK_A_RUN_BACKLOG: (u64) Arrivals that were due and not issued, at the last interval
+ *   boundary or at the end.
+ * @SPEK_A_RUN_OLDEST_NS: (u64) Age of the oldest outstanding I/O.
+ * @SPEK_A_RUN_INTERVALS: (u64) Intervals closed so far.
+ * @SPEK_A_RUN_ERRORS: (u64) Failed I/Os so far.
+ * @SPEK_A_RUN_FIRST_ERROR: (string) The first failure in words.
+ * @SPEK_A_RUN_MODULE_VERSION: (string)
+ * @__SPEK_A_RUN_MAX: private
+ * @SPEK_A_RUN_MAX: highest id
+ */
+enum spek_a_run {
+	SPEK_A_RUN_PAD = 1,
+	SPEK_A_RUN_ID,
+	SPEK_A_RUN_NAME,
+	SPEK_A_RUN_STATE,
+	SPEK_A_RUN_PHASE,
+	SPEK_A_RUN_REASON,
+	SPEK_A_RUN_SEED,
+	SPEK_A_RUN_DETACHED,
+	SPEK_A_RUN_WRITE,
+	SPEK_A_RUN_BACKEND,
+	SPEK_A_RUN_POLLED,
+	SPEK_A_RUN_DATA,
+	SPEK_A_RUN_MAX_OUTSTANDING,
+	SPEK_A_RUN_BATCH,
+	SPEK_A_RUN_SPIN_NS,
+	SPEK_A_RUN_INTERVAL_NS,
+	SPEK_A_RUN_RAMP_NS,
+	SPEK_A_RUN_RAMP_COUNT,
+	SPEK_A_RUN_TIME_NS,
+	SPEK_A_RUN_COUNT,
+	SPEK_A_RUN_MAX_ERRORS,
+	SPEK_A_RUN_WORKER,
+	SPEK_A_RUN_TARGET,
+	SPEK_A_RUN_ASU,
+	SPEK_A_RUN_ARRIVAL,
+	SPEK_A_RUN_STREAM,
+	SPEK_A_RUN_STARTED_NS,
+	SPEK_A_RUN_MEASURE_NS,
+	SPEK_A_RUN_DRAIN_NS,
+	SPEK_A_RUN_ENDED_NS,
+	SPEK_A_RUN_START_RAW_NS,
+	SPEK_A_RUN_START_REAL_NS,
+	SPEK_A_RUN_END_RAW_NS,
+	SPEK_A_RUN_END_REAL_NS,
+	SPEK_A_RUN_NOW_NS,
+	SPEK_A_RUN_OUTSTANDING,
+	SPEK_A_RUN_BACKLOG,
+	SPEK_A_RUN_OLDEST_NS,
+	SPEK_A_RUN_INTERVALS,
+	SPEK_A_RUN_ERRORS,
+	SPEK_A_RUN_FIRST_ERROR,
+	SPEK_A_RUN_MODULE_VERSION,
+
+	__SPEK_A_RUN_MAX,
+	SPEK_A_RUN_MAX = (__SPEK_A_RUN_MAX - 1)
+};
+
+/**
+ * enum spek_a_worker - attributes of the set worker
+ * @SPEK_A_WORKER_PAD: alignment of 64-bit attributes
+ * @SPEK_A_WORKER_INDEX: (u32)
+ * @SPEK_A_WORKER_CPU: (u32) CPU the worker is bound to.
+ * @SPEK_A_WORKER_PID: (u32) Its thread, for the prober.
+ * @SPEK_A_WORKER_CPU_NS: (u64) CPU time of the thread.
+ * @SPEK_A_WORKER_VOLUNTARY: (u64) Voluntary context switches.
+ * @SPEK_A_WORKER_INVOLUNTARY: (u64) Involuntary context switches.
+ * @SPEK_A_WORKER_OUTSTANDING: (u32)
+ * @__SPEK_A_WORKER_MAX: private
+ * @SPEK_A_WORKER_MAX: highest id
+ */
+enum spek_a_worker {
+	SPEK_A_WORKER_PAD = 1,
+	SPEK_A_WORKER_INDEX,
+	SPEK_A_WORKER_CPU,
+	SPEK_A_WORKER_PID,
+	SPEK_A_WORKER_CPU_NS,
+	SPEK_A_WORKER_VOLUNTARY,
+	SPEK_A_WORKER_INVOLUNTARY,
+	SPEK_A_WORKER_OUTSTANDING,
+
+	__SPEK_A_WORKER_MAX,
+	SPEK_A_WORKER_MAX = (__SPEK_A_WORKER_MAX - 1)
+};
+
+/**
+ * enum spek_a_target - attributes of the set target
+ * @SPEK_A_TARGET_PAD: alignment of 64-bit attributes
+ * @SPEK_A_TARGET_MAJOR: (u32) Device number.
+ * @SPEK_A_TARGET_MINOR: (u32) Device number.
+ * @SPEK_A_TARGET_NAME: (string) Name of the device as the kernel prints it.
+ * @SPEK_A_TARGET_DISKSEQ: (u64) Sequence number of the disk; tells a replaced device from
+ *   the one that was checked.
+ * @SPEK_A_TARGET_BYTES: (u64) Capacity.
+ * @SPEK_A_TARGET_LOGICAL_BLOCK: (u32) Bytes.
+ * @SPEK_A_TARGET_MAX_IO: (u32) Bytes of the largest request that is sent whole; larger
+ *   I/Os go out in parts.
+ * @SPEK_A_TARGET_BACKEND: (u32, enum backend) The one in use.
+ * @SPEK_A_TARGET_BACKEND_REASON: (string) Why this one.
+ * @SPEK_A_TARGET_POLLED: (u32)
+ * @SPEK_A_TARGET_READS: (u64) Read requests sent since the run started, all phases.
+ * @SPEK_A_TARGET_READ_BYTES: (u64)
+ * @SPEK_A_TARGET_WRITES: (u64)
+ * @SPEK_A_TARGET_WRITE_BYTES: (u64)
+ * @SPEK_A_TARGET_REFUSED: (u64) mq - requests the driver had no room for and that were
+ *   sent again; the disk's own statistics count those twice.
+ * @__SPEK_A_TARGET_MAX: private
+ * @SPEK_A_TARGET_MAX: highest id
+ */
+enum spek_a_target {
+	SPEK_A_TARGET_PAD = 1,
+	SPEK_A_TARGET_MAJOR,
+	SPEK_A_TARGET_MINOR,
+	SPEK_A_TARGET_NAME,
+	SPEK_A_TARGET_DISKSEQ,
+	SPEK_A_TARGET_BYTES,
+	SPEK_A_TARGET_LOGICAL_BLOCK,
+	SPEK_A_TARGET_MAX_IO,
+	SPEK_A_TARGET_BACKEND,
+	SPEK_A_TARGET_BACKEND_REASON,
+	SPEK_A_TARGET_POLLED,
+	SPEK_A_TARGET_READS,
+	SPEK_A_TARGET_READ_BYTES,
+	SPEK_A_TARGET_WRITES,
+	SPEK_A_TARGET_WRITE_BYTES,
+	SPEK_A_TARGET_REFUSED,
+
+	__SPEK_A_TARGET_MAX,
+	SPEK_A_TARGET_MAX = (__SPEK_A_TARGET_MAX - 1)
+};
+
+/**
+ * enum spek_a_extent - attributes of the set extent
+ * @SPEK_A_EXTENT_PAD: alignment of 64-bit attributes
+ * @SPEK_A_EXTENT_TARGET: (u32) Index of the target.
+ * @SPEK_A_EXTENT_START: (u64) First byte on it.
+ * @__SPEK_A_EXTENT_MAX: private
+ * @SPEK_A_EXTENT_MAX: highest id
+ */
+enum spek_a_extent {
+	SPEK_A_EXTENT_PAD = 1,
+	SPEK_A_EXTENT_TARGET,
+	SPEK_A_EXTENT_START,
+
+	__SPEK_A_EXTENT_MAX,
+	SPEK_A_EXTENT_MAX = (__SPEK_A_EXTENT_MAX - 1)
+};
+
+/**
+ * enum spek_a_asu - attributes of the set asu
+ * @SPEK_A_ASU_PAD: alignment of 64-bit attributes
+ * @SPEK_A_ASU_NAME: (string, at most 31 bytes) For people who read requests; not kept.
+ * @SPEK_A_ASU_BYTES: (u64) Size of the range over all its targets.
+ * @SPEK_A_ASU_STRIPE_BYTES: (u32) Stripe unit with several extents, a power of two.
+ * @SPEK_A_ASU_EXTENT: (nest of extent, repeated) One for each target it lies on.
+ * @__SPEK_A_ASU_MAX: private
+ * @SPEK_A_ASU_MAX: highest id
+ */
+enum spek_a_asu {
+	SPEK_A_ASU_PAD = 1,
+	SPEK_A_ASU_NAME,
+	SPEK_A_ASU_BYTES,
+	SPEK_A_ASU_STRIPE_BYTES,
+	SPEK_A_ASU_EXTENT,
+
+	__SPEK_A_ASU_MAX,
+	SPEK_A_ASU_MAX = (__SPEK_A_ASU_MAX - 1)
+};
+
+/**
+ * enum spek_a_arrival - attributes of the set arrival
+ * @SPEK_A_ARRIVAL_PAD: alignment of 64-bit attributes
+ * @SPEK_A_ARRIVAL_LAW: (u32, enum law)
+ * @SPEK_A_ARRIVAL_DEPTH: (u32, 1..65536) closed - I/Os outstanding over all workers.
+ * @SPEK_A_ARRIVAL_THINK_NS: (u64) closed - pause between a completion and the next I/O.
+ * @SPEK_A_ARRIVAL_RATE_MILLI: (u64) poisson and constant - I/Os per 1000 s over all
+ *   workers.
+ * @SPEK_A_ARRIVAL_BURST_LENGTH: (u32, at least 1) burst - I/Os of a burst over all
+ *   workers.
+ * @SPEK_A_ARRIVAL_BURST_INTERVAL_NS: (u64) burst - from start to start.
+ * @__SPEK_A_ARRIVAL_MAX: private
+ * @SPEK_A_ARRIVAL_MAX: highest id
+ */
+enum spek_a_arrival {
+	SPEK_A_ARRIVAL_PAD = 1,
+	SPEK_A_ARRIVAL_LAW,
+	SPEK_A_ARRIVAL_DEPTH,
+	SPEK_A_ARRIVAL_THINK_NS,
+	SPEK_A_ARRIVAL_RATE_MILLI,
+	SPEK_A_ARRIVAL_BURST_LENGTH,
+	SPEK_A_ARRIVAL_BURST_INTERVAL_NS,
+
+	__SPEK_A_ARRIVAL_MAX,
+	SPEK_A_ARRIVAL_MAX = (__SPEK_A_ARRIVAL_MAX - 1)
+};
+
+/**
+ * enum spek_a_size - attributes of the set size
+ * @SPEK_A_SIZE_BYTES: (u32)
+ * @SPEK_A_SIZE_WEIGHT: (u32)
+ * @__SPEK_A_SIZE_MAX: private
+ * @SPEK_A_SIZE_MAX: highest id
+ */
+enum spek_a_size {
+	SPEK_A_SIZE_BYTES = 1,
+	SPEK_A_SIZE_WEIGHT,
+
+	__SPEK_A_SIZE_MAX,
+	SPEK_A_SIZE_MAX = (__SPEK_A_SIZE_MAX - 1)
+};
+
+/**
+ * enum spek_a_stream - attributes of the set stream
+ * @SPEK_A_STREAM_PAD: alignment of 64-bit attributes
+ * @SPEK_A_STREAM_NAME: (string, at most 31 bytes)
+ * @SPEK_A_STREAM_ASU: (u32) Index of its address range.
+ * @SPEK_A_STREAM_ARRIVAL: (u32) Index of its arrival process.
+ * @SPEK_A_STREAM_WEIGHT: (u32) Share among the streams of the same arrival process; 1 if
+ *   not given.
+ * @SPEK_A_STREAM_REPLICAS: (u32) Independent copies of the stream's state, each equally
+ *   likely; SPC-1 - BSUs; 1 if not given.
+ * @SPEK_A_STREAM_READ_PPM: (u32, at most 1000000) Share of reads.
+ * @SPEK_A_STREAM_PATTERN: (u32, enum pattern)
+ * @SPEK_A_STREAM_RANGE_START: (u64) First byte of the range, from the start of the asu.
+ * @SPEK_A_STREAM_RANGE_BYTES: (u64)
+ * @SPEK_A_STREAM_ALIGN_BYTES: (u32) Addresses are multiples of this from the start of the
+ *   asu.
+ * @SPEK_A_STREAM_SEQ_PPM: (u32, at most 1000000) uniform - share of I/Os that continue
+ *   the one before.
+ * @SPEK_A_STREAM_STRIDE_BYTES: (u64) strided - from start to start.
+ * @SPEK_A_STREAM_RUN_BYTES: (u64) runs - length of a run.
+ * @SPEK_A_STREAM_RESTART_BYTES: (u64) runs - a run starts in the first so many bytes of
+ *   the range.
+ * @SPEK_A_STREAM_RUN_ALIGN_BYTES: (u32) runs - start and end of a run are rounded down to
+ *   this.
+ * @SPEK_A_STREAM_WALK_STYLE: (u32, enum walk-style)
+ * @SPEK_A_STREAM_SIZE: (nest of size, repeated) Block sizes with their weights.
+ * @__SPEK_A_STREAM_MAX: private
+ * @SPEK_A_STREAM_MAX: highest id
+ */
+enum spek_a_stream {
+	SPEK_A_STREAM_PAD = 1,
+	SPEK_A_STREAM_NAME,
+	SPEK_A_STREAM_ASU,
+	SPEK_A_STREAM_ARRIVAL,
+	SPEK_A_STREAM_WEIGHT,
+	SPEK_A_STREAM_REPLICAS,
+	SPEK_A_STREAM_READ_PPM,
+	SPEK_A_STREAM_PATTERN,
+	SPEK_A_STREAM_RANGE_START,
+	SPEK_A_STREAM_RANGE_BYTES,
+	SPEK_A_STREAM_ALIGN_BYTES,
+	SPEK_A_STREAM_SEQ_PPM,
+	SPEK_A_STREAM_STRIDE_BYTES,
+	SPEK_A_STREAM_RUN_BYTES,
+	SPEK_A_STREAM_RESTART_BYTES,
+	SPEK_A_STREAM_RUN_ALIGN_BYTES,
+	SPEK_A_STREAM_WALK_STYLE,
+	SPEK_A_STREAM_SIZE,
+
+	__SPEK_A_STREAM_MAX,
+	SPEK_A_STREAM_MAX = (__SPEK_A_STREAM_MAX - 1)
+};
+
+/**
+ * enum spek_a_error - attributes of the set error
+ * @SPEK_A_ERROR_PAD: alignment of 64-bit attributes
+ * @SPEK_A_ERROR_STATUS: (u32) errno of the block layer's status.
+ * @SPEK_A_ERROR_COUNT: (u64)
+ * @__SPEK_A_ERROR_MAX: private
+ * @SPEK_A_ERROR_MAX: highest id
+ */
+enum spek_a_error {
+	SPEK_A_ERROR_PAD = 1,
+	SPEK_A_ERROR_STATUS,
+	SPEK_A_ERROR_COUNT,
+
+	__SPEK_A_ERROR_MAX,
+	SPEK_A_ERROR_MAX = (__SPEK_A_ERROR_MAX - 1)
+};
+
+/**
+ * enum spek_a_stats - attributes of the set stats
+ * @SPEK_A_STATS_PAD: alignment of 64-bit attributes
+ * @SPEK_A_STATS_RUN: (u32)
+ * @SPEK_A_STATS_PHASE: (u32, enum phase)
+ * @SPEK_A_STATS_STREAM: (u32)
+ * @SPEK_A_STATS_DIRECTION: (u32, enum direction)
+ * @SPEK_A_STATS_IOS: (u64)
+ * @SPEK_A_STATS_BYTES: (u64)
+ * @SPEK_A_STATS_REQUESTS: (u64) Requests sent to devices for these I/Os; more than ios
+ *   where I/Os go out in parts.
+ * @SPEK_A_STATS_ERRORS: (u64)
+ * @SPEK_A_STATS_ERROR: (nest of error, repeated) Failed I/Os by cause.
+ * @SPEK_A_STATS_METRIC: (u32, enum metric) What the rest of this message is about.
+ * @SPEK_A_STATS_SUM_NS: (u64)
+ * @SPEK_A_STATS_MIN_NS: (u64)
+ * @SPEK_A_STATS_MAX_NS: (u64)
+ * @SPEK_A_STATS_HIST_BITS: (u32) Sub-bucket bits M; relative error at most 1/2^(M+1).
+ * @SPEK_A_STATS_HIST_FIRST: (u32) Index of the first bucket in hist.
+ * @SPEK_A_STATS_HIST: (binary) u64 counts of consecutive buckets.
+ * @__SPEK_A_STATS_MAX: private
+ * @SPEK_A_STATS_MAX: highest id
+ */
+enum spek_a_stats {
+	SPEK_A_STATS_PAD = 1,
+	SPEK_A_STATS_RUN,
+	SPEK_A_STATS_PHASE,
+	SPEK_A_STATS_STREAM,
+	SPEK_A_STATS_DIRECTION,
+	SPEK_A_STATS_IOS,
+	SPEK_A_STATS_BYTES,
+	SPEK_A_STATS_REQUESTS,
+	SPEK_A_STATS_ERRORS,
+	SPEK_A_STATS_ERROR,
+	SPEK_A_STATS_METRIC,
+	SPEK_A_STATS_SUM_NS,
+	SPEK_A_STATS_MIN_NS,
+	SPEK_A_STATS_MAX_NS,
+	SPEK_A_STATS_HIST_BITS,
+	SPEK_A_STATS_HIST_FIRST,
+	SPEK_A_STATS_HIST,
+
+	__SPEK_A_STATS_MAX,
+	SPEK_A_STATS_MAX = (__SPEK_A_STATS_MAX - 1)
+};
+
+/**
+ * enum spek_a_interval - attributes of the set interval
+ * @SPEK_A_INTERVAL_PAD: alignment of 64-bit attributes
+ * @SPEK_A_INTERVAL_RUN: (u32)
+ * @SPEK_A_INTERVAL_SINCE: (u64) Request - first interval wanted.
+ * @SPEK_A_INTERVAL_SEQ: (u64) Number of the interval, from 0.
+ * @SPEK_A_INTERVAL_DROPPED: (u64) Intervals that were overwritten before they were read,
+ *   over the run.
+ * @SPEK_A_INTERVAL_PHASE: (u32, enum phase)
+ * @SPEK_A_INTERVAL_START_NS: (u64)
+ * @SPEK_A_INTERVAL_END_NS: (u64)
+ * @SPEK_A_INTERVAL_OUTSTANDING: (u32) At the end of the interval.
+ * @SPEK_A_INTERVAL_BACKLOG: (u64) At the end of the interval.
+ * @SPEK_A_INTERVAL_CPU_NS: (u64) CPU time of the workers.
+ * @SPEK_A_INTERVAL_SWITCHES: (u64) Context switches of the workers.
+ * @SPEK_A_INTERVAL_CELL: (nest of cell, repeated) One for each direction.
+ * @SPEK_A_INTERVAL_STREAMS: (binary) Per stream - u64 reads, read bytes, writes, write
+ *   bytes.
+ * @__SPEK_A_INTERVAL_MAX: private
+ * @SPEK_A_INTERVAL_MAX: highest id
+ */
+enum spek_a_interval {
+	SPEK_A_INTERVAL_PAD = 1,
+	SPEK_A_INTERVAL_RUN,
+	SPEK_A_INTERVAL_SINCE,
+	SPEK_A_INTERVAL_SEQ,
+	SPEK_A_INTERVAL_DROPPED,
+	SPEK_A_INTERVAL_PHASE,
+	SPEK_A_INTERVAL_START_NS,
+	SPEK_A_INTERVAL_END_NS,
+	SPEK_A_INTERVAL_OUTSTANDING,
+	SPEK_A_INTERVAL_BACKLOG,
+	SPEK_A_INTERVAL_CPU_NS,
+	SPEK_A_INTERVAL_SWITCHES,
+	SPEK_A_INTERVAL_CELL,
+	SPEK_A_INTERVAL_STREAMS,
+
+	__SPEK_A_INTERVAL_MAX,
+	SPEK_A_INTERVAL_MAX = (__SPEK_A_INTERVAL_MAX - 1)
+};
+
+/**
+ * enum spek_a_cell - attributes of the set cell
+ * @SPEK_A_CELL_PAD: alignment of 64-bit attributes
+ * @SPEK_A_CELL_DIRECTION: (u32, enum direction)
+ * @SPEK_A_CELL_IOS: (u64)
+ * @SPEK_A_CELL_BYTES: (u64)
+ * @SPEK_A_CELL_ERRORS: (u64)
+ * @SPEK_A_CELL_RESPONSE_SUM_NS: (u64)
+ * @SPEK_A_CELL_RESPONSE_MAX_NS: (u64)
+ * @SPEK_A_CELL_RESPONSE_P50_NS: (u64)
+ * @SPEK_A_CELL_RESPONSE_P90_NS: (u64)
+ * @SPEK_A_CELL_RESPONSE_P99_NS: (u64)
+ * @SPEK_A_CELL_RESPONSE_P999_NS: (u64)
+ * @SPEK_A_CELL_SERVICE_SUM_NS: (u64)
+ * @SPEK_A_CELL_SERVICE_MAX_NS: (u64)
+ * @SPEK_A_CELL_SERVICE_P50_NS: (u64)
+ * @SPEK_A_CELL_SERVICE_P99_NS: (u64)
+ * @__SPEK_A_CELL_MAX: private
+ * @SPEK_A_CELL_MAX: highest id
+ */
+enum spek_a_cell {
+	SPEK_A_CELL_PAD = 1,
+	SPEK_A_CELL_DIRECTION,
+	SPEK_A_CELL_IOS,
+	SPEK_A_CELL_BYTES,
+	SPEK_A_CELL_ERRORS,
+	SPEK_A_CELL_RESPONSE_SUM_NS,
+	SPEK_A_CELL_RESPONSE_MAX_NS,
+	SPEK_A_CELL_RESPONSE_P50_NS,
+	SPEK_A_CELL_RESPONSE_P90_NS,
+	SPEK_A_CELL_RESPONSE_P99_NS,
+	SPEK_A_CELL_RESPONSE_P999_NS,
+	SPEK_A_CELL_SERVICE_SUM_NS,
+	SPEK_A_CELL_SERVICE_MAX_NS,
+	SPEK_A_CELL_SERVICE_P50_NS,
+	SPEK_A_CELL_SERVICE_P99_NS,
+
+	__SPEK_A_CELL_MAX,
+	SPEK_A_CELL_MAX = (__SPEK_A_CELL_MAX - 1)
+};
+
+/**
+ * enum spek_a_op - attributes of the set op
+ * @SPEK_A_OP_PAD: alignment of 64-bit attributes
+ * @SPEK_A_OP_RUN: (u32)
+ * @SPEK_A_OP_WORKER: (u32)
+ * @SPEK_A_OP_COUNT: (u64) Request - how many operations, at most 1000000.
+ * @SPEK_A_OP_FIRST: (u64) Number of the first operation in ops.
+ * @SPEK_A_OP_OPS: (binary) Array of struct spek_op (kmod/core/gen.h), 32 bytes each.
+ * @__SPEK_A_OP_MAX: private
+ * @SPEK_A_OP_MAX: highest id
+ */
+enum spek_a_op {
+	SPEK_A_OP_PAD = 1,
+	SPEK_A_OP_RUN,
+	SPEK_A_OP_WORKER,
+	SPEK_A_OP_COUNT,
+	SPEK_A_OP_FIRST,
+	SPEK_A_OP_OPS,
+
+	__SPEK_A_OP_MAX,
+	SPEK_A_OP_MAX = (__SPEK_A_OP_MAX - 1)
+};
+
+/**
+ * enum spek_cmd - commands
+ * @SPEK_CMD_RUN_NEW: Check a configuration, claim its targets and keep it as a run in
+ *   state READY. Required are name, seed, max-outstanding, time-ns or count, and at least
+ *   one worker (cpu), target (major, minor), asu (bytes, extents), arrival (law) and
+ *   stream (asu, arrival, read-ppm, pattern, range-bytes, align-bytes, sizes). A target
+ *   with a diskseq is refused if its disk has another one. What is not given is 0 (auto,
+ *   zeroes, off) where nothing else is said.
+ * @SPEK_CMD_RUN_GET: State and progress of one run (do) or of all (dump).
+ * @SPEK_CMD_RUN_START: Start a READY run.
+ * @SPEK_CMD_RUN_STOP: Ask a run to end; the answer means accepted, run-ntf means done.
+ * @SPEK_CMD_RUN_DEL: Release a READY or DONE run, its results and its claims.
+ * @SPEK_CMD_STATS_GET: Counters and histograms of a run, merged over workers, as of the
+ *   last closed interval or the end. First one message of counters for each phase, stream
+ *   and direction with I/Os; for the measure phase then the histograms, cut into messages
+ *   of at most 256 buckets.
+ * @SPEK_CMD_INTERVAL_GET: Closed intervals of a run from number since on, oldest first.
+ * @SPEK_CMD_OP_GET: The first operations that a worker of this run generates, made anew
+ *   from the configuration and the seed; nothing is sent to a device. In a closed loop
+ *   each operation completes at once.
+ * @SPEK_CMD_RUN_NTF: A run changed its state; content of run-get.
+ * @__SPEK_CMD_MAX: private
+ * @SPEK_CMD_MAX: highest id
+ */
+enum spek_cmd {
+	SPEK_CMD_RUN_NEW = 1,
+	SPEK_CMD_RUN_GET,
+	SPEK_CMD_RUN_START,
+	SPEK_CMD_RUN_STOP,
+	SPEK_CMD_RUN_DEL,
+	SPEK_CMD_STATS_GET,
+	SPEK_CMD_INTERVAL_GET,
+	SPEK_CMD_OP_GET,
+	SPEK_CMD_RUN_NTF,
+
+	__SPEK_CMD_MAX,
+	SPEK_CMD_MAX = (__SPEK_CMD_MAX - 1)
+};
+
+#endif /* _UAPI_SPEK_H */

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cpu.c - CPU time, interrupts and softirqs of each CPU and in total
+ *
+ * The numbers are those of /proc/stat, read from where it reads them. Idle and
+ * iowait come from the tick code, which knows them without a tick; the rest from
+ * kcpustat, where a CPU in full dynticks mode is brought up to date on the way.
+ * What the kernel counts in 32 bits is widened here: 2^32 interrupts can't happen
+ * within the longest interval.
+ *
+ * Idle time needs care. It is split into idle and iowait by who waits *now*, so a
+ * task that stops waiting moves the whole current idle period from one to the
+ * other and the raw number falls: the cell stands still until the raw number has
+ * caught up. A CPU that goes and comes back may find its idle time started
+ * afresh, or find it counted on in a place of its own: the cell goes on from where
+ * the CPU left, and the time it was off is in no column. Before v6.3 the tick code
+ * let readers race with the end of an idle period; a number read too high that way
+ * is waited for like the others.
+ */
+#include <linux/cpumask.h>
+#include <linux/hardirq.h>
+#include <linux/interrupt.h>
+#include <linux/kernel_stat.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/tick.h>
+
+#include "source.h"
+#include "uapi/spek_prober.h"
+
+enum {
+	COL_IDLE	= SPEK_PROBER_CPU_COLUMN_IDLE,
+	COL_IOWAIT	= SPEK_PROBER_CPU_COLUMN_IOWAIT,
+	COL_INTERRUPTS	= SPEK_PROBER_CPU_COLUMN_INTERRUPTS,
+	COL_DEVICE	= SPEK_PROBER_CPU_COLUMN_DEVICE_INTERRUPTS,
+	COL_SOFTIRQS	= SPEK_PROBER_CPU_COLUMN_SOFTIRQS,
+	COL_SOFTIRQ	= SPEK_PROBER_CPU_COLUMN_SOFTIRQ_HI,
+	NR_TIMES	= SPEK_PROBER_CPU_COLUMN_GUEST_NICE + 1,
+	NR_COLUMNS	= SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU + 1,
+};
+
+/* idle and iowait, which are read differently from the other times */
+enum { IDLE, IOWAIT, NR_IDLES };
+
+/* where the kernel keeps the times, in the order of our columns */
+static const enum cpu_usage_stat time_index[NR_TIMES] = {
+	[SPEK_PROBER_CPU_COLUMN_USER]		= CPUTIME_USER,
+	[SPEK_PROBER_CPU_COLUMN_NICE]		= CPUTIME_NICE,
+	[SPEK_PROBER_CPU_COLUMN_SYSTEM]		= CPUTIME_SYSTEM,
+	[SPEK_PROBER_CPU_COLUMN_IDLE]		= CPUTIME_IDLE,
+	[SPEK_PROBER_CPU_COLUMN_IOWAIT]		= CPUTIME_IOWAIT,
+	[SPEK_PROBER_CPU_COLUMN_IRQ]		= CPUTIME_IRQ,
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ]	= CPUTIME_SOFTIRQ,
+	[SPEK_PROBER_CPU_COLUMN_STEAL]		= CPUTIME_STEAL,
+	[SPEK_PROBER_CPU_COLUMN_GUEST]		= CPUTIME_GUEST,
+	[SPEK_PROBER_CPU_COLUMN_GUEST_NICE]	= CPUTIME_GUEST_NICE,
+};
+
+static const struct spek_column columns[NR_COLUMNS] = {
+	[SPEK_PROBER_CPU_COLUMN_USER]			= { "user", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_NICE]			= { "nice", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_SYSTEM]			= { "system", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_IDLE]			= { "idle", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_IOWAIT]			= { "iowait", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_IRQ]			= { "irq", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ]		= { "softirq", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_STEAL]			= { "steal", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_GUEST]			= { "guest", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_GUEST_NICE]		= { "guest-nice", "ns" },
+	[SPEK_PROBER_CPU_COLUMN_INTERRUPTS]		= { "interrupts", "count" },
+	[SPEK_PROBER_CPU_COLUMN_DEVICE_INTERRUPTS]	= { "device-interrupts", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQS]		= { "softirqs", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_HI]		= { "softirq-hi", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_TIMER]		= { "softirq-timer", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_NET_TX]		= { "softirq-net-tx", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_NET_RX]		= { "softirq-net-rx", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_BLOCK]		= { "softirq-block", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_IRQ_POLL]	= { "softirq-irq-poll", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_TASKLET]	= { "softirq-tasklet", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_SCHED]		= { "softirq-sched", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_HRTIMER]	= { "softirq-hrtimer", "count" },
+	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU]		= { "softirq-rcu", "count" },
+};
+
+/* our softirq columns are the kernel's vectors in the kernel's order */
+static_assert(NR_COLUMNS - COL_SOFTIRQ == NR_SOFTIRQS);
+static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_BLOCK - COL_SOFTIRQ == BLOCK_SOFTIRQ);
+/* and the two idle columns are neighbours */
+static_assert(COL_IDLE + IOWAIT == COL_IOWAIT);
+static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU - COL_SOFTIRQ == RCU_SOFTIRQ);
+
+/**
+ * struct cpu_state - what was last given of a CPU
+ * @cells: the last cells; sampler-owned, like all that no other line claims
+ * @is_on: the CPU is there and @idle_base is right; written by the CPU callbacks
+ * @idle_base: added to the raw idle times; written by the CPU callbacks
+ * @idle_left: raw idle times when the CPU went; owned by the CPU callbacks
+ * @local_interrupts: widened count of the processor's own vectors
+ * @vectors: last raw count of them
+ * @softirqs: last raw counts
+ */
+struct cpu_state {
+	u64 cells[NR_COLUMNS];
+	bool is_on;
+	u64 idle_base[NR_IDLES];
+	u64 idle_left[NR_IDLES];
+	u64 local_interrupts;
+	u32 vectors;
+	u32 softirqs[NR_SOFTIRQS];
+};
+
+/**
+ * struct cpu_states - state of the source
+ * @is_sampling: rows are taken; a CPU that comes now was off until now
+ * @cpus: indexed like the entities; of all CPUs, for the total
+ */
+struct cpu_states {
+	bool is_sampling;
+	struct cpu_state cpus[];
+};
+
+/*
+ * Interrupts that have no descriptor and so are not in kstat. The kernel sums
+ * them in arch_irq_stat_cpu(), which modules can't call; the counters themselves
+ * are exported. Each of them may wrap, and their sum wraps with them. On arm64
+ * and others every interrupt has a descriptor.
+ */
+static u32 raw_vectors(unsigned int cpu)
+{
+	u32 sum = 0;
+#ifdef CONFIG_X86
+	const irq_cpustat_t *stat = per_cpu_ptr(&irq_stat, cpu);
+
+	sum += READ_ONCE(stat->__nmi_count);
+#ifdef CONFIG_X86_LOCAL_APIC
+	sum += READ_ONCE(stat->apic_timer_irqs);
+	sum += READ_ONCE(stat->irq_spurious_count);
+	sum += READ_ONCE(stat->apic_perf_irqs);
+	sum += READ_ONCE(stat->apic_irq_work_irqs);
+	sum += READ_ONCE(stat->icr_read_retry_count);
+#endif
+#ifdef CONFIG_SMP
+	sum += READ_ONCE(stat->irq_resched_count);
+	sum += READ_ONCE(stat->irq_call_count);
+#endif
+#ifdef CONFIG_X86_THERMAL_VECTOR
+	sum += READ_ONCE(stat->irq_thermal_count);
+#endif
+#ifdef CONFIG_X86_MCE_THRESHOLD
+	sum += READ_ONCE(stat->irq_threshold_count);
+#endif
+#ifdef CONFIG_X86_HV_CALLBACK_VECTOR
+	sum += READ_ONCE(stat->irq_hv_callback_count);
+#endif
+#if IS_ENABLED(CONFIG_HYPERV)
+	sum += READ_ONCE(stat->irq_hv_reenlightenment_count);
+	sum += READ_ONCE(stat->hyperv_stimer0_count);
+#endif
+#endif
+	return sum;
+}
+
+/* Where the tick runs always, the tick code knows nothing and kcpustat all. */
+static void read_idle(unsigned int cpu, u64 idle_ns[NR_IDLES])
+{
+	u64 idle_us = get_cpu_idle_time_us(cpu, NULL);
+	u64 iowait_us = get_cpu_iowait_time_us(cpu, NULL);
+
+	idle_ns[IDLE] = idle_us != U64_MAX ? idle_us * NSEC_PER_USEC :
+		READ_ONCE(kcpustat_cpu(cpu).cpustat[CPUTIME_IDLE]);
+	idle_ns[IOWAIT] = iowait_us != U64_MAX ? iowait_us * NSEC_PER_USEC :
+		READ_ONCE(kcpustat_cpu(cpu).cpustat[CPUTIME_IOWAIT]);
+}
+
+static void update_times(struct cpu_state *state, unsigned int cpu, bool is_on)
+{
+	struct kernel_cpustat stat;
+	u64 idle_ns[NR_IDLES];
+	unsigned int i;
+
+	kcpustat_cpu_fetch(&stat, cpu);
+	for (i = 0; i < NR_TIMES; i++)
+		if (i != COL_IDLE && i != COL_IOWAIT)
+			state->cells[i] = max(state->cells[i], stat.cpustat[time_index[i]]);
+
+	if (!is_on)
+		return;
+
+	read_idle(cpu, idle_ns);
+	for (i = 0; i < NR_IDLES; i++) {
+		u64 *cell = &state->cells[COL_IDLE + i];
+		u64 now_ns = idle_ns[i] + state->idle_base[i];
+
+		/* signed, because a base may be below zero */
+		if ((s64)(now_ns - *cell) > 0)
+			*cell = now_ns;
+	}
+}
+
+static void update_counts(struct cpu_state *state, unsigned int cpu)
+{
+	u64 device = kstat_cpu_irqs_sum(cpu);
+	u32 raw = raw_vectors(cpu);
+	unsigned int i;
+
+	state->local_interrupts += (u32)(raw - state->vectors);
+	state->vectors = raw;
+	state->cells[COL_DEVICE] = device;
+	state->cells[COL_INTERRUPTS] = device + state->local_interrupts;
+
+	for (i = 0; i < NR_SOFTIRQS; i++) {
+		u32 delta;
+
+		raw = kstat_softirqs_cpu(i, cpu);
+		delta = raw - state->softirqs[i];
+		state->softirqs[i] = raw;
+		state->cells[COL_SOFTIRQ + i] += delta;
+		state->cells[COL_SOFTIRQS] += delta;
+	}
+}
+
+static int cpu_start(struct spek_source *source, const struct spek_probe_config *config)
+{
+	struct cpu_states *states;
+	int err;
+
+	err = spek_source_set_cpus(source);
+	if (err)
+		return err;
+
+	states = kvzalloc(struct_size(states, cpus, source->nr_entities - 1), GFP_KERNEL);
+	source->private = states;
+
+	return states ? 0 : -ENOMEM;
+}
+
+static void cpu_ready(struct spek_source *source)
+{
+	struct cpu_states *states = source->private;
+
+	WRITE_ONCE(states->is_sampling, true);
+}
+
+static void cpu_stop(struct spek_source *source)
+{
+	kvfree(source->private);
+	source->private = NULL;
+}
+
+/* CPUs that are up at the start go on from the kernel's numbers, later ones from their cells. */
+static void cpu_up(struct spek_source *source, unsigned int cpu)
+{
+	struct cpu_states *states = source->private;
+	struct cpu_state *state = &states->cpus[spek_source_cpu_index(source, cpu)];
+	u64 idle_ns[NR_IDLES];
+	unsigned int i;
+
+	if (READ_ONCE(states->is_sampling)) {
+		read_idle(cpu, idle_ns);
+		for (i = 0; i < NR_IDLES; i++)
+			state->idle_base[i] += state->idle_left[i] - idle_ns[i];
+	}
+	/* the base is right before the sampler looks at it; pairs with cpu_sample() */
+	smp_store_release(&state->is_on, true);
+}
+
+static void cpu_down(struct spek_source *source, unsigned int cpu)
+{
+	struct cpu_states *states = source->private;
+	struct cpu_state *state = &states->cpus[spek_source_cpu_index(source, cpu)];
+
+	if (READ_ONCE(states->is_sampling))
+		read_idle(cpu, state->idle_left);
+	WRITE_ONCE(state->is_on, false);
+}
+
+static void cpu_sample(struct spek_source *source, u64 *cells)
+{
+	struct cpu_states *states = source->private;
+	u32 nr_cpus = source->nr_entities - 1;
+	u64 *total = cells + nr_cpus * NR_COLUMNS;
+	u32 i, column;
+
+	memset(total, 0, NR_COLUMNS * sizeof(*total));
+	for (i = 0; i < nr_cpus; i++, cells += NR_COLUMNS) {
+		unsigned int cpu = source->entities[i];
+		struct cpu_state *state = &states->cpus[i];
+		/* pairs with cpu_up() */
+		bool is_on = smp_load_acquire(&state->is_on);
+
+		update_times(state, cpu, is_on);
+		update_counts(state, cpu);
+
+		for (column = 0; column < NR_COLUMNS; column++)
+			total[column] += state->cells[column];
+		if (is_on)
+			memcpy(cells, state->cells, sizeof(state->cells));
+		else
+			memset64(cells, SPEK_ABSENT, NR_COLUMNS);
+	}
+}
+
+const struct spek_source_ops spek_source_cpu = {
+	.name		= "cpu",
+	.table		= SPEK_PROBER_TABLE_CPU,
+	.nr_columns	= NR_COLUMNS,
+	.columns	= columns,
+	.start		= cpu_start,
+	.ready		= cpu_ready,
+	.stop		= cpu_stop,
+	.sample		= cpu_sample,
+	.cpu_up		= cpu_up,
+	.cpu_down	= cpu_down,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* generated from prober/uapi/spek_prober.yaml, run `make gen` */
+
+#ifndef _SPEK_PROBER_NETLINK_GEN_H
+#define _SPEK_PROBER_NETLINK_GEN_H
+
+#include <net/genetlink.h>
+
+#include "../uapi/spek_prober.h"
+
+int spek_prober_nl_probe_start_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_prober_nl_probe_stop_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_prober_nl_probe_del_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_prober_nl_probe_get_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_prober_nl_sample_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int spek_prober_nl_sample_done(struct netlink_callback *cb);
+
+/* index of a multicast group of spek_prober_nl_family */
+enum {
+	SPEK_PROBER_NLGRP_PROBES,
+};
+
+extern struct genl_family spek_prober_nl_family;
+
+#endif /* _SPEK_PROBER_NETLINK_GEN_H */

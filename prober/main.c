@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * main.c - spek_prober.ko: log what the machine does while it is under load
+ *
+ * Needs no other module. Loaded and not sampling, it is a netlink family and
+ * nothing else: no thread, no timer, no event.
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include "netlink.h"
+#include "sampler.h"
+
+static int __init spek_prober_init(void)
+{
+	int err;
+
+	err = spek_sampler_init();
+	if (err)
+		return err;
+
+	/* last, so that no request meets a half-built module */
+	err = spek_netlink_init();
+	if (err)
+		goto err_exit_sampler;
+
+	return 0;
+
+err_exit_sampler:
+	spek_sampler_exit();
+	return err;
+}
+
+static void __exit spek_prober_exit(void)
+{
+	spek_netlink_exit();
+	spek_sampler_exit();
+}
+
+module_init(spek_prober_init);
+module_exit(spek_prober_exit);
+
+MODULE_DESCRIPTION("Sampler of CPU time, switches and interrupts, companion of spek");
+MODULE_AUTHOR("spek maintainers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* netlink.h - the prober's end of its netlink family */
+#ifndef SPEK_PROBER_NETLINK_H
+#define SPEK_PROBER_NETLINK_H
+
+#include <linux/compiler_attributes.h>
+
+struct netlink_ext_ack;
+struct sk_buff;
+struct spek_probe;
+
+int spek_netlink_init(void);
+void spek_netlink_exit(void);
+
+void spek_netlink_announce(struct spek_probe *probe);
+
+int spek_netlink_check_rights(const struct sk_buff *skb, struct netlink_ext_ack *extack);
+
+__printf(2, 3)
+void spek_netlink_refuse(struct netlink_ext_ack *extack, const char *format, ...);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * netlink_sample.c - sample-get: rows from a number on
+ *
+ * The dump keeps a copy of the row that it is sending, so that a row that takes
+ * several messages is sent whole or not at all, whatever the sampler overwrites
+ * meanwhile. It ends with the last row that there was when it began: reading can't
+ * be kept busy by a short interval.
+ *
+ * It is refused from the first call of dumpit and not from a start callback: from
+ * there, the sentence of a refusal has no way out on 6.1.
+ */
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+#include "../kmod/compat/compat.h"
+#include "gen/netlink_gen.h"
+#include "netlink.h"
+#include "sampler.h"
+
+/* an attribute's length is u16; this leaves room for the attributes around it */
+#define MAX_CELLS_BYTES 61440
+
+/**
+ * struct sample_dump - a dump in progress; owned by its netlink callback
+ * @probe: with a reference
+ * @next: number of the row to read next
+ * @end: number of the row to stop before
+ * @dropped: rows that were overwritten before we came to them
+ * @has_row: @row is being sent
+ * @source: where to go on in it: which source
+ * @entity: which of its entities
+ * @row: the copy
+ */
+struct sample_dump {
+	struct spek_probe *probe;
+	u64 next;
+	u64 end;
+	u64 dropped;
+	bool has_row;
+	u32 source;
+	u32 entity;
+	struct spek_row *row;
+};
+
+static int check_probe(struct spek_probe *probe, struct nlattr *const *attrs,
+		       struct netlink_ext_ack *extack)
+{
+	const struct nlattr *id = attrs[SPEK_PROBER_A_SAMPLE_PROBE];
+
+	if (!probe) {
+		spek_netlink_refuse(extack, "There is no probe, start one first.");
+		return -ENOENT;
+	}
+	if (id && nla_get_u32(id) != probe->id) {
+		spek_netlink_refuse(extack, "There is no probe %u, the current one is %u.",
+				    nla_get_u32(id), probe->id);
+		NL_SET_BAD_ATTR(extack, id);
+		return -ENOENT;
+	}
+
+	return 0;
+}
+
+static void free_dump(struct sample_dump *dump)
+{
+	spek_probe_put(dump->probe);
+	kvfree(dump->row);
+	kfree(dump);
+}
+
+static struct sample_dump *begin_dump(struct netlink_callback *cb)
+{
+	struct nlattr **attrs = spek_compat_dump_attrs(cb);
+	const struct nlattr *since = attrs[SPEK_PROBER_A_SAMPLE_SINCE];
+	struct sample_dump *dump;
+	int err;
+
+	err = spek_netlink_check_rights(cb->skb, cb->extack);
+	if (err)
+		return ERR_PTR(err);
+
+	dump = kzalloc(sizeof(*dump), GFP_KERNEL);
+	if (!dump) {
+		spek_netlink_refuse(cb->extack, "The kernel has not enough memory for this.");
+		return ERR_PTR(-ENOMEM);
+	}
+	dump->probe = spek_probe_get_current();
+	err = check_probe(dump->probe, attrs, cb->extack);
+	if (err)
+		goto err_free;
+
+	dump->row = kvmalloc_array(dump->probe->row_words, sizeof(u64), GFP_KERNEL);
+	if (!dump->row) {
+		spek_netlink_refuse(cb->extack, "The kernel has not enough memory for this.");
+		err = -ENOMEM;
+		goto err_free;
+	}
+	dump->end = spek_ring_made(&dump->probe->ring);
+	dump->next = since ? nla_get_u64(since) : 0;
+
+	return dump;
+
+err_free:
+	free_dump(dump);
+	return ERR_PTR(err);
+}
+
+int spek_prober_nl_sample_done(struct netlink_callback *cb)
+{
+	/* none if the dump was refused */
+	if (cb->args[0])
+		free_dump((struct sample_dump *)cb->args[0]);
+
+	return 0;
+}
+
+/* Copy the next row that is still there. Return: false if there is none before the end */
+static bool next_row(struct sample_dump *dump)
+{
+	const struct spek_ring *ring = &dump->probe->ring;
+	u64 oldest;
+
+	while (dump->next < dump->end) {
+		if (!spek_ring_read(ring, dump->next, (u64 *)dump->row)) {
+			dump->has_row = true;
+			dump->source = 0;
+			dump->entity = 0;
+			return true;
+		}
+		/* overwritten; so may be the rows up to the oldest, and that one is at risk */
+		oldest = clamp(spek_ring_oldest(ring), dump->next + 1, dump->end);
+		dump->dropped += oldest - dump->next;
+		dump->next = oldest;
+	}
+
+	return false;
+}
+
+static bool is_absent(const u64 *cells, u32 nr_columns)
+{
+	u32 i;
+
+	for (i = 0; i < nr_columns; i++)
+		if (cells[i] != SPEK_ABSENT)
+			return false;
+
+	return true;
+}
+
+/* How many entities of @nr_columns cells fit into what is left of @skb */
+static u32 room_for(const struct sk_buff *skb, u32 nr_columns)
+{
+	size_t frame = nla_total_size(0) + nla_total_size(sizeof(u32)) + 2 * nla_total_size(0);
+	size_t entity = sizeof(u32) + nr_columns * sizeof(u64);
+	size_t room = min_t(size_t, skb_tailroom(skb), MAX_CELLS_BYTES);
+
+	return room > frame ? (room - frame) / entity : 0;
+}
+
+/* Send as much of the current source as fits. Return: false if there is no room for the rest */
+static bool put_block(struct sk_buff *skb, struct sample_dump *dump)
+{
+	const struct spek_source *source = &dump->probe->sources[dump->source];
+	u32 nr_columns = source->ops->nr_columns;
+	const u64 *cells = dump->row->cells + source->first_cell;
+	u32 room = room_for(skb, nr_columns);
+	u32 first = dump->entity, count = 0, i;
+	struct nlattr *nest, *entities, *values;
+	u32 *number;
+	u64 *value;
+
+	for (i = first; i < source->nr_entities && count < room; i++)
+		count += !is_absent(cells + i * nr_columns, nr_columns);
+	dump->entity = i;
+	if (!count)
+		return i == source->nr_entities;
+
+	/* all of this fits: room_for() has seen to it */
+	nest = nla_nest_start(skb, SPEK_PROBER_A_SAMPLE_BLOCK);
+	nla_put_u32(skb, SPEK_PROBER_A_BLOCK_TABLE, source->ops->table);
+	entities = nla_reserve(skb, SPEK_PROBER_A_BLOCK_ENTITIES, count * sizeof(u32));
+	values = nla_reserve(skb, SPEK_PROBER_A_BLOCK_CELLS, count * nr_columns * sizeof(u64));
+	if (WARN_ON_ONCE(!nest || !entities || !values))
+		return false;
+
+	number = nla_data(entities);
+	value = nla_data(values);
+	for (i = first; i < dump->entity; i++) {
+		if (is_absent(cells + i * nr_columns, nr_columns))
+			continue;
+		*number++ = source->entities[i];
+		memcpy(value, cells + i * nr_columns, nr_columns * sizeof(u64));
+		value += nr_columns;
+	}
+	nla_nest_end(skb, nest);
+
+	return dump->entity == source->nr_entities;
+}
+
+#define PUT_U64(skb, name, value) \
+	nla_put_u64_64bit(skb, SPEK_PROBER_A_SAMPLE_##name, value, SPEK_PROBER_A_SAMPLE_PAD)
+
+static int put_head(struct sk_buff *skb, const struct sample_dump *dump)
+{
+	if (nla_put_u32(skb, SPEK_PROBER_A_SAMPLE_PROBE, dump->probe->id) ||
+	    PUT_U64(skb, SEQ, dump->next) ||
+	    PUT_U64(skb, DROPPED, dump->dropped) ||
+	    PUT_U64(skb, TICK, dump->row->tick) ||
+	    PUT_U64(skb, DUE_NS, dump->row->due_ns) ||
+	    PUT_U64(skb, START_NS, dump->row->start_ns) ||
+	    PUT_U64(skb, END_NS, dump->row->end_ns) ||
+	    nla_put_u32(skb, SPEK_PROBER_A_SAMPLE_FINAL, dump->row->final))
+		return -EMSGSIZE;
+
+	return 0;
+}
+
+/* Send the row or the part of it that fits. Return: 0 or -EMSGSIZE if nothing of it does */
+static int put_message(struct sk_buff *skb, struct netlink_callback *cb, struct sample_dump *dump)
+{
+	u32 source = dump->source, entity = dump->entity;
+	struct nlattr *more;
+	void *header;
+
+	header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			     &spek_prober_nl_family, NLM_F_MULTI, SPEK_PROBER_CMD_SAMPLE_GET);
+	if (!header)
+		return -EMSGSIZE;
+	genl_dump_check_consistent(cb, header);
+	if (put_head(skb, dump))
+		goto err_cancel;
+	more = nla_reserve(skb, SPEK_PROBER_A_SAMPLE_MORE, sizeof(u32));
+	if (!more)
+		goto err_cancel;
+
+	while (dump->source < SPEK_NR_SOURCES && put_block(skb, dump)) {
+		dump->source++;
+		dump->entity = 0;
+	}
+	if (dump->source == source && dump->entity == entity)
+		goto err_cancel;
+
+	dump->has_row = dump->source < SPEK_NR_SOURCES;
+	*(u32 *)nla_data(more) = dump->has_row;
+	genlmsg_end(skb, header);
+
+	return 0;
+
+err_cancel:
+	genlmsg_cancel(skb, header);
+	return -EMSGSIZE;
+}
+
+int spek_prober_nl_sample_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct sample_dump *dump = (struct sample_dump *)cb->args[0];
+	int err = 0;
+
+	if (!dump) {
+		dump = begin_dump(cb);
+		if (IS_ERR(dump))
+			return PTR_ERR(dump);
+		cb->args[0] = (long)dump;
+	}
+
+	cb->seq = dump->probe->id;
+	while (dump->has_row || next_row(dump)) {
+		err = put_message(skb, cb, dump);
+		if (err)
+			break;
+		if (!dump->has_row)
+			dump->next++;
+	}
+
+	/* with something in it, the message goes out and the rest comes in the next */
+	return skb->len ?: err;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ring.c - rows of u64 words between one writer and any number of readers
+ *
+ * Stamps: a slot that holds row n is stamped n + 1; 0 means empty or being
+ * written, which is also what fresh memory says.
+ */
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <asm/barrier.h>
+
+#include "ring.h"
+
+/* stamps and counts are read while they are written */
+static_assert(BITS_PER_LONG == 64);
+
+static u64 *slot_at(const struct spek_ring *ring, u32 slot)
+{
+	return ring->words + (size_t)slot * (ring->row_words + 1);
+}
+
+/**
+ * spek_ring_init() - get memory for @rows rows of @row_words words
+ * @ring: caller's memory
+ * @rows: at least 2, so that the row before the one being written can be read
+ * @row_words: words of a row
+ *
+ * Context: may sleep. Gives up rather than have somebody killed for the memory.
+ * Return: 0 or -ENOMEM.
+ */
+int spek_ring_init(struct spek_ring *ring, u32 rows, u32 row_words)
+{
+	*ring = (struct spek_ring){ .rows = rows, .row_words = row_words };
+	ring->words = kvcalloc(rows, array_size(row_words + 1, sizeof(u64)),
+			       GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+
+	return ring->words ? 0 : -ENOMEM;
+}
+
+/**
+ * spek_ring_deinit() - free the rows; nobody may write or read any more
+ * @ring: ring, also one whose init failed
+ */
+void spek_ring_deinit(struct spek_ring *ring)
+{
+	kvfree(ring->words);
+	ring->words = NULL;
+}
+
+/**
+ * spek_ring_begin() - take the slot of the next row
+ * @ring: ring
+ *
+ * Context: the one writer; ends with spek_ring_commit().
+ * Return: the row's words, to be filled; they hold an old row.
+ */
+u64 *spek_ring_begin(struct spek_ring *ring)
+{
+	u64 *slot = slot_at(ring, ring->slot);
+
+	WRITE_ONCE(slot[0], 0);
+	/* nobody sees new words under the old stamp; pairs with smp_rmb() in spek_ring_read() */
+	smp_wmb();
+
+	return slot + 1;
+}
+
+/**
+ * spek_ring_commit() - make the row that was begun readable
+ * @ring: ring
+ *
+ * Context: the one writer.
+ */
+void spek_ring_commit(struct spek_ring *ring)
+{
+	/* the words are there before their stamp says so; pairs with spek_ring_read() */
+	smp_store_release(slot_at(ring, ring->slot), ring->next + 1);
+	/* and the stamp before the count; pairs with spek_ring_made() */
+	smp_store_release(&ring->next, ring->next + 1);
+
+	ring->slot = ring->slot + 1 == ring->rows ? 0 : ring->slot + 1;
+}
+
+/** spek_ring_made() - Return: number of rows made so far, which is the next one's number. */
+u64 spek_ring_made(const struct spek_ring *ring)
+{
+	/* who knows the count finds the rows; pairs with spek_ring_commit() */
+	return smp_load_acquire(&ring->next);
+}
+
+/**
+ * spek_ring_oldest() - where to go on reading after rows were lost
+ * @ring: ring
+ *
+ * Return: number of the oldest row that can be read, unless the writer laps it meanwhile.
+ */
+u64 spek_ring_oldest(const struct spek_ring *ring)
+{
+	u64 made = spek_ring_made(ring);
+
+	return made > ring->rows ? made - ring->rows : 0;
+}
+
+/**
+ * spek_ring_read() - copy one row out
+ * @ring: ring
+ * @seq: number of the row
+ * @words: room for row_words words; undefined unless the row could be read
+ *
+ * Context: any; never makes the writer wait.
+ * Return: 0, -EAGAIN if the row is not there yet, -ESTALE if it was overwritten.
+ */
+int spek_ring_read(const struct spek_ring *ring, u64 seq, u64 *words)
+{
+	const u64 *slot;
+	u32 index;
+
+	if (seq >= spek_ring_made(ring))
+		return -EAGAIN;
+
+	div_u64_rem(seq, ring->rows, &index);
+	slot = slot_at(ring, index);
+	/* no word is read before the first look; pairs with spek_ring_commit() */
+	if (smp_load_acquire(slot) != seq + 1)
+		return -ESTALE;
+
+	memcpy(words, slot + 1, ring->row_words * sizeof(u64));
+	/* the words were read before the second look; pairs with smp_wmb() in spek_ring_begin() */
+	smp_rmb();
+
+	return READ_ONCE(slot[0]) == seq + 1 ? 0 : -ESTALE;
+}

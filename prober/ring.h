@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ring.h - rows of u64 words between one writer and any number of readers
+ *
+ * The writer never waits: it takes no lock and does not know its readers. Each
+ * slot carries a stamp. The writer makes the stamp invalid, writes the words and
+ * then sets the stamp to the row's number; a reader copies the words out between
+ * two looks at the stamp and throws the copy away unless both showed the number
+ * it came for. A row that was overwritten is reported as such, so that readers
+ * can count what they lost; a torn row is never returned.
+ */
+#ifndef SPEK_PROBER_RING_H
+#define SPEK_PROBER_RING_H
+
+#include <linux/types.h>
+
+/**
+ * struct spek_ring - the last rows that were made
+ * @words: @rows slots of one stamp and @row_words words each
+ * @rows: number of slots; const after init
+ * @row_words: words of a row without its stamp; const after init
+ * @slot: where the row with number @next goes; writer-owned
+ * @next: number of the next row; writer-owned, read elsewhere with acquire
+ */
+struct spek_ring {
+	u64 *words;
+	u32 rows;
+	u32 row_words;
+	u32 slot;
+	u64 next;
+};
+
+int spek_ring_init(struct spek_ring *ring, u32 rows, u32 row_words);
+void spek_ring_deinit(struct spek_ring *ring);
+
+/** spek_ring_row_bytes() - Return: memory of one row, its stamp included. */
+static inline size_t spek_ring_row_bytes(const struct spek_ring *ring)
+{
+	return (ring->row_words + 1) * sizeof(u64);
+}
+
+u64 *spek_ring_begin(struct spek_ring *ring);
+void spek_ring_commit(struct spek_ring *ring);
+
+u64 spek_ring_made(const struct spek_ring *ring);
+u64 spek_ring_oldest(const struct spek_ring *ring);
+int spek_ring_read(const struct spek_ring *ring, u64 seq, u64 *words);
+
+#endif

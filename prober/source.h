@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * source.h - what contributes a table to the rows
+ *
+ * A source is one file with one struct spek_source_ops, listed in sources.c. It
+ * says what its entities are (CPUs, tasks, disks...) when a probe starts, and
+ * writes one cell for each entity and column whenever a row is taken. Ring,
+ * netlink and clients know tables only through this description.
+ */
+#ifndef SPEK_PROBER_SOURCE_H
+#define SPEK_PROBER_SOURCE_H
+
+#include <linux/types.h>
+
+struct spek_probe_config;
+struct spek_source;
+
+/* a cell whose value can't be given now; an entity with nothing else is left out of the row */
+#define SPEK_ABSENT U64_MAX
+
+/**
+ * struct spek_column - what the cells of a column are
+ * @name: as in the uapi enum of the table's columns
+ * @unit: "ns" or "count"
+ */
+struct spek_column {
+	const char *name;
+	const char *unit;
+};
+
+/**
+ * struct spek_source_ops - one source
+ * @name: name of its table
+ * @table: number of its table, enum spek_prober_table
+ * @nr_columns: cells of each entity
+ * @columns: descriptions, in order
+ * @start: list the entities with spek_source_set_entities(), take what sampling
+ *	needs and keep it in spek_source.private. Process context. A source that finds
+ *	nothing to sample here still starts; it fails only for want of memory.
+ * @ready: @cpu_up was called for all CPUs and sampling is about to begin; optional.
+ *	May sleep.
+ * @stop: give back what start took, all or part of it; sampling and CPU callbacks
+ *	have ended, or never began. Entities stay.
+ * @sample: write spek_source.nr_entities * @nr_columns cells. The sampler thread,
+ *	preemptible; must not sleep.
+ * @cpu_up: a CPU came; optional. Called once for each CPU before the first sample.
+ *	Hotplug context: must not sleep long, nor take the CPU hotplug lock.
+ * @cpu_down: a CPU is about to go; optional. Same context.
+ */
+struct spek_source_ops {
+	const char *name;
+	u32 table;
+	u32 nr_columns;
+	const struct spek_column *columns;
+	int (*start)(struct spek_source *source, const struct spek_probe_config *config);
+	void (*ready)(struct spek_source *source);
+	void (*stop)(struct spek_source *source);
+	void (*sample)(struct spek_source *source, u64 *cells);
+	void (*cpu_up)(struct spek_source *source, unsigned int cpu);
+	void (*cpu_down)(struct spek_source *source, unsigned int cpu);
+};
+
+/**
+ * struct spek_source - a source at work in one probe
+ * @ops: which
+ * @entities: their numbers; const after start, freed with the probe
+ * @nr_entities: number of them
+ * @first_cell: where its cells are in a row
+ * @private: the source's own, from start to stop
+ */
+struct spek_source {
+	const struct spek_source_ops *ops;
+	u32 *entities;
+	u32 nr_entities;
+	u32 first_cell;
+	void *private;
+};
+
+#define SPEK_NR_SOURCES 3
+
+/* sources.c */
+extern const struct spek_source_ops *const spek_sources[SPEK_NR_SOURCES];
+
+int spek_source_set_entities(struct spek_source *source, u32 nr);
+int spek_source_set_cpus(struct spek_source *source);
+u32 spek_source_cpu_index(const struct spek_source *source, unsigned int cpu);
+
+/* cpu.c */
+extern const struct spek_source_ops spek_source_cpu;
+/* switches.c */
+extern const struct spek_source_ops spek_source_switches;
+/* tasks.c */
+extern const struct spek_source_ops spek_source_tasks;
+
+#endif

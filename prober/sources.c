@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sources.c - which sources there are, and what they share
+ */
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "source.h"
+#include "uapi/spek_prober.h"
+
+const struct spek_source_ops *const spek_sources[SPEK_NR_SOURCES] = {
+	&spek_source_cpu,
+	&spek_source_switches,
+	&spek_source_tasks,
+};
+
+/**
+ * spek_source_set_entities() - make room for the numbers of a source's entities
+ * @source: a source being started
+ * @nr: how many
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int spek_source_set_entities(struct spek_source *source, u32 nr)
+{
+	source->nr_entities = nr;
+	/* one more, for no allocation of nothing */
+	source->entities = kvcalloc(nr + 1, sizeof(*source->entities), GFP_KERNEL);
+
+	return source->entities ? 0 : -ENOMEM;
+}
+
+/**
+ * spek_source_set_cpus() - the entities are all CPUs that can ever come, then the total
+ * @source: a source being started
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int spek_source_set_cpus(struct spek_source *source)
+{
+	unsigned int cpu;
+	u32 index = 0;
+	int err;
+
+	err = spek_source_set_entities(source, num_possible_cpus() + 1);
+	if (err)
+		return err;
+
+	for_each_possible_cpu(cpu)
+		source->entities[index++] = cpu;
+	source->entities[index] = SPEK_PROBER_TOTAL;
+
+	return 0;
+}
+
+/**
+ * spek_source_cpu_index() - which entity a CPU is
+ * @source: a source whose entities were set by spek_source_set_cpus()
+ * @cpu: a CPU that can ever come
+ *
+ * Return: index into the entities, which are in ascending order.
+ */
+u32 spek_source_cpu_index(const struct spek_source *source, unsigned int cpu)
+{
+	u32 low = 0, high = source->nr_entities - 1;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (source->entities[middle] < cpu)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+
+	return low;
+}

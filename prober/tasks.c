@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tasks.c - CPU time and context switches of watched tasks
+ *
+ * A task is pinned by a reference from start to stop, so its number can't come to
+ * mean another one, and what it had used can still be read when it has ended. It
+ * doesn't keep the task alive, nor a module whose thread it was.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/cputime.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "sampler.h"
+#include "source.h"
+#include "uapi/spek_prober.h"
+
+enum { NR_COLUMNS = SPEK_PROBER_TASK_COLUMN_ENDED + 1 };
+
+static const struct spek_column columns[NR_COLUMNS] = {
+	[SPEK_PROBER_TASK_COLUMN_RUNTIME]	= { "runtime", "ns" },
+	[SPEK_PROBER_TASK_COLUMN_USER]		= { "user", "ns" },
+	[SPEK_PROBER_TASK_COLUMN_SYSTEM]	= { "system", "ns" },
+	[SPEK_PROBER_TASK_COLUMN_VOLUNTARY]	= { "voluntary", "count" },
+	[SPEK_PROBER_TASK_COLUMN_INVOLUNTARY]	= { "involuntary", "count" },
+	[SPEK_PROBER_TASK_COLUMN_ENDED]		= { "ended", "count" },
+};
+
+static int tasks_start(struct spek_source *source, const struct spek_probe_config *config)
+{
+	struct task_struct **tasks;
+	u32 i;
+	int err;
+
+	err = spek_source_set_entities(source, config->nr_tasks);
+	if (err)
+		return err;
+
+	tasks = kvcalloc(config->nr_tasks + 1, sizeof(*tasks), GFP_KERNEL);
+	if (!tasks)
+		return -ENOMEM;
+
+	for (i = 0; i < config->nr_tasks; i++) {
+		source->entities[i] = config->tasks[i].pid;
+		tasks[i] = get_task_struct(config->tasks[i].task);
+	}
+	source->private = tasks;
+
+	return 0;
+}
+
+static void tasks_stop(struct spek_source *source)
+{
+	struct task_struct **tasks = source->private;
+	u32 i;
+
+	if (!tasks)
+		return;
+
+	for (i = 0; i < source->nr_entities; i++)
+		put_task_struct(tasks[i]);
+	kvfree(tasks);
+	source->private = NULL;
+}
+
+static void tasks_sample(struct spek_source *source, u64 *cells)
+{
+	struct task_struct **tasks = source->private;
+	u32 i;
+
+	for (i = 0; i < source->nr_entities; i++, cells += NR_COLUMNS) {
+		struct task_struct *task = tasks[i];
+		u64 user_ns, system_ns;
+
+		/* splits the task's runtime by its ticks, so that the two always add up to it */
+		task_cputime_adjusted(task, &user_ns, &system_ns);
+
+		cells[SPEK_PROBER_TASK_COLUMN_RUNTIME] = user_ns + system_ns;
+		cells[SPEK_PROBER_TASK_COLUMN_USER] = user_ns;
+		cells[SPEK_PROBER_TASK_COLUMN_SYSTEM] = system_ns;
+		cells[SPEK_PROBER_TASK_COLUMN_VOLUNTARY] = READ_ONCE(task->nvcsw);
+		cells[SPEK_PROBER_TASK_COLUMN_INVOLUNTARY] = READ_ONCE(task->nivcsw);
+		cells[SPEK_PROBER_TASK_COLUMN_ENDED] = !!READ_ONCE(task->exit_state);
+	}
+}
+
+const struct spek_source_ops spek_source_tasks = {
+	.name		= "task",
+	.table		= SPEK_PROBER_TABLE_TASK,
+	.nr_columns	= NR_COLUMNS,
+	.columns	= columns,
+	.start		= tasks_start,
+	.stop		= tasks_stop,
+	.sample		= tasks_sample,
+};
