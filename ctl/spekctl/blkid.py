@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Signatures on a device, found by libblkid (of util-linux, on every Linux system).
+
+Everything goes through a file descriptor that the caller opened and checked, never a path, so
+that what is probed is what will be written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+from spekctl.errors import RefusedError
+
+_LIBRARY = "libblkid.so.1"
+_SUBLKS_LABEL = 1 << 1
+_SUBLKS_UUID = 1 << 3
+_SUBLKS_TYPE = 1 << 5
+_SUBLKS_USAGE = 1 << 7
+_SUBLKS_MAGIC = 1 << 9
+_SUBLKS_BADCSUM = 1 << 10
+_PARTS_FORCE_GPT = 1 << 1
+_PARTS_MAGIC = 1 << 3
+_FOUND = 0
+_NOTHING = 1
+_LIMIT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Something recognizable on a device."""
+
+    type: str
+    usage: str
+    offset: int
+    label: str = ""
+
+    def __str__(self) -> str:
+        label = f" '{self.label}'" if self.label else ""
+        what = {
+            "filesystem": "file system",
+            "raid": "RAID member",
+            "crypto": "encrypted volume",
+            "other": "signature",
+            "partition-table": "partition table",
+        }.get(self.usage, self.usage)
+        if self.type == "swap":
+            return f"swap space{label} at byte {self.offset}"
+        return f"{what} {self.type}{label} at byte {self.offset}"
+
+
+def signatures(fd: int) -> list[Signature]:
+    """All signatures on the device open at @fd; fails closed."""
+    try:
+        library = ctypes.CDLL(_LIBRARY, use_errno=True)
+    except OSError as error:
+        raise RefusedError(
+            f"cannot look for data on the device: {_LIBRARY} is missing (package libblkid1 or"
+            " util-linux)"
+        ) from error
+    library.blkid_new_probe.restype = ctypes.c_void_p
+    probe = ctypes.c_void_p(library.blkid_new_probe())
+    if not probe:
+        raise RefusedError("cannot look for data on the device: out of memory")
+    try:
+        return _probe(library, probe, fd)
+    finally:
+        library.blkid_free_probe(probe)
+
+
+def _probe(library: ctypes.CDLL, probe: ctypes.c_void_p, fd: int) -> list[Signature]:
+    if library.blkid_probe_set_device(probe, fd, ctypes.c_int64(0), ctypes.c_int64(0)):
+        raise RefusedError("cannot look for data on the device: libblkid can't read it")
+    library.blkid_probe_enable_superblocks(probe, 1)
+    library.blkid_probe_set_superblocks_flags(
+        probe,
+        _SUBLKS_LABEL
+        | _SUBLKS_UUID
+        | _SUBLKS_TYPE
+        | _SUBLKS_USAGE
+        | _SUBLKS_MAGIC
+        | _SUBLKS_BADCSUM,
+    )
+    library.blkid_probe_enable_partitions(probe, 1)
+    library.blkid_probe_set_partitions_flags(probe, _PARTS_MAGIC | _PARTS_FORCE_GPT)
+    found: list[Signature] = []
+    while len(found) < _LIMIT:
+        outcome = library.blkid_do_probe(probe)
+        if outcome == _NOTHING:
+            return found
+        if outcome != _FOUND:
+            raise RefusedError("cannot look for data on the device: reading it failed")
+        partition_table = _value(library, probe, b"PTTYPE")
+        if partition_table:
+            signature = Signature(
+                type=partition_table,
+                usage="partition-table",
+                offset=_offset(_value(library, probe, b"PTMAGIC_OFFSET")),
+            )
+        else:
+            signature = Signature(
+                type=_value(library, probe, b"TYPE") or "unknown",
+                usage=_value(library, probe, b"USAGE") or "other",
+                offset=_offset(_value(library, probe, b"SBMAGIC_OFFSET")),
+                label=_value(library, probe, b"LABEL"),
+            )
+        found.append(signature)
+    return found
+
+
+def _value(library: ctypes.CDLL, probe: ctypes.c_void_p, name: bytes) -> str:
+    data = ctypes.c_char_p()
+    if library.blkid_probe_lookup_value(probe, name, ctypes.byref(data), None):
+        return ""
+    return (data.value or b"").decode("utf-8", "replace")
+
+
+def _offset(text: str) -> int:
+    return int(text) if text.isdigit() else 0

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Entry point: finds the command, runs it, turns its failure into a sentence and a code."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NamedTuple, NoReturn
+
+import click
+
+from spekctl import __version__
+from spekctl.errors import EXIT_CODE_HELP, SpekError
+
+
+class Slot(NamedTuple):
+    """A command that is imported when it is used: its place and its line in the help."""
+
+    module: str
+    help: str
+
+
+COMMANDS: dict[str, Slot] = {
+    "run": Slot("spekctl.commands.run", "Run a workload on one or more block devices."),
+    "devices": Slot("spekctl.commands.devices", "List block devices: which may be tested."),
+    "status": Slot("spekctl.commands.status", "Show the runs that the kernel knows."),
+    "watch": Slot("spekctl.commands.watch", "Follow a run that was started elsewhere."),
+    "stop": Slot("spekctl.commands.stop", "Stop a run."),
+    "workloads": Slot("spekctl.commands.workloads", "List the workloads that come with spek."),
+    "show": Slot("spekctl.commands.show", "Explain a workload, and what it means in numbers."),
+    "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),
+}
+
+EPILOG = "\b\nExit codes:\n" + "\n".join(
+    f"  {code.value:>3}  {text}" for code, text in EXIT_CODE_HELP.items()
+)
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command module (attribute ``command``) only when it is wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        slot = COMMANDS.get(name)
+        if slot is None:
+            return None
+        command = importlib.import_module(slot.module).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from spekctl.suggest import did_you_mean
+
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            ctx.fail(f"there is no command '{args[0]}'{did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, slot.help) for name, slot in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EPILOG,
+)
+@click.version_option(__version__, prog_name="spekctl")
+@click.option("-v", "--verbose", is_flag=True, help="Show where in the program an error arose.")
+@click.pass_context
+def cli(ctx: click.Context, verbose: bool) -> None:
+    """Drive block devices from inside the kernel and measure what they do.
+
+    spekctl configures, runs and watches the load generator spek.ko. Results go to standard
+    output, everything meant for people to standard error.
+    """
+    ctx.obj = {"verbose": verbose}
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run spekctl and exit."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run spekctl; return its exit code."""
+    verbose = "-v" in arguments[:1] or "--verbose" in arguments[:1]
+    try:
+        outcome = cli.main(args=arguments, prog_name="spekctl", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.Abort:
+        click.echo("spekctl: interrupted", err=True)
+        return 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
+    except click.ClickException as error:
+        click.echo(f"spekctl: {_sentence(error)}", err=True)
+        return error.exit_code
+    except SpekError as error:
+        if verbose:
+            import traceback
+
+            traceback.print_exc()
+        click.echo(f"spekctl: {error.message}", err=True)
+        return int(error.exit_code)
+    except BrokenPipeError:
+        # Whoever read our output left; leave quietly, without a second complaint at exit.
+        sys.stderr.close()
+        return 1
+    return int(outcome) if isinstance(outcome, int) else 0
+
+
+def _sentence(error: click.ClickException) -> str:
+    """click's complaint as one sentence, with where to read on."""
+    text = error.format_message().rstrip(".")
+    text = text[:1].lower() + text[1:]
+    context = getattr(error, "ctx", None)
+    return f"{text} (see {context.command_path} --help)" if context is not None else text

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl devices: what may be tested, and if not, who holds it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+
+
+@click.command()
+@click.option(
+    "--all", "everything", is_flag=True, help="Also RAM disks, empty drives and the like."
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def command(everything: bool, as_json: bool) -> int:
+    """List block devices: which may be tested, and who holds the others.
+
+    ID is what --destroy wants to see before a device that holds data is overwritten.
+    """
+    from spekctl import device, safety
+    from spekctl.units import format_bytes
+
+    rows = []
+    for one in device.every(everything=everything):
+        in_use = safety.verdict(one)
+        found = safety.data_on(one)
+        rows.append(
+            {
+                "path": one.node,
+                "bytes": one.bytes,
+                "logical_block": one.logical_block,
+                "model": one.model or one.driver,
+                "id": one.identity,
+                "serial": one.serial,
+                "wwn": one.wwn,
+                "driver": one.driver,
+                "partition_of": one.disk if one.partition else None,
+                "read_only": one.read_only,
+                "in_use": in_use,
+                "data": None if found is None else [str(signature) for signature in found],
+                "state": _state(in_use, one.read_only, found),
+            }
+        )
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return 0
+    if not rows:
+        click.echo("spekctl: no block devices found; --all shows unusual ones", err=True)
+        return 0
+
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
+    for name in ("DEVICE", "SIZE", "BLOCK", "MODEL", "ID", "MAY BE TESTED"):
+        table.add_column(name, justify="right" if name in ("SIZE", "BLOCK") else "left")
+    for row in rows:
+        indent = " " if row["partition_of"] else ""
+        table.add_row(
+            f"{indent}{row['path']}",
+            format_bytes(int(str(row["bytes"]))),
+            str(row["logical_block"]),
+            str(row["model"]),
+            str(row["id"]),
+            str(row["state"]),
+        )
+    console.print(table)
+    return 0
+
+
+def _state(in_use: str, read_only: bool, found: Sequence[object] | None) -> str:
+    """One sentence: what may be done with it."""
+    if in_use:
+        return f"no: {in_use}"
+    if found is None:
+        return "reading; what it holds can't be seen without root"
+    if read_only:
+        return "reading (it is read-only)"
+    if found:
+        listed = ", ".join(str(signature) for signature in found[:2])
+        more = f" and {len(found) - 2} more" if len(found) > 2 else ""
+        return f"reading; writing with --destroy (it holds {listed}{more})"
+    return "reading and writing"

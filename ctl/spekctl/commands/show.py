@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl show: a workload in words, and in numbers for a device."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from spekctl.options import SIZE
+
+if TYPE_CHECKING:
+    from spekctl.config import ResolvedStream, RunConfig
+    from spekctl.model import Stream, WorkloadFile
+
+
+@click.command()
+@click.argument("workload")
+@click.option(
+    "--device", "-d", "devices", multiple=True, metavar="DEV", help="Numbers for this device."
+)
+@click.option("--size", type=SIZE, help="Numbers for a device of this size instead.")
+@click.option("--bsu", type=int, metavar="N", help="As for run.")
+@click.option("--rate", type=float, metavar="R", help="As for run.")
+@click.option("--depth", type=int, metavar="N", help="As for run.")
+@click.option("--hrrw", type=click.Choice(["classic", "fixed"]), help="As for run.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def command(
+    workload: str,
+    devices: tuple[str, ...],
+    size: int | None,
+    bsu: int | None,
+    rate: float | None,
+    depth: int | None,
+    hrrw: str | None,
+    as_json: bool,
+) -> int:
+    """Explain WORKLOAD; with --device or --size also what it means in numbers."""
+    from spekctl import workload as workloads
+    from spekctl.errors import UsageError
+
+    found = workloads.load(workload)
+    if devices and size is not None:
+        raise UsageError("--device and --size exclude each other")
+    config = None
+    if devices or size is not None:
+        from spekctl import device
+        from spekctl.layout import Target
+        from spekctl.resolve import Options, resolve
+
+        targets = [
+            Target(one.path, one.major, one.minor, one.bytes, one.logical_block)
+            for one in (device.find(path) for path in devices)
+        ]
+        if size is not None:
+            targets = [Target("a device of that size", 0, 0, size, 512)]
+        if found.workload.scale == "bsu" and bsu is None and depth is None and rate is None:
+            bsu = 1
+        options = Options(
+            bsu=bsu,
+            rate=rate,
+            depth=depth,
+            hrrw=hrrw,  # type: ignore[arg-type]
+            available_cpus=sorted(os.sched_getaffinity(0)),
+        )
+        config = resolve(found, options, targets)
+    if as_json:
+        import msgspec
+
+        data: dict[str, object] = {"workload": msgspec.to_builtins(found)}
+        if config is not None:
+            data["config"] = msgspec.to_builtins(config)
+        click.echo(json.dumps(data, indent=1))
+        return 0
+    _print_words(found)
+    if config is not None:
+        print_numbers(config, as_json=False)
+    return 0
+
+
+def _print_words(found: WorkloadFile) -> None:
+    from spekctl.workload import arrivals_of, asus_of
+
+    header = found.workload
+    click.echo(f"{header.name}: {header.summary}")
+    if header.doc:
+        click.echo("\n" + header.doc.strip())
+    click.echo("\naddress ranges")
+    for asu in asus_of(found):
+        start = f" from {asu.start}" if asu.start is not None else ""
+        low = f", at least {asu.min}" if asu.min is not None else ""
+        click.echo(f"  {asu.name}: {asu.size}{start}{low}")
+    click.echo("arrivals")
+    if header.scale == "bsu":
+        click.echo(f"  poisson, {header.iops_per_bsu} per second for each BSU (--bsu)")
+    else:
+        for arrival in arrivals_of(found):
+            values = {
+                "depth": arrival.depth,
+                "think": arrival.think,
+                "rate": arrival.rate,
+                "length": arrival.length,
+                "interval": arrival.interval,
+            }
+            words = ", ".join(f"{key} {value}" for key, value in values.items() if value)
+            click.echo(f"  {arrival.name}: {arrival.law}, {words}")
+    click.echo("streams")
+    for stream in found.stream:
+        click.echo("  " + _stream_words(stream))
+
+
+def _stream_words(stream: Stream) -> str:
+    if stream.size is not None:
+        size = str(stream.size)
+    else:
+        size = " / ".join(f"{one.share} {one.size}" for one in stream.sizes)
+    where = f" in {stream.asu}" if stream.asu else ""
+    details = {
+        "from": stream.start if stream.start not in (0, "0%") else None,
+        "over": stream.range if stream.range != "100%" else None,
+        "sequential share": stream.sequential,
+        "stride": stream.stride,
+        "runs of": stream.run_length,
+        "starting in the first": stream.restart,
+        "align": stream.align,
+    }
+    words = "".join(f", {key} {value}" for key, value in details.items() if value is not None)
+    return (
+        f"{stream.name}: share {stream.share}, {stream.read} reads, {size},"
+        f" {stream.pattern}{where}{words}"
+    )
+
+
+def print_numbers(config: RunConfig, as_json: bool) -> None:
+    """A resolved configuration, for `show --device` and `run --dry-run`."""
+    if as_json:
+        import msgspec
+
+        click.echo(json.dumps(msgspec.to_builtins(config), indent=1))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    from spekctl.units import format_bytes
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=140)
+    asus = Table(box=None, padding=(0, 1), pad_edge=False)
+    for name in ("ASU", "SIZE", "BYTES", "ON TARGET: FIRST BYTE"):
+        asus.add_column(name, justify="left" if name[0] == "A" or name[0] == "O" else "right")
+    for asu in config.asus:
+        places = ", ".join(f"{extent.target}: {extent.start}" for extent in asu.extents)
+        asus.add_row(asu.name, format_bytes(asu.bytes), str(asu.bytes), places)
+    streams = Table(box=None, padding=(0, 1), pad_edge=False)
+    for name in ("STREAM", "SHARE", "READ", "SIZES", "PATTERN", "FROM", "RANGE", "ALIGN"):
+        streams.add_column(name)
+    for stream in config.streams:
+        whole = sum(one.weight for one in config.streams if one.arrival == stream.arrival)
+        streams.add_row(
+            stream.name,
+            f"{stream.weight / whole:.1%}",
+            f"{stream.read_ppm / 1e6:.0%}",
+            _sizes(stream),
+            stream.pattern,
+            format_bytes(stream.range_start),
+            format_bytes(stream.range_bytes),
+            format_bytes(stream.align_bytes),
+        )
+    console.print()
+    console.print(asus)
+    console.print(streams)
+    rate = config.offered_rate
+    load = f"{rate:g} I/Os per second offered" if rate is not None else "closed loop"
+    console.print(
+        f"{load}, at most {config.max_outstanding} outstanding, {len(config.cpus)} worker(s),"
+        f" seed {config.seed}"
+    )
+
+
+def _sizes(stream: ResolvedStream) -> str:
+    from spekctl.units import format_bytes
+
+    total = sum(one.weight for one in stream.sizes)
+    if len(stream.sizes) == 1:
+        return format_bytes(stream.sizes[0].bytes)
+    return ", ".join(f"{one.weight / total:.0%} {format_bytes(one.bytes)}" for one in stream.sizes)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl status: the runs that the kernel knows."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from spekctl.records import RunInfo
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def command(as_json: bool) -> int:
+    """Show the runs that the kernel knows, those of other terminals included."""
+    from spekctl import client
+
+    kernel = client.connect()
+    try:
+        runs = kernel.runs()
+    finally:
+        kernel.close()
+    if as_json:
+        click.echo(json.dumps([as_dict(info) for info in runs], indent=1))
+        return 0
+    if not runs:
+        click.echo("spekctl: no runs", err=True)
+        return 0
+
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
+    for name in ("RUN", "WORKLOAD", "STATE", "ELAPSED", "LEFT", "DEVICES", "QUEUE", "REMARKS"):
+        table.add_column(name, justify="right" if name in ("RUN", "ELAPSED", "LEFT") else "left")
+    for info in runs:
+        table.add_row(*_row(info))
+    console.print(table)
+    return 0
+
+
+def _row(info: RunInfo) -> list[str]:
+    from spekctl.progress import clock_of, phase_word
+    from spekctl.records import Reason, RunState, word
+    from spekctl.units import format_clock
+
+    clock = clock_of(info)
+    remarks = []
+    if info.state is RunState.DONE:
+        remarks.append(word(info.reason))
+    if info.detached:
+        remarks.append("detached")
+    if info.write:
+        remarks.append("writes")
+    if info.errors:
+        remarks.append(f"{info.errors} errors, the first: {info.first_error}")
+    if info.backlog:
+        remarks.append(f"backlog {info.backlog}")
+    if info.state is RunState.DRAINING or info.reason is Reason.DEVICE_GONE:
+        remarks.append(f"oldest I/O {info.oldest_ns / 1e9:.1f} s")
+    running = info.state in (RunState.RUNNING, RunState.DRAINING)
+    return [
+        str(info.id),
+        info.name,
+        phase_word(clock) if running else word(info.state),
+        format_clock(clock.elapsed_s),
+        format_clock(clock.left_s) if running and clock.left_s is not None else "-",
+        " ".join(target.name for target in info.targets),
+        str(info.outstanding),
+        ", ".join(remarks),
+    ]
+
+
+def as_dict(info: RunInfo) -> dict[str, object]:
+    """A run as JSON: enums as words."""
+    from spekctl.records import word
+
+    values = dataclasses.asdict(info)
+    values.update(state=word(info.state), phase=word(info.phase), reason=word(info.reason))
+    return values

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl stop: end runs in order."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from spekctl.options import DURATION
+
+
+@click.command()
+@click.argument("run", type=int, required=False)
+@click.option("--all", "everything", is_flag=True, help="Stop all runs.")
+@click.option("--delete", is_flag=True, help="Also delete it, with its result, once it has ended.")
+@click.option(
+    "--wait",
+    "wait_ns",
+    type=DURATION,
+    default="30s",
+    show_default=True,
+    help="Wait so long for the I/O that the devices still hold; 0 does not wait.",
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_json: bool) -> int:
+    """Stop RUN, by default the only one there is.
+
+    No new I/O is sent, what the devices hold is waited for. The result of a detached run stays
+    until `spekctl watch` has taken it (or --delete); that of another terminal's run appears there.
+    """
+    from spekctl import client, state
+    from spekctl import run as runner
+    from spekctl.commands.status import as_dict
+    from spekctl.commands.watch import choose_run
+    from spekctl.errors import UsageError
+    from spekctl.records import RunState
+
+    if everything and run is not None:
+        raise UsageError("give the number of a run or --all, not both")
+    kernel = client.connect()
+    try:
+        chosen = kernel.runs() if everything else [choose_run(kernel, run)]
+        for info in chosen:
+            if info.state in (RunState.RUNNING, RunState.DRAINING):
+                kernel.run_stop(info.id)
+        ended = []
+        for info in chosen:
+            if info.state in (RunState.RUNNING, RunState.DRAINING):
+                info = runner.wait_done(kernel, info.id, wait_ns / 1e9)
+            if delete and info.state in (RunState.READY, RunState.DONE):
+                kernel.run_delete(info.id)
+                state.forget(info.id)
+            ended.append(info)
+    finally:
+        kernel.close()
+    late = [info for info in ended if info.state is RunState.DRAINING]
+    if as_json:
+        click.echo(json.dumps([as_dict(info) for info in ended], indent=1))
+    for info in ended:
+        if info in late:
+            text = (
+                f"run {info.id} is stopping; {info.outstanding} I/Os are still with the device,"
+                f" the oldest for {info.oldest_ns / 1e9:.1f} s"
+            )
+        elif info.state is RunState.READY:
+            text = f"run {info.id} had not started" + (", deleted" if delete else "")
+        else:
+            text = f"run {info.id} has ended" + (" and is deleted" if delete else "")
+        click.echo(f"spekctl: {text}", err=True)
+    return 1 if late and wait_ns else 0

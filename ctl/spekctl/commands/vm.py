@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl vm: any spekctl command in a throw-away virtual machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from spekctl.cli import COMMANDS
+from spekctl.errors import ExitCode, UsageError
+from spekctl.suggest import did_you_mean
+from spekctl.units import parse_duration_ns
+from spekctl.vm.disks import HELP as DISK_HELP
+
+
+@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.option(
+    "--kernel",
+    metavar="K",
+    help="Kernel of the guest: a release or its beginning (6.12), or a built kernel tree. "
+    "By default the one this machine runs if its image and headers are there, else the newest "
+    "installed one. What is not installed is fetched with apt and unpacked in the cache.",
+)
+@click.option("--disk", "disks", multiple=True, metavar="TYPE[,OPTION=VALUE]...", help=DISK_HELP)
+@click.option("--cpus", type=click.IntRange(1, 64), default=2, show_default=True)
+@click.option("--memory", default="1G", show_default=True, help="Memory of the guest.")
+@click.option(
+    "--icount",
+    is_flag=True,
+    help="Deterministic: one CPU, and the guest's clock counts instructions (1 ns each). "
+    "Times read in the guest are then costs in instructions, equal on every machine.",
+)
+@click.option("--timeout", metavar="TIME", help="End the guest after so long (90s, 10m).")
+@click.option(
+    "--share",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    help="A directory that the guest may write to. The current one always is, unless it is /. "
+    "Everything else of this machine's file system is there to read only.",
+)
+@click.option(
+    "--console",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True, resolve_path=True),
+    help="Keep the guest's kernel messages in FILE.",
+)
+@click.option(
+    "--load/--no-load",
+    default=True,
+    help="Load spek and spek_prober first; their directory is SPEK_MODULES in any case.",
+)
+@click.option("--exec", "plain", is_flag=True, help="The command is a program, not a spekctl one.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(
+    kernel: str | None,
+    disks: tuple[str, ...],
+    cpus: int,
+    memory: str,
+    icount: bool,
+    timeout: str | None,
+    share: tuple[str, ...],
+    console: str | None,
+    load: bool,
+    plain: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Run COMMAND, any spekctl command, in a throw-away virtual machine.
+
+    The guest has its own kernel with spek loaded, disks of its own, and sees this machine's
+    files. Output and exit code are those of COMMAND.
+
+    \b
+    spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
+    spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
+    """
+    from spekctl.vm.accel import choose_accel
+    from spekctl.vm.disks import parse_disks
+    from spekctl.vm.kernels import find_kernel
+    from spekctl.vm.modules import build_modules
+    from spekctl.vm.runner import Guest, check_tools, run_guest
+
+    if not plain and not command[0].startswith("-") and command[0] not in COMMANDS:
+        hint = did_you_mean(command[0], COMMANDS)
+        raise UsageError(f"there is no command '{command[0]}' to run in the guest{hint}")
+    if not plain and command[0] == "vm":
+        raise UsageError("a guest cannot start guests: leave out the second 'vm'")
+    parsed = parse_disks(list(disks))
+    check_placeholders(command, len(parsed))
+    if not re.fullmatch(r"[1-9][0-9]*[MG]", memory):
+        raise UsageError(f"memory '{memory}' is not a size; write for example 512M or 2G")
+    limit_s = parse_duration_ns(timeout, bare_seconds=True) / 1e9 if timeout is not None else 0.0
+    if timeout is not None and not limit_s:
+        raise UsageError("a time limit of 0 leaves no time to boot")
+    check_tools()
+    chosen = find_kernel(kernel)
+    folders = [Path(folder) for folder in share]
+    if Path.cwd() != Path("/"):
+        folders.append(Path.cwd())
+    modules = build_modules(chosen)
+    guest = Guest(
+        kernel=chosen,
+        command=list(command) if plain else [sys.executable, "-m", "spekctl", *command],
+        accel="tcg" if icount else choose_accel(chosen),
+        disks=parsed,
+        modules=modules if load else [],
+        share=folders,
+        environment={**environment(), "SPEK_MODULES": str(modules[0].parent)},
+        cwd=Path.cwd(),
+        cpus=cpus,
+        memory=memory,
+        icount=icount,
+        limit_s=limit_s,
+    )
+    click.echo(f"spekctl: booting {chosen.release} ({guest.accel})", err=True)
+    outcome = run_guest(guest)
+    if console:
+        Path(console).write_text(outcome.console)
+    if outcome.exit_status is not None:
+        return outcome.exit_status
+    if outcome.console:
+        click.echo(f"spekctl: the last lines of its console:\n{outcome.console_tail()}", err=True)
+    click.echo(f"spekctl: {outcome.failure}", err=True)
+    if outcome.timed_out:
+        return ExitCode.GUEST_TIMEOUT
+    return ExitCode.INTERRUPTED if outcome.interrupted else ExitCode.GUEST_FAILED
+
+
+def check_placeholders(words: tuple[str, ...], disks: int) -> None:
+    """Refuse {disk2} with one disk before a guest is booted for it."""
+    for word in words:
+        for number in re.findall(r"\{disk(\d+)\}", word):
+            if not 1 <= int(number) <= disks:
+                raise UsageError(
+                    f"'{{disk{number}}}' stands for a disk that is not there: "
+                    f"{disks or 'no'} --disk option{'s were' if disks != 1 else ' was'} given"
+                )
+
+
+def environment() -> dict[str, str]:
+    """What the command in the guest needs of our environment."""
+    kept = ("TERM", "COLORTERM", "NO_COLOR", "LANG", "LC_ALL", "LC_NUMERIC", "COLUMNS")
+    package_root = str(Path(__file__).resolve().parents[2])
+    return {
+        **{name: os.environ[name] for name in kept if name in os.environ},
+        "PYTHONPATH": package_root,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": "/tmp",
+        "SPEK_GUEST": "1",
+    }

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl watch: follow a run that was started elsewhere, and take its result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spekctl.errors import SpekError, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.client import Kernel
+    from spekctl.records import RunInfo
+
+
+@click.command()
+@click.argument("run", type=int, required=False)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the result as JSON to FILE.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
+@click.option("--keep", is_flag=True, help="Leave the finished run in the kernel.")
+@click.option(
+    "--progress",
+    type=click.Choice(["auto", "live", "lines", "none"]),
+    default="auto",
+    show_default=True,
+    help="As for run.",
+)
+def command(run: int | None, output: Path | None, as_json: bool, keep: bool, progress: str) -> int:
+    """Follow RUN (by default the only one there is) to its end and give its result.
+
+    A detached run is deleted from the kernel once its result was delivered, unless --keep.
+    Ctrl-C leaves the view; the run goes on. Of a run that belongs to another terminal only the
+    view is shown; its result appears there.
+    """
+    from spekctl import client, state
+    from spekctl import progress as views
+    from spekctl import run as runner
+    from spekctl.commands.run import deliver
+    from spekctl.records import RunState
+
+    kernel = client.connect()
+    try:
+        info = choose_run(kernel, run)
+        plan = state.load(info)
+        with runner.Interrupts() as interrupts:
+            names = " ".join(target.name for target in info.targets)
+            view = views.choose(progress, f"run {info.id}: {info.name} on {names}")
+            try:
+                info, rows = runner.follow(kernel, info.id, view, interrupts, owned=False)
+            finally:
+                view.close()
+        if info.state is not RunState.DONE:
+            click.echo(f"spekctl: run {info.id} goes on", err=True)
+            return int(interrupts.exit_code)
+        if plan is None:
+            where = (
+                f"its plan is not in {state.DIRECTORY}"
+                if info.detached
+                else "its result is with the terminal that started it"
+            )
+            raise SpekError(f"run {info.id} has ended; {where}")
+        result = runner.conclude(kernel, plan, info, rows)
+        deliver(result, output, as_json)
+        if not keep:
+            kernel.run_delete(info.id)
+            state.forget(info.id)
+        return int(runner.exit_code_of(result, interrupts))
+    finally:
+        kernel.close()
+
+
+def choose_run(kernel: Kernel, run: int | None) -> RunInfo:
+    """The run that the user means; without a number the only one."""
+    if run is not None:
+        return kernel.run_get(run)
+    runs = kernel.runs()
+    if not runs:
+        raise UsageError("there is no run")
+    if len(runs) > 1:
+        numbers = ", ".join(f"{info.id} ({info.name})" for info in runs)
+        raise UsageError(f"there are several runs, say which: {numbers}")
+    return runs[0]

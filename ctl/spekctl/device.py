@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Block devices as sysfs and udev describe them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from spekctl.errors import UsageError
+from spekctl.suggest import did_you_mean
+
+# Never useful to test, and many: left out of the list of devices unless asked for.
+_UNINTERESTING = re.compile(r"(ram|zram|fd|sr)\d+$|loop\d+$|nbd\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Where the kernel's file systems are; tests bring their own."""
+
+    sys: Path = Path("/sys")
+    proc: Path = Path("/proc")
+    dev: Path = Path("/dev")
+    udev: Path = Path("/run/udev/data")
+
+
+ROOTS = Roots()
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A block device."""
+
+    path: str
+    node: str
+    name: str
+    major: int
+    minor: int
+    bytes: int
+    logical_block: int
+    physical_block: int
+    read_only: bool
+    diskseq: int
+    disk: str
+    partition: int
+    model: str
+    serial: str
+    wwn: str
+    driver: str
+    rotational: bool
+    zoned: str
+    scheduler: str
+    iostats: str
+    nomerges: str
+    poll_queues: bool
+    sysfs: Path
+
+    @property
+    def identity(self) -> str:
+        """What --destroy has to name: serial, else WWN, else a number that is unique until the
+        next boot. Partitions carry their number."""
+        base = self.serial or self.wwn
+        if not base:
+            return f"{self.major}:{self.minor}/{self.diskseq}"
+        return f"{base}-part{self.partition}" if self.partition else base
+
+    def is_named_by(self, text: str) -> bool:
+        """True if @text is a serial, a WWN or the unique number of this device."""
+        part = f"-part{self.partition}" if self.partition else ""
+        names = {name + part for name in (self.serial, self.wwn) if name}
+        names.add(f"{self.major}:{self.minor}/{self.diskseq}")
+        return text.strip() in names
+
+
+@dataclass(frozen=True, slots=True)
+class DiskStat:
+    """Counters of /sys/dev/block/MAJ:MIN/stat that spek's own are compared with."""
+
+    reads: int
+    read_sectors: int
+    writes: int
+    write_sectors: int
+
+
+def find(path: str, roots: Roots = ROOTS) -> Device:
+    """The block device that @path means; symlinks such as /dev/disk/by-id/... are followed."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        hint = did_you_mean(path, (str(roots.dev / name) for name in _names(roots)))
+        raise UsageError(f"there is no device {path}{hint}") from None
+    except OSError as error:
+        raise UsageError(f"cannot look at {path}: {error.strerror}") from error
+    if not stat.S_ISBLK(status.st_mode):
+        kind = "directory" if stat.S_ISDIR(status.st_mode) else "file"
+        if stat.S_ISCHR(status.st_mode):
+            kind = "character device"
+        raise UsageError(f"{path} is not a block device but a {kind}")
+    device = by_number(os.major(status.st_rdev), os.minor(status.st_rdev), path, roots)
+    if device is None:
+        raise UsageError(f"{path} is a device node, but there is no device behind it")
+    return device
+
+
+def by_number(major: int, minor: int, path: str = "", roots: Roots = ROOTS) -> Device | None:
+    """The block device with this number; None if there is none."""
+    link = roots.sys / "dev" / "block" / f"{major}:{minor}"
+    try:
+        sysfs = link.resolve(strict=True)
+    except OSError:
+        return None
+    name = sysfs.name.replace("!", "/")
+    partition = _number(sysfs / "partition")
+    disk = sysfs.parent if partition else sysfs
+    queue = disk / "queue"
+    udev = _udev(roots.udev / f"b{_text(disk / 'dev')}")
+    node = str(roots.dev / name)
+    return Device(
+        path=path or node,
+        node=node,
+        name=name,
+        major=major,
+        minor=minor,
+        bytes=_number(sysfs / "size") * 512,
+        logical_block=_number(queue / "logical_block_size") or 512,
+        physical_block=_number(queue / "physical_block_size") or 512,
+        read_only=_number(sysfs / "ro") != 0,
+        diskseq=_number(disk / "diskseq"),
+        disk=disk.name.replace("!", "/"),
+        partition=partition,
+        model=_first(_text(disk / "device" / "model"), udev.get("ID_MODEL", "")),
+        serial=_serial(disk, udev),
+        wwn=_wwn(disk, udev),
+        driver=_driver(disk),
+        rotational=_number(queue / "rotational") != 0,
+        zoned=_text(queue / "zoned") or "none",
+        scheduler=_chosen(_text(queue / "scheduler")),
+        iostats=_text(queue / "iostats"),
+        nomerges=_text(queue / "nomerges"),
+        poll_queues=_text(queue / "io_poll") == "1",
+        sysfs=sysfs,
+    )
+
+
+def every(roots: Roots = ROOTS, everything: bool = False) -> Iterator[Device]:
+    """All block devices with a capacity, partitions after their disks."""
+    for name in _names(roots):
+        directory = roots.sys / "class" / "block" / name.replace("/", "!")
+        number = _text(directory / "dev")
+        if not number or (not everything and _is_uninteresting(name, directory)):
+            continue
+        major, minor = number.split(":")
+        device = by_number(int(major), int(minor), roots=roots)
+        if device is not None and (device.bytes or everything):
+            yield device
+
+
+def read_stat(device: Device) -> DiskStat | None:
+    """The device's own counters; None if it keeps none."""
+    if device.iostats == "0":
+        return None
+    fields = _text(device.sysfs / "stat").split()
+    if len(fields) < 7:
+        return None
+    return DiskStat(int(fields[0]), int(fields[2]), int(fields[4]), int(fields[6]))
+
+
+def related_names(device: Device, roots: Roots = ROOTS) -> list[str]:
+    """Kernel names of the device itself and, for a disk, of its partitions."""
+    names = [device.name]
+    if not device.partition:
+        with contextlib.suppress(OSError):
+            names += sorted(
+                entry.name.replace("!", "/")
+                for entry in device.sysfs.iterdir()
+                if (entry / "partition").is_file()
+            )
+    return names
+
+
+def _is_uninteresting(name: str, directory: Path) -> bool:
+    """RAM disks, floppies and the like; loop and nbd devices only while nothing is behind them."""
+    if not _UNINTERESTING.match(name):
+        return False
+    return not (name.startswith(("loop", "nbd")) and _number(directory / "size"))
+
+
+def _names(roots: Roots) -> list[str]:
+    try:
+        names = [path.name.replace("!", "/") for path in (roots.sys / "class" / "block").iterdir()]
+    except OSError:
+        return []
+    return sorted(names, key=_natural)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _serial(disk: Path, udev: dict[str, str]) -> str:
+    """Serial number as printed on the drive: NVMe and virtio attribute, SCSI VPD page 0x80."""
+    for place in (disk / "device" / "serial", disk / "serial"):
+        if text := _text(place):
+            return text
+    with contextlib.suppress(OSError):
+        page = (disk / "device" / "vpd_pg80").read_bytes()
+        length = int.from_bytes(page[2:4], "big")
+        text = page[4 : 4 + length].decode("ascii", "replace").strip("\0 ")
+        if text and text.isprintable():
+            return text
+    return udev.get("ID_SERIAL_SHORT", "") or _text(disk / "dm" / "uuid")
+
+
+def _wwn(disk: Path, udev: dict[str, str]) -> str:
+    return _first(_text(disk / "wwid"), _text(disk / "device" / "wwid"), udev.get("ID_WWN", ""))
+
+
+def _driver(disk: Path) -> str:
+    with contextlib.suppress(OSError):
+        return (disk / "device" / "driver").resolve(strict=True).name
+    return re.sub(r"[-_]?\d+.*$", "", disk.name)
+
+
+def _udev(path: Path) -> dict[str, str]:
+    """Properties from udev's data base."""
+    found: dict[str, str] = {}
+    for line in _text(path).splitlines():
+        if line.startswith("E:") and "=" in line:
+            key, _, value = line[2:].partition("=")
+            found[key] = value.strip()
+    return found
+
+
+def _chosen(text: str) -> str:
+    """``mq-deadline [none]`` -> ``none``."""
+    match = re.search(r"\[([^\]]+)\]", text)
+    return match.group(1) if match else text
+
+
+def _first(*texts: str) -> str:
+    return next((" ".join(text.split()) for text in texts if text.strip()), "")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _number(path: Path) -> int:
+    text = _text(path)
+    return int(text) if text.isdigit() else 0

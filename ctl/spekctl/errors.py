@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What can go wrong, as one sentence for the user and one exit code for scripts."""
+
+from __future__ import annotations
+
+import errno as errno_names
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of spekctl; part of its contract."""
+
+    OK = 0
+    RUN_FAILED = 1
+    USAGE = 2
+    PERMISSION = 3
+    REFUSED = 4
+    NO_KERNEL_SIDE = 5
+    GUEST_TIMEOUT = 124
+    GUEST_FAILED = 125
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+EXIT_CODE_HELP: dict[ExitCode, str] = {
+    ExitCode.OK: "everything was done as asked",
+    ExitCode.RUN_FAILED: "the run ended early or with I/O errors (the result says why), "
+    "or something failed that no other code names",
+    ExitCode.USAGE: "wrong input: an option, a workload, a file or a device that does not exist",
+    ExitCode.PERMISSION: "not permitted: spek needs root (CAP_SYS_ADMIN)",
+    ExitCode.REFUSED: "refused: the device is in use, holds data, or may not be written; "
+    "nothing was sent to it",
+    ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or too old for this spekctl",
+    ExitCode.GUEST_TIMEOUT: "vm: the guest was ended at its time limit",
+    ExitCode.GUEST_FAILED: "vm: the guest did not boot, crashed, or could not be set up",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result up to there was delivered",
+    ExitCode.TERMINATED: "ended by SIGTERM; the result up to there was delivered",
+}
+
+
+class SpekError(Exception):
+    """A failure with its sentence. Subclasses fix the exit code."""
+
+    exit_code = ExitCode.RUN_FAILED
+
+    def __init__(self, message: str, *, errno: int = 0, operation: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.errno = errno
+        self.operation = operation
+        # Which part of a request the kernel blames: key of a repeated attribute, and which one.
+        self.blamed: tuple[str, int] | None = None
+
+
+class UsageError(SpekError):
+    """Wrong input; nothing was tried."""
+
+    exit_code = ExitCode.USAGE
+
+
+class NotPermittedError(SpekError):
+    """The caller lacks a capability."""
+
+    exit_code = ExitCode.PERMISSION
+
+
+class RefusedError(SpekError):
+    """Refused for safety or because somebody else uses the device."""
+
+    exit_code = ExitCode.REFUSED
+
+
+class NoKernelSideError(SpekError):
+    """The module is missing."""
+
+    exit_code = ExitCode.NO_KERNEL_SIDE
+
+
+_BY_ERRNO: dict[int, type[SpekError]] = {
+    errno_names.EPERM: NotPermittedError,
+    errno_names.EACCES: NotPermittedError,
+    errno_names.EROFS: RefusedError,
+    errno_names.EBUSY: RefusedError,
+    errno_names.EINVAL: UsageError,
+    errno_names.ERANGE: UsageError,
+    errno_names.ENOENT: UsageError,
+    errno_names.ENODEV: UsageError,
+    errno_names.ENXIO: UsageError,
+    errno_names.ENOTBLK: UsageError,
+    errno_names.EOPNOTSUPP: UsageError,
+    errno_names.E2BIG: UsageError,
+}
+
+
+def error_from_errno(errno: int, message: str, operation: str) -> SpekError:
+    """The kernel's refusal as the exception that carries the right exit code."""
+    kind = _BY_ERRNO.get(errno, SpekError)
+    return kind(message, errno=errno, operation=operation)

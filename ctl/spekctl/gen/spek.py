@@ -1,0 +1,627 @@
+# SPDX-License-Identifier: GPL-2.0
+# generated from kmod/uapi/spek.yaml, run `make gen`
+# mypy: disable-error-code="import-untyped, import-not-found, misc"
+"""Netlink family spek: constants, enums and message classes for pyroute2."""
+
+from enum import IntEnum
+from typing import Any, ClassVar
+
+from pyroute2.netlink import NLA_F_NESTED, genlmsg, nla
+
+FAMILY = "spek"
+VERSION = 1
+GROUP_RUNS = "runs"
+MAX_STREAMS = 64
+MAX_SIZES = 64
+MAX_ARRIVALS = 16
+MAX_ASUS = 16
+MAX_TARGETS = 16
+MAX_WORKERS = 256
+
+
+class Cmd(IntEnum):
+    """Commands."""
+
+    RUN_NEW = 1
+    RUN_GET = 2
+    RUN_START = 3
+    RUN_STOP = 4
+    RUN_DEL = 5
+    STATS_GET = 6
+    INTERVAL_GET = 7
+    OP_GET = 8
+    RUN_NTF = 9
+
+
+class RunState(IntEnum):
+    """State of a run."""
+
+    READY = 0
+    RUNNING = 1
+    DRAINING = 2
+    DONE = 3
+
+
+class Phase(IntEnum):
+    """Phase of a run; every I/O is counted in the phase in which it completed."""
+
+    RAMP = 0
+    MEASURE = 1
+    DRAIN = 2
+
+
+class Reason(IntEnum):
+    """Why a run ended."""
+
+    NONE = 0
+    COMPLETED = 1
+    STOPPED = 2
+    OWNER_GONE = 3
+    DEVICE_GONE = 4
+    ERRORS = 5
+    INTERNAL = 6
+
+
+class Backend(IntEnum):
+    """How I/O reaches the device."""
+
+    AUTO = 0
+    BIO = 1
+    MQ = 2
+
+
+class Law(IntEnum):
+    """Arrival law."""
+
+    CLOSED = 0
+    POISSON = 1
+    CONSTANT = 2
+    BURST = 3
+
+
+class Pattern(IntEnum):
+    """Address pattern of a stream."""
+
+    UNIFORM = 0
+    SEQUENTIAL = 1
+    STRIDED = 2
+    RUNS = 3
+    WALK = 4
+
+
+class WalkStyle(IntEnum):
+    """Variant of the hierarchical reuse random walk."""
+
+    CLASSIC = 0
+    FIXED = 1
+
+
+class Data(IntEnum):
+    """What is written."""
+
+    ZERO = 0
+    RANDOM = 1
+
+
+class Direction(IntEnum):
+    """Direction."""
+
+    READ = 0
+    WRITE = 1
+
+
+class Metric(IntEnum):
+    """What a histogram counts."""
+
+    RESPONSE = 0
+    SERVICE = 1
+    SLIP = 2
+
+
+class WorkerNla(nla):
+    """Attributes of the set worker, as a nest."""
+
+    prefix = "SPEK_A_WORKER_"
+    nla_map = (
+        (1, "SPEK_A_WORKER_PAD", "none", 0),
+        (2, "SPEK_A_WORKER_INDEX", "uint32", 0),
+        (3, "SPEK_A_WORKER_CPU", "uint32", 0),
+        (4, "SPEK_A_WORKER_PID", "uint32", 0),
+        (5, "SPEK_A_WORKER_CPU_NS", "uint64", 0),
+        (6, "SPEK_A_WORKER_VOLUNTARY", "uint64", 0),
+        (7, "SPEK_A_WORKER_INVOLUNTARY", "uint64", 0),
+        (8, "SPEK_A_WORKER_OUTSTANDING", "uint32", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "index": "SPEK_A_WORKER_INDEX",
+        "cpu": "SPEK_A_WORKER_CPU",
+        "pid": "SPEK_A_WORKER_PID",
+        "cpu_ns": "SPEK_A_WORKER_CPU_NS",
+        "voluntary": "SPEK_A_WORKER_VOLUNTARY",
+        "involuntary": "SPEK_A_WORKER_INVOLUNTARY",
+        "outstanding": "SPEK_A_WORKER_OUTSTANDING",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+
+
+class TargetNla(nla):
+    """Attributes of the set target, as a nest."""
+
+    prefix = "SPEK_A_TARGET_"
+    nla_map = (
+        (1, "SPEK_A_TARGET_PAD", "none", 0),
+        (2, "SPEK_A_TARGET_MAJOR", "uint32", 0),
+        (3, "SPEK_A_TARGET_MINOR", "uint32", 0),
+        (4, "SPEK_A_TARGET_NAME", "asciiz", 0),
+        (5, "SPEK_A_TARGET_DISKSEQ", "uint64", 0),
+        (6, "SPEK_A_TARGET_BYTES", "uint64", 0),
+        (7, "SPEK_A_TARGET_LOGICAL_BLOCK", "uint32", 0),
+        (8, "SPEK_A_TARGET_MAX_IO", "uint32", 0),
+        (9, "SPEK_A_TARGET_BACKEND", "uint32", 0),
+        (10, "SPEK_A_TARGET_BACKEND_REASON", "asciiz", 0),
+        (11, "SPEK_A_TARGET_POLLED", "uint32", 0),
+        (12, "SPEK_A_TARGET_READS", "uint64", 0),
+        (13, "SPEK_A_TARGET_READ_BYTES", "uint64", 0),
+        (14, "SPEK_A_TARGET_WRITES", "uint64", 0),
+        (15, "SPEK_A_TARGET_WRITE_BYTES", "uint64", 0),
+        (16, "SPEK_A_TARGET_REFUSED", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "major": "SPEK_A_TARGET_MAJOR",
+        "minor": "SPEK_A_TARGET_MINOR",
+        "name": "SPEK_A_TARGET_NAME",
+        "diskseq": "SPEK_A_TARGET_DISKSEQ",
+        "bytes": "SPEK_A_TARGET_BYTES",
+        "logical_block": "SPEK_A_TARGET_LOGICAL_BLOCK",
+        "max_io": "SPEK_A_TARGET_MAX_IO",
+        "backend": "SPEK_A_TARGET_BACKEND",
+        "backend_reason": "SPEK_A_TARGET_BACKEND_REASON",
+        "polled": "SPEK_A_TARGET_POLLED",
+        "reads": "SPEK_A_TARGET_READS",
+        "read_bytes": "SPEK_A_TARGET_READ_BYTES",
+        "writes": "SPEK_A_TARGET_WRITES",
+        "write_bytes": "SPEK_A_TARGET_WRITE_BYTES",
+        "refused": "SPEK_A_TARGET_REFUSED",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "backend": Backend,
+    }
+
+
+class ExtentNla(nla):
+    """Attributes of the set extent, as a nest."""
+
+    prefix = "SPEK_A_EXTENT_"
+    nla_map = (
+        (1, "SPEK_A_EXTENT_PAD", "none", 0),
+        (2, "SPEK_A_EXTENT_TARGET", "uint32", 0),
+        (3, "SPEK_A_EXTENT_START", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "target": "SPEK_A_EXTENT_TARGET",
+        "start": "SPEK_A_EXTENT_START",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+
+
+class AsuNla(nla):
+    """Attributes of the set asu, as a nest."""
+
+    nest_extent = ExtentNla
+    prefix = "SPEK_A_ASU_"
+    nla_map = (
+        (1, "SPEK_A_ASU_PAD", "none", 0),
+        (2, "SPEK_A_ASU_NAME", "asciiz", 0),
+        (3, "SPEK_A_ASU_BYTES", "uint64", 0),
+        (4, "SPEK_A_ASU_STRIPE_BYTES", "uint32", 0),
+        (5, "SPEK_A_ASU_EXTENT", "nest_extent", NLA_F_NESTED),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "name": "SPEK_A_ASU_NAME",
+        "bytes": "SPEK_A_ASU_BYTES",
+        "stripe_bytes": "SPEK_A_ASU_STRIPE_BYTES",
+        "extent": "SPEK_A_ASU_EXTENT",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset({"extent"})
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+
+
+class ArrivalNla(nla):
+    """Attributes of the set arrival, as a nest."""
+
+    prefix = "SPEK_A_ARRIVAL_"
+    nla_map = (
+        (1, "SPEK_A_ARRIVAL_PAD", "none", 0),
+        (2, "SPEK_A_ARRIVAL_LAW", "uint32", 0),
+        (3, "SPEK_A_ARRIVAL_DEPTH", "uint32", 0),
+        (4, "SPEK_A_ARRIVAL_THINK_NS", "uint64", 0),
+        (5, "SPEK_A_ARRIVAL_RATE_MILLI", "uint64", 0),
+        (6, "SPEK_A_ARRIVAL_BURST_LENGTH", "uint32", 0),
+        (7, "SPEK_A_ARRIVAL_BURST_INTERVAL_NS", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "law": "SPEK_A_ARRIVAL_LAW",
+        "depth": "SPEK_A_ARRIVAL_DEPTH",
+        "think_ns": "SPEK_A_ARRIVAL_THINK_NS",
+        "rate_milli": "SPEK_A_ARRIVAL_RATE_MILLI",
+        "burst_length": "SPEK_A_ARRIVAL_BURST_LENGTH",
+        "burst_interval_ns": "SPEK_A_ARRIVAL_BURST_INTERVAL_NS",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "law": Law,
+    }
+
+
+class SizeNla(nla):
+    """Attributes of the set size, as a nest."""
+
+    prefix = "SPEK_A_SIZE_"
+    nla_map = (
+        (1, "SPEK_A_SIZE_BYTES", "uint32", 0),
+        (2, "SPEK_A_SIZE_WEIGHT", "uint32", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "bytes": "SPEK_A_SIZE_BYTES",
+        "weight": "SPEK_A_SIZE_WEIGHT",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+
+
+class StreamNla(nla):
+    """Attributes of the set stream, as a nest."""
+
+    nest_size = SizeNla
+    prefix = "SPEK_A_STREAM_"
+    nla_map = (
+        (1, "SPEK_A_STREAM_PAD", "none", 0),
+        (2, "SPEK_A_STREAM_NAME", "asciiz", 0),
+        (3, "SPEK_A_STREAM_ASU", "uint32", 0),
+        (4, "SPEK_A_STREAM_ARRIVAL", "uint32", 0),
+        (5, "SPEK_A_STREAM_WEIGHT", "uint32", 0),
+        (6, "SPEK_A_STREAM_REPLICAS", "uint32", 0),
+        (7, "SPEK_A_STREAM_READ_PPM", "uint32", 0),
+        (8, "SPEK_A_STREAM_PATTERN", "uint32", 0),
+        (9, "SPEK_A_STREAM_RANGE_START", "uint64", 0),
+        (10, "SPEK_A_STREAM_RANGE_BYTES", "uint64", 0),
+        (11, "SPEK_A_STREAM_ALIGN_BYTES", "uint32", 0),
+        (12, "SPEK_A_STREAM_SEQ_PPM", "uint32", 0),
+        (13, "SPEK_A_STREAM_STRIDE_BYTES", "uint64", 0),
+        (14, "SPEK_A_STREAM_RUN_BYTES", "uint64", 0),
+        (15, "SPEK_A_STREAM_RESTART_BYTES", "uint64", 0),
+        (16, "SPEK_A_STREAM_RUN_ALIGN_BYTES", "uint32", 0),
+        (17, "SPEK_A_STREAM_WALK_STYLE", "uint32", 0),
+        (18, "SPEK_A_STREAM_SIZE", "nest_size", NLA_F_NESTED),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "name": "SPEK_A_STREAM_NAME",
+        "asu": "SPEK_A_STREAM_ASU",
+        "arrival": "SPEK_A_STREAM_ARRIVAL",
+        "weight": "SPEK_A_STREAM_WEIGHT",
+        "replicas": "SPEK_A_STREAM_REPLICAS",
+        "read_ppm": "SPEK_A_STREAM_READ_PPM",
+        "pattern": "SPEK_A_STREAM_PATTERN",
+        "range_start": "SPEK_A_STREAM_RANGE_START",
+        "range_bytes": "SPEK_A_STREAM_RANGE_BYTES",
+        "align_bytes": "SPEK_A_STREAM_ALIGN_BYTES",
+        "seq_ppm": "SPEK_A_STREAM_SEQ_PPM",
+        "stride_bytes": "SPEK_A_STREAM_STRIDE_BYTES",
+        "run_bytes": "SPEK_A_STREAM_RUN_BYTES",
+        "restart_bytes": "SPEK_A_STREAM_RESTART_BYTES",
+        "run_align_bytes": "SPEK_A_STREAM_RUN_ALIGN_BYTES",
+        "walk_style": "SPEK_A_STREAM_WALK_STYLE",
+        "size": "SPEK_A_STREAM_SIZE",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset({"size"})
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "pattern": Pattern,
+        "walk_style": WalkStyle,
+    }
+
+
+class ErrorNla(nla):
+    """Attributes of the set error, as a nest."""
+
+    prefix = "SPEK_A_ERROR_"
+    nla_map = (
+        (1, "SPEK_A_ERROR_PAD", "none", 0),
+        (2, "SPEK_A_ERROR_STATUS", "uint32", 0),
+        (3, "SPEK_A_ERROR_COUNT", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "status": "SPEK_A_ERROR_STATUS",
+        "count": "SPEK_A_ERROR_COUNT",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+
+
+class CellNla(nla):
+    """Attributes of the set cell, as a nest."""
+
+    prefix = "SPEK_A_CELL_"
+    nla_map = (
+        (1, "SPEK_A_CELL_PAD", "none", 0),
+        (2, "SPEK_A_CELL_DIRECTION", "uint32", 0),
+        (3, "SPEK_A_CELL_IOS", "uint64", 0),
+        (4, "SPEK_A_CELL_BYTES", "uint64", 0),
+        (5, "SPEK_A_CELL_ERRORS", "uint64", 0),
+        (6, "SPEK_A_CELL_RESPONSE_SUM_NS", "uint64", 0),
+        (7, "SPEK_A_CELL_RESPONSE_MAX_NS", "uint64", 0),
+        (8, "SPEK_A_CELL_RESPONSE_P50_NS", "uint64", 0),
+        (9, "SPEK_A_CELL_RESPONSE_P90_NS", "uint64", 0),
+        (10, "SPEK_A_CELL_RESPONSE_P99_NS", "uint64", 0),
+        (11, "SPEK_A_CELL_RESPONSE_P999_NS", "uint64", 0),
+        (12, "SPEK_A_CELL_SERVICE_SUM_NS", "uint64", 0),
+        (13, "SPEK_A_CELL_SERVICE_MAX_NS", "uint64", 0),
+        (14, "SPEK_A_CELL_SERVICE_P50_NS", "uint64", 0),
+        (15, "SPEK_A_CELL_SERVICE_P99_NS", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "direction": "SPEK_A_CELL_DIRECTION",
+        "ios": "SPEK_A_CELL_IOS",
+        "bytes": "SPEK_A_CELL_BYTES",
+        "errors": "SPEK_A_CELL_ERRORS",
+        "response_sum_ns": "SPEK_A_CELL_RESPONSE_SUM_NS",
+        "response_max_ns": "SPEK_A_CELL_RESPONSE_MAX_NS",
+        "response_p50_ns": "SPEK_A_CELL_RESPONSE_P50_NS",
+        "response_p90_ns": "SPEK_A_CELL_RESPONSE_P90_NS",
+        "response_p99_ns": "SPEK_A_CELL_RESPONSE_P99_NS",
+        "response_p999_ns": "SPEK_A_CELL_RESPONSE_P999_NS",
+        "service_sum_ns": "SPEK_A_CELL_SERVICE_SUM_NS",
+        "service_max_ns": "SPEK_A_CELL_SERVICE_MAX_NS",
+        "service_p50_ns": "SPEK_A_CELL_SERVICE_P50_NS",
+        "service_p99_ns": "SPEK_A_CELL_SERVICE_P99_NS",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "direction": Direction,
+    }
+
+
+class RunMsg(genlmsg):
+    """Attributes of the set run, as a message."""
+
+    nest_arrival = ArrivalNla
+    nest_asu = AsuNla
+    nest_stream = StreamNla
+    nest_target = TargetNla
+    nest_worker = WorkerNla
+    prefix = "SPEK_A_RUN_"
+    nla_map = (
+        (1, "SPEK_A_RUN_PAD", "none", 0),
+        (2, "SPEK_A_RUN_ID", "uint32", 0),
+        (3, "SPEK_A_RUN_NAME", "asciiz", 0),
+        (4, "SPEK_A_RUN_STATE", "uint32", 0),
+        (5, "SPEK_A_RUN_PHASE", "uint32", 0),
+        (6, "SPEK_A_RUN_REASON", "uint32", 0),
+        (7, "SPEK_A_RUN_SEED", "uint64", 0),
+        (8, "SPEK_A_RUN_DETACHED", "uint32", 0),
+        (9, "SPEK_A_RUN_WRITE", "uint32", 0),
+        (10, "SPEK_A_RUN_BACKEND", "uint32", 0),
+        (11, "SPEK_A_RUN_POLLED", "uint32", 0),
+        (12, "SPEK_A_RUN_DATA", "uint32", 0),
+        (13, "SPEK_A_RUN_MAX_OUTSTANDING", "uint32", 0),
+        (14, "SPEK_A_RUN_BATCH", "uint32", 0),
+        (15, "SPEK_A_RUN_SPIN_NS", "uint64", 0),
+        (16, "SPEK_A_RUN_INTERVAL_NS", "uint64", 0),
+        (17, "SPEK_A_RUN_RAMP_NS", "uint64", 0),
+        (18, "SPEK_A_RUN_RAMP_COUNT", "uint64", 0),
+        (19, "SPEK_A_RUN_TIME_NS", "uint64", 0),
+        (20, "SPEK_A_RUN_COUNT", "uint64", 0),
+        (21, "SPEK_A_RUN_MAX_ERRORS", "uint64", 0),
+        (22, "SPEK_A_RUN_WORKER", "nest_worker", NLA_F_NESTED),
+        (23, "SPEK_A_RUN_TARGET", "nest_target", NLA_F_NESTED),
+        (24, "SPEK_A_RUN_ASU", "nest_asu", NLA_F_NESTED),
+        (25, "SPEK_A_RUN_ARRIVAL", "nest_arrival", NLA_F_NESTED),
+        (26, "SPEK_A_RUN_STREAM", "nest_stream", NLA_F_NESTED),
+        (27, "SPEK_A_RUN_STARTED_NS", "uint64", 0),
+        (28, "SPEK_A_RUN_MEASURE_NS", "uint64", 0),
+        (29, "SPEK_A_RUN_DRAIN_NS", "uint64", 0),
+        (30, "SPEK_A_RUN_ENDED_NS", "uint64", 0),
+        (31, "SPEK_A_RUN_START_RAW_NS", "uint64", 0),
+        (32, "SPEK_A_RUN_START_REAL_NS", "uint64", 0),
+        (33, "SPEK_A_RUN_END_RAW_NS", "uint64", 0),
+        (34, "SPEK_A_RUN_END_REAL_NS", "uint64", 0),
+        (35, "SPEK_A_RUN_NOW_NS", "uint64", 0),
+        (36, "SPEK_A_RUN_OUTSTANDING", "uint32", 0),
+        (37, "SPEK_A_RUN_BACKLOG", "uint64", 0),
+        (38, "SPEK_A_RUN_OLDEST_NS", "uint64", 0),
+        (39, "SPEK_A_RUN_INTERVALS", "uint64", 0),
+        (40, "SPEK_A_RUN_ERRORS", "uint64", 0),
+        (41, "SPEK_A_RUN_FIRST_ERROR", "asciiz", 0),
+        (42, "SPEK_A_RUN_MODULE_VERSION", "asciiz", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "id": "SPEK_A_RUN_ID",
+        "name": "SPEK_A_RUN_NAME",
+        "state": "SPEK_A_RUN_STATE",
+        "phase": "SPEK_A_RUN_PHASE",
+        "reason": "SPEK_A_RUN_REASON",
+        "seed": "SPEK_A_RUN_SEED",
+        "detached": "SPEK_A_RUN_DETACHED",
+        "write": "SPEK_A_RUN_WRITE",
+        "backend": "SPEK_A_RUN_BACKEND",
+        "polled": "SPEK_A_RUN_POLLED",
+        "data": "SPEK_A_RUN_DATA",
+        "max_outstanding": "SPEK_A_RUN_MAX_OUTSTANDING",
+        "batch": "SPEK_A_RUN_BATCH",
+        "spin_ns": "SPEK_A_RUN_SPIN_NS",
+        "interval_ns": "SPEK_A_RUN_INTERVAL_NS",
+        "ramp_ns": "SPEK_A_RUN_RAMP_NS",
+        "ramp_count": "SPEK_A_RUN_RAMP_COUNT",
+        "time_ns": "SPEK_A_RUN_TIME_NS",
+        "count": "SPEK_A_RUN_COUNT",
+        "max_errors": "SPEK_A_RUN_MAX_ERRORS",
+        "worker": "SPEK_A_RUN_WORKER",
+        "target": "SPEK_A_RUN_TARGET",
+        "asu": "SPEK_A_RUN_ASU",
+        "arrival": "SPEK_A_RUN_ARRIVAL",
+        "stream": "SPEK_A_RUN_STREAM",
+        "started_ns": "SPEK_A_RUN_STARTED_NS",
+        "measure_ns": "SPEK_A_RUN_MEASURE_NS",
+        "drain_ns": "SPEK_A_RUN_DRAIN_NS",
+        "ended_ns": "SPEK_A_RUN_ENDED_NS",
+        "start_raw_ns": "SPEK_A_RUN_START_RAW_NS",
+        "start_real_ns": "SPEK_A_RUN_START_REAL_NS",
+        "end_raw_ns": "SPEK_A_RUN_END_RAW_NS",
+        "end_real_ns": "SPEK_A_RUN_END_REAL_NS",
+        "now_ns": "SPEK_A_RUN_NOW_NS",
+        "outstanding": "SPEK_A_RUN_OUTSTANDING",
+        "backlog": "SPEK_A_RUN_BACKLOG",
+        "oldest_ns": "SPEK_A_RUN_OLDEST_NS",
+        "intervals": "SPEK_A_RUN_INTERVALS",
+        "errors": "SPEK_A_RUN_ERRORS",
+        "first_error": "SPEK_A_RUN_FIRST_ERROR",
+        "module_version": "SPEK_A_RUN_MODULE_VERSION",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset({"worker", "target", "asu", "arrival", "stream"})
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "state": RunState,
+        "phase": Phase,
+        "reason": Reason,
+        "backend": Backend,
+        "data": Data,
+    }
+
+
+class StatsMsg(genlmsg):
+    """Attributes of the set stats, as a message."""
+
+    nest_error = ErrorNla
+    prefix = "SPEK_A_STATS_"
+    nla_map = (
+        (1, "SPEK_A_STATS_PAD", "none", 0),
+        (2, "SPEK_A_STATS_RUN", "uint32", 0),
+        (3, "SPEK_A_STATS_PHASE", "uint32", 0),
+        (4, "SPEK_A_STATS_STREAM", "uint32", 0),
+        (5, "SPEK_A_STATS_DIRECTION", "uint32", 0),
+        (6, "SPEK_A_STATS_IOS", "uint64", 0),
+        (7, "SPEK_A_STATS_BYTES", "uint64", 0),
+        (8, "SPEK_A_STATS_REQUESTS", "uint64", 0),
+        (9, "SPEK_A_STATS_ERRORS", "uint64", 0),
+        (10, "SPEK_A_STATS_ERROR", "nest_error", NLA_F_NESTED),
+        (11, "SPEK_A_STATS_METRIC", "uint32", 0),
+        (12, "SPEK_A_STATS_SUM_NS", "uint64", 0),
+        (13, "SPEK_A_STATS_MIN_NS", "uint64", 0),
+        (14, "SPEK_A_STATS_MAX_NS", "uint64", 0),
+        (15, "SPEK_A_STATS_HIST_BITS", "uint32", 0),
+        (16, "SPEK_A_STATS_HIST_FIRST", "uint32", 0),
+        (17, "SPEK_A_STATS_HIST", "cdata", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "run": "SPEK_A_STATS_RUN",
+        "phase": "SPEK_A_STATS_PHASE",
+        "stream": "SPEK_A_STATS_STREAM",
+        "direction": "SPEK_A_STATS_DIRECTION",
+        "ios": "SPEK_A_STATS_IOS",
+        "bytes": "SPEK_A_STATS_BYTES",
+        "requests": "SPEK_A_STATS_REQUESTS",
+        "errors": "SPEK_A_STATS_ERRORS",
+        "error": "SPEK_A_STATS_ERROR",
+        "metric": "SPEK_A_STATS_METRIC",
+        "sum_ns": "SPEK_A_STATS_SUM_NS",
+        "min_ns": "SPEK_A_STATS_MIN_NS",
+        "max_ns": "SPEK_A_STATS_MAX_NS",
+        "hist_bits": "SPEK_A_STATS_HIST_BITS",
+        "hist_first": "SPEK_A_STATS_HIST_FIRST",
+        "hist": "SPEK_A_STATS_HIST",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset({"error"})
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "phase": Phase,
+        "direction": Direction,
+        "metric": Metric,
+    }
+
+
+class IntervalMsg(genlmsg):
+    """Attributes of the set interval, as a message."""
+
+    nest_cell = CellNla
+    prefix = "SPEK_A_INTERVAL_"
+    nla_map = (
+        (1, "SPEK_A_INTERVAL_PAD", "none", 0),
+        (2, "SPEK_A_INTERVAL_RUN", "uint32", 0),
+        (3, "SPEK_A_INTERVAL_SINCE", "uint64", 0),
+        (4, "SPEK_A_INTERVAL_SEQ", "uint64", 0),
+        (5, "SPEK_A_INTERVAL_DROPPED", "uint64", 0),
+        (6, "SPEK_A_INTERVAL_PHASE", "uint32", 0),
+        (7, "SPEK_A_INTERVAL_START_NS", "uint64", 0),
+        (8, "SPEK_A_INTERVAL_END_NS", "uint64", 0),
+        (9, "SPEK_A_INTERVAL_OUTSTANDING", "uint32", 0),
+        (10, "SPEK_A_INTERVAL_BACKLOG", "uint64", 0),
+        (11, "SPEK_A_INTERVAL_CPU_NS", "uint64", 0),
+        (12, "SPEK_A_INTERVAL_SWITCHES", "uint64", 0),
+        (13, "SPEK_A_INTERVAL_CELL", "nest_cell", NLA_F_NESTED),
+        (14, "SPEK_A_INTERVAL_STREAMS", "cdata", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "run": "SPEK_A_INTERVAL_RUN",
+        "since": "SPEK_A_INTERVAL_SINCE",
+        "seq": "SPEK_A_INTERVAL_SEQ",
+        "dropped": "SPEK_A_INTERVAL_DROPPED",
+        "phase": "SPEK_A_INTERVAL_PHASE",
+        "start_ns": "SPEK_A_INTERVAL_START_NS",
+        "end_ns": "SPEK_A_INTERVAL_END_NS",
+        "outstanding": "SPEK_A_INTERVAL_OUTSTANDING",
+        "backlog": "SPEK_A_INTERVAL_BACKLOG",
+        "cpu_ns": "SPEK_A_INTERVAL_CPU_NS",
+        "switches": "SPEK_A_INTERVAL_SWITCHES",
+        "cell": "SPEK_A_INTERVAL_CELL",
+        "streams": "SPEK_A_INTERVAL_STREAMS",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset({"cell"})
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "phase": Phase,
+    }
+
+
+class OpMsg(genlmsg):
+    """Attributes of the set op, as a message."""
+
+    prefix = "SPEK_A_OP_"
+    nla_map = (
+        (1, "SPEK_A_OP_PAD", "none", 0),
+        (2, "SPEK_A_OP_RUN", "uint32", 0),
+        (3, "SPEK_A_OP_WORKER", "uint32", 0),
+        (4, "SPEK_A_OP_COUNT", "uint64", 0),
+        (5, "SPEK_A_OP_FIRST", "uint64", 0),
+        (6, "SPEK_A_OP_OPS", "cdata", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "run": "SPEK_A_OP_RUN",
+        "worker": "SPEK_A_OP_WORKER",
+        "count": "SPEK_A_OP_COUNT",
+        "first": "SPEK_A_OP_FIRST",
+        "ops": "SPEK_A_OP_OPS",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+
+
+MESSAGES: dict[int, Any] = {
+    Cmd.RUN_NEW: RunMsg,
+    Cmd.RUN_GET: RunMsg,
+    Cmd.RUN_START: RunMsg,
+    Cmd.RUN_STOP: RunMsg,
+    Cmd.RUN_DEL: RunMsg,
+    Cmd.STATS_GET: StatsMsg,
+    Cmd.INTERVAL_GET: IntervalMsg,
+    Cmd.OP_GET: OpMsg,
+    Cmd.RUN_NTF: RunMsg,
+}
+
+
+def message(data: Any, offset: int = 0) -> Any:
+    """Make the message object for the bytes at offset; pyroute2 takes it for a class.
+
+    pyroute2 knows one class for each family, but the attributes depend on the command,
+    which is the first byte after the 16 bytes of struct nlmsghdr.
+    """
+    cls = MESSAGES.get(data[offset + 16], genlmsg)
+    return cls(data, offset=offset)

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The workload file as it is written: one struct for each TOML table.
+
+These structs are the single source of ``workloads/schema.json``; what a field means is said
+here and nowhere else. What the structs can't say (sums, combinations) is checked in
+``workload.py``; how percentages become bytes is in ``resolve.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN
+
+NAME_LEN_MAX = 31
+RUN_NAME_LEN_MAX = 63
+STREAMS_MAX = 64
+SIZES_MAX = 64
+ARRIVALS_MAX = 16
+ASUS_MAX = 16
+TARGETS_MAX = 16
+WORKERS_MAX = 256
+DEPTH_MAX = 65536
+IO_BYTES_MAX = 16 << 20
+WEIGHT_MAX = 2**32 - 1
+_NOTATIONS = "x-notations"
+
+
+def _doc(description: str, pattern: str | None = None, **more: object) -> Meta:
+    extra: dict[str, object] = dict(more)
+    if pattern is not None:
+        extra["pattern"] = pattern
+    return Meta(description=description, extra_json_schema=extra or None)
+
+
+def _either(description: str, *branches: dict[str, object]) -> Meta:
+    """A field that takes several notations, each with its own pattern; see _tidy()."""
+    return Meta(description=description, extra_json_schema={_NOTATIONS: list(branches)})
+
+
+_SIZE: tuple[dict[str, object], ...] = (
+    {"type": "integer", "minimum": 0},
+    {"type": "string", "pattern": SIZE_PATTERN},
+)
+_PERCENT: dict[str, object] = {"type": "string", "pattern": PERCENT_PATTERN}
+_WEIGHT: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": WEIGHT_MAX}
+_DURATION: dict[str, object] = {"type": "string", "pattern": DURATION_PATTERN}
+
+Name = Annotated[
+    str,
+    _doc(
+        "Name: letters, digits, '.', '_' and '-', at most 31 of them.",
+        rf"^[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LEN_MAX - 1}}}$",
+    ),
+]
+Pattern = Literal["uniform", "sequential", "strided", "runs", "walk"]
+Law = Literal["closed", "poisson", "constant", "burst"]
+WalkStyle = Literal["classic", "fixed"]
+Data = Literal["zero", "random"]
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of everything that is read from a workload file."""
+
+
+class Header(Table, frozen=True):
+    """[workload]: what this is."""
+
+    name: Annotated[Name, _doc("Name of the workload; the file is called NAME.toml.")]
+    summary: Annotated[str, _doc("One line for `spekctl workloads`.")]
+    doc: Annotated[str, _doc("What it models and how to use it.")] = ""
+    scale: Annotated[
+        Literal["none", "bsu"],
+        _doc(
+            "bsu: the load is set by --bsu N; the rate is N times iops_per_bsu and every stream"
+            " exists once for each BSU."
+        ),
+    ] = "none"
+    iops_per_bsu: Annotated[
+        int, _doc("I/Os per second of one BSU, unless --iops-per-bsu is given.", minimum=1)
+    ] = 50
+
+
+class RunDefaults(Table, frozen=True):
+    """[run]: options of `spekctl run` that this workload wants; the command line wins."""
+
+    time: Annotated[
+        str | None, _doc("Measure for so long, e.g. 60s. Not with count.", DURATION_PATTERN)
+    ] = None
+    count: Annotated[
+        int | None, _doc("Measure exactly so many I/Os (SPEK: number of transactions).", minimum=1)
+    ] = None
+    ramp: Annotated[str | None, _doc("Ramp up for so long before measuring.", DURATION_PATTERN)] = (
+        None
+    )
+    ramp_count: Annotated[
+        int | None, _doc("Ramp up by so many I/Os (SPEK: ramp-up count).", minimum=0)
+    ] = None
+    interval: Annotated[
+        str | None, _doc("Report interval; 0 reports only at the end.", DURATION_PATTERN)
+    ] = None
+    max_outstanding: Annotated[
+        int | None,
+        _doc("I/Os that may be outstanding at once in all.", minimum=1, maximum=DEPTH_MAX),
+    ] = None
+    batch: Annotated[
+        int | None, _doc("I/Os handed to the device in one go.", minimum=1, maximum=256)
+    ] = None
+    data: Annotated[Data | None, _doc("What writes write: zeroes, or incompressible data.")] = None
+
+
+class FixedAsu(Table, frozen=True):
+    """What is different for this asu under --hrrw fixed."""
+
+    min: Annotated[int | str | None, _either("Smallest usable size.", *_SIZE)] = None
+
+
+class Asu(Table, frozen=True):
+    """[[asu]]: a range of addresses on the device, or striped over all devices of the run."""
+
+    name: Name
+    size: Annotated[
+        int | str, _either("Size: of the capacity (45%) or in bytes (10GiB).", *_SIZE, _PERCENT)
+    ] = "100%"
+    start: Annotated[
+        int | str | None,
+        _either("First byte; by default right after the asu before it.", *_SIZE, _PERCENT),
+    ] = None
+    block: Annotated[
+        int | str,
+        _either("A size given in per cent is rounded down to a multiple of this.", *_SIZE),
+    ] = "4KiB"
+    min: Annotated[
+        int | str | None,
+        _either("A smaller asu is refused, with the capacity that would be needed.", *_SIZE),
+    ] = None
+    fixed: Annotated[FixedAsu | None, _doc("What is different under --hrrw fixed.")] = None
+
+
+class Arrival(Table, frozen=True):
+    """[[arrival]]: when I/Os arrive. All numbers are totals over the workers of the run."""
+
+    name: Name
+    law: Annotated[
+        Law,
+        _doc(
+            "closed: depth I/Os outstanding, the next one think after a completion."
+            " poisson: exponential gaps. constant: equal gaps."
+            " burst: length I/Os at once, every interval."
+        ),
+    ] = "closed"
+    depth: Annotated[
+        int | None, _doc("closed: I/Os outstanding.", minimum=1, maximum=DEPTH_MAX)
+    ] = None
+    think: Annotated[
+        str | None,
+        _doc("closed: pause between a completion and the next I/O.", DURATION_PATTERN),
+    ] = None
+    rate: Annotated[
+        int | float | None,
+        _either("poisson, constant: I/Os per second.", {"type": "number", "exclusiveMinimum": 0}),
+    ] = None
+    length: Annotated[int | None, _doc("burst: I/Os of a burst.", minimum=1)] = None
+    interval: Annotated[
+        str | None,
+        _doc(
+            "burst: from the start of a burst to the start of the next; 0 means without a"
+            " pause, which is a closed loop of depth length.",
+            DURATION_PATTERN,
+        ),
+    ] = None
+
+
+class SizeShare(Table, frozen=True):
+    """One entry of a mix of block sizes."""
+
+    size: Annotated[int | str, _either("Block size, a multiple of 512 bytes.", *_SIZE)]
+    share: Annotated[
+        int | str,
+        _either(
+            "How often: a percentage (then all of the mix are, and sum to 100%) or a weight.",
+            _PERCENT,
+            _WEIGHT,
+        ),
+    ]
+
+
+class FixedStream(Table, frozen=True):
+    """What is different for this stream under --hrrw fixed."""
+
+    align: Annotated[int | str | None, _either("As align of the stream.", *_SIZE)] = None
+    run_align: Annotated[int | str | None, _either("As run_align of the stream.", *_SIZE)] = None
+
+
+class Stream(Table, frozen=True):
+    """[[stream]]: one source of I/O."""
+
+    name: Name
+    asu: Annotated[str | None, _doc("Name of its asu; by default the first.")] = None
+    arrival: Annotated[str | None, _doc("Name of its arrival process; by default the first.")] = (
+        None
+    )
+    share: Annotated[
+        int | str,
+        _either(
+            "Share of the I/Os of its arrival process: a percentage (then all streams of that"
+            " process have one, and they sum to 100%) or a weight.",
+            _PERCENT,
+            _WEIGHT,
+        ),
+    ] = 1
+    read: Annotated[str, _doc("Share of reads; the rest are writes.", PERCENT_PATTERN)] = "100%"
+    size: Annotated[int | str | None, _either("The block size, if there is one.", *_SIZE)] = None
+    sizes: Annotated[
+        list[SizeShare], _doc("The block sizes with their shares, if there are several.")
+    ] = []
+    pattern: Annotated[
+        Pattern,
+        _doc(
+            "uniform: anywhere in the range. sequential: one after the other, then from the"
+            " start again. strided: every stride bytes. runs: sequential runs that start at"
+            " random places. walk: hierarchical reuse random walk over a hot spot."
+        ),
+    ] = "uniform"
+    start: Annotated[
+        int | str,
+        _either("First byte of its range within the asu, in bytes or per cent.", *_SIZE, _PERCENT),
+    ] = 0
+    range: Annotated[
+        int | str | None,
+        _either(
+            "Size of its range, in bytes or per cent of the asu; by default up to the end.",
+            *_SIZE,
+            _PERCENT,
+        ),
+    ] = None
+    align: Annotated[
+        int | str | None,
+        _either(
+            "Addresses are multiples of this from the start of the asu; by default the greatest"
+            " common divisor of the block sizes.",
+            *_SIZE,
+        ),
+    ] = None
+    sequential: Annotated[
+        str | None,
+        _doc("uniform: share of I/Os that continue the one before.", PERCENT_PATTERN),
+    ] = None
+    stride: Annotated[
+        int | str | None, _either("strided: from start to start of the I/Os.", *_SIZE)
+    ] = None
+    run_length: Annotated[
+        int | str | None,
+        _either("runs: length of a run, in bytes or per cent of the asu.", *_SIZE, _PERCENT),
+    ] = None
+    restart: Annotated[
+        int | str | None,
+        _either(
+            "runs: a run starts in the first so many bytes (or per cent of the asu) of the range;"
+            " by default wherever a whole run fits.",
+            *_SIZE,
+            _PERCENT,
+        ),
+    ] = None
+    run_align: Annotated[
+        int | str | None,
+        _either("runs: start and end of a run are rounded down to this.", *_SIZE),
+    ] = None
+    walk: Annotated[
+        WalkStyle | None,
+        _doc("walk: variant of the walk, unless --hrrw is given; default classic."),
+    ] = None
+    fixed: Annotated[FixedStream | None, _doc("What is different under --hrrw fixed.")] = None
+
+
+class WorkloadFile(Table, frozen=True):
+    """A workload: named streams of I/O on named ranges of addresses."""
+
+    workload: Header
+    stream: Annotated[list[Stream], _doc("The streams.", minItems=1, maxItems=STREAMS_MAX)]
+    asu: Annotated[
+        list[Asu], _doc("The address ranges; by default one, 'all', of 100%.", maxItems=ASUS_MAX)
+    ] = []
+    arrival: Annotated[
+        list[Arrival],
+        _doc(
+            "The arrival processes; by default one closed loop of depth 1.", maxItems=ARRIVALS_MAX
+        ),
+    ] = []
+    run: Annotated[RunDefaults, _doc("Defaults for options of the run.")] = RunDefaults()
+
+
+def _tidy(node: object) -> None:
+    """Say what a TOML file can hold: no null, and the notations of a field with their patterns."""
+    if isinstance(node, list):
+        for item in node:
+            _tidy(item)
+    if not isinstance(node, dict):
+        return
+    if _NOTATIONS in node:
+        node["anyOf"] = node.pop(_NOTATIONS)
+    elif "anyOf" in node:
+        branches = [branch for branch in node["anyOf"] if branch != {"type": "null"}]
+        del node["anyOf"]
+        node.update(branches[0] if len(branches) == 1 else {"anyOf": branches})
+    if node.get("default", ...) is None:
+        del node["default"]
+    for value in node.values():
+        _tidy(value)
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a workload file, for editors and validators."""
+    schema: dict[str, Any] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "spek workload file",
+        **msgspec.json.schema(WorkloadFile),
+    }
+    _tidy(schema)
+    return schema

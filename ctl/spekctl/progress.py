@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What people see while a run goes on: figures of the last interval, on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from spekctl import units
+from spekctl.records import CellRow, IntervalRow, Phase, RunInfo, RunState, word
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+
+MIN_LINE_GAP_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionFigures:
+    """One direction in one interval."""
+
+    ios: int
+    iops: float
+    mib_per_s: float
+    p50_ns: int
+    p99_ns: int
+    max_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFigures:
+    """The whole machine in one interval, from the prober; shares of all CPUs."""
+
+    user: float
+    system: float
+    irq: float
+    idle: float
+    switches_per_io: float | None
+    interrupts_per_io: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One interval as people read it."""
+
+    at_s: float
+    phase: Phase
+    read: DirectionFigures
+    write: DirectionFigures
+    outstanding: int
+    backlog: int
+    errors: int
+    worker_cpu: float
+    worker_switches_per_io: float | None
+    machine: MachineFigures | None
+
+    @property
+    def iops(self) -> float:
+        """Both directions."""
+        return self.read.iops + self.write.iops
+
+    @property
+    def mib_per_s(self) -> float:
+        """Both directions."""
+        return self.read.mib_per_s + self.write.mib_per_s
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How far a run is."""
+
+    phase: Phase
+    state: RunState
+    elapsed_s: float
+    left_s: float | None
+    share: float | None
+
+
+def figures_of(
+    row: IntervalRow, started_ns: int, workers: int, machine: MachineFigures | None = None
+) -> Figures:
+    """The figures of a closed interval."""
+    seconds = max(row.end_ns - row.start_ns, 1) / 1e9
+    ios = row.read.ios + row.write.ios
+    return Figures(
+        at_s=(row.end_ns - started_ns) / 1e9,
+        phase=row.phase,
+        read=_direction(row.read, seconds),
+        write=_direction(row.write, seconds),
+        outstanding=row.outstanding,
+        backlog=row.backlog,
+        errors=row.read.errors + row.write.errors,
+        worker_cpu=row.cpu_ns / 1e9 / seconds / max(workers, 1),
+        worker_switches_per_io=row.switches / ios if ios else None,
+        machine=machine,
+    )
+
+
+def _direction(cell: CellRow, seconds: float) -> DirectionFigures:
+    return DirectionFigures(
+        ios=cell.ios,
+        iops=cell.ios / seconds,
+        mib_per_s=cell.bytes / seconds / (1 << 20),
+        p50_ns=cell.response_p50_ns,
+        p99_ns=cell.response_p99_ns,
+        max_ns=cell.response_max_ns,
+    )
+
+
+def clock_of(info: RunInfo, measured_ios: int = 0) -> Clock:
+    """How far the run is: by time where time ends it, else by I/Os completed."""
+    now = info.ended_ns or info.now_ns
+    elapsed_s = max(0, now - info.started_ns) / 1e9 if info.started_ns else 0.0
+    left_s: float | None = None
+    share: float | None = None
+    if info.state in (RunState.DRAINING, RunState.DONE):
+        left_s, share = 0.0, 1.0
+    elif info.time_ns:
+        if info.measure_ns:
+            done_s, total_s = (now - info.measure_ns) / 1e9, info.time_ns / 1e9
+            left_s = max(0.0, total_s - done_s)
+        elif not info.ramp_count:
+            left_s = max(0.0, (info.ramp_ns + info.time_ns) / 1e9 - elapsed_s)
+        if left_s is not None:
+            share = elapsed_s / (elapsed_s + left_s) if elapsed_s + left_s else 0.0
+    elif info.count and info.measure_ns:
+        share = min(1.0, measured_ios / info.count)
+        spent_s = (now - info.measure_ns) / 1e9
+        if measured_ios:
+            left_s = spent_s * (info.count - measured_ios) / measured_ios
+    return Clock(info.phase, info.state, elapsed_s, left_s, share)
+
+
+def phase_word(clock: Clock) -> str:
+    """The phase in a word, as shown."""
+    if clock.state is RunState.DONE:
+        return "done"
+    if clock.state is RunState.READY:
+        return "ready"
+    return {"ramp": "ramp-up", "measure": "measure", "drain": "drain"}[word(clock.phase)]
+
+
+def format_line(figures: Figures) -> str:
+    """One interval as one line."""
+    phase = {"ramp": "ramp-up", "measure": "measure", "drain": "drain"}[word(figures.phase)]
+    parts = [
+        f"{units.format_clock(figures.at_s):>6} {phase:<8}",
+        f"{units.format_rate(figures.iops)} IOPS",
+        f"{figures.mib_per_s:,.1f} MiB/s",
+    ]
+    for name, one in (("read", figures.read), ("write", figures.write)):
+        if one.ios:
+            parts.append(
+                f"{name} p50 {units.format_ns(one.p50_ns)} p99 {units.format_ns(one.p99_ns)}"
+            )
+    parts.append(f"queue {figures.outstanding}")
+    if figures.backlog:
+        parts.append(f"backlog {figures.backlog:,}")
+    if figures.errors:
+        parts.append(f"ERRORS {figures.errors:,}")
+    if figures.machine is not None:
+        parts.append(f"CPU {1 - figures.machine.idle:.0%}")
+        if figures.machine.switches_per_io is not None:
+            parts.append(f"{figures.machine.switches_per_io:.2f} switches/IO")
+    else:
+        parts.append(f"worker CPU {figures.worker_cpu:.0%}")
+        if figures.worker_switches_per_io is not None:
+            parts.append(f"{figures.worker_switches_per_io:.2f} switches/IO")
+    return "  ".join(parts)
+
+
+class Progress(Protocol):
+    """Shows a run while it goes on."""
+
+    def note(self, text: str) -> None:
+        """A sentence for people."""
+
+    def show(self, clock: Clock, news: list[Figures]) -> None:
+        """Called several times a second; @news are intervals that were closed since."""
+
+    def close(self) -> None:
+        """The run is over."""
+
+
+class LineProgress:
+    """For logs: a line every few seconds at most, whatever the interval."""
+
+    def __init__(
+        self, stream: TextIO | None = None, min_gap_s: float = MIN_LINE_GAP_S, quiet: bool = False
+    ) -> None:
+        self._stream = stream or sys.stderr
+        self._min_gap_s = min_gap_s
+        self._quiet = quiet
+        self._last_s: float | None = None
+        self._phase: Phase | None = None
+
+    def note(self, text: str) -> None:
+        """Print a sentence."""
+        print(f"spekctl: {text}", file=self._stream, flush=True)
+
+    def show(self, clock: Clock, news: list[Figures]) -> None:
+        """Print what is due: the first interval of a phase, then one every few seconds."""
+        if self._quiet:
+            return
+        for figures in news:
+            new_phase = figures.phase is not self._phase
+            if figures.phase is Phase.DRAIN:
+                continue
+            if (
+                new_phase
+                or self._last_s is None
+                or figures.at_s - self._last_s >= self._min_gap_s - 1e-3
+            ):
+                print(format_line(figures), file=self._stream, flush=True)
+                self._last_s, self._phase = figures.at_s, figures.phase
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class LiveProgress:
+    """For terminals: a panel that is drawn over again."""
+
+    def __init__(self, title: str, console: Console | None = None) -> None:
+        from rich.console import Console as RichConsole
+        from rich.live import Live as RichLive
+
+        self._console = console or RichConsole(stderr=True)
+        self._title = title
+        self._figures: Figures | None = None
+        self._clock = Clock(Phase.RAMP, RunState.READY, 0.0, None, None)
+        self._live: Live = RichLive(
+            get_renderable=self._render, console=self._console, auto_refresh=False, transient=True
+        )
+        self._live.start()
+
+    def note(self, text: str) -> None:
+        """Print a sentence above the panel."""
+        self._console.print(f"spekctl: {text}", markup=False, highlight=False)
+
+    def show(self, clock: Clock, news: list[Figures]) -> None:
+        """Draw the newest figures."""
+        self._clock = clock
+        if news:
+            self._figures = news[-1]
+        self._live.refresh()
+
+    def close(self) -> None:
+        """Take the panel away; the summary follows."""
+        self._live.stop()
+
+    def _render(self) -> RenderableType:
+        from rich.console import Group
+        from rich.panel import Panel
+
+        parts: list[RenderableType] = [self._head()]
+        if self._figures is not None:
+            parts += [self._table(self._figures), self._foot(self._figures)]
+        else:
+            parts.append("no interval has ended yet")
+        return Panel(Group(*parts), title=self._title, title_align="left", width=self._width())
+
+    def _width(self) -> int:
+        # Not the whole line: the terminal's echo of ^C must not wrap, it would shift the panel.
+        return max(40, min(84, self._console.width - 3))
+
+    def _head(self) -> RenderableType:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        clock = self._clock
+        left = "" if clock.left_s is None else f"{units.format_clock(clock.left_s)} left"
+        grid = Table.grid(padding=(0, 1), expand=True)
+        grid.add_column(min_width=7)
+        grid.add_column(justify="right", min_width=5)
+        grid.add_column(ratio=1)
+        grid.add_column(justify="right", min_width=10)
+        bar = ProgressBar(total=1.0, completed=clock.share or 0.0, pulse=clock.share is None)
+        grid.add_row(phase_word(clock), units.format_clock(clock.elapsed_s), bar, left)
+        return grid
+
+    def _table(self, figures: Figures) -> RenderableType:
+        from rich.table import Table
+
+        table = Table(box=None, padding=(0, 1), expand=True)
+        for name in ("", "IOPS", "MiB/s", "response p50", "p99", "max"):
+            table.add_column(name, justify="right" if name else "left", no_wrap=True)
+        for name, one in (("read", figures.read), ("write", figures.write)):
+            times = [
+                units.format_ns(value) if one.ios else "-"
+                for value in (one.p50_ns, one.p99_ns, one.max_ns)
+            ]
+            table.add_row(name, units.format_rate(one.iops), f"{one.mib_per_s:,.1f}", *times)
+        table.add_row("all", units.format_rate(figures.iops), f"{figures.mib_per_s:,.1f}")
+        return table
+
+    def _foot(self, figures: Figures) -> RenderableType:
+        from rich.text import Text
+
+        text = Text(f"queue {figures.outstanding}   backlog {figures.backlog:,}")
+        workers = f"workers: CPU {figures.worker_cpu:.0%}"
+        if figures.worker_switches_per_io is not None:
+            workers += f", {figures.worker_switches_per_io:.2f} switches/IO"
+        text.append(f"\n{workers}")
+        machine = figures.machine
+        if machine is not None:
+            text.append(
+                f"\nmachine: user {machine.user:.0%}, system {machine.system:.0%},"
+                f" irq {machine.irq:.0%}, idle {machine.idle:.0%}"
+            )
+            if machine.switches_per_io is not None:
+                text.append(f", {machine.switches_per_io:.2f} switches/IO")
+            if machine.interrupts_per_io is not None:
+                text.append(f", {machine.interrupts_per_io:.2f} irqs/IO")
+        if figures.errors:
+            text.append(f"\n{figures.errors:,} I/O errors in this interval", style="bold red")
+        return text
+
+
+def choose(
+    mode: str, title: str, is_terminal: Callable[[], bool] | None = None
+) -> LineProgress | LiveProgress:
+    """The view for --progress: live on a terminal, lines elsewhere, none if asked for."""
+    terminal = is_terminal or sys.stderr.isatty
+    if mode == "live" or (mode == "auto" and terminal()):
+        return LiveProgress(title)
+    return LineProgress(quiet=mode == "none", min_gap_s=0.0 if mode == "lines" else MIN_LINE_GAP_S)

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the kernel side answers, as plain immutable records. Units are in the names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+
+class RunState(IntEnum):
+    """State of a run; the values of the contract (checked against it by a test)."""
+
+    READY = 0
+    RUNNING = 1
+    DRAINING = 2
+    DONE = 3
+
+
+class Phase(IntEnum):
+    """Phase of a run."""
+
+    RAMP = 0
+    MEASURE = 1
+    DRAIN = 2
+
+
+class Reason(IntEnum):
+    """Why a run ended."""
+
+    NONE = 0
+    COMPLETED = 1
+    STOPPED = 2
+    OWNER_GONE = 3
+    DEVICE_GONE = 4
+    ERRORS = 5
+    INTERNAL = 6
+
+
+class Direction(IntEnum):
+    """What an I/O does."""
+
+    READ = 0
+    WRITE = 1
+
+
+class Metric(IntEnum):
+    """Which time a histogram counts."""
+
+    RESPONSE = 0
+    SERVICE = 1
+    SLIP = 2
+
+
+def word(member: IntEnum) -> str:
+    """How an enum's member is written for people and in JSON: ``device-gone``."""
+    return member.name.lower().replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerInfo:
+    """A worker thread."""
+
+    cpu: int = 0
+    pid: int = 0
+    cpu_ns: int = 0
+    voluntary: int = 0
+    involuntary: int = 0
+    outstanding: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TargetInfo:
+    """A claimed device, and what was sent to it in all phases."""
+
+    major: int = 0
+    minor: int = 0
+    name: str = ""
+    diskseq: int = 0
+    bytes: int = 0
+    logical_block: int = 0
+    max_io: int = 0
+    backend: str = ""
+    backend_reason: str = ""
+    polled: int = 0
+    reads: int = 0
+    read_bytes: int = 0
+    writes: int = 0
+    write_bytes: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """A run as the kernel knows it."""
+
+    id: int
+    name: str = ""
+    state: RunState = RunState.READY
+    phase: Phase = Phase.RAMP
+    reason: Reason = Reason.NONE
+    seed: int = 0
+    detached: int = 0
+    write: int = 0
+    backend: str = "auto"
+    polled: int = 0
+    data: str = "zero"
+    max_outstanding: int = 0
+    batch: int = 0
+    spin_ns: int = 0
+    interval_ns: int = 0
+    ramp_ns: int = 0
+    ramp_count: int = 0
+    time_ns: int = 0
+    count: int = 0
+    max_errors: int = 0
+    started_ns: int = 0
+    measure_ns: int = 0
+    drain_ns: int = 0
+    ended_ns: int = 0
+    start_raw_ns: int = 0
+    start_real_ns: int = 0
+    end_raw_ns: int = 0
+    end_real_ns: int = 0
+    now_ns: int = 0
+    outstanding: int = 0
+    backlog: int = 0
+    oldest_ns: int = 0
+    intervals: int = 0
+    errors: int = 0
+    first_error: str = ""
+    module_version: str = ""
+    workers: tuple[WorkerInfo, ...] = ()
+    targets: tuple[TargetInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Times in the buckets of kmod/core/hist.h; see stats.py for what a bucket means."""
+
+    bits: int
+    counts: dict[int, int]
+    sum_ns: int
+    min_ns: int
+    max_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatsCell:
+    """Counters of one phase, stream and direction."""
+
+    phase: Phase
+    stream: int
+    direction: Direction
+    ios: int
+    bytes: int
+    requests: int
+    errors: int
+    errors_by_errno: dict[int, int] = field(default_factory=dict)
+    histograms: dict[Metric, Histogram] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    """One direction in one interval."""
+
+    direction: Direction
+    ios: int = 0
+    bytes: int = 0
+    errors: int = 0
+    response_sum_ns: int = 0
+    response_max_ns: int = 0
+    response_p50_ns: int = 0
+    response_p90_ns: int = 0
+    response_p99_ns: int = 0
+    response_p999_ns: int = 0
+    service_sum_ns: int = 0
+    service_max_ns: int = 0
+    service_p50_ns: int = 0
+    service_p99_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalRow:
+    """A closed report interval."""
+
+    seq: int
+    phase: Phase
+    start_ns: int
+    end_ns: int
+    outstanding: int
+    backlog: int
+    cpu_ns: int
+    switches: int
+    read: CellRow
+    write: CellRow
+    streams: tuple[tuple[int, int, int, int], ...] = ()
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of the generator (struct spek_op)."""
+
+    at_ns: int
+    addr: int
+    bytes: int
+    replica: int
+    stream: int
+    asu: int
+    arrival: int
+    write: int

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Fills in a result from what the kernel side answered and what the machine says of itself."""
+
+from __future__ import annotations
+
+import errno as errno_names
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from spekctl import __version__, stats
+from spekctl.config import RunConfig
+from spekctl.device import Device, DiskStat
+from spekctl.records import (
+    CellRow,
+    Direction,
+    Histogram,
+    IntervalRow,
+    Metric,
+    Phase,
+    Reason,
+    RunInfo,
+    RunState,
+    StatsCell,
+    word,
+)
+from spekctl.result import (
+    PERCENTILES,
+    SCHEMA_NAME,
+    SCHEMA_VERSION,
+    Buckets,
+    Cell,
+    Clocks,
+    DiskCounters,
+    Distribution,
+    Environment,
+    Interval,
+    IntervalCell,
+    Outcome,
+    PhaseResult,
+    Plan,
+    ProberResult,
+    Result,
+    TargetFacts,
+    TargetResult,
+    Times,
+    Total,
+    Totals,
+    WorkerResult,
+)
+from spekctl.units import format_cpu_list
+
+
+def facts_of(device: Device, diskseq: int, before: DiskStat | None) -> TargetFacts:
+    """A device as the result describes it."""
+    return TargetFacts(
+        path=device.path,
+        name=device.name,
+        major=device.major,
+        minor=device.minor,
+        diskseq=diskseq or device.diskseq,
+        bytes=device.bytes,
+        logical_block=device.logical_block,
+        physical_block=device.physical_block,
+        model=device.model,
+        serial=device.serial,
+        wwn=device.wwn,
+        driver=device.driver,
+        rotational=device.rotational,
+        zoned=device.zoned,
+        scheduler=device.scheduler,
+        iostats=device.iostats,
+        nomerges=device.nomerges,
+        disk_before=_counters(before),
+    )
+
+
+def _counters(stat: DiskStat | None) -> DiskCounters | None:
+    if stat is None:
+        return None
+    return DiskCounters(stat.reads, stat.read_sectors, stat.writes, stat.write_sectors)
+
+
+def build(
+    plan: Plan,
+    info: RunInfo,
+    cells: Sequence[StatsCell],
+    rows: Sequence[IntervalRow],
+    disk_after: Sequence[DiskStat | None],
+    prober: ProberResult | None,
+) -> Result:
+    """A result from what the kernel side answered."""
+    measured = [cell for cell in cells if cell.phase is Phase.MEASURE]
+    seconds = _measure_ns(info) / 1e9
+    reads = [cell for cell in measured if cell.direction is Direction.READ]
+    writes = [cell for cell in measured if cell.direction is Direction.WRITE]
+    return Result(
+        schema=SCHEMA_NAME,
+        schema_version=SCHEMA_VERSION,
+        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        run=info.id,
+        command=plan.command,
+        outcome=_outcome(plan.config, info, cells, rows),
+        totals=Totals(
+            read=_total(reads, seconds),
+            write=_total(writes, seconds),
+            all=_total(measured, seconds),
+        ),
+        workload=plan.workload,
+        config=plan.config,
+        environment=environment(info.module_version),
+        start=Clocks(info.started_ns, info.start_raw_ns, info.start_real_ns),
+        end=Clocks(info.ended_ns, info.end_raw_ns, info.end_real_ns),
+        targets=[
+            _target(plan.targets[index], info, index, disk_after[index])
+            for index in range(len(plan.targets))
+        ],
+        workers=[
+            WorkerResult(one.cpu, one.pid, one.cpu_ns, one.voluntary, one.involuntary)
+            for one in info.workers
+        ],
+        phases=_phases(info, cells),
+        cells=[_cell(cell, plan.config) for cell in cells],
+        intervals=[_interval(row) for row in rows],
+        intervals_dropped=max((row.dropped for row in rows), default=0),
+        prober=prober,
+        remarks=plan.remarks,
+    )
+
+
+def _measure_ns(info: RunInfo) -> int:
+    if not info.measure_ns:
+        return 0
+    end = info.drain_ns or info.ended_ns or info.now_ns
+    return max(0, end - info.measure_ns)
+
+
+_REASON_TEXT: dict[Reason, str] = {
+    Reason.NONE: "the run has not ended",
+    Reason.COMPLETED: "the run went to its end",
+    Reason.STOPPED: "the run was stopped before its end",
+    Reason.OWNER_GONE: "the program that owned the run went away",
+    Reason.DEVICE_GONE: "a device was removed during the run",
+    Reason.ERRORS: "the run was ended after too many I/O errors",
+    Reason.INTERNAL: "the run was ended because a worker could not go on (out of memory)",
+}
+
+
+def _outcome(
+    config: RunConfig, info: RunInfo, cells: Iterable[StatsCell], rows: Iterable[IntervalRow]
+) -> Outcome:
+    causes: dict[str, int] = {}
+    for cell in cells:
+        for errno, count in cell.errors_by_errno.items():
+            name = cause(errno)
+            causes[name] = causes.get(name, 0) + count
+    done = info.state is RunState.DONE
+    text = _REASON_TEXT[info.reason]
+    if info.errors:
+        text += f"; {info.errors} I/Os failed, the first: {info.first_error}"
+    if info.outstanding:
+        text += (
+            f"; {info.outstanding} I/Os were still with the device, the oldest for"
+            f" {info.oldest_ns / 1e9:.1f} s"
+        )
+    return Outcome(
+        state=word(info.state),
+        reason=word(info.reason),
+        text=text,
+        ok=done and info.reason is Reason.COMPLETED and not info.errors,
+        errors=info.errors,
+        first_error=info.first_error,
+        errors_by_cause=causes,
+        outstanding=info.outstanding,
+        oldest_ns=info.oldest_ns,
+        backlog=info.backlog,
+        backlog_max=max((row.backlog for row in rows), default=info.backlog),
+        offered_iops=config.offered_rate,
+    )
+
+
+def cause(errno: int) -> str:
+    """errno as its name."""
+    return errno_names.errorcode.get(abs(errno), str(errno))
+
+
+def _distribution(histogram: Histogram | None, with_buckets: bool) -> Distribution | None:
+    if histogram is None or not histogram.counts:
+        return None
+    first, counts = stats.dense(histogram.counts)
+    return Distribution(
+        count=stats.count_of(histogram),
+        sum_ns=histogram.sum_ns,
+        mean_ns=stats.mean(histogram),
+        min_ns=histogram.min_ns,
+        max_ns=histogram.max_ns,
+        percentiles_ns={
+            name: stats.percentile(histogram, ppm) for name, ppm in PERCENTILES.items()
+        },
+        histogram=(
+            Buckets(histogram.bits, stats.HIST_MAX_BITS, first, counts) if with_buckets else None
+        ),
+    )
+
+
+def _times(cells: Sequence[StatsCell], with_buckets: bool) -> Times:
+    merged = {
+        metric: _distribution(
+            stats.merge(cell.histograms[metric] for cell in cells if metric in cell.histograms),
+            with_buckets,
+        )
+        for metric in Metric
+    }
+    return Times(merged[Metric.RESPONSE], merged[Metric.SERVICE], merged[Metric.SLIP])
+
+
+def _total(cells: Sequence[StatsCell], seconds: float) -> Total:
+    ios = sum(cell.ios for cell in cells)
+    amount = sum(cell.bytes for cell in cells)
+    return Total(
+        ios=ios,
+        bytes=amount,
+        requests=sum(cell.requests for cell in cells),
+        errors=sum(cell.errors for cell in cells),
+        iops=ios / seconds if seconds else 0.0,
+        bytes_per_s=amount / seconds if seconds else 0.0,
+        mean_bytes=amount / ios if ios else 0.0,
+        times=_times(cells, with_buckets=False),
+    )
+
+
+def _cell(cell: StatsCell, config: RunConfig) -> Cell:
+    known = cell.stream < len(config.streams)
+    return Cell(
+        phase=word(cell.phase),
+        stream=cell.stream,
+        name=config.streams[cell.stream].name if known else str(cell.stream),
+        direction=word(cell.direction),
+        ios=cell.ios,
+        bytes=cell.bytes,
+        requests=cell.requests,
+        errors=cell.errors,
+        errors_by_cause={cause(errno): n for errno, n in cell.errors_by_errno.items()},
+        times=_times([cell], with_buckets=True),
+    )
+
+
+def _phases(info: RunInfo, cells: Sequence[StatsCell]) -> list[PhaseResult]:
+    now = info.ended_ns or info.now_ns
+    bounds = {
+        Phase.RAMP: (info.started_ns, info.measure_ns or now),
+        Phase.MEASURE: (info.measure_ns, info.drain_ns or now),
+        Phase.DRAIN: (info.drain_ns, now),
+    }
+    found = []
+    for phase, (start, end) in bounds.items():
+        if not start:
+            continue
+        inside = [cell for cell in cells if cell.phase is phase]
+        found.append(
+            PhaseResult(
+                phase=word(phase),
+                start_ns=start,
+                end_ns=end,
+                duration_ns=max(0, end - start),
+                ios=sum(cell.ios for cell in inside),
+                bytes=sum(cell.bytes for cell in inside),
+                errors=sum(cell.errors for cell in inside),
+            )
+        )
+    return found
+
+
+def _interval(row: IntervalRow) -> Interval:
+    return Interval(
+        seq=row.seq,
+        phase=word(row.phase),
+        start_ns=row.start_ns,
+        end_ns=row.end_ns,
+        outstanding=row.outstanding,
+        backlog=row.backlog,
+        worker_cpu_ns=row.cpu_ns,
+        worker_switches=row.switches,
+        read=_interval_cell(row.read),
+        write=_interval_cell(row.write),
+        streams=list(row.streams),
+    )
+
+
+def _interval_cell(cell: CellRow) -> IntervalCell:
+    return IntervalCell(**{name: getattr(cell, name) for name in IntervalCell.__struct_fields__})
+
+
+def _target(facts: TargetFacts, info: RunInfo, index: int, after: DiskStat | None) -> TargetResult:
+    target = info.targets[index]
+    before = facts.disk_before
+    disk = None
+    agrees: bool | None = None
+    if before is not None and after is not None:
+        disk = DiskCounters(
+            after.reads - before.reads,
+            after.read_sectors - before.read_sectors,
+            after.writes - before.writes,
+            after.write_sectors - before.write_sectors,
+        )
+        if info.state is RunState.DONE and not target.refused:
+            sent = DiskCounters(
+                target.reads, target.read_bytes // 512, target.writes, target.write_bytes // 512
+            )
+            agrees = disk == sent
+    return TargetResult(
+        facts=facts,
+        backend=target.backend,
+        backend_reason=target.backend_reason,
+        polled=bool(target.polled),
+        max_io_bytes=target.max_io,
+        reads=target.reads,
+        read_bytes=target.read_bytes,
+        writes=target.writes,
+        write_bytes=target.write_bytes,
+        refused=target.refused,
+        disk=disk,
+        disk_agrees=agrees,
+    )
+
+
+def environment(module_version: str, root: Path = Path("/")) -> Environment:
+    """The machine, from uname, /proc and /sys."""
+    uname = os.uname()
+    governors: dict[str, list[int]] = {}
+    cpus = root / "sys/devices/system/cpu"
+    for path in sorted(cpus.glob("cpu[0-9]*/cpufreq/scaling_governor")):
+        number = path.parent.parent.name[3:]
+        governors.setdefault(_line(path), []).append(int(number))
+    model = ""
+    for line in _line(root / "proc/cpuinfo", whole=True).splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    taint = _line(root / "proc/sys/kernel/tainted")
+    return Environment(
+        hostname=uname.nodename,
+        kernel=uname.release,
+        kernel_version=uname.version,
+        machine=uname.machine,
+        kernel_command_line=_line(root / "proc/cmdline"),
+        boot_id=_line(root / "proc/sys/kernel/random/boot_id"),
+        taint=int(taint) if taint.isdigit() else 0,
+        module_version=module_version,
+        spekctl_version=__version__,
+        clocksource=_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        cpu_model=model,
+        cpus_online=_line(cpus / "online"),
+        governors={name: format_cpu_list(found) for name, found in governors.items()},
+    )
+
+
+def _line(path: Path, whole: bool = False) -> str:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+    return text if whole else text.split("\n", 1)[0]

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The result of a run: structs that are the JSON Schema; report.py fills them in.
+
+Whole numbers are exact and in the units of their names; what is derived from them (rates,
+percentiles, means) is beside them for convenience and can be recomputed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from spekctl.config import Resolved, RunConfig
+from spekctl.model import WorkloadFile
+from spekctl.model import json_schema as workload_schema
+
+SCHEMA_VERSION = 1
+SCHEMA_NAME: Literal["spek-result"] = "spek-result"
+SCHEMA_FILE = Path(__file__).with_name("result.schema.json")
+PERCENTILES: dict[str, int] = {
+    "p50": 500_000,
+    "p90": 900_000,
+    "p95": 950_000,
+    "p99": 990_000,
+    "p99.9": 999_000,
+    "p99.99": 999_900,
+}
+
+
+class Part(Resolved, frozen=True):
+    """Base of the parts of a result."""
+
+
+class Buckets(Part, frozen=True):
+    """A histogram: counts of consecutive buckets; kmod/core/hist.h says what a bucket is."""
+
+    bits: Annotated[int, Meta(description="M: 2^M buckets for every power of two.")]
+    max_bits: Annotated[int, Meta(description="Values from 2^max_bits ns on share one bucket.")]
+    first: Annotated[int, Meta(description="Index of the bucket that counts[0] counts.")]
+    counts: list[int]
+
+
+class Distribution(Part, frozen=True):
+    """Distribution of one kind of time."""
+
+    count: int
+    sum_ns: int
+    mean_ns: float
+    min_ns: int
+    max_ns: int
+    percentiles_ns: Annotated[
+        dict[str, int], Meta(description="Nearest rank; a value is the middle of its bucket.")
+    ]
+    histogram: Annotated[
+        Buckets | None, Meta(description="Missing in sums; add up those of the cells.")
+    ] = None
+
+
+class Times(Part, frozen=True):
+    """The three times of an I/O; null where no I/O was counted."""
+
+    response: Annotated[
+        Distribution | None, Meta(description="Completion minus intended arrival.")
+    ] = None
+    service: Annotated[Distribution | None, Meta(description="Completion minus issue.")] = None
+    slip: Annotated[Distribution | None, Meta(description="Issue minus intended arrival.")] = None
+
+
+class Cell(Part, frozen=True):
+    """One stream and direction in one phase. Histograms exist for the measure phase."""
+
+    phase: str
+    stream: Annotated[int, Meta(description="Index in config.streams.")]
+    name: str
+    direction: str
+    ios: int
+    bytes: int
+    requests: Annotated[int, Meta(description="Sent to devices for these I/Os.")]
+    errors: int
+    errors_by_cause: Annotated[dict[str, int], Meta(description="By errno name.")]
+    times: Times
+
+
+class Total(Part, frozen=True):
+    """Sum over streams in the measure phase."""
+
+    ios: int
+    bytes: int
+    requests: int
+    errors: int
+    iops: float
+    bytes_per_s: float
+    mean_bytes: float
+    times: Times
+
+
+class Totals(Part, frozen=True):
+    """Sums over streams in the measure phase, by direction and in all."""
+
+    read: Total
+    write: Total
+    all: Total
+
+
+class PhaseResult(Part, frozen=True):
+    """A phase: when it was (CLOCK_MONOTONIC) and what completed in it."""
+
+    phase: str
+    start_ns: int
+    end_ns: int
+    duration_ns: int
+    ios: int
+    bytes: int
+    errors: int
+
+
+class IntervalCell(Part, frozen=True):
+    """One direction in one interval."""
+
+    ios: int
+    bytes: int
+    errors: int
+    response_sum_ns: int
+    response_max_ns: int
+    response_p50_ns: int
+    response_p90_ns: int
+    response_p99_ns: int
+    response_p999_ns: int
+    service_sum_ns: int
+    service_max_ns: int
+    service_p50_ns: int
+    service_p99_ns: int
+
+
+class Interval(Part, frozen=True):
+    """One report interval."""
+
+    seq: int
+    phase: str
+    start_ns: int
+    end_ns: int
+    outstanding: Annotated[int, Meta(description="At its end.")]
+    backlog: Annotated[int, Meta(description="Arrivals due and not issued, at its end.")]
+    worker_cpu_ns: Annotated[int, Meta(description="CPU time of the workers.")]
+    worker_switches: Annotated[int, Meta(description="Context switches of the workers.")]
+    read: IntervalCell
+    write: IntervalCell
+    streams: Annotated[
+        list[tuple[int, int, int, int]],
+        Meta(description="Per stream: reads, bytes read, writes, bytes written."),
+    ]
+
+
+class Clocks(Part, frozen=True):
+    """The clocks, read together."""
+
+    monotonic_ns: int
+    monotonic_raw_ns: int
+    realtime_ns: int
+
+
+class DiskCounters(Part, frozen=True):
+    """Counters of the disk itself (/sys/block/*/stat)."""
+
+    reads: int
+    read_sectors: int
+    writes: int
+    write_sectors: int
+
+
+class TargetFacts(Part, frozen=True):
+    """What a target is; taken before the run."""
+
+    path: str
+    name: str
+    major: int
+    minor: int
+    diskseq: int
+    bytes: int
+    logical_block: int
+    physical_block: int
+    model: str
+    serial: str
+    wwn: str
+    driver: str
+    rotational: bool
+    zoned: str
+    scheduler: str
+    iostats: str
+    nomerges: str
+    disk_before: DiskCounters | None
+
+
+class TargetResult(Part, frozen=True):
+    """A target, how it was driven and what was sent to it in all phases."""
+
+    facts: TargetFacts
+    backend: str
+    backend_reason: str
+    polled: bool
+    max_io_bytes: Annotated[int, Meta(description="Larger I/Os went out in parts.")]
+    reads: int
+    read_bytes: int
+    writes: int
+    write_bytes: int
+    refused: Annotated[
+        int, Meta(description="Requests sent again; the disk's counters have them twice.")
+    ]
+    disk: Annotated[
+        DiskCounters | None,
+        Meta(description="What the disk counted during the run; null if it does not count."),
+    ]
+    disk_agrees: Annotated[
+        bool | None, Meta(description="The disk counted what spek sent; null if not known.")
+    ]
+
+
+class WorkerResult(Part, frozen=True):
+    """A worker thread over the whole run."""
+
+    cpu: int
+    pid: int
+    cpu_ns: int
+    voluntary_switches: int
+    involuntary_switches: int
+
+
+class Environment(Part, frozen=True):
+    """The machine and the instrument."""
+
+    hostname: str
+    kernel: str
+    kernel_version: str
+    machine: str
+    kernel_command_line: str
+    boot_id: str
+    taint: int
+    module_version: str
+    spekctl_version: str
+    clocksource: str
+    cpu_model: str
+    cpus_online: str
+    governors: Annotated[
+        dict[str, str], Meta(description="CPU frequency governor -> CPUs that have it.")
+    ]
+
+
+class ProberTable(Part, frozen=True):
+    """What happened from sample to sample: differences of counters."""
+
+    name: Annotated[
+        str, Meta(description="machine: all CPUs; workers: the worker threads together.")
+    ]
+    columns: Annotated[list[str], Meta(description="Times end in _ns, all else are counts.")]
+    rows: Annotated[
+        list[list[int | None]],
+        Meta(description="One list for each entry of start_ns and end_ns; null: not available."),
+    ]
+
+
+class ProberResult(Part, frozen=True):
+    """What spek_prober saw during the run."""
+
+    module_version: str
+    interval_ns: int
+    samples: int
+    dropped: Annotated[int, Meta(description="Samples overwritten before they were read.")]
+    missed: Annotated[int, Meta(description="Ticks of the schedule without a sample.")]
+    late_max_ns: Annotated[int, Meta(description="Most that a sample came after its tick.")]
+    cost_mean_ns: Annotated[float, Meta(description="Time that taking one sample takes.")]
+    cost_max_ns: int
+    start_ns: Annotated[list[int], Meta(description="CLOCK_MONOTONIC, start of each difference.")]
+    end_ns: Annotated[list[int], Meta(description="CLOCK_MONOTONIC, end of each difference.")]
+    tables: list[ProberTable]
+    measure_ns: Annotated[
+        int, Meta(description="How much of the measure phase the sums below cover.")
+    ]
+    measure: Annotated[
+        dict[str, dict[str, int]],
+        Meta(description="Sums over samples inside the measure phase: table -> column -> sum."),
+    ]
+    measure_cpus: Annotated[
+        dict[str, dict[str, int]],
+        Meta(description="The same for each CPU: number -> column -> sum."),
+    ]
+
+
+class Outcome(Part, frozen=True):
+    """How the run ended."""
+
+    state: Annotated[str, Meta(description="done, unless the result was taken before the end.")]
+    reason: str
+    text: Annotated[str, Meta(description="The reason as a sentence.")]
+    ok: Annotated[bool, Meta(description="It went to its end, without errors.")]
+    errors: int
+    first_error: str
+    errors_by_cause: dict[str, int]
+    outstanding: Annotated[int, Meta(description="I/Os that the devices still held.")]
+    oldest_ns: Annotated[int, Meta(description="Age of the oldest of them.")]
+    backlog: Annotated[int, Meta(description="Arrivals due and not issued at the end.")]
+    backlog_max: Annotated[int, Meta(description="Most of them at the end of any interval.")]
+    offered_iops: Annotated[
+        float | None, Meta(description="Open loop: rate that was offered; null: closed loop.")
+    ]
+
+
+class Result(Part, frozen=True):
+    """Result of one run of spek."""
+
+    schema: Literal["spek-result"]
+    schema_version: Annotated[
+        int, Meta(description="Changes when a field changes its meaning or goes away.")
+    ]
+    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
+    run: Annotated[int, Meta(description="Number of the run.")]
+    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
+    outcome: Outcome
+    totals: Totals
+    workload: Annotated[WorkloadFile, Meta(description="As written in its file.")]
+    config: Annotated[RunConfig, Meta(description="As resolved for these targets.")]
+    environment: Environment
+    start: Clocks
+    end: Clocks
+    targets: list[TargetResult]
+    workers: list[WorkerResult]
+    phases: list[PhaseResult]
+    cells: Annotated[list[Cell], Meta(description="Per phase, stream and direction.")]
+    intervals: list[Interval]
+    intervals_dropped: Annotated[int, Meta(description="Intervals that were never read.")]
+    prober: ProberResult | None
+    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+
+
+class Plan(Part, frozen=True):
+    """What spekctl knows of a run that the kernel does not; kept for detached runs."""
+
+    run: int
+    started_ns: int
+    command: list[str]
+    workload: WorkloadFile
+    config: RunConfig
+    targets: list[TargetFacts]
+    remarks: list[str]
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a result; the workload in it is described as in its own schema."""
+    schema: dict[str, Any] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{SCHEMA_NAME}-{SCHEMA_VERSION}",
+        "title": "Result of a run of spek",
+        **msgspec.json.schema(Result),
+    }
+    schema["$defs"].update(workload_schema()["$defs"])
+    return schema
+
+
+def encode(result: Result) -> bytes:
+    """A result as the JSON of its file."""
+    return msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"

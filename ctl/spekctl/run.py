@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One run from claim to result.
+
+Order matters: run-new claims the devices in the kernel, and only then, on exactly the devices
+that were claimed, it is decided whether they may be written; run-start comes last. Whatever goes
+wrong on the way, the devices are given back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno as errno_names
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import FrameType, TracebackType
+from typing import Protocol
+
+from spekctl import device as devices
+from spekctl import safety, state
+from spekctl.client import Kernel
+from spekctl.config import RunConfig
+from spekctl.device import Device
+from spekctl.errors import ExitCode, RefusedError, SpekError
+from spekctl.model import WorkloadFile
+from spekctl.progress import Figures, MachineFigures, Progress, clock_of, figures_of
+from spekctl.records import IntervalRow, Phase, RunInfo, RunState
+from spekctl.report import build, facts_of
+from spekctl.result import Plan, ProberResult, Result, TargetFacts
+
+POLL_S = 1.0
+POLL_MIN_S = 0.25
+
+
+class Observer(Protocol):
+    """The prober as a run uses it."""
+
+    def start(self, pids: Sequence[int]) -> str:
+        """Begin to sample; @pids are the workers. A remark if that is not possible."""
+
+    def machine(self, row: IntervalRow) -> MachineFigures | None:
+        """The machine during an interval."""
+
+    def finish(self, info: RunInfo) -> ProberResult | None:
+        """Stop sampling; everything that was seen."""
+
+    def close(self) -> None:
+        """Give everything back; a second call does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What `spekctl run` was asked to do."""
+
+    workload: WorkloadFile
+    config: RunConfig
+    devices: Sequence[Device]
+    write_allowed: bool = False
+    destroy: Sequence[str] = ()
+    command: Sequence[str] = ()
+    remarks: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class Interrupts:
+    """SIGINT and SIGTERM as something to look at between two steps."""
+
+    count: int = 0
+    signum: int = 0
+    _before: dict[int, object] = field(default_factory=dict)
+
+    def __enter__(self) -> Interrupts:
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            self._before[signum] = signal.signal(signum, self._note)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for signum, handler in self._before.items():
+            signal.signal(signum, handler)  # type: ignore[arg-type]
+
+    def _note(self, signum: int, frame: FrameType | None) -> None:
+        self.count += 1
+        self.signum = self.signum or signum
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The code that says by what the program was interrupted."""
+        return ExitCode.TERMINATED if self.signum == signal.SIGTERM else ExitCode.INTERRUPTED
+
+
+def execute(
+    kernel: Kernel,
+    request: Request,
+    progress: Progress,
+    interrupts: Interrupts,
+    observer: Observer | None = None,
+) -> Result:
+    """Run it to its end, or to that of the user's patience; the result either way."""
+    run = claim(kernel, request)
+    try:
+        facts, remarks = prepare(kernel, run, request)
+        for remark in remarks:
+            progress.note(remark)
+        if observer is not None:
+            remark = observer.start([worker.pid for worker in kernel.run_get(run).workers])
+            if remark:
+                progress.note(remark)
+                remarks.append(remark)
+        if interrupts.count:
+            raise SpekError("interrupted before the start; nothing was sent to the device")
+        kernel.run_start(run)
+        plan = Plan(
+            run=run,
+            started_ns=kernel.run_get(run).started_ns,
+            command=list(request.command),
+            workload=request.workload,
+            config=request.config,
+            targets=facts,
+            remarks=[*request.remarks, *remarks],
+        )
+        info, rows = follow(kernel, run, progress, interrupts, observer, owned=True)
+        result = conclude(kernel, plan, info, rows, observer)
+        if info.state is RunState.DONE:
+            kernel.run_delete(run)
+        return result
+    except BaseException:
+        _abandon(kernel, run)
+        raise
+
+
+def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
+    """Start a detached run; it goes on when this program ends."""
+    run = claim(kernel, request)
+    try:
+        facts, remarks = prepare(kernel, run, request)
+        for remark in remarks:
+            progress.note(remark)
+        kernel.run_start(run)
+        plan = Plan(
+            run=run,
+            started_ns=kernel.run_get(run).started_ns,
+            command=list(request.command),
+            workload=request.workload,
+            config=request.config,
+            targets=facts,
+            remarks=[*request.remarks, *remarks],
+        )
+        state.save(plan)
+        return plan
+    except BaseException:
+        _abandon(kernel, run)
+        raise
+
+
+def claim(kernel: Kernel, request: Request) -> int:
+    """run-new; if a device is in use, say by whom, and name whatever else is to blame."""
+    try:
+        return kernel.run_new(request.config)
+    except SpekError as error:
+        if error.errno == errno_names.EBUSY:
+            text = _busy_text(kernel, request, error)
+            raise RefusedError(text, errno=error.errno, operation="run-new") from error
+        name = _blamed_name(request, error)
+        if not name:
+            raise
+        text = f"{name}: {error.message}"
+        raise type(error)(text, errno=error.errno, operation=error.operation) from error
+
+
+def _busy_text(kernel: Kernel, request: Request, error: SpekError) -> str:
+    """Who uses the device that the kernel could not claim."""
+    runs = _runs(kernel)
+    suspects = list(request.devices)
+    if error.blamed is not None and error.blamed[0] == "target":
+        suspects = [suspects[error.blamed[1]]]
+    texts = []
+    for device in suspects:
+        known = safety.holders(device) or any(
+            (one.major, one.minor) == (device.major, device.minor)
+            for run in runs
+            for one in run.targets
+        )
+        if known or len(suspects) == 1:
+            texts.append(f"{device.path} is in use: {safety.explain_busy(device, runs)}")
+    return ". ".join(texts) or error.message
+
+
+def _blamed_name(request: Request, error: SpekError) -> str:
+    """What the user calls the part of the request that the kernel blames."""
+    if error.blamed is None:
+        return ""
+    kind, index = error.blamed
+    config = request.config
+    names: dict[str, list[str]] = {
+        "target": [device.path for device in request.devices],
+        "worker": [f"worker on CPU {cpu}" for cpu in config.cpus],
+        "stream": [f"stream '{one.name}'" for one in config.streams],
+        "asu": [f"asu '{one.name}'" for one in config.asus],
+        "arrival": [f"arrival '{one.name}'" for one in config.arrivals],
+    }
+    found = names.get(kind, [])
+    return found[index] if index < len(found) else ""
+
+
+def prepare(kernel: Kernel, run: int, request: Request) -> tuple[list[TargetFacts], list[str]]:
+    """Under the claim: may the devices be written? Then take down what they are."""
+    info = kernel.run_get(run)
+    remarks: list[str] = []
+    for index, device in enumerate(request.devices):
+        diskseq = info.targets[index].diskseq
+        if device.diskseq and diskseq and device.diskseq != diskseq:
+            raise RefusedError(f"{device.path} was replaced by another device just now")
+        if request.config.write:
+            remark = safety.check_write(device, diskseq, request.destroy, request.write_allowed)
+            if remark:
+                remarks.append(remark)
+    facts = [
+        facts_of(device, info.targets[index].diskseq, devices.read_stat(device))
+        for index, device in enumerate(request.devices)
+    ]
+    return facts, remarks
+
+
+def follow(
+    kernel: Kernel,
+    run: int,
+    progress: Progress,
+    interrupts: Interrupts,
+    observer: Observer | None = None,
+    *,
+    owned: bool,
+) -> tuple[RunInfo, list[IntervalRow]]:
+    """Show a run until it is done.
+
+    An owned run is stopped by the first Ctrl-C; the second one stops waiting for the devices, and
+    the kernel ends the run by itself. A run that is only watched is left alone by both.
+    """
+    rows: list[IntervalRow] = []
+    measured = 0
+    stopping = False
+    while True:
+        info = kernel.run_get(run)
+        news = _new_rows(kernel, info, rows)
+        measured += sum(row.read.ios + row.write.ios for row in news if row.phase is Phase.MEASURE)
+        figures: list[Figures] = [
+            figures_of(
+                row, info.started_ns, len(info.workers), observer.machine(row) if observer else None
+            )
+            for row in news
+        ]
+        progress.show(clock_of(info, measured), figures)
+        if info.state is RunState.DONE or (interrupts.count and not owned):
+            return info, rows
+        if interrupts.count and not stopping:
+            stopping = True
+            progress.note("stopping; once more to leave without waiting for the device")
+            kernel.run_stop(run)
+        elif interrupts.count > 1:
+            progress.note(
+                f"leaving; {info.outstanding} I/Os are still with the device, the kernel ends the"
+                " run when they come back"
+            )
+            return info, rows
+        kernel.wait(_pause_s(info))
+
+
+def conclude(
+    kernel: Kernel,
+    plan: Plan,
+    info: RunInfo,
+    rows: list[IntervalRow],
+    observer: Observer | None = None,
+) -> Result:
+    """The result of a run, as far as it has come."""
+    after = []
+    for facts in plan.targets:
+        device = devices.by_number(facts.major, facts.minor, facts.path)
+        same = device is not None and device.diskseq == facts.diskseq
+        after.append(devices.read_stat(device) if device is not None and same else None)
+    prober = observer.finish(info) if observer is not None else None
+    return build(plan, info, kernel.stats(plan.run), rows, after, prober)
+
+
+def _new_rows(kernel: Kernel, info: RunInfo, rows: list[IntervalRow]) -> list[IntervalRow]:
+    """Fetch the intervals that were closed since; @rows grows by them."""
+    since = rows[-1].seq + 1 if rows else 0
+    if info.intervals <= since:
+        return []
+    news = [row for row in kernel.intervals(info.id, since) if row.seq >= since]
+    rows += news
+    return news
+
+
+def _pause_s(info: RunInfo) -> float:
+    """Until the next look: about once in an interval. The end of the run wakes us up anyway, and
+    every look costs CPU time that the run could be using."""
+    return max(POLL_MIN_S, min(POLL_S, info.interval_ns / 1e9)) if info.interval_ns else POLL_S
+
+
+def _abandon(kernel: Kernel, run: int) -> None:
+    """Something failed: end the run and give the devices back, as far as that is possible."""
+    with contextlib.suppress(SpekError):
+        if kernel.run_get(run).state is not RunState.READY:
+            kernel.run_stop(run)
+            wait_done(kernel, run, 5.0)
+        kernel.run_delete(run)
+
+
+def wait_done(
+    kernel: Kernel, run: int, timeout_s: float, pause: Callable[[], bool] = lambda: True
+) -> RunInfo:
+    """Until a run is DONE, or the time is over, or @pause says no."""
+    import time
+
+    deadline = time.monotonic() + timeout_s
+    while True:
+        info = kernel.run_get(run)
+        left_s = deadline - time.monotonic()
+        if info.state is RunState.DONE or left_s <= 0 or not pause():
+            return info
+        kernel.wait(min(POLL_S, left_s))
+
+
+def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
+    """What the program's exit code says about a result."""
+    if interrupts.count:
+        return interrupts.exit_code
+    return ExitCode.OK if result.outcome.ok else ExitCode.RUN_FAILED
+
+
+def _runs(kernel: Kernel) -> list[RunInfo]:
+    with contextlib.suppress(SpekError):
+        return kernel.runs()
+    return []

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs inside the guest: sets it up by the plan, runs the command, reports how it ended.
+
+Started by virtme-ng's init as root, with nothing but the standard library, because every import
+costs twenty times as much under TCG. The plan (plan.json) comes through the shared directory;
+the exit status goes back the same way (status.json). The command's output goes through
+virtio-serial ports, or through a terminal (hvc0) where the user has one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import glob
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PORTS = Path("/dev/virtio-ports")
+TTY = "/dev/hvc0"
+CONFIGFS = Path("/sys/kernel/config/nullb")
+WAIT_S = 60.0
+
+
+class GuestFailure(Exception):
+    """Something in the guest's set-up went wrong: one sentence for the host."""
+
+
+def main() -> int:
+    """Follow the plan in the directory given as the only argument."""
+    folder = Path(sys.argv[1])
+    plan = json.loads((folder / "plan.json").read_text())
+    status: dict[str, Any] = {"booted_s": time.clock_gettime(time.CLOCK_BOOTTIME)}
+    try:
+        prepare(plan)
+        disks = [make_disk(disk) for disk in plan["disks"]]
+        status["disks"] = disks
+        write_status(folder, {**status, "phase": "running"})
+        status["exit_status"] = run_command(plan, disks)
+    except GuestFailure as failure:
+        status["failure"] = str(failure)
+    except Exception as error:
+        status["failure"] = f"{type(error).__name__}: {error}"
+    write_status(folder, {**status, "phase": "done"})
+    with contextlib.suppress(OSError):
+        (PORTS / "spek.ctl").write_text("done\n")
+    return 0
+
+
+def write_status(folder: Path, status: dict[str, Any]) -> None:
+    """Publish @status whole or not at all."""
+    scratch = folder / "status.tmp"
+    with open(scratch, "w") as file:
+        json.dump(status, file)
+        file.flush()
+        os.fsync(file.fileno())
+    scratch.rename(folder / "status.json")
+
+
+def prepare(plan: dict[str, Any]) -> None:
+    """A writable /tmp, our modules, a clock that is not 1970."""
+    call("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/tmp")
+    for module in plan["modules"]:
+        call("insmod", module)
+    call("sysctl", "-q", "-w", "kernel.printk=7 4 1 7", check=False)
+
+
+def call(*command: str, check: bool = True) -> str:
+    """Run a tool; its complaint is the failure."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if check and done.returncode:
+        complaint = (done.stderr or done.stdout).strip().splitlines()
+        raise GuestFailure(f"{' '.join(command)}: {complaint[0] if complaint else 'failed'}")
+    return done.stdout
+
+
+# ---- disks ----
+
+
+def make_disk(disk: dict[str, Any]) -> str:
+    """Make or find a disk of the plan. Return its device node."""
+    maker = {"null_blk": make_null_blk, "scsi_debug": make_scsi_debug}.get(disk["kind"])
+    name = maker(disk) if maker else find_by_serial(disk)
+    node = f"/dev/{name}"
+    wait_for(lambda: os.path.exists(node), f"{node} did not appear")
+    call("udevadm", "settle", check=False)
+    return node
+
+
+def wait_for(condition: Callable[[], Any], failure: str) -> Any:
+    """Poll until @condition gives something; GuestFailure after a minute."""
+    end = time.monotonic() + WAIT_S
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise GuestFailure(failure)
+
+
+def make_null_blk(disk: dict[str, Any]) -> str:
+    """A null_blk device through configfs. Its name is not foretold: some kernels number, some
+    take the item's name, so the one that is new is ours."""
+    if not CONFIGFS.is_dir():
+        call("modprobe", "configfs", check=False)
+        if not os.path.ismount(CONFIGFS.parent):
+            call("mount", "-t", "configfs", "configfs", str(CONFIGFS.parent))
+        call("modprobe", "null_blk", "nr_devices=0")
+    before = set(os.listdir("/sys/block"))
+    item = CONFIGFS / f"nullb{len(list(CONFIGFS.glob('nullb*')))}"
+    item.mkdir()
+    attributes = {
+        "size": str(disk["bytes"] >> 20),
+        "blocksize": str(disk["block_size"]),
+        **disk["options"],
+    }
+    for name, value in attributes.items():
+        write_attribute(item / name, value)
+    write_attribute(item / "power", "1")
+    return str(wait_for(lambda: set(os.listdir("/sys/block")) - before, "no new disk").pop())
+
+
+def write_attribute(path: Path, value: str) -> None:
+    """Write to sysfs or configfs."""
+    if not path.exists():
+        raise GuestFailure(f"this kernel's null_blk has no {path.name}")
+    try:
+        path.write_text(value)
+    except OSError as error:
+        raise GuestFailure(f"null_blk refuses {path.name}={value}: {error.strerror}") from error
+
+
+def make_scsi_debug(disk: dict[str, Any]) -> str:
+    """The one scsi_debug disk."""
+    options = {
+        "dev_size_mb": str(disk["bytes"] >> 20),
+        "sector_size": str(disk["block_size"]),
+        **disk["options"],
+    }
+    call("modprobe", "sd_mod", check=False)
+    call("modprobe", "scsi_debug", *(f"{name}={value}" for name, value in options.items()))
+    pattern = "/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*"
+    found: list[str] = wait_for(lambda: glob.glob(pattern), "no scsi_debug disk")
+    return os.path.basename(found[0])
+
+
+def find_by_serial(disk: dict[str, Any]) -> str:
+    """An emulated disk, by the serial number that QEMU gave it."""
+    call("modprobe", {"nvme": "nvme", "virtio": "virtio_blk"}[disk["kind"]], check=False)
+
+    def look() -> str:
+        for path in glob.glob("/sys/block/*/serial") + glob.glob("/sys/block/*/device/serial"):
+            with contextlib.suppress(OSError):
+                if Path(path).read_text().strip() == disk["serial"]:
+                    return path.split("/")[3]
+        return ""
+
+    return str(wait_for(look, f"the {disk['kind']} disk did not appear"))
+
+
+# ---- the command ----
+
+
+def run_command(plan: dict[str, Any], disks: list[str]) -> int:
+    """Run the command of the plan with its output connected; return its exit status."""
+    environment = {**os.environ, **plan["environment"]}
+    argv = list(plan["command"])
+    for number, node in enumerate(disks, start=1):
+        environment[f"SPEK_DISK{number}"] = node
+        argv = [word.replace(f"{{disk{number}}}", node) for word in argv]
+    tty = open_terminal(plan["window"]) if plan["tty"] else -1
+    relays: list[threading.Thread] = []
+    out = connect("spek.out", tty if "out" in plan["tty"] else -1, relays)
+    err = connect("spek.err", tty if "err" in plan["tty"] else -1, relays)
+
+    def own_group() -> None:
+        os.setpgid(0, 0)
+        if tty >= 0:
+            os.tcsetpgrp(tty, os.getpgrp())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+
+    try:
+        child = subprocess.Popen(
+            argv,
+            stdin=tty if tty >= 0 else subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            cwd=plan["cwd"],
+            env=environment,
+            preexec_fn=own_group,
+        )
+    except OSError as error:
+        raise GuestFailure(f"{argv[0]}: {error.strerror}") from error
+    for fd in {out, err} - {tty}:
+        os.close(fd)
+    threading.Thread(target=follow_host, args=(child.pid, tty), daemon=True).start()
+    code = child.wait()
+    for relay in relays:
+        # A daemon that the command left behind may keep a pipe open: do not wait for it.
+        relay.join(timeout=2)
+    if tty >= 0:
+        termios.tcdrain(tty)
+    return code if code >= 0 else 128 - code
+
+
+def open_terminal(window: list[int]) -> int:
+    """The guest's end of the user's terminal, in the user's size.
+
+    It belongs to our session, not to one of the command's own: the end of a session hangs its
+    terminal up and throws away what has not been sent yet.
+    """
+    with contextlib.suppress(PermissionError):
+        os.setsid()
+    fd = os.open(TTY, os.O_RDWR | os.O_NOCTTY)
+    fcntl.ioctl(fd, termios.TIOCSCTTY, 0)
+    # The command is in the foreground, we are not: without this the kernel refuses us tcdrain().
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    set_window(fd, window)
+    return fd
+
+
+def set_window(fd: int, window: list[int]) -> None:
+    """Tell the terminal its size."""
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", window[0], window[1], 0, 0))
+
+
+def connect(port: str, tty: int, relays: list[threading.Thread]) -> int:
+    """A file descriptor for the command's output: the terminal, or a pipe into a port.
+
+    Not the port itself: it can be opened only once, and programs open /dev/stdout again.
+    """
+    if tty >= 0:
+        return tty
+    read_end, write_end = os.pipe()
+    destination = os.open(PORTS / port, os.O_WRONLY)
+
+    def relay() -> None:
+        while data := os.read(read_end, 65536):
+            while data:
+                data = data[os.write(destination, data) :]
+
+    thread = threading.Thread(target=relay, daemon=True)
+    thread.start()
+    relays.append(thread)
+    return write_end
+
+
+def follow_host(pid: int, tty: int) -> None:
+    """Carry out what the host asks for: signals, window sizes."""
+    with open(PORTS / "spek.ctl.in") as orders:
+        for line in orders:
+            word, *arguments = line.split()
+            if word == "window" and tty >= 0:
+                set_window(tty, [int(value) for value in arguments])
+            elif word == "signal":
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(pid, signal.Signals[arguments[0]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

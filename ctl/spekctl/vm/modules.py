@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek.ko and spek_prober.ko for a guest's kernel, built from a copy and kept in the cache.
+
+One source tree serves several kernels at once, so it is never built in place: the sources are
+copied, built and only the modules kept, under a name that follows from their content and from
+the kernel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from spekctl import __version__
+from spekctl.errors import SpekError
+from spekctl.vm.cache import cache_dir, locked
+from spekctl.vm.kernels import Kernel
+
+NAMES = ("spek.ko", "spek_prober.ko")
+KEEP = 6  # builds kept for each kernel
+
+
+def source_tree() -> Path:
+    """Where the modules' sources are: this repository, or what DKMS has installed."""
+    candidates = [
+        Path(__file__).resolve().parents[3],
+        Path(f"/usr/src/spek-{__version__}"),
+    ]
+    for path in candidates:
+        if (path / "Kbuild").exists() and (path / "kmod").is_dir():
+            return path
+    raise SpekError(
+        f"the sources of the kernel modules are neither at {candidates[0]} nor at {candidates[1]}; "
+        "run spekctl from a clone of the repository"
+    )
+
+
+def _sources(tree: Path) -> list[Path]:
+    """Everything a build reads, relative to @tree."""
+    files = [Path("Kbuild")]
+    for folder in ("kmod", "prober"):
+        for path in sorted((tree / folder).rglob("*")):
+            made = path.name == "spek_have.h" or path.name.endswith(".mod.c")
+            if path.suffix in (".c", ".h") and not made:
+                files.append(path.relative_to(tree))
+    return files
+
+
+def _digest(tree: Path, files: list[Path], kernel: Kernel) -> str:
+    digest = hashlib.sha256()
+    for identity in ("Module.symvers", ".config", "include/generated/utsrelease.h"):
+        path = kernel.headers / identity
+        digest.update(path.read_bytes() if path.exists() else b"")
+    for name in files:
+        digest.update(str(name).encode() + b"\0")
+        digest.update((tree / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def make_command(kernel: Kernel, build: Path, *extra: str) -> list[str]:
+    """The kbuild command that builds the modules in @build."""
+    command = ["make", "-C", str(kernel.headers), f"M={build}", f"-j{os.cpu_count() or 1}"]
+    config = kernel.headers / ".config"
+    if config.exists() and "CONFIG_CC_IS_CLANG=y" in config.read_text():
+        command.append("LLVM=1")
+    if not shutil.which("pahole"):
+        command.append("CONFIG_DEBUG_INFO_BTF_MODULES=")
+    return [*command, *extra, "modules"]
+
+
+def build_modules(kernel: Kernel, tree: Path | None = None) -> list[Path]:
+    """The modules for @kernel; built now, or earlier from the same sources."""
+    tree = tree or source_tree()
+    files = _sources(tree)
+    home = cache_dir("modules", kernel.release)
+    done = home / _digest(tree, files, kernel)
+    with locked(f"modules-{kernel.release}"):
+        if not done.is_dir():
+            _build(kernel, tree, files, done)
+            _forget_old(home)
+        os.utime(done)
+    return [done / name for name in NAMES]
+
+
+def _build(kernel: Kernel, tree: Path, files: list[Path], done: Path) -> None:
+    print(f"spekctl: building the modules for {kernel.release}", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=done.parent) as scratch:
+        build, result = Path(scratch, "build"), Path(scratch, "result")
+        for name in files:
+            (build / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(tree / name, build / name)
+        made = subprocess.run(
+            make_command(kernel, build),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if made.returncode:
+            log = cache_dir("logs") / f"build-{kernel.release}.log"
+            log.write_text(made.stdout)
+            errors = [line for line in made.stdout.splitlines() if "error" in line.lower()]
+            first = errors[0].replace(f"{build}/", "") if errors else "make failed"
+            raise SpekError(f"the modules do not build for {kernel.release}: {first} (see {log})")
+        result.mkdir()
+        for module in NAMES:
+            shutil.move(build / module, result / module)
+        result.rename(done)
+
+
+def _forget_old(home: Path) -> None:
+    builds = [path for path in home.iterdir() if not path.name.startswith(".")]
+    builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in builds[KEEP:]:
+        shutil.rmtree(path, ignore_errors=True)

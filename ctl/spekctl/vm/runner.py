@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Starts a guest, carries its output and our signals, brings back its exit status.
+
+virtme-ng composes the guest (the host's root file system read-only, the directories named in
+Guest.share writable) and starts QEMU. Beside it this module adds its own channels, so that
+nothing has to be read from a console:
+
+    status.json     in a shared directory: disks, exit status, or why there is none
+    spek.out, .err  virtio-serial ports with the command's output, byte for byte
+    hvc0            instead of those, a terminal, where our own output is one
+    spek.ctl        "done" from the guest; spek.ctl.in: signals and window sizes to it
+    console.log     the kernel's messages, for when things go wrong
+
+QEMU runs in a session of its own, together with a watcher that kills it when we die.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spekctl.errors import SpekError
+from spekctl.vm.cache import cache_dir
+from spekctl.vm.disks import Disk
+from spekctl.vm.kernels import Kernel
+
+GRACE_S = 15.0  # from a signal to the guest until it is killed
+DRAIN_S = 5.0  # from the end of the command until QEMU is killed
+CONSOLE_TAIL = 25
+
+# The watcher's half of the session: when our end of the pipe closes, everything goes.
+_WATCHED = '{{ read -r _ <&{fd}; kill -KILL -$$; }} >/dev/null 2>&1 & exec {fd}<&-; exec "$@"'
+
+
+@dataclass(slots=True)
+class Guest:
+    """What to run, and in what.
+
+    @command: argv in the guest; {disk1} stands for the first disk's device node
+    @modules: kernel modules loaded first, in order
+    @share: directories that are writable in the guest; all else is read-only
+    @icount: deterministic: one CPU, guest time is the number of instructions
+    @limit_s: the guest is killed after so long; 0 - never
+    """
+
+    kernel: Kernel
+    command: list[str]
+    accel: str = "tcg"
+    disks: list[Disk] = field(default_factory=list)
+    modules: list[Path] = field(default_factory=list)
+    share: list[Path] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    cwd: Path = Path("/")
+    cpus: int = 2
+    memory: str = "1G"
+    icount: bool = False
+    limit_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a guest ended.
+
+    @exit_status: of the command, or None if it did not get that far
+    @failure: then why, as a sentence
+    @console: the kernel's messages
+    """
+
+    exit_status: int | None
+    failure: str = ""
+    timed_out: bool = False
+    interrupted: bool = False
+    console: str = ""
+    disks: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def console_tail(self) -> str:
+        """The last lines of the console, indented, for an error message."""
+        lines = self.console.splitlines()[-CONSOLE_TAIL:]
+        return "\n".join(f"  {line}" for line in lines)
+
+
+class _Channel:
+    """One chardev of QEMU: a socket it connects to. Data goes to @sink, if any."""
+
+    def __init__(self, folder: Path, name: str, sink: int | None) -> None:
+        self.name = name
+        self.path = folder / name
+        self.sink = sink
+        self.seen = bytearray()
+        self.connection: socket.socket | None = None
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(str(self.path))
+        self.listener.listen(1)
+
+    def chardev(self) -> list[str]:
+        path = str(self.path).replace(",", ",,")
+        return ["-chardev", f"socket,id={self.name.replace('.', '_')},path={path},server=off"]
+
+    def accept(self) -> socket.socket:
+        self.connection, _ = self.listener.accept()
+        self.connection.setblocking(False)
+        return self.connection
+
+    def pump(self) -> bool:
+        """Move what has arrived. Return False at the end of the stream."""
+        assert self.connection
+        while True:
+            try:
+                data = self.connection.recv(65536)
+            except (BlockingIOError, InterruptedError):
+                return True
+            except OSError:
+                return False
+            if not data:
+                return False
+            if self.sink is None:
+                self.seen += data
+            else:
+                while data:
+                    data = data[os.write(self.sink, data) :]
+
+    def send(self, text: str) -> None:
+        if self.connection:
+            with contextlib.suppress(OSError):
+                self.connection.send(text.encode())
+
+    def close(self) -> None:
+        for end in (self.connection, self.listener):
+            if end:
+                end.close()
+
+
+def _window() -> list[int]:
+    size = shutil.get_terminal_size()
+    return [size.lines, size.columns]
+
+
+def _own_folder(parent: Path) -> Path:
+    """A directory of this process in @parent; those of processes that were killed go."""
+    prefix = "spek-vm-"
+    for old in parent.glob(f"{prefix}*"):
+        pid = old.name.removeprefix(prefix).partition("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent))
+
+
+class _Run:
+    """One boot of one guest."""
+
+    def __init__(self, guest: Guest, quiet: bool, out_fd: int | None, err_fd: int | None) -> None:
+        self.guest = guest
+        # Socket names must be short; the shared directory's may be anything.
+        self.folder = _own_folder(cache_dir("vm"))
+        self.sockets = _own_folder(Path(tempfile.gettempdir()))
+        out = None if quiet else 1 if out_fd is None else out_fd
+        err = None if quiet else 2 if err_fd is None else err_fd
+        self.tty = [] if quiet else self._terminals({"out": out, "err": err})
+        self.out = _Channel(self.sockets, "spek.out", out)
+        self.err = _Channel(self.sockets, "spek.err", err)
+        self.term = _Channel(self.sockets, "spek.tty", (out if "out" in self.tty else err))
+        self.done = _Channel(self.sockets, "spek.ctl", None)
+        self.orders = _Channel(self.sockets, "spek.ctl.in", None)
+        self.channels = [self.out, self.err, self.term, self.done, self.orders]
+        self.process: subprocess.Popen[bytes] | None = None
+        self.pending_signals: list[int] = []
+        self.interrupts = 0
+        self.kill_at = float("inf")
+        self.kill_reason = ""
+
+    @staticmethod
+    def _terminals(fds: dict[str, int | None]) -> list[str]:
+        return [name for name, fd in fds.items() if fd is not None and os.isatty(fd)]
+
+    def close(self) -> None:
+        for channel in self.channels:
+            channel.close()
+        shutil.rmtree(self.sockets, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ---- start ----
+
+    def _plan(self) -> dict[str, Any]:
+        guest = self.guest
+        return {
+            "command": guest.command,
+            "modules": [str(path) for path in guest.modules],
+            "disks": [disk.plan(number) for number, disk in enumerate(guest.disks, start=1)],
+            "cwd": str(guest.cwd),
+            "environment": guest.environment,
+            "tty": self.tty,
+            "window": _window(),
+        }
+
+    def _command(self) -> list[str]:
+        guest = self.guest
+        script = Path(__file__).with_name("guest_side.py")
+        command = [sys.executable, "-m", "virtme.commands.run"]
+        if guest.kernel.build_tree:
+            command += ["--kdir", str(guest.kernel.headers), "--mods", "auto"]
+        else:
+            command += ["--kimg", str(guest.kernel.image), "--mods", "auto"]
+        command += ["--disable-microvm", "--disable-monitor"]
+        if guest.accel != "kvm":
+            command.append("--disable-kvm")
+        cpus = 1 if guest.icount else guest.cpus
+        command += ["--cpus", str(cpus), "--memory", guest.memory]
+        for folder in dict.fromkeys([self.folder, *guest.share]):
+            command.append(f"--rwdir={folder}")
+        command.append("--show-boot-console")  # on its standard error, that is our console.log
+        for option in ("loglevel=6", "oops=panic"):
+            command += ["--kopt", option]
+        command += ["--script-sh", f"exec {sys.executable} -I -S {script} {self.folder}"]
+        command += ["--qemu-opts", "-device", "virtio-serial-pci,id=spek,max_ports=8"]
+        for number, channel in enumerate(self.channels, start=1):
+            identity = channel.name.replace(".", "_")
+            command += channel.chardev()
+            kind = "virtconsole" if channel is self.term else "virtserialport"
+            device = f"{kind},bus=spek.0,nr={number},chardev={identity},name={channel.name}"
+            command += ["-device", device]
+        if guest.icount:
+            command += ["-icount", "shift=0,sleep=off"]
+        for number, disk in enumerate(guest.disks, start=1):
+            command += disk.qemu_arguments(number, self.sockets)
+        return command
+
+    def start(self) -> None:
+        (self.folder / "plan.json").write_text(json.dumps(self._plan()))
+        watch_read, self.watch_write = os.pipe()
+        # virtme-ng wants to reopen its output for reading and writing: regular files.
+        with (
+            open(self.folder / "virtme.log", "ab") as log,
+            open(self.folder / "console.log", "ab") as console,
+        ):
+            self.process = subprocess.Popen(
+                ["sh", "-c", _WATCHED.format(fd=watch_read), "sh", *self._command()],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=console,
+                start_new_session=True,
+                pass_fds=[watch_read],
+            )
+        os.close(watch_read)
+
+    # ---- run ----
+
+    def _signal(self, number: int, _frame: object) -> None:
+        self.pending_signals.append(number)
+
+    def run(self) -> Outcome:
+        started = time.monotonic()
+        end = started + self.guest.limit_s if self.guest.limit_s else float("inf")
+        self.start()
+        assert self.process
+        handlers = {
+            number: signal.signal(number, self._signal)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGWINCH)
+        }
+        timed_out = False
+        try:
+            with selectors.DefaultSelector() as selector:
+                for channel in self.channels:
+                    selector.register(channel.listener, selectors.EVENT_READ, channel)
+                while self.process.poll() is None:
+                    self._serve(selector)
+                    self._handle_signals()
+                    now = time.monotonic()
+                    if b"done" in self.done.seen and self.kill_at == float("inf"):
+                        self.kill_at = now + DRAIN_S
+                        self._drain()
+                        break
+                    if now > end:
+                        timed_out = True
+                        break
+                    if now > self.kill_at:
+                        break
+        finally:
+            self._kill()
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        self._drain()
+        return self._outcome(timed_out, time.monotonic() - started)
+
+    def _serve(self, selector: selectors.BaseSelector) -> None:
+        for key, _ in selector.select(timeout=0.2):
+            channel: _Channel = key.data
+            if key.fileobj is channel.listener:
+                selector.unregister(channel.listener)
+                selector.register(channel.accept(), selectors.EVENT_READ, channel)
+            elif not channel.pump():
+                selector.unregister(key.fileobj)
+
+    def _drain(self) -> None:
+        for channel in self.channels:
+            if channel.connection:
+                channel.pump()
+
+    def _handle_signals(self) -> None:
+        """The first signal goes to the command in the guest, the second ends the guest."""
+        while self.pending_signals:
+            number = self.pending_signals.pop(0)
+            if number == signal.SIGWINCH:
+                self.orders.send("window {} {}\n".format(*_window()))
+                continue
+            self.interrupts += 1
+            running = (self.folder / "status.json").exists()
+            if self.interrupts > 1 or not running:
+                self.kill_at = 0.0
+            else:
+                self.orders.send(f"signal {signal.Signals(number).name}\n")
+                self.kill_at = time.monotonic() + GRACE_S
+
+    def _kill(self) -> None:
+        """End the whole session: virtme-ng, QEMU, the watcher."""
+        assert self.process
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        os.close(self.watch_write)
+
+    # ---- end ----
+
+    def _read(self, name: str) -> str:
+        try:
+            return (self.folder / name).read_text(errors="replace")
+        except OSError:
+            return ""
+
+    def _outcome(self, timed_out: bool, seconds: float) -> Outcome:
+        try:
+            status = json.loads(self._read("status.json") or "{}")
+        except ValueError:
+            status = {}
+        console = self._read("console.log").replace("\r", "").replace("\0", "")
+        outcome = Outcome(
+            exit_status=status.get("exit_status"),
+            failure=status.get("failure", ""),
+            timed_out=timed_out,
+            interrupted=self.interrupts > 0,
+            console=console,
+            disks=status.get("disks", []),
+            seconds=seconds,
+        )
+        if outcome.exit_status is None and not outcome.failure:
+            outcome.failure = self._why(status, timed_out, console)
+        return outcome
+
+    def _why(self, status: dict[str, Any], timed_out: bool, console: str) -> str:
+        where = "while the command ran" if status else "before it had booted"
+        if timed_out:
+            return f"the guest was ended at its limit of {self.guest.limit_s:g} s, {where}"
+        if self.interrupts:
+            return f"the guest was interrupted {where}"
+        for sign in ("Kernel panic", "Oops", "BUG:"):
+            for line in console.splitlines():
+                if sign in line:
+                    return f"the guest's kernel crashed {where}: {line.split('] ')[-1].strip()}"
+        printed = self._read("virtme.log") + console
+        complaint = [line for line in printed.splitlines() if line.strip()]
+        if not status and complaint:
+            return f"the guest could not be started: {complaint[-1].strip()}"
+        return f"the guest ended {where}"
+
+
+def check_tools() -> None:
+    """Refuse early, with the package's name, if something that a guest needs is missing."""
+    path = os.environ.get("PATH", "") + ":/sbin:/usr/sbin"
+    needed = {
+        "qemu-system-x86_64": "qemu-system-x86",
+        "busybox": "busybox-static",
+        "file": "file",
+        "modprobe": "kmod",
+        "depmod": "kmod",
+        "make": "make",
+    }
+    missing = {package for tool, package in needed.items() if not shutil.which(tool, path=path)}
+    if missing:
+        raise SpekError(f"a guest needs {', '.join(sorted(missing))}; make deps installs it")
+    try:
+        import virtme.commands.run  # noqa: F401
+    except ImportError:
+        raise SpekError("a guest needs virtme-ng; make deps installs it") from None
+
+
+def run_guest(
+    guest: Guest, *, quiet: bool = False, out_fd: int | None = None, err_fd: int | None = None
+) -> Outcome:
+    """Boot @guest, run its command, and return how that ended.
+
+    Output goes to @out_fd and @err_fd (by default our own), nowhere with @quiet.
+    """
+    check_tools()
+    run = _Run(guest, quiet, out_fd, err_fd)
+    try:
+        return run.run()
+    finally:
+        run.close()

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A kernel side for unit tests of spekctl: remembers what it was asked and plays a run."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from spekctl.config import RunConfig
+from spekctl.errors import SpekError, error_from_errno
+from spekctl.records import (
+    CellRow,
+    Direction,
+    Histogram,
+    IntervalRow,
+    Metric,
+    Phase,
+    Reason,
+    RunInfo,
+    RunState,
+    StatsCell,
+    TargetInfo,
+    WorkerInfo,
+)
+from spekctl.stats import bucket_index
+
+SECOND = 10**9
+START_NS = 1000 * SECOND
+HIST_BITS = 6
+
+
+def histogram(values: list[int]) -> Histogram:
+    """Values counted as the module counts them."""
+    counts: dict[int, int] = {}
+    for value in values:
+        index = bucket_index(value, HIST_BITS)
+        counts[index] = counts.get(index, 0) + 1
+    return Histogram(HIST_BITS, counts, sum(values), min(values), max(values))
+
+
+@dataclass
+class FakeKernel:
+    """Implements spekctl.client.Kernel. Each wait() lets a second go by."""
+
+    refuse: dict[str, SpekError] = field(default_factory=dict)
+    diskseq: int = 0
+    errors: int = 0
+    end_reason: Reason = Reason.COMPLETED
+    hangs: bool = False
+    on_wait: Callable[[int], None] = lambda second: None
+    others: list[RunInfo] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    config: RunConfig | None = None
+    state: RunState = RunState.READY
+    reason: Reason = Reason.NONE
+    seconds: int = 0
+    closed: bool = False
+    deleted: bool = False
+
+    def _called(self, name: str) -> None:
+        self.calls.append(name)
+        if name in self.refuse:
+            raise self.refuse[name]
+
+    def run_new(self, config: RunConfig) -> int:
+        self._called("run-new")
+        self.config = config
+        self.deleted = False
+        return 7
+
+    def run_get(self, run: int) -> RunInfo:
+        self._called("run-get")
+        for info in self.others:
+            if info.id == run:
+                return info
+        if run != 7 or self.config is None or self.deleted:
+            raise error_from_errno(errno.ENOENT, "There is no run with this number.", "run-get")
+        return self._info()
+
+    def runs(self) -> list[RunInfo]:
+        self._called("runs")
+        mine = [self._info()] if self.config is not None and not self.deleted else []
+        return [*self.others, *mine]
+
+    def run_start(self, run: int) -> None:
+        self._called("run-start")
+        self.state = RunState.RUNNING
+
+    def run_stop(self, run: int) -> None:
+        self._called("run-stop")
+        self.reason = Reason.STOPPED
+        self.state = RunState.DRAINING if self.hangs else RunState.DONE
+
+    def run_delete(self, run: int) -> None:
+        self._called("run-delete")
+        self.deleted = True
+
+    def wait(self, timeout_s: float) -> None:
+        assert timeout_s < 60
+        self.calls.append("wait")
+        if self.state is not RunState.RUNNING:
+            self.on_wait(self.seconds)
+            return
+        self.seconds += 1
+        self.on_wait(self.seconds)
+        assert self.config is not None
+        if self.state is RunState.RUNNING and self.seconds * SECOND >= self._length_ns():
+            self.state, self.reason = RunState.DONE, self.end_reason
+
+    def close(self) -> None:
+        self.closed = True
+
+    def _length_ns(self) -> int:
+        assert self.config is not None
+        return self.config.ramp_ns + (self.config.time_ns or 3 * SECOND)
+
+    def _info(self) -> RunInfo:
+        config = self.config
+        assert config is not None
+        now_ns = START_NS + self.seconds * SECOND
+        started = self.state is not RunState.READY
+        done = self.state is RunState.DONE
+        measuring = started and now_ns >= START_NS + config.ramp_ns
+        measure_ns = START_NS + config.ramp_ns if measuring else 0
+        phase = Phase.MEASURE if measuring else Phase.RAMP
+        return RunInfo(
+            id=7,
+            name=config.name,
+            state=self.state,
+            phase=Phase.DRAIN if done else phase,
+            reason=self.reason,
+            seed=config.seed,
+            detached=int(config.detached),
+            write=int(config.write),
+            max_outstanding=config.max_outstanding,
+            interval_ns=config.interval_ns,
+            ramp_ns=config.ramp_ns,
+            time_ns=config.time_ns,
+            count=config.count,
+            started_ns=START_NS if started else 0,
+            measure_ns=measure_ns,
+            drain_ns=now_ns if done and measuring else 0,
+            ended_ns=now_ns if done else 0,
+            now_ns=now_ns,
+            outstanding=3 if self.state is RunState.DRAINING else 0,
+            oldest_ns=2_500_000_000 if self.state is RunState.DRAINING else 0,
+            intervals=self.seconds if config.interval_ns else 0,
+            errors=self.errors,
+            first_error="read of 4096 bytes at 0 on nullb0: EIO" if self.errors else "",
+            module_version="0.1.0-test",
+            workers=tuple(
+                WorkerInfo(cpu=cpu, pid=100 + cpu, cpu_ns=self.seconds * SECOND // 2, voluntary=9)
+                for cpu in config.cpus
+            ),
+            targets=tuple(
+                TargetInfo(
+                    major=one.major,
+                    minor=one.minor,
+                    name=f"fake{index}",
+                    diskseq=self.diskseq,
+                    bytes=1 << 30,
+                    logical_block=512,
+                    max_io=1 << 20,
+                    backend="bio",
+                    backend_reason="the device takes bios only",
+                    reads=self.seconds * 100,
+                    read_bytes=self.seconds * 409_600,
+                )
+                for index, one in enumerate(config.targets)
+            ),
+        )
+
+    def intervals(self, run: int, since: int) -> list[IntervalRow]:
+        self._called("intervals")
+        info = self._info()
+        cell = CellRow(
+            Direction.READ,
+            ios=100,
+            bytes=409_600,
+            response_sum_ns=100 * 200_000,
+            response_max_ns=900_000,
+            response_p50_ns=180_000,
+            response_p90_ns=300_000,
+            response_p99_ns=800_000,
+            response_p999_ns=900_000,
+        )
+        ramp_s = info.ramp_ns // SECOND
+        return [
+            IntervalRow(
+                seq=seq,
+                phase=Phase.RAMP if seq < ramp_s else Phase.MEASURE,
+                start_ns=START_NS + seq * SECOND,
+                end_ns=START_NS + (seq + 1) * SECOND,
+                outstanding=4,
+                backlog=0,
+                cpu_ns=SECOND // 4,
+                switches=50,
+                read=cell,
+                write=CellRow(Direction.WRITE),
+                streams=((100, 409_600, 0, 0),),
+            )
+            for seq in range(since, info.intervals)
+        ]
+
+    def stats(self, run: int) -> list[StatsCell]:
+        self._called("stats")
+        info = self._info()
+        measured = self.seconds - info.ramp_ns // SECOND
+        if measured <= 0:
+            return []
+        values = [180_000] * 90 * measured + [800_000] * 10 * measured
+        times = histogram(values)
+        cell = StatsCell(
+            phase=Phase.MEASURE,
+            stream=0,
+            direction=Direction.READ,
+            ios=100 * measured,
+            bytes=409_600 * measured,
+            requests=100 * measured,
+            errors=self.errors,
+            errors_by_errno={errno.EIO: self.errors} if self.errors else {},
+            histograms={metric: times for metric in Metric},
+        )
+        return [cell]
+
+
+def other_run(number: int, major: int, minor: int) -> RunInfo:
+    """A run of somebody else."""
+    return replace(
+        RunInfo(id=number, name="random-read-4k", state=RunState.RUNNING),
+        started_ns=START_NS,
+        now_ns=START_NS + SECOND,
+        time_ns=60 * SECOND,
+        targets=(TargetInfo(major=major, minor=minor, name="fake0"),),
+    )

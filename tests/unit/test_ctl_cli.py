@@ -1,0 +1,589 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line as a new user meets it: outputs, sentences and exit codes, on a fake kernel."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from lib.fake_kernel import FakeKernel, other_run
+
+from spekctl import blkid, cli, client, device, observe, result, safety, state
+from spekctl.device import Device
+from spekctl.errors import EXIT_CODE_HELP, ExitCode, NoKernelSideError, error_from_errno
+from spekctl.records import Reason
+
+SCHEMA = json.loads(result.SCHEMA_FILE.read_text())
+
+
+def disk(path: str = "/dev/fake0", **changes: Any) -> Device:
+    values: dict[str, Any] = {
+        "path": path,
+        "node": path,
+        "name": path.removeprefix("/dev/"),
+        "major": 250,
+        "minor": int(path[-1]),
+        "bytes": 1 << 30,
+        "logical_block": 512,
+        "physical_block": 4096,
+        "read_only": False,
+        "diskseq": 0,
+        "disk": "fake0",
+        "partition": 0,
+        "model": "FAKE",
+        "serial": "S123",
+        "wwn": "",
+        "driver": "fake",
+        "rotational": False,
+        "zoned": "none",
+        "scheduler": "none",
+        "iostats": "1",
+        "nomerges": "0",
+        "poll_queues": False,
+        "sysfs": Path("/nonexistent"),
+    }
+    return Device(**{**values, **changes})
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def sentence(self) -> str:
+        """The one sentence that a failure consists of."""
+        (line,) = self.err.splitlines()
+        assert line.startswith("spekctl: ")
+        return line.removeprefix("spekctl: ")
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeKernel:
+    fake = FakeKernel()
+    find = device.find
+
+    def find_fake(path: str) -> Device:
+        return disk(path) if path.startswith("/dev/fake") else find(path)
+
+    monkeypatch.setattr(client, "connect", lambda: fake)
+    monkeypatch.setattr(device, "find", find_fake)
+    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: [])
+    monkeypatch.setattr(observe, "connect", lambda interval_ns: (None, ""))
+    monkeypatch.setattr(state, "DIRECTORY", tmp_path / "state")
+    monkeypatch.setenv("COLUMNS", "100")
+    return fake
+
+
+@pytest.fixture
+def spekctl(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    def call(*arguments: str) -> Outcome:
+        capfd.readouterr()
+        code = cli.run(list(arguments))
+        captured = capfd.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+Spekctl = Callable[..., Outcome]
+
+
+# --- what is wrong -------------------------------------------------------------------------------
+
+WRONG: dict[str, tuple[str, str]] = {
+    "unknown command": ("rnu", "there is no command 'rnu'; did you mean 'run'?"),
+    "unknown option": ("run spc1 --device /dev/fake0 --dept 3", "no such option"),
+    "no device": ("run spc1 --bsu 1", "missing option '--device'"),
+    "unknown workload": ("run spc2 --device /dev/fake0", "did you mean 'spc1'?"),
+    "missing file": ("run ./no.toml --device /dev/fake0", "there is no workload file ./no.toml"),
+    "negative depth": ("run random-read-4k --device /dev/fake0 --depth -3", "not -3"),
+    "depth in words": (
+        "run random-read-4k --device /dev/fake0 --depth many",
+        "'many' is not a valid integer",
+    ),
+    "bsu 0": ("run spc1 --device /dev/fake0 --bsu 0", "--bsu must be 1 to"),
+    "bsu of a plain workload": (
+        "run random-read-4k --device /dev/fake0 --bsu 3",
+        "does not scale by BSU",
+    ),
+    "two loads": (
+        "run random-read-4k --device /dev/fake0 --rate 3 --depth 3",
+        "--rate and --depth exclude each other",
+    ),
+    "wrong duration": (
+        "run random-read-4k --device /dev/fake0 --time 3parsecs",
+        "'3parsecs' is not a duration",
+    ),
+    "wrong size": ("run random-read-4k --device /dev/fake0 --stripe 4KB", "write 4KiB"),
+    "wrong cpus": ("run random-read-4k --device /dev/fake0 --cpus 3-1", "not a range of CPUs"),
+    "wrong back end": ("run random-read-4k --device /dev/fake0 --backend scsi", "is not one of"),
+    "wrong device name": ("run random-read-4k --device /dev/nosuch", "there is no device"),
+    "no block device": ("run random-read-4k --device /etc/passwd", "not a block device"),
+    "same device twice": (
+        "run random-read-4k --device /dev/fake0 --device /dev/fake0",
+        "are the same device",
+    ),
+    "destroy without write": (
+        "run random-write-4k --device /dev/fake0 --destroy S123",
+        "--destroy needs --write",
+    ),
+    "result into nowhere": (
+        "run random-read-4k --device /dev/fake0 -o /nonexistent/out.json",
+        "there is no directory /nonexistent",
+    ),
+    "show nothing": ("show spc9", "did you mean 'spc1'?"),
+    "run that is not there": ("watch 99", "There is no run"),
+    "stop of nothing": ("stop", "there is no run"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(WRONG))
+def test_wrong_input_gets_one_sentence_and_code_2(
+    case: str, spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    line, sentence = WRONG[case]
+    outcome = spekctl(*line.split())
+    assert outcome.code == ExitCode.USAGE
+    assert sentence in outcome.sentence
+    assert outcome.out == ""
+    assert "run-new" not in kernel.calls
+
+
+def test_a_workload_with_a_typo_is_refused(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('[workload]\nname = "w"\nsummary = "s"\n[[stream]]\nname = "s"\nsise = "4k"\n')
+    outcome = spekctl("run", str(path), "--device", "/dev/fake0")
+    assert outcome.code == ExitCode.USAGE
+    assert "unknown key 'sise'; did you mean 'size'?" in outcome.sentence
+
+
+def test_no_module_is_code_5(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> FakeKernel:
+        raise NoKernelSideError("the kernel module spek is not loaded; as root: modprobe spek")
+
+    monkeypatch.setattr(client, "connect", missing)
+    for command in (["status"], ["stop"], ["run", "random-read-4k", "--device", "/dev/fake0"]):
+        outcome = spekctl(*command)
+        assert outcome.code == ExitCode.NO_KERNEL_SIDE
+        assert "modprobe spek" in outcome.sentence
+
+
+def test_no_permission_is_code_3(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    kernel.refuse["run-new"] = error_from_errno(errno.EPERM, "needs root", "run-new")
+    outcome = spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
+    assert (outcome.code, outcome.sentence) == (ExitCode.PERMISSION, "needs root")
+    assert kernel.closed
+
+
+def test_a_device_in_use_is_code_4_and_says_who(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.refuse["run-new"] = error_from_errno(errno.EBUSY, "Somebody holds it.", "run-new")
+    holder = safety.Holder("fake0 is mounted on /srv")
+    monkeypatch.setattr(safety, "holders", lambda device, roots=None: [holder])
+    outcome = spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
+    assert outcome.code == ExitCode.REFUSED
+    assert outcome.sentence == "/dev/fake0 is in use: fake0 is mounted on /srv"
+
+
+def test_a_device_of_another_run_is_named(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    kernel.refuse["run-new"] = error_from_errno(errno.EBUSY, "Somebody holds it.", "run-new")
+    kernel.others = [other_run(3, 250, 1)]
+    command = "run random-read-4k --device /dev/fake0 --device /dev/fake1 --progress none"
+    outcome = spekctl(*command.split())
+    assert outcome.code == ExitCode.REFUSED
+    assert outcome.sentence == "/dev/fake1 is in use: run 3 of spek (random-read-4k) uses it"
+
+
+@pytest.mark.parametrize(
+    ("blamed", "name"),
+    [
+        (("target", 1), "/dev/fake1: "),
+        (("stream", 0), "stream 'main': "),
+        (("arrival", 0), "arrival 'main': "),
+        (("asu", 0), "asu 'all': "),
+        (("worker", 0), "worker on CPU "),
+        (("spin_ns", 0), ""),
+        (None, ""),
+    ],
+)
+def test_the_part_that_the_kernel_blames_is_named(
+    blamed: tuple[str, int] | None, name: str, spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    error = error_from_errno(errno.ERANGE, "It is too large.", "run-new")
+    error.blamed = blamed
+    kernel.refuse["run-new"] = error
+    command = "run random-read-4k --device /dev/fake0 --device /dev/fake1 --progress none"
+    outcome = spekctl(*command.split())
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence.startswith(name)
+    assert outcome.sentence.endswith("It is too large.")
+
+
+def test_writing_without_permission_is_code_4(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    outcome = spekctl("run", "random-write-4k", "--device", "/dev/fake0")
+    assert outcome.code == ExitCode.REFUSED
+    assert "this workload writes; give --write" in outcome.sentence
+    assert "run-new" not in kernel.calls
+
+
+def test_data_is_refused_after_the_claim_and_before_the_start(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [blkid.Signature("xfs", "filesystem", 0)]
+    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: found)
+    command = "run random-write-4k --device /dev/fake0 --write --time 2s --progress none"
+    outcome = spekctl(*command.split())
+    assert outcome.code == ExitCode.REFUSED
+    assert outcome.sentence.endswith(
+        "file system xfs at byte 0; to overwrite it, give --destroy S123"
+    )
+    assert kernel.calls[0] == "run-new"
+    assert "run-start" not in kernel.calls
+    assert kernel.deleted
+    outcome = spekctl(*command.split(), "--destroy", "S123")
+    assert outcome.code == ExitCode.OK
+    assert "will be overwritten" in outcome.err
+
+
+def test_a_mistyped_serial_is_refused_even_if_nothing_would_be_lost(
+    spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    outcome = spekctl(
+        *("run", "random-write-4k", "--device", "/dev/fake0", "--write", "--destroy", "S124")
+    )
+    assert outcome.code == ExitCode.REFUSED
+    assert outcome.sentence == (
+        "--destroy S124 names none of the devices given: /dev/fake0 is S123"
+    )
+    assert "run-new" not in kernel.calls
+
+
+def test_a_device_replaced_between_look_and_claim_is_refused(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.diskseq = 6
+    monkeypatch.setattr(device, "find", lambda path: disk(path, diskseq=5))
+    outcome = spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
+    assert outcome.code == ExitCode.REFUSED
+    assert "was replaced" in outcome.sentence
+    assert "run-start" not in kernel.calls
+
+
+# --- what is right -------------------------------------------------------------------------------
+
+
+def run_ok(spekctl: Spekctl, *more: str) -> Outcome:
+    return spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--time", "3s", *more)
+
+
+def test_a_run_prints_a_table(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    outcome = run_ok(spekctl)
+    assert outcome.code == ExitCode.OK
+    assert kernel.calls.index("run-new") < kernel.calls.index("run-start")
+    assert kernel.deleted and kernel.closed
+    assert "random-read-4k: closed loop of depth 32, measured for 3.000 s" in outcome.out
+    assert "the run went to its end" in outcome.out
+    (row,) = [line for line in outcome.out.splitlines() if line.strip().startswith("read")]
+    assert row.split()[1:6] == ["300", "100", "0.4", "4", "KiB"]
+    assert "…" not in outcome.out
+    assert "measure   100 IOPS" in outcome.err
+
+
+def test_json_goes_to_standard_output_and_is_valid(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    outcome = run_ok(spekctl, "--json", "--progress", "none", "--ramp", "1s")
+    assert (outcome.code, outcome.err) == (ExitCode.OK, "")
+    found = json.loads(outcome.out)
+    jsonschema.validate(found, SCHEMA)
+    assert found["totals"]["read"]["ios"] == 300
+    assert [row["phase"] for row in found["intervals"]] == ["ramp"] + ["measure"] * 3
+    assert found["config"]["seed"] == 1
+
+
+def test_the_result_goes_to_a_file(spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    outcome = run_ok(spekctl, "-o", str(path))
+    assert outcome.code == ExitCode.OK
+    jsonschema.validate(json.loads(path.read_text()), SCHEMA)
+    assert "measured for" in outcome.out
+    assert f"result written to {path}" in outcome.err
+
+
+def test_a_full_disk_does_not_lose_the_result(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(self: Path, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    outcome = run_ok(spekctl, "-o", str(tmp_path / "out.json"), "--progress", "none")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert "No space left on device" in outcome.sentence
+    jsonschema.validate(json.loads(outcome.out), SCHEMA)
+
+
+def test_io_errors_are_code_1_and_in_the_result(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    kernel.errors = 4
+    outcome = run_ok(spekctl, "--progress", "none")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert "4 I/Os failed, the first: read of 4096 bytes at 0 on nullb0: EIO" in outcome.out
+    assert "errors by cause: EIO 4" in outcome.out
+
+
+@pytest.mark.parametrize("reason", [Reason.DEVICE_GONE, Reason.ERRORS, Reason.INTERNAL])
+def test_a_run_that_ends_early_is_code_1(
+    reason: Reason, spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    kernel.end_reason = reason
+    assert run_ok(spekctl, "--progress", "none").code == ExitCode.RUN_FAILED
+
+
+def test_a_dry_run_sends_nothing(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    outcome = spekctl("run", "spc1", "--bsu", "2", "--device", "/dev/fake0", "--dry-run")
+    assert outcome.code == ExitCode.OK
+    assert "100 I/Os per second offered" in outcome.out
+    assert kernel.calls == []
+
+
+def test_a_missing_prober_is_said_in_one_line(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observe, "connect", lambda interval_ns: (None, "no prober: x missing"))
+    outcome = run_ok(spekctl, "--json")
+    assert "spekctl: no prober: x missing\n" in outcome.err
+    assert json.loads(outcome.out)["prober"] is None
+    assert "no prober" not in run_ok(spekctl, "--no-prober").err
+
+
+def test_a_device_without_capacity_is_refused(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device, "find", lambda path: disk(path, bytes=0))
+    assert "no capacity" in run_ok(spekctl).sentence
+
+
+# --- Ctrl-C --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("signum", "code"),
+    [(signal.SIGINT, ExitCode.INTERRUPTED), (signal.SIGTERM, ExitCode.TERMINATED)],
+)
+def test_ctrl_c_stops_the_run_and_gives_the_result(
+    signum: int, code: ExitCode, spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    kernel.on_wait = lambda second: os.kill(os.getpid(), signum) if second == 2 else None
+    outcome = spekctl(
+        "run", "random-read-4k", "--device", "/dev/fake0", "--json", "--progress", "none"
+    )
+    assert outcome.code == code
+    assert "run-stop" in kernel.calls and kernel.deleted
+    found = json.loads(outcome.out)
+    assert (found["outcome"]["reason"], found["outcome"]["ok"]) == ("stopped", False)
+    assert found["totals"]["read"]["ios"] == 200
+    assert "stopping" in outcome.err
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_a_second_ctrl_c_leaves_a_hung_device(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    kernel.hangs = True
+    kernel.on_wait = lambda second: os.kill(os.getpid(), signal.SIGINT) if second >= 2 else None
+    outcome = spekctl(
+        "run", "random-read-4k", "--device", "/dev/fake0", "--json", "--progress", "none"
+    )
+    assert outcome.code == ExitCode.INTERRUPTED
+    found = json.loads(outcome.out)
+    jsonschema.validate(found, SCHEMA)
+    assert (found["outcome"]["state"], found["outcome"]["outstanding"]) == ("draining", 3)
+    assert "the oldest for 2.5 s" in found["outcome"]["text"]
+    assert kernel.calls.count("run-stop") == 1
+    assert kernel.closed and not kernel.deleted
+
+
+# --- detached runs -------------------------------------------------------------------------------
+
+
+def test_a_detached_run_is_watched_to_its_result(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    started = run_ok(spekctl, "--detach", "--json")
+    assert json.loads(started.out) == {"run": 7}
+    assert kernel.config is not None and kernel.config.detached
+    assert kernel.seconds == 0 and not kernel.deleted
+
+    (row,) = json.loads(spekctl("status", "--json").out)
+    assert (row["id"], row["state"], row["name"]) == (7, "running", "random-read-4k")
+
+    watched = spekctl("watch", "--json", "--progress", "none")
+    assert watched.code == ExitCode.OK
+    found = json.loads(watched.out)
+    jsonschema.validate(found, SCHEMA)
+    assert found["totals"]["all"]["ios"] == 300
+    assert kernel.deleted
+    assert spekctl("status").err == "spekctl: no runs\n"
+
+
+def test_watch_can_keep_the_run(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run_ok(spekctl, "--detach")
+    first = spekctl("watch", "7", "--keep", "--progress", "none")
+    assert first.code == ExitCode.OK and not kernel.deleted
+    assert spekctl("watch", "7", "--progress", "none").out == first.out
+
+
+def test_ctrl_c_only_leaves_the_view_of_watch(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run_ok(spekctl, "--detach")
+    kernel.on_wait = lambda second: os.kill(os.getpid(), signal.SIGINT)
+    outcome = spekctl("watch", "--progress", "none")
+    assert outcome.code == ExitCode.INTERRUPTED
+    assert outcome.err == "spekctl: run 7 goes on\n"
+    assert "run-stop" not in kernel.calls and not kernel.deleted
+
+
+def test_the_result_of_another_terminals_run_is_there(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run_ok(spekctl, "--detach")
+    state.forget(7)
+    outcome = spekctl("watch", "--progress", "none")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert "its plan is not in" in outcome.sentence
+
+
+def test_stop_ends_a_run_and_keeps_its_result(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run_ok(spekctl, "--detach")
+    outcome = spekctl("stop")
+    assert (outcome.code, outcome.sentence) == (ExitCode.OK, "run 7 has ended")
+    assert not kernel.deleted
+    watched = spekctl("watch", "--json", "--progress", "none")
+    assert watched.code == ExitCode.RUN_FAILED
+    assert json.loads(watched.out)["outcome"]["reason"] == "stopped"
+
+
+def test_stop_can_delete(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run_ok(spekctl, "--detach")
+    assert spekctl("stop", "7", "--delete").sentence == "run 7 has ended and is deleted"
+    assert kernel.deleted
+
+
+def test_stop_of_a_hung_device_returns(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    kernel.hangs = True
+    run_ok(spekctl, "--detach")
+    outcome = spekctl("stop", "--wait", "10ms")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert "3 I/Os are still with the device, the oldest for 2.5 s" in outcome.sentence
+    assert spekctl("stop", "--wait", "0").code == ExitCode.OK
+
+
+def test_several_runs_have_to_be_told_apart(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    kernel.others = [other_run(3, 8, 0), other_run(4, 8, 16)]
+    for command in ("watch", "stop"):
+        outcome = spekctl(command)
+        assert outcome.code == ExitCode.USAGE
+        assert "say which: 3 (random-read-4k), 4 (random-read-4k)" in outcome.sentence
+    assert "not both" in spekctl("stop", "3", "--all").sentence
+
+
+# --- lists ---------------------------------------------------------------------------------------
+
+
+def test_status_is_a_table(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    kernel.others = [other_run(3, 8, 0)]
+    head, row = spekctl("status").out.splitlines()
+    assert head.split()[:4] == ["RUN", "WORKLOAD", "STATE", "ELAPSED"]
+    assert row.split()[:6] == ["3", "random-read-4k", "ramp-up", "0:01", "0:59", "fake0"]
+
+
+def test_workloads_are_listed(spekctl: Spekctl) -> None:
+    listed = json.loads(spekctl("workloads", "--json").out)
+    assert {"name", "summary"} == set(listed[0])
+    assert [one["name"] for one in listed] == [
+        line.split()[0] for line in spekctl("workloads").out.splitlines()
+    ]
+
+
+def test_show_explains(spekctl: Spekctl) -> None:
+    text = spekctl("show", "spc1", "--size", "10GiB").out
+    assert "3-1: share 28.1%, 0% reads" in text
+    assert "4831838208" in text
+    found = json.loads(spekctl("show", "spc1", "--size", "10GiB", "--json").out)
+    assert found["workload"]["workload"]["name"] == "spc1"
+    assert found["config"]["asus"][0]["bytes"] == 4831838208
+    assert "exclude each other" in spekctl("show", "spc1", "--size", "1G", "-d", "/dev/x").sentence
+
+
+def test_devices_say_what_may_be_done(spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {
+        "/dev/fake0": (disk("/dev/fake0"), "", []),
+        "/dev/fake1": (disk("/dev/fake1"), "fake1 is mounted on /", []),
+        "/dev/fake2": (disk("/dev/fake2"), "", [blkid.Signature("xfs", "filesystem", 0)]),
+        "/dev/fake3": (disk("/dev/fake3", read_only=True), "", []),
+        "/dev/fake4": (disk("/dev/fake4"), "", None),
+    }
+    monkeypatch.setattr(device, "every", lambda everything: [one[0] for one in found.values()])
+    monkeypatch.setattr(safety, "verdict", lambda one: found[one.path][1])
+    monkeypatch.setattr(safety, "data_on", lambda one: found[one.path][2])
+    rows = json.loads(spekctl("devices", "--json").out)
+    assert [row["state"] for row in rows] == [
+        "reading and writing",
+        "no: fake1 is mounted on /",
+        "reading; writing with --destroy (it holds file system xfs at byte 0)",
+        "reading (it is read-only)",
+        "reading; what it holds can't be seen without root",
+    ]
+    table = spekctl("devices").out
+    assert "S123" in table and "no: fake1 is mounted on /" in table
+
+
+# --- the rest ------------------------------------------------------------------------------------
+
+
+def test_help_documents_every_exit_code(spekctl: Spekctl) -> None:
+    text = spekctl("--help").out
+    for code, meaning in EXIT_CODE_HELP.items():
+        assert f"{int(code):>3}  {meaning}" in text
+    assert set(EXIT_CODE_HELP) == set(ExitCode)
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_help(name: str, spekctl: Spekctl) -> None:
+    outcome = spekctl(name, "--help")
+    assert outcome.code == 0
+    assert outcome.out.startswith(f"Usage: spekctl {name}")
+
+
+def test_the_version_is_that_of_the_package(spekctl: Spekctl) -> None:
+    import tomllib
+
+    root = Path(__file__).resolve().parents[2]
+    version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    assert version in spekctl("--version").out
+
+
+def test_verbose_shows_where_it_arose(spekctl: Spekctl) -> None:
+    outcome = spekctl("-v", "show", "spc9")
+    assert outcome.code == ExitCode.USAGE
+    assert "Traceback" in outcome.err
+
+
+def test_starting_up_imports_nothing_heavy() -> None:
+    """A start in an emulated guest is twenty times slower; see the lazy group."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from spekctl import cli; cli.run(['workloads']);"
+        "heavy = {'pyroute2', 'rich', 'asyncio', 'spekctl.vm', 'jsonschema'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The netlink seam: attributes go out as the contract says, answers come in as records."""
+
+from __future__ import annotations
+
+import errno
+import struct
+from enum import IntEnum
+from typing import Any
+
+import pytest
+
+from spekctl import client, records, workload
+from spekctl.errors import NotPermittedError, RefusedError, SpekError, UsageError
+from spekctl.gen import spek
+from spekctl.resolve import Options, Target, resolve
+
+DISK = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
+
+
+def attributes(name: str, **options: Any) -> dict[str, Any]:
+    """What a run of a shipped workload sends, after a round trip through real messages."""
+    config = resolve(workload.load(name), Options(available_cpus=(0, 1), **options), [DISK])
+    message = spek.RunMsg()
+    message["cmd"], message["version"] = spek.Cmd.RUN_NEW, spek.VERSION
+    message["header"]["type"] = 30
+    message["attrs"] = client._encode(spek.RunMsg, client._run_attributes(spek, config))
+    message.encode()
+    received = spek.message(message.data)
+    received.decode()
+    return client._decode(received)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (records.RunState, spek.RunState),
+        (records.Phase, spek.Phase),
+        (records.Reason, spek.Reason),
+        (records.Direction, spek.Direction),
+        (records.Metric, spek.Metric),
+    ],
+)
+def test_our_enums_are_those_of_the_contract(ours: type[IntEnum], theirs: type[IntEnum]) -> None:
+    assert {one.name: one.value for one in ours} == {one.name: one.value for one in theirs}
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (records.WorkerInfo, spek.WorkerNla),
+        (records.TargetInfo, spek.TargetNla),
+        (records.CellRow, spek.CellNla),
+    ],
+)
+def test_records_hold_what_answers_carry(record: Any, message: Any) -> None:
+    names = set(record.__dataclass_fields__)
+    assert names - set(message.keys) == set()
+    assert set(message.keys) - names <= {"index"}
+
+
+def test_limits_are_those_of_the_contract() -> None:
+    from spekctl import model
+
+    assert (model.STREAMS_MAX, model.SIZES_MAX) == (spek.MAX_STREAMS, spek.MAX_SIZES)
+    assert (model.ASUS_MAX, model.ARRIVALS_MAX) == (spek.MAX_ASUS, spek.MAX_ARRIVALS)
+    assert (model.TARGETS_MAX, model.WORKERS_MAX) == (spek.MAX_TARGETS, spek.MAX_WORKERS)
+
+
+@pytest.mark.parametrize("name", workload.shipped_names())
+def test_a_workload_survives_the_wire(name: str) -> None:
+    options = {"bsu": 3} if name == "spc1" else {}
+    config = resolve(workload.load(name), Options(available_cpus=(0,), **options), [DISK])
+    sent = attributes(name, **options)
+    assert sent["name"] == name
+    assert sent["target"] == [{"major": 8, "minor": 16, "diskseq": 5}]
+    assert sent["worker"] == [{"cpu": 0}]
+    assert [one["bytes"] for one in sent["asu"]] == [one.bytes for one in config.asus]
+    for stream, row in zip(config.streams, sent["stream"], strict=True):
+        assert row["read_ppm"] == stream.read_ppm
+        assert row["pattern"] == spek.Pattern[stream.pattern.upper()]
+        assert row.get("restart_bytes", 0) == stream.restart_bytes
+        assert row["size"] == [{"bytes": one.bytes, "weight": one.weight} for one in stream.sizes]
+
+
+def test_the_blamed_part_is_found_from_its_offset() -> None:
+    config = resolve(workload.load("spc1"), Options(bsu=1, available_cpus=(0,)), [DISK])
+    message = spek.RunMsg()
+    message["attrs"] = client._encode(spek.RunMsg, client._run_attributes(spek, config))
+    message.encode()
+    data = bytes(message.data)
+    for index, stream in enumerate(config.streams):
+        offset = data.index(stream.name.encode() + b"\0")
+        assert client._blamed(spek.RunMsg, data, offset) == ("stream", index)
+    assert client._blamed(spek.RunMsg, data, data.index(b"asu2\0")) == ("asu", 1)
+    assert client._blamed(spek.RunMsg, data, 20) == ("name", 0)
+    assert client._blamed(spek.RunMsg, data, len(data)) is None
+
+
+def test_read_only_runs_never_ask_to_write() -> None:
+    assert "write" not in attributes("random-read-4k", write=True)
+    assert "write" not in attributes("random-write-4k")
+    assert attributes("random-write-4k", write=True)["write"] == 1
+
+
+def test_an_interval_of_zero_is_sent() -> None:
+    assert attributes("random-read-4k", interval_ns=0)["interval_ns"] == 0
+
+
+class FakeLink:
+    """Answers dumps and requests from a list."""
+
+    def __init__(self, *answers: dict[str, Any]) -> None:
+        self.answers = list(answers)
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    def dump(self, command: IntEnum, **values: Any) -> list[dict[str, Any]]:
+        self.asked.append((command.name, values))
+        return self.answers
+
+    def ask(self, command: IntEnum, **values: Any) -> dict[str, Any]:
+        self.asked.append((command.name, values))
+        return self.answers[0]
+
+
+def client_of(*answers: dict[str, Any]) -> client.Client:
+    made = client.Client.__new__(client.Client)
+    made._spek = spek
+    made._link = FakeLink(*answers)  # type: ignore[assignment]
+    made._listener = None
+    return made
+
+
+def test_histograms_are_put_together_from_their_parts() -> None:
+    def part(first: int, *counts: int) -> dict[str, Any]:
+        return {
+            "phase": 1,
+            "stream": 0,
+            "direction": 1,
+            "metric": 1,
+            "sum_ns": 900,
+            "min_ns": 3,
+            "max_ns": 500,
+            "hist_bits": 6,
+            "hist_first": first,
+            "hist": struct.pack(f"={len(counts)}Q", *counts),
+        }
+
+    counters = {
+        "phase": 1,
+        "stream": 0,
+        "direction": 1,
+        "ios": 6,
+        "bytes": 24576,
+        "requests": 6,
+        "errors": 2,
+        "error": [{"status": 5, "count": 2}],
+    }
+    (cell,) = client_of(counters, part(10, 1, 0, 2), part(300, 3)).stats(1)
+    assert cell.direction is records.Direction.WRITE
+    assert cell.errors_by_errno == {errno.EIO: 2}
+    found = cell.histograms[records.Metric.SERVICE]
+    assert found.counts == {10: 1, 12: 2, 300: 3}
+    assert (found.min_ns, found.max_ns, found.sum_ns) == (3, 500, 900)
+
+
+def test_an_interval_becomes_a_row() -> None:
+    values = {
+        "seq": 4,
+        "phase": 1,
+        "start_ns": 10,
+        "end_ns": 20,
+        "outstanding": 3,
+        "backlog": 9,
+        "cpu_ns": 5,
+        "switches": 1,
+        "dropped": 2,
+        "cell": [{"direction": 1, "ios": 7, "response_p99_ns": 99}],
+        "streams": struct.pack("=8Q", *range(8)),
+    }
+    (row,) = client_of(values).intervals(1, 4)
+    assert (row.write.ios, row.write.response_p99_ns, row.read.ios) == (7, 99, 0)
+    assert row.streams == ((0, 1, 2, 3), (4, 5, 6, 7))
+    assert (row.seq, row.dropped, row.phase) == (4, 2, records.Phase.MEASURE)
+
+
+def test_operations_are_put_in_order() -> None:
+    pack = struct.Struct("=QQIIHHHH").pack
+    parts = [
+        {"first": 1, "ops": pack(20, 8192, 4096, 0, 1, 0, 0, 1)},
+        {"first": 0, "ops": pack(10, 4096, 4096, 0, 0, 0, 0, 0)},
+    ]
+    assert [one.at_ns for one in client_of(*parts).operations(1, 0, 2)] == [10, 20]
+
+
+def test_a_run_from_a_newer_module_is_understood() -> None:
+    info = client_of(
+        {
+            "id": 3,
+            "state": 1,
+            "phase": 0,
+            "backend": 2,
+            "something_new": 1,
+            "worker": [{"index": 0, "cpu": 1, "pid": 44}],
+            "target": [{"major": 8, "minor": 0, "backend": 1}],
+        }
+    ).run_get(3)
+    assert info.state is records.RunState.RUNNING
+    assert info.workers[0].pid == 44
+    assert (info.backend, info.targets[0].backend) == ("mq", "bio")
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "kind", "wanted"),
+    [
+        (errno.EPERM, "Operation not permitted", NotPermittedError, "needs root"),
+        (errno.EPERM, "A sentence.", NotPermittedError, "A sentence."),
+        (errno.EBUSY, "Somebody has it.", RefusedError, "Somebody has it."),
+        (errno.ERANGE, "Too much.", UsageError, "Too much."),
+        (errno.EINVAL, "Invalid argument", UsageError, "refused run-new: Invalid argument"),
+        (errno.ENOMEM, "Cannot allocate memory", SpekError, "(errno 12)"),
+    ],
+)
+def test_refusals_keep_the_kernels_sentence(
+    code: int, text: str, kind: type[SpekError], wanted: str
+) -> None:
+    error = client._refusal(code, text, "run-new")
+    assert type(error) is kind
+    assert wanted in error.message
+    assert (error.errno, error.operation) == (code, "run-new")
+
+
+class InterruptedSocket:
+    """A socket whose first dumps say that the kernel's list changed under way."""
+
+    def __init__(self, interrupted: int) -> None:
+        self.interrupted = interrupted
+        self.dumps = 0
+
+
+def link_with(monkeypatch: pytest.MonkeyPatch, interrupted: int) -> tuple[Any, list[int]]:
+    link = client.Link.__new__(client.Link)
+    link._gen = spek
+    link._netlink_error = OSError
+    dumps: list[int] = []
+
+    def send(message: Any, flags: int, callback: Any = None) -> list[Any]:
+        dumps.append(flags)
+        torn = len(dumps) <= interrupted
+        callback({"header": {"flags": client.NLM_F_DUMP_INTR if torn else 0}})
+        answer = spek.RunMsg()
+        answer["attrs"] = [("SPEK_A_RUN_ID", len(dumps))]
+        answer["header"]["type"] = 30
+        return [answer]
+
+    monkeypatch.setattr(link, "_send", send)
+    return link, dumps
+
+
+def test_an_interrupted_dump_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    link, dumps = link_with(monkeypatch, interrupted=2)
+    assert link.dump(spek.Cmd.RUN_GET) == [{"id": 3}]
+    assert len(dumps) == 3
+
+
+def test_a_dump_that_never_settles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    link, _ = link_with(monkeypatch, interrupted=10**6)
+    with pytest.raises(SpekError, match="changed under way"):
+        link.dump(spek.Cmd.RUN_GET)
+
+
+class EventSocket:
+    """recv() as a queue of outcomes."""
+
+    def __init__(self, *outcomes: Exception | bytes) -> None:
+        import os
+
+        self.outcomes = list(outcomes)
+        self.read_end, write_end = os.pipe()
+        os.write(write_end, b"x")
+
+    def fileno(self) -> int:
+        return self.read_end
+
+    def recv(self, size: int) -> bytes:
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+def test_lost_notifications_only_wake_up() -> None:
+    link = client.Link.__new__(client.Link)
+    overrun = OSError(errno.ENOBUFS, "No buffer space available")
+    events = EventSocket(b"one", overrun, b"two", BlockingIOError())
+    link._events = events
+    link.wait(5.0)
+    assert events.outcomes == []
+
+
+def test_a_dead_socket_is_not_taken_for_silence() -> None:
+    link = client.Link.__new__(client.Link)
+    link._events = EventSocket(OSError(errno.EBADF, "Bad file descriptor"))
+    with pytest.raises(OSError):
+        link.wait(5.0)

@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results: the schema is published and kept, the numbers can be recomputed from the buckets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+from lib.fake_kernel import SECOND, START_NS, FakeKernel, histogram
+
+from spekctl import observe, prober, report, result, run, stats, summary, workload
+from spekctl.device import DiskStat
+from spekctl.errors import RefusedError
+from spekctl.gen.spek_prober import ProbeState
+from spekctl.progress import LineProgress
+from spekctl.records import (
+    CellRow,
+    Direction,
+    Histogram,
+    IntervalRow,
+    Metric,
+    Phase,
+    Reason,
+    RunInfo,
+    RunState,
+    StatsCell,
+    TargetInfo,
+)
+from spekctl.resolve import Options, Target, resolve
+
+SCHEMA = json.loads(result.SCHEMA_FILE.read_text())
+DISK = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
+
+
+def test_the_schema_is_that_of_the_structs() -> None:
+    assert json.loads(json.dumps(result.json_schema())) == SCHEMA, (
+        "result.schema.json is out of date; run python -m spekctl.schemas, and raise"
+        " SCHEMA_VERSION if a field changed its meaning or went away"
+    )
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def plan(name: str = "mixed-70-30-8k", **options: Any) -> result.Plan:
+    found = workload.load(name)
+    facts = result.TargetFacts(
+        path="/dev/x",
+        name="x",
+        major=8,
+        minor=16,
+        diskseq=5,
+        bytes=10 << 30,
+        logical_block=512,
+        physical_block=512,
+        model="M",
+        serial="S",
+        wwn="",
+        driver="sd",
+        rotational=True,
+        zoned="none",
+        scheduler="none",
+        iostats="1",
+        nomerges="0",
+        disk_before=result.DiskCounters(10, 80, 20, 160),
+    )
+    return result.Plan(
+        run=1,
+        started_ns=START_NS,
+        command=["run", name],
+        workload=found,
+        config=resolve(found, Options(available_cpus=(0,), write=True, **options), [DISK]),
+        targets=[facts],
+        remarks=["a remark"],
+    )
+
+
+INFO = RunInfo(
+    id=1,
+    name="mixed-70-30-8k",
+    state=RunState.DONE,
+    phase=Phase.DRAIN,
+    reason=Reason.COMPLETED,
+    started_ns=START_NS,
+    measure_ns=START_NS + SECOND,
+    drain_ns=START_NS + 5 * SECOND,
+    ended_ns=START_NS + 5 * SECOND + 1000,
+    now_ns=START_NS + 9 * SECOND,
+    module_version="0.1.0",
+    targets=(
+        TargetInfo(
+            8, 16, "x", 5, 10 << 30, 512, 1 << 20, "mq", "why", 0, 90, 90 * 8192, 40, 40 * 8192
+        ),
+    ),
+)
+
+
+def cell(direction: Direction, times: list[int], phase: Phase = Phase.MEASURE) -> StatsCell:
+    found: dict[Metric, Histogram] = (
+        dict.fromkeys(Metric, histogram(times)) if phase is Phase.MEASURE else {}
+    )
+    return StatsCell(phase, 0, direction, len(times), 8192 * len(times), len(times), 0, {}, found)
+
+
+READS = [100_000 + 977 * n for n in range(70)]
+WRITES = [900_000 + 3331 * n for n in range(30)]
+CELLS = [
+    cell(Direction.READ, [1] * 20, Phase.RAMP),
+    cell(Direction.READ, READS),
+    cell(Direction.WRITE, WRITES),
+]
+AFTER = DiskStat(10 + 90, 80 + 90 * 16, 20 + 40, 160 + 40 * 16)
+
+
+def build(
+    info: RunInfo = INFO,
+    cells: Sequence[StatsCell] = CELLS,
+    rows: Sequence[IntervalRow] = (),
+    after: DiskStat | None = AFTER,
+    **options: Any,
+) -> result.Result:
+    return report.build(plan(**options), info, cells, rows, [after], None)
+
+
+def as_json(made: result.Result) -> dict[str, Any]:
+    """Encoded, valid against the published schema, and decoded to the same."""
+    data = result.encode(made)
+    found: dict[str, Any] = json.loads(data)
+    jsonschema.validate(found, SCHEMA)
+    assert msgspec.json.decode(data, type=result.Result) == made
+    return found
+
+
+def test_totals_are_of_the_measure_phase_only() -> None:
+    totals = as_json(build())["totals"]
+    assert (totals["read"]["ios"], totals["write"]["ios"], totals["all"]["ios"]) == (70, 30, 100)
+    assert totals["all"]["iops"] == 25.0
+    assert totals["all"]["bytes_per_s"] == 100 * 8192 / 4
+    assert totals["all"]["mean_bytes"] == 8192
+
+
+def test_phases_say_when_and_how_much() -> None:
+    phases = as_json(build())["phases"]
+    assert [(one["phase"], one["ios"], one["duration_ns"]) for one in phases] == [
+        ("ramp", 20, SECOND),
+        ("measure", 100, 4 * SECOND),
+        ("drain", 0, 1000),
+    ]
+
+
+def test_percentiles_can_be_recomputed_from_the_buckets() -> None:
+    found = as_json(build())
+    parts = []
+    for one in found["cells"]:
+        times = one["times"]["response"]
+        if times is None:
+            continue
+        buckets = times["histogram"]
+        counts = dict(enumerate(buckets["counts"], start=buckets["first"]))
+        parts.append(
+            Histogram(buckets["bits"], counts, times["sum_ns"], times["min_ns"], times["max_ns"])
+        )
+        assert sum(buckets["counts"]) == one["ios"] == times["count"]
+    merged = stats.merge(parts)
+    assert merged is not None
+    total = found["totals"]["all"]["times"]["response"]
+    for name, ppm in result.PERCENTILES.items():
+        assert total["percentiles_ns"][name] == stats.percentile(merged, ppm)
+    assert total["mean_ns"] == pytest.approx(sum(READS + WRITES) / 100)
+    assert (total["min_ns"], total["max_ns"]) == (min(READS), max(WRITES))
+
+
+def test_the_disk_is_asked_whether_it_agrees() -> None:
+    (target,) = as_json(build())["targets"]
+    assert target["disk_agrees"] is True
+    assert target["disk"] == {
+        "reads": 90,
+        "read_sectors": 90 * 16,
+        "writes": 40,
+        "write_sectors": 40 * 16,
+    }
+    (target,) = as_json(build(after=replace(AFTER, reads=999)))["targets"]
+    assert target["disk_agrees"] is False
+    (target,) = as_json(build(after=None))["targets"]
+    assert (target["disk_agrees"], target["disk"]) == (None, None)
+
+
+def test_requests_that_were_sent_twice_leave_it_open() -> None:
+    info = replace(INFO, targets=(replace(INFO.targets[0], refused=3),))
+    assert as_json(build(info))["targets"][0]["disk_agrees"] is None
+
+
+def test_a_run_that_ended_in_its_ramp_is_a_result_too() -> None:
+    info = replace(
+        INFO, reason=Reason.STOPPED, measure_ns=0, drain_ns=0, ended_ns=START_NS + SECOND // 2
+    )
+    found = as_json(build(info, CELLS[:1]))
+    assert found["totals"]["all"]["ios"] == 0
+    assert found["totals"]["all"]["times"] == {"response": None, "service": None, "slip": None}
+    assert [one["phase"] for one in found["phases"]] == ["ramp"]
+    assert found["outcome"]["ok"] is False
+    assert printed(build(info, CELLS[:1]))
+
+
+def test_errors_are_counted_by_cause_over_all_phases() -> None:
+    failed = [
+        replace(CELLS[0], errors=2, errors_by_errno={5: 2}),
+        replace(CELLS[1], errors=3, errors_by_errno={5: 1, 121: 2}),
+    ]
+    info = replace(INFO, errors=5, first_error="read of 4096 bytes at 0 on x: EIO")
+    outcome = as_json(build(info, failed))["outcome"]
+    assert outcome["errors_by_cause"] == {"EIO": 3, "EREMOTEIO": 2}
+    assert outcome["ok"] is False
+    assert "5 I/Os failed" in outcome["text"]
+
+
+def test_backlog_and_offered_rate_of_an_open_loop() -> None:
+    row = IntervalRow(
+        0,
+        Phase.MEASURE,
+        START_NS + SECOND,
+        START_NS + 2 * SECOND,
+        5,
+        77,
+        1,
+        1,
+        CellRow(Direction.READ),
+        CellRow(Direction.WRITE),
+        dropped=4,
+    )
+    made = build(replace(INFO, backlog=12), rows=[row], rate=1000.0)
+    found = as_json(made)
+    assert found["outcome"]["offered_iops"] == 1000
+    assert (found["outcome"]["backlog"], found["outcome"]["backlog_max"]) == (12, 77)
+    assert found["intervals_dropped"] == 4
+    text = printed(made)
+    assert "offered 1,000 I/Os per second; backlog at the end 12, at most 77" in text
+    assert "4 intervals were overwritten" in text
+
+
+def printed(made: result.Result) -> str:
+    import io
+
+    from rich.console import Console
+
+    stream = io.StringIO()
+    summary.print_result(made, Console(file=stream, width=100, highlight=False))
+    assert "…" not in stream.getvalue()
+    return stream.getvalue()
+
+
+def test_the_summary_has_a_row_for_each_direction_and_the_sum() -> None:
+    text = printed(build())
+    names = [line.split()[0] for line in text.splitlines() if line.startswith("  ")]
+    assert {"read", "write", "all"} <= set(names)
+    assert "a remark" in text
+    assert "SPC-1-like" not in text
+
+
+def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
+    text = printed(build(after=replace(AFTER, reads=999)))
+    assert "/dev/x itself counted 989 reads and 40 writes, spek sent 90 and 40" in text
+    assert "itself counted" not in printed(build())
+
+
+def test_spc1_results_are_called_spc_1_like() -> None:
+    text = printed(build(name="spc1", bsu=2))
+    assert "spc1 (SPC-1-like): 2 BSU (100 I/Os per second offered)" in text
+    assert all(f"  {name} " in text for name in ("1-1", "2-3", "3-1"))
+
+
+def test_the_environment_is_read(tmp_path: Path) -> None:
+    for path, text in {
+        "proc/cpuinfo": "processor\t: 0\nmodel name\t: Fast CPU\n",
+        "proc/cmdline": "quiet\n",
+        "proc/sys/kernel/tainted": "4096\n",
+        "proc/sys/kernel/random/boot_id": "abc\n",
+        "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
+        "sys/devices/system/cpu/online": "0-2\n",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
+        "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
+        "sys/devices/system/cpu/cpu2/cpufreq/scaling_governor": "powersave\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    found = report.environment("1.2.3", tmp_path)
+    assert (found.taint, found.clocksource, found.cpus_online) == (4096, "tsc", "0-2")
+    assert (found.cpu_model, found.module_version) == ("Fast CPU", "1.2.3")
+    assert found.governors == {"performance": "0-1", "powersave": "2"}
+
+
+# --- the prober beside it ------------------------------------------------------------------------
+
+
+def counters(scale: int, **changes: int | None) -> prober.CpuCounters:
+    values: dict[str, int | None] = dict.fromkeys(observe.CPU_COLUMNS, 0)
+    values.update(
+        user_ns=scale * 100,
+        system_ns=scale * 300,
+        idle_ns=scale * 600,
+        switches=scale * 5,
+        interrupts=scale * 7,
+    )
+    return prober.CpuCounters(**{**values, **changes})
+
+
+@dataclass
+class FakeProber:
+    """Samples each half second from just before the run on."""
+
+    busy: bool = False
+    lacks: str = ""
+    calls: list[str] = field(default_factory=list)
+
+    def start(self, interval_ns: int, tasks: Sequence[int]) -> int:
+        self.calls.append(f"start {interval_ns} {tasks}")
+        if self.busy:
+            raise RefusedError("A probe runs already.")
+        return 4
+
+    def samples(self, probe: int, after: prober.Row | None) -> prober.Batch:
+        first = 0 if after is None else after.seq + 1
+        made = []
+        for seq in range(first, 12):
+            start = START_NS + seq * SECOND // 2
+            changes: dict[str, int | None] = {self.lacks: None} if self.lacks else {}
+            total = counters(1, **changes)
+            task = prober.TaskCounters(10, 0, 10, 1, 2, 0)
+            row = prober.Row(4, seq, seq, start, start, start, False, total, {}, {})
+            made.append(
+                prober.Sample(row, start, start + SECOND // 2, total, {0: total}, {50: task})
+            )
+        return prober.Batch(tuple(made), 0, made[-1].row if made else after)
+
+    def stop(self, probe: int) -> prober.ProbeInfo:
+        self.calls.append("stop")
+        return prober.ProbeInfo("0.1.0", ProbeState.DONE, 4, rows=13, cost_sum_ns=1300)
+
+    def delete(self, probe: int) -> None:
+        self.calls.append("delete")
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+
+def observer(**options: Any) -> tuple[observe.ProberObserver, FakeProber]:
+    fake = FakeProber(**options)
+    return observe.ProberObserver(fake, SECOND // 2), fake  # type: ignore[arg-type]
+
+
+def test_samples_are_cut_to_the_measure_phase() -> None:
+    seen, fake = observer()
+    assert seen.start([50, 0]) == ""
+    found = seen.finish(INFO)
+    assert found is not None
+    assert fake.calls == [f"start {SECOND // 2} [50]", "stop", "delete"]
+    assert found.measure_ns == 4 * SECOND
+    assert found.measure["machine"]["system_ns"] == 8 * 300
+    assert found.measure["workers"]["involuntary"] == 16
+    assert found.measure_cpus["0"]["switches"] == 40
+    assert (found.samples, found.cost_mean_ns) == (12, 100.0)
+    made = msgspec.structs.replace(build(), prober=found)
+    as_json(made)
+    text = printed(made)
+    assert "machine: user 10.0%, system 30.0%, idle 60.0%" in text
+    assert "0.400 context switches per I/O" in text
+
+
+def test_a_counter_that_the_kernel_lacks_is_left_out_not_zero() -> None:
+    seen, _ = observer(lacks="steal_ns")
+    seen.start([])
+    found = seen.finish(INFO)
+    assert found is not None
+    assert "steal_ns" not in found.measure["machine"]
+    column = found.tables[0].columns.index("steal_ns")
+    assert {row[column] for row in found.tables[0].rows} == {None}
+
+
+def test_the_live_figures_are_of_the_interval() -> None:
+    seen, _ = observer()
+    seen.start([])
+    row = IntervalRow(
+        0,
+        Phase.MEASURE,
+        START_NS + SECOND,
+        START_NS + 2 * SECOND,
+        0,
+        0,
+        0,
+        0,
+        CellRow(Direction.READ, ios=20),
+        CellRow(Direction.WRITE),
+    )
+    figures = seen.machine(row)
+    assert figures is not None
+    assert (figures.user, figures.system, figures.idle) == (0.1, 0.3, 0.6)
+    assert (figures.switches_per_io, figures.interrupts_per_io) == (0.5, 0.7)
+
+
+def test_somebody_elses_probe_is_left_alone() -> None:
+    seen, fake = observer(busy=True)
+    assert "A probe runs already." in seen.start([1])
+    assert seen.finish(INFO) is None
+    seen.close()
+    assert fake.calls == [f"start {SECOND // 2} [1]", "close"]
+
+
+def test_a_probe_does_not_survive_a_failed_run() -> None:
+    seen, fake = observer()
+    seen.start([1])
+    seen.close()
+    assert fake.calls[1:] == ["stop", "delete", "close"]
+
+
+def test_a_failure_under_way_gives_the_devices_back() -> None:
+    kernel = FakeKernel()
+    found = workload.load("random-read-4k")
+    request = run.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
+
+    class Broken(LineProgress):
+        def show(self, clock: object, news: object) -> None:
+            raise RuntimeError("the terminal burns")
+
+    with pytest.raises(RuntimeError), run.Interrupts() as interrupts:
+        run.execute(kernel, request, Broken(quiet=True), interrupts)
+    assert kernel.calls[-3:] == ["run-stop", "run-get", "run-delete"]
+    assert kernel.deleted

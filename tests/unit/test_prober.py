@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The prober's client: columns by name, rows put together from messages, differences."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from spekctl import prober
+from spekctl.gen import spek_prober as uapi
+from spekctl.prober import CpuCounters, Prober, TaskCounters
+
+ABSENT = 2**64 - 1
+WIDTH = len(uapi.CpuColumn)
+
+
+class FakeLink:
+    """Answers dumps from a list of rows, as the kernel would; each row is a list of messages."""
+
+    def __init__(self, rows: list[list[dict[str, Any]]], dropped: int = 0) -> None:
+        self.rows = rows
+        self.dropped = dropped
+
+    def dump(self, command: int, probe: int, since: int) -> list[dict[str, Any]]:
+        assert command == uapi.Cmd.SAMPLE_GET
+        messages = [message for row in self.rows for message in row if message["seq"] >= since]
+        return [{**message, "dropped": self.dropped} for message in messages]
+
+
+def block(table: int, entities: dict[int, list[int]]) -> dict[str, Any]:
+    cells = [cell for row in entities.values() for cell in row]
+    return {
+        "table": table,
+        "entities": struct.pack(f"={len(entities)}I", *entities),
+        "cells": struct.pack(f"={len(cells)}Q", *cells),
+    }
+
+
+def message(seq: int, *blocks: dict[str, Any], more: int = 0) -> dict[str, Any]:
+    head = {"probe": 1, "seq": seq, "tick": seq, "due_ns": seq * 10, "start_ns": seq * 10 + 1}
+    return {**head, "end_ns": seq * 10 + 2, "final": 0, "more": more, "block": list(blocks)}
+
+
+def cpu_row(value: int, switches: int = 7) -> list[dict[str, Any]]:
+    return [
+        block(uapi.Table.CPU, {0: [value] * WIDTH, uapi.TOTAL: [2 * value] * WIDTH}),
+        block(uapi.Table.SWITCHES, {0: [switches], uapi.TOTAL: [switches]}),
+    ]
+
+
+def connect(monkeypatch: pytest.MonkeyPatch, link: FakeLink) -> Prober:
+    monkeypatch.setattr(prober, "Link", lambda *arguments: link)
+    return Prober()
+
+
+@pytest.mark.parametrize(
+    ("record", "columns"),
+    [
+        (CpuCounters, [*uapi.CpuColumn, *uapi.SwitchColumn]),
+        (TaskCounters, [*uapi.TaskColumn]),
+    ],
+)
+def test_fields_are_the_columns_in_order(record: Any, columns: list[Any]) -> None:
+    names = [field.name.removesuffix("_ns") for field in fields(record)]
+    assert names == [column.name.lower() for column in columns]
+
+
+def test_row_in_parts_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu, switches = cpu_row(5)
+    tasks = {pid: [pid] * len(uapi.TaskColumn) for pid in range(10, 20)}
+    parts = [
+        message(3, cpu, more=1),
+        message(3, switches, block(uapi.Table.TASK, dict(list(tasks.items())[:4])), more=1),
+        message(3, block(uapi.Table.TASK, dict(list(tasks.items())[4:]))),
+    ]
+    rows, dropped = connect(monkeypatch, FakeLink([parts, [message(4, *cpu_row(6))]])).rows(1)
+
+    assert dropped == 0
+    assert [row.seq for row in rows] == [3, 4]
+    assert rows[0].total.user_ns == 10
+    assert rows[0].cpus[0].switches == 7
+    assert list(rows[0].tasks) == list(range(10, 20))
+    assert rows[0].tasks[15].involuntary == 15
+
+
+def test_absent_is_none_and_stays_out_of_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = [message(0, *cpu_row(5))]
+    second = [message(1, *cpu_row(9, switches=ABSENT))]
+    batch = connect(monkeypatch, FakeLink([first, second])).samples(1)
+
+    (sample,) = batch.samples
+    assert sample.row.total.switches is None
+    assert sample.total.switches is None
+    assert sample.cpus[0].idle_ns == 4
+    assert sample.total.idle_ns == 8
+    assert sample.duration_ns == 10
+
+
+def test_cpu_in_one_row_only_is_in_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = block(uapi.Table.CPU, {uapi.TOTAL: [9] * WIDTH})
+    link = FakeLink([[message(0, *cpu_row(4))], [message(1, alone)], [message(2, *cpu_row(8))]])
+    first, second = connect(monkeypatch, link).samples(1).samples
+
+    assert first.cpus == second.cpus == {}
+    assert first.total.user_ns == 1
+
+
+def test_cursor_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = FakeLink([[message(seq, *cpu_row(seq))] for seq in range(4)], dropped=2)
+    client = connect(monkeypatch, link)
+    first = client.samples(1)
+    assert first.last is not None and first.last.seq == 3
+    assert client.samples(1, first.last).samples == ()
+    link.rows.append([message(6, *cpu_row(6))])
+    again = client.samples(1, first.last)
+
+    assert [sample.row.seq for sample in again.samples] == [6]
+    assert again.samples[0].cpus[0].user_ns == 3
+    assert again.dropped == 2

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The virtual rig without a guest: disks, kernels, the cache, what is refused and how."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from spekctl import cli
+from spekctl.errors import SpekError, UsageError
+from spekctl.vm import accel, kernels, modules
+from spekctl.vm.disks import parse_disk, parse_disks
+from spekctl.vm.kernels import Kernel, matches, version_key
+
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of our own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "spek"
+
+
+# ---- disks ----
+
+
+@pytest.mark.parametrize(
+    ("text", "bytes_", "block_size", "options"),
+    [
+        ("null_blk", 16 << 30, 512, {}),
+        ("null_blk,size=1024,bs=4096", 1 << 30, 4096, {}),
+        ("null_blk,completion_nsec=1000000,irqmode=2", 16 << 30, 512,
+         {"completion_nsec": "1000000", "irqmode": "2"}),
+        ("scsi_debug,dev_size_mb=64,sector_size=4096,delay=0", 64 * MIB, 4096, {"delay": "0"}),
+        ("nvme,size=4G,queues=2", 4 << 30, 512, {"queues": "2"}),
+        ("virtio,size=65536K", 64 * MIB, 512, {}),
+        ("virtio,size=2GiB", 2 << 30, 512, {}),
+    ],
+)  # fmt: skip
+def test_disk_is_understood(
+    text: str, bytes_: int, block_size: int, options: dict[str, str]
+) -> None:
+    disk = parse_disk(text)
+
+    assert (disk.bytes, disk.block_size, disk.options) == (bytes_, block_size, options)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("nul_blk", "there is no disk type 'nul_blk'; did you mean 'null_blk'?"),
+        ("", "there is no disk type ''"),
+        ("null_blk,siz=1", "null_blk has no option 'siz'; did you mean 'size'?"),
+        ("nvme,completion_nsec=1", "nvme has no option 'completion_nsec'"),
+        ("null_blk,size", "disk option 'size' must have the form name=value"),
+        ("null_blk,size=", "disk option 'size=' must have the form name=value"),
+        ("null_blk,size=big", "disk size 'big' is not a size"),
+        ("null_blk,size=-1", "disk size '-1' is not a size"),
+        ("null_blk,size=0", "disk size '0' of null_blk is not a positive number of MiB"),
+        ("nvme,size=1K", "disk size '1K' of nvme is not a positive number of MiB"),
+        ("nvme,bs=513", "logical block size '513' is not one of 512, 1024, 2048, 4096"),
+        ("nvme,queues=many", "queues=many is not a number of queues"),
+        ("null_blk,irqmode=$(id)", "'$(id)' is no value for the disk option irqmode"),
+    ],
+)
+def test_wrong_disk_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        parse_disk(text)
+
+    assert refusal.value.message.startswith(sentence)
+
+
+def test_second_scsi_debug_is_refused() -> None:
+    with pytest.raises(UsageError, match="only one scsi_debug disk"):
+        parse_disks(["scsi_debug", "null_blk", "scsi_debug"])
+
+
+def test_emulated_disk_is_a_sparse_file(tmp_path: Path) -> None:
+    arguments = parse_disk("nvme,size=1G,bs=4096,queues=3").qemu_arguments(2, tmp_path)
+
+    image = tmp_path / "disk2.img"
+    assert image.stat().st_size == 1 << 30
+    assert image.stat().st_blocks == 0
+    assert f"file={image}," in arguments[1]
+    assert arguments[3] == (
+        "nvme,drive=spekdrive2,serial=spekdisk2,logical_block_size=4096,"
+        "physical_block_size=4096,max_ioqpairs=3"
+    )
+
+
+# ---- kernels ----
+
+
+@pytest.mark.parametrize(
+    ("release", "wanted", "expected"),
+    [
+        ("6.1.0-56-amd64", "6.1", True),
+        ("6.1.0-56-amd64", "6.1.0-56", True),
+        ("6.1.0-56-amd64", "6.1.0-56-amd64", True),
+        ("6.12.117+deb12-amd64", "6.1", False),
+        ("6.12.117+deb12-amd64", "6.12.117", True),
+        ("6.1.0-56-amd64", "6.1.0-5", False),
+    ],
+)
+def test_beginning_of_a_release_names_it(release: str, wanted: str, expected: bool) -> None:
+    assert matches(release, wanted) is expected
+
+
+def test_releases_sort_by_number() -> None:
+    releases = ["6.9.1-amd64", "6.12.3-amd64", "6.1.0-5-amd64", "6.1.0-12-amd64"]
+
+    assert sorted(releases, key=version_key, reverse=True) == [
+        "6.12.3-amd64",
+        "6.9.1-amd64",
+        "6.1.0-12-amd64",
+        "6.1.0-5-amd64",
+    ]
+
+
+def unpacked(root: Path, release: str, *, headers: bool = True) -> Path:
+    """A tree as dpkg-deb leaves it: links and includes point to where packages are installed."""
+    (root / "boot").mkdir(parents=True)
+    (root / "boot" / f"vmlinuz-{release}").touch()
+    module_folder = root / "lib/modules" / release
+    (module_folder / "kernel").mkdir(parents=True)
+    (module_folder / "build").symlink_to(f"/usr/src/linux-headers-{release}")
+    for name in (release, "common"):
+        (root / f"usr/src/linux-headers-{name}").mkdir(parents=True)
+    if headers:
+        makefile = root / f"usr/src/linux-headers-{release}/Makefile"
+        makefile.write_text("include /usr/src/linux-headers-common/Makefile\n")
+        common = root / "usr/src/linux-headers-common/Makefile"
+        common.write_text("all:\n\t@echo common makefile found\n")
+    return root
+
+
+def test_unpacked_headers_work_where_they_are(tmp_path: Path) -> None:
+    root = unpacked(tmp_path / "elsewhere", "6.77.1-test")
+
+    kernels._make_relocatable(root, "6.77.1-test")
+
+    root = root.rename(tmp_path / "moved")
+    build = root / "lib/modules/6.77.1-test/build"
+    done = subprocess.run(["make", "-C", build], capture_output=True, text=True, check=True)
+    assert "common makefile found" in done.stdout
+    assert (root / "lib/modules/6.77.1-test/modules.dep").exists()
+
+
+def test_cached_kernel_is_found(cache: Path) -> None:
+    release = "6.77.1-test"
+    root = unpacked(cache / "kernels" / release, release)
+    kernels._make_relocatable(root, release)
+
+    kernel = kernels.find_kernel("6.77")
+
+    assert (kernel.release, kernel.origin) == (release, "cache")
+    assert kernel.headers == root / "usr/src/linux-headers-6.77.1-test"
+    assert kernel.label == "6.77"
+
+
+def test_kernel_without_headers_does_not_count(tmp_path: Path) -> None:
+    unpacked(tmp_path, "6.77.1-test", headers=False)
+
+    assert kernels.installed_kernels(tmp_path) == []
+
+
+def test_kernel_that_apt_does_not_know_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "_apt_cache", lambda *arguments: [])
+    monkeypatch.setattr(kernels.os, "geteuid", lambda: 1000)
+
+    with pytest.raises(SpekError, match=r"^no kernel 6\.99 with headers is installed, cached or"):
+        kernels.find_kernel("6.99")
+
+
+def test_old_package_lists_are_renewed_by_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def run(command: list[str], *, cwd: Path, what: str) -> None:
+        calls.append(what)
+        if what == "downloading the kernel":
+            raise SpekError("downloading the kernel failed: E: 404")
+
+    monkeypatch.setattr(kernels.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(kernels, "_available_releases", lambda wanted: ["6.77.1-amd64"])
+    monkeypatch.setattr(kernels, "_packages", lambda release: ["linux-image-6.77.1-amd64"])
+    monkeypatch.setattr(kernels, "_run", run)
+
+    with pytest.raises(SpekError, match="downloading the kernel failed"):
+        kernels.find_kernel("6.77")
+    assert calls == ["downloading the kernel", "apt-get update", "downloading the kernel"]
+
+
+def test_newest_package_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        "linux-image-6.12.9+deb12-amd64 - Linux 6.12 for 64-bit PCs (signed)",
+        "linux-image-6.12.117+deb12-amd64 - Linux 6.12 for 64-bit PCs (signed)",
+        "linux-image-6.12.200+deb12-cloud-amd64 - Linux 6.12 for x86-64 cloud (signed)",
+        "linux-image-6.12.200+deb12-rt-amd64 - Linux 6.12, PREEMPT_RT",
+        "linux-image-6.12.200+deb12-amd64-dbg - Debug symbols",
+        "linux-image-6.12.200+deb12-amd64-unsigned - Linux 6.12 for 64-bit PCs",
+        "linux-image-6.12-amd64 - Linux for 64-bit PCs (meta-package)",
+        "linux-image-6.1.0-56-amd64 - Linux 6.1 for 64-bit PCs (signed)",
+    ]
+    monkeypatch.setattr(kernels, "_apt_cache", lambda *arguments: lines)
+    monkeypatch.setattr(kernels, "_architecture", lambda: "amd64")
+
+    assert kernels._available_releases("6.12")[:2] == [
+        "6.12.117+deb12-amd64",
+        "6.12.9+deb12-amd64",
+    ]
+
+
+@pytest.mark.parametrize("name", ["missing/tree", "empty"])
+def test_directory_that_is_no_kernel_tree_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(UsageError, match=r"there is no kernel tree|is not a built kernel tree"):
+        kernels.find_kernel(str(tmp_path / name))
+
+
+# ---- builds ----
+
+
+def test_build_is_kept_by_content(tmp_path: Path) -> None:
+    headers = tmp_path / "headers"
+    headers.mkdir()
+    (headers / "Module.symvers").write_text("0x1 a vmlinux\n")
+    kernel = Kernel("6.77.1-test", tmp_path / "vmlinuz", headers, None, "test")
+    tree = tmp_path / "tree"
+    (tree / "kmod").mkdir(parents=True)
+    (tree / "Kbuild").write_text("obj-m := spek.o\n")
+    source = tree / "kmod/main.c"
+    source.write_text("int x;\n")
+
+    def digest() -> str:
+        return modules._digest(tree, modules._sources(tree), kernel)
+
+    first = digest()
+    (tree / "kmod/main.o").touch()
+    (tree / "kmod/spek_have.h").touch()
+    assert digest() == first, "what a build leaves behind is no source"
+    source.write_text("int y;\n")
+    second = digest()
+    (headers / "Module.symvers").write_text("0x2 a vmlinux\n")
+    assert len({first, second, digest()}) == 3
+
+
+# ---- KVM or TCG ----
+
+
+def some_kernel() -> Kernel:
+    return Kernel("6.77.1-test", Path("/vmlinuz"), Path("/headers"), None, "test")
+
+
+def test_environment_decides_on_kvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accel, "_may_use_kvm", lambda: True)
+    for answer in ("kvm", "tcg"):
+        monkeypatch.setenv("SPEK_ACCEL", answer)
+        assert accel.choose_accel(some_kernel()) == answer
+    monkeypatch.setenv("SPEK_ACCEL", "xen")
+    with pytest.raises(UsageError, match="SPEK_ACCEL is 'xen'; it can be kvm or tcg"):
+        accel.choose_accel(some_kernel())
+
+
+def test_kvm_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    boots: list[str] = []
+
+    def boot(kernel: Kernel) -> bool:
+        boots.append(kernel.release)
+        return len(boots) == 1
+
+    monkeypatch.delenv("SPEK_ACCEL", raising=False)
+    monkeypatch.setattr(accel, "_may_use_kvm", lambda: True)
+    monkeypatch.setattr(accel, "_boots_with_kvm", boot)
+
+    assert [accel.choose_accel(some_kernel()) for _ in range(3)] == ["kvm"] * 3
+    assert len(boots) == 1
+
+
+def test_no_kvm_device_means_tcg(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPEK_ACCEL", raising=False)
+    monkeypatch.setattr(accel, "_may_use_kvm", lambda: False)
+
+    assert accel.choose_accel(some_kernel()) == "tcg"
+    monkeypatch.setenv("SPEK_ACCEL", "kvm")
+    with pytest.raises(UsageError, match="/dev/kvm is missing or not open to this user"):
+        accel.choose_accel(some_kernel())
+
+
+# ---- the command line ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--", "rum"], "there is no command 'rum' to run in the guest; did you mean 'run'?"),
+        (["--", "vm", "--", "run"], "a guest cannot start guests: leave out the second 'vm'"),
+        (["--disk", "foo", "--", "devices"], "there is no disk type 'foo'"),
+        (["--disk", "nvme", "--", "show", "{disk2}"], "'{disk2}' stands for a disk that is not"),
+        (["--", "show", "{disk1}"], "'{disk1}' stands for a disk that is not there: no --disk"),
+        (["--memory", "lots", "--", "devices"], "memory 'lots' is not a size"),
+        (["--timeout", "0", "--", "devices"], "a time limit of 0 leaves no time to boot"),
+        (["--timeout", "soon", "--", "devices"], "'soon' is not a duration"),
+        (["--kernel", "./nowhere", "--", "devices"], "there is no kernel tree"),
+    ],
+)
+def test_wrong_use_is_one_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["vm", *arguments]) == 2
+
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"spekctl: {sentence}")
+    assert printed.err.count("\n") == 1
