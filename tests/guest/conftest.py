@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Fixtures of tests that run in a guest, as root, with a kernel of their own.
+
+Every fixture leaves nothing behind, and says so if it cannot: a module that does not unload or
+a device that stays claimed fails the test that used it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from spekctl.vm import guest_side
+
+
+def loaded(module: str) -> bool:
+    return Path("/sys/module", module).exists()
+
+
+def unload(module: str) -> None:
+    """Unload a module; a reference that is on its way out may hold it for a moment."""
+    end = time.monotonic() + 20
+    while True:
+        done = subprocess.run(["rmmod", module], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return
+        if time.monotonic() > end:
+            pytest.fail(f"{module} does not unload: {done.stderr.strip()}", pytrace=False)
+        time.sleep(0.2)
+
+
+def threads_named(prefix: str) -> list[str]:
+    """Kernel threads whose name begins with @prefix."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            name = path.read_text().strip()
+        except OSError:
+            continue
+        if name.startswith(prefix) and not (path.parent / "cmdline").read_bytes():
+            found.append(name)
+    return found
+
+
+def _module(name: str) -> Iterator[Path]:
+    path = Path(os.environ["SPEK_MODULES"], f"{name}.ko")
+    subprocess.run(["insmod", path], check=True)
+    yield path
+    if loaded(name):
+        unload(name)
+    assert not threads_named(name), f"{name} left threads behind: {threads_named(name)}"
+
+
+@pytest.fixture(scope="module")
+def spek_module() -> Iterator[Path]:
+    """spek.ko is loaded for the tests of this file; gives its path."""
+    yield from _module("spek")
+
+
+@pytest.fixture(scope="module")
+def prober_module() -> Iterator[Path]:
+    """spek_prober.ko is loaded for the tests of this file; gives its path."""
+    yield from _module("spek_prober")
+
+
+@pytest.fixture
+def null_blk() -> Iterator[Callable[..., str]]:
+    """null_blk(size_mb=1024, bs=512, **attributes) makes a disk and gives its device node."""
+    made: list[Path] = []
+
+    def make(size_mb: int = 1024, bs: int = 512, **attributes: int) -> str:
+        before = set(guest_side.CONFIGFS.glob("nullb*"))
+        options = {name: str(value) for name, value in attributes.items()}
+        disk = {"bytes": size_mb << 20, "block_size": bs, "options": options, "kind": "null_blk"}
+        try:
+            return guest_side.make_disk(disk)
+        finally:
+            made.extend(set(guest_side.CONFIGFS.glob("nullb*")) - before)
+
+    yield make
+    for item in reversed(made):
+        if (item / "power").read_text().strip() == "1":
+            (item / "power").write_text("0")
+        item.rmdir()
+
+
+@pytest.fixture
+def scsi_debug() -> Iterator[Callable[..., str]]:
+    """scsi_debug(size_mb=256, bs=512, **parameters) makes the disk and gives its device node."""
+
+    def make(size_mb: int = 256, bs: int = 512, **parameters: int) -> str:
+        options = {name: str(value) for name, value in parameters.items()}
+        disk = {"bytes": size_mb << 20, "block_size": bs, "options": options, "kind": "scsi_debug"}
+        return guest_side.make_disk(disk)
+
+    yield make
+    if loaded("scsi_debug"):
+        subprocess.run(["udevadm", "settle"], check=False)
+        unload("scsi_debug")
+
+
+def _emulated(number: int) -> str:
+    return os.environ[f"SPEK_DISK{number}"]
+
+
+@pytest.fixture
+def nvme_disk() -> str:
+    """QEMU's NVMe disk, 1 GiB, 512-byte blocks."""
+    return _emulated(1)
+
+
+@pytest.fixture
+def nvme_disk_4k() -> str:
+    """QEMU's NVMe disk, 1 GiB, 4096-byte blocks."""
+    return _emulated(2)
+
+
+@pytest.fixture
+def virtio_disk() -> str:
+    """QEMU's virtio-blk disk, 1 GiB, 512-byte blocks."""
+    return _emulated(3)
+
+
+@pytest.fixture
+def virtio_disk_4k() -> str:
+    """QEMU's virtio-blk disk, 1 GiB, 4096-byte blocks."""
+    return _emulated(4)
+
+
+@pytest.fixture
+def spekctl() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """spekctl("run", ...) runs the controller and gives its exit code and output."""
+
+    def run(*arguments: str, timeout: float = 200) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "spekctl", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The device agrees: what spek counts is what the kernel counts for the device, exactly.
+
+See lib.guest_agree for what is compared. Each case keeps to a few hundred I/Os; what it takes is
+mostly the two netlink dumps and the emulated CPU, not the device.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from lib.guest_agree import assert_streams_agree, run_and_compare, target_sums, watch
+from lib.guest_disks import disk_of_kind, emulated, eventually, null_disk, scsi_disk, settle
+from lib.guest_drive import (
+    Controller,
+    assert_completed,
+    capacity,
+    one_stream,
+    queue_of,
+    shipped,
+    sysfs,
+)
+from lib.guest_trace import RequestCounts, request_log
+from lib.netlink_raw import Refusal
+
+from spekctl import workload
+from spekctl.records import Direction
+from spekctl.vm import guest_side
+
+KIB, MIB = 1 << 10, 1 << 20
+KINDS = ("null_blk", "scsi_debug", "nvme", "virtio")
+BACKENDS = ("bio", "mq")
+
+
+@dataclass(frozen=True)
+class Disk:
+    """The disk that a group of tests shares."""
+
+    kind: str
+    bs: int
+    node: str
+
+
+@pytest.fixture(scope="module")
+def controller(spek_module: Path) -> Iterator[Controller]:
+    with Controller() as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def counts() -> Iterator[RequestCounts]:
+    found = RequestCounts()
+    yield found
+    found.close()
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(kind, bs) for kind in KINDS for bs in (512, 4096)],
+    ids=[f"{kind}-{bs}" for kind in KINDS for bs in (512, 4096)],
+)
+def disk(request: pytest.FixtureRequest) -> Iterator[Disk]:
+    kind, bs = request.param
+    with disk_of_kind(kind, bs) as node:
+        yield Disk(kind, bs, node)
+
+
+# ---- the matrix ----
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("depth", [1, 2, 32, 256])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_size_at_every_depth(
+    controller: Controller,
+    counts: RequestCounts,
+    disk: Disk,
+    backend: str,
+    depth: int,
+    workers: int,
+) -> None:
+    """All sizes from a logical block to 1 MiB in one run, half of it writes.
+
+    256 I/Os of 1 MiB would take a quarter of the guest's memory for every case, so the deepest
+    queue stops at 64 KiB; test_deepest_queue_of_the_largest_blocks has that corner.
+    """
+    sizes = [(disk.bs, 6), (16 * KIB, 4), (64 * KIB, 3)]
+    if disk.bs == 512:
+        sizes += [(KIB, 2), (3 * KIB + 512, 2), (4 * KIB, 4)]
+    if depth < 256:
+        sizes += [(256 * KIB, 2), (1 * MIB - disk.bs, 1), (1 * MIB, 1)]
+    config = one_stream(
+        disk.node,
+        sizes=sizes,
+        read_ppm=500_000,
+        depth=max(depth, workers),
+        workers=workers,
+        backend=backend,
+        count=max(200, 2 * depth),
+        align_bytes=disk.bs,
+    )
+
+    comparison = run_and_compare(controller, counts, config, disk.node)
+
+    assert comparison.outcome.target.backend == backend
+    assert all(comparison.wanted[0][way, disk.bs // 512] for way in Direction)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_requests_stay_below_a_smaller_limit(
+    controller: Controller, counts: RequestCounts, disk: Disk, backend: str
+) -> None:
+    """The queue's limit, lowered before the run: no larger request is sent, none is merged."""
+    limit = queue_of(disk.node) / "max_sectors_kb"
+    usual = limit.read_text()
+    limit.write_text("36")
+    try:
+        config = one_stream(
+            disk.node,
+            sizes=[(32 * KIB, 1), (36 * KIB, 1), (40 * KIB, 1), (256 * KIB, 1)],
+            read_ppm=500_000,
+            depth=8,
+            backend=backend,
+            count=200,
+            align_bytes=disk.bs,
+        )
+        comparison = run_and_compare(controller, counts, config, disk.node)
+    finally:
+        limit.write_text(usual)
+
+    (wanted,) = comparison.wanted
+    assert max(sectors for _, sectors in wanted) <= 36 * 2
+    # 256 KiB take at least eight requests: something was cut, so the limit was put to the test.
+    assert comparison.outcome.requests() > 2 * comparison.outcome.ios()
+
+
+# ---- the workloads that are shipped ----
+
+
+@pytest.mark.parametrize("name", workload.shipped_names())
+def test_shipped_workload(
+    controller: Controller, counts: RequestCounts, disk: Disk, name: str
+) -> None:
+    options: dict[str, int] = {}
+    if workload.load(name).workload.scale == "bsu":
+        options["bsu"] = 40
+    config = shipped(name, disk.node, count=512, workers=2, **options)
+
+    comparison = run_and_compare(controller, counts, config, disk.node)
+
+    flat = [operation for operations in comparison.operations for operation in operations]
+    assert len(flat) == 512 + config.ramp_count
+    assert {operation.stream for operation in flat} == set(range(len(config.streams)))
+
+
+# ---- corners ----
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_deepest_queue_of_the_largest_blocks(
+    controller: Controller, counts: RequestCounts, backend: str
+) -> None:
+    with null_disk(hw_queue_depth=256) as node:
+        config = one_stream(
+            node,
+            sizes=[(MIB, 1)],
+            read_ppm=500_000,
+            depth=256,
+            backend=backend,
+            count=512,
+            align_bytes=512,
+        )
+
+        run_and_compare(controller, counts, config, node)
+
+
+def test_refused_requests_are_counted_apart(controller: Controller, counts: RequestCounts) -> None:
+    """SCSI refuses requests beyond the device's own queue depth, and the disk counts the tries.
+
+    So there, and only there, the disk's number of I/Os is that of the sent ones plus the refused
+    ones; sectors are counted when they are done. What reaches the driver is what was sent.
+    """
+    with scsi_disk(ndelay=500_000) as node:
+        (sysfs(node) / "device/queue_depth").write_text("4")
+        config = one_stream(
+            node, read_ppm=500_000, depth=32, workers=2, backend="mq", count=400, align_bytes=512
+        )
+
+        comparison = watch(controller, counts, config, node)
+
+    assert_streams_agree(comparison)
+    (target,), (wanted,), (seen,) = (
+        comparison.outcome.info.targets,
+        comparison.wanted,
+        comparison.seen,
+    )
+    sent = target_sums(target)
+    assert target.refused > 0, "the device took everything: nothing was put to the test"
+    assert sum(one.ios for one in seen.stat.values()) == (
+        sum(one.ios for one in sent.values()) + target.refused
+    )
+    assert {way: one.sectors for way, one in seen.stat.items()} == {
+        way: one.sectors for way, one in sent.items()
+    }
+    assert seen.completed == wanted
+
+
+def test_scsi_is_not_refused_anything_by_default(
+    controller: Controller, counts: RequestCounts
+) -> None:
+    """Left to itself spek takes the path on which SCSI has nothing to refuse, and says why."""
+    with scsi_disk(ndelay=500_000) as node:
+        (sysfs(node) / "device/queue_depth").write_text("4")
+        config = one_stream(node, read_ppm=500_000, depth=32, workers=2, count=400)
+
+        target = run_and_compare(controller, counts, config, node).outcome.target
+
+    assert (target.backend, "SCSI" in target.backend_reason) == ("bio", True)
+
+
+# ---- partitions ----
+
+
+def partition(node: str, number: int, start: int, sectors: int) -> str:
+    """Tell the kernel of a partition, without writing a table."""
+    subprocess.run(["addpart", node, str(number), str(start), str(sectors)], check=True)
+    settle()
+    name = f"{node}p{number}" if node[-1].isdigit() else f"{node}{number}"
+    eventually(lambda: Path(name).exists(), f"{name} did not appear")
+    return name
+
+
+@pytest.fixture(params=["virtio", "scsi_debug"])
+def partitioned(request: pytest.FixtureRequest) -> Iterator[tuple[str, str, int]]:
+    """A disk, its second partition, and where that starts, in sectors."""
+    with disk_of_kind(request.param, 512) as node:
+        partition(node, 1, 64, 2000)
+        yield node, partition(node, 2, 2064, 4096), 2064
+        for number in (1, 2):
+            subprocess.run(["delpart", node, str(number)], check=True)
+        settle()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_partition_gets_what_is_meant_for_it(
+    controller: Controller,
+    counts: RequestCounts,
+    partitioned: tuple[str, str, int],
+    backend: str,
+) -> None:
+    disk, node, start = partitioned
+    config = one_stream(
+        node,
+        sizes=[(512, 1), (8 * KIB, 1)],
+        read_ppm=500_000,
+        depth=1,
+        backend=backend,
+        count=200,
+        align_bytes=512,
+    )
+
+    with request_log(disk) as log:
+        comparison = watch(controller, counts, config, node, disk=disk)
+        traced = log.read()
+
+    assert capacity(node) == 4096 * 512
+    assert_streams_agree(comparison)
+    (seen,), (target,) = comparison.seen, comparison.outcome.info.targets
+    assert seen.stat == target_sums(target)
+    assert [(one.sector - start) * 512 for one in traced] == [
+        operation.addr for operation in comparison.operations[0]
+    ]
+
+
+# ---- polled completion ----
+
+
+@contextlib.contextmanager
+def nvme_with_poll_queues(number: int) -> Iterator[str]:
+    """The first NVMe disk while the driver has poll queues; its name may change and change back."""
+    serial = (sysfs(emulated("nvme", 512)).resolve().parent / "serial").read_text().strip()
+
+    def reload(queues: int) -> str:
+        subprocess.run(["rmmod", "nvme"], check=True)
+        subprocess.run(["modprobe", "nvme", f"poll_queues={queues}"], check=True)
+        node = guest_side.make_disk({"kind": "nvme", "serial": serial})
+        # The second one comes by itself, and the tests after this one want it.
+        eventually(Path(emulated("nvme", 4096)).exists, "the other NVMe disk did not come back")
+        settle()
+        return node
+
+    yield reload(number)
+    assert reload(0) == emulated("nvme", 512)
+
+
+@pytest.fixture(params=["null_blk", "nvme"])
+def polled_disk(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "null_blk":
+        with null_disk(submit_queues=2, poll_queues=1) as node:
+            yield node
+    else:
+        with nvme_with_poll_queues(1) as node:
+            yield node
+
+
+def test_polled_completions_are_counted_alike(
+    controller: Controller, counts: RequestCounts, polled_disk: str
+) -> None:
+    for backend in BACKENDS:
+        for depth, workers in ((1, 1), (32, 2)):
+            config = one_stream(
+                polled_disk,
+                sizes=[(4 * KIB, 3), (64 * KIB, 1)],
+                read_ppm=500_000,
+                depth=depth,
+                workers=workers,
+                backend=backend,
+                polled=True,
+                count=300,
+            )
+
+            comparison = run_and_compare(controller, counts, config, polled_disk)
+
+            assert comparison.outcome.target.polled == 1
+            assert comparison.outcome.target.backend == backend
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_polling_is_refused_without_poll_queues(controller: Controller, kind: str) -> None:
+    # null_blk has one unless told otherwise.
+    plain = null_disk(poll_queues=0) if kind == "null_blk" else disk_of_kind(kind, 512)
+    with plain as node:
+        for backend in ("auto", *BACKENDS):
+            config = one_stream(node, backend=backend, polled=True, count=1)
+
+            with pytest.raises(Refusal, match="poll queues, and this one has none") as refusal:
+                controller.run_new(config)
+
+            assert refusal.value.attr.startswith("target[0]")
+
+
+# ---- the shares of SPC-1 ----
+
+
+def test_spc1_has_the_shares_of_spc1(controller: Controller, counts: RequestCounts) -> None:
+    """What arrives at the device has the mix of spc.md 1.6.
+
+    Its numbers are exact expectations, so what is allowed is sampling error: four standard
+    deviations at this number of I/Os, which the number is large enough to make small (0.8 points
+    for the largest share). tests/stats has the narrow bands, on the generator alone.
+    """
+    count = 60_000
+    with null_disk(irqmode=0) as node:
+        config = shipped("spc1", node, bsu=400, count=count, workers=2)
+        with controller.ready(config) as run:
+            before = counts.read(node)
+            outcome = controller.finish(run)
+            after = counts.read(node)
+    assert_completed(outcome)
+    requests = after["block_rq_issue"] - before["block_rq_issue"]
+
+    def assert_share(seen: int, percent: float, of: int = count) -> None:
+        expected = of * percent / 100
+        assert abs(seen - expected) < 4 * (expected * (1 - percent / 100)) ** 0.5, (seen, expected)
+
+    # Sizes of 1, 2, 4, 8 and 16 blocks of 4 KiB, in per cent of all I/Os.
+    for way, shares in (
+        (Direction.READ, (33.14, 2.52, 2.10, 0.84, 0.84)),
+        (Direction.WRITE, (43.70, 6.744, 5.62, 2.248, 2.248)),
+    ):
+        for blocks, percent in zip((1, 2, 4, 8, 16), shares, strict=True):
+            assert_share(requests[way, blocks * 8], percent)
+    assert sum(requests.values()) == count
+    assert_share(outcome.ios(Direction.READ), 39.44)
+    # Streams: share of all I/Os, reads among them.
+    streams = ((3.5, 50), (28.1, 50), (7, 100), (21, 50), (1.8, 30), (7, 30), (3.5, 100), (28.1, 0))
+    for number, (percent, reads) in enumerate(streams):
+        mine = {
+            way: sum(c.ios for c in outcome.cells if c.stream == number and c.direction is way)
+            for way in Direction
+        }
+        total = sum(mine.values())
+        assert_share(total, percent)
+        if reads in (0, 100):
+            assert mine[Direction.READ] == total * reads // 100
+        else:
+            assert_share(mine[Direction.READ], reads, of=total)

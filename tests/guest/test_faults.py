@@ -1,0 +1,531 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What goes wrong while a run runs: devices that leave, limits, absurd numbers, dying owners.
+
+Each test guards something that was once wrong or could have been. The kernel's messages count
+as part of every outcome (lib/guest_inside.py), so "nothing bad is logged" needs no assertion.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.netlink_raw import Refusal, Socket
+
+from spekctl.gen import spek
+from spekctl.gen.spek import Backend, Cmd, Data, Direction, Law, Pattern, Phase, Reason, RunState
+from spekctl.vm import guest_side
+
+MIB = 1 << 20
+MS = 10**6
+SECOND = 10**9
+FOREVER = 3600 * SECOND
+BLOCK = 4096
+TWO_WORKERS = [{"cpu": 0}, {"cpu": 1}]
+
+
+@pytest.fixture
+def nl(spek_module: Path) -> Iterator[Socket]:
+    """A socket; runs that the test leaves are ended with it."""
+    with Socket(spek) as found:
+        yield found
+        for run in found.dump(Cmd.RUN_GET).values:
+            with contextlib.suppress(Refusal):
+                end(found, run["id"])
+                found.ask(Cmd.RUN_DEL, id=run["id"])
+
+
+def bytes_of(node: str) -> int:
+    return int(Path("/sys/class/block", Path(node).name, "size").read_text()) * 512
+
+
+def config(*nodes: str, **changes: Any) -> dict[str, Any]:
+    """Random reads on the first of @nodes; a change to None leaves the attribute out."""
+    numbers = [os.stat(node).st_rdev for node in nodes]
+    size = bytes_of(nodes[0])
+    values = {
+        "name": "faults",
+        "seed": 1,
+        "write": 1,
+        "max_outstanding": 16,
+        "time_ns": SECOND // 2,
+        "worker": [{"cpu": 0}],
+        "target": [{"major": os.major(dev), "minor": os.minor(dev)} for dev in numbers],
+        "asu": [{"bytes": size, "extent": [{"target": 0, "start": 0}]}],
+        "arrival": [{"law": int(Law.CLOSED), "depth": 8}],
+        "stream": [stream(size)],
+        **changes,
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def stream(range_bytes: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "asu": 0,
+        "arrival": 0,
+        "read_ppm": 1_000_000,
+        "pattern": int(Pattern.UNIFORM),
+        "range_bytes": range_bytes,
+        "align_bytes": BLOCK,
+        "size": [{"bytes": BLOCK, "weight": 1}],
+        **changes,
+    }
+
+
+def new(nl: Socket, values: dict[str, Any]) -> int:
+    return int(nl.ask(Cmd.RUN_NEW, **values).values[0]["id"])
+
+
+def start(nl: Socket, values: dict[str, Any]) -> int:
+    run = new(nl, values)
+    nl.ask(Cmd.RUN_START, id=run)
+    return run
+
+
+def get(nl: Socket, run: int) -> dict[str, Any]:
+    return nl.ask(Cmd.RUN_GET, id=run).values[0]
+
+
+def is_done(nl: Socket, run: int) -> bool:
+    return get(nl, run)["state"] == RunState.DONE
+
+
+def eventually(what: Callable[[], bool], timeout_s: float = 30.0) -> bool:
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if what():
+            return True
+        time.sleep(0.02)
+    return what()
+
+
+def end(nl: Socket, run: int, timeout_s: float = 30.0) -> None:
+    nl.ask(Cmd.RUN_STOP, id=run)
+    assert eventually(lambda: is_done(nl, run), timeout_s), get(nl, run)
+
+
+def totals(nl: Socket, run: int) -> dict[tuple[Phase, Direction], tuple[int, int]]:
+    """I/Os and errors by phase and direction, over all streams."""
+    found: dict[tuple[Phase, Direction], tuple[int, int]] = {}
+    for values in nl.dump(Cmd.STATS_GET, run=run).values:
+        if "ios" in values:
+            key = Phase(values["phase"]), Direction(values["direction"])
+            ios, errors = found.get(key, (0, 0))
+            found[key] = ios + values["ios"], errors + values["errors"]
+    return found
+
+
+def io_counts(node: str) -> tuple[int, int]:
+    """Reads and writes that the disk has counted."""
+    fields = Path("/sys/class/block", Path(node).name, "stat").read_text().split()
+    return int(fields[0]), int(fields[4])
+
+
+def null_blk_item(node: str) -> Path:
+    """Configfs directory of a null_blk disk."""
+    number = Path(node).name.removeprefix("nullb")
+    for item in guest_side.CONFIGFS.glob("nullb*"):
+        if item.name == Path(node).name or (item / "index").read_text().strip() == number:
+            return item
+    raise AssertionError(f"{node} is no null_blk disk")
+
+
+# Devices that leave --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("irqmode", [0, 2], ids=["inline", "timer"])
+@pytest.mark.parametrize("backend", [Backend.BIO, Backend.MQ], ids=lambda b: b.name.lower())
+def test_a_disk_that_is_removed_ends_the_run(
+    nl: Socket, null_blk: Callable[..., str], backend: Backend, irqmode: int
+) -> None:
+    node = null_blk(size_mb=64, irqmode=irqmode, completion_nsec=2 * MS)
+    run = start(nl, config(node, time_ns=FOREVER, backend=int(backend)))
+    time.sleep(0.2)
+
+    item = null_blk_item(node)
+    remover = threading.Thread(target=(item / "power").write_text, args=("0",))
+    remover.start()
+
+    assert eventually(lambda: is_done(nl, run)), get(nl, run)
+    assert get(nl, run)["reason"] == Reason.DEVICE_GONE
+    assert get(nl, run)["outstanding"] == 0
+    remover.join(30)
+    assert not remover.is_alive(), "the disk is still held"
+
+
+@pytest.mark.parametrize("backend", [Backend.BIO, Backend.MQ], ids=lambda b: b.name.lower())
+def test_a_scsi_disk_that_is_deleted_ends_the_run(
+    nl: Socket, scsi_debug: Callable[..., str], backend: Backend
+) -> None:
+    node = scsi_debug(size_mb=64, ndelay=MS)
+    run = start(nl, config(node, time_ns=FOREVER, backend=int(backend)))
+    time.sleep(0.2)
+
+    device = Path("/sys/class/block", Path(node).name, "device").resolve()
+    remover = threading.Thread(target=(device / "delete").write_text, args=("1",))
+    remover.start()
+
+    assert eventually(lambda: is_done(nl, run)), get(nl, run)
+    assert get(nl, run)["reason"] == Reason.DEVICE_GONE
+    remover.join(30)
+    assert not remover.is_alive(), "the disk is still held"
+    nl.ask(Cmd.RUN_DEL, id=run)
+
+
+def test_a_hung_device_can_be_left_alone(
+    nl: Socket, null_blk: Callable[..., str], mapped: Callable[[str, str], str]
+) -> None:
+    node = null_blk(size_mb=64)
+    top = mapped("spek-hang", f"0 {bytes_of(node) // 512} linear {node} 0")
+    run = start(nl, config(top, time_ns=FOREVER))
+    subprocess.run(
+        ["dmsetup", "suspend", "--noudevsync", "--noflush", "--nolockfs", "spek-hang"], check=True
+    )
+    try:
+        assert eventually(lambda: get(nl, run)["oldest_ns"] > SECOND // 2)
+        nl.ask(Cmd.RUN_STOP, id=run)
+        assert eventually(lambda: get(nl, run)["state"] == RunState.DRAINING)
+
+        with pytest.raises(Refusal) as caught:
+            nl.ask(Cmd.RUN_DEL, id=run)
+        assert caught.value.errno == errno.EBUSY
+        unloading = subprocess.run(["rmmod", "spek"], capture_output=True, check=False)
+        assert unloading.returncode != 0
+        found = get(nl, run)
+        assert found["outstanding"] == 8
+        assert found["oldest_ns"] > SECOND // 2
+    finally:
+        subprocess.run(["dmsetup", "resume", "--noudevsync", "spek-hang"], check=True)
+
+    assert eventually(lambda: is_done(nl, run))
+    assert get(nl, run)["errors"] == 0
+    nl.ask(Cmd.RUN_DEL, id=run)
+
+
+# Requests that a device cannot take ----------------------------------------------
+
+
+@pytest.fixture
+def mapped() -> Iterator[Callable[[str, str], str]]:
+    """mapped(name, table) makes a device-mapper disk and gives its device node."""
+    made: list[str] = []
+    subprocess.run(["modprobe", "dm_mod"], check=True)
+
+    def make(name: str, table: str) -> str:
+        command = ["dmsetup", "create", "--noudevsync", name, "--table", table]
+        subprocess.run(command, check=True, capture_output=True)
+        made.append(name)
+        command = ["dmsetup", "info", "-c", "--noheadings", "-o", "blkdevname", name]
+        found = subprocess.run(command, check=True, capture_output=True, text=True)
+        return f"/dev/{found.stdout.strip()}"
+
+    yield make
+    for name in reversed(made):
+        subprocess.run(["dmsetup", "remove", "--noudevsync", "--retry", name], check=True)
+
+
+def test_polling_through_device_mapper_is_refused(
+    nl: Socket, null_blk: Callable[..., str], mapped: Callable[[str, str], str]
+) -> None:
+    node = null_blk(size_mb=64, submit_queues=1, poll_queues=1)
+    top = mapped("spek-poll", f"0 {bytes_of(node) // 512} linear {node} 0")
+
+    with pytest.raises(Refusal) as caught:
+        new(nl, config(top, polled=1))
+
+    assert caught.value.errno == errno.EOPNOTSUPP
+    assert "takes bios" in caught.value.text
+    end(nl, start(nl, config(top)))
+
+
+def test_errors_are_counted_and_can_end_the_run(
+    nl: Socket, mapped: Callable[[str, str], str]
+) -> None:
+    node = mapped("spek-error", f"0 {16 * MIB // 512} error")
+
+    run = start(nl, config(node, time_ns=FOREVER, max_errors=100))
+
+    assert eventually(lambda: is_done(nl, run))
+    found = get(nl, run)
+    assert found["reason"] == Reason.ERRORS
+    assert found["first_error"].startswith("read of 4096 bytes at byte ")
+    # what was outstanding when the hundredth came back may have failed as well
+    errors = sum(errors for _ios, errors in totals(nl, run).values())
+    assert 100 <= errors == found["errors"] < 100 + 16
+
+
+@pytest.mark.parametrize("backend", [Backend.BIO, Backend.MQ], ids=lambda b: b.name.lower())
+def test_nothing_is_sent_beyond_a_partition_that_shrinks(
+    nl: Socket, null_blk: Callable[..., str], backend: Backend
+) -> None:
+    node = null_blk(size_mb=64)
+    # the disk keeps nothing, so the kernel alone knows of the partition
+    subprocess.run(["addpart", node, "1", "2048", "65536"], check=True)
+    part = f"{node}p1"
+    assert eventually(lambda: Path(part).exists())
+    run = start(nl, config(part, time_ns=FOREVER, backend=int(backend)))
+    assert eventually(lambda: io_counts_of_run(nl, run) > 100)
+    assert get(nl, run)["errors"] == 0
+
+    subprocess.run(["resizepart", node, "1", "4096"], check=True)
+
+    assert eventually(lambda: get(nl, run)["errors"] > 10), get(nl, run)
+    end(nl, run)
+    where = int(get(nl, run)["first_error"].split(" at byte ")[1].split()[0])
+    assert where >= 4096 * 512
+
+
+# Counts and shares ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ramp", [0, 1, 60])
+def test_a_count_is_shared_by_the_workers_that_have_work(
+    nl: Socket, null_blk: Callable[..., str], ramp: int
+) -> None:
+    # One I/O at a time for two workers: the second has nothing to do, ever.
+    one_deep = [{"law": int(Law.CLOSED), "depth": 1}]
+    node = null_blk(size_mb=64)
+    values = config(
+        node, time_ns=None, count=101, ramp_count=ramp, worker=TWO_WORKERS, arrival=one_deep
+    )
+
+    run = start(nl, values)
+
+    assert eventually(lambda: is_done(nl, run)), get(nl, run)
+    assert totals(nl, run)[Phase.MEASURE, Direction.READ] == (101, 0)
+
+
+def test_the_largest_counts_do_not_overflow(nl: Socket, null_blk: Callable[..., str]) -> None:
+    most = (1 << 64) - 1
+    run = start(nl, config(null_blk(size_mb=64), time_ns=None, count=most, ramp_count=most))
+
+    assert eventually(lambda: io_counts_of_run(nl, run) > 1000), get(nl, run)
+    end(nl, run)
+
+
+def io_counts_of_run(nl: Socket, run: int) -> int:
+    return int(sum(target["reads"] for target in get(nl, run)["target"]))
+
+
+# Numbers that are too large --------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", [Law.POISSON, Law.CONSTANT], ids=lambda law: law.name.lower())
+def test_a_rate_beyond_any_device_can_be_stopped(
+    nl: Socket, null_blk: Callable[..., str], law: Law
+) -> None:
+    rate = [{"law": int(law), "rate_milli": 10**12}]
+    values = config(null_blk(size_mb=64), arrival=rate, time_ns=FOREVER, interval_ns=100 * MS)
+    run = start(nl, values)
+    time.sleep(2)
+
+    end(nl, run, timeout_s=10)
+
+    found = get(nl, run)
+    arrived = found["ended_ns"] - found["started_ns"]  # one I/O each nanosecond
+    assert arrived / 2 < found["backlog"] <= arrived
+
+
+def test_a_run_that_does_not_fit_in_memory_is_refused(
+    nl: Socket, null_blk: Callable[..., str]
+) -> None:
+    node = null_blk(size_mb=64)
+    large = [stream(64 * MIB, size=[{"bytes": MIB // 2, "weight": 1}])]
+
+    with pytest.raises(Refusal) as caught:
+        new(nl, config(node, max_outstanding=65536, stream=large))
+
+    assert caught.value.errno == errno.ENOMEM
+    assert "not enough memory" in caught.value.text
+    end(nl, start(nl, config(node)))
+
+
+def test_an_operation_may_have_tens_of_thousands_of_parts(
+    nl: Socket, null_blk: Callable[..., str]
+) -> None:
+    nodes = [null_blk(size_mb=64) for _ in range(2)]
+    extents = [{"target": 0, "start": 0}, {"target": 1, "start": 0}]
+    before = [io_counts(node)[0] for node in nodes]
+    values = config(
+        *nodes,
+        time_ns=None,
+        count=2,
+        max_outstanding=1,
+        arrival=[{"law": int(Law.CLOSED), "depth": 1}],
+        asu=[{"bytes": 128 * MIB, "stripe_bytes": 512, "extent": extents}],
+        stream=[stream(128 * MIB, size=[{"bytes": 16 * MIB, "weight": 1}])],
+    )
+
+    run = start(nl, values)
+
+    assert eventually(lambda: is_done(nl, run), 60), get(nl, run)
+    assert totals(nl, run)[Phase.MEASURE, Direction.READ] == (2, 0)
+    sent = [io_counts(node)[0] - was for node, was in zip(nodes, before, strict=True)]
+    assert sent == [2 * 16 * MIB // 512 // 2] * 2
+
+
+def test_a_long_interval_does_not_hide_the_totals(nl: Socket, null_blk: Callable[..., str]) -> None:
+    # Workers count in 32 bits, so they hand over every ten seconds at the latest.
+    run = start(nl, config(null_blk(size_mb=64), time_ns=FOREVER, interval_ns=FOREVER))
+
+    assert eventually(lambda: bool(totals(nl, run)), 15)
+
+    assert get(nl, run)["intervals"] == 0
+    end(nl, run)
+    (row,) = [row for row in nl.dump(Cmd.INTERVAL_GET, run=run).values if row["phase"] == 1]
+    assert row["cell"][0]["ios"] == totals(nl, run)[Phase.MEASURE, Direction.READ][0]
+    assert row["outstanding"] <= 8
+
+
+# What is written --------------------------------------------------------------------
+
+
+def test_what_is_written_is_not_what_was_read(nl: Socket, null_blk: Callable[..., str]) -> None:
+    node = null_blk(size_mb=4, memory_backed=1)
+    half = [stream(4 * MIB, read_ppm=500_000)]
+
+    run = start(nl, config(node, stream=half, data=int(Data.RANDOM), time_ns=None, count=2000))
+
+    assert eventually(lambda: is_done(nl, run))
+    nl.ask(Cmd.RUN_DEL, id=run)
+    blocks = Path(node).read_bytes()
+    zero = sum(not any(blocks[at : at + BLOCK]) for at in range(0, len(blocks), BLOCK))
+    # a thousand writes on a thousand blocks of zeroes: 1/e of them are missed
+    assert 0.25 < zero / (len(blocks) // BLOCK) < 0.5
+
+
+# Other devices' modules ---------------------------------------------------------------
+
+
+def test_a_missing_device_does_not_make_the_kernel_load_its_driver(
+    nl: Socket, null_blk: Callable[..., str]
+) -> None:
+    # The driver of DRBD registers a netlink family, for which it would have to wait for us.
+    drbd_major = 147
+    with pytest.raises(Refusal) as caught:
+        new(nl, config(null_blk(size_mb=64), target=[{"major": drbd_major, "minor": 0}]))
+
+    assert caught.value.errno == errno.ENXIO
+    assert not Path("/sys/module/drbd").exists()
+
+
+# The machine around it ------------------------------------------------------------------
+
+
+def test_workers_are_named_after_their_run(nl: Socket, null_blk: Callable[..., str]) -> None:
+    run = new(nl, config(null_blk(size_mb=64), worker=TWO_WORKERS))
+
+    names = {Path("/proc", str(w["pid"]), "comm").read_text() for w in get(nl, run)["worker"]}
+
+    assert names == {f"spek/{run}/0\n", f"spek/{run}/1\n"}
+
+
+@pytest.mark.parametrize("backend", [Backend.BIO, Backend.MQ], ids=lambda b: b.name.lower())
+def test_the_elevator_may_change_in_mid_run(
+    nl: Socket, null_blk: Callable[..., str], backend: Backend
+) -> None:
+    subprocess.run(["modprobe", "-a", "mq-deadline", "kyber-iosched", "bfq"], check=False)
+    node = null_blk(size_mb=64, irqmode=2, completion_nsec=MS)
+    before = io_counts(node)
+    run = start(nl, config(node, time_ns=FOREVER, backend=int(backend), worker=TWO_WORKERS))
+
+    scheduler = Path("/sys/class/block", Path(node).name, "queue", "scheduler")
+    offered = scheduler.read_text().replace("[", "").replace("]", "").split()
+    for name in 3 * offered:
+        scheduler.write_text(name)
+        time.sleep(0.05)
+    end(nl, run)
+
+    sent = get(nl, run)["target"][0]
+    assert sent["reads"] + sent["refused"] >= io_counts(node)[0] - before[0] >= sent["reads"] > 0
+    assert get(nl, run)["errors"] == 0
+
+
+def test_a_worker_survives_the_loss_of_its_cpu(nl: Socket, null_blk: Callable[..., str]) -> None:
+    online = Path("/sys/devices/system/cpu/cpu1/online")
+    if not online.exists():
+        pytest.skip("this guest has one CPU, or one that cannot be taken offline")
+    node = null_blk(size_mb=64, irqmode=2, completion_nsec=MS)
+    run = start(nl, config(node, time_ns=FOREVER, worker=TWO_WORKERS, interval_ns=100 * MS))
+    try:
+        for value in "0101":
+            online.write_text(value)
+            before = io_counts_of_run(nl, run)
+            assert eventually(lambda low=before: io_counts_of_run(nl, run) > low + 100), value
+    finally:
+        online.write_text("1")
+
+    end(nl, run)
+    assert get(nl, run)["errors"] == 0
+
+
+def test_owners_that_are_killed_leave_nothing_behind(
+    nl: Socket, null_blk: Callable[..., str]
+) -> None:
+    nodes = [null_blk(size_mb=64, irqmode=mode, completion_nsec=MS) for mode in (0, 1, 2)]
+    chance = random.Random(1)
+    for _ in range(30):
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException), Socket(spek) as mine:
+                for node in chance.sample(nodes, 2):
+                    start(mine, config(node, time_ns=FOREVER, worker=TWO_WORKERS))
+                new(mine, config(nodes[0], worker=TWO_WORKERS))
+                time.sleep(60)
+            os._exit(0)
+        time.sleep(chance.random() * 0.3)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        chance.random()
+
+    assert eventually(lambda: not nl.dump(Cmd.RUN_GET).messages), nl.dump(Cmd.RUN_GET).values
+    for node in nodes:
+        end(nl, start(nl, config(node)))
+
+
+def test_runs_come_and_go_while_others_look(nl: Socket, null_blk: Callable[..., str]) -> None:
+    node = null_blk(size_mb=64)
+    finished = threading.Event()
+    troubles: list[str] = []
+
+    def look() -> None:
+        with Socket(spek) as other:
+            while not finished.is_set():
+                for values in other.dump(Cmd.RUN_GET).values:
+                    try:
+                        if "id" in values:
+                            other.dump(Cmd.STATS_GET, run=values["id"])
+                            other.dump(Cmd.INTERVAL_GET, run=values["id"])
+                            other.dump(Cmd.OP_GET, run=values["id"], worker=0, count=200)
+                    except Refusal as no:
+                        if no.errno != errno.ENOENT:
+                            troubles.append(str(no))
+
+    lookers = [threading.Thread(target=look) for _ in range(2)]
+    for looker in lookers:
+        looker.start()
+    try:
+        for i in range(40):
+            run = new(nl, config(node, time_ns=20 * MS, interval_ns=MS))
+            if i % 4:
+                nl.ask(Cmd.RUN_START, id=run)
+            if i % 4 == 1:
+                assert eventually(lambda one=run: is_done(nl, one))
+            elif i % 4 > 1:
+                end(nl, run)
+            nl.ask(Cmd.RUN_DEL, id=run)
+    finally:
+        finished.set()
+        for looker in lookers:
+            looker.join()
+    assert not troubles

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The guest itself: the kernel that was asked for, our modules, the disks, the watch on dmesg."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lib.guest_inside import TROUBLE, Messages
+
+
+def block_bytes(node: str) -> tuple[int, int]:
+    """Capacity and logical block of a disk, as the kernel has it."""
+    folder = Path("/sys/block", os.path.basename(node))
+    sectors = int((folder / "size").read_text())
+    return sectors * 512, int((folder / "queue/logical_block_size").read_text())
+
+
+def test_runs_the_kernel_in_its_name(guest_kernel: str) -> None:
+    if not guest_kernel[0].isdigit():
+        pytest.skip("a kernel tree with a label of its own: run with --kernels 6.1 to check")
+    assert platform.release().startswith(f"{guest_kernel}.")
+
+
+def test_modules_load_and_unload(spek_module: Path, prober_module: Path) -> None:
+    version = Path("/sys/module/spek/version").read_text()
+    assert version == Path("/sys/module/spek_prober/version").read_text()
+
+
+@pytest.mark.parametrize("bs", [512, 4096])
+def test_null_blk_is_as_ordered(null_blk: Callable[..., str], bs: int) -> None:
+    first, second = null_blk(size_mb=64, bs=bs), null_blk(size_mb=32, bs=bs)
+
+    assert first != second
+    assert block_bytes(first) == (64 << 20, bs)
+    assert block_bytes(second) == (32 << 20, bs)
+
+
+def test_scsi_debug_is_as_ordered(scsi_debug: Callable[..., str]) -> None:
+    assert block_bytes(scsi_debug(size_mb=32, bs=4096, delay=0)) == (32 << 20, 4096)
+
+
+def test_emulated_disks_are_there(
+    nvme_disk: str, nvme_disk_4k: str, virtio_disk: str, virtio_disk_4k: str
+) -> None:
+    for node, bs in ((nvme_disk, 512), (nvme_disk_4k, 4096), (virtio_disk, 512),
+                     (virtio_disk_4k, 4096)):  # fmt: skip
+        assert block_bytes(node) == (1 << 30, bs), node
+
+
+@pytest.mark.allow_kernel_messages("on purpose")
+def test_trouble_in_the_log_is_seen() -> None:
+    messages = Messages()
+    messages.mark("looking for trouble")
+
+    with open("/dev/kmsg", "w") as log:
+        log.write("<4>WARNING: CPU: 0 PID: 1 on purpose\n")
+        log.flush()
+        log.write("<6>nothing to see on purpose\n")
+
+    assert [bool(TROUBLE.search(line)) for line in messages.read()] == [True, False]

@@ -1,0 +1,920 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek_prober.ko, judged by what the kernel says elsewhere: /proc/stat, interrupts, PID.
+
+Counters of the prober start where the kernel's own do (but for context switches), so a value can
+be bracketed: what /proc said before the row <= the row <= what /proc said after it. That holds
+whatever else the machine does meanwhile, and leaves no room for a tolerance but the unit in which
+/proc counts.
+
+Noise: a row is late by what waking a thread takes. That is some 10 us on idle hardware and up to
+several ms in an emulated guest on a busy host, where vCPUs wait for the host. Nothing here depends
+on it: a row may be late by less than one interval, or it is another tick's row, by construction.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import itertools
+import os
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spekctl.client import Link
+from spekctl.errors import SpekError
+from spekctl.gen import spek_prober as uapi
+from spekctl.gen.spek_prober import ProbeState, Reason
+from spekctl.prober import CpuCounters, Prober, Row
+
+MS = 1_000_000
+SECOND = 1_000_000_000
+TICK_NS = SECOND // os.sysconf("SC_CLK_TCK")
+CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
+HOTPLUG_STATES = Path("/sys/devices/system/cpu/hotplug/states")
+CLONE_NEWUSER = 0x10000000
+
+two_cpus = pytest.mark.skipif(not CPU1.exists(), reason="needs a guest with a second CPU")
+
+
+# ---- the module, and what is around it ----
+
+
+@pytest.fixture(autouse=True)
+def module() -> Iterator[None]:
+    """Every test starts with a fresh module and ends with one that can be unloaded."""
+    unload()
+    load()
+    yield
+    unload()
+
+
+@pytest.fixture
+def prober() -> Iterator[Prober]:
+    with Prober() as connection:
+        yield connection
+
+
+def load() -> None:
+    path = Path(os.environ["SPEK_MODULES"], "spek_prober.ko")
+    subprocess.run(["insmod", path], check=True)
+
+
+def is_loaded() -> bool:
+    return Path("/sys/module/spek_prober").exists()
+
+
+def unload() -> None:
+    """rmmod; a socket that was just closed may still be on its way out."""
+    if is_loaded():
+        eventually(lambda: rmmod() == 0, "spek_prober can't be unloaded")
+
+
+def rmmod() -> int:
+    return subprocess.run(["rmmod", "spek_prober"], capture_output=True).returncode
+
+
+def eventually(condition: Callable[[], Any], failure: str, timeout_s: float = 20.0) -> Any:
+    end_s = time.monotonic() + timeout_s
+    while time.monotonic() < end_s:
+        if found := condition():
+            return found
+        time.sleep(0.01)
+    pytest.fail(failure)
+
+
+def wait_rows(prober: Prober, count: int) -> None:
+    eventually(lambda: prober.info().rows >= count, f"no {count} rows")
+
+
+def sampler_threads() -> list[str]:
+    """Comm of every kernel thread of ours."""
+    found = []
+    for comm in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            name = comm.read_text().strip()
+        except OSError:
+            continue
+        if name == "spek_prober":
+            found.append(name)
+    return found
+
+
+@contextmanager
+def running(*command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process for as long as the block lasts."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def in_child(work: Callable[[Callable[[str], None]], None]) -> tuple[int, Callable[[], str]]:
+    """Fork; the child calls work(say). Return its pid and a function that reads what it says."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read_end)
+        status = 1
+        try:
+            work(lambda text: os.write(write_end, text.encode() + b"\n") and None)
+            status = 0
+        except BaseException as error:
+            os.write(write_end, f"{type(error).__name__}: {error}\n".encode())
+        os._exit(status)
+    os.close(write_end)
+    stream = os.fdopen(read_end)
+    return pid, lambda: stream.readline().strip()
+
+
+def reap(pid: int, with_signal: int | None = None) -> None:
+    if with_signal is not None:
+        os.kill(pid, with_signal)
+    os.waitpid(pid, 0)
+
+
+# ---- what the kernel says elsewhere ----
+
+
+def proc_stat() -> dict[str, list[int]]:
+    lines = (line.split() for line in Path("/proc/stat").read_text().splitlines())
+    return {words[0]: [int(word) for word in words[1:]] for words in lines}
+
+
+VECTORS = (
+    "NMI",
+    "LOC",
+    "SPU",
+    "PMI",
+    "IWI",
+    "RTR",
+    "RES",
+    "CAL",
+    "TRM",
+    "THR",
+    "HYP",
+    "HRE",
+    "HVS",
+)
+UNREADABLE = ("MCE", "MCP", "ERR")
+
+
+def proc_interrupts(names: tuple[str, ...]) -> int:
+    """Sum of the named lines of /proc/interrupts."""
+    total = 0
+    for line in Path("/proc/interrupts").read_text().splitlines()[1:]:
+        name, *words = line.split()
+        if name.rstrip(":") in names:
+            total += sum(int(word) for word in itertools.takewhile(str.isdigit, words))
+    return total
+
+
+def proc_times(words: list[int]) -> list[int]:
+    """user nice system idle iowait irq softirq steal guest guest_nice, in ns."""
+    return [value * TICK_NS for value in words[:10]]
+
+
+def cell_times(cells: CpuCounters) -> list[int]:
+    values = [
+        cells.user_ns,
+        cells.nice_ns,
+        cells.system_ns,
+        cells.idle_ns,
+        cells.iowait_ns,
+        cells.irq_ns,
+        cells.softirq_ns,
+        cells.steal_ns,
+        cells.guest_ns,
+        cells.guest_nice_ns,
+    ]
+    assert None not in values
+    return [value for value in values if value is not None]
+
+
+def context_switches(pid: int) -> tuple[int, int]:
+    status = Path(f"/proc/{pid}/status").read_text()
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    return int(fields["voluntary_ctxt_switches"]), int(fields["nonvoluntary_ctxt_switches"])
+
+
+def first_row_bracketed(prober: Prober, read: Callable[[], Any]) -> tuple[Any, Row, Any]:
+    """What read() said before the first row, the row, and what it said after."""
+    before = read()
+    probe = prober.start(SECOND)
+    wait_rows(prober, 1)
+    after = read()
+    rows, _ = prober.rows(probe)
+    return before, rows[0], after
+
+
+# ---- values ----
+
+
+def test_cpu_times_agree_with_proc_stat(prober: Prober) -> None:
+    before, row, after = first_row_bracketed(prober, proc_stat)
+
+    for name, cells in [("cpu", row.total)] + [(f"cpu{n}", c) for n, c in row.cpus.items()]:
+        low, high = proc_times(before[name]), proc_times(after[name])
+        # /proc rounds down to its tick, and iowait moves between columns while a task waits
+        for column, value in enumerate(cell_times(cells)):
+            assert low[column] <= value < high[column] + TICK_NS, (name, column)
+    assert sorted(row.cpus) == sorted(int(name[3:]) for name in after if name[3:].isdigit())
+
+
+def test_interrupts_agree_with_proc_stat(prober: Prober) -> None:
+    # machine checks and errors are in /proc/stat's sum, and modules can't read them
+    def read() -> tuple[int, int]:
+        return (
+            proc_stat()["intr"][0] - proc_interrupts(UNREADABLE),
+            proc_interrupts(VECTORS),
+        )
+
+    before, row, after = first_row_bracketed(prober, read)
+
+    total, device = row.total.interrupts, row.total.device_interrupts
+    assert total is not None and device is not None
+    # a machine check poll between the two files, at most one for each CPU
+    slack = len(row.cpus)
+    assert before[0] - slack <= total <= after[0] + slack
+    assert before[1] <= total - device <= after[1]
+    assert sum(c.interrupts or 0 for c in row.cpus.values()) == total
+
+
+def test_softirqs_agree_with_proc_stat(prober: Prober) -> None:
+    before, row, after = first_row_bracketed(prober, proc_stat)
+
+    cells = row.total
+    values = [
+        cells.softirqs,
+        cells.softirq_hi,
+        cells.softirq_timer,
+        cells.softirq_net_tx,
+        cells.softirq_net_rx,
+        cells.softirq_block,
+        cells.softirq_irq_poll,
+        cells.softirq_tasklet,
+        cells.softirq_sched,
+        cells.softirq_hrtimer,
+        cells.softirq_rcu,
+    ]
+    for column, value in enumerate(values):
+        assert value is not None
+        assert before["softirq"][column] <= value <= after["softirq"][column], column
+
+
+def test_switches_agree_with_proc_stat(prober: Prober) -> None:
+    # The bound: what switched around the first row and around the final one. That is a few per
+    # cent of the switches made between them, and no tolerance beyond.
+    outer = proc_stat()["ctxt"][0]
+    probe = prober.start(SECOND)
+    wait_rows(prober, 1)
+    inner = proc_stat()["ctxt"][0]
+    for _ in range(3000):
+        os.sched_yield()
+        time.sleep(0.0002)
+    inner = proc_stat()["ctxt"][0] - inner
+    prober.stop(probe)
+    outer = proc_stat()["ctxt"][0] - outer
+
+    rows, _ = prober.rows(probe)
+    first, last = rows[0].total.switches, rows[-1].total.switches
+    assert first is not None and last is not None
+    assert inner <= last - first <= outer
+    assert last == sum(cells.switches or 0 for cells in rows[-1].cpus.values())
+    assert inner > 3000
+    assert outer - inner < inner / 5
+
+
+def test_watched_task_agrees_with_proc_status(prober: Prober) -> None:
+    def work(say: Callable[[str], None]) -> None:
+        say("ready")
+        for _ in range(100):
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    pid, listen = in_child(work)
+    try:
+        probe = prober.start(10 * MS, tasks=[pid])
+        assert listen() == "ready"
+        stat = Path(f"/proc/{pid}/stat")
+        eventually(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T", "not stopped", 60)
+        prober.stop(probe)
+        rows, _ = prober.rows(probe)
+        task = rows[-1].tasks[pid]
+
+        assert (task.voluntary, task.involuntary) == context_switches(pid)
+        words = stat.read_text().rsplit(")", 1)[1].split()
+        runtime_ns = int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+        assert task.runtime_ns == runtime_ns
+        assert task.user_ns is not None and task.system_ns is not None
+        assert task.user_ns // TICK_NS == int(words[11])
+        assert task.system_ns // TICK_NS == int(words[12])
+        assert task.ended == 0
+        assert task.voluntary is not None and task.voluntary >= 100
+    finally:
+        reap(pid, signal.SIGKILL)
+
+
+def test_watched_task_keeps_its_numbers_when_it_ends(prober: Prober) -> None:
+    child = subprocess.Popen(["sh", "-c", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"])
+    probe = prober.start(5 * MS, tasks=[child.pid])
+    assert child.wait() == 0
+    made = prober.info().rows
+    wait_rows(prober, made + 3)
+    prober.stop(probe)
+
+    rows, _ = prober.rows(probe)
+    runtimes = [row.tasks[child.pid].runtime_ns for row in rows]
+    assert all(first <= second for first, second in pairwise(runtimes) if first and second)
+    assert rows[0].tasks[child.pid].ended == 0
+    ended = [row.tasks[child.pid] for row in rows if row.tasks[child.pid].ended]
+    assert len(ended) >= 3
+    assert len({task.runtime_ns for task in ended[1:]}) == 1
+
+
+@two_cpus
+@pytest.mark.parametrize(
+    ("column", "command"),
+    [
+        ("user_ns", ("sh", "-c", "while :; do :; done")),
+        ("system_ns", ("dd", "if=/dev/zero", "of=/dev/null", "bs=1M")),
+        ("nice_ns", ("nice", "-n", "10", "sh", "-c", "while :; do :; done")),
+    ],
+)
+def test_busy_loop_shows_in_its_column(
+    prober: Prober, column: str, command: tuple[str, ...]
+) -> None:
+    with running("taskset", "-c", "1", *command) as child:
+        time.sleep(0.5)
+        probe = prober.start(100 * MS, tasks=[child.pid])
+        time.sleep(2)
+        prober.stop(probe)
+    rows, _ = prober.rows(probe)
+    spent = rows[-1].start_ns - rows[0].start_ns
+
+    def grown(name: str) -> int:
+        return getattr(rows[-1].cpus[1], name) - getattr(rows[0].cpus[1], name)
+
+    # Where the host takes the vCPU away, ticks and with them time in all columns but idle are
+    # lost, in /proc/stat as here. So columns are compared with each other, not with the clock.
+    times = zip(cell_times(rows[0].cpus[1]), cell_times(rows[-1].cpus[1]), strict=True)
+    busy = sum(after - before for before, after in times) - grown("idle_ns")
+    assert grown(column) > 0.5 * busy
+    others = {"user_ns", "system_ns", "nice_ns"} - {column}
+    assert all(grown(other) < grown(column) / 2 for other in others)
+    assert grown(column) > grown("idle_ns")
+    task = rows[-1].tasks[child.pid].runtime_ns, rows[0].tasks[child.pid].runtime_ns
+    assert task[0] is not None and task[1] is not None
+    assert 0.5 * spent < task[0] - task[1] < 1.1 * spent
+
+
+def test_times_do_not_exceed_the_clock(prober: Prober) -> None:
+    probe = prober.start(200 * MS)
+    time.sleep(2)
+    prober.stop(probe)
+    rows, _ = prober.rows(probe)
+    spent = rows[-1].start_ns - rows[0].start_ns
+    for cpu, last in rows[-1].cpus.items():
+        times = zip(cell_times(rows[0].cpus[cpu]), cell_times(last), strict=True)
+        grown = [after - before for before, after in times]
+        assert min(grown) >= 0
+        # guest columns are part of user and nice; a tick books a whole tick wherever it hits
+        assert sum(grown[:8]) < 1.1 * spent + 4 * TICK_NS
+
+
+# ---- schedule ----
+
+
+@pytest.mark.parametrize("interval_ms", [1, 20, 250])
+def test_rows_are_on_schedule(prober: Prober, interval_ms: int) -> None:
+    interval = interval_ms * MS
+    probe = prober.start(interval)
+    time.sleep(1.2)
+    info = prober.stop(probe)
+    rows, dropped = prober.rows(probe)
+
+    assert dropped == 0
+    assert len(rows) == info.rows
+    assert [row.seq for row in rows] == list(range(len(rows)))
+    assert [row.final for row in rows] == [False] * (len(rows) - 1) + [True]
+    # a tick that went by before the thread first ran is one that was missed
+    assert rows[0].tick <= info.missed
+    regular = rows[:-1]
+    assert all(a.tick < b.tick for a, b in pairwise(regular))
+    late = [row.start_ns - row.due_ns for row in regular]
+    for row in regular:
+        assert row.due_ns == info.started_ns + row.tick * interval
+        assert row.due_ns <= row.start_ns <= row.end_ns
+        assert row.start_ns - row.due_ns < interval
+    # every tick that was reached has its row or is counted as missed
+    reached = (rows[-1].start_ns - info.started_ns) // interval + 1
+    assert len(regular) + info.missed == reached
+    assert info.late_max_ns == max(late)
+    assert info.late_sum_ns == sum(late)
+    costs = [row.end_ns - row.start_ns for row in rows]
+    assert (info.cost_max_ns, info.cost_sum_ns) == (max(costs), sum(costs))
+    print(
+        f"interval {interval_ms} ms: {len(rows)} rows, {info.missed} missed, late p50 "
+        f"{sorted(late)[len(late) // 2]} max {max(late)} ns, cost p50 "
+        f"{sorted(costs)[len(costs) // 2]} max {max(costs)} ns"
+    )
+    if interval_ms >= 20:
+        assert sorted(late)[len(late) // 2] < interval / 2
+
+
+def test_long_interval_stops_at_once(prober: Prober) -> None:
+    probe = prober.start(uapi.MAX_INTERVAL_NS)
+    wait_rows(prober, 1)
+    began = time.monotonic()
+    info = prober.stop(probe)
+    assert time.monotonic() - began < 3
+    assert (info.rows, info.missed, info.reason) == (2, 0, Reason.STOPPED)
+    rows, _ = prober.rows(probe)
+    assert rows[1].final and rows[1].tick == 0
+
+
+def test_stop_right_after_start(prober: Prober) -> None:
+    for _ in range(30):
+        probe = prober.start(MS)
+        info = prober.stop(probe)
+        rows, dropped = prober.rows(probe)
+        assert len(rows) + dropped == info.rows
+        assert info.state == ProbeState.DONE
+
+
+def test_clocks_are_read_together(prober: Prober) -> None:
+    real, mono = time.time_ns(), time.monotonic_ns()
+    probe = prober.start(100 * MS)
+    info = prober.stop(probe)
+    assert mono <= info.started_ns <= info.ended_ns <= info.now_ns <= time.monotonic_ns()
+    assert real <= info.start_real_ns <= info.end_real_ns <= time.time_ns()
+    assert abs((info.start_real_ns - info.started_ns) - (real - mono)) < 50 * MS
+    assert info.start_raw_ns < info.end_raw_ns
+
+
+# ---- ring ----
+
+
+@pytest.mark.parametrize("ring_rows", [2, 3, 16, 100])
+def test_overflow_is_counted_exactly(prober: Prober, ring_rows: int) -> None:
+    probe = prober.start(MS, ring_rows=ring_rows)
+    wait_rows(prober, 3 * ring_rows)
+    info = prober.stop(probe)
+    rows, dropped = prober.rows(probe)
+
+    assert len(rows) == ring_rows
+    assert len(rows) + dropped == info.rows
+    assert [row.seq for row in rows] == list(range(info.oldest, info.rows))
+    assert dropped == info.oldest
+
+
+@pytest.mark.parametrize("ring_rows", [2, 5, 300])
+def test_reading_by_cursor_loses_nothing_silently(prober: Prober, ring_rows: int) -> None:
+    probe = prober.start(MS, ring_rows=ring_rows)
+    seen: list[Row] = []
+    lost = 0
+    end = time.monotonic() + 2
+    since = 0
+    while time.monotonic() < end:
+        rows, dropped = prober.rows(probe, since)
+        seen += rows
+        lost += dropped
+        since = rows[-1].seq + 1 if rows else since + dropped
+    info = prober.stop(probe)
+    rows, dropped = prober.rows(probe, since)
+    seen += rows
+    lost += dropped
+
+    assert len(seen) + lost == info.rows
+    seqs = [row.seq for row in seen]
+    assert seqs == sorted(set(seqs))
+    # torn rows would not be monotonic
+    for first, second in pairwise(seen):
+        assert first.end_ns <= second.start_ns
+        assert first.tick <= second.tick
+        for name in ("user_ns", "system_ns", "idle_ns", "interrupts", "softirqs", "switches"):
+            assert getattr(first.total, name) <= getattr(second.total, name), name
+
+
+def test_samples_are_differences(prober: Prober) -> None:
+    probe = prober.start(10 * MS, tasks=[os.getpid()])
+    wait_rows(prober, 10)
+    first = prober.samples(probe)
+    wait_rows(prober, prober.info().rows + 5)
+    prober.stop(probe)
+    second = prober.samples(probe, first.last)
+
+    samples = first.samples + second.samples
+    assert first.dropped == second.dropped == 0
+    assert all(a.end_ns == b.start_ns for a, b in pairwise(samples))
+    rows, _ = prober.rows(probe)
+    assert len(samples) == len(rows) - 1
+    for name in ("idle_ns", "interrupts", "switches"):
+        total = getattr(rows[-1].total, name) - getattr(rows[0].total, name)
+        assert sum(getattr(sample.total, name) for sample in samples) == total
+    pid = os.getpid()
+    assert sum(sample.tasks[pid].voluntary or 0 for sample in samples) == (
+        (rows[-1].tasks[pid].voluntary or 0) - (rows[0].tasks[pid].voluntary or 0)
+    )
+
+
+def test_since_beyond_the_end_is_empty(prober: Prober) -> None:
+    probe = prober.start(100 * MS)
+    prober.stop(probe)
+    assert prober.rows(probe, 10**18) == ([], 0)
+
+
+def test_row_of_many_tasks_spans_messages(prober: Prober) -> None:
+    end = threading.Event()
+    threads = [threading.Thread(target=end.wait) for _ in range(uapi.MAX_TASKS)]
+    try:
+        for thread in threads:
+            thread.start()
+        ids = [thread.native_id for thread in threads if thread.native_id is not None]
+        probe = prober.start(100 * MS, tasks=ids, ring_rows=8)
+        time.sleep(0.5)
+        info = prober.stop(probe)
+        assert list(info.tasks) == ids
+        rows, dropped = prober.rows(probe)
+        assert len(rows) + dropped == info.rows
+        assert all(list(row.tasks) == ids for row in rows)
+        assert len(rows[-1].cpus) == os.cpu_count()
+    finally:
+        end.set()
+        for thread in threads:
+            thread.join()
+
+
+# ---- CPUs that come and go ----
+
+
+@contextmanager
+def cpu1_restored() -> Iterator[None]:
+    try:
+        yield
+    finally:
+        CPU1.write_text("1")
+
+
+@two_cpus
+def test_cpu_that_goes_is_absent_and_comes_back(prober: Prober) -> None:
+    with cpu1_restored():
+        probe = prober.start(5 * MS)
+        wait_rows(prober, 5)
+        CPU1.write_text("0")
+        wait_rows(prober, prober.info().rows + 10)
+        CPU1.write_text("1")
+        with running("taskset", "-c", "1", "sh", "-c", "while :; do :; done"):
+            wait_rows(prober, prober.info().rows + 10)
+        prober.stop(probe)
+
+    rows, _ = prober.rows(probe)
+    present = [1 in row.cpus for row in rows]
+    assert present[0] and present[-1] and not all(present)
+    # once down, once up
+    assert sum(a != b for a, b in pairwise(present)) == 2
+    assert all(0 in row.cpus for row in rows)
+    check_monotonic(rows)
+    gone, back = present.index(False) - 1, len(present) - 1 - present[::-1].index(False) + 1
+    # the time it was off is in no column
+    idle = (rows[back].cpus[1].idle_ns or 0) - (rows[gone].cpus[1].idle_ns or 0)
+    off = rows[back].start_ns - rows[gone].start_ns
+    assert 0 <= idle < off
+    grown = (rows[-1].cpus[1].switches or 0) - (rows[gone].cpus[1].switches or 0)
+    assert grown > 0
+
+
+def check_monotonic(rows: list[Row]) -> None:
+    for first, second in pairwise(rows):
+        for name in CpuCounters.__dataclass_fields__:
+            assert getattr(first.total, name) <= getattr(second.total, name), name
+            for cpu in first.cpus.keys() & second.cpus.keys():
+                now, before = getattr(second.cpus[cpu], name), getattr(first.cpus[cpu], name)
+                assert now is None or before is None or before <= now, (cpu, name)
+
+
+@two_cpus
+def test_cpu_off_at_the_start(prober: Prober) -> None:
+    with cpu1_restored():
+        CPU1.write_text("0")
+        probe = prober.start(5 * MS)
+        wait_rows(prober, 3)
+        CPU1.write_text("1")
+        eventually(lambda: 1 in prober.rows(probe)[0][-1].cpus, "CPU 1 never showed")
+        prober.stop(probe)
+    rows, _ = prober.rows(probe)
+    assert 1 not in rows[0].cpus
+    check_monotonic(rows)
+    assert rows[-1].total.switches is not None
+    # its idle time before the start is nobody's
+    grown = (rows[-1].total.idle_ns or 0) - (rows[0].total.idle_ns or 0)
+    assert grown <= 2 * (rows[-1].end_ns - rows[0].start_ns)
+
+
+@two_cpus
+def test_cpus_cycle_while_probes_come_and_go(prober: Prober) -> None:
+    with cpu1_restored():
+        pid, _ = in_child(cycle_cpu1_forever)
+        try:
+            for _ in range(15):
+                probe = prober.start(MS)
+                time.sleep(0.1)
+                prober.stop(probe)
+                rows, _ = prober.rows(probe)
+                check_monotonic(rows)
+        finally:
+            reap(pid, signal.SIGKILL)
+
+
+def cycle_cpu1_forever(say: Callable[[str], None]) -> None:
+    while True:
+        CPU1.write_text("0")
+        CPU1.write_text("1")
+
+
+# ---- one probe, and whose it is ----
+
+
+def test_second_start_is_refused_and_says_for_whom(prober: Prober) -> None:
+    prober.start(100 * MS)
+    with Prober() as other, pytest.raises(SpekError) as refusal:
+        other.start(100 * MS)
+    assert refusal.value.errno == errno.EBUSY
+    name = Path("/proc/self/comm").read_text().strip()
+    assert (
+        refusal.value.message == f"The prober samples already, for process {os.getpid()} ({name})."
+    )
+
+
+def test_start_replaces_a_probe_that_is_done(prober: Prober) -> None:
+    first = prober.start(10 * MS)
+    prober.stop(first)
+    second = prober.start(10 * MS)
+    assert second == first + 1
+    assert_refused(lambda: prober.rows(first), errno.ENOENT, "There is no probe")
+    prober.stop(second)
+
+
+def start_in_child(detached: bool) -> int:
+    """A child that owns a probe and sleeps. Return its pid."""
+
+    def work(say: Callable[[str], None]) -> None:
+        connection = Prober()
+        say(f"started {connection.start(MS, detached=detached)}")
+        signal.pause()
+
+    pid, listen = in_child(work)
+    assert listen().startswith("started")
+    return pid
+
+
+def test_killed_owner_takes_the_probe_along(prober: Prober) -> None:
+    for _ in range(10):
+        pid = start_in_child(detached=False)
+        assert prober.info().owner_pid == pid
+        reap(pid, signal.SIGKILL)
+        eventually(lambda: prober.info().state == ProbeState.IDLE, "the probe outlived its owner")
+    assert not sampler_threads()
+
+
+def test_owner_that_closes_takes_its_rows_along(prober: Prober) -> None:
+    with Prober() as owner:
+        probe = owner.start(10 * MS)
+        owner.stop(probe)
+        assert prober.info().state == ProbeState.DONE
+    eventually(lambda: prober.info().state == ProbeState.IDLE, "rows outlived their owner")
+
+
+def test_detached_probe_outlives_its_owner(prober: Prober) -> None:
+    pid = start_in_child(detached=True)
+    reap(pid, signal.SIGKILL)
+    time.sleep(0.1)
+    info = prober.info()
+    assert (info.state, info.detached, info.owner_pid) == (ProbeState.RUNNING, True, pid)
+    wait_rows(prober, info.rows + 3)
+    prober.stop(info.id)
+    prober.delete(info.id)
+    assert prober.info().state == ProbeState.IDLE
+
+
+def test_announcements_follow_the_states(prober: Prober) -> None:
+    listener = Link(uapi, uapi.GROUP_PROBES, "no module")
+    try:
+        probe = prober.start(10 * MS)
+        began = time.monotonic()
+        listener.wait(10)
+        prober.request_stop(probe)
+        listener.wait(10)
+        assert time.monotonic() - began < 10
+    finally:
+        listener.close()
+    prober.stop(probe)
+
+
+def test_many_stops_are_one(prober: Prober) -> None:
+    probe = prober.start(MS)
+    for _ in range(20):
+        prober.request_stop(probe)
+    info = prober.stop(probe)
+    prober.request_stop(probe)
+    assert sum(row.final for row in prober.rows(probe)[0]) == 1
+    assert info.reason == Reason.STOPPED
+
+
+# ---- unloading ----
+
+
+def test_idle_module_has_no_thread_and_no_callbacks(prober: Prober) -> None:
+    assert prober.info().state == ProbeState.IDLE
+    assert not sampler_threads()
+    assert "spek_prober" not in HOTPLUG_STATES.read_text()
+    probe = prober.start(10 * MS)
+    assert sampler_threads()
+    assert "spek_prober" in HOTPLUG_STATES.read_text()
+    prober.stop(probe)
+    assert not sampler_threads()
+    assert "spek_prober" not in HOTPLUG_STATES.read_text()
+
+
+def test_unload_ends_a_running_probe(prober: Prober) -> None:
+    prober.start(MS, tasks=[os.getpid()])
+    time.sleep(0.05)
+    assert rmmod() == 0
+    assert not sampler_threads()
+    with pytest.raises(SpekError):
+        prober.info()
+
+
+def test_load_sample_unload_loop() -> None:
+    for turn in range(30):
+        if not is_loaded():
+            load()
+        with Prober() as connection:
+            connection.start(MS, detached=bool(turn % 2))
+            if turn % 3:
+                time.sleep(0.02)
+            if turn % 2:
+                assert rmmod() == 0
+        unload()
+    load()
+
+
+def dump_request(family: int, command: int) -> bytes:
+    """A dump request as bytes, for sockets that are not read as they should be."""
+    flags = 0x001 | 0x300  # REQUEST | DUMP
+    return struct.pack("=IHHIIBBH", 20, family, flags, 1, 0, command, 1, 0)
+
+
+def family_number() -> int:
+    from pyroute2 import GenericNetlinkSocket
+
+    with GenericNetlinkSocket() as sock:
+        sock.bind(uapi.FAMILY, uapi.message)
+        return int(sock.prid)
+
+
+def open_dump() -> socket.socket:
+    """A socket with a dump of rows in progress that nobody reads."""
+    sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
+    sock.bind((0, 0))
+    sock.send(dump_request(family_number(), uapi.Cmd.SAMPLE_GET))
+    return sock
+
+
+def test_open_dump_holds_the_module(prober: Prober) -> None:
+    probe = prober.start(MS)
+    wait_rows(prober, 300)
+    sock = open_dump()
+    assert rmmod() != 0
+    prober.stop(probe)
+    prober.delete(probe)
+    # the rows are still there for the one who was promised them
+    first = sock.recv(1 << 16)
+    assert len(first) > 1000
+    sock.close()
+    eventually(lambda: rmmod() == 0, "a closed dump holds the module")
+
+
+def test_killed_reader_leaves_nothing(prober: Prober) -> None:
+    probe = prober.start(MS)
+    wait_rows(prober, 300)
+
+    def work(say: Callable[[str], None]) -> None:
+        sock = open_dump()
+        say("dumping")
+        signal.pause()
+        sock.close()
+
+    for _ in range(5):
+        pid, listen = in_child(work)
+        assert listen() == "dumping"
+        reap(pid, signal.SIGKILL)
+    prober.stop(probe)
+
+
+# ---- refusals ----
+
+
+def assert_refused(call: Callable[[], Any], code: int, beginning: str) -> None:
+    with pytest.raises(SpekError) as refusal:
+        call()
+    assert refusal.value.errno == code, refusal.value
+    assert refusal.value.message.startswith(beginning), refusal.value.message
+    assert refusal.value.message.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "beginning"),
+    [
+        ({}, errno.EINVAL, "The request needs an interval"),
+        ({"interval_ns": 0}, errno.ERANGE, "The interval must be from 1 ms to 1 h"),
+        ({"interval_ns": MS - 1}, errno.ERANGE, "The interval must be from 1 ms to 1 h"),
+        ({"interval_ns": 3600 * SECOND + 1}, errno.ERANGE, "The interval must be from"),
+        ({"interval_ns": 2**64 - 1}, errno.ERANGE, "The interval must be from 1 ms to 1 h"),
+        ({"interval_ns": MS, "ring_rows": 0}, errno.ERANGE, "The ring must keep from 2 to"),
+        ({"interval_ns": MS, "ring_rows": 1}, errno.ERANGE, "The ring must keep from 2 to"),
+        ({"interval_ns": MS, "ring_rows": 2**20 + 1}, errno.ERANGE, "The ring must keep from"),
+        ({"interval_ns": MS, "ring_rows": 2**20}, errno.ERANGE, "The ring has 256 MiB at most"),
+        ({"interval_ns": MS, "task": [{"pid": 0}]}, errno.ESRCH, "There is no task with"),
+        ({"interval_ns": MS, "task": [{"pid": 2**31}]}, errno.ESRCH, "There is no task with"),
+        ({"interval_ns": MS, "task": [{"pid": 2**22 + 1}]}, errno.ESRCH, "There is no task"),
+        ({"interval_ns": MS, "task": [{}]}, errno.EINVAL, "A task to watch needs its thread id"),
+        (
+            {"interval_ns": MS, "task": [{"pid": 1}, {"pid": 2}, {"pid": 1}]},
+            errno.EINVAL,
+            "The same task is to be watched twice",
+        ),
+        (
+            {"interval_ns": MS, "task": [{"pid": 1}] * 1025},
+            errno.ERANGE,
+            "At most 1024 tasks can be watched",
+        ),
+    ],
+)
+def test_wrong_start_is_refused_with_a_sentence(
+    values: dict[str, Any], code: int, beginning: str
+) -> None:
+    link = Link(uapi, None, "no module")
+    try:
+        assert_refused(lambda: link.ask(uapi.Cmd.PROBE_START, **values), code, beginning)
+        assert link.ask(uapi.Cmd.PROBE_GET)["state"] == ProbeState.IDLE
+    finally:
+        link.close()
+
+
+def test_wrong_numbers_are_refused_with_a_sentence(prober: Prober) -> None:
+    link = Link(uapi, None, "no module")
+    needs = "The request needs the number of a probe"
+    none = "There is no probe, start one first"
+    try:
+        assert_refused(lambda: link.tell(uapi.Cmd.PROBE_STOP), errno.EINVAL, needs)
+        assert_refused(lambda: link.tell(uapi.Cmd.PROBE_DEL), errno.EINVAL, needs)
+    finally:
+        link.close()
+    assert_refused(lambda: prober.request_stop(1), errno.ENOENT, none)
+    assert_refused(lambda: prober.delete(1), errno.ENOENT, none)
+    assert_refused(lambda: prober.rows(1), errno.ENOENT, none)
+
+    probe = prober.start(100 * MS)
+    other = f"There is no probe {probe + 7}, the current one is {probe}"
+    assert_refused(lambda: prober.request_stop(probe + 7), errno.ENOENT, other)
+    assert_refused(lambda: prober.delete(probe + 7), errno.ENOENT, other)
+    assert_refused(lambda: prober.rows(probe + 7), errno.ENOENT, other)
+    assert_refused(lambda: prober.delete(probe), errno.EBUSY, "The probe has not ended, stop it")
+    prober.stop(probe)
+
+
+@pytest.mark.parametrize("how", ["nobody", "user namespace"])
+def test_without_the_right_nothing_is_done(how: str) -> None:
+    def work(say: Callable[[str], None]) -> None:
+        if how == "nobody":
+            os.setresgid(65534, 65534, 65534)
+            os.setresuid(65534, 65534, 65534)
+        else:
+            assert ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUSER) == 0
+        with Prober() as connection:
+            for call in (
+                lambda: connection.info(),
+                lambda: connection.start(MS),
+                lambda: connection.request_stop(1),
+                lambda: connection.delete(1),
+                lambda: connection.rows(1),
+            ):
+                assert_refused(call, errno.EPERM, "This needs CAP_SYS_ADMIN in the initial user")
+        say("refused")
+
+    pid, listen = in_child(work)
+    assert listen() == "refused"
+    reap(pid)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Same seed, same sequence: in the kernel, in userspace, and at the device."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from lib.guest_core import generators
+from lib.guest_disks import null_disk
+from lib.guest_drive import Controller, assert_completed, device_number, queue_of, shipped
+from lib.guest_trace import Traced, request_log
+
+from spekctl import workload
+from spekctl.config import (
+    Extent,
+    ResolvedArrival,
+    ResolvedAsu,
+    ResolvedSize,
+    ResolvedStream,
+    RunConfig,
+)
+from spekctl.records import Operation
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+MANY = 100_000
+BACKENDS = ("bio", "mq")
+
+
+@pytest.fixture(scope="module")
+def controller(spek_module: Path) -> Iterator[Controller]:
+    with Controller() as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def disk(spek_module: Path) -> Iterator[str]:
+    # max_sectors: every operation is one request.
+    with null_disk(hw_queue_depth=256, max_sectors=1024) as node:
+        # An elevator may sort what bio sends.
+        (queue_of(node) / "scheduler").write_text("none")
+        yield node
+
+
+def everything(node: str) -> RunConfig:
+    """Every pattern, every law, long size mixes, replicas and two asus in one run."""
+    sizes = [ResolvedSize(512 * n, 1 + n % 7) for n in range(1, 65)]
+    block = [ResolvedSize(4 * KIB, 1)]
+
+    def stream(name: str, pattern: str, arrival: int, **fields: object) -> ResolvedStream:
+        common: dict[str, object] = {
+            "asu": 0,
+            "weight": 3,
+            "replicas": 1,
+            "read_ppm": 400_000,
+            "range_start": 0,
+            "range_bytes": 256 * MIB,
+            "align_bytes": 4 * KIB,
+            "sizes": block,
+        }
+        given = {**common, "name": name, "pattern": pattern, "arrival": arrival, **fields}
+        return ResolvedStream(**given)  # type: ignore[arg-type]
+
+    return RunConfig(
+        name="everything",
+        seed=0xFEEDFACECAFEBEEF,
+        write=True,
+        backend="auto",
+        polled=False,
+        data="zero",
+        max_outstanding=64,
+        spin_ns=0,
+        interval_ns=0,
+        ramp_ns=0,
+        ramp_count=0,
+        time_ns=0,
+        count=1,
+        max_errors=0,
+        cpus=[0],
+        targets=[device_number(node)],
+        asus=[
+            ResolvedAsu("low", 512 * MIB, 0, [Extent(0, 0)]),
+            ResolvedAsu("high", 448 * MIB, 0, [Extent(0, 512 * MIB)]),
+        ],
+        arrivals=[
+            # A loop without a pause would keep all others from their turn: see op-get.
+            ResolvedArrival("loop", "closed", depth=7, think_ns=300_000),
+            ResolvedArrival("random", "poisson", rate_milli=12_345_678),
+            ResolvedArrival("steady", "constant", rate_milli=7_000_001),
+            ResolvedArrival("bursts", "burst", burst_length=11, burst_interval_ns=1_234_567),
+        ],
+        streams=[
+            stream("uniform", "uniform", 0, sizes=sizes, align_bytes=512),
+            stream("partly", "uniform", 1, seq_ppm=300_000, sizes=sizes, align_bytes=512),
+            stream("forward", "sequential", 2, asu=1, range_start=MIB, replicas=3),
+            stream("strides", "strided", 3, asu=1, stride_bytes=96 * KIB, replicas=2, weight=1),
+            stream("classic", "walk", 1, replicas=5, range_start=256 * MIB, range_bytes=128 * MIB),
+            stream("fixed", "walk", 2, replicas=4, range_bytes=64 * MIB, walk_style="fixed"),
+            stream(
+                "runs",
+                "runs",
+                3,
+                replicas=6,
+                sizes=[ResolvedSize(4 * KIB << n, 8 >> n) for n in range(4)],
+                run_bytes=8 * MIB,
+                restart_bytes=128 * MIB,
+                run_align_bytes=64 * KIB,
+            ),
+        ],
+        batch=0,
+    )
+
+
+def config_of(name: str, node: str, workers: int) -> RunConfig:
+    if name == "everything":
+        return msgspec.structs.replace(everything(node), cpus=list(range(workers)))
+    options = {"bsu": 7} if workload.load(name).workload.scale == "bsu" else {}
+    return shipped(name, node, workers=workers, seed=20261121, **options)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("name", [*workload.shipped_names(), "everything"])
+def test_kernel_and_userspace_generate_the_same(
+    controller: Controller, disk: str, name: str, workers: int
+) -> None:
+    """All fields of the first 100,000 operations of every worker."""
+    config = config_of(name, disk, workers)
+    with controller.ready(config) as run:
+        # A time of arrival is counted from the start: the sequence that is shown starts at 0.
+        for worker, generator in enumerate(generators(config)):
+            here = generator.ops(MANY)
+
+            there = controller.op_bytes(run, worker, MANY)
+
+            assert there == here.tobytes()
+            assert len(here) in (MANY, 0)
+            if worker == 0:
+                assert len(here) == MANY
+
+
+def test_another_seed_gives_another_sequence(controller: Controller, disk: str) -> None:
+    found = set()
+    for seed in range(4):
+        config = msgspec.structs.replace(everything(disk), seed=seed)
+        with controller.ready(config) as run:
+            found.add(controller.op_bytes(run, 0, 1000))
+    assert len(found) == 4
+
+
+def as_operations(traced: list[Traced]) -> list[tuple[int, int, int]]:
+    return [(one.sector * 512, one.sectors * 512, int(one.direction)) for one in traced]
+
+
+def plainly(operations: list[Operation]) -> list[tuple[int, int, int]]:
+    return [(one.addr, one.bytes, one.write) for one in operations]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", ["spek-mix", "oltp", "sequential-write-128k"])
+def test_the_device_gets_this_sequence(
+    controller: Controller, disk: str, name: str, backend: str
+) -> None:
+    """One by one, the requests of a worker arrive as op-get lists them: place, size, direction.
+
+    bio goes without batches here: the block layer of 6.1 hands the requests under a plug to the
+    driver last one first.
+    """
+    count = 2000
+    config = shipped(name, disk, count=count, backend=backend, batch=1, seed=7)
+    starts = [asu.extents[0].start for asu in config.asus]
+    with controller.ready(config) as run, request_log(disk) as log:
+        assert_completed(controller.finish(run))
+        traced = log.read()
+        operations = controller.operations(run, 0, count + config.ramp_count)
+
+    moved = [
+        (starts[operation.asu] + addr, length, write)
+        for operation, (addr, length, write) in zip(operations, plainly(operations), strict=True)
+    ]
+    assert len(moved) == count + config.ramp_count
+    assert as_operations(traced) == moved
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_batches_and_workers_change_the_order_only(
+    controller: Controller, disk: str, backend: str
+) -> None:
+    config = shipped("spek-mix", disk, count=1000, ramp_count=0, backend=backend, workers=2)
+    with controller.ready(config) as run, request_log(disk) as log:
+        assert_completed(controller.finish(run))
+        traced = log.read()
+        operations = [one for worker in (0, 1) for one in controller.operations(run, worker, 500)]
+
+    assert Counter(as_operations(traced)) == Counter(plainly(operations))

@@ -1,0 +1,537 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl on real modules and disks: the device agrees, wrong input is refused, Ctrl-C is heard.
+
+Commands run inside this process where they can: each start of Python costs seconds in an
+emulated guest. Signals and permissions need processes of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spekctl import cli, client, result, run, workload
+from spekctl.errors import ExitCode
+
+MIB = 1 << 20
+QUIET = ("--progress", "none")
+WRITERS = {"spc1", "random-write-4k", "sequential-write-128k", "mixed-70-30-8k", "spek-mix", "oltp"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The result; it is what its schema says."""
+        assert self.out, self.err
+        found = json.loads(self.out)
+        if isinstance(found, dict) and "schema" in found:
+            import msgspec
+
+            msgspec.json.decode(self.out, type=result.Result)
+        return found
+
+    @property
+    def sentence(self) -> str:
+        """The last line on standard error, without our name."""
+        return self.err.splitlines()[-1].removeprefix("spekctl: ")
+
+
+Call = Callable[..., Outcome]
+
+
+@pytest.fixture
+def call(spek_module: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Call]:
+    """call("run", ...) in this process; afterwards no run is left in the kernel."""
+
+    def in_process(*arguments: str) -> Outcome:
+        capfd.readouterr()
+        code = cli.run([str(one) for one in arguments])
+        captured = capfd.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    yield in_process
+    left = stop_all()
+    assert not left, f"runs were left in the kernel: {left}"
+
+
+def stop_all() -> list[int]:
+    """End and delete all runs; their numbers."""
+    kernel = client.connect()
+    try:
+        found = [info.id for info in kernel.runs()]
+        for number in found:
+            with contextlib.suppress(Exception):
+                kernel.run_stop(number)
+            run.wait_done(kernel, number, 20)
+            kernel.run_delete(number)
+        return found
+    finally:
+        kernel.close()
+
+
+def counters(node: str) -> tuple[int, int, int, int]:
+    """reads, read sectors, writes, written sectors of a disk, read independently of spekctl."""
+    fields = Path("/sys/block", os.path.basename(node), "stat").read_text().split()
+    return int(fields[0]), int(fields[2]), int(fields[4]), int(fields[6])
+
+
+@pytest.fixture
+def at_claim(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, Any]]:
+    """at_claim(node) notes the disk's counters when the run is about to start."""
+
+    def watch(node: str) -> dict[str, Any]:
+        seen: dict[str, Any] = {}
+        prepare = run.prepare
+
+        def noting(*arguments: Any) -> Any:
+            found = prepare(*arguments)
+            seen["before"] = counters(node)
+            return found
+
+        monkeypatch.setattr(run, "prepare", noting)
+        return seen
+
+    return watch
+
+
+def sent(found: dict[str, Any]) -> tuple[int, int, int, int]:
+    """What the result says was sent, in the disk's terms: summed over cells, all phases."""
+    sums = {"read": [0, 0], "write": [0, 0]}
+    for cell in found["cells"]:
+        sums[cell["direction"]][0] += cell["requests"]
+        sums[cell["direction"]][1] += cell["bytes"] // 512
+    return (*sums["read"], *sums["write"])  # type: ignore[return-value]
+
+
+def writing(name: str) -> tuple[str, ...]:
+    return ("--write",) if name in WRITERS else ()
+
+
+# --- the device agrees ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", workload.shipped_names())
+def test_the_disk_counts_what_the_result_says(
+    name: str, call: Call, null_blk: Callable[..., str], at_claim: Callable[[str], dict[str, Any]]
+) -> None:
+    node = null_blk(size_mb=1024)
+    seen = at_claim(node)
+    load = ("--bsu", "200") if name == "spc1" else ()
+    count = "20000" if name == "spc1" else "1000"
+
+    outcome = call(
+        *("run", name, "--device", node, "--count", count, "--ramp-count", "100", "--json"),
+        *(*load, *writing(name), *QUIET),
+    )
+
+    assert outcome.code == ExitCode.OK, outcome.err
+    found = outcome.json
+    difference = tuple(
+        after - before for after, before in zip(counters(node), seen["before"], strict=True)
+    )
+    assert difference == sent(found)
+    (target,) = found["targets"]
+    assert target["disk_agrees"] is True
+    assert found["totals"]["all"]["ios"] == int(count)
+    assert found["outcome"]["ok"] and not found["outcome"]["errors"]
+    for cell in found["cells"]:
+        for times in cell["times"].values():
+            assert times is None or sum(times["histogram"]["counts"]) == cell["ios"]
+    if name == "spc1":
+        check_spc1(found)
+
+
+def check_spc1(found: dict[str, Any]) -> None:
+    """Shares and sizes against the published ones, five standard deviations wide or so."""
+    totals = found["totals"]
+    ios = totals["all"]["ios"]
+    assert totals["read"]["ios"] / ios == pytest.approx(0.3944, abs=0.018)
+    assert totals["all"]["mean_bytes"] / 1024 == pytest.approx(8.0144, abs=0.5)
+    expected = {"1-1": 0.035, "1-2": 0.281, "1-3": 0.07, "1-4": 0.21}
+    expected |= {"2-1": 0.018, "2-2": 0.07, "2-3": 0.035, "3-1": 0.281}
+    for name, share in expected.items():
+        cells = [one for one in found["cells"] if one["name"] == name]
+        measured = sum(one["ios"] for one in cells if one["phase"] == "measure") / ios
+        assert measured == pytest.approx(share, abs=5 * (share * (1 - share) / ios) ** 0.5), name
+
+
+def test_polled_completion_is_reported(call: Call, null_blk: Callable[..., str]) -> None:
+    outcome = call(
+        *("run", "random-read-4k", "--device", null_blk(size_mb=64, poll_queues=1), "--polled"),
+        *("--count", "500", "--json", *QUIET),
+    )
+    assert outcome.code == ExitCode.OK, outcome.err
+    (target,) = outcome.json["targets"]
+    assert (target["polled"], target["disk_agrees"]) == (True, True)
+
+
+def test_two_disks_share_the_load_in_stripes(call: Call, null_blk: Callable[..., str]) -> None:
+    nodes = [null_blk(size_mb=256), null_blk(size_mb=512)]
+    outcome = call(
+        *("run", "sequential-read-128k", "--device", nodes[0], "--device", nodes[1]),
+        *("--count", "400", "--stripe", "64KiB", "--json", *QUIET),
+    )
+    assert outcome.code == ExitCode.OK, outcome.err
+    found = outcome.json
+    assert [target["disk_agrees"] for target in found["targets"]] == [True, True]
+    assert found["config"]["asus"][0]["bytes"] == 512 * MIB
+    first, second = (target["read_bytes"] for target in found["targets"])
+    assert abs(first - second) <= 16 * 128 * 1024
+    assert first + second == sum(cell["bytes"] for cell in found["cells"])
+
+
+def test_response_time_grows_with_the_backlog_and_service_time_does_not(
+    call: Call, null_blk: Callable[..., str]
+) -> None:
+    node = null_blk(size_mb=256, irqmode=2, completion_nsec=1_000_000)
+    outcome = call(
+        *("run", "random-read-4k", "--device", node, "--rate", "3000", "--max-outstanding", "1"),
+        *("--time", "3s", "--json", *QUIET),
+    )
+    found = outcome.json
+    times = found["totals"]["all"]["times"]
+    assert found["outcome"]["offered_iops"] == 3000
+    assert found["outcome"]["backlog"] > 1000
+    assert times["response"]["percentiles_ns"]["p50"] > 300_000_000
+    assert times["service"]["percentiles_ns"]["p50"] < 50_000_000
+    rows = [row for row in found["intervals"] if row["phase"] == "measure"]
+    assert rows[0]["read"]["response_p50_ns"] < rows[-1]["read"]["response_p50_ns"]
+
+
+def test_the_prober_is_beside_the_run(
+    call: Call, prober_module: Path, null_blk: Callable[..., str]
+) -> None:
+    outcome = call(
+        *("run", "random-read-4k", "--device", null_blk(size_mb=256), "--time", "3s", "--json"),
+        *("--prober-interval", "100ms", *QUIET),
+    )
+    assert outcome.code == ExitCode.OK, outcome.err
+    prober = outcome.json["prober"]
+    assert prober["measure_ns"] > 2_000_000_000
+    machine, workers = prober["measure"]["machine"], prober["measure"]["workers"]
+    names = ("user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns")
+    whole_ns = sum(machine[name] for name in names) + machine["steal_ns"]
+    # An emulated guest on a busy host loses ticks; test_prober.py compares with /proc/stat.
+    assert 0.4 < whole_ns / (os.cpu_count() * prober["measure_ns"]) < 1.1
+    assert workers["runtime_ns"] > prober["measure_ns"] // 2
+    assert outcome.err == ""
+
+
+def test_without_a_prober_one_line_says_so(call: Call, null_blk: Callable[..., str]) -> None:
+    if Path("/sys/module/spek_prober").exists():
+        subprocess.run(["rmmod", "spek_prober"], check=True)
+    outcome = call(
+        *("run", "random-read-4k", "--device", null_blk(size_mb=64), "--count", "100", "--json"),
+        *QUIET,
+    )
+    assert outcome.code == ExitCode.OK
+    assert outcome.err.count("\n") == 1 and "no prober" in outcome.err
+    assert outcome.json["prober"] is None
+
+
+# --- wrong input, as a new user would try it -----------------------------------------------------
+
+
+def test_no_module_is_said(null_blk: Callable[..., str], capfd: pytest.CaptureFixture[str]) -> None:
+    """Runs without the spek_module fixture: the module is taken away and brought back."""
+    was_loaded = Path("/sys/module/spek").exists()
+    if was_loaded:
+        subprocess.run(["rmmod", "spek"], check=True)
+    try:
+        code = cli.run(["run", "random-read-4k", "--device", null_blk(size_mb=64)])
+        assert code == ExitCode.NO_KERNEL_SIDE
+        assert "the kernel module spek is not loaded" in capfd.readouterr().err
+    finally:
+        if was_loaded:
+            path = Path(os.environ["SPEK_MODULES"], "spek.ko")
+            subprocess.run(["insmod", path], check=True)
+
+
+def test_no_permission_is_said(call: Call, null_blk: Callable[..., str]) -> None:
+    command = ["setpriv", "--bounding-set", "-sys_admin", sys.executable, "-m", "spekctl"]
+    done = subprocess.run(
+        [*command, "run", "random-read-4k", "--device", null_blk(size_mb=64)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == ExitCode.PERMISSION
+    assert "CAP_SYS_ADMIN" in done.stderr.splitlines()[-1]
+    assert done.stdout == ""
+
+
+@pytest.fixture
+def busy(null_blk: Callable[..., str], tmp_path: Path) -> Iterator[Callable[[str], str]]:
+    """busy(how) gives a disk that is in use in that way."""
+    undo: list[list[str]] = []
+
+    def make(how: str) -> str:
+        node = null_blk(size_mb=64, memory_backed=1)
+        if how == "mounted":
+            subprocess.run(["mkfs.ext4", "-q", node], check=True)
+            subprocess.run(["mount", "-o", "ro,noload", node, tmp_path], check=True)
+            undo.append(["umount", str(tmp_path)])
+        elif how == "swap":
+            subprocess.run(["mkswap", node], check=True, capture_output=True)
+            subprocess.run(["swapon", node], check=True)
+            undo.append(["swapoff", node])
+        elif how == "device mapper":
+            table = f"0 100000 linear {node} 0"
+            subprocess.run(["dmsetup", "create", "mine", "--table", table], check=True)
+            undo.append(["dmsetup", "remove", "mine"])
+        return node
+
+    yield make
+    for command in undo:
+        subprocess.run(command, check=True)
+    subprocess.run(["udevadm", "settle"], check=False)
+
+
+@pytest.mark.parametrize(
+    ("how", "who"),
+    [
+        ("mounted", "is mounted on /"),
+        ("swap", "is active swap"),
+        ("device mapper", "is used by device mapper volume mine"),
+    ],
+)
+def test_a_device_in_use_is_refused_and_its_holder_named(
+    how: str, who: str, call: Call, busy: Callable[[str], str]
+) -> None:
+    node = busy(how)
+    before = counters(node)
+    for more in (("random-read-4k",), ("random-write-4k", "--write")):
+        outcome = call("run", *more, "--device", node, "--no-prober", *QUIET)
+        assert outcome.code == ExitCode.REFUSED
+        assert f"{node} is in use: " in outcome.sentence
+        assert who in outcome.sentence
+    assert counters(node)[2:] == before[2:]
+    listed = {row["path"]: row["state"] for row in call("devices", "--json").json}
+    assert listed[node].startswith("no: ") and who in listed[node]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("spc1", "--bsu", "0"), "--bsu must be 1 to"),
+        (("spc1", "--bsu", "1", "--write"), "that takes a device of at least 178 MiB"),
+        (("random-read-4k", "--depth", "-1"), "not -1"),
+        (("random-raed-4k",), "did you mean 'random-read-4k'?"),
+        (("./beyond.toml",), "but /dev/"),
+        (("./sum.toml",), "sum to 90%, not to 100%"),
+        (("./typo.toml",), "did you mean 'pattern'?"),
+        (("random-read-4k", "--polled"), "poll"),
+        (("random-read-4k", "--spin", "1s"), "spin"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(
+    arguments: tuple[str, ...],
+    sentence: str,
+    call: Call,
+    null_blk: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    head = '[workload]\nname = "w"\nsummary = "s"\n[[stream]]\nname = "s"\n'
+    sizes = 'sizes = [{ size = "4k", share = "50%" }, { size = "8k", share = "40%" }]\n'
+    asu = '[[asu]]\nname = "a"\nsize = "65MiB"\n'
+    (tmp_path / "beyond.toml").write_text(head + 'size = "4k"\n' + asu)
+    (tmp_path / "sum.toml").write_text(head + sizes)
+    (tmp_path / "typo.toml").write_text(head + 'size = "4k"\npatern = "uniform"\n')
+    monkeypatch.chdir(tmp_path)
+    node = null_blk(size_mb=64, poll_queues=0)
+    before = counters(node)
+    outcome = call("run", *arguments, "--device", node, "--time", "1s", "--no-prober", *QUIET)
+    assert outcome.code == ExitCode.USAGE, outcome.err
+    assert sentence in outcome.sentence
+    assert outcome.err.count("\n") == 1 and outcome.out == ""
+    assert counters(node) == before
+
+
+# --- nobody loses a disk -------------------------------------------------------------------------
+
+
+def test_data_is_only_overwritten_if_the_device_is_named(
+    call: Call, null_blk: Callable[..., str]
+) -> None:
+    node = null_blk(size_mb=64, memory_backed=1)
+    subprocess.run(["mkfs.ext4", "-q", "-L", "precious", node], check=True)
+    subprocess.run(["udevadm", "settle"], check=False)
+    head = Path(node).read_bytes()[:MIB]
+    arguments = ("run", "sequential-write-128k", "--device", node, "--count", "600", "--json")
+    arguments += ("--data", "random", "--no-prober", *QUIET)
+
+    assert "give --write" in call(*arguments).sentence
+    refused = call(*arguments, "--write")
+    assert refused.code == ExitCode.REFUSED
+    assert "ext4 'precious'" in refused.sentence
+    wrong = call(*arguments, "--write", "--destroy", "1:2/3")
+    assert "names none of the devices given" in wrong.sentence
+    assert Path(node).read_bytes()[:MIB] == head
+
+    name = refused.sentence.rpartition("--destroy ")[2]
+    listed = {row["path"]: row["id"] for row in call("devices", "--json").json}
+    assert listed[node] == name
+    done = call(*arguments, "--write", "--destroy", name)
+    assert done.code == ExitCode.OK, done.err
+    assert "will be overwritten" in done.err
+    assert Path(node).read_bytes()[:MIB] != head
+
+
+def test_reading_works_on_a_read_only_disk_and_writing_does_not(
+    call: Call, null_blk: Callable[..., str]
+) -> None:
+    node = null_blk(size_mb=64)
+    subprocess.run(["blockdev", "--setro", node], check=True)
+    arguments = ("--device", node, "--count", "50", "--no-prober", *QUIET)
+    assert call("run", "random-read-4k", *arguments).code == ExitCode.OK
+    refused = call("run", "random-write-4k", "--write", *arguments)
+    assert refused.code == ExitCode.REFUSED
+    assert "read-only" in refused.sentence
+
+
+def test_a_link_to_a_device_is_followed_and_shown(
+    call: Call, null_blk: Callable[..., str], tmp_path: Path
+) -> None:
+    node = null_blk(size_mb=64)
+    (tmp_path / "my-disk").symlink_to(node)
+    outcome = call(
+        *("run", "random-read-4k", "--device", str(tmp_path / "my-disk"), "--count", "50"),
+        *("--no-prober", *QUIET),
+    )
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert f"{tmp_path}/my-disk ({os.path.basename(node)})" in outcome.out
+
+
+# --- Ctrl-C, detached runs -----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def background(*arguments: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """spekctl as a process of its own; never left behind."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spekctl", *arguments],
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options},
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_running() -> int:
+    """Until there is a run that measures; its number."""
+    kernel = client.connect()
+    try:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            for info in kernel.runs():
+                if info.intervals:
+                    return info.id
+            time.sleep(0.1)
+        raise AssertionError("no run is under way")
+    finally:
+        kernel.close()
+
+
+@pytest.mark.parametrize(
+    ("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
+)
+def test_a_signal_ends_the_run_in_order(
+    signum: int, code: int, call: Call, null_blk: Callable[..., str]
+) -> None:
+    node = null_blk(size_mb=64)
+    arguments = ("random-read-4k", "--rate", "500", "--device", node, "--time", "10m", "--json")
+    with background("run", *arguments, "--interval", "200ms") as process:
+        wait_running()
+        process.send_signal(signum)
+        out, err = process.communicate(timeout=60)
+    found = Outcome(process.returncode, out, err)
+    assert found.code == code
+    assert found.json["outcome"]["reason"] == "stopped"
+    assert found.json["totals"]["all"]["ios"] > 0
+    assert found.json["targets"][0]["disk_agrees"] is True
+    assert "stopping" in err
+
+
+def test_a_killed_controller_leaves_nothing(call: Call, null_blk: Callable[..., str]) -> None:
+    node = null_blk(size_mb=64)
+    with background("run", "random-read-4k", "--device", node, "--interval", "200ms") as process:
+        wait_running()
+        process.kill()
+        process.wait()
+    end = time.monotonic() + 20
+    while (left := call("status", "--json").json) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert left == []
+    arguments = ("--device", node, "--count", "50", "--no-prober", *QUIET)
+    assert call("run", "random-read-4k", *arguments).code == ExitCode.OK
+
+
+def test_a_detached_run_is_seen_watched_and_stopped(
+    call: Call, null_blk: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from spekctl import state
+
+    monkeypatch.setattr(state, "DIRECTORY", tmp_path)
+    node = null_blk(size_mb=64)
+    arguments = ("random-read-4k", "--rate", "500", "--device", node, "--interval", "200ms")
+    started = call("run", *arguments, "--time", "10m", "--detach", "--json")
+    assert started.code == ExitCode.OK, started.err
+    number = started.json["run"]
+
+    busy = call("run", "random-read-4k", "--device", node, "--no-prober", *QUIET)
+    assert busy.code == ExitCode.REFUSED
+    assert busy.sentence == f"{node} is in use: run {number} of spek (random-read-4k) uses it"
+    assert wait_running() == number
+    (row,) = call("status", "--json").json
+    assert (row["id"], row["state"], row["detached"]) == (number, "running", 1)
+    assert "random-read-4k" in call("status").out
+
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    left = call("watch", str(number), *QUIET)
+    assert left.code == ExitCode.INTERRUPTED and "goes on" in left.err
+    assert call("status", "--json").json[0]["state"] == "running"
+
+    assert call("stop").sentence == f"run {number} has ended"
+    final = call("watch", str(number), "--json", *QUIET)
+    assert final.code == ExitCode.RUN_FAILED
+    assert final.json["outcome"]["reason"] == "stopped"
+    assert final.json["totals"]["all"]["ios"] > 0
+    assert final.json["targets"][0]["disk_agrees"] is True
+    assert call("status").sentence == "no runs"
+
+
+def test_a_terminal_shows_the_live_view(call: Call, null_blk: Callable[..., str]) -> None:
+    ours, theirs = pty.openpty()
+    arguments = ("run", "random-read-4k", "--rate", "500", "--device", null_blk(size_mb=64))
+    with background(*arguments, "--time", "3s", stdout=None, stderr=theirs) as process:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # EIO: the other end was closed
+            while data := os.read(ours, 65536):
+                seen += data
+        assert process.wait(timeout=60) == ExitCode.OK
+    os.close(ours)
+    text = seen.decode()
+    for wanted in ("random-read-4k on /dev/", "measure", "left", "IOPS", "response p50", "queue"):
+        assert wanted in text

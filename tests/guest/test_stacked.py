@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Devices on devices, and several devices at once.
+
+dm-linear, dm-stripe and md RAID-0 take bios. What is exact, and why:
+
+* Sectors: always, above and below; splitting does not change them.
+* Requests that the stacked device gets: as spek counts them, if none crosses a boundary of its
+  map (a chunk, the end of a segment). The driver splits one that does, and each part is accounted
+  as an I/O of its own; so the disk then counts the parts, which are known exactly, too.
+* Requests that the disks underneath get: the parts. The bios carry REQ_NOMERGE down with them,
+  so nothing puts them together again.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from lib.guest_agree import Comparison, assert_streams_agree, run_and_compare, target_sums, watch
+from lib.guest_disks import emulated, eventually, null_disk, settle
+from lib.guest_drive import Controller, Requests, Sent, cut, one_stream, queue_of
+from lib.guest_trace import RequestCounts, sums
+from lib.netlink_raw import Refusal
+
+KIB, MIB = 1 << 10, 1 << 20
+CHUNK = 64 * KIB
+SEGMENT = 96 * MIB + 32 * KIB  # of dm-linear's first disk: not a multiple of what is sent
+BACKENDS = ("bio", "mq")
+
+
+@pytest.fixture(scope="module")
+def controller(spek_module: Path) -> Iterator[Controller]:
+    with Controller() as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def counts() -> Iterator[RequestCounts]:
+    found = RequestCounts()
+    yield found
+    found.close()
+
+
+# ---- stacked devices ----
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A device on two others.
+
+    @edge: bytes between the places that no part of an I/O crosses
+    @lower: which disk a byte is on
+    """
+
+    name: str
+    node: str
+    disks: tuple[str, str]
+    edge: int
+    lower: Callable[[int], int]
+
+    def parts(self, sent: list[Sent]) -> list[Requests]:
+        """What the disks underneath get for these requests."""
+        found: list[Requests] = [Counter(), Counter()]
+        for one in sent:
+            for at, length in cut(one.start, one.bytes, one.bytes, self.edge):
+                found[self.lower(at)][one.direction, length // 512] += 1
+        return found
+
+
+def run(*command: str, stdin: str = "") -> str:
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout.strip()
+
+
+def device_mapper(stack: ExitStack, name: str, table: str) -> str:
+    subprocess.run(["modprobe", "dm_mod"], check=True)
+    run("dmsetup", "create", "--noudevsync", name, stdin=table)
+    stack.callback(run, "dmsetup", "remove", "--noudevsync", "--retry", name)
+    node = "/dev/" + run("dmsetup", "info", "-c", "--noheadings", "-o", "blkdevname", name)
+    eventually(lambda: Path(node).exists(), f"{node} did not appear")
+    settle()
+    return node
+
+
+def linear(stack: ExitStack, one: str, other: str) -> Stack:
+    first, second = SEGMENT // 512, 64 * MIB // 512
+    table = f"0 {first} linear {one} 2048\n{first} {second} linear {other} 4096\n"
+    node = device_mapper(stack, "spek-linear", table)
+    return Stack("linear", node, (one, other), SEGMENT, lambda at: int(at >= SEGMENT))
+
+
+def striped(stack: ExitStack, one: str, other: str) -> Stack:
+    sectors, chunk = 256 * MIB // 512, CHUNK // 512
+    table = f"0 {sectors} striped 2 {chunk} {one} 0 {other} 0\n"
+    node = device_mapper(stack, "spek-striped", table)
+    return Stack("striped", node, (one, other), CHUNK, lambda at: at // CHUNK % 2)
+
+
+def raid0(stack: ExitStack, one: str, other: str) -> Stack:
+    node = "/dev/md77"
+    # Without superblocks: null_blk keeps nothing.
+    run("mdadm", "--build", node, "--level=0", f"--chunk={CHUNK // KIB}", "--raid-devices=2",
+        one, other)  # fmt: skip
+    stack.callback(run, "mdadm", "--stop", node)
+    eventually(lambda: Path(node).exists(), f"{node} did not appear")
+    settle()
+    return Stack("raid0", node, (one, other), CHUNK, lambda at: at // CHUNK % 2)
+
+
+@pytest.fixture(scope="module", params=[linear, striped, raid0], ids=lambda make: make.__name__)
+def stacked(request: pytest.FixtureRequest, spek_module: Path) -> Iterator[Stack]:
+    with ExitStack() as stack:
+        one = stack.enter_context(null_disk(size_mb=256))
+        other = stack.enter_context(null_disk(size_mb=256))
+        # md takes spek's no-merge flag off what it passes on: two halves of a write could meet.
+        for node in (one, other):
+            (queue_of(node) / "nomerges").write_text("2")
+        yield request.param(stack, one, other)
+
+
+def assert_below_agrees(stacked: Stack, comparison: Comparison) -> None:
+    for disk, wanted, seen in zip(
+        stacked.disks, stacked.parts(comparison.sent), comparison.below, strict=True
+    ):
+        assert seen.stat == sums(wanted), disk
+        assert seen.issued == wanted, disk
+        assert seen.completed == wanted, disk
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("depth", [1, 64])
+def test_aligned_requests_are_counted_exactly(
+    controller: Controller, counts: RequestCounts, stacked: Stack, depth: int, workers: int
+) -> None:
+    """No request crosses a chunk or segment, so every count is the same everywhere."""
+    config = one_stream(
+        stacked.node,
+        sizes=[(4 * KIB, 3), (32 * KIB, 1)],
+        read_ppm=500_000,
+        depth=max(depth, workers),
+        workers=workers,
+        count=300,
+        align_bytes=32 * KIB,
+    )
+
+    comparison = watch(controller, counts, config, stacked.node, below=stacked.disks)
+
+    assert_streams_agree(comparison)
+    (target,), (seen,) = comparison.outcome.info.targets, comparison.seen
+    assert (target.backend, target.backend_reason) == (
+        "bio",
+        "the device takes bios, not requests",
+    )
+    assert target_sums(target) == sums(comparison.wanted[0])
+    assert seen.stat == target_sums(target)
+    assert_below_agrees(stacked, comparison)
+    below = [one.stat for one in comparison.below]
+    for way, above in seen.stat.items():
+        assert sum(one[way].ios for one in below) == above.ios
+        assert sum(one[way].sectors for one in below) == above.sectors
+
+
+def test_requests_across_chunks_are_counted_in_parts(
+    controller: Controller, counts: RequestCounts, stacked: Stack
+) -> None:
+    """Unaligned and large: some requests cross a boundary, and the driver splits them."""
+    config = one_stream(
+        stacked.node,
+        sizes=[(48 * KIB, 1), (256 * KIB + 512, 1)],
+        read_ppm=500_000,
+        depth=16,
+        count=400,
+        align_bytes=512,
+    )
+
+    comparison = watch(controller, counts, config, stacked.node, below=stacked.disks)
+
+    assert_streams_agree(comparison)
+    (target,), (seen,) = comparison.outcome.info.targets, comparison.seen
+    assert target_sums(target) == sums(comparison.wanted[0])
+    parts = stacked.parts(comparison.sent)
+    assert_below_agrees(stacked, comparison)
+    assert seen.stat == sums(parts[0] + parts[1])
+    if stacked.name != "linear":
+        assert sum(sum(one.values()) for one in parts) > len(comparison.sent)
+
+
+def test_linear_crossing_its_boundary(
+    controller: Controller, counts: RequestCounts, stacked: Stack
+) -> None:
+    """Sequential I/O walks over every boundary there is, that of dm-linear's segments included."""
+    config = one_stream(
+        stacked.node,
+        sizes=[(MIB, 1)],
+        pattern="sequential",
+        depth=4,
+        count=150,
+        align_bytes=MIB,
+    )
+
+    comparison = watch(controller, counts, config, stacked.node, below=stacked.disks)
+
+    assert_streams_agree(comparison)
+    assert max(one.start for one in comparison.sent) > SEGMENT
+    parts = stacked.parts(comparison.sent)
+    assert_below_agrees(stacked, comparison)
+    assert comparison.seen[0].stat == sums(parts[0] + parts[1])
+
+
+def test_mq_is_refused_on_a_device_that_takes_bios(controller: Controller, stacked: Stack) -> None:
+    with pytest.raises(Refusal, match="takes bios, not requests"):
+        controller.run_new(one_stream(stacked.node, backend="mq", count=1))
+
+
+def test_a_member_is_not_free(controller: Controller, stacked: Stack) -> None:
+    for disk in stacked.disks:
+        with pytest.raises(Refusal, match="holds the device"):
+            controller.run_new(one_stream(disk, count=1))
+
+
+# ---- several targets ----
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_striped_targets_each_count_exactly(
+    controller: Controller, counts: RequestCounts, backend: str, workers: int
+) -> None:
+    """Four devices of three kinds in one run: an I/O is cut where it goes from one to the next."""
+    with null_disk(size_mb=512) as one, null_disk(size_mb=300) as other:
+        nodes = (one, emulated("nvme", 512), other, emulated("virtio", 512))
+        config = one_stream(
+            *nodes,
+            sizes=[(512, 2), (16 * KIB, 2), (200 * KIB, 1), (MIB, 1)],
+            read_ppm=500_000,
+            depth=24,
+            workers=workers,
+            backend=backend,
+            count=400,
+            align_bytes=512,
+            stripe_bytes=CHUNK,
+        )
+
+        comparison = run_and_compare(controller, counts, config, *nodes)
+
+    assert comparison.outcome.requests() > comparison.outcome.ios()
+    assert all(sum(wanted.values()) > 100 for wanted in comparison.wanted)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Disks that live as long as a with block, for tests that share one among many cases."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from spekctl.vm import guest_side
+
+
+def eventually(condition: Callable[[], object], failure: str, timeout_s: float = 30.0) -> None:
+    """Wait for something that the kernel does in its own time."""
+    end_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < end_s, failure
+        time.sleep(0.01)
+
+
+def settle() -> None:
+    """Wait until udev has looked at what has come or gone: its reads count as I/O, too."""
+    subprocess.run(["udevadm", "settle"], check=False)
+
+
+def make_null(size_mb: int = 1024, bs: int = 512, **attributes: int) -> tuple[str, Path]:
+    """A null_blk disk and its directory in configfs."""
+    before = set(guest_side.CONFIGFS.glob("nullb*"))
+    options = {name: str(value) for name, value in attributes.items()}
+    node = guest_side.make_disk(
+        {"kind": "null_blk", "bytes": size_mb << 20, "block_size": bs, "options": options}
+    )
+    (item,) = set(guest_side.CONFIGFS.glob("nullb*")) - before
+    return node, item
+
+
+def remove_null(item: Path) -> None:
+    """Take a null_blk disk away."""
+    if (item / "power").read_text().strip() == "1":
+        (item / "power").write_text("0")
+    item.rmdir()
+
+
+@contextlib.contextmanager
+def null_disk(size_mb: int = 1024, bs: int = 512, **attributes: int) -> Iterator[str]:
+    """A null_blk disk; gives its device node."""
+    node, item = make_null(size_mb, bs, **attributes)
+    try:
+        yield node
+    finally:
+        remove_null(item)
+
+
+@contextlib.contextmanager
+def scsi_disk(size_mb: int = 256, bs: int = 512, **parameters: int) -> Iterator[str]:
+    """The scsi_debug disk; gives its device node."""
+    options = {name: str(value) for name, value in parameters.items()}
+    node = guest_side.make_disk(
+        {"kind": "scsi_debug", "bytes": size_mb << 20, "block_size": bs, "options": options}
+    )
+    try:
+        yield node
+    finally:
+        settle()
+        eventually(lambda: _rmmod("scsi_debug"), "scsi_debug does not unload")
+
+
+def _rmmod(module: str) -> bool:
+    done = subprocess.run(["rmmod", module], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+# The emulated disks of every guest: number by kind and logical block.
+EMULATED = {("nvme", 512): 1, ("nvme", 4096): 2, ("virtio", 512): 3, ("virtio", 4096): 4}
+
+
+def emulated(kind: str, bs: int) -> str:
+    """Device node of one of QEMU's disks."""
+    return os.environ[f"SPEK_DISK{EMULATED[kind, bs]}"]
+
+
+@contextlib.contextmanager
+def disk_of_kind(kind: str, bs: int) -> Iterator[str]:
+    """A disk of a kind: null_blk, scsi_debug, nvme or virtio."""
+    if kind == "null_blk":
+        with null_disk(bs=bs) as node:
+            yield node
+    elif kind == "scsi_debug":
+        # Commands take 50 us, so that some are outstanding.
+        with scsi_disk(bs=bs, ndelay=50_000) as node:
+            yield node
+    else:
+        yield emulated(kind, bs)

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A generic netlink socket that shows everything a refusal says.
+
+pyroute2 turns an extended ack into a message and drops the attribute to blame, which is half
+of what the tests are about. So requests are put together here, by the generated tables
+(types and ids), and acks taken apart: errno, sentence, path of the attribute, missing one.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+NETLINK_GENERIC = 16
+SOL_NETLINK = 270
+NETLINK_ADD_MEMBERSHIP = 1
+NETLINK_CAP_ACK = 10
+NETLINK_EXT_ACK = 11
+
+NLMSG_ERROR = 2
+NLMSG_DONE = 3
+NLM_F_REQUEST = 0x1
+NLM_F_ACK = 0x4
+NLM_F_DUMP_INTR = 0x10
+NLM_F_CAPPED = 0x100
+NLM_F_ACK_TLVS = 0x200
+NLM_F_DUMP = 0x300
+NLA_F_NESTED = 0x8000
+NLA_TYPE_MASK = 0x3FFF
+
+GENL_ID_CTRL = 16
+CTRL_CMD_GETFAMILY = 3
+CTRL_ATTR_FAMILY_ID = 1
+CTRL_ATTR_FAMILY_NAME = 2
+CTRL_ATTR_MCAST_GROUPS = 7
+CTRL_ATTR_MCAST_GRP_NAME = 1
+CTRL_ATTR_MCAST_GRP_ID = 2
+
+ERR_MSG, ERR_OFFS, ERR_MISS_TYPE, ERR_MISS_NEST = 1, 2, 5, 6
+
+HEADER = struct.Struct("=IHHII")
+GENL = struct.Struct("=BBH")
+ATTR = struct.Struct("=HH")
+INTEGERS = {"uint32": "=I", "uint64": "=Q", "int32": "=i", "int64": "=q"}
+
+
+@dataclass(eq=False)
+class Refusal(Exception):
+    """What the kernel says with its no.
+
+    @attr: path of the attribute to blame, "stream[1].size[0]"; "" if none is named
+    @missing: path of the attribute that isn't there
+    """
+
+    errno: int
+    text: str
+    attr: str = ""
+    missing: str = ""
+
+    def __str__(self) -> str:
+        return (
+            f"{os.strerror(self.errno)}: {self.text!r} attr={self.attr!r} missing={self.missing!r}"
+        )
+
+
+@dataclass
+class Message:
+    """A message of the family, taken apart."""
+
+    cmd: int
+    flags: int
+    seq: int
+    values: dict[str, Any]
+
+
+@dataclass
+class Answer:
+    """Everything that came back."""
+
+    messages: list[Message] = field(default_factory=list)
+
+    @property
+    def interrupted(self) -> bool:
+        """The kernel says that the dump isn't of one moment."""
+        return any(message.flags & NLM_F_DUMP_INTR for message in self.messages)
+
+    @property
+    def values(self) -> list[dict[str, Any]]:
+        return [message.values for message in self.messages]
+
+
+def attribute(kind: int, payload: bytes) -> bytes:
+    """One attribute, padded."""
+    raw = ATTR.pack(ATTR.size + len(payload), kind) + payload
+    return raw + bytes(-len(raw) % 4)
+
+
+def attributes(data: bytes, offset: int = 0) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (offset, type, payload); the offset counts from the start of @data plus @offset."""
+    at = 0
+    while at + ATTR.size <= len(data):
+        length, kind = ATTR.unpack_from(data, at)
+        if length < ATTR.size:
+            return
+        yield at + offset, kind & NLA_TYPE_MASK, data[at + ATTR.size : at + length]
+        at += (length + 3) & ~3
+
+
+class Table:
+    """The attributes of a generated class, by name and by id."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        names = {name: key for key, name in cls.keys.items()}
+        self.by_id = {row[0]: (names.get(row[1], "pad"), row[2]) for row in cls.nla_map}
+        self.by_key = {key: (ident, kind) for ident, (key, kind) in self.by_id.items()}
+
+    def inner(self, kind: str) -> Table:
+        return Table(getattr(self.cls, kind))
+
+
+def encode(cls: Any, values: dict[str, Any]) -> bytes:
+    """Attributes by name; a value of type bytes where the spec has none is sent as it is."""
+    table = Table(cls)
+    out = b""
+    for key, value in values.items():
+        ident, kind = table.by_key[key]
+        for one in value if key in cls.multi and isinstance(value, list) else [value]:
+            if isinstance(one, bytes):
+                out += attribute(ident, one)
+            elif kind.startswith("nest_"):
+                out += attribute(ident | NLA_F_NESTED, encode(getattr(cls, kind), one))
+            elif kind == "asciiz":
+                out += attribute(ident, one.encode() + b"\0")
+            else:
+                out += attribute(ident, struct.pack(INTEGERS[kind], one))
+    return out
+
+
+def decode(cls: Any, data: bytes) -> dict[str, Any]:
+    """The reverse of encode()."""
+    table = Table(cls)
+    values: dict[str, Any] = {}
+    for _offset, ident, payload in attributes(data):
+        key, kind = table.by_id[ident]
+        value: Any
+        if key == "pad":
+            continue
+        if kind.startswith("nest_"):
+            value = decode(getattr(cls, kind), payload)
+        elif kind == "asciiz":
+            value = payload.rstrip(b"\0").decode()
+        elif kind == "cdata":
+            value = payload
+        else:
+            (value,) = struct.unpack(INTEGERS[kind], payload)
+        if key in cls.multi:
+            values.setdefault(key, []).append(value)
+        else:
+            values[key] = value
+    return values
+
+
+def path_of(cls: Any, data: bytes, wanted: int, offset: int = 0) -> str:
+    """Path of the attribute at byte @wanted of a message whose attributes start at @offset."""
+    table = Table(cls)
+    seen: dict[str, int] = {}
+    for at, ident, payload in attributes(data, offset):
+        key, kind = table.by_id.get(ident, (f"#{ident}", ""))
+        name = f"{key}[{seen.get(key, 0)}]" if key in cls.multi else key
+        seen[key] = seen.get(key, 0) + 1
+        if at == wanted:
+            return name
+        if kind.startswith("nest_"):
+            inner = path_of(getattr(cls, kind), payload, wanted, at + ATTR.size)
+            if inner:
+                return f"{name}.{inner}"
+    return ""
+
+
+def refusal(cls: Any, request: bytes, kind: int, flags: int, message: bytes) -> Refusal | None:
+    """What a message of type error or done says; None: all is well."""
+    (code,) = struct.unpack_from("=i", message)
+    if code == 0:
+        return None
+    skip = 4
+    if kind == NLMSG_ERROR:
+        # an error repeats the request, or only its header
+        skip += HEADER.size if flags & NLM_F_CAPPED else (len(request) + 3) & ~3
+    rest = message[skip:] if flags & NLM_F_ACK_TLVS else b""
+    text, blamed, miss_type, miss_nest = "", "", 0, 0
+    head = HEADER.size + GENL.size
+    for _offset, ident, payload in attributes(rest):
+        if ident == ERR_MSG:
+            text = payload.rstrip(b"\0").decode()
+        elif ident == ERR_OFFS:
+            blamed = path_of(cls, request[head:], struct.unpack("=I", payload)[0], head)
+        elif ident == ERR_MISS_TYPE:
+            (miss_type,) = struct.unpack("=I", payload)
+        elif ident == ERR_MISS_NEST:
+            (miss_nest,) = struct.unpack("=I", payload)
+    missing = ""
+    if miss_type:
+        nest = path_of(cls, request[head:], miss_nest, head) if miss_nest else ""
+        missing = missing_path(cls, nest, miss_type)
+    return Refusal(-code, text, blamed, missing)
+
+
+def missing_path(cls: Any, nest: str, ident: int) -> str:
+    for part in nest.split(".") if nest else []:
+        table = Table(cls)
+        cls = getattr(cls, table.by_key[part.split("[")[0]][1])
+    name = Table(cls).by_id[ident][0]
+    return f"{nest}.{name}" if nest else name
+
+
+class Socket:
+    """One netlink socket, bound to a family."""
+
+    def __init__(self, spec: Any, recv_bytes: int = 1 << 16) -> None:
+        self.spec = spec
+        self.recv_bytes = recv_bytes
+        self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
+        self.sock.bind((0, 0))
+        self.sock.settimeout(30)
+        self.sock.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
+        self.sock.setsockopt(SOL_NETLINK, NETLINK_CAP_ACK, 1)
+        self.seq = 0
+        self.family, self.groups = self.resolve(spec.FAMILY)
+
+    def __enter__(self) -> Socket:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.sock.close()
+
+    def resolve(self, name: str) -> tuple[int, dict[str, int]]:
+        payload = attribute(CTRL_ATTR_FAMILY_NAME, name.encode() + b"\0")
+        self.sock.send(self.frame(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, payload, NLM_F_REQUEST))
+        # not more than later: the largest read so far is the size of a dump's buffers
+        data = self.sock.recv(self.recv_bytes)
+        length, kind, _flags, _seq, _pid = HEADER.unpack_from(data)
+        if kind == NLMSG_ERROR:
+            raise Refusal(-struct.unpack_from("=i", data, HEADER.size)[0], "no such family")
+        family, groups = 0, {}
+        for _at, ident, value in attributes(data[HEADER.size + GENL.size : length]):
+            if ident == CTRL_ATTR_FAMILY_ID:
+                (family,) = struct.unpack("=H", value)
+            elif ident == CTRL_ATTR_MCAST_GROUPS:
+                for _at, _index, group in attributes(value):
+                    parts = {i: payload for _at, i, payload in attributes(group)}
+                    found = parts[CTRL_ATTR_MCAST_GRP_NAME].rstrip(b"\0").decode()
+                    (groups[found],) = struct.unpack("=I", parts[CTRL_ATTR_MCAST_GRP_ID])
+        return family, groups
+
+    def frame(self, kind: int, cmd: int, payload: bytes, flags: int) -> bytes:
+        self.seq += 1
+        length = HEADER.size + GENL.size + len(payload)
+        return HEADER.pack(length, kind, flags, self.seq, 0) + GENL.pack(cmd, 1, 0) + payload
+
+    def join(self, group: str) -> None:
+        self.sock.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, self.groups[group])
+
+    def request_bytes(self, cmd: int, values: dict[str, Any], flags: int) -> bytes:
+        cls = self.spec.MESSAGES.get(cmd, self.spec.RunMsg)
+        return self.frame(self.family, int(cmd), encode(cls, values), flags)
+
+    def ask(self, cmd: int, **values: Any) -> Answer:
+        """Send a request, take the answer up to the ack. Raises Refusal."""
+        return self.exchange(cmd, self.request_bytes(cmd, values, NLM_F_REQUEST | NLM_F_ACK))
+
+    def dump(self, cmd: int, **values: Any) -> Answer:
+        """Send a dump request, take all of the answer. Raises Refusal."""
+        return self.exchange(cmd, self.request_bytes(cmd, values, NLM_F_REQUEST | NLM_F_DUMP))
+
+    def exchange(self, cmd: int, request: bytes) -> Answer:
+        self.sock.send(request)
+        answer = Answer()
+        while not self.receive(cmd, request, answer):
+            pass
+        return answer
+
+    def receive(self, cmd: int, request: bytes, answer: Answer) -> bool:
+        """Take one buffer of an answer; True when it was the last one."""
+        cls = self.spec.MESSAGES.get(cmd, self.spec.RunMsg)
+        for kind, flags, seq, payload in self.buffer():
+            if kind in (NLMSG_ERROR, NLMSG_DONE):
+                no = refusal(cls, request, kind, flags, payload)
+                if no:
+                    raise no
+                if kind == NLMSG_DONE and flags & NLM_F_DUMP_INTR:
+                    answer.messages.append(Message(0, flags, seq, {}))
+                return True
+            answer.messages.append(self.message(flags, seq, payload))
+        return False
+
+    def message(self, flags: int, seq: int, payload: bytes) -> Message:
+        cmd = payload[0]
+        cls = self.spec.MESSAGES[cmd]
+        return Message(cmd, flags, seq, decode(cls, payload[GENL.size :]))
+
+    def buffer(self) -> list[tuple[int, int, int, bytes]]:
+        """One read: (type, flags, sequence number, payload) of each message."""
+        data, _anc, flags, _addr = self.sock.recvmsg(self.recv_bytes)
+        if flags & socket.MSG_TRUNC:
+            raise AssertionError("a message did not fit into the buffer")
+        found = []
+        at = 0
+        while at + HEADER.size <= len(data):
+            length, kind, flags, seq, _pid = HEADER.unpack_from(data, at)
+            found.append((kind, flags, seq, data[at + HEADER.size : at + length]))
+            at += (length + 3) & ~3
+        return found
+
+    def notification(self, timeout_s: float = 30.0) -> Message:
+        """The next message of a multicast group."""
+        self.sock.settimeout(timeout_s)
+        ((_kind, flags, seq, payload),) = self.buffer()
+        return self.message(flags, seq, payload)
