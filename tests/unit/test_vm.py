@@ -13,6 +13,7 @@ from spekctl.errors import SpekError, UsageError
 from spekctl.vm import accel, kernels, modules
 from spekctl.vm.disks import parse_disk, parse_disks
 from spekctl.vm.kernels import Kernel, matches, version_key
+from spekctl.vm.runner import make_mount_point
 
 MIB = 1 << 20
 
@@ -253,6 +254,24 @@ def test_build_is_kept_by_content(tmp_path: Path) -> None:
 
 def some_kernel() -> Kernel:
     return Kernel("6.77.1-test", Path("/vmlinuz"), Path("/headers"), None, "test")
+
+
+def test_mount_point_is_made_where_it_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A machine without any kernel installed has no /lib/modules, and guests can't make it."""
+    path = tmp_path / "lib" / "modules"
+    make_mount_point(path)
+    assert path.is_dir()
+    assert str(path) in capsys.readouterr().err
+    make_mount_point(path)
+    assert not capsys.readouterr().err
+
+
+def test_mount_point_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "lib").write_text("a file")
+    with pytest.raises(SpekError, match="mkdir"):
+        make_mount_point(tmp_path / "lib" / "modules")
 
 
 def test_environment_decides_on_kvm(monkeypatch: pytest.MonkeyPatch) -> None:

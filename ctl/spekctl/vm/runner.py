@@ -39,6 +39,7 @@ from spekctl.vm.kernels import Kernel
 GRACE_S = 15.0  # from a signal to the guest until it is killed
 DRAIN_S = 5.0  # from the end of the command until QEMU is killed
 CONSOLE_TAIL = 25
+MODULES = Path("/lib/modules")
 
 # The watcher's half of the session: when our end of the pipe closes, everything goes.
 _WATCHED = '{{ read -r _ <&{fd}; kill -KILL -$$; }} >/dev/null 2>&1 & exec {fd}<&-; exec "$@"'
@@ -395,6 +396,21 @@ def check_tools() -> None:
         raise SpekError("a guest needs virtme-ng; make deps installs it") from None
 
 
+def make_mount_point(path: Path = MODULES) -> None:
+    """See to it that @path is there: the guest sees our root read-only and mounts its modules on
+    it. Machines that never had a kernel installed, as containers, don't have it."""
+    if path.is_dir():
+        return
+    try:
+        path.mkdir(parents=True)
+    except OSError as error:
+        raise SpekError(
+            f"a guest needs the directory {path} as a mount point, and it can't be made here"
+            f" ({error.strerror}); sudo mkdir {path} makes it"
+        ) from error
+    print(f"spekctl: made the empty directory {path}, a mount point for guests", file=sys.stderr)
+
+
 def run_guest(
     guest: Guest, *, quiet: bool = False, out_fd: int | None = None, err_fd: int | None = None
 ) -> Outcome:
@@ -403,6 +419,7 @@ def run_guest(
     Output goes to @out_fd and @err_fd (by default our own), nowhere with @quiet.
     """
     check_tools()
+    make_mount_point()
     run = _Run(guest, quiet, out_fd, err_fd)
     try:
         return run.run()
