@@ -503,10 +503,9 @@ def test_runs_come_and_go_while_others_look(nl: Socket, null_blk: Callable[..., 
             while not finished.is_set():
                 for values in other.dump(Cmd.RUN_GET).values:
                     try:
-                        if "id" in values:
-                            other.dump(Cmd.STATS_GET, run=values["id"])
-                            other.dump(Cmd.INTERVAL_GET, run=values["id"])
-                            other.dump(Cmd.OP_GET, run=values["id"], worker=0, count=200)
+                        other.dump(Cmd.STATS_GET, run=values["id"])
+                        other.dump(Cmd.INTERVAL_GET, run=values["id"])
+                        other.dump(Cmd.OP_GET, run=values["id"], worker=0, count=200)
                     except Refusal as no:
                         if no.errno != errno.ENOENT:
                             troubles.append(str(no))

@@ -82,11 +82,13 @@ class Answer:
     """Everything that came back."""
 
     messages: list[Message] = field(default_factory=list)
+    end_flags: int = 0
 
     @property
     def interrupted(self) -> bool:
         """The kernel says that the dump isn't of one moment."""
-        return any(message.flags & NLM_F_DUMP_INTR for message in self.messages)
+        flags = [self.end_flags, *(message.flags for message in self.messages)]
+        return any(each & NLM_F_DUMP_INTR for each in flags)
 
     @property
     def values(self) -> list[dict[str, Any]]:
@@ -295,8 +297,8 @@ class Socket:
                 no = refusal(cls, request, kind, flags, payload)
                 if no:
                     raise no
-                if kind == NLMSG_DONE and flags & NLM_F_DUMP_INTR:
-                    answer.messages.append(Message(0, flags, seq, {}))
+                if kind == NLMSG_DONE:
+                    answer.end_flags = flags
                 return True
             answer.messages.append(self.message(flags, seq, payload))
         return False
