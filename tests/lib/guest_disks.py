@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from spekctl.vm import guest_side
+from spekctl.vm.disks import serial
 
 
 def eventually(condition: Callable[[], object], failure: str, timeout_s: float = 30.0) -> None:
@@ -78,8 +78,9 @@ EMULATED = {("nvme", 512): 1, ("nvme", 4096): 2, ("virtio", 512): 3, ("virtio", 
 
 
 def emulated(kind: str, bs: int) -> str:
-    """Device node of one of QEMU's disks."""
-    return os.environ[f"SPEK_DISK{EMULATED[kind, bs]}"]
+    """Device node of one of QEMU's disks, waited for. Names change when a driver comes again: NVMe
+    controllers are probed side by side."""
+    return guest_side.make_disk({"kind": kind, "serial": serial(EMULATED[kind, bs])})
 
 
 @contextlib.contextmanager

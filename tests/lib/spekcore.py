@@ -14,7 +14,7 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -66,6 +66,20 @@ def sources() -> list[Path]:
 
 def build(name: str, flags: Sequence[str], extra: Sequence[Path]) -> Path:
     """Compile the core with the files of extra; the result is kept as long as nothing changes."""
+
+    def compile_to(scratch: Path) -> None:
+        command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, *flags]
+        command += ["-I", str(CORE), "-o", str(scratch)]
+        command += [str(path) for path in [*sources(), *extra] if path.suffix == ".c"]
+        subprocess.run(command, check=True)
+
+    return _kept(name, flags, extra, compile_to)
+
+
+def _kept(
+    name: str, flags: Sequence[str], extra: Sequence[Path], make: Callable[[Path], None]
+) -> Path:
+    """The file that @make has made of the core, of @extra and with @flags; made once."""
     inputs = [*sorted(CORE.glob("*.[ch]")), *extra]
     digest = hashlib.sha256(" ".join(flags).encode())
     for path in inputs:
@@ -76,22 +90,21 @@ def build(name: str, flags: Sequence[str], extra: Sequence[Path]) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         # Two test processes may build at once: each writes its own file, the last one stays.
         scratch = out.with_name(f"{out.name}.{os.getpid()}")
-        command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, *flags]
-        command += ["-I", str(CORE), "-o", str(scratch)]
-        command += [str(path) for path in [*sources(), *extra] if path.suffix == ".c"]
-        subprocess.run(command, check=True)
+        make(scratch)
         scratch.replace(out)
     return out
 
 
 def declarations() -> str:
     """The declarations of the core's headers and of the shim, as cffi takes them."""
-    text = subprocess.run(
-        ["gcc", "-std=gnu11", "-E", "-D__attribute__(x)=", "-I", str(CORE), str(SHIM)],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    # With the place, which is in what comes out.
+    flags = ("-std=gnu11", "-E", "-D__attribute__(x)=", "-I", str(CORE))
+
+    def preprocess_to(scratch: Path) -> None:
+        command = ["gcc", *flags, "-o", str(scratch), str(SHIM)]
+        subprocess.run(command, check=True)
+
+    text = _kept("spekcore.i", flags, [SHIM], preprocess_to).read_text()
     kept: list[str] = []
     wanted = False
     for line in text.splitlines():
