@@ -188,7 +188,11 @@ def test_requests_across_chunks_are_counted_in_parts(
     assert_below_agrees(stacked, comparison)
     assert seen.stat == sums(parts[0] + parts[1])
     if stacked.name != "linear":
-        assert sum(sum(one.values()) for one in parts) > len(comparison.sent)
+        # Some kernels tell the chunks of dm-striped, so that nothing is left for the driver to do.
+        told = int((queue_of(stacked.node) / "chunk_sectors").read_text()) > 0
+        below = sum(sum(one.values()) for one in parts)
+        assert below > config.count
+        assert below == len(comparison.sent) if told else below > len(comparison.sent)
 
 
 def test_linear_crossing_its_boundary(
