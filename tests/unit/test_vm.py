@@ -10,7 +10,7 @@ import pytest
 
 from spekctl import cli
 from spekctl.errors import SpekError, UsageError
-from spekctl.vm import accel, kernels, modules
+from spekctl.vm import accel, guest_side, kernels, modules
 from spekctl.vm.disks import parse_disk, parse_disks
 from spekctl.vm.kernels import Kernel, matches, version_key
 from spekctl.vm.runner import make_mount_point
@@ -272,6 +272,19 @@ def test_mount_point_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None
     (tmp_path / "lib").write_text("a file")
     with pytest.raises(SpekError, match="mkdir"):
         make_mount_point(tmp_path / "lib" / "modules")
+
+
+def test_shares_below_tmp_are_found(tmp_path: Path) -> None:
+    table = tmp_path / "mounts"
+    table.write_text(
+        "root / 9p ro 0 0\n"
+        "one /tmp/x 9p rw 0 0\n"
+        "inner /tmp/x/out 9p rw 0 0\n"
+        "other /tmp/a\\040b/c\303\244 9p rw 0 0\n"
+        "not /tmpfs 9p rw 0 0\n",
+        encoding="latin-1",
+    )
+    assert guest_side.mounts_below(Path("/tmp"), table) == [Path("/tmp/x"), Path("/tmp/a b/cä")]
 
 
 def test_environment_decides_on_kvm(monkeypatch: pytest.MonkeyPatch) -> None:

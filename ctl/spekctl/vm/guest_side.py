@@ -68,10 +68,37 @@ def write_status(folder: Path, status: dict[str, Any]) -> None:
 
 def prepare(plan: dict[str, Any]) -> None:
     """A writable /tmp, our modules, a clock that is not 1970."""
-    call("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/tmp")
+    make_tmp(Path("/tmp"))
     for module in plan["modules"]:
         call("insmod", module)
     call("sysctl", "-q", "-w", "kernel.printk=7 4 1 7", check=False)
+
+
+def make_tmp(tmp: Path) -> None:
+    """A /tmp of the guest's own. Directories of the host that are mounted below it, as a clone that
+    lies there, keep their places."""
+    below = mounts_below(tmp)
+    aside = [Path("/run/spek") / str(number) for number, _ in enumerate(below)]
+    for path, place in zip(below, aside, strict=True):
+        place.mkdir(parents=True)
+        call("mount", "--move", str(path), str(place))
+    call("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", str(tmp))
+    for path, place in zip(below, aside, strict=True):
+        path.mkdir(parents=True)
+        call("mount", "--move", str(place), str(path))
+
+
+def mounts_below(folder: Path, table: Path = Path("/proc/self/mounts")) -> list[Path]:
+    """Mount points in @folder; one inside another comes after it and moves with it, so it is
+    left out."""
+    found: list[Path] = []
+    for line in table.read_text().splitlines():
+        # Blanks and the like are written as \040.
+        name = line.split(" ")[1].encode().decode("unicode_escape").encode("latin-1").decode()
+        path = Path(name)
+        if folder in path.parents and not any(one in path.parents for one in found):
+            found.append(path)
+    return found
 
 
 def call(*command: str, check: bool = True) -> str:
