@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""JSON files of ours: read with a sentence for what is wrong, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from spekctl.errors import SpekError, UsageError
+
+T = TypeVar("T")
+
+
+class _Head(msgspec.Struct):
+    """What tells one kind of file from another."""
+
+    kind: str = ""
+    version: int = 0
+
+
+def read(path: Path, model: type[T], kind: str, version: int, what: str) -> T:
+    """Read a file of @kind; @what says in words what that is."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        head = msgspec.json.decode(data, type=_Head)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is not {what}: it is not JSON of ours ({error})") from error
+    if head.kind != kind:
+        raise UsageError(f"{path} is not {what}: its kind is '{head.kind or 'missing'}'")
+    if head.version != version:
+        raise UsageError(
+            f"{path} has version {head.version} of its format; this spekctl knows version {version}"
+        )
+    try:
+        return msgspec.json.decode(data, type=model)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is damaged: {error}") from error
+
+
+def encode(value: object) -> bytes:
+    """A struct as the JSON of its file."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+def write(path: Path, data: bytes) -> None:
+    """Put @data in place at once: a crash leaves the old file or the new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise SpekError(f"cannot write {path}: {error.strerror}") from error
+
+
+def check_writable(output: Path | None) -> None:
+    """Before the run, not after it: can the result be written?"""
+    if output is None:
+        return
+    directory = output.parent
+    if not directory.is_dir():
+        raise UsageError(f"cannot write {output}: there is no directory {directory}")
+    if not os.access(output if output.exists() else directory, os.W_OK):
+        raise UsageError(f"cannot write {output}: permission denied")
