@@ -120,7 +120,8 @@ u32 spek_fit_parts(const struct spek_run *run, u32 bytes)
 bool spek_fit_memory(const struct spek_run *run)
 {
 	const struct spek_run_config *config = run->config;
-	u64 bytes = spek_slots_bytes(config->max_outstanding, &run->shape);
+	u64 bytes = spek_slots_bytes(config->max_outstanding, &run->shape) +
+		    (u64)config->nr_workers * config->log_records * sizeof(struct spek_log_record);
 	u32 i;
 
 	for (i = 0; i < config->nr_workers; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* spek: a load generator for block devices. Loading and unloading. */
 #include <linux/module.h>
+#include "iolog.h"
 #include "netlink.h"
 #include "run.h"
 
@@ -11,6 +12,7 @@ static int __init spek_init(void)
 	err = spek_run_init();
 	if (err)
 		return err;
+	spek_iolog_init();
 	/* Last: no request may meet a half-built module. */
 	err = spek_netlink_init();
 	if (err)
@@ -18,6 +20,7 @@ static int __init spek_init(void)
 	return 0;
 
 err_run_deinit:
+	spek_iolog_deinit();
 	spek_run_deinit();
 	return err;
 }
@@ -25,6 +28,7 @@ err_run_deinit:
 static void __exit spek_exit(void)
 {
 	spek_netlink_deinit();
+	spek_iolog_deinit();
 	spek_run_deinit();
 }
 

@@ -87,9 +87,10 @@ struct spek_run *spek_nl_get_run(const struct nlattr *attr, struct netlink_ext_a
 size_t spek_nl_run_bytes(const struct spek_run *run)
 {
 	const struct spek_run_config *config = run->config;
-	size_t head = 12 * U32_BYTES + 24 * U64_BYTES + nla_total_size(SPEK_RUN_NAME_LEN) +
-		      nla_total_size(SPEK_RUN_ERROR_LEN) + nla_total_size(VERSION_BYTES);
-	size_t worker = nla_total_size(4 * U32_BYTES + 3 * U64_BYTES);
+	size_t head = 13 * U32_BYTES + 24 * U64_BYTES + nla_total_size(SPEK_RUN_NAME_LEN) +
+		      nla_total_size(SPEK_RUN_ERROR_LEN) + nla_total_size(VERSION_BYTES) +
+		      nla_total_size(SPEK_RUN_LOG_DIR_LEN);
+	size_t worker = nla_total_size(4 * U32_BYTES + 5 * U64_BYTES);
 	size_t target = nla_total_size(6 * U32_BYTES + 7 * U64_BYTES +
 				       nla_total_size(BDEVNAME_SIZE) +
 				       nla_total_size(REASON_BYTES));
@@ -116,6 +117,9 @@ static int put_worker(struct sk_buff *skb, struct spek_run *run, u32 index)
 	    PUT_U64(skb, WORKER, VOLUNTARY, info.voluntary) ||
 	    PUT_U64(skb, WORKER, INVOLUNTARY, info.involuntary) ||
 	    nla_put_u32(skb, SPEK_A_WORKER_OUTSTANDING, info.outstanding))
+		return -EMSGSIZE;
+	if (run->log && (PUT_U64(skb, WORKER, LOG_WRITTEN, info.log_written) ||
+			 PUT_U64(skb, WORKER, LOG_LOST, info.log_lost)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -208,6 +212,9 @@ int spek_nl_put_run(struct sk_buff *skb, struct spek_run *run)
 	spek_run_view(run, &view);
 	if (put_view(skb, &view) || put_config(skb, run->config) ||
 	    nla_put_string(skb, SPEK_A_RUN_MODULE_VERSION, THIS_MODULE->version ?: ""))
+		return -EMSGSIZE;
+	if (run->log && (nla_put_u32(skb, SPEK_A_RUN_LOG_RECORDS, run->config->log_records) ||
+			 nla_put_string(skb, SPEK_A_RUN_LOG_DIR, run->log_dir)))
 		return -EMSGSIZE;
 	for (i = 0; i < run->config->nr_workers; i++)
 		if (put_worker(skb, run, i))

@@ -6,6 +6,7 @@
  * limits are right. What is left: required attributes, counts, combinations.
  */
 #include <linux/stddef.h>
+#include "iolog.h"
 #include "netlink.h"
 
 #define MIN_INTERVAL_NS		NSEC_PER_MSEC
@@ -65,6 +66,7 @@ static const struct field run_fields[] = {
 	FIELD(SPEK_A_RUN_TIME_NS, struct spek_run_config, time_ns, NULL),
 	FIELD(SPEK_A_RUN_COUNT, struct spek_run_config, count, NULL),
 	FIELD(SPEK_A_RUN_MAX_ERRORS, struct spek_run_config, max_errors, NULL),
+	FIELD(SPEK_A_RUN_LOG_RECORDS, struct spek_run_config, log_records, NULL),
 	ELSEWHERE(SPEK_A_RUN_WORKER, "A run needs at least one worker."),
 	ELSEWHERE(SPEK_A_RUN_TARGET, "A run needs at least one target."),
 	ELSEWHERE(SPEK_A_RUN_ASU, "A run needs at least one address range (asu)."),
@@ -439,6 +441,8 @@ int spek_nl_parse_run(struct genl_info *info, struct spek_run_config *config)
 	if (err)
 		return err;
 	nla_strscpy(config->name, info->attrs[SPEK_A_RUN_NAME], sizeof(config->name));
+	if (config->log_records)
+		config->log_records = spek_iolog_records(config->log_records);
 	err = parse_repeated(info, config);
 	if (err)
 		return err;

@@ -25,6 +25,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include "fit.h"
+#include "iolog.h"
 #include "run.h"
 #include "submit.h"
 #include "worker.h"
@@ -110,8 +111,46 @@ static int create_workers(struct spek_run *run)
 	return 0;
 }
 
+/* Their files go first: whoever has one open keeps only what was in it. */
+static void destroy_logs(struct spek_run *run)
+{
+	u32 i;
+
+	spek_iolog_rmdir(run->log_dentry);
+	for (i = 0; run->log && i < run->config->nr_workers; i++)
+		spek_iolog_put(run->log[i]);
+	kfree(run->log);
+}
+
+static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
+{
+	const struct spek_run_config *config = run->config;
+	u32 i;
+
+	if (!config->log_records)
+		return 0;
+	run->log = kcalloc(config->nr_workers, sizeof(*run->log), GFP_KERNEL);
+	if (!run->log)
+		return -ENOMEM;
+	run->log_dentry = spek_iolog_mkdir(run->id, run->log_dir, sizeof(run->log_dir));
+	if (IS_ERR(run->log_dentry)) {
+		run->log_dentry = NULL;
+		return spek_refuse(refusal, 0, 0, -EOPNOTSUPP,
+				   "a log needs debugfs, and this kernel doesn't offer it");
+	}
+	for (i = 0; i < config->nr_workers; i++) {
+		struct spek_iolog *log = spek_iolog_create(run->log_dentry, i, config->log_records);
+
+		if (IS_ERR(log))
+			return PTR_ERR(log);
+		run->log[i] = log;
+	}
+	return 0;
+}
+
 static void free_run(struct spek_run *run)
 {
+	destroy_logs(run);
 	spek_stats_destroy(run->stats);
 	kfree(run->targets);
 	kfree(run->worker_info);
@@ -214,6 +253,12 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 	if (err) {
 		spek_refuse(refusal, 0, 0, err, no_memory);
 		goto err_close_targets;
+	}
+	err = create_logs(run, refusal);
+	if (err) {
+		if (err == -ENOMEM)
+			spek_refuse(refusal, 0, 0, err, no_memory);
+		goto err_release_id;
 	}
 	err = create_workers(run);
 	if (err) {

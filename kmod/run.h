@@ -15,10 +15,13 @@
 #include "target.h"
 #include "uapi/spek.h"
 
+struct dentry;
+struct spek_iolog;
 struct spek_worker;
 
 #define SPEK_RUN_NAME_LEN	64
 #define SPEK_RUN_ERROR_LEN	128
+#define SPEK_RUN_LOG_DIR_LEN	24
 
 /**
  * struct spek_refusal - why a request was refused
@@ -64,6 +67,7 @@ static inline int spek_refuse(struct spek_refusal *refusal, char kind, u32 index
  * @time_ns: measure for so long, or 0
  * @count: measure so many I/Os, or 0
  * @max_errors: end after so many failed I/Os; 0: never
+ * @log_records: room for records in the log of each worker; 0: no log
  * @nr_workers: workers
  * @cpu: CPU of each worker
  * @nr_targets: targets
@@ -90,6 +94,7 @@ struct spek_run_config {
 	u64 time_ns;
 	u64 count;
 	u64 max_errors;
+	u32 log_records;
 	u32 nr_workers;
 	u32 cpu[SPEK_MAX_WORKERS];
 	u32 nr_targets;
@@ -118,6 +123,8 @@ struct spek_worker_info {
 	u64 cpu_ns;
 	u64 voluntary;
 	u64 involuntary;
+	u64 log_written;
+	u64 log_lost;
 };
 
 /**
@@ -138,6 +145,9 @@ struct spek_worker_info {
  * @polls: a target is polled, const
  * @worker_info: what is known of the workers when they are gone
  * @count: requests sent to each target by workers that are gone
+ * @log: log of each worker, kept for reading until the run goes; NULL without one
+ * @log_dentry: directory of their files
+ * @log_dir: its name, as from the mount point of debugfs on
  * @collect_work: add sealed sets to the totals
  * @finish_work: the workers have ended: release everything but the results; has a reference
  * @reap_work: delete a run whose owner is gone; has a reference
@@ -165,6 +175,9 @@ struct spek_run {
 	bool polls;
 	struct spek_worker_info *worker_info;
 	struct spek_target_count count[SPEK_MAX_TARGETS];
+	struct spek_iolog **log;
+	struct dentry *log_dentry;
+	char log_dir[SPEK_RUN_LOG_DIR_LEN];
 
 	struct work_struct collect_work;
 	struct work_struct finish_work;

@@ -26,6 +26,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "iolog.h"
 #include "submit.h"
 #include "worker.h"
 
@@ -234,6 +235,28 @@ static void end_phase_by_count(struct spek_worker *w, u64 now_ns)
 		enter_phase(w, w->phase + 1, now_ns);
 }
 
+static void record(struct spek_worker *w, const struct spek_slot *slot, u64 done_ns)
+{
+	struct spek_log_record *record = spek_iolog_reserve(w->log);
+	const struct spek_op *op = &slot->op;
+
+	if (unlikely(!record))
+		return;
+	record->at_ns = op->at_ns;
+	record->issue_ns = slot->issue_ns;
+	record->done_ns = done_ns;
+	record->addr = op->addr;
+	record->bytes = op->bytes;
+	record->replica = op->replica;
+	record->stream = op->stream;
+	record->worker = w->index;
+	record->asu = op->asu;
+	record->write = op->write;
+	record->phase = w->phase;
+	record->error = unlikely(slot->status) ? -blk_status_to_errno(slot->status) : 0;
+	spek_iolog_commit(w->log);
+}
+
 static void account(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_op *op = &slot->op;
@@ -256,6 +279,8 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 		cell->error[min_t(u32, (__force u8)slot->status, SPEK_NR_STATUS - 1)]++;
 		spek_run_count_failed(w->run);
 	}
+	if (w->log)
+		record(w, slot, done_ns);
 	spek_gen_complete(w->gen, op->arrival, done_ns);
 	WRITE_ONCE(slot->busy, false);
 	slot->next_free = w->free;
@@ -486,6 +511,8 @@ static void run_loop(struct spek_worker *w)
 	}
 	wait_for_collector(w);
 	pass_set(w, SPEK_NEVER, ktime_get_ns());
+	if (w->log)
+		spek_iolog_wake(w->log);
 }
 
 static int worker_thread(void *data)
@@ -558,6 +585,8 @@ void spek_worker_info(const struct spek_worker *w, struct spek_worker_info *info
 	info->cpu_ns = READ_ONCE(w->task->se.sum_exec_runtime);
 	info->voluntary = READ_ONCE(w->task->nvcsw);
 	info->involuntary = READ_ONCE(w->task->nivcsw);
+	info->log_written = w->log ? READ_ONCE(w->log->written) : 0;
+	info->log_lost = w->log ? READ_ONCE(w->log->lost) : 0;
 }
 
 u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns)
@@ -613,6 +642,7 @@ struct spek_worker *spek_worker_create(struct spek_run *run, u32 index,
 	w->run = run;
 	w->index = index;
 	w->cpu = cpu;
+	w->log = run->log ? run->log[index] : NULL;
 	w->nr_slots = spek_share(config->max_outstanding, index, config->nr_workers);
 	init_llist_head(&w->done);
 	init_waitqueue_head(&w->start);

@@ -34,6 +34,7 @@ struct spek_poller {
  * @nr_slots: how many
  * @set: the two sets it counts into
  * @asu_map: address mapping of each asu
+ * @log: where its I/Os are recorded, the run's; NULL without a log
  * @ramp_count: its share of the ramp-up by count, const after start
  * @measure_count: its share of the measurement by count, const after start
  * @count: requests sent to each target
@@ -53,6 +54,7 @@ struct spek_worker {
 	struct spek_slot *slots;
 	struct spek_set *set[2];
 	struct spek_asu_map asu_map[SPEK_MAX_ASUS];
+	struct spek_iolog *log;
 	u64 ramp_count;
 	u64 measure_count;
 

@@ -27,7 +27,12 @@ static struct netlink_range_validation spek_run_max_outstanding_range = {
 	.max	= 65536ULL,
 };
 
-static const struct nla_policy spek_worker_nl_policy[SPEK_A_WORKER_OUTSTANDING + 1] = {
+static struct netlink_range_validation spek_run_log_records_range = {
+	.min	= 1ULL,
+	.max	= 16777216ULL,
+};
+
+static const struct nla_policy spek_worker_nl_policy[SPEK_A_WORKER_LOG_LOST + 1] = {
 	[SPEK_A_WORKER_INDEX] = { .type = NLA_U32 },
 	[SPEK_A_WORKER_CPU] = { .type = NLA_U32 },
 	[SPEK_A_WORKER_PID] = { .type = NLA_U32 },
@@ -35,6 +40,8 @@ static const struct nla_policy spek_worker_nl_policy[SPEK_A_WORKER_OUTSTANDING +
 	[SPEK_A_WORKER_VOLUNTARY] = { .type = NLA_U64 },
 	[SPEK_A_WORKER_INVOLUNTARY] = { .type = NLA_U64 },
 	[SPEK_A_WORKER_OUTSTANDING] = { .type = NLA_U32 },
+	[SPEK_A_WORKER_LOG_WRITTEN] = { .type = NLA_U64 },
+	[SPEK_A_WORKER_LOG_LOST] = { .type = NLA_U64 },
 };
 
 static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_REFUSED + 1] = {
@@ -102,7 +109,7 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_SIZE + 1] = {
 };
 
 /* SPEK_CMD_RUN_NEW */
-static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_STREAM + 1] = {
+static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_LOG_RECORDS + 1] = {
 	[SPEK_A_RUN_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[SPEK_A_RUN_SEED] = { .type = NLA_U64 },
 	[SPEK_A_RUN_DETACHED] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -125,6 +132,7 @@ static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_STREAM + 1] = {
 	[SPEK_A_RUN_ASU] = NLA_POLICY_NESTED(spek_asu_nl_policy),
 	[SPEK_A_RUN_ARRIVAL] = NLA_POLICY_NESTED(spek_arrival_nl_policy),
 	[SPEK_A_RUN_STREAM] = NLA_POLICY_NESTED(spek_stream_nl_policy),
+	[SPEK_A_RUN_LOG_RECORDS] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_run_log_records_range),
 };
 
 /* SPEK_CMD_RUN_GET */
@@ -170,7 +178,7 @@ static const struct genl_ops spek_nl_ops[] = {
 		.cmd		= SPEK_CMD_RUN_NEW,
 		.doit		= spek_nl_run_new_doit,
 		.policy		= spek_run_new_nl_policy,
-		.maxattr	= SPEK_A_RUN_STREAM,
+		.maxattr	= SPEK_A_RUN_LOG_RECORDS,
 	},
 	{
 		.cmd		= SPEK_CMD_RUN_GET,

@@ -4,6 +4,8 @@
 #ifndef _UAPI_SPEK_H
 #define _UAPI_SPEK_H
 
+#include <linux/types.h>
+
 #define SPEK_FAMILY_NAME "spek"
 #define SPEK_FAMILY_VERSION 1
 #define SPEK_MCGRP_RUNS "runs"
@@ -153,6 +155,37 @@ enum spek_nl_metric {
 };
 
 /**
+ * struct spek_log_record - One I/O in the log of a run, in the machine's byte order. 48
+ *   bytes, no padding.
+ * @at_ns: Intended arrival, CLOCK_MONOTONIC.
+ * @issue_ns: Hand-over to the block layer, CLOCK_MONOTONIC.
+ * @done_ns: Completion, CLOCK_MONOTONIC.
+ * @addr: First byte in the asu.
+ * @bytes: Length.
+ * @replica: Replica of the stream (SPC-1 - BSU).
+ * @stream: Index of the stream.
+ * @worker: Number of the worker.
+ * @asu: Index of the asu.
+ * @write: 1 - a write.
+ * @phase: Phase in which it is counted (enum phase).
+ * @error: errno of a failed I/O, else 0.
+ */
+struct spek_log_record {
+	__u64 at_ns;
+	__u64 issue_ns;
+	__u64 done_ns;
+	__u64 addr;
+	__u32 bytes;
+	__u32 replica;
+	__u16 stream;
+	__u16 worker;
+	__u8 asu;
+	__u8 write;
+	__u8 phase;
+	__u8 error;
+};
+
+/**
  * enum spek_a_run - attributes of the set run
  * @SPEK_A_RUN_PAD: alignment of 64-bit attributes
  * @SPEK_A_RUN_ID: (u32) Number of the run.
@@ -203,6 +236,10 @@ enum spek_nl_metric {
  * @SPEK_A_RUN_ERRORS: (u64) Failed I/Os so far.
  * @SPEK_A_RUN_FIRST_ERROR: (string) The first failure in words.
  * @SPEK_A_RUN_MODULE_VERSION: (string)
+ * @SPEK_A_RUN_LOG_RECORDS: (u32, 1..16777216) Log every I/O: room for so many records for
+ *   each worker, rounded up to a power of two and at least 1024.
+ * @SPEK_A_RUN_LOG_DIR: (string) Directory of the log's files worker0, worker1..., from
+ *   the mount point of debugfs on.
  * @__SPEK_A_RUN_MAX: private
  * @SPEK_A_RUN_MAX: highest id
  */
@@ -249,6 +286,8 @@ enum spek_a_run {
 	SPEK_A_RUN_ERRORS,
 	SPEK_A_RUN_FIRST_ERROR,
 	SPEK_A_RUN_MODULE_VERSION,
+	SPEK_A_RUN_LOG_RECORDS,
+	SPEK_A_RUN_LOG_DIR,
 
 	__SPEK_A_RUN_MAX,
 	SPEK_A_RUN_MAX = (__SPEK_A_RUN_MAX - 1)
@@ -264,6 +303,9 @@ enum spek_a_run {
  * @SPEK_A_WORKER_VOLUNTARY: (u64) Voluntary context switches.
  * @SPEK_A_WORKER_INVOLUNTARY: (u64) Involuntary context switches.
  * @SPEK_A_WORKER_OUTSTANDING: (u32)
+ * @SPEK_A_WORKER_LOG_WRITTEN: (u64) Records in the log so far; log only.
+ * @SPEK_A_WORKER_LOG_LOST: (u64) I/Os for whose record there was no room, so far; log
+ *   only.
  * @__SPEK_A_WORKER_MAX: private
  * @SPEK_A_WORKER_MAX: highest id
  */
@@ -276,6 +318,8 @@ enum spek_a_worker {
 	SPEK_A_WORKER_VOLUNTARY,
 	SPEK_A_WORKER_INVOLUNTARY,
 	SPEK_A_WORKER_OUTSTANDING,
+	SPEK_A_WORKER_LOG_WRITTEN,
+	SPEK_A_WORKER_LOG_LOST,
 
 	__SPEK_A_WORKER_MAX,
 	SPEK_A_WORKER_MAX = (__SPEK_A_WORKER_MAX - 1)
@@ -635,7 +679,11 @@ enum spek_a_op {
  *   one worker (cpu), target (major, minor), asu (bytes, extents), arrival (law) and
  *   stream (asu, arrival, read-ppm, pattern, range-bytes, align-bytes, sizes). A target
  *   with a diskseq is refused if its disk has another one. What is not given is 0 (auto,
- *   zeroes, off) where nothing else is said.
+ *   zeroes, off) where nothing else is said. With log-records, every I/O is kept on
+ *   record, of all phases and in order of completion. Until run-del the files in log-dir
+ *   hold a struct spek_log_record for each: read() takes whole records out, and gives 0
+ *   bytes when there is none now. poll() says whether there are any; it is woken when
+ *   another eighth of the room is used and at the end of the run, so it needs a timeout.
  * @SPEK_CMD_RUN_GET: State and progress of one run (do) or of all (dump).
  * @SPEK_CMD_RUN_START: Start a READY run.
  * @SPEK_CMD_RUN_STOP: Ask a run to end; the answer means accepted, run-ntf means done.

@@ -118,6 +118,24 @@ class Metric(IntEnum):
     SLIP = 2
 
 
+# One I/O in the log of a run, in the machine's byte order.
+LOG_RECORD_BYTES = 48
+LOG_RECORD = (
+    ("at_ns", "u8"),
+    ("issue_ns", "u8"),
+    ("done_ns", "u8"),
+    ("addr", "u8"),
+    ("bytes", "u4"),
+    ("replica", "u4"),
+    ("stream", "u2"),
+    ("worker", "u2"),
+    ("asu", "u1"),
+    ("write", "u1"),
+    ("phase", "u1"),
+    ("error", "u1"),
+)
+
+
 class WorkerNla(nla):
     """Attributes of the set worker, as a nest."""
 
@@ -131,6 +149,8 @@ class WorkerNla(nla):
         (6, "SPEK_A_WORKER_VOLUNTARY", "uint64", 0),
         (7, "SPEK_A_WORKER_INVOLUNTARY", "uint64", 0),
         (8, "SPEK_A_WORKER_OUTSTANDING", "uint32", 0),
+        (9, "SPEK_A_WORKER_LOG_WRITTEN", "uint64", 0),
+        (10, "SPEK_A_WORKER_LOG_LOST", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "index": "SPEK_A_WORKER_INDEX",
@@ -140,6 +160,8 @@ class WorkerNla(nla):
         "voluntary": "SPEK_A_WORKER_VOLUNTARY",
         "involuntary": "SPEK_A_WORKER_INVOLUNTARY",
         "outstanding": "SPEK_A_WORKER_OUTSTANDING",
+        "log_written": "SPEK_A_WORKER_LOG_WRITTEN",
+        "log_lost": "SPEK_A_WORKER_LOG_LOST",
     }
     multi: ClassVar[frozenset[str]] = frozenset()
     enums: ClassVar[dict[str, type[IntEnum]]] = {}
@@ -435,6 +457,8 @@ class RunMsg(genlmsg):
         (40, "SPEK_A_RUN_ERRORS", "uint64", 0),
         (41, "SPEK_A_RUN_FIRST_ERROR", "asciiz", 0),
         (42, "SPEK_A_RUN_MODULE_VERSION", "asciiz", 0),
+        (43, "SPEK_A_RUN_LOG_RECORDS", "uint32", 0),
+        (44, "SPEK_A_RUN_LOG_DIR", "asciiz", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_A_RUN_ID",
@@ -478,6 +502,8 @@ class RunMsg(genlmsg):
         "errors": "SPEK_A_RUN_ERRORS",
         "first_error": "SPEK_A_RUN_FIRST_ERROR",
         "module_version": "SPEK_A_RUN_MODULE_VERSION",
+        "log_records": "SPEK_A_RUN_LOG_RECORDS",
+        "log_dir": "SPEK_A_RUN_LOG_DIR",
     }
     multi: ClassVar[frozenset[str]] = frozenset({"worker", "target", "asu", "arrival", "stream"})
     enums: ClassVar[dict[str, type[IntEnum]]] = {

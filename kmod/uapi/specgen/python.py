@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from specgen.spec import WIDTH, AttrSet, Spec, one_line, snake, upper
+from specgen.spec import MEMBER_BYTES, WIDTH, AttrSet, Spec, one_line, snake, upper
 
 PYROUTE2_ATOM = {
     "pad": "none",
@@ -50,6 +50,14 @@ def python_module(spec: Spec) -> str:
         out += ["", "", f"class {camel(enum.name)}(IntEnum):", *py_doc(doc), ""]
         for value, entry in enumerate(enum.entries):
             out.append(f"    {upper(entry.name)} = {value}")
+    for struct in spec.structs:
+        out += ["", "", f"# {struct.doc}", f"{upper(struct.name)}_BYTES = {struct.bytes}"]
+        out += [f"{upper(struct.name)} = ("]
+        out += [
+            f'    ("{snake(member.name)}", "u{MEMBER_BYTES[member.type]}"),'
+            for member in struct.members
+        ]
+        out += [")"]
     for attr_set in python_order(spec):
         out += python_set(spec, fam, attr_set, "nla")
     messages = [s for s in spec.sets if any(op.attrs is s for op in spec.ops)]

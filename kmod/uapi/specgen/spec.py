@@ -12,6 +12,7 @@ import yaml
 WIDTH = 100
 UAPI_LICENSE = "((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)"
 INTEGERS = {"u32": (32, False), "u64": (64, False), "s32": (32, True), "s64": (64, True)}
+MEMBER_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
 TYPES = ("pad", *INTEGERS, "string", "binary", "flag", "nest")
 
 
@@ -46,6 +47,26 @@ class Enum:
     entries: list[Entry]
     c_name: str
     c_prefix: str
+
+
+@dataclass
+class Member:
+    name: str
+    type: str
+    doc: str
+
+
+@dataclass
+class Struct:
+    """A record that travels as bytes; its members fill it without padding."""
+
+    name: str
+    doc: str
+    members: list[Member]
+
+    @property
+    def bytes(self) -> int:
+        return sum(MEMBER_BYTES[member.type] for member in self.members)
 
 
 @dataclass
@@ -100,6 +121,7 @@ class Spec:
     version: int
     consts: list[tuple[str, int, str]]
     enums: list[Enum]
+    structs: list[Struct]
     sets: list[AttrSet]
     ops: list[Op]
     groups: list[Entry]
@@ -157,14 +179,17 @@ def load(path: Path, source: str) -> Spec:
         raise SpecError(f"{source}: protocol must be genetlink")
     consts: list[tuple[str, int, str]] = []
     enums: list[Enum] = []
+    structs: list[Struct] = []
     for node in tree.get("definitions", []):
         if node["type"] == "const":
             known_keys(node["name"], node, "name", "type", "value", "doc")
             consts.append((node["name"], int(node["value"]), one_line(node.get("doc", ""))))
         elif node["type"] == "enum":
             enums.append(load_enum(tree["name"], node))
+        elif node["type"] == "struct":
+            structs.append(load_struct(node))
         else:
-            raise SpecError(f"{node['name']}: definitions are const or enum")
+            raise SpecError(f"{node['name']}: definitions are const, enum or struct")
     values = {name: value for name, value, _ in consts}
     spec = Spec(
         name=tree["name"],
@@ -172,6 +197,7 @@ def load(path: Path, source: str) -> Spec:
         version=values.get("version", 1),
         consts=[const for const in consts if const[0] != "version"],
         enums=enums,
+        structs=structs,
         sets=[],
         ops=[],
         groups=[],
@@ -222,6 +248,24 @@ def load_enum(family: str, node: dict[str, Any]) -> Enum:
         c_name=snake(node.get("enum-name", f"{family}-{node['name']}")),
         c_prefix=upper(node.get("name-prefix", f"{family}-{node['name']}-")),
     )
+
+
+def load_struct(node: dict[str, Any]) -> Struct:
+    """Padding would be bytes that nobody has set, and different ones on different machines."""
+    known_keys(node["name"], node, "name", "type", "doc", "members")
+    members, offset = [], 0
+    for member in node["members"]:
+        known_keys(node["name"], member, "name", "type", "doc")
+        if member["type"] not in MEMBER_BYTES:
+            raise SpecError(f"{node['name']}.{member['name']}: type isn't one of u8 u16 u32 u64")
+        if offset % MEMBER_BYTES[member["type"]]:
+            raise SpecError(f"{node['name']}.{member['name']}: there would be padding before it")
+        offset += MEMBER_BYTES[member["type"]]
+        members.append(Member(member["name"], member["type"], one_line(member.get("doc", ""))))
+    if offset % max(MEMBER_BYTES[member.type] for member in members):
+        raise SpecError(f"{node['name']}: there would be padding at its end")
+    unique(f"struct {node['name']}", [member.name for member in members])
+    return Struct(node["name"], one_line(node.get("doc", "")), members)
 
 
 def load_attr(

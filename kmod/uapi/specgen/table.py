@@ -37,6 +37,11 @@ def markdown(spec: Spec) -> str:
             cells = [str(attr.id), f"`{attr.name}`", kind, limits_text(attr), attr.doc]
             out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         out.append("")
+    for struct in spec.structs:
+        out += [f"## Struct `{struct.name}`", "", f"{struct.doc} {struct.bytes} bytes.", ""]
+        out += ["| name | type | meaning |", "|---|---|---|"]
+        out += [f"| `{member.name}` | {member.type} | {member.doc} |" for member in struct.members]
+        out.append("")
     out += ["## Enums and constants", ""]
     for enum in spec.enums:
         out += [f"### `{enum.name}`", "", *([enum.doc, ""] if enum.doc else [])]

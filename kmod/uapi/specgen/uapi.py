@@ -5,7 +5,18 @@ from __future__ import annotations
 
 import textwrap
 
-from specgen.spec import UAPI_LICENSE, WIDTH, Attr, AttrSet, Spec, limits_text, one_line, upper
+from specgen.spec import (
+    UAPI_LICENSE,
+    WIDTH,
+    Attr,
+    AttrSet,
+    Spec,
+    Struct,
+    limits_text,
+    one_line,
+    snake,
+    upper,
+)
 
 
 def c_head(spec: Spec, license_id: str, *, header: bool) -> list[str]:
@@ -24,8 +35,8 @@ def comment_lines(text: str, first: str, rest: str) -> list[str]:
     )  # fmt: skip
 
 
-def kernel_doc_enum(name: str, doc: str, members: list[tuple[str, str]]) -> list[str]:
-    lines = ["/**", *comment_lines(f"enum {name} - {doc}", " * ", " *   ")]
+def kernel_doc(kind: str, doc: str, members: list[tuple[str, str]]) -> list[str]:
+    lines = ["/**", *comment_lines(f"{kind} - {doc}", " * ", " *   ")]
     for member, text in members:
         lines += comment_lines(f"@{member}: {text}", " * ", " *   ")
     return [*lines, " */"]
@@ -37,6 +48,8 @@ def uapi_header(spec: Spec) -> str:
     guard = f"_UAPI_{fam}_H"
     out = c_head(spec, UAPI_LICENSE, header=True)
     out += [f"#ifndef {guard}", f"#define {guard}", ""]
+    if spec.structs:
+        out += ["#include <linux/types.h>", ""]
     out += [f'#define {fam}_FAMILY_NAME "{spec.name}"']
     out += [f"#define {fam}_FAMILY_VERSION {spec.version}"]
     out += [f'#define {fam}_MCGRP_{upper(group.name)} "{group.name}"' for group in spec.groups]
@@ -53,13 +66,24 @@ def uapi_header(spec: Spec) -> str:
             (c_id, entry.doc or f"{entry.name.replace('-', ' ').capitalize()}.")
             for (c_id, _), entry in zip(members, enum.entries, strict=True)
         ]
-        out += ["", *kernel_doc_enum(enum.c_name, doc, members_doc)]
+        out += ["", *kernel_doc(f"enum {enum.c_name}", doc, members_doc)]
         out += [f"enum {enum.c_name} {{", *[f"\t{c_id}," for c_id, _ in members], "};"]
+    for struct in spec.structs:
+        out += ["", *c_struct(spec, struct)]
     for attr_set in spec.sets:
         out += ["", *attr_enum(fam, attr_set)]
     out += ["", *command_enum(fam, spec)]
     out += ["", f"#endif /* {guard} */"]
     return "\n".join(out) + "\n"
+
+
+def c_struct(spec: Spec, struct: Struct) -> list[str]:
+    name = f"struct {spec.c}_{snake(struct.name)}"
+    members = [(snake(member.name), member.doc) for member in struct.members]
+    lines = kernel_doc(name, f"{struct.doc} {struct.bytes} bytes, no padding.", members)
+    lines.append(f"{name} {{")
+    lines += [f"\t__{member.type} {snake(member.name)};" for member in struct.members]
+    return [*lines, "};"]
 
 
 def attr_doc(attr: Attr) -> str:
@@ -81,7 +105,7 @@ def attr_enum(fam: str, attr_set: AttrSet) -> list[str]:
     name = prefix.lower().rstrip("_")
     members = [(prefix + upper(attr.name), attr_doc(attr)) for attr in attr_set.attrs]
     doc = attr_set.doc or f"attributes of the set {attr_set.name}"
-    lines = kernel_doc_enum(name, doc, members)
+    lines = kernel_doc(f"enum {name}", doc, members)
     lines[-1:-1] = [f" * @__{prefix}MAX: private", f" * @{prefix}MAX: highest id"]
     lines.append(f"enum {name} {{")
     for index, (member, _) in enumerate(members):
@@ -93,7 +117,7 @@ def attr_enum(fam: str, attr_set: AttrSet) -> list[str]:
 def command_enum(fam: str, spec: Spec) -> list[str]:
     prefix = f"{fam}_CMD_"
     members = [(prefix + upper(op.name), op.doc) for op in spec.ops]
-    lines = kernel_doc_enum(prefix.lower().rstrip("_"), "commands", members)
+    lines = kernel_doc(f"enum {prefix.lower().rstrip('_')}", "commands", members)
     lines[-1:-1] = [f" * @__{prefix}MAX: private", f" * @{prefix}MAX: highest id"]
     lines.append(f"enum {prefix.lower().rstrip('_')} {{")
     for index, (member, _) in enumerate(members):

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The per-I/O log.
+ *
+ * One writer, the worker, and one reader at a time share a ring of records without a lock:
+ * the worker publishes @written, the reader gives room back with @taken. Nothing is ever
+ * overwritten before it was read; without room the I/O is counted as lost.
+ *
+ * Not relay_open(): relay_file_read() takes no notice of a writer on another CPU, which
+ * between subbufs_produced++ and offset = 0 in relay_switch_subbuf() shows it a sub-buffer that
+ * is not written yet. And a file with mmap() is closed to everybody under lockdown (Secure Boot).
+ *
+ * Lifetime: the run owns its logs from new to its last reference. An open file has a reference of
+ * its own and holds the module, so a reader may outlive the run; what it has not read then is gone.
+ *
+ * Locks: read_lock is taken by readers only and held over copies to userspace.
+ * Directories and files are made and removed without any lock held.
+ */
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include "iolog.h"
+
+/* A log that does not fit is refused; nobody is killed or warned for it. */
+#define LOG_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+static struct dentry *spek_debugfs;
+
+static void release_log(struct kref *ref)
+{
+	struct spek_iolog *log = container_of(ref, struct spek_iolog, ref);
+
+	vfree(log->record);
+	kfree(log);
+}
+
+void spek_iolog_put(struct spek_iolog *log)
+{
+	if (log)
+		kref_put(&log->ref, release_log);
+}
+
+/* ---- the file ---- */
+
+static int log_open(struct inode *inode, struct file *file)
+{
+	struct spek_iolog *log = inode->i_private;
+
+	kref_get(&log->ref);
+	file->private_data = log;
+	return nonseekable_open(inode, file);
+}
+
+static int log_release(struct inode *inode, struct file *file)
+{
+	spek_iolog_put(file->private_data);
+	return 0;
+}
+
+/* Records that can be taken. Context: the reader. */
+static u64 nr_there(const struct spek_iolog *log)
+{
+	/* The records themselves: pairs with spek_iolog_commit(). */
+	return smp_load_acquire(&log->written) - READ_ONCE(log->taken);
+}
+
+static ssize_t log_read(struct file *file, char __user *to, size_t count, loff_t *pos)
+{
+	struct spek_iolog *log = file->private_data;
+	const size_t size = sizeof(*log->record);
+	u64 nr = count / size;
+	ssize_t done = 0;
+
+	if (!nr)
+		return -EINVAL;
+	if (mutex_lock_interruptible(&log->read_lock))
+		return -ERESTARTSYS;
+	nr = min(nr, nr_there(log));
+	while (nr) {
+		u64 first = log->taken & log->mask;
+		u64 piece = min(nr, log->mask + 1 - first);
+
+		if (copy_to_user(to + done, &log->record[first], piece * size)) {
+			done = done ?: -EFAULT;
+			break;
+		}
+		/* The worker may use their room: pairs with spek_iolog_reserve(). */
+		smp_store_release(&log->taken, log->taken + piece);
+		done += piece * size;
+		nr -= piece;
+	}
+	mutex_unlock(&log->read_lock);
+	return done;
+}
+
+static __poll_t log_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct spek_iolog *log = file->private_data;
+
+	poll_wait(file, &log->readers, wait);
+	return nr_there(log) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static const struct file_operations log_fops = {
+	.owner = THIS_MODULE,
+	.open = log_open,
+	.release = log_release,
+	.read = log_read,
+	.poll = log_poll,
+};
+
+void spek_iolog_wake(struct spek_iolog *log)
+{
+	/* Has a barrier: who goes to sleep now sees the records, or is seen here. */
+	if (wq_has_sleeper(&log->readers))
+		wake_up_interruptible(&log->readers);
+}
+
+/* ---- making and removing ---- */
+
+u32 spek_iolog_records(u32 records)
+{
+	return roundup_pow_of_two(max(records, SPEK_IOLOG_MIN_RECORDS));
+}
+
+struct dentry *spek_iolog_mkdir(u32 id, char *name, size_t size)
+{
+	struct dentry *dir;
+
+	if (IS_ERR(spek_debugfs))
+		return ERR_PTR(-EOPNOTSUPP);
+	snprintf(name, size, "%u", id);
+	dir = debugfs_create_dir(name, spek_debugfs);
+	snprintf(name, size, "spek/%u", id);
+	return dir;
+}
+
+void spek_iolog_rmdir(struct dentry *dir)
+{
+	debugfs_remove_recursive(dir);
+}
+
+struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records)
+{
+	struct spek_iolog *log = kzalloc(sizeof(*log), GFP_KERNEL);
+	size_t bytes = array_size(records, sizeof(*log->record));
+	char name[16];
+
+	if (!log)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&log->ref);
+	mutex_init(&log->read_lock);
+	init_waitqueue_head(&log->readers);
+	log->mask = records - 1;
+	/* Zeroed: every page is there before the first I/O, and nothing old is shown. */
+	log->record = __vmalloc(bytes, LOG_GFP | __GFP_ZERO);
+	if (!log->record) {
+		kfree(log);
+		return ERR_PTR(-ENOMEM);
+	}
+	snprintf(name, sizeof(name), "worker%u", worker);
+	log->dentry = debugfs_create_file(name, 0400, dir, log, &log_fops);
+	if (IS_ERR(log->dentry)) {
+		int err = PTR_ERR(log->dentry);
+
+		spek_iolog_put(log);
+		return ERR_PTR(err);
+	}
+	return log;
+}
+
+void spek_iolog_init(void)
+{
+	/* Without debugfs everything but the log works: the error waits for who wants one. */
+	spek_debugfs = debugfs_create_dir("spek", NULL);
+}
+
+void spek_iolog_deinit(void)
+{
+	debugfs_remove_recursive(spek_debugfs);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The per-I/O log: one ring of records and one file for each worker. See iolog.c. */
+#ifndef SPEK_IOLOG_H
+#define SPEK_IOLOG_H
+
+#include <linux/cache.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include "uapi/spek.h"
+
+#define SPEK_IOLOG_MIN_RECORDS	1024u
+
+/**
+ * struct spek_iolog - log of one worker
+ * @ref: one for the run, one for each open file
+ * @record: ring
+ * @mask: records in the ring, a power of two, minus 1
+ * @dentry: its file
+ * @written: records written; the worker's own, published with release
+ * @lost: I/Os without a record; the worker's own, read with READ_ONCE
+ * @seen_taken: @taken as the worker saw it last
+ * @taken: records that readers have taken; released when they may be overwritten
+ * @read_lock: one reader at a time
+ * @readers: sleep in poll()
+ */
+struct spek_iolog {
+	struct kref ref;
+	struct spek_log_record *record;
+	u64 mask;
+	struct dentry *dentry;
+
+	/* worker-owned */
+	u64 written ____cacheline_aligned;
+	u64 lost;
+	u64 seen_taken;
+
+	/* reader-owned */
+	u64 taken ____cacheline_aligned;
+	struct mutex read_lock;
+	wait_queue_head_t readers;
+};
+
+void spek_iolog_init(void);
+void spek_iolog_deinit(void);
+
+/** spek_iolog_records() - Return: what a wish for @records per worker is rounded up to. */
+u32 spek_iolog_records(u32 records);
+
+/**
+ * spek_iolog_mkdir() - make the directory of a run's files
+ * @id: number of the run
+ * @name: "spek/<id>" is written here, as from the mount point of debugfs on
+ * @size: of @name
+ *
+ * Return: the directory, or an ERR_PTR; -EOPNOTSUPP where there is no debugfs.
+ */
+struct dentry *spek_iolog_mkdir(u32 id, char *name, size_t size);
+/** spek_iolog_rmdir() - remove a directory with its files; @dir may be NULL. May sleep. */
+void spek_iolog_rmdir(struct dentry *dir);
+
+/**
+ * spek_iolog_create() - make a log and its file
+ * @dir: spek_iolog_mkdir()
+ * @worker: number of the worker
+ * @records: spek_iolog_records()
+ *
+ * Context: process, may sleep. Return: the log or an ERR_PTR.
+ */
+struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records);
+/** spek_iolog_put() - the run lets go of it; @log may be NULL. Its file was removed before. */
+void spek_iolog_put(struct spek_iolog *log);
+
+/** spek_iolog_wake() - wake who waits for records. Context: worker. */
+void spek_iolog_wake(struct spek_iolog *log);
+
+/**
+ * spek_iolog_reserve() - where the next record goes
+ * @log: the caller's own
+ *
+ * Context: worker. Return: a record to be filled in whole and then passed on with
+ * spek_iolog_commit(), or NULL if there is no room; that is counted.
+ */
+static inline struct spek_log_record *spek_iolog_reserve(struct spek_iolog *log)
+{
+	if (unlikely(log->written - log->seen_taken > log->mask)) {
+		/* What was in there has been copied: pairs with spek_iolog_read(). */
+		log->seen_taken = smp_load_acquire(&log->taken);
+		if (log->written - log->seen_taken > log->mask) {
+			WRITE_ONCE(log->lost, log->lost + 1);
+			return NULL;
+		}
+	}
+	return &log->record[log->written & log->mask];
+}
+
+/** spek_iolog_commit() - the reserved record is filled in. Context: worker. */
+static inline void spek_iolog_commit(struct spek_iolog *log)
+{
+	u64 written = log->written + 1;
+
+	/* Readers see the whole record: pairs with nr_there(). */
+	smp_store_release(&log->written, written);
+	if (unlikely(!(written & (log->mask >> 3))))
+		spek_iolog_wake(log);
+}
+
+#endif
