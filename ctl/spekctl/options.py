@@ -64,3 +64,111 @@ DURATION = Duration()
 DURATION_WITH_UNIT = Duration(bare_seconds=False)
 SIZE = Size()
 CPU_LIST = CpuList()
+
+# --- options of run that other commands have, too -----------------------------------------------
+
+devices = click.option(
+    "--device",
+    "-d",
+    "devices",
+    multiple=True,
+    required=True,
+    metavar="DEV",
+    help="Block device to test; give it again to stripe the workload over several.",
+)
+time = click.option(
+    "--time",
+    "time_ns",
+    type=DURATION,
+    help="Measure for so long: 500ms, 60s, 5m, 2h; a bare number is seconds. Default: what the"
+    " workload says, else 60s.",
+)
+ramp = click.option("--ramp", "ramp_ns", type=DURATION, help="Run for so long before measuring.")
+workers = click.option(
+    "--workers", type=int, metavar="N", help="Worker threads, one CPU each.  [1]"
+)
+cpus = click.option(
+    "--cpus", type=CPU_LIST, help="Their CPUs: 0-3,8. Without --workers one for each."
+)
+seed = click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="S",
+    help="Same seed, workload and number of workers: same sequence of I/Os.",
+)
+write = click.option("--write", is_flag=True, help="Allow writing. Needed by workloads that write.")
+destroy = click.option(
+    "--destroy",
+    multiple=True,
+    metavar="SERIAL",
+    help="Overwrite this device although it holds data: its serial number or WWN, as `spekctl"
+    " devices` shows it (for devices without one: MAJ:MIN/DISKSEQ). Together with --write.",
+)
+backend = click.option(
+    "--backend",
+    type=click.Choice(["auto", "bio", "mq"]),
+    default="auto",
+    show_default=True,
+    help="How I/O reaches the device; auto chooses, and the result says what and why.",
+)
+polled = click.option("--polled", is_flag=True, help="Poll for completions; needs poll queues.")
+interval = click.option(
+    "--interval",
+    "interval_ns",
+    type=DURATION,
+    help="Report interval; 0 reports only at the end.  [1s]",
+)
+max_outstanding = click.option(
+    "--max-outstanding",
+    type=int,
+    metavar="N",
+    help="I/Os that may be outstanding at once; arrivals beyond that wait and are counted as"
+    " backlog.  [the depths of closed loops; up to 1024 more for open ones]",
+)
+batch = click.option("--batch", type=int, metavar="N", help="I/Os handed over in one go.")
+spin = click.option(
+    "--spin",
+    "spin_ns",
+    type=DURATION_WITH_UNIT,
+    default="0ns",
+    show_default=True,
+    help="Spin for the last so long before an arrival instead of sleeping: exacter, costs CPU.",
+)
+max_errors = click.option(
+    "--max-errors", type=int, default=0, metavar="N", help="End after N failed I/Os; 0: never."
+)
+data = click.option(
+    "--data", type=click.Choice(["zero", "random"]), help="What writes write.  [zero]"
+)
+hrrw = click.option(
+    "--hrrw", type=click.Choice(["classic", "fixed"]), help="Variant of random walks.  [classic]"
+)
+iops_per_bsu = click.option(
+    "--iops-per-bsu", type=int, metavar="N", help="I/Os per second of one BSU.  [50]"
+)
+stripe = click.option(
+    "--stripe",
+    "stripe_bytes",
+    type=SIZE,
+    default="64KiB",
+    show_default=True,
+    help="Stripe unit over several devices, a power of two.",
+)
+prober_interval = click.option(
+    "--prober-interval",
+    "prober_ns",
+    type=DURATION,
+    default="1s",
+    show_default=True,
+    help="How often spek_prober samples the machine, if it is loaded.",
+)
+no_prober = click.option("--no-prober", is_flag=True, help="Do not use spek_prober.")
+progress = click.option(
+    "--progress",
+    type=click.Choice(["auto", "live", "lines", "none"]),
+    default="auto",
+    show_default=True,
+    help="View while it runs, on standard error: live on a terminal, else a line now and then.",
+)

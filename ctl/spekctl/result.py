@@ -16,6 +16,7 @@ from msgspec import Meta
 from spekctl.config import Resolved, RunConfig
 from spekctl.model import WorkloadFile
 from spekctl.model import json_schema as workload_schema
+from spekctl.records import Histogram
 
 SCHEMA_VERSION = 1
 SCHEMA_NAME: Literal["spek-result"] = "spek-result"
@@ -57,6 +58,15 @@ class Distribution(Part, frozen=True):
     histogram: Annotated[
         Buckets | None, Meta(description="Missing in sums; add up those of the cells.")
     ] = None
+
+
+def histogram_of(times: Distribution | None) -> Histogram | None:
+    """The buckets of a distribution that has them, to be merged with others (stats.merge)."""
+    if times is None or times.histogram is None:
+        return None
+    buckets = times.histogram
+    counts = dict(enumerate(buckets.counts, start=buckets.first))
+    return Histogram(buckets.bits, counts, times.sum_ns, times.min_ns, times.max_ns)
 
 
 class Times(Part, frozen=True):

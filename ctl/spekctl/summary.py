@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spekctl import units
-from spekctl.result import Cell, Distribution, Result, TargetResult, Total
+from spekctl.result import Cell, Distribution, Result, TargetResult, Total, histogram_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -145,16 +145,9 @@ def _streams_table(result: Result) -> RenderableType:
 def _both(cells: list[Cell]) -> tuple[str, str]:
     """p50 and p99 of reads and writes of a stream together, from their buckets."""
     from spekctl import stats
-    from spekctl.records import Histogram
 
-    parts = []
-    for cell in cells:
-        times = cell.times.response
-        if times is not None and times.histogram is not None:
-            buckets = times.histogram
-            counts = dict(enumerate(buckets.counts, start=buckets.first))
-            parts.append(Histogram(buckets.bits, counts, times.sum_ns, times.min_ns, times.max_ns))
-    merged = stats.merge(parts)
+    parts = [histogram_of(cell.times.response) for cell in cells]
+    merged = stats.merge(part for part in parts if part is not None)
     if merged is None:
         return "-", "-"
     return (
