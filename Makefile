@@ -71,6 +71,15 @@ demo: deps-demo ## boot a guest and run SPC-1-like load on virtual disks; result
 test: deps ## run all tests
 	@$(PYTHON) -m pytest $(ARGS)
 
+# make bench ARGS="--kernels 6.1 --only spek-mq,floor-mq" measures a part of it.
+.PHONY: bench deps-bench
+deps-bench:
+	@.ci/packages build guest python bench
+	@.ci/venv test,vm
+
+bench: deps-bench ## measure what an I/O costs in instructions; results in out/bench/
+	@PYTHONPATH=tests $(PYTHON) -m bench $(ARGS)
+
 # ---- generated and checked ----
 
 .PHONY: gen check scan

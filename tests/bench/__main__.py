@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""On the host: `make bench`. Boots a guest for each kernel, measures, shows and keeps the result.
+
+make bench ARGS="--kernels 6.1 --only spek-mq,floor-mq"
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import fnmatch
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+from bench import core_cost, raw, table
+from bench.build import build_tools
+from bench.cases import points
+from bench.figures import BrokenMeasurementError, bench_of
+from bench.result import Bench
+
+from spekctl.commands.vm import environment
+from spekctl.errors import SpekError
+from spekctl.vm.kernels import Kernel, find_kernel
+from spekctl.vm.modules import build_modules
+from spekctl.vm.runner import Guest, run_guest
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = "6.1,6.12"
+LIMIT_S = 1800.0
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="make bench ARGS=...", description=__doc__)
+    parser.add_argument("--kernels", default=KERNELS, help="default: %(default)s")
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="ROW,...",
+        help="only these rows (spek-mq, floor-*) or figures (spek-mq/d1), and nothing else",
+    )
+    parser.add_argument("--passes", type=int, default=2, help="default: %(default)s")
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench", metavar="DIR")
+    parser.add_argument("--list", action="store_true", help="name the figures and end")
+    return parser.parse_args(arguments)
+
+
+def wanted_points(only: str) -> list[str]:
+    """Keys of the points that @only names; SpekError for a word that names none."""
+    keys = [point.key for point in points()]
+    if not only:
+        return keys
+    found: set[str] = set()
+    for word in only.split(","):
+        named = [
+            key
+            for key in keys
+            if fnmatch.fnmatch(key, word) or fnmatch.fnmatch(key.partition("/")[0], word)
+        ]
+        if not named:
+            raise SpekError(f"there is no figure '{word}'; --list names them")
+        found.update(named)
+    return [key for key in keys if key in found]
+
+
+def commit() -> str:
+    """What is measured, as git names it."""
+    done = subprocess.run(
+        ["git", "describe", "--always", "--dirty", "--abbrev=12"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() or "unknown"
+
+
+def boot(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> list[raw.AnyLine]:
+    """Measure in a guest; what it wrote."""
+    results = arguments.out / f"{kernel.label}.lines"
+    results.unlink(missing_ok=True)
+    results.touch()
+    modules, tools = build_modules(kernel), build_tools(kernel)
+    command = [sys.executable, "-m", "bench.guest", "--results", str(results)]
+    command += ["--tools", str(tools), "--passes", str(arguments.passes), "--points", *keys]
+    if not arguments.only:
+        command.append("--extras")
+    inherited = environment()
+    guest = Guest(
+        kernel=kernel,
+        command=command,
+        share=[arguments.out],
+        environment={
+            **inherited,
+            "PYTHONPATH": f"{inherited['PYTHONPATH']}:{ROOT / 'tests'}",
+            "SPEK_MODULES": str(modules[0].parent),
+        },
+        cwd=ROOT,
+        icount=True,
+        limit_s=LIMIT_S,
+    )
+    print(f"bench: booting {kernel.release}, counting instructions", file=sys.stderr, flush=True)
+    outcome = run_guest(guest)
+    (arguments.out / f"{kernel.label}.console").write_text(outcome.console)
+    if outcome.exit_status != 0:
+        why = outcome.failure or f"the measurement ended with status {outcome.exit_status}"
+        raise BrokenMeasurementError(f"{kernel.release}: {why}")
+    print(f"bench: {outcome.seconds:.0f} s", file=sys.stderr, flush=True)
+    return raw.read(results)
+
+
+def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> Bench:
+    """All figures of one kernel."""
+    lines = boot(kernel, keys, arguments)
+    return bench_of(
+        lines,
+        keys,
+        core={} if arguments.only else core_cost.measure(),
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        commit=commit(),
+    )
+
+
+def main() -> int:
+    """Measure on each kernel. Fails where something could not be measured, not where it is slow."""
+    arguments = parse(sys.argv[1:])
+    try:
+        keys = wanted_points(arguments.only)
+        if arguments.list:
+            print("\n".join(keys))
+            return 0
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        for word in arguments.kernels.split(","):
+            kernel = find_kernel(word, installed=False)
+            bench = measure(kernel, keys, arguments)
+            path = arguments.out / f"{kernel.label}.json"
+            path.write_bytes(msgspec.json.format(msgspec.json.encode(bench), indent=1) + b"\n")
+            table.show(bench)
+            print(f"bench: the result is {path}", file=sys.stderr)
+    except (SpekError, BrokenMeasurementError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

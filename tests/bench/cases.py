@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is measured: the rows of the table, and the conditions in which each is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Runner = Literal["floor", "spek", "uring", "fio"]
+DiskKind = Literal["plain", "polled", "slow"]
+BATCH = 16
+SLOW_NS = 10_000  # completion time of the slow disk
+
+# configfs attributes of the guest's null_blk disks. On one CPU irqmode=1 completes a request
+# before its submission returns; the slow disk completes by a timer's interrupt.
+DISKS: dict[DiskKind, dict[str, int]] = {
+    "plain": {"queue_mode": 2, "irqmode": 1, "hw_queue_depth": 128, "submit_queues": 1},
+    "polled": {
+        **{"queue_mode": 2, "irqmode": 1, "hw_queue_depth": 128, "submit_queues": 1},
+        "poll_queues": 1,
+    },
+    "slow": {
+        **{"queue_mode": 2, "irqmode": 2, "hw_queue_depth": 128, "submit_queues": 1},
+        "completion_nsec": SLOW_NS,
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """A column of the table."""
+
+    depth: int
+    iostats: bool = False
+
+    @property
+    def name(self) -> str:
+        """As in keys: d32, d32s with iostats."""
+        return f"d{self.depth}{'s' if self.iostats else ''}"
+
+    @property
+    def batch(self) -> int:
+        """Submissions in one go."""
+        return min(BATCH, self.depth)
+
+
+DEEP, DEEP_STATS, SINGLE = Conditions(32), Conditions(32, iostats=True), Conditions(1)
+ALL = (DEEP, DEEP_STATS, SINGLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the table.
+
+    @key: in JSON and for --only
+    @arguments: for the runner, see drivers.py
+    @short, @long: run lengths in I/Os; the cost of one is the difference of the times over the
+        difference of the lengths, so that what a run costs once cancels out
+    """
+
+    key: str
+    title: str
+    runner: Runner
+    arguments: tuple[str, ...] = ()
+    conditions: tuple[Conditions, ...] = (DEEP,)
+    disk: DiskKind = "plain"
+    short: int = 4_000
+    long: int = 44_000
+
+    @property
+    def counts_busy_time(self) -> bool:
+        """The CPU idles while the disk works: that time is no instructions."""
+        return self.disk == "slow"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A cell of the table: one figure."""
+
+    row: Row
+    conditions: Conditions
+
+    @property
+    def key(self) -> str:
+        return f"{self.row.key}/{self.conditions.name}"
+
+
+FIO_TUNED = (
+    "--ioengine=io_uring",
+    "--fixedbufs=1",
+    "--registerfiles=1",
+    "--nonvectored=1",
+    "--norandommap=1",
+    "--random_generator=lfsr",
+    "--iodepth_batch_submit={batch}",
+    "--iodepth_batch_complete_min={batch}",
+    "--iodepth_batch_complete_max={depth}",
+)
+FIO_UNTIMED = "--gtod_reduce=1"
+
+ROWS: tuple[Row, ...] = (
+    Row("floor-mq", "floor: requests", "floor", ("mq",), ALL),
+    Row("floor-bio", "floor: bios", "floor", ("bio",), ALL),
+    Row("floor-mq-polled", "floor: requests, polled", "floor", ("mq", "polled"), disk="polled"),
+    Row("floor-bio-polled", "floor: bios, polled", "floor", ("bio", "polled"), disk="polled"),
+    Row("uring", "floor: io_uring", "uring", ("irq",), ALL),
+    Row("uring-polled", "floor: io_uring, polled", "uring", ("polled",), disk="polled"),
+    Row("spek-mq", "spek mq", "spek", ("mq",), ALL),
+    Row("spek-bio", "spek bio", "spek", ("bio",), ALL),
+    Row("spek-mq-polled", "spek mq, polled", "spek", ("mq", "polled"), disk="polled"),
+    Row("spek-bio-polled", "spek bio, polled", "spek", ("bio", "polled"), disk="polled"),
+    Row("spek-mq-log", "spek mq, with its log", "spek", ("mq", "log")),
+    Row("spek-bio-log", "spek bio, with its log", "spek", ("bio", "log")),
+    Row("spek-mq-rows", "spek mq, a row each 10 ms", "spek", ("mq", "rows")),
+    Row("spek-mq-spc1", "spek mq, SPC-1-like, saturated", "spek", ("mq", "spc1")),
+    Row("spek-bio-spc1", "spek bio, SPC-1-like, saturated", "spek", ("bio", "spc1")),
+    Row("fio-uring", "fio io_uring", "fio", ("--ioengine=io_uring",), ALL),
+    Row("fio-uring-tuned", "fio io_uring, tuned", "fio", FIO_TUNED),
+    Row(
+        "fio-uring-polled",
+        "fio io_uring, tuned, polled",
+        "fio",
+        (*FIO_TUNED, "--hipri=1"),
+        disk="polled",
+    ),
+    Row(
+        "fio-uring-untimed",
+        "fio io_uring, tuned, polled, untimed",
+        "fio",
+        (*FIO_TUNED, "--hipri=1", FIO_UNTIMED),
+        disk="polled",
+    ),
+    Row("fio-libaio", "fio libaio", "fio", ("--ioengine=libaio",), (DEEP, SINGLE)),
+    Row("fio-psync", "fio psync", "fio", ("--ioengine=psync",), (SINGLE,)),
+    Row("slow-spek-mq", "spek mq", "spek", ("mq",), (SINGLE,), "slow"),
+    Row("slow-spek-bio", "spek bio", "spek", ("bio",), (SINGLE,), "slow"),
+    Row("slow-fio-uring", "fio io_uring", "fio", ("--ioengine=io_uring",), (SINGLE,), "slow"),
+    Row("slow-fio-psync", "fio psync", "fio", ("--ioengine=psync",), (SINGLE,), "slow"),
+)
+
+
+def points(rows: tuple[Row, ...] = ROWS) -> Iterator[Point]:
+    """Every figure to be measured, in the order of the table."""
+    for row in rows:
+        for conditions in row.conditions:
+            yield Point(row, conditions)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The numbers that are asked for. Whether they are met is said, it decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench.cases import DEEP, SINGLE, Conditions
+from bench.result import Bench, Demand, figure
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """@value gives what was measured, or None where that was not done; at most @limit is met."""
+
+    text: str
+    limit: float
+    value: Callable[[Bench], float | None]
+
+
+def _ratio(row: str, to: str, conditions: Conditions = DEEP) -> Callable[[Bench], float | None]:
+    def value(bench: Bench) -> float | None:
+        one = figure(bench, row, conditions)
+        other = figure(bench, to, conditions)
+        return one.instructions / other.instructions if one and other else None
+
+    return value
+
+
+def _worst(attribute: str) -> Callable[[Bench], float | None]:
+    """Of spek's rows with many outstanding."""
+
+    def value(bench: Bench) -> float | None:
+        found = [
+            float(getattr(one, attribute))
+            for one in bench.figures
+            if one.row.startswith("spek-") and one.depth == DEEP.depth
+        ]
+        return max(found, default=None)
+
+    return value
+
+
+def _log_cost(backend: str) -> Callable[[Bench], float | None]:
+    def value(bench: Bench) -> float | None:
+        one, other = figure(bench, f"spek-{backend}-log"), figure(bench, f"spek-{backend}")
+        return one.instructions - other.instructions if one and other else None
+
+    return value
+
+
+def _prober(bench: Bench) -> float | None:
+    return bench.prober.share_at_10ms if bench.prober else None
+
+
+def _idle(bench: Bench) -> float | None:
+    floor = figure(bench, "floor-mq")
+    return floor.instructions / bench.idle_floor if floor and bench.idle_floor else None
+
+
+def _open_loop(bench: Bench) -> float | None:
+    shares = [
+        loop.busy_share
+        for loop in bench.open_loops
+        if (loop.law, loop.iops, loop.spin_ns) == ("poisson", 1000, 0)
+    ]
+    return shares[0] if shares else None
+
+
+RULES = (
+    Rule("mq to the floor of requests", 1.08, _ratio("spek-mq", "floor-mq")),
+    Rule("mq to the floor of io_uring", 0.60, _ratio("spek-mq", "uring")),
+    Rule("mq to the polled floor of io_uring", 0.70, _ratio("spek-mq", "uring-polled")),
+    Rule("bio to the floor of bios", 1.08, _ratio("spek-bio", "floor-bio")),
+    Rule("SPC-1-like on mq to the floor of requests", 1.12, _ratio("spek-mq-spc1", "floor-mq")),
+    Rule("SPC-1-like on bio to the floor of bios", 1.12, _ratio("spek-bio-spc1", "floor-bio")),
+    Rule("mq to its floor at depth 1", 1.15, _ratio("spek-mq", "floor-mq", SINGLE)),
+    Rule("bio to its floor at depth 1", 1.15, _ratio("spek-bio", "floor-bio", SINGLE)),
+    Rule("context switches per I/O at depth 32", 0.01, _worst("switches")),
+    Rule("system calls per I/O at depth 32", 0.001, _worst("syscalls")),
+    Rule("log, instructions per I/O on mq", 150, _log_cost("mq")),
+    Rule("log, instructions per I/O on bio", 150, _log_cost("bio")),
+    Rule("prober at 10 ms, share of a CPU", 0.005, _prober),
+    Rule("idle module: the floor with spek loaded to without", 1.005, _idle),
+    Rule("1,000 IOPS Poisson, share of a CPU", 0.05, _open_loop),
+)
+
+
+def judge(bench: Bench) -> list[Demand]:
+    """Every rule that the figures can tell of."""
+    found = []
+    for rule in RULES:
+        value = rule.value(bench)
+        if value is not None:
+            found.append(Demand(rule.text, value, rule.limit, value <= rule.limit))
+    return found

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""In the guest: one run of one row, timed by the guest's clock, which counts instructions."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from bench.cases import Point, Runner
+from lib.guest_drive import Controller, assert_completed, one_stream, shipped
+from lib.guest_drive import Outcome as Finished
+
+from spekctl.config import RunConfig
+from spekctl.records import RunInfo
+
+PARAMETERS = Path("/sys/module/spek_floor/parameters")
+ROW_NS = 10_000_000
+SECOND_NS = 1_000_000_000
+# Twenty thousand BSUs offer a million I/Os per second: more than any guest can serve.
+SPC1_BSUS = 20_000
+
+
+class BrokenRunError(Exception):
+    """A run did not do what it was to do: its time means nothing."""
+
+
+def run_program(command: list[str]) -> str:
+    """Run a program; its standard output."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BrokenRunError(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def run_floor(
+    module: Path, node: str, path: str, depth: int, batch: int, count: int, polled: bool = False
+) -> int:
+    """ns of a run of the floor module."""
+    words = [f"device={node}", f"path={path}", f"depth={depth}", f"batch={batch}"]
+    run_program(["insmod", str(module), *words, f"count={count}", f"polled={int(polled)}"])
+    elapsed_ns = int((PARAMETERS / "elapsed_ns").read_text())
+    run_program(["rmmod", "spek_floor"])
+    return elapsed_ns
+
+
+def idle_ns() -> int:
+    """Time that the only CPU was idle, to the nanosecond: /proc/stat counts in 10 ms."""
+    for line in Path("/proc/timer_list").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == "idle_sleeptime" or name.strip() == ".idle_sleeptime":
+            return int(value.split()[0])
+    raise BrokenRunError("/proc/timer_list has no idle_sleeptime")
+
+
+class Drivers:
+    """Runs the rows; owns the connection to spek."""
+
+    def __init__(self, tools: Path, nodes: dict[str, str]) -> None:
+        """@tools: directory with spek_floor.ko and uring; @nodes: device node of each disk."""
+        self.tools = tools
+        self.nodes = nodes
+        self.controller: Controller | None = None
+        self._run: dict[Runner, Callable[[Point, int], int]] = {
+            "floor": self._floor,
+            "spek": self._spek,
+            "uring": self._uring,
+            "fio": self._fio,
+        }
+
+    def connect(self) -> Controller:
+        """The connection to spek, which must be loaded."""
+        if self.controller is None:
+            self.controller = Controller()
+        return self.controller
+
+    def time(self, point: Point, count: int) -> int:
+        """ns of a run of @count I/Os; without idle time where the row's disk lets the CPU idle."""
+        set_iostats(self.nodes[point.row.disk], point.conditions.iostats)
+        if not point.row.counts_busy_time:
+            return self._run[point.row.runner](point, count)
+        start_ns, start_idle_ns = time.monotonic_ns(), idle_ns()
+        self._run[point.row.runner](point, count)
+        end_idle_ns, end_ns = idle_ns(), time.monotonic_ns()
+        return end_ns - start_ns - (end_idle_ns - start_idle_ns)
+
+    def _floor(self, point: Point, count: int) -> int:
+        path, *rest = point.row.arguments
+        conditions = point.conditions
+        return run_floor(
+            self.tools / "spek_floor.ko",
+            self.nodes[point.row.disk],
+            path,
+            conditions.depth,
+            conditions.batch,
+            count,
+            "polled" in rest,
+        )
+
+    def _uring(self, point: Point, count: int) -> int:
+        conditions = point.conditions
+        words = [str(number) for number in (count, conditions.depth, conditions.batch)]
+        command = [str(self.tools / "uring"), self.nodes[point.row.disk], *words]
+        return int(run_program([*command, *point.row.arguments]))
+
+    def _fio(self, point: Point, count: int) -> int:
+        conditions = point.conditions
+        command = ["fio", "--name=bench", f"--filename={self.nodes[point.row.disk]}"]
+        command += ["--rw=randread", "--bs=4k", "--direct=1", "--readonly"]
+        command += [f"--iodepth={conditions.depth}", f"--number_ios={count}"]
+        command += [
+            word.format(batch=conditions.batch, depth=conditions.depth)
+            for word in point.row.arguments
+        ]
+        start_ns = time.monotonic_ns()
+        run_program([*command, "--output-format=terse"])
+        return time.monotonic_ns() - start_ns
+
+    def _spek(self, point: Point, count: int) -> int:
+        info = self.finish(spek_config(point, self.nodes[point.row.disk], count))
+        if "log" in point.row.arguments:
+            check_log(info, count)
+        return info.ended_ns - info.started_ns
+
+    def finish(self, config: RunConfig) -> RunInfo:
+        """Carry out a run that must complete by itself."""
+        return self.finish_with_times(config, times=False).info
+
+    def finish_with_times(self, config: RunConfig, times: bool = True) -> Finished:
+        """The same, with its histograms."""
+        controller = self.connect()
+        with controller.ready(config) as run:
+            controller.run_start(run)
+            info = controller.wait_done(run)
+            outcome = Finished(info, controller.stats(run) if times else [])
+        assert_completed(outcome)
+        return outcome
+
+
+def spek_config(point: Point, node: str, count: int) -> RunConfig:
+    """The run of a row of spek."""
+    backend, *rest = point.row.arguments
+    conditions = point.conditions
+    if "spc1" in rest:
+        return shipped(
+            "spc1",
+            node,
+            bsu=SPC1_BSUS,
+            count=count,
+            workers=1,
+            backend=backend,
+            batch=conditions.batch,
+            max_outstanding=conditions.depth,
+            interval_ns=SECOND_NS,
+        )
+    config = one_stream(
+        node,
+        backend=backend,
+        depth=conditions.depth,
+        batch=conditions.batch,
+        count=count,
+        polled="polled" in rest,
+        interval_ns=ROW_NS if "rows" in rest else SECOND_NS,
+    )
+    if "log" in rest:
+        config = msgspec.structs.replace(config, log_records=count)
+    return config
+
+
+def check_log(info: RunInfo, count: int) -> None:
+    """Every I/O must be in the log, else it was not paid for."""
+    (worker,) = info.workers
+    if worker.log_written != count or worker.log_lost:
+        raise BrokenRunError(
+            f"the log has {worker.log_written} records of {count}, {worker.log_lost} were lost"
+        )
+
+
+def set_iostats(node: str, on: bool) -> None:
+    """Whether the disk keeps its statistics."""
+    Path("/sys/block", os.path.basename(node), "queue/iostats").write_text(str(int(on)))

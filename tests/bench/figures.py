@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From what the guest wrote to figures: differences, agreement, ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+from bench import raw
+from bench.cases import Conditions, Point, points
+from bench.demands import judge
+from bench.result import VERSION, Bench, Figure, OpenLoop, Prober
+
+TOLERANCE = 0.005  # two measurements of one figure may differ by so much of it
+# Rows that others are compared with, under the same conditions.
+REFERENCES = ("floor-mq", "floor-bio", "uring", "uring-polled", "fio-uring")
+
+
+class BrokenMeasurementError(Exception):
+    """The guest's lines don't add up to figures."""
+
+
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean."""
+    return sum(values) / len(values)
+
+
+def spread(values: Sequence[float]) -> float:
+    """How far measurements of one figure are apart, as a share of it."""
+    return (max(values) - min(values)) / mean(values)
+
+
+def slope(lengths: Mapping[int, float], what: str) -> float:
+    """What one more I/O adds: from totals at two run lengths."""
+    if len(lengths) != 2:
+        raise BrokenMeasurementError(f"{what}: {len(lengths)} run lengths instead of 2")
+    (short, low), (long, high) = sorted(lengths.items())
+    return (high - low) / (long - short)
+
+
+def _passes(times: Iterable[raw.Time | raw.Idle], what: str) -> list[float]:
+    """Instructions per I/O of each pass."""
+    by_pass: dict[int, dict[int, float]] = {}
+    for line in times:
+        by_pass.setdefault(line.number, {})[line.count] = line.ns
+    if not by_pass:
+        raise BrokenMeasurementError(f"{what}: not measured")
+    found = [slope(lengths, f"{what}, pass {number}") for number, lengths in by_pass.items()]
+    if min(found) <= 0:
+        raise BrokenMeasurementError(f"{what}: more I/Os took less time")
+    return found
+
+
+def _figure(point: Point, lines: Sequence[raw.AnyLine]) -> Figure:
+    times = [one for one in lines if isinstance(one, raw.Time) and one.point == point.key]
+    counts = [one for one in lines if isinstance(one, raw.Counts) and one.point == point.key]
+    passes = _passes(times, point.key)
+    what = f"{point.key}, counts"
+    return Figure(
+        row=point.row.key,
+        title=point.row.title,
+        disk=point.row.disk,
+        depth=point.conditions.depth,
+        iostats=point.conditions.iostats,
+        instructions=mean(passes),
+        passes=passes,
+        spread=spread(passes),
+        agrees=spread(passes) <= TOLERANCE,
+        switches=slope({one.count: one.switches for one in counts}, what),
+        syscalls=slope({one.count: one.syscalls for one in counts}, what),
+    )
+
+
+def with_ratios(figures: Sequence[Figure]) -> list[Figure]:
+    """The figures, each with what it is of the reference rows under its own conditions."""
+    known = {figure.key: figure.instructions for figure in figures}
+
+    def ratios(figure: Figure) -> dict[str, float]:
+        conditions = Conditions(figure.depth, figure.iostats).name
+        return {
+            name: figure.instructions / known[f"{name}/{conditions}"]
+            for name in REFERENCES
+            if f"{name}/{conditions}" in known and figure.disk != "slow"
+        }
+
+    return [msgspec.structs.replace(figure, ratios=ratios(figure)) for figure in figures]
+
+
+def figures_of(lines: Sequence[raw.AnyLine], wanted: Sequence[str]) -> list[Figure]:
+    """The figures of the points with these keys, in the order of the table."""
+    return with_ratios([_figure(point, lines) for point in points() if point.key in wanted])
+
+
+def idle_floor_of(lines: Sequence[raw.AnyLine]) -> float | None:
+    """Instructions per I/O of the floor without spek; None if that was not measured."""
+    idle = [one for one in lines if isinstance(one, raw.Idle)]
+    return mean(_passes(idle, "the floor without spek")) if idle else None
+
+
+def prober_of(lines: Sequence[raw.AnyLine]) -> Prober | None:
+    """What a sample costs; None if that was not measured."""
+    found = [one for one in lines if isinstance(one, raw.Sampling)]
+    if not found:
+        return None
+    # A run with the prober has one sample in each of its intervals.
+    passes = [(one.sampled_ns - one.alone_ns) * one.interval_ns / one.sampled_ns for one in found]
+    return Prober(
+        instructions=mean(passes),
+        passes=passes,
+        inside=mean([one.inside_ns for one in found]),
+        share_at_10ms=mean(passes) / 10e6,
+    )
+
+
+def open_loops_of(lines: Sequence[raw.AnyLine]) -> list[OpenLoop]:
+    """The steady state of each loop: the difference between a long and a short run."""
+    loops: dict[tuple[str, int, int], list[raw.OpenLoop]] = {}
+    for line in lines:
+        if isinstance(line, raw.OpenLoop):
+            loops.setdefault((line.law, line.iops, line.spin_ns), []).append(line)
+    found = []
+    for (law, iops, spin_ns), runs in loops.items():
+        if len(runs) != 2:
+            raise BrokenMeasurementError(f"{law} {iops} IOPS: {len(runs)} runs instead of 2")
+        short, long = sorted(runs, key=lambda one: one.elapsed_ns)
+        elapsed_ns = long.elapsed_ns - short.elapsed_ns
+        found.append(
+            OpenLoop(
+                law=law,
+                iops=iops,
+                spin_ns=spin_ns,
+                slip_p50_ns=long.slip_p50_ns,
+                slip_p99_ns=long.slip_p99_ns,
+                slip_max_ns=long.slip_max_ns,
+                worker_share=(long.worker_ns - short.worker_ns) / elapsed_ns,
+                busy_share=(long.busy_ns - short.busy_ns) / elapsed_ns,
+                switches=(long.switches - short.switches) / (long.ios - short.ios),
+            )
+        )
+    return found
+
+
+def bench_of(
+    lines: Sequence[raw.AnyLine],
+    wanted: Sequence[str],
+    *,
+    core: dict[str, float],
+    created: str,
+    commit: str,
+) -> Bench:
+    """All of it; BrokenMeasurementError if something that was wanted is not there."""
+    environments = [one for one in lines if isinstance(one, raw.Environment)]
+    if not environments or not isinstance(lines[-1], raw.Done):
+        raise BrokenMeasurementError("the guest did not come to the end of its measurements")
+    bench = Bench(
+        kind="spek-bench",
+        version=VERSION,
+        created=created,
+        commit=commit,
+        environment=environments[0],
+        tolerance=TOLERANCE,
+        figures=figures_of(lines, wanted),
+        idle_floor=idle_floor_of(lines),
+        prober=prober_of(lines),
+        open_loops=open_loops_of(lines),
+        core=core,
+        demands=[],
+    )
+    return msgspec.structs.replace(bench, demands=judge(bench))

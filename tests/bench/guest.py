@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0
+"""In the guest: set up the disks, run every point in every pass, write a line for each run.
+
+    python -m bench.guest --results FILE --tools DIR --points KEY... [--extras]
+
+Under -icount a guest's clock counts instructions, so everything that runs beside a measurement
+is part of it: nothing does. What boot has left behind is waited for, udev is ended, and this
+process sleeps while a run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from bench import extras, raw
+from bench.cases import DISKS, DiskKind, Point, points
+from bench.counts import SyscallCounter, context_switches
+from bench.drivers import Drivers, run_floor
+from lib import guest_modules
+from lib.guest_disks import make_null
+
+DISK_MIB = 4096
+SETTLE_S = 20  # of the guest's time, most of it idle: costs nothing
+COUNTS_SHORT, COUNTS_LONG = 1_000, 6_000
+
+
+class Results:
+    """The file that the host reads."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = open(path, "ab")  # noqa: SIM115
+
+    def add(self, line: raw.AnyLine) -> None:
+        """Write a line so that it survives us."""
+        self._file.write(msgspec.json.encode(line) + b"\n")
+        self._file.flush()
+
+
+def say(text: str) -> None:
+    """A word of progress for the host's terminal."""
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+# ---- set-up ----
+
+
+def make_disks() -> dict[str, str]:
+    """Device node of each kind of disk."""
+    nodes: dict[str, str] = {}
+    for kind, attributes in DISKS.items():
+        node, _item = make_null(DISK_MIB, **attributes)
+        queue = Path("/sys/block", os.path.basename(node), "queue")
+        (queue / "scheduler").write_text("none")
+        nodes[kind] = node
+    return nodes
+
+
+def calm_down() -> None:
+    """End what would run now and then beside a measurement."""
+    subprocess.run(["udevadm", "settle"], check=False)
+    subprocess.run(["udevadm", "control", "--exit"], check=False, capture_output=True)
+    time.sleep(SETTLE_S)
+
+
+def block_softirqs() -> int:
+    """Completions that went through a softirq, on all CPUs."""
+    for line in Path("/proc/softirqs").read_text().splitlines():
+        name, _, counts = line.partition(":")
+        if name.strip() == "BLOCK":
+            return sum(int(word) for word in counts.split())
+    raise ValueError("/proc/softirqs has no BLOCK")
+
+
+def environment(nodes: dict[str, str], tools: Path) -> raw.Environment:
+    """Where this is measured."""
+    queue = Path("/sys/block", os.path.basename(nodes["plain"]), "queue")
+    clock = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    before = block_softirqs()
+    run_floor(tools / "spek_floor.ko", nodes["plain"], "mq", 32, 16, 1000)
+    wbt = queue / "wbt_lat_usec"
+    fio = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=False)
+    return raw.Environment(
+        release=os.uname().release,
+        clocksource=clock.read_text().strip(),
+        scheduler=(queue / "scheduler").read_text().strip(),
+        nomerges=(queue / "nomerges").read_text().strip(),
+        wbt_lat_usec=wbt.read_text().strip() if wbt.exists() else "",
+        cpus=os.cpu_count() or 0,
+        inline_completions=block_softirqs() - before < 500,
+        fio=fio.stdout.strip(),
+    )
+
+
+# ---- the passes ----
+
+
+def time_points(drivers: Drivers, chosen: list[Point], passes: int) -> Iterator[raw.Time]:
+    """Each pass in an order of its own, so that what one run leaves to the next does not pass
+    for a property of it."""
+    for number in range(1, passes + 1):
+        order = list(chosen)
+        random.Random(number).shuffle(order)
+        for done, point in enumerate(order):
+            say(f"pass {number}: {done + 1}/{len(order)} {point.key}")
+            for count in (point.row.short, point.row.long):
+                yield raw.Time(point.key, number, count, drivers.time(point, count))
+
+
+def count_points(drivers: Drivers, chosen: list[Point]) -> Iterator[raw.Counts]:
+    """A pass of its own: tracing costs instructions."""
+    counter = SyscallCounter()
+    with counter.on():
+        for done, point in enumerate(chosen):
+            say(f"counts: {done + 1}/{len(chosen)} {point.key}")
+            for count in (COUNTS_SHORT, COUNTS_LONG):
+                switches, syscalls = context_switches(), counter.read()
+                drivers.time(point, count)
+                yield raw.Counts(
+                    point=point.key,
+                    count=count,
+                    switches=context_switches() - switches,
+                    syscalls=counter.read() - syscalls,
+                )
+
+
+def wanted_kinds(chosen: list[Point]) -> set[DiskKind]:
+    """Disks that the points need."""
+    return {point.row.disk for point in chosen}
+
+
+def measure(results: Results, arguments: argparse.Namespace) -> None:
+    """Everything, in order."""
+    tools = Path(arguments.tools)
+    chosen = [point for point in points() if point.key in arguments.points]
+    nodes = make_disks()
+    drivers = Drivers(tools, nodes)
+    calm_down()
+    results.add(environment(nodes, tools))
+    if arguments.extras:
+        for idle in extras.floor_before_spek(drivers, arguments.passes):
+            results.add(idle)
+    for module in ("spek", "spek_prober"):
+        guest_modules.load(Path(os.environ["SPEK_MODULES"], f"{module}.ko"))
+    drivers.connect()
+    for line in time_points(drivers, chosen, arguments.passes):
+        results.add(line)
+    for counts in count_points(drivers, chosen):
+        results.add(counts)
+    if arguments.extras:
+        say("prober")
+        for sampling in extras.sampling(drivers, arguments.passes):
+            results.add(sampling)
+        for loop in extras.open_loops(drivers):
+            say(f"open loop: {loop.law} {loop.iops} IOPS, spinning {loop.spin_ns} ns")
+            results.add(loop)
+    results.add(raw.Done())
+
+
+def main() -> int:
+    """Measure."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--results", required=True)
+    parser.add_argument("--tools", required=True)
+    parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--points", nargs="*", default=[])
+    parser.add_argument("--extras", action="store_true")
+    arguments = parser.parse_args()
+    measure(Results(Path(arguments.results)), arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tables in the terminal."""
+
+from __future__ import annotations
+
+from bench.cases import DEEP, DEEP_STATS, ROWS, SINGLE, Row
+from bench.result import Bench, Figure, figure
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+WIDTH = 132
+NOTHING = "-"
+# Header of a column, and the row that it compares with.
+COMPARED = (
+    ("requests", "floor-mq"),
+    ("bios", "floor-bio"),
+    ("io_uring", "uring"),
+    ("i_u polled", "uring-polled"),
+    ("fio", "fio-uring"),
+)
+
+
+def show(bench: Bench, console: Console | None = None) -> None:
+    """Print everything."""
+    # Where nobody looks the width would be 80 columns, and figures would be cut.
+    console = console or Console(highlight=False)
+    if console.width < WIDTH:
+        console = Console(file=console.file, width=WIDTH, highlight=False, soft_wrap=True)
+    console.print(render(bench))
+
+
+def render(bench: Bench) -> RenderableType:
+    """All tables, one below the other."""
+    environment = bench.environment
+    parts: list[RenderableType] = [
+        Text(
+            f"\n{environment.release}: 4 KiB random reads on null_blk, one CPU, "
+            "guest time = instructions",
+            style="bold",
+        )
+    ]
+    rows = [row for row in ROWS if row.disk != "slow"]
+    slow = [row for row in ROWS if row.disk == "slow"]
+    if _measured(bench, rows):
+        parts.append(_main(bench, rows))
+    if _measured(bench, slow):
+        parts.append(_slow(bench, slow))
+    if bench.open_loops:
+        parts.append(_open_loops(bench))
+    if bench.core:
+        parts.append(_core(bench))
+    if bench.prober:
+        parts.append(Text(_prober_sentence(bench)))
+    if bench.demands:
+        parts.append(_demands(bench))
+    parts.append(Text(agreement(bench)))
+    return Group(*parts)
+
+
+def _measured(bench: Bench, rows: list[Row]) -> bool:
+    keys = {row.key for row in rows}
+    return any(one.row in keys for one in bench.figures)
+
+
+def _table(title: str, first: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="italic", box=None, pad_edge=False)
+    table.add_column(first)
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
+def instructions(one: Figure | None) -> str:
+    """A figure; one that two passes did not agree on carries a mark."""
+    if one is None:
+        return NOTHING
+    return f"{one.instructions:,.0f}{'' if one.agrees else '!'}"
+
+
+def _number(value: float | None, form: str) -> str:
+    return NOTHING if value is None else _zero(format(value, form))
+
+
+def _zero(text: str) -> str:
+    """Without the sign of a zero."""
+    return text.removeprefix("-") if not float(text.replace(",", "")) else text
+
+
+def _first_of(bench: Bench, row: Row) -> Figure | None:
+    """The figure that the counts and ratios of a row are shown of: its first conditions."""
+    return figure(bench, row.key, row.conditions[0])
+
+
+def _main(bench: Bench, rows: list[Row]) -> Table:
+    table = _table(
+        "Instructions per I/O. Counts and ratios: the first figure of the row, ratios to the "
+        "floors and to fio io_uring in the same conditions",
+        "",
+        *("depth 32", "iostats on", "depth 1", "switches", "syscalls"),
+        *(header for header, _row in COMPARED),
+    )
+    for row in rows:
+        found = [figure(bench, row.key, one) for one in (DEEP, DEEP_STATS, SINGLE)]
+        if not any(found):
+            continue
+        first = _first_of(bench, row)
+        cells = [instructions(one) for one in found]
+        cells.append(_number(first.switches if first else None, ".4f"))
+        cells.append(_number(first.syscalls if first else None, ".4f"))
+        ratios = first.ratios if first else {}
+        cells += [_number(ratios.get(reference), ".3f") for _header, reference in COMPARED]
+        table.add_row(row.title, *cells)
+    return table
+
+
+def _slow(bench: Bench, rows: list[Row]) -> Table:
+    table = _table(
+        "Depth 1 on a disk that takes 10 us and interrupts: instructions outside of idle",
+        *("", "instructions", "switches", "syscalls"),
+    )
+    for row in rows:
+        one = _first_of(bench, row)
+        if one is not None:
+            counts = (f"{one.switches:.2f}", f"{one.syscalls:.2f}")
+            table.add_row(row.title, instructions(one), *counts)
+    return table
+
+
+def _open_loops(bench: Bench) -> Table:
+    table = _table(
+        "Open loop on mq: slip of the I/Os, share of a CPU (1e9 instructions per second)",
+        *("law", "IOPS", "spin", "slip p50", "p99", "max", "worker", "CPU busy", "switches"),
+    )
+    for loop in bench.open_loops:
+        table.add_row(
+            loop.law,
+            f"{loop.iops:,}",
+            f"{loop.spin_ns / 1000:g} us",
+            f"{loop.slip_p50_ns / 1000:.2f} us",
+            f"{loop.slip_p99_ns / 1000:.2f} us",
+            f"{loop.slip_max_ns / 1000:.2f} us",
+            f"{loop.worker_share:.2%}",
+            f"{loop.busy_share:.2%}",
+            f"{loop.switches:.2f}",
+        )
+    return table
+
+
+def _core(bench: Bench) -> Table:
+    table = _table(
+        "The core alone: instructions per operation generated and completed", "", "instructions"
+    )
+    for name, cost in bench.core.items():
+        table.add_row(name, f"{cost:.1f}")
+    return table
+
+
+def _prober_sentence(bench: Bench) -> str:
+    prober = bench.prober
+    assert prober
+    return (
+        f"Prober: a sample takes {prober.instructions:,.0f} instructions from a busy CPU "
+        f"({prober.inside:,.0f} of them in reading), {prober.share_at_10ms:.3%} of it at 10 ms"
+    )
+
+
+def _demands(bench: Bench) -> Table:
+    table = _table("What is asked for", "", "measured", "at most", "")
+    for demand in bench.demands:
+        is_share = "share" in demand.text
+        form = ".3%" if is_share else ",.0f" if demand.limit >= 10 else ".4g"
+        table.add_row(
+            demand.text,
+            _zero(format(demand.value, form)) if not is_share else format(demand.value, form),
+            format(demand.limit, ".2%" if is_share else "g"),
+            "met" if demand.met else "NOT MET",
+        )
+    return table
+
+
+def agreement(bench: Bench) -> str:
+    """Whether the passes agree, as a sentence."""
+    if not bench.figures:
+        return "No figure was measured"
+    passes = min(len(one.passes) for one in bench.figures)
+    if passes < 2:
+        return "One pass only: whether the figures can be repeated was not tried"
+    worst = max(bench.figures, key=lambda one: one.spread)
+    if not bench.disagreeing:
+        return (
+            f"{passes} passes agree on all {len(bench.figures)} figures within "
+            f"{bench.tolerance:.1%}; the worst is {worst.key}, {worst.spread:.2%}"
+        )
+    names = ", ".join(f"{one.key} ({one.spread:.2%})" for one in bench.disagreeing)
+    return f"{passes} passes do NOT agree within {bench.tolerance:.1%} on those marked !: {names}"

@@ -1,0 +1,286 @@
+"""The benchmark's arithmetic: differences, agreement, ratios, what is said of them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from bench import figures, raw, table
+from bench.__main__ import wanted_points
+from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, points
+from bench.counts import parse_stats
+from bench.figures import BrokenMeasurementError, bench_of
+from bench.result import Bench, Demand, figure
+from rich.console import Console
+
+from spekctl.errors import SpekError
+from spekctl.vm.disks import OPTIONS
+
+ENVIRONMENT = raw.Environment(
+    release="6.1.0-1-amd64",
+    clocksource="tsc",
+    scheduler="[none]",
+    nomerges="0",
+    wbt_lat_usec="2000",
+    cpus=1,
+    inline_completions=True,
+    fio="fio-3.33",
+)
+
+
+def runs(key: str, *costs: float, fixed_ns: int = 5_000_000) -> list[raw.AnyLine]:
+    """Lines of a point whose I/Os cost so much in each pass; no switches, a call for each 16."""
+    lines: list[raw.AnyLine] = []
+    for number, cost in enumerate(costs, start=1):
+        lines += [
+            raw.Time(key, number, count, fixed_ns * number + round(cost * count))
+            for count in (4_000, 44_000)
+        ]
+    return lines + [
+        raw.Counts(key, count, switches=70, syscalls=500 + count // 16) for count in (1_600, 8_000)
+    ]
+
+
+def bench(lines: Sequence[raw.AnyLine], core: dict[str, float] | None = None) -> Bench:
+    keys = {line.point for line in lines if isinstance(line, raw.Time)}
+    complete = [ENVIRONMENT, *lines, raw.Done()]
+    return bench_of(complete, sorted(keys), core=core or {}, created="now", commit="abc")
+
+
+def printed(of: Bench) -> str:
+    out = io.StringIO()
+    table.show(of, Console(file=out, width=80))
+    return out.getvalue()
+
+
+def demand(of: Bench, text: str) -> Demand:
+    return next(one for one in of.demands if text in one.text)
+
+
+# ---- figures ----
+
+
+def test_what_a_run_costs_once_cancels_out() -> None:
+    one = figure(bench(runs("floor-mq/d32", 2000.0, 2000.0)), "floor-mq")
+
+    assert one is not None
+    assert one.passes == [2000.0, 2000.0]
+    assert (one.instructions, one.spread, one.agrees) == (2000.0, 0.0, True)
+    assert (one.switches, one.syscalls) == (0.0, 1 / 16)
+
+
+@pytest.mark.parametrize(("second", "agrees"), [(2009.0, True), (1991.0, True), (2011.0, False)])
+def test_passes_agree_within_half_a_per_cent(second: float, agrees: bool) -> None:
+    result = bench(runs("floor-mq/d32", 2000.0, second))
+
+    (one,) = result.figures
+    assert one.instructions == pytest.approx((2000 + second) / 2)
+    assert one.agrees is agrees
+    assert [bad.key for bad in result.disagreeing] == ([] if agrees else ["floor-mq/d32"])
+
+
+def test_agreement_looks_at_all_passes() -> None:
+    (one,) = bench(runs("floor-mq/d32", 2000.0, 2002.0, 2020.0)).figures
+
+    assert one.spread == pytest.approx(20 / 2007.33, rel=1e-3)
+    assert not one.agrees
+
+
+def test_ratios_are_to_rows_under_the_same_conditions() -> None:
+    lines = runs("floor-mq/d32", 2000.0, 2000.0) + runs("floor-mq/d1", 2500.0, 2500.0)
+    lines += runs("spek-mq/d32", 2200.0, 2200.0) + runs("spek-mq/d1", 2750.0, 2750.0)
+    lines += runs("spek-mq/d32s", 2300.0, 2300.0)
+    result = bench(lines)
+
+    ratios = {one.key: one.ratios for one in result.figures}
+    assert ratios["spek-mq/d32"] == {"floor-mq": pytest.approx(1.1)}
+    assert ratios["spek-mq/d1"] == {"floor-mq": pytest.approx(1.1)}
+    assert ratios["spek-mq/d32s"] == {}
+
+
+def test_figures_come_in_the_order_of_the_table() -> None:
+    lines = runs("spek-mq/d32", 2200.0) + runs("floor-mq/d1", 2500.0) + runs("floor-mq/d32", 1.0)
+
+    assert [one.key for one in bench(lines).figures] == [
+        "floor-mq/d32",
+        "floor-mq/d1",
+        "spek-mq/d32",
+    ]
+
+
+# ---- measurements that are none ----
+
+
+def test_a_guest_that_did_not_finish_is_no_measurement() -> None:
+    lines = [ENVIRONMENT, *runs("floor-mq/d32", 2000.0)]
+    with pytest.raises(BrokenMeasurementError, match="did not come to the end"):
+        bench_of(lines, ["floor-mq/d32"], core={}, created="", commit="")
+
+
+def test_a_figure_that_was_wanted_and_is_missing_is_named() -> None:
+    lines = [ENVIRONMENT, *runs("floor-mq/d32", 2000.0), raw.Done()]
+    with pytest.raises(BrokenMeasurementError, match=r"spek-mq/d1: not measured"):
+        bench_of(lines, ["floor-mq/d32", "spek-mq/d1"], core={}, created="", commit="")
+
+
+def test_a_pass_with_one_length_is_no_pass() -> None:
+    _short, *lines = runs("floor-mq/d32", 2000.0, 2000.0)
+    with pytest.raises(BrokenMeasurementError, match=r"pass 1: 1 run lengths instead of 2"):
+        bench(lines)
+
+
+def test_time_that_runs_backwards_is_refused() -> None:
+    with pytest.raises(BrokenMeasurementError, match="more I/Os took less time"):
+        bench(runs("floor-mq/d32", -1.0))
+
+
+def test_lines_survive_the_file(tmp_path: Path) -> None:
+    lines = [ENVIRONMENT, *runs("floor-mq/d32", 2000.0), raw.Idle(1, 4000, 10), raw.Done()]
+    path = tmp_path / "lines"
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines) + b'{"what":')
+
+    assert raw.read(path) == lines
+
+
+# ---- extras ----
+
+
+def test_a_sample_costs_what_the_busy_cpu_lost() -> None:
+    # 200 intervals of 1 ms, 10,000 instructions lost in each
+    sampling = [
+        raw.Sampling(number, 1_000_000, 198_000_000, 200_000_000, 7000.0) for number in (1, 2)
+    ]
+    prober = figures.prober_of(sampling)
+
+    assert prober is not None
+    assert prober.instructions == pytest.approx(10_000)
+    assert prober.share_at_10ms == pytest.approx(0.001)
+    assert prober.inside == 7000.0
+
+
+def test_open_loop_shows_the_steady_state() -> None:
+    def run(seconds: float, ios: int) -> raw.OpenLoop:
+        elapsed_ns = round(seconds * 1e9)
+        return raw.OpenLoop(
+            law="poisson",
+            iops=1000,
+            spin_ns=0,
+            ios=ios,
+            elapsed_ns=elapsed_ns,
+            worker_ns=elapsed_ns // 100 + 12345,
+            busy_ns=elapsed_ns // 50 + 99_000_000,
+            switches=2 * ios + 100,
+            slip_p50_ns=ios,
+            slip_p99_ns=0,
+            slip_max_ns=0,
+        )
+
+    (loop,) = figures.open_loops_of([run(2.5, 2500), run(0.5, 500)])
+
+    assert loop.worker_share == pytest.approx(0.01)
+    assert loop.busy_share == pytest.approx(0.02)
+    assert (loop.switches, loop.slip_p50_ns) == (2.0, 2500)
+
+
+def test_idle_floor_is_compared_with_the_floor() -> None:
+    lines = [raw.Idle(1, 4_000, 8_000_000), raw.Idle(1, 44_000, 88_000_000)]
+    result = bench([*lines, *runs("floor-mq/d32", 2002.0)])
+
+    assert result.idle_floor == 2000.0
+    assert demand(result, "idle module").value == pytest.approx(1.001)
+
+
+def test_overwritten_events_count() -> None:
+    text = "entries: 40\noverrun: 960\ncommit overrun: 0\nbytes: 1600\ndropped events: 1\n"
+    assert parse_stats(text) == 1001
+
+
+# ---- what is asked for ----
+
+
+def test_demands_are_judged_by_their_own_floor() -> None:
+    lines = runs("floor-mq/d32", 2000.0) + runs("floor-bio/d32", 2400.0)
+    lines += runs("spek-mq/d32", 2161.0) + runs("spek-bio/d32", 2590.0)
+    result = bench(lines)
+
+    mq, bio = demand(result, "mq to the floor of requests"), demand(result, "bio to the floor")
+    assert (mq.value, mq.met) == (pytest.approx(1.0805), False)
+    assert (bio.value, bio.met) == (pytest.approx(2590 / 2400), True)
+    calls = demand(result, "system calls")
+    assert (calls.value, calls.met) == (1 / 16, False)
+
+
+def test_demands_about_what_was_not_measured_are_left_out() -> None:
+    assert bench(runs("floor-mq/d32", 2000.0)).demands == []
+
+
+def test_log_costs_the_difference() -> None:
+    lines = runs("spek-mq/d32", 2200.0) + runs("spek-mq-log/d32", 2340.0)
+
+    assert demand(bench(lines), "log, instructions per I/O on mq") == Demand(
+        "log, instructions per I/O on mq", pytest.approx(140.0), 150, True
+    )
+
+
+# ---- the table ----
+
+
+def test_table_shows_figures_ratios_and_agreement() -> None:
+    lines = runs("floor-mq/d32", 2157.0, 2157.0) + runs("spek-mq/d32", 2528.0, 2530.0)
+    text = printed(bench(lines, core={"uniform": 92.04}))
+
+    (row,) = [line for line in text.splitlines() if line.startswith("spek mq ")]
+    assert row.split() == ["spek", "mq", "2,529", "-", "-", "0.0000", "0.0625", "1.172", *"----"]
+    assert "2 passes agree on all 2 figures within 0.5%" in text
+    assert "uniform" in text and "92.0" in text
+    assert "NOT MET" in text
+
+
+def test_table_marks_what_does_not_agree() -> None:
+    text = printed(bench(runs("spek-mq/d32", 2528.0, 2628.0)))
+
+    assert "2,578!" in text
+    assert "do NOT agree within 0.5% on those marked !: spek-mq/d32 (3.88%)" in text
+
+
+def test_one_pass_claims_no_agreement() -> None:
+    assert "whether the figures can be repeated was not tried" in printed(
+        bench(runs("spek-mq/d32", 2528.0))
+    )
+
+
+def test_result_can_be_read_again() -> None:
+    result = bench(runs("floor-mq/d32", 2157.0, 2157.0))
+    assert msgspec.json.decode(msgspec.json.encode(result), type=Bench) == result
+
+
+# ---- what is measured ----
+
+
+def test_points_have_names_of_their_own() -> None:
+    keys = [point.key for point in points()]
+    assert len(set(keys)) == len(keys)
+    assert {row.key for row in ROWS} >= set(figures.REFERENCES)
+    assert {one.name for one in (DEEP, DEEP_STATS, SINGLE)} == {"d32", "d32s", "d1"}
+
+
+def test_disks_have_only_attributes_that_null_blk_has() -> None:
+    for attributes in DISKS.values():
+        assert set(attributes) <= OPTIONS["null_blk"]
+
+
+def test_only_takes_rows_figures_and_patterns() -> None:
+    assert wanted_points("spek-mq/d1,floor-mq") == [
+        *("floor-mq/d32", "floor-mq/d32s", "floor-mq/d1"),
+        "spek-mq/d1",
+    ]
+    assert set(wanted_points("*-spc1")) == {"spek-mq-spc1/d32", "spek-bio-spc1/d32"}
+    assert wanted_points("") == [point.key for point in points()]
+
+
+def test_only_refuses_what_there_is_not() -> None:
+    with pytest.raises(SpekError, match="there is no figure 'spek-md'"):
+        wanted_points("floor-mq,spek-md")
