@@ -469,6 +469,7 @@ def _run_attributes(spek: Any, config: RunConfig) -> dict[str, Any]:
         "time_ns": config.time_ns,
         "count": config.count,
         "max_errors": config.max_errors,
+        "log_records": config.log_records,
     }
     keep = {"seed", "interval_ns", "backend", "data", "max_outstanding"}
     values = {key: value for key, value in values.items() if value or key in keep}

@@ -110,6 +110,9 @@ class RunConfig(Resolved, frozen=True):
     streams: list[ResolvedStream]
     batch: Annotated[int, Meta(description="I/Os handed over in one go; 0: the module's default.")]
     detached: bool = False
+    log_records: Annotated[
+        int, Meta(description="Room per worker for the per-I/O log; 0: no log.")
+    ] = 0
 
     @property
     def writes(self) -> bool:

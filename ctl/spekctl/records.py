@@ -66,6 +66,8 @@ class WorkerInfo:
     voluntary: int = 0
     involuntary: int = 0
     outstanding: int = 0
+    log_written: int = 0
+    log_lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,8 @@ class RunInfo:
     errors: int = 0
     first_error: str = ""
     module_version: str = ""
+    log_records: int = 0
+    log_dir: str = ""
     workers: tuple[WorkerInfo, ...] = ()
     targets: tuple[TargetInfo, ...] = ()
 

@@ -37,6 +37,7 @@ from spekctl.result import (
     Environment,
     Interval,
     IntervalCell,
+    LogResult,
     Outcome,
     PhaseResult,
     Plan,
@@ -89,6 +90,7 @@ def build(
     rows: Sequence[IntervalRow],
     disk_after: Sequence[DiskStat | None],
     prober: ProberResult | None,
+    log: LogResult | None = None,
 ) -> Result:
     """A result from what the kernel side answered."""
     measured = [cell for cell in cells if cell.phase is Phase.MEASURE]
@@ -126,6 +128,7 @@ def build(
         intervals_dropped=max((row.dropped for row in rows), default=0),
         prober=prober,
         remarks=plan.remarks,
+        log=log,
     )
 
 

@@ -298,6 +298,22 @@ class ProberResult(Part, frozen=True):
     ]
 
 
+class LogResult(Part, frozen=True):
+    """The per-I/O log."""
+
+    file: Annotated[str, Meta(description="Empty if it could not be written.")]
+    bytes: Annotated[int, Meta(description="Size of the file.")]
+    records: Annotated[int, Meta(description="Records in the file.")]
+    lost: Annotated[int, Meta(description="I/Os of the run that have no record in the file.")]
+    written: Annotated[int, Meta(description="Records that the kernel side wrote.")]
+    overrun: Annotated[int, Meta(description="I/Os for whose record it had no room.")]
+    buffer_records: Annotated[int, Meta(description="That room, for each worker.")]
+    complete: Annotated[
+        bool, Meta(description="Every I/O of the run has its record, by all counts.")
+    ]
+    text: Annotated[str, Meta(description="Else why not, as a sentence.")]
+
+
 class Outcome(Part, frozen=True):
     """How the run ended."""
 
@@ -342,6 +358,7 @@ class Result(Part, frozen=True):
     intervals_dropped: Annotated[int, Meta(description="Intervals that were never read.")]
     prober: ProberResult | None
     remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    log: Annotated[LogResult | None, Meta(description="null: without --log.")] = None
 
 
 class Plan(Part, frozen=True):

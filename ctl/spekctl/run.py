@@ -13,6 +13,7 @@ import errno as errno_names
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Protocol
 
@@ -22,6 +23,7 @@ from spekctl.client import Kernel
 from spekctl.config import RunConfig
 from spekctl.device import Device
 from spekctl.errors import ExitCode, RefusedError, SpekError
+from spekctl.iolog import IoLog
 from spekctl.model import WorkloadFile
 from spekctl.progress import Figures, MachineFigures, Progress, clock_of, figures_of
 from spekctl.records import IntervalRow, Phase, RunInfo, RunState
@@ -59,6 +61,7 @@ class Request:
     destroy: Sequence[str] = ()
     command: Sequence[str] = ()
     remarks: Sequence[str] = ()
+    log: Path | None = None  # together with config.log_records
 
 
 @dataclass(slots=True)
@@ -101,11 +104,14 @@ def execute(
     observer: Observer | None = None,
 ) -> Result:
     """Run it to its end, or to that of the user's patience; the result either way."""
+    log = IoLog(request.log, request.config.log_records) if request.log is not None else None
     run = claim(kernel, request)
     try:
         facts, remarks = prepare(kernel, run, request)
         for remark in remarks:
             progress.note(remark)
+        if log is not None:
+            log.start(kernel.run_get(run))
         if observer is not None:
             remark = observer.start([worker.pid for worker in kernel.run_get(run).workers])
             if remark:
@@ -123,14 +129,17 @@ def execute(
             targets=facts,
             remarks=[*request.remarks, *remarks],
         )
-        info, rows = follow(kernel, run, progress, interrupts, observer, owned=True)
-        result = conclude(kernel, plan, info, rows, observer)
+        info, rows = follow(kernel, run, progress, interrupts, observer, log, owned=True)
+        result = conclude(kernel, plan, info, rows, observer, log)
         if info.state is RunState.DONE:
             kernel.run_delete(run)
         return result
     except BaseException:
         _abandon(kernel, run)
         raise
+    finally:
+        if log is not None:
+            log.close()
 
 
 def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
@@ -232,6 +241,7 @@ def follow(
     progress: Progress,
     interrupts: Interrupts,
     observer: Observer | None = None,
+    log: IoLog | None = None,
     *,
     owned: bool,
 ) -> tuple[RunInfo, list[IntervalRow]]:
@@ -254,6 +264,8 @@ def follow(
             for row in news
         ]
         progress.show(clock_of(info, measured), figures)
+        if log is not None and (trouble := log.trouble()):
+            progress.note(trouble)
         if info.state is RunState.DONE or (interrupts.count and not owned):
             return info, rows
         if interrupts.count and not stopping:
@@ -275,6 +287,7 @@ def conclude(
     info: RunInfo,
     rows: list[IntervalRow],
     observer: Observer | None = None,
+    log: IoLog | None = None,
 ) -> Result:
     """The result of a run, as far as it has come."""
     after = []
@@ -283,7 +296,10 @@ def conclude(
         same = device is not None and device.diskseq == facts.diskseq
         after.append(devices.read_stat(device) if device is not None and same else None)
     prober = observer.finish(info) if observer is not None else None
-    return build(plan, info, kernel.stats(plan.run), rows, after, prober)
+    cells = kernel.stats(plan.run)
+    ios = sum(cell.ios + cell.errors for cell in cells)
+    logged = log.finish(plan, info, ios) if log is not None else None
+    return build(plan, info, cells, rows, after, prober, logged)
 
 
 def _new_rows(kernel: Kernel, info: RunInfo, rows: list[IntervalRow]) -> list[IntervalRow]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spekctl import units
-from spekctl.result import Cell, Distribution, Result, TargetResult, Total, histogram_of
+from spekctl.result import Cell, Distribution, LogResult, Result, TargetResult, Total, histogram_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -189,10 +189,17 @@ def _footer(result: Result) -> list[str]:
     if outcome.errors_by_cause:
         causes = ", ".join(f"{name} {count:,}" for name, count in outcome.errors_by_cause.items())
         lines.append(f"errors by cause: {causes}")
+    if result.log is not None:
+        lines.append(_log_line(result.log))
     if result.intervals_dropped:
         lines.append(f"{result.intervals_dropped:,} intervals were overwritten before being read")
     lines += result.remarks
     return lines
+
+
+def _log_line(log: LogResult) -> str:
+    line = f"log: {log.records:,} records, {log.lost:,} lost, {log.file or 'no file'}"
+    return line if log.complete else f"{line}: {log.text}"
 
 
 def _workers_line(result: Result) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spekctl import options
-from spekctl.errors import SpekError
+from spekctl.errors import SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.result import Result
@@ -66,6 +66,19 @@ Examples:
     metavar="FILE",
     help="Write the result as JSON to FILE.",
 )
+@click.option(
+    "--log",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a record of every I/O to FILE, as Parquet; see `spekctl log`.",
+)
+@click.option(
+    "--log-buffer",
+    type=int,
+    metavar="N",
+    help="Room in the kernel for N records per worker, 48 bytes each.  [262144, less for many"
+    " workers]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
 @options.progress
 @click.option("--dry-run", is_flag=True, help="Check everything but send nothing: show numbers.")
@@ -93,6 +106,8 @@ class _Asked:
     prober_ns: int
     no_prober: bool
     output: Path | None
+    log: Path | None
+    log_buffer: int | None
     as_json: bool
     progress: str
     dry_run: bool
@@ -105,6 +120,7 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
     wanted = request.build(subject, shape, asked.destroy, asked.detach)
     request.check_destroy(wanted)
     files.check_writable(asked.output)
+    wanted = _with_log(wanted, asked)
     if asked.dry_run:
         from spekctl.commands.show import print_numbers
 
@@ -129,6 +145,32 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
             return int(run.exit_code_of(result, interrupts))
     finally:
         kernel.close()
+
+
+def _with_log(request: Request, asked: _Asked) -> Request:
+    """The request with its log, if one is wanted and possible."""
+    if asked.log is None:
+        if asked.log_buffer is not None:
+            raise UsageError("--log-buffer needs --log as well")
+        return request
+    if asked.detach:
+        raise UsageError("--log needs a program that reads along; it cannot go with --detach")
+    if asked.output is not None and asked.output.absolute() == asked.log.absolute():
+        raise UsageError("--log and --output name the same file")
+
+    import dataclasses
+
+    import msgspec
+
+    from spekctl import files, iolog
+
+    files.check_writable(asked.log)
+    if asked.log_buffer is None:
+        records = iolog.default_buffer(len(request.config.cpus))
+    else:
+        records = iolog.check_buffer(asked.log_buffer)
+    config = msgspec.structs.replace(request.config, log_records=records)
+    return dataclasses.replace(request, config=config, log=asked.log)
 
 
 def _detach(kernel: Any, request: Request, asked: _Asked) -> int:

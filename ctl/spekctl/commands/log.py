@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl log: what a per-I/O log says, summed up or row by row."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spekctl.logfile import LogFile, LogHeader
+    from spekctl.logstats import Cell, Selection, Summary, Times
+
+EPILOG = """\b
+Examples:
+  spekctl log out.parquet
+  spekctl log out.parquet --csv --stream asu1-1 --phase measure > asu1-1.csv
+
+The file is ordinary Parquet: pandas, polars and DuckDB read it, too. Times are CLOCK_MONOTONIC
+in nanoseconds; response time is completion minus arrival, service time completion minus issue.
+"""
+OPS = ("read", "write")
+PHASES = ("ramp", "measure", "drain")
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--summary", "form", flag_value="summary", default="summary", help="Sum up (default)."
+)
+@click.option("--csv", "form", flag_value="csv", help="Every I/O as a line of CSV.")
+@click.option("--stream", metavar="NAME", help="Only this stream.")
+@click.option(
+    "--phase",
+    type=click.Choice(["measure", "all"]),
+    help="Which phases of the run.  [--summary: measure, --csv: all]",
+)
+@click.option("--limit", type=int, metavar="N", help="Only the first N I/Os of those.")
+def command(file: Path, form: str, stream: str | None, phase: str | None, limit: int | None) -> int:
+    """Show the per-I/O log FILE, as `spekctl run --log` writes it.
+
+    The summary is exact: percentiles are ranks of all values, not of buckets. Sequential are I/Os
+    that begin where the one that arrived before them in the same stream (and BSU) ended;
+    rewritten is the share of 4 KiB blocks that the stream had already touched in that direction.
+    Failed I/Os count as errors and arrivals only.
+    """
+    from spekctl import logfile
+    from spekctl.logstats import Selection, summarize
+
+    log = logfile.open_log(file)
+    phase = phase or ("measure" if form == "summary" else "all")
+    selection = Selection.of(log.header, stream, phase, limit)
+    if form == "csv":
+        _write_csv(log, selection)
+    else:
+        _print_summary(file, phase, summarize(log, selection))
+    return 0
+
+
+# --- CSV -----------------------------------------------------------------------------------------
+
+
+def _write_csv(log: LogFile, selection: Selection) -> None:
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    from spekctl.logfile import COLUMNS
+
+    out = sys.stdout.buffer
+    out.write(",".join(COLUMNS).encode() + b"\n")
+    # Names of streams and asus are words, so nothing needs quotes.
+    plain = csv.WriteOptions(include_header=False, quoting_style="none")
+    for rows in selection.rows(log, COLUMNS):
+        values = {name: pa.array(rows[name]) for name in COLUMNS}
+        values |= {
+            name: pa.array(words, pa.string()).take(values[name])
+            for name, words in _words(log.header).items()
+        }
+        csv.write_csv(pa.table(values), out, plain)
+    out.flush()
+
+
+def _words(header: LogHeader) -> dict[str, list[str]]:
+    """Columns of numbers that have names."""
+    return {
+        "stream": header.streams,
+        "asu": [asu.name for asu in header.asus],
+        "op": list(OPS),
+        "phase": list(PHASES),
+    }
+
+
+# --- summary -------------------------------------------------------------------------------------
+
+
+def _print_summary(file: Path, phase: str, summary: Summary) -> None:
+    from rich.console import Console
+
+    out = Console(highlight=False)
+    if out.width < 120:
+        # No column may be cut: pipes have no width, and a narrow terminal can wrap.
+        out = Console(highlight=False, width=120, file=out.file)
+    for line in _head(file, phase, summary):
+        out.print(line, soft_wrap=True, markup=False)
+    if not summary.records:
+        return
+    for table in (_load_table(summary), _times_table(summary), _places_table(summary)):
+        out.print()
+        out.print(table)
+    for line in _foot(summary):
+        out.print(line, soft_wrap=True, markup=False)
+
+
+def _head(file: Path, phase: str, summary: Summary) -> list[str]:
+    from spekctl import units
+
+    header = summary.header
+    targets = ", ".join(
+        f"{target.path} ({units.format_bytes(target.bytes)})" for target in header.targets
+    )
+    state = "complete" if header.complete else f"not complete, the run ended with: {header.reason}"
+    lines = [
+        f"{file}: {header.records:,} records of {header.workload} on {targets},"
+        f" {header.lost:,} lost; {state}",
+        f"  seed {header.seed}, {header.workers} workers, started {_date(header.start_real_ns)},"
+        f" spek {header.module_version}",
+    ]
+    which = "of the measure phase" if phase == "measure" else "of all phases"
+    if not summary.records:
+        return [*lines, f"  no I/O {which} matches"]
+    lines.append(
+        f"  below: {summary.records:,} I/Os {which}, first arrival to last completion"
+        f" {units.format_ns(summary.span_ns)}, {summary.outstanding:.1f} outstanding on average"
+    )
+    return lines
+
+
+def _date(real_ns: int) -> str:
+    import time
+
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(real_ns / 1e9))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of the tables."""
+
+    name: str
+    op: str
+    is_sum: bool
+    cell: Cell
+
+
+def _rows(summary: Summary) -> list[_Row]:
+    """The streams, then the sums."""
+    names, cells = summary.header.streams, summary.cells
+    return [
+        _Row(
+            name=names[stream] if stream is not None else "all",
+            op=OPS[op] if op is not None else "both",
+            is_sum=stream is None,
+            cell=cells[stream, op],
+        )
+        for stream in [*range(len(names)), None]
+        for op in (0, 1, None)
+        if (stream, op) in cells
+    ]
+
+
+def _table(*names: str) -> Table:
+    from rich.table import Table as RichTable
+
+    table = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
+    for index, name in enumerate(names):
+        table.add_column(name, justify="right" if index > 1 else "left", no_wrap=True)
+    return table
+
+
+def _load_table(summary: Summary) -> Table:
+    from spekctl import units
+
+    table = _table(
+        "load",
+        "",
+        "I/Os",
+        "share",
+        "bytes",
+        "mean size",
+        "IOPS",
+        "MiB/s",
+        "mean gap",
+        "CV",
+        "errors",
+    )
+    everything = summary.cells[None, None].ios
+    seconds = summary.span_ns / 1e9
+    for row in _rows(summary):
+        cell, gaps = row.cell, row.cell.gaps
+        table.add_row(
+            row.name,
+            row.op,
+            f"{cell.ios:,}",
+            f"{cell.ios / everything:.2%}" if everything else "-",
+            units.format_bytes(cell.bytes),
+            units.format_bytes(round(cell.bytes / cell.ios)) if cell.ios else "-",
+            units.format_rate(cell.ios / seconds) if seconds else "-",
+            f"{cell.bytes / seconds / (1 << 20):,.1f}" if seconds else "-",
+            units.format_ns(gaps.mean_ns) if gaps is not None else "-",
+            f"{gaps.cv:.3f}" if gaps is not None else "-",
+            f"{cell.errors:,}",
+        )
+    return table
+
+
+def _times_table(summary: Summary) -> Table:
+    figures = ("mean", "p50", "p99", "p99.9", "max")
+    table = _table("response | service", "", *figures, *(f"| {name}" for name in figures))
+    for row in _rows(summary):
+        response, service = _figures(row.cell.response), _figures(row.cell.service)
+        table.add_row(row.name, row.op, *response, *service)
+    return table
+
+
+def _figures(times: Times | None) -> list[str]:
+    from spekctl import units
+
+    if times is None:
+        return ["-"] * 5
+    values = (times.mean_ns, times.p50_ns, times.p99_ns, times.p999_ns, times.max_ns)
+    return [units.format_ns(value) for value in values]
+
+
+def _places_table(summary: Summary) -> Table:
+    from spekctl import units
+
+    table = _table("places", "", "4 KiB blocks", "distinct", "footprint", "rewritten", "sequential")
+    for row in _rows(summary):
+        cell = row.cell
+        sequential = f"{cell.sequential / cell.ios:.1%}" if cell.ios else "-"
+        if row.is_sum:
+            # Blocks of different asus are different blocks: those are in the lines below.
+            table.add_row(row.name, row.op, f"{cell.blocks:,}", "", "", "", sequential)
+            continue
+        distinct = cell.footprint.blocks
+        table.add_row(
+            row.name,
+            row.op,
+            f"{cell.blocks:,}",
+            f"{distinct:,}",
+            units.format_bytes(distinct * 4096),
+            f"{cell.rewritten:.2%}",
+            sequential,
+        )
+    return table
+
+
+def _foot(summary: Summary) -> list[str]:
+    from spekctl import units
+
+    lines = [""]
+    for number, footprint in sorted(summary.asus.items()):
+        asu = summary.header.asus[number]
+        touched = footprint.blocks * 4096
+        lines.append(
+            f"  asu {asu.name}: touched {units.format_bytes(touched)} of"
+            f" {units.format_bytes(asu.bytes)} ({touched / asu.bytes:.1%})"
+        )
+    if summary.errors:
+        lines.append(f"  errors by cause: {_causes(summary.errors)}")
+    return lines
+
+
+def _causes(errors: dict[int, int]) -> str:
+    from spekctl.report import cause
+
+    return ", ".join(f"{cause(code)} {count:,}" for code, count in sorted(errors.items()))
