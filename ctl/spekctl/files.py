@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TypeVar
 
+import click
 import msgspec
 
 from spekctl.errors import SpekError, UsageError
@@ -73,3 +74,27 @@ def check_writable(output: Path | None) -> None:
         raise UsageError(f"cannot write {output}: there is no directory {directory}")
     if not os.access(output if output.exists() else directory, os.W_OK):
         raise UsageError(f"cannot write {output}: permission denied")
+
+
+def deliver(data: bytes, output: Path) -> None:
+    """Write a result to the file that it was ordered into."""
+    try:
+        output.write_bytes(data)
+    except OSError as error:
+        # Hours of measuring must not be lost to a full disk: standard output is left.
+        click.echo(data.decode(), nl=False)
+        raise SpekError(f"cannot write {output}: {error.strerror}") from error
+
+
+def make_folder(path: Path | None) -> None:
+    """A folder to keep results in."""
+    if path is None:
+        return
+    try:
+        path.mkdir(exist_ok=True)
+    except FileNotFoundError as error:
+        raise UsageError(f"cannot make {path}: there is no directory {path.parent}") from error
+    except OSError as error:
+        raise SpekError(f"cannot make {path}: {error.strerror}") from error
+    if not os.access(path, os.W_OK):
+        raise UsageError(f"cannot write into {path}: permission denied")

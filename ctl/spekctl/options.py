@@ -60,10 +60,31 @@ class CpuList(click.ParamType):  # type: ignore[type-arg]
             self.fail(error.message, param, ctx)
 
 
+class Numbers(click.ParamType):  # type: ignore[type-arg]
+    """``1,2,5`` or ``10-100:10`` as numbers."""
+
+    name = "LIST"
+
+    def __init__(self, whole: bool = True) -> None:
+        self.whole = whole
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[int | float]:
+        if isinstance(value, list):
+            return value
+        try:
+            return units.parse_numbers(str(value), whole=self.whole)
+        except UsageError as error:
+            self.fail(error.message, param, ctx)
+
+
 DURATION = Duration()
 DURATION_WITH_UNIT = Duration(bare_seconds=False)
 SIZE = Size()
 CPU_LIST = CpuList()
+WHOLE_NUMBERS = Numbers()
+NUMBERS = Numbers(whole=False)
 
 # --- options of run that other commands have, too -----------------------------------------------
 

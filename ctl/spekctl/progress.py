@@ -222,14 +222,14 @@ class LineProgress:
 
 
 class LiveProgress:
-    """For terminals: a panel that is drawn over again."""
+    """For terminals: a panel that is drawn over again; its title may change meanwhile."""
 
     def __init__(self, title: str, console: Console | None = None) -> None:
         from rich.console import Console as RichConsole
         from rich.live import Live as RichLive
 
         self._console = console or RichConsole(stderr=True)
-        self._title = title
+        self.title = title
         self._figures: Figures | None = None
         self._clock = Clock(Phase.RAMP, RunState.READY, 0.0, None, None)
         self._live: Live = RichLive(
@@ -261,7 +261,7 @@ class LiveProgress:
             parts += [self._table(self._figures), self._foot(self._figures)]
         else:
             parts.append("no interval has ended yet")
-        return Panel(Group(*parts), title=self._title, title_align="left", width=self._width())
+        return Panel(Group(*parts), title=self.title, title_align="left", width=self._width())
 
     def _width(self) -> int:
         # Not the whole line: the terminal's echo of ^C must not wrap, it would shift the panel.

@@ -120,6 +120,35 @@ def parse_cpu_list(text: str) -> list[int]:
     return cpus
 
 
+def parse_numbers(text: str, *, whole: bool = True, at_most: int = 1000) -> list[int | float]:
+    """``1,2,5``, ``1-10``, ``10-100:10`` (from, to, step) as numbers in that order, each once.
+
+    Not @whole: decimals, too; steps are added exactly.
+    """
+    digits = "[0-9]+" if whole else r"[0-9]+(?:\.[0-9]+)?"
+    found: list[Fraction] = []
+    for part in text.split(","):
+        match = re.fullmatch(rf"({digits})(?:-({digits})(?::({digits}))?)?", part.strip(), re.ASCII)
+        if not match:
+            raise UsageError(
+                f"'{text}' is not a list of {'whole ' if whole else ''}numbers; write for example"
+                " 1,2,5 or 1-10 or 10-100:10"
+            )
+        first = Fraction(match.group(1))
+        last = Fraction(match.group(2) or match.group(1))
+        step = Fraction(match.group(3) or 1)
+        if last < first or step <= 0:
+            raise UsageError(f"'{part.strip()}' is not a range: it never gets to its end")
+        if (last - first) / step >= at_most:
+            raise UsageError(f"'{part.strip()}' is more than {at_most} numbers")
+        count = int((last - first) / step) + 1
+        found += [first + index * step for index in range(count)]
+    unique = list(dict.fromkeys(found))
+    if len(unique) > at_most:
+        raise UsageError(f"'{text}' is more than {at_most} numbers")
+    return [int(one) if one.denominator == 1 else float(one) for one in unique]
+
+
 def format_cpu_list(cpus: Iterable[int]) -> str:
     """The inverse of parse_cpu_list() for ascending lists."""
     parts: list[str] = []

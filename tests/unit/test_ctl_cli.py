@@ -7,95 +7,30 @@ import errno
 import json
 import os
 import signal
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
+from lib.command_line import Outcome, Spekctl, caller, disk, use_fakes
 from lib.fake_kernel import FakeKernel, other_run
 
 from spekctl import blkid, cli, client, device, observe, result, safety, state
-from spekctl.device import Device
 from spekctl.errors import EXIT_CODE_HELP, ExitCode, NoKernelSideError, error_from_errno
 from spekctl.records import Reason
 
 SCHEMA = json.loads(result.SCHEMA_FILE.read_text())
 
 
-def disk(path: str = "/dev/fake0", **changes: Any) -> Device:
-    values: dict[str, Any] = {
-        "path": path,
-        "node": path,
-        "name": path.removeprefix("/dev/"),
-        "major": 250,
-        "minor": int(path[-1]),
-        "bytes": 1 << 30,
-        "logical_block": 512,
-        "physical_block": 4096,
-        "read_only": False,
-        "diskseq": 0,
-        "disk": "fake0",
-        "partition": 0,
-        "model": "FAKE",
-        "serial": "S123",
-        "wwn": "",
-        "driver": "fake",
-        "rotational": False,
-        "zoned": "none",
-        "scheduler": "none",
-        "iostats": "1",
-        "nomerges": "0",
-        "poll_queues": False,
-        "sysfs": Path("/nonexistent"),
-    }
-    return Device(**{**values, **changes})
-
-
-@dataclass
-class Outcome:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def sentence(self) -> str:
-        """The one sentence that a failure consists of."""
-        (line,) = self.err.splitlines()
-        assert line.startswith("spekctl: ")
-        return line.removeprefix("spekctl: ")
-
-
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeKernel:
     fake = FakeKernel()
-    find = device.find
-
-    def find_fake(path: str) -> Device:
-        return disk(path) if path.startswith("/dev/fake") else find(path)
-
-    monkeypatch.setattr(client, "connect", lambda: fake)
-    monkeypatch.setattr(device, "find", find_fake)
-    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: [])
-    monkeypatch.setattr(observe, "connect", lambda interval_ns: (None, ""))
-    monkeypatch.setattr(state, "DIRECTORY", tmp_path / "state")
-    monkeypatch.setenv("COLUMNS", "100")
+    use_fakes(monkeypatch, fake, tmp_path)
     return fake
 
 
 @pytest.fixture
-def spekctl(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    def call(*arguments: str) -> Outcome:
-        capfd.readouterr()
-        code = cli.run(list(arguments))
-        captured = capfd.readouterr()
-        return Outcome(code, captured.out, captured.err)
-
-    return call
-
-
-Spekctl = Callable[..., Outcome]
+def spekctl(capfd: pytest.CaptureFixture[str]) -> Spekctl:
+    return caller(capfd)
 
 
 # --- what is wrong -------------------------------------------------------------------------------

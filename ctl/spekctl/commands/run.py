@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spekctl import options
-from spekctl.errors import SpekError, UsageError
+from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from spekctl.result import Result
@@ -193,16 +193,12 @@ def _detach(kernel: Any, request: Request, asked: _Asked) -> int:
 
 def deliver(result: Result, output: Path | None, as_json: bool) -> None:
     """The result to where it was wanted."""
+    from spekctl import files
     from spekctl.result import encode
 
     data = encode(result)
     if output is not None:
-        try:
-            output.write_bytes(data)
-        except OSError as error:
-            # Hours of measuring must not be lost to a full disk: standard output is left.
-            click.echo(data.decode(), nl=False)
-            raise SpekError(f"cannot write {output}: {error.strerror}") from error
+        files.deliver(data, output)
     if as_json:
         click.echo(data.decode(), nl=False)
     else:

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl sweep: a workload at one load after the other, as a table and a curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spekctl import options
+from spekctl.errors import SpekError, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.curve import Curve, Load
+
+EPILOG = """\b
+Examples:
+  spekctl sweep spc1 --bsu 1,2,5,10-100:10 --device /dev/sdb --write --time 30s -o curve.json
+  spekctl sweep random-read-4k --rate 1000-20000:1000 --device /dev/nvme0n1 --ramp 2s --csv
+  spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 --keep results
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@click.argument("workload")
+@options.devices
+@click.option(
+    "--bsu",
+    type=options.WHOLE_NUMBERS,
+    help="Loads of a workload that scales by BSU (spc1): 1,2,5 or 1-10 or 10-100:10.",
+)
+@click.option(
+    "--rate",
+    type=options.NUMBERS,
+    help="Loads of an open loop, I/Os per second in all, written likewise.",
+)
+@click.option(
+    "--depth",
+    type=options.WHOLE_NUMBERS,
+    help="Loads of a closed loop, I/Os outstanding in all, written likewise.",
+)
+@options.time
+@options.ramp
+@options.workers
+@options.cpus
+@options.seed
+@options.write
+@options.destroy
+@options.backend
+@options.polled
+@options.interval
+@options.max_outstanding
+@options.batch
+@options.spin
+@options.max_errors
+@options.data
+@options.hrrw
+@options.iops_per_bsu
+@options.stripe
+@options.prober_interval
+@options.no_prober
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the curve as JSON to FILE.",
+)
+@click.option(
+    "--keep",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep the whole result of every point in DIR; it is made if it is not there.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Curve as JSON on standard output.")
+@click.option("--csv", "as_csv", is_flag=True, help="Curve as CSV on standard output.")
+@options.progress
+def command(workload: str, **given: Any) -> int:
+    """Measure WORKLOAD at a list of loads: --bsu, --rate or --depth.
+
+    Each load is a run of its own, with all that `spekctl run` checks before it. Loads beyond
+    what the device can do are welcome: arrivals keep their rate, the backlog grows, and STRETCH
+    says how many times longer than the run it would take to work off what arrived in it.
+
+    The result is a table, or CSV, or JSON, with a line for each load. Ctrl-C keeps the points
+    that were measured. The exit code is that of a failed run if any run failed.
+    """
+    asked = _Asked(**{key: given.pop(key) for key in _Asked.__dataclass_fields__ if key in given})
+    loads = _loads({key: given.pop(key) for key in ("bsu", "rate", "depth")})
+    return _sweep(workload, asked, loads, given)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Options that do not shape the load."""
+
+    devices: tuple[str, ...]
+    destroy: tuple[str, ...]
+    prober_ns: int
+    no_prober: bool
+    output: Path | None
+    keep: Path | None
+    as_json: bool
+    as_csv: bool
+    progress: str
+
+
+def _loads(given: dict[str, list[int | float] | None]) -> list[Load]:
+    from spekctl.curve import Load
+
+    kinds = [kind for kind, values in given.items() if values]
+    if not kinds:
+        raise UsageError("say which loads: --bsu, --rate or --depth, for example --depth 1,2,4,8")
+    if len(kinds) > 1:
+        names = " and ".join(f"--{kind}" for kind in kinds)
+        raise UsageError(f"{names} exclude each other: each sets the load")
+    kind = kinds[0]
+    return [Load(kind, value) for value in given[kind] or []]  # type: ignore[arg-type]
+
+
+def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -> int:
+    from spekctl import client, files, request, run, series, sweep
+
+    if asked.as_json and asked.as_csv:
+        raise UsageError("--json and --csv exclude each other: both go to standard output")
+    subject = request.find(name, asked.devices)
+    planned = []
+    for load in loads:
+        wanted = request.build(subject, {**shape, load.kind: load.value}, asked.destroy)
+        planned.append(sweep.Planned(load, wanted))
+    request.check_destroy(planned[0].request)
+    files.check_writable(asked.output)
+    request.check_write(planned[0].request)
+    files.make_folder(asked.keep)
+    beside = asked.output.parent if asked.output is not None else Path()
+    work = sweep.Sweep(planned, asked.keep, beside)
+    kernel = client.connect()
+    try:
+        with run.Interrupts() as interrupts:
+            view = series.SeriesProgress(asked.progress, subject.title)
+            prober_ns = None if asked.no_prober else asked.prober_ns
+            try:
+                work.measure(kernel, view, interrupts, prober_ns)
+            except SpekError:
+                if not interrupts.count:
+                    raise
+            finally:
+                view.close()
+                if work.done or interrupts.count:
+                    _deliver(work.curve(), asked)
+            return int(work.exit_code(interrupts))
+    finally:
+        kernel.close()
+
+
+def _deliver(curve: Curve, asked: _Asked) -> None:
+    """The curve to where it was wanted."""
+    from spekctl import curve_text, files
+
+    data = files.encode(curve)
+    if asked.output is not None:
+        files.deliver(data, asked.output)
+    if asked.as_json:
+        click.echo(data.decode(), nl=False)
+    elif asked.as_csv:
+        click.echo(curve_text.csv_of(curve), nl=False)
+    else:
+        curve_text.print_curve(curve)
+        if asked.output is not None:
+            click.echo(f"spekctl: curve written to {asked.output}", err=True)
