@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
 EXIT_CODE_HELP: dict[ExitCode, str] = {
     ExitCode.OK: "everything was done as asked",
     ExitCode.RUN_FAILED: "the run ended early or with I/O errors (the result says why), "
-    "or something failed that no other code names",
+    "spc1 missed a limit, or something failed that no other code names",
     ExitCode.USAGE: "wrong input: an option, a workload, a file or a device that does not exist",
     ExitCode.PERMISSION: "not permitted: spek needs root (CAP_SYS_ADMIN)",
     ExitCode.REFUSED: "refused: the device is in use, holds data, or may not be written; "

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from spekctl import curve, model, result, workload
+from spekctl import curve, method, model, result, workload
 
 
 def texts() -> dict[Path, str]:
@@ -15,6 +15,7 @@ def texts() -> dict[Path, str]:
         workload.shipped_directory() / "schema.json": model.json_schema(),
         result.SCHEMA_FILE: result.json_schema(),
         curve.SCHEMA_FILE: curve.json_schema(),
+        method.SCHEMA_FILE: method.json_schema(),
     }
     return {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}
 

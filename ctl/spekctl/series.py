@@ -24,8 +24,13 @@ class SeriesProgress:
         self.close()
         self._title, self._run_s, self._rest_s = title, run_s, rest_s
         self._view = choose(self._mode, self._headline(run_s))
-        if isinstance(self._view, LineProgress) and self._mode != "none":
-            self._view.note(self._headline(run_s))
+        if isinstance(self._view, LineProgress):
+            self.tell(self._headline(run_s))
+
+    def tell(self, text: str) -> None:
+        """News of the series; nobody hears them who wants no view."""
+        if self._mode != "none":
+            self.note(text)
 
     def note(self, text: str) -> None:
         """A sentence for people; what every run says is said once."""

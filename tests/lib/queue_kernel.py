@@ -31,14 +31,20 @@ from spekctl.records import (
 )
 from spekctl.stats import bucket_index
 
-QUANTILES = 200
+QUANTILES = 60
 
 
 def mean_response_s(arrivals: float, capacity: float, seconds: float) -> float:
-    """Mean response time of what is completed within @seconds, without ramp-up."""
+    """Mean response time of what is completed within @seconds from an empty queue.
+
+    Stationary well below saturation, fluid above it. Near it the queue has no time to become
+    stationary: it spreads like a random walk, whose scale sqrt(t / m) bounds one and adds to the
+    other, so that the whole grows with the load.
+    """
+    spread = math.sqrt(seconds / capacity)
     if arrivals < capacity:
-        return 1 / (capacity - arrivals)
-    return seconds / 2 * (arrivals - capacity) / arrivals
+        return min(1 / (capacity - arrivals), spread)
+    return spread + seconds / 2 * (arrivals - capacity) / arrivals
 
 
 def exponential(mean_ns: float, count: int) -> Histogram:

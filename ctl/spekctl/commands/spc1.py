@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl spc1: the whole SPC-1-like method, from the search for the level to the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spekctl import options
+from spekctl.errors import ExitCode, SpekError, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.method import Parameters, Report
+    from spekctl.method_run import Method
+
+EPILOG = """\b
+Examples:
+  spekctl spc1 --device /dev/sdb --write --quick
+  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --out array
+  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --out array --resume
+
+\b
+Times if not given:   standard   --quick
+  --sustain                 8h       45s
+  --iops-time              10m       30s
+  --ramp-time              10m       20s
+  --ramp                    3m        2s
+  --search-time             3m        6s
+  --resolution               0         2   per cent
+In all about ten hours and the search, or about five minutes and the search: a dozen points or so.
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@options.devices
+@options.write
+@options.destroy
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder for the report (report.json), the result of each phase and the state of the"
+    " test.  [spc1-NAMES of the devices]",
+)
+@click.option("--resume", is_flag=True, help="Go on with the test in --out.")
+@click.option("--quick", is_flag=True, help="Minutes instead of hours: for a first look.")
+@click.option(
+    "--max-response",
+    "response_ns",
+    type=options.DURATION_WITH_UNIT,
+    default="30ms",
+    show_default=True,
+    help="Mean response time that every phase has to keep.",
+)
+@click.option(
+    "--start-bsu",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Where the search begins; it doubles from there.",
+)
+@click.option(
+    "--max-bsu",
+    type=click.IntRange(1),
+    default=60000,
+    show_default=True,
+    metavar="N",
+    help="Where it ends if the device is faster than that.",
+)
+@click.option(
+    "--resolution",
+    "resolution_percent",
+    type=click.FloatRange(0, 50),
+    metavar="P",
+    help="End the search when it is that exact, in per cent; 0: to 1 BSU.",
+)
+@click.option("--sustain", "sustain_ns", type=options.DURATION, help="Length of the sustained run.")
+@click.option("--iops-time", "iops_ns", type=options.DURATION, help="Length of runs at 100 %.")
+@click.option(
+    "--ramp-time", "phase_ns", type=options.DURATION, help="Length of runs at 95 to 10 %."
+)
+@click.option("--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement.")
+@click.option(
+    "--search-time", "search_ns", type=options.DURATION, help="Length of each point of the search."
+)
+@click.option(
+    "--keep-going",
+    is_flag=True,
+    help="Do the other phases even if one misses the response limit or had I/O errors.",
+)
+@options.workers
+@options.cpus
+@options.seed
+@options.hrrw
+@options.iops_per_bsu
+@options.stripe
+@options.backend
+@options.polled
+@options.max_outstanding
+@options.batch
+@options.spin
+@options.data
+@options.prober_interval
+@options.no_prober
+@click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+@options.progress
+def command(**given: Any) -> int:
+    """Do the whole SPC-1-like method on one device, or on several that are striped.
+
+    Searches the highest load (BSU, 50 I/Os per second each) whose mean response time keeps the
+    limit: doubling, then bisection, each point measured. A load also counts as too much if the
+    queue grows under it. At that level follow a sustained run, the IOPS phase, runs at 95, 90,
+    80, 50 and 10 %, and twice a repetition at 10 and 100 %.
+
+    If the sustained run or the IOPS phase misses the limit, the level is lowered by 5 %, at
+    least 1 BSU, both are done again, and the report says so.
+
+    The report goes to standard output and into DIR: IOPS, LRT, response times against load,
+    figures of each address range and stream, and whether each limit is met. Results are
+    SPC-1-like and unaudited.
+
+    Ctrl-C keeps the phases that are done; --resume goes on after the last of them. The exit code
+    is 0 if all limits are met and 1 if one is missed or a phase failed.
+    """
+    asked = _Asked(**{key: given.pop(key) for key in _Asked.__dataclass_fields__ if key in given})
+    return _spc1(asked, given)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Options that do not decide what is measured."""
+
+    devices: tuple[str, ...]
+    write: bool
+    destroy: tuple[str, ...]
+    out: Path | None
+    resume: bool
+    quick: bool
+    keep_going: bool
+    prober_ns: int
+    no_prober: bool
+    as_json: bool
+    progress: str
+
+
+def _spc1(asked: _Asked, given: dict[str, Any]) -> int:
+    from spekctl import client, files, method_state, run, series
+
+    work = _method(asked, given)
+    if asked.resume:
+        work.resume()
+    elif method_state.exists(work.folder):
+        raise UsageError(
+            f"there is a test in {work.folder} already: --resume goes on with it, and another"
+            " --out begins a new one"
+        )
+    files.make_folder(work.folder)
+    kernel = client.connect()
+    try:
+        with run.Interrupts() as interrupts:
+            view = series.SeriesProgress(asked.progress, work.subject.title)
+            ended = False
+            try:
+                ended = work.carry_out(kernel, view, interrupts)
+            except SpekError as error:
+                if not interrupts.count:
+                    raise _with_advice(work, error) from error
+            finally:
+                view.close()
+                report = _deliver(work, asked.as_json)
+            if not ended:
+                click.echo(f"spekctl: interrupted; {_kept(work)}", err=True)
+                return int(interrupts.exit_code)
+            return int(ExitCode.OK if report is not None and report.passed else ExitCode.RUN_FAILED)
+    finally:
+        kernel.close()
+
+
+def _method(asked: _Asked, given: dict[str, Any]) -> Method:
+    """The test that is asked for; everything about it that can be checked beforehand is."""
+    from spekctl import request
+    from spekctl.method import WORKLOAD, Shape
+    from spekctl.method_run import Method
+
+    subject = request.find(WORKLOAD, asked.devices)
+    shape = {name: given.pop(name) for name in ("workers", *Shape.__struct_fields__)}
+    shape["hrrw"] = shape["hrrw"] or "classic"
+    largest = {**shape, "bsu": given["max_bsu"], "write": asked.write}
+    probe = request.build(subject, largest, asked.destroy)
+    request.check_destroy(probe)
+    request.check_write(probe)
+    del shape["workers"]
+    shape["cpus"] = probe.config.cpus
+    names = "-".join(Path(one.path).name for one in subject.devices)
+    return Method(
+        subject=subject,
+        parameters=_parameters(given, shape, asked.quick),
+        folder=asked.out or Path(f"{WORKLOAD}-{names}"),
+        destroy=asked.destroy,
+        keep_going=asked.keep_going,
+        prober_ns=None if asked.no_prober else asked.prober_ns,
+    )
+
+
+def _parameters(given: dict[str, Any], shape: dict[str, Any], quick: bool) -> Parameters:
+    """Presets and options as the parameters of the test."""
+    from msgspec import structs
+
+    from spekctl.method import QUICK, STANDARD, Durations, Limits, Parameters, Shape
+
+    changed = {name: given[name] for name in Durations.__struct_fields__ if given[name] is not None}
+    for name, option in (
+        ("sustain_ns", "--sustain"),
+        ("iops_ns", "--iops-time"),
+        ("phase_ns", "--ramp-time"),
+        ("search_ns", "--search-time"),
+    ):
+        if changed.get(name) == 0:
+            raise UsageError(f"{option} must be more than 0")
+    if not given["response_ns"]:
+        raise UsageError("--max-response must be more than 0")
+    if given["start_bsu"] > given["max_bsu"]:
+        raise UsageError(
+            f"--start-bsu {given['start_bsu']} is more than --max-bsu {given['max_bsu']}"
+        )
+    return Parameters(
+        durations=structs.replace(QUICK if quick else STANDARD, **changed),
+        limits=Limits(response_ns=given["response_ns"]),
+        shape=Shape(**shape),
+        start_bsu=given["start_bsu"],
+        max_bsu=given["max_bsu"],
+    )
+
+
+def _deliver(work: Method, as_json: bool) -> Report | None:
+    """The report, as far as it goes, to standard output and into the folder."""
+    from spekctl import files, method_state, method_text
+
+    report = work.report()
+    if report is None:
+        return None
+    data = files.encode(report)
+    path = work.folder / method_state.REPORT
+    files.deliver(data, path)
+    if as_json:
+        click.echo(data.decode(), nl=False)
+    else:
+        method_text.print_report(report)
+        click.echo(f"spekctl: report written to {path}", err=True)
+    return report
+
+
+def _kept(work: Method) -> str:
+    if not work.done:
+        return "no phase was finished"
+    count = len(work.done)
+    phases = "1 phase is" if count == 1 else f"{count} phases are"
+    return f"{phases} kept in {work.folder}, --resume goes on after {work.done[-1].step.name}"
+
+
+def _with_advice(work: Method, error: SpekError) -> SpekError:
+    """The same failure, and what is left of the test."""
+    if not work.done:
+        return error
+    text = f"{error.message}; {_kept(work)}"
+    return type(error)(text, errno=error.errno, operation=error.operation)

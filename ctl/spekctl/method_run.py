@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Carries the method out on devices: each step a run, its phase kept before the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spekctl import files, method_plan, method_state, points, request
+from spekctl.client import Kernel
+from spekctl.errors import SpekError
+from spekctl.method import MS, SECOND, Parameters, Phase, Report, Step
+from spekctl.method_phase import phase_of
+from spekctl.method_report import build
+from spekctl.method_state import KIND, VERSION, State
+from spekctl.result import Result
+from spekctl.result import encode as encode_result
+from spekctl.run import Interrupts, Request
+from spekctl.series import SeriesProgress
+
+# Enough rows for the parts of a phase and for people, not so many that eight hours fill a disk.
+INTERVALS = 100
+INTERVAL_MIN_NS = 250 * MS
+INTERVAL_MAX_NS = 10 * SECOND
+
+
+@dataclass(slots=True)
+class Method:
+    """A test under way."""
+
+    subject: request.Subject
+    parameters: Parameters
+    folder: Path
+    destroy: Sequence[str] = ()
+    keep_going: bool = False
+    prober_ns: int | None = None
+    done: list[Phase] = field(default_factory=list)
+    state: State | None = None
+
+    def resume(self) -> None:
+        """Take up the test that is in the folder."""
+        self.state = method_state.load(self.folder)
+        method_state.check_same(self.folder, self.state, self.parameters, self.subject.devices)
+        self.done = list(self.state.done)
+
+    def request(self, bsu: int, step: Step | None = None) -> Request:
+        """The run for a step; without one, to see whether there can be any."""
+        shape = self.parameters.shape
+        given: dict[str, Any] = {
+            "bsu": bsu,
+            "seed": shape.seed,
+            "cpus": shape.cpus,
+            "stripe_bytes": shape.stripe_bytes,
+            "hrrw": shape.hrrw,
+            "iops_per_bsu": shape.iops_per_bsu,
+            "backend": shape.backend,
+            "polled": shape.polled,
+            "max_outstanding": shape.max_outstanding,
+            "batch": shape.batch,
+            "spin_ns": shape.spin_ns,
+            "data": shape.data,
+            "write": True,
+        }
+        if step is not None:
+            given["ramp_ns"], given["time_ns"] = step.ramp_ns, step.time_ns
+            interval_ns = step.time_ns // INTERVALS // MS * MS
+            given["interval_ns"] = max(INTERVAL_MIN_NS, min(INTERVAL_MAX_NS, interval_ns))
+        return request.build(self.subject, given, self.destroy)
+
+    def carry_out(self, kernel: Kernel, view: SeriesProgress, interrupts: Interrupts) -> bool:
+        """Measure all that is left. Return: False if the user ended it."""
+
+        def measure(step: Step) -> Phase | None:
+            left_s = self.left_ns() / 1e9
+            run_s = (step.ramp_ns + step.time_ns) / 1e9
+            view.begin(f"{title_of(step)}, {step.bsu} BSU", run_s, max(0.0, left_s - run_s))
+            wanted = self.request(step.bsu, step)
+            result = points.measure(kernel, wanted, view, interrupts, self.prober_ns)
+            if result.outcome.reason == "completed":
+                return self._kept(step, result)
+            if interrupts.count:
+                return None
+            # Not a phase that failed but one that did not happen: it can be done again.
+            raise SpekError(f"{step.name}: {result.outcome.text}")
+
+        def finished(phase: Phase) -> None:
+            assert self.state is not None
+            method_state.save(self.folder, self.state)
+            if phase.beyond:
+                view.tell(f"{phase.step.name}: {phase.beyond}")
+
+        def unless_interrupted(step: Step) -> Phase | None:
+            return None if interrupts.count else measure(step)
+
+        return method_plan.carry_out(
+            self.parameters, self.done, unless_interrupted, finished, self.keep_going
+        )
+
+    def _kept(self, step: Step, result: Result) -> Phase:
+        """The phase that a run is; its whole result goes into the folder."""
+        name = f"{len(self.done) + 1:02}-{step.name}.json"
+        files.write(self.folder / name, encode_result(result))
+        phase = phase_of(step, result, self.parameters.limits, name)
+        facts = [one.facts for one in result.targets]
+        first = self.state
+        self.state = State(
+            kind=KIND,
+            version=VERSION,
+            parameters=self.parameters,
+            targets=first.targets if first is not None else facts,
+            environment=first.environment if first is not None else result.environment,
+            done=[*self.done, phase],
+        )
+        return phase
+
+    def left_ns(self) -> int:
+        """How long all that is left should take."""
+        return method_plan.left_ns(self.parameters, self.done, self.keep_going)
+
+    def report(self) -> Report | None:
+        """What was measured so far; None if that is nothing."""
+        if self.state is None or not self.done:
+            return None
+        return build(
+            self.parameters, self.done, self.state.targets, self.state.environment, self.keep_going
+        )
+
+
+def title_of(step: Step) -> str:
+    """A step for people."""
+    if step.kind == "search":
+        return "search"
+    if step.kind == "repeat":
+        _, number, percent = step.name.split("-")
+        return f"repetition {number} at {percent} %"
+    return {
+        "sustain": "sustain at 100 %",
+        "iops": "IOPS phase at 100 %",
+        "ramp": f"ramp at {step.percent} %",
+    }[step.kind]
