@@ -28,6 +28,10 @@ COMMANDS: dict[str, Slot] = {
     "stop": Slot("spekctl.commands.stop", "Stop a run."),
     "workloads": Slot("spekctl.commands.workloads", "List the workloads that come with spek."),
     "show": Slot("spekctl.commands.show", "Explain a workload, and what it means in numbers."),
+    "sweep": Slot("spekctl.commands.sweep", "Measure a workload at a list of loads."),
+    "spc1": Slot("spekctl.commands.spc1", "Do the whole SPC-1-like method on block devices."),
+    "log": Slot("spekctl.commands.log", "Read a per-I/O log: as CSV or summed up."),
+    "plot": Slot("spekctl.commands.plot", "Draw logs, results, sweeps and reports."),
     "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),
 }
 

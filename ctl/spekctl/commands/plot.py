@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl plot: pictures of logs, results, load curves and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from spekctl.errors import UsageError
+from spekctl.options import DURATION
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+F = TypeVar("F", bound=Callable[..., Any])
+FILE = click.Path(path_type=Path)
+GUESS = "any"
+
+
+class Pictures(click.Group):
+    """A group that takes files in the place of a command: then they say which picture is meant."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [GUESS, *args]
+        return super().parse_args(ctx, args)
+
+
+def _common(function: F) -> F:
+    """Options of every picture."""
+    for option in (
+        click.option(
+            "--dpi",
+            type=click.IntRange(40, 1200),
+            default=150,
+            show_default=True,
+            help="Dots per inch of PNG files, and of the points inside SVG files.",
+        ),
+        click.option("--title", default="", metavar="TEXT", help="Title, instead of ours."),
+        click.option(
+            "-o",
+            "--output",
+            "outputs",
+            multiple=True,
+            type=FILE,
+            metavar="NAME",
+            help="File to write, .png or .svg; may be given twice. Without a suffix, both are"
+            " written. By default the name is that of the input and the picture.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+_one_file = click.argument("file", type=FILE)
+_files = click.argument("inputs", type=FILE, nargs=-1, required=True, metavar="FILE...")
+_labels = click.option(
+    "--label", "labels", multiple=True, metavar="TEXT", help="Name of a file, in their order."
+)
+_log_scale = click.option(
+    "--log/--linear",
+    "log_scale",
+    default=None,
+    help="Scale of response times. By default logarithmic when they differ by more than 20 times.",
+)
+
+
+@click.group(cls=Pictures)
+def command() -> None:
+    """Draw logs, results, load curves and reports as PNG and SVG.
+
+    Without the name of a picture the file says what is drawn: a log its addresses, a result its
+    course over time, a load curve or a report its curve. Names of the files written go to
+    standard output.
+    """
+
+
+@command.command(GUESS, hidden=True)
+@_files
+@_common
+def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: int) -> int:
+    """Draw what fits to the kind of the first file."""
+    from spekctl.plots.source import Kind, kind_of
+    from spekctl.suggest import did_you_mean
+
+    first = inputs[0]
+    if not first.exists():
+        names = [name for name in command.commands if name != GUESS]
+        hint = did_you_mean(str(first), names) or f"; the pictures are {', '.join(names)}"
+        raise UsageError(f"there is no file {first}{hint}")
+    kind = kind_of(first)
+    if kind in (Kind.CURVE, Kind.REPORT):
+        return _curve(inputs, outputs, title, dpi, (), None)
+    if len(inputs) > 1:
+        raise UsageError("say which picture to draw of several files: curve or cdf")
+    if kind is Kind.LOG:
+        return _addresses(first, outputs, title, dpi, False, 0, None, None)
+    return _timeline(first, outputs, title, dpi, 0, None)
+
+
+@command.command("addresses")
+@_one_file
+@click.option("--by", type=click.Choice(["asu", "device"]), default="asu", show_default=True)
+@click.option("--from", "start_ns", type=DURATION, default=0, help="Start of the time shown.")
+@click.option("--to", "end_ns", type=DURATION, help="End of the time shown.")
+@click.option("--only", type=click.Choice(["read", "write"]), help="One direction.")
+@_common
+def addresses(
+    file: Path,
+    outputs: tuple[Path, ...],
+    title: str,
+    dpi: int,
+    by: str,
+    start_ns: int,
+    end_ns: int | None,
+    only: str | None,
+) -> int:
+    """Address against time, a point for each I/O of a LOG's measure phase.
+
+    Streams differ by colour, reads and writes by marker; there is a panel for each address range
+    of the workload, or with --by device for each device.
+    """
+    return _addresses(file, outputs, title, dpi, by == "device", start_ns, end_ns, only)
+
+
+def _addresses(
+    file: Path,
+    outputs: Sequence[Path],
+    title: str,
+    dpi: int,
+    by_device: bool,
+    start_ns: int,
+    end_ns: int | None,
+    only: str | None,
+) -> int:
+    from spekctl.plots import source, style
+
+    source.expect(file, [source.Kind.LOG], "addresses")
+    if end_ns is not None and end_ns <= start_ns:
+        raise UsageError("--to must be after --from")
+    style.require()
+    from spekctl.plots import addresses as picture
+
+    window = picture.Window(
+        start_ns / 1e9,
+        end_ns / 1e9 if end_ns is not None else None,
+        {"read": False, "write": True}.get(only or ""),
+    )
+    return _deliver(
+        lambda: picture.draw(picture.read(file, by_device, window), title),
+        outputs,
+        f"{file.stem}-addresses",
+        dpi,
+    )
+
+
+@command.command("timeline")
+@_one_file
+@click.option(
+    "--interval",
+    "interval_ns",
+    type=DURATION,
+    default=0,
+    help="Length of the intervals that a log is cut into. A result has its own.",
+)
+@_log_scale
+@_common
+def timeline(
+    file: Path,
+    outputs: tuple[Path, ...],
+    title: str,
+    dpi: int,
+    interval_ns: int,
+    log_scale: bool | None,
+) -> int:
+    """Throughput, response time and queue over time, of a RESULT or a LOG."""
+    return _timeline(file, outputs, title, dpi, interval_ns, log_scale)
+
+
+def _timeline(
+    file: Path,
+    outputs: Sequence[Path],
+    title: str,
+    dpi: int,
+    interval_ns: int,
+    log_scale: bool | None,
+) -> int:
+    from spekctl.plots import source, style
+
+    kind = source.expect(file, [source.Kind.RESULT, source.Kind.LOG], "a timeline")
+    if kind is source.Kind.RESULT and interval_ns:
+        raise UsageError("--interval is for logs: the intervals of a result are as it was measured")
+    style.require()
+    from spekctl.plots import timeline as picture
+
+    def draw() -> Figure:
+        is_log = kind is source.Kind.LOG
+        found = picture.of_log(file, interval_ns) if is_log else picture.of_result(file)
+        return picture.draw(found, title, log_scale)
+
+    return _deliver(draw, outputs, f"{file.stem}-timeline", dpi)
+
+
+@command.command("curve")
+@_files
+@_labels
+@_log_scale
+@_common
+def curve(
+    inputs: tuple[Path, ...],
+    outputs: tuple[Path, ...],
+    title: str,
+    dpi: int,
+    labels: tuple[str, ...],
+    log_scale: bool | None,
+) -> int:
+    """Response time against throughput, of load CURVEs and REPORTs; several are compared.
+
+    Below it what was achieved of what was asked, and power if the points have it.
+    """
+    return _curve(inputs, outputs, title, dpi, labels, log_scale)
+
+
+def _curve(
+    inputs: Sequence[Path],
+    outputs: Sequence[Path],
+    title: str,
+    dpi: int,
+    labels: Sequence[str],
+    log_scale: bool | None,
+) -> int:
+    from spekctl.plots import source, style
+
+    _check_labels(labels, inputs)
+    kinds = [source.Kind.CURVE, source.Kind.REPORT]
+    for path in inputs:
+        source.expect(path, kinds, "a curve")
+    style.require()
+    from spekctl.plots import curves as picture
+
+    return _deliver(
+        lambda: picture.draw(
+            [source.load_points(path) for path in inputs], title, labels, log_scale
+        ),
+        outputs,
+        f"{inputs[0].stem}-curve",
+        dpi,
+    )
+
+
+@command.command("cdf")
+@_files
+@click.option(
+    "--metric",
+    type=click.Choice(["response", "service", "slip"]),
+    default="response",
+    show_default=True,
+    help="Which time.",
+)
+@click.option(
+    "--only",
+    "directions",
+    type=click.Choice(["read", "write", "all"]),
+    multiple=True,
+    help="Direction; may be repeated. By default every one of one file, and all I/Os together of"
+    " several files.",
+)
+@_labels
+@_common
+def cdf(
+    inputs: tuple[Path, ...],
+    outputs: tuple[Path, ...],
+    title: str,
+    dpi: int,
+    metric: str,
+    directions: tuple[str, ...],
+    labels: tuple[str, ...],
+) -> int:
+    """Distribution of response times of RESULTs and LOGs; several are compared.
+
+    The scale of shares is that of percentiles: every further nine has the same height.
+    """
+    from spekctl.plots import source, style
+
+    _check_labels(labels, inputs)
+    kinds = [source.expect(one, [source.Kind.RESULT, source.Kind.LOG], "a CDF") for one in inputs]
+    style.require()
+    from spekctl.plots import cdf as picture
+
+    def draw() -> Figure:
+        found = [
+            picture.of_log(path, metric)
+            if kind is source.Kind.LOG
+            else picture.of_result(path, metric)
+            for path, kind in zip(inputs, kinds, strict=True)
+        ]
+        return picture.draw(found, title, labels, directions or None)
+
+    return _deliver(draw, outputs, f"{inputs[0].stem}-cdf", dpi)
+
+
+def _check_labels(labels: Sequence[str], inputs: Sequence[Path]) -> None:
+    if labels and len(labels) != len(inputs):
+        raise UsageError(
+            f"--label names one file each: there are {len(labels)} for {len(inputs)} files"
+        )
+
+
+def _deliver(draw: Callable[[], Figure], outputs: Sequence[Path], stem: str, dpi: int) -> int:
+    """Draw, write, and say what was written. What can't be written is refused before drawing."""
+    from spekctl.plots import style
+
+    paths = style.outputs(outputs, stem)
+    with style.ready():
+        style.save(draw(), paths, dpi)
+    for path in paths:
+        click.echo(path)
+    return 0

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Pictures of logs, results, load curves and reports; matplotlib is imported on use only.
+
+Each kind of picture is a module with the data that it shows (``Scatter``, ``Timeline``), readers
+that make them from files, and ``draw``; ``style`` has what all share, ``source`` opens the files.
+"""

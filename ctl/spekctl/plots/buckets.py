@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The buckets of stats.py for arrays of times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spekctl import stats
+from spekctl.records import Histogram
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# What the module counts with; times from a log are counted in the same buckets.
+BITS = 6
+NR_BUCKETS = stats.last_bucket(BITS) + 1
+
+
+def index(ns: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Bucket of each time; stats.bucket_index() for arrays."""
+    bounded = np.minimum(ns, np.uint64((1 << stats.HIST_MAX_BITS) - 1))
+    # Below 2^53 a double is exact, so its exponent is the top bit.
+    top = np.frexp(bounded.astype(np.float64))[1].astype(np.int64) - 1
+    shift = np.maximum(top, BITS) - BITS
+    found: NDArray[np.int64] = (shift << BITS) + (bounded.astype(np.int64) >> shift)
+    return found
+
+
+def histogram(ns: NDArray[np.uint64]) -> Histogram | None:
+    """Times as a histogram; None without any."""
+    if not len(ns):
+        return None
+    counts = np.bincount(index(ns), minlength=NR_BUCKETS)
+    used = {int(one): int(counts[one]) for one in np.flatnonzero(counts)}
+    return Histogram(BITS, used, int(ns.sum()), int(ns.min()), int(ns.max()))

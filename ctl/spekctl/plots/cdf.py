@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Distributions of times: which share of the I/Os took at most how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, log10
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spekctl import stats
+from spekctl.errors import UsageError
+from spekctl.plots import buckets, source, style
+from spekctl.plots.style import Origin
+from spekctl.records import Histogram, Phase
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+METRICS = ("response", "service", "slip")
+DIRECTIONS = ("read", "write", "all")
+_FROM_TO = {
+    "response": ("arrival_ns", "completion_ns"),
+    "service": ("issue_ns", "completion_ns"),
+    "slip": ("arrival_ns", "issue_ns"),
+}
+_AXIS = {
+    "response": "response time",
+    "service": "service time",
+    "slip": "slip, intended arrival to issue",
+}
+_MOST_NINES = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Distributions:
+    """Times of one file in its measure phase, by direction; only directions that occur."""
+
+    origin: Origin
+    metric: str
+    times: dict[str, Histogram]
+
+
+def of_result(path: Path, metric: str) -> Distributions:
+    """The buckets of a result, added up over streams."""
+    result = source.load_result(path)
+    parts: dict[str, list[Histogram]] = {"read": [], "write": []}
+    for cell in result.cells:
+        times = getattr(cell.times, metric)
+        if cell.phase != "measure" or times is None or times.histogram is None:
+            continue
+        numbered = enumerate(times.histogram.counts, start=times.histogram.first)
+        counts = {index: count for index, count in numbered if count}
+        parts[cell.direction].append(
+            Histogram(times.histogram.bits, counts, times.sum_ns, times.min_ns, times.max_ns)
+        )
+    return _distributions(path, source.result_origin(path, result), metric, parts)
+
+
+def of_log(path: Path, metric: str) -> Distributions:
+    """The measure phase of a log, in the buckets of the module; failed I/Os have no time."""
+    log = source.open_log(path)
+    first, then = _FROM_TO[metric]
+    parts: dict[str, list[Histogram]] = {"read": [], "write": []}
+    for start, end, op, phase, error in log.columns(first, then, "op", "phase", "error"):
+        counted = (phase == Phase.MEASURE) & (error == 0)
+        for write, found in enumerate(parts.values()):
+            mine = counted & (op == write)
+            made = buckets.histogram(end[mine] - start[mine])
+            # Merged at once, so that memory does not grow with the log.
+            found[:] = [one for one in [stats.merge([*found, *([made] if made else [])])] if one]
+    return _distributions(path, source.log_origin(path, log), metric, parts)
+
+
+def _distributions(
+    path: Path, origin: Origin, metric: str, parts: dict[str, list[Histogram]]
+) -> Distributions:
+    times = {}
+    for name, found in (*parts.items(), ("all", [*parts["read"], *parts["write"]])):
+        merged = stats.merge(found)
+        if merged is not None:
+            times[name] = merged
+    if not times:
+        raise UsageError(f"{path} has no {metric} times of a measure phase")
+    return Distributions(origin, metric, times)
+
+
+def steps(times: Histogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(times in ns, share of I/Os at or below each): the level holds up to the next time."""
+    used = sorted(times.counts)
+    counts = np.array([times.counts[index] for index in used], dtype=np.float64)
+    ns = [min(stats.bucket_value(index, times.bits), times.max_ns) for index in used]
+    if used[-1] == stats.last_bucket(times.bits):
+        ns[-1] = max(ns[-1], times.max_ns)
+    return np.array(ns, dtype=np.float64), np.cumsum(counts) / counts.sum()
+
+
+# ---- the picture ----
+
+
+def draw(
+    found: Sequence[Distributions],
+    title: str = "",
+    labels: Sequence[str] = (),
+    directions: Iterable[str] | None = None,
+) -> Figure:
+    """Time to the right, percentiles upwards: every further nine has the same height.
+
+    One file is drawn by direction; several by file, only in total unless @directions says more.
+    """
+    chosen = tuple(directions or (DIRECTIONS if len(found) == 1 else ("all",)))
+    figure, (axes,) = style.new_figure(
+        [5.0],
+        title or _title(found),
+        [one.origin for one in found],
+    )
+    names = list(labels) or [one.origin.file for one in found]
+    curves = [
+        (file, name, one.times[name])
+        for file, one in enumerate(found)
+        for name in chosen
+        if name in one.times and (name != "all" or len(one.times) > 2 or len(chosen) == 1)
+    ]
+    if not curves:
+        raise UsageError(f"there are no {' or '.join(chosen)} I/Os in {', '.join(names)}")
+    medians = [max(1, stats.percentile(times, 500_000)) for _, _, times in curves]
+    unit, unit_ns = style.ns_unit(float(np.exp(np.log(medians).mean())))
+    for file, name, times in curves:
+        ns, share = steps(times)
+        # From 0 at the smallest time; at the largest the last step leaves through the top.
+        x = np.concatenate([ns[:1], ns]) / unit_ns
+        axes.plot(
+            np.maximum(x, 1 / unit_ns),
+            np.concatenate([[0.0], share]),
+            drawstyle="steps-post",
+            label=_label(names, file, name, times, chosen),
+            **_look(len(found), file, name, len(chosen) > 1),
+        )
+    _percentile_axis(axes, max(stats.count_of(times) for _, _, times in curves))
+    axes.set_xscale("log")
+    style.log_ticks(axes, "x")
+    axes.set_xlabel(f"{_AXIS[found[0].metric]} ({unit})")
+    axes.set_ylabel("I/Os that took at most this long (%)")
+    figure.legend(loc="outside right center")
+    return figure
+
+
+def _title(found: Sequence[Distributions]) -> str:
+    what = f"{_AXIS[found[0].metric].split(',')[0].capitalize()} distribution"
+    return f"{what}: {found[0].origin.what}" if len(found) == 1 else what
+
+
+def _label(
+    names: Sequence[str], file: int, name: str, times: Histogram, chosen: Sequence[str]
+) -> str:
+    direction = name if len(names) == 1 or len(chosen) > 1 else ""
+    head = " ".join(filter(None, [names[file] if len(names) > 1 else "", direction]))
+    return f"{head}\n({stats.count_of(times):,} I/Os)"
+
+
+def _look(files: int, file: int, name: str, by_direction: bool) -> dict[str, Any]:
+    if files == 1:
+        colour = {"read": style.READ, "write": style.WRITE, "all": style.ALL}[name]
+        dash = style.DASHES[DIRECTIONS.index(name)]
+        return {"color": colour, "linestyle": dash}
+    dash = DIRECTIONS.index(name) if by_direction else file
+    return {
+        "color": style.colours(files)[file],
+        "linestyle": style.DASHES[dash % len(style.DASHES)],
+    }
+
+
+def _percentile_axis(axes: Axes, count: int) -> None:
+    """Height is the number of nines, up to what so many I/Os can tell."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    nines = min(_MOST_NINES - 1, max(2.0, ceil(log10(count))))
+    axes.set_yscale("function", functions=(_to_nines, _from_nines))
+    axes.set_ylim(0, 1 - 10**-nines)
+    whole = [1 - 10**-power for power in range(1, int(nines) + 1)]
+    axes.yaxis.set_major_locator(FixedLocator([0, 0.5, *whole]))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: _percent(share)))
+
+
+def _percent(share: float) -> str:
+    """50, 99, 99.9, 99.99: as many nines as there are."""
+    return f"{share * 100:.10f}".rstrip("0").rstrip(".")
+
+
+def _to_nines(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    left = 1 - np.asarray(share, dtype=np.float64)
+    nines: NDArray[np.float64] = -np.log10(np.clip(left, 10**-_MOST_NINES, None))
+    return nines
+
+
+def _from_nines(nines: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1 - np.power(10.0, -np.asarray(nines, dtype=np.float64))

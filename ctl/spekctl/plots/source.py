@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Input files: which kind a file is, and its contents; refused in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from spekctl import units
+from spekctl.errors import UsageError
+from spekctl.plots.style import Origin
+
+if TYPE_CHECKING:
+    from spekctl.curve import Curve as LoadCurve
+    from spekctl.logfile import LogFile
+    from spekctl.plots.curves import Curve
+    from spekctl.result import Environment, Result, TargetFacts
+
+_PARQUET = b"PAR1"
+
+
+class Kind(Enum):
+    """Kinds of files, as we name them to people."""
+
+    LOG = "a per-I/O log"
+    RESULT = "a result of a run"
+    CURVE = "a load curve"
+    REPORT = "a report of spc1"
+
+
+class _Label(msgspec.Struct):
+    """What tells our JSON files apart."""
+
+    schema: str = ""
+    kind: str = ""
+
+
+_BY_LABEL = {
+    ("spek-result", ""): Kind.RESULT,
+    ("", "spek-curve"): Kind.CURVE,
+    ("", "spek-spc1"): Kind.REPORT,
+}
+
+
+def kind_of(path: Path) -> Kind:
+    """Which kind of file it is, by its contents."""
+    label = _Label()
+    try:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is not a file")
+        with path.open("rb") as stream:
+            start = stream.read(len(_PARQUET))
+        if start == _PARQUET:
+            return Kind.LOG
+        if start[:1] == b"{":
+            label = msgspec.json.decode(path.read_bytes(), type=_Label)
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {path}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass  # no JSON, so not ours
+    kind = _BY_LABEL.get((label.schema, label.kind))
+    if kind is None:
+        raise UsageError(
+            f"{path} is no file of spek: neither a log, a result, a load curve nor a report"
+        )
+    return kind
+
+
+def expect(path: Path, wanted: Sequence[Kind], picture: str) -> Kind:
+    """The kind of the file, refused if the picture can't be drawn from it."""
+    kind = kind_of(path)
+    if kind not in wanted:
+        names = " or ".join(one.value for one in wanted)
+        raise UsageError(f"{path} is {kind.value}; {picture} is drawn from {names}")
+    return kind
+
+
+def open_log(path: Path) -> LogFile:
+    """A log that has a measure phase and records in it."""
+    from spekctl import logfile
+
+    log = logfile.open_log(path)
+    if not log.header.records:
+        raise UsageError(f"{path} holds no I/Os")
+    if not log.header.measure_ns:
+        raise UsageError(f"{path} has no measure phase: its run ended before")
+    return log
+
+
+def load_result(path: Path) -> Result:
+    """A result, as it was written."""
+    from spekctl.result import SCHEMA_VERSION, Result
+
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=Result)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is not a result that this spekctl knows: {error}") from error
+    if found.schema_version != SCHEMA_VERSION:
+        raise UsageError(
+            f"{path} is a result of version {found.schema_version}, this spekctl knows"
+            f" {SCHEMA_VERSION}"
+        )
+    return found
+
+
+def log_origin(path: Path, log: LogFile) -> Origin:
+    """The foot of pictures from a log."""
+    header = log.header
+    details = f"seed {header.seed}, spek {header.module_version}"
+    if header.reason != "completed":
+        details += f", run ended early ({header.reason})"
+    if header.lost:
+        details += f", {header.lost:,} of {header.lost + header.records:,} I/Os not logged"
+    devices = tuple(f"{one.path} ({units.format_bytes(one.bytes)})" for one in header.targets)
+    return Origin(path.name, header.workload, devices, details)
+
+
+def result_origin(path: Path, result: Result) -> Origin:
+    """The foot of pictures from a result."""
+    return Origin(
+        path.name,
+        result.workload.workload.name,
+        tuple(_device(target.facts) for target in result.targets),
+        f"seed {result.config.seed}, {_machine(result.environment)}",
+    )
+
+
+def _device(facts: TargetFacts) -> str:
+    size = units.format_bytes(facts.bytes)
+    model = facts.model.strip()
+    return f"{facts.path} ({model}, {size})" if model else f"{facts.path} ({size})"
+
+
+def _machine(environment: Environment) -> str:
+    name, linux = environment.hostname, environment.kernel
+    return f"spek {environment.module_version}, Linux {linux} on {name}"
+
+
+def load_points(path: Path) -> Curve:
+    """The load curve of a curve or a report."""
+    from spekctl import curve, method
+    from spekctl.plots.curves import of_points
+
+    if kind_of(path) is Kind.CURVE:
+        found = curve.load_curve(path)
+        origin = _curve_origin(path, found, found.targets, found.environment)
+        return of_points(str(path), origin, found.points)
+    report = method.load_report(path)
+    origin = _curve_origin(path, report.curve, report.targets, report.environment)
+    limit_ns = report.parameters.limits.response_ns
+    return of_points(str(path), origin, report.curve.points, limit_ns, report.search.points)
+
+
+def _curve_origin(
+    path: Path,
+    found: LoadCurve,
+    targets: Sequence[TargetFacts],
+    environment: Environment | None,
+) -> Origin:
+    """The foot of pictures from a load curve; in a report it says only once where it is from."""
+    details = f"seed {found.seed}, {units.format_duration(found.time_ns)} per point"
+    if not found.complete:
+        details += ", not complete"
+    if environment is not None:
+        details += f", {_machine(environment)}"
+    return Origin(path.name, found.workload, tuple(map(_device, targets)), details)
