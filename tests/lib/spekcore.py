@@ -339,6 +339,68 @@ class Generator:
         return [Footprint(p.ios, p.blocks, p.low, p.high) for p in prints], end
 
 
+@dataclass(frozen=True)
+class WalkSeen:
+    """struct shim_walk_seen: a walk followed from outside, summed over workers."""
+
+    reads: int
+    writes: int
+    outside: int
+    wrong_block: int
+    wrong_leaf: int
+    trials: int
+    repeats: int
+    read_level: npt.NDArray[np.int64]
+    write_level: npt.NDArray[np.int64]
+    chance: npt.NDArray[np.float64]
+
+
+def walk_starts(
+    workload: Workload, seed: int, stream: int, worker: int = 0, nr_workers: int = 1
+) -> Any:
+    """C array of (origin, leaf) of each replica of a walk that the worker has."""
+    ffi, lib = library()
+    starts = ffi.new("struct shim_walk_start[]", workload.streams[stream].replicas)
+    lib.shim_walk_starts(workload.c, seed, worker, nr_workers, stream, starts)
+    return starts
+
+
+def follow_walk(
+    workload: Workload,
+    seed: int,
+    stream: int,
+    group: Sequence[float],
+    parts: Sequence[Ops],
+) -> WalkSeen:
+    """Follow a walk through the operations of each worker from its first one on.
+
+    group: see struct shim_walk_law.
+    """
+    ffi, lib = library()
+    walk = workload.streams[stream]
+    leaves = walk.range_bytes // walk.align_bytes // 8
+    law = ffi.new("struct shim_walk_law *")
+    law.is_fixed = walk.walk_style == "fixed"
+    law.base = walk.range_start // walk.align_bytes
+    law.levels = leaves.bit_length() - 1
+    law.group = [*group, *[0.0] * (32 - len(group))]
+    seen = ffi.new("struct shim_walk_seen *")
+    for worker, ops in enumerate(parts):
+        starts = walk_starts(workload, seed, stream, worker, len(parts))
+        pointer = ffi.cast("struct spek_op *", ops.ctypes.data)
+        lib.shim_walk_follow(
+            workload.c, worker, len(parts), stream, law, starts,
+            ffi.new("u8[]", leaves), pointer, len(ops), seen,
+        )  # fmt: skip
+    numbers = ("reads", "writes", "outside", "wrong_block", "wrong_leaf", "trials", "repeats")
+    return WalkSeen(
+        **{name: int(getattr(seen, name)) for name in numbers},
+        read_level=np.array(list(seen.read_level), dtype=np.int64),
+        write_level=np.array(list(seen.write_level), dtype=np.int64),
+        chance=np.array(list(seen.chance)),
+    )
+
+
 SMIX = {BLOCK: 10, 2 * BLOCK: 6, 4 * BLOCK: 5, 8 * BLOCK: 2, 16 * BLOCK: 2}
 SPC1_NAMES = ("1-1", "1-2", "1-3", "1-4", "2-1", "2-2", "2-3", "3-1")
 SPC1_INTENSITY = (35, 281, 70, 210, 18, 70, 35, 281)

@@ -3,6 +3,8 @@
  * Doors for tests: the inline functions of the core, and loops over them, so
  * that a test does not call across the language border a million times.
  */
+#include <stdlib.h>
+
 #include "alias.h"
 #include "arrival.h"
 #include "explog.h"
@@ -174,6 +176,171 @@ u64 shim_footprints(struct spek_gen *gen, u64 n, u8 **owner, struct shim_footpri
 		}
 	}
 	return op.at_ns;
+}
+
+/**
+ * struct shim_walk_start - where a replica of a walk begins
+ * @origin: first block of its tree in the asu
+ * @leaf: its first leaf, counted from there
+ */
+struct shim_walk_start {
+	u64 origin;
+	u32 leaf;
+};
+
+/*
+ * Where the replicas that @worker has of the walk @stream begin, as its generator places them: the
+ * first numbers of its operations sequence. @stream's arrival process is that of all streams.
+ */
+void shim_walk_starts(const struct spek_workload *wl, u64 seed, u32 worker, u32 nr_workers,
+		      u32 stream, struct shim_walk_start *starts)
+{
+	struct spek_source_memory memory;
+	struct spek_share share;
+	struct spek_rng rng;
+
+	spek_rng_init(&rng, seed, worker, 0, SPEK_RNG_OPERATIONS);
+	for (u32 i = 0; i <= stream; i++) {
+		struct spek_source source;
+		struct spek_walk *walks;
+		u8 *leaves;
+
+		spek_share_stream(&share, wl, i, worker, nr_workers);
+		spek_source_memory(&memory, &wl->stream[i], &share);
+		walks = malloc(memory.replica_bytes + 1);
+		leaves = malloc(memory.leaf_bytes + 1);
+		spek_source_init(&source, &wl->stream[i], &share, &rng, walks, leaves);
+		for (u32 j = 0; i == stream && j < share.count; j++)
+			starts[j] = (struct shim_walk_start){ walks[j].origin, walks[j].leaf };
+		free(walks);
+		free(leaves);
+	}
+}
+
+/**
+ * struct shim_walk_law - what a walk is expected to do; from the law, not from the core
+ * @is_fixed: leaf states count from the hot spot, and writes take the block read last
+ * @base: first block of the hot spot
+ * @levels: log2 of the leaves of a tree
+ * @group: probability that a write goes to a certain group of 8 leaves, by the smallest window
+ *	of 2^n groups that has it and the group where the walk stands
+ */
+struct shim_walk_law {
+	bool is_fixed;
+	u64 base;
+	u32 levels;
+	double group[32];
+};
+
+/**
+ * struct shim_walk_seen - what it did
+ * @reads: I/Os
+ * @writes: I/Os
+ * @outside: I/Os outside of the replica's tree
+ * @wrong_block: reads of another block than the leaf's next one
+ * @wrong_leaf: writes into other leaves than every eighth
+ * @read_level: reads by the smallest window of 2^n leaves that they did not leave
+ * @trials: writes after a write that was certainly no rewrite
+ * @repeats: those of them that go to the same block again
+ * @write_level: the others, by the smallest window of 2^n groups of 8 leaves
+ * @chance: for each such window, how many repeats there would be in it without rewriting
+ */
+struct shim_walk_seen {
+	u64 reads;
+	u64 writes;
+	u64 outside;
+	u64 wrong_block;
+	u64 wrong_leaf;
+	u64 read_level[32];
+	u64 trials;
+	u64 repeats;
+	u64 write_level[32];
+	double chance[32];
+};
+
+/* A replica of a walk, as it is seen from outside. */
+struct follower {
+	u32 leaf;
+	u32 written; /* block of the last write, from the origin; ~0 before */
+	bool repeated;
+};
+
+static u32 bit_length(u32 x)
+{
+	return x ? 32 - (u32)__builtin_clz(x) : 0;
+}
+
+/* @leaf_state: of the first leaf of the tree */
+static void follow_write(const struct shim_walk_law *law, struct follower *walk, u32 block,
+			 const u8 *leaf_state, struct shim_walk_seen *seen)
+{
+	u32 group_blocks = SPEK_LEAF_BLOCKS * SPEK_WRITE_LEAVES;
+	u32 from = walk->leaf / SPEK_WRITE_LEAVES;
+	bool repeats = block == walk->written;
+
+	seen->writes++;
+	seen->wrong_leaf += block / SPEK_LEAF_BLOCKS % SPEK_WRITE_LEAVES != 0;
+	if (walk->written != ~0u && !walk->repeated) {
+		u32 back = bit_length(walk->written / group_blocks ^ from);
+		u32 current = leaf_state[walk->written / SPEK_LEAF_BLOCKS];
+		double same = 0.5 / SPEK_LEAF_BLOCKS;
+
+		if (law->is_fixed)
+			current = (current + SPEK_LEAF_BLOCKS - 1) % SPEK_LEAF_BLOCKS;
+		if (walk->written % SPEK_LEAF_BLOCKS == current)
+			same += 0.5;
+		seen->trials++;
+		seen->chance[back] += law->group[back] * same;
+		if (repeats)
+			seen->repeats++;
+		else
+			seen->write_level[bit_length(block / group_blocks ^ from)]++;
+	}
+	walk->repeated = repeats;
+	walk->written = block;
+}
+
+/*
+ * Follow what @worker did to the walk @stream, from its first operation on.
+ * @leaf_state: a byte for each leaf of the hot spot, zero before.
+ */
+void shim_walk_follow(const struct spek_workload *wl, u32 worker, u32 nr_workers, u32 stream,
+		      const struct shim_walk_law *law, const struct shim_walk_start *starts,
+		      u8 *leaf_state, const struct spek_op *ops, u64 n,
+		      struct shim_walk_seen *seen)
+{
+	struct spek_share share;
+	struct follower *walks;
+
+	spek_share_stream(&share, wl, stream, worker, nr_workers);
+	walks = calloc(share.count, sizeof(*walks));
+	for (u32 i = 0; i < share.count; i++)
+		walks[i] = (struct follower){ .leaf = starts[i].leaf, .written = ~0u };
+	for (; n--; ops++) {
+		u32 replica = ops->replica - share.first, leaf;
+		u64 block = ops->addr / 4096 - starts[replica].origin;
+		u8 *tree = leaf_state;
+
+		if (ops->stream != stream)
+			continue;
+		leaf = (u32)(block / SPEK_LEAF_BLOCKS);
+		if (block >= (u64)SPEK_LEAF_BLOCKS << law->levels) {
+			seen->outside++;
+			continue;
+		}
+		if (law->is_fixed)
+			tree += (starts[replica].origin - law->base) / SPEK_LEAF_BLOCKS;
+		if (ops->write) {
+			follow_write(law, &walks[replica], (u32)block, tree, seen);
+		} else {
+			seen->reads++;
+			seen->wrong_block += block % SPEK_LEAF_BLOCKS != tree[leaf];
+			seen->read_level[bit_length(leaf ^ walks[replica].leaf)]++;
+			tree[leaf] = (tree[leaf] + 1) % SPEK_LEAF_BLOCKS;
+		}
+		walks[replica].leaf = leaf;
+	}
+	free(walks);
 }
 
 /* What gen.h says about sizes that userspace reads. */
