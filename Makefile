@@ -71,6 +71,10 @@ demo: deps-demo ## boot a guest and run SPC-1-like load on virtual disks; result
 test: deps ## run all tests
 	@$(PYTHON) -m pytest $(ARGS)
 
+.PHONY: figures
+figures: deps-bench ## make the papers' pictures anew in a guest; results in out/figures/
+	@.ci/figures
+
 # make bench ARGS="--kernels 6.1 --only spek-mq,floor-mq" measures a part of it.
 .PHONY: bench deps-bench
 deps-bench:
