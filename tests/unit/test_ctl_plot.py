@@ -675,6 +675,18 @@ def test_curves_are_compared_by_name(tmp_path: Path) -> None:
     assert set(lines(achieved)) == {"disk", "as offered"}
 
 
+def test_many_curves_are_told_apart_by_colour_and_marker() -> None:
+    origin = style.Origin("c.json", "spc1", ("/dev/x",))
+    many = [curves.of_points("c.json", origin, OPEN) for _ in range(20)]
+    response, _ = curves.draw(many, labels=[str(number) for number in range(20)]).axes
+    looks = {
+        (line.get_color(), line.get_marker())
+        for name, line in lines(response).items()
+        if name.endswith("mean")
+    }
+    assert len(looks) == 20
+
+
 def test_a_report_shows_its_limit_and_the_search_beside_its_curve(tmp_path: Path) -> None:
     path = write_report(tmp_path / "r.json", [OPEN[0], OPEN[1]], [OPEN[2], OPEN[3]])
     assert source.kind_of(path) is source.Kind.REPORT

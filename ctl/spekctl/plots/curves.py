@@ -190,6 +190,12 @@ def _draw_power(watts: Axes, each: Axes, curves: Sequence[Curve]) -> None:
         style.plain_numbers(axis.yaxis)
 
 
+def _look(index: int) -> tuple[str, str]:
+    """(colour, marker) of a curve: no two of 64 have both in common."""
+    turn, place = divmod(index, len(style.COLOURS))
+    return style.COLOURS[place], style.MARKERS[(place + turn) % len(style.MARKERS)]
+
+
 def _line(
     axes: Axes,
     index: int,
@@ -200,9 +206,8 @@ def _line(
     dashed: bool = False,
 ) -> None:
     """A line through all points; those that did not keep up are hollow, failed runs crossed."""
-    colour = style.colours(max(index + 1, 2))[index]
-    marker = style.MARKERS[index % len(style.MARKERS)]
-    (line,) = axes.plot(
+    colour, marker = _look(index)
+    axes.plot(
         x,
         y,
         color=colour,
@@ -217,15 +222,15 @@ def _line(
             axes.plot(x[place], y[place], color=colour, marker=marker, markersize=5, mfc="white")
         if not point.ok:
             axes.plot(x[place], y[place], color="black", marker="x", markersize=9)
-    line.set_gid(f"curve-{index}")
 
 
 def _beside(axes: Axes, index: int, places: Sequence[tuple[float, float]], label: str) -> None:
     """Points that belong to no line."""
     if places:
         x, y = zip(*places, strict=True)
-        colour = style.colours(max(index + 1, 2))[index]
-        axes.plot(x, y, color=colour, linestyle="none", marker="+", markersize=8, label=label)
+        axes.plot(
+            x, y, color=_look(index)[0], linestyle="none", marker="+", markersize=8, label=label
+        )
 
 
 def _legend(axes: Axes, curves: Sequence[Curve]) -> None:
