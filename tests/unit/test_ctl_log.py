@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The per-I/O log on this side of the kernel: nothing lost unseen, nothing half looks whole."""
+"""The log of a run while it goes on: nothing is lost unseen, and nothing holds up the run."""
 
 from __future__ import annotations
 
 import errno
 import json
-import math
 import os
 import subprocess
 import sys
@@ -13,274 +12,26 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from lib.command_line import Outcome, Spekctl, caller, use_fakes
 from lib.fake_kernel import SECOND, START_NS, FakeKernel
-from lib.spekcore import Arrival, Asu, Stream, Workload, library
+from lib.log_files import GIB, TYPE, column, free_bytes, records
 
-from spekctl import cli, client, device, iolog, logfile, logstats, observe, result, safety
+from spekctl import iolog, logfile, result
 from spekctl.config import Extent, ResolvedAsu
-from spekctl.device import Device
-from spekctl.errors import ExitCode, SpekError, UsageError
-from spekctl.gen import spek
+from spekctl.errors import ExitCode, SpekError
 from spekctl.iolog import IoLog
-from spekctl.logfile import LogFullError, LogHeader, LogTarget, LogWriter, open_log
+from spekctl.logfile import LogHeader, LogTarget, LogWriter, open_log
 from spekctl.records import RunInfo, RunState, WorkerInfo
 
 SCHEMA = json.loads(result.SCHEMA_FILE.read_text())
-TYPE = logfile.record_type()
-MIB, GIB = 1 << 20, 1 << 30
-
-
-# --- material ------------------------------------------------------------------------------------
-
-
-def records(count: int, seed: int = 1, worker: int = 0, streams: int = 2) -> Any:
-    """I/Os of an open loop over 1 GiB, in order of completion."""
-    rng = np.random.default_rng(seed)
-    found = np.zeros(count, TYPE)
-    found["at_ns"] = START_NS + np.cumsum(rng.exponential(10_000, count)).astype("u8")
-    found["issue_ns"] = found["at_ns"] + rng.integers(200, 5_000, count).astype("u8")
-    found["done_ns"] = found["issue_ns"] + rng.gamma(3, 30_000, count).astype("u8")
-    found["bytes"] = rng.choice([4096, 8192, 65536], count, p=[0.7, 0.2, 0.1])
-    found["addr"] = rng.integers(0, (GIB - 65536) // 4096, count) * 4096
-    found["replica"] = rng.integers(0, 5, count)
-    found["stream"] = rng.integers(0, streams, count)
-    found["asu"] = found["stream"]
-    found["write"] = rng.random(count) < 0.4
-    found["phase"] = 1
-    found["worker"] = worker
-    return found[np.argsort(found["done_ns"], kind="stable")]
-
-
-def header(**changes: Any) -> LogHeader:
-    values: dict[str, Any] = {
-        "workload": "mine",
-        "streams": ["first", "second"],
-        "asus": [
-            ResolvedAsu("a", GIB, 0, [Extent(0, 0)]),
-            ResolvedAsu("b", GIB, 0, [Extent(1, 0)]),
-        ],
-        "targets": [LogTarget("/dev/x", GIB), LogTarget("/dev/y", GIB)],
-        "seed": 1,
-        "workers": 1,
-        "started_ns": START_NS,
-        "measure_ns": START_NS,
-        "drain_ns": START_NS + SECOND,
-        "ended_ns": START_NS + SECOND,
-        "start_real_ns": 1_700_000_000 * SECOND,
-        "module_version": "0.1.0",
-        "reason": "completed",
-        "records": 0,
-        "lost": 0,
-        "complete": True,
-    }
-    return LogHeader(**{**values, **changes})
-
-
-def written(path: Path, rows: Any, **changes: Any) -> Path:
-    """A log file of these records."""
-    writer = LogWriter(path)
-    writer.add(rows)
-    writer.finish(header(records=len(rows), **changes))
-    return path
-
-
-def column(path: Path, name: str) -> Any:
-    parts = [values for (values,) in open_log(path).columns(name)]
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-# --- the file ------------------------------------------------------------------------------------
-
-
-def test_the_record_is_that_of_the_contract() -> None:
-    assert [(name, kind.lstrip("=")) for name, kind in logfile.RECORD] == list(spek.LOG_RECORD)
-    assert TYPE.itemsize == logfile.RECORD_BYTES == spek.LOG_RECORD_BYTES
-    assert len(logfile.COLUMNS) == len(logfile.RECORD)
-
-
-def test_every_value_of_every_column_comes_back(tmp_path: Path) -> None:
-    rows = records(5000)
-    for name, kind in logfile.RECORD:
-        top = np.iinfo(kind.lstrip("=")).max
-        rows[name][:2] = [0, top]
-    path = written(tmp_path / "log", rows)
-    for name, (member, _) in zip(logfile.COLUMNS, logfile.RECORD, strict=True):
-        found = column(path, name)
-        assert found.dtype == rows[member].dtype
-        assert np.array_equal(found, rows[member]), name
-
-
-def test_a_header_comes_back(tmp_path: Path) -> None:
-    path = written(tmp_path / "log", records(10), lost=3, complete=False, reason="stopped")
-    found = open_log(path).header
-    assert found == header(records=10, lost=3, complete=False, reason="stopped")
-    plain = json.loads(pq.read_metadata(path).metadata[b"spek"])
-    assert (plain["kind"], plain["version"], plain["streams"]) == (
-        "spek-log",
-        1,
-        ["first", "second"],
-    )
-
-
-def test_long_logs_are_written_and_read_in_pieces(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    writer = LogWriter(path)
-    block = records(1 << 16)
-    for _ in range(33):
-        writer.add(block)
-    assert writer.records == 2 << 20  # two full row groups are out, the rest is held back
-    writer.finish(header())
-    metadata = pq.read_metadata(path)
-    assert metadata.num_row_groups == 3
-    assert metadata.row_group(0).num_rows == logfile.ROW_GROUP
-    sizes = [batch.num_rows for batch in open_log(path).batches(["op"], rows=100_000)]
-    assert sum(sizes) == 33 << 16
-    assert max(sizes) <= 100_000
-
-
-def test_a_log_without_records_is_a_log(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    LogWriter(path).finish(header())
-    log = open_log(path)
-    assert log.header.records == 0
-    assert list(log.batches()) == []
-
-
-def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
-    path = written(tmp_path / "log", records(10))
-    writer = LogWriter(path)
-    writer.add(records(20))
-    writer.flush()
-    assert len(column(path, "op")) == 10
-    writer.finish(header())
-    assert len(column(path, "op")) == 20
-    assert [one.name for one in tmp_path.iterdir()] == ["log"]
-
-
-def test_what_a_dead_controller_leaves_does_not_look_whole(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    program = (
-        "import os, sys, pathlib, numpy as np\n"
-        "from spekctl import logfile\n"
-        "writer = logfile.LogWriter(pathlib.Path(sys.argv[1]))\n"
-        "for _ in range(3):\n"
-        "    writer.add(np.zeros(logfile.ROW_GROUP, logfile.record_type()))\n"
-        "os._exit(9)\n"
-    )
-    assert subprocess.run([sys.executable, "-c", program, str(path)]).returncode == 9
-    assert not path.exists()
-    part = tmp_path / "log.part"
-    assert part.stat().st_size > 0
-    with pytest.raises(UsageError, match="whose controller died; it cannot be read"):
-        open_log(part)
-    # The same name can be used again.
-    assert len(column(written(path, records(7)), "op")) == 7
-    assert not part.exists()
-
-
-def test_other_files_are_refused_with_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no file"):
-        open_log(tmp_path / "nothing")
-    text = tmp_path / "text"
-    text.write_text("not Parquet at all")
-    with pytest.raises(UsageError, match="is not a log of spek: it is not a Parquet file"):
-        open_log(text)
-    other = tmp_path / "other"
-    pq.write_table(pa.table({"x": [1]}), other)
-    with pytest.raises(UsageError, match="it is another Parquet file"):
-        open_log(other)
-    newer = tmp_path / "newer"
-    writer = LogWriter(newer)
-    writer.finish(header(version=2))
-    with pytest.raises(UsageError, match="has format 2; this spekctl knows 1"):
-        open_log(newer)
-
-
-def test_a_nearly_full_disk_is_refused_at_the_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    free_bytes(monkeypatch, lambda: 63 * MIB)
-    with pytest.raises(UsageError, match=r"has 63 MiB left, and a log needs 64 MiB in reserve"):
-        LogWriter(tmp_path / "log")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_disk_that_fills_up_ends_a_log_that_is_whole_up_to_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left = iter([100 * MIB, 90 * MIB, 10 * MIB])
-    free_bytes(monkeypatch, lambda: next(left))
-    path = tmp_path / "log"
-    writer = LogWriter(path)
-    block = records(logfile.ROW_GROUP)
-    writer.add(block)
-    with pytest.raises(LogFullError, match="has only 10 MiB left"):
-        writer.add(block)
-    writer.finish(header())
-    assert np.array_equal(column(path, "address"), np.tile(block["addr"], 2))
-
-
-def free_bytes(monkeypatch: pytest.MonkeyPatch, free: Callable[[], int]) -> None:
-    monkeypatch.setattr(LogWriter, "_free_bytes", lambda self: free())
-
-
-def test_no_row_group_needs_more_than_the_reserve(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    worst = rng.integers(0, 256, logfile.ROW_GROUP * 48, np.uint8).view(TYPE)
-    path = written(tmp_path / "log", worst)
-    assert path.stat().st_size < logfile.RESERVE_BYTES
-
-
-@given(st.data())
-def test_places_on_devices_are_those_of_the_core(data: st.DataObject) -> None:
-    asus = []
-    for _ in range(data.draw(st.integers(1, 3))):
-        nr = data.draw(st.integers(1, 16))
-        stripe = 2 ** data.draw(st.integers(9, 24)) if nr > 1 else 0
-        size = nr * stripe * data.draw(st.integers(1, 1000)) or 1 << 40
-        extents = [
-            Extent((7 * i) % nr if nr % 7 else i, 512 * data.draw(st.integers(0, 2**40)))
-            for i in range(nr)
-        ]
-        asus.append(ResolvedAsu("a", size, stripe, extents))
-    rows = [
-        (asu, data.draw(st.integers(0, asus[asu].bytes - 1)))
-        for asu in data.draw(st.lists(st.integers(0, len(asus) - 1), min_size=1, max_size=20))
-    ]
-    log = logfile.LogFile(Path("x"), None, header(asus=asus))
-    target, byte = log.device_address(
-        np.array([asu for asu, _ in rows], np.uint8), np.array([at for _, at in rows], np.uint64)
-    )
-    expected = [core_place(asus[asu], at) for asu, at in rows]
-    assert list(zip(target.tolist(), byte.tolist(), strict=True)) == expected
-
-
-def core_place(asu: ResolvedAsu, address: int) -> tuple[int, int]:
-    """Where the core that the module ships puts a byte."""
-    ffi, lib = library()
-    extents = [(one.target, one.start) for one in asu.extents]
-    one = Asu(asu.bytes, asu.stripe_bytes, extents)
-    wl = Workload([one], [Arrival(depth=1)], [Stream()])
-    c_map = ffi.new("struct spek_asu_map *")
-    lib.spek_asu_map_init(c_map, ffi.addressof(wl.c.asu, 0))
-    target, offset = ffi.new("u32 *"), ffi.new("u64 *")
-    lib.spek_asu_map(c_map, address, 1, target, offset)
-    return int(target[0]), int(offset[0])
-
-
-# --- reading while a run goes on -----------------------------------------------------------------
+MIB = 1 << 20
 
 
 @dataclass
@@ -323,76 +74,21 @@ class LoggingKernel(FakeKernel):
         return replace(info, log_dir=self.log_dir, workers=(worker,))
 
 
-@dataclass
-class Outcome:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def sentence(self) -> str:
-        """The one sentence that a failure consists of."""
-        (line,) = self.err.splitlines()
-        assert line.startswith("spekctl: ")
-        return line.removeprefix("spekctl: ")
-
-
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LoggingKernel:
     mount = tmp_path / "debug fs"
     mount.mkdir()
     mounts = tmp_path / "mounts"
     mounts.write_text(f"x /x ext4 rw 0 0\ndebugfs {tmp_path}/debug\\040fs debugfs rw 0 0\n")
-    fake = LoggingKernel(mount=mount)
     monkeypatch.setattr(iolog, "MOUNTS", mounts)
-    monkeypatch.setattr(client, "connect", lambda: fake)
-    monkeypatch.setattr(device, "find", disk)
-    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: [])
-    monkeypatch.setattr(observe, "connect", lambda interval_ns: (None, ""))
-    monkeypatch.setenv("COLUMNS", "100")
+    fake = LoggingKernel(mount=mount)
+    use_fakes(monkeypatch, fake, tmp_path)
     return fake
-
-
-def disk(path: str) -> Device:
-    return Device(
-        path=path,
-        node=path,
-        name=path.removeprefix("/dev/"),
-        major=250,
-        minor=0,
-        bytes=1 << 30,
-        logical_block=512,
-        physical_block=4096,
-        read_only=False,
-        diskseq=0,
-        disk="fake0",
-        partition=0,
-        model="FAKE",
-        serial="S123",
-        wwn="",
-        driver="fake",
-        rotational=False,
-        zoned="none",
-        scheduler="none",
-        iostats="1",
-        nomerges="0",
-        poll_queues=False,
-        sysfs=Path("/nonexistent"),
-    )
-
-
-Spekctl = Callable[..., Outcome]
 
 
 @pytest.fixture
 def spekctl(capfd: pytest.CaptureFixture[str]) -> Iterator[Spekctl]:
-    def call(*arguments: str) -> Outcome:
-        capfd.readouterr()
-        code = cli.run(list(arguments))
-        captured = capfd.readouterr()
-        return Outcome(code, captured.out, captured.err)
-
-    yield call
+    yield caller(capfd)
     left = [thread.name for thread in threading.enumerate() if thread.name.startswith("log-")]
     assert left == [], "a thread of the log outlived its run"
 
@@ -811,236 +507,3 @@ def test_one_core_keeps_up_with_half_a_million_records_a_second(
     assert found.complete
     assert count / seconds > 500_000, f"{count / seconds:,.0f} records per second of CPU time"
     assert found.bytes / count < 24, "half of a record at most"
-
-
-# --- spekctl log ---------------------------------------------------------------------------------
-
-
-def test_csv_has_every_row_in_words(spekctl: Spekctl, tmp_path: Path) -> None:
-    rows = records(3000)
-    rows["phase"][:1000] = 0
-    rows["phase"][-10:] = 2
-    rows["error"][5] = errno.EIO
-    outcome = spekctl("log", str(written(tmp_path / "log", rows)), "--csv")
-    assert (outcome.code, outcome.err) == (ExitCode.OK, "")
-    lines = outcome.out.splitlines()
-    assert lines[0] == ",".join(logfile.COLUMNS)
-    expected = [
-        ",".join(
-            map(
-                str,
-                (
-                    *(row[name] for name in ("at_ns", "issue_ns", "done_ns", "addr", "bytes")),
-                    row["replica"],
-                    ("first", "second")[row["stream"]],
-                    row["worker"],
-                    "ab"[row["asu"]],
-                    ("read", "write")[row["write"]],
-                    ("ramp", "measure", "drain")[row["phase"]],
-                    row["error"],
-                ),
-            )
-        )
-        for row in rows
-    ]
-    assert lines[1:] == expected
-
-
-def test_rows_can_be_chosen(spekctl: Spekctl, tmp_path: Path) -> None:
-    rows = records(3000)
-    rows["phase"][:1000] = 0
-    path = str(written(tmp_path / "log", rows))
-    mine = rows[(rows["stream"] == 1) & (rows["phase"] == 1)]
-
-    def arrivals(*options: str) -> list[int]:
-        lines = spekctl("log", path, "--csv", *options).out.splitlines()[1:]
-        return [int(line.split(",")[0]) for line in lines]
-
-    assert arrivals("--limit", "7") == rows["at_ns"][:7].tolist()
-    assert arrivals("--stream", "second", "--phase", "measure") == mine["at_ns"].tolist()
-    some = arrivals("--stream", "second", "--phase", "measure", "--limit", "9")
-    assert some == mine["at_ns"][:9].tolist()
-
-
-def test_a_limit_ends_inside_a_later_piece(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    writer = LogWriter(path)
-    for seed in range(3):
-        writer.add(records(1 << 19, seed=seed))
-    writer.finish(header())
-    selection = logstats.Selection(limit=(1 << 20) + 5)
-    sizes = [len(rows["stream"]) for rows in selection.rows(open_log(path), ["op"])]
-    assert (sum(sizes), sizes[-1]) == ((1 << 20) + 5, 5)
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (("--stream", "secnd"), "no stream 'secnd'; did you mean 'second'?"),
-        (("--stream", "zzz"), "no stream 'zzz'; it has first, second"),
-        (("--limit", "0"), "--limit must be at least 1, not 0"),
-        (("--phase", "drain"), "'drain' is not one of"),
-    ],
-)
-def test_wrong_choices_get_one_sentence(
-    options: tuple[str, ...], sentence: str, spekctl: Spekctl, tmp_path: Path
-) -> None:
-    outcome = spekctl("log", str(written(tmp_path / "log", records(10))), *options)
-    assert outcome.code == ExitCode.USAGE
-    assert sentence in outcome.sentence
-    assert outcome.out == ""
-
-
-def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path: Path) -> None:
-    path = written(tmp_path / "log", records(200_000))
-    program = f"{sys.executable} -m spekctl log {path} --csv | head -n 2"
-    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
-    assert done.stderr == ""
-    assert len(done.stdout.splitlines()) == 2
-
-
-def test_the_summary_is_exact(tmp_path: Path) -> None:
-    rows = records(20_000)
-    rows["phase"][:5000] = 0
-    rows["error"][7000] = errno.EIO
-    log = open_log(written(tmp_path / "log", rows))
-    summary = logstats.summarize(log, logstats.Selection(measure_only=True))
-    measured = rows[rows["phase"] == 1]
-    assert summary.records == len(measured) == 15_000
-    assert summary.errors == {errno.EIO: 1}
-    for stream in (0, 1, None):
-        for op in (0, 1, None):
-            if (stream, op) not in summary.cells:
-                continue
-            mine = measured[
-                (np.ones(len(measured), bool) if stream is None else measured["stream"] == stream)
-                & (np.ones(len(measured), bool) if op is None else measured["write"] == op)
-            ]
-            check_cell(summary.cells[stream, op], mine)
-    assert set(summary.cells) == {
-        (0, 0),
-        (0, 1),
-        (1, 0),
-        (1, 1),
-        (None, 0),
-        (None, 1),
-        (None, None),
-    }
-    fine = measured[measured["error"] == 0]
-    span = int(measured["done_ns"].max() - measured["at_ns"].min())
-    assert summary.span_ns == span
-    busy = int((fine["done_ns"] - fine["issue_ns"]).sum())
-    assert summary.outstanding == pytest.approx(busy / span)
-
-
-def check_cell(cell: logstats.Cell, rows: Any) -> None:
-    """Against arithmetic on plain integers."""
-    fine = [row for row in rows if not row["error"]]
-    assert (cell.ios, cell.errors) == (len(fine), len(rows) - len(fine))
-    assert cell.bytes == sum(int(row["bytes"]) for row in fine)
-    for found, start in ((cell.response, "at_ns"), (cell.service, "issue_ns")):
-        values = sorted(int(row["done_ns"]) - int(row[start]) for row in fine)
-        assert found is not None
-        assert found.mean_ns == pytest.approx(sum(values) / len(values), rel=1e-12)
-        assert found.max_ns == values[-1]
-        for share, value in ((0.5, found.p50_ns), (0.99, found.p99_ns), (0.999, found.p999_ns)):
-            assert value == values[math.ceil(len(values) * share - 1e-9) - 1]
-    arrivals = sorted(int(row["at_ns"]) for row in rows)
-    gaps = [after - before for before, after in pairwise(arrivals)]
-    assert cell.gaps is not None
-    assert cell.gaps.mean_ns == pytest.approx(sum(gaps) / len(gaps))
-    assert cell.gaps.cv == pytest.approx(np.std(gaps) / np.mean(gaps))
-
-
-def test_poisson_arrivals_have_a_variation_of_one(tmp_path: Path) -> None:
-    log = open_log(written(tmp_path / "log", records(100_000)))
-    gaps = logstats.summarize(log, logstats.Selection()).cells[None, None].gaps
-    assert gaps is not None
-    assert gaps.mean_ns == pytest.approx(10_000, rel=0.02)
-    assert gaps.cv == pytest.approx(1, abs=0.02)
-
-
-@given(st.lists(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9)), max_size=8), max_size=6))
-def test_a_footprint_is_a_set_of_blocks(batches: list[list[tuple[int, int]]]) -> None:
-    found, expected = logstats.Footprint(), set()
-    for batch in batches:
-        first = np.array([at for at, _ in batch], np.uint64)
-        end = np.array([at + length for at, length in batch], np.uint64)
-        found.add(first, end)
-        expected |= {block for at, length in batch for block in range(at, at + length)}
-        assert found.blocks == len(expected)
-
-
-def test_a_footprint_that_is_settled_now_and_then_is_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(logstats.Footprint, "_COMPACT", 10)
-    rng = np.random.default_rng(1)
-    found, expected = logstats.Footprint(), set()
-    for _ in range(50):
-        first = rng.integers(0, 500, 7).astype(np.uint64)
-        found.add(first, first + np.uint64(3))
-        expected |= {int(one) + i for one in first for i in range(3)}
-    assert len(found._parts) < 50
-    assert found.blocks == len(expected)
-
-
-def test_places_tell_sequential_and_rewritten_from_random(tmp_path: Path) -> None:
-    rows = np.zeros(3000, TYPE)
-    rows["at_ns"] = START_NS + 1000 * np.arange(3000, dtype="u8")
-    rows["issue_ns"] = rows["at_ns"]
-    # Completed in another order than they arrived.
-    rows["done_ns"] = rows["at_ns"] + 5000 + np.tile([9000, 0, 3000], 1000).astype("u8")
-    rows["bytes"] = 8192
-    rows["phase"] = 1
-    rows["addr"][:1000] = 8192 * np.arange(1000)  # one after the other
-    rows["stream"][1000:] = 1
-    rows["asu"][1000:] = 1
-    rows["write"][1000:] = 1
-    rows["addr"][1000:] = np.tile(16384 * np.arange(500), 4)  # with holes, four times over
-    log = open_log(written(tmp_path / "log", rows[np.argsort(rows["done_ns"], kind="stable")]))
-    summary = logstats.summarize(log, logstats.Selection())
-    runs, holes = summary.cells[0, 0], summary.cells[1, 1]
-    assert (runs.sequential, runs.footprint.blocks, runs.rewritten) == (999, 2000, 0.0)
-    assert (holes.sequential, holes.footprint.blocks, holes.rewritten) == (0, 1000, 0.75)
-    assert {asu: one.blocks for asu, one in summary.asus.items()} == {0: 2000, 1: 1000}
-
-
-def test_the_summary_is_printed_whole(spekctl: Spekctl, tmp_path: Path) -> None:
-    rows = records(20_000)
-    rows["phase"][:5000] = 0
-    rows["error"][7000] = errno.EIO
-    path = written(tmp_path / "log", rows, lost=12, complete=False, reason="stopped")
-    outcome = spekctl("log", str(path))
-    assert (outcome.code, outcome.err) == (ExitCode.OK, "")
-    assert "…" not in outcome.out
-    assert f"{path}: 20,000 records of mine on /dev/x (1 GiB), /dev/y (1 GiB), 12 lost; not" in (
-        outcome.out
-    )
-    assert "below: 15,000 I/Os of the measure phase" in outcome.out
-    lines = [line.split() for line in outcome.out.splitlines()]
-    (loads,) = [line for line in lines if line[:2] == ["all", "both"] and "." in line[3]][:1]
-    assert loads[2] == "14,999"
-    assert [line[:2] for line in lines if line[:1] in (["first"], ["second"], ["all"])] == 3 * [
-        ["first", "read"],
-        ["first", "write"],
-        ["second", "read"],
-        ["second", "write"],
-        ["all", "read"],
-        ["all", "write"],
-        ["all", "both"],
-    ]
-    assert "errors by cause: EIO 1" in outcome.out
-    assert "asu a: touched" in outcome.out
-
-
-def test_a_summary_of_nothing_says_so(spekctl: Spekctl, tmp_path: Path) -> None:
-    rows = records(10)
-    rows["phase"] = 0
-    outcome = spekctl("log", str(written(tmp_path / "log", rows)))
-    assert outcome.code == ExitCode.OK
-    assert "no I/O of the measure phase matches" in outcome.out
-    assert (
-        "below: 10 I/Os of all phases"
-        in spekctl("log", str(tmp_path / "log"), "--phase", "all").out
-    )
