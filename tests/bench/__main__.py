@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 import msgspec
-from bench import core_cost, raw, table
+from bench import core_cost, profile, raw, table
 from bench.build import build_tools
-from bench.cases import points
+from bench.cases import ROWS, points
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench
 
@@ -43,6 +43,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--passes", type=int, default=2, help="default: %(default)s")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "bench", metavar="DIR")
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="also say which functions the instructions go to (needs --only and perf)",
+    )
     parser.add_argument("--list", action="store_true", help="name the figures and end")
     return parser.parse_args(arguments)
 
@@ -87,6 +92,8 @@ def boot(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> list
     command += ["--tools", str(tools), "--passes", str(arguments.passes), "--points", *keys]
     if not arguments.only:
         command.append("--extras")
+    if arguments.profile:
+        command += ["--profile", str(arguments.out)]
     inherited = environment()
     guest = Guest(
         kernel=kernel,
@@ -123,6 +130,14 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
     )
 
 
+def show_profiles(bench: Bench, folder: Path) -> None:
+    """The functions of each figure, most expensive first."""
+    rows = {row.key: row for row in ROWS}
+    for one in bench.figures:
+        found = profile.read(folder, rows[one.row], one.key)
+        print("\n".join([f"\n{one.key}", *profile.lines(found, one.instructions)]))
+
+
 def main() -> int:
     """Measure on each kernel. Fails where something could not be measured, not where it is slow."""
     arguments = parse(sys.argv[1:])
@@ -131,6 +146,10 @@ def main() -> int:
         if arguments.list:
             print("\n".join(keys))
             return 0
+        if arguments.profile:
+            if not arguments.only:
+                raise SpekError("--profile needs --only: a profile of everything says nothing")
+            profile.check_perf()
         arguments.out.mkdir(parents=True, exist_ok=True)
         for word in arguments.kernels.split(","):
             kernel = find_kernel(word, installed=False)
@@ -138,6 +157,8 @@ def main() -> int:
             path = arguments.out / f"{kernel.label}.json"
             path.write_bytes(msgspec.json.format(msgspec.json.encode(bench), indent=1) + b"\n")
             table.show(bench)
+            if arguments.profile:
+                show_profiles(bench, arguments.out)
             print(f"bench: the result is {path}", file=sys.stderr)
     except (SpekError, BrokenMeasurementError) as error:
         print(f"bench: {error}", file=sys.stderr)

@@ -11,6 +11,7 @@ process sleeps while a run goes on.
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import random
 import subprocess
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-from bench import extras, raw
+from bench import extras, profile, raw
 from bench.cases import DISKS, DiskKind, Point, points
 from bench.counts import SyscallCounter, context_switches
 from bench.drivers import Drivers, run_floor
@@ -154,6 +155,11 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
         results.add(line)
     for counts in count_points(drivers, chosen):
         results.add(counts)
+    if arguments.profile:
+        for point in chosen:
+            say(f"profile: {point.key}")
+            run = functools.partial(drivers.time, point, point.row.long)
+            profile.record(Path(arguments.profile), point, run)
     if arguments.extras:
         say("prober")
         for sampling in extras.sampling(drivers, arguments.passes):
@@ -171,6 +177,7 @@ def main() -> int:
     parser.add_argument("--tools", required=True)
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--points", nargs="*", default=[])
+    parser.add_argument("--profile", default="", metavar="DIR")
     parser.add_argument("--extras", action="store_true")
     arguments = parser.parse_args()
     measure(Results(Path(arguments.results)), arguments)

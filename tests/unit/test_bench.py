@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from bench import figures, raw, table
+from bench import figures, profile, raw, table
 from bench.__main__ import wanted_points
 from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, points
 from bench.counts import parse_stats
@@ -255,6 +255,39 @@ def test_one_pass_claims_no_agreement() -> None:
 def test_result_can_be_read_again() -> None:
     result = bench(runs("floor-mq/d32", 2157.0, 2157.0))
     assert msgspec.json.decode(msgspec.json.encode(result), type=Bench) == result
+
+
+# ---- profiles ----
+
+KALLSYMS = """\
+ffffffff81000000 T _text
+ffffffff81000100 t null_queue_rq
+ffffffff81000200 D some_data
+ffffffff81000300 T blk_mq_alloc_request
+ffffffffc0000000 t account\t[spek]
+"""
+
+
+def test_profile_counts_the_thread_that_does_the_io() -> None:
+    samples = [
+        "spek/1/0 ffffffff81000104",
+        "spek/1/0 ffffffff810002ff",
+        "spek/1/0 ffffffffc0000040",
+        "kworker/0:1 ffffffff81000300",
+        " spek/1/0     55d0c0ffee00",
+    ]
+    found = profile.tally(samples, "spek/", profile.Symbols(KALLSYMS.splitlines()))
+
+    assert found.functions == {"null_queue_rq": 2, "account [spek]": 1, "(user space)": 1}
+    assert profile.lines(found, 2000.0)[:2] == [
+        "4 samples; instructions per I/O, share, function",
+        "  1000.0  50.00%  null_queue_rq",
+    ]
+
+
+def test_profile_without_samples_says_so() -> None:
+    found = profile.tally([], "fio", profile.Symbols(KALLSYMS.splitlines()))
+    assert profile.lines(found, 2000.0) == ["no samples"]
 
 
 # ---- what is measured ----
