@@ -16,7 +16,11 @@ from pathlib import Path
 
 import pytest
 from lib.guest_disks import emulated
+from lib.guest_netlink import DISK_MIB, MIB, SECOND, eventually, remove
+from lib.netlink_raw import Socket
 
+from spekctl.gen import spek
+from spekctl.gen.spek import Cmd
 from spekctl.vm import guest_side
 
 
@@ -144,3 +148,35 @@ def spekctl() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture(scope="module")
+def disks(spek_module: Path) -> Iterator[list[str]]:
+    """Three null_blk disks of 64 MiB for the whole file; the third takes 2 s for each I/O."""
+    before = set(guest_side.CONFIGFS.glob("nullb*")) if guest_side.CONFIGFS.exists() else set()
+    slow = {"irqmode": "2", "completion_nsec": str(2 * SECOND)}
+    nodes = [
+        guest_side.make_disk(
+            {"bytes": DISK_MIB * MIB, "block_size": 512, "options": options, "kind": "null_blk"}
+        )
+        for options in ({}, {}, slow)
+    ]
+    yield nodes
+    for item in set(guest_side.CONFIGFS.glob("nullb*")) - before:
+        (item / "power").write_text("0")
+        item.rmdir()
+
+
+@pytest.fixture
+def nl(spek_module: Path) -> Iterator[Socket]:
+    """A socket; afterwards nothing of the test is left in the kernel."""
+    with Socket(spek) as found:
+        yield found
+    with Socket(spek) as cleaner:
+        # The runs of the socket that was closed go meanwhile, which interrupts a dump.
+        while (left := cleaner.dump(Cmd.RUN_GET)).interrupted:
+            pass
+        for run in left.values:
+            remove(cleaner, run["id"])
+    # each run holds the module until its devices are free
+    assert eventually(lambda: Path("/sys/module/spek/refcnt").read_text().strip() == "0")

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Requests of the spek family for tests in the guest, as plain values."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from lib.netlink_raw import Answer, Refusal, Socket
+
+from spekctl.gen.spek import Cmd, Law, Pattern, RunState
+
+MIB = 1 << 20
+SECOND = 10**9
+DISK_MIB = 64
+# Commands that take the number of a run.
+BY_ID = [Cmd.RUN_GET, Cmd.RUN_START, Cmd.RUN_STOP, Cmd.RUN_DEL]
+DUMPS = [Cmd.STATS_GET, Cmd.INTERVAL_GET, Cmd.OP_GET]
+
+
+def target(node: str) -> dict[str, int]:
+    device = os.stat(node).st_rdev
+    return {"major": os.major(device), "minor": os.minor(device)}
+
+
+def stream(**changes: Any) -> dict[str, Any]:
+    values = {
+        "asu": 0,
+        "arrival": 0,
+        "read_ppm": 1_000_000,
+        "pattern": int(Pattern.UNIFORM),
+        "range_bytes": DISK_MIB * MIB,
+        "align_bytes": 4096,
+        "size": [{"bytes": 4096, "weight": 1}],
+        **changes,
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def asu(**changes: Any) -> dict[str, Any]:
+    values = {"bytes": DISK_MIB * MIB, "extent": [{"target": 0, "start": 0}], **changes}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def config(node: str, **changes: Any) -> dict[str, Any]:
+    """A run that is fine; a change to None leaves the attribute out."""
+    values = {
+        "name": "test",
+        "seed": 1,
+        "max_outstanding": 32,
+        "time_ns": 3600 * SECOND,
+        "worker": [{"cpu": 0}],
+        "target": [target(node)],
+        "asu": [asu()],
+        "arrival": [{"law": int(Law.CLOSED), "depth": 4}],
+        "stream": [stream()],
+        **changes,
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def new(nl: Socket, node: str, **changes: Any) -> int:
+    (answer,) = nl.ask(Cmd.RUN_NEW, **config(node, **changes)).values
+    return int(answer["id"])
+
+
+def state(nl: Socket, run: int) -> RunState:
+    return RunState(nl.ask(Cmd.RUN_GET, id=run).values[0]["state"])
+
+
+def eventually(what: Callable[[], bool], timeout_s: float = 30.0) -> bool:
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if what():
+            return True
+        time.sleep(0.02)
+    return what()
+
+
+def is_gone(nl: Socket, run: int) -> bool:
+    try:
+        nl.ask(Cmd.RUN_GET, id=run)
+    except Refusal as no:
+        assert no.errno == errno.ENOENT
+        return True
+    return False
+
+
+def is_free(node: str) -> bool:
+    try:
+        os.close(os.open(node, os.O_RDONLY | os.O_EXCL))
+    except OSError as error:
+        assert error.errno == errno.EBUSY
+        return False
+    return True
+
+
+def remove(nl: Socket, run: int) -> None:
+    """End and delete a run, whatever state it is in."""
+    try:
+        if state(nl, run) in (RunState.RUNNING, RunState.DRAINING):
+            nl.ask(Cmd.RUN_STOP, id=run)
+            assert eventually(lambda: state(nl, run) == RunState.DONE)
+        nl.ask(Cmd.RUN_DEL, id=run)
+    except Refusal as no:
+        assert no.errno == errno.ENOENT
+
+
+def refused(act: Callable[[], Answer]) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        act()
+    assert caught.value.text, "a refusal without a sentence"
+    return caught.value
