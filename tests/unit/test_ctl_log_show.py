@@ -214,9 +214,9 @@ def test_places_tell_sequential_and_rewritten_from_random(tmp_path: Path) -> Non
     log = open_log(written(tmp_path / "log", rows[np.argsort(rows["done_ns"], kind="stable")]))
     summary = logstats.summarize(log, logstats.Selection())
     runs, holes = summary.cells[0, 0], summary.cells[1, 1]
-    assert (runs.sequential, runs.footprint.blocks, runs.rewritten) == (999, 2000, 0.0)
-    assert (holes.sequential, holes.footprint.blocks, holes.rewritten) == (0, 1000, 0.75)
-    assert {asu: one.blocks for asu, one in summary.asus.items()} == {0: 2000, 1: 1000}
+    assert (runs.sequential, runs.distinct, runs.rewritten) == (999, 2000, 0.0)
+    assert (holes.sequential, holes.distinct, holes.rewritten) == (0, 1000, 0.75)
+    assert summary.asu_blocks == {0: 2000, 1: 1000}
 
 
 def test_the_summary_is_printed_whole(spekctl: Spekctl, tmp_path: Path) -> None:

@@ -246,13 +246,12 @@ def _places_table(summary: Summary) -> Table:
             # Blocks of different asus are different blocks: those are in the lines below.
             table.add_row(row.name, row.op, f"{cell.blocks:,}", "", "", "", sequential)
             continue
-        distinct = cell.footprint.blocks
         table.add_row(
             row.name,
             row.op,
             f"{cell.blocks:,}",
-            f"{distinct:,}",
-            units.format_bytes(distinct * 4096),
+            f"{cell.distinct:,}",
+            units.format_bytes(cell.distinct * 4096),
             f"{cell.rewritten:.2%}",
             sequential,
         )
@@ -263,9 +262,9 @@ def _foot(summary: Summary) -> list[str]:
     from spekctl import units
 
     lines = [""]
-    for number, footprint in sorted(summary.asus.items()):
+    for number, blocks in sorted(summary.asu_blocks.items()):
         asu = summary.header.asus[number]
-        touched = footprint.blocks * 4096
+        touched = blocks * 4096
         lines.append(
             f"  asu {asu.name}: touched {units.format_bytes(touched)} of"
             f" {units.format_bytes(asu.bytes)} ({touched / asu.bytes:.1%})"
