@@ -275,6 +275,8 @@ class LogFile:
     def batches(self, columns: Sequence[str] | None = None, rows: int = ROW_GROUP) -> Iterator[Any]:
         """The rows as pyarrow.RecordBatch of at most @rows, as they lie; @columns only."""
         names = list(columns) if columns is not None else list(COLUMNS)
+        if not self._file.num_row_groups:
+            return  # pyarrow 18 cannot read nothing
         try:
             yield from self._file.iter_batches(batch_size=rows, columns=names)
         except OSError as error:
