@@ -115,10 +115,9 @@ class IoLog:
 
         @ios: I/Os of the run as its statistics have them."""
         writer = self._stop()
-        with self._noting_failure():
-            writer.flush()
         if not self._useless:
             with self._noting_failure():
+                writer.flush()
                 writer.finish(self._header(plan, info, writer.records, ios))
         if self._useless:
             writer.discard()
@@ -161,15 +160,16 @@ class IoLog:
 
     @contextlib.contextmanager
     def _noting_failure(self) -> Iterator[None]:
-        """A log that cannot be written is remarked upon, and of no use any more."""
+        """A log that is full ends. One that cannot be written is of no use any more; whatever it
+        is (disk, memory, pyarrow), it ends the log and not the run."""
         try:
             yield
-        except OSError as error:
-            self._fail(logfile.reason_of(error))
-
-    def _fail(self, reason: str) -> None:
-        self._useless = True
-        self._trouble = f"{self._path} could not be written and was deleted ({reason})"
+        except LogFullError as error:
+            self._trouble = error.message
+        except Exception as error:
+            self._useless = True
+            reason = _reason_of(error)
+            self._trouble = f"{self._path} could not be written and was deleted ({reason})"
 
     def _header(self, plan: Plan, info: RunInfo, records: int, ios: int) -> LogHeader:
         return LogHeader(
@@ -227,9 +227,8 @@ class IoLog:
                     self._blocks.put(block)
             for block in filler.rest():
                 self._blocks.put(block)
-        except (OSError, SpekError) as error:
-            reason = logfile.reason_of(error) if isinstance(error, OSError) else str(error)
-            self._trouble = f"reading from the kernel side failed ({reason})"
+        except Exception as error:
+            self._trouble = f"reading from the kernel side failed ({_reason_of(error)})"
         finally:
             self._blocks.put(None)
 
@@ -241,15 +240,15 @@ class IoLog:
         while (block := self._blocks.get()) is not None:
             if self._trouble:
                 continue
-            try:
+            with self._noting_failure():
                 self._writer.add(block)
-            except LogFullError as error:
-                self._trouble = error.message
-            except OSError as error:
-                self._fail(logfile.reason_of(error))
-            except Exception as error:
-                # Whatever it is (memory, pyarrow), it ends the log and not the run.
-                self._fail(f"{type(error).__name__}: {error}")
+
+
+def _reason_of(error: Exception) -> str:
+    """What went wrong, in the words of whoever knows it best."""
+    if isinstance(error, OSError):
+        return logfile.reason_of(error)
+    return str(error) if isinstance(error, SpekError) else f"{type(error).__name__}: {error}"
 
 
 class _Filler:

@@ -167,7 +167,8 @@ class LogWriter:
 
     def _free_bytes(self) -> int:
         room = os.statvfs(self.path.parent)
-        return room.f_bavail * room.f_frsize
+        # Some file systems, made of software, do not say.
+        return room.f_bavail * room.f_frsize if room.f_blocks else 1 << 62
 
     def add(self, block: Block) -> None:
         """Records to the end of the log.

@@ -228,16 +228,28 @@ def test_a_writer_that_fails_ends_the_log_and_not_the_run(
     assert not path.exists() and not path.with_name("log.part").exists()
 
 
-def test_a_disk_that_fails_at_the_end_is_said(
-    spekctl: Spekctl, kernel: LoggingKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (OSError(errno.EIO, "Input/output error"), "(Input/output error)"),
+        (MemoryError("malloc of 48 bytes"), "(MemoryError: malloc of 48 bytes)"),
+    ],
+)
+def test_a_log_that_fails_at_the_end_is_said(
+    error: Exception,
+    text: str,
+    spekctl: Spekctl,
+    kernel: LoggingKernel,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     def broken(self: LogWriter) -> None:
-        raise OSError(errno.EIO, "Input/output error")
+        raise error
 
     monkeypatch.setattr(LogWriter, "flush", broken)
     outcome, found = logged(spekctl, tmp_path / "log")
     assert outcome.code == ExitCode.OK
-    assert "(Input/output error)" in found["log"]["text"]
+    assert text in found["log"]["text"]
     assert found["log"]["lost"] == 300
     assert not (tmp_path / "log.part").exists()
 

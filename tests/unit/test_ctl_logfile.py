@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -138,6 +140,14 @@ def test_a_nearly_full_disk_is_refused_at_the_start(
     with pytest.raises(UsageError, match=r"has 63 MiB left, and a log needs 64 MiB in reserve"):
         LogWriter(tmp_path / "log")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_system_that_does_not_know_its_size_is_taken_to_be_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = SimpleNamespace(f_blocks=0, f_bavail=0, f_frsize=0)
+    monkeypatch.setattr(os, "statvfs", lambda path: unknown)
+    assert len(column(written(tmp_path / "log", records(10)), "op")) == 10
 
 
 def test_a_disk_that_fills_up_ends_a_log_that_is_whole_up_to_there(
