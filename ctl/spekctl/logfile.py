@@ -11,6 +11,7 @@ for a log.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -208,13 +209,10 @@ class LogWriter:
 
     def discard(self) -> None:
         """Give the log up and delete what there is of it."""
-        # The footer of a broken file would not make it readable; only the descriptor matters.
-        try:
+        # Only the descriptor matters: a footer would not make a broken file readable.
+        with contextlib.suppress(Exception):
             self._writer.close()
-        except (OSError, ValueError):
-            pass
-        finally:
-            self.part.unlink(missing_ok=True)
+        self.part.unlink(missing_ok=True)
 
 
 def reason_of(error: OSError) -> str:
