@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl log out.parquet
-  spekctl log out.parquet --csv --stream asu1-1 --phase measure > asu1-1.csv
+  spekctl log out.parquet --csv --stream 1-2 --phase measure > 1-2.csv
 
 The file is ordinary Parquet: pandas, polars and DuckDB read it, too. Times are CLOCK_MONOTONIC
 in nanoseconds; response time is completion minus arrival, service time completion minus issue.
