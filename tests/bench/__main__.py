@@ -82,35 +82,29 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def boot(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> list[raw.AnyLine]:
+def boot(kernel: Kernel, words: list[str], out: Path, icount: bool = True) -> list[raw.AnyLine]:
     """Measure in a guest; what it wrote."""
-    results = arguments.out / f"{kernel.label}.lines"
-    results.unlink(missing_ok=True)
-    results.touch()
-    modules, tools = build_modules(kernel), build_tools(kernel)
-    command = [sys.executable, "-m", "bench.guest", "--results", str(results)]
-    command += ["--tools", str(tools), "--passes", str(arguments.passes), "--points", *keys]
-    if not arguments.only:
-        command.append("--extras")
-    if arguments.profile:
-        command += ["--profile", str(arguments.out)]
+    results = out / f"{kernel.label}{'' if icount else '-scaling'}.lines"
+    results.write_bytes(b"")
+    modules = build_modules(kernel)
     inherited = environment()
     guest = Guest(
         kernel=kernel,
-        command=command,
-        share=[arguments.out],
+        command=[sys.executable, "-m", "bench.guest", "--results", str(results), *words],
+        share=[out],
         environment={
             **inherited,
             "PYTHONPATH": f"{inherited['PYTHONPATH']}:{ROOT / 'tests'}",
             "SPEK_MODULES": str(modules[0].parent),
         },
         cwd=ROOT,
-        icount=True,
+        icount=icount,
         limit_s=LIMIT_S,
     )
-    print(f"bench: booting {kernel.release}, counting instructions", file=sys.stderr, flush=True)
+    how = "counting instructions" if icount else "with two CPUs"
+    print(f"bench: booting {kernel.release}, {how}", file=sys.stderr, flush=True)
     outcome = run_guest(guest)
-    (arguments.out / f"{kernel.label}.console").write_text(outcome.console)
+    results.with_suffix(".console").write_text(outcome.console)
     if outcome.exit_status != 0:
         why = outcome.failure or f"the measurement ended with status {outcome.exit_status}"
         raise BrokenMeasurementError(f"{kernel.release}: {why}")
@@ -120,9 +114,17 @@ def boot(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> list
 
 def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> Bench:
     """All figures of one kernel."""
-    lines = boot(kernel, keys, arguments)
+    words = ["--tools", str(build_tools(kernel)), "--passes", str(arguments.passes)]
+    words += ["--points", *keys]
+    if arguments.profile:
+        words += ["--profile", str(arguments.out)]
+    scaling: list[raw.AnyLine] = []
+    if not arguments.only:
+        words.append("--extras")
+        scaling = boot(kernel, ["--scaling"], arguments.out, icount=False)
+    lines = boot(kernel, words, arguments.out)
     return bench_of(
-        lines,
+        [*scaling, *lines],
         keys,
         core={} if arguments.only else core_cost.measure(),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

@@ -70,8 +70,8 @@ class Row:
 
     @property
     def counts_busy_time(self) -> bool:
-        """The CPU idles while the disk works: that time is no instructions."""
-        return self.disk == "slow"
+        """The CPU idles while the disk or fio's start works: that time is no instructions."""
+        return self.disk == "slow" or self.runner == "fio"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,17 @@ from bench.result import Bench, Demand, figure
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """@value gives what was measured, or None where that was not done; at most @limit is met."""
+    """@value gives what was measured, or None where that was not done."""
 
     text: str
     limit: float
     value: Callable[[Bench], float | None]
+    at_least: bool = False
+
+    def judge(self, value: float) -> Demand:
+        """Whether the limit is kept."""
+        met = value >= self.limit if self.at_least else value <= self.limit
+        return Demand(self.text, value, self.limit, self.at_least, met)
 
 
 def _ratio(row: str, to: str, conditions: Conditions = DEEP) -> Callable[[Bench], float | None]:
@@ -68,6 +74,10 @@ def _open_loop(bench: Bench) -> float | None:
     return shares[0] if shares else None
 
 
+def _scaling(bench: Bench) -> float | None:
+    return bench.scaling.ratio if bench.scaling else None
+
+
 RULES = (
     Rule("mq to the floor of requests", 1.08, _ratio("spek-mq", "floor-mq")),
     Rule("mq to the floor of io_uring", 0.60, _ratio("spek-mq", "uring")),
@@ -84,6 +94,7 @@ RULES = (
     Rule("prober at 10 ms, share of a CPU", 0.005, _prober),
     Rule("idle module: the floor with spek loaded to without", 1.005, _idle),
     Rule("1,000 IOPS Poisson, share of a CPU", 0.05, _open_loop),
+    Rule("two workers to one, throughput", 1.9, _scaling, at_least=True),
 )
 
 
@@ -93,5 +104,5 @@ def judge(bench: Bench) -> list[Demand]:
     for rule in RULES:
         value = rule.value(bench)
         if value is not None:
-            found.append(Demand(rule.text, value, rule.limit, value <= rule.limit))
+            found.append(rule.judge(value))
     return found

@@ -17,12 +17,13 @@ from spekctl.config import ResolvedArrival, RunConfig
 from spekctl.gen import spek_prober
 from spekctl.model import Law
 from spekctl.prober import Prober
-from spekctl.records import Metric
+from spekctl.records import Metric, Phase
 from spekctl.stats import percentile
 
 FLOOR_SHORT, FLOOR_LONG = 4_000, 44_000
 SAMPLED_IOS = 80_000
 SAMPLE_NS = 1_000_000
+SCALING_PAIRS, SCALING_NS = 7, SECOND_NS
 LOOP_SHORT_NS, LOOP_LONG_NS = SECOND_NS // 2, 5 * SECOND_NS // 2
 # law, I/Os per second, ns of spinning before an arrival
 LOOPS: tuple[tuple[Law, int, int], ...] = (
@@ -128,3 +129,25 @@ def _open_loop(drivers: Drivers, config: RunConfig) -> raw.OpenLoop:
         slip_p99_ns=percentile(slip, 990_000),
         slip_max_ns=slip.max_ns,
     )
+
+
+# ---- two workers ----
+
+
+def scaling(drivers: Drivers, node: str) -> Iterator[raw.Scaling]:
+    """Throughput of one worker and of two, each on a CPU of its own, by turns."""
+    for number in range(1, SCALING_PAIRS + 1):
+        iops = []
+        for workers in (1, 2):
+            config = one_stream(
+                node,
+                backend="mq",
+                depth=32 * workers,
+                workers=workers,
+                time_ns=SCALING_NS,
+                batch=16,
+            )
+            outcome = drivers.finish_with_times(config)
+            measured_ns = outcome.info.drain_ns - outcome.info.measure_ns
+            iops.append(outcome.ios(phase=Phase.MEASURE) * SECOND_NS / measured_ns)
+        yield raw.Scaling(number=number, one_iops=iops[0], two_iops=iops[1])

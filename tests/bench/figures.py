@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from bench import raw
 from bench.cases import Conditions, Point, points
 from bench.demands import judge
-from bench.result import VERSION, Bench, Figure, OpenLoop, Prober
+from bench.result import VERSION, Bench, Figure, OpenLoop, Prober, Scaling
 
 TOLERANCE = 0.005  # two measurements of one figure may differ by so much of it
 # Rows that others are compared with, under the same conditions.
@@ -140,6 +141,12 @@ def open_loops_of(lines: Sequence[raw.AnyLine]) -> list[OpenLoop]:
     return found
 
 
+def scaling_of(lines: Sequence[raw.AnyLine]) -> Scaling | None:
+    """The median of the pairs; None if that was not measured."""
+    found = [one.two_iops / one.one_iops for one in lines if isinstance(one, raw.Scaling)]
+    return Scaling(ratio=statistics.median(found), ratios=found) if found else None
+
+
 def bench_of(
     lines: Sequence[raw.AnyLine],
     wanted: Sequence[str],
@@ -163,6 +170,7 @@ def bench_of(
         idle_floor=idle_floor_of(lines),
         prober=prober_of(lines),
         open_loops=open_loops_of(lines),
+        scaling=scaling_of(lines),
         core=core,
         demands=[],
     )

@@ -2,6 +2,7 @@
 """In the guest: set up the disks, run every point in every pass, write a line for each run.
 
     python -m bench.guest --results FILE --tools DIR --points KEY... [--extras]
+    python -m bench.guest --results FILE --scaling
 
 Under -icount a guest's clock counts instructions, so everything that runs beside a measurement
 is part of it: nothing does. What boot has left behind is waited for, udev is ended, and this
@@ -29,8 +30,7 @@ from lib import guest_modules
 from lib.guest_disks import make_null
 
 DISK_MIB = 4096
-SETTLE_S = 20  # of the guest's time, most of it idle: costs nothing
-COUNTS_SHORT, COUNTS_LONG = 1_000, 6_000
+SETTLE_S = 10  # where instructions are counted idle time passes at once
 
 
 class Results:
@@ -121,7 +121,7 @@ def count_points(drivers: Drivers, chosen: list[Point]) -> Iterator[raw.Counts]:
     with counter.on():
         for done, point in enumerate(chosen):
             say(f"counts: {done + 1}/{len(chosen)} {point.key}")
-            for count in (COUNTS_SHORT, COUNTS_LONG):
+            for count in (point.row.short, point.row.long):
                 switches, syscalls = context_switches(), counter.read()
                 drivers.time(point, count)
                 yield raw.Counts(
@@ -170,17 +170,29 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
     results.add(raw.Done())
 
 
+def scale(results: Results, _arguments: argparse.Namespace) -> None:
+    """In a guest of its own, with two CPUs and a clock that runs as clocks do."""
+    node, _item = make_null(DISK_MIB, **{**DISKS["plain"], "submit_queues": 2})
+    calm_down()
+    guest_modules.load(Path(os.environ["SPEK_MODULES"], "spek.ko"))
+    for line in extras.scaling(Drivers(Path(), {"plain": node}), node):
+        results.add(line)
+    results.add(raw.Done())
+
+
 def main() -> int:
     """Measure."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--results", required=True)
-    parser.add_argument("--tools", required=True)
+    parser.add_argument("--tools", default="")
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--points", nargs="*", default=[])
     parser.add_argument("--profile", default="", metavar="DIR")
     parser.add_argument("--extras", action="store_true")
+    parser.add_argument("--scaling", action="store_true")
     arguments = parser.parse_args()
-    measure(Results(Path(arguments.results)), arguments)
+    what = scale if arguments.scaling else measure
+    what(Results(Path(arguments.results)), arguments)
     return 0
 
 

@@ -90,11 +90,19 @@ class OpenLoop(Line, frozen=True, tag="open-loop"):
     slip_max_ns: int
 
 
+class Scaling(Line, frozen=True, tag="scaling"):
+    """Throughput of one worker and of two, one after the other, by a clock that is no counter."""
+
+    number: int
+    one_iops: float
+    two_iops: float
+
+
 class Done(Line, frozen=True, tag="done"):
     """The last line of a measurement that is complete."""
 
 
-AnyLine = Environment | Time | Counts | Idle | Sampling | OpenLoop | Done
+AnyLine = Environment | Time | Counts | Idle | Sampling | OpenLoop | Scaling | Done
 
 
 def read(path: Path) -> list[AnyLine]:

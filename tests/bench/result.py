@@ -63,12 +63,20 @@ class OpenLoop(Part, frozen=True):
     switches: Annotated[float, Meta(description="Context switches per I/O.")]
 
 
+class Scaling(Part, frozen=True):
+    """Two workers on two CPUs, under ordinary emulation: as good as the host's CPUs were free."""
+
+    ratio: Annotated[float, Meta(description="Throughput of two to that of one; the median.")]
+    ratios: list[float]
+
+
 class Demand(Part, frozen=True):
     """A number that is asked for, and whether it was reached."""
 
     text: str
     value: float
     limit: float
+    at_least: Annotated[bool, Meta(description="The limit is a lower one.")]
     met: bool
 
 
@@ -87,6 +95,7 @@ class Bench(Part, frozen=True):
     ]
     prober: Prober | None
     open_loops: list[OpenLoop]
+    scaling: Scaling | None
     core: Annotated[dict[str, float], Meta(description="The core alone, per operation.")]
     demands: list[Demand]
 

@@ -166,14 +166,15 @@ def _prober_sentence(bench: Bench) -> str:
 
 
 def _demands(bench: Bench) -> Table:
-    table = _table("What is asked for", "", "measured", "at most", "")
+    table = _table("What is asked for", "", "measured", "limit", "")
     for demand in bench.demands:
         is_share = "share" in demand.text
         form = ".3%" if is_share else ",.0f" if demand.limit >= 10 else ".4g"
         table.add_row(
             demand.text,
             _zero(format(demand.value, form)) if not is_share else format(demand.value, form),
-            format(demand.limit, ".2%" if is_share else "g"),
+            ("at least " if demand.at_least else "")
+            + format(demand.limit, ".2%" if is_share else "g"),
             "met" if demand.met else "NOT MET",
         )
     return table

@@ -12,6 +12,7 @@ from bench import figures, profile, raw, table
 from bench.__main__ import wanted_points
 from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, points
 from bench.counts import parse_stats
+from bench.drivers import libraries_of
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench, Demand, figure
 from rich.console import Console
@@ -185,6 +186,16 @@ def test_open_loop_shows_the_steady_state() -> None:
     assert (loop.switches, loop.slip_p50_ns) == (2.0, 2500)
 
 
+@pytest.mark.parametrize(("ratio", "met"), [(1.95, True), (1.85, False)])
+def test_scaling_is_the_median_of_the_pairs(ratio: float, met: bool) -> None:
+    pairs = [raw.Scaling(1, 100.0, 50.0), raw.Scaling(2, 100.0, 100 * ratio)]
+    pairs.append(raw.Scaling(3, 100.0, 300.0))
+
+    asked = demand(bench(pairs), "two workers")
+
+    assert (asked.value, asked.at_least, asked.met) == (pytest.approx(ratio), True, met)
+
+
 def test_idle_floor_is_compared_with_the_floor() -> None:
     lines = [raw.Idle(1, 4_000, 8_000_000), raw.Idle(1, 44_000, 88_000_000)]
     result = bench([*lines, *runs("floor-mq/d32", 2002.0)])
@@ -221,7 +232,7 @@ def test_log_costs_the_difference() -> None:
     lines = runs("spek-mq/d32", 2200.0) + runs("spek-mq-log/d32", 2340.0)
 
     assert demand(bench(lines), "log, instructions per I/O on mq") == Demand(
-        "log, instructions per I/O on mq", pytest.approx(140.0), 150, True
+        "log, instructions per I/O on mq", pytest.approx(140.0), 150, False, True
     )
 
 
@@ -255,6 +266,20 @@ def test_one_pass_claims_no_agreement() -> None:
 def test_result_can_be_read_again() -> None:
     result = bench(runs("floor-mq/d32", 2157.0, 2157.0))
     assert msgspec.json.decode(msgspec.json.encode(result), type=Bench) == result
+
+
+LDD = """\
+\tlinux-vdso.so.1 (0x00007ffc8a1f2000)
+\tlibaio.so.1 => /lib/x86_64-linux-gnu/libaio.so.1 (0x00007f0000000000)
+\t/lib64/ld-linux-x86-64.so.2 (0x00007f0000200000)
+"""
+
+
+def test_libraries_of_a_program_and_its_loader() -> None:
+    assert libraries_of(LDD) == [
+        "/lib/x86_64-linux-gnu/libaio.so.1",
+        "/lib64/ld-linux-x86-64.so.2",
+    ]
 
 
 # ---- profiles ----
