@@ -159,6 +159,7 @@ def test_streams_differ_by_colour_and_directions_by_marker(tmp_path: Path) -> No
         read, write = found[f"{stream} read"], found[f"{stream} write"]
         assert read.get_color() == write.get_color()
         assert (read.get_marker(), write.get_marker()) == ("o", "^")
+        assert read.get_markersize() == write.get_markersize()
     assert all(one.get_rasterized() for one in found.values())
     (legend,) = figure.legends
     names = [text.get_text() for text in legend.get_texts()]
@@ -373,6 +374,19 @@ def test_phases_are_shaded_and_named(tmp_path: Path) -> None:
         assert ramp == drain != measure == "#ffffff"
     names = {text.get_text(): text.xy[0] for text in figure.axes[0].texts}
     assert names == {"ramp": 0, "measure": 2, "drain": 12}
+
+
+def test_a_phase_that_took_no_time_is_not_named(tmp_path: Path) -> None:
+    path = write_result(tmp_path / "r.json", intervals()[2:])
+    whole = source.load_result(path)
+    ramp = msgspec.structs.replace(whole.phases[0], start_ns=MEASURE_NS)
+    phases = [ramp, *whole.phases[1:]]
+    path.write_bytes(result.encode(msgspec.structs.replace(whole, phases=phases)))
+    figure = timeline.draw(timeline.of_result(path))
+    assert {text.get_text(): text.xy[0] for text in figure.axes[0].texts} == {
+        "measure": 0,
+        "drain": 10,
+    }
 
 
 def test_a_missing_interval_leaves_a_gap(tmp_path: Path) -> None:
@@ -824,6 +838,14 @@ def test_the_foot_names_file_workload_and_device(tmp_path: Path) -> None:
     text = foot(timeline.draw(timeline.of_result(write_result(tmp_path / "s.json", rows, "spc1"))))
     assert text.endswith("\nSPC-1-like, unaudited")
     assert "SPC-1-like, unaudited" in foot(make_curve(tmp_path))
+
+
+def test_the_foot_names_the_machine_if_it_has_a_name(tmp_path: Path) -> None:
+    whole = source.load_result(write_result(tmp_path / "r.json", []))
+    for name, end in (("rig7", " on rig7"), ("(none)", "Linux 6.1"), ("", "Linux 6.1")):
+        machine = msgspec.structs.replace(whole.environment, hostname=name, kernel="6.1")
+        made = msgspec.structs.replace(whole, environment=machine)
+        assert source.result_origin(Path("r.json"), made).details.endswith(end)
 
 
 def test_lost_records_and_early_ends_are_told(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,13 +144,15 @@ def draw(scatter: Scatter, title: str = "") -> Figure:
     )
     palette = style.colours(len(scatter.streams))
     unit, unit_s = style.clock_unit(scatter.end_s - scatter.start_s)
-    crowd = np.bincount(
-        [one.panel for one in scatter.clouds], [len(one.time_s) for one in scatter.clouds]
-    )
+    crowd: Counter[int] = Counter()
+    of_stream: Counter[tuple[int, int]] = Counter()
+    for cloud in scatter.clouds:
+        crowd[cloud.panel] += len(cloud.time_s)
+        of_stream[cloud.panel, cloud.stream] += len(cloud.time_s)
     # Sparse clouds last, so that dense ones don't hide them.
     for cloud in sorted(scatter.clouds, key=lambda one: -len(one.time_s)):
         axis = axes[shown.index(cloud.panel)]
-        size, alpha = _mark(len(cloud.time_s), crowd[cloud.panel])
+        size, alpha = _mark(of_stream[cloud.panel, cloud.stream], crowd[cloud.panel])
         axis.plot(
             cloud.time_s / unit_s,
             cloud.address / style.byte_unit(scatter.panels[cloud.panel].bytes)[1],
@@ -195,8 +198,8 @@ def _marker(write: bool) -> str:
     return "^" if write else "o"
 
 
-def _mark(count: int, crowd: float) -> tuple[float, float]:
-    """(size in points, opacity) of so many points among a crowd: density shows, few are seen."""
+def _mark(count: int, crowd: int) -> tuple[float, float]:
+    """(size in points, opacity) of a stream's points among a crowd: density shows, few are seen."""
     size = min(4.0, max(0.8, 4.0 * (1000 / crowd) ** 0.35))
     if count < crowd / 10:
         size = min(4.0, 1.5 * size)

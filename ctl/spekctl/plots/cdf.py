@@ -128,8 +128,9 @@ def draw(
     ]
     if not curves:
         raise UsageError(f"there are no {' or '.join(chosen)} I/Os in {', '.join(names)}")
-    medians = [max(1, stats.percentile(times, 500_000)) for _, _, times in curves]
-    unit, unit_ns = style.ns_unit(float(np.exp(np.log(medians).mean())))
+    # From the middle of the axis: between medians and maxima, as a logarithm sees it.
+    typical = [(stats.percentile(times, 500_000), times.max_ns) for _, _, times in curves]
+    unit, unit_ns = style.ns_unit(float(np.exp(np.log(np.maximum(1, typical)).mean())))
     for file, name, times in curves:
         ns, share = steps(times)
         # From 0 at the smallest time; at the largest the last step leaves through the top.

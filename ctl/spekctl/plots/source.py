@@ -138,8 +138,10 @@ def _device(facts: TargetFacts) -> str:
 
 
 def _machine(environment: Environment) -> str:
-    name, linux = environment.hostname, environment.kernel
-    return f"spek {environment.module_version}, Linux {linux} on {name}"
+    text = f"spek {environment.module_version}, Linux {environment.kernel}"
+    # A guest has no name and says so in its own way.
+    name = environment.hostname.strip("()")
+    return f"{text} on {name}" if name not in ("", "none") else text
 
 
 def load_points(path: Path) -> Curve:

@@ -89,6 +89,7 @@ def of_result(path: Path) -> Timeline:
         [
             PhaseSpan(one.phase, (one.start_ns - zero) / 1e9, (one.end_ns - zero) / 1e9)
             for one in result.phases
+            if one.end_ns > one.start_ns
         ],
         result.outcome.offered_iops,
     )
