@@ -23,9 +23,9 @@ class SeriesProgress:
         """The next run: it should take @run_s, and all that follow @rest_s."""
         self.close()
         self._title, self._run_s, self._rest_s = title, run_s, rest_s
-        self._view = choose(self._mode, self._headline(run_s))
+        self._view = choose(self._mode, self._panel_title(run_s))
         if isinstance(self._view, LineProgress):
-            self.tell(self._headline(run_s))
+            self.tell(f"{self._name}: {self._news(run_s)}")
 
     def tell(self, text: str) -> None:
         """News of the series; nobody hears them who wants no view."""
@@ -46,7 +46,7 @@ class SeriesProgress:
             left_s = clock.left_s
             if left_s is None:
                 left_s = max(0.0, self._run_s - clock.elapsed_s)
-            self._view.title = self._headline(left_s)
+            self._view.title = self._panel_title(left_s)
         self._view.show(clock, news)
 
     def close(self) -> None:
@@ -55,6 +55,9 @@ class SeriesProgress:
             self._view.close()
         self._view = None
 
-    def _headline(self, left_s: float) -> str:
-        left = units.format_clock(left_s + self._rest_s)
-        return f"{self._name}: {self._title}, {left} left in all"
+    def _panel_title(self, left_s: float) -> str:
+        # What does not fit into the panel is cut: the names of many devices, not the time.
+        return f"{self._news(left_s)}: {self._name}"
+
+    def _news(self, left_s: float) -> str:
+        return f"{self._title}, {units.format_clock(left_s + self._rest_s)} left in all"

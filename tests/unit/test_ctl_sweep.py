@@ -306,9 +306,9 @@ def test_a_live_view_tells_it_too(kernel: QueueKernel, monkeypatch: pytest.Monke
     view.begin("point 2 of 3, 5 BSU", 30.0, 60.0)
     clock = progress.Clock(progress.Phase.MEASURE, progress.RunState.RUNNING, 10.0, 20.0, 0.3)
     view.show(clock, [])
-    assert views[0].title == "spc1 on /dev/x: point 2 of 3, 5 BSU, 1:20 left in all"
+    assert views[0].title == "point 2 of 3, 5 BSU, 1:20 left in all: spc1 on /dev/x"
     view.show(replace(clock, left_s=None, elapsed_s=25.0), [])
-    assert views[0].title.endswith("1:05 left in all")
+    assert "1:05 left in all" in views[0].title
     view.close()
     assert "1:20 left in all" in stream.getvalue()
 
