@@ -67,6 +67,7 @@ static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 			return -ENODEV;
 		}
 		run->polls |= run->targets[i].polled;
+		run->sends_bios |= run->targets[i].backend == &spek_backend_bio;
 	}
 	return 0;
 }

@@ -143,6 +143,7 @@ struct spek_worker_info {
  * @workers: config.nr_workers; NULL after DONE; also read under RCU
  * @shape: how slots are made, const
  * @polls: a target is polled, const
+ * @sends_bios: a target takes bios, const
  * @worker_info: what is known of the workers when they are gone
  * @count: requests sent to each target by workers that are gone
  * @log: log of each worker, kept for reading until the run goes; NULL without one
@@ -173,6 +174,7 @@ struct spek_run {
 	struct spek_worker * __rcu *workers;
 	struct spek_slot_shape shape;
 	bool polls;
+	bool sends_bios;
 	struct spek_worker_info *worker_info;
 	struct spek_target_count count[SPEK_MAX_TARGETS];
 	struct spek_iolog **log;

@@ -394,7 +394,8 @@ static bool issue(struct spek_worker *w)
 	if (!w->stalled && !is_due(w, ktime_get_ns()))
 		return false;
 	blk_start_plug(&plug);
-	plug.nr_ios = min(w->batch_hint, batch);
+	if (w->run->sends_bios)
+		plug.nr_ios = min(w->batch_hint, batch);
 	n = 0;
 	if (w->stalled) {
 		if (!send_stalled(w))
