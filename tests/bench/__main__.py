@@ -49,7 +49,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help="also say which functions the instructions go to (needs --only and perf)",
     )
     parser.add_argument("--list", action="store_true", help="name the figures and end")
-    return parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
+    parsed.out = parsed.out.resolve()
+    return parsed
 
 
 def wanted_points(only: str) -> list[str]:

@@ -66,7 +66,7 @@ class Row:
     conditions: tuple[Conditions, ...] = (DEEP,)
     disk: DiskKind = "plain"
     short: int = 4_000
-    long: int = 44_000
+    long: int = 84_000
 
     @property
     def counts_busy_time(self) -> bool:
@@ -115,14 +115,15 @@ ROWS: tuple[Row, ...] = (
     Row("spek-mq-rows", "spek mq, a row each 10 ms", "spek", ("mq", "rows")),
     Row("spek-mq-spc1", "spek mq, SPC-1-like, saturated", "spek", ("mq", "spc1")),
     Row("spek-bio-spc1", "spek bio, SPC-1-like, saturated", "spek", ("bio", "spc1")),
-    Row("fio-uring", "fio io_uring", "fio", ("--ioengine=io_uring",), ALL),
-    Row("fio-uring-tuned", "fio io_uring, tuned", "fio", FIO_TUNED),
+    Row("fio-uring", "fio io_uring", "fio", ("--ioengine=io_uring",), ALL, long=44_000),
+    Row("fio-uring-tuned", "fio io_uring, tuned", "fio", FIO_TUNED, long=164_000),
     Row(
         "fio-uring-polled",
         "fio io_uring, tuned, polled",
         "fio",
         (*FIO_TUNED, "--hipri=1"),
         disk="polled",
+        long=164_000,
     ),
     Row(
         "fio-uring-untimed",
@@ -130,9 +131,10 @@ ROWS: tuple[Row, ...] = (
         "fio",
         (*FIO_TUNED, "--hipri=1", FIO_UNTIMED),
         disk="polled",
+        long=164_000,
     ),
-    Row("fio-libaio", "fio libaio", "fio", ("--ioengine=libaio",), (DEEP, SINGLE)),
-    Row("fio-psync", "fio psync", "fio", ("--ioengine=psync",), (SINGLE,)),
+    Row("fio-libaio", "fio libaio", "fio", ("--ioengine=libaio",), (DEEP, SINGLE), long=44_000),
+    Row("fio-psync", "fio psync", "fio", ("--ioengine=psync",), (SINGLE,), long=44_000),
     Row("slow-spek-mq", "spek mq", "spek", ("mq",), (SINGLE,), "slow"),
     Row("slow-spek-bio", "spek bio", "spek", ("bio",), (SINGLE,), "slow"),
     Row("slow-fio-uring", "fio io_uring", "fio", ("--ioengine=io_uring",), (SINGLE,), "slow"),

@@ -93,12 +93,13 @@ def idle_ns() -> int:
 class Drivers:
     """Runs the rows; owns the connection to spek."""
 
-    def __init__(self, tools: Path, nodes: dict[str, str]) -> None:
-        """@tools: directory with spek_floor.ko and uring; @nodes: device node of each disk."""
+    def __init__(self, tools: Path, nodes: dict[str, str], fio: list[str]) -> None:
+        """@tools: directory with spek_floor.ko and uring; @nodes: device node of each disk;
+        @fio: the beginning of a command that runs it."""
         self.tools = tools
+        self.fio = fio
         self.nodes = nodes
         self.controller: Controller | None = None
-        self._fio_command: list[str] = []
         self._run: dict[Runner, Callable[[Point, int], int]] = {
             "floor": self._floor,
             "spek": self._spek,
@@ -145,9 +146,7 @@ class Drivers:
 
     def _fio(self, point: Point, count: int) -> int:
         conditions = point.conditions
-        if not self._fio_command:
-            self._fio_command = copy_program("fio", Path("/tmp/fio"))
-        command = [*self._fio_command, "--name=bench"]
+        command = [*self.fio, "--name=bench"]
         command += [f"--filename={self.nodes[point.row.disk]}"]
         command += ["--rw=randread", "--bs=4k", "--direct=1", "--readonly"]
         command += [f"--iodepth={conditions.depth}", f"--number_ios={count}"]

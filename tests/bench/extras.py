@@ -10,11 +10,9 @@ import msgspec
 from bench import raw
 from bench.counts import context_switches
 from bench.drivers import SECOND_NS, Drivers, idle_ns, run_floor
-from lib.guest_drive import PlainLink, one_stream
-from lib.netlink_raw import Socket
+from lib.guest_drive import one_stream
 
 from spekctl.config import ResolvedArrival, RunConfig
-from spekctl.gen import spek_prober
 from spekctl.model import Law
 from spekctl.prober import Prober
 from spekctl.records import Metric, Phase
@@ -51,23 +49,9 @@ def floor_before_spek(drivers: Drivers, passes: int) -> Iterator[raw.Idle]:
 # ---- the prober ----
 
 
-class _Link(PlainLink):
-    """To the prober, over a plain socket, whose requests cost a hundredth."""
-
-    def __init__(self) -> None:
-        self._socket = Socket(spek_prober)
-
-
-class _Prober(Prober):
-    """The prober's client over that link."""
-
-    def __init__(self) -> None:
-        self._link = _Link()
-
-
 def sampling(drivers: Drivers, passes: int) -> Iterator[raw.Sampling]:
     """What a busy CPU loses to the prober."""
-    with _Prober() as prober:
+    with Prober() as prober:
         for number in range(1, passes + 1):
             alone_ns = _floor(drivers, SAMPLED_IOS)
             probe = prober.start(SAMPLE_NS)

@@ -25,7 +25,7 @@ import msgspec
 from bench import extras, profile, raw
 from bench.cases import DISKS, DiskKind, Point, points
 from bench.counts import SyscallCounter, context_switches
-from bench.drivers import Drivers, run_floor
+from bench.drivers import Drivers, copy_program, run_floor
 from lib import guest_modules
 from lib.guest_disks import make_null
 
@@ -142,7 +142,7 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
     tools = Path(arguments.tools)
     chosen = [point for point in points() if point.key in arguments.points]
     nodes = make_disks()
-    drivers = Drivers(tools, nodes)
+    drivers = Drivers(tools, nodes, copy_program("fio", Path("/tmp/fio")))
     calm_down()
     results.add(environment(nodes, tools))
     if arguments.extras:
@@ -175,7 +175,7 @@ def scale(results: Results, _arguments: argparse.Namespace) -> None:
     node, _item = make_null(DISK_MIB, **{**DISKS["plain"], "submit_queues": 2})
     calm_down()
     guest_modules.load(Path(os.environ["SPEK_MODULES"], "spek.ko"))
-    for line in extras.scaling(Drivers(Path(), {"plain": node}), node):
+    for line in extras.scaling(Drivers(Path(), {"plain": node}, []), node):
         results.add(line)
     results.add(raw.Done())
 
