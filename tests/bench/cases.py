@@ -127,7 +127,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "fio-uring-untimed",
-        "fio io_uring, tuned, polled, untimed",
+        "fio io_uring, polled, untimed",
         "fio",
         (*FIO_TUNED, "--hipri=1", FIO_UNTIMED),
         disk="polled",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 from bench import raw
 from bench.counts import context_switches
-from bench.drivers import SECOND_NS, Drivers, idle_ns, run_floor
+from bench.drivers import CALM_S, SECOND_NS, Drivers, idle_ns, run_floor, set_iostats
 from lib.guest_drive import one_stream
 
 from spekctl.config import ResolvedArrival, RunConfig
@@ -35,8 +35,10 @@ LOOPS: tuple[tuple[Law, int, int], ...] = (
 
 
 def _floor(drivers: Drivers, count: int) -> int:
-    module = drivers.tools / "spek_floor.ko"
-    return run_floor(module, drivers.nodes["plain"], "mq", 32, 16, count)
+    module, node = drivers.tools / "spek_floor.ko", drivers.nodes["plain"]
+    set_iostats(node, False)
+    time.sleep(CALM_S)
+    return run_floor(module, node, "mq", 32, 16, count)
 
 
 def floor_before_spek(drivers: Drivers, passes: int) -> Iterator[raw.Idle]:

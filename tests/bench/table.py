@@ -51,10 +51,10 @@ def render(bench: Bench) -> RenderableType:
     if bench.core:
         parts.append(_core(bench))
     if bench.prober:
-        parts.append(Text(_prober_sentence(bench)))
+        parts.append(Text(f"\n{_prober_sentence(bench)}"))
     if bench.demands:
         parts.append(_demands(bench))
-    parts.append(Text(agreement(bench)))
+    parts.append(Text(f"\n{agreement(bench)}"))
     return Group(*parts)
 
 
@@ -64,8 +64,9 @@ def _measured(bench: Bench, rows: list[Row]) -> bool:
 
 
 def _table(title: str, first: str, *columns: str) -> Table:
+    title = f"\n{title}"
     table = Table(title=title, title_justify="left", title_style="italic", box=None, pad_edge=False)
-    table.add_column(first)
+    table.add_column(first, no_wrap=True)
     for column in columns:
         table.add_column(column, justify="right")
     return table
@@ -106,8 +107,8 @@ def _main(bench: Bench, rows: list[Row]) -> Table:
             continue
         first = _first_of(bench, row)
         cells = [instructions(one) for one in found]
-        cells.append(_number(first.switches if first else None, ".4f"))
-        cells.append(_number(first.syscalls if first else None, ".4f"))
+        cells.append(_number(first.switches if first else None, ".3f"))
+        cells.append(_number(first.syscalls if first else None, ".3f"))
         ratios = first.ratios if first else {}
         cells += [_number(ratios.get(reference), ".3f") for _header, reference in COMPARED]
         table.add_row(row.title, *cells)

@@ -244,7 +244,7 @@ def test_table_shows_figures_ratios_and_agreement() -> None:
     text = printed(bench(lines, core={"uniform": 92.04}))
 
     (row,) = [line for line in text.splitlines() if line.startswith("spek mq ")]
-    assert row.split() == ["spek", "mq", "2,529", "-", "-", "0.0000", "0.0625", "1.172", *"----"]
+    assert row.split() == ["spek", "mq", "2,529", "-", "-", "0.000", "0.062", "1.172", *"----"]
     assert "2 passes agree on all 2 figures within 0.5%" in text
     assert "uniform" in text and "92.0" in text
     assert "NOT MET" in text
