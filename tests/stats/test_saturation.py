@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A sweep over a disk of 2 ms and four requests at a time saturates at 2000 I/Os per second.
+
+In a guest whose clock counts instructions timers are exact, and what the guest itself takes is
+some thousand instructions, so a nanosecond each: the law of the device is all that is left.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from spekctl import curve
+
+SERVICE_NS = 2_000_000
+SLOTS = 4
+CAPACITY = SLOTS * 1_000_000_000 / SERVICE_NS
+SECONDS = 3
+BELOW = (500, 1000, 1600)
+ABOVE = (2500, 4000)
+LIMIT_S = 900
+
+
+@pytest.fixture(scope="module")
+def swept() -> curve.Curve:
+    rates = ",".join(str(rate) for rate in (*BELOW, *ABOVE))
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "spekctl", "vm", "--kernel", "6.1", "--icount", "--disk"),
+            f"null_blk,size=1G,irqmode=2,completion_nsec={SERVICE_NS},hw_queue_depth=64",
+            *("--", "sweep", "random-read-4k", "--device", "{disk1}", "--rate", rates),
+            *("--max-outstanding", str(SLOTS), "--time", f"{SECONDS}s", "--ramp", "500ms"),
+            *("--no-prober", "--progress", "none", "--json"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return msgspec.json.decode(done.stdout, type=curve.Curve)
+
+
+def test_below_saturation_all_that_is_offered_is_served(swept: curve.Curve) -> None:
+    for point in swept.points[: len(BELOW)]:
+        rate = point.load.value
+        # Arrivals are Poisson: their number is off by five standard deviations at most.
+        assert point.iops == pytest.approx(rate, abs=5 * math.sqrt(rate * SECONDS) / SECONDS)
+        assert point.service is not None
+        assert point.service.mean == pytest.approx(SERVICE_NS, rel=0.05)
+        assert point.stretch == pytest.approx(1, abs=0.01)
+
+
+def test_beyond_it_the_disk_does_what_littles_law_leaves_it(swept: curve.Curve) -> None:
+    for point in swept.points[len(BELOW) :]:
+        rate = point.load.value
+        assert point.iops == pytest.approx(CAPACITY, rel=0.05)
+        assert point.iops <= CAPACITY
+        assert point.service is not None and point.response is not None
+        assert point.service.mean == pytest.approx(SERVICE_NS, rel=0.05)
+        assert point.stretch == pytest.approx(rate / CAPACITY, rel=0.05)
+        # In the mean of the measure phase half of it and the ramp-up were overload.
+        waited_s = (rate - point.iops) / rate * (SECONDS / 2 + 0.5)
+        assert point.response.mean / 1e9 == pytest.approx(waited_s, rel=0.05)
