@@ -8,8 +8,10 @@
  * that, and there is no cheaper way through exported functions that we know of; so this is
  * what a load generator in the kernel can be compared with.
  *
- * path=bio: submit_bio() under a plug that knows how many are coming
- * path=mq: requests of the disk's own tags, by blk_insert_cloned_request()
+ * path=bio: submit_bio() under a plug
+ * path=mq: requests of the disk's own tags, by blk_insert_cloned_request(), under a plug
+ * A plug that knows how many are coming fetches tags in batches (hint=1). That saves bios a
+ * fifth, and costs requests more than it saves.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -36,6 +38,9 @@ MODULE_PARM_DESC(depth, "reads outstanding");
 static uint batch = 16;
 module_param(batch, uint, 0444);
 MODULE_PARM_DESC(batch, "reads submitted in one go");
+static bool hint;
+module_param(hint, bool, 0444);
+MODULE_PARM_DESC(hint, "tell the plug how many reads are coming");
 static bool polled;
 module_param(polled, bool, 0444);
 MODULE_PARM_DESC(polled, "poll for completions");
@@ -183,7 +188,8 @@ static __always_inline void loop(struct floor *floor, void (*send)(struct floor 
 
 		left -= n;
 		blk_start_plug(&plug);
-		plug.nr_ios = n;
+		if (hint)
+			plug.nr_ios = n;
 		while (n--) {
 			struct slot *slot = next_slot(floor);
 
