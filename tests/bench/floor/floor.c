@@ -10,8 +10,8 @@
  *
  * path=bio: submit_bio() under a plug
  * path=mq: requests of the disk's own tags, by blk_insert_cloned_request(), under a plug
- * A plug that knows how many are coming fetches tags in batches (hint=1). That saves bios a
- * fifth, and costs requests more than it saves.
+ * A plug that knows how many are coming fetches tags in batches (hint=1). That pays for bios
+ * and, where it was measured, not for requests.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
