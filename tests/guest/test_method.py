@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: GPL-2.0
+"""sweep and spc1 on disks whose capacity is known: Q requests at a time, a fixed time each.
+
+Little's law leaves such a disk Q / t I/Os per second and no more, whatever is offered. The timer
+of each request never fires early, so it can only be less: in an emulated guest on a busy host
+timers are late by tenths of a millisecond and sometimes by more. That lateness is part of the
+measured service time s, and Q / s has to be what comes out. tests/stats/test_saturation.py shows
+the law for t itself where timers are exact.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from lib.guest_disks import null_disk
+
+from spekctl import cli, client, curve, method, result
+from spekctl.errors import ExitCode
+
+MS = 1_000_000
+SERVICE_NS = 2 * MS
+SLOTS = 4
+CAPACITY = SLOTS * 1_000_000_000 / SERVICE_NS  # 2000 I/Os per second
+SLOW_NS = 20 * MS
+SLOW_SLOTS = 8
+SLOW_CAPACITY = SLOW_SLOTS * 1_000_000_000 / SLOW_NS  # 400 I/Os per second
+QUIET = ("--progress", "none", "--no-prober")
+PER_BSU = 50
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="module")
+def disk(spek_module: Path) -> Iterator[str]:
+    """Takes 2 ms for each request, by a timer of its own."""
+    with null_disk(size_mb=1024, irqmode=2, completion_nsec=SERVICE_NS, hw_queue_depth=64) as node:
+        yield node
+
+
+@pytest.fixture(scope="module")
+def slow_disk(spek_module: Path) -> Iterator[str]:
+    """The same with 20 ms."""
+    with null_disk(size_mb=1024, irqmode=2, completion_nsec=SLOW_NS, hw_queue_depth=64) as node:
+        yield node
+
+
+@pytest.fixture
+def call(spek_module: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Call]:
+    """call("sweep", ...) in this process; afterwards no run is left in the kernel."""
+
+    def in_process(*arguments: str) -> Outcome:
+        capfd.readouterr()
+        code = cli.run([str(one) for one in arguments])
+        captured = capfd.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    yield in_process
+    kernel = client.connect()
+    try:
+        left = [info.id for info in kernel.runs()]
+    finally:
+        kernel.close()
+    assert not left, f"runs were left in the kernel: {left}"
+
+
+def swept(call: Call, disk: str, slots: int, *more: str) -> curve.Curve:
+    outcome = call(
+        *("sweep", "random-read-4k", "--device", disk, "--max-outstanding", slots, "--json"),
+        *(*QUIET, *more),
+    )
+    assert outcome.code == ExitCode.OK, outcome.err
+    found = msgspec.json.decode(outcome.out, type=curve.Curve)
+    assert found.complete and all(point.ok for point in found.points)
+    return found
+
+
+# --- sweep ---------------------------------------------------------------------------------------
+
+
+def test_a_sweep_saturates_where_the_disk_must(call: Call, slow_disk: str) -> None:
+    seconds = 4
+    found = swept(
+        *(call, slow_disk, SLOW_SLOTS, "--rate", "100,250,600,1000", "--time", f"{seconds}s"),
+        *("--ramp", "500ms"),
+    )
+    for point in found.points[:2]:
+        rate = point.load.value
+        # Arrivals are Poisson: their number is off by five standard deviations at most.
+        assert point.iops == pytest.approx(rate, abs=5 * math.sqrt(rate * seconds) / seconds)
+        assert point.stretch == pytest.approx(1, abs=0.03)
+        assert point.service is not None and SLOW_NS <= point.service.p50 < 1.1 * SLOW_NS
+    for point in found.points[2:]:
+        rate = point.load.value
+        assert point.service is not None and point.response is not None
+        assert point.iops == pytest.approx(SLOW_SLOTS * 1e9 / point.service.mean, rel=0.05)
+        assert point.iops <= SLOW_CAPACITY * 1.005
+        assert SLOW_NS <= point.service.p50 < 1.1 * SLOW_NS
+        # Arrivals in four seconds are off by 10 % at five standard deviations.
+        assert point.stretch == pytest.approx(rate / point.iops, rel=0.12)
+        assert point.stretch == pytest.approx(1 + point.left_over / point.ios)
+        assert point.response.p50 > 10 * point.service.p50
+    assert found.points[3].backlog > found.points[2].backlog
+
+
+def test_a_quicker_disk_saturates_at_what_one_request_at_a_time_foretells(
+    call: Call, disk: str
+) -> None:
+    """Four slots do four times what one does, and less than four in 2 ms."""
+    one = swept(call, disk, 1, "--depth", "1", "--time", "2s").points[0]
+    assert one.service is not None and SERVICE_NS <= one.service.p50 < 1.5 * SERVICE_NS
+    seconds = 4
+    below, above = swept(
+        *(call, disk, SLOTS, "--rate", "800,4000", "--time", f"{seconds}s", "--ramp", "500ms")
+    ).points
+    assert below.iops == pytest.approx(800, abs=5 * math.sqrt(800 * seconds) / seconds)
+    assert below.service is not None and SERVICE_NS <= below.service.p50 < 1.5 * SERVICE_NS
+    assert above.iops <= CAPACITY * 1.005
+    assert above.iops == pytest.approx(SLOTS * one.iops, rel=0.15)
+    # What is not served piles up: the rest of what arrived, in the ramp-up, too.
+    assert above.backlog == pytest.approx((4000 - above.iops) * (seconds + 0.5), rel=0.1)
+
+
+def test_a_closed_loop_sweep_follows_littles_law(call: Call, disk: str, tmp_path: Path) -> None:
+    output, folder = tmp_path / "curve.json", tmp_path / "kept"
+    found = swept(
+        *(call, disk, SLOTS, "--depth", "1,2,4", "--time", "2s", "-o", str(output)),
+        *("--keep", str(folder)),
+    )
+    for point in found.points:
+        depth = point.load.value
+        assert point.response is not None
+        # A closed loop issues as soon as something is back: its response includes the wait for
+        # the worker, and completed per second times the time each takes is what is under way.
+        assert point.iops * point.response.mean / 1e9 == pytest.approx(depth, rel=0.03)
+        assert point.iops <= depth * CAPACITY / SLOTS * 1.005
+        assert (point.stretch, point.offered_iops) == (None, None)
+    assert found.points[0].iops < found.points[1].iops < found.points[2].iops
+    written = curve.load_curve(output)
+    assert written.points == found.points
+    for point in written.points:
+        assert point.result_file is not None
+        kept = msgspec.json.decode((tmp_path / point.result_file).read_bytes(), type=result.Result)
+        assert kept.totals.all.iops == point.iops
+        assert kept.targets[0].disk_agrees is not False
+
+
+# --- spc1 ----------------------------------------------------------------------------------------
+
+SHORT = (
+    *("--write", "--max-outstanding", str(SLOTS), "--keep-going", *QUIET, "--ramp", "200ms"),
+    *("--sustain", "1s", "--iops-time", "500ms", "--ramp-time", "500ms", "--search-time", "500ms"),
+)
+
+
+def report_of(folder: Path) -> method.Report:
+    return method.load_report(folder / "report.json")
+
+
+def checked_against_results(folder: Path, report: method.Report) -> None:
+    """Each phase says what its run says, and the runs were those of the plan."""
+    for phase in report.phases:
+        path = folder / str(phase.point.result_file)
+        kept = msgspec.json.decode(path.read_bytes(), type=result.Result)
+        assert kept.config.streams[0].replicas == phase.step.bsu
+        assert kept.config.time_ns == phase.step.time_ns
+        assert kept.totals.all.ios == phase.point.ios == sum(one.ios for one in phase.streams)
+        assert kept.totals.all.ios == sum(one.ios for one in phase.asus)
+        measured = [one for one in kept.cells if one.phase == "measure"]
+        for stream in phase.streams:
+            assert stream.ios == sum(one.ios for one in measured if one.name == stream.name)
+        assert phase.point.ios / phase.step.time_ns * 1e9 == pytest.approx(phase.point.iops)
+
+
+def test_a_whole_method_finds_the_level_that_the_disk_has(
+    call: Call, disk: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "t"
+    outcome = call(
+        *("spc1", "--device", disk, "--out", str(folder), *SHORT),
+        *("--start-bsu", "30", "--max-bsu", "80", "--resolution", "50"),
+    )
+
+    report = report_of(folder)
+    assert report.complete, outcome.err + outcome.out
+    assert outcome.code == (ExitCode.OK if report.passed else ExitCode.RUN_FAILED)
+    assert outcome.out.startswith("SPC-1-like, unaudited: test of /dev/")
+    # 40 BSU are all that it can do; 60 are half as many again.
+    assert report.level_bsu is not None
+    assert report.level_bsu <= 1.05 * CAPACITY / PER_BSU
+    searched = {phase.step.bsu: phase for phase in report.phases if phase.step.kind == "search"}
+    assert searched[60].beyond.startswith("mean response time")
+    overload = searched[60].point
+    assert overload.stretch == pytest.approx(60 * PER_BSU / overload.iops, rel=0.1)
+    final = [phase.step.name for phase in report.phases if phase.step.kind != "search"]
+    assert final[-9:] == [
+        *("ramp-95", "ramp-90", "ramp-80", "ramp-50", "ramp-10"),
+        *("repeat-1-10", "repeat-1-100", "repeat-2-10", "repeat-2-100"),
+    ]
+    loads = [point.load.value for point in report.curve.points]
+    assert loads == sorted(loads) and len(loads) == 6
+    assert report.capacity.asus_bytes == pytest.approx(1 << 30, rel=0.001)
+    # Shares are a matter of the seed: chance, and never the device, moves them.
+    assert all(one.passed for one in report.checks if one.kind in ("intensity", "intensity-cov"))
+    checked_against_results(folder, report)
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + 90
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.2)
+
+
+def phases_in(state: Path) -> list[Any]:
+    found: list[Any] = json.loads(state.read_text())["done"]
+    return found
+
+
+def results_in(folder: Path) -> int:
+    """Phases that have left their result."""
+    return sum(path.name[0].isdigit() for path in folder.glob("*.json"))
+
+
+def test_an_interrupted_method_is_resumed(call: Call, disk: str, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    line = ("spc1", "--device", disk, "--out", str(folder), *SHORT)
+    line += ("--start-bsu", "8", "--max-bsu", "8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spekctl", *line],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    state = folder / "state.json"
+    try:
+        wait_for(lambda: results_in(folder) >= 2, "two phases were not finished")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.returncode == ExitCode.INTERRUPTED, err
+    before = phases_in(state)
+    assert f"{len(before)} phases are kept in {folder}" in err.splitlines()[-1]
+    assert "SPC-1-like, unaudited" in out and "not complete" in out
+
+    refused = call(*line, "--resume", "--seed", "2")
+    assert refused.code == ExitCode.USAGE
+    assert "another --seed: 1 then, 2 now" in refused.err
+
+    resumed = call(*line, "--resume")
+    report = report_of(folder)
+    assert resumed.code == (ExitCode.OK if report.passed else ExitCode.RUN_FAILED)
+    assert report.complete, resumed.err
+    after = phases_in(state)
+    assert after[: len(before)] == before
+    names = [phase.step.name for phase in report.phases]
+    assert names[0] == "search-8" and names[-1] == "repeat-2-100"
+    assert len(set(names)) == len(names)
+    checked_against_results(folder, report)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("sweep", "random-read-4k", "--depth", "4-1"), ExitCode.USAGE, "never gets to its end"),
+        (("sweep", "random-read-4k", "--rate", "0"), ExitCode.USAGE, "more than 0"),
+        (("sweep", "spc1", "--bsu", "1-3"), ExitCode.REFUSED, "give --write"),
+        (("sweep", "random-read-4k"), ExitCode.USAGE, "say which loads"),
+        (("spc1",), ExitCode.REFUSED, "give --write"),
+        (("spc1", "--write", "--destroy", "nobody"), ExitCode.REFUSED, "names none of"),
+        (("spc1", "--write", "--max-response", "0s"), ExitCode.USAGE, "more than 0"),
+        (("spc1", "--write", "--resume", "--out", "none"), ExitCode.USAGE, "no test to resume"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(
+    arguments: tuple[str, ...], code: int, sentence: str, call: Call, disk: str
+) -> None:
+    fields = Path("/sys/block", os.path.basename(disk), "stat").read_text().split()
+    outcome = call(*arguments, "--device", disk)
+    assert outcome.code == code, outcome.err
+    assert sentence in outcome.err and outcome.err.count("\n") == 1
+    assert outcome.out == ""
+    after = Path("/sys/block", os.path.basename(disk), "stat").read_text().split()
+    assert (after[0], after[4]) == (fields[0], fields[4])
+
+
+def head_of(node: str) -> bytes:
+    with open(node, "rb") as file:
+        return file.read(1 << 20)
+
+
+def test_data_is_not_overwritten_by_a_method(call: Call, spek_module: Path, tmp_path: Path) -> None:
+    with null_disk(size_mb=256, memory_backed=1) as node:
+        subprocess.run(["mkfs.ext4", "-q", "-L", "precious", node], check=True)
+        subprocess.run(["udevadm", "settle"], check=False)
+        head = head_of(node)
+        line = ("spc1", "--device", node, "--out", str(tmp_path / "t"), *SHORT)
+        line += ("--start-bsu", "2", "--max-bsu", "2")
+        refused = call(*line)
+        assert refused.code == ExitCode.REFUSED
+        assert "ext4 'precious'" in refused.err
+        assert head_of(node) == head
