@@ -693,6 +693,16 @@ def test_the_standards_lengths_are_the_default(spekctl: Spekctl, kernel: QueueKe
     assert state["parameters"]["limits"]["response_ns"] == 30_000_000
 
 
+def test_limits_are_parameters(spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path) -> None:
+    line = (*WRITE, "--out", "t", "--max-bsu", "4")
+    outcome = spekctl(*line, "--limit", "intensity=0", "--limit", "chance_sigmas=0")
+    assert outcome.code == ExitCode.RUN_FAILED
+    found = report_of(tmp_path / "t")
+    assert found["parameters"]["limits"]["intensity"] == 0
+    missed = {one["kind"] for one in found["checks"] if not one["passed"]}
+    assert missed == {"intensity"}
+
+
 def test_quick_is_a_preset_that_options_change(spekctl: Spekctl, kernel: QueueKernel) -> None:
     line = ("spc1", "--device", "/dev/fake0", "--write", "--quick", "--progress", "none")
     spekctl(*line, "--out", "t", "--max-bsu", "1", "--sustain", "3s")
@@ -962,6 +972,26 @@ WRONG: dict[str, tuple[tuple[str, ...], ExitCode, str]] = {
         ("-d", "/dev/fake0", "--write", "--start-bsu", "9", "--max-bsu", "8"),
         ExitCode.USAGE,
         "--start-bsu 9 is more than --max-bsu 8",
+    ),
+    "unknown limit": (
+        ("-d", "/dev/fake0", "--write", "--limit", "intensty=1"),
+        ExitCode.USAGE,
+        "no limit is called 'intensty'; did you mean 'intensity'?",
+    ),
+    "limit without a number": (
+        ("-d", "/dev/fake0", "--write", "--limit", "intensity"),
+        ExitCode.USAGE,
+        "'' is not a number of 0 or more",
+    ),
+    "negative limit": (
+        ("-d", "/dev/fake0", "--write", "--limit", "repeat_iops=-1"),
+        ExitCode.USAGE,
+        "'-1' is not a number of 0 or more",
+    ),
+    "part of a time": (
+        ("-d", "/dev/fake0", "--write", "--limit", "lowered_at_most=1.5"),
+        ExitCode.USAGE,
+        "lowered_at_most is a whole number",
     ),
     "start at 0": (("-d", "/dev/fake0", "--write", "--start-bsu", "0"), ExitCode.USAGE, "0 is not"),
     "no time": (

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,20 @@ Times if not given:   standard   --quick
   --search-time             3m        6s
   --resolution               0         2   per cent
 In all about ten hours and the search, or about five minutes and the search: a dozen points or so.
+
+\b
+Limits (--limit) if not given; shares, not per cent:
+  left_over            0.01  of a phase's I/Os by which the queue may grow, if more than
+  left_over_responses  5     times --max-response of work
+  intensity            0.05  relative difference of a stream's share from the workload's
+  intensity_cov        0.2   coefficient of variation of that share within a phase
+  repeat_iops          0.05  relative difference of repeated IOPS
+  repeat_lrt           0.05  relative difference of repeated LRT, or
+  repeat_lrt_ns        1e6   difference in ns, whichever allows more
+  unused_capacity      0.45  of the devices
+  chance_sigmas        5     by how many standard deviations chance widens limits on counts
+  lower_percent        5     by which the level is lowered after a missed sustained run
+  lowered_at_most      10    times
 """
 
 
@@ -54,6 +69,13 @@ In all about ten hours and the search, or about five minutes and the search: a d
     default="30ms",
     show_default=True,
     help="Mean response time that every phase has to keep.",
+)
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another limit than ours; names and values are below. May be given several times.",
 )
 @click.option(
     "--start-bsu",
@@ -229,11 +251,43 @@ def _parameters(given: dict[str, Any], shape: dict[str, Any], quick: bool) -> Pa
         )
     return Parameters(
         durations=structs.replace(QUICK if quick else STANDARD, **changed),
-        limits=Limits(response_ns=given["response_ns"]),
+        limits=structs.replace(
+            Limits(response_ns=given["response_ns"]), **_limits(given.pop("limits"))
+        ),
         shape=Shape(**shape),
         start_bsu=given["start_bsu"],
         max_bsu=given["max_bsu"],
     )
+
+
+def _limits(texts: tuple[str, ...]) -> dict[str, float]:
+    """NAME=VALUE pairs as fields of Limits."""
+    from msgspec import structs
+
+    from spekctl.method import Limits
+    from spekctl.suggest import did_you_mean
+
+    # --max-response has an option of its own.
+    names = {one.name: one.default for one in structs.fields(Limits) if one.name != "response_ns"}
+    found: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if name not in names:
+            raise UsageError(
+                f"--limit {text}: no limit is called '{name}'{did_you_mean(name, names)}"
+                f" (they are {', '.join(names)})"
+            )
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if not 0 <= value < math.inf:
+            raise UsageError(f"--limit {text}: '{number}' is not a number of 0 or more")
+        whole = isinstance(names[name], int)
+        if whole and value != int(value):
+            raise UsageError(f"--limit {text}: {name} is a whole number")
+        found[name] = int(value) if whole else value
+    return found
 
 
 def _deliver(work: Method, as_json: bool) -> Report | None:
