@@ -8,6 +8,8 @@ test it was running; the rest goes on in a fresh one.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import json
 import os
 import shutil
@@ -28,9 +30,17 @@ ROOT = Path(__file__).resolve().parents[2]
 BOOT_LIMIT_S = 400  # until the first test starts, building the modules included
 TEST_LIMIT_S = 420  # for one test; pytest-timeout inside ends it before that if it can
 INNER_LIMIT_S = 300
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
 BOOTS_THAT_MAY_FAIL = 2
 # Emulated disks of every guest, in the order of tests/guest/conftest.py.
 DISKS = ("nvme,size=1G", "nvme,size=1G,bs=4096", "virtio,size=1G", "virtio,size=1G,bs=4096")
+
+
+def die_with(parent: int) -> None:
+    """Between fork and exec: a guest must not go on when the tests are killed."""
+    if LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM) or os.getppid() != parent:
+        os._exit(1)
 
 
 class GuestDied(Exception):
@@ -89,6 +99,7 @@ class Guest:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                preexec_fn=functools.partial(die_with, os.getpid()),
             )
         self.deadline = time.monotonic() + BOOT_LIMIT_S
 
