@@ -133,16 +133,21 @@ def _without_bodies(text: str) -> Iterator[str]:
             statement = ""
 
 
+def compiled() -> tuple[str, Path]:
+    """What library() loads: declarations and shared object; made where they are missing."""
+    return declarations(), build("libspekcore.so", ("-O2", "-shared", "-fPIC"), [SHIM])
+
+
 @functools.cache
 def library() -> tuple[Any, Any]:
     """The compiled core: (ffi, lib)."""
+    text, path = compiled()
     ffi = cffi.FFI()
     ffi.cdef(
         "typedef uint8_t u8; typedef int8_t s8; typedef uint16_t u16; typedef uint32_t u32;"
         "typedef uint64_t u64; typedef int32_t s32; typedef int64_t s64;"
     )
-    ffi.cdef(declarations())
-    path = build("libspekcore.so", ("-O2", "-shared", "-fPIC"), [SHIM])
+    ffi.cdef(text)
     return ffi, ffi.dlopen(str(path))
 
 
