@@ -125,6 +125,7 @@ static void destroy_logs(struct spek_run *run)
 
 static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
 {
+	static const char no_files[] = "a log needs debugfs, and this kernel doesn't offer it";
 	const struct spek_run_config *config = run->config;
 	u32 i;
 
@@ -136,14 +137,15 @@ static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
 	run->log_dentry = spek_iolog_mkdir(run->id, run->log_dir, sizeof(run->log_dir));
 	if (IS_ERR(run->log_dentry)) {
 		run->log_dentry = NULL;
-		return spek_refuse(refusal, 0, 0, -EOPNOTSUPP,
-				   "a log needs debugfs, and this kernel doesn't offer it");
+		return spek_refuse(refusal, 0, 0, -EOPNOTSUPP, no_files);
 	}
 	for (i = 0; i < config->nr_workers; i++) {
 		struct spek_iolog *log = spek_iolog_create(run->log_dentry, i, config->log_records);
 
+		if (IS_ERR(log) && PTR_ERR(log) != -ENOMEM)
+			return spek_refuse(refusal, 0, 0, -EOPNOTSUPP, no_files);
 		if (IS_ERR(log))
-			return PTR_ERR(log);
+			return -ENOMEM;
 		run->log[i] = log;
 	}
 	return 0;
