@@ -29,8 +29,7 @@ int spek_fit_config(const struct spek_run_config *config, struct spek_refusal *r
 	return 0;
 }
 
-/* Bytes of @asu on each of its targets. */
-static u64 extent_bytes(const struct spek_asu *asu)
+u64 spek_fit_extent_bytes(const struct spek_asu *asu)
 {
 	u64 row = (u64)asu->stripe_bytes * asu->nr_extents;
 
@@ -43,7 +42,7 @@ static int check_asu(const struct spek_run *run, u32 index, u32 *block,
 		     struct spek_refusal *refusal)
 {
 	const struct spek_asu *asu = &run->config->workload.asu[index];
-	u64 bytes = extent_bytes(asu);
+	u64 bytes = spek_fit_extent_bytes(asu);
 	u32 i;
 
 	*block = SECTOR_SIZE;
@@ -59,6 +58,10 @@ static int check_asu(const struct spek_run *run, u32 index, u32 *block,
 					   "the address range does not start at a logical block of its device");
 		*block = max(*block, target->logical_block);
 	}
+	/* Below the block layer nobody checks that a request is made of whole blocks. */
+	if (asu->nr_extents > 1 && asu->stripe_bytes & (*block - 1))
+		return spek_refuse(refusal, 'a', index, -EINVAL,
+				   "the stripe unit is smaller than a logical block of one of its devices");
 	return 0;
 }
 
@@ -124,6 +127,8 @@ bool spek_fit_memory(const struct spek_run *run)
 		    (u64)config->nr_workers * config->log_records * sizeof(struct spek_log_record);
 	u32 i;
 
+	/* Two sets of each worker, reads and writes of each stream. */
+	bytes += 4ull * config->nr_workers * config->workload.nr_streams * sizeof(struct spek_cell);
 	for (i = 0; i < config->nr_workers; i++) {
 		size_t gen = spek_gen_size(&config->workload, i, config->nr_workers);
 

@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+struct spek_asu;
 struct spek_refusal;
 struct spek_run;
 struct spek_run_config;
@@ -24,6 +25,9 @@ int spek_fit_config(const struct spek_run_config *config, struct spek_refusal *r
  * Return: 0 or a negative errno.
  */
 int spek_fit_devices(const struct spek_run *run, struct spek_refusal *refusal);
+
+/** spek_fit_extent_bytes() - Return: bytes of @asu on each of its targets. */
+u64 spek_fit_extent_bytes(const struct spek_asu *asu);
 
 /** spek_fit_parts() - Return: parts that an operation of @bytes can need at most. */
 u32 spek_fit_parts(const struct spek_run *run, u32 bytes);

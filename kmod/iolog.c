@@ -11,11 +11,16 @@
  * is not written yet. And a file with mmap() is closed to everybody under lockdown (Secure Boot).
  *
  * Lifetime: the run owns its logs from new to its last reference. An open file has a reference of
- * its own and holds the module, so a reader may outlive the run; what it has not read then is gone.
+ * its own and holds the module, so a reader may outlive the run and read the log to its end.
+ *
+ * Nobody waits for a reader, whose memory may take any time to come: no lock is held over a run's
+ * last reference but generic netlink's, which is everybody's. So the files are debugfs's "unsafe"
+ * ones, whose removal does not wait for reads; what a read uses, it has a reference to.
  *
  * Locks: read_lock is taken by readers only and held over copies to userspace.
  * Directories and files are made and removed without any lock held.
  */
+#include <linux/capability.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/log2.h>
@@ -39,18 +44,15 @@ static void release_log(struct kref *ref)
 	kfree(log);
 }
 
-void spek_iolog_put(struct spek_iolog *log)
-{
-	if (log)
-		kref_put(&log->ref, release_log);
-}
-
 /* ---- the file ---- */
 
 static int log_open(struct inode *inode, struct file *file)
 {
 	struct spek_iolog *log = inode->i_private;
 
+	/* The mode lets in whoever is uid 0, as root of a user namespace may be: not enough. */
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
 	kref_get(&log->ref);
 	file->private_data = log;
 	return nonseekable_open(inode, file);
@@ -58,7 +60,9 @@ static int log_open(struct inode *inode, struct file *file)
 
 static int log_release(struct inode *inode, struct file *file)
 {
-	spek_iolog_put(file->private_data);
+	struct spek_iolog *log = file->private_data;
+
+	kref_put(&log->ref, release_log);
 	return 0;
 }
 
@@ -103,7 +107,8 @@ static __poll_t log_poll(struct file *file, struct poll_table_struct *wait)
 	struct spek_iolog *log = file->private_data;
 
 	poll_wait(file, &log->readers, wait);
-	return nr_there(log) ? EPOLLIN | EPOLLRDNORM : 0;
+	return (nr_there(log) ? EPOLLIN | EPOLLRDNORM : 0) |
+	       (READ_ONCE(log->is_closed) ? EPOLLHUP : 0);
 }
 
 static const struct file_operations log_fops = {
@@ -133,7 +138,7 @@ struct dentry *spek_iolog_mkdir(u32 id, char *name, size_t size)
 	struct dentry *dir;
 
 	if (IS_ERR(spek_debugfs))
-		return ERR_PTR(-EOPNOTSUPP);
+		return spek_debugfs;
 	snprintf(name, size, "%u", id);
 	dir = debugfs_create_dir(name, spek_debugfs);
 	snprintf(name, size, "spek/%u", id);
@@ -164,20 +169,30 @@ struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records
 		return ERR_PTR(-ENOMEM);
 	}
 	snprintf(name, sizeof(name), "worker%u", worker);
-	log->dentry = debugfs_create_file(name, 0400, dir, log, &log_fops);
+	log->dentry = debugfs_create_file_unsafe(name, 0400, dir, log, &log_fops);
 	if (IS_ERR(log->dentry)) {
 		int err = PTR_ERR(log->dentry);
 
-		spek_iolog_put(log);
+		kref_put(&log->ref, release_log);
 		return ERR_PTR(err);
 	}
 	return log;
 }
 
-void spek_iolog_init(void)
+void spek_iolog_close(struct spek_iolog *log)
+{
+	if (!log)
+		return;
+	WRITE_ONCE(log->is_closed, true);
+	wake_up_interruptible_all(&log->readers);
+	kref_put(&log->ref, release_log);
+}
+
+int spek_iolog_init(void)
 {
 	/* Without debugfs everything but the log works: the error waits for who wants one. */
 	spek_debugfs = debugfs_create_dir("spek", NULL);
+	return PTR_ERR_OR_ZERO(spek_debugfs) == -ENOMEM ? -ENOMEM : 0;
 }
 
 void spek_iolog_deinit(void)

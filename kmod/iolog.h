@@ -24,6 +24,7 @@
  * @taken: records that readers have taken; released when they may be overwritten
  * @read_lock: one reader at a time
  * @readers: sleep in poll()
+ * @is_closed: the run is gone, no more records come
  */
 struct spek_iolog {
 	struct kref ref;
@@ -38,11 +39,13 @@ struct spek_iolog {
 
 	/* reader-owned */
 	u64 taken ____cacheline_aligned;
-	struct mutex read_lock;
+	struct mutex read_lock;	/* one reader at a time */
 	wait_queue_head_t readers;
+	bool is_closed;
 };
 
-void spek_iolog_init(void);
+/** spek_iolog_init() - Return: 0, also where there is no debugfs; -ENOMEM. */
+int spek_iolog_init(void);
 void spek_iolog_deinit(void);
 
 /** spek_iolog_records() - Return: what a wish for @records per worker is rounded up to. */
@@ -54,10 +57,10 @@ u32 spek_iolog_records(u32 records);
  * @name: "spek/<id>" is written here, as from the mount point of debugfs on
  * @size: of @name
  *
- * Return: the directory, or an ERR_PTR; -EOPNOTSUPP where there is no debugfs.
+ * Return: the directory, or an ERR_PTR; -ENOMEM, or another where there is no debugfs.
  */
 struct dentry *spek_iolog_mkdir(u32 id, char *name, size_t size);
-/** spek_iolog_rmdir() - remove a directory with its files; @dir may be NULL. May sleep. */
+/** spek_iolog_rmdir() - remove a directory and its files; waits for no reader; @dir may be NULL. */
 void spek_iolog_rmdir(struct dentry *dir);
 
 /**
@@ -69,8 +72,11 @@ void spek_iolog_rmdir(struct dentry *dir);
  * Context: process, may sleep. Return: the log or an ERR_PTR.
  */
 struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records);
-/** spek_iolog_put() - the run lets go of it; @log may be NULL. Its file was removed before. */
-void spek_iolog_put(struct spek_iolog *log);
+/**
+ * spek_iolog_close() - the run lets go of it; who has its file open may read it to its end
+ * @log: its file was removed before; may be NULL
+ */
+void spek_iolog_close(struct spek_iolog *log);
 
 /** spek_iolog_wake() - wake who waits for records. Context: worker. */
 void spek_iolog_wake(struct spek_iolog *log);

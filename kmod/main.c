@@ -12,15 +12,18 @@ static int __init spek_init(void)
 	err = spek_run_init();
 	if (err)
 		return err;
-	spek_iolog_init();
+	err = spek_iolog_init();
+	if (err)
+		goto err_run_deinit;
 	/* Last: no request may meet a half-built module. */
 	err = spek_netlink_init();
 	if (err)
-		goto err_run_deinit;
+		goto err_iolog_deinit;
 	return 0;
 
-err_run_deinit:
+err_iolog_deinit:
 	spek_iolog_deinit();
+err_run_deinit:
 	spek_run_deinit();
 	return err;
 }
@@ -30,6 +33,8 @@ static void __exit spek_exit(void)
 	spek_netlink_deinit();
 	spek_iolog_deinit();
 	spek_run_deinit();
+	/* A completion that was preempted on its very last step is still in our text. */
+	synchronize_rcu_tasks();
 }
 
 module_init(spek_init);

@@ -15,6 +15,7 @@
 #include <linux/rwsem.h>
 #include <net/net_namespace.h>
 #include "netlink.h"
+#include "verify.h"
 #include "submit.h"
 
 static_assert((int)SPEK_RUN_STATE_READY == (int)SPEK_STATE_READY);
@@ -87,15 +88,18 @@ struct spek_run *spek_nl_get_run(const struct nlattr *attr, struct netlink_ext_a
 size_t spek_nl_run_bytes(const struct spek_run *run)
 {
 	const struct spek_run_config *config = run->config;
-	size_t head = 13 * U32_BYTES + 24 * U64_BYTES + nla_total_size(SPEK_RUN_NAME_LEN) +
+	size_t head = 15 * U32_BYTES + 26 * U64_BYTES + nla_total_size(SPEK_RUN_NAME_LEN) +
 		      nla_total_size(SPEK_RUN_ERROR_LEN) + nla_total_size(VERSION_BYTES) +
 		      nla_total_size(SPEK_RUN_LOG_DIR_LEN);
+	size_t sense = nla_total_size(4 * U32_BYTES + U64_BYTES);
 	size_t worker = nla_total_size(4 * U32_BYTES + 5 * U64_BYTES);
-	size_t target = nla_total_size(6 * U32_BYTES + 7 * U64_BYTES +
+	size_t verify = nla_total_size((5 + SPEK_NR_VERDICTS) * U64_BYTES);
+	size_t target = nla_total_size(6 * U32_BYTES + 9 * U64_BYTES +
 				       nla_total_size(BDEVNAME_SIZE) +
 				       nla_total_size(REASON_BYTES));
 
-	return head + config->nr_workers * worker + config->nr_targets * target;
+	return head + verify + (1 + SPEK_MAX_SENSES) * sense + config->nr_workers * worker +
+	       config->nr_targets * target;
 }
 
 #define PUT_U64(skb, set, name, value) \
@@ -152,6 +156,8 @@ static int put_target(struct sk_buff *skb, struct spek_run *run, u32 index)
 	    PUT_U64(skb, TARGET, WRITE_BYTES, view.count.bytes[1]) ||
 	    PUT_U64(skb, TARGET, REFUSED, view.count.refused))
 		return -EMSGSIZE;
+	if (run->verify && spek_nl_put_map_target(skb, run->verify, index))
+		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
@@ -178,6 +184,23 @@ static int put_config(struct sk_buff *skb, const struct spek_run_config *config)
 	return 0;
 }
 
+/* @count: 0 leaves it out */
+static int put_sense(struct sk_buff *skb, int attr, const struct spek_sense *sense, u64 count)
+{
+	struct nlattr *nest = nla_nest_start(skb, attr);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, SPEK_A_SENSE_KEY, sense->key) ||
+	    nla_put_u32(skb, SPEK_A_SENSE_ASC, sense->asc) ||
+	    nla_put_u32(skb, SPEK_A_SENSE_ASCQ, sense->ascq) ||
+	    nla_put_u32(skb, SPEK_A_SENSE_DEFERRED, sense->deferred) ||
+	    (count && PUT_U64(skb, SENSE, COUNT, count)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 static int put_view(struct sk_buff *skb, const struct spek_run_view *view)
 {
 	if (nla_put_u32(skb, SPEK_A_RUN_ID, view->id) ||
@@ -201,7 +224,26 @@ static int put_view(struct sk_buff *skb, const struct spek_run_view *view)
 		return -EMSGSIZE;
 	if (view->first_error[0] && nla_put_string(skb, SPEK_A_RUN_FIRST_ERROR, view->first_error))
 		return -EMSGSIZE;
+	if (view->first_sense.present)
+		return put_sense(skb, SPEK_A_RUN_FIRST_SENSE, &view->first_sense, 0);
 	return 0;
+}
+
+static int put_senses(struct sk_buff *skb, const struct spek_senses *senses)
+{
+	u64 others = atomic64_read(&senses->others);
+	u32 i;
+
+	for (i = 0; i < SPEK_MAX_SENSES; i++) {
+		struct spek_sense sense;
+		u64 count = spek_senses_get(senses, i, &sense);
+
+		if (!count)
+			break;
+		if (put_sense(skb, SPEK_A_RUN_SENSE, &sense, count))
+			return -EMSGSIZE;
+	}
+	return others ? PUT_U64(skb, RUN, SENSE_OTHERS, others) : 0;
 }
 
 int spek_nl_put_run(struct sk_buff *skb, struct spek_run *run)
@@ -210,11 +252,14 @@ int spek_nl_put_run(struct sk_buff *skb, struct spek_run *run)
 	u32 i;
 
 	spek_run_view(run, &view);
-	if (put_view(skb, &view) || put_config(skb, run->config) ||
+	if (put_view(skb, &view) || put_senses(skb, &run->senses) ||
+	    put_config(skb, run->config) ||
 	    nla_put_string(skb, SPEK_A_RUN_MODULE_VERSION, THIS_MODULE->version ?: ""))
 		return -EMSGSIZE;
 	if (run->log && (nla_put_u32(skb, SPEK_A_RUN_LOG_RECORDS, run->config->log_records) ||
 			 nla_put_string(skb, SPEK_A_RUN_LOG_DIR, run->log_dir)))
+		return -EMSGSIZE;
+	if (run->verify && spek_nl_put_verify(skb, run))
 		return -EMSGSIZE;
 	for (i = 0; i < run->config->nr_workers; i++)
 		if (put_worker(skb, run, i))

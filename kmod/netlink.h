@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The spek netlink family: what its three source files and main.c share. */
+/* The spek netlink family: what its source files and main.c share. */
 #ifndef SPEK_NETLINK_H
 #define SPEK_NETLINK_H
 
@@ -44,6 +44,51 @@ struct spek_run *spek_nl_get_run(const struct nlattr *attr, struct netlink_ext_a
 size_t spek_nl_run_bytes(const struct spek_run *run);
 /** spek_nl_put_run() - put everything that is known of a run. Return: 0 or -EMSGSIZE. */
 int spek_nl_put_run(struct sk_buff *skb, struct spek_run *run);
+
+/* netlink_verify.c */
+
+/** spek_nl_put_verify() - put what @run has verified. Return: 0 or -EMSGSIZE. */
+int spek_nl_put_verify(struct sk_buff *skb, struct spek_run *run);
+/** spek_nl_put_map_target() - put what is known of a target. Return: 0 or -EMSGSIZE. */
+int spek_nl_put_map_target(struct sk_buff *skb, const struct spek_verify *verify, u32 index);
+
+/* netlink_dump.c */
+
+/**
+ * struct spek_nl_dump - position of a dump in cb->ctx
+ * @run: referenced; NULL in a dump of runs
+ * @memory: snapshot or generator, kvmalloc'ed; freed at the end
+ * @next: what the next message is about: number of a run, interval, operation, item of a snapshot
+ * @end: where to stop
+ * @first: first bucket that the next message may be about
+ * @worker: whose operations
+ * @step: within an item: 0 is its counters, then one for each metric
+ * @started: the request was checked
+ */
+struct spek_nl_dump {
+	struct spek_run *run;
+	void *memory;
+	u64 next;
+	u64 end;
+	u32 first;
+	u32 worker;
+	u32 step;
+	bool started;
+};
+
+/** spek_nl_dump_of() - Return: the position of a dump. */
+struct spek_nl_dump *spek_nl_dump_of(struct netlink_callback *cb);
+/** spek_nl_dump_start() - what every dump of one run begins with; @run_attr names it. */
+int spek_nl_dump_start(struct netlink_callback *cb, struct spek_nl_dump *dump, u32 run_attr);
+/** spek_nl_dump_head() - Return: head of a message of a dump, or NULL without room. */
+void *spek_nl_dump_head(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
+/**
+ * spek_nl_dump_end() - the end of a call: @err of the message that was put last
+ *
+ * A full buffer is sent, and the dump goes on with the next; one in which not even one
+ * message fits is an error.
+ */
+int spek_nl_dump_end(const struct sk_buff *skb, struct netlink_callback *cb, int err);
 
 /* netlink_parse.c */
 

@@ -3,7 +3,7 @@
  * Dumps: runs, statistics, intervals, operations.
  *
  * A dump is a sequence of calls, one for each buffer that userspace reads, with
- * struct dump in between in cb->ctx. The first call checks the request: not .start,
+ * struct spek_nl_dump in between in cb->ctx. The first call checks the request: not .start,
  * because what .start says is lost on kernels before v6.3. The dump holds a reference to
  * its run until spek_nl_dump_done(), which is called in every case.
  */
@@ -19,38 +19,16 @@
 /* Snapshots and generators can be large: better to refuse than to have a process killed. */
 #define DUMP_GFP		(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-/**
- * struct dump - position of a dump in cb->ctx
- * @run: referenced; NULL in a dump of runs
- * @memory: snapshot or generator, kvmalloc'ed; freed at the end
- * @next: what the next message is about: number of a run, interval, operation, item of a snapshot
- * @end: where to stop
- * @first: first bucket that the next message may be about
- * @worker: whose operations
- * @step: within an item: 0 is its counters, then one for each metric
- * @started: the request was checked
- */
-struct dump {
-	struct spek_run *run;
-	void *memory;
-	u64 next;
-	u64 end;
-	u32 first;
-	u32 worker;
-	u32 step;
-	bool started;
-};
-
-static struct dump *dump_of(struct netlink_callback *cb)
+struct spek_nl_dump *spek_nl_dump_of(struct netlink_callback *cb)
 {
-	BUILD_BUG_ON(sizeof(struct dump) > sizeof(cb->ctx));
-	return (struct dump *)cb->ctx;
+	BUILD_BUG_ON(sizeof(struct spek_nl_dump) > sizeof(cb->ctx));
+	return (struct spek_nl_dump *)cb->ctx;
 }
 
 /* done() of all dumps; nothing of it may have happened if the request was refused. */
 int spek_nl_dump_done(struct netlink_callback *cb)
 {
-	struct dump *dump = dump_of(cb);
+	struct spek_nl_dump *dump = spek_nl_dump_of(cb);
 
 	kvfree(dump->memory);
 	if (dump->run)
@@ -58,8 +36,7 @@ int spek_nl_dump_done(struct netlink_callback *cb)
 	return 0;
 }
 
-/* What every dump of one run begins with. */
-static int start_dump(struct netlink_callback *cb, struct dump *dump, u32 run_attr)
+int spek_nl_dump_start(struct netlink_callback *cb, struct spek_nl_dump *dump, u32 run_attr)
 {
 	struct spek_run *run;
 	int err;
@@ -74,17 +51,13 @@ static int start_dump(struct netlink_callback *cb, struct dump *dump, u32 run_at
 	return 0;
 }
 
-static void *put_head(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+void *spek_nl_dump_head(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &spek_nl_family,
 			   NLM_F_MULTI, cmd);
 }
 
-/*
- * The end of a call: @err of the message that was put last. A full buffer is sent, and
- * the dump goes on with the next; one in which not even one message fits is an error.
- */
-static int end_call(const struct sk_buff *skb, struct netlink_callback *cb, int err)
+int spek_nl_dump_end(const struct sk_buff *skb, struct netlink_callback *cb, int err)
 {
 	if (err == -EMSGSIZE && skb->len)
 		return skb->len;
@@ -116,7 +89,7 @@ int spek_nl_run_get_start(struct netlink_callback *cb)
 
 static int put_run(struct sk_buff *skb, struct netlink_callback *cb, struct spek_run *run)
 {
-	void *head = put_head(skb, cb, SPEK_CMD_RUN_GET);
+	void *head = spek_nl_dump_head(skb, cb, SPEK_CMD_RUN_GET);
 
 	if (!head)
 		return -EMSGSIZE;
@@ -131,7 +104,7 @@ static int put_run(struct sk_buff *skb, struct netlink_callback *cb, struct spek
 
 int spek_nl_run_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct dump *dump = dump_of(cb);
+	struct spek_nl_dump *dump = spek_nl_dump_of(cb);
 	struct spek_run *run;
 	int err = 0;
 
@@ -153,7 +126,7 @@ int spek_nl_run_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			dump->next = (u64)run->id + 1;
 		spek_run_put(run);
 	}
-	return end_call(skb, cb, err);
+	return spek_nl_dump_end(skb, cb, err);
 }
 
 /* stats-get */
@@ -302,7 +275,7 @@ static int put_buckets(struct sk_buff *skb, const struct spek_total *total, u32 
 }
 
 /* The next message of a snapshot; moves the position on if it fits. */
-static int put_stats(struct sk_buff *skb, struct netlink_callback *cb, struct dump *dump)
+static int put_stats(struct sk_buff *skb, struct netlink_callback *cb, struct spek_nl_dump *dump)
 {
 	const struct snapshot *snapshot = dump->memory;
 	const struct snapshot_item *item = &snapshot->item[dump->next];
@@ -310,7 +283,7 @@ static int put_stats(struct sk_buff *skb, struct netlink_callback *cb, struct du
 	void *head;
 	int err;
 
-	head = put_head(skb, cb, SPEK_CMD_STATS_GET);
+	head = spek_nl_dump_head(skb, cb, SPEK_CMD_STATS_GET);
 	if (!head)
 		return -EMSGSIZE;
 	err = put_item_head(skb, dump->run, item);
@@ -340,13 +313,13 @@ static int put_stats(struct sk_buff *skb, struct netlink_callback *cb, struct du
 
 int spek_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct dump *dump = dump_of(cb);
+	struct spek_nl_dump *dump = spek_nl_dump_of(cb);
 	int err = 0;
 
 	if (!dump->started) {
 		struct snapshot *snapshot;
 
-		err = start_dump(cb, dump, SPEK_A_STATS_RUN);
+		err = spek_nl_dump_start(cb, dump, SPEK_A_STATS_RUN);
 		if (err)
 			return err;
 		snapshot = take_snapshot(dump->run);
@@ -359,7 +332,7 @@ int spek_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 	while (!err && dump->next < dump->end)
 		err = put_stats(skb, cb, dump);
-	return end_call(skb, cb, err);
+	return spek_nl_dump_end(skb, cb, err);
 }
 
 /* interval-get */
@@ -434,14 +407,14 @@ static int put_row(struct sk_buff *skb, const struct spek_run *run, const struct
  */
 int spek_nl_interval_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct dump *dump = dump_of(cb);
+	struct spek_nl_dump *dump = spek_nl_dump_of(cb);
 	struct spek_stats *stats;
 	int err = 0;
 
 	if (!dump->started) {
 		const struct nlattr *since;
 
-		err = start_dump(cb, dump, SPEK_A_INTERVAL_RUN);
+		err = spek_nl_dump_start(cb, dump, SPEK_A_INTERVAL_RUN);
 		if (err)
 			return err;
 		since = spek_compat_dump_attrs(cb)[SPEK_A_INTERVAL_SINCE];
@@ -462,7 +435,7 @@ int spek_nl_interval_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 			dump->next++;
 			continue;
 		}
-		head = put_head(skb, cb, SPEK_CMD_INTERVAL_GET);
+		head = spek_nl_dump_head(skb, cb, SPEK_CMD_INTERVAL_GET);
 		err = head ? put_row(skb, dump->run, row) : -EMSGSIZE;
 		if (err) {
 			genlmsg_cancel(skb, head);
@@ -472,7 +445,7 @@ int spek_nl_interval_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 		dump->next++;
 	}
 	mutex_unlock(&dump->run->lock);
-	return end_call(skb, cb, err);
+	return spek_nl_dump_end(skb, cb, err);
 }
 
 /* op-get */
@@ -489,7 +462,7 @@ struct preview {
 	struct spek_op op[OPS_PER_MESSAGE];
 };
 
-static int start_preview(struct netlink_callback *cb, struct dump *dump)
+static int start_preview(struct netlink_callback *cb, struct spek_nl_dump *dump)
 {
 	struct nlattr **attrs = spek_compat_dump_attrs(cb);
 	const struct nlattr *worker = attrs[SPEK_A_OP_WORKER];
@@ -499,7 +472,7 @@ static int start_preview(struct netlink_callback *cb, struct dump *dump)
 	size_t gen_bytes;
 	int err;
 
-	err = start_dump(cb, dump, SPEK_A_OP_RUN);
+	err = spek_nl_dump_start(cb, dump, SPEK_A_OP_RUN);
 	if (err)
 		return err;
 	if (!worker)
@@ -530,10 +503,11 @@ static int start_preview(struct netlink_callback *cb, struct dump *dump)
 	return 0;
 }
 
-static int put_ops(struct sk_buff *skb, struct netlink_callback *cb, const struct dump *dump)
+static int put_ops(struct sk_buff *skb, struct netlink_callback *cb,
+		   const struct spek_nl_dump *dump)
 {
 	const struct preview *preview = dump->memory;
-	void *head = put_head(skb, cb, SPEK_CMD_OP_GET);
+	void *head = spek_nl_dump_head(skb, cb, SPEK_CMD_OP_GET);
 
 	if (!head)
 		return -EMSGSIZE;
@@ -550,7 +524,7 @@ static int put_ops(struct sk_buff *skb, struct netlink_callback *cb, const struc
 
 int spek_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct dump *dump = dump_of(cb);
+	struct spek_nl_dump *dump = spek_nl_dump_of(cb);
 	struct preview *preview;
 	int err = 0;
 
@@ -574,5 +548,5 @@ int spek_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		dump->next += preview->nr;
 		preview->nr = 0;
 	}
-	return end_call(skb, cb, err);
+	return spek_nl_dump_end(skb, cb, err);
 }

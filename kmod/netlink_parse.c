@@ -5,6 +5,7 @@
  * The policy has been applied by the time this runs, so types, lengths and simple
  * limits are right. What is left: required attributes, counts, combinations.
  */
+#include <linux/log2.h>
 #include <linux/stddef.h>
 #include "iolog.h"
 #include "netlink.h"
@@ -23,6 +24,7 @@ static_assert((int)SPEK_NL_PATTERN_SEQUENTIAL == (int)SPEK_PATTERN_SEQUENTIAL);
 static_assert((int)SPEK_NL_PATTERN_STRIDED == (int)SPEK_PATTERN_STRIDED);
 static_assert((int)SPEK_NL_PATTERN_RUNS == (int)SPEK_PATTERN_RUNS);
 static_assert((int)SPEK_NL_PATTERN_WALK == (int)SPEK_PATTERN_WALK);
+static_assert((int)SPEK_NL_PATTERN_HOTBAND == (int)SPEK_PATTERN_HOTBAND);
 static_assert((int)SPEK_NL_WALK_STYLE_CLASSIC == (int)SPEK_WALK_CLASSIC);
 static_assert((int)SPEK_NL_WALK_STYLE_FIXED == (int)SPEK_WALK_FIXED);
 
@@ -67,6 +69,9 @@ static const struct field run_fields[] = {
 	FIELD(SPEK_A_RUN_COUNT, struct spek_run_config, count, NULL),
 	FIELD(SPEK_A_RUN_MAX_ERRORS, struct spek_run_config, max_errors, NULL),
 	FIELD(SPEK_A_RUN_LOG_RECORDS, struct spek_run_config, log_records, NULL),
+	FIELD(SPEK_A_RUN_STAMP_ID, struct spek_run_config, stamp_id, NULL),
+	FIELD(SPEK_A_RUN_VERIFY_FROM, struct spek_run_config, verify_from, NULL),
+	FIELD(SPEK_A_RUN_GRAIN_BYTES, struct spek_run_config, grain_bytes, NULL),
 	ELSEWHERE(SPEK_A_RUN_WORKER, "A run needs at least one worker."),
 	ELSEWHERE(SPEK_A_RUN_TARGET, "A run needs at least one target."),
 	ELSEWHERE(SPEK_A_RUN_ASU, "A run needs at least one address range (asu)."),
@@ -403,6 +408,28 @@ static int check_times(struct genl_info *info, const struct spek_run_config *con
 	return 0;
 }
 
+static int check_stamped(struct genl_info *info, const struct spek_run_config *config)
+{
+	static const u16 only_stamped[] = {
+		SPEK_A_RUN_STAMP_ID, SPEK_A_RUN_VERIFY_FROM, SPEK_A_RUN_GRAIN_BYTES,
+	};
+	struct nlattr **attrs = info->attrs;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(only_stamped); i++)
+		if (attrs[only_stamped[i]] && config->data != SPEK_DATA_STAMPED)
+			return spek_nl_refuse(info->extack, attrs[only_stamped[i]], -EINVAL,
+					      "This attribute is for stamped data.");
+	if (config->stamp_id && config->verify_from)
+		return spek_nl_refuse(info->extack, attrs[SPEK_A_RUN_STAMP_ID], -EINVAL,
+				      "A run that goes on from another one has the stamp-id of that.");
+	if (config->grain_bytes &&
+	    (!is_power_of_2(config->grain_bytes) || config->grain_bytes < SPEK_SECTOR))
+		return spek_nl_refuse(info->extack, attrs[SPEK_A_RUN_GRAIN_BYTES], -EINVAL,
+				      "A grain is a power of two from 512 bytes on.");
+	return 0;
+}
+
 static int check_combinations(struct genl_info *info, const struct spek_run_config *config)
 {
 	const struct spek_workload *wl = &config->workload;
@@ -447,6 +474,9 @@ int spek_nl_parse_run(struct genl_info *info, struct spek_run_config *config)
 	if (err)
 		return err;
 	err = check_times(info, config);
+	if (err)
+		return err;
+	err = check_stamped(info, config);
 	if (err)
 		return err;
 	return check_combinations(info, config);

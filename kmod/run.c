@@ -16,8 +16,8 @@
  * Then, after the threads have left and a grace period has passed, nobody can: not
  * completions (all I/O came back, and the last one is over), not spek_run_end() (RCU).
  *
- * Lock order: spek_table_lock > run->lock. Workers, completions and spek_run_end() take
- * neither. Work items take run->lock only.
+ * Lock order: spek_table_lock > run->lock > verify->lock. Workers, completions and spek_run_end()
+ * take neither of the first two. Work items take run->lock only.
  */
 #include <linux/blkdev.h>
 #include <linux/idr.h>
@@ -28,6 +28,7 @@
 #include "iolog.h"
 #include "run.h"
 #include "submit.h"
+#include "verify.h"
 #include "worker.h"
 
 static DEFINE_MUTEX(spek_table_lock);	/* protects next 2 */
@@ -67,7 +68,6 @@ static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 			return -ENODEV;
 		}
 		run->polls |= run->targets[i].polled;
-		run->sends_bios |= run->targets[i].backend == &spek_backend_bio;
 	}
 	return 0;
 }
@@ -112,14 +112,14 @@ static int create_workers(struct spek_run *run)
 	return 0;
 }
 
-/* Their files go first: whoever has one open keeps only what was in it. */
+/* Their files go first: from then on nobody opens them any more. */
 static void destroy_logs(struct spek_run *run)
 {
 	u32 i;
 
 	spek_iolog_rmdir(run->log_dentry);
 	for (i = 0; run->log && i < run->config->nr_workers; i++)
-		spek_iolog_put(run->log[i]);
+		spek_iolog_close(run->log[i]);
 	kfree(run->log);
 }
 
@@ -136,7 +136,11 @@ static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
 		return -ENOMEM;
 	run->log_dentry = spek_iolog_mkdir(run->id, run->log_dir, sizeof(run->log_dir));
 	if (IS_ERR(run->log_dentry)) {
+		int err = PTR_ERR(run->log_dentry);
+
 		run->log_dentry = NULL;
+		if (err == -ENOMEM)
+			return err;
 		return spek_refuse(refusal, 0, 0, -EOPNOTSUPP, no_files);
 	}
 	for (i = 0; i < config->nr_workers; i++) {
@@ -154,6 +158,7 @@ static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
 static void free_run(struct spek_run *run)
 {
 	destroy_logs(run);
+	spek_verify_destroy(run->verify);
 	spek_stats_destroy(run->stats);
 	kfree(run->targets);
 	kfree(run->worker_info);
@@ -251,6 +256,11 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 	err = spek_fit_devices(run, refusal);
 	if (err)
 		goto err_close_targets;
+	if (config->data == SPEK_DATA_STAMPED) {
+		err = spek_verify_create(run, refusal);
+		if (err)
+			goto err_close_targets;
+	}
 	run->shape.max_parts = spek_fit_parts(run, run->shape.buffer_bytes);
 	err = spek_fit_memory(run) ? reserve_id(run) : -ENOMEM;
 	if (err) {
@@ -287,9 +297,11 @@ err_put_module:
 static void release_run(struct kref *ref)
 {
 	struct spek_run *run = container_of(ref, struct spek_run, ref);
+	struct spek_run_config *config = run->config;
 
-	kvfree(run->config);
+	/* After all that looks there for its number of workers. */
 	free_run(run);
+	kvfree(config);
 	module_put(THIS_MODULE);
 }
 
@@ -349,12 +361,15 @@ void spek_run_report_failed(struct spek_run *run, const struct spek_part *part,
 {
 	if (spek_target_is_gone(part->target))
 		spek_run_end(run, SPEK_REASON_DEVICE_GONE);
+	if (part->sense.present)
+		spek_senses_add(&run->senses, &part->sense);
 	if (atomic_cmpxchg(&run->first_error_state, 0, 1))
 		return;
 	snprintf(run->first_error, sizeof(run->first_error),
 		 "%s of %u bytes at byte %llu of %s failed: errno %d",
 		 part->slot->op.write ? "write" : "read", part->bytes, part->offset,
 		 part->target->name, -blk_status_to_errno(status));
+	run->first_sense = part->sense;
 	atomic_set_release(&run->first_error_state, 2);
 }
 
@@ -502,10 +517,13 @@ static void finish_work(struct work_struct *work)
 	spek_stats_flush(run->stats);
 	if (run->state == SPEK_STATE_RUNNING)
 		set_state(run, SPEK_EVENT_END);
-	if (run->state == SPEK_STATE_DRAINING)
+	if (run->state == SPEK_STATE_DRAINING) {
 		set_state(run, SPEK_EVENT_DRAINED);
-	else
+		if (run->verify)
+			spek_verify_finished(run->verify);
+	} else {
 		set_state(run, SPEK_EVENT_END);
+	}
 	run->ended = ended;
 	run->reason = atomic_read(&run->end_reason) ?: SPEK_REASON_COMPLETED;
 	orphan = run->orphan;
@@ -561,6 +579,8 @@ int spek_run_start(struct spek_run *run, struct spek_refusal *refusal)
 				   "only a run that is READY can be started");
 	}
 	set_state(run, SPEK_EVENT_START);
+	if (run->verify)
+		spek_verify_started(run->verify);
 	atomic_set(&run->live_workers, run->config->nr_workers);
 	kref_get(&run->ref);	/* finish_work */
 	read_clocks(&run->started);
@@ -604,11 +624,14 @@ int spek_run_delete(struct spek_run *run, struct spek_refusal *refusal)
 	/* From here on nobody can start it. */
 	atomic_cmpxchg(&run->end_reason, SPEK_REASON_NONE, SPEK_REASON_STOPPED);
 	mutex_unlock(&run->lock);
-	if (!remove_run(run))
-		return spek_refuse(refusal, 0, 0, -ENOENT, "there is no such run");
-	/* A stop before the start may be about to do the same. */
+	/*
+	 * A stop before the start may be about to do the same. The table comes last: a run that
+	 * nobody can find any more has given its devices back.
+	 */
 	flush_work(&run->finish_work);
 	release_devices(run);
+	if (!remove_run(run))
+		return spek_refuse(refusal, 0, 0, -ENOENT, "there is no such run");
 	spek_run_put(run);
 	return 0;
 }
@@ -668,8 +691,10 @@ void spek_run_view(struct spek_run *run, struct spek_run_view *view)
 	view->backlog = spek_stats_backlog(run->stats);
 	view->intervals = spek_stats_nr_rows(run->stats);
 	view->errors = atomic64_read(&run->errors);
-	if (atomic_read_acquire(&run->first_error_state) == 2)
+	if (atomic_read_acquire(&run->first_error_state) == 2) {
 		strscpy(view->first_error, run->first_error, sizeof(view->first_error));
+		view->first_sense = run->first_sense;
+	}
 	workers = rcu_dereference_protected(run->workers, lockdep_is_held(&run->lock));
 	for (i = 0; workers && i < run->config->nr_workers; i++) {
 		struct spek_worker_info info;

@@ -10,6 +10,7 @@
 #include <linux/workqueue.h>
 #include "core/state.h"
 #include "core/workload.h"
+#include "senses.h"
 #include "slot.h"
 #include "stats.h"
 #include "target.h"
@@ -17,6 +18,7 @@
 
 struct dentry;
 struct spek_iolog;
+struct spek_verify;
 struct spek_worker;
 
 #define SPEK_RUN_NAME_LEN	64
@@ -68,6 +70,9 @@ static inline int spek_refuse(struct spek_refusal *refusal, char kind, u32 index
  * @count: measure so many I/Os, or 0
  * @max_errors: end after so many failed I/Os; 0: never
  * @log_records: room for records in the log of each worker; 0: no log
+ * @stamp_id: stamped: of the run, 0: draw one
+ * @verify_from: stamped: number of the run to go on from, or 0
+ * @grain_bytes: stamped: largest grain, a power of two, or 0
  * @nr_workers: workers
  * @cpu: CPU of each worker
  * @nr_targets: targets
@@ -95,6 +100,9 @@ struct spek_run_config {
 	u64 count;
 	u64 max_errors;
 	u32 log_records;
+	u64 stamp_id;
+	u32 verify_from;
+	u32 grain_bytes;
 	u32 nr_workers;
 	u32 cpu[SPEK_MAX_WORKERS];
 	u32 nr_targets;
@@ -143,9 +151,9 @@ struct spek_worker_info {
  * @workers: config.nr_workers; NULL after DONE; also read under RCU
  * @shape: how slots are made, const
  * @polls: a target is polled, const
- * @sends_bios: a target takes bios, const
  * @worker_info: what is known of the workers when they are gone
  * @count: requests sent to each target by workers that are gone
+ * @verify: with stamped data, kept for reading until the run goes; else NULL
  * @log: log of each worker, kept for reading until the run goes; NULL without one
  * @log_dentry: directory of their files
  * @log_dir: its name, as from the mount point of debugfs on
@@ -157,6 +165,8 @@ struct spek_worker_info {
  * @errors: failed I/Os, all workers
  * @first_error_state: 0 none, 1 being written, 2 readable
  * @first_error: the first failure in words
+ * @first_sense: what its device said, readable with it
+ * @senses: what devices have said of all failures
  */
 struct spek_run {
 	struct kref ref;
@@ -174,9 +184,9 @@ struct spek_run {
 	struct spek_worker * __rcu *workers;
 	struct spek_slot_shape shape;
 	bool polls;
-	bool sends_bios;
 	struct spek_worker_info *worker_info;
 	struct spek_target_count count[SPEK_MAX_TARGETS];
+	struct spek_verify *verify;
 	struct spek_iolog **log;
 	struct dentry *log_dentry;
 	char log_dir[SPEK_RUN_LOG_DIR_LEN];
@@ -189,6 +199,8 @@ struct spek_run {
 	atomic64_t errors;
 	atomic_t first_error_state;
 	char first_error[SPEK_RUN_ERROR_LEN];
+	struct spek_sense first_sense;
+	struct spek_senses senses;
 };
 
 int spek_run_init(void);
@@ -280,6 +292,7 @@ struct spek_run_view {
 	u64 intervals;
 	u64 errors;
 	char first_error[SPEK_RUN_ERROR_LEN];
+	struct spek_sense first_sense;
 };
 
 /** spek_run_view() - Context: process; takes run->lock. */

@@ -145,35 +145,19 @@ void spek_slots_destroy(struct spek_slot *slots, u32 nr, const struct spek_slot_
 	kvfree(slots);
 }
 
-void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, blk_opf_t opf,
-		   bool cgroup)
+void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, blk_opf_t opf)
 {
 	struct spek_slot *slot = part->slot;
-	struct block_device *bdev = part->target->handle.bdev;
-	u32 in_chunk = buffer_offset & (chunk_bytes - 1);
 	struct bio_vec *chunk = &slot->vec[slot->op.write][buffer_offset / chunk_bytes];
-	struct bio *bio = &part->bio;
+	u32 in_chunk = buffer_offset & (chunk_bytes - 1);
 
-	/*
-	 * The block layer gave up its cgroup reference at completion; md may have
-	 * left another device behind.
-	 */
-	bio_reset(bio, cgroup ? bdev : NULL, opf);
-	bio->bi_bdev = bdev;
-	bio->bi_cookie = BLK_QC_T_NONE;
-	bio->bi_iter.bi_sector = part->offset >> SECTOR_SHIFT;
-	bio->bi_iter.bi_size = part->bytes;
-	bio->bi_end_io = spek_worker_end_io;
-	if (likely(in_chunk + part->bytes <= chunk_bytes)) {
-		part->vec.bv_page = chunk->bv_page;
-		part->vec.bv_offset = in_chunk;
-		part->vec.bv_len = part->bytes;
-		bio->bi_io_vec = &part->vec;
-		bio->bi_vcnt = 1;
+	spek_part_reset(part, opf);
+	if (in_chunk + part->bytes <= chunk_bytes) {
+		spek_part_set_data(part, chunk, in_chunk);
 		return;
 	}
 	/* Like a clone: iterate over vectors that belong to somebody else, the slot. */
-	bio->bi_io_vec = chunk;
-	bio->bi_iter.bi_bvec_done = in_chunk;
-	bio_set_flag(bio, BIO_CLONED);
+	part->bio.bi_io_vec = chunk;
+	part->bio.bi_iter.bi_bvec_done = in_chunk;
+	bio_set_flag(&part->bio, BIO_CLONED);
 }

@@ -13,6 +13,8 @@
 #include <linux/bio.h>
 #include <linux/llist.h>
 #include "core/gen.h"
+#include "core/sense.h"
+#include "submit.h"
 #include "target.h"
 
 struct spek_worker;
@@ -27,6 +29,7 @@ struct spek_slot;
  * @target_index: number of @target
  * @bytes: length
  * @offset: first byte on the target
+ * @sense: with back end scsi, what the device said when it failed; else zero
  */
 struct spek_part {
 	struct bio bio;
@@ -36,6 +39,7 @@ struct spek_part {
 	u32 target_index;
 	u32 bytes;
 	u64 offset;
+	struct spek_sense sense;
 };
 
 /**
@@ -110,15 +114,54 @@ u64 spek_slots_bytes(u32 nr, const struct spek_slot_shape *shape);
 /** spek_slot_chunk_bytes() - Return: chunk size for buffers of @buffer_bytes. */
 u32 spek_slot_chunk_bytes(u32 buffer_bytes);
 
+/* The worker's; see worker.c. */
+void spek_worker_end_io(struct bio *bio);
+
+/** spek_part_reset() - make a part's bio ready but for its data; target, offset, bytes are set */
+static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
+{
+	struct block_device *bdev = part->target->handle.bdev;
+	struct bio *bio = &part->bio;
+
+	/*
+	 * The block layer gave up its cgroup reference at completion; md may have
+	 * left another device behind.
+	 */
+	bio_reset(bio, part->target->backend->cgroup ? bdev : NULL, opf);
+	bio->bi_bdev = bdev;
+	bio->bi_cookie = BLK_QC_T_NONE;
+	bio->bi_iter.bi_sector = part->offset >> SECTOR_SHIFT;
+	bio->bi_iter.bi_size = part->bytes;
+	bio->bi_end_io = spek_worker_end_io;
+}
+
+/** spek_part_set_data() - let the bio of a part have its data within one @chunk of the buffer */
+static inline void spek_part_set_data(struct spek_part *part, const struct bio_vec *chunk,
+				      u32 in_chunk)
+{
+	part->vec.bv_page = chunk->bv_page;
+	part->vec.bv_offset = in_chunk;
+	part->vec.bv_len = part->bytes;
+	part->bio.bi_io_vec = &part->vec;
+	part->bio.bi_vcnt = 1;
+}
+
+/** spek_part_arm_whole() - make a part ready that is a whole operation and fits into a chunk */
+static inline void spek_part_arm_whole(struct spek_part *part, blk_opf_t opf)
+{
+	const struct spek_slot *slot = part->slot;
+
+	spek_part_reset(part, opf);
+	spek_part_set_data(part, slot->vec[slot->op.write], 0);
+}
+
 /**
- * spek_part_arm() - make the bio of a part ready to be sent
+ * spek_part_arm() - make any part ready to be sent
  * @part: target, offset and bytes are set
  * @buffer_offset: where in the slot's buffer it lies
  * @chunk_bytes: spek_slot_shape.chunk_bytes
  * @opf: operation and flags
- * @cgroup: account to the worker's cgroup (needed by submit_bio(), not by requests)
  */
-void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, blk_opf_t opf,
-		   bool cgroup);
+void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, blk_opf_t opf);
 
 #endif

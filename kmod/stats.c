@@ -67,6 +67,9 @@ static void empty_cell(struct spek_cell *cell)
 	memset(cell, 0, offsetof(struct spek_cell, metric));
 }
 
+/* A run that does not fit is refused, not paid for by others. */
+#define CELL_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 struct spek_set *spek_set_create(const struct spek_workload *wl, int node)
 {
 	u32 i, nr = wl->nr_streams * 2;
@@ -78,7 +81,7 @@ struct spek_set *spek_set_create(const struct spek_workload *wl, int node)
 	for (i = 0; i < nr; i++) {
 		if (!cell_is_used(wl, i))
 			continue;
-		set->cell[i] = kvzalloc_node(sizeof(*set->cell[i]), GFP_KERNEL, node);
+		set->cell[i] = kvzalloc_node(sizeof(*set->cell[i]), CELL_GFP, node);
 		if (!set->cell[i]) {
 			spek_set_destroy(set);
 			return NULL;

@@ -20,7 +20,7 @@
 
 #define SPEK_NR_METRICS		3
 #define SPEK_NR_PHASES		3
-#define SPEK_NR_STATUS		24	/* blk_status_t values told apart; the last one is "others" */
+#define SPEK_NR_STATUS		24	/* blk_status_t values told apart; the last: "others" */
 #define SPEK_ROWS		4096	/* closed intervals kept for reading */
 #define SPEK_OPEN_ROWS		4	/* rows that may wait for a slow worker */
 
@@ -132,13 +132,14 @@ struct spek_row {
 
 struct spek_stats;
 
-/** spek_row_first() - Return: number of the first row of a phase; rows are numbered within theirs. */
+/** spek_row_first() - Return: number of a phase's first row; rows are numbered within theirs. */
 static inline u64 spek_row_first(u32 phase)
 {
 	return (u64)phase << 48;
 }
 
-struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_workers, bool keep_rows);
+struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_workers,
+				     bool keep_rows);
 void spek_stats_destroy(struct spek_stats *stats);
 
 struct spek_set *spek_set_create(const struct spek_workload *wl, int node);
@@ -155,7 +156,7 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
 /** spek_stats_flush() - close the rows that are still open; the workers have ended. */
 void spek_stats_flush(struct spek_stats *stats);
 
-/** spek_stats_total() - Return: totals of a phase, stream * 2 + write; NULL if it can't have I/Os. */
+/** spek_stats_total() - Return: totals of a phase, stream * 2 + write; NULL if it has no I/Os. */
 const struct spek_total *spek_stats_total(const struct spek_stats *stats, u32 phase, u32 cell);
 
 /** spek_stats_nr_rows() - Return: closed rows so far, overwritten ones included. */
@@ -168,7 +169,7 @@ const struct spek_row *spek_stats_row(const struct spek_stats *stats, u64 seq);
 u32 spek_stats_phase(const struct spek_stats *stats);
 /** spek_stats_measured() - start and end of the measure phase as counted so far, 0 before. */
 void spek_stats_measured(const struct spek_stats *stats, u64 *start_ns, u64 *end_ns);
-/** spek_stats_backlog() - Return: backlog over all workers as of their last sealed set before the drain. */
+/** spek_stats_backlog() - Return: backlog of all workers as last sealed before the drain. */
 u64 spek_stats_backlog(const struct spek_stats *stats);
 
 /** spek_metric_add() - count one time. Owner of the set only. */

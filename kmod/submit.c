@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Choosing a back end and saying why. */
+/* Choosing a back end and saying why; and what those that make requests do when there are none. */
 #include <linux/blk-mq.h>
 #include "slot.h"
 #include "submit.h"
+#include "worker.h"
 
+static const struct spek_backend_ops *const backends[] = {
+	[SPEK_BACKEND_BIO] = &spek_backend_bio,
+	[SPEK_BACKEND_MQ] = &spek_backend_mq,
+	[SPEK_BACKEND_SCSI] = &spek_backend_scsi,
+};
+
+/*
+ * Never scsi: it tries every command once, where others retry what can be cured, and the disk's
+ * statistics don't know of it. Who wants to see the bare device asks for it.
+ */
 static const char *choose_auto(struct spek_target *target)
 {
 	struct request_queue *q = bdev_get_queue(target->handle.bdev);
@@ -30,8 +41,6 @@ static const char *choose_auto(struct spek_target *target)
 
 const char *spek_backend_choose(struct spek_target *target, u32 wanted, bool polled)
 {
-	const struct spek_backend_ops *backend =
-		wanted == SPEK_BACKEND_MQ ? &spek_backend_mq : &spek_backend_bio;
 	const char *why;
 
 	/* dm passes polling on, but by the bio itself, which nobody here holds on to. */
@@ -42,10 +51,34 @@ const char *spek_backend_choose(struct spek_target *target, u32 wanted, bool pol
 	target->polled = polled;
 	if (wanted == SPEK_BACKEND_AUTO)
 		return choose_auto(target);
-	why = backend->unfit(target);
+	why = backends[wanted]->unfit(target);
 	if (why)
 		return why;
-	target->backend = backend;
+	target->backend = backends[wanted];
 	target->backend_reason = "asked for";
 	return NULL;
+}
+
+bool spek_request_may_come(struct spek_part *part, int err)
+{
+	/* A queue that is being removed says the same as a full one, and for ever. */
+	if ((err != -EWOULDBLOCK && err != -EBUSY) || spek_target_is_gone(part->target))
+		return false;
+	spek_compat_queue_resume(bdev_get_queue(part->bio.bi_bdev));
+	return true;
+}
+
+bool spek_request_take_back(struct spek_part *part, struct request *rq, blk_status_t status)
+{
+	bool is_busy = spek_compat_status_is_busy(status);
+
+	rq->bio = NULL;
+	rq->biotail = NULL;
+	/* The driver keeps what it has prepared, for when it gets the request again. */
+	if (is_busy)
+		blk_mq_cleanup_rq(rq);
+	blk_mq_free_request(rq);
+	if (is_busy)
+		spek_worker_count_refused(part);
+	return is_busy;
 }

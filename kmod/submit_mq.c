@@ -24,6 +24,18 @@ static const char *unfit(const struct spek_target *target)
 	return NULL;
 }
 
+/*
+ * blk_mq_alloc_request() gives a read none of the tags fetched ahead where reads have no queues
+ * of their own: it compares the kind of queue that reads would have with the kind of the queue
+ * they share. A write's flags get them; the request has its own operation when it is sent.
+ * An elevator limits reads and writes differently, so there it is told the truth, and
+ * tags are fetched one by one.
+ */
+static bool takes_tags_ahead(const struct spek_target *target)
+{
+	return !bdev_get_queue(target->handle.bdev)->elevator && !target->own_read_queues;
+}
+
 static int submit(struct spek_part *part)
 {
 	struct bio *bio = &part->bio;
@@ -36,15 +48,18 @@ static int submit(struct spek_part *part)
 		bio_io_error(bio);
 		return 0;
 	}
-	rq = blk_mq_alloc_request(q, bio->bi_opf, BLK_MQ_REQ_NOWAIT);
+	rq = blk_mq_alloc_request(q, takes_tags_ahead(part->target) ? bio->bi_opf | REQ_OP_WRITE :
+				  bio->bi_opf, BLK_MQ_REQ_NOWAIT);
 	if (IS_ERR(rq)) {
-		/* A queue that is being removed says the same as a full one, and for ever. */
-		if ((PTR_ERR(rq) == -EWOULDBLOCK || PTR_ERR(rq) == -EBUSY) &&
-		    !spek_target_is_gone(part->target))
+		if (spek_request_may_come(part, PTR_ERR(rq)))
 			return -EAGAIN;
 		bio_io_error(bio);
 		return 0;
 	}
+	rq->cmd_flags = bio->bi_opf;
+	/* A tag that was fetched ahead may have waited. */
+	if (rq->start_time_ns)
+		rq->start_time_ns = max(rq->start_time_ns, part->slot->issue_ns);
 	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
 	rq->__data_len = bio->bi_iter.bi_size;
 	spek_compat_request_set_ioprio(rq, bio->bi_ioprio);
@@ -55,14 +70,8 @@ static int submit(struct spek_part *part)
 	if (likely(status == BLK_STS_OK))
 		return 0;
 
-	/* Not sent: the bio stays ours. */
-	rq->bio = NULL;
-	rq->biotail = NULL;
-	blk_mq_free_request(rq);
-	if (spek_compat_status_is_busy(status)) {
-		spek_worker_count_refused(part);
+	if (spek_request_take_back(part, rq, status))
 		return -EAGAIN;
-	}
 	bio->bi_status = status;
 	bio_endio(bio);
 	return 0;
@@ -72,5 +81,6 @@ const struct spek_backend_ops spek_backend_mq = {
 	.id = SPEK_BACKEND_MQ,
 	.cgroup = false,
 	.unfit = unfit,
+	.takes_tags_ahead = takes_tags_ahead,
 	.submit = submit,
 };

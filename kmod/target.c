@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claiming devices and reading their limits. */
 #include <linux/blk-mq.h>
+#include <linux/delay.h>
 #include <linux/log2.h>
 #include "run.h"
 #include "submit.h"
 #include "target.h"
+
+#define HOLD_MS	1000	/* for somebody who changes the queue's limits or its elevator */
 
 static void device_gone(void *holder)
 {
@@ -46,11 +49,36 @@ static void read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
 	target->chunk_bytes = q->limits.chunk_sectors << SECTOR_SHIFT;
 }
 
+/*
+ * An open device keeps its queue, not what its driver has: drivers wait for the queue's users
+ * before they free that. Return: false if it goes away, or somebody keeps the queue frozen.
+ */
+static bool hold_queue(struct request_queue *q)
+{
+	u32 ms;
+
+	for (ms = 0; ms < HOLD_MS && !blk_queue_dying(q); ms += 20) {
+		if (percpu_ref_tryget_live(&q->q_usage_counter))
+			return true;
+		msleep(20);
+	}
+	return false;
+}
+
+static bool has_own_read_queues(struct request_queue *q)
+{
+	const struct blk_mq_tag_set *set = q->tag_set;
+
+	return queue_is_mq(q) && set->nr_maps > HCTX_TYPE_READ &&
+	       set->map[HCTX_TYPE_READ].nr_queues;
+}
+
 int spek_target_open(struct spek_target *target, struct spek_run *run, dev_t dev, u32 chunk_bytes,
 		     struct spek_refusal *refusal)
 {
 	bool write = run->config->may_write;
 	struct block_device *bdev;
+	struct request_queue *q;
 	int err;
 
 	err = spek_compat_bdev_open(&target->handle, dev, write, run, &holder_ops);
@@ -71,29 +99,38 @@ int spek_target_open(struct spek_target *target, struct spek_run *run, dev_t dev
 		return refuse(refusal, err, "the device can't be opened");
 	}
 	bdev = target->handle.bdev;
+	q = bdev_get_queue(bdev);
+	if (!hold_queue(q)) {
+		err = refuse(refusal, -EBUSY, "the device is being removed or set up anew: try again");
+		goto err_close;
+	}
 	snprintf(target->name, sizeof(target->name), "%pg", bdev);
 	target->dev = dev;
 	target->diskseq = bdev->bd_disk->diskseq;
 	target->start_sector = bdev->bd_start_sect;
 	target->bytes = bdev_nr_bytes(bdev);
 	target->logical_block = bdev_logical_block_size(bdev);
+	target->own_read_queues = has_own_read_queues(q);
 	err = -EROFS;
 	if (write && bdev_read_only(bdev)) {
 		refuse(refusal, err, "the device is read-only, and the run may write");
-		goto err_close;
+		goto err_put_queue;
 	}
 	err = -ENOSPC;
 	if (!target->bytes) {
 		refuse(refusal, err, "the device has no capacity");
-		goto err_close;
+		goto err_put_queue;
 	}
 	read_limits(target, chunk_bytes);
 	err = -EOPNOTSUPP;
 	refusal->text = spek_backend_choose(target, run->config->backend, run->config->polled);
 	if (refusal->text)
-		goto err_close;
+		goto err_put_queue;
+	percpu_ref_put(&q->q_usage_counter);
 	return 0;
 
+err_put_queue:
+	percpu_ref_put(&q->q_usage_counter);
 err_close:
 	spek_target_close(target);
 	return err;

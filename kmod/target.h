@@ -21,6 +21,7 @@ struct spek_refusal;
  * @logical_block: bytes
  * @max_part_bytes: largest piece that is sent as one request
  * @chunk_bytes: pieces don't cross multiples of this on the target; 0: no such limit
+ * @own_read_queues: reads have hardware queues of their own
  * @polled: poll for completions
  * @backend: how I/O reaches it
  * @backend_reason: why this one, a sentence
@@ -35,6 +36,7 @@ struct spek_target {
 	u32 logical_block;
 	u32 max_part_bytes;
 	u32 chunk_bytes;
+	bool own_read_queues;
 	bool polled;
 	const struct spek_backend_ops *backend;
 	const char *backend_reason;
@@ -76,6 +78,14 @@ void spek_target_close(struct spek_target *target);
 /** spek_target_is_gone() - Return: true if the device was removed. Any context. */
 bool spek_target_is_gone(const struct spek_target *target);
 
+/** spek_target_opf() - Return: operation and flags of a read or of a write. */
+static inline blk_opf_t spek_target_opf(const struct spek_target *target, bool write)
+{
+	blk_opf_t opf = REQ_NOMERGE | (write ? REQ_OP_WRITE | REQ_SYNC | REQ_IDLE : REQ_OP_READ);
+
+	return target->polled ? opf | REQ_POLLED : opf;
+}
+
 /** spek_target_part() - Return: how many of @bytes at @offset go out as one request. */
 static inline u32 spek_target_part(const struct spek_target *target, u64 offset, u32 bytes)
 {
@@ -84,7 +94,8 @@ static inline u32 spek_target_part(const struct spek_target *target, u64 offset,
 	if (target->chunk_bytes) {
 		u32 left;
 
-		div_u64_rem(offset + (target->start_sector << SECTOR_SHIFT), target->chunk_bytes, &left);
+		div_u64_rem(offset + (target->start_sector << SECTOR_SHIFT), target->chunk_bytes,
+			    &left);
 		n = min(n, target->chunk_bytes - left);
 	}
 	return n;

@@ -7,6 +7,10 @@
  * wake the thread if it said that it is idle. Everything else happens in the thread, in
  * loop order: account what came back, close what has ended, issue what is due, wait.
  *
+ * With stamped data an operation may have to wait for another one on the same blocks
+ * (verify.c). It waits where one waits that the driver has no room for: as worker->stalled, nothing
+ * of it sent, and those that are due after it wait with it.
+ *
  * Order between thread and completion (both sides have a full barrier between):
  *	thread:     idle = true;     look at done;  sleep if it is empty
  *	completion: add to done;     look at idle;  wake if it is true
@@ -19,6 +23,7 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/hrtimer.h>
+#include <linux/ioprio.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/overflow.h>
@@ -28,6 +33,7 @@
 #include <linux/vmalloc.h>
 #include "iolog.h"
 #include "submit.h"
+#include "verify.h"
 #include "worker.h"
 
 #define RETRY_NS	(100 * NSEC_PER_USEC)	/* driver without room, none of ours outstanding */
@@ -49,11 +55,12 @@ void spek_worker_end_io(struct bio *bio)
 	if (slot->nr_parts > 1 && !atomic_dec_and_test(&slot->parts_left))
 		return;
 	slot->done_ns = ktime_get_ns();
-	rcu_read_lock();
+	/* An RCU read section, as cheap as it can be had. */
+	preempt_disable();
 	llist_add(&slot->done, &w->done);
 	if (READ_ONCE(w->idle))
 		wake_up_process(w->task);
-	rcu_read_unlock();
+	preempt_enable();
 }
 
 void spek_worker_count_refused(struct spek_part *part)
@@ -63,7 +70,7 @@ void spek_worker_count_refused(struct spek_part *part)
 
 /* ---- seals: the end of a row or a phase ---- */
 
-static bool issue(struct spek_worker *w);
+static bool issue(struct spek_worker *w, u64 now_ns);
 
 static bool has_ended(const struct spek_worker *w)
 {
@@ -78,6 +85,8 @@ static u64 interval_ns(const struct spek_worker *w)
 /* A set counts in 32 bits, so a long row is passed in pieces; @now_ns is where one begins. */
 static void set_boundary(struct spek_worker *w, u64 now_ns)
 {
+	/* Somebody may have changed it; bios that have none would ask for it one by one. */
+	w->ioprio = get_current_ioprio();
 	w->row_end_ns = min(w->row_start_ns + interval_ns(w), w->phase_end_ns);
 	w->boundary_ns = w->row_end_ns;
 	/* The last piece is not shorter than the others: the collector needs its time. */
@@ -187,7 +196,7 @@ static void enter_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 	 * find no free slot are the backlog.
 	 */
 	if (phase == SPEK_PHASE_DRAIN && !has_ended(w))
-		while (issue(w))
+		while (issue(w, ktime_get_ns()))
 			;
 	wait_for_collector(w);
 	pass_set(w, spek_row_first(phase), now_ns);
@@ -257,6 +266,14 @@ static void record(struct spek_worker *w, const struct spek_slot *slot, u64 done
 	spek_iolog_commit(w->log);
 }
 
+static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns)
+{
+	if (w->log)
+		record(w, slot, done_ns);
+	if (w->verify)
+		spek_verify_end(w->verify, slot, &w->lane[slot->op.asu].map);
+}
+
 static void account(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_op *op = &slot->op;
@@ -279,8 +296,8 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 		cell->error[min_t(u32, (__force u8)slot->status, SPEK_NR_STATUS - 1)]++;
 		spek_run_count_failed(w->run);
 	}
-	if (w->log)
-		record(w, slot, done_ns);
+	if (w->watched)
+		watch(w, slot, done_ns);
 	spek_gen_complete(w->gen, op->arrival, done_ns);
 	WRITE_ONCE(slot->busy, false);
 	slot->next_free = w->free;
@@ -306,117 +323,193 @@ static bool reap(struct spek_worker *w)
 
 /* ---- submission ---- */
 
-static blk_opf_t part_opf(const struct spek_slot *slot, const struct spek_target *target)
-{
-	blk_opf_t opf = REQ_NOMERGE | (slot->op.write ? REQ_OP_WRITE | REQ_SYNC | REQ_IDLE :
-				       REQ_OP_READ);
-
-	return target->polled ? opf | REQ_POLLED : opf;
-}
-
-/* Cut an operation into parts and arm their bios. */
-static void arm(struct spek_worker *w, struct spek_slot *slot)
+/*
+ * Cut an operation into parts and arm their bios.
+ * Return: false if it has to wait for another operation on its blocks.
+ */
+static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
+			       const struct spek_lane *lane)
 {
 	const struct spek_op *op = &slot->op;
-	const u32 chunk_bytes = w->run->shape.chunk_bytes;
-	u32 done = 0, nr = 0;
+	struct spek_part *part = slot->part;
+	u32 done = 0;
 
 	while (done < op->bytes) {
-		struct spek_part *part = &slot->part[nr++];
-		u32 bytes = spek_asu_map(&w->asu_map[op->asu], op->addr + done, op->bytes - done,
+		u32 bytes = spek_asu_map(&lane->map, op->addr + done, op->bytes - done,
 					 &part->target_index, &part->offset);
 
 		part->target = &w->run->targets[part->target_index];
 		part->bytes = spek_target_part(part->target, part->offset, bytes);
-		spek_part_arm(part, done, chunk_bytes, part_opf(slot, part->target),
-			      part->target->backend->cgroup);
+		spek_part_arm(part, done, w->run->shape.chunk_bytes,
+			      spek_target_opf(part->target, op->write));
+		part->bio.bi_ioprio = w->ioprio;
 		done += part->bytes;
+		part++;
 	}
-	slot->nr_parts = nr;
-	slot->status = BLK_STS_OK;
-	if (nr > 1)
-		atomic_set(&slot->parts_left, nr);
+	slot->nr_parts = part - slot->part;
+	if (slot->nr_parts > 1)
+		atomic_set(&slot->parts_left, slot->nr_parts);
+	if (!w->verify)
+		return true;
+	if (spek_verify_begin(w->verify, slot, &lane->map)) {
+		/* Stamping took its time. */
+		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
+		return true;
+	}
+	spek_verify_count_wait(w->verify);
+	return false;
 }
 
-/*
- * Send the parts of a slot from @first on. After the last one has gone the slot may be
- * back on the completion list, and is not touched any more.
- */
-static bool send(struct spek_worker *w, struct spek_slot *slot, u32 first)
+/* Return: see arm_parts(). */
+static bool arm(struct spek_worker *w, struct spek_slot *slot)
 {
-	u32 i, nr = slot->nr_parts;
+	const struct spek_op *op = &slot->op;
+	const struct spek_lane *lane = &w->lane[op->asu];
+	struct spek_part *part = slot->part;
 
-	WRITE_ONCE(slot->busy, true);
-	for (i = first; i < nr; i++) {
-		struct spek_part *part = &slot->part[i];
-		struct spek_target_count *count = &w->count[part->target_index];
-		const u32 bytes = part->bytes, write = slot->op.write;
-
-		if (unlikely(part->target->backend->submit(part))) {
-			if (!i)
-				WRITE_ONCE(slot->busy, false);
-			w->stalled_part = i;
-			WRITE_ONCE(w->stalled, slot);
-			return false;
-		}
-		w->poller[part->target_index].last = &part->bio;
-		WRITE_ONCE(count->ios[write], count->ios[write] + 1);
-		WRITE_ONCE(count->bytes[write], count->bytes[write] + bytes);
-	}
+	slot->status = BLK_STS_OK;
+	if (unlikely(op->bytes > lane->whole_bytes))
+		return arm_parts(w, slot, lane);
+	slot->nr_parts = 1;
+	part->target_index = lane->target_index;
+	part->target = lane->target;
+	part->bytes = op->bytes;
+	part->offset = lane->start + op->addr;
+	spek_part_arm_whole(part, lane->opf[op->write]);
+	part->bio.bi_ioprio = w->ioprio;
 	return true;
 }
 
-static bool send_stalled(struct spek_worker *w)
+/*
+ * Send the parts of a slot from @part on. They may be back on the completion list at once,
+ * but the slot stays as it is until this thread accounts it.
+ */
+static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
+				 struct spek_part *part)
+{
+	const u32 write = slot->op.write;
+
+	WRITE_ONCE(slot->busy, true);
+	do {
+		struct spek_target_count *count = &w->count[part->target_index];
+
+		if (unlikely(part->target->backend->submit(part))) {
+			if (part == slot->part)
+				WRITE_ONCE(slot->busy, false);
+			w->stalled_part = part;
+			WRITE_ONCE(w->stalled, slot);
+			return false;
+		}
+		if (part->target->polled)
+			w->poller[part->target_index].last = &part->bio;
+		WRITE_ONCE(count->ios[write], count->ios[write] + 1);
+		WRITE_ONCE(count->bytes[write], count->bytes[write] + part->bytes);
+	} while (unlikely(++part < slot->part + slot->nr_parts));
+	return true;
+}
+
+static noinline bool send_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
 
+	if (!w->stalled_part) {
+		if (!spek_verify_begin(w->verify, slot, &w->lane[slot->op.asu].map))
+			return false;
+		w->stalled_part = slot->part;
+	}
 	WRITE_ONCE(w->stalled, NULL);
-	if (!w->stalled_part)
+	if (w->stalled_part == slot->part)
 		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
 	return send(w, slot, w->stalled_part);
 }
 
-/* Is there an operation to be issued at @now_ns? */
+/* Could an operation be issued, if one were due? */
+static bool can_issue(const struct spek_worker *w)
+{
+	return w->free && w->issue_left;
+}
+
 static bool is_due(const struct spek_worker *w, u64 now_ns)
 {
 	u64 at_ns = spek_gen_next_ns(w->gen);
 
-	return at_ns <= now_ns && at_ns < w->phase_end_ns && w->issue_left && w->free;
+	return at_ns <= now_ns && at_ns < w->phase_end_ns;
+}
+
+/* Issue the operation that is due. Return: false if the driver has no room for it now. */
+static bool issue_one(struct spek_worker *w, u64 now_ns)
+{
+	struct spek_slot *slot = w->free;
+	bool armed;
+
+	w->free = slot->next_free;
+	spek_gen_next(w->gen, &slot->op);
+	WRITE_ONCE(slot->issue_ns, now_ns);
+	armed = arm(w, slot);
+	WRITE_ONCE(w->outstanding, w->outstanding + 1);
+	w->issue_left--;
+	if (unlikely(!armed)) {
+		w->stalled_part = NULL;
+		WRITE_ONCE(w->stalled, slot);
+		return false;
+	}
+	return send(w, slot, slot->part);
+}
+
+/* Return: operations issued, at most a batch. */
+static u32 issue_batch(struct spek_worker *w, u64 now_ns)
+{
+	u32 n = 0, batch = w->run->config->batch;
+
+	if (w->stalled) {
+		if (!send_stalled(w))
+			return 0;
+		n = 1;
+		now_ns = ktime_get_ns();
+	}
+	while (n < batch && can_issue(w) && is_due(w, now_ns)) {
+		n++;
+		if (!issue_one(w, now_ns) || n == batch)
+			break;
+		now_ns = ktime_get_ns();
+	}
+	return n;
+}
+
+/* Will all back ends use what a plug holds ready for them? */
+static bool plug_serves_all(const struct spek_worker *w)
+{
+	const struct spek_target *target = w->run->targets;
+	const struct spek_target *end = target + w->run->config->nr_targets;
+
+	for (; target < end; target++)
+		if (!target->backend->takes_tags_ahead(target))
+			return false;
+	return true;
+}
+
+static noinline u32 issue_plugged(struct spek_worker *w, u64 now_ns)
+{
+	struct blk_plug plug;
+	u32 n;
+
+	blk_start_plug(&plug);
+	if (plug_serves_all(w))
+		plug.nr_ios = w->batch_hint;
+	n = issue_batch(w, now_ns);
+	blk_finish_plug(&plug);
+	return n;
 }
 
 /* Return: true if anything was issued. */
-static bool issue(struct spek_worker *w)
+static bool issue(struct spek_worker *w, u64 now_ns)
 {
-	u32 n, batch = w->run->config->batch;
-	struct blk_plug plug;
-	u64 now_ns;
+	u32 n;
 
-	if (!w->stalled && !is_due(w, ktime_get_ns()))
+	if (!w->stalled && !(can_issue(w) && is_due(w, now_ns)))
 		return false;
-	blk_start_plug(&plug);
-	if (w->run->sends_bios)
-		plug.nr_ios = min(w->batch_hint, batch);
-	n = 0;
-	if (w->stalled) {
-		if (!send_stalled(w))
-			goto out;
-		n++;
-	}
-	while (n < batch && is_due(w, now_ns = ktime_get_ns())) {
-		struct spek_slot *slot = w->free;
-
-		w->free = slot->next_free;
-		spek_gen_next(w->gen, &slot->op);
-		arm(w, slot);
-		WRITE_ONCE(slot->issue_ns, now_ns);
-		WRITE_ONCE(w->outstanding, w->outstanding + 1);
-		w->issue_left--;
-		n++;
-		if (!send(w, slot, 0))
-			break;
-	}
-out:
-	blk_finish_plug(&plug);
+	/* A plug around a single I/O only costs. */
+	n = w->batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
 	w->batch_hint = max(n, 1u);
 	return n;
 }
@@ -428,39 +521,49 @@ static void poll_targets(struct spek_worker *w)
 	u32 i, nr = w->run->config->nr_targets;
 
 	for (i = 0; i < nr; i++) {
+		struct request_queue *q = bdev_get_queue(w->run->targets[i].handle.bdev);
 		struct spek_poller *poller = &w->poller[i];
+		DEFINE_IO_COMP_BATCH(iob);
 		blk_qc_t cookie;
 
 		if (!poller->last)
+			continue;
+		/* Frozen: nothing is out there, and its hardware queues may change. */
+		if (!percpu_ref_tryget(&q->q_usage_counter))
 			continue;
 		/* A bio that waits to be sent again has none; the queue is the same for all. */
 		cookie = READ_ONCE(poller->last->bi_cookie);
 		if (cookie != BLK_QC_T_NONE)
 			poller->bio.bi_cookie = cookie;
 		poller->bio.bi_bdev = w->run->targets[i].handle.bdev;
-		bio_poll(&poller->bio, NULL, BLK_POLL_ONESHOT);
+		/* The cookie may be older than the queues that there are now. */
+		if (spek_compat_cookie_polls(q, poller->bio.bi_cookie))
+			bio_poll(&poller->bio, &iob, BLK_POLL_ONESHOT);
+		percpu_ref_put(&q->q_usage_counter);
+		if (iob.complete)
+			iob.complete(&iob);
 	}
 }
 
 /* When the thread has something to do even if nothing comes back. */
-static u64 next_event_ns(const struct spek_worker *w)
+static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 {
 	u64 at_ns = w->boundary_ns, next_ns;
 
 	if (w->stalled)
-		return min(at_ns, ktime_get_ns() + RETRY_NS);
+		return min(at_ns, now_ns + RETRY_NS);
 	next_ns = spek_gen_next_ns(w->gen);
 	if (w->free && w->issue_left && next_ns < w->phase_end_ns)
 		at_ns = min(at_ns, next_ns - min(next_ns, w->run->config->spin_ns));
 	return at_ns;
 }
 
-static void wait(struct spek_worker *w)
+static void wait(struct spek_worker *w, u64 now_ns)
 {
-	u64 until_ns = next_event_ns(w);
+	u64 until_ns = next_event_ns(w, now_ns);
 	ktime_t expires;
 
-	if (until_ns <= ktime_get_ns()) {
+	if (until_ns <= now_ns || (w->outstanding && now_ns < w->spin_end_ns)) {
 		cpu_relax();
 		return;
 	}
@@ -485,6 +588,30 @@ static void begin(struct spek_worker *w)
 	set_phase(w, SPEK_PHASE_RAMP, w->start_ns);
 }
 
+/* What no device has had any part of yet will not be tried again. */
+static void drop_stalled(struct spek_worker *w)
+{
+	struct spek_slot *slot = w->stalled;
+
+	if (w->verify && w->stalled_part) {
+		slot->status = BLK_STS_IOERR;
+		spek_verify_end(w->verify, slot, &w->lane[slot->op.asu].map);
+	}
+	WRITE_ONCE(w->stalled, NULL);
+	slot->next_free = w->free;
+	w->free = slot;
+	WRITE_ONCE(w->outstanding, w->outstanding - 1);
+}
+
+/* The run was ended: only what devices hold is waited for. */
+static noinline void wind_up(struct spek_worker *w, u64 now_ns)
+{
+	if (w->phase != SPEK_PHASE_DRAIN)
+		enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
+	if (w->stalled && !w->stalled->busy)
+		drop_stalled(w);
+}
+
 static bool has_finished(const struct spek_worker *w)
 {
 	return !w->outstanding && w->phase == SPEK_PHASE_DRAIN;
@@ -497,18 +624,21 @@ static void run_loop(struct spek_worker *w)
 		bool busy = reap(w);
 		u64 now_ns = ktime_get_ns();
 
-		if (unlikely(has_ended(w)) && w->phase != SPEK_PHASE_DRAIN)
-			enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
-		busy |= issue(w);
+		if (unlikely(has_ended(w)))
+			wind_up(w, now_ns);
+		busy |= issue(w, now_ns);
 		if (now_ns >= w->boundary_ns)
 			pass_boundary(w, now_ns);
 		if (has_finished(w))
 			break;
 		if (w->outstanding && w->run->polls)
 			poll_targets(w);
-		else if (!busy)
-			wait(w);
-		cond_resched();
+		else if (busy)
+			w->spin_end_ns = now_ns + w->run->config->spin_ns;
+		else
+			wait(w, now_ns);
+		/* It may never sleep: who waits until all tasks have, as tracing does, need not. */
+		cond_resched_tasks_rcu_qs();
 	}
 	wait_for_collector(w);
 	pass_set(w, SPEK_NEVER, ktime_get_ns());
@@ -601,6 +731,23 @@ u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns)
 	return now_ns - oldest_ns;
 }
 
+static void init_lane(struct spek_lane *lane, const struct spek_run *run,
+		      const struct spek_asu *asu)
+{
+	u32 dir;
+
+	spek_asu_map_init(&lane->map, asu);
+	lane->target_index = asu->extent[0].target;
+	lane->target = &run->targets[lane->target_index];
+	lane->start = asu->extent[0].start;
+	for (dir = 0; dir < 2; dir++)
+		lane->opf[dir] = spek_target_opf(lane->target, dir);
+	lane->whole_bytes = 0;
+	/* Nor with stamped data: what is stamped goes the longer way. */
+	if (asu->nr_extents == 1 && !lane->target->chunk_bytes && !run->verify)
+		lane->whole_bytes = min(lane->target->max_part_bytes, run->shape.chunk_bytes);
+}
+
 static int create_memory(struct spek_worker *w, const struct spek_slot_shape *shape)
 {
 	const struct spek_run_config *config = w->run->config;
@@ -624,7 +771,7 @@ static int create_memory(struct spek_worker *w, const struct spek_slot_shape *sh
 	for (i = 0; i < config->nr_targets; i++)
 		w->poller[i].bio.bi_cookie = BLK_QC_T_NONE;
 	for (i = 0; i < config->workload.nr_asus; i++)
-		spek_asu_map_init(&w->asu_map[i], &config->workload.asu[i]);
+		init_lane(&w->lane[i], w->run, &config->workload.asu[i]);
 	return 0;
 }
 
@@ -644,6 +791,8 @@ struct spek_worker *spek_worker_create(struct spek_run *run, u32 index,
 	w->index = index;
 	w->cpu = cpu;
 	w->log = run->log ? run->log[index] : NULL;
+	w->verify = run->verify;
+	w->watched = w->log || w->verify;
 	w->nr_slots = spek_share(config->max_outstanding, index, config->nr_workers);
 	init_llist_head(&w->done);
 	init_waitqueue_head(&w->start);

@@ -24,6 +24,24 @@ struct spek_poller {
 };
 
 /**
+ * struct spek_lane - how operations on an asu become parts; const
+ * @map: where its bytes lie
+ * @target: of an asu that is not striped
+ * @target_index: number of @target
+ * @whole_bytes: operations up to this size are one part in one chunk of the buffer; 0: it depends
+ * @start: first byte of the asu on @target
+ * @opf: operation and flags of a read and of a write
+ */
+struct spek_lane {
+	struct spek_asu_map map;
+	const struct spek_target *target;
+	u32 target_index;
+	u32 whole_bytes;
+	u64 start;
+	blk_opf_t opf[2];
+};
+
+/**
  * struct spek_worker - a worker
  * @run: its run
  * @index: number within the run
@@ -33,8 +51,10 @@ struct spek_poller {
  * @slots: its slots
  * @nr_slots: how many
  * @set: the two sets it counts into
- * @asu_map: address mapping of each asu
+ * @lane: of each asu
  * @log: where its I/Os are recorded, the run's; NULL without a log
+ * @verify: the run's; NULL without stamped data
+ * @watched: there is one of these
  * @ramp_count: its share of the ramp-up by count, const after start
  * @measure_count: its share of the measurement by count, const after start
  * @count: requests sent to each target
@@ -53,16 +73,19 @@ struct spek_worker {
 	struct spek_gen *gen;
 	struct spek_slot *slots;
 	struct spek_set *set[2];
-	struct spek_asu_map asu_map[SPEK_MAX_ASUS];
+	struct spek_lane lane[SPEK_MAX_ASUS];
 	struct spek_iolog *log;
+	struct spek_verify *verify;
+	bool watched;
 	u64 ramp_count;
 	u64 measure_count;
 
 	/* worker-owned */
 	struct spek_set *active;
 	struct spek_slot *free;
-	struct spek_slot *stalled;	/* its parts from stalled_part on wait for room in the driver */
-	u32 stalled_part;
+	/* Its parts from stalled_part on wait for room; if that is NULL, all of it, for blocks. */
+	struct spek_slot *stalled;
+	struct spek_part *stalled_part;
 	u32 outstanding;
 	u32 phase;
 	u64 boundary_ns;		/* end of the piece of a row, of the row or of the phase */
@@ -72,8 +95,10 @@ struct spek_worker {
 	u64 phase_end_ns;		/* SPEK_NEVER while it ends by count or is not known */
 	u64 phase_left;			/* completions until the phase ends by count */
 	u64 issue_left;			/* operations that may still be issued */
+	u16 ioprio;			/* of the thread, as of the last boundary */
 	u64 seen_cpu_ns;
 	u64 seen_switches;
+	u64 spin_end_ns;		/* until then it waits for a completion without sleeping */
 	u32 batch_hint;			/* operations the next plug is likely to carry */
 	struct spek_target_count count[SPEK_MAX_TARGETS];
 	struct spek_poller *poller;	/* of each target */
@@ -127,15 +152,14 @@ void spek_worker_kick(struct spek_worker *worker);
 
 /** spek_worker_info() - what netlink shows; while the worker exists. */
 void spek_worker_info(const struct spek_worker *worker, struct spek_worker_info *info);
-/** spek_worker_oldest_ns() - Return: age of the oldest outstanding operation at @now_ns, 0 if none. */
+/** spek_worker_oldest_ns() - Return: age of the oldest outstanding I/O at @now_ns, 0 if none. */
 u64 spek_worker_oldest_ns(const struct spek_worker *worker, u64 now_ns);
 
-/** spek_worker_take_sealed() - Return: the sealed set, or NULL; the caller owns it until it gives it back. */
+/** spek_worker_take_sealed() - Return: the sealed set, or NULL; the caller's until given back. */
 struct spek_set *spek_worker_take_sealed(struct spek_worker *worker);
 void spek_worker_give_back(struct spek_worker *worker);
 
-/* Called by the bios of the slots and by back ends. */
-void spek_worker_end_io(struct bio *bio);
+/* Called by back ends. */
 void spek_worker_count_refused(struct spek_part *part);
 
 #endif

@@ -80,7 +80,7 @@ static bool is_there(dev_t devt)
 	struct inode *inode = ilookup(blockdev_superblock, devt);
 
 	iput(inode);
-	return inode != NULL;
+	return inode;
 }
 
 /**

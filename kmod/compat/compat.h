@@ -11,6 +11,7 @@
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/hrtimer.h>
+#include <linux/pm_runtime.h>
 #include <net/genetlink.h>
 
 #include "spek_have.h"
@@ -143,6 +144,38 @@ static inline void spek_compat_hrtimer_setup(struct hrtimer *timer,
 #define SPEK_COMPAT_GENL_MCGRP_SYS_ADMIN(group) { .name = (group) }
 #endif
 
+/**
+ * spek_compat_alloc_disk() - a disk that is not added to anything; for put_disk()
+ *
+ * Return: disk, or NULL.
+ */
+static inline struct gendisk *spek_compat_alloc_disk(void)
+{
+#ifdef SPEK_HAVE_ALLOC_DISK_LIMITS
+	struct gendisk *disk = blk_alloc_disk(NULL, NUMA_NO_NODE);
+
+	return IS_ERR(disk) ? NULL : disk;
+#else
+	return blk_alloc_disk(NUMA_NO_NODE);
+#endif
+}
+
+/*
+ * SPEK_COMPAT_CLASS_ADD(), _REMOVE() - head of a function that fits
+ * class_interface.add_dev or .remove_dev; see SPEK_COMPAT_END_IO()
+ */
+#ifdef SPEK_HAVE_CLASS_INTERFACE_DEV
+#define SPEK_COMPAT_CLASS_ADD(name, dev) \
+	int name(struct device *dev)
+#define SPEK_COMPAT_CLASS_REMOVE(name, dev) \
+	void name(struct device *dev)
+#else
+#define SPEK_COMPAT_CLASS_ADD(name, dev) \
+	int name(struct device *dev, struct class_interface *interface)
+#define SPEK_COMPAT_CLASS_REMOVE(name, dev) \
+	void name(struct device *dev, struct class_interface *interface)
+#endif
+
 /** spek_compat_dump_attrs() - Return: parsed attributes of the request of a dump. */
 static inline struct nlattr **spek_compat_dump_attrs(struct netlink_callback *cb)
 {
@@ -150,6 +183,34 @@ static inline struct nlattr **spek_compat_dump_attrs(struct netlink_callback *cb
 	return genl_info_dump(cb)->attrs;
 #else
 	return genl_dumpit_info(cb)->attrs;
+#endif
+}
+
+/**
+ * spek_compat_cookie_polls() - does a cookie name a queue that can be polled?
+ * @q: its usage counter is held, so hardware queues stay as they are
+ * @cookie: of a bio that may be over by now
+ */
+static inline bool spek_compat_cookie_polls(struct request_queue *q, blk_qc_t cookie)
+{
+	const struct blk_mq_hw_ctx *hctx;
+
+	if (!queue_is_mq(q))
+		return true;
+#ifdef SPEK_HAVE_POLL_NSEC
+	/* The number of the queue lies above the tag and below the sign. */
+	cookie = (cookie & ~(1u << 31)) >> 16;
+#endif
+	hctx = xa_load(&q->hctx_table, cookie);
+	return hctx && hctx->type == HCTX_TYPE_POLL;
+}
+
+/** spek_compat_queue_resume() - wake a device that sleeps; who doesn't want to wait has to ask. */
+static inline void spek_compat_queue_resume(struct request_queue *q)
+{
+#ifdef CONFIG_PM
+	if (q->dev && READ_ONCE(q->rpm_status) != RPM_ACTIVE)
+		pm_request_resume(q->dev);
 #endif
 }
 

@@ -21,17 +21,13 @@ void spek_asu_map_init(struct spek_asu_map *map, const struct spek_asu *asu)
 	map->magic = spek_div64(~0ull, map->nr) + 1;
 }
 
-u32 spek_asu_map(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target, u64 *offset)
+u32 spek_asu_map_striped(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target,
+			 u64 *offset)
 {
 	const struct spek_asu *asu = map->asu;
 	u64 unit, row, within;
 	u32 column;
 
-	if (map->nr == 1) {
-		*target = asu->extent[0].target;
-		*offset = asu->extent[0].start + addr;
-		return bytes;
-	}
 	unit = addr >> map->stripe_shift;
 	within = addr & (asu->stripe_bytes - 1);
 	row = spek_mulhi64(unit, map->magic);

@@ -21,7 +21,7 @@
 #define GEN_ALIGN	64
 
 /*
- * struct process - what this worker has of an arrival process
+ * struct spek_process - what this worker has of an arrival process
  *
  * @times: open: time sequence; closed: only next_ns, the oldest ready time
  * @clock: constants of @times
@@ -34,7 +34,7 @@
  * @depth, @think_ns: closed: see struct spek_arrival
  * @ahead, @seen: open: copy of @times that counts the backlog, and the arrivals it has passed
  */
-struct process {
+struct spek_process {
 	struct spek_times times;
 	struct spek_clock clock;
 	u64 made;
@@ -54,13 +54,6 @@ struct process {
 
 	struct spek_times ahead;
 	u64 seen;
-};
-
-struct spek_gen {
-	u64 next_ns;
-	struct process *next;
-	struct process *process;
-	u32 nr_processes;
 };
 
 /* A block of memory handed out from its start; without a base it only counts. */
@@ -95,7 +88,7 @@ static u32 closed_depth(const struct spek_workload *wl, u32 arrival, u32 worker,
  * Lay out a process, and fill it in if there is memory (@process is not NULL). One function
  * for size and set-up, so that they cannot disagree.
  */
-static void lay_out_process(struct arena *arena, struct process *process,
+static void lay_out_process(struct arena *arena, struct spek_process *process,
 			    const struct spek_workload *wl, u32 arrival, u64 seed, u32 worker,
 			    u32 nr_workers)
 {
@@ -170,7 +163,7 @@ size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
 	u32 i;
 
 	take(&arena, sizeof(struct spek_gen), GEN_ALIGN);
-	take(&arena, sizeof(struct process) * wl->nr_arrivals, GEN_ALIGN);
+	take(&arena, sizeof(struct spek_process) * wl->nr_arrivals, GEN_ALIGN);
 	for (i = 0; i < wl->nr_arrivals; i++)
 		lay_out_process(&arena, NULL, wl, i, 0, worker, nr_workers);
 	return arena.used > SIZE_MAX ? SIZE_MAX : (size_t)arena.used;
@@ -179,9 +172,9 @@ size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
 /* Which process is due next; the first of several at the same time. */
 static spek_noinline void find_next(struct spek_gen *gen)
 {
-	struct process *process = gen->process;
-	struct process *end = process + gen->nr_processes;
-	struct process *next = process;
+	struct spek_process *process = gen->process;
+	struct spek_process *end = process + gen->nr_processes;
+	struct spek_process *next = process;
 
 	while (++process < end)
 		if (process->times.next_ns < next->times.next_ns)
@@ -201,7 +194,7 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 	gen->process = take(&arena, sizeof(*gen->process) * wl->nr_arrivals, GEN_ALIGN);
 
 	for (i = 0; i < wl->nr_arrivals; i++) {
-		struct process *process = &gen->process[i];
+		struct spek_process *process = &gen->process[i];
 
 		spek_memset(process, 0, sizeof(*process));
 		lay_out_process(&arena, process, wl, i, seed, worker, nr_workers);
@@ -217,12 +210,7 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 	find_next(gen);
 }
 
-u64 spek_gen_next_ns(const struct spek_gen *gen)
-{
-	return gen->next_ns;
-}
-
-static inline void advance_closed(struct process *process)
+static inline void advance_closed(struct spek_process *process)
 {
 	u32 head = ++process->head;
 
@@ -231,7 +219,7 @@ static inline void advance_closed(struct process *process)
 }
 
 /* Go to the next arrival, whatever the law and the number of processes. */
-static spek_noinline void advance(struct spek_gen *gen, struct process *process)
+static spek_noinline void advance(struct spek_gen *gen, struct spek_process *process)
 {
 	process->made++;
 	if (process->clock.pace == SPEK_PACE_CLOSED)
@@ -245,7 +233,7 @@ static spek_noinline void advance(struct spek_gen *gen, struct process *process)
 }
 
 static spek_cold spek_noinline void advance_rare_gap(struct spek_gen *gen,
-						     struct process *process, u64 bits)
+						     struct spek_process *process, u64 bits)
 {
 	spek_times_add_gap(&process->times, &process->clock,
 			   spek_expo_rare(&process->times.rng, bits));
@@ -256,7 +244,7 @@ static spek_cold spek_noinline void advance_rare_gap(struct spek_gen *gen,
  * The same for the two cases that matter most: a single process, Poisson or
  * closed. All calls are the last thing that happens, so the common path needs no stack frame.
  */
-static inline void advance_fast(struct spek_gen *gen, struct process *process)
+static inline void advance_fast(struct spek_gen *gen, struct spek_process *process)
 {
 	if (process->clock.pace == SPEK_PACE_POISSON && gen->nr_processes == 1) {
 		u64 bits = spek_rng_next(&process->times.rng);
@@ -276,7 +264,7 @@ static inline void advance_fast(struct spek_gen *gen, struct process *process)
 	}
 }
 
-static spek_noinline void next_with_history(struct spek_gen *gen, struct process *process,
+static spek_noinline void next_with_history(struct spek_gen *gen, struct spek_process *process,
 					    const struct spek_choice *choice, u32 replica,
 					    struct spek_op *op)
 {
@@ -286,7 +274,7 @@ static spek_noinline void next_with_history(struct spek_gen *gen, struct process
 
 void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 {
-	struct process *process = gen->next;
+	struct spek_process *process = gen->next;
 	const struct spek_choice *choice = process->choice;
 	u32 replica = 0;
 
@@ -310,7 +298,7 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 
 void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 {
-	struct process *process = &gen->process[arrival];
+	struct spek_process *process = &gen->process[arrival];
 	u32 tail = process->tail;
 	u64 ready_ns;
 
@@ -332,7 +320,7 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 	}
 }
 
-static u64 process_backlog(struct process *process, u64 now_ns)
+static u64 process_backlog(struct spek_process *process, u64 now_ns)
 {
 	u32 draws = SPEK_BACKLOG_DRAWS;
 
@@ -357,7 +345,7 @@ u64 spek_gen_backlog(struct spek_gen *gen, u64 now_ns)
 	u32 i;
 
 	for (i = 0; i < gen->nr_processes; i++) {
-		struct process *process = &gen->process[i];
+		struct spek_process *process = &gen->process[i];
 
 		if (process->clock.pace != SPEK_PACE_CLOSED && process->times.next_ns != SPEK_NEVER)
 			backlog += process_backlog(process, now_ns);

@@ -48,7 +48,21 @@ struct spek_op {
 	};
 };
 
-struct spek_gen;
+struct spek_process;
+
+/**
+ * struct spek_gen - a generator; the caller sees only its size and spek_gen_next_ns()
+ * @next_ns: when the next operation is due
+ * @next: the process it comes from
+ * @process: all of them
+ * @nr_processes: their number
+ */
+struct spek_gen {
+	u64 next_ns;
+	struct spek_process *next;
+	struct spek_process *process;
+	u32 nr_processes;
+};
 
 /**
  * spek_gen_size() - memory a generator needs, all state included
@@ -87,7 +101,10 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
  * Return: its intended arrival (may lie in the past), or SPEK_NEVER while all
  * arrival processes wait for completions.
  */
-u64 spek_gen_next_ns(const struct spek_gen *gen);
+static inline u64 spek_gen_next_ns(const struct spek_gen *gen)
+{
+	return gen->next_ns;
+}
 
 /**
  * spek_gen_next() - make the operation that spek_gen_next_ns() announced

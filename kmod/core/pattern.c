@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Setting up of sources, and the patterns that need few lines; walks are in walk.[ch]. */
+#include "hotband.h"
 #include "pattern.h"
 #include "walk.h"
 
@@ -36,6 +37,8 @@ void spek_source_memory(struct spek_source_memory *memory, const struct spek_str
 	case SPEK_PATTERN_WALK:
 		each = sizeof(struct spek_walk);
 		memory->leaf_bytes = spek_walk_leaves(stream);
+		break;
+	case SPEK_PATTERN_HOTBAND:
 		break;
 	}
 	memory->replica_bytes = each * share->count;
@@ -102,6 +105,9 @@ void spek_source_init(struct spek_source *source, const struct spek_stream *stre
 	case SPEK_PATTERN_WALK:
 		spek_walk_init(source, stream, rng, states, leaves);
 		break;
+	case SPEK_PATTERN_HOTBAND:
+		spek_hotband_init(source, stream);
+		break;
 	}
 }
 
@@ -114,6 +120,8 @@ static u32 kind_of(const struct spek_stream *stream, bool write)
 		return write ? SPEK_KIND_WALK_WRITE : SPEK_KIND_WALK_READ;
 	case SPEK_PATTERN_RUNS:
 		return SPEK_KIND_RUNS;
+	case SPEK_PATTERN_HOTBAND:
+		return SPEK_KIND_HOTBAND;
 	default:
 		return SPEK_KIND_CURSOR;
 	}
@@ -243,6 +251,12 @@ static spek_noinline void next_walk_write(const struct spek_choice *choice, u32 
 		   choice->align_bytes;
 }
 
+static spek_noinline void next_in_hotband(const struct spek_choice *choice,
+					  struct spek_rng *rng, struct spek_op *op)
+{
+	op->addr = spek_hotband_next(choice, rng, op->write);
+}
+
 void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op)
 {
@@ -256,6 +270,8 @@ void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spe
 		next_run(choice, replica, rng, op);
 	else if (kind == SPEK_KIND_CURSOR)
 		next_cursor(choice, replica, op);
+	else if (kind == SPEK_KIND_HOTBAND)
+		next_in_hotband(choice, rng, op);
 	else
 		next_mixed(choice, replica, rng, op);
 }

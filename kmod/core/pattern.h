@@ -12,6 +12,7 @@
  *   strided      24
  *   runs         16
  *   walk         24                         one byte per leaf
+ *   hotband      0
  *
  * The eight streams of SPC-1 take 120 bytes per BSU.
  */
@@ -77,6 +78,8 @@ struct spek_walk {
  * @walk: @base_block: first block of the hot spot; @min_level, @levels: log2 of the leaves
  *	in the smallest window and in the tree; @is_fixed: enum spek_walk_style;
  *	@leaf_state: per leaf, the block to be read next; @replica: states
+ * @hotband: @slots: addresses in the band, in units of @align_bytes; @write_shift: 1 % of
+ *	them; @per_slots, @per_align: 2^64 - 1 divided by them
  */
 struct spek_source {
 	u32 replicas;
@@ -105,6 +108,12 @@ struct spek_source {
 			u8 *leaf_state;
 			struct spek_walk *replica;
 		} walk;
+		struct {
+			u64 slots;
+			u64 write_shift;
+			u64 per_slots;
+			u64 per_align;
+		} hotband;
 	};
 };
 
@@ -116,6 +125,7 @@ enum spek_kind {
 	SPEK_KIND_RUNS,
 	SPEK_KIND_WALK_READ,
 	SPEK_KIND_WALK_WRITE,
+	SPEK_KIND_HOTBAND,
 };
 
 /**
@@ -188,11 +198,11 @@ void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 		       const struct spek_share *share);
 
 /**
- * spek_pattern_next() - address of the next I/O, for kinds with a history
+ * spek_pattern_next() - address of the next I/O, for all kinds but uniform
  * @choice: what was chosen
  * @replica: which of the source's replicas, from 0
  * @rng: operations sequence of the arrival process
- * @op: addr is filled in
+ * @op: tag is there, addr is filled in
  */
 void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op);

@@ -3,6 +3,7 @@
  * Checks of a workload. Everything the generator relies on is refused here,
  * with a sentence for the user, so that the hot path checks nothing.
  */
+#include "hotband.h"
 #include "pattern.h"
 #include "share.h"
 #include "workload.h"
@@ -280,6 +281,11 @@ static int check_pattern(const struct spek_workload *wl, u32 index, u32 nr_worke
 		return check_runs(stream, fault);
 	case SPEK_PATTERN_WALK:
 		return check_walk(stream, fault);
+	case SPEK_PATTERN_HOTBAND:
+		if (stream->range_bytes < SPEK_HOTBAND_MIN_BYTES)
+			return refuse(fault, -ERANGE,
+				      "A hot band is too small: its range must have 1000000 bytes or more.");
+		return 0;
 	default:
 		return refuse(fault, -EINVAL, "A stream has an unknown address pattern.");
 	}

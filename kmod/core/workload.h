@@ -26,6 +26,7 @@ enum spek_pattern {
 	SPEK_PATTERN_STRIDED,
 	SPEK_PATTERN_RUNS,
 	SPEK_PATTERN_WALK,
+	SPEK_PATTERN_HOTBAND,
 };
 enum spek_walk_style { SPEK_WALK_CLASSIC, SPEK_WALK_FIXED };
 
@@ -40,7 +41,7 @@ struct spek_asu {
 	u64 bytes;
 	u32 stripe_bytes;
 	u32 nr_extents;
-	struct {
+	struct spek_extent {
 		u32 target;
 		u64 start;
 	} extent[SPEK_MAX_TARGETS];
@@ -155,7 +156,7 @@ bool spek_workload_writes(const struct spek_workload *wl);
  * @nr: extents
  * @magic: reciprocal of @nr in units of 2^-64, rounded up
  *
- * Private to asu.c apart from its size.
+ * Private to asu.c and spek_asu_map().
  */
 struct spek_asu_map {
 	const struct spek_asu *asu;
@@ -165,6 +166,10 @@ struct spek_asu_map {
 };
 
 void spek_asu_map_init(struct spek_asu_map *map, const struct spek_asu *asu);
+
+/** spek_asu_map_striped() - spek_asu_map() of an asu with several extents. */
+u32 spek_asu_map_striped(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target,
+			 u64 *offset);
 
 /**
  * spek_asu_map() - where a piece of an asu lies
@@ -176,6 +181,16 @@ void spek_asu_map_init(struct spek_asu_map *map, const struct spek_asu *asu);
  *
  * Return: how many of @bytes lie there contiguously; > 0.
  */
-u32 spek_asu_map(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target, u64 *offset);
+static inline u32 spek_asu_map(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target,
+			       u64 *offset)
+{
+	const struct spek_extent *only = map->asu->extent;
+
+	if (map->nr > 1)
+		return spek_asu_map_striped(map, addr, bytes, target, offset);
+	*target = only->target;
+	*offset = only->start + addr;
+	return bytes;
+}
 
 #endif

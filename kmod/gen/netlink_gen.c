@@ -44,7 +44,7 @@ static const struct nla_policy spek_worker_nl_policy[SPEK_A_WORKER_LOG_LOST + 1]
 	[SPEK_A_WORKER_LOG_LOST] = { .type = NLA_U64 },
 };
 
-static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_REFUSED + 1] = {
+static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_MAP_BYTES + 1] = {
 	[SPEK_A_TARGET_MAJOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_MINOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_NAME] = { .type = NLA_NUL_STRING },
@@ -52,7 +52,7 @@ static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_REFUSED + 1] 
 	[SPEK_A_TARGET_BYTES] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_LOGICAL_BLOCK] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_MAX_IO] = { .type = NLA_U32 },
-	[SPEK_A_TARGET_BACKEND] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SPEK_A_TARGET_BACKEND] = NLA_POLICY_MAX(NLA_U32, 3),
 	[SPEK_A_TARGET_BACKEND_REASON] = { .type = NLA_NUL_STRING },
 	[SPEK_A_TARGET_POLLED] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_READS] = { .type = NLA_U64 },
@@ -60,6 +60,8 @@ static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_REFUSED + 1] 
 	[SPEK_A_TARGET_WRITES] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_WRITE_BYTES] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_REFUSED] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_MAP_START] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_MAP_BYTES] = { .type = NLA_U64 },
 };
 
 static const struct nla_policy spek_extent_nl_policy[SPEK_A_EXTENT_START + 1] = {
@@ -95,7 +97,7 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_SIZE + 1] = {
 	[SPEK_A_STREAM_WEIGHT] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_REPLICAS] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_READ_PPM] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_stream_read_ppm_range),
-	[SPEK_A_STREAM_PATTERN] = NLA_POLICY_MAX(NLA_U32, 4),
+	[SPEK_A_STREAM_PATTERN] = NLA_POLICY_MAX(NLA_U32, 5),
 	[SPEK_A_STREAM_RANGE_START] = { .type = NLA_U64 },
 	[SPEK_A_STREAM_RANGE_BYTES] = { .type = NLA_U64 },
 	[SPEK_A_STREAM_ALIGN_BYTES] = { .type = NLA_U32 },
@@ -109,14 +111,14 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_SIZE + 1] = {
 };
 
 /* SPEK_CMD_RUN_NEW */
-static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_LOG_RECORDS + 1] = {
+static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_GRAIN_BYTES + 1] = {
 	[SPEK_A_RUN_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[SPEK_A_RUN_SEED] = { .type = NLA_U64 },
 	[SPEK_A_RUN_DETACHED] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SPEK_A_RUN_WRITE] = NLA_POLICY_MAX(NLA_U32, 1),
-	[SPEK_A_RUN_BACKEND] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SPEK_A_RUN_BACKEND] = NLA_POLICY_MAX(NLA_U32, 3),
 	[SPEK_A_RUN_POLLED] = NLA_POLICY_MAX(NLA_U32, 1),
-	[SPEK_A_RUN_DATA] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SPEK_A_RUN_DATA] = NLA_POLICY_MAX(NLA_U32, 2),
 	[SPEK_A_RUN_MAX_OUTSTANDING] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &spek_run_max_outstanding_range),
 	[SPEK_A_RUN_BATCH] = NLA_POLICY_RANGE(NLA_U32, 1, 256),
@@ -133,6 +135,9 @@ static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_LOG_RECORDS + 1
 	[SPEK_A_RUN_ARRIVAL] = NLA_POLICY_NESTED(spek_arrival_nl_policy),
 	[SPEK_A_RUN_STREAM] = NLA_POLICY_NESTED(spek_stream_nl_policy),
 	[SPEK_A_RUN_LOG_RECORDS] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_run_log_records_range),
+	[SPEK_A_RUN_STAMP_ID] = { .type = NLA_U64 },
+	[SPEK_A_RUN_VERIFY_FROM] = { .type = NLA_U32 },
+	[SPEK_A_RUN_GRAIN_BYTES] = { .type = NLA_U32 },
 };
 
 /* SPEK_CMD_RUN_GET */
@@ -173,12 +178,30 @@ static const struct nla_policy spek_op_get_nl_policy[SPEK_A_OP_COUNT + 1] = {
 	[SPEK_A_OP_COUNT] = { .type = NLA_U64 },
 };
 
+/* SPEK_CMD_MISMATCH_GET */
+static const struct nla_policy spek_mismatch_get_nl_policy[SPEK_A_MISMATCH_RUN + 1] = {
+	[SPEK_A_MISMATCH_RUN] = { .type = NLA_U32 },
+};
+
+/* SPEK_CMD_MAP_GET */
+static const struct nla_policy spek_map_get_nl_policy[SPEK_A_MAP_RUN + 1] = {
+	[SPEK_A_MAP_RUN] = { .type = NLA_U32 },
+};
+
+/* SPEK_CMD_MAP_SET */
+static const struct nla_policy spek_map_set_nl_policy[SPEK_A_MAP_STATES + 1] = {
+	[SPEK_A_MAP_RUN] = { .type = NLA_U32 },
+	[SPEK_A_MAP_TARGET] = { .type = NLA_U32 },
+	[SPEK_A_MAP_FIRST] = { .type = NLA_U64 },
+	[SPEK_A_MAP_STATES] = NLA_POLICY_RANGE(NLA_BINARY, 8, 32000),
+};
+
 static const struct genl_ops spek_nl_ops[] = {
 	{
 		.cmd		= SPEK_CMD_RUN_NEW,
 		.doit		= spek_nl_run_new_doit,
 		.policy		= spek_run_new_nl_policy,
-		.maxattr	= SPEK_A_RUN_LOG_RECORDS,
+		.maxattr	= SPEK_A_RUN_GRAIN_BYTES,
 	},
 	{
 		.cmd		= SPEK_CMD_RUN_GET,
@@ -227,6 +250,26 @@ static const struct genl_ops spek_nl_ops[] = {
 		.done		= spek_nl_dump_done,
 		.policy		= spek_op_get_nl_policy,
 		.maxattr	= SPEK_A_OP_COUNT,
+	},
+	{
+		.cmd		= SPEK_CMD_MISMATCH_GET,
+		.dumpit		= spek_nl_mismatch_get_dumpit,
+		.done		= spek_nl_dump_done,
+		.policy		= spek_mismatch_get_nl_policy,
+		.maxattr	= SPEK_A_MISMATCH_RUN,
+	},
+	{
+		.cmd		= SPEK_CMD_MAP_GET,
+		.dumpit		= spek_nl_map_get_dumpit,
+		.done		= spek_nl_dump_done,
+		.policy		= spek_map_get_nl_policy,
+		.maxattr	= SPEK_A_MAP_RUN,
+	},
+	{
+		.cmd		= SPEK_CMD_MAP_SET,
+		.doit		= spek_nl_map_set_doit,
+		.policy		= spek_map_set_nl_policy,
+		.maxattr	= SPEK_A_MAP_STATES,
 	},
 };
 

@@ -19,6 +19,9 @@ int spek_nl_run_del_doit(struct sk_buff *skb, struct genl_info *info);
 int spek_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_nl_interval_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int spek_nl_mismatch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int spek_nl_map_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int spek_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info);
 
 /* index of a multicast group of spek_nl_family */
 enum {

@@ -16,6 +16,12 @@
 #define SPEK_MAX_ASUS 16
 #define SPEK_MAX_TARGETS 16
 #define SPEK_MAX_WORKERS 256
+/* Different causes of failures that a run counts one by one. */
+#define SPEK_MAX_SENSES 16
+/* Wrong blocks that a run keeps in full; all are counted. */
+#define SPEK_MAX_MISMATCHES 64
+/* States of grains that a message of map-get or map-set holds at most. */
+#define SPEK_MAP_STATES 4000
 
 /**
  * enum spek_run_state - State of a run.
@@ -70,11 +76,15 @@ enum spek_reason {
  *   reason.
  * @SPEK_BACKEND_BIO: Preallocated bios through submit_bio(). Works on every block device.
  * @SPEK_BACKEND_MQ: Requests from the device's own tag set, straight to the driver.
+ * @SPEK_BACKEND_SCSI: READ(16) and WRITE(16) commands, straight to the SCSI layer and
+ *   each tried once. For SCSI disks; never chosen by auto. The disk's own statistics
+ *   don't count them (from v6.13 on they do where queue/iostats_passthrough says so).
  */
 enum spek_backend {
 	SPEK_BACKEND_AUTO,
 	SPEK_BACKEND_BIO,
 	SPEK_BACKEND_MQ,
+	SPEK_BACKEND_SCSI,
 };
 
 /**
@@ -102,6 +112,8 @@ enum spek_nl_law {
  * @SPEK_NL_PATTERN_RUNS: Sequential runs of run-bytes that start at a uniform place in
  *   the first restart-bytes of the range.
  * @SPEK_NL_PATTERN_WALK: Hierarchical reuse random walk over a hot spot (the range).
+ * @SPEK_NL_PATTERN_HOTBAND: Random, low addresses of the range far more often than high
+ *   ones; writes are moved up by 1 %.
  */
 enum spek_nl_pattern {
 	SPEK_NL_PATTERN_UNIFORM,
@@ -109,6 +121,7 @@ enum spek_nl_pattern {
 	SPEK_NL_PATTERN_STRIDED,
 	SPEK_NL_PATTERN_RUNS,
 	SPEK_NL_PATTERN_WALK,
+	SPEK_NL_PATTERN_HOTBAND,
 };
 
 /**
@@ -126,10 +139,36 @@ enum spek_nl_walk_style {
  * enum spek_data - What is written.
  * @SPEK_DATA_ZERO: Zeroes.
  * @SPEK_DATA_RANDOM: Incompressible data, made once per buffer.
+ * @SPEK_DATA_STAMPED: Every block says what it is (kmod/core/stamp.h), and what is read
+ *   is checked. I/Os that meet on a block, one of them a write, are made to wait for each
+ *   other.
  */
 enum spek_data {
 	SPEK_DATA_ZERO,
 	SPEK_DATA_RANDOM,
+	SPEK_DATA_STAMPED,
+};
+
+/**
+ * enum spek_mismatch - What is wrong with a block of a run with stamped data.
+ * @SPEK_MISMATCH_CORRUPT: The version that was expected, with flipped bits.
+ * @SPEK_MISMATCH_MISDIRECTED: This run wrote it for another place.
+ * @SPEK_MISMATCH_STALE: An older version; the last write was lost.
+ * @SPEK_MISMATCH_TORN: A part of the version that was expected, the rest is something
+ *   else.
+ * @SPEK_MISMATCH_UNWRITTEN: A version of this run that was never written here, above all
+ *   where nothing was.
+ * @SPEK_MISMATCH_UNSTAMPED: It was written, but holds no stamp; zeroes, for example.
+ * @SPEK_MISMATCH_FOREIGN: It was written, but holds the stamp of another run.
+ */
+enum spek_mismatch {
+	SPEK_MISMATCH_CORRUPT,
+	SPEK_MISMATCH_MISDIRECTED,
+	SPEK_MISMATCH_STALE,
+	SPEK_MISMATCH_TORN,
+	SPEK_MISMATCH_UNWRITTEN,
+	SPEK_MISMATCH_UNSTAMPED,
+	SPEK_MISMATCH_FOREIGN,
 };
 
 /**
@@ -204,8 +243,9 @@ struct spek_log_record {
  * @SPEK_A_RUN_MAX_OUTSTANDING: (u32, 1..65536) Limit of I/Os outstanding over all
  *   workers.
  * @SPEK_A_RUN_BATCH: (u32, 1..256) I/Os issued under one plug; 16 if not given.
- * @SPEK_A_RUN_SPIN_NS: (u64) A worker that waits for an arrival spins for the last so
- *   many ns, at most 10 ms.
+ * @SPEK_A_RUN_SPIN_NS: (u64) A worker spins instead of sleeping for the last so many ns
+ *   before an arrival and for the first so many of waiting for a completion; at most 10
+ *   ms.
  * @SPEK_A_RUN_INTERVAL_NS: (u64) Report interval, at least 1 ms; 0 - totals only.
  * @SPEK_A_RUN_RAMP_NS: (u64) Ramp-up by time.
  * @SPEK_A_RUN_RAMP_COUNT: (u64) Ramp-up by I/Os completed; not with ramp-ns.
@@ -240,6 +280,20 @@ struct spek_log_record {
  *   each worker, rounded up to a power of two and at least 1024.
  * @SPEK_A_RUN_LOG_DIR: (string) Directory of the log's files worker0, worker1..., from
  *   the mount point of debugfs on.
+ * @SPEK_A_RUN_FIRST_SENSE: (nest of sense) scsi - what the device said of the first
+ *   failure.
+ * @SPEK_A_RUN_SENSE: (nest of sense, repeated) scsi - one for each cause of failed
+ *   requests so far, at most max-senses, in order of appearance.
+ * @SPEK_A_RUN_SENSE_OTHERS: (u64) scsi - failed requests whose cause found no room among
+ *   these.
+ * @SPEK_A_RUN_STAMP_ID: (u64) stamped - what tells this run's blocks from those of
+ *   others; drawn by the kernel if not given. Given with a workload that only reads: what
+ *   was written is told by map-set.
+ * @SPEK_A_RUN_VERIFY_FROM: (u32) stamped - take over what this run, which is DONE, knows
+ *   to have written, and its stamp-id. It must have the same targets in the same order.
+ * @SPEK_A_RUN_GRAIN_BYTES: (u32) stamped - what is known is known for pieces of so many
+ *   bytes, 8 bytes of memory each. Given: not the largest possible, but at most this.
+ * @SPEK_A_RUN_VERIFY: (nest of verify) stamped - what was checked so far.
  * @__SPEK_A_RUN_MAX: private
  * @SPEK_A_RUN_MAX: highest id
  */
@@ -288,6 +342,13 @@ enum spek_a_run {
 	SPEK_A_RUN_MODULE_VERSION,
 	SPEK_A_RUN_LOG_RECORDS,
 	SPEK_A_RUN_LOG_DIR,
+	SPEK_A_RUN_FIRST_SENSE,
+	SPEK_A_RUN_SENSE,
+	SPEK_A_RUN_SENSE_OTHERS,
+	SPEK_A_RUN_STAMP_ID,
+	SPEK_A_RUN_VERIFY_FROM,
+	SPEK_A_RUN_GRAIN_BYTES,
+	SPEK_A_RUN_VERIFY,
 
 	__SPEK_A_RUN_MAX,
 	SPEK_A_RUN_MAX = (__SPEK_A_RUN_MAX - 1)
@@ -344,8 +405,11 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_READ_BYTES: (u64)
  * @SPEK_A_TARGET_WRITES: (u64)
  * @SPEK_A_TARGET_WRITE_BYTES: (u64)
- * @SPEK_A_TARGET_REFUSED: (u64) mq - requests the driver had no room for and that were
- *   sent again; the disk's own statistics count those twice.
+ * @SPEK_A_TARGET_REFUSED: (u64) mq and scsi - requests the driver had no room for and
+ *   that were sent again; with mq the disk's own statistics count those twice.
+ * @SPEK_A_TARGET_MAP_START: (u64) stamped - first byte of which is known whether it was
+ *   written.
+ * @SPEK_A_TARGET_MAP_BYTES: (u64) stamped - and how many from there.
  * @__SPEK_A_TARGET_MAX: private
  * @SPEK_A_TARGET_MAX: highest id
  */
@@ -366,9 +430,150 @@ enum spek_a_target {
 	SPEK_A_TARGET_WRITES,
 	SPEK_A_TARGET_WRITE_BYTES,
 	SPEK_A_TARGET_REFUSED,
+	SPEK_A_TARGET_MAP_START,
+	SPEK_A_TARGET_MAP_BYTES,
 
 	__SPEK_A_TARGET_MAX,
 	SPEK_A_TARGET_MAX = (__SPEK_A_TARGET_MAX - 1)
+};
+
+/**
+ * enum spek_a_sense - attributes of the set sense
+ * @SPEK_A_SENSE_PAD: alignment of 64-bit attributes
+ * @SPEK_A_SENSE_KEY: (u32) Sense key, 0 to 15.
+ * @SPEK_A_SENSE_ASC: (u32) Additional sense code, 0 without one.
+ * @SPEK_A_SENSE_ASCQ: (u32) Its qualifier.
+ * @SPEK_A_SENSE_DEFERRED: (u32) 1 - the error is of an earlier command; the failed one
+ *   was not done.
+ * @SPEK_A_SENSE_COUNT: (u64) Failed requests; not with first-sense.
+ * @__SPEK_A_SENSE_MAX: private
+ * @SPEK_A_SENSE_MAX: highest id
+ */
+enum spek_a_sense {
+	SPEK_A_SENSE_PAD = 1,
+	SPEK_A_SENSE_KEY,
+	SPEK_A_SENSE_ASC,
+	SPEK_A_SENSE_ASCQ,
+	SPEK_A_SENSE_DEFERRED,
+	SPEK_A_SENSE_COUNT,
+
+	__SPEK_A_SENSE_MAX,
+	SPEK_A_SENSE_MAX = (__SPEK_A_SENSE_MAX - 1)
+};
+
+/**
+ * enum spek_a_verify - attributes of the set verify
+ * @SPEK_A_VERIFY_PAD: alignment of 64-bit attributes
+ * @SPEK_A_VERIFY_CHECKED: (u64) Blocks that were written before, and read and compared.
+ * @SPEK_A_VERIFY_NEVER_WRITTEN: (u64) Blocks that were read and not written before; only
+ *   a stamp of this run is an error there.
+ * @SPEK_A_VERIFY_UNCERTAIN: (u64) Blocks that were read after their last write had
+ *   failed; they may hold what it or a write before it wrote.
+ * @SPEK_A_VERIFY_WAITS: (u64) I/Os that had to wait for another one on the same block.
+ * @SPEK_A_VERIFY_MISMATCHES: (u64) Wrong blocks.
+ * @SPEK_A_VERIFY_CORRUPT: (u64) Of these by kind, see enum mismatch.
+ * @SPEK_A_VERIFY_MISDIRECTED: (u64)
+ * @SPEK_A_VERIFY_STALE: (u64)
+ * @SPEK_A_VERIFY_TORN: (u64)
+ * @SPEK_A_VERIFY_UNWRITTEN: (u64)
+ * @SPEK_A_VERIFY_UNSTAMPED: (u64)
+ * @SPEK_A_VERIFY_FOREIGN: (u64)
+ * @__SPEK_A_VERIFY_MAX: private
+ * @SPEK_A_VERIFY_MAX: highest id
+ */
+enum spek_a_verify {
+	SPEK_A_VERIFY_PAD = 1,
+	SPEK_A_VERIFY_CHECKED,
+	SPEK_A_VERIFY_NEVER_WRITTEN,
+	SPEK_A_VERIFY_UNCERTAIN,
+	SPEK_A_VERIFY_WAITS,
+	SPEK_A_VERIFY_MISMATCHES,
+	SPEK_A_VERIFY_CORRUPT,
+	SPEK_A_VERIFY_MISDIRECTED,
+	SPEK_A_VERIFY_STALE,
+	SPEK_A_VERIFY_TORN,
+	SPEK_A_VERIFY_UNWRITTEN,
+	SPEK_A_VERIFY_UNSTAMPED,
+	SPEK_A_VERIFY_FOREIGN,
+
+	__SPEK_A_VERIFY_MAX,
+	SPEK_A_VERIFY_MAX = (__SPEK_A_VERIFY_MAX - 1)
+};
+
+/**
+ * enum spek_a_mismatch - attributes of the set mismatch
+ * @SPEK_A_MISMATCH_PAD: alignment of 64-bit attributes
+ * @SPEK_A_MISMATCH_RUN: (u32)
+ * @SPEK_A_MISMATCH_KIND: (u32, enum mismatch)
+ * @SPEK_A_MISMATCH_TARGET: (u32) Index of the target.
+ * @SPEK_A_MISMATCH_OFFSET: (u64) First byte of the block on it.
+ * @SPEK_A_MISMATCH_BYTES: (u32) Of the block.
+ * @SPEK_A_MISMATCH_AT_NS: (u64) When the read completed, CLOCK_MONOTONIC.
+ * @SPEK_A_MISMATCH_EXPECTED_GENERATION: (u64) Number of the write that should be found,
+ *   from 1; 0 - none.
+ * @SPEK_A_MISMATCH_STAMPED: (u32) 1 - there is a stamp, the rest of found- means
+ *   something.
+ * @SPEK_A_MISMATCH_INTACT: (u32) 1 - its checksum is right.
+ * @SPEK_A_MISMATCH_ZEROES: (u32) 1 - the block is all zeroes.
+ * @SPEK_A_MISMATCH_FIRST: (u32) First byte of the block that is not as expected.
+ * @SPEK_A_MISMATCH_BITS: (u32) Bits of the block that are not as expected.
+ * @SPEK_A_MISMATCH_FOUND_SEED: (u64)
+ * @SPEK_A_MISMATCH_FOUND_ID: (u64) stamp-id of the run that wrote it.
+ * @SPEK_A_MISMATCH_FOUND_GENERATION: (u64)
+ * @SPEK_A_MISMATCH_FOUND_TARGET: (u32)
+ * @SPEK_A_MISMATCH_FOUND_OFFSET: (u64) For which byte of that target it was written.
+ * @SPEK_A_MISMATCH_FOUND_WORKER: (u32)
+ * @SPEK_A_MISMATCH_FOUND_STREAM: (u32)
+ * @__SPEK_A_MISMATCH_MAX: private
+ * @SPEK_A_MISMATCH_MAX: highest id
+ */
+enum spek_a_mismatch {
+	SPEK_A_MISMATCH_PAD = 1,
+	SPEK_A_MISMATCH_RUN,
+	SPEK_A_MISMATCH_KIND,
+	SPEK_A_MISMATCH_TARGET,
+	SPEK_A_MISMATCH_OFFSET,
+	SPEK_A_MISMATCH_BYTES,
+	SPEK_A_MISMATCH_AT_NS,
+	SPEK_A_MISMATCH_EXPECTED_GENERATION,
+	SPEK_A_MISMATCH_STAMPED,
+	SPEK_A_MISMATCH_INTACT,
+	SPEK_A_MISMATCH_ZEROES,
+	SPEK_A_MISMATCH_FIRST,
+	SPEK_A_MISMATCH_BITS,
+	SPEK_A_MISMATCH_FOUND_SEED,
+	SPEK_A_MISMATCH_FOUND_ID,
+	SPEK_A_MISMATCH_FOUND_GENERATION,
+	SPEK_A_MISMATCH_FOUND_TARGET,
+	SPEK_A_MISMATCH_FOUND_OFFSET,
+	SPEK_A_MISMATCH_FOUND_WORKER,
+	SPEK_A_MISMATCH_FOUND_STREAM,
+
+	__SPEK_A_MISMATCH_MAX,
+	SPEK_A_MISMATCH_MAX = (__SPEK_A_MISMATCH_MAX - 1)
+};
+
+/**
+ * enum spek_a_map - attributes of the set map
+ * @SPEK_A_MAP_PAD: alignment of 64-bit attributes
+ * @SPEK_A_MAP_RUN: (u32)
+ * @SPEK_A_MAP_TARGET: (u32) Index of the target.
+ * @SPEK_A_MAP_FIRST: (u64) Number of the first grain in states, from map-start of the
+ *   target on.
+ * @SPEK_A_MAP_STATES: (binary, at least 8 bytes, at most 32000 bytes) u64 each - 2 *
+ *   generation, plus 1 if the last write has failed.
+ * @__SPEK_A_MAP_MAX: private
+ * @SPEK_A_MAP_MAX: highest id
+ */
+enum spek_a_map {
+	SPEK_A_MAP_PAD = 1,
+	SPEK_A_MAP_RUN,
+	SPEK_A_MAP_TARGET,
+	SPEK_A_MAP_FIRST,
+	SPEK_A_MAP_STATES,
+
+	__SPEK_A_MAP_MAX,
+	SPEK_A_MAP_MAX = (__SPEK_A_MAP_MAX - 1)
 };
 
 /**
@@ -697,6 +902,12 @@ enum spek_a_op {
  *   from the configuration and the seed; nothing is sent to a device. In a closed loop
  *   each operation completes at once.
  * @SPEK_CMD_RUN_NTF: A run changed its state; content of run-get.
+ * @SPEK_CMD_MISMATCH_GET: The first wrong blocks that a run with stamped data has found,
+ *   at most max-mismatches; run-get counts all.
+ * @SPEK_CMD_MAP_GET: What a run with stamped data, which is READY or DONE, knows to have
+ *   written, and how often. Grains that were never written may be left out.
+ * @SPEK_CMD_MAP_SET: Tell a READY run with stamped data what was written before, as
+ *   map-get has said it.
  * @__SPEK_CMD_MAX: private
  * @SPEK_CMD_MAX: highest id
  */
@@ -710,6 +921,9 @@ enum spek_cmd {
 	SPEK_CMD_INTERVAL_GET,
 	SPEK_CMD_OP_GET,
 	SPEK_CMD_RUN_NTF,
+	SPEK_CMD_MISMATCH_GET,
+	SPEK_CMD_MAP_GET,
+	SPEK_CMD_MAP_SET,
 
 	__SPEK_CMD_MAX,
 	SPEK_CMD_MAX = (__SPEK_CMD_MAX - 1)

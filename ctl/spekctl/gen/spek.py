@@ -17,6 +17,9 @@ MAX_ARRIVALS = 16
 MAX_ASUS = 16
 MAX_TARGETS = 16
 MAX_WORKERS = 256
+MAX_SENSES = 16
+MAX_MISMATCHES = 64
+MAP_STATES = 4000
 
 
 class Cmd(IntEnum):
@@ -31,6 +34,9 @@ class Cmd(IntEnum):
     INTERVAL_GET = 7
     OP_GET = 8
     RUN_NTF = 9
+    MISMATCH_GET = 10
+    MAP_GET = 11
+    MAP_SET = 12
 
 
 class RunState(IntEnum):
@@ -68,6 +74,7 @@ class Backend(IntEnum):
     AUTO = 0
     BIO = 1
     MQ = 2
+    SCSI = 3
 
 
 class Law(IntEnum):
@@ -87,6 +94,7 @@ class Pattern(IntEnum):
     STRIDED = 2
     RUNS = 3
     WALK = 4
+    HOTBAND = 5
 
 
 class WalkStyle(IntEnum):
@@ -101,6 +109,19 @@ class Data(IntEnum):
 
     ZERO = 0
     RANDOM = 1
+    STAMPED = 2
+
+
+class Mismatch(IntEnum):
+    """What is wrong with a block of a run with stamped data."""
+
+    CORRUPT = 0
+    MISDIRECTED = 1
+    STALE = 2
+    TORN = 3
+    UNWRITTEN = 4
+    UNSTAMPED = 5
+    FOREIGN = 6
 
 
 class Direction(IntEnum):
@@ -188,6 +209,8 @@ class TargetNla(nla):
         (14, "SPEK_A_TARGET_WRITES", "uint64", 0),
         (15, "SPEK_A_TARGET_WRITE_BYTES", "uint64", 0),
         (16, "SPEK_A_TARGET_REFUSED", "uint64", 0),
+        (17, "SPEK_A_TARGET_MAP_START", "uint64", 0),
+        (18, "SPEK_A_TARGET_MAP_BYTES", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "major": "SPEK_A_TARGET_MAJOR",
@@ -205,6 +228,8 @@ class TargetNla(nla):
         "writes": "SPEK_A_TARGET_WRITES",
         "write_bytes": "SPEK_A_TARGET_WRITE_BYTES",
         "refused": "SPEK_A_TARGET_REFUSED",
+        "map_start": "SPEK_A_TARGET_MAP_START",
+        "map_bytes": "SPEK_A_TARGET_MAP_BYTES",
     }
     multi: ClassVar[frozenset[str]] = frozenset()
     enums: ClassVar[dict[str, type[IntEnum]]] = {
@@ -345,6 +370,66 @@ class StreamNla(nla):
     }
 
 
+class SenseNla(nla):
+    """Attributes of the set sense, as a nest."""
+
+    prefix = "SPEK_A_SENSE_"
+    nla_map = (
+        (1, "SPEK_A_SENSE_PAD", "none", 0),
+        (2, "SPEK_A_SENSE_KEY", "uint32", 0),
+        (3, "SPEK_A_SENSE_ASC", "uint32", 0),
+        (4, "SPEK_A_SENSE_ASCQ", "uint32", 0),
+        (5, "SPEK_A_SENSE_DEFERRED", "uint32", 0),
+        (6, "SPEK_A_SENSE_COUNT", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "key": "SPEK_A_SENSE_KEY",
+        "asc": "SPEK_A_SENSE_ASC",
+        "ascq": "SPEK_A_SENSE_ASCQ",
+        "deferred": "SPEK_A_SENSE_DEFERRED",
+        "count": "SPEK_A_SENSE_COUNT",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+
+
+class VerifyNla(nla):
+    """Attributes of the set verify, as a nest."""
+
+    prefix = "SPEK_A_VERIFY_"
+    nla_map = (
+        (1, "SPEK_A_VERIFY_PAD", "none", 0),
+        (2, "SPEK_A_VERIFY_CHECKED", "uint64", 0),
+        (3, "SPEK_A_VERIFY_NEVER_WRITTEN", "uint64", 0),
+        (4, "SPEK_A_VERIFY_UNCERTAIN", "uint64", 0),
+        (5, "SPEK_A_VERIFY_WAITS", "uint64", 0),
+        (6, "SPEK_A_VERIFY_MISMATCHES", "uint64", 0),
+        (7, "SPEK_A_VERIFY_CORRUPT", "uint64", 0),
+        (8, "SPEK_A_VERIFY_MISDIRECTED", "uint64", 0),
+        (9, "SPEK_A_VERIFY_STALE", "uint64", 0),
+        (10, "SPEK_A_VERIFY_TORN", "uint64", 0),
+        (11, "SPEK_A_VERIFY_UNWRITTEN", "uint64", 0),
+        (12, "SPEK_A_VERIFY_UNSTAMPED", "uint64", 0),
+        (13, "SPEK_A_VERIFY_FOREIGN", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "checked": "SPEK_A_VERIFY_CHECKED",
+        "never_written": "SPEK_A_VERIFY_NEVER_WRITTEN",
+        "uncertain": "SPEK_A_VERIFY_UNCERTAIN",
+        "waits": "SPEK_A_VERIFY_WAITS",
+        "mismatches": "SPEK_A_VERIFY_MISMATCHES",
+        "corrupt": "SPEK_A_VERIFY_CORRUPT",
+        "misdirected": "SPEK_A_VERIFY_MISDIRECTED",
+        "stale": "SPEK_A_VERIFY_STALE",
+        "torn": "SPEK_A_VERIFY_TORN",
+        "unwritten": "SPEK_A_VERIFY_UNWRITTEN",
+        "unstamped": "SPEK_A_VERIFY_UNSTAMPED",
+        "foreign": "SPEK_A_VERIFY_FOREIGN",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+
+
 class ErrorNla(nla):
     """Attributes of the set error, as a nest."""
 
@@ -410,8 +495,10 @@ class RunMsg(genlmsg):
 
     nest_arrival = ArrivalNla
     nest_asu = AsuNla
+    nest_sense = SenseNla
     nest_stream = StreamNla
     nest_target = TargetNla
+    nest_verify = VerifyNla
     nest_worker = WorkerNla
     prefix = "SPEK_A_RUN_"
     nla_map = (
@@ -459,6 +546,13 @@ class RunMsg(genlmsg):
         (42, "SPEK_A_RUN_MODULE_VERSION", "asciiz", 0),
         (43, "SPEK_A_RUN_LOG_RECORDS", "uint32", 0),
         (44, "SPEK_A_RUN_LOG_DIR", "asciiz", 0),
+        (45, "SPEK_A_RUN_FIRST_SENSE", "nest_sense", NLA_F_NESTED),
+        (46, "SPEK_A_RUN_SENSE", "nest_sense", NLA_F_NESTED),
+        (47, "SPEK_A_RUN_SENSE_OTHERS", "uint64", 0),
+        (48, "SPEK_A_RUN_STAMP_ID", "uint64", 0),
+        (49, "SPEK_A_RUN_VERIFY_FROM", "uint32", 0),
+        (50, "SPEK_A_RUN_GRAIN_BYTES", "uint32", 0),
+        (51, "SPEK_A_RUN_VERIFY", "nest_verify", NLA_F_NESTED),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_A_RUN_ID",
@@ -504,8 +598,17 @@ class RunMsg(genlmsg):
         "module_version": "SPEK_A_RUN_MODULE_VERSION",
         "log_records": "SPEK_A_RUN_LOG_RECORDS",
         "log_dir": "SPEK_A_RUN_LOG_DIR",
+        "first_sense": "SPEK_A_RUN_FIRST_SENSE",
+        "sense": "SPEK_A_RUN_SENSE",
+        "sense_others": "SPEK_A_RUN_SENSE_OTHERS",
+        "stamp_id": "SPEK_A_RUN_STAMP_ID",
+        "verify_from": "SPEK_A_RUN_VERIFY_FROM",
+        "grain_bytes": "SPEK_A_RUN_GRAIN_BYTES",
+        "verify": "SPEK_A_RUN_VERIFY",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"worker", "target", "asu", "arrival", "stream"})
+    multi: ClassVar[frozenset[str]] = frozenset(
+        {"worker", "target", "asu", "arrival", "stream", "sense"}
+    )
     enums: ClassVar[dict[str, type[IntEnum]]] = {
         "state": RunState,
         "phase": Phase,
@@ -513,6 +616,80 @@ class RunMsg(genlmsg):
         "backend": Backend,
         "data": Data,
     }
+
+
+class MismatchMsg(genlmsg):
+    """Attributes of the set mismatch, as a message."""
+
+    prefix = "SPEK_A_MISMATCH_"
+    nla_map = (
+        (1, "SPEK_A_MISMATCH_PAD", "none", 0),
+        (2, "SPEK_A_MISMATCH_RUN", "uint32", 0),
+        (3, "SPEK_A_MISMATCH_KIND", "uint32", 0),
+        (4, "SPEK_A_MISMATCH_TARGET", "uint32", 0),
+        (5, "SPEK_A_MISMATCH_OFFSET", "uint64", 0),
+        (6, "SPEK_A_MISMATCH_BYTES", "uint32", 0),
+        (7, "SPEK_A_MISMATCH_AT_NS", "uint64", 0),
+        (8, "SPEK_A_MISMATCH_EXPECTED_GENERATION", "uint64", 0),
+        (9, "SPEK_A_MISMATCH_STAMPED", "uint32", 0),
+        (10, "SPEK_A_MISMATCH_INTACT", "uint32", 0),
+        (11, "SPEK_A_MISMATCH_ZEROES", "uint32", 0),
+        (12, "SPEK_A_MISMATCH_FIRST", "uint32", 0),
+        (13, "SPEK_A_MISMATCH_BITS", "uint32", 0),
+        (14, "SPEK_A_MISMATCH_FOUND_SEED", "uint64", 0),
+        (15, "SPEK_A_MISMATCH_FOUND_ID", "uint64", 0),
+        (16, "SPEK_A_MISMATCH_FOUND_GENERATION", "uint64", 0),
+        (17, "SPEK_A_MISMATCH_FOUND_TARGET", "uint32", 0),
+        (18, "SPEK_A_MISMATCH_FOUND_OFFSET", "uint64", 0),
+        (19, "SPEK_A_MISMATCH_FOUND_WORKER", "uint32", 0),
+        (20, "SPEK_A_MISMATCH_FOUND_STREAM", "uint32", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "run": "SPEK_A_MISMATCH_RUN",
+        "kind": "SPEK_A_MISMATCH_KIND",
+        "target": "SPEK_A_MISMATCH_TARGET",
+        "offset": "SPEK_A_MISMATCH_OFFSET",
+        "bytes": "SPEK_A_MISMATCH_BYTES",
+        "at_ns": "SPEK_A_MISMATCH_AT_NS",
+        "expected_generation": "SPEK_A_MISMATCH_EXPECTED_GENERATION",
+        "stamped": "SPEK_A_MISMATCH_STAMPED",
+        "intact": "SPEK_A_MISMATCH_INTACT",
+        "zeroes": "SPEK_A_MISMATCH_ZEROES",
+        "first": "SPEK_A_MISMATCH_FIRST",
+        "bits": "SPEK_A_MISMATCH_BITS",
+        "found_seed": "SPEK_A_MISMATCH_FOUND_SEED",
+        "found_id": "SPEK_A_MISMATCH_FOUND_ID",
+        "found_generation": "SPEK_A_MISMATCH_FOUND_GENERATION",
+        "found_target": "SPEK_A_MISMATCH_FOUND_TARGET",
+        "found_offset": "SPEK_A_MISMATCH_FOUND_OFFSET",
+        "found_worker": "SPEK_A_MISMATCH_FOUND_WORKER",
+        "found_stream": "SPEK_A_MISMATCH_FOUND_STREAM",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "kind": Mismatch,
+    }
+
+
+class MapMsg(genlmsg):
+    """Attributes of the set map, as a message."""
+
+    prefix = "SPEK_A_MAP_"
+    nla_map = (
+        (1, "SPEK_A_MAP_PAD", "none", 0),
+        (2, "SPEK_A_MAP_RUN", "uint32", 0),
+        (3, "SPEK_A_MAP_TARGET", "uint32", 0),
+        (4, "SPEK_A_MAP_FIRST", "uint64", 0),
+        (5, "SPEK_A_MAP_STATES", "cdata", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "run": "SPEK_A_MAP_RUN",
+        "target": "SPEK_A_MAP_TARGET",
+        "first": "SPEK_A_MAP_FIRST",
+        "states": "SPEK_A_MAP_STATES",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
 
 
 class StatsMsg(genlmsg):
@@ -640,6 +817,9 @@ MESSAGES: dict[int, Any] = {
     Cmd.INTERVAL_GET: IntervalMsg,
     Cmd.OP_GET: OpMsg,
     Cmd.RUN_NTF: RunMsg,
+    Cmd.MISMATCH_GET: MismatchMsg,
+    Cmd.MAP_GET: MapMsg,
+    Cmd.MAP_SET: MapMsg,
 }
 
 

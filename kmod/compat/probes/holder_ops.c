@@ -5,5 +5,5 @@ bool probe(const struct blk_holder_ops *ops);
 
 bool probe(const struct blk_holder_ops *ops)
 {
-	return ops->mark_dead != NULL;
+	return ops->mark_dead;
 }

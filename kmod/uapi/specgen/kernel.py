@@ -80,6 +80,10 @@ class PolicyWriter:
             if "exact-len" in checks:
                 return f"NLA_POLICY_EXACT_LEN({checks['exact-len']})"
             if "min-len" in checks and "max-len" in checks:
+                if checks["max-len"] > S16_MAX:
+                    raise SpecError(
+                        f"{attr_set.name}/{attr.name}: with min-len, max-len is at most {S16_MAX}"
+                    )
                 return f"NLA_POLICY_RANGE(NLA_BINARY, {checks['min-len']}, {checks['max-len']})"
             if "min-len" in checks:
                 return f"NLA_POLICY_MIN_LEN({checks['min-len']})"
@@ -114,7 +118,10 @@ class PolicyWriter:
     def array(self, name: str, attr_set: AttrSet, attrs: list[Attr]) -> list[str]:
         last = f"{self.fam}_A_{upper(attr_set.name)}_{upper(attrs[-1].name)}"
         body = [self.entry(attr_set, attr) for attr in attrs if attr.type != "pad"]
-        return [f"static const struct nla_policy {name}[{last} + 1] = {{", *body, "};", ""]
+        head = [f"static const struct nla_policy {name}[{last} + 1] = {{"]
+        if len(head[0]) > WIDTH:
+            head = ["static const struct nla_policy", f"{name}[{last} + 1] = {{"]
+        return [*head, *body, "};", ""]
 
     def range_structs(self) -> list[str]:
         out: list[str] = []

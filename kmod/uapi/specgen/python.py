@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from specgen.spec import MEMBER_BYTES, WIDTH, AttrSet, Spec, one_line, snake, upper
+from specgen.spec import MEMBER_BYTES, WIDTH, AttrSet, Member, Spec, one_line, snake, upper
 
 PYROUTE2_ATOM = {
     "pad": "none",
@@ -18,6 +18,7 @@ PYROUTE2_ATOM = {
     "binary": "cdata",
     "flag": "flag",
 }
+LINE_LENGTH = 100
 
 
 def camel(name: str) -> str:
@@ -51,12 +52,11 @@ def python_module(spec: Spec) -> str:
         for value, entry in enumerate(enum.entries):
             out.append(f"    {upper(entry.name)} = {value}")
     for struct in spec.structs:
-        out += ["", "", f"# {struct.doc}", f"{upper(struct.name)}_BYTES = {struct.bytes}"]
+        doc_lines = textwrap.wrap(struct.doc, WIDTH - 10, break_on_hyphens=False)
+        out += ["", "", *[f"# {line}" for line in doc_lines]]
+        out += [f"{upper(struct.name)}_BYTES = {struct.bytes}"]
         out += [f"{upper(struct.name)} = ("]
-        out += [
-            f'    ("{snake(member.name)}", "u{MEMBER_BYTES[member.type]}"),'
-            for member in struct.members
-        ]
+        out += [f'    ("{snake(member.name)}", "{kind(member)}"),' for member in struct.members]
         out += [")"]
     for attr_set in python_order(spec):
         out += python_set(spec, fam, attr_set, "nla")
@@ -77,6 +77,11 @@ def python_module(spec: Spec) -> str:
         "    return cls(data, offset=offset)",
     ]
     return "\n".join(out) + "\n"
+
+
+def kind(member: Member) -> str:
+    """A member's type as numpy names it, by its bytes: u8 is the u64 of C."""
+    return f"{'i' if member.type.startswith('s') else 'u'}{MEMBER_BYTES[member.type]}"
 
 
 def py_doc(text: str) -> list[str]:
@@ -131,9 +136,11 @@ def python_set(spec: Spec, fam: str, attr_set: AttrSet, base: str) -> list[str]:
     out += ["    }"]
     multi = [snake(attr.name) for attr in attr_set.attrs if attr.multi]
     inside = ", ".join(f'"{name}"' for name in multi)
-    out.append(
-        f"    multi: ClassVar[frozenset[str]] = frozenset({'{' + inside + '}' if multi else ''})"
-    )
+    members = "{" + inside + "}" if multi else ""
+    line = f"    multi: ClassVar[frozenset[str]] = frozenset({members})"
+    # As the formatter breaks a line that is too long.
+    broken = [line.removesuffix(members + ")"), f"        {members}", "    )"]
+    out += [line] if len(line) <= LINE_LENGTH else broken
     enums = [attr for attr in attr_set.attrs if attr.enum]
     if enums:
         out.append("    enums: ClassVar[dict[str, type[IntEnum]]] = {")

@@ -12,7 +12,7 @@ import yaml
 WIDTH = 100
 UAPI_LICENSE = "((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)"
 INTEGERS = {"u32": (32, False), "u64": (64, False), "s32": (32, True), "s64": (64, True)}
-MEMBER_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
+MEMBER_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "s32": 4, "s64": 8}
 TYPES = ("pad", *INTEGERS, "string", "binary", "flag", "nest")
 
 
@@ -257,7 +257,8 @@ def load_struct(node: dict[str, Any]) -> Struct:
     for member in node["members"]:
         known_keys(node["name"], member, "name", "type", "doc")
         if member["type"] not in MEMBER_BYTES:
-            raise SpecError(f"{node['name']}.{member['name']}: type isn't one of u8 u16 u32 u64")
+            types = " ".join(MEMBER_BYTES)
+            raise SpecError(f"{node['name']}.{member['name']}: type isn't one of {types}")
         if offset % MEMBER_BYTES[member["type"]]:
             raise SpecError(f"{node['name']}.{member['name']}: there would be padding before it")
         offset += MEMBER_BYTES[member["type"]]

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stamping blocks, and telling what is wrong with one. */
+#include "rng.h"
+#include "stamp.h"
+
+#define WORD_BYTES	((u32)sizeof(u64))
+#define HEADER_WORDS	((u32)(sizeof(struct spek_stamp) / sizeof(u64)))
+#define CHECKSUM_WORD	(HEADER_WORDS - 1)
+#define TARGET_WORD	(HEADER_WORDS - 2)
+#define GOLDEN		0x9e3779b97f4a7c15ull
+
+/* The finalizer of SplitMix64: one to one. */
+static inline u64 mix(u64 x)
+{
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+static u64 payload_key(u64 seed, u64 id, u64 sector, u32 target, u64 generation)
+{
+	u64 key = mix(seed + GOLDEN);
+
+	key = mix((key ^ id) + GOLDEN);
+	key = mix((key ^ sector) + GOLDEN);
+	key = mix((key ^ target) + GOLDEN);
+	return mix((key ^ generation) + GOLDEN);
+}
+
+static inline u64 payload_word(u64 key, u32 index)
+{
+	return mix(key + index * GOLDEN);
+}
+
+/* Each step is one to one in the sum and in the word, so no change of one word gets lost. */
+static u64 checksum_of(const u64 *word, u32 words)
+{
+	u64 sum = SPEK_STAMP_MAGIC;
+	u32 i;
+
+	for (i = 0; i < words; i++) {
+		u64 value = i == CHECKSUM_WORD ? 0 : word[i];
+
+		sum = spek_rotl64((sum ^ value) * 0xff51afd7ed558ccdull, 31);
+	}
+	return mix(sum);
+}
+
+void spek_stamp_write(void *block, u32 bytes, const struct spek_stamp *stamp)
+{
+	struct spek_stamp *header = block;
+	u32 words = bytes / WORD_BYTES, i;
+	u64 *word = block;
+	u64 key = payload_key(stamp->seed, stamp->id, stamp->sector, stamp->target,
+			      stamp->generation);
+
+	*header = *stamp;
+	header->magic = SPEK_STAMP_MAGIC;
+	for (i = HEADER_WORDS; i < words; i++)
+		word[i] = payload_word(key, i);
+	header->checksum = checksum_of(word, words);
+}
+
+static bool is_ours(const struct spek_stamp *found, const struct spek_expect *expect)
+{
+	return found->magic == SPEK_STAMP_MAGIC && found->seed == expect->seed &&
+	       found->id == expect->id;
+}
+
+static bool is_here(const struct spek_stamp *found, const struct spek_expect *expect)
+{
+	return found->sector == expect->sector && found->target == expect->target;
+}
+
+static bool is_expected(const u64 *word, u32 words, const struct spek_expect *expect)
+{
+	const struct spek_stamp *header = (const struct spek_stamp *)word;
+	u64 key, differ = 0;
+	u32 i;
+
+	if (!is_ours(header, expect) || !is_here(header, expect) ||
+	    header->generation != expect->generation)
+		return false;
+	key = payload_key(expect->seed, expect->id, expect->sector, expect->target,
+			  expect->generation);
+	for (i = HEADER_WORDS; i < words; i++)
+		differ |= word[i] ^ payload_word(key, i);
+	return !differ && header->checksum == checksum_of(word, words);
+}
+
+static bool is_zero(const u64 *word, u32 words)
+{
+	u64 any = 0;
+	u32 i;
+
+	for (i = 0; i < words; i++)
+		any |= word[i];
+	return !any;
+}
+
+static u32 count_bits(u64 x)
+{
+	u32 n = 0;
+
+	for (; x; x &= x - 1)
+		n++;
+	return n;
+}
+
+/*
+ * struct comparison - a block beside the version that was expected
+ *
+ * @bits, @first: see struct spek_finding
+ * @differ: words that are not as expected
+ * @equal: words of payload that are
+ * @long_runs, @short_runs: sequences of words of payload that are not, by SPEK_TORN_WORDS
+ */
+struct comparison {
+	u32 bits;
+	u32 first;
+	u32 differ;
+	u32 equal;
+	u32 long_runs;
+	u32 short_runs;
+};
+
+static const struct spek_stamp target_only = { .target = ~0u };
+
+/* What is known of word @i beforehand: all but worker, stream and checksum. */
+static u64 difference(const u64 *word, u32 i, u64 key, const struct spek_stamp *expected)
+{
+	const u64 *header = (const u64 *)expected;
+
+	if (i >= HEADER_WORDS)
+		return word[i] ^ payload_word(key, i);
+	if (i == CHECKSUM_WORD)
+		return 0;
+	if (i == TARGET_WORD)
+		return (word[i] ^ header[i]) & ((const u64 *)&target_only)[i];
+	return word[i] ^ header[i];
+}
+
+/* The first byte in memory of two words that differ. */
+static u32 first_byte(u64 differs)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return __builtin_clzll(differs) / 8;
+#else
+	return __builtin_ctzll(differs) / 8;
+#endif
+}
+
+static void end_run(struct comparison *c, u32 *run)
+{
+	if (*run >= SPEK_TORN_WORDS)
+		c->long_runs++;
+	else if (*run)
+		c->short_runs++;
+	*run = 0;
+}
+
+static void compare(struct comparison *c, const u64 *word, u32 words,
+		    const struct spek_expect *expect)
+{
+	struct spek_stamp expected;
+	u64 key = payload_key(expect->seed, expect->id, expect->sector, expect->target,
+			      expect->generation);
+	u32 i, run = 0;
+
+	spek_memset(c, 0, sizeof(*c));
+	spek_memset(&expected, 0, sizeof(expected));
+	expected.magic = SPEK_STAMP_MAGIC;
+	expected.seed = expect->seed;
+	expected.id = expect->id;
+	expected.generation = expect->generation;
+	expected.sector = expect->sector;
+	expected.target = expect->target;
+	for (i = 0; i < words; i++) {
+		u64 differs = difference(word, i, key, &expected);
+
+		if (differs && !c->bits)
+			c->first = i * WORD_BYTES + first_byte(differs);
+		c->bits += count_bits(differs);
+		c->differ += !!differs;
+		if (i < HEADER_WORDS)
+			continue;
+		if (differs) {
+			run++;
+			continue;
+		}
+		c->equal++;
+		end_run(c, &run);
+	}
+	end_run(c, &run);
+	/* Only what is not known beforehand: the checksum finds it, but not where. */
+	if (!c->bits)
+		c->first = TARGET_WORD * WORD_BYTES;
+}
+
+/* The stamp says by itself what it is: it is whole, or nothing else is known of the block. */
+static u32 verdict_of_stamp(const struct spek_stamp *found, const struct spek_expect *expect)
+{
+	if (!is_ours(found, expect))
+		return SPEK_VERDICT_FOREIGN;
+	if (!is_here(found, expect))
+		return SPEK_VERDICT_MISDIRECTED;
+	return found->generation < expect->generation ? SPEK_VERDICT_STALE :
+							SPEK_VERDICT_UNWRITTEN;
+}
+
+/* A block that was written, and whose last write was acknowledged. */
+static u32 judge_written(const struct spek_finding *finding, const struct comparison *c,
+			 const struct spek_expect *expect)
+{
+	const struct spek_stamp *found = &finding->found;
+	bool claims = is_ours(found, expect) && is_here(found, expect) &&
+		      found->generation == expect->generation;
+
+	if (finding->intact)
+		return claims ? SPEK_VERDICT_CORRUPT : verdict_of_stamp(found, expect);
+	if (finding->zeroes)
+		return SPEK_VERDICT_UNSTAMPED;
+	/* In words of unrelated data every other bit differs. */
+	if (c->bits <= c->differ * (WORD_BYTES * 8 / 4))
+		return SPEK_VERDICT_CORRUPT;
+	if (c->equal)
+		return c->long_runs && !c->short_runs ? SPEK_VERDICT_TORN : SPEK_VERDICT_CORRUPT;
+	if (!finding->stamped)
+		return SPEK_VERDICT_UNSTAMPED;
+	return claims ? SPEK_VERDICT_TORN : verdict_of_stamp(found, expect);
+}
+
+/* A block of which nothing, or not everything, is known: only this run's stamps say something. */
+static u32 judge_unknown(const struct spek_finding *finding, const struct spek_expect *expect)
+{
+	const struct spek_stamp *found = &finding->found;
+
+	if (!is_ours(found, expect))
+		return SPEK_VERDICT_OK;
+	if (!expect->uncertain)
+		return verdict_of_stamp(found, expect);
+	/* Half of an old version and half of a failed write: no error of the device's. */
+	if (!finding->intact)
+		return SPEK_VERDICT_OK;
+	if (is_here(found, expect) && found->generation <= expect->generation)
+		return SPEK_VERDICT_OK;
+	return verdict_of_stamp(found, expect);
+}
+
+static spek_cold spek_noinline u32 judge(const u64 *word, u32 words,
+					 const struct spek_expect *expect,
+					 struct spek_finding *finding)
+{
+	struct comparison c;
+
+	spek_memset(finding, 0, sizeof(*finding));
+	finding->stamped = word[0] == SPEK_STAMP_MAGIC;
+	if (finding->stamped) {
+		finding->found = *(const struct spek_stamp *)word;
+		finding->intact = finding->found.checksum == checksum_of(word, words);
+	}
+	if (!expect->generation || expect->uncertain) {
+		finding->verdict = judge_unknown(finding, expect);
+		return finding->verdict;
+	}
+	finding->zeroes = is_zero(word, words);
+	compare(&c, word, words, expect);
+	finding->first = c.first;
+	finding->bits = c.bits;
+	finding->verdict = judge_written(finding, &c, expect);
+	return finding->verdict;
+}
+
+u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *expect,
+		     struct spek_finding *finding)
+{
+	const u64 *word = block;
+	u32 words = bytes / WORD_BYTES;
+
+	if (spek_likely(expect->generation && is_expected(word, words, expect)))
+		return SPEK_VERDICT_OK;
+	return judge(word, words, expect, finding);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/minmax.h>
+#include "senses.h"
+
+/* Never 0: that is an empty place. */
+static int pack(const struct spek_sense *sense)
+{
+	return 1 << 28 | sense->deferred << 24 | sense->key << 16 | sense->asc << 8 | sense->ascq;
+}
+
+static void unpack(int packed, struct spek_sense *sense)
+{
+	sense->present = true;
+	sense->deferred = packed >> 24 & 1;
+	sense->key = packed >> 16 & 0xff;
+	sense->asc = packed >> 8 & 0xff;
+	sense->ascq = packed & 0xff;
+}
+
+void spek_senses_add(struct spek_senses *senses, const struct spek_sense *sense)
+{
+	int packed = pack(sense);
+	u32 i;
+
+	for (i = 0; i < SPEK_MAX_SENSES; i++) {
+		int there = atomic_read(&senses->cause[i].sense);
+
+		if (!there)
+			there = atomic_cmpxchg(&senses->cause[i].sense, 0, packed) ?: packed;
+		if (there == packed) {
+			atomic64_inc(&senses->cause[i].count);
+			return;
+		}
+	}
+	atomic64_inc(&senses->others);
+}
+
+u64 spek_senses_get(const struct spek_senses *senses, u32 index, struct spek_sense *sense)
+{
+	int packed = atomic_read(&senses->cause[index].sense);
+
+	if (!packed)
+		return 0;
+	unpack(packed, sense);
+	/* It may be there and not be counted yet. */
+	return max_t(u64, atomic64_read(&senses->cause[index].count), 1);
+}

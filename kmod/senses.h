@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How often devices have said what: a small table of the causes of failed requests, filled
+ * without locks by completions that failed, and read at any time.
+ */
+#ifndef SPEK_SENSES_H
+#define SPEK_SENSES_H
+
+#include <linux/atomic.h>
+#include "core/sense.h"
+#include "uapi/spek.h"
+
+/**
+ * struct spek_senses - the table; all zero when empty
+ * @cause: in the order of their first appearance; its sense never changes once it is there
+ * @others: requests whose cause found no room
+ */
+struct spek_senses {
+	struct {
+		atomic_t sense;
+		atomic64_t count;
+	} cause[SPEK_MAX_SENSES];
+	atomic64_t others;
+};
+
+/** spek_senses_add() - count a failed request. @sense: present. Context: any. */
+void spek_senses_add(struct spek_senses *senses, const struct spek_sense *sense);
+
+/**
+ * spek_senses_get() - look at an entry
+ * @index: below SPEK_MAX_SENSES
+ * @sense: filled in
+ *
+ * Context: any. Return: how many requests, 0 if there is no such entry (and none after it).
+ */
+u64 spek_senses_get(const struct spek_senses *senses, u32 index, struct spek_sense *sense);
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Back end scsi: READ(16) and WRITE(16) commands of our own making, handed to the SCSI layer
+ * with a tag of the device's set. sd, merging and the elevator are passed by. A command is
+ * tried once: its outcome, with the device's sense data, is what is reported. Only what the
+ * device, target or host has no room for is sent again, as with mq.
+ *
+ * What is needed of the SCSI layer, and how it is had without depending on scsi_mod, so that
+ * spek.ko loads where there is no SCSI:
+ * - struct scsi_device and struct scsi_cmnd are in its headers. A disk is known to be SCSI's by
+ *   its parent, see sdev_of().
+ * - What a fresh command has to look like is the SCSI layer's own affair, so its
+ *   scsi_alloc_request() makes it. The symbol is looked up when a target is opened. The open
+ *   disk holds its driver, which is linked to scsi_mod: the function stays where it is as long
+ *   as there are targets that could call it.
+ * - blk_insert_cloned_request() hands the request to scsi_queue_rq(). Unlike
+ *   blk_execute_rq_nowait() it passes by the elevator on all kernels (a plug of v6.1 gives
+ *   such requests to it), and it says when there is no room.
+ *
+ * A disk that keeps protection information which its host adapter doesn't pass on (DIF without
+ * DIX) makes and checks it by itself: RDPROTECT and WRPROTECT are 0.
+ *
+ * A request is ours from its allocation to blk_insert_cloned_request(), and again in its end_io.
+ * Between, the block layer ends the slot's bio, which has no bi_end_io: the sense data are only
+ * to be seen in the request, after that.
+ */
+#include <linux/bio.h>
+#include <linux/blk-integrity.h>
+#include <linux/blk-mq.h>
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <scsi/scsi.h>
+#include <scsi/scsi_cmnd.h>
+#include <scsi/scsi_device.h>
+#include "slot.h"
+#include "submit.h"
+#include "worker.h"
+
+#define CDB_BYTES	16
+
+/* Found by unfit() for every target; the same for all. */
+static typeof(scsi_alloc_request) *alloc_request;
+
+/* Return: the SCSI device of an open disk, NULL if it has none. */
+static struct scsi_device *sdev_of(struct block_device *bdev)
+{
+	struct device *parent = disk_to_dev(bdev->bd_disk)->parent;
+
+	/* Names of buses are unique, and only the SCSI layer adds to its own. */
+	if (!parent || !parent->bus || strcmp(parent->bus->name, "scsi") ||
+	    !parent->type || strcmp(parent->type->name, "scsi_device"))
+		return NULL;
+	/* Requests of this queue are commands to this device. */
+	if (bdev_get_queue(bdev)->queuedata != to_scsi_device(parent))
+		return NULL;
+	return to_scsi_device(parent);
+}
+
+static const char *find_symbol(void)
+{
+	typeof(scsi_alloc_request) *found = symbol_get(scsi_alloc_request);
+
+	if (!found)
+		return "this kernel's SCSI layer doesn't offer requests to others";
+	WRITE_ONCE(alloc_request, found);
+	symbol_put(scsi_alloc_request);
+	return NULL;
+}
+
+static const char *unfit(const struct spek_target *target)
+{
+	struct block_device *bdev = target->handle.bdev;
+	struct scsi_device *sdev = sdev_of(bdev);
+
+	if (!sdev)
+		return "the device is not a SCSI disk";
+	if (bdev_is_zoned(bdev))
+		return "the device is zoned: its write order is kept above the SCSI layer";
+	if (sdev->type != TYPE_DISK)
+		return "the device is a SCSI device, but no disk: it need not know READ(16)";
+	if (blk_get_integrity(bdev->bd_disk))
+		return "the device carries integrity data, which is made above the SCSI layer";
+	if (sdev->sector_size != target->logical_block)
+		return "the SCSI device and its disk don't agree on the logical block";
+	if ((target->start_sector << SECTOR_SHIFT) & (target->logical_block - 1))
+		return "the partition doesn't start at a logical block of the disk";
+	return find_symbol();
+}
+
+/* Nothing was sent, or nothing reached the device. */
+static void fail(struct spek_part *part, blk_status_t status)
+{
+	memset(&part->sense, 0, sizeof(part->sense));
+	part->bio.bi_status = status;
+	spek_worker_end_io(&part->bio);
+}
+
+/* What became of a command that was not simply good. */
+static blk_status_t look_closer(struct scsi_cmnd *cmd, blk_status_t status,
+				struct spek_sense *sense)
+{
+	/* Of a command that has no sense data the buffer may hold those of an earlier one. */
+	spek_sense_parse(sense, cmd->sense_buffer, cmd->sense_len);
+	if (status)
+		return host_byte(cmd->result) == DID_TIME_OUT ? BLK_STS_TIMEOUT : status;
+	/*
+	 * The SCSI layer leaves these to whoever made the command: the error of an earlier one,
+	 * for which this one was not done; and less data than asked for.
+	 */
+	if (sense->deferred || cmd->resid_len)
+		return BLK_STS_IOERR;
+	return BLK_STS_OK;
+}
+
+static SPEK_COMPAT_END_IO(end_io, rq, status)
+{
+	struct spek_part *part = rq->end_io_data;
+	struct scsi_cmnd *cmd = blk_mq_rq_to_pdu(rq);
+
+	if (unlikely(status || cmd->result || cmd->resid_len))
+		status = look_closer(cmd, status, &part->sense);
+	/* The tag is free before the worker can want it for its next command. */
+	blk_mq_free_request(rq);
+	part->bio.bi_status = status;
+	spek_worker_end_io(&part->bio);
+	return RQ_END_IO_NONE;
+}
+
+static void set_command(struct scsi_cmnd *cmd, const struct spek_part *part)
+{
+	const struct spek_target *target = part->target;
+	const u32 shift = ilog2(target->logical_block);
+	u64 byte = (target->start_sector << SECTOR_SHIFT) + part->offset;
+	__be64 address = cpu_to_be64(byte >> shift);
+	__be32 length = cpu_to_be32(part->bytes >> shift);
+
+	cmd->cmnd[0] = part->slot->op.write ? WRITE_16 : READ_16;
+	memcpy(&cmd->cmnd[2], &address, sizeof(address));
+	memcpy(&cmd->cmnd[10], &length, sizeof(length));
+	cmd->cmd_len = CDB_BYTES;
+	cmd->allowed = 0;
+}
+
+static bool takes_tags_ahead(const struct spek_target *target)
+{
+	return true;
+}
+
+static int submit(struct spek_part *part)
+{
+	struct bio *bio = &part->bio;
+	struct request_queue *q = bdev_get_queue(bio->bi_bdev);
+	blk_status_t status;
+	struct request *rq;
+
+	/* submit_bio() sees a partition or disk that has shrunk since; commands go past that. */
+	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev))) {
+		fail(part, BLK_STS_IOERR);
+		return 0;
+	}
+	bio->bi_opf &= ~(__force blk_opf_t)REQ_OP_MASK;
+	bio->bi_opf |= part->slot->op.write ? REQ_OP_DRV_OUT : REQ_OP_DRV_IN;
+	bio->bi_end_io = NULL;
+	rq = alloc_request(q, bio->bi_opf, BLK_MQ_REQ_NOWAIT);
+	if (IS_ERR(rq)) {
+		if (spek_request_may_come(part, PTR_ERR(rq)))
+			return -EAGAIN;
+		fail(part, BLK_STS_IOERR);
+		return 0;
+	}
+	rq->__data_len = bio->bi_iter.bi_size;
+	rq->bio = bio;
+	rq->biotail = bio;
+	rq->end_io = end_io;
+	rq->end_io_data = part;
+	set_command(blk_mq_rq_to_pdu(rq), part);
+
+	/* Counts the segments anew: they are as the driver's scatter list will have them. */
+	status = blk_insert_cloned_request(rq);
+	if (likely(status == BLK_STS_OK))
+		return 0;
+
+	if (spek_request_take_back(part, rq, status))
+		return -EAGAIN;
+	fail(part, status);
+	return 0;
+}
+
+const struct spek_backend_ops spek_backend_scsi = {
+	.id = SPEK_BACKEND_SCSI,
+	.cgroup = false,
+	.unfit = unfit,
+	.takes_tags_ahead = takes_tags_ahead,
+	.submit = submit,
+};

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Verification: blocks are stamped when they are written and checked when they are read.
+ *
+ * The map has a state of 64 bits for each grain (core/grain.h) of what the run addresses on each
+ * target, from the first byte to the last. An operation takes all its grains or none, before
+ * its first part is sent, and gives them back when its last part has come back: writers
+ * alone, readers together. Thus no two overlapping writes are ever outstanding, and what a read
+ * has to find is known exactly. Whoever has to wait keeps nothing meanwhile, so that nobody
+ * waits in a circle; a waiting writer keeps new readers out, so that it gets its turn.
+ *
+ * Workers of a run, and only they, share the map without a lock: each change is a compare and
+ * exchange. A map is made with the first run and taken over, never copied, by runs that go on
+ * from it; they may do so only when it is DONE, so its grains are idle then.
+ *
+ * Lifetime: verify belongs to the run and goes with it; the map goes with its last run.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "core/grain.h"
+#include "fit.h"
+#include "run.h"
+#include "slot.h"
+#include "verify.h"
+#include "worker.h"
+
+#define MAP_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+static_assert((int)SPEK_MISMATCH_CORRUPT == (int)SPEK_VERDICT_CORRUPT);
+static_assert((int)SPEK_MISMATCH_MISDIRECTED == (int)SPEK_VERDICT_MISDIRECTED);
+static_assert((int)SPEK_MISMATCH_STALE == (int)SPEK_VERDICT_STALE);
+static_assert((int)SPEK_MISMATCH_TORN == (int)SPEK_VERDICT_TORN);
+static_assert((int)SPEK_MISMATCH_UNWRITTEN == (int)SPEK_VERDICT_UNWRITTEN);
+static_assert((int)SPEK_MISMATCH_UNSTAMPED == (int)SPEK_VERDICT_UNSTAMPED);
+static_assert((int)SPEK_MISMATCH_FOREIGN == (int)SPEK_VERDICT_FOREIGN);
+
+/* ---- the map ---- */
+
+static void free_map(struct kref *ref)
+{
+	struct spek_map *map = container_of(ref, struct spek_map, ref);
+	u32 i;
+
+	for (i = 0; i < map->nr_targets; i++)
+		vfree(map->target[i].grain);
+	kfree(map);
+}
+
+static void put_map(struct spek_map *map)
+{
+	if (map)
+		kref_put(&map->ref, free_map);
+}
+
+/* From the first to the last byte that the asus have on a target; returns false if none. */
+static bool span_of(const struct spek_run *run, u32 target, u64 *start, u64 *end)
+{
+	const struct spek_workload *wl = &run->config->workload;
+	u32 i, k;
+
+	*start = U64_MAX;
+	*end = 0;
+	for (i = 0; i < wl->nr_asus; i++) {
+		for (k = 0; k < wl->asu[i].nr_extents; k++) {
+			const struct spek_extent *extent = &wl->asu[i].extent[k];
+
+			if (extent->target != target)
+				continue;
+			*start = min(*start, extent->start);
+			*end = max(*end, extent->start + spek_fit_extent_bytes(&wl->asu[i]));
+		}
+	}
+	return *end > 0;
+}
+
+static int lay_out_map(struct spek_map *map, const struct spek_run *run,
+		       struct spek_refusal *refusal)
+{
+	static const char no_memory[] =
+		"not enough memory to know what was written: use a smaller range or larger blocks";
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < map->nr_targets; i++) {
+		struct spek_map_target *target = &map->target[i];
+		u64 end;
+
+		if (!span_of(run, i, &target->start, &end))
+			continue;
+		target->nr = (end - target->start + (1ull << map->shift) - 1) >> map->shift;
+		bytes += target->nr * sizeof(*target->grain);
+	}
+	/* It is not to take what others need. */
+	if (bytes > SIZE_MAX || bytes >> PAGE_SHIFT > si_mem_available() / 2)
+		return spek_refuse(refusal, 0, 0, -ENOMEM, no_memory);
+	for (i = 0; i < map->nr_targets; i++) {
+		struct spek_map_target *target = &map->target[i];
+
+		if (!target->nr)
+			continue;
+		target->grain = __vmalloc(target->nr * sizeof(*target->grain), MAP_GFP);
+		if (!target->grain)
+			return spek_refuse(refusal, 0, 0, -ENOMEM, no_memory);
+	}
+	return 0;
+}
+
+static int make_map(struct spek_verify *verify, const struct spek_run *run, u32 grain,
+		    struct spek_refusal *refusal)
+{
+	const struct spek_run_config *config = run->config;
+	struct spek_map *map;
+
+	if (!config->stamp_id && !spek_workload_writes(&config->workload))
+		return spek_refuse(refusal, 0, 0, -EINVAL,
+				   "the workload only reads: stamped data need something that was written");
+	map = kzalloc(sizeof(*map), GFP_KERNEL);
+	if (!map)
+		return spek_refuse(refusal, 0, 0, -ENOMEM, "not enough memory");
+	kref_init(&map->ref);
+	verify->map = map;
+	map->seed = config->seed;
+	map->id = config->stamp_id ?: get_random_u64() | 1;
+	map->shift = ilog2(grain);
+	map->nr_targets = config->nr_targets;
+	return lay_out_map(map, run, refusal);
+}
+
+/* The targets must be the same devices, and what is addressed be known. */
+static int check_taken_over(const struct spek_run *run, const struct spek_run *from,
+			    const struct spek_map *map, u32 grain, struct spek_refusal *refusal)
+{
+	u64 start, end;
+	u32 i;
+
+	if (run->config->nr_targets != map->nr_targets || run->config->seed != map->seed)
+		return spek_refuse(refusal, 0, 0, -EINVAL,
+				   "the run to go on from has other targets or another seed");
+	if (grain < 1u << map->shift)
+		return spek_refuse(refusal, 0, 0, -EINVAL,
+				   "the run to go on from keeps account of larger blocks than this workload has");
+	for (i = 0; i < map->nr_targets; i++) {
+		const struct spek_map_target *target = &map->target[i];
+
+		if (run->targets[i].dev != from->targets[i].dev)
+			return spek_refuse(refusal, 't', i, -EINVAL,
+					   "the run to go on from has another device here");
+		if (!span_of(run, i, &start, &end))
+			continue;
+		if (start < target->start || (start - target->start) & ((1u << map->shift) - 1) ||
+		    end > target->start + (target->nr << map->shift))
+			return spek_refuse(refusal, 't', i, -ERANGE,
+					   "the run to go on from knows nothing of a part of this range");
+	}
+	return 0;
+}
+
+static int take_over(struct spek_verify *verify, const struct spek_run *run, u32 grain,
+		     struct spek_refusal *refusal)
+{
+	struct spek_run *from = spek_run_get(run->config->verify_from);
+	int err;
+
+	if (!from)
+		return spek_refuse(refusal, 0, 0, -ENOENT, "the run to go on from doesn't exist");
+	mutex_lock(&from->lock);
+	if (!from->verify)
+		err = spek_refuse(refusal, 0, 0, -EINVAL,
+				  "the run to go on from has no stamped data");
+	else if (!spek_states[from->state].has_ended)
+		err = spek_refuse(refusal, 0, 0, -EBUSY, "the run to go on from has not ended");
+	else
+		err = check_taken_over(run, from, from->verify->map, grain, refusal);
+	if (!err) {
+		kref_get(&from->verify->map->ref);
+		verify->map = from->verify->map;
+	}
+	mutex_unlock(&from->lock);
+	spek_run_put(from);
+	return err;
+}
+
+int spek_verify_create(struct spek_run *run, struct spek_refusal *refusal)
+{
+	const struct spek_run_config *config = run->config;
+	u32 grain = spek_grain_bytes(&config->workload);
+	struct spek_verify *verify;
+	u32 i, k, j;
+
+	if (config->max_outstanding > SPEK_GRAIN_MAX_READERS)
+		return spek_refuse(refusal, 0, 0, -ERANGE,
+				   "a run with stamped data has at most 65534 outstanding I/Os");
+	/* An operation that meets itself would wait for itself. */
+	for (i = 0; i < config->workload.nr_asus; i++) {
+		const struct spek_asu *asu = &config->workload.asu[i];
+
+		for (k = 0; k < asu->nr_extents; k++)
+			for (j = 0; j < k; j++)
+				if (asu->extent[j].target == asu->extent[k].target)
+					return spek_refuse(refusal, 'a', i, -EINVAL,
+							   "stamped data can't be striped over the same device twice");
+	}
+	if (config->grain_bytes && config->grain_bytes < grain)
+		grain = config->grain_bytes;
+	for (i = 0; i < config->nr_targets; i++)
+		if (grain < run->targets[i].logical_block)
+			return spek_refuse(refusal, 0, 0, -EINVAL,
+					   "a grain has to be at least a logical block of each device");
+	verify = kvzalloc(sizeof(*verify), GFP_KERNEL);
+	if (!verify)
+		return spek_refuse(refusal, 0, 0, -ENOMEM, "not enough memory");
+	spin_lock_init(&verify->lock);
+	/* Goes with the run, also after a failure here. */
+	run->verify = verify;
+	if (config->verify_from)
+		return take_over(verify, run, grain, refusal);
+	return make_map(verify, run, grain, refusal);
+}
+
+void spek_verify_started(struct spek_verify *verify)
+{
+	atomic_inc(&verify->map->writers);
+}
+
+void spek_verify_finished(struct spek_verify *verify)
+{
+	atomic_dec(&verify->map->writers);
+}
+
+bool spek_map_is_idle(const struct spek_map *map)
+{
+	return !atomic_read(&map->writers);
+}
+
+void spek_verify_destroy(struct spek_verify *verify)
+{
+	if (!verify)
+		return;
+	put_map(verify->map);
+	kvfree(verify);
+}
+
+u32 spek_map_save(const struct spek_map *map, u32 target, u64 *first, u64 *states, u32 max)
+{
+	const struct spek_map_target *t = &map->target[target];
+	u32 n = 0;
+
+	/* That may be all of a large device. */
+	while (*first < t->nr && !spek_grain_save(atomic64_read(&t->grain[*first])))
+		if (!(++*first & 0xffff))
+			cond_resched();
+	while (n < max && *first + n < t->nr) {
+		states[n] = spek_grain_save(atomic64_read(&t->grain[*first + n]));
+		n++;
+	}
+	while (n && !states[n - 1])
+		n--;
+	return n;
+}
+
+int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *states, u32 nr)
+{
+	struct spek_map_target *t;
+	u64 state;
+	u32 i;
+
+	if (target >= map->nr_targets)
+		return -ERANGE;
+	t = &map->target[target];
+	if (first > t->nr || nr > t->nr - first)
+		return -ERANGE;
+	for (i = 0; i < nr; i++)
+		if (!spek_grain_restore(states[i], &state))
+			return -EINVAL;
+	for (i = 0; i < nr; i++) {
+		spek_grain_restore(states[i], &state);
+		atomic64_set(&t->grain[first + i], state);
+	}
+	return 0;
+}
+
+/* ---- operations ---- */
+
+/*
+ * struct piece - a part of an operation that lies on one target, and in whole grains
+ *
+ * @target: number of the target
+ * @offset, @bytes: where on it
+ * @first, @nr: its grains
+ * @in_buffer: where in the slot's buffer
+ */
+struct piece {
+	u32 target;
+	u32 bytes;
+	u64 offset;
+	u64 first;
+	u32 nr;
+	u32 in_buffer;
+};
+
+/* The piece that begins @done bytes into the operation. */
+static void find_piece(struct piece *piece, const struct spek_map *map, const struct spek_op *op,
+		       const struct spek_asu_map *asu, u32 done)
+{
+	piece->in_buffer = done;
+	piece->bytes = spek_asu_map(asu, op->addr + done, op->bytes - done, &piece->target,
+				    &piece->offset);
+	piece->first = (piece->offset - map->target[piece->target].start) >> map->shift;
+	piece->nr = piece->bytes >> map->shift;
+}
+
+static bool acquire(atomic64_t *grain, bool write)
+{
+	s64 old = atomic64_read(grain);
+	u64 state;
+	bool done;
+
+	do {
+		state = old;
+		done = spek_grain_acquire(&state, write);
+	} while (!atomic64_try_cmpxchg(grain, &old, state));
+	return done;
+}
+
+static void give_up(atomic64_t *grain, bool write)
+{
+	s64 old = atomic64_read(grain);
+
+	while (!atomic64_try_cmpxchg(grain, &old, spek_grain_give_up(old, write)))
+		;
+}
+
+static void release(atomic64_t *grain, bool write, bool failed)
+{
+	s64 old = atomic64_read(grain), state;
+
+	do {
+		state = write ? spek_grain_written(old, failed) : spek_grain_read(old);
+	} while (!atomic64_try_cmpxchg(grain, &old, state));
+}
+
+/* Give back the first @nr grains of an operation. */
+static void roll_back(const struct spek_map *map, const struct spek_op *op,
+		      const struct spek_asu_map *asu, u32 nr)
+{
+	struct piece piece;
+	u32 done, i;
+
+	for (done = 0; nr; done += piece.bytes) {
+		find_piece(&piece, map, op, asu, done);
+		for (i = 0; nr && i < piece.nr; i++, nr--)
+			give_up(&map->target[piece.target].grain[piece.first + i], op->write);
+	}
+}
+
+static bool acquire_all(const struct spek_map *map, const struct spek_op *op,
+			const struct spek_asu_map *asu)
+{
+	struct piece piece;
+	u32 done, i, nr = 0;
+
+	for (done = 0; done < op->bytes; done += piece.bytes) {
+		find_piece(&piece, map, op, asu, done);
+		for (i = 0; i < piece.nr; i++, nr++) {
+			if (acquire(&map->target[piece.target].grain[piece.first + i], op->write))
+				continue;
+			roll_back(map, op, asu, nr);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A block lies in one chunk: both are powers of two, and a chunk is the larger one. */
+static void *block_at(const struct spek_slot *slot, u32 in_buffer, u32 chunk_bytes)
+{
+	struct bio_vec *chunk = &slot->vec[slot->op.write][in_buffer / chunk_bytes];
+
+	return page_address(chunk->bv_page) + (in_buffer & (chunk_bytes - 1));
+}
+
+static void stamp_piece(const struct spek_map *map, struct spek_slot *slot,
+			const struct piece *piece)
+{
+	const struct spek_run *run = slot->worker->run;
+	const u32 block = run->targets[piece->target].logical_block;
+	const atomic64_t *grain = &map->target[piece->target].grain[piece->first];
+	struct spek_stamp stamp = {
+		.seed = map->seed,
+		.id = map->id,
+		.target = piece->target,
+		.worker = slot->worker->index,
+		.stream = slot->op.stream,
+	};
+	u32 at;
+
+	for (at = 0; at < piece->bytes; at += block) {
+		u64 state = atomic64_read(&grain[at >> map->shift]);
+		void *to = block_at(slot, piece->in_buffer + at, run->shape.chunk_bytes);
+
+		stamp.generation = spek_grain_generation(state) + 1;
+		stamp.sector = (piece->offset + at) >> SECTOR_SHIFT;
+		spek_stamp_write(to, block, &stamp);
+	}
+}
+
+/* What an earlier read has left in the buffer must not pass for what this one should bring. */
+static void wipe(struct spek_slot *slot)
+{
+	const u32 chunk = slot->worker->run->shape.chunk_bytes;
+	u32 done;
+
+	for (done = 0; done < slot->op.bytes; done += chunk)
+		memset(block_at(slot, done, chunk), 0, min(chunk, slot->op.bytes - done));
+}
+
+bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
+		       const struct spek_asu_map *asu)
+{
+	const struct spek_map *map = verify->map;
+	const struct spek_op *op = &slot->op;
+	struct piece piece;
+	u32 done;
+
+	if (!acquire_all(map, op, asu))
+		return false;
+	if (!op->write)
+		wipe(slot);
+	for (done = 0; op->write && done < op->bytes; done += piece.bytes) {
+		find_piece(&piece, map, op, asu, done);
+		stamp_piece(map, slot, &piece);
+		cond_resched();
+	}
+	return true;
+}
+
+void spek_verify_count_wait(struct spek_verify *verify)
+{
+	spin_lock(&verify->lock);
+	verify->counts.waits++;
+	spin_unlock(&verify->lock);
+}
+
+static void note(struct spek_verify *verify, const struct spek_mismatch_record *record)
+{
+	spin_lock(&verify->lock);
+	verify->counts.kind[record->finding.verdict]++;
+	if (verify->nr_kept < ARRAY_SIZE(verify->kept))
+		verify->kept[verify->nr_kept++] = *record;
+	spin_unlock(&verify->lock);
+}
+
+static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
+			const struct piece *piece, struct spek_verify_counts *counts)
+{
+	const struct spek_map *map = verify->map;
+	const struct spek_run *run = slot->worker->run;
+	const u32 block = run->targets[piece->target].logical_block;
+	const atomic64_t *grain = &map->target[piece->target].grain[piece->first];
+	struct spek_mismatch_record record = {
+		.at_ns = slot->done_ns,
+		.target = piece->target,
+		.bytes = block,
+	};
+	struct spek_expect expect = {
+		.seed = map->seed,
+		.id = map->id,
+		.target = piece->target,
+	};
+	u32 at;
+
+	for (at = 0; at < piece->bytes; at += block) {
+		u64 state = atomic64_read(&grain[at >> map->shift]);
+
+		expect.generation = spek_grain_generation(state);
+		expect.uncertain = spek_grain_uncertain(state);
+		expect.sector = (piece->offset + at) >> SECTOR_SHIFT;
+		if (!expect.generation)
+			counts->never_written++;
+		else if (expect.uncertain)
+			counts->uncertain++;
+		else
+			counts->checked++;
+		if (spek_stamp_check(block_at(slot, piece->in_buffer + at, run->shape.chunk_bytes),
+				     block, &expect, &record.finding) == SPEK_VERDICT_OK)
+			continue;
+		record.expected = expect.generation;
+		record.offset = piece->offset + at;
+		note(verify, &record);
+	}
+}
+
+void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
+		     const struct spek_asu_map *asu)
+{
+	const struct spek_map *map = verify->map;
+	const struct spek_op *op = &slot->op;
+	struct spek_verify_counts counts = {};
+	struct piece piece;
+	u32 done, i;
+
+	for (done = 0; done < op->bytes; done += piece.bytes) {
+		find_piece(&piece, map, op, asu, done);
+		if (!op->write && !slot->status)
+			check_piece(verify, slot, &piece, &counts);
+		for (i = 0; i < piece.nr; i++)
+			release(&map->target[piece.target].grain[piece.first + i], op->write,
+				slot->status);
+		cond_resched();
+	}
+	if (op->write || slot->status)
+		return;
+	spin_lock(&verify->lock);
+	verify->counts.checked += counts.checked;
+	verify->counts.never_written += counts.never_written;
+	verify->counts.uncertain += counts.uncertain;
+	spin_unlock(&verify->lock);
+}
+
+/* ---- looking at it ---- */
+
+void spek_verify_counts(struct spek_verify *verify, struct spek_verify_counts *counts)
+{
+	spin_lock(&verify->lock);
+	*counts = verify->counts;
+	spin_unlock(&verify->lock);
+}
+
+bool spek_verify_kept(struct spek_verify *verify, u32 index, struct spek_mismatch_record *record)
+{
+	bool found;
+
+	spin_lock(&verify->lock);
+	found = index < verify->nr_kept;
+	if (found)
+		*record = verify->kept[index];
+	spin_unlock(&verify->lock);
+	return found;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Verification: what was written where, and whether it is read back. See verify.c. */
+#ifndef SPEK_VERIFY_H
+#define SPEK_VERIFY_H
+
+#include <linux/atomic.h>
+#include <linux/kref.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include "core/stamp.h"
+#include "core/workload.h"
+#include "uapi/spek.h"
+
+struct spek_refusal;
+struct spek_run;
+struct spek_slot;
+
+/**
+ * struct spek_map_target - what is known of a target
+ * @start: first byte, a multiple of the grain
+ * @nr: grains from there; 0 if the run leaves the target alone
+ * @grain: state of each, core/grain.h
+ */
+struct spek_map_target {
+	u64 start;
+	u64 nr;
+	atomic64_t *grain;
+};
+
+/**
+ * struct spek_map - what was written to the targets of one run, and of those that go on from it
+ * @ref: one for each run
+ * @writers: runs that have started and are not DONE
+ * @seed: in the stamps
+ * @id: in the stamps
+ * @shift: log2 of the grain
+ * @nr_targets: entries of @target
+ * @target: in the order of the run's
+ */
+struct spek_map {
+	struct kref ref;
+	atomic_t writers;
+	u64 seed;
+	u64 id;
+	u32 shift;
+	u32 nr_targets;
+	struct spek_map_target target[SPEK_MAX_TARGETS];
+};
+
+/**
+ * struct spek_mismatch_record - a block that is not what it should be
+ * @finding: what is wrong
+ * @at_ns: completion of the read
+ * @expected: generation that should be there
+ * @offset: first byte of the block on its target
+ * @target: number of the target
+ * @bytes: of the block
+ */
+struct spek_mismatch_record {
+	struct spek_finding finding;
+	u64 at_ns;
+	u64 expected;
+	u64 offset;
+	u32 target;
+	u32 bytes;
+};
+
+/**
+ * struct spek_verify_counts - see the attribute set verify of the contract
+ */
+struct spek_verify_counts {
+	u64 checked;
+	u64 never_written;
+	u64 uncertain;
+	u64 waits;
+	u64 kind[SPEK_NR_VERDICTS];
+};
+
+/**
+ * struct spek_verify - verification of a run; counters are written by its workers
+ * @map: referenced, const
+ * @lock: protects the fields below; taken by workers, never with another lock inside
+ * @counts: so far
+ * @nr_kept: entries of @kept
+ * @kept: the first mismatches
+ */
+struct spek_verify {
+	struct spek_map *map;
+	spinlock_t lock;	/* protects the rest */
+	struct spek_verify_counts counts;
+	u32 nr_kept;
+	struct spek_mismatch_record kept[SPEK_MAX_MISMATCHES];
+};
+
+/**
+ * spek_verify_create() - make what a run with stamped data needs
+ * @run: its targets are open and it fits them; sets @run->verify
+ * @refusal: filled in on failure
+ *
+ * Context: process, may sleep; no lock held.
+ * Return: 0 or a negative errno.
+ */
+int spek_verify_create(struct spek_run *run, struct spek_refusal *refusal);
+/** spek_verify_started() - the run of @verify begins to use the map. Context: run->lock. */
+void spek_verify_started(struct spek_verify *verify);
+/** spek_verify_finished() - it does no more. Context: run->lock. */
+void spek_verify_finished(struct spek_verify *verify);
+/** spek_verify_destroy() - @verify may be NULL. */
+void spek_verify_destroy(struct spek_verify *verify);
+
+/**
+ * spek_verify_begin() - take the blocks of an operation, and stamp what it writes
+ * @verify: of the run
+ * @slot: its operation is set
+ * @asu: where that lies
+ *
+ * Context: the worker's thread.
+ * Return: false if another operation has one of the blocks: try again later.
+ */
+bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
+		       const struct spek_asu_map *asu);
+/** spek_verify_end() - check what was read, know what was written, give the blocks back. */
+void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
+		     const struct spek_asu_map *asu);
+/** spek_verify_count_wait() - an operation has to wait. Context: the worker's thread. */
+void spek_verify_count_wait(struct spek_verify *verify);
+
+/** spek_verify_counts() - a copy of the counters. */
+void spek_verify_counts(struct spek_verify *verify, struct spek_verify_counts *counts);
+/** spek_verify_kept() - Return: true if there is mismatch number @index, then in @record. */
+bool spek_verify_kept(struct spek_verify *verify, u32 index, struct spek_mismatch_record *record);
+
+/** spek_map_is_idle() - Return: true if no run uses it now. */
+bool spek_map_is_idle(const struct spek_map *map);
+
+/**
+ * spek_map_save() - states of grains of an idle map
+ * @map: no run uses it
+ * @target: number of the target
+ * @first: first grain wanted; moved on to the first one returned
+ * @states: as spek_grain_save() says
+ * @max: room there
+ *
+ * Grains that were never written are passed over, but for gaps within @states.
+ *
+ * Context: process, may sleep.
+ * Return: number of @states; 0 if there are no more.
+ */
+u32 spek_map_save(const struct spek_map *map, u32 target, u64 *first, u64 *states, u32 max);
+/** spek_map_restore() - the other way round. Return: 0, -ERANGE or -EINVAL with nothing done. */
+int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *states, u32 nr);
+
+#endif
