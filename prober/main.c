@@ -9,6 +9,7 @@
 #include <linux/module.h>
 
 #include "netlink.h"
+#include "power.h"
 #include "sampler.h"
 
 static int __init spek_prober_init(void)
@@ -35,12 +36,13 @@ static void __exit spek_prober_exit(void)
 {
 	spek_netlink_exit();
 	spek_sampler_exit();
+	spek_power_exit();
 }
 
 module_init(spek_prober_init);
 module_exit(spek_prober_exit);
 
-MODULE_DESCRIPTION("Sampler of CPU time, switches and interrupts, companion of spek");
+MODULE_DESCRIPTION("Sampler of CPUs, memory, network, disks and power, companion of spek");
 MODULE_AUTHOR("spek maintainers");
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.1.0");

@@ -19,6 +19,7 @@
 
 #include "gen/netlink_gen.h"
 #include "netlink.h"
+#include "power.h"
 #include "sampler.h"
 
 /* A probe may end and be announced while the family comes or goes. */
@@ -293,12 +294,32 @@ static size_t probe_bytes(const struct spek_probe *probe)
 		u32 nr = source->nr_entities;
 
 		/* nests with two short strings; the numbers; a nest for each task */
-		bytes += source->ops->nr_columns * nla_total_size(2 * nla_total_size(32));
+		bytes += source->ops->nr_columns * nla_total_size(3 * nla_total_size(32));
 		bytes += nla_total_size(nr * sizeof(u32)) + 2 * nla_total_size(32);
+		if (source->names)
+			bytes += nr * nla_total_size(SPEK_ENTITY_NAME);
 		bytes += nr * nla_total_size(nla_total_size(sizeof(u32)));
 	}
 
 	return bytes;
+}
+
+bool spek_netlink_can_describe(const struct spek_source *source)
+{
+	const struct spek_source_ops *ops = source->ops;
+	size_t bytes = NLA_HDRLEN;
+	u32 i;
+
+	bytes += nla_total_size(sizeof(u32)) + nla_total_size(strlen(ops->name) + 1);
+	for (i = 0; i < ops->nr_columns; i++)
+		bytes += nla_total_size(nla_total_size(strlen(ops->columns[i].name) + 1) +
+					nla_total_size(strlen(ops->columns[i].unit) + 1) +
+					nla_total_size(sizeof(u32)));
+	bytes += nla_total_size(source->nr_entities * sizeof(u32));
+	for (i = 0; source->names && i < source->nr_entities; i++)
+		bytes += nla_total_size(strlen(spek_source_name(source, i)) + 1);
+
+	return bytes <= U16_MAX;
 }
 
 static int put_columns(struct sk_buff *skb, const struct spek_source_ops *ops)
@@ -310,10 +331,25 @@ static int put_columns(struct sk_buff *skb, const struct spek_source_ops *ops)
 		nest = nla_nest_start(skb, SPEK_PROBER_A_TABLE_COLUMN);
 		if (!nest ||
 		    nla_put_string(skb, SPEK_PROBER_A_COLUMN_NAME, ops->columns[i].name) ||
-		    nla_put_string(skb, SPEK_PROBER_A_COLUMN_UNIT, ops->columns[i].unit))
+		    nla_put_string(skb, SPEK_PROBER_A_COLUMN_UNIT, ops->columns[i].unit) ||
+		    nla_put_u32(skb, SPEK_PROBER_A_COLUMN_LEVEL, ops->columns[i].is_level))
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}
+
+	return 0;
+}
+
+static int put_names(struct sk_buff *skb, const struct spek_source *source)
+{
+	u32 i;
+
+	if (!source->names)
+		return 0;
+	for (i = 0; i < source->nr_entities; i++)
+		if (nla_put_string(skb, SPEK_PROBER_A_TABLE_ENTITY_NAME,
+				   spek_source_name(source, i)))
+			return -EMSGSIZE;
 
 	return 0;
 }
@@ -332,7 +368,8 @@ static int put_tables(struct sk_buff *skb, const struct spek_probe *probe)
 		    nla_put_string(skb, SPEK_PROBER_A_TABLE_NAME, source->ops->name) ||
 		    put_columns(skb, source->ops) ||
 		    nla_put(skb, SPEK_PROBER_A_TABLE_ENTITIES,
-			    source->nr_entities * sizeof(u32), source->entities))
+			    source->nr_entities * sizeof(u32), source->entities) ||
+		    put_names(skb, source))
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}
@@ -481,8 +518,10 @@ static int socket_closed(struct notifier_block *block, unsigned long event, void
 	const struct netlink_notify *notify = data;
 
 	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
-	    net_eq(notify->net, &init_net))
+	    net_eq(notify->net, &init_net)) {
 		spek_probe_owner_gone(notify->portid);
+		spek_power_owner_gone(notify->portid);
+	}
 
 	return NOTIFY_DONE;
 }

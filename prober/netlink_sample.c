@@ -13,6 +13,7 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <net/genetlink.h>
 
 #include "../kmod/compat/compat.h"
@@ -28,6 +29,7 @@
  * @probe: with a reference
  * @next: number of the row to read next
  * @end: number of the row to stop before
+ * @hold: end before the first row whose power has not come yet
  * @dropped: rows that were overwritten before we came to them
  * @has_row: @row is being sent
  * @source: where to go on in it: which source
@@ -38,6 +40,7 @@ struct sample_dump {
 	struct spek_probe *probe;
 	u64 next;
 	u64 end;
+	bool hold;
 	u64 dropped;
 	bool has_row;
 	u32 source;
@@ -75,6 +78,7 @@ static struct sample_dump *begin_dump(struct netlink_callback *cb)
 {
 	struct nlattr **attrs = spek_compat_dump_attrs(cb);
 	const struct nlattr *since = attrs[SPEK_PROBER_A_SAMPLE_SINCE];
+	const struct nlattr *hold = attrs[SPEK_PROBER_A_SAMPLE_HOLD];
 	struct sample_dump *dump;
 	int err;
 
@@ -100,6 +104,7 @@ static struct sample_dump *begin_dump(struct netlink_callback *cb)
 	}
 	dump->end = spek_ring_made(&dump->probe->ring);
 	dump->next = since ? nla_get_u64(since) : 0;
+	dump->hold = hold && nla_get_u32(hold);
 
 	return dump;
 
@@ -117,6 +122,29 @@ int spek_prober_nl_sample_done(struct netlink_callback *cb)
 	return 0;
 }
 
+/* Return: false if something in the copied row is still to come and can be waited for */
+static bool complete_row(struct sample_dump *dump)
+{
+	u64 at_ns = dump->row->start_ns;
+	bool waits = dump->hold && ktime_get_ns() < at_ns + SPEK_PROBER_MAX_LAG_NS;
+	unsigned int i;
+
+	for (i = 0; i < SPEK_NR_SOURCES; i++) {
+		const struct spek_source *source = &dump->probe->sources[i];
+
+		if (!source->ops->fill)
+			continue;
+		if (dump->hold && source->ops->ready_ns(source) < at_ns) {
+			if (waits)
+				return false;
+			source->ops->left_behind(source, at_ns);
+		}
+		source->ops->fill(source, at_ns, dump->row->cells + source->first_cell);
+	}
+
+	return true;
+}
+
 /* Copy the next row that is still there. Return: false if there is none before the end */
 static bool next_row(struct sample_dump *dump)
 {
@@ -125,6 +153,10 @@ static bool next_row(struct sample_dump *dump)
 
 	while (dump->next < dump->end) {
 		if (!spek_ring_read(ring, dump->next, (u64 *)dump->row)) {
+			if (!complete_row(dump)) {
+				dump->end = dump->next;
+				return false;
+			}
 			dump->has_row = true;
 			dump->source = 0;
 			dump->entity = 0;

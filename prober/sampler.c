@@ -24,8 +24,8 @@
  * unload current_probe and the stop work are the only holders, and the queue of
  * the stop work is drained.
  *
- * Lock order: genl_mutex > family_lock (netlink.c) > probe_lock > CPU hotplug lock >
- * locks of the sources.
+ * Lock order: genl_mutex > family_lock (netlink.c) > probe_lock > CPU hotplug lock,
+ * spek_power_lock (power.c), the block class's lock > locks of the sources.
  * probe_lock protects current_probe, hotplug_probe and the fields of struct
  * spek_probe that say so. The sampler takes no lock but those of the sources. The
  * stop work waits for the sampler without probe_lock, so nobody who wants to know
@@ -231,8 +231,14 @@ static void release_probe(struct kref *ref)
 	unsigned int i;
 
 	spek_ring_deinit(&probe->ring);
-	for (i = 0; i < SPEK_NR_SOURCES; i++)
-		kvfree(probe->sources[i].entities);
+	for (i = 0; i < SPEK_NR_SOURCES; i++) {
+		struct spek_source *source = &probe->sources[i];
+
+		if (source->ops && source->ops->release)
+			source->ops->release(source);
+		kvfree(source->entities);
+		kvfree(source->names);
+	}
 	put_pid(probe->owner_pid);
 	kfree(probe);
 }
@@ -389,6 +395,24 @@ static int make_ring(struct spek_probe *probe, u32 rows, struct netlink_ext_ack 
 	return err;
 }
 
+static int check_tables(const struct spek_probe *probe, struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	for (i = 0; i < SPEK_NR_SOURCES; i++) {
+		const struct spek_source *source = &probe->sources[i];
+
+		if (spek_netlink_can_describe(source))
+			continue;
+		spek_netlink_refuse(extack,
+				    "Table %s has %u entities, whose names are more than an answer can hold.",
+				    source->ops->name, source->nr_entities);
+		return -ERANGE;
+	}
+
+	return 0;
+}
+
 static struct spek_probe *create_probe(const struct spek_probe_config *config,
 				       struct netlink_ext_ack *extack)
 {
@@ -413,7 +437,9 @@ static struct spek_probe *create_probe(const struct spek_probe_config *config,
 		spek_netlink_refuse(extack, "The kernel has not enough memory for this.");
 		goto err_put;
 	}
-	err = make_ring(probe, config->ring_rows, extack);
+	err = check_tables(probe, extack);
+	if (!err)
+		err = make_ring(probe, config->ring_rows, extack);
 	if (err)
 		goto err_stop_sources;
 

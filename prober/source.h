@@ -21,11 +21,13 @@ struct spek_source;
 /**
  * struct spek_column - what the cells of a column are
  * @name: as in the uapi enum of the table's columns
- * @unit: "ns" or "count"
+ * @unit: "ns", "count", "bytes" or "nJ"
+ * @is_level: what there is now, and not a counter
  */
 struct spek_column {
 	const char *name;
 	const char *unit;
+	bool is_level;
 };
 
 /**
@@ -43,6 +45,12 @@ struct spek_column {
  *	have ended, or never began. Entities stay.
  * @sample: write spek_source.nr_entities * @nr_columns cells. The sampler thread,
  *	preemptible; must not sleep.
+ * @release: give back what readers of old rows needed beyond @stop; optional. Process
+ *	context, once nobody reads any more.
+ * @fill: complete the cells of a row that a reader has taken out; optional. Process
+ *	context, from the end of @start to @release.
+ * @ready_ns: rows that started after this are not complete yet; optional, as @fill.
+ * @left_behind: a row goes out though it is not complete; optional, as @fill.
  * @cpu_up: a CPU came; optional. Called once for each CPU before the first sample.
  *	Hotplug context: must not sleep long, nor take the CPU hotplug lock.
  * @cpu_down: a CPU is about to go; optional. Same context.
@@ -56,6 +64,10 @@ struct spek_source_ops {
 	void (*ready)(struct spek_source *source);
 	void (*stop)(struct spek_source *source);
 	void (*sample)(struct spek_source *source, u64 *cells);
+	void (*release)(struct spek_source *source);
+	void (*fill)(const struct spek_source *source, u64 at_ns, u64 *cells);
+	u64 (*ready_ns)(const struct spek_source *source);
+	void (*left_behind)(const struct spek_source *source, u64 at_ns);
 	void (*cpu_up)(struct spek_source *source, unsigned int cpu);
 	void (*cpu_down)(struct spek_source *source, unsigned int cpu);
 };
@@ -64,25 +76,32 @@ struct spek_source_ops {
  * struct spek_source - a source at work in one probe
  * @ops: which
  * @entities: their numbers; const after start, freed with the probe
+ * @names: their names, SPEK_ENTITY_NAME bytes each, or NULL; as @entities
  * @nr_entities: number of them
  * @first_cell: where its cells are in a row
- * @private: the source's own, from start to stop
+ * @private: the source's own, from start to stop, or to release where there is one
  */
 struct spek_source {
 	const struct spek_source_ops *ops;
 	u32 *entities;
+	char *names;
 	u32 nr_entities;
 	u32 first_cell;
 	void *private;
 };
 
-#define SPEK_NR_SOURCES 3
+/* room for "feed/rail" */
+#define SPEK_ENTITY_NAME 64
+
+#define SPEK_NR_SOURCES 7
 
 /* sources.c */
 extern const struct spek_source_ops *const spek_sources[SPEK_NR_SOURCES];
 
 int spek_source_set_entities(struct spek_source *source, u32 nr);
+int spek_source_set_named(struct spek_source *source, u32 nr);
 int spek_source_set_cpus(struct spek_source *source);
+void spek_source_set_absent(const struct spek_source *source, u64 *cells);
 u32 spek_source_cpu_index(const struct spek_source *source, unsigned int cpu);
 
 /* cpu.c */
@@ -91,5 +110,19 @@ extern const struct spek_source_ops spek_source_cpu;
 extern const struct spek_source_ops spek_source_switches;
 /* tasks.c */
 extern const struct spek_source_ops spek_source_tasks;
+/* memory.c */
+extern const struct spek_source_ops spek_source_memory;
+/* net.c */
+extern const struct spek_source_ops spek_source_net;
+/* disk.c */
+extern const struct spek_source_ops spek_source_disk;
+/* power_rows.c */
+extern const struct spek_source_ops spek_source_power;
+
+/** spek_source_name() - Return: where the name of an entity is. */
+static inline char *spek_source_name(const struct spek_source *source, u32 index)
+{
+	return source->names + (size_t)index * SPEK_ENTITY_NAME;
+}
 
 #endif

@@ -6,6 +6,7 @@
 #include <linux/errno.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "source.h"
 #include "uapi/spek_prober.h"
@@ -14,6 +15,10 @@ const struct spek_source_ops *const spek_sources[SPEK_NR_SOURCES] = {
 	&spek_source_cpu,
 	&spek_source_switches,
 	&spek_source_tasks,
+	&spek_source_memory,
+	&spek_source_net,
+	&spek_source_disk,
+	&spek_source_power,
 };
 
 /**
@@ -30,6 +35,30 @@ int spek_source_set_entities(struct spek_source *source, u32 nr)
 	source->entities = kvcalloc(nr + 1, sizeof(*source->entities), GFP_KERNEL);
 
 	return source->entities ? 0 : -ENOMEM;
+}
+
+/**
+ * spek_source_set_named() - make room for numbers and names of a source's entities
+ * @source: a source being started
+ * @nr: how many
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int spek_source_set_named(struct spek_source *source, u32 nr)
+{
+	source->names = kvcalloc(nr + 1, SPEK_ENTITY_NAME, GFP_KERNEL);
+
+	return source->names ? spek_source_set_entities(source, nr) : -ENOMEM;
+}
+
+/**
+ * spek_source_set_absent() - nothing can be given now
+ * @source: a source
+ * @cells: all of its cells
+ */
+void spek_source_set_absent(const struct spek_source *source, u64 *cells)
+{
+	memset64(cells, SPEK_ABSENT, (size_t)source->nr_entities * source->ops->nr_columns);
 }
 
 /**

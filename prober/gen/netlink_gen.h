@@ -14,6 +14,13 @@ int spek_prober_nl_probe_del_doit(struct sk_buff *skb, struct genl_info *info);
 int spek_prober_nl_probe_get_doit(struct sk_buff *skb, struct genl_info *info);
 int spek_prober_nl_sample_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_prober_nl_sample_done(struct netlink_callback *cb);
+int spek_prober_nl_feed_open_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_prober_nl_feed_push_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_prober_nl_feed_mark_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_prober_nl_feed_close_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_prober_nl_feed_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int spek_prober_nl_energy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int spek_prober_nl_energy_done(struct netlink_callback *cb);
 
 /* index of a multicast group of spek_prober_nl_family */
 enum {

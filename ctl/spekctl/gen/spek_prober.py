@@ -19,6 +19,23 @@ MIN_RING_ROWS = 2
 MAX_RING_ROWS = 1048576
 MAX_RING_BYTES = 268435456
 MAX_TASKS = 1024
+MAX_FEEDS = 16
+MAX_RAILS = 64
+MAX_NAME = 31
+MAX_BATCH = 2048
+MAX_BATCH_BYTES = 49152
+MAX_INTERVALS = 2048
+MAX_INTERVALS_BYTES = 32768
+MAX_POWER_UW = 1000000000000
+MAX_AHEAD_NS = 1000000000
+DEFAULT_STEP_NS = 10000000000
+MAX_STEP_LIMIT_NS = 3600000000000
+DEFAULT_HISTORY = 65536
+MIN_HISTORY = 64
+MAX_HISTORY = 4194304
+MAX_HISTORY_BYTES = 268435456
+MAX_LAG_NS = 2000000000
+POWER_GAP = 1
 
 
 class Cmd(IntEnum):
@@ -30,6 +47,20 @@ class Cmd(IntEnum):
     PROBE_GET = 4
     SAMPLE_GET = 5
     PROBE_NTF = 6
+    FEED_OPEN = 7
+    FEED_PUSH = 8
+    FEED_MARK = 9
+    FEED_CLOSE = 10
+    FEED_GET = 11
+    ENERGY_GET = 12
+
+
+class FeedState(IntEnum):
+    """State of a feed."""
+
+    OPEN = 0
+    CLOSED = 1
+    BROKEN = 2
 
 
 class ProbeState(IntEnum):
@@ -56,6 +87,10 @@ class Table(IntEnum):
     CPU = 0
     SWITCHES = 1
     TASK = 2
+    MEMORY = 3
+    NET = 4
+    DISK = 5
+    POWER = 6
 
 
 class CpuColumn(IntEnum):
@@ -108,6 +143,98 @@ class TaskColumn(IntEnum):
     ENDED = 5
 
 
+class MemoryColumn(IntEnum):
+    """Columns of table memory, in order; bytes, and levels up to swap-free."""
+
+    TOTAL = 0
+    FREE = 1
+    AVAILABLE = 2
+    SHARED = 3
+    BUFFERS = 4
+    CACHED = 5
+    DIRTY = 6
+    WRITEBACK = 7
+    SLAB = 8
+    SWAP_FREE = 9
+    PAGED_IN = 10
+    PAGED_OUT = 11
+    SWAPPED_IN = 12
+    SWAPPED_OUT = 13
+
+
+class NetColumn(IntEnum):
+    """Columns of table net, in order."""
+
+    RX_PACKETS = 0
+    TX_PACKETS = 1
+    RX_BYTES = 2
+    TX_BYTES = 3
+    RX_ERRORS = 4
+    TX_ERRORS = 5
+    RX_DROPPED = 6
+    TX_DROPPED = 7
+
+
+class DiskColumn(IntEnum):
+    """Columns of table disk, in order; they stand still where the queue's iostats are off. Times
+    are ns, summed over I/Os that have completed, busy-time but in steps of the tick.
+    """
+
+    READS = 0
+    READ_BYTES = 1
+    READ_TIME = 2
+    WRITES = 3
+    WRITE_BYTES = 4
+    WRITE_TIME = 5
+    DISCARDS = 6
+    DISCARD_BYTES = 7
+    FLUSHES = 8
+    BUSY_TIME = 9
+
+
+class PowerColumn(IntEnum):
+    """Columns of table power, in order, up to the start of the row."""
+
+    ENERGY = 0
+    KNOWN = 1
+    GAP = 2
+
+
+# One sample of a rail, in the machine's byte order.
+POWER_SAMPLE_BYTES = 24
+POWER_SAMPLE = (
+    ("at_ns", "u8"),
+    ("power_uw", "i8"),
+    ("rail", "u4"),
+    ("flags", "u4"),
+)
+
+
+# An interval to integrate over, in the machine's byte order; it must not be empty.
+POWER_INTERVAL_BYTES = 16
+POWER_INTERVAL = (
+    ("from_ns", "u8"),
+    ("to_ns", "u8"),
+)
+
+
+# What one rail used in one interval, in the machine's byte order. known-ns, gap-ns, lost-ns
+# and pending-ns add up to the interval. The energies of adjacent intervals add up to that
+# of both together.
+POWER_ENERGY_BYTES = 72
+POWER_ENERGY = (
+    ("energy_uj", "i8"),
+    ("rest_fj", "u8"),
+    ("known_ns", "u8"),
+    ("gap_ns", "u8"),
+    ("lost_ns", "u8"),
+    ("pending_ns", "u8"),
+    ("samples", "u8"),
+    ("min_uw", "i8"),
+    ("max_uw", "i8"),
+)
+
+
 class TaskNla(nla):
     """Attributes of the set task, as a nest."""
 
@@ -127,10 +254,12 @@ class ColumnNla(nla):
     nla_map = (
         (1, "SPEK_PROBER_A_COLUMN_NAME", "asciiz", 0),
         (2, "SPEK_PROBER_A_COLUMN_UNIT", "asciiz", 0),
+        (3, "SPEK_PROBER_A_COLUMN_LEVEL", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_PROBER_A_COLUMN_NAME",
         "unit": "SPEK_PROBER_A_COLUMN_UNIT",
+        "level": "SPEK_PROBER_A_COLUMN_LEVEL",
     }
     multi: ClassVar[frozenset[str]] = frozenset()
     enums: ClassVar[dict[str, type[IntEnum]]] = {}
@@ -146,14 +275,16 @@ class TableNla(nla):
         (2, "SPEK_PROBER_A_TABLE_NAME", "asciiz", 0),
         (3, "SPEK_PROBER_A_TABLE_COLUMN", "nest_column", NLA_F_NESTED),
         (4, "SPEK_PROBER_A_TABLE_ENTITIES", "cdata", 0),
+        (5, "SPEK_PROBER_A_TABLE_ENTITY_NAME", "asciiz", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_PROBER_A_TABLE_ID",
         "name": "SPEK_PROBER_A_TABLE_NAME",
         "column": "SPEK_PROBER_A_TABLE_COLUMN",
         "entities": "SPEK_PROBER_A_TABLE_ENTITIES",
+        "entity_name": "SPEK_PROBER_A_TABLE_ENTITY_NAME",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"column"})
+    multi: ClassVar[frozenset[str]] = frozenset({"column", "entity_name"})
     enums: ClassVar[dict[str, type[IntEnum]]] = {
         "id": Table,
     }
@@ -177,6 +308,47 @@ class BlockNla(nla):
     enums: ClassVar[dict[str, type[IntEnum]]] = {
         "table": Table,
     }
+
+
+class RailNla(nla):
+    """Attributes of the set rail, as a nest."""
+
+    prefix = "SPEK_PROBER_A_RAIL_"
+    nla_map = (
+        (1, "SPEK_PROBER_A_RAIL_PAD", "none", 0),
+        (2, "SPEK_PROBER_A_RAIL_NUMBER", "uint32", 0),
+        (3, "SPEK_PROBER_A_RAIL_NAME", "asciiz", 0),
+        (4, "SPEK_PROBER_A_RAIL_LSB_NW", "uint64", 0),
+        (5, "SPEK_PROBER_A_RAIL_SAMPLES", "uint64", 0),
+        (6, "SPEK_PROBER_A_RAIL_LATE", "uint64", 0),
+        (7, "SPEK_PROBER_A_RAIL_OVERWRITTEN", "uint64", 0),
+        (8, "SPEK_PROBER_A_RAIL_GAPS", "uint64", 0),
+        (9, "SPEK_PROBER_A_RAIL_GAP_NS", "uint64", 0),
+        (10, "SPEK_PROBER_A_RAIL_KNOWN_NS", "uint64", 0),
+        (11, "SPEK_PROBER_A_RAIL_ENERGY_UJ", "int64", 0),
+        (12, "SPEK_PROBER_A_RAIL_FIRST_NS", "uint64", 0),
+        (13, "SPEK_PROBER_A_RAIL_OLDEST_NS", "uint64", 0),
+        (14, "SPEK_PROBER_A_RAIL_LAST_NS", "uint64", 0),
+        (15, "SPEK_PROBER_A_RAIL_POWER_UW", "int64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "number": "SPEK_PROBER_A_RAIL_NUMBER",
+        "name": "SPEK_PROBER_A_RAIL_NAME",
+        "lsb_nw": "SPEK_PROBER_A_RAIL_LSB_NW",
+        "samples": "SPEK_PROBER_A_RAIL_SAMPLES",
+        "late": "SPEK_PROBER_A_RAIL_LATE",
+        "overwritten": "SPEK_PROBER_A_RAIL_OVERWRITTEN",
+        "gaps": "SPEK_PROBER_A_RAIL_GAPS",
+        "gap_ns": "SPEK_PROBER_A_RAIL_GAP_NS",
+        "known_ns": "SPEK_PROBER_A_RAIL_KNOWN_NS",
+        "energy_uj": "SPEK_PROBER_A_RAIL_ENERGY_UJ",
+        "first_ns": "SPEK_PROBER_A_RAIL_FIRST_NS",
+        "oldest_ns": "SPEK_PROBER_A_RAIL_OLDEST_NS",
+        "last_ns": "SPEK_PROBER_A_RAIL_LAST_NS",
+        "power_uw": "SPEK_PROBER_A_RAIL_POWER_UW",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {}
 
 
 class ProbeMsg(genlmsg):
@@ -260,19 +432,21 @@ class SampleMsg(genlmsg):
         (1, "SPEK_PROBER_A_SAMPLE_PAD", "none", 0),
         (2, "SPEK_PROBER_A_SAMPLE_PROBE", "uint32", 0),
         (3, "SPEK_PROBER_A_SAMPLE_SINCE", "uint64", 0),
-        (4, "SPEK_PROBER_A_SAMPLE_SEQ", "uint64", 0),
-        (5, "SPEK_PROBER_A_SAMPLE_DROPPED", "uint64", 0),
-        (6, "SPEK_PROBER_A_SAMPLE_TICK", "uint64", 0),
-        (7, "SPEK_PROBER_A_SAMPLE_DUE_NS", "uint64", 0),
-        (8, "SPEK_PROBER_A_SAMPLE_START_NS", "uint64", 0),
-        (9, "SPEK_PROBER_A_SAMPLE_END_NS", "uint64", 0),
-        (10, "SPEK_PROBER_A_SAMPLE_FINAL", "uint32", 0),
-        (11, "SPEK_PROBER_A_SAMPLE_MORE", "uint32", 0),
-        (12, "SPEK_PROBER_A_SAMPLE_BLOCK", "nest_block", NLA_F_NESTED),
+        (4, "SPEK_PROBER_A_SAMPLE_HOLD", "uint32", 0),
+        (5, "SPEK_PROBER_A_SAMPLE_SEQ", "uint64", 0),
+        (6, "SPEK_PROBER_A_SAMPLE_DROPPED", "uint64", 0),
+        (7, "SPEK_PROBER_A_SAMPLE_TICK", "uint64", 0),
+        (8, "SPEK_PROBER_A_SAMPLE_DUE_NS", "uint64", 0),
+        (9, "SPEK_PROBER_A_SAMPLE_START_NS", "uint64", 0),
+        (10, "SPEK_PROBER_A_SAMPLE_END_NS", "uint64", 0),
+        (11, "SPEK_PROBER_A_SAMPLE_FINAL", "uint32", 0),
+        (12, "SPEK_PROBER_A_SAMPLE_MORE", "uint32", 0),
+        (13, "SPEK_PROBER_A_SAMPLE_BLOCK", "nest_block", NLA_F_NESTED),
     )
     keys: ClassVar[dict[str, str]] = {
         "probe": "SPEK_PROBER_A_SAMPLE_PROBE",
         "since": "SPEK_PROBER_A_SAMPLE_SINCE",
+        "hold": "SPEK_PROBER_A_SAMPLE_HOLD",
         "seq": "SPEK_PROBER_A_SAMPLE_SEQ",
         "dropped": "SPEK_PROBER_A_SAMPLE_DROPPED",
         "tick": "SPEK_PROBER_A_SAMPLE_TICK",
@@ -287,6 +461,107 @@ class SampleMsg(genlmsg):
     enums: ClassVar[dict[str, type[IntEnum]]] = {}
 
 
+class FeedMsg(genlmsg):
+    """Attributes of the set feed, as a message."""
+
+    nest_rail = RailNla
+    prefix = "SPEK_PROBER_A_FEED_"
+    nla_map = (
+        (1, "SPEK_PROBER_A_FEED_PAD", "none", 0),
+        (2, "SPEK_PROBER_A_FEED_ID", "uint32", 0),
+        (3, "SPEK_PROBER_A_FEED_NAME", "asciiz", 0),
+        (4, "SPEK_PROBER_A_FEED_SOURCE", "asciiz", 0),
+        (5, "SPEK_PROBER_A_FEED_STATE", "uint32", 0),
+        (6, "SPEK_PROBER_A_FEED_OWNER_PID", "uint32", 0),
+        (7, "SPEK_PROBER_A_FEED_OWNER_NAME", "asciiz", 0),
+        (8, "SPEK_PROBER_A_FEED_HISTORY", "uint32", 0),
+        (9, "SPEK_PROBER_A_FEED_MAX_STEP_NS", "uint64", 0),
+        (10, "SPEK_PROBER_A_FEED_UNCERTAINTY_NS", "uint64", 0),
+        (11, "SPEK_PROBER_A_FEED_DRIFT_PPB", "int64", 0),
+        (12, "SPEK_PROBER_A_FEED_RESIDUAL_NS", "uint64", 0),
+        (13, "SPEK_PROBER_A_FEED_OVERFLOWS", "uint64", 0),
+        (14, "SPEK_PROBER_A_FEED_LOST", "uint64", 0),
+        (15, "SPEK_PROBER_A_FEED_UNTIL_NS", "uint64", 0),
+        (16, "SPEK_PROBER_A_FEED_OPENED_NS", "uint64", 0),
+        (17, "SPEK_PROBER_A_FEED_ENDED_NS", "uint64", 0),
+        (18, "SPEK_PROBER_A_FEED_NOW_NS", "uint64", 0),
+        (19, "SPEK_PROBER_A_FEED_WATERMARK_NS", "uint64", 0),
+        (20, "SPEK_PROBER_A_FEED_BATCHES", "uint64", 0),
+        (21, "SPEK_PROBER_A_FEED_REFUSED", "uint64", 0),
+        (22, "SPEK_PROBER_A_FEED_LEFT_BEHIND", "uint64", 0),
+        (23, "SPEK_PROBER_A_FEED_RAIL", "nest_rail", NLA_F_NESTED),
+        (24, "SPEK_PROBER_A_FEED_SAMPLES", "cdata", 0),
+        (25, "SPEK_PROBER_A_FEED_ACCEPTED", "uint64", 0),
+        (26, "SPEK_PROBER_A_FEED_LATE", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "id": "SPEK_PROBER_A_FEED_ID",
+        "name": "SPEK_PROBER_A_FEED_NAME",
+        "source": "SPEK_PROBER_A_FEED_SOURCE",
+        "state": "SPEK_PROBER_A_FEED_STATE",
+        "owner_pid": "SPEK_PROBER_A_FEED_OWNER_PID",
+        "owner_name": "SPEK_PROBER_A_FEED_OWNER_NAME",
+        "history": "SPEK_PROBER_A_FEED_HISTORY",
+        "max_step_ns": "SPEK_PROBER_A_FEED_MAX_STEP_NS",
+        "uncertainty_ns": "SPEK_PROBER_A_FEED_UNCERTAINTY_NS",
+        "drift_ppb": "SPEK_PROBER_A_FEED_DRIFT_PPB",
+        "residual_ns": "SPEK_PROBER_A_FEED_RESIDUAL_NS",
+        "overflows": "SPEK_PROBER_A_FEED_OVERFLOWS",
+        "lost": "SPEK_PROBER_A_FEED_LOST",
+        "until_ns": "SPEK_PROBER_A_FEED_UNTIL_NS",
+        "opened_ns": "SPEK_PROBER_A_FEED_OPENED_NS",
+        "ended_ns": "SPEK_PROBER_A_FEED_ENDED_NS",
+        "now_ns": "SPEK_PROBER_A_FEED_NOW_NS",
+        "watermark_ns": "SPEK_PROBER_A_FEED_WATERMARK_NS",
+        "batches": "SPEK_PROBER_A_FEED_BATCHES",
+        "refused": "SPEK_PROBER_A_FEED_REFUSED",
+        "left_behind": "SPEK_PROBER_A_FEED_LEFT_BEHIND",
+        "rail": "SPEK_PROBER_A_FEED_RAIL",
+        "samples": "SPEK_PROBER_A_FEED_SAMPLES",
+        "accepted": "SPEK_PROBER_A_FEED_ACCEPTED",
+        "late": "SPEK_PROBER_A_FEED_LATE",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset({"rail"})
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "state": FeedState,
+    }
+
+
+class EnergyMsg(genlmsg):
+    """Attributes of the set energy, as a message."""
+
+    prefix = "SPEK_PROBER_A_ENERGY_"
+    nla_map = (
+        (1, "SPEK_PROBER_A_ENERGY_PAD", "none", 0),
+        (2, "SPEK_PROBER_A_ENERGY_FEED", "uint32", 0),
+        (3, "SPEK_PROBER_A_ENERGY_INTERVALS", "cdata", 0),
+        (4, "SPEK_PROBER_A_ENERGY_FEED_NAME", "asciiz", 0),
+        (5, "SPEK_PROBER_A_ENERGY_RAIL", "uint32", 0),
+        (6, "SPEK_PROBER_A_ENERGY_RAIL_NAME", "asciiz", 0),
+        (7, "SPEK_PROBER_A_ENERGY_STATE", "uint32", 0),
+        (8, "SPEK_PROBER_A_ENERGY_UNCERTAINTY_NS", "uint64", 0),
+        (9, "SPEK_PROBER_A_ENERGY_LSB_NW", "uint64", 0),
+        (10, "SPEK_PROBER_A_ENERGY_FIRST", "uint32", 0),
+        (11, "SPEK_PROBER_A_ENERGY_RESULTS", "cdata", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "feed": "SPEK_PROBER_A_ENERGY_FEED",
+        "intervals": "SPEK_PROBER_A_ENERGY_INTERVALS",
+        "feed_name": "SPEK_PROBER_A_ENERGY_FEED_NAME",
+        "rail": "SPEK_PROBER_A_ENERGY_RAIL",
+        "rail_name": "SPEK_PROBER_A_ENERGY_RAIL_NAME",
+        "state": "SPEK_PROBER_A_ENERGY_STATE",
+        "uncertainty_ns": "SPEK_PROBER_A_ENERGY_UNCERTAINTY_NS",
+        "lsb_nw": "SPEK_PROBER_A_ENERGY_LSB_NW",
+        "first": "SPEK_PROBER_A_ENERGY_FIRST",
+        "results": "SPEK_PROBER_A_ENERGY_RESULTS",
+    }
+    multi: ClassVar[frozenset[str]] = frozenset()
+    enums: ClassVar[dict[str, type[IntEnum]]] = {
+        "state": FeedState,
+    }
+
+
 MESSAGES: dict[int, Any] = {
     Cmd.PROBE_START: ProbeMsg,
     Cmd.PROBE_STOP: ProbeMsg,
@@ -294,6 +569,12 @@ MESSAGES: dict[int, Any] = {
     Cmd.PROBE_GET: ProbeMsg,
     Cmd.SAMPLE_GET: SampleMsg,
     Cmd.PROBE_NTF: ProbeMsg,
+    Cmd.FEED_OPEN: FeedMsg,
+    Cmd.FEED_PUSH: FeedMsg,
+    Cmd.FEED_MARK: FeedMsg,
+    Cmd.FEED_CLOSE: FeedMsg,
+    Cmd.FEED_GET: FeedMsg,
+    Cmd.ENERGY_GET: EnergyMsg,
 }
 
 

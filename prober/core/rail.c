@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rail.c - one measured power line: samples in, energy out; see rail.h
+ */
+#include "rail.h"
+
+/* ---- arithmetic ---- */
+
+/*
+ * One digit of 32 bits of a long division: @high and the next digit @next, by
+ * @divisor, whose top bit is set. @high is below @divisor and becomes the rest.
+ */
+static u64 next_digit(u64 *high, u32 next, u64 divisor)
+{
+	u64 top = divisor >> 32, bottom = (u32)divisor;
+	u64 digit = spek_div64(*high, top);
+	u64 rest = *high - digit * top;
+
+	/* the guess from the top half is at most 2 too large */
+	while (digit >> 32 || digit * bottom > (rest << 32 | next)) {
+		digit--;
+		rest += top;
+		if (rest >> 32)
+			break;
+	}
+	/* what overflows here cancels out: the rest is below the divisor */
+	*high = (*high << 32 | next) - digit * divisor;
+
+	return digit;
+}
+
+/**
+ * spek_mul_div() - a product of 128 bits, divided
+ * @a: a factor
+ * @b: the other
+ * @divisor: not 0, and so large that the quotient is below 2^64
+ * @rest: filled with what is left
+ *
+ * Return: the quotient, rounded down.
+ */
+u64 spek_mul_div(u64 a, u64 b, u64 divisor, u64 *rest)
+{
+	u64 high = spek_mulhi64(a, b), low = a * b, upper, quotient;
+	int shift;
+
+	if (!high) {
+		quotient = spek_div64(low, divisor);
+		*rest = low - quotient * divisor;
+		return quotient;
+	}
+
+	shift = __builtin_clzll(divisor);
+	if (shift) {
+		high = high << shift | low >> (64 - shift);
+		low <<= shift;
+		divisor <<= shift;
+	}
+	upper = next_digit(&high, (u32)(low >> 32), divisor);
+	quotient = upper << 32 | next_digit(&high, (u32)low, divisor);
+	*rest = high >> shift;
+
+	return quotient;
+}
+
+static u64 magnitude(s64 value)
+{
+	return value < 0 ? -(u64)value : (u64)value;
+}
+
+/* Add @a * @b halves of a femtojoule, or take them away. */
+static void add_product(struct spek_energy *energy, bool negative, u64 a, u64 b)
+{
+	u64 rest, uj = spek_mul_div(a, b, SPEK_ENERGY_UNIT, &rest);
+
+	if (negative) {
+		energy->uj -= (s64)uj;
+		if (rest > energy->rest) {
+			energy->uj--;
+			energy->rest += SPEK_ENERGY_UNIT;
+		}
+		energy->rest -= (u32)rest;
+	} else {
+		energy->uj += (s64)uj;
+		/* both are below the unit, their sum is below 2^32 */
+		energy->rest += (u32)rest;
+		if (energy->rest >= SPEK_ENERGY_UNIT) {
+			energy->uj++;
+			energy->rest -= SPEK_ENERGY_UNIT;
+		}
+	}
+}
+
+static struct spek_energy difference(struct spek_energy to, struct spek_energy from)
+{
+	bool borrow = to.rest < from.rest;
+
+	return (struct spek_energy){
+		.uj = to.uj - from.uj - borrow,
+		.rest = to.rest + (borrow ? SPEK_ENERGY_UNIT : 0) - from.rest,
+	};
+}
+
+static struct spek_energy energy_at(const struct spek_rail_sample *sample)
+{
+	return (struct spek_energy){ .uj = sample->energy_uj, .rest = sample->energy_rest };
+}
+
+/* Add the energy from @a to @at_ns, which lies between @a and @b. */
+static void add_part(struct spek_energy *energy, const struct spek_rail_sample *a,
+		     const struct spek_rail_sample *b, u64 at_ns)
+{
+	s64 change = b->power_uw - a->power_uw;
+	u64 x = at_ns - a->at_ns, span = b->at_ns - a->at_ns;
+	u64 slope, left, unused;
+
+	add_product(energy, a->power_uw < 0, 2 * magnitude(a->power_uw), x);
+	/* change * x^2 / span, of which the first quotient and its rest are exact */
+	slope = spek_mul_div(magnitude(change), x, span, &left);
+	add_product(energy, change < 0, slope, x);
+	add_product(energy, change < 0, spek_mul_div(left, x, span, &unused), 1);
+}
+
+static s64 power_at(const struct spek_rail_sample *a, const struct spek_rail_sample *b, u64 at_ns)
+{
+	s64 change = b->power_uw - a->power_uw;
+	u64 unused;
+	s64 part = (s64)spek_mul_div(magnitude(change), at_ns - a->at_ns, b->at_ns - a->at_ns,
+				     &unused);
+
+	return a->power_uw + (change < 0 ? -part : part);
+}
+
+/* ---- samples ---- */
+
+/**
+ * spek_rail_init() - make a rail without samples
+ * @rail: caller's memory, like the two that follow
+ * @samples: @capacity of them
+ * @extremes: one for each SPEK_RAIL_BLOCK of them
+ * @capacity: a multiple of SPEK_RAIL_BLOCK, not 0
+ * @max_step_ns: at most SPEK_RAIL_MAX_STEP_NS
+ */
+void spek_rail_init(struct spek_rail *rail, struct spek_rail_sample *samples,
+		    struct spek_rail_extremes *extremes, u32 capacity, u64 max_step_ns)
+{
+	*rail = (struct spek_rail){
+		.samples = samples,
+		.extremes = extremes,
+		.capacity = capacity,
+		.max_step_ns = max_step_ns,
+	};
+}
+
+/** spek_rail_overwritten() - Return: how many samples are not there any more. */
+u64 spek_rail_overwritten(const struct spek_rail *rail)
+{
+	return rail->stored > rail->capacity ? rail->stored - rail->capacity : 0;
+}
+
+static u32 nr_kept(const struct spek_rail *rail)
+{
+	return (u32)(rail->stored - spek_rail_overwritten(rail));
+}
+
+/* The slot of the sample with @index, counted from the oldest that is kept. */
+static u32 slot_of(const struct spek_rail *rail, u32 index)
+{
+	u32 first = rail->stored > rail->capacity ? rail->slot : 0;
+	u32 before_wrap = rail->capacity - first;
+
+	return index < before_wrap ? first + index : index - before_wrap;
+}
+
+static const struct spek_rail_sample *sample_at(const struct spek_rail *rail, u32 index)
+{
+	return &rail->samples[slot_of(rail, index)];
+}
+
+/** spek_rail_last() - Return: the last sample, or NULL. */
+const struct spek_rail_sample *spek_rail_last(const struct spek_rail *rail)
+{
+	return rail->stored ? sample_at(rail, nr_kept(rail) - 1) : NULL;
+}
+
+/** spek_rail_oldest() - Return: the oldest sample that is kept, or NULL. */
+const struct spek_rail_sample *spek_rail_oldest(const struct spek_rail *rail)
+{
+	return rail->stored ? sample_at(rail, 0) : NULL;
+}
+
+static void note_extremes(struct spek_rail *rail, s64 power_uw)
+{
+	struct spek_rail_extremes *extremes = &rail->extremes[rail->slot / SPEK_RAIL_BLOCK];
+
+	if (rail->slot % SPEK_RAIL_BLOCK == 0) {
+		extremes->min_uw = power_uw;
+		extremes->max_uw = power_uw;
+		return;
+	}
+	if (power_uw < extremes->min_uw)
+		extremes->min_uw = power_uw;
+	if (power_uw > extremes->max_uw)
+		extremes->max_uw = power_uw;
+}
+
+static void extend(struct spek_rail *rail, const struct spek_rail_sample *last,
+		   struct spek_rail_sample *sample, bool gap)
+{
+	struct spek_energy energy = energy_at(last);
+	u64 span_ns = sample->at_ns - last->at_ns;
+	s64 sum_uw = last->power_uw + sample->power_uw;
+
+	/* a mark lies between the two, or they are too far apart */
+	gap |= rail->horizon_ns > last->at_ns || span_ns > rail->max_step_ns;
+	/* nothing can be unknown of no time */
+	gap &= span_ns > 0;
+
+	sample->is_gap = gap;
+	sample->gap_ns = last->gap_ns + (gap ? span_ns : 0);
+	rail->gaps += gap;
+	if (!gap)
+		add_product(&energy, sum_uw < 0, magnitude(sum_uw), span_ns);
+	sample->energy_uj = energy.uj;
+	sample->energy_rest = energy.rest;
+}
+
+/**
+ * spek_rail_push() - take a sample
+ * @rail: rail
+ * @at_ns: when; may be equal to the last one's, for a step
+ * @power_uw: what; within SPEK_RAIL_MAX_UW either way
+ * @gap: what lies between the last sample and this one is unknown
+ *
+ * Return: false if it came too late; it is counted, and not stored.
+ */
+bool spek_rail_push(struct spek_rail *rail, u64 at_ns, s64 power_uw, bool gap)
+{
+	const struct spek_rail_sample *last = spek_rail_last(rail);
+	struct spek_rail_sample sample = { .at_ns = at_ns, .power_uw = power_uw };
+
+	if (at_ns < rail->horizon_ns) {
+		rail->late++;
+		return false;
+	}
+	if (last)
+		extend(rail, last, &sample, gap);
+	else
+		rail->first_ns = at_ns;
+
+	rail->samples[rail->slot] = sample;
+	note_extremes(rail, power_uw);
+	rail->slot = rail->slot + 1 == rail->capacity ? 0 : rail->slot + 1;
+	rail->stored++;
+	rail->horizon_ns = at_ns;
+
+	return true;
+}
+
+/**
+ * spek_rail_mark() - there is nothing from the last sample up to a time
+ * @rail: rail
+ * @until_ns: that time; one that lies before the last sample changes nothing
+ */
+void spek_rail_mark(struct spek_rail *rail, u64 until_ns)
+{
+	if (until_ns > rail->horizon_ns)
+		rail->horizon_ns = until_ns;
+}
+
+/* ---- questions ---- */
+
+/* How many of the kept samples are before @at_ns, or with @or_at not after it. */
+static u32 count_before(const struct spek_rail *rail, u64 at_ns, bool or_at)
+{
+	u32 low = 0, high = nr_kept(rail);
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+		u64 middle_ns = sample_at(rail, middle)->at_ns;
+
+		if (middle_ns < at_ns || (or_at && middle_ns == at_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+
+	return low;
+}
+
+/* @at_ns lies from the oldest kept sample to the last one. */
+static struct spek_rail_total total_within(const struct spek_rail *rail, u64 at_ns)
+{
+	u32 index = count_before(rail, at_ns, true) - 1;
+	const struct spek_rail_sample *a = sample_at(rail, index), *b;
+	struct spek_rail_total total = { .energy = energy_at(a), .gap_ns = a->gap_ns };
+
+	if (a->at_ns < at_ns) {
+		b = sample_at(rail, index + 1);
+		if (b->is_gap)
+			total.gap_ns += at_ns - a->at_ns;
+		else
+			add_part(&total.energy, a, b, at_ns);
+	}
+	total.known_ns = at_ns - rail->first_ns - total.gap_ns;
+
+	return total;
+}
+
+/**
+ * spek_rail_total() - what there was from the first sample up to a time
+ * @rail: rail
+ * @at_ns: that time
+ * @ended: no more samples will come
+ * @total: filled
+ *
+ * Return: 0, -EAGAIN if samples may still come for that time, -ESTALE if they were
+ *	overwritten, -ENOENT if it is before the first one.
+ */
+int spek_rail_total(const struct spek_rail *rail, u64 at_ns, bool ended,
+		    struct spek_rail_total *total)
+{
+	const struct spek_rail_sample *last = spek_rail_last(rail);
+
+	if (!last)
+		return ended || at_ns < rail->horizon_ns ? -ENOENT : -EAGAIN;
+	if (at_ns < rail->first_ns)
+		return -ENOENT;
+	if (at_ns < spek_rail_oldest(rail)->at_ns)
+		return -ESTALE;
+	if (!ended && at_ns > rail->horizon_ns)
+		return -EAGAIN;
+
+	*total = total_within(rail, at_ns < last->at_ns ? at_ns : last->at_ns);
+	if (at_ns > last->at_ns)
+		total->gap_ns += at_ns - last->at_ns;
+
+	return 0;
+}
+
+static void note_power(struct spek_rail_use *use, bool *found, s64 min_uw, s64 max_uw)
+{
+	if (!*found || min_uw < use->min_uw)
+		use->min_uw = min_uw;
+	if (!*found || max_uw > use->max_uw)
+		use->max_uw = max_uw;
+	*found = true;
+}
+
+/* Extremes of the kept samples from index @first up to @end, exclusive. */
+static void note_samples(const struct spek_rail *rail, struct spek_rail_use *use, bool *found,
+			 u32 first, u32 end)
+{
+	while (first < end) {
+		u32 slot = slot_of(rail, first);
+		const struct spek_rail_extremes *block = &rail->extremes[slot / SPEK_RAIL_BLOCK];
+		s64 power_uw = rail->samples[slot].power_uw;
+
+		if (slot % SPEK_RAIL_BLOCK == 0 && end - first >= SPEK_RAIL_BLOCK) {
+			note_power(use, found, block->min_uw, block->max_uw);
+			first += SPEK_RAIL_BLOCK;
+		} else {
+			note_power(use, found, power_uw, power_uw);
+			first++;
+		}
+	}
+}
+
+/* @from_ns is before @to_ns, and both lie within the kept samples. */
+static void find_extremes(const struct spek_rail *rail, struct spek_rail_use *use, u64 from_ns,
+			  u64 to_ns)
+{
+	u32 before = count_before(rail, from_ns, true) - 1;
+	u32 after = count_before(rail, to_ns, false);
+	bool found = false;
+	s64 power_uw;
+
+	if (!sample_at(rail, before + 1)->is_gap) {
+		power_uw = power_at(sample_at(rail, before), sample_at(rail, before + 1), from_ns);
+		note_power(use, &found, power_uw, power_uw);
+	}
+	note_samples(rail, use, &found, before + 1, after);
+	if (!sample_at(rail, after)->is_gap) {
+		power_uw = power_at(sample_at(rail, after - 1), sample_at(rail, after), to_ns);
+		note_power(use, &found, power_uw, power_uw);
+	}
+}
+
+/* How much of @from_ns..@to_ns lies between @low_ns and @high_ns. */
+static u64 overlap(u64 from_ns, u64 to_ns, u64 low_ns, u64 high_ns)
+{
+	u64 low = from_ns > low_ns ? from_ns : low_ns;
+	u64 high = to_ns < high_ns ? to_ns : high_ns;
+
+	return high > low ? high - low : 0;
+}
+
+static void use_samples(const struct spek_rail *rail, struct spek_rail_use *use, u64 from_ns,
+			u64 to_ns)
+{
+	struct spek_rail_total from = total_within(rail, from_ns);
+	struct spek_rail_total to = total_within(rail, to_ns);
+
+	use->energy = difference(to.energy, from.energy);
+	use->known_ns = to.known_ns - from.known_ns;
+	use->gap_ns += to.gap_ns - from.gap_ns;
+	if (use->known_ns)
+		find_extremes(rail, use, from_ns, to_ns);
+}
+
+/**
+ * spek_rail_use() - what there was in an interval
+ * @rail: rail
+ * @from_ns: its start
+ * @to_ns: its end, after the start
+ * @ended: no more samples will come
+ * @use: filled
+ */
+void spek_rail_use(const struct spek_rail *rail, u64 from_ns, u64 to_ns, bool ended,
+		   struct spek_rail_use *use)
+{
+	const struct spek_rail_sample *last = spek_rail_last(rail);
+	u64 first_ns = last ? rail->first_ns : rail->horizon_ns;
+	u64 oldest_ns = last ? spek_rail_oldest(rail)->at_ns : first_ns;
+	u64 last_ns = last ? last->at_ns : first_ns;
+	u64 after_ns = overlap(from_ns, to_ns, rail->horizon_ns, to_ns);
+	u64 low = from_ns > oldest_ns ? from_ns : oldest_ns;
+	u64 high = to_ns < last_ns ? to_ns : last_ns;
+
+	*use = (struct spek_rail_use){
+		.gap_ns = overlap(from_ns, to_ns, 0, first_ns) +
+			  overlap(from_ns, to_ns, last_ns, rail->horizon_ns),
+		.lost_ns = overlap(from_ns, to_ns, first_ns, oldest_ns),
+		.samples = count_before(rail, to_ns, false) - count_before(rail, from_ns, false),
+	};
+	if (ended)
+		use->gap_ns += after_ns;
+	else
+		use->pending_ns = after_ns;
+	if (last && low < high)
+		use_samples(rail, use, low, high);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rail.h - one measured power line: samples in, energy out
+ *
+ * Between two samples power changes linearly, so energy is a sum of trapezoids.
+ * A segment between two samples is either known or a gap; nothing is added for a
+ * gap but its length. Energy is kept exactly, in halves of a femtojoule
+ * (microwatt times nanosecond, and the half of the trapezoid), as whole
+ * microjoules and a rest: no sum can overflow within 2^63 uJ, 292 years of 1 kW.
+ *
+ * Let E(t) be the energy from the first sample up to t. At a sample it is exact;
+ * within a segment from a to b, a span of T, it is, with x = t - a,
+ *
+ *	E(a) + Pa x + (Pb - Pa) x^2 / 2T
+ *
+ * of which only the last quotient is rounded, by less than half a femtojoule. The
+ * energy of an interval is the difference of two of these, so adjacent intervals
+ * add up to their union without any error, wherever the boundaries are.
+ *
+ * The last samples are kept in a ring with running sums: a question about an
+ * interval costs two binary searches, and for the least and greatest power one
+ * look per 64 samples.
+ *
+ * Pure C: no kernel headers, floats, allocation, clock, locks. The caller locks.
+ */
+#ifndef SPEK_PROBER_CORE_RAIL_H
+#define SPEK_PROBER_CORE_RAIL_H
+
+#include "core/spek_host.h"
+
+/* samples that share one pair of extremes; the capacity of a rail is a multiple of it */
+#define SPEK_RAIL_BLOCK 64
+
+/* limits of what a caller may bring; products stay below 2^127 and quotients below 2^63 */
+#define SPEK_RAIL_MAX_UW 1000000000000LL
+#define SPEK_RAIL_MAX_STEP_NS 3600000000000ULL
+
+/* halves of a femtojoule in a microjoule */
+#define SPEK_ENERGY_UNIT 2000000000U
+
+/**
+ * struct spek_energy - an amount of energy: @uj microjoules and @rest halves of a femtojoule
+ * @uj: may be negative
+ * @rest: below SPEK_ENERGY_UNIT
+ */
+struct spek_energy {
+	s64 uj;
+	u32 rest;
+};
+
+/**
+ * struct spek_rail_sample - a stored sample
+ * @at_ns: when
+ * @power_uw: what
+ * @energy: from the first sample up to this one
+ * @is_gap: the segment that ends here is a gap
+ * @gap_ns: length of gaps from the first sample up to this one
+ */
+struct spek_rail_sample {
+	u64 at_ns;
+	s64 power_uw;
+	s64 energy_uj;
+	u32 energy_rest;
+	u32 is_gap;
+	u64 gap_ns;
+};
+
+/**
+ * struct spek_rail_extremes - least and greatest power of a block
+ * @min_uw: least
+ * @max_uw: greatest
+ */
+struct spek_rail_extremes {
+	s64 min_uw;
+	s64 max_uw;
+};
+
+/**
+ * struct spek_rail - a rail
+ * @samples: ring of @capacity; caller's memory
+ * @extremes: one for each SPEK_RAIL_BLOCK of them; caller's memory
+ * @capacity: a multiple of SPEK_RAIL_BLOCK
+ * @slot: where the next sample goes
+ * @max_step_ns: samples further apart have a gap between them
+ * @stored: samples stored so far; the last @capacity of them are there
+ * @late: samples that came too late
+ * @gaps: gaps between samples
+ * @first_ns: time of the first sample
+ * @horizon_ns: no sample before this will be taken
+ */
+struct spek_rail {
+	struct spek_rail_sample *samples;
+	struct spek_rail_extremes *extremes;
+	u32 capacity;
+	u32 slot;
+	u64 max_step_ns;
+	u64 stored;
+	u64 late;
+	u64 gaps;
+	u64 first_ns;
+	u64 horizon_ns;
+};
+
+/**
+ * struct spek_rail_total - what there was from the first sample up to a time
+ * @energy: of the known part
+ * @known_ns: its length
+ * @gap_ns: length of gaps
+ */
+struct spek_rail_total {
+	struct spek_energy energy;
+	u64 known_ns;
+	u64 gap_ns;
+};
+
+/**
+ * struct spek_rail_use - what there was in an interval
+ * @energy: of the known part
+ * @known_ns: length of the known part
+ * @gap_ns: of what nobody knows
+ * @lost_ns: of what was known and is overwritten
+ * @pending_ns: of what may still come
+ * @samples: from the start, inclusive, to the end, exclusive
+ * @min_uw: least power of the known part, 0 if there is none
+ * @max_uw: greatest power of the known part, 0 if there is none
+ */
+struct spek_rail_use {
+	struct spek_energy energy;
+	u64 known_ns;
+	u64 gap_ns;
+	u64 lost_ns;
+	u64 pending_ns;
+	u64 samples;
+	s64 min_uw;
+	s64 max_uw;
+};
+
+void spek_rail_init(struct spek_rail *rail, struct spek_rail_sample *samples,
+		    struct spek_rail_extremes *extremes, u32 capacity, u64 max_step_ns);
+bool spek_rail_push(struct spek_rail *rail, u64 at_ns, s64 power_uw, bool gap);
+void spek_rail_mark(struct spek_rail *rail, u64 until_ns);
+
+const struct spek_rail_sample *spek_rail_last(const struct spek_rail *rail);
+const struct spek_rail_sample *spek_rail_oldest(const struct spek_rail *rail);
+u64 spek_rail_overwritten(const struct spek_rail *rail);
+
+int spek_rail_total(const struct spek_rail *rail, u64 at_ns, bool ended,
+		    struct spek_rail_total *total);
+void spek_rail_use(const struct spek_rail *rail, u64 from_ns, u64 to_ns, bool ended,
+		   struct spek_rail_use *use);
+
+u64 spek_mul_div(u64 a, u64 b, u64 divisor, u64 *rest);
+
+#endif

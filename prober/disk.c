@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * disk.c - I/Os and bytes of the disks, as /sys/block/.../stat counts them
+ *
+ * No reference to a disk is kept, which would hold its driver's memory or module:
+ * a class interface hears of a disk that is being removed before its memory goes.
+ *
+ * Lock order: the block class's own lock > disks->lock. The class calls us with its
+ * lock held, when a disk comes (and once for each that is there, when we register)
+ * and before one goes. Reading takes disks->lock only.
+ */
+#include <linux/blkdev.h>
+#include <linux/device/class.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/part_stat.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "../kmod/compat/compat.h"
+#include "source.h"
+#include "uapi/spek_prober.h"
+
+enum { NR_COLUMNS = SPEK_PROBER_DISK_COLUMN_BUSY_TIME + 1 };
+
+static const struct spek_column columns[NR_COLUMNS] = {
+	[SPEK_PROBER_DISK_COLUMN_READS]		= { "reads", "count" },
+	[SPEK_PROBER_DISK_COLUMN_READ_BYTES]	= { "read-bytes", "bytes" },
+	[SPEK_PROBER_DISK_COLUMN_READ_TIME]	= { "read-time", "ns" },
+	[SPEK_PROBER_DISK_COLUMN_WRITES]	= { "writes", "count" },
+	[SPEK_PROBER_DISK_COLUMN_WRITE_BYTES]	= { "write-bytes", "bytes" },
+	[SPEK_PROBER_DISK_COLUMN_WRITE_TIME]	= { "write-time", "ns" },
+	[SPEK_PROBER_DISK_COLUMN_DISCARDS]	= { "discards", "count" },
+	[SPEK_PROBER_DISK_COLUMN_DISCARD_BYTES]	= { "discard-bytes", "bytes" },
+	[SPEK_PROBER_DISK_COLUMN_FLUSHES]	= { "flushes", "count" },
+	[SPEK_PROBER_DISK_COLUMN_BUSY_TIME]	= { "busy-time", "ns" },
+};
+
+/**
+ * struct disk - a disk that was there at the start
+ * @node: in the list of disks, in the order in which they were found
+ * @bdev: all of the disk; NULL once it is gone; protected by the lock of disks
+ * @number: its device number
+ * @name: its name
+ */
+struct disk {
+	struct list_head node;
+	struct block_device *bdev;
+	u32 number;
+	char name[DISK_NAME_LEN];
+};
+
+/**
+ * struct disks - the source's own
+ * @interface: how we hear of disks
+ * @lock: protects the bdev of each disk, and the next three
+ * @list: disks; const once they are listed
+ * @is_listed: disks that come from now on are none of ours
+ * @nr: number of disks
+ * @err: what listing them ran into
+ */
+struct disks {
+	struct class_interface interface;
+	spinlock_t lock;	/* protects the bdev of each disk, and the list until it is whole */
+	struct list_head list;
+	bool is_listed;
+	u32 nr;
+	int err;
+};
+
+/* The one at work. There is one prober and it has one of us; set while it is registered. */
+static struct disks *disks_at_work;
+
+static SPEK_COMPAT_CLASS_ADD(disk_came, dev)
+{
+	struct disks *disks = disks_at_work;
+	struct block_device *bdev = dev_to_bdev(dev);
+	struct disk *disk;
+
+	if (READ_ONCE(disks->is_listed) || bdev_is_partition(bdev) || !bdev_nr_sectors(bdev))
+		return 0;
+	/* A path of a multipath disk: it has no number of its own, and the whole disk counts. */
+	if (bdev->bd_disk->flags & GENHD_FL_HIDDEN)
+		return 0;
+
+	disk = kzalloc(sizeof(*disk), GFP_KERNEL);
+	if (!disk) {
+		disks->err = -ENOMEM;
+		return 0;
+	}
+	disk->bdev = bdev;
+	disk->number = bdev->bd_dev;
+	strscpy(disk->name, bdev->bd_disk->disk_name, sizeof(disk->name));
+	spin_lock(&disks->lock);
+	/* Again: listing may have ended while memory was sought. */
+	if (!disks->is_listed) {
+		list_add_tail(&disk->node, &disks->list);
+		disks->nr++;
+		disk = NULL;
+	}
+	spin_unlock(&disks->lock);
+	kfree(disk);
+
+	return 0;
+}
+
+static SPEK_COMPAT_CLASS_REMOVE(disk_goes, dev)
+{
+	struct disks *disks = disks_at_work;
+	struct disk *disk;
+
+	spin_lock(&disks->lock);
+	list_for_each_entry(disk, &disks->list, node)
+		if (disk->bdev == dev_to_bdev(dev))
+			disk->bdev = NULL;
+	spin_unlock(&disks->lock);
+}
+
+/* Disks' class has no name for modules, but every disk knows it, also one never added. */
+static int watch_disks(struct disks *disks)
+{
+	struct gendisk *disk = spek_compat_alloc_disk();
+	int err;
+
+	if (!disk)
+		return -ENOMEM;
+	disks->interface.class = disk_to_dev(disk)->class;
+	put_disk(disk);
+
+	disks->interface.add_dev = disk_came;
+	disks->interface.remove_dev = disk_goes;
+	disks_at_work = disks;
+	err = class_interface_register(&disks->interface);
+	if (err)
+		disks_at_work = NULL;
+	spin_lock(&disks->lock);
+	WRITE_ONCE(disks->is_listed, true);
+	spin_unlock(&disks->lock);
+
+	return err;
+}
+
+static int name_entities(struct spek_source *source, const struct disks *disks)
+{
+	const struct disk *disk;
+	u32 index = 0;
+	int err;
+
+	err = spek_source_set_named(source, disks->nr);
+	if (err)
+		return err;
+	list_for_each_entry(disk, &disks->list, node) {
+		source->entities[index] = disk->number;
+		strscpy(spek_source_name(source, index), disk->name, SPEK_ENTITY_NAME);
+		index++;
+	}
+
+	return 0;
+}
+
+static int disks_start(struct spek_source *source, const struct spek_probe_config *config)
+{
+	struct disks *disks = kzalloc(sizeof(*disks), GFP_KERNEL);
+	int err;
+
+	if (!disks)
+		return -ENOMEM;
+	spin_lock_init(&disks->lock);
+	INIT_LIST_HEAD(&disks->list);
+	source->private = disks;
+
+	err = watch_disks(disks);
+	if (!err)
+		err = disks->err;
+	if (!err)
+		err = name_entities(source, disks);
+
+	return err;
+}
+
+static void disks_stop(struct spek_source *source)
+{
+	struct disks *disks = source->private;
+	struct disk *disk, *next;
+
+	if (!disks)
+		return;
+
+	if (disks_at_work == disks) {
+		class_interface_unregister(&disks->interface);
+		disks_at_work = NULL;
+	}
+	list_for_each_entry_safe(disk, next, &disks->list, node)
+		kfree(disk);
+	kfree(disks);
+	source->private = NULL;
+}
+
+static void sample_one(struct block_device *bdev, u64 *cells)
+{
+	cells[SPEK_PROBER_DISK_COLUMN_READS] = part_stat_read(bdev, ios[STAT_READ]);
+	cells[SPEK_PROBER_DISK_COLUMN_READ_BYTES] =
+		(u64)part_stat_read(bdev, sectors[STAT_READ]) << SECTOR_SHIFT;
+	cells[SPEK_PROBER_DISK_COLUMN_READ_TIME] = part_stat_read(bdev, nsecs[STAT_READ]);
+	cells[SPEK_PROBER_DISK_COLUMN_WRITES] = part_stat_read(bdev, ios[STAT_WRITE]);
+	cells[SPEK_PROBER_DISK_COLUMN_WRITE_BYTES] =
+		(u64)part_stat_read(bdev, sectors[STAT_WRITE]) << SECTOR_SHIFT;
+	cells[SPEK_PROBER_DISK_COLUMN_WRITE_TIME] = part_stat_read(bdev, nsecs[STAT_WRITE]);
+	cells[SPEK_PROBER_DISK_COLUMN_DISCARDS] = part_stat_read(bdev, ios[STAT_DISCARD]);
+	cells[SPEK_PROBER_DISK_COLUMN_DISCARD_BYTES] =
+		(u64)part_stat_read(bdev, sectors[STAT_DISCARD]) << SECTOR_SHIFT;
+	cells[SPEK_PROBER_DISK_COLUMN_FLUSHES] = part_stat_read(bdev, ios[STAT_FLUSH]);
+	cells[SPEK_PROBER_DISK_COLUMN_BUSY_TIME] = (u64)part_stat_read(bdev, io_ticks) * TICK_NSEC;
+}
+
+static void disks_sample(struct spek_source *source, u64 *cells)
+{
+	struct disks *disks = source->private;
+	struct disk *disk;
+
+	spek_source_set_absent(source, cells);
+	list_for_each_entry(disk, &disks->list, node) {
+		/* for each disk anew: one that goes need not wait for all the others */
+		spin_lock(&disks->lock);
+		if (disk->bdev)
+			sample_one(disk->bdev, cells);
+		spin_unlock(&disks->lock);
+		cells += NR_COLUMNS;
+	}
+}
+
+const struct spek_source_ops spek_source_disk = {
+	.name		= "disk",
+	.table		= SPEK_PROBER_TABLE_DISK,
+	.nr_columns	= NR_COLUMNS,
+	.columns	= columns,
+	.start		= disks_start,
+	.stop		= disks_stop,
+	.sample		= disks_sample,
+};

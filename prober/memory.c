@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * memory.c - memory of the machine, and what is paged in and out
+ *
+ * Levels are what /proc/meminfo says, from the same counters: these are kept with
+ * an error of some pages per CPU, so a level that is near 0 may be read as 0.
+ */
+#include <linux/mm.h>
+#include <linux/swap.h>
+#include <linux/vmstat.h>
+
+#include "source.h"
+#include "uapi/spek_prober.h"
+
+enum { NR_COLUMNS = SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT + 1 };
+
+/* the kernel counts what bios page in and out in units of this */
+#define SECTOR_BYTES 512
+
+#define LEVEL(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name, "bytes", true }
+#define COUNTER(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name, "bytes" }
+
+static const struct spek_column columns[NR_COLUMNS] = {
+	LEVEL(TOTAL, "total"),
+	LEVEL(FREE, "free"),
+	LEVEL(AVAILABLE, "available"),
+	LEVEL(SHARED, "shared"),
+	LEVEL(BUFFERS, "buffers"),
+	LEVEL(CACHED, "cached"),
+	LEVEL(DIRTY, "dirty"),
+	LEVEL(WRITEBACK, "writeback"),
+	LEVEL(SLAB, "slab"),
+	LEVEL(SWAP_FREE, "swap-free"),
+	COUNTER(PAGED_IN, "paged-in"),
+	COUNTER(PAGED_OUT, "paged-out"),
+	COUNTER(SWAPPED_IN, "swapped-in"),
+	COUNTER(SWAPPED_OUT, "swapped-out"),
+};
+
+static int memory_start(struct spek_source *source, const struct spek_probe_config *config)
+{
+	int err = spek_source_set_entities(source, 1);
+
+	if (!err)
+		source->entities[0] = SPEK_PROBER_TOTAL;
+
+	return err;
+}
+
+static void memory_stop(struct spek_source *source)
+{
+}
+
+static u64 pages(long count)
+{
+	return count > 0 ? (u64)count << PAGE_SHIFT : 0;
+}
+
+static void sample_levels(u64 *cells)
+{
+	struct sysinfo info;
+	long cached;
+
+	si_meminfo(&info);
+	/* swap's own cache is counted among file pages; it is small where nothing is swapped */
+	cached = global_node_page_state(NR_FILE_PAGES) - info.bufferram;
+
+	cells[SPEK_PROBER_MEMORY_COLUMN_TOTAL] = pages(info.totalram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_FREE] = pages(info.freeram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_AVAILABLE] = pages(si_mem_available());
+	cells[SPEK_PROBER_MEMORY_COLUMN_SHARED] = pages(info.sharedram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_BUFFERS] = pages(info.bufferram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_CACHED] = pages(cached);
+	cells[SPEK_PROBER_MEMORY_COLUMN_DIRTY] = pages(global_node_page_state(NR_FILE_DIRTY));
+	cells[SPEK_PROBER_MEMORY_COLUMN_WRITEBACK] = pages(global_node_page_state(NR_WRITEBACK));
+	cells[SPEK_PROBER_MEMORY_COLUMN_SLAB] =
+		pages(global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B) +
+		      global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B));
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE] = pages(get_nr_swap_pages());
+}
+
+#ifdef CONFIG_VM_EVENT_COUNTERS
+/* all_vm_events() would take the CPU hotplug lock; CPUs that went have left their counts */
+static u64 sum_events(enum vm_event_item item)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(vm_event_states, cpu).event[item]);
+
+	return sum;
+}
+
+static u64 swap_events(bool out)
+{
+#ifdef CONFIG_SWAP
+	return sum_events(out ? PSWPOUT : PSWPIN) << PAGE_SHIFT;
+#else
+	return 0;
+#endif
+}
+
+static void sample_events(u64 *cells)
+{
+	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_IN] = sum_events(PGPGIN) * SECTOR_BYTES;
+	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT] = sum_events(PGPGOUT) * SECTOR_BYTES;
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN] = swap_events(false);
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT] = swap_events(true);
+}
+#else
+static void sample_events(u64 *cells)
+{
+	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_IN] = SPEK_ABSENT;
+	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT] = SPEK_ABSENT;
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN] = SPEK_ABSENT;
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT] = SPEK_ABSENT;
+}
+#endif
+
+static void memory_sample(struct spek_source *source, u64 *cells)
+{
+	sample_levels(cells);
+	sample_events(cells);
+}
+
+const struct spek_source_ops spek_source_memory = {
+	.name		= "memory",
+	.table		= SPEK_PROBER_TABLE_MEMORY,
+	.nr_columns	= NR_COLUMNS,
+	.columns	= columns,
+	.start		= memory_start,
+	.stop		= memory_stop,
+	.sample		= memory_sample,
+};

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net.c - packets and bytes of the network interfaces
+ *
+ * No reference to an interface is kept, which would hold up whoever wants to remove
+ * it: each row looks them up by their index. One that is gone, or was moved to
+ * another namespace, is absent.
+ */
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
+#include <linux/rtnetlink.h>
+#include <linux/string.h>
+#include <net/net_namespace.h>
+
+#include "source.h"
+#include "uapi/spek_prober.h"
+
+enum { NR_COLUMNS = SPEK_PROBER_NET_COLUMN_TX_DROPPED + 1 };
+
+static const struct spek_column columns[NR_COLUMNS] = {
+	[SPEK_PROBER_NET_COLUMN_RX_PACKETS]	= { "rx-packets", "count" },
+	[SPEK_PROBER_NET_COLUMN_TX_PACKETS]	= { "tx-packets", "count" },
+	[SPEK_PROBER_NET_COLUMN_RX_BYTES]	= { "rx-bytes", "bytes" },
+	[SPEK_PROBER_NET_COLUMN_TX_BYTES]	= { "tx-bytes", "bytes" },
+	[SPEK_PROBER_NET_COLUMN_RX_ERRORS]	= { "rx-errors", "count" },
+	[SPEK_PROBER_NET_COLUMN_TX_ERRORS]	= { "tx-errors", "count" },
+	[SPEK_PROBER_NET_COLUMN_RX_DROPPED]	= { "rx-dropped", "count" },
+	[SPEK_PROBER_NET_COLUMN_TX_DROPPED]	= { "tx-dropped", "count" },
+};
+
+static int net_start(struct spek_source *source, const struct spek_probe_config *config)
+{
+	struct net_device *dev;
+	u32 nr = 0;
+	int err;
+
+	/* a write lock, but the one lock under which the list stands still and we may sleep */
+	rtnl_lock();
+	for_each_netdev(&init_net, dev)
+		nr++;
+	err = spek_source_set_named(source, nr);
+	if (err)
+		goto out_unlock;
+
+	nr = 0;
+	for_each_netdev(&init_net, dev) {
+		source->entities[nr] = dev->ifindex;
+		strscpy(spek_source_name(source, nr), dev->name, SPEK_ENTITY_NAME);
+		nr++;
+	}
+
+out_unlock:
+	rtnl_unlock();
+	return err;
+}
+
+static void net_stop(struct spek_source *source)
+{
+}
+
+static void sample_one(struct net_device *dev, u64 *cells)
+{
+	struct rtnl_link_stats64 stats;
+
+	dev_get_stats(dev, &stats);
+	cells[SPEK_PROBER_NET_COLUMN_RX_PACKETS] = stats.rx_packets;
+	cells[SPEK_PROBER_NET_COLUMN_TX_PACKETS] = stats.tx_packets;
+	cells[SPEK_PROBER_NET_COLUMN_RX_BYTES] = stats.rx_bytes;
+	cells[SPEK_PROBER_NET_COLUMN_TX_BYTES] = stats.tx_bytes;
+	cells[SPEK_PROBER_NET_COLUMN_RX_ERRORS] = stats.rx_errors;
+	cells[SPEK_PROBER_NET_COLUMN_TX_ERRORS] = stats.tx_errors;
+	cells[SPEK_PROBER_NET_COLUMN_RX_DROPPED] = stats.rx_dropped;
+	cells[SPEK_PROBER_NET_COLUMN_TX_DROPPED] = stats.tx_dropped;
+}
+
+static void net_sample(struct spek_source *source, u64 *cells)
+{
+	struct net_device *dev;
+	u32 i;
+
+	spek_source_set_absent(source, cells);
+	for (i = 0; i < source->nr_entities; i++, cells += NR_COLUMNS) {
+		/* as /proc/net/dev reads them, one at a time: RCU waits for no more than that */
+		rcu_read_lock();
+		dev = dev_get_by_index_rcu(&init_net, source->entities[i]);
+		if (dev)
+			sample_one(dev, cells);
+		rcu_read_unlock();
+	}
+}
+
+const struct spek_source_ops spek_source_net = {
+	.name		= "net",
+	.table		= SPEK_PROBER_TABLE_NET,
+	.nr_columns	= NR_COLUMNS,
+	.columns	= columns,
+	.start		= net_start,
+	.stop		= net_stop,
+	.sample		= net_sample,
+};

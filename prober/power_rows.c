@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * power_rows.c - table power of the rows: the rails of the feeds open at the start
+ *
+ * Samples of power come some time after the row that they belong to, so the sampler
+ * leaves the cells empty and the reader of a row fills its copy. Each feed is held
+ * by a reference until the rows have gone.
+ */
+#include <linux/kernel.h>
+#include <linux/slab.h>
+
+#include "power.h"
+#include "source.h"
+
+enum { NR_COLUMNS = SPEK_PROBER_POWER_COLUMN_GAP + 1 };
+
+static const struct spek_column columns[NR_COLUMNS] = {
+	[SPEK_PROBER_POWER_COLUMN_ENERGY]	= { "energy", "nJ" },
+	[SPEK_PROBER_POWER_COLUMN_KNOWN]	= { "known", "ns" },
+	[SPEK_PROBER_POWER_COLUMN_GAP]		= { "gap", "ns" },
+};
+
+/* where energy starts: far from SPEK_ABSENT, also where it goes down */
+#define FIRST_NJ (1ULL << 62)
+
+/**
+ * struct rows - the source's own
+ * @nr_feeds: length of @feeds
+ * @feeds: feeds, with references
+ */
+struct rows {
+	u32 nr_feeds;
+	struct spek_feed **feeds;
+};
+
+static int name_entities(struct spek_source *source, const struct rows *rows)
+{
+	u32 i, k, nr = 0;
+	int err;
+
+	for (i = 0; i < rows->nr_feeds; i++)
+		nr += rows->feeds[i]->nr_rails;
+	err = spek_source_set_named(source, nr);
+	if (err)
+		return err;
+
+	nr = 0;
+	for (i = 0; i < rows->nr_feeds; i++) {
+		const struct spek_feed *feed = rows->feeds[i];
+
+		for (k = 0; k < feed->nr_rails; k++, nr++) {
+			source->entities[nr] = feed->id * SPEK_POWER_ENTITY_RAILS + k;
+			snprintf(spek_source_name(source, nr), SPEK_ENTITY_NAME, "%s/%s",
+				 feed->name, feed->rails[k].config.name);
+		}
+	}
+
+	return 0;
+}
+
+static int rows_start(struct spek_source *source, const struct spek_probe_config *config)
+{
+	struct rows *rows = kzalloc(sizeof(*rows), GFP_KERNEL);
+
+	if (!rows)
+		return -ENOMEM;
+	source->private = rows;
+	rows->feeds = spek_feeds_get_open(&rows->nr_feeds);
+
+	return rows->feeds ? name_entities(source, rows) : -ENOMEM;
+}
+
+static void rows_stop(struct spek_source *source)
+{
+}
+
+static void rows_release(struct spek_source *source)
+{
+	struct rows *rows = source->private;
+	u32 i;
+
+	if (!rows)
+		return;
+	for (i = 0; i < rows->nr_feeds; i++)
+		spek_feed_put(rows->feeds[i]);
+	kfree(rows->feeds);
+	kfree(rows);
+	source->private = NULL;
+}
+
+static void rows_sample(struct spek_source *source, u64 *cells)
+{
+	spek_source_set_absent(source, cells);
+}
+
+static void fill_rail(const struct spek_feed *feed, u32 rail, u64 at_ns, u64 *cells)
+{
+	struct spek_rail_total total;
+
+	if (spek_rail_total(&feed->rails[rail].rail, at_ns, spek_feed_has_ended(feed), &total))
+		return;
+	cells[SPEK_PROBER_POWER_COLUMN_ENERGY] = FIRST_NJ + (u64)total.energy.uj * 1000 +
+						 total.energy.rest / (SPEK_ENERGY_UNIT / 1000);
+	cells[SPEK_PROBER_POWER_COLUMN_KNOWN] = total.known_ns;
+	cells[SPEK_PROBER_POWER_COLUMN_GAP] = total.gap_ns;
+}
+
+static void rows_fill(const struct spek_source *source, u64 at_ns, u64 *cells)
+{
+	const struct rows *rows = source->private;
+	u32 i, k;
+
+	mutex_lock(&spek_power_lock);
+	for (i = 0; i < rows->nr_feeds; i++)
+		for (k = 0; k < rows->feeds[i]->nr_rails; k++, cells += NR_COLUMNS)
+			fill_rail(rows->feeds[i], k, at_ns, cells);
+	mutex_unlock(&spek_power_lock);
+}
+
+static u64 rows_ready_ns(const struct spek_source *source)
+{
+	const struct rows *rows = source->private;
+	u64 ready_ns = U64_MAX;
+	u32 i;
+
+	mutex_lock(&spek_power_lock);
+	for (i = 0; i < rows->nr_feeds; i++)
+		if (!spek_feed_has_ended(rows->feeds[i]))
+			ready_ns = min(ready_ns, spek_feed_watermark(rows->feeds[i]));
+	mutex_unlock(&spek_power_lock);
+
+	return ready_ns;
+}
+
+static void rows_left_behind(const struct spek_source *source, u64 at_ns)
+{
+	const struct rows *rows = source->private;
+	u32 i;
+
+	mutex_lock(&spek_power_lock);
+	for (i = 0; i < rows->nr_feeds; i++)
+		if (!spek_feed_has_ended(rows->feeds[i]) &&
+		    spek_feed_watermark(rows->feeds[i]) < at_ns)
+			rows->feeds[i]->left_behind++;
+	mutex_unlock(&spek_power_lock);
+}
+
+const struct spek_source_ops spek_source_power = {
+	.name		= "power",
+	.table		= SPEK_PROBER_TABLE_POWER,
+	.nr_columns	= NR_COLUMNS,
+	.columns	= columns,
+	.start		= rows_start,
+	.stop		= rows_stop,
+	.release	= rows_release,
+	.fill		= rows_fill,
+	.ready_ns	= rows_ready_ns,
+	.left_behind	= rows_left_behind,
+	.sample		= rows_sample,
+};
