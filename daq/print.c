@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Lines of CSV. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "print.h"
+
+void daq_print_header(const struct daq_print *print)
+{
+	static const char *const unit[] = {
+		[DAQ_UNIT_UV] = "uV", [DAQ_UNIT_UA] = "uA", [DAQ_UNIT_NW] = "nW",
+		[DAQ_UNIT_NJ] = "nJ", [DAQ_UNIT_BITS] = "bits",
+	};
+	size_t i;
+
+	printf("time_ns");
+	for (i = 0; print->raw && i < print->nr_channels; i++)
+		printf(",%s.%s", print->meter->channel[i].name,
+		       unit[print->meter->channel[i].unit]);
+	for (i = 0; !print->raw && i < print->meter->nr_rails; i++)
+		printf(",%s.uW", print->meter->rail[i].name);
+	printf("\n");
+}
+
+static void print_raw(const struct daq_print *print, uint64_t at_ns, const int64_t *value)
+{
+	size_t i;
+
+	printf("%" PRIu64, at_ns);
+	for (i = 0; i < print->nr_channels; i++) {
+		if (value[i] == DAQ_ABSENT)
+			printf(",");
+		else
+			printf(",%" PRId64, value[i]);
+	}
+	printf("\n");
+}
+
+static void print_rails(const struct daq_print *print, uint64_t at_ns,
+			const struct spek_prober_power_sample *sample, size_t nr_samples)
+{
+	size_t i, next = 0;
+
+	printf("%" PRIu64, at_ns);
+	for (i = 0; i < print->meter->nr_rails; i++) {
+		const struct spek_prober_power_sample *found = NULL;
+
+		/* The last of a rail's two, if it has an energy counter. */
+		while (next < nr_samples && sample[next].rail == i)
+			found = &sample[next++];
+		if (found)
+			printf(",%" PRId64, (int64_t)found->power_uw);
+		else
+			printf(",");
+	}
+	printf("\n");
+}
+
+/* A line of empty fields is a gap to whoever reads it. */
+static void print_gap(const struct daq_print *print, uint64_t at_ns)
+{
+	size_t nr = print->raw ? print->nr_channels : print->meter->nr_rails;
+
+	printf("%" PRIu64, at_ns);
+	while (nr--)
+		printf(",");
+	printf("\n");
+}
+
+void daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,
+		    const struct spek_prober_power_sample *sample, size_t nr_samples)
+{
+	const struct daq_print *print = context;
+	bool has_gap = false;
+	size_t i;
+
+	for (i = 0; i < nr_samples; i++)
+		has_gap = has_gap || sample[i].flags & SPEK_PROBER_POWER_GAP;
+	if (has_gap)
+		print_gap(print, at_ns);
+	if (print->raw)
+		print_raw(print, at_ns, value);
+	else
+		print_rails(print, at_ns, sample, nr_samples);
+	fflush(stdout);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * push.h - the prober's feed, over generic netlink
+ *
+ * Every call waits for the prober's answer, and a refusal carries the prober's own sentence. The
+ * feed belongs to this socket: it ends, as broken, when the process dies.
+ */
+#ifndef SPEK_DAQ_PUSH_H
+#define SPEK_DAQ_PUSH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bridge.h"
+#include "error.h"
+#include "meter.h"
+
+struct nl_sock;
+
+/**
+ * struct daq_feed_config - what feed-open says
+ * @name: the feed's
+ * @source: what measures
+ * @history: samples kept for each rail; 0: the prober's default
+ * @max_step_ns: samples further apart have a gap between them; 0: the prober's default
+ * @meter: the rails
+ */
+struct daq_feed_config {
+	const char *name;
+	const char *source;
+	uint32_t history;
+	uint64_t max_step_ns;
+	const struct daq_meter *meter;
+};
+
+/**
+ * struct daq_push - a connection
+ * @feed: number of the open feed, if @is_open
+ * @accepted: samples that the prober has stored
+ * @late: samples that came too late for it
+ */
+struct daq_push {
+	struct nl_sock *socket;
+	int family;
+	uint32_t feed;
+	bool is_open;
+	uint64_t accepted;
+	uint64_t late;
+};
+
+/**
+ * daq_push_open() - connect and open the feed
+ * Return: 0; -ENOPROTOOPT: the prober is not loaded; -EPERM; -EBUSY: the name is in use; others,
+ * always with a sentence.
+ */
+int daq_push_open(struct daq_push *push, const struct daq_feed_config *config,
+		  uint64_t uncertainty_ns, struct daq_error *err);
+
+/**
+ * daq_push_samples() - deliver a batch of at most SPEK_PROBER_MAX_BATCH
+ * Return: 0; -EAGAIN: try again a little later; -EINVAL, -ERANGE: the prober refuses this batch;
+ * others: the feed is gone, open it anew.
+ */
+int daq_push_samples(struct daq_push *push, const struct spek_prober_power_sample *sample,
+		     size_t nr, struct daq_error *err);
+
+/** daq_push_mark() - say how the source is doing. Return: as daq_push_samples(). */
+int daq_push_mark(struct daq_push *push, const struct daq_status *status, struct daq_error *err);
+
+/** daq_push_close() - end the feed in order, if it is open, and disconnect. */
+void daq_push_close(struct daq_push *push);
+
+/** daq_push_abandon() - disconnect from a feed that is gone. */
+void daq_push_abandon(struct daq_push *push);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One write for each line, so that threads don't mix theirs. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "say.h"
+
+void daq_say(const char *format, ...)
+{
+	char line[600];
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(line, sizeof(line) - 1, format, args);
+	va_end(args);
+	if (length >= (int)sizeof(line) - 1)
+		length = sizeof(line) - 2;
+	line[length] = '\0';
+	fprintf(stderr, "spek-daq: %s\n", line);
+}

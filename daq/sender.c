@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Batches, marks, and connecting anew. */
+#include <errno.h>
+#include <string.h>
+
+#include "sender.h"
+#include "say.h"
+
+#define RETRY_NS 500000000
+#define MARK_NS 1000000000
+
+int daq_sender_open(struct daq_sender *sender, struct daq_error *err)
+{
+	struct daq_status status = daq_bridge_status(sender->bridge);
+	int error = daq_push_open(&sender->push, &sender->config, status.uncertainty_ns, err);
+
+	sender->is_connected = !error;
+	sender->next_mark_ns = 0;
+	sender->marked_until_ns = 0;
+	return error;
+}
+
+static void lose_connection(struct daq_sender *sender, const struct daq_error *err)
+{
+	daq_say("%s; samples wait for the prober", err->text);
+	daq_push_abandon(&sender->push);
+	sender->is_connected = false;
+	sender->last = *err;
+	sender->next_try_ns = daq_now_ns() + RETRY_NS;
+}
+
+static void connect_again(struct daq_sender *sender)
+{
+	struct daq_error err;
+
+	if (daq_now_ns() < sender->next_try_ns)
+		return;
+	sender->next_try_ns = daq_now_ns() + RETRY_NS;
+	if (!daq_sender_open(sender, &err)) {
+		daq_say("the prober is there; the feed '%s' is open", sender->config.name);
+		return;
+	}
+	if (strcmp(err.text, sender->last.text))
+		daq_say("%s; trying again", err.text);
+	sender->last = err;
+}
+
+/* A refused batch leaves a gap for each of its rails, in the next sample that gets through. */
+static void refuse_batch(struct daq_sender *sender, size_t nr, const struct daq_error *err)
+{
+	size_t i;
+
+	if (!sender->refused++)
+		daq_say("%s; what this batch held is a gap", err->text);
+	for (i = 0; i < nr; i++)
+		sender->gap[sender->batch[i].rail] = true;
+	daq_queue_drop(sender->queue, nr);
+}
+
+static void flag_gaps(struct daq_sender *sender, size_t nr)
+{
+	bool gap[SPEK_PROBER_MAX_RAILS];
+	size_t i;
+
+	memcpy(gap, sender->gap, sizeof(gap));
+	for (i = 0; i < nr; i++) {
+		if (gap[sender->batch[i].rail])
+			sender->batch[i].flags |= SPEK_PROBER_POWER_GAP;
+		gap[sender->batch[i].rail] = false;
+	}
+}
+
+/* Return: 1 if there may be more to deliver now, 0 if there is nothing, -EAGAIN: not now. */
+static int deliver_batch(struct daq_sender *sender)
+{
+	size_t nr = daq_queue_peek(sender->queue, sender->batch, SPEK_PROBER_MAX_BATCH);
+	struct daq_error err;
+	size_t i;
+	int error;
+
+	if (!nr)
+		return 0;
+	flag_gaps(sender, nr);
+	error = daq_push_samples(&sender->push, sender->batch, nr, &err);
+	if (error == -EAGAIN)
+		return error;
+	if (error == -EINVAL || error == -ERANGE) {
+		refuse_batch(sender, nr, &err);
+		return 1;
+	}
+	if (error) {
+		lose_connection(sender, &err);
+		return -EAGAIN;
+	}
+	for (i = 0; i < nr; i++)
+		sender->gap[sender->batch[i].rail] = false;
+	daq_queue_drop(sender->queue, nr);
+	return 1;
+}
+
+static void mark(struct daq_sender *sender, struct daq_status *status)
+{
+	bool is_news = status->silent_until_ns > sender->marked_until_ns;
+	struct daq_error err;
+	int error;
+
+	if (!is_news && daq_now_ns() < sender->next_mark_ns)
+		return;
+	if (!is_news)
+		status->silent_until_ns = 0;
+	status->lost += daq_queue_lost(sender->queue);
+	sender->next_mark_ns = daq_now_ns() + MARK_NS;
+	error = daq_push_mark(&sender->push, status, &err);
+	if (error && error != -EAGAIN && error != -EINVAL && error != -ERANGE)
+		lose_connection(sender, &err);
+	else if (!error && is_news)
+		sender->marked_until_ns = status->silent_until_ns;
+}
+
+void daq_sender_work(struct daq_sender *sender)
+{
+	/* Before the queue is emptied: what comes to it later is later than this. */
+	struct daq_status status = daq_bridge_status(sender->bridge);
+	int outcome = 0;
+
+	if (!sender->is_connected)
+		connect_again(sender);
+	while (sender->is_connected && (outcome = deliver_batch(sender)) > 0)
+		;
+	if (sender->is_connected && !outcome)
+		mark(sender, &status);
+}
+
+void daq_sender_close(struct daq_sender *sender)
+{
+	/* With the last figures. */
+	sender->next_mark_ns = 0;
+	if (sender->is_connected)
+		daq_sender_work(sender);
+	daq_push_close(&sender->push);
+	sender->is_connected = false;
+}
