@@ -30,8 +30,11 @@ COMMANDS: dict[str, Slot] = {
     "show": Slot("spekctl.commands.show", "Explain a workload, and what it means in numbers."),
     "sweep": Slot("spekctl.commands.sweep", "Measure a workload at a list of loads."),
     "spc1": Slot("spekctl.commands.spc1", "Do the whole SPC-1-like method on block devices."),
+    "energy": Slot("spekctl.commands.energy", "Work per watt: SPC-1/E-like, Emerald-like, DCsE."),
+    "verify": Slot("spekctl.commands.verify", "Check that a device still holds what was written."),
     "log": Slot("spekctl.commands.log", "Read a per-I/O log: as CSV or summed up."),
     "plot": Slot("spekctl.commands.plot", "Draw logs, results, sweeps and reports."),
+    "power": Slot("spekctl.commands.power", "Show power rails live, and calibrate them."),
     "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),
 }
 

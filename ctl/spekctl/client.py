@@ -7,6 +7,7 @@ process dies, the kernel stops them and gives the devices back.
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import errno as errno_names
 import os
@@ -15,7 +16,7 @@ import struct
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from spekctl.config import RunConfig
 from spekctl.errors import NoKernelSideError, NotPermittedError, SpekError, error_from_errno
@@ -24,14 +25,18 @@ from spekctl.records import (
     Direction,
     Histogram,
     IntervalRow,
+    MapPart,
     Metric,
+    MismatchInfo,
     Operation,
     Phase,
     Reason,
     RunInfo,
     RunState,
+    SenseInfo,
     StatsCell,
     TargetInfo,
+    VerifyInfo,
     WorkerInfo,
 )
 
@@ -57,6 +62,9 @@ class Kernel(Protocol):
     def run_delete(self, run: int) -> None: ...
     def stats(self, run: int) -> list[StatsCell]: ...
     def intervals(self, run: int, since: int) -> list[IntervalRow]: ...
+    def mismatches(self, run: int) -> list[MismatchInfo]: ...
+    def map_get(self, run: int) -> list[MapPart]: ...
+    def map_set(self, run: int, part: MapPart) -> None: ...
     def wait(self, timeout_s: float) -> None: ...
     def close(self) -> None: ...
 
@@ -275,7 +283,26 @@ def _decode(message: Any) -> dict[str, Any]:
     return values
 
 
-class Client:
+class Connection(abc.ABC):
+    """Closed at the end of its with block."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """End it, and what in the kernel belongs to it."""
+
+
+class Client(Connection):
     """A connection to spek.ko."""
 
     def __init__(self) -> None:
@@ -288,17 +315,6 @@ class Client:
             "the kernel module spek is not loaded; as root: modprobe spek (or insmod spek.ko)",
         )
         self._listener: Link | None = None
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connection; runs that it owns end."""
@@ -371,6 +387,33 @@ class Client:
             Operation(*fields) for part in parts for fields in _OP.iter_unpack(bytes(part["ops"]))
         ]
 
+    def mismatches(self, run: int) -> list[MismatchInfo]:
+        """The first wrong blocks that a run with stamped data has found."""
+        found = self._link.dump(self._spek.Cmd.MISMATCH_GET, run=run)
+        kinds = self._spek.Mismatch
+        return [
+            _record(MismatchInfo, {**one, "kind": kinds(one["kind"]).name.lower()}) for one in found
+        ]
+
+    def map_get(self, run: int) -> list[MapPart]:
+        """What a run with stamped data knows to have written."""
+        return [
+            MapPart(one["target"], one["first"], bytes(one["states"]))
+            for one in self._link.dump(self._spek.Cmd.MAP_GET, run=run)
+        ]
+
+    def map_set(self, run: int, part: MapPart) -> None:
+        """Tell a READY run what was written before it."""
+        step = self._spek.MAP_STATES * 8
+        for at in range(0, len(part.states), step):
+            self._link.tell(
+                self._spek.Cmd.MAP_SET,
+                run=run,
+                target=part.target,
+                first=part.first + at // 8,
+                states=part.states[at : at + step],
+            )
+
     def wait(self, timeout_s: float) -> None:
         """Until a run changed its state, or the time is over."""
         if self._listener is None:
@@ -387,7 +430,12 @@ class Client:
             )
             for one in values.pop("target", ())
         )
+        if verify := values.get("verify"):
+            values["verify"] = _record(VerifyInfo, verify)
+        if first_sense := values.get("first_sense"):
+            values["first_sense"] = _record(SenseInfo, first_sense)
         values.update(
+            senses=tuple(_record(SenseInfo, one) for one in values.pop("sense", ())),
             state=RunState(values["state"]),
             phase=Phase(values.get("phase", 0)),
             reason=Reason(values.get("reason", 0)),
@@ -470,6 +518,9 @@ def _run_attributes(spek: Any, config: RunConfig) -> dict[str, Any]:
         "count": config.count,
         "max_errors": config.max_errors,
         "log_records": config.log_records,
+        "stamp_id": config.stamp_id,
+        "verify_from": config.verify_from,
+        "grain_bytes": config.grain_bytes,
     }
     keep = {"seed", "interval_ns", "backend", "data", "max_outstanding"}
     values = {key: value for key, value in values.items() if value or key in keep}

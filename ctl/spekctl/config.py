@@ -7,7 +7,7 @@ shares are weights or parts per million.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -94,7 +94,7 @@ class RunConfig(Resolved, frozen=True):
     write: bool
     backend: str
     polled: bool
-    data: Data
+    data: Data | Literal["stamped"]
     max_outstanding: int
     spin_ns: int
     interval_ns: int
@@ -112,6 +112,15 @@ class RunConfig(Resolved, frozen=True):
     detached: bool = False
     log_records: Annotated[
         int, Meta(description="Room per worker for the per-I/O log; 0: no log.")
+    ] = 0
+    stamp_id: Annotated[
+        int, Meta(description="stamped: tells this run's blocks from those of others; 0: none.")
+    ] = 0
+    verify_from: Annotated[
+        int, Meta(description="stamped: run whose knowledge is taken over; 0: none.")
+    ] = 0
+    grain_bytes: Annotated[
+        int, Meta(description="stamped: most that one state may stand for; 0: as it fits.")
     ] = 0
 
     @property

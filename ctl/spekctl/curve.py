@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Meta
 
 from spekctl import files
-from spekctl.result import Environment, Part, TargetFacts
+from spekctl.power_report import MIB, efficiency
+from spekctl.result import Efficiency, Environment, Part, TargetFacts
 
 KIND: Literal["spek-curve"] = "spek-curve"
 VERSION = 1
@@ -56,6 +57,16 @@ class Power(Part, frozen=True):
 
     watts: Annotated[float, Meta(description="Mean over the measure phase, all rails.")]
     rails_watts: Annotated[dict[str, float], Meta(description="Mean of each rail.")]
+    joules: Annotated[float, Meta(description="Of the time that is known.")] = 0.0
+    gap_s: Annotated[float, Meta(description="Time of which nothing is known.")] = 0.0
+    baseline_w: Annotated[
+        float, Meta(description="To be taken from watts before they are compared with the load.")
+    ] = 0.0
+
+    @property
+    def net_watts(self) -> float:
+        """Less the baseline."""
+        return self.watts - self.baseline_w
 
 
 class Point(Part, frozen=True):
@@ -109,6 +120,13 @@ class Point(Part, frozen=True):
         str | None, Meta(description="Its whole result, beside this file; null: not kept.")
     ] = None
     power: Annotated[Power | None, Meta(description="null: there was none to measure.")] = None
+
+    @property
+    def efficiency(self) -> Efficiency | None:
+        """What the load took of the power, less the baseline."""
+        if self.power is None:
+            return None
+        return efficiency(self.power.net_watts, self.iops, self.mib_s * MIB)
 
 
 class Curve(Part, frozen=True):

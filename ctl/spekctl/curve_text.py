@@ -49,10 +49,12 @@ def table_of(points: Sequence[Point]) -> Table:
     names += ["offered"] if kind == "bsu" else []
     names += ["IOPS", "MiB/s", "mean", "p50", "p99", "p99.9", "service", "slip p99"]
     names += ["CPU", "switches/IO", "backlog", "stretch"]
+    powered = any(one.power is not None for one in points)
+    names += ["power", "mW/IOPS", "IOPS/W"] if powered else []
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for one in points:
-        table.add_row(*_cells(one))
+        table.add_row(*_cells(one), *(power_cells(one) if powered else ()))
     return table
 
 
@@ -75,6 +77,18 @@ def _cells(point: Point) -> list[str]:
     ]
 
 
+def power_cells(point: Point) -> tuple[str, str, str]:
+    """Power, and what the load takes of it less the baseline."""
+    if point.power is None:
+        return "-", "-", "-"
+    cost = point.efficiency
+    return (
+        units.format_watts(point.power.watts),
+        f"{cost.mw_per_iops:.3g}" if cost is not None else "-",
+        units.format_rate(cost.iops_per_w) if cost is not None else "-",
+    )
+
+
 def times(figures: TimeFigures | None, names: tuple[str, ...]) -> list[str]:
     """Some of the figures for people."""
     if figures is None:
@@ -87,6 +101,10 @@ def _notes(points: Sequence[Point]) -> list[str]:
     notes = []
     if any(one.cpu_of == "workers" for one in points):
         notes.append("CPU and context switches are those of the workers alone")
+    baselines = {one.power.baseline_w for one in points if one.power is not None}
+    if any(baselines):
+        less = " or ".join(units.format_watts(one) for one in sorted(baselines))
+        notes.append(f"mW/IOPS and IOPS/W are of the power less a baseline of {less}")
     return notes + [f"{one.load}: {one.text}" for one in points if not one.ok]
 
 
@@ -112,5 +130,10 @@ def _columns(point: Point) -> dict[str, object]:
     more = ("backlog", "left_over", "stretch", "cpu", "switches_per_io", "cpu_of", "errors")
     columns |= {name: getattr(point, name) for name in more}
     columns["ok"] = int(point.ok)
-    columns["watts"] = point.power.watts if point.power is not None else None
+    power, cost = point.power, point.efficiency
+    columns["watts"] = power.watts if power is not None else None
+    columns["joules"] = power.joules if power is not None else None
+    columns["power_gap_s"] = power.gap_s if power is not None else None
+    for name in ("iops_per_w", "mw_per_iops", "mib_s_per_w", "j_per_gib"):
+        columns[name] = getattr(cost, name) if cost is not None else None
     return columns

@@ -16,6 +16,7 @@ class ExitCode(IntEnum):
     PERMISSION = 3
     REFUSED = 4
     NO_KERNEL_SIDE = 5
+    DATA_ERRORS = 6
     GUEST_TIMEOUT = 124
     GUEST_FAILED = 125
     INTERRUPTED = 130
@@ -31,6 +32,7 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     ExitCode.REFUSED: "refused: the device is in use, holds data, or may not be written; "
     "nothing was sent to it",
     ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or too old for this spekctl",
+    ExitCode.DATA_ERRORS: "verified data were wrong: blocks did not hold what was written last",
     ExitCode.GUEST_TIMEOUT: "vm: the guest was ended at its time limit",
     ExitCode.GUEST_FAILED: "vm: the guest did not boot, crashed, or could not be set up",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result up to there was delivered",

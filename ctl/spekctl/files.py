@@ -22,6 +22,16 @@ class _Head(msgspec.Struct):
     version: int = 0
 
 
+def decode(data: bytes, model: type[T]) -> T:
+    """JSON as a struct. msgspec.DecodeError for whatever is wrong with it."""
+    try:
+        return msgspec.json.decode(data, type=model)
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError("it is not UTF-8 text") from error
+    except RecursionError as error:
+        raise msgspec.DecodeError("it is nested too deeply") from error
+
+
 def read(path: Path, model: type[T], kind: str, version: int, what: str) -> T:
     """Read a file of @kind; @what says in words what that is."""
     try:
@@ -31,7 +41,7 @@ def read(path: Path, model: type[T], kind: str, version: int, what: str) -> T:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     try:
-        head = msgspec.json.decode(data, type=_Head)
+        head = decode(data, _Head)
     except msgspec.DecodeError as error:
         raise UsageError(f"{path} is not {what}: it is not JSON of ours ({error})") from error
     if head.kind != kind:
@@ -41,9 +51,21 @@ def read(path: Path, model: type[T], kind: str, version: int, what: str) -> T:
             f"{path} has version {head.version} of its format; this spekctl knows version {version}"
         )
     try:
-        return msgspec.json.decode(data, type=model)
+        return decode(data, model)
     except msgspec.DecodeError as error:
         raise UsageError(f"{path} is damaged: {error}") from error
+
+
+def kind_of(path: Path) -> str:
+    """What kind of file of ours it says to be; empty if it is none."""
+    try:
+        return decode(path.read_bytes(), _Head).kind
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except msgspec.DecodeError:
+        return ""
 
 
 def encode(value: object) -> bytes:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from spekctl import units
+from spekctl import files, units
 from spekctl.config import ResolvedAsu
 from spekctl.errors import SpekError, UsageError
 
@@ -228,9 +228,10 @@ def open_log(path: Path) -> LogFile:
 
     try:
         file = pq.ParquetFile(str(path))
+        columns = file.schema_arrow
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}") from error
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, ValueError) as error:
         if path.suffix == ".part":
             raise UsageError(
                 f"{path} is the log of a run that still goes on, or whose controller died; it"
@@ -240,7 +241,10 @@ def open_log(path: Path) -> LogFile:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {reason_of(error)}") from error
     metadata: Mapping[bytes, bytes] = file.metadata.metadata or {}
-    return LogFile(path, file, _header(path, metadata))
+    header = _header(path, metadata)
+    if not columns.equals(_schema()):
+        raise UsageError(f"{path} is damaged: its columns are not those of a log")
+    return LogFile(path, file, header)
 
 
 class _Kind(msgspec.Struct):
@@ -253,12 +257,12 @@ class _Kind(msgspec.Struct):
 def _header(path: Path, metadata: Mapping[bytes, bytes]) -> LogHeader:
     data = metadata.get(KEY)
     try:
-        kind = msgspec.json.decode(data or b"{}", type=_Kind)
+        kind = files.decode(data or b"{}", _Kind)
         if kind.kind != "spek-log":
             raise UsageError(f"{path} is not a log of spek: it is another Parquet file")
         if kind.version > VERSION:
             raise UsageError(f"{path} has format {kind.version}; this spekctl knows {VERSION}")
-        return msgspec.json.decode(data or b"", type=LogHeader)
+        return files.decode(data or b"", LogHeader)
     except msgspec.MsgspecError as error:
         raise UsageError(f"{path} has a damaged header: {error}") from error
 
@@ -273,13 +277,18 @@ class LogFile:
 
     def batches(self, columns: Sequence[str] | None = None, rows: int = ROW_GROUP) -> Iterator[Any]:
         """The rows as pyarrow.RecordBatch of at most @rows, as they lie; @columns only."""
+        import pyarrow as pa
+
         names = list(columns) if columns is not None else list(COLUMNS)
         if not self._file.num_row_groups:
             return  # pyarrow 18 cannot read nothing
         try:
             yield from self._file.iter_batches(batch_size=rows, columns=names)
-        except OSError as error:
-            raise SpekError(f"cannot read {self.path}: {reason_of(error)}") from error
+        except (OSError, pa.ArrowException, ValueError) as error:
+            if isinstance(error, OSError) and error.errno:
+                raise SpekError(f"cannot read {self.path}: {reason_of(error)}") from error
+            # pyarrow's own, without a number: a page that can't be unpacked
+            raise UsageError(f"{self.path} is damaged: {error}") from error
 
     def columns(self, *names: str) -> Iterator[tuple[NDArray[Any], ...]]:
         """The same as numpy arrays, in the order of @names."""

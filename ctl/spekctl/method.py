@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from spekctl import files
 from spekctl.curve import Curve, Point, TimeFigures
-from spekctl.result import Environment, Part, TargetFacts
+from spekctl.result import Environment, Part, TargetFacts, VerifyCounts
 
 KIND: Literal["spek-spc1"] = "spek-spc1"
 VERSION = 1
@@ -231,6 +231,23 @@ class Capacity(Part, frozen=True):
     used_share: float
 
 
+class Persistence(Part, frozen=True):
+    """Persistence test: is it still there after the devices were away?"""
+
+    bsu: Annotated[int, Meta(description="Load while writing: 25 % of the level.")]
+    time_ns: int
+    writes: int
+    written: Annotated[VerifyCounts, Meta(description="Checked while it was written.")]
+    read_back: Annotated[
+        VerifyCounts | None, Meta(description="Right after that; null: not everything.")
+    ]
+    checked: Annotated[
+        VerifyCounts | None, Meta(description="After the devices came back; null: not yet.")
+    ]
+    passed: Annotated[bool | None, Meta(description="null: not checked yet.")]
+    text: Annotated[str, Meta(description="The same as a sentence.")]
+
+
 class Report(Part, frozen=True):
     """Report of an SPC-1-like, unaudited test."""
 
@@ -258,6 +275,9 @@ class Report(Part, frozen=True):
         list[Phase], Meta(description="All that was measured, in that order, the search included.")
     ]
     remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    persistence: Annotated[Persistence | None, Meta(description="null: without --persistence.")] = (
+        None
+    )
 
 
 def json_schema() -> dict[str, Any]:

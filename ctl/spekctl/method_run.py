@@ -11,6 +11,7 @@ from typing import Any
 from spekctl import files, method_plan, method_state, points, request
 from spekctl.client import Kernel
 from spekctl.errors import SpekError
+from spekctl.metering import Wish
 from spekctl.method import MS, SECOND, Parameters, Phase, Report, Step
 from spekctl.method_phase import phase_of
 from spekctl.method_report import build
@@ -36,6 +37,7 @@ class Method:
     destroy: Sequence[str] = ()
     keep_going: bool = False
     prober_ns: int | None = None
+    power: Wish | None = None
     done: list[Phase] = field(default_factory=list)
     state: State | None = None
 
@@ -45,7 +47,7 @@ class Method:
         method_state.check_same(self.folder, self.state, self.parameters, self.subject.devices)
         self.done = list(self.state.done)
 
-    def request(self, bsu: int, step: Step | None = None) -> Request:
+    def request(self, bsu: int, step: Step | None = None, verified: bool = False) -> Request:
         """The run for a step; without one, to see whether there can be any."""
         shape = self.parameters.shape
         given: dict[str, Any] = {
@@ -60,7 +62,8 @@ class Method:
             "max_outstanding": shape.max_outstanding,
             "batch": shape.batch,
             "spin_ns": shape.spin_ns,
-            "data": shape.data,
+            "data": None if verified else shape.data,
+            "verify": verified,
             "write": True,
         }
         if step is not None:
@@ -77,7 +80,7 @@ class Method:
             run_s = (step.ramp_ns + step.time_ns) / 1e9
             view.begin(f"{title_of(step)}, {step.bsu} BSU", run_s, max(0.0, left_s - run_s))
             wanted = self.request(step.bsu, step)
-            result = points.measure(kernel, wanted, view, interrupts, self.prober_ns)
+            result = points.measure(kernel, wanted, view, interrupts, self.prober_ns, self.power)
             if result.outcome.reason == "completed":
                 return self._kept(step, result)
             if interrupts.count:
@@ -112,8 +115,13 @@ class Method:
             targets=first.targets if first is not None else facts,
             environment=first.environment if first is not None else result.environment,
             done=[*self.done, phase],
+            persistence=first.persistence if first is not None else None,
         )
         return phase
+
+    def stopped(self) -> str:
+        """Why the test does not go on although something is left; else empty."""
+        return method_plan.position_of(self.parameters, self.done, self.keep_going).stopped
 
     def left_ns(self) -> int:
         """How long all that is left should take."""
@@ -123,9 +131,12 @@ class Method:
         """What was measured so far; None if that is nothing."""
         if self.state is None or not self.done:
             return None
-        return build(
+        report = build(
             self.parameters, self.done, self.state.targets, self.state.environment, self.keep_going
         )
+        from spekctl import method_persist
+
+        return method_persist.amend(report, self.state.persistence)
 
 
 def title_of(step: Step) -> str:

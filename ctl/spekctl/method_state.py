@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 from msgspec import structs
 
 from spekctl import files, units
 from spekctl.device import Device
 from spekctl.errors import UsageError
-from spekctl.method import Parameters, Phase
+from spekctl.method import Parameters, Persistence, Phase
 from spekctl.result import Environment, Part, TargetFacts
 
 KIND: Literal["spek-spc1-state"] = "spek-spc1-state"
@@ -30,6 +30,7 @@ class State(Part, frozen=True):
     targets: list[TargetFacts]
     environment: Environment
     done: list[Phase]
+    persistence: Persistence | None = None
 
 
 def save(folder: Path, state: State) -> None:
@@ -53,20 +54,26 @@ def check_same(
     folder: Path, state: State, parameters: Parameters, devices: Sequence[Device]
 ) -> None:
     """Refuse to mix measurements of different things."""
-    was, now = _devices(state.targets), _devices(devices)
-    if len(was) != len(now):
-        _refuse(folder, "number of devices", str(len(was)), str(len(now)))
-    for before, after in zip(was, now, strict=True):
-        for what, value in before.items():
-            if value != after[what]:
-                _refuse(folder, what, value, after[what])
+    check_devices(folder, state.targets, devices)
     before, after = _flat(state.parameters), _flat(parameters)
     for what, value in before.items():
         if value != after[what]:
-            _refuse(folder, what, value, after[what])
+            refuse_other(folder, what, value, after[what])
 
 
-def _refuse(folder: Path, what: str, was: str, now: str) -> None:
+def check_devices(folder: Path, targets: Sequence[TargetFacts], devices: Sequence[Device]) -> None:
+    """Refuse to go on with other devices than @targets."""
+    was, now = _devices(targets), _devices(devices)
+    if len(was) != len(now):
+        refuse_other(folder, "number of devices", str(len(was)), str(len(now)))
+    for before, after in zip(was, now, strict=True):
+        for what, value in before.items():
+            if value != after[what]:
+                refuse_other(folder, what, value, after[what])
+
+
+def refuse_other(folder: Path, what: str, was: str, now: str) -> NoReturn:
+    """Something is not as it was when the test in the folder was begun."""
     raise UsageError(
         f"the test in {folder} was begun with another {what}: {was or 'none'} then,"
         f" {now or 'none'} now; resume it as it was, or begin a new one with another --out"

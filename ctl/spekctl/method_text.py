@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
-from spekctl.curve_text import times
+from spekctl.curve_text import power_cells, times
 from spekctl.method import AsuFigures, Check, Phase, Report, StreamFigures
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-WIDTH = 110
+WIDTH = 125
 # Where all are met, one line says what the worst was.
 _KINDS = {
     "response": "mean response time",
@@ -96,9 +96,10 @@ def _table(*names: str) -> Table:
 
 
 def _phases_table(phases: Sequence[Phase]) -> Table:
+    powered = any(phase.point.power is not None for phase in phases)
     table = _table(
         "phase", "BSU", "offered", "IOPS", "MiB/s", "mean", "p50", "p99", "max", "stretch", "CPU",
-        "limit",
+        *(("power", "mW/IOPS", "IOPS/W") if powered else ()), "limit",
     )  # fmt: skip
     for phase in phases:
         point = phase.point
@@ -112,6 +113,7 @@ def _phases_table(phases: Sequence[Phase]) -> Table:
             *times(point.response, ("mean", "p50", "p99", "max")),
             f"{point.stretch:.2f}" if point.stretch is not None else "-",
             f"{point.cpu:.0%}" if point.cpu is not None else "-",
+            *(power_cells(point) if powered else ()),
             "kept" if phase.fine else "MISSED" if phase.beyond else "ERRORS",
         )
     return table

@@ -56,7 +56,7 @@ Name = Annotated[
         rf"^[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LEN_MAX - 1}}}$",
     ),
 ]
-Pattern = Literal["uniform", "sequential", "strided", "runs", "walk"]
+Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband"]
 Law = Literal["closed", "poisson", "constant", "burst"]
 WalkStyle = Literal["classic", "fixed"]
 Data = Literal["zero", "random"]
@@ -222,7 +222,8 @@ class Stream(Table, frozen=True):
         _doc(
             "uniform: anywhere in the range. sequential: one after the other, then from the"
             " start again. strided: every stride bytes. runs: sequential runs that start at"
-            " random places. walk: hierarchical reuse random walk over a hot spot."
+            " random places. walk: hierarchical reuse random walk over a hot spot. hotband: random,"
+            " low addresses of the range far more often than high ones."
         ),
     ] = "uniform"
     start: Annotated[

@@ -8,38 +8,54 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
 from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageError
+from spekctl.metering import Meter, Wish
+from spekctl.power import PowerLink
+from spekctl.power_report import Metered
 from spekctl.prober import CpuCounters, Prober, Row, Sample, TaskCounters
 from spekctl.progress import MachineFigures
 from spekctl.records import IntervalRow, RunInfo
 from spekctl.result import ProberResult, ProberTable
 
 CPU_COLUMNS = tuple(field.name for field in fields(CpuCounters))
+MEMORY = "memory"
 TASK_COLUMNS = tuple(field.name for field in fields(TaskCounters) if field.name != "ended")
 # Guest time is part of user time, so it does not count twice.
 _CPU_TIMES = ("user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns")
 
 
-def connect(interval_ns: int) -> tuple[ProberObserver | None, str]:
+def connect(interval_ns: int, power: Wish | None = None) -> tuple[ProberObserver | None, str]:
     """The prober, or a line that says why there is none."""
     try:
-        return ProberObserver(Prober(), interval_ns), ""
+        prober = Prober()
     except NoKernelSideError:
-        return None, "no prober (spek_prober is not loaded): CPU columns of the machine missing"
+        text = "no prober (spek_prober is not loaded): CPU columns of the machine missing"
+        if power is not None and power.feeds:
+            raise UsageError(f"--power-feed: {text}") from None
+        return None, text
+    return ProberObserver(prober, interval_ns, Meter(PowerLink(), power or Wish())), ""
 
 
 class ProberObserver:
     """Samples from just before a run until just after it."""
 
-    def __init__(self, prober: Prober, interval_ns: int) -> None:
+    def __init__(self, prober: Prober, interval_ns: int, meter: Meter | None = None) -> None:
         self._prober = prober
+        self._meter = meter
         self._interval_ns = interval_ns
         self._probe: int | None = None
         self._samples: list[Sample] = []
         self._last: Row | None = None
         self._dropped = 0
+        self._trouble = ""
+
+    def trouble(self) -> str:
+        """Why sampling has ended before the run; empty if it has not."""
+        return self._trouble
 
     def start(self, pids: Sequence[int]) -> str:
         """Begin to sample; without the prober if somebody else uses it."""
+        if self._meter is not None:
+            self._meter.start()
         try:
             self._probe = self._prober.start(self._interval_ns, tasks=[pid for pid in pids if pid])
         except RefusedError as error:
@@ -50,9 +66,8 @@ class ProberObserver:
 
     def machine(self, row: IntervalRow) -> MachineFigures | None:
         """The machine during an interval, from the samples whose middle lies in it."""
-        if self._probe is None:
+        if self._probe is None or not self._fetched():
             return None
-        self._fetch()
         inside = [
             sample
             for sample in self._samples
@@ -77,13 +92,30 @@ class ProberObserver:
             interrupts_per_io=per_io("interrupts"),
         )
 
+    def note(self, rows: Sequence[IntervalRow]) -> None:
+        """Intervals that have ended since the last time."""
+        if self._meter is not None:
+            self._meter.note(rows)
+
+    def watts(self, row: IntervalRow) -> float | None:
+        """Power during an interval, as far as it is known now."""
+        return self._meter.watts(row) if self._meter is not None else None
+
+    def power(self, info: RunInfo, rows: Sequence[IntervalRow]) -> Metered:
+        """Power of the whole run; waits a little for samples that are still to come."""
+        return self._meter.finish(info, rows) if self._meter is not None else Metered()
+
     def finish(self, info: RunInfo) -> ProberResult | None:
         """Stop sampling; everything that was seen."""
         if self._probe is None:
             return None
-        probe = self._prober.stop(self._probe)
-        self._fetch()
-        self._prober.delete(self._probe)
+        try:
+            probe = self._prober.stop(self._probe)
+            self._fetch()
+            self._prober.delete(self._probe)
+        except SpekError as error:
+            self._lose(error)
+            return None
         self._probe = None
         inside = [
             sample
@@ -115,6 +147,7 @@ class ProberObserver:
                     list(TASK_COLUMNS),
                     [_workers(sample) for sample in self._samples],
                 ),
+                *_others(self._samples),
             ],
             measure_ns=sum(sample.duration_ns for sample in inside),
             measure={
@@ -139,6 +172,24 @@ class ProberObserver:
                 self._prober.delete(self._probe)
         self._probe = None
         self._prober.close()
+        if self._meter is not None:
+            self._meter.close()
+
+    def _fetched(self) -> bool:
+        try:
+            self._fetch()
+        except SpekError as error:
+            self._lose(error)
+            return False
+        return True
+
+    def _lose(self, error: SpekError) -> None:
+        """The prober was unloaded, or somebody ended the probe: the run goes on without it."""
+        self._probe = None
+        self._trouble = (
+            f"the prober was lost under the run ({error.message}): what it saw of the machine is"
+            " missing"
+        )
 
     def _fetch(self) -> None:
         assert self._probe is not None
@@ -161,6 +212,24 @@ def _sum(columns: Sequence[str], counters: Iterable[CpuCounters | TaskCounters])
             else:
                 sums[name] += value
     return sums if found else {}
+
+
+def _others(samples: Sequence[Sample]) -> list[ProberTable]:
+    """Memory, and the interfaces and disks that did anything at all."""
+    names = {
+        (table, entity): list(cells)
+        for sample in samples
+        for table, entities in sample.others.items()
+        for entity, cells in entities.items()
+    }
+    found = []
+    for (table, entity), columns in names.items():
+        cells = [sample.others.get(table, {}).get(entity, {}) for sample in samples]
+        rows = [[one.get(column) for column in columns] for one in cells]
+        if table == MEMORY or any(any(row) for row in rows):
+            name = table if table == MEMORY else f"{table} {entity}"
+            found.append(ProberTable(name, columns, rows))
+    return found
 
 
 def _workers(sample: Sample) -> list[int | None]:

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from spekctl import units
 from spekctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from spekctl.metering import Wish
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]
@@ -88,14 +93,12 @@ NUMBERS = Numbers(whole=False)
 
 # --- options of run that other commands have, too -----------------------------------------------
 
+_DEVICE_HELP = "Block device to test; give it again to stripe the workload over several."
 devices = click.option(
-    "--device",
-    "-d",
-    "devices",
-    multiple=True,
-    required=True,
-    metavar="DEV",
-    help="Block device to test; give it again to stripe the workload over several.",
+    "--device", "-d", "devices", multiple=True, required=True, metavar="DEV", help=_DEVICE_HELP
+)
+optional_devices = click.option(
+    "--device", "-d", "devices", multiple=True, metavar="DEV", help=_DEVICE_HELP
 )
 time = click.option(
     "--time",
@@ -129,10 +132,11 @@ destroy = click.option(
 )
 backend = click.option(
     "--backend",
-    type=click.Choice(["auto", "bio", "mq"]),
+    type=click.Choice(["auto", "bio", "mq", "scsi"]),
     default="auto",
     show_default=True,
-    help="How I/O reaches the device; auto chooses, and the result says what and why.",
+    help="How I/O reaches the device; auto chooses bio or mq, and the result says what and why."
+    " scsi sends READ(16) and WRITE(16) to a SCSI disk, each tried once, and decodes its errors.",
 )
 polled = click.option("--polled", is_flag=True, help="Poll for completions; needs poll queues.")
 interval = click.option(
@@ -155,13 +159,21 @@ spin = click.option(
     type=DURATION_WITH_UNIT,
     default="0ns",
     show_default=True,
-    help="Spin for the last so long before an arrival instead of sleeping: exacter, costs CPU.",
+    help="Spin instead of sleeping: so long before an arrival, and so long at first when waiting"
+    " for a completion.  Exacter, costs CPU.",
 )
 max_errors = click.option(
     "--max-errors", type=int, default=0, metavar="N", help="End after N failed I/Os; 0: never."
 )
 data = click.option(
     "--data", type=click.Choice(["zero", "random"]), help="What writes write.  [zero]"
+)
+verify = click.option(
+    "--verify",
+    is_flag=True,
+    help="Stamp every block that is written, check whatever is read, and read everything back at"
+    " the end. Takes 8 bytes of kernel memory for each block; I/Os that meet on a block wait for"
+    " each other, so times are not comparable.",
 )
 hrrw = click.option(
     "--hrrw", type=click.Choice(["classic", "fixed"]), help="Variant of random walks.  [classic]"
@@ -185,7 +197,53 @@ prober_interval = click.option(
     show_default=True,
     help="How often spek_prober samples the machine, if it is loaded.",
 )
-no_prober = click.option("--no-prober", is_flag=True, help="Do not use spek_prober.")
+no_prober = click.option(
+    "--no-prober", is_flag=True, help="Do not use spek_prober, which has the power as well."
+)
+power_feed = click.option(
+    "--power-feed",
+    "power_feeds",
+    multiple=True,
+    metavar="NAME",
+    help="Power of this feed only; may be repeated.  [all feeds that are open]",
+)
+power_baseline = click.option(
+    "--power-baseline",
+    metavar="W",
+    help="Take so many watts (12.5, or 800mW) off before power is compared with the load, or the"
+    " mean of the RESULT named here: that of a run, idle or with the disks off.",
+)
+
+
+def power_of(feeds: tuple[str, ...], baseline: str | None) -> Wish:
+    """What --power-feed and --power-baseline ask for."""
+    from spekctl.metering import Wish
+
+    return Wish(feeds, _baseline_w(baseline) if baseline is not None else 0.0)
+
+
+def _baseline_w(text: str) -> float:
+    """Watts, or those of the result in a file."""
+    from pathlib import Path
+
+    try:
+        return units.parse_watts(text)
+    except UsageError:
+        path = Path(text)
+        if not path.exists():
+            raise UsageError(
+                f"--power-baseline: '{text}' is neither a power like 12.5 or 800mW nor a file"
+            ) from None
+
+    from spekctl.plots import source
+
+    source.expect(path, [source.Kind.RESULT], "a baseline")
+    power = source.load_result(path).power
+    if power is None or power.measure.total.mean_w is None:
+        raise UsageError(f"--power-baseline: {path} has no power in it")
+    return power.measure.total.mean_w
+
+
 progress = click.option(
     "--progress",
     type=click.Choice(["auto", "live", "lines", "none"]),

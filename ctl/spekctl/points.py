@@ -9,7 +9,8 @@ from typing import Literal
 
 from spekctl import observe, run
 from spekctl.client import Kernel
-from spekctl.curve import Load, Point, TimeFigures
+from spekctl.curve import Load, Point, Power, TimeFigures
+from spekctl.metering import Wish
 from spekctl.progress import Progress
 from spekctl.result import Cell, Interval, Result, histogram_of
 from spekctl.stats import mean, merge, percentile
@@ -24,9 +25,10 @@ def measure(
     view: Progress,
     interrupts: run.Interrupts,
     prober_ns: int | None,
+    power: Wish | None = None,
 ) -> Result:
     """Carry out a run; @prober_ns is the interval of the prober's samples, None to do without."""
-    observer, remark = observe.connect(prober_ns) if prober_ns is not None else (None, "")
+    observer, remark = observe.connect(prober_ns, power) if prober_ns is not None else (None, "")
     try:
         if remark:
             view.note(remark)
@@ -64,6 +66,22 @@ def point_of(result: Result, load: Load, result_file: str | None = None) -> Poin
         ok=result.outcome.ok,
         text=result.outcome.text,
         result_file=result_file,
+        power=power_point(result),
+    )
+
+
+def power_point(result: Result) -> Power | None:
+    """Power of the measure phase as a curve has it."""
+    power = result.power
+    if power is None or power.measure.total.mean_w is None:
+        return None
+    rails = {rail.name: rail.mean_w for rail in power.measure.rails if rail.mean_w is not None}
+    return Power(
+        watts=power.measure.total.mean_w,
+        rails_watts=rails,
+        joules=power.measure.total.joules,
+        gap_s=power.measure.total.gap_s,
+        baseline_w=power.baseline_w,
     )
 
 

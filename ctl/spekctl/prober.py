@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from types import TracebackType
 from typing import Any, TypeVar
 
-from spekctl.client import Link
+from spekctl.client import Connection, Link
 from spekctl.errors import SpekError
 from spekctl.gen import spek_prober as uapi
 from spekctl.gen.spek_prober import ProbeState, Reason
@@ -69,8 +68,23 @@ class TaskCounters:
 
 
 @dataclass(frozen=True, slots=True)
+class RailCounters:
+    """Counters of a rail; fields in the order of uapi.PowerColumn. Energy is modulo 2^64."""
+
+    energy_nj: int | None
+    known_ns: int | None
+    gap_ns: int | None
+
+
+Cells = Mapping[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One reading: counters by CPU number and by thread id."""
+    """One reading: counters by CPU number, by thread id and by number of a rail.
+
+    others: tables memory, net and disk, by name of the table, the entity and the column.
+    """
 
     probe: int
     seq: int
@@ -82,11 +96,16 @@ class Row:
     total: CpuCounters
     cpus: Mapping[int, CpuCounters]
     tasks: Mapping[int, TaskCounters]
+    power: Mapping[int, RailCounters] = field(default_factory=dict)
+    others: Mapping[str, Mapping[str, Cells]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What happened between two rows; CPUs are those that are in both."""
+    """What happened between two rows; CPUs and entities are those that are in both.
+
+    others: as of Row; what is a level is that of the second row.
+    """
 
     row: Row
     start_ns: int
@@ -94,6 +113,7 @@ class Sample:
     total: CpuCounters
     cpus: Mapping[int, CpuCounters]
     tasks: Mapping[int, TaskCounters]
+    others: Mapping[str, Mapping[str, Cells]] = field(default_factory=dict)
 
     @property
     def duration_ns(self) -> int:
@@ -112,12 +132,23 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the rows: its columns as (name, unit), and the entities that can appear."""
+    """A table of the rows: its columns as (name, unit), and the entities that can appear.
+
+    names: of the entities, where they have any; levels: columns that are no counters.
+    """
 
     id: int
     name: str
     columns: tuple[tuple[str, str], ...]
     entities: tuple[int, ...]
+    names: tuple[str, ...] = ()
+    levels: frozenset[str] = frozenset()
+
+    def name_of(self, entity: int) -> str:
+        """What an entity is called."""
+        if entity == uapi.TOTAL:
+            return "total"
+        return self.names[self.entities.index(entity)] if self.names else str(entity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,27 +195,18 @@ class ProbeInfo:
         )
 
 
-class Prober:
+class Prober(Connection):
     """A connection to spek_prober.ko. The probe that it starts ends with it, unless detached."""
 
     def __init__(self) -> None:
+        self._tables: dict[int, Table] = {}
+        self._tables_of = 0
         self._link = Link(
             uapi,
             None,
             "the kernel module spek_prober is not loaded; "
             "as root: modprobe spek_prober (or insmod spek_prober.ko)",
         )
-
-    def __enter__(self) -> Prober:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connection; a probe that it owns ends."""
@@ -241,11 +263,25 @@ class Prober:
             tables=tuple(_table(table) for table in values.get("table", ())),
         )
 
-    def rows(self, probe: int, since: int = 0) -> tuple[list[Row], int]:
-        """Rows from number @since on that are still there, and how many of them are not."""
-        messages = self._link.dump(uapi.Cmd.SAMPLE_GET, probe=probe, since=since)
+    def rows(self, probe: int, since: int = 0, *, hold: bool = False) -> tuple[list[Row], int]:
+        """Rows from number @since on that are still there, and how many of them are not.
+
+        With @hold, a row whose power has not come yet is kept back for a while.
+        """
+        asked = {"probe": probe, "since": since, **({"hold": 1} if hold else {})}
+        messages = self._link.dump(uapi.Cmd.SAMPLE_GET, **asked)
         dropped = messages[-1]["dropped"] if messages else 0
-        return [_row(parts) for parts in _by_row(messages)], dropped
+        seen = {block["table"] for message in messages for block in message.get("block", ())}
+        tables = self._described(probe) if seen.intersection(_OTHERS) else {}
+        return [_row(parts, tables) for parts in _by_row(messages)], dropped
+
+    def _described(self, probe: int) -> dict[int, Table]:
+        """The tables of a probe, which do not change."""
+        if self._tables_of != probe:
+            info = self.info()
+            if info.id == probe:
+                self._tables, self._tables_of = {one.id: one for one in info.tables}, probe
+        return self._tables if self._tables_of == probe else {}
 
     def samples(self, probe: int, after: Row | None = None) -> Batch:
         """What happened from row to row since row @after (default: since the oldest row).
@@ -255,8 +291,9 @@ class Prober:
         """
         rows, dropped = self.rows(probe, 0 if after is None else after.seq + 1)
         known = rows if after is None else [after, *rows]
+        levels = {table.name: table.levels for table in self._tables.values()}
         return Batch(
-            samples=tuple(difference(first, second) for first, second in pairwise(known)),
+            samples=tuple(difference(*pair, levels) for pair in pairwise(known)),
             dropped=dropped,
             last=known[-1] if known else None,
         )
@@ -265,8 +302,10 @@ class Prober:
 Counters = TypeVar("Counters", CpuCounters, TaskCounters)
 
 
-def difference(first: Row, second: Row) -> Sample:
-    """What happened between two rows of one probe."""
+def difference(
+    first: Row, second: Row, levels: Mapping[str, frozenset[str]] | None = None
+) -> Sample:
+    """What happened between two rows of one probe; @levels are columns that are no counters."""
     return Sample(
         row=second,
         start_ns=first.start_ns,
@@ -278,13 +317,32 @@ def difference(first: Row, second: Row) -> Sample:
             if cpu in first.cpus
         },
         tasks={pid: _minus(counters, first.tasks[pid]) for pid, counters in second.tasks.items()},
+        others={
+            table: {
+                name: _cells_minus(cells, first.others[table][name], (levels or {}).get(table, ()))
+                for name, cells in entities.items()
+                if name in first.others.get(table, {})
+            }
+            for table, entities in second.others.items()
+        },
     )
+
+
+def _cells_minus(now: Cells, before: Cells, levels: Collection[str]) -> Cells:
+    found: dict[str, int | None] = {}
+    for name, value in now.items():
+        start = before[name]
+        if name in levels:
+            found[name] = value
+        else:
+            found[name] = None if value is None or start is None else value - start
+    return found
 
 
 def _minus(second: Counters, first: Counters) -> Counters:
     values = []
-    for field in fields(second):
-        now, before = getattr(second, field.name), getattr(first, field.name)
+    for one in fields(second):
+        now, before = getattr(second, one.name), getattr(first, one.name)
         values.append(None if now is None or before is None else now - before)
     return type(second)(*values)
 
@@ -295,7 +353,19 @@ def _table(values: dict[str, Any]) -> Table:
         name=values["name"],
         columns=tuple((column["name"], column["unit"]) for column in values["column"]),
         entities=_numbers("I", values["entities"]),
+        names=tuple(values.get("entity_name", ())),
+        levels=frozenset(
+            name_in_results(one["name"], one["unit"])
+            for one in values["column"]
+            if one.get("level")
+        ),
     )
+
+
+def name_in_results(name: str, unit: str) -> str:
+    """A column with its unit: ``read_time_ns``, ``free_bytes``, ``rx_packets``."""
+    word = name.replace("-", "_")
+    return word if unit == "count" or word.endswith(f"_{unit}") else f"{word}_{unit}"
 
 
 def _numbers(code: str, data: bytes) -> tuple[int, ...]:
@@ -312,7 +382,10 @@ def _by_row(messages: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
             parts = []
 
 
-def _row(parts: Sequence[dict[str, Any]]) -> Row:
+_OTHERS = (uapi.Table.MEMORY, uapi.Table.NET, uapi.Table.DISK)
+
+
+def _row(parts: Sequence[dict[str, Any]], described: Mapping[int, Table]) -> Row:
     tables: dict[int, dict[int, tuple[int | None, ...]]] = {table: {} for table in uapi.Table}
     for part in parts:
         for block in part.get("block", ()):
@@ -334,6 +407,16 @@ def _row(parts: Sequence[dict[str, Any]]) -> Row:
         total=cpus.pop(uapi.TOTAL),
         cpus=cpus,
         tasks={pid: TaskCounters(*cells) for pid, cells in tables[uapi.Table.TASK].items()},
+        power={rail: RailCounters(*cells) for rail, cells in tables[uapi.Table.POWER].items()},
+        others={
+            table.name: {
+                table.name_of(entity): dict(
+                    zip((name_in_results(*one) for one in table.columns), cells, strict=True)
+                )
+                for entity, cells in tables[table.id].items()
+            }
+            for table in (described[one] for one in _OTHERS if one in described)
+        },
     )
 
 

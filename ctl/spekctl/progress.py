@@ -56,6 +56,7 @@ class Figures:
     worker_cpu: float
     worker_switches_per_io: float | None
     machine: MachineFigures | None
+    watts: float | None = None
 
     @property
     def iops(self) -> float:
@@ -80,7 +81,11 @@ class Clock:
 
 
 def figures_of(
-    row: IntervalRow, started_ns: int, workers: int, machine: MachineFigures | None = None
+    row: IntervalRow,
+    started_ns: int,
+    workers: int,
+    machine: MachineFigures | None = None,
+    watts: float | None = None,
 ) -> Figures:
     """The figures of a closed interval."""
     seconds = max(row.end_ns - row.start_ns, 1) / 1e9
@@ -96,6 +101,7 @@ def figures_of(
         worker_cpu=row.cpu_ns / 1e9 / seconds / max(workers, 1),
         worker_switches_per_io=row.switches / ios if ios else None,
         machine=machine,
+        watts=watts,
     )
 
 
@@ -169,6 +175,8 @@ def format_line(figures: Figures) -> str:
         parts.append(f"worker CPU {figures.worker_cpu:.0%}")
         if figures.worker_switches_per_io is not None:
             parts.append(f"{figures.worker_switches_per_io:.2f} switches/IO")
+    if figures.watts is not None:
+        parts.append(units.format_watts(figures.watts))
     return "  ".join(parts)
 
 
@@ -315,6 +323,10 @@ class LiveProgress:
                 text.append(f", {machine.switches_per_io:.2f} switches/IO")
             if machine.interrupts_per_io is not None:
                 text.append(f", {machine.interrupts_per_io:.2f} irqs/IO")
+        if figures.watts is not None:
+            text.append(f"\npower: {units.format_watts(figures.watts)}")
+            if figures.iops and figures.watts > 0:
+                text.append(f", {units.format_rate(figures.iops / figures.watts)} IOPS/W")
         if figures.errors:
             text.append(f"\n{figures.errors:,} I/O errors in this interval", style="bold red")
         return text

@@ -89,6 +89,70 @@ class TargetInfo:
     writes: int = 0
     write_bytes: int = 0
     refused: int = 0
+    map_start: int = 0
+    map_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SenseInfo:
+    """What SCSI devices said of failed requests; @count: of how many."""
+
+    key: int
+    asc: int
+    ascq: int
+    deferred: int = 0
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyInfo:
+    """What a run with stamped data has checked, in logical blocks."""
+
+    checked: int = 0
+    never_written: int = 0
+    uncertain: int = 0
+    waits: int = 0
+    mismatches: int = 0
+    corrupt: int = 0
+    misdirected: int = 0
+    stale: int = 0
+    torn: int = 0
+    unwritten: int = 0
+    unstamped: int = 0
+    foreign: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MismatchInfo:
+    """A wrong block."""
+
+    kind: str
+    target: int
+    offset: int
+    bytes: int
+    at_ns: int
+    expected_generation: int
+    stamped: int = 0
+    intact: int = 0
+    zeroes: int = 0
+    first: int = 0
+    bits: int = 0
+    found_seed: int = 0
+    found_id: int = 0
+    found_generation: int = 0
+    found_target: int = 0
+    found_offset: int = 0
+    found_worker: int = 0
+    found_stream: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MapPart:
+    """States of consecutive grains of a target, 8 bytes each in the machine's order."""
+
+    target: int
+    first: int
+    states: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +194,16 @@ class RunInfo:
     intervals: int = 0
     errors: int = 0
     first_error: str = ""
+    first_sense: SenseInfo | None = None
+    senses: tuple[SenseInfo, ...] = ()
+    sense_others: int = 0
     module_version: str = ""
     log_records: int = 0
     log_dir: str = ""
+    stamp_id: int = 0
+    verify_from: int = 0
+    grain_bytes: int = 0
+    verify: VerifyInfo | None = None
     workers: tuple[WorkerInfo, ...] = ()
     targets: tuple[TargetInfo, ...] = ()
 

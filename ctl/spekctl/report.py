@@ -9,9 +9,12 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from spekctl import __version__, stats
+import msgspec
+
+from spekctl import __version__, sense, stats
 from spekctl.config import RunConfig
 from spekctl.device import Device, DiskStat
+from spekctl.power_report import Metered, figures
 from spekctl.records import (
     CellRow,
     Direction,
@@ -22,6 +25,7 @@ from spekctl.records import (
     Reason,
     RunInfo,
     RunState,
+    SenseInfo,
     StatsCell,
     word,
 )
@@ -41,16 +45,22 @@ from spekctl.result import (
     Outcome,
     PhaseResult,
     Plan,
+    PowerResult,
     ProberResult,
     Result,
+    Sense,
+    SenseCount,
     TargetFacts,
     TargetResult,
     Times,
     Total,
     Totals,
+    VerifyResult,
     WorkerResult,
 )
 from spekctl.units import format_cpu_list
+
+NO_PROBER = "no power: without spek_prober, which takes its samples"
 
 
 def facts_of(device: Device, diskseq: int, before: DiskStat | None) -> TargetFacts:
@@ -91,10 +101,14 @@ def build(
     disk_after: Sequence[DiskStat | None],
     prober: ProberResult | None,
     log: LogResult | None = None,
+    metered: Metered | None = None,
+    verified: VerifyResult | None = None,
 ) -> Result:
     """A result from what the kernel side answered."""
+    metered = metered or Metered(text=NO_PROBER)
     measured = [cell for cell in cells if cell.phase is Phase.MEASURE]
     seconds = _measure_ns(info) / 1e9
+    total = _total(measured, seconds)
     reads = [cell for cell in measured if cell.direction is Direction.READ]
     writes = [cell for cell in measured if cell.direction is Direction.WRITE]
     return Result(
@@ -103,11 +117,11 @@ def build(
         created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         run=info.id,
         command=plan.command,
-        outcome=_outcome(plan.config, info, cells, rows),
+        outcome=_outcome(plan.config, info, cells, rows, verified),
         totals=Totals(
             read=_total(reads, seconds),
             write=_total(writes, seconds),
-            all=_total(measured, seconds),
+            all=total,
         ),
         workload=plan.workload,
         config=plan.config,
@@ -124,12 +138,23 @@ def build(
         ],
         phases=_phases(info, cells),
         cells=[_cell(cell, plan.config) for cell in cells],
-        intervals=[_interval(row) for row in rows],
+        intervals=[_interval(row, metered) for row in rows],
         intervals_dropped=max((row.dropped for row in rows), default=0),
         prober=prober,
         remarks=plan.remarks,
         log=log,
+        verify=verified,
+        power=_power(metered.result, total),
+        power_text=metered.text,
     )
+
+
+def _power(power: PowerResult | None, total: Total) -> PowerResult | None:
+    """Power with the load of the measure phase beside it."""
+    if power is None:
+        return None
+    measure = figures(power.measure, power.baseline_w, total.iops, total.bytes_per_s)
+    return msgspec.structs.replace(power, measure=measure)
 
 
 def _measure_ns(info: RunInfo) -> int:
@@ -151,7 +176,11 @@ _REASON_TEXT: dict[Reason, str] = {
 
 
 def _outcome(
-    config: RunConfig, info: RunInfo, cells: Iterable[StatsCell], rows: Iterable[IntervalRow]
+    config: RunConfig,
+    info: RunInfo,
+    cells: Iterable[StatsCell],
+    rows: Iterable[IntervalRow],
+    verified: VerifyResult | None = None,
 ) -> Outcome:
     causes: dict[str, int] = {}
     for cell in cells:
@@ -161,25 +190,41 @@ def _outcome(
     done = info.state is RunState.DONE
     text = _REASON_TEXT[info.reason]
     if info.errors:
-        text += f"; {info.errors} I/Os failed, the first: {info.first_error}"
+        text += f"; {info.errors} I/Os failed, the first: {sense.first_error(info)}"
     if info.outstanding:
         text += (
             f"; {info.outstanding} I/Os were still with the device, the oldest for"
             f" {info.oldest_ns / 1e9:.1f} s"
         )
+    if verified is not None:
+        text += f"; {verified.text}"
+    sound = verified is None or (verified.complete and not verified.mismatches)
     return Outcome(
         state=word(info.state),
         reason=word(info.reason),
         text=text,
-        ok=done and info.reason is Reason.COMPLETED and not info.errors,
+        ok=done and info.reason is Reason.COMPLETED and not info.errors and sound,
         errors=info.errors,
         first_error=info.first_error,
         errors_by_cause=causes,
+        first_sense=_sense(info.first_sense) if info.first_sense is not None else None,
+        senses=[SenseCount(_sense(one), one.count) for one in info.senses],
+        sense_others=info.sense_others,
         outstanding=info.outstanding,
         oldest_ns=info.oldest_ns,
         backlog=info.backlog,
         backlog_max=max((row.backlog for row in rows), default=info.backlog),
         offered_iops=config.offered_rate,
+    )
+
+
+def _sense(said: SenseInfo) -> Sense:
+    return Sense(
+        key=said.key,
+        asc=said.asc,
+        ascq=said.ascq,
+        deferred=bool(said.deferred),
+        text=sense.sentence(said),
     )
 
 
@@ -275,7 +320,16 @@ def _phases(info: RunInfo, cells: Sequence[StatsCell]) -> list[PhaseResult]:
     return found
 
 
-def _interval(row: IntervalRow) -> Interval:
+def _interval(row: IntervalRow, metered: Metered) -> Interval:
+    power = metered.intervals.get(row.seq)
+    if power is not None and metered.result is not None:
+        seconds = max(row.end_ns - row.start_ns, 1) / 1e9
+        power = figures(
+            power,
+            metered.result.baseline_w,
+            (row.read.ios + row.write.ios) / seconds,
+            (row.read.bytes + row.write.bytes) / seconds,
+        )
     return Interval(
         seq=row.seq,
         phase=word(row.phase),
@@ -288,6 +342,7 @@ def _interval(row: IntervalRow) -> Interval:
         read=_interval_cell(row.read),
         write=_interval_cell(row.write),
         streams=list(row.streams),
+        power=power,
     )
 
 
@@ -300,7 +355,8 @@ def _target(facts: TargetFacts, info: RunInfo, index: int, after: DiskStat | Non
     before = facts.disk_before
     disk = None
     agrees: bool | None = None
-    if before is not None and after is not None:
+    # The kernel leaves SCSI commands of others out, or counts them, as the queue is told to.
+    if before is not None and after is not None and target.backend != "scsi":
         disk = DiskCounters(
             after.reads - before.reads,
             after.read_sectors - before.read_sectors,

@@ -54,6 +54,11 @@ def build(
     ]
     config = resolve(subject.workload, options, targets)
     remarks = []
+    if options.verify:
+        from spekctl import verify
+
+        config, remark = verify.prepare(config, targets)
+        remarks.append(remark)
     if detach:
         remarks.append("a detached run has no prober beside it")
     if options.write and not config.writes:

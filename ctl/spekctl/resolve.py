@@ -76,6 +76,7 @@ class Options:
     iops_per_bsu: int | None = None
     stripe_bytes: int = DEFAULT_STRIPE_BYTES
     data: Data | None = None
+    verify: bool = False
     detached: bool = False
     available_cpus: Sequence[int] = field(default_factory=tuple)
 
@@ -97,13 +98,18 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
             DEFAULT_INTERVAL_NS if run.interval is None else units.parse_duration_ns(run.interval)
         )
     writes = any(stream.read_ppm < 1_000_000 for stream in streams)
+    if options.verify and not writes:
+        raise UsageError(
+            f"{workload.workload.name} only reads, so --verify has nothing to compare with; it"
+            " needs a workload that writes"
+        )
     return RunConfig(
         name=workload.workload.name,
         seed=options.seed,
         write=writes and options.write,
         backend=options.backend,
         polled=options.polled,
-        data=options.data or run.data or "zero",
+        data="stamped" if options.verify else options.data or run.data or "zero",
         max_outstanding=_max_outstanding(workload, options, arrivals, streams),
         batch=options.batch or run.batch or 0,
         spin_ns=options.spin_ns,
@@ -152,6 +158,10 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
         raise UsageError("--time and --count exclude each other")
     if options.ramp_ns is not None and options.ramp_count is not None:
         raise UsageError("--ramp and --ramp-count exclude each other")
+    if options.verify and options.data is not None:
+        raise UsageError("--verify writes data of its own, so it cannot go with --data")
+    if options.verify and options.detached:
+        raise UsageError("--verify ends with reading everything back; it cannot go with --detach")
     header = workload.workload
     if header.scale != "bsu":
         for name in ("bsu", "iops_per_bsu"):

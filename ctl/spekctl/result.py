@@ -145,6 +145,45 @@ class IntervalCell(Part, frozen=True):
     service_p99_ns: int
 
 
+class RailPower(Part, frozen=True):
+    """A power rail, or all of them together, over a time; null: nothing is known."""
+
+    name: Annotated[str, Meta(description="feed/rail where there are several feeds.")]
+    joules: Annotated[float, Meta(description="Of the time that is known.")]
+    mean_w: float | None
+    min_w: Annotated[
+        float | None, Meta(description="Of several rails: the sum, which is a lower bound.")
+    ]
+    max_w: Annotated[
+        float | None, Meta(description="Of several rails: the sum, which is an upper bound.")
+    ]
+    known_s: Annotated[float, Meta(description="Of several rails: of the one with the least.")]
+    gap_s: Annotated[float, Meta(description="Time of which nothing is known; likewise.")]
+    samples: int
+    feed: str = ""
+    lsb_w: Annotated[float, Meta(description="Least step of the measurement; 0: not known.")] = 0.0
+
+
+class Efficiency(Part, frozen=True):
+    """What the load took of the power."""
+
+    watts: Annotated[float, Meta(description="Mean of all rails, less the baseline.")]
+    iops_per_w: float
+    mw_per_iops: float
+    mib_s_per_w: float
+    j_per_gib: float
+
+
+class IntervalPower(Part, frozen=True):
+    """Power over an interval or a phase."""
+
+    rails: list[RailPower]
+    total: RailPower
+    efficiency: Annotated[
+        Efficiency | None, Meta(description="null: no load, or no power above the baseline.")
+    ] = None
+
+
 class Interval(Part, frozen=True):
     """One report interval."""
 
@@ -162,6 +201,7 @@ class Interval(Part, frozen=True):
         list[tuple[int, int, int, int]],
         Meta(description="Per stream: reads, bytes read, writes, bytes written."),
     ]
+    power: Annotated[IntervalPower | None, Meta(description="null: not measured.")] = None
 
 
 class Clocks(Part, frozen=True):
@@ -217,11 +257,15 @@ class TargetResult(Part, frozen=True):
     writes: int
     write_bytes: int
     refused: Annotated[
-        int, Meta(description="Requests sent again; the disk's counters have them twice.")
+        int,
+        Meta(description="Requests sent again; with mq the disk's counters have them twice."),
     ]
     disk: Annotated[
         DiskCounters | None,
-        Meta(description="What the disk counted during the run; null if it does not count."),
+        Meta(
+            description="What the disk counted during the run; null if it does not count,"
+            " as with back end scsi."
+        ),
     ]
     disk_agrees: Annotated[
         bool | None, Meta(description="The disk counted what spek sent; null if not known.")
@@ -262,9 +306,15 @@ class ProberTable(Part, frozen=True):
     """What happened from sample to sample: differences of counters."""
 
     name: Annotated[
-        str, Meta(description="machine: all CPUs; workers: the worker threads together.")
+        str,
+        Meta(
+            description="machine: all CPUs; workers: the worker threads together; memory: levels"
+            " are those at the end of each entry; net NAME and disk NAME: those with traffic."
+        ),
     ]
-    columns: Annotated[list[str], Meta(description="Times end in _ns, all else are counts.")]
+    columns: Annotated[
+        list[str], Meta(description="Times end in _ns, bytes in _bytes, all else are counts.")
+    ]
     rows: Annotated[
         list[list[int | None]],
         Meta(description="One list for each entry of start_ns and end_ns; null: not available."),
@@ -298,6 +348,41 @@ class ProberResult(Part, frozen=True):
     ]
 
 
+class FeedResult(Part, frozen=True):
+    """A source of power samples, as it was at the end of the run."""
+
+    id: int
+    name: str
+    source: str
+    state: Annotated[str, Meta(description="open, closed, or broken: its program went away.")]
+    uncertainty_ns: Annotated[int, Meta(description="How far its time stamps may be off.")]
+    drift_ppb: Annotated[int, Meta(description="Rate of its clock against CLOCK_MONOTONIC.")]
+    residual_ns: Annotated[int, Meta(description="Largest deviation from that rate.")]
+    overflows: int
+    lost: Annotated[int, Meta(description="Samples that it knows to have lost.")]
+    late: Annotated[int, Meta(description="Samples that came too late.")]
+
+
+class PowerResult(Part, frozen=True):
+    """Power during the measure phase."""
+
+    feeds: list[FeedResult]
+    baseline_w: Annotated[
+        float,
+        Meta(
+            description="Taken away before efficiency is computed; rails and total are as measured."
+        ),
+    ]
+    measure: IntervalPower
+    uncertainty_ns: Annotated[int, Meta(description="Largest of the feeds.")]
+    shift_j: Annotated[
+        float, Meta(description="By how much moving all time stamps by that changes the energy.")
+    ]
+    uncertainty_j: Annotated[
+        float, Meta(description="That, and the least step of every rail over its known time.")
+    ]
+
+
 class LogResult(Part, frozen=True):
     """The per-I/O log."""
 
@@ -312,6 +397,87 @@ class LogResult(Part, frozen=True):
         bool, Meta(description="Every I/O of the run has its record, by all counts.")
     ]
     text: Annotated[str, Meta(description="Else why not, as a sentence.")]
+
+
+class Sense(Part, frozen=True):
+    """What a SCSI device said of a command that failed."""
+
+    key: Annotated[int, Meta(description="Sense key.")]
+    asc: Annotated[int, Meta(description="Additional sense code, 0 without one.")]
+    ascq: Annotated[int, Meta(description="Its qualifier.")]
+    deferred: Annotated[
+        bool, Meta(description="The error is of an earlier command; this one was not done.")
+    ]
+    text: Annotated[str, Meta(description="The same in words.")]
+
+
+class SenseCount(Part, frozen=True):
+    """How many requests failed so."""
+
+    sense: Sense
+    count: int
+
+
+class WrongBlock(Part, frozen=True):
+    """A block that did not hold what it should."""
+
+    kind: Annotated[
+        str,
+        Meta(
+            description="corrupt: flipped bits. misdirected: written for another place. stale: an"
+            " older version, so a write was lost. torn: of two versions. unwritten: a version of"
+            " this run that was never written here. unstamped: written, but without a stamp."
+            " foreign: the stamp of another run."
+        ),
+    ]
+    when: Annotated[str, Meta(description="load, or final: when everything was read back.")]
+    device: str
+    offset: Annotated[int, Meta(description="First byte of the block on the device.")]
+    bytes: Annotated[int, Meta(description="Of the block.")]
+    expected_generation: Annotated[
+        int, Meta(description="Which write of the block it should hold, from 1; 0: none.")
+    ]
+    text: Annotated[str, Meta(description="What was found, as a sentence.")]
+    found_device: Annotated[str, Meta(description="For which it was written; empty: unknown.")] = ""
+    found_offset: int | None = None
+    found_generation: int | None = None
+    found_id: Annotated[
+        int | None, Meta(description="Of the run that wrote it; null: there is no stamp.")
+    ] = None
+    first: Annotated[int, Meta(description="First byte of the block that is wrong.")] = 0
+    bits: Annotated[int, Meta(description="Bits that are wrong.")] = 0
+
+
+class VerifyCounts(Part, frozen=True):
+    """What was read and compared, in logical blocks."""
+
+    checked: Annotated[int, Meta(description="Written before, and compared.")]
+    never_written: Annotated[
+        int, Meta(description="Not written before: only a stamp of this run is wrong there.")
+    ]
+    uncertain: Annotated[
+        int, Meta(description="Their last write had failed: what they hold is not known.")
+    ]
+    mismatches: Annotated[int, Meta(description="Wrong blocks.")]
+    by_kind: Annotated[dict[str, int], Meta(description="The same by kind; none are left out.")]
+
+
+class VerifyResult(Part, frozen=True):
+    """Verification of what was written."""
+
+    mismatches: Annotated[int, Meta(description="Wrong blocks, load and final pass together.")]
+    complete: Annotated[bool, Meta(description="Everything was read back at the end.")]
+    text: Annotated[str, Meta(description="All of this as a sentence.")]
+    stamp_id: int
+    grain_bytes: Annotated[int, Meta(description="What one state of 8 bytes stands for.")]
+    map_bytes: Annotated[int, Meta(description="Kernel memory for these states.")]
+    load: VerifyCounts
+    waits: Annotated[int, Meta(description="I/Os that waited for another one on their blocks.")]
+    final: Annotated[VerifyCounts | None, Meta(description="null: not done.")] = None
+    first: Annotated[
+        list[WrongBlock], Meta(description="The first wrong blocks of the load and the pass.")
+    ] = msgspec.field(default_factory=list)
+    state_file: Annotated[str, Meta(description="What was written; empty: not kept.")] = ""
 
 
 class Outcome(Part, frozen=True):
@@ -331,6 +497,15 @@ class Outcome(Part, frozen=True):
     offered_iops: Annotated[
         float | None, Meta(description="Open loop: rate that was offered; null: closed loop.")
     ]
+    first_sense: Annotated[
+        Sense | None, Meta(description="Back end scsi: what the device said of the first failure.")
+    ] = None
+    senses: Annotated[
+        list[SenseCount], Meta(description="Back end scsi: failed requests by what was said.")
+    ] = msgspec.field(default_factory=list)
+    sense_others: Annotated[
+        int, Meta(description="Failed requests whose cause the kernel had no room for.")
+    ] = 0
 
 
 class Result(Part, frozen=True):
@@ -359,6 +534,13 @@ class Result(Part, frozen=True):
     prober: ProberResult | None
     remarks: Annotated[list[str], Meta(description="What a reader should know.")]
     log: Annotated[LogResult | None, Meta(description="null: without --log.")] = None
+    verify: Annotated[VerifyResult | None, Meta(description="null: without --verify.")] = None
+    power: Annotated[
+        PowerResult | None, Meta(description="null: not measured; power_text says why.")
+    ] = None
+    power_text: Annotated[
+        str, Meta(description="What is missing of power, as a sentence; empty: nothing.")
+    ] = ""
 
 
 class Plan(Part, frozen=True):

@@ -25,10 +25,11 @@ from spekctl.device import Device
 from spekctl.errors import ExitCode, RefusedError, SpekError
 from spekctl.iolog import IoLog
 from spekctl.model import WorkloadFile
+from spekctl.power_report import Metered
 from spekctl.progress import Figures, MachineFigures, Progress, clock_of, figures_of
 from spekctl.records import IntervalRow, Phase, RunInfo, RunState
 from spekctl.report import build, facts_of
-from spekctl.result import Plan, ProberResult, Result, TargetFacts
+from spekctl.result import Plan, ProberResult, Result, TargetFacts, VerifyResult
 
 POLL_S = 1.0
 POLL_MIN_S = 0.25
@@ -43,8 +44,20 @@ class Observer(Protocol):
     def machine(self, row: IntervalRow) -> MachineFigures | None:
         """The machine during an interval."""
 
+    def note(self, rows: Sequence[IntervalRow]) -> None:
+        """Intervals that have ended since the last time; those below are among them."""
+
+    def watts(self, row: IntervalRow) -> float | None:
+        """Power during an interval, as far as it is known when it has just ended."""
+
+    def power(self, info: RunInfo, rows: Sequence[IntervalRow]) -> Metered:
+        """Power of the whole run."""
+
     def finish(self, info: RunInfo) -> ProberResult | None:
         """Stop sampling; everything that was seen."""
+
+    def trouble(self) -> str:
+        """Why sampling has ended before the run; empty if it has not."""
 
     def close(self) -> None:
         """Give everything back; a second call does nothing."""
@@ -62,6 +75,7 @@ class Request:
     command: Sequence[str] = ()
     remarks: Sequence[str] = ()
     log: Path | None = None  # together with config.log_records
+    verify_state: Path | None = None  # where to keep what was written; config.data is stamped
 
 
 @dataclass(slots=True)
@@ -105,7 +119,7 @@ def execute(
 ) -> Result:
     """Run it to its end, or to that of the user's patience; the result either way."""
     log = IoLog(request.log, request.config.log_records) if request.log is not None else None
-    run = claim(kernel, request)
+    run = claim(kernel, request.config, request.devices)
     try:
         facts, remarks = prepare(kernel, run, request)
         for remark in remarks:
@@ -130,12 +144,17 @@ def execute(
             remarks=[*request.remarks, *remarks],
         )
         info, rows = follow(kernel, run, progress, interrupts, observer, log, owned=True)
-        result = conclude(kernel, plan, info, rows, observer, log)
+        verified = None
+        if request.config.data == "stamped":
+            from spekctl import verify
+
+            verified = verify.conclude(kernel, request, facts, info, progress, interrupts)
+        result = conclude(kernel, plan, info, rows, observer, log, verified)
         if info.state is RunState.DONE:
             kernel.run_delete(run)
         return result
     except BaseException:
-        _abandon(kernel, run)
+        abandon(kernel, run)
         raise
     finally:
         if log is not None:
@@ -144,7 +163,7 @@ def execute(
 
 def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
     """Start a detached run; it goes on when this program ends."""
-    run = claim(kernel, request)
+    run = claim(kernel, request.config, request.devices)
     try:
         facts, remarks = prepare(kernel, run, request)
         for remark in remarks:
@@ -162,29 +181,29 @@ def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
         state.save(plan)
         return plan
     except BaseException:
-        _abandon(kernel, run)
+        abandon(kernel, run)
         raise
 
 
-def claim(kernel: Kernel, request: Request) -> int:
+def claim(kernel: Kernel, config: RunConfig, on: Sequence[Device]) -> int:
     """run-new; if a device is in use, say by whom, and name whatever else is to blame."""
     try:
-        return kernel.run_new(request.config)
+        return kernel.run_new(config)
     except SpekError as error:
         if error.errno == errno_names.EBUSY:
-            text = _busy_text(kernel, request, error)
+            text = _busy_text(kernel, on, error)
             raise RefusedError(text, errno=error.errno, operation="run-new") from error
-        name = _blamed_name(request, error)
+        name = _blamed_name(config, on, error)
         if not name:
             raise
         text = f"{name}: {error.message}"
         raise type(error)(text, errno=error.errno, operation=error.operation) from error
 
 
-def _busy_text(kernel: Kernel, request: Request, error: SpekError) -> str:
+def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:
     """Who uses the device that the kernel could not claim."""
     runs = _runs(kernel)
-    suspects = list(request.devices)
+    suspects = list(on)
     if error.blamed is not None and error.blamed[0] == "target":
         suspects = [suspects[error.blamed[1]]]
     texts = []
@@ -199,14 +218,13 @@ def _busy_text(kernel: Kernel, request: Request, error: SpekError) -> str:
     return ". ".join(texts) or error.message
 
 
-def _blamed_name(request: Request, error: SpekError) -> str:
+def _blamed_name(config: RunConfig, on: Sequence[Device], error: SpekError) -> str:
     """What the user calls the part of the request that the kernel blames."""
     if error.blamed is None:
         return ""
     kind, index = error.blamed
-    config = request.config
     names: dict[str, list[str]] = {
-        "target": [device.path for device in request.devices],
+        "target": [device.path for device in on],
         "worker": [f"worker on CPU {cpu}" for cpu in config.cpus],
         "stream": [f"stream '{one.name}'" for one in config.streams],
         "asu": [f"asu '{one.name}'" for one in config.asus],
@@ -253,17 +271,27 @@ def follow(
     rows: list[IntervalRow] = []
     measured = 0
     stopping = False
+    told = ""
     while True:
         info = kernel.run_get(run)
         news = _new_rows(kernel, info, rows)
         measured += sum(row.read.ios + row.write.ios for row in news if row.phase is Phase.MEASURE)
+        if observer is not None:
+            observer.note(news)
         figures: list[Figures] = [
             figures_of(
-                row, info.started_ns, len(info.workers), observer.machine(row) if observer else None
+                row,
+                info.started_ns,
+                len(info.workers),
+                observer.machine(row) if observer else None,
+                observer.watts(row) if observer else None,
             )
             for row in news
         ]
         progress.show(clock_of(info, measured), figures)
+        if observer is not None and observer.trouble() != told:
+            told = observer.trouble()
+            progress.note(told)
         if log is not None and (trouble := log.trouble()):
             progress.note(trouble)
         if info.state is RunState.DONE or (interrupts.count and not owned):
@@ -288,6 +316,7 @@ def conclude(
     rows: list[IntervalRow],
     observer: Observer | None = None,
     log: IoLog | None = None,
+    verified: VerifyResult | None = None,
 ) -> Result:
     """The result of a run, as far as it has come."""
     after = []
@@ -296,10 +325,13 @@ def conclude(
         same = device is not None and device.diskseq == facts.diskseq
         after.append(devices.read_stat(device) if device is not None and same else None)
     prober = observer.finish(info) if observer is not None else None
+    metered = observer.power(info, rows) if observer is not None else None
+    if observer is not None and (trouble := observer.trouble()):
+        plan.remarks.append(trouble)
     cells = kernel.stats(plan.run)
     ios = sum(cell.ios + cell.errors for cell in cells)
     logged = log.finish(plan, info, ios) if log is not None else None
-    return build(plan, info, cells, rows, after, prober, logged)
+    return build(plan, info, cells, rows, after, prober, logged, metered, verified)
 
 
 def _new_rows(kernel: Kernel, info: RunInfo, rows: list[IntervalRow]) -> list[IntervalRow]:
@@ -318,7 +350,7 @@ def _pause_s(info: RunInfo) -> float:
     return max(POLL_MIN_S, min(POLL_S, info.interval_ns / 1e9)) if info.interval_ns else POLL_S
 
 
-def _abandon(kernel: Kernel, run: int) -> None:
+def abandon(kernel: Kernel, run: int) -> None:
     """Something failed: end the run and give the devices back, as far as that is possible."""
     with contextlib.suppress(SpekError):
         if kernel.run_get(run).state is not RunState.READY:
@@ -344,6 +376,8 @@ def wait_done(
 
 def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
     """What the program's exit code says about a result."""
+    if result.verify is not None and result.verify.mismatches:
+        return ExitCode.DATA_ERRORS
     if interrupts.count:
         return interrupts.exit_code
     return ExitCode.OK if result.outcome.ok else ExitCode.RUN_FAILED

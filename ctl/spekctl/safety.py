@@ -25,6 +25,11 @@ from spekctl.records import RunInfo, RunState
 
 _BLKGETDISKSEQ = 0x80081280
 
+# How a device can be open. Who only reads loses nothing but the sense of what was read; udev and
+# the like do it all the time.
+WRITERS = frozenset({os.O_WRONLY, os.O_RDWR})
+EVERYBODY = WRITERS | {os.O_RDONLY}
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -58,7 +63,8 @@ def explain_busy(device: Device, runs: Iterable[RunInfo] = (), roots: Roots = RO
         if any((one.major, one.minor) == (device.major, device.minor) for one in run.targets):
             texts.append(f"run {run.id} of spek ({run.name}) uses it")
     if not texts:
-        texts = [f"{text} (perhaps with an exclusive claim)" for text in _openers(device, roots)]
+        openers = _openers(device, roots, EVERYBODY)
+        texts = [f"{text} (perhaps with an exclusive claim)" for text in openers]
     if not texts:
         return "somebody in the kernel holds it exclusively, and sysfs does not say who"
     return "; ".join(texts)
@@ -100,9 +106,17 @@ def check_named(some: Sequence[Device], destroy: Sequence[str]) -> None:
 
 
 def check_write(
-    device: Device, diskseq: int, destroy: Sequence[str], write_allowed: bool
+    device: Device,
+    diskseq: int,
+    destroy: Sequence[str],
+    write_allowed: bool,
+    roots: Roots = ROOTS,
 ) -> str | None:
-    """Refuse to write unless the user may lose what is there; a remark if something is lost."""
+    """Refuse to write unless the user may lose what is there; a remark if something is lost.
+
+    Called under the claim, which keeps out everybody who claims. Who uses the device without a
+    claim is looked for here, and is no less in the way: --destroy does not help.
+    """
     if not write_allowed:
         refuse_without_write([device])
     if device.read_only:
@@ -112,6 +126,9 @@ def check_write(
             f"{device.path} is a zoned device that must be written in the order of its zones;"
             " no workload does that yet"
         )
+    in_use = [holder.text for holder in holders(device, roots)] + _openers(device, roots, WRITERS)
+    if in_use:
+        raise RefusedError(f"{device.path} is in use: {'; '.join(in_use)}")
     found = signatures_on(device, diskseq)
     if not found:
         return None
@@ -242,19 +259,31 @@ def _loops(numbers: dict[str, str], roots: Roots) -> list[Holder]:
     return found
 
 
-def _openers(device: Device, roots: Roots) -> list[str]:
-    """Processes that have the device open."""
+def _openers(device: Device, roots: Roots, modes: frozenset[int]) -> list[str]:
+    """Other processes that have the device open in one of the @modes. Whether they claimed it is
+    not to be seen: the kernel forgets that flag of an open file."""
     found: dict[str, None] = {}
     numbers = set(_numbers(device, roots))
     for pid in _list(roots.proc):
-        if not pid.isdigit():
+        if not pid.isdigit() or pid == str(os.getpid()):
             continue
         for fd in _list(roots.proc / pid / "fd"):
-            if _number_of(str(roots.proc / pid / "fd" / fd)) in numbers:
-                name = _read(roots.proc / pid / "comm") or "?"
-                found[f"process {pid} ({name}) has it open"] = None
-                break
+            if _number_of(str(roots.proc / pid / "fd" / fd)) not in numbers:
+                continue
+            mode = _open_mode(roots.proc / pid / "fdinfo" / fd)
+            if mode not in modes:
+                continue
+            name = _read(roots.proc / pid / "comm") or "?"
+            how = " for writing" if modes == WRITERS else ""
+            found[f"process {pid} ({name}) has it open{how}"] = None
+            break
     return list(found)[:5]
+
+
+def _open_mode(path: Path) -> int:
+    """O_RDONLY, O_WRONLY or O_RDWR of an open file; what can't be told counts as the last."""
+    match = re.search(r"^flags:\s*([0-7]+)$", _read(path), re.MULTILINE)
+    return int(match[1], 8) & os.O_ACCMODE if match else os.O_RDWR
 
 
 def _number_of(path: str) -> str:

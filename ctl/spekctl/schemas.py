@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from spekctl import curve, method, model, result, workload
+from spekctl import curve, method, model, result, verify_check, workload
+from spekctl.energy import report as energy
 
 
 def texts() -> dict[Path, str]:
@@ -16,6 +17,8 @@ def texts() -> dict[Path, str]:
         result.SCHEMA_FILE: result.json_schema(),
         curve.SCHEMA_FILE: curve.json_schema(),
         method.SCHEMA_FILE: method.json_schema(),
+        verify_check.SCHEMA_FILE: verify_check.json_schema(),
+        energy.SCHEMA_FILE: energy.json_schema(),
     }
     return {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from spekctl import files
 from spekctl.errors import SpekError
 from spekctl.records import RunInfo
 from spekctl.result import Plan
@@ -31,7 +32,7 @@ def save(plan: Plan) -> None:
 def load(info: RunInfo) -> Plan | None:
     """The plan of this very run; None if it was started in another way or by an older module."""
     try:
-        plan = msgspec.json.decode(_path(info.id).read_bytes(), type=Plan)
+        plan = files.decode(_path(info.id).read_bytes(), Plan)
     except (OSError, msgspec.DecodeError):
         return None
     return plan if plan.started_ns == info.started_ns else None

@@ -6,7 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spekctl import units
-from spekctl.result import Cell, Distribution, LogResult, Result, TargetResult, Total, histogram_of
+from spekctl.result import (
+    Cell,
+    Distribution,
+    LogResult,
+    RailPower,
+    Result,
+    TargetResult,
+    Total,
+    histogram_of,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -167,6 +176,7 @@ def _footer(result: Result) -> list[str]:
     lines.append(_workers_line(result))
     if result.prober is not None:
         lines.append(_machine_line(result))
+    lines += _power_lines(result)
     service = result.totals.all.times.service
     if service is not None:
         mean, p50, p99, longest = _times(service, ("mean", "p50", "p99", "max"))
@@ -184,11 +194,21 @@ def _footer(result: Result) -> list[str]:
                 f"{target.facts.path} itself counted {target.disk.reads:,} reads and"
                 f" {target.disk.writes:,} writes, spek sent {target.reads:,} and {target.writes:,}"
             )
-        if target.disk_agrees is None and target.disk is None:
+        if target.backend == "scsi":
+            lines.append(f"{target.facts.path} does not count what comes as SCSI commands")
+        elif target.disk_agrees is None and target.disk is None:
             lines.append(f"{target.facts.path} keeps no statistics to compare with")
     if outcome.errors_by_cause:
         causes = ", ".join(f"{name} {count:,}" for name, count in outcome.errors_by_cause.items())
         lines.append(f"errors by cause: {causes}")
+    for said in outcome.senses:
+        lines.append(f"{said.count:,} requests: {said.sense.text}")
+    if outcome.sense_others:
+        lines.append(f"{outcome.sense_others:,} requests: other causes")
+    if result.verify is not None:
+        from spekctl.verify import lines_of
+
+        lines += lines_of(result.verify)
     if result.log is not None:
         lines.append(_log_line(result.log))
     if result.intervals_dropped:
@@ -242,6 +262,38 @@ def _machine_line(result: Result) -> str:
             if column in machine:
                 parts.append(f"{_ratio(machine[column] / seconds / iops)} {text} per I/O")
     return "; ".join(parts)
+
+
+def _power_lines(result: Result) -> list[str]:
+    """Watts and joules by rail, what the load took of them, and how far that is true."""
+    power = result.power
+    if power is None:
+        return [result.power_text] if result.power_text else []
+    total, cost = power.measure.total, power.measure.efficiency
+    lines = [f"power: {_watts(total)}, {units.format_joules(total.joules)}"]
+    if len(power.measure.rails) > 1:
+        lines += [f"  {rail.name}: {_watts(rail)}, {units.format_joules(rail.joules)}"
+                  for rail in power.measure.rails]  # fmt: skip
+    if cost is not None:
+        less = f" less {units.format_watts(power.baseline_w)}" if power.baseline_w else ""
+        lines.append(
+            f"power per load{less}: {units.format_rate(cost.iops_per_w)} IOPS/W,"
+            f" {cost.mw_per_iops:.3g} mW/IOPS, {cost.mib_s_per_w:.3g} MiB/s/W,"
+            f" {units.format_joules(cost.j_per_gib)}/GiB"
+        )
+    if power.uncertainty_j and total.joules:
+        lines.append(
+            f"energy is known to {power.uncertainty_j / abs(total.joules):.2%}:"
+            f" time stamps within {units.format_ns(power.uncertainty_ns)}, and the least steps"
+        )
+    return lines + ([result.power_text] if result.power_text else [])
+
+
+def _watts(rail: RailPower) -> str:
+    if rail.mean_w is None or rail.min_w is None or rail.max_w is None:
+        return "unknown"
+    low, high = units.format_watts(rail.min_w), units.format_watts(rail.max_w)
+    return f"{units.format_watts(rail.mean_w)} ({low} to {high})"
 
 
 def _ratio(value: float) -> str:

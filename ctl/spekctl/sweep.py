@@ -14,6 +14,7 @@ from spekctl import files, points
 from spekctl.client import Kernel
 from spekctl.curve import KIND, VERSION, Curve, Load, Point
 from spekctl.errors import ExitCode
+from spekctl.metering import Wish
 from spekctl.result import Result
 from spekctl.result import encode as encode_result
 from spekctl.run import Interrupts, Request
@@ -44,6 +45,7 @@ class Sweep:
     done: list[Point] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     first: Result | None = None
+    mismatches: int = 0  # wrong blocks of all verified points
 
     def measure(
         self,
@@ -51,6 +53,7 @@ class Sweep:
         view: SeriesProgress,
         interrupts: Interrupts,
         prober_ns: int | None,
+        power: Wish | None = None,
     ) -> None:
         """Measure all loads, until the user or a run that cannot go to its end says stop."""
         rest_s = sum(one.seconds for one in self.planned)
@@ -58,10 +61,12 @@ class Sweep:
             rest_s -= one.seconds
             title = f"point {index + 1} of {len(self.planned)}, {one.load}"
             view.begin(title, one.seconds, rest_s)
-            result = points.measure(kernel, one.request, view, interrupts, prober_ns)
+            result = points.measure(kernel, one.request, view, interrupts, prober_ns, power)
             completed = result.outcome.reason == "completed"
             kept = self._keep(index, one.load, result)
             self.first = self.first or result
+            if result.verify is not None:
+                self.mismatches += result.verify.mismatches
             self.remarks += [text for text in result.remarks if text not in self.remarks]
             if interrupts.count and not completed:
                 self.remarks.append(f"interrupted at {one.load}: that point is missing")
@@ -100,6 +105,8 @@ class Sweep:
 
     def exit_code(self, interrupts: Interrupts) -> ExitCode:
         """What the program's exit code says about it."""
+        if self.mismatches:
+            return ExitCode.DATA_ERRORS
         if interrupts.count:
             return interrupts.exit_code
         fine = len(self.done) == len(self.planned) and all(one.ok for one in self.done)

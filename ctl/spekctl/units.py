@@ -36,8 +36,18 @@ _NUMBER = re.compile(r"^([0-9]+(?:\.[0-9]+)?) ?([a-zA-Zµ]*)$", re.ASCII)
 _NUMBER_MICRO = re.compile(r"^([0-9]+(?:\.[0-9]+)?) ?µs$")
 
 
+# Nobody writes a number with more digits; Python refuses 4301, and reckons long with fewer.
+LONGEST_NUMBER = 100
+
+
+def _check_length(text: str, what: str) -> None:
+    if len(text) > LONGEST_NUMBER:
+        raise UsageError(f"'{text[:20]}...' is too long for {what}: {len(text)} characters")
+
+
 def parse_duration_ns(text: str, *, bare_seconds: bool = False) -> int:
     """``500ms``, ``10s``, ``1.5h`` as nanoseconds. Only 0 needs no unit, unless @bare_seconds."""
+    _check_length(text, "a duration")
     cleaned = text.strip()
     micro = _NUMBER_MICRO.match(cleaned)
     if micro:
@@ -66,6 +76,7 @@ def parse_size(value: int | str) -> int:
         if value < 0:
             raise UsageError(f"{value} is not a size: it is negative")
         return value
+    _check_length(value, "a size")
     match = _NUMBER.match(value.strip())
     if not match:
         raise UsageError(f"'{value}' is not a size; write for example 512, 4KiB or 10GiB")
@@ -88,6 +99,7 @@ def parse_size(value: int | str) -> int:
 
 def parse_percent(text: str) -> Fraction:
     """``12.5%`` as an exact fraction of one."""
+    _check_length(text, "a percentage")
     match = re.match(r"^([0-9]+(?:\.[0-9]+)?) ?%$", text.strip(), re.ASCII)
     if not match:
         raise UsageError(f"'{text}' is not a percentage; write for example 70% or 3.5%")
@@ -107,8 +119,9 @@ def share_to_ppm(share: Fraction, text: str) -> int:
 
 def parse_cpu_list(text: str) -> list[int]:
     """``0-3,8`` as CPU numbers in the order written, each once."""
-    cpus: list[int] = []
+    cpus: dict[int, None] = {}  # a set that keeps its order
     for part in text.split(","):
+        _check_length(part, "a CPU")
         match = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", part.strip(), re.ASCII)
         if not match:
             raise UsageError(f"'{text}' is not a list of CPUs; write for example 0-3,8")
@@ -116,8 +129,8 @@ def parse_cpu_list(text: str) -> list[int]:
         last = int(match.group(2)) if match.group(2) else first
         if last < first or last > 65535:
             raise UsageError(f"'{part.strip()}' is not a range of CPUs")
-        cpus.extend(cpu for cpu in range(first, last + 1) if cpu not in cpus)
-    return cpus
+        cpus.update(dict.fromkeys(range(first, last + 1)))
+    return list(cpus)
 
 
 def parse_numbers(text: str, *, whole: bool = True, at_most: int = 1000) -> list[int | float]:
@@ -128,6 +141,7 @@ def parse_numbers(text: str, *, whole: bool = True, at_most: int = 1000) -> list
     digits = "[0-9]+" if whole else r"[0-9]+(?:\.[0-9]+)?"
     found: list[Fraction] = []
     for part in text.split(","):
+        _check_length(part, "a number")
         match = re.fullmatch(rf"({digits})(?:-({digits})(?::({digits}))?)?", part.strip(), re.ASCII)
         if not match:
             raise UsageError(
@@ -147,6 +161,15 @@ def parse_numbers(text: str, *, whole: bool = True, at_most: int = 1000) -> list
     if len(unique) > at_most:
         raise UsageError(f"'{text}' is more than {at_most} numbers")
     return [int(one) if one.denominator == 1 else float(one) for one in unique]
+
+
+def parse_watts(text: str) -> float:
+    """``12.5``, ``12.5W``, ``800mW`` as watts; not negative."""
+    _check_length(text, "a power")
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(mW|W|kW)?\s*", text)
+    if match is None:
+        raise UsageError(f"'{text}' is not a power; write 12.5, 12.5W or 800mW")
+    return float(match[1]) * {"mW": 1e-3, None: 1.0, "W": 1.0, "kW": 1e3}[match[2]]
 
 
 def format_cpu_list(cpus: Iterable[int]) -> str:
@@ -203,6 +226,21 @@ def format_rate(per_second: float) -> str:
     if per_second == 0:
         return "0"
     return f"{per_second:,.0f}" if per_second >= 100 else f"{_three_digits(per_second)}"
+
+
+def format_watts(watts: float) -> str:
+    """Power for people: three significant digits."""
+    if 0 < abs(watts) < 0.9995:
+        return f"{watts * 1000:.3g} mW"
+    return f"{'-' if watts < 0 else ''}{_three_digits(abs(watts))} W"
+
+
+def format_joules(joules: float) -> str:
+    """Energy for people: three significant digits."""
+    for size, unit in ((1e6, "MJ"), (1e3, "kJ"), (1.0, "J")):
+        if abs(joules) >= size * 0.9995:
+            return f"{'-' if joules < 0 else ''}{_three_digits(abs(joules) / size)} {unit}"
+    return f"{joules * 1000:.3g} mJ"
 
 
 def _three_digits(value: float) -> str:

@@ -105,7 +105,9 @@ def parse(text: str) -> WorkloadFile:
     """A workload from the text of its file."""
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError as error:
+        raise UsageError("not valid TOML: it is nested too deeply") from error
+    except ValueError as error:  # tomllib's own, and Python's for a number that is too long
         raise UsageError(f"not valid TOML: {_lower_first(str(error))}") from error
     _check_keys(data, msgspec.inspect.type_info(WorkloadFile), "")
     try:

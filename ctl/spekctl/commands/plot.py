@@ -251,6 +251,39 @@ def _curve(
     )
 
 
+@command.command("power")
+@_files
+@_labels
+@_common
+def power(
+    inputs: tuple[Path, ...],
+    outputs: tuple[Path, ...],
+    title: str,
+    dpi: int,
+    labels: tuple[str, ...],
+) -> int:
+    """Power against throughput of load CURVEs and REPORTs, or over the time of one RESULT.
+
+    Of curves, several are compared, and mW per I/O per s is below, less the baseline of their runs.
+    """
+    from spekctl.plots import source, style
+
+    _check_labels(labels, inputs)
+    kinds = [source.Kind.CURVE, source.Kind.REPORT]
+    if len(inputs) == 1:
+        kinds.append(source.Kind.RESULT)
+    found = [source.expect(path, kinds, "a picture of power") for path in inputs]
+    style.require()
+    from spekctl.plots import power as picture
+
+    def draw() -> Figure:
+        if found[0] is source.Kind.RESULT:
+            return picture.draw_line(picture.of_result(inputs[0]), title)
+        return picture.draw_curves([source.load_points(path) for path in inputs], title, labels)
+
+    return _deliver(draw, outputs, f"{inputs[0].stem}-power", dpi)
+
+
 @command.command("cdf")
 @_files
 @click.option(

@@ -21,6 +21,7 @@ Examples:
   spekctl run random-read-4k --device /dev/nvme0n1 --time 30s
   spekctl run spc1 --bsu 50 --device /dev/sdb --ramp 10s --time 60s --write -o out.json
   spekctl run mixed-70-30-8k --rate 5000 --device /dev/sdb --device /dev/sdc --write
+  spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
 """
 
 
@@ -53,12 +54,21 @@ Examples:
 @options.spin
 @options.max_errors
 @options.data
+@options.verify
+@click.option(
+    "--verify-state",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="With --verify: keep what was written in FILE, to check it again with `spekctl verify`.",
+)
 @options.hrrw
 @options.iops_per_bsu
 @options.stripe
 @click.option("--detach", is_flag=True, help="Start, print the number of the run, and leave.")
 @options.prober_interval
 @options.no_prober
+@options.power_feed
+@options.power_baseline
 @click.option(
     "-o",
     "--output",
@@ -105,12 +115,15 @@ class _Asked:
     detach: bool
     prober_ns: int
     no_prober: bool
+    power_feeds: tuple[str, ...]
+    power_baseline: str | None
     output: Path | None
     log: Path | None
     log_buffer: int | None
     as_json: bool
     progress: str
     dry_run: bool
+    verify_state: Path | None
 
 
 def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
@@ -118,9 +131,10 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
 
     subject = request.find(name, asked.devices)
     wanted = request.build(subject, shape, asked.destroy, asked.detach)
+    power = options.power_of(asked.power_feeds, asked.power_baseline)
     request.check_destroy(wanted)
     files.check_writable(asked.output)
-    wanted = _with_log(wanted, asked)
+    wanted = _with_log(_with_state(wanted, asked), asked)
     if asked.dry_run:
         from spekctl.commands.show import print_numbers
 
@@ -138,13 +152,28 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
             view = progress.choose(asked.progress, subject.title)
             try:
                 prober_ns = None if asked.no_prober else asked.prober_ns
-                result = points.measure(kernel, wanted, view, interrupts, prober_ns)
+                result = points.measure(kernel, wanted, view, interrupts, prober_ns, power)
             finally:
                 view.close()
             deliver(result, asked.output, asked.as_json)
             return int(run.exit_code_of(result, interrupts))
     finally:
         kernel.close()
+
+
+def _with_state(request: Request, asked: _Asked) -> Request:
+    """The request with a file for what it writes, if one is wanted and possible."""
+    if asked.verify_state is None:
+        return request
+    if request.config.data != "stamped":
+        raise UsageError("--verify-state needs --verify as well")
+
+    import dataclasses
+
+    from spekctl import files
+
+    files.check_writable(asked.verify_state)
+    return dataclasses.replace(request, verify_state=asked.verify_state)
 
 
 def _with_log(request: Request, asked: _Asked) -> Request:

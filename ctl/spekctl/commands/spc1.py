@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -49,87 +50,129 @@ Limits (--limit) if not given; shares, not per cent:
 """
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+# What shapes a test, but for the devices.
+_OPTIONS = (
+    options.write,
+    options.destroy,
+    click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Folder for the report, the result of each phase and the state of the test.  [name"
+        " of the command and names of the devices]",
+    ),
+    click.option("--resume", is_flag=True, help="Go on with the test in --out."),
+    click.option("--quick", is_flag=True, help="Minutes instead of hours: for a first look."),
+    click.option(
+        "--max-response",
+        "response_ns",
+        type=options.DURATION_WITH_UNIT,
+        default="30ms",
+        show_default=True,
+        help="Mean response time that every phase has to keep.",
+    ),
+    click.option(
+        "--limit",
+        "limits",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Another limit than ours; names and values are below. May be given several times.",
+    ),
+    click.option(
+        "--start-bsu",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Where the search begins; it doubles from there.",
+    ),
+    click.option(
+        "--max-bsu",
+        type=click.IntRange(1),
+        default=60000,
+        show_default=True,
+        metavar="N",
+        help="Where it ends if the device is faster than that.",
+    ),
+    click.option(
+        "--resolution",
+        "resolution_percent",
+        type=click.FloatRange(0, 50),
+        metavar="P",
+        help="End the search when it is that exact, in per cent; 0: to 1 BSU.",
+    ),
+    click.option(
+        "--sustain", "sustain_ns", type=options.DURATION, help="Length of the sustained run."
+    ),
+    click.option("--iops-time", "iops_ns", type=options.DURATION, help="Length of runs at 100 %."),
+    click.option(
+        "--ramp-time", "phase_ns", type=options.DURATION, help="Length of runs at 95 to 10 %."
+    ),
+    click.option(
+        "--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement."
+    ),
+    click.option(
+        "--search-time",
+        "search_ns",
+        type=options.DURATION,
+        help="Length of each point of the search.",
+    ),
+    click.option(
+        "--keep-going",
+        is_flag=True,
+        help="Do the other phases even if one misses the response limit or had I/O errors.",
+    ),
+    options.workers,
+    options.cpus,
+    options.seed,
+    options.hrrw,
+    options.iops_per_bsu,
+    options.stripe,
+    options.backend,
+    options.polled,
+    options.max_outstanding,
+    options.batch,
+    options.spin,
+    options.data,
+    options.prober_interval,
+    options.no_prober,
+    options.power_feed,
+    options.power_baseline,
+    click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output."),
+    options.progress,
+)
+
+
+def method_options(function: F) -> F:
+    """Give a command all options of a test but the devices."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.devices
-@options.write
-@options.destroy
+@method_options
 @click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Folder for the report (report.json), the result of each phase and the state of the"
-    " test.  [spc1-NAMES of the devices]",
-)
-@click.option("--resume", is_flag=True, help="Go on with the test in --out.")
-@click.option("--quick", is_flag=True, help="Minutes instead of hours: for a first look.")
-@click.option(
-    "--max-response",
-    "response_ns",
-    type=options.DURATION_WITH_UNIT,
-    default="30ms",
-    show_default=True,
-    help="Mean response time that every phase has to keep.",
-)
-@click.option(
-    "--limit",
-    "limits",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Another limit than ours; names and values are below. May be given several times.",
-)
-@click.option(
-    "--start-bsu",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Where the search begins; it doubles from there.",
-)
-@click.option(
-    "--max-bsu",
-    type=click.IntRange(1),
-    default=60000,
-    show_default=True,
-    metavar="N",
-    help="Where it ends if the device is faster than that.",
-)
-@click.option(
-    "--resolution",
-    "resolution_percent",
-    type=click.FloatRange(0, 50),
-    metavar="P",
-    help="End the search when it is that exact, in per cent; 0: to 1 BSU.",
-)
-@click.option("--sustain", "sustain_ns", type=options.DURATION, help="Length of the sustained run.")
-@click.option("--iops-time", "iops_ns", type=options.DURATION, help="Length of runs at 100 %.")
-@click.option(
-    "--ramp-time", "phase_ns", type=options.DURATION, help="Length of runs at 95 to 10 %."
-)
-@click.option("--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement.")
-@click.option(
-    "--search-time", "search_ns", type=options.DURATION, help="Length of each point of the search."
-)
-@click.option(
-    "--keep-going",
+    "--persistence",
     is_flag=True,
-    help="Do the other phases even if one misses the response limit or had I/O errors.",
+    help="Afterwards, write stamped blocks at 25 % of the load, and check that they are still there"
+    " after the devices were detached and attached again: by --reattach, or by hand and then"
+    " --resume.",
 )
-@options.workers
-@options.cpus
-@options.seed
-@options.hrrw
-@options.iops_per_bsu
-@options.stripe
-@options.backend
-@options.polled
-@options.max_outstanding
-@options.batch
-@options.spin
-@options.data
-@options.prober_interval
-@options.no_prober
-@click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
-@options.progress
+@click.option(
+    "--persistence-time",
+    "persistence_ns",
+    type=options.DURATION,
+    help="How long it writes.  [10m, --quick 20s]",
+)
+@click.option(
+    "--reattach",
+    metavar="COMMAND",
+    help="Shell command that detaches and attaches the devices; they must be back in a minute.",
+)
 def command(**given: Any) -> int:
     """Do the whole SPC-1-like method on one device, or on several that are striped.
 
@@ -146,14 +189,14 @@ def command(**given: Any) -> int:
     SPC-1-like and unaudited.
 
     Ctrl-C keeps the phases that are done; --resume goes on after the last of them. The exit code
-    is 0 if all limits are met and 1 if one is missed or a phase failed.
+    is 0 if all limits are met and 1 if one is missed or a phase failed, or if persistence was asked
+    for and is not shown.
     """
-    asked = _Asked(**{key: given.pop(key) for key in _Asked.__dataclass_fields__ if key in given})
-    return _spc1(asked, given)
+    return _spc1(*Asked.split(given))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """Options that do not decide what is measured."""
 
     devices: tuple[str, ...]
@@ -165,14 +208,26 @@ class _Asked:
     keep_going: bool
     prober_ns: int
     no_prober: bool
+    power_feeds: tuple[str, ...]
+    power_baseline: str | None
     as_json: bool
     progress: str
+    persistence: bool = False
+    persistence_ns: int | None = None
+    reattach: str | None = None
+
+    @classmethod
+    def split(cls, given: dict[str, Any]) -> tuple[Asked, dict[str, Any]]:
+        """These options, and all others."""
+        mine = {key: given[key] for key in cls.__dataclass_fields__ if key in given}
+        return cls(**mine), {key: value for key, value in given.items() if key not in mine}
 
 
-def _spc1(asked: _Asked, given: dict[str, Any]) -> int:
+def _spc1(asked: Asked, given: dict[str, Any]) -> int:
     from spekctl import client, files, method_state, run, series
 
-    work = _method(asked, given)
+    _check_persistence(asked)
+    work = method_of(asked, given)
     if asked.resume:
         work.resume()
     elif method_state.exists(work.folder):
@@ -188,22 +243,42 @@ def _spc1(asked: _Asked, given: dict[str, Any]) -> int:
             ended = False
             try:
                 ended = work.carry_out(kernel, view, interrupts)
+                if ended and asked.persistence:
+                    ended = _persist(work, asked, view, interrupts)
             except SpekError as error:
                 if not interrupts.count:
-                    raise _with_advice(work, error) from error
+                    raise with_advice(work, error) from error
             finally:
                 view.close()
                 report = _deliver(work, asked.as_json)
             if not ended:
-                click.echo(f"spekctl: interrupted; {_kept(work)}", err=True)
+                click.echo(f"spekctl: interrupted; {kept(work)}", err=True)
                 return int(interrupts.exit_code)
             return int(ExitCode.OK if report is not None and report.passed else ExitCode.RUN_FAILED)
     finally:
         kernel.close()
 
 
-def _method(asked: _Asked, given: dict[str, Any]) -> Method:
-    """The test that is asked for; everything about it that can be checked beforehand is."""
+def _check_persistence(asked: Asked) -> None:
+    if not asked.persistence and (asked.persistence_ns is not None or asked.reattach is not None):
+        raise UsageError("--persistence-time and --reattach need --persistence as well")
+    if asked.persistence_ns == 0:
+        raise UsageError("--persistence-time must be more than 0")
+
+
+def _persist(work: Method, asked: Asked, view: Any, interrupts: Any) -> bool:
+    from spekctl import client, method_persist
+
+    default_ns = method_persist.QUICK_NS if asked.quick else method_persist.STANDARD_NS
+    time_ns = asked.persistence_ns or default_ns
+    return method_persist.carry_out(work, client.connect, view, interrupts, time_ns, asked.reattach)
+
+
+def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Method:
+    """The test that is asked for; everything about it that can be checked beforehand is.
+
+    @name is what its folder is called after if the user gives no other.
+    """
     from spekctl import request
     from spekctl.method import WORKLOAD, Shape
     from spekctl.method_run import Method
@@ -221,10 +296,11 @@ def _method(asked: _Asked, given: dict[str, Any]) -> Method:
     return Method(
         subject=subject,
         parameters=_parameters(given, shape, asked.quick),
-        folder=asked.out or Path(f"{WORKLOAD}-{names}"),
+        folder=asked.out or Path(f"{name}-{names}"),
         destroy=asked.destroy,
         keep_going=asked.keep_going,
         prober_ns=None if asked.no_prober else asked.prober_ns,
+        power=options.power_of(asked.power_feeds, asked.power_baseline),
     )
 
 
@@ -308,7 +384,7 @@ def _deliver(work: Method, as_json: bool) -> Report | None:
     return report
 
 
-def _kept(work: Method) -> str:
+def kept(work: Method) -> str:
     if not work.done:
         return "no phase was finished"
     count = len(work.done)
@@ -316,9 +392,9 @@ def _kept(work: Method) -> str:
     return f"{phases} kept in {work.folder}, --resume goes on after {work.done[-1].step.name}"
 
 
-def _with_advice(work: Method, error: SpekError) -> SpekError:
+def with_advice(work: Method, error: SpekError) -> SpekError:
     """The same failure, and what is left of the test."""
     if not work.done:
         return error
-    text = f"{error.message}; {_kept(work)}"
+    text = f"{error.message}; {kept(work)}"
     return type(error)(text, errno=error.errno, operation=error.operation)

@@ -49,6 +49,7 @@ def command(as_json: bool) -> int:
 def _row(info: RunInfo) -> list[str]:
     from spekctl.progress import clock_of, phase_word
     from spekctl.records import Reason, RunState, word
+    from spekctl.sense import first_error
     from spekctl.units import format_clock
 
     clock = clock_of(info)
@@ -60,7 +61,7 @@ def _row(info: RunInfo) -> list[str]:
     if info.write:
         remarks.append("writes")
     if info.errors:
-        remarks.append(f"{info.errors} errors, the first: {info.first_error}")
+        remarks.append(f"{info.errors} errors, the first: {first_error(info)}")
     if info.backlog:
         remarks.append(f"backlog {info.backlog}")
     if info.state is RunState.DRAINING or info.reason is Reason.DEVICE_GONE:

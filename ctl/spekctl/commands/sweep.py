@@ -56,11 +56,14 @@ Examples:
 @options.spin
 @options.max_errors
 @options.data
+@options.verify
 @options.hrrw
 @options.iops_per_bsu
 @options.stripe
 @options.prober_interval
 @options.no_prober
+@options.power_feed
+@options.power_baseline
 @click.option(
     "-o",
     "--output",
@@ -85,7 +88,8 @@ def command(workload: str, **given: Any) -> int:
     says how many times longer than the run it would take to work off what arrived in it.
 
     The result is a table, or CSV, or JSON, with a line for each load. Ctrl-C keeps the points
-    that were measured. The exit code is that of a failed run if any run failed.
+    that were measured. The exit code is that of a failed run if any run failed, and 6 if --verify
+    found wrong data at any load.
     """
     asked = _Asked(**{key: given.pop(key) for key in _Asked.__dataclass_fields__ if key in given})
     loads = _loads({key: given.pop(key) for key in ("bsu", "rate", "depth")})
@@ -100,6 +104,8 @@ class _Asked:
     destroy: tuple[str, ...]
     prober_ns: int
     no_prober: bool
+    power_feeds: tuple[str, ...]
+    power_baseline: str | None
     output: Path | None
     keep: Path | None
     as_json: bool
@@ -126,6 +132,7 @@ def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -
     if asked.as_json and asked.as_csv:
         raise UsageError("--json and --csv exclude each other: both go to standard output")
     subject = request.find(name, asked.devices)
+    power = options.power_of(asked.power_feeds, asked.power_baseline)
     planned = []
     for load in loads:
         wanted = request.build(subject, {**shape, load.kind: load.value}, asked.destroy)
@@ -142,7 +149,7 @@ def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -
             view = series.SeriesProgress(asked.progress, subject.title)
             prober_ns = None if asked.no_prober else asked.prober_ns
             try:
-                work.measure(kernel, view, interrupts, prober_ns)
+                work.measure(kernel, view, interrupts, prober_ns, power)
             except SpekError:
                 if not interrupts.count:
                     raise

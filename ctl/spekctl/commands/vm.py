@@ -34,14 +34,20 @@ from spekctl.vm.disks import HELP as DISK_HELP
     help="Deterministic: one CPU, and the guest's clock counts instructions (1 ns each). "
     "Times read in the guest are then costs in instructions, equal on every machine.",
 )
-@click.option("--timeout", metavar="TIME", help="End the guest after so long (90s, 10m).")
+@click.option(
+    "--timeout",
+    metavar="TIME",
+    help="End the guest after so long (90s, 10m). Its "
+    "console then ends with what its CPUs were doing; SIGQUIT ends it in the same way.",
+)
 @click.option(
     "--share",
     multiple=True,
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, resolve_path=True),
     help="A directory that the guest may write to. The current one always is, unless it is /. "
-    "Everything else of this machine's file system is there to read only.",
+    "Everything else of this machine's file system is there to read only; programs, libraries and "
+    "spekctl are read once, so what changes in them while the guest runs is not seen.",
 )
 @click.option(
     "--console",
@@ -79,6 +85,7 @@ def command(
     spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
     """
     from spekctl.vm.accel import choose_accel
+    from spekctl.vm.bytecode import compile_ahead
     from spekctl.vm.disks import parse_disks
     from spekctl.vm.kernels import find_kernel
     from spekctl.vm.modules import build_modules
@@ -102,6 +109,7 @@ def command(
     if Path.cwd() != Path("/"):
         folders.append(Path.cwd())
     modules = build_modules(chosen)
+    compile_ahead()
     guest = Guest(
         kernel=chosen,
         command=list(command) if plain else [sys.executable, "-m", "spekctl", *command],

@@ -77,7 +77,7 @@ def draw(
     powered = any(point.power is not None for curve in curves for point in curve.points)
     figure, axes = style.new_figure(
         [3.6, 2.6] + [1.8, 1.8] * powered,
-        title or _title(curves),
+        title or title_of(curves, "Load curve"),
         [curve.origin for curve in curves],
         share_x=False,
     )
@@ -85,18 +85,20 @@ def draw(
     _draw_response(axes[0], curves, names, log_scale)
     _draw_achieved(axes[1], curves, names)
     if powered:
-        _draw_power(axes[2], axes[3], curves)
+        draw_power(axes[2], axes[3], curves)
     for axis in axes:
         style.plain_numbers(axis.xaxis)
     _legend(axes[0], curves)
     return figure
 
 
-def _title(curves: Sequence[Curve]) -> str:
+def title_of(curves: Sequence[Curve], name: str) -> str:
+    """What is drawn, and of what."""
     if len(curves) == 1:
-        return f"Load curve: {curves[0].origin.what}"
+        return f"{name}: {curves[0].origin.what}"
     what = {curve.origin.workload for curve in curves}
-    return f"Load curves: {what.pop()}" if len(what) == 1 else "Load curves"
+    names = name if name == "Power" else f"{name}s"
+    return f"{names}: {what.pop()}" if len(what) == 1 else names
 
 
 def _draw_response(
@@ -170,18 +172,27 @@ def _draw_achieved(axes: Axes, curves: Sequence[Curve], names: Sequence[str]) ->
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handles=[axes.lines[-1]])
 
 
-def _draw_power(watts: Axes, each: Axes, curves: Sequence[Curve]) -> None:
-    """Watts, and what one I/O per second takes of them."""
+def draw_power(watts: Axes, each: Axes, curves: Sequence[Curve], names: Sequence[str] = ()) -> None:
+    """Watts, and what one I/O per second takes of them less the baseline."""
     for index, curve in enumerate(curves):
         points = [point for point in curve.points if point.power is not None]
         if not points:
             continue
         iops = [point.iops for point in points]
         power = [point.power.watts for point in points if point.power is not None]
-        per_io = [1000 * one / rate for one, rate in zip(power, iops, strict=True)]
-        part = Curve(curve.origin, points)
-        _line(watts, index, part, iops, power, "power")
-        _line(each, index, part, iops, per_io, "per I/O")
+        _line(
+            watts,
+            index,
+            Curve(curve.origin, points),
+            iops,
+            power,
+            names[index] if names else "power",
+        )
+        cost = [(one, one.efficiency.mw_per_iops) for one in points if one.efficiency is not None]
+        part = Curve(curve.origin, [one for one, _ in cost])
+        rates = [one.iops for one, _ in cost]
+        label = names[index] if names else "per I/O"
+        _line(each, index, part, rates, [value for _, value in cost], label)
     for axis, label in ((watts, "power (W)"), (each, "power per I/O rate\n(mW per I/O per s)")):
         axis.set_xlim(left=0)
         axis.set_ylim(bottom=0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from spekctl import units
+from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.plots.style import Origin
 
@@ -57,12 +57,12 @@ def kind_of(path: Path) -> Kind:
         if start == _PARQUET:
             return Kind.LOG
         if start[:1] == b"{":
-            label = msgspec.json.decode(path.read_bytes(), type=_Label)
+            label = files.decode(path.read_bytes(), _Label)
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}") from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except msgspec.DecodeError:
         pass  # no JSON, so not ours
     kind = _BY_LABEL.get((label.schema, label.kind))
     if kind is None:
@@ -98,7 +98,7 @@ def load_result(path: Path) -> Result:
     from spekctl.result import SCHEMA_VERSION, Result
 
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Result)
+        found = files.decode(path.read_bytes(), Result)
     except msgspec.DecodeError as error:
         raise UsageError(f"{path} is not a result that this spekctl knows: {error}") from error
     if found.schema_version != SCHEMA_VERSION:

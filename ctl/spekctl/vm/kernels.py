@@ -96,7 +96,8 @@ def find_kernel(wanted: str | None = None, *, installed: bool = True) -> Kernel:
     """The kernel that the user means, fetched if need be.
 
     @wanted: nothing (the running kernel, the newest installed one, the newest cached one, the
-    distribution's), a release or the beginning of one (6.12), or a built kernel tree.
+    distribution's), a release or the beginning of one (6.12), a built kernel tree, or a
+        directory with what a kernel's packages hold (boot, lib/modules).
     @installed: False looks at the cache and the packages only.
     """
     if wanted and (os.sep in wanted or wanted == "."):
@@ -119,6 +120,10 @@ def _kernel_tree(path: Path) -> Kernel:
     release = path / "include/config/kernel.release"
     if not path.is_dir():
         raise UsageError(f"there is no kernel tree {path}")
+    for name in _releases_in(path):
+        kernel = _kernel_in(path, name, "tree")
+        if kernel:
+            return kernel
     if not image.exists() or not release.exists():
         raise UsageError(f"{path} is not a built kernel tree: it has no {image.relative_to(path)}")
     return Kernel(release.read_text().strip(), image, path, None, "tree", build_tree=True)

@@ -9,6 +9,7 @@ nothing has to be read from a console:
     spek.out, .err  virtio-serial ports with the command's output, byte for byte
     hvc0            instead of those, a terminal, where our own output is one
     spek.ctl        "done" from the guest; spek.ctl.in: signals and window sizes to it
+    spek.mon        QEMU's monitor, to see where a guest stands that does not end
     console.log     the kernel's messages, for when things go wrong
 
 QEMU runs in a session of its own, together with a watcher that kills it when we die.
@@ -19,12 +20,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import selectors
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -32,14 +35,23 @@ from pathlib import Path
 from typing import Any
 
 from spekctl.errors import SpekError
+from spekctl.vm.bytecode import PACKAGE
 from spekctl.vm.cache import cache_dir
 from spekctl.vm.disks import Disk
 from spekctl.vm.kernels import Kernel
 
 GRACE_S = 15.0  # from a signal to the guest until it is killed
 DRAIN_S = 5.0  # from the end of the command until QEMU is killed
+LOOK_S = 10.0  # for the answers of a guest that does not end
 CONSOLE_TAIL = 25
 MODULES = Path("/lib/modules")
+HOST_TAG = "spek.host"
+
+# Timers, blocked tasks, what each CPU executes: printed by the guest's kernel if it still can. Then
+# QEMU's own view, which needs no kernel.
+_LOOK = ("sendkey alt-sysrq-q", "sendkey alt-sysrq-w", "sendkey alt-sysrq-l")
+_LOOK_INSIDE = ("info lapic 0", "info lapic 1", "info registers -a")
+_REGISTERS = re.compile(r"^(CPU#|R[A-Z0-9]+ *=|ES =|dumping|LVT|Timer|SPIV|ESR|ISR|IRR)")
 
 # The watcher's half of the session: when our end of the pipe closes, everything goes.
 _WATCHED = '{{ read -r _ <&{fd}; kill -KILL -$$; }} >/dev/null 2>&1 & exec {fd}<&-; exec "$@"'
@@ -53,6 +65,7 @@ class Guest:
     @modules: kernel modules loaded first, in order
     @share: directories that are writable in the guest; all else is read-only
     @icount: deterministic: one CPU, guest time is the number of instructions
+    @qemu: further arguments of QEMU
     @limit_s: the guest is killed after so long; 0 - never
     """
 
@@ -67,6 +80,7 @@ class Guest:
     cpus: int = 2
     memory: str = "1G"
     icount: bool = False
+    qemu: list[str] = field(default_factory=list)
     limit_s: float = 0.0
 
 
@@ -159,6 +173,25 @@ def _own_folder(parent: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent))
 
 
+def kept_folders(share: list[Path]) -> list[Path]:
+    """Programs, libraries, Python and spekctl: what a guest may keep in memory once it has read it,
+    which is then not seen to change on the host.
+
+    Of all other files it asks the host at each access. A directory that has to be writable is in
+    none of these.
+    """
+    paths = sysconfig.get_paths()
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    names = ["/usr/bin", "/usr/sbin", paths["stdlib"], paths["purelib"], paths["platlib"]]
+    names += [str(PACKAGE), *([f"/usr/lib/{multiarch}"] if multiarch else [])]
+    found: list[Path] = []
+    for folder in sorted({Path(name).resolve() for name in names}):
+        inside = any(one in folder.parents for one in found)
+        if folder.is_dir() and not inside and not any(folder in one.parents for one in share):
+            found.append(folder)
+    return found
+
+
 class _Run:
     """One boot of one guest."""
 
@@ -175,12 +208,14 @@ class _Run:
         self.term = _Channel(self.sockets, "spek.tty", (out if "out" in self.tty else err))
         self.done = _Channel(self.sockets, "spek.ctl", None)
         self.orders = _Channel(self.sockets, "spek.ctl.in", None)
-        self.channels = [self.out, self.err, self.term, self.done, self.orders]
+        self.monitor = _Channel(self.sockets, "spek.mon", None)
+        self.ports = [self.out, self.err, self.term, self.done, self.orders]
+        self.channels = [*self.ports, self.monitor]
         self.process: subprocess.Popen[bytes] | None = None
         self.pending_signals: list[int] = []
         self.interrupts = 0
         self.kill_at = float("inf")
-        self.kill_reason = ""
+        self.look = False
 
     @staticmethod
     def _terminals(fds: dict[str, int | None]) -> list[str]:
@@ -199,9 +234,12 @@ class _Run:
         return {
             "command": guest.command,
             "modules": [str(path) for path in guest.modules],
+            "host_tag": HOST_TAG,
+            "kept": [str(path) for path in kept_folders(guest.share)],
             "disks": [disk.plan(number) for number, disk in enumerate(guest.disks, start=1)],
             "cwd": str(guest.cwd),
             "environment": guest.environment,
+            "emulated": guest.accel != "kvm",
             "tty": self.tty,
             "window": _window(),
         }
@@ -222,21 +260,25 @@ class _Run:
         for folder in dict.fromkeys([self.folder, *guest.share]):
             command.append(f"--rwdir={folder}")
         command.append("--show-boot-console")  # on its standard error, that is our console.log
-        for option in ("loglevel=6", "oops=panic"):
+        for option in ("loglevel=6", "oops=panic", "sysrq_always_enabled"):
             command += ["--kopt", option]
         command += ["--script-sh", f"exec {sys.executable} -I -S {script} {self.folder}"]
         command += ["--qemu-opts", "-device", "virtio-serial-pci,id=spek,max_ports=8"]
-        for number, channel in enumerate(self.channels, start=1):
+        host = f"local,id={HOST_TAG},path=/,security_model=none,readonly=on,multidevs=remap"
+        command += ["-fsdev", host]
+        command += ["-device", f"virtio-9p-pci,fsdev={HOST_TAG},mount_tag={HOST_TAG}"]
+        for number, channel in enumerate(self.ports, start=1):
             identity = channel.name.replace(".", "_")
             command += channel.chardev()
             kind = "virtconsole" if channel is self.term else "virtserialport"
             device = f"{kind},bus=spek.0,nr={number},chardev={identity},name={channel.name}"
             command += ["-device", device]
+        command += [*self.monitor.chardev(), "-mon", "chardev=spek_mon,mode=readline"]
         if guest.icount:
             command += ["-icount", "shift=0,sleep=off"]
         for number, disk in enumerate(guest.disks, start=1):
             command += disk.qemu_arguments(number, self.sockets)
-        return command
+        return command + guest.qemu
 
     def start(self) -> None:
         (self.folder / "plan.json").write_text(json.dumps(self._plan()))
@@ -268,7 +310,13 @@ class _Run:
         assert self.process
         handlers = {
             number: signal.signal(number, self._signal)
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGWINCH)
+            for number in (
+                signal.SIGINT,
+                signal.SIGTERM,
+                signal.SIGHUP,
+                signal.SIGQUIT,
+                signal.SIGWINCH,
+            )
         }
         timed_out = False
         try:
@@ -288,12 +336,33 @@ class _Run:
                         break
                     if now > self.kill_at:
                         break
+                if self.look or timed_out:
+                    self._look(selector)
         finally:
             self._kill()
             for number, handler in handlers.items():
                 signal.signal(number, handler)
         self._drain()
         return self._outcome(timed_out, time.monotonic() - started)
+
+    def _look(self, selector: selectors.BaseSelector) -> None:
+        """Where a guest stands that is about to be killed, at the end of its console."""
+        for order in _LOOK:
+            self.monitor.send(f"{order}\n")
+        self._serve_for(selector, LOOK_S / 2)
+        before = len(self.monitor.seen)
+        for order in _LOOK_INSIDE:
+            self.monitor.send(f"{order}\n")
+        self._serve_for(selector, LOOK_S / 2)
+        answer = self.monitor.seen[before:].decode(errors="replace")
+        lines = [line for line in answer.splitlines() if _REGISTERS.match(line)]
+        with open(self.folder / "console.log", "a") as console:
+            console.write("\n".join(["", "QEMU's view of its CPUs:", *lines, ""]))
+
+    def _serve_for(self, selector: selectors.BaseSelector, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._serve(selector)
 
     def _serve(self, selector: selectors.BaseSelector) -> None:
         for key, _ in selector.select(timeout=0.2):
@@ -310,15 +379,17 @@ class _Run:
                 channel.pump()
 
     def _handle_signals(self) -> None:
-        """The first signal goes to the command in the guest, the second ends the guest."""
+        """The first signal goes to the command in the guest, the second ends the guest. SIGQUIT
+        ends it at once, and the console says where it stood."""
         while self.pending_signals:
             number = self.pending_signals.pop(0)
             if number == signal.SIGWINCH:
                 self.orders.send("window {} {}\n".format(*_window()))
                 continue
             self.interrupts += 1
+            self.look |= number == signal.SIGQUIT
             running = (self.folder / "status.json").exists()
-            if self.interrupts > 1 or not running:
+            if self.interrupts > 1 or self.look or not running:
                 self.kill_at = 0.0
             else:
                 self.orders.send(f"signal {signal.Signals(number).name}\n")

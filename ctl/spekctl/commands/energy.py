@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy: work per watt, by rules like those of SPC-1/E, Emerald and DCsE."""
+
+from __future__ import annotations
+
+import click
+
+from spekctl.commands import energy_dcse, energy_emerald, energy_spc1e
+
+
+@click.group()
+def command() -> None:
+    """Measure, or compute from numbers, what storage does with its power.
+
+    Power comes from spek_prober, to which spek-daq brings it. Where there is none, tests are
+    done all the same and their reports have performance only.
+    """
+
+
+command.add_command(energy_spc1e.command, "spc1e")
+command.add_command(energy_emerald.command, "emerald")
+command.add_command(energy_dcse.command, "dcse")

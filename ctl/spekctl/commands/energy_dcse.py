@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy dcse: GB, I/Os and MB per second for each watt of a system in operation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spekctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from spekctl.energy.dcse import Inputs
+    from spekctl.energy.report import DcseReport
+
+EPILOG = """\b
+Examples:
+  spekctl energy dcse --gigabytes 18688 --idle-watts 1960 --iops 35000 --load-watts 2453
+  spekctl energy dcse --from after.toml --against before.toml
+
+\b
+A file has the same numbers, all of them optional:
+  gigabytes = 18688        # 10^9 bytes
+  idle_watts = 1960
+  load_watts = 2453
+  iops = 35000
+  megabytes_per_s = 410    # 10^6 bytes per second
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@click.option(
+    "--from", "source", type=click.Path(path_type=Path), metavar="FILE", help="Numbers, as TOML."
+)
+@click.option("--gigabytes", metavar="GB", help="Capacity, 10^9 bytes.")
+@click.option("--idle-watts", metavar="W", help="Power without load.")
+@click.option("--load-watts", metavar="W", help="Power under load.")
+@click.option("--iops", metavar="N", help="I/Os per second under load.")
+@click.option("--megabytes-per-s", metavar="N", help="Throughput, 10^6 bytes per second.")
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Another system, as TOML: say how much better this one is.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the report as JSON to FILE.",
+)
+def command(
+    source: Path | None,
+    against: Path | None,
+    as_json: bool,
+    output: Path | None,
+    **numbers: str | None,
+) -> int:
+    """Compute DCsE figures from what was measured in operation.
+
+    Figures are exact, printed with two decimals. What is not given is left out.
+    """
+    from spekctl import files
+    from spekctl.energy import inputs
+    from spekctl.energy.deliver import deliver
+
+    files.check_writable(output)
+    given = {name: text for name, text in numbers.items() if text is not None}
+    if source is not None and given:
+        name = next(iter(given)).replace("_", "-")
+        raise UsageError(f"--from and --{name} exclude each other: both give numbers")
+    known = inputs.dcse_inputs(source) if source is not None else _typed_in(given)
+    other = inputs.dcse_inputs(against) if against is not None else None
+    deliver(_report(known, other, str(source or "command line")), as_json, output)
+    return 0
+
+
+def _typed_in(given: dict[str, str]) -> Inputs:
+    from spekctl.energy import dcse
+    from spekctl.energy.inputs import fraction_of
+
+    known = dcse.Inputs(
+        **{name: fraction_of(text, f"--{name.replace('_', '-')}") for name, text in given.items()}
+    )
+    text = dcse.fault(known)
+    if text:
+        raise UsageError(text)
+    return known
+
+
+def _report(known: Inputs, other: Inputs | None, source: str) -> DcseReport:
+    from spekctl.energy.dcse_report import build
+
+    return build(known, other, source)

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy emerald: phases of load and ready idle, each with its work per watt."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spekctl import options
+from spekctl.errors import ExitCode, SpekError, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.energy.emerald_run import Emerald
+    from spekctl.energy.report import EmeraldParameters
+
+EPILOG = """\b
+Examples:
+  spekctl energy emerald --device /dev/sdb --write --quick
+  spekctl energy emerald --device /dev/sdb --phases random-read,ready-idle --prefill 0 \\
+      --conditioning 0 --quick
+  spekctl energy emerald --from phases.toml
+
+\b
+Phases and metrics:                      A file of numbers:
+  hot-band          EP_HB   IOPS/W         raw_gigabytes = 7300
+  random-read       EP_RR   IOPS/W         [random-read]
+  random-write      EP_RW   IOPS/W         iops = 10000
+  sequential-read   EP_SR   MiB/s/W        watts = 713
+  sequential-write  EP_SW   MiB/s/W        [sequential-read]
+  mixed             EP_MW1  IOPS/W         mib_per_s = 2000
+  mixed-25          EP_MW2  IOPS/W         watts = 690
+  ready-idle        EP_RI   GB/W           [ready-idle]
+                                           watts = 592.692
+
+\b
+Times if not given:   standard   --quick
+  --prefill                100         0   per cent of the capacity
+  --conditioning           12h       20s
+  --warm-up                11m        3s
+  --time                   30m       20s
+  --idle-time               2h       10s
+  --search-time             3m        4s
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@options.optional_devices
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Measure nothing: compute from work and watts of phases in a TOML file.",
+)
+@options.write
+@options.destroy
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder for the report, the result of each phase and the state of the test.  [emerald-"
+    "NAMES of the devices]",
+)
+@click.option("--resume", is_flag=True, help="Go on with the test in --out.")
+@click.option("--quick", is_flag=True, help="Minutes instead of a day: for a first look.")
+@click.option("--phases", metavar="LIST", help="Phases and their order.  [all, as listed below]")
+@click.option(
+    "--depths",
+    type=options.WHOLE_NUMBERS,
+    help="Depths that the search may try.  [1,2,4,8,16,32,64,128,256]",
+)
+@click.option(
+    "--workers",
+    type=options.WHOLE_NUMBERS,
+    help="Numbers of workers that it may try, one CPU each.  [1]",
+)
+@click.option(
+    "--prefill",
+    "prefill_percent",
+    type=click.IntRange(0, 100),
+    metavar="P",
+    help="Fill so much of the capacity first, in per cent.",
+)
+@click.option(
+    "--conditioning", "conditioning_ns", type=options.DURATION, help="Length of the hot band then."
+)
+@click.option("--warm-up", "warmup_ns", type=options.DURATION, help="Load before each measurement.")
+@click.option("--time", "measure_ns", type=options.DURATION, help="Length of each active phase.")
+@click.option("--idle-time", "idle_ns", type=options.DURATION, help="Length of ready idle.")
+@click.option(
+    "--search-time", "search_ns", type=options.DURATION, help="Length of each trial; 0: no search."
+)
+@click.option(
+    "--max-response",
+    "mean_ns",
+    type=options.DURATION_WITH_UNIT,
+    default="20ms",
+    show_default=True,
+    help="Mean response time that random phases, mixes and the hot band have to keep.",
+)
+@click.option(
+    "--max-window-response",
+    "window_mean_ns",
+    type=options.DURATION_WITH_UNIT,
+    default="80ms",
+    show_default=True,
+    help="The same in each window of a phase.",
+)
+@click.option(
+    "--window",
+    "window_ns",
+    type=options.DURATION,
+    default="1m",
+    show_default=True,
+    help="Length of a window.",
+)
+@click.option(
+    "--raw-gigabytes", metavar="GB", help="Raw capacity, 10^9 bytes.  [that of the devices]"
+)
+@options.seed
+@options.stripe
+@options.backend
+@click.option(
+    "--data",
+    type=click.Choice(["zero", "random"]),
+    default="random",
+    show_default=True,
+    help="What writes write.",
+)
+@options.prober_interval
+@options.no_prober
+@options.power_feed
+@options.power_baseline
+@click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="With --from: write the report as JSON to FILE.",
+)
+@options.progress
+def command(source: Path | None, **given: Any) -> int:
+    """Do an Emerald-like test: fill, condition, load in several ways, and ready idle.
+
+    Each phase in closed loop is first searched for its best foot: the depth and number of workers
+    with the most work per watt (the most work, if there is no power) that keep the limits. The
+    report goes to standard output and into DIR (energy.json). Ctrl-C keeps what is done, --resume
+    goes on. Results are Emerald-like and unaudited.
+
+    Without power the report has performance only, and ready idle is left out. The exit code is 0
+    if all phases were done and keep their limits, else 1.
+    """
+    if source is not None:
+        if given["devices"]:
+            raise UsageError("--from and --device exclude each other: measured, or computed")
+        return _compute(source, given["output"], given["as_json"])
+    if not given["devices"]:
+        raise UsageError("give a device to test (--device), or numbers (--from)")
+    if given["output"] is not None:
+        raise UsageError("--output belongs to --from; a test writes into --out")
+    return _measure(given)
+
+
+def _compute(source: Path, output: Path | None, as_json: bool) -> int:
+    from spekctl import files
+    from spekctl.energy import inputs
+    from spekctl.energy.deliver import deliver
+    from spekctl.energy.emerald_report import of_numbers
+
+    files.check_writable(output)
+    found, gigabytes = inputs.emerald_inputs(source)
+    deliver(of_numbers(found, gigabytes, str(source)), as_json, output)
+    return int(ExitCode.OK)
+
+
+def _test_of(given: dict[str, Any]) -> Emerald:
+    """The test that is asked for; everything about it that can be checked beforehand is."""
+    from spekctl import device
+    from spekctl.energy.emerald_run import Emerald
+
+    devices = [device.find(path) for path in given["devices"]]
+    for one in devices:
+        if not one.bytes:
+            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
+    names = "-".join(Path(one.path).name for one in devices)
+    test = Emerald(
+        devices=devices,
+        parameters=_parameters(given, sum(one.bytes for one in devices)),
+        folder=given["out"] or Path(f"emerald-{names}"),
+        write=given["write"],
+        destroy=given["destroy"],
+        prober_ns=None if given["no_prober"] else given["prober_ns"],
+        power=options.power_of(given["power_feeds"], given["power_baseline"]),
+    )
+    test.check()
+    return test
+
+
+def _parameters(given: dict[str, Any], capacity_bytes: int) -> EmeraldParameters:
+    from msgspec import structs
+
+    from spekctl.energy import emerald
+    from spekctl.energy.emerald_plan import DEPTHS, PHASES, QUICK, STANDARD
+    from spekctl.energy.exact import decimal_text
+    from spekctl.energy.inputs import fraction_of
+    from spekctl.energy.report import EmeraldDurations, EmeraldLimits, EmeraldParameters
+
+    names = EmeraldDurations.__struct_fields__
+    changed = {name: given[name] for name in names if given[name] is not None}
+    for name, option in (("measure_ns", "--time"), ("idle_ns", "--idle-time")):
+        if changed.get(name) == 0:
+            raise UsageError(f"{option} must be more than 0")
+    for name in EmeraldLimits.__struct_fields__:
+        if not given[name]:
+            words = {"mean_ns": "max-response", "window_mean_ns": "max-window-response"}
+            raise UsageError(f"--{words.get(name, 'window')} must be more than 0")
+    raw: Fraction = emerald.gigabytes(capacity_bytes)
+    if given["raw_gigabytes"] is not None:
+        raw = fraction_of(given["raw_gigabytes"], "--raw-gigabytes")
+        if raw <= 0:
+            raise UsageError(f"--raw-gigabytes must be more than 0, not {given['raw_gigabytes']}")
+    texts = given["phases"].split(",") if given["phases"] is not None else PHASES
+    for name in ("depths", "workers"):
+        if given[name] and min(given[name]) < 1:
+            raise UsageError(f"--{name} begin at 1, not at {min(given[name])}")
+    return EmeraldParameters(
+        durations=structs.replace(QUICK if given["quick"] else STANDARD, **changed),
+        limits=EmeraldLimits(**{name: given[name] for name in EmeraldLimits.__struct_fields__}),
+        phases=[text.strip() for text in texts],
+        depths=sorted(given["depths"] or DEPTHS),
+        workers=given["workers"] or [1],
+        seed=given["seed"],
+        stripe_bytes=given["stripe_bytes"],
+        backend=given["backend"],
+        data=given["data"],
+        raw_gigabytes=decimal_text(raw),
+    )
+
+
+def _measure(given: dict[str, Any]) -> int:
+    from spekctl import client, files, run, series
+    from spekctl.energy import meter
+    from spekctl.energy.deliver import deliver
+    from spekctl.energy.emerald_run import REPORT
+
+    test = _test_of(given)
+    if given["resume"]:
+        test.resume()
+    elif test.exists():
+        raise UsageError(
+            f"there is a test in {test.folder} already: --resume goes on with it, and another"
+            " --out begins a new one"
+        )
+    files.make_folder(test.folder)
+    kernel = client.connect()
+    source = None
+    try:
+        source, missing = meter.connect(test.power, test.prober_ns)
+        with run.Interrupts() as interrupts:
+            view = series.SeriesProgress(given["progress"], test.title())
+            report = None
+            try:
+                if missing:
+                    view.tell(missing)
+                    test.remarks.append(missing)
+                test.carry_out(kernel, source, view, interrupts)
+            except SpekError as error:
+                if not interrupts.count:
+                    raise _with_advice(test, error) from error
+            finally:
+                view.close()
+                report = test.report()
+                if report is not None:
+                    deliver(report, given["as_json"], test.folder / REPORT)
+            if interrupts.count:
+                click.echo(f"spekctl: interrupted; {_kept(test)}", err=True)
+                return int(interrupts.exit_code)
+            passed = report is not None and report.passed
+            return int(ExitCode.OK if passed else ExitCode.RUN_FAILED)
+    finally:
+        if source is not None:
+            source.close()
+        kernel.close()
+
+
+def _kept(test: Emerald) -> str:
+    if not test.done:
+        return "no step was finished"
+    count = len(test.done)
+    steps = "1 step is" if count == 1 else f"{count} steps are"
+    return f"{steps} kept in {test.folder}, --resume goes on after {test.done[-1].step.name}"
+
+
+def _with_advice(test: Emerald, error: SpekError) -> SpekError:
+    """The same failure, and what is left of the test."""
+    if not test.done:
+        return error
+    text = f"{error.message}; {_kept(test)}"
+    return type(error)(text, errno=error.errno, operation=error.operation)

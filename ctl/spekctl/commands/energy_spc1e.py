@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy spc1e: the SPC-1-like method with power, or its table from numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spekctl import options
+from spekctl.commands import spc1
+from spekctl.errors import ExitCode, SpekError, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.energy.report import Spc1eReport
+    from spekctl.energy.spc1e import Hours
+    from spekctl.method_run import Method
+
+NAME = "spc1e"
+# The standard's text is not at hand: its idle test is remembered as ten minutes to an hour.
+IDLE_NS = 10 * 60 * 10**9
+QUICK_IDLE_NS = 10 * 10**9
+
+EPILOG = """\b
+Examples:
+  spekctl energy spc1e --device /dev/sdb --write --quick
+  spekctl energy spc1e --from levels.toml --price 0.31
+  spekctl energy spc1e --from spc1-sdb/report.json --idle-watts 225.53
+
+\b
+A file of numbers:
+  [heavy]              # at 80 % of the highest load
+  watts = 236.965
+  iops = 15999.51
+  [moderate]           # at 50 %
+  watts = 232.48
+  iops = 9999.42
+  [idle]
+  watts = 225.53
+A price = 0.12 above them and a section [site] with volts, power_factor, first_celsius and
+last_celsius are optional.
+
+\b
+Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekctl spc1 --help`.
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@options.optional_devices
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Measure nothing: take the levels from a TOML file, from a report of `spekctl spc1`, or"
+    " from one of this command.",
+)
+@click.option("--price", metavar="N", help="Of a kWh, for the annual cost.  [0.12]")
+@click.option(
+    "--hours",
+    multiple=True,
+    metavar="NAME=H/M/I",
+    help="Hours of a day at heavy, moderate and idle load in a usage profile.  [low=0/8/16"
+    " medium=4/14/6 high=18/6/0]",
+)
+@click.option(
+    "--idle-watts", metavar="W", help="With --from: idle power, where it was measured elsewhere."
+)
+@click.option("--idle-time", "idle_ns", type=options.DURATION, help="Length of the idle test.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="With --from: write the report as JSON to FILE.",
+)
+@spc1.method_options
+def command(
+    source: Path | None,
+    price: str | None,
+    hours: tuple[str, ...],
+    idle_watts: str | None,
+    idle_ns: int | None,
+    output: Path | None,
+    **given: Any,
+) -> int:
+    """Measure power at the loads of the SPC-1-like method and compute SPC-1/E-like figures.
+
+    First comes an idle test, then all of `spekctl spc1`. Its runs at 80 % and 50 % are the heavy
+    and the moderate load. From them and hours of use follow nominal power, traffic and heat of
+    three usage profiles, their mean, and energy and cost of a year.
+
+    The report goes to standard output and into DIR (energy.json). Ctrl-C keeps what is done,
+    --resume goes on. Without power the test is done all the same; the report then has
+    performance only. Results are SPC-1/E-like and unaudited.
+
+    The exit code is that of `spekctl spc1`; with --from it is 0.
+    """
+    from spekctl.energy.inputs import fraction_of
+
+    wanted_price = fraction_of(price, "--price") if price is not None else None
+    if wanted_price is not None and wanted_price < 0:
+        raise UsageError(f"--price must be 0 or more, not {price}")
+    profiles = _profiles(hours)
+    if source is not None:
+        if given["devices"]:
+            raise UsageError("--from and --device exclude each other: measured, or computed")
+        watts = fraction_of(idle_watts, "--idle-watts") if idle_watts is not None else None
+        if watts is not None and watts <= 0:
+            raise UsageError(f"--idle-watts must be more than 0, not {idle_watts}")
+        return _compute(source, watts, wanted_price, profiles, output, given["as_json"])
+    if not given["devices"]:
+        raise UsageError("give a device to test (--device), or numbers (--from)")
+    for value, name in ((idle_watts, "--idle-watts"), (output, "--output")):
+        if value is not None:
+            raise UsageError(f"{name} belongs to --from; a test measures, and writes into --out")
+    return _measure(given, idle_ns, wanted_price, profiles)
+
+
+def _profiles(texts: tuple[str, ...]) -> dict[str, Hours]:
+    """The usage profiles, with the hours that were given."""
+    from spekctl.energy.inputs import fraction_of
+    from spekctl.energy.spc1e import HOURS_PER_DAY, PROFILES, Hours
+    from spekctl.suggest import did_you_mean
+
+    found = dict(PROFILES)
+    for text in texts:
+        name, _, numbers = text.partition("=")
+        if name not in found:
+            raise UsageError(
+                f"--hours {text}: no profile is called '{name}'{did_you_mean(name, found)}"
+                f" (they are {', '.join(found)})"
+            )
+        parts = [fraction_of(part, f"--hours {text}") for part in numbers.split("/")]
+        if len(parts) != 3:
+            raise UsageError(
+                f"--hours {text}: write hours at heavy/moderate/idle load, for example"
+                f" {name}=4/14/6"
+            )
+        if min(parts) < 0:
+            raise UsageError(f"--hours {text}: hours cannot be negative")
+        if sum(parts) != HOURS_PER_DAY:
+            raise UsageError(f"--hours {text}: a day has {HOURS_PER_DAY} h, not {sum(parts)}")
+        if not parts[0] and not parts[1]:
+            raise UsageError(f"--hours {text}: a day without load has no figures")
+        found[name] = Hours(*parts)
+    return found
+
+
+def _compute(
+    source: Path,
+    idle_watts: Fraction | None,
+    price: Fraction | None,
+    profiles: dict[str, Hours],
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    from spekctl import files
+    from spekctl.energy.deliver import deliver
+
+    files.check_writable(output)
+    deliver(_computed(source, idle_watts, price, profiles), as_json, output)
+    return int(ExitCode.OK)
+
+
+def _computed(
+    source: Path, idle_watts: Fraction | None, price: Fraction | None, profiles: dict[str, Hours]
+) -> Spc1eReport:
+    from spekctl import files, method
+    from spekctl.energy import inputs, report, spc1e, spc1e_run
+    from spekctl.energy.spc1e_report import Facts, build, typed_in
+
+    if source.suffix == ".json":
+        if files.kind_of(source) == method.KIND:
+            used = price if price is not None else spc1e.DEFAULT_PRICE
+            return spc1e_run.from_method(source, idle_watts, used, profiles)
+        previous = report.load_spc1e(source)
+        used = price if price is not None else Fraction(previous.price)
+        return spc1e_run.from_energy(previous, source, idle_watts, used, profiles)
+    if idle_watts is not None:
+        raise UsageError(f"--idle-watts belongs to a report; {source} has a section [idle]")
+    levels, file_price, site = inputs.spc1e_levels(source)
+    used = next((one for one in (price, file_price) if one is not None), spc1e.DEFAULT_PRICE)
+    return build(typed_in(levels), Facts(source=str(source), site=site), used, profiles)
+
+
+def _measure(
+    given: dict[str, Any],
+    idle_ns: int | None,
+    price: Fraction | None,
+    profiles: dict[str, Hours],
+) -> int:
+    from spekctl import client, files, run, series
+    from spekctl.energy import meter, spc1e, spc1e_run
+    from spekctl.energy.deliver import deliver
+
+    asked, shape = spc1.Asked.split(given)
+    if idle_ns == 0:
+        raise UsageError("--idle-time must be more than 0")
+    length_ns = idle_ns if idle_ns is not None else QUICK_IDLE_NS if asked.quick else IDLE_NS
+    work = spc1.method_of(asked, shape, NAME)
+    rest = _begin(work, asked.resume, length_ns)
+    files.make_folder(work.folder)
+    kernel = client.connect()
+    report = source = None
+    try:
+        source, missing = meter.connect(work.power, work.prober_ns)
+        remarks = [missing] if missing else []
+        with run.Interrupts() as interrupts:
+            view = series.SeriesProgress(asked.progress, work.subject.title)
+            try:
+                if missing:
+                    view.tell(missing)
+                rest = spc1e_run.do_idle(work, rest, length_ns, source, view, interrupts)
+                if rest is not None:
+                    spc1e_run.do_load(work, kernel, view, interrupts)
+            except SpekError as error:
+                if not interrupts.count:
+                    raise spc1.with_advice(work, error) from error
+            finally:
+                view.close()
+                if work.done or (rest is not None and rest.power is not None):
+                    report = spc1e_run.build_report(
+                        work.folder,
+                        work.report(),
+                        rest,
+                        price if price is not None else spc1e.DEFAULT_PRICE,
+                        profiles,
+                        remarks,
+                    )
+                    deliver(report, asked.as_json, work.folder / spc1e_run.ENERGY_REPORT)
+            if interrupts.count:
+                kept = spc1.kept(work)
+                if rest is not None and not work.done:
+                    kept = f"the idle test is kept in {work.folder}, --resume goes on after it"
+                click.echo(f"spekctl: interrupted; {kept}", err=True)
+                return int(interrupts.exit_code)
+            passed = report is not None and report.passed
+            return int(ExitCode.OK if passed else ExitCode.RUN_FAILED)
+    finally:
+        if source is not None:
+            source.close()
+        kernel.close()
+
+
+def _begin(work: Method, resume: bool, length_ns: int) -> Any:
+    """The idle test that is taken up again; the method takes up its own phases."""
+    from spekctl import method_state
+    from spekctl.energy import idle
+
+    rest = idle.load(work.folder)
+    has_load = method_state.exists(work.folder)
+    if not resume:
+        if has_load or rest is not None:
+            raise UsageError(
+                f"there is a test in {work.folder} already: --resume goes on with it, and another"
+                " --out begins a new one"
+            )
+        return None
+    if has_load or rest is None:
+        work.resume()
+    if rest is not None:
+        idle.check_same(work.folder, rest, work.subject.devices, length_ns)
+    return rest

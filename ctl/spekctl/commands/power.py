@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl power: rails and their calibration."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spekctl.errors import UsageError
+from spekctl.options import Duration
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spekctl.power import Feed
+    from spekctl.power_calibrate import Change
+    from spekctl.power_monitor import RailView
+    from spekctl.power_rails import Rail
+
+SECOND = 10**9
+RAILS_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.group()
+def command() -> None:
+    """Show power rails, and calibrate their transducers.
+
+    spek-daq measures and feeds the prober (spek-daq --help); what it brings is seen here, and
+    in the result of every run.
+    """
+
+
+def _table(*columns: tuple[str, bool]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
+    for name, is_number in columns:
+        table.add_column(name, justify="right" if is_number else "left")
+    return table
+
+
+def _print(table: Table) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)
+    console.print(table)
+
+
+# ---- rails ----
+
+
+@command.command()
+@click.argument("file", type=RAILS_FILE, required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def rails(file: Path | None, as_json: bool) -> int:
+    """List the rails that the prober knows, or those of a rails FILE."""
+    if file:
+        return _rails_of_file(file, as_json)
+    from spekctl.power import PowerLink
+
+    with PowerLink() as link:
+        feeds = link.feeds()
+    if as_json:
+        click.echo(json.dumps([_feed_as_dict(feed) for feed in feeds], indent=1))
+        return 0
+    if not feeds:
+        click.echo("spekctl: no power feeds; spek-daq opens one", err=True)
+        return 0
+    columns = ["W", "J", "SAMPLES", "GAPS", "UNKNOWN", "WITHIN"]
+    table = _table(
+        *((name, False) for name in ("FEED", "SOURCE", "STATE", "RAIL")),
+        *((name, True) for name in columns),
+    )
+    for feed in feeds:
+        for rail in feed.rails:
+            table.add_row(
+                feed.name,
+                feed.source,
+                feed.state.name.lower(),
+                rail.name,
+                f"{rail.power_uw / 1e6:.3f}" if rail.samples else "-",
+                f"{rail.energy_uj / 1e6:.3f}",
+                str(rail.samples),
+                str(rail.gaps),
+                f"{rail.gap_ns / SECOND:.1f} s",
+                f"{feed.uncertainty_ns / 1e6:.3f} ms",
+            )
+    _print(table)
+    return 0
+
+
+def _feed_as_dict(feed: Feed) -> dict[str, object]:
+    return {**dataclasses.asdict(feed), "state": feed.state.name.lower()}
+
+
+def _rails_of_file(path: Path, as_json: bool) -> int:
+    from spekctl.power_rails import RailsFile
+
+    file = RailsFile(path)
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(rail) for rail in file.rails], indent=1))
+        return 0
+    table = _table(
+        ("RAIL", False),
+        ("CHANNEL", False),
+        ("VOLTAGE", True),
+        ("ZERO", True),
+        ("GAIN", True),
+        ("TURNS", True),
+    )
+    for rail in file.rails:
+        table.add_row(*_rail_row(rail))
+    _print(table)
+    return 0
+
+
+def _rail_row(rail: Rail) -> list[str]:
+    voltage = f"{rail.voltage_mv / 1000:g} V" if rail.voltage_mv else rail.voltage_channel or "-"
+    # Whether a channel has a transducer is the source's to know; without a voltage it has none.
+    if voltage == "-":
+        return [rail.name, rail.channel, "-", "-", "-", "-"]
+    return [
+        rail.name,
+        rail.channel,
+        voltage,
+        f"{rail.zero_uv / 1e6:.6f} V",
+        f"{rail.sens_uv_per_a / 1000:.3f} mV/A",
+        str(rail.turns),
+    ]
+
+
+# ---- monitor ----
+
+
+@command.command()
+@click.option(
+    "--interval",
+    type=Duration(),
+    default="1s",
+    show_default=True,
+    help="Time between two views; each shows the power since the one before.",
+)
+@click.option("--count", type=click.IntRange(min=1), help="End after so many views.")
+@click.option("--feed", metavar="NAME", help="Only the rails of this feed.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each view.")
+def monitor(interval: int, count: int | None, feed: str | None, as_json: bool) -> int:
+    """Watch the rails: mean, least and greatest power, and energy since the start.
+
+    Ctrl-C ends it.
+    """
+    from spekctl.power import PowerLink
+    from spekctl.power_monitor import Monitor
+    from spekctl.suggest import did_you_mean
+
+    if interval < SECOND // 20:
+        raise UsageError("the shortest interval is 50ms")
+    with PowerLink() as link:
+        names = [one.name for one in link.feeds() if one.is_open]
+        if feed and feed not in names:
+            raise UsageError(f"there is no open feed '{feed}'{did_you_mean(feed, names)}")
+        if not names:
+            raise UsageError("there is no open power feed; start spek-daq")
+        watch = Monitor(link, feed)
+        watch.step()
+        _follow(watch.step, interval / SECOND, count, as_json)
+    return 0
+
+
+def _follow(
+    step: Callable[[], list[RailView]], pause_s: float, count: int | None, as_json: bool
+) -> None:
+    import sys
+    import time
+
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(highlight=False)
+    is_live = sys.stdout.isatty() and not as_json
+    shown = 0
+    with Live(console=console, auto_refresh=False) if is_live else nullcontext() as live:
+        while count is None or shown < count:
+            time.sleep(pause_s)
+            views = step()
+            shown += 1
+            if as_json:
+                click.echo(json.dumps([dataclasses.asdict(view) for view in views]))
+            elif live:
+                live.update(_view_table(views), refresh=True)
+            else:
+                _print(_view_table(views))
+
+
+def _view_table(views: list[RailView]) -> Table:
+    from spekctl.power_monitor import total_w
+
+    def watts(value: float | None) -> str:
+        return "-" if value is None else f"{value:.3f}"
+
+    numbers = [(name, True) for name in ("W", "LEAST", "GREATEST", "J", "WITHIN")]
+    table = _table(("FEED", False), ("RAIL", False), *numbers, ("", False))
+    for view in views:
+        table.add_row(
+            view.feed,
+            view.rail,
+            watts(view.mean_w),
+            watts(view.min_w),
+            watts(view.max_w),
+            f"{view.joules:.3f}",
+            f"{view.uncertainty_ns / 1e6:.3f} ms",
+            view.remark,
+        )
+    if len(views) > 1:
+        joules = sum(view.joules for view in views)
+        table.add_row("", "total", watts(total_w(views)), "", "", f"{joules:.3f}", "", "")
+    return table
+
+
+# ---- calibrate ----
+
+
+@command.command()
+@click.argument("file", type=RAILS_FILE)
+@click.option("--rail", "names", multiple=True, metavar="NAME", help="Which; --zero alone: all.")
+@click.option("--zero", is_flag=True, help="Measure the zero: nothing may draw current.")
+@click.option("--load", metavar="AMPERE", help="Measure the gain at this known current, e.g. 2.5.")
+@click.option(
+    "--time",
+    "time_ns",
+    type=Duration(),
+    default="5s",
+    show_default=True,
+    help="How long to measure.",
+)
+@click.option("--dry-run", is_flag=True, help="Measure and show, but leave the file as it is.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the source, as for spek-daq.",
+)
+def calibrate(
+    file: Path,
+    names: tuple[str, ...],
+    zero: bool,
+    load: str | None,
+    time_ns: int,
+    dry_run: bool,
+    as_json: bool,
+    settings: tuple[str, ...],
+) -> int:
+    """Measure a constant of transducers and write it into the rails FILE.
+
+    First --zero with nothing connected or all drives off, for a transducer's zero drifts most:
+    0.24 A at the worst. Then, if there is a known load, --rail NAME --load AMPERE for its gain.
+    The device must be free: end the spek-daq that reads it.
+    """
+    from spekctl import power_calibrate
+    from spekctl.power_rails import RailsFile
+
+    if zero == (load is not None):
+        raise UsageError("give either --zero or --load AMPERE")
+    if load is not None and len(names) != 1:
+        raise UsageError("the gain is measured of one rail at a time: --rail NAME")
+    load_ua = parse_ampere_ua(load) if load is not None else 0
+    rails = RailsFile(file)
+    wanted = [rails.rail(name) for name in names]
+    more = [word for setting in settings for word in ("--set", setting)]
+    readings = power_calibrate.measure(file, time_ns, more)
+    if load is not None:
+        changes = [power_calibrate.gain(wanted[0], readings, load_ua)]
+    else:
+        # All: those whose channel puts out a voltage.
+        some = wanted or [rail for rail in rails.rails if rail.channel in readings]
+        changes = [power_calibrate.zero(rail, readings) for rail in some]
+    if not changes:
+        raise UsageError(f"{file} has no rail with a transducer, so there is nothing to calibrate")
+    if not dry_run:
+        power_calibrate.apply(rails, changes)
+    _show_changes(changes, as_json)
+    return 0
+
+
+def parse_ampere_ua(text: str) -> int:
+    """``2.5`` or ``2.5A`` or ``500mA`` as microampere."""
+    from fractions import Fraction
+
+    cleaned = text.strip()
+    scale = 10**6
+    if cleaned.lower().endswith("ma"):
+        cleaned, scale = cleaned[:-2], 10**3
+    elif cleaned.lower().endswith("a"):
+        cleaned = cleaned[:-1]
+    try:
+        value = Fraction(cleaned.strip()) * scale
+    except (ValueError, ZeroDivisionError) as error:
+        raise UsageError(f"'{text}' is no current; write for example 2.5A or 500mA") from error
+    if not 1000 <= value <= 100 * 10**6:
+        raise UsageError(f"a load of '{text}' can't be: 1mA to 100A")
+    return round(value)
+
+
+def _show_changes(changes: list[Change], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(one) for one in changes], indent=1))
+        return
+    table = _table(
+        ("RAIL", False),
+        ("CHANNEL", False),
+        ("CONSTANT", False),
+        ("BEFORE", True),
+        ("NOW", True),
+        ("SCATTER", True),
+        ("READINGS", True),
+    )
+    for one in changes:
+        table.add_row(
+            one.rail,
+            one.channel,
+            one.constant,
+            str(one.before),
+            str(one.after),
+            f"{one.deviation_uv} uV",
+            str(one.readings),
+        )
+    _print(table)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl verify: does a device still hold what a run wrote?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spekctl import options
+
+EPILOG = """\b
+Examples:
+  spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
+  spekctl verify --device /dev/sdb --from sdb.state
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@options.devices
+@click.option(
+    "--from",
+    "state_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="What was written, as `spekctl run --verify-state FILE` has kept it.",
+)
+@options.backend
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the report as JSON to FILE.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+@options.progress
+def command(
+    devices: tuple[str, ...],
+    state_file: Path,
+    backend: str,
+    output: Path | None,
+    as_json: bool,
+    progress: str,
+) -> int:
+    """Check that devices hold what a run wrote to them, also after a power cycle or a reboot.
+
+    Everything that the run could have written is read once and compared in the kernel: flipped
+    bits, data of another place, lost and torn writes are told apart. Nothing is written. The
+    devices must be those of the file, in the same order; their names may have changed.
+
+    The exit code is 0 if all data are right and 6 if any are wrong.
+    """
+    import os
+
+    from spekctl import client, device, files, run, verify_check, verify_state
+    from spekctl.progress import choose
+
+    state = verify_state.load(state_file)
+    found = [device.find(path) for path in devices]
+    verify_state.check_devices(state_file, state, found)
+    files.check_writable(output)
+    kernel = client.connect()
+    try:
+        with run.Interrupts() as interrupts:
+            view = choose(progress, f"verify {' '.join(one.path for one in found)}")
+            try:
+                report = verify_check.check(
+                    kernel,
+                    state_file,
+                    state,
+                    found,
+                    backend,
+                    min(os.sched_getaffinity(0)),
+                    view,
+                    interrupts,
+                )
+            finally:
+                view.close()
+            data = verify_check.encode(report)
+            if output is not None:
+                files.deliver(data, output)
+            if as_json:
+                click.echo(data.decode(), nl=False)
+            else:
+                click.echo("\n".join(verify_check.lines_of(report)))
+            return int(verify_check.exit_code_of(report, interrupts))
+    finally:
+        kernel.close()

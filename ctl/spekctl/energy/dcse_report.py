@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of `spekctl energy dcse`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import fields
+from fractions import Fraction
+
+from spekctl.energy import dcse
+from spekctl.energy.exact import Figure, decimal_text, figure
+from spekctl.energy.report import DCSE_KIND, DCSE_NOTICE, VERSION, DcseReport
+
+
+def build(known: dcse.Inputs, other: dcse.Inputs | None, source: str) -> DcseReport:
+    """What follows from @known, and how it compares with @other."""
+    found = dcse.metrics(known)
+    return DcseReport(
+        kind=DCSE_KIND,
+        version=VERSION,
+        notice=DCSE_NOTICE,
+        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        command=sys.argv[1:],
+        source=source,
+        given=_given(known),
+        gb_per_watt=_figure(found.gb_per_watt),
+        iops_per_watt=_figure(found.iops_per_watt),
+        mb_per_s_per_watt=_figure(found.mb_per_s_per_watt),
+        against=_changes(found, dcse.metrics(other)) if other is not None else {},
+        remarks=[],
+    )
+
+
+def _given(known: dcse.Inputs) -> dict[str, str]:
+    values = {field.name: getattr(known, field.name) for field in fields(known)}
+    return {name: decimal_text(value) for name, value in values.items() if value is not None}
+
+
+def _figure(value: Fraction | None) -> Figure | None:
+    return figure(value, dcse.DECIMALS) if value is not None else None
+
+
+def _changes(now: dcse.Metrics, before: dcse.Metrics) -> dict[str, Figure]:
+    found = {
+        "capacity": dcse.change(before.gb_per_watt, now.gb_per_watt),
+        "workload": dcse.change(before.iops_per_watt, now.iops_per_watt),
+        "throughput": dcse.change(before.mb_per_s_per_watt, now.mb_per_s_per_watt),
+    }
+    return {
+        name: figure(100 * value, dcse.DECIMALS)
+        for name, value in found.items()
+        if value is not None
+    }

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Numbers typed into a TOML file, exactly as written; every complaint is one sentence."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from spekctl.energy import dcse, emerald, spc1e
+from spekctl.energy.exact import decimal_text
+from spekctl.energy.report import Site
+from spekctl.errors import UsageError
+from spekctl.suggest import did_you_mean
+
+
+def fraction_of(text: str, what: str) -> Fraction:
+    """A decimal from the command line."""
+    try:
+        if not _is_handy(Decimal(text)):
+            raise UsageError(f"{what}: '{text}': {_HANDY}")
+    except ArithmeticError:
+        pass  # 1/3 is a fraction, and no decimal
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError) as error:
+        raise UsageError(f"{what}: '{text}' is not a number") from error
+    return value
+
+
+_HANDY = "it has to be 0 or lie between 1e-100 and 1e100"
+
+
+def _is_handy(value: Decimal) -> bool:
+    """As a fraction 1e99999999 has a hundred million digits, and takes hours."""
+    return value.is_zero() or (value.is_finite() and abs(value.adjusted()) <= 100)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a file; numbers are exact."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read {path}: it is not UTF-8 text") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except RecursionError as error:
+        raise UsageError(f"{path} is not valid TOML: it is nested too deeply") from error
+    except (ValueError, ArithmeticError) as error:
+        raise UsageError(
+            f"{path} is not valid TOML: {str(error)[:1].lower()}{str(error)[1:]}"
+        ) from (error)
+
+
+class Table:
+    """A table of a file whose keys are taken one by one; what is left over is a mistake."""
+
+    def __init__(self, path: Path, values: Mapping[str, Any], where: str = "") -> None:
+        self._path = path
+        self._values = values
+        self._where = where
+        self._known: list[str] = []
+
+    def _wrong(self, text: str) -> UsageError:
+        place = f"[{self._where}]: " if self._where else ""
+        return UsageError(f"{self._path}: {place}{text}")
+
+    def optional_number(self, key: str) -> Fraction | None:
+        """The number of @key; None if it is not there."""
+        self._known.append(key)
+        value = self._values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            raise self._wrong(f"{key} is not a number")
+        if isinstance(value, Decimal) and not value.is_finite():
+            raise self._wrong(f"{key} is not a finite number")
+        if isinstance(value, Decimal) and not _is_handy(value):
+            raise self._wrong(f"{key} is {value:.3g}; {_HANDY}")
+        return Fraction(value)
+
+    def number(self, key: str) -> Fraction:
+        """The number of @key, which has to be there."""
+        value = self.optional_number(key)
+        if value is None:
+            raise self._wrong(f"the key '{key}' is missing")
+        return value
+
+    def optional_table(self, key: str) -> Table | None:
+        """The table of @key; None if it is not there."""
+        self._known.append(key)
+        value = self._values.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise self._wrong(f"{key} is not a section")
+        return Table(self._path, value, f"{self._where}.{key}" if self._where else key)
+
+    def tables(self, keys: Sequence[str]) -> list[Table]:
+        """The tables of all @keys; says which are missing."""
+        found = {key: self.optional_table(key) for key in keys}
+        missing = [f"[{key}]" for key, table in found.items() if table is None]
+        if missing:
+            sections = "section" if len(missing) == 1 else "sections"
+            are = "is" if len(missing) == 1 else "are"
+            raise self._wrong(f"the {sections} {', '.join(missing)} {are} missing")
+        return [table for table in found.values() if table is not None]
+
+    def end(self) -> None:
+        """Refuse keys that nobody asked for."""
+        for key in self._values:
+            if key not in self._known:
+                hint = did_you_mean(key, self._known) or "; the keys are " + ", ".join(self._known)
+                raise self._wrong(f"unknown key '{key}'{hint}")
+
+
+def spc1e_levels(path: Path) -> tuple[spc1e.Levels, Fraction | None, Site | None]:
+    """The three levels of a file, and the price and the place if they are there."""
+    whole = Table(path, read_toml(path))
+    heavy, moderate, idle = whole.tables(("heavy", "moderate", "idle"))
+    levels = spc1e.Levels(
+        heavy=spc1e.Level(heavy.number("watts"), heavy.number("iops")),
+        moderate=spc1e.Level(moderate.number("watts"), moderate.number("iops")),
+        idle=spc1e.Level(idle.number("watts"), idle.optional_number("iops") or Fraction(0)),
+    )
+    price = whole.optional_number("price")
+    site = _site(whole.optional_table("site"))
+    for table in (whole, heavy, moderate, idle):
+        table.end()
+    text = spc1e.fault(levels)
+    if text:
+        raise UsageError(f"{path}: {text}")
+    if price is not None and price < 0:
+        raise UsageError(f"{path}: the price is {decimal_text(price)}; it must be 0 or more")
+    return levels, price, site
+
+
+def _site(table: Table | None) -> Site | None:
+    if table is None:
+        return None
+    names = Site.__struct_fields__
+    values = {name: table.optional_number(name) for name in names}
+    table.end()
+    return Site(
+        **{name: decimal_text(value) for name, value in values.items() if value is not None}
+    )
+
+
+def dcse_inputs(path: Path) -> dcse.Inputs:
+    """What a file knows of a system."""
+    table = Table(path, read_toml(path))
+    known = dcse.Inputs(**{name: table.optional_number(name) for name in DCSE_KEYS})
+    table.end()
+    text = dcse.fault(known)
+    if text:
+        raise UsageError(f"{path}: {text}")
+    return known
+
+
+DCSE_KEYS = ("gigabytes", "idle_watts", "load_watts", "iops", "megabytes_per_s")
+
+
+def emerald_inputs(path: Path) -> tuple[dict[str, tuple[Fraction, Fraction]], Fraction | None]:
+    """Work and watts of each phase of a file, and the raw capacity in GB."""
+    whole = Table(path, read_toml(path))
+    gigabytes = whole.optional_number("raw_gigabytes")
+    found: dict[str, tuple[Fraction, Fraction]] = {}
+    for kind in emerald.KINDS:
+        table = whole.optional_table(kind.phase)
+        if table is None:
+            continue
+        watts = table.number("watts")
+        if kind.name == emerald.IDLE:
+            if gigabytes is None:
+                raise UsageError(f"{path}: [{kind.phase}] needs the key 'raw_gigabytes' above it")
+            work = gigabytes
+        else:
+            work = table.number("mib_per_s" if kind.unit == "MiB/s/W" else "iops")
+        table.end()
+        text = emerald.fault(kind, work, watts)
+        if text:
+            raise UsageError(f"{path}: {text}")
+        found[kind.phase] = (work, watts)
+    whole.end()
+    if not found:
+        names = ", ".join(f"[{kind.phase}]" for kind in emerald.KINDS)
+        raise UsageError(f"{path}: there is no phase; the sections are {names}")
+    idle = found.get("ready-idle")
+    for phase, (_, watts) in found.items():
+        if idle is not None and watts < idle[1]:
+            raise UsageError(
+                f"{path}: idle power, {float(idle[1]):g} W, is above that of {phase},"
+                f" {float(watts):g} W"
+            )
+    return found, gigabytes

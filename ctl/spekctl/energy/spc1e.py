@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+"""SPC-1/E-like metrics: a day's mean power and traffic from three measured levels.
+
+A level is a mean power and a rate: heavy at 80 % of the highest load, moderate at 50 %, idle
+without any I/O. A usage profile says how many hours of a day a system spends at each. With H, M, I
+hours
+
+    nominal power    P = (H * P_heavy + M * P_moderate + I * P_idle) / 24        W
+    nominal traffic  T = (H * T_heavy + M * T_moderate) / 24                     I/Os per second
+    heat             P * 3.4121                                                  BTU/h
+
+The composite is the mean of the profiles' P and of their T. Energy of a year: composite P times
+8760 h. All of it is exact; figures are rounded half up to two decimals only when printed, and no
+figure is computed from a rounded one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+HOURS_PER_DAY = 24
+HOURS_PER_YEAR = 24 * 365
+BTU_PER_HOUR_PER_WATT = Fraction("3.4121")
+DEFAULT_PRICE = Fraction("0.12")
+DECIMALS = 2
+
+HEAVY_PERCENT = 80
+MODERATE_PERCENT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What was measured at one load."""
+
+    watts: Fraction
+    iops: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The three loads that everything follows from."""
+
+    heavy: Level
+    moderate: Level
+    idle: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """Hours of a day at each level."""
+
+    heavy: Fraction
+    moderate: Fraction
+    idle: Fraction
+
+    @property
+    def all(self) -> tuple[Fraction, Fraction, Fraction]:
+        """In the order of H/M/I."""
+        return self.heavy, self.moderate, self.idle
+
+
+def hours(heavy: int, moderate: int, idle: int) -> Hours:
+    """Whole hours."""
+    return Hours(Fraction(heavy), Fraction(moderate), Fraction(idle))
+
+
+PROFILES: dict[str, Hours] = {
+    "low": hours(0, 8, 16),
+    "medium": hours(4, 14, 6),
+    "high": hours(18, 6, 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Nominal:
+    """Power and traffic of a day."""
+
+    watts: Fraction
+    iops: Fraction
+
+    @property
+    def iops_per_watt(self) -> Fraction:
+        """I/Os per second for each watt: I/Os per joule."""
+        return self.iops / self.watts
+
+    @property
+    def btu_per_hour(self) -> Fraction:
+        """The power as heat."""
+        return self.watts * BTU_PER_HOUR_PER_WATT
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """All that follows from the levels."""
+
+    profiles: Mapping[str, Nominal]
+    composite: Nominal
+    annual_kwh: Fraction
+    annual_cost: Fraction
+
+
+def nominal(levels: Levels, profile: Hours) -> Nominal:
+    """A day that is spent like this."""
+    heavy, moderate, idle = levels.heavy, levels.moderate, levels.idle
+    watts = (
+        profile.heavy * heavy.watts + profile.moderate * moderate.watts + profile.idle * idle.watts
+    )
+    return Nominal(watts / HOURS_PER_DAY, traffic(profile, heavy.iops, moderate.iops))
+
+
+def traffic(profile: Hours, heavy_iops: Fraction, moderate_iops: Fraction) -> Fraction:
+    """Mean rate of a day; it can be known where power is not."""
+    return (profile.heavy * heavy_iops + profile.moderate * moderate_iops) / HOURS_PER_DAY
+
+
+def composite(days: Sequence[Nominal]) -> Nominal:
+    """The mean day."""
+    return Nominal(
+        sum((day.watts for day in days), Fraction(0)) / len(days),
+        sum((day.iops for day in days), Fraction(0)) / len(days),
+    )
+
+
+def metrics(
+    levels: Levels,
+    price: Fraction = DEFAULT_PRICE,
+    profiles: Mapping[str, Hours] = PROFILES,
+) -> Metrics:
+    """The whole table; @levels and @profiles are as fault() wants them."""
+    days = {name: nominal(levels, profile) for name, profile in profiles.items()}
+    mean = composite(list(days.values()))
+    annual_kwh = mean.watts * HOURS_PER_YEAR / 1000
+    return Metrics(days, mean, annual_kwh, annual_kwh * price)
+
+
+def _text(value: Fraction) -> str:
+    return f"{float(value):g}"
+
+
+def fault(levels: Levels) -> str:
+    """Why nothing can follow from such levels, as a sentence; empty if all is well."""
+    named = {"heavy": levels.heavy, "moderate": levels.moderate, "idle": levels.idle}
+    for name, level in named.items():
+        if level.watts <= 0:
+            return (
+                f"the power of the {name} level is {_text(level.watts)} W; it must be more than 0"
+            )
+        if name != "idle" and level.iops <= 0:
+            return f"the {name} level has {_text(level.iops)} I/Os per second, not more than 0"
+    if levels.idle.iops:
+        return "the idle level has I/Os; idle means that there are none"
+    if levels.heavy.iops < levels.moderate.iops:
+        return (
+            f"the heavy level has fewer I/Os per second ({_text(levels.heavy.iops)}) than the"
+            f" moderate one ({_text(levels.moderate.iops)}); were they exchanged?"
+        )
+    return disorder(levels)
+
+
+def disorder(levels: Levels) -> str:
+    """A system that takes more power idle than under load was measured wrongly, or read so."""
+    for name, level in (("moderate", levels.moderate), ("heavy", levels.heavy)):
+        if levels.idle.watts > level.watts:
+            return (
+                f"idle power, {_text(levels.idle.watts)} W, is above that of the {name} level,"
+                f" {_text(level.watts)} W"
+            )
+    return ""

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Does an SPC-1/E-like test: the idle test, then the SPC-1-like method; or takes up one that was.
+
+The method's ramp has runs at 80 % and 50 % of the level. Those are the heavy and the moderate load,
+and what they say of power is in their results, which the method keeps in its folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import msgspec
+
+from spekctl import files, method, units
+from spekctl.client import Kernel
+from spekctl.energy import idle, spc1e
+from spekctl.energy.report import Spc1eReport
+from spekctl.energy.spc1e_report import Facts, Measured, build, measured
+from spekctl.errors import UsageError
+from spekctl.method import Phase
+from spekctl.method_plan import final_by_name, position_of
+from spekctl.method_run import Method
+from spekctl.method_state import REPORT
+from spekctl.power_figures import Meter, power_of
+from spekctl.result import Result
+from spekctl.run import Interrupts
+from spekctl.series import SeriesProgress
+
+ENERGY_REPORT = "energy.json"
+LOADS = {
+    "heavy": f"ramp-{spc1e.HEAVY_PERCENT}",
+    "moderate": f"ramp-{spc1e.MODERATE_PERCENT}",
+}
+
+
+def do_idle(
+    work: Method,
+    done: idle.Idle | None,
+    length_ns: int,
+    meter: Meter | None,
+    view: SeriesProgress,
+    interrupts: Interrupts,
+) -> idle.Idle | None:
+    """The idle test, unless it is done already; None if the user interrupted it."""
+    if done is not None and (done.power is not None or meter is None):
+        return done
+    if meter is not None:
+        view.tell(f"idle test for {units.format_duration(length_ns)}: nothing is sent")
+    found = idle.measure(work.subject.devices, length_ns, meter, interrupts)
+    if found is not None:
+        idle.save(work.folder, found)
+    return found
+
+
+def do_load(
+    work: Method, kernel: Kernel, view: SeriesProgress, interrupts: Interrupts
+) -> method.Report | None:
+    """The whole method, or what is left of it; its report goes beside ours."""
+    try:
+        work.carry_out(kernel, view, interrupts)
+    finally:
+        report = work.report()
+        if report is not None:
+            files.deliver(files.encode(report), work.folder / REPORT)
+    return report
+
+
+def levels_of(
+    folder: Path, report: method.Report | None, rest: idle.Idle | None
+) -> dict[str, Measured]:
+    """The levels that were measured."""
+    found: dict[str, Measured] = {}
+    if report is not None:
+        position = position_of(report.parameters, report.phases, True)
+        final = final_by_name(position)
+        found = {
+            name: _load(folder, final[phase]) for name, phase in LOADS.items() if phase in final
+        }
+    if rest is not None:
+        found["idle"] = measured(0, rest.power)
+    return found
+
+
+def _load(folder: Path, phase: Phase) -> Measured:
+    file = phase.point.result_file
+    assert file is not None  # every phase of the method keeps its result
+    path = folder / file
+    try:
+        result = files.decode(path.read_bytes(), Result)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is damaged: {error}") from error
+    return measured(phase.point.iops, power_of(result), phase.step.bsu, file)
+
+
+def build_report(
+    folder: Path,
+    report: method.Report | None,
+    rest: idle.Idle | None,
+    price: Fraction,
+    profiles: Mapping[str, spc1e.Hours],
+    remarks: Sequence[str] = (),
+    source: str = "measured",
+) -> Spc1eReport:
+    """The report of what was done so far."""
+    said = [*remarks, *(rest.remarks if rest is not None else [])]
+    targets = report.targets if report is not None else rest.targets if rest is not None else []
+    trouble = ""
+    if report is None or not report.complete:
+        trouble = report.verdict if report is not None else "not complete: there was no load"
+    return build(
+        levels_of(folder, report, rest),
+        Facts(
+            source=source,
+            passed=report is not None and report.passed,
+            trouble=trouble,
+            targets=targets,
+            environment=report.environment if report is not None else None,
+            remarks=said,
+        ),
+        price,
+        profiles,
+    )
+
+
+def from_method(
+    path: Path, idle_watts: Fraction | None, price: Fraction, profiles: Mapping[str, spc1e.Hours]
+) -> Spc1eReport:
+    """From the report of a test of `spekctl spc1`, with the results that it kept beside it."""
+    report = method.load_report(path)
+    found = levels_of(path.parent, report, idle.load(path.parent))
+    missing = [f"{spc1e_percent(name)} %" for name in LOADS if name not in found]
+    if missing:
+        raise UsageError(
+            f"{path}: the phase{'s' if len(missing) > 1 else ''} at {' and '.join(missing)} of the"
+            " level are missing"
+        )
+    if idle_watts is not None:
+        found["idle"] = Measured(Fraction(0), idle_watts)
+    if "idle" not in found:
+        raise UsageError(
+            f"{path} has no idle test beside it; give its power with --idle-watts, for example"
+            " --idle-watts 225.53"
+        )
+    facts = Facts(
+        source=str(path),
+        passed=report.passed,
+        trouble="" if report.complete else report.verdict,
+        targets=report.targets,
+        environment=report.environment,
+    )
+    return build(found, facts, price, profiles)
+
+
+def spc1e_percent(name: str) -> int:
+    """Of the level, for a load."""
+    return spc1e.HEAVY_PERCENT if name == "heavy" else spc1e.MODERATE_PERCENT
+
+
+def from_energy(
+    previous: Spc1eReport,
+    path: Path,
+    idle_watts: Fraction | None,
+    price: Fraction,
+    profiles: Mapping[str, spc1e.Hours],
+) -> Spc1eReport:
+    """The same levels again, with another price or other hours."""
+    found = {
+        level.name: Measured(
+            Fraction(level.iops),
+            Fraction(level.watts) if level.watts is not None else None,
+            level.power,
+            level.bsu,
+            None,
+        )
+        for level in previous.levels
+    }
+    missing = [name for name in ("heavy", "moderate") if name not in found]
+    if missing:
+        raise UsageError(f"{path}: the levels {' and '.join(missing)} are missing")
+    if idle_watts is not None:
+        found["idle"] = Measured(Fraction(0), idle_watts)
+    facts = Facts(
+        source=str(path),
+        passed=previous.passed,
+        site=previous.site,
+        targets=previous.targets,
+        environment=previous.environment,
+    )
+    return build(found, facts, price, profiles)

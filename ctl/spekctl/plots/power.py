@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Power: over the load, with what an I/O takes of it, and over the time of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spekctl.errors import UsageError
+from spekctl.plots import curves as load_curves
+from spekctl.plots import source, style
+from spekctl.plots.style import Origin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from spekctl.result import Interval, RailPower
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """One rail, or all of them, by interval; nan where nothing is known."""
+
+    mean_w: Floats
+    min_w: Floats
+    max_w: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class PowerLine:
+    """Power over the time of a run. Seconds count from its start."""
+
+    origin: Origin
+    edges_s: Floats
+    rails: dict[str, Course]
+    total: Course
+    iops: Floats
+    measure_s: tuple[float, float] | None
+    baseline_w: float
+
+
+def of_result(path: Path) -> PowerLine:
+    """The report intervals of a result."""
+    result = source.load_result(path)
+    rows = result.intervals
+    if result.power is None:
+        text = f": {result.power_text}" if result.power_text else ""
+        raise UsageError(f"{path} has no power in it{text}")
+    if not rows:
+        raise UsageError(f"{path} has no intervals: its run reported only at its end")
+    zero = result.phases[0].start_ns
+    names = [rail.name for rail in result.power.measure.rails]
+    measure = next((one for one in result.phases if one.phase == "measure"), None)
+    return PowerLine(
+        source.result_origin(path, result),
+        np.array([(row.start_ns - zero) / 1e9 for row in rows] + [(rows[-1].end_ns - zero) / 1e9]),
+        {name: _course([_rail(row, name) for row in rows]) for name in names},
+        _course([row.power.total if row.power is not None else None for row in rows]),
+        np.array(
+            [(row.read.ios + row.write.ios) / ((row.end_ns - row.start_ns) / 1e9) for row in rows]
+        ),
+        ((measure.start_ns - zero) / 1e9, (measure.end_ns - zero) / 1e9) if measure else None,
+        result.power.baseline_w,
+    )
+
+
+def _rail(row: Interval, name: str) -> RailPower | None:
+    rails = row.power.rails if row.power is not None else []
+    return next((rail for rail in rails if rail.name == name), None)
+
+
+def _course(rails: Sequence[RailPower | None]) -> Course:
+    def column(name: str) -> Floats:
+        values = [getattr(rail, name) if rail is not None else None for rail in rails]
+        return np.array([np.nan if value is None else value for value in values])
+
+    return Course(column("mean_w"), column("min_w"), column("max_w"))
+
+
+def draw_line(found: PowerLine, title: str = "") -> Figure:
+    """Watts of each rail over time, and below the throughput that they were used for."""
+    figure, axes = style.new_figure(
+        [3.2, 1.6], title or f"Power: {found.origin.what}", [found.origin]
+    )
+    _draw_rails(axes[0], found)
+    axes[1].stairs(found.iops, found.edges_s, color=style.COLOURS[0], baseline=None)
+    axes[1].set_ylabel("I/Os per s")
+    axes[1].set_ylim(bottom=0)
+    axes[1].set_xlabel("time since the start of the run (s)")
+    style.plain_numbers(axes[1].yaxis)
+    for axis in axes:
+        if found.measure_s is not None:
+            for edge_s in found.measure_s:
+                axis.axvline(edge_s, color=style.GREY, linestyle=":", linewidth=1)
+        axis.set_xlim(found.edges_s[0], found.edges_s[-1])
+    return figure
+
+
+def _draw_rails(axes: Axes, found: PowerLine) -> None:
+    courses = dict(found.rails)
+    if len(courses) > 1:
+        courses["total"] = found.total
+    for colour, (name, course) in zip(style.colours(len(courses)), courses.items(), strict=True):
+        axes.stairs(course.mean_w, found.edges_s, color=colour, baseline=None, label=name)
+        if name in found.rails:
+            axes.fill_between(
+                np.repeat(found.edges_s, 2)[1:-1],
+                np.repeat(course.min_w, 2),
+                np.repeat(course.max_w, 2),
+                color=colour,
+                alpha=0.15,
+                linewidth=0,
+            )
+    if found.baseline_w:
+        axes.axhline(found.baseline_w, color=style.GREY, linestyle="--", label="baseline")
+    axes.set_ylabel("power (W); shaded: least to greatest")
+    low = min((np.nanmin(one.min_w) for one in courses.values() if not _empty(one)), default=0.0)
+    axes.set_ylim(bottom=min(0.0, float(low)))
+    style.plain_numbers(axes.yaxis)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _empty(course: Course) -> bool:
+    return bool(np.isnan(course.min_w).all())
+
+
+def draw_curves(
+    curves: Sequence[load_curves.Curve], title: str = "", labels: Sequence[str] = ()
+) -> Figure:
+    """Power over throughput, and below what one I/O per second takes of it."""
+    for curve in curves:
+        if not any(point.power is not None for point in curve.points):
+            raise UsageError(f"{curve.origin.file} has no power in it")
+    figure, axes = style.new_figure(
+        [3.0, 3.0],
+        title or load_curves.title_of(curves, "Power"),
+        [curve.origin for curve in curves],
+        share_x=False,
+    )
+    names = list(labels) or [curve.origin.file for curve in curves]
+    load_curves.draw_power(axes[0], axes[1], curves, names)
+    costs = [
+        point.efficiency.mw_per_iops
+        for curve in curves
+        for point in curve.points
+        if point.efficiency is not None
+    ]
+    if costs and max(costs) > 20 * min(costs):
+        axes[1].set_ylim(auto=True)
+        axes[1].set_yscale("log")
+        style.log_ticks(axes[1], "y")
+    for axis in axes:
+        style.plain_numbers(axis.xaxis)
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure

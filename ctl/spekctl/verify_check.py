@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Checks devices against what a run wrote before, and reports."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, structs
+
+from spekctl import files, run, verify, verify_state
+from spekctl.client import Kernel
+from spekctl.config import DeviceNumber
+from spekctl.device import Device
+from spekctl.errors import ExitCode, UsageError
+from spekctl.progress import Progress
+from spekctl.records import RunState
+from spekctl.report import facts_of
+from spekctl.result import Part, TargetFacts, VerifyCounts, WrongBlock
+from spekctl.verify_state import SavedState
+
+KIND: Literal["spek-verify"] = "spek-verify"
+VERSION = 1
+SCHEMA_FILE = Path(__file__).with_name("verify.schema.json")
+
+
+class VerifyReport(Part, frozen=True):
+    """Whether devices still hold what was written."""
+
+    kind: Literal["spek-verify"]
+    version: int
+    created: str
+    command: list[str]
+    written: Annotated[str, Meta(description="When the file was made that says what.")]
+    ok: Annotated[bool, Meta(description="Everything was read, and all of it was right.")]
+    text: Annotated[str, Meta(description="The same as a sentence.")]
+    stamp_id: int
+    grain_bytes: int
+    targets: list[TargetFacts]
+    counts: VerifyCounts
+    complete: Annotated[bool, Meta(description="Everything was read.")]
+    first: Annotated[list[WrongBlock], Meta(description="The first wrong blocks.")]
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a report."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{KIND}-{VERSION}",
+        "title": "Whether devices still hold what spek wrote",
+        **msgspec.json.schema(VerifyReport),
+    }
+
+
+def check(
+    kernel: Kernel,
+    path: Path,
+    state: SavedState,
+    devices: Sequence[Device],
+    backend: str,
+    cpu: int,
+    progress: Progress,
+    interrupts: run.Interrupts,
+) -> VerifyReport:
+    """Read all that could have been written to @devices and compare."""
+    verify_state.check_devices(path, state, devices)
+    parts = verify_state.parts_of(state, path)
+    grain = state.grain_bytes
+    spans = [
+        verify.Span(index, one.map_start, span)
+        for index, one in enumerate(state.devices)
+        if (span := min(one.map_bytes, one.facts.bytes - one.map_start) // grain * grain) > 0
+    ]
+    if not spans:
+        raise UsageError(f"{path} is about nothing that could have been written")
+    base = structs.replace(
+        state.config,
+        seed=state.seed,
+        cpus=[cpu],
+        backend=backend,
+        polled=False,
+        targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in devices],
+    )
+    runs = verify.reads_of(verify.pass_config(base, spans, grain), spans, grain)
+    first = structs.replace(runs[0], stamp_id=state.stamp_id)
+    handle = run.claim(kernel, first, devices)
+    try:
+        info = kernel.run_get(handle)
+        facts = [
+            facts_of(device, target.diskseq, None)
+            for device, target in zip(devices, info.targets, strict=True)
+        ]
+        for part in parts:
+            kernel.map_set(handle, part)
+        blocks = sum(span.bytes // state.devices[span.target].facts.logical_block for span in spans)
+        passed = verify.final_pass(kernel, runs, facts, blocks, progress, interrupts, handle)
+        if kernel.run_get(handle).state is RunState.DONE:
+            kernel.run_delete(handle)
+    except BaseException:
+        run.abandon(kernel, handle)
+        raise
+    return VerifyReport(
+        kind=KIND,
+        version=VERSION,
+        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        command=sys.argv[1:],
+        written=state.created,
+        ok=passed.complete and not passed.info.mismatches,
+        text=verify.sentence(passed.info.mismatches, passed.complete, passed.trouble),
+        stamp_id=state.stamp_id,
+        grain_bytes=grain,
+        targets=facts,
+        counts=verify.counts_of(passed.info),
+        complete=passed.complete,
+        first=passed.wrong,
+    )
+
+
+def exit_code_of(report: VerifyReport, interrupts: run.Interrupts) -> ExitCode:
+    """What the program's exit code says about a report."""
+    if report.counts.mismatches:
+        return ExitCode.DATA_ERRORS
+    if interrupts.count:
+        return interrupts.exit_code
+    return ExitCode.OK if report.ok else ExitCode.RUN_FAILED
+
+
+def lines_of(report: VerifyReport) -> list[str]:
+    """For people."""
+    counts = report.counts
+    line = f"  {counts.checked:,} blocks compared, {counts.never_written:,} never written"
+    if counts.uncertain:
+        line += f", {counts.uncertain:,} unknown after failed writes"
+    for kind, count in counts.by_kind.items():
+        line += f", {count:,} {kind}"
+    devices = " ".join(one.path for one in report.targets)
+    return [
+        f"{devices}, written {report.written}: {report.text}",
+        line,
+        *verify.wrong_lines(report.first, counts.mismatches),
+    ]
+
+
+def encode(report: VerifyReport) -> bytes:
+    """A report as the JSON of its file."""
+    return files.encode(report)
