@@ -11,12 +11,13 @@ import datetime
 import fnmatch
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from bench import core_cost, profile, raw, table
 from bench.build import build_tools
-from bench.cases import ROWS, points
+from bench.cases import points
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench
 
@@ -46,7 +47,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--profile",
         action="store_true",
-        help="also say which functions the instructions go to (needs --only and perf)",
+        help="also say which functions the instructions go to (needs --only)",
     )
     parser.add_argument("--list", action="store_true", help="name the figures and end")
     parsed = parser.parse_args(arguments)
@@ -84,7 +85,9 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def boot(kernel: Kernel, words: list[str], out: Path, icount: bool = True) -> list[raw.AnyLine]:
+def boot(
+    kernel: Kernel, words: list[str], out: Path, icount: bool = True, qemu: Sequence[str] = ()
+) -> list[raw.AnyLine]:
     """Measure in a guest; what it wrote."""
     results = out / f"{kernel.label}{'' if icount else '-scaling'}.lines"
     results.write_bytes(b"")
@@ -101,6 +104,7 @@ def boot(kernel: Kernel, words: list[str], out: Path, icount: bool = True) -> li
         },
         cwd=ROOT,
         icount=icount,
+        qemu=list(qemu),
         limit_s=LIMIT_S,
     )
     how = "counting instructions" if icount else "with two CPUs"
@@ -116,15 +120,18 @@ def boot(kernel: Kernel, words: list[str], out: Path, icount: bool = True) -> li
 
 def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> Bench:
     """All figures of one kernel."""
-    words = ["--tools", str(build_tools(kernel)), "--passes", str(arguments.passes)]
+    tools = build_tools(kernel)
+    words = ["--tools", str(tools), "--passes", str(arguments.passes)]
     words += ["--points", *keys]
+    qemu = []
     if arguments.profile:
         words += ["--profile", str(arguments.out)]
+        qemu = ["-plugin", f"{tools / 'profile.so'},dir={arguments.out}"]
     scaling: list[raw.AnyLine] = []
     if not arguments.only:
         words.append("--extras")
         scaling = boot(kernel, ["--scaling"], arguments.out, icount=False)
-    lines = boot(kernel, words, arguments.out)
+    lines = boot(kernel, words, arguments.out, qemu=qemu)
     return bench_of(
         [*scaling, *lines],
         keys,
@@ -132,14 +139,6 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         commit=commit(),
     )
-
-
-def show_profiles(bench: Bench, folder: Path) -> None:
-    """The functions of each figure, most expensive first."""
-    rows = {row.key: row for row in ROWS}
-    for one in bench.figures:
-        found = profile.read(folder, rows[one.row], one.key)
-        print("\n".join([f"\n{one.key}", *profile.lines(found, one.instructions)]))
 
 
 def main() -> int:
@@ -150,10 +149,8 @@ def main() -> int:
         if arguments.list:
             print("\n".join(keys))
             return 0
-        if arguments.profile:
-            if not arguments.only:
-                raise SpekError("--profile needs --only: a profile of everything says nothing")
-            profile.check_perf()
+        if arguments.profile and not arguments.only:
+            raise SpekError("--profile needs --only: a profile of everything says nothing")
         arguments.out.mkdir(parents=True, exist_ok=True)
         for word in arguments.kernels.split(","):
             kernel = find_kernel(word, installed=False)
@@ -162,7 +159,7 @@ def main() -> int:
             path.write_bytes(msgspec.json.format(msgspec.json.encode(bench), indent=1) + b"\n")
             table.show(bench)
             if arguments.profile:
-                show_profiles(bench, arguments.out)
+                print("\n".join(profile.show(arguments.out, {one.key: one for one in points()})))
             print(f"bench: the result is {path}", file=sys.stderr)
     except (SpekError, BrokenMeasurementError) as error:
         print(f"bench: {error}", file=sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs of the floors, built once and kept in the cache."""
+"""The programs of the floors and the profiler, built once and kept in the cache."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from spekctl.vm.modules import make_command
 HERE = Path(__file__).parent
 FLOOR = (HERE / "floor" / "Kbuild", HERE / "floor" / "floor.c")
 URING = HERE / "uring.c"
-URING_COMMAND = ("gcc", "-O2", "-Wall", "-Wextra", "-Werror")
+PROFILE = HERE / "profile.c"
+COMMAND = ("gcc", "-O2", "-Wall", "-Wextra", "-Werror")
 
 
 def build_tools(kernel: Kernel) -> Path:
-    """A directory with spek_floor.ko for @kernel and uring; built now or earlier."""
+    """A directory with spek_floor.ko for @kernel, uring and profile.so; built now or earlier."""
     done = cache_dir("bench", kernel.release) / _digest(kernel)
     with locked(f"bench-{kernel.release}"):
         if not done.is_dir():
@@ -34,11 +35,11 @@ def build_tools(kernel: Kernel) -> Path:
 
 
 def _digest(kernel: Kernel) -> str:
-    digest = hashlib.sha256(" ".join(URING_COMMAND).encode())
+    digest = hashlib.sha256(" ".join(COMMAND).encode())
     for identity in ("Module.symvers", ".config", "include/generated/utsrelease.h"):
         path = kernel.headers / identity
         digest.update(path.read_bytes() if path.exists() else b"")
-    for path in (*FLOOR, URING):
+    for path in (*FLOOR, URING, PROFILE):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -51,8 +52,10 @@ def _build(kernel: Kernel, scratch: Path, done: Path) -> None:
         shutil.copy2(path, build / path.name)
     _run(make_command(kernel, build), f"the floor module does not build for {kernel.release}")
     shutil.move(build / "spek_floor.ko", result / "spek_floor.ko")
-    uring = [*URING_COMMAND, "-o", str(result / "uring"), str(URING), "-luring"]
+    uring = [*COMMAND, "-o", str(result / "uring"), str(URING), "-luring"]
     _run(uring, "the io_uring floor does not build")
+    plugin = [*COMMAND, "-shared", "-fPIC", "-o", str(result / "profile.so"), str(PROFILE)]
+    _run(plugin, "the profiler does not build")
     os.rename(result, done)
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 Runner = Literal["floor", "spek", "uring", "fio"]
-DiskKind = Literal["plain", "polled", "slow"]
+DiskKind = Literal["plain", "polled", "slow", "scsi"]
 BATCH = 16
 SLOW_NS = 10_000  # completion time of the slow disk
 
-# configfs attributes of the guest's null_blk disks. On one CPU irqmode=1 completes a request
-# before its submission returns; the slow disk completes by a timer's interrupt.
+# The guest's disks: configfs attributes of null_blk, parameters of scsi_debug. On one CPU
+# irqmode=1 completes a request before its submission returns; the slow disk completes by a
+# timer's interrupt.
 DISKS: dict[DiskKind, dict[str, int]] = {
     "plain": {"queue_mode": 2, "irqmode": 1, "hw_queue_depth": 128, "submit_queues": 1},
     "polled": {
@@ -24,6 +25,8 @@ DISKS: dict[DiskKind, dict[str, int]] = {
         **{"queue_mode": 2, "irqmode": 2, "hw_queue_depth": 128, "submit_queues": 1},
         "completion_nsec": SLOW_NS,
     },
+    # Answers before its submission returns, and completes by a softirq.
+    "scsi": {"delay": 0, "max_queue": 128, "fake_rw": 1},
 }
 
 
@@ -102,8 +105,10 @@ FIO_UNTIMED = "--gtod_reduce=1"
 ROWS: tuple[Row, ...] = (
     Row("floor-mq", "floor: requests", "floor", ("mq",), ALL),
     Row("floor-bio", "floor: bios", "floor", ("bio",), ALL),
-    Row("floor-mq-polled", "floor: requests, polled", "floor", ("mq", "polled"), disk="polled"),
-    Row("floor-bio-polled", "floor: bios, polled", "floor", ("bio", "polled"), disk="polled"),
+    Row("floor-mq-polled", "floor: requests, polled", "floor", ("mq", "polled=1"), disk="polled"),
+    Row("floor-bio-polled", "floor: bios, polled", "floor", ("bio", "polled=1"), disk="polled"),
+    Row("floor-mq-single", "floor: requests, tags one by one", "floor", ("mq", "ahead=0")),
+    Row("floor-bio-single", "floor: bios, tags one by one", "floor", ("bio", "ahead=0")),
     Row("uring", "floor: io_uring", "uring", ("irq",), ALL),
     Row("uring-polled", "floor: io_uring, polled", "uring", ("polled",), disk="polled"),
     Row("spek-mq", "spek mq", "spek", ("mq",), ALL),
@@ -137,8 +142,12 @@ ROWS: tuple[Row, ...] = (
     Row("fio-psync", "fio psync", "fio", ("--ioengine=psync",), (SINGLE,), long=44_000),
     Row("slow-spek-mq", "spek mq", "spek", ("mq",), (SINGLE,), "slow"),
     Row("slow-spek-bio", "spek bio", "spek", ("bio",), (SINGLE,), "slow"),
+    Row("slow-spek-mq-spin", "spek mq, --spin", "spek", ("mq", "spin"), (SINGLE,), "slow"),
     Row("slow-fio-uring", "fio io_uring", "fio", ("--ioengine=io_uring",), (SINGLE,), "slow"),
     Row("slow-fio-psync", "fio psync", "fio", ("--ioengine=psync",), (SINGLE,), "slow"),
+    Row("scsi-spek-bio", "spek bio", "spek", ("bio",), (DEEP, SINGLE), "scsi"),
+    Row("scsi-spek-mq", "spek mq", "spek", ("mq",), (DEEP, SINGLE), "scsi"),
+    Row("scsi-spek-scsi", "spek scsi", "spek", ("scsi",), (DEEP, SINGLE), "scsi"),
 )
 
 

@@ -22,6 +22,7 @@ PARAMETERS = Path("/sys/module/spek_floor/parameters")
 CALM_S = 1.0
 RAMP = 1_000  # I/Os of spek before those that are timed
 ROW_NS = 10_000_000
+SPIN_NS = 100_000  # longer than any disk here takes
 SECOND_NS = 1_000_000_000
 # Twenty thousand BSUs offer a million I/Os per second: more than any guest can serve.
 SPC1_BSUS = 20_000
@@ -40,13 +41,11 @@ def run_program(command: list[str]) -> str:
 
 
 def run_floor(
-    module: Path, node: str, path: str, depth: int, batch: int, count: int, polled: bool = False
+    module: Path, node: str, path: str, depth: int, batch: int, count: int, *options: str
 ) -> int:
     """ns of a run of the floor module."""
     words = [f"device={node}", f"path={path}", f"depth={depth}", f"batch={batch}"]
-    # Each path as it is cheapest, see floor.c.
-    words += [f"hint={int(path == 'bio')}", f"polled={int(polled)}"]
-    run_program(["insmod", str(module), *words, f"count={count}"])
+    run_program(["insmod", str(module), *words, f"count={count}", *options])
     elapsed_ns = int((PARAMETERS / "elapsed_ns").read_text())
     run_program(["rmmod", "spek_floor"])
     return elapsed_ns
@@ -115,17 +114,18 @@ class Drivers:
             self.controller = Controller()
         return self.controller
 
-    def time(self, point: Point, count: int) -> int:
-        """ns of a run of @count I/Os."""
+    def time(self, point: Point, count: int) -> tuple[int, int]:
+        """ns of a run of @count I/Os: those that count, and those that passed, 0 if not known."""
         set_iostats(self.nodes[point.row.disk], point.conditions.iostats)
         # What the last run has left to be done later is done now.
         time.sleep(CALM_S)
         if not point.row.counts_busy_time:
-            return self._run[point.row.runner](point, count)
+            ns = self._run[point.row.runner](point, count)
+            return ns, ns
         start_ns, start_idle_ns = time.monotonic_ns(), idle_ns()
-        self._run[point.row.runner](point, count)
+        elapsed_ns = self._run[point.row.runner](point, count)
         end_idle_ns, end_ns = idle_ns(), time.monotonic_ns()
-        return end_ns - start_ns - (end_idle_ns - start_idle_ns)
+        return end_ns - start_ns - (end_idle_ns - start_idle_ns), elapsed_ns
 
     def _floor(self, point: Point, count: int) -> int:
         path, *rest = point.row.arguments
@@ -137,7 +137,7 @@ class Drivers:
             conditions.depth,
             conditions.batch,
             count,
-            "polled" in rest,
+            *rest,
         )
 
     def _uring(self, point: Point, count: int) -> int:
@@ -157,7 +157,7 @@ class Drivers:
             for word in point.row.arguments
         ]
         run_program([*command, "--output-format=terse"])
-        return 0  # its row counts busy time
+        return 0  # its start is in any time that it could be given
 
     def _spek(self, point: Point, count: int) -> int:
         info = self.finish(spek_config(point, self.nodes[point.row.disk], count))
@@ -207,7 +207,10 @@ def spek_config(point: Point, node: str, count: int) -> RunConfig:
         interval_ns=ROW_NS if "rows" in rest else SECOND_NS,
     )
     log_records = RAMP + count if "log" in rest else 0
-    return msgspec.structs.replace(config, ramp_count=RAMP, log_records=log_records)
+    spin_ns = SPIN_NS if "spin" in rest else 0
+    return msgspec.structs.replace(
+        config, ramp_count=RAMP, log_records=log_records, spin_ns=spin_ns
+    )
 
 
 def check_log(info: RunInfo, count: int) -> None:

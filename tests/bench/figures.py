@@ -69,6 +69,12 @@ def _figure(point: Point, lines: Sequence[raw.AnyLine]) -> Figure:
         agrees=spread(passes) <= TOLERANCE,
         switches=slope({one.count: one.switches for one in counts}, what),
         syscalls=slope({one.count: one.syscalls for one in counts}, what),
+        elapsed_ns=mean(
+            [
+                slope({one.count: one.elapsed_ns for one in times if one.number == number}, what)
+                for number in sorted({one.number for one in times})
+            ]
+        ),
     )
 
 
@@ -81,7 +87,7 @@ def with_ratios(figures: Sequence[Figure]) -> list[Figure]:
         return {
             name: figure.instructions / known[f"{name}/{conditions}"]
             for name in REFERENCES
-            if f"{name}/{conditions}" in known and figure.disk != "slow"
+            if f"{name}/{conditions}" in known and figure.disk not in ("slow", "scsi")
         }
 
     return [msgspec.structs.replace(figure, ratios=ratios(figure)) for figure in figures]

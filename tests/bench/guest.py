@@ -12,7 +12,6 @@ process sleeps while a run goes on.
 from __future__ import annotations
 
 import argparse
-import functools
 import os
 import random
 import subprocess
@@ -29,7 +28,10 @@ from bench.drivers import Drivers, copy_program, run_floor
 from lib import guest_modules
 from lib.guest_disks import make_null
 
+from spekctl.vm import guest_side
+
 DISK_MIB = 4096
+SCSI_MIB = 64  # of memory
 SETTLE_S = 10  # where instructions are counted idle time passes at once
 
 
@@ -53,15 +55,24 @@ def say(text: str) -> None:
 # ---- set-up ----
 
 
-def make_disks() -> dict[str, str]:
-    """Device node of each kind of disk."""
+def make_disks(wanted: set[DiskKind]) -> dict[str, str]:
+    """Device node of each kind of disk; of SCSI only where it is wanted, as it is a layer more."""
     nodes: dict[str, str] = {}
     for kind, attributes in DISKS.items():
-        node, _item = make_null(DISK_MIB, **attributes)
+        if kind == "scsi" and kind not in wanted:
+            continue
+        node = make_scsi(**attributes) if kind == "scsi" else make_null(DISK_MIB, **attributes)[0]
         queue = Path("/sys/block", os.path.basename(node), "queue")
         (queue / "scheduler").write_text("none")
         nodes[kind] = node
     return nodes
+
+
+def make_scsi(**parameters: int) -> str:
+    """The scsi_debug disk; gives its device node."""
+    options = {name: str(value) for name, value in parameters.items()}
+    plan = {"kind": "scsi_debug", "bytes": SCSI_MIB << 20, "block_size": 512, "options": options}
+    return guest_side.make_disk(plan)
 
 
 def calm_down() -> None:
@@ -112,7 +123,7 @@ def time_points(drivers: Drivers, chosen: list[Point], passes: int) -> Iterator[
         for done, point in enumerate(order):
             say(f"pass {number}: {done + 1}/{len(order)} {point.key}")
             for count in (point.row.short, point.row.long):
-                yield raw.Time(point.key, number, count, drivers.time(point, count))
+                yield raw.Time(point.key, number, count, *drivers.time(point, count))
 
 
 def count_points(drivers: Drivers, chosen: list[Point]) -> Iterator[raw.Counts]:
@@ -141,7 +152,7 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
     """Everything, in order."""
     tools = Path(arguments.tools)
     chosen = [point for point in points() if point.key in arguments.points]
-    nodes = make_disks()
+    nodes = make_disks(wanted_kinds(chosen))
     drivers = Drivers(tools, nodes, copy_program("fio", Path("/tmp/fio")))
     calm_down()
     results.add(environment(nodes, tools))
@@ -156,10 +167,8 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
     for counts in count_points(drivers, chosen):
         results.add(counts)
     if arguments.profile:
-        for point in chosen:
-            say(f"profile: {point.key}")
-            run = functools.partial(drivers.time, point, point.row.long)
-            profile.record(Path(arguments.profile), point, run)
+        say("profiles")
+        profile.record(Path(arguments.profile), chosen, drivers.time)
     if arguments.extras:
         say("prober")
         for sampling in extras.sampling(drivers, arguments.passes):

@@ -1,83 +1,82 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the instructions of a figure go: samples at fixed numbers of instructions.
+"""Where the instructions of a figure go: the kernel's functions, and how many of an I/O's each has.
 
-perf's cpu-clock event is a timer of the guest's clock, so under -icount it samples every so many
-instructions. What runs with interrupts disabled is seen at the instruction that enables them.
-Addresses are looked up here, on the host: in the guest that would take minutes.
+Nothing is sampled: a plugin of QEMU's translator (profile.c) counts every instruction where it
+is. As with the times, a figure is the difference of a long run and a short one.
 """
 
 from __future__ import annotations
 
 import bisect
+import ctypes
+import mmap
 import shutil
-import signal
-import subprocess
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from bench.cases import Point, Row
+import msgspec
+from bench.cases import Point
 
-from spekctl.errors import SpekError
+KALLSYMS, MODULES = "kallsyms", "modules"  # of /proc
+POINTS = "points.json"
+# nopl 0x5be4c0de(%rax,%rax,1): does nothing, but the plugin knows it; then ret.
+MARK = bytes.fromhex("0f1f8400dec0e45b") + b"\xc3"
+GONE = "(a module that is gone)"
+LEAST = 0.05  # instructions per I/O below which a function is not shown
 
-PERIOD_NS = 10_007  # perf takes at least 10 us; a prime, so as not to beat with the loop
-WARM_UP_S = 2.0
-TOP = 40
-KALLSYMS = "kallsyms"
-# The thread that does a row's I/O, by the beginning of its name.
-THREADS = {"floor": "insmod", "spek": "spek/", "uring": "uring", "fio": "fio"}
-
-
-def check_perf() -> None:
-    """Refuse before a guest is booted for it."""
-    if shutil.which("perf") is None:
-        raise SpekError("a profile needs perf (Debian: apt-get install linux-perf)")
-
-
-def data_file(folder: Path, key: str) -> Path:
-    """perf's data of a point."""
-    return folder / f"{key.replace('/', '-')}.perf"
+Counts = Counter[int]
 
 
 # ---- in the guest ----
 
 
-def record(folder: Path, point: Point, run: Callable[[], object]) -> None:
-    """Sample while @run, called without arguments, carries out the point."""
-    command = ["perf", "record", "-q", "-a", "-B", "-N", "-e", "cpu-clock", "-c", str(PERIOD_NS)]
-    with subprocess.Popen([*command, "-o", str(data_file(folder, point.key))]) as perf:
-        time.sleep(WARM_UP_S)
-        run()
-        perf.send_signal(signal.SIGINT)
-    shutil.copyfile("/proc/kallsyms", folder / KALLSYMS)
+class Marks:
+    """Tells the plugin to write down its counts."""
+
+    def __init__(self) -> None:
+        self._page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_WRITE | mmap.PROT_EXEC)
+        self._page.write(MARK)
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self._page))
+        self._call = ctypes.CFUNCTYPE(None)(address)
+
+    def set(self) -> None:
+        """Write all counts so far."""
+        self._call()
+
+
+def record(folder: Path, chosen: Sequence[Point], run: Callable[[Point, int], object]) -> None:
+    """Four marks for each point: around its short run and around its long one."""
+    marks = Marks()
+    for point in chosen:
+        for count in (point.row.short, point.row.long):
+            marks.set()
+            run(point, count)
+            marks.set()
+    (folder / POINTS).write_bytes(msgspec.json.encode([point.key for point in chosen]))
+    for name in (KALLSYMS, MODULES):
+        shutil.copyfile(f"/proc/{name}", folder / name)
 
 
 # ---- on the host ----
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """Samples of the thread that does the I/O, by function."""
-
-    functions: Counter[str]
-
-    @property
-    def total(self) -> int:
-        """All samples."""
-        return sum(self.functions.values())
-
-
 class Symbols:
-    """Functions by address."""
+    """Functions by address.
 
-    def __init__(self, kallsyms: Iterable[str]) -> None:
+    A module that was loaded and is gone (the floor) has left no names: behind each module's end,
+    until the next function, is nobody's.
+    """
+
+    def __init__(self, kallsyms: Iterable[str], modules: Iterable[str]) -> None:
         found = []
         for line in kallsyms:
             address, kind, name, *module = line.split()
             if kind in "tTwW":
                 found.append((int(address, 16), f"{name} {module[0]}" if module else name))
+        for line in modules:
+            _name, size, *_rest, address = line.split(maxsplit=5)
+            found.append((int(address.split()[0], 16) + int(size), GONE))
         found.sort()
         self._starts = [start for start, _name in found]
         self._names = [name for _start, name in found]
@@ -90,35 +89,52 @@ class Symbols:
         return self._names[index] if index >= 0 else "(unknown)"
 
 
-def tally(samples: Iterable[str], thread: str, symbols: Symbols) -> Profile:
-    """Count lines of `perf script -F comm,ip` of one thread."""
+def read_counts(path: Path) -> Counts:
+    """Executions by address."""
+    counts: Counts = Counter()
+    for line in path.read_text().splitlines():
+        address, count = line.split()
+        counts[int(address, 16)] = int(count)
+    return counts
+
+
+def per_io(folder: Path, number: int, ios: int) -> dict[int, float]:
+    """Executions of each instruction per I/O of point @number, whose runs differ by @ios."""
+    marks = [read_counts(folder / f"profile.{4 * number + i}") for i in range(4)]
+    short, long = marks[1], marks[3]
+    short.subtract(marks[0])
+    long.subtract(marks[2])
+    long.subtract(short)
+    return {address: count / ios for address, count in long.items() if count}
+
+
+def by_function(found: dict[int, float], symbols: Symbols) -> Counter[str]:
+    """Instructions of each function per I/O."""
     functions: Counter[str] = Counter()
-    for line in samples:
-        comm, _, address = line.strip().rpartition(" ")
-        if comm.strip().startswith(thread):
-            functions[symbols.name_of(int(address, 16))] += 1
-    return Profile(functions)
+    for address, count in found.items():
+        functions[symbols.name_of(address)] += count  # type: ignore[assignment]
+    return functions
 
 
-def read(folder: Path, row: Row, key: str) -> Profile:
-    """The profile of a point that the guest has recorded."""
-    command = ["perf", "script", "-i", str(data_file(folder, key)), "-F", "comm,ip"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SpekError(f"perf script: {done.stderr.strip()}")
-    with open(folder / KALLSYMS) as file:
-        symbols = Symbols(file)
-    lines = [line for line in done.stdout.splitlines() if line.strip()]
-    return tally(lines, THREADS[row.runner], symbols)
-
-
-def lines(profile: Profile, instructions: float, top: int = TOP) -> Sequence[str]:
-    """Functions and what each takes of the @instructions of an I/O, most first."""
-    total = profile.total
-    if not total:
-        return ["no samples"]
-    found = [
-        f"{count * instructions / total:8.1f}  {count / total:6.2%}  {name}"
-        for name, count in profile.functions.most_common(top)
+def lines(functions: Counter[str]) -> list[str]:
+    """Functions, most expensive first."""
+    total = sum(functions.values())
+    return [
+        f"{total:8.1f} instructions per I/O",
+        *(
+            f"{count:8.1f}  {count / total:6.2%}  {name}"
+            for name, count in functions.most_common()
+            if count >= LEAST
+        ),
     ]
-    return [f"{total} samples; instructions per I/O, share, function", *found]
+
+
+def show(folder: Path, points: dict[str, Point]) -> Iterable[str]:
+    """The profile of each point that the guest has recorded."""
+    with open(folder / KALLSYMS) as kallsyms, open(folder / MODULES) as modules:
+        symbols = Symbols(kallsyms, modules)
+    for number, key in enumerate(msgspec.json.decode((folder / POINTS).read_bytes())):
+        row = points[key].row
+        found = per_io(folder, number, row.long - row.short)
+        yield f"\n{key}"
+        yield from lines(by_function(found, symbols))

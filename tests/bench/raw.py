@@ -29,12 +29,16 @@ class Environment(Line, frozen=True, tag="environment"):
 
 
 class Time(Line, frozen=True, tag="time"):
-    """One run: @ns of guest time, that is instructions, for @count I/Os."""
+    """One run: @ns of guest time, that is instructions, for @count I/Os.
+
+    @elapsed_ns: the time that passed, idle or not; 0 if not known
+    """
 
     point: str
     number: int
     count: int
     ns: int
+    elapsed_ns: int
 
 
 class Counts(Line, frozen=True, tag="counts"):

@@ -10,7 +10,7 @@ from bench import raw
 from bench.cases import DEEP, Conditions
 from msgspec import Meta
 
-VERSION = 1
+VERSION = 2
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,6 +31,10 @@ class Figure(Part, frozen=True):
     agrees: Annotated[bool, Meta(description="The spread is at most the tolerance.")]
     switches: Annotated[float, Meta(description="Context switches per I/O, all of the guest.")]
     syscalls: Annotated[float, Meta(description="System calls per I/O, all of the guest.")]
+    elapsed_ns: Annotated[
+        float,
+        Meta(description="Time per I/O, idle time included; mean of the passes; 0: not known."),
+    ]
     ratios: Annotated[
         dict[str, float], Meta(description="To other rows under the same conditions.")
     ] = msgspec.field(default_factory=dict)

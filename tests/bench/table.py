@@ -40,12 +40,15 @@ def render(bench: Bench) -> RenderableType:
             style="bold",
         )
     ]
-    rows = [row for row in ROWS if row.disk != "slow"]
+    rows = [row for row in ROWS if row.disk not in ("slow", "scsi")]
     slow = [row for row in ROWS if row.disk == "slow"]
+    scsi = [row for row in ROWS if row.disk == "scsi"]
     if _measured(bench, rows):
         parts.append(_main(bench, rows))
     if _measured(bench, slow):
         parts.append(_slow(bench, slow))
+    if _measured(bench, scsi):
+        parts.append(_scsi(bench, scsi))
     if bench.open_loops:
         parts.append(_open_loops(bench))
     if bench.core:
@@ -118,13 +121,31 @@ def _main(bench: Bench, rows: list[Row]) -> Table:
 def _slow(bench: Bench, rows: list[Row]) -> Table:
     table = _table(
         "Depth 1 on a disk that takes 10 us and interrupts: instructions outside of idle",
-        *("", "instructions", "switches", "syscalls"),
+        *("", "instructions", "switches", "syscalls", "us per I/O"),
     )
     for row in rows:
         one = _first_of(bench, row)
         if one is not None:
-            counts = (f"{one.switches:.2f}", f"{one.syscalls:.2f}")
-            table.add_row(row.title, instructions(one), *counts)
+            counts = (_number(one.switches, ".2f"), _number(one.syscalls, ".2f"))
+            table.add_row(
+                row.title,
+                instructions(one),
+                *counts,
+                f"{one.elapsed_ns / 1000:.2f}" if one.elapsed_ns else NOTHING,
+            )
+    return table
+
+
+def _scsi(bench: Bench, rows: list[Row]) -> Table:
+    table = _table(
+        "The ways to a SCSI disk, on scsi_debug: instructions per I/O, its own work included",
+        *("", "depth 32", "depth 1", "switches"),
+    )
+    for row in rows:
+        first = _first_of(bench, row)
+        if first is not None:
+            cells = [instructions(figure(bench, row.key, one)) for one in (DEEP, SINGLE)]
+            table.add_row(row.title, *cells, f"{first.switches:.2f}")
     return table
 
 
