@@ -18,7 +18,9 @@ kbuild-options = $(if $(filter CONFIG_CC_IS_CLANG=y,$(file <$(KDIR)/.config)),LL
 	$(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 
 .PHONY: all modules
-all: modules
+all: modules $(if $(wildcard daq/Makefile),daq-or-say)
+
+-include daq/Makefile
 
 # One tree can be built for one kernel at a time. When the kernel is another one than last
 # time, all objects go: kbuild notices changed commands, not that spek.mod.o carries the old
@@ -42,11 +44,11 @@ headers-there:
 	fi >&2
 
 .PHONY: install uninstall
-install: modules ## copy the modules to the kernel's updates directory (root)
+install: modules $(if $(wildcard daq/Makefile),daq-install) ## copy the modules to the kernel's updates directory, spek-daq to $(prefix)/sbin (root)
 	$(kbuild) modules_install
 	depmod $(release)
 
-uninstall: headers-there ## remove what install has copied (root)
+uninstall: headers-there $(if $(wildcard daq/Makefile),daq-uninstall) ## remove what install has copied (root)
 	rm -f $(foreach m,spek spek_prober,/lib/modules/$(release)/updates/$(m).ko*)
 	depmod $(release)
 
@@ -54,7 +56,7 @@ uninstall: headers-there ## remove what install has copied (root)
 
 .PHONY: deps deps-demo
 deps: ## install everything that building, testing and the demo need
-	@.ci/packages build guest python test
+	@.ci/packages build daq guest kernel python test fuzz
 	@.ci/venv test,vm
 
 deps-demo:
@@ -70,6 +72,48 @@ demo: deps-demo ## boot a guest and run SPC-1-like load on virtual disks; result
 # make test ARGS="-k netlink" runs a part of it.
 test: deps ## run all tests
 	@$(PYTHON) -m pytest $(ARGS)
+
+# Which tests: those marked debug_kernel and debug_kernel_only.
+.PHONY: test-debug
+test-debug: deps debug-kernel ## run guest tests on a debug kernel (VARIANT=kasan or kcsan)
+	@$(PYTHON) -m pytest --kernels $(if $(filter kcsan,$(VARIANT)),kcsan,debug) tests/guest $(ARGS)
+
+# VARIANT=kcsan looks for data races.
+VARIANT ?= kasan
+.PHONY: debug-kernel
+debug-kernel: deps-kernel ## build a kernel with checks for tests into the cache (VARIANT=kasan or kcsan)
+	@PYTHONPATH=tests $(PYTHON) -m lib.debug_kernel $(VARIANT)
+
+.PHONY: deps-kernel
+deps-kernel:
+	@.ci/packages kernel python
+	@.ci/venv test,vm
+
+.PHONY: fuzz fuzz-netlink
+fuzz: deps ## look for inputs that break decoders and parsers; ARGS="--time 3600 daq_csv", --list
+	@PYTHONPATH=tests $(PYTHON) -m fuzz $(ARGS)
+
+# A kernel is as in tests: 6.1, or LABEL=/built/tree.
+KERNEL ?= 6.1
+MESSAGES ?= 1000000
+SEED ?= 1
+fuzz-netlink: deps ## send MESSAGES=1000000 wrong and right requests to the modules in a guest of KERNEL=6.1
+	@PYTHONPATH=tests $(PYTHON) -c 'from fuzz import netlink_build; netlink_build.program()'
+	@.venv/bin/spekctl vm --kernel $(KERNEL) --memory 2G --no-load --exec -- \
+		env PYTHONPATH=tests $(PYTHON) -m fuzz.netlink_campaign $(MESSAGES) $(SEED)
+
+# Long versions of what make test does once.
+TIMES ?= 100
+IOS ?= 100000000
+
+.PHONY: faults soak
+faults: deps ## play every fault in mid-run TIMES times in a guest with kernel KERNEL; ARGS="-k scsi" a part
+	@SPEK_FAULT_TIMES=$(TIMES) $(PYTHON) -m pytest -q tests/guest/test_fault_scenarios.py \
+		--kernels $(KERNEL) --guest-limit $$((300 + 30 * $(TIMES))) $(ARGS)
+
+soak: deps ## IOS I/Os of mixed load in a guest with kernel KERNEL: exact counters, flat memory
+	@SPEK_SOAK_IOS=$(IOS) $(PYTHON) -m pytest -q tests/guest/test_soak.py \
+		--kernels $(KERNEL) --guest-limit $$((600 + $(IOS) / 5000)) $(ARGS)
 
 .PHONY: figures
 figures: deps-bench ## make the papers' pictures anew in a guest; results in out/figures/
@@ -90,8 +134,11 @@ bench: deps-bench ## measure what an I/O costs in instructions; results in out/b
 gen: ## regenerate everything that follows from the netlink specs
 	$(PYTHON) kmod/uapi/netlink_gen.py
 
-check scan: deps ## static checks: W=1, sparse, checkpatch where it is, ruff, mypy, shellcheck
+check: deps ## quick static checks: W=1, sparse, ruff, mypy, shellcheck
 	@.ci/check
+
+scan: deps ## all static checks: those, gcc -fanalyzer and checkpatch, which it fetches
+	@.ci/check --scan
 
 # ---- the rest ----
 
@@ -103,12 +150,12 @@ clean-modules:
 	@rm -f kmod/compat/spek_have.h *.o *.ko *.mod *.mod.c .*.cmd .*.d .module-common.o \
 		Module.symvers modules.order modules.nsdeps .kernel-id
 
-clean: clean-modules ## remove what the build has made; .venv, out/ and the cache stay
+clean: clean-modules $(if $(wildcard daq/Makefile),clean-daq) ## remove what the build has made; .venv, out/ and the cache stay
 	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info ctl/*.egg-info
 
 help: ## show this
-	@echo "make                          build spek.ko and spek_prober.ko for the running kernel"
+	@echo "make                          build spek.ko and spek_prober.ko for the running kernel, and spek-daq"
 	@echo "make KDIR=DIR                 ... for the kernel whose headers or built tree are in DIR"
 	@sed -n 's/^\([a-z-]*\)[a-z -]*:[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
 		while IFS="$$(printf '\t')" read -r goal text; do \

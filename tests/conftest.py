@@ -6,5 +6,18 @@ it finds. Inside, lib.guest_inside writes the reports and watches the kernel's m
 """
 
 import os
+import sys
 
+if not os.environ.get("SPEK_GUEST"):
+    from hypothesis import HealthCheck, settings
+
+    # The same examples each time, however long a loaded machine takes for one;
+    # --hypothesis-profile=explore looks for others.
+    slow = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+    settings.register_profile("explore", **slow)
+    settings.register_profile("repeatable", derandomize=True, **slow)
+    settings.load_profile("repeatable")
+
+# What the host's pytest makes of the test files spares the guests' the work.
+sys.dont_write_bytecode = False
 pytest_plugins = ["lib.guest_inside" if os.environ.get("SPEK_GUEST") else "lib.guest_host"]

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import pytest
-from lib.guest_kernels import KERNELS
+from lib.guest_kernels import STOCK_KERNELS
 
 from spekctl.vm.kernels import Kernel, find_kernel
 
 
-@pytest.fixture(scope="session", params=KERNELS)
+@pytest.fixture(scope="session", params=STOCK_KERNELS)
 def kernel(request: pytest.FixtureRequest) -> Kernel:
     """A stock kernel with its headers: installed, or unpacked in the cache."""
     return find_kernel(request.param)

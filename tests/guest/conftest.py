@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 from lib.guest_disks import emulated
-from lib.guest_netlink import DISK_MIB, MIB, SECOND, eventually, remove
+from lib.guest_netlink import DISK_MIB, MIB, SECOND, remove
 from lib.netlink_raw import Socket
+from lib.waiting import comes_true
 
 from spekctl.gen import spek
 from spekctl.gen.spek import Cmd
@@ -30,7 +31,7 @@ def loaded(module: str) -> bool:
 
 def unload(module: str) -> None:
     """Unload a module; a reference that is on its way out may hold it for a moment."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while True:
         done = subprocess.run(["rmmod", module], capture_output=True, text=True, check=False)
         if done.returncode == 0:
@@ -179,4 +180,4 @@ def nl(spek_module: Path) -> Iterator[Socket]:
         for run in left.values:
             remove(cleaner, run["id"])
     # each run holds the module until its devices are free
-    assert eventually(lambda: Path("/sys/module/spek/refcnt").read_text().strip() == "0")
+    assert comes_true(lambda: Path("/sys/module/spek/refcnt").read_text().strip() == "0")

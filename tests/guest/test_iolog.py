@@ -8,10 +8,15 @@ Other accounts are the statistics, the disk's own counters, the operations that 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
+import fcntl
 import math
+import mmap
 import os
+import select
 import signal
+import struct
 import subprocess
 import threading
 import time
@@ -27,6 +32,7 @@ from lib.guest_core import generators
 from lib.guest_disks import null_disk
 from lib.guest_drive import Controller, Outcome, assert_completed, one_stream
 from lib.spekcore import OP_DTYPE
+from lib.waiting import eventually
 
 from spekctl import cli, iolog, logfile
 from spekctl.config import RunConfig
@@ -364,6 +370,7 @@ def with_log(node: str, records: int, **options: Any) -> RunConfig:
     return msgspec.structs.replace(one_stream(node, **options), log_records=records)
 
 
+@pytest.mark.debug_kernel
 def test_what_nobody_reads_is_lost_and_counted(controller: Controller) -> None:
     """1024 records are there, those of the first I/Os to come back; the others are counted."""
     count = 20_000
@@ -382,6 +389,7 @@ def test_what_nobody_reads_is_lost_and_counted(controller: Controller) -> None:
     assert set(rows["addr"].tolist()) <= set(ops["addr"][: 1024 + 8].tolist())
 
 
+@pytest.mark.debug_kernel
 def test_loss_is_counted_exactly_with_a_reader_that_stops_and_goes(controller: Controller) -> None:
     """written + lost is every I/O, and written is what a reader gets, in all."""
     with null_disk(irqmode=0) as node:
@@ -449,6 +457,7 @@ def partly_broken(node: str, start: int, length: int) -> Iterator[str]:
         subprocess.run(remove, check=True)
 
 
+@pytest.mark.debug_kernel
 def test_failed_ios_are_logged_with_their_error(spek_module: Path, tmp_path: Path) -> None:
     """An eighth of the disk is bad. Every I/O there fails, no other, and the log says which."""
     start, length = 8 * MIB, 8 * MIB
@@ -464,6 +473,7 @@ def test_failed_ios_are_logged_with_their_error(spek_module: Path, tmp_path: Pat
     assert run.header.complete
 
 
+@pytest.mark.debug_kernel
 def test_the_log_of_an_interrupted_run_is_whole(spek_module: Path, tmp_path: Path) -> None:
     def press() -> None:
         while not running():
@@ -490,6 +500,7 @@ def running() -> bool:
         return any(worker.log_written > 0 for info in own.runs() for worker in info.workers)
 
 
+@pytest.mark.debug_kernel
 def test_nothing_stays_behind(controller: Controller) -> None:
     with null_disk() as node:
         with controller.ready(with_log(node, 1024, count=10)) as run:
@@ -504,6 +515,56 @@ def test_nothing_stays_behind(controller: Controller) -> None:
             assert (outcome.info.log_dir, outcome.info.log_records) == ("", 0)
             assert not Path(iolog.debugfs(), f"spek/{run}").exists()
             assert outcome.ios(Direction.READ, Phase.MEASURE) == 10
+
+
+SYS_READV, SYS_USERFAULTFD = 19, 323
+UFFD_API, UFFD_MISSING = 0xAA, 1
+
+
+def uffd_request(number: int, *words: int) -> tuple[int, bytes]:
+    """Code and argument of an ioctl() of userfaultfd, all of u64."""
+    argument = struct.pack(f"={len(words)}Q", *words)
+    return 3 << 30 | len(argument) << 16 | UFFD_API << 8 | number, argument
+
+
+@contextlib.contextmanager
+def absent(memory: mmap.mmap) -> Iterator[Callable[[], object]]:
+    """Whoever touches @memory, the kernel too, waits until the function that is given is called."""
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    uffd = ctypes.CDLL(None, use_errno=True).syscall(SYS_USERFAULTFD, os.O_CLOEXEC)
+    assert uffd >= 0, os.strerror(ctypes.get_errno())
+    try:
+        fcntl.ioctl(uffd, *uffd_request(0x3F, UFFD_API, 0, 0))
+        fcntl.ioctl(uffd, *uffd_request(0x00, start, len(memory), UFFD_MISSING, 0))
+        yield lambda: fcntl.ioctl(uffd, *uffd_request(0x04, start, len(memory), 0, 0))
+    finally:
+        os.close(uffd)
+
+
+@pytest.mark.debug_kernel
+def test_nobody_waits_for_a_reader(controller: Controller) -> None:
+    """A read whose buffer does not come holds up neither the end of its run nor anybody else."""
+    memory = mmap.mmap(-1, mmap.PAGESIZE)
+    got: list[int] = []
+    with null_disk() as node, absent(memory) as come:
+        with controller.ready(with_log(node, 1024, count=10)) as run:
+            controller.finish(run)
+            file = os.open(Path(iolog.debugfs(), f"spek/{run}/worker0"), os.O_RDONLY)
+            reader = threading.Thread(target=lambda: got.append(os.readv(file, [memory])))
+            reader.start()
+            call = Path(f"/proc/self/task/{reader.native_id}/syscall")
+            eventually(lambda: call.read_text().startswith(f"{SYS_READV} "), "it does not wait")
+        assert not Path(iolog.debugfs(), f"spek/{run}").exists()
+        assert not [one for one in controller.runs() if one.id == run]
+        assert not got
+        waiting = select.poll()
+        waiting.register(file, select.POLLIN)
+        assert waiting.poll(10_000)[0][1] & select.POLLHUP
+        come()
+        reader.join()
+    assert got == [10 * TYPE.itemsize]
+    assert os.read(file, mmap.PAGESIZE) == b""
+    os.close(file)
 
 
 def test_without_debugfs_nothing_is_started(

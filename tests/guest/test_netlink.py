@@ -19,7 +19,6 @@ from lib.guest_netlink import (
     DISK_MIB,
     MIB,
     SECOND,
-    eventually,
     is_free,
     is_gone,
     new,
@@ -30,9 +29,12 @@ from lib.guest_netlink import (
     target,
 )
 from lib.netlink_raw import NLM_F_DUMP, NLM_F_REQUEST, Answer, Socket
+from lib.waiting import comes_true
 
 from spekctl.gen import spek
 from spekctl.gen.spek import Cmd, Metric, Phase, Reason, RunState
+
+pytestmark = pytest.mark.debug_kernel
 
 # What runs tell ------------------------------------------------------------------
 
@@ -124,6 +126,7 @@ def test_a_statistics_dump_agrees_with_itself_while_the_run_goes_on(
     nl.ask(Cmd.RUN_START, id=run)
     seen = []
     with Socket(spek, recv_bytes=8192) as slow:  # several reads for each dump
+        assert comes_true(lambda: len(slow.dump(Cmd.STATS_GET, run=run).values) >= 4 * len(Metric))
         for _ in range(5):
             time.sleep(0.15)
             answer = slow.dump(Cmd.STATS_GET, run=run)
@@ -149,9 +152,10 @@ def test_a_statistics_dump_agrees_with_itself_while_the_run_goes_on(
 
 
 def test_intervals_are_read_from_a_number_on(nl: Socket, disks: list[str]) -> None:
-    run = new(nl, disks[0], interval_ns=2 * 10**7)
+    interval_ns = 2 * 10**7
+    run = new(nl, disks[0], interval_ns=interval_ns)
     nl.ask(Cmd.RUN_START, id=run)
-    assert eventually(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["intervals"] >= 8)
+    assert comes_true(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["intervals"] >= 8)
 
     rows = nl.dump(Cmd.INTERVAL_GET, run=run).values
     late = nl.dump(Cmd.INTERVAL_GET, run=run, since=5).values
@@ -163,7 +167,10 @@ def test_intervals_are_read_from_a_number_on(nl: Socket, disks: list[str]) -> No
         reads, read_bytes, writes, write_bytes = struct.unpack("=4Q", row["streams"])
         assert (reads, read_bytes) == (row["cell"][0]["ios"], row["cell"][0]["bytes"])
         assert (writes, write_bytes) == (0, 0)
-    assert all(a["end_ns"] == b["start_ns"] for a, b in itertools.pairwise(rows))
+    for a, b in itertools.pairwise(rows):
+        # An interval that a worker slept through has no row.
+        assert b["start_ns"] >= a["end_ns"]
+        assert (b["start_ns"] - a["end_ns"]) % interval_ns == 0
     beyond = nl.dump(Cmd.INTERVAL_GET, run=run, since=1 << 60).values
     assert beyond == []
 
@@ -172,7 +179,7 @@ def test_intervals_end_where_they_were_at_the_first_call(nl: Socket, disks: list
     """A reader slower than the run must not read for ever."""
     run = new(nl, disks[0], interval_ns=10**6)
     nl.ask(Cmd.RUN_START, id=run)
-    assert eventually(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["intervals"] >= 50)
+    assert comes_true(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["intervals"] >= 50)
     request = nl.request_bytes(Cmd.INTERVAL_GET, {"run": run}, NLM_F_REQUEST | NLM_F_DUMP)
     answer = Answer()
     with Socket(spek, recv_bytes=4096) as slow:
@@ -252,7 +259,7 @@ def test_a_dump_that_nobody_reads_to_the_end_holds_nothing(nl: Socket, disks: li
             reader.sock.send(request)
             reader.buffer()
     remove(nl, run)
-    assert eventually(lambda: Path("/sys/module/spek/refcnt").read_text().strip() == "0")
+    assert comes_true(lambda: Path("/sys/module/spek/refcnt").read_text().strip() == "0")
 
 
 def test_a_dump_of_runs_says_when_the_set_changed(nl: Socket, null_blk: Callable[..., str]) -> None:
@@ -307,20 +314,20 @@ def test_a_run_dies_with_its_owner(nl: Socket, disks: list[str], start: bool) ->
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 
-    assert eventually(lambda: is_gone(nl, run))
-    assert eventually(lambda: is_free(disks[0]))
+    assert comes_true(lambda: is_gone(nl, run))
+    assert comes_true(lambda: is_free(disks[0]))
 
 
 def test_the_end_of_an_owner_does_not_wait_for_the_device(nl: Socket, disks: list[str]) -> None:
     child, run = child_makes(disks[2], start=True)
-    assert eventually(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["outstanding"] == 4)
+    assert comes_true(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["outstanding"] == 4)
 
-    began = time.monotonic()
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 
-    assert time.monotonic() - began < 1.0
-    assert eventually(lambda: is_gone(nl, run))
+    # It takes 2 s for each I/O: those of the run are still under way.
+    assert nl.ask(Cmd.RUN_GET, id=run).values[0]["outstanding"] > 0
+    assert comes_true(lambda: is_gone(nl, run))
 
 
 def test_a_detached_run_outlives_its_owner(nl: Socket, disks: list[str]) -> None:
@@ -351,7 +358,7 @@ def test_closing_the_socket_is_enough(nl: Socket, disks: list[str]) -> None:
         owner.ask(Cmd.RUN_START, id=run)
         assert state(nl, run) == RunState.RUNNING
 
-    assert eventually(lambda: is_gone(nl, run))
+    assert comes_true(lambda: is_gone(nl, run))
 
 
 # Stop, news ----------------------------------------------------------------------
@@ -360,7 +367,7 @@ def test_closing_the_socket_is_enough(nl: Socket, disks: list[str]) -> None:
 def test_stop_does_not_wait_for_the_device(nl: Socket, disks: list[str]) -> None:
     run = new(nl, disks[2])
     nl.ask(Cmd.RUN_START, id=run)
-    assert eventually(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["outstanding"] == 4)
+    assert comes_true(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["outstanding"] == 4)
 
     nl.ask(Cmd.RUN_STOP, id=run)
 
@@ -368,7 +375,7 @@ def test_stop_does_not_wait_for_the_device(nl: Socket, disks: list[str]) -> None
     assert state(nl, run) in (RunState.RUNNING, RunState.DRAINING)
     nl.ask(Cmd.RUN_STOP, id=run)  # a second one is harmless
     assert refused(lambda: nl.ask(Cmd.RUN_DEL, id=run)).errno == errno.EBUSY
-    assert eventually(lambda: state(nl, run) == RunState.DONE)
+    assert comes_true(lambda: state(nl, run) == RunState.DONE)
     (info,) = nl.ask(Cmd.RUN_GET, id=run).values
     assert info["reason"] == Reason.STOPPED and info["outstanding"] == 0
 
@@ -397,4 +404,4 @@ def test_without_a_listener_nothing_is_lost(nl: Socket, disks: list[str]) -> Non
     run = new(nl, disks[0], time_ns=None, count=10)
     nl.ask(Cmd.RUN_START, id=run)
 
-    assert eventually(lambda: state(nl, run) == RunState.DONE)
+    assert comes_true(lambda: state(nl, run) == RunState.DONE)

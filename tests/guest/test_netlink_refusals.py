@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.guest_disks import null_disk
 from lib.guest_netlink import (
     BY_ID,
     DISK_MIB,
@@ -23,18 +24,21 @@ from lib.guest_netlink import (
     SECOND,
     asu,
     config,
-    eventually,
     is_free,
     new,
     refused,
+    remove,
     state,
     stream,
     target,
 )
 from lib.netlink_raw import NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR, Refusal, Socket, attribute
+from lib.waiting import comes_true
 
 from spekctl.gen import spek
 from spekctl.gen.spek import Cmd, Pattern, RunState
+
+pytestmark = pytest.mark.debug_kernel
 
 MISSING = [
     # changes, attribute that is missing, sentence
@@ -167,7 +171,7 @@ WRONG = [
     ({"max_outstanding": 65537}, errno.ERANGE, "max_outstanding", "integer out of range"),
     ({"batch": 257}, errno.ERANGE, "batch", "integer out of range"),
     ({"write": 2}, errno.ERANGE, "write", "integer out of range"),
-    ({"backend": 3}, errno.ERANGE, "backend", "integer out of range"),
+    ({"backend": 4}, errno.ERANGE, "backend", "integer out of range"),
     (
         {"stream": [stream(), stream(read_ppm=1_000_001)]},
         errno.ERANGE,
@@ -334,6 +338,28 @@ def test_a_range_beyond_the_device_is_refused(nl: Socket, disks: list[str]) -> N
     assert no.attr in ("asu[0]", "target[0]")
 
 
+def test_a_stripe_unit_below_a_logical_block_is_refused(nl: Socket) -> None:
+    """Requests of parts of a block go past every check of the block layer."""
+    with null_disk(size_mb=64, bs=4096) as one, null_disk(size_mb=64, bs=4096) as other:
+        values = config(
+            one,
+            target=[target(one), target(other)],
+            asu=[
+                asu(
+                    bytes=64 * MIB,
+                    stripe_bytes=512,
+                    extent=[{"target": 0, "start": 0}, {"target": 1, "start": 0}],
+                )
+            ],
+            stream=[stream(range_bytes=64 * MIB)],
+        )
+        no = refused(lambda: nl.ask(Cmd.RUN_NEW, **values))
+        assert (no.errno, no.attr) == (errno.EINVAL, "asu[0]")
+        assert no.text.startswith("the stripe unit is smaller than a logical block"), no.text
+        values["asu"][0]["stripe_bytes"] = 4096
+        remove(nl, nl.ask(Cmd.RUN_NEW, **values).values[0]["id"])
+
+
 def test_a_nest_without_its_flag_is_refused(nl: Socket, disks: list[str]) -> None:
     request = nl.request_bytes(Cmd.RUN_NEW, config(disks[0]), NLM_F_REQUEST | NLM_F_ACK)
     ident = next(row[0] for row in spek.RunMsg.nla_map if row[1] == "SPEK_A_RUN_WORKER")
@@ -446,5 +472,5 @@ def test_a_run_in_the_wrong_state_is_busy(nl: Socket, disks: list[str]) -> None:
         assert (no.errno, no.attr) == (errno.EBUSY, "id")
 
     nl.ask(Cmd.RUN_STOP, id=run)
-    assert eventually(lambda: state(nl, run) == RunState.DONE)
+    assert comes_true(lambda: state(nl, run) == RunState.DONE)
     assert refused(lambda: nl.ask(Cmd.RUN_START, id=run)).errno == errno.EBUSY

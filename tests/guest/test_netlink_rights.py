@@ -1,19 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who may speak with the spek family: root in the initial namespaces, and nobody else."""
+"""Who may speak with the families: root in the initial namespaces, and nobody else.
+
+The commands are those of the specs. Requests are empty: whoever has the right gets another
+answer to them than whoever has not, and a new command is under test from its first day.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
-from lib.guest_netlink import BY_ID, DUMPS, config
+import yaml
+from lib.guest_netlink import SECOND, new
 from lib.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Refusal, Socket
 
-from spekctl.gen import spek
+from spekctl.gen import spek, spek_prober
 from spekctl.gen.spek import Cmd
+
+pytestmark = pytest.mark.debug_kernel
+
+ROOT = Path(__file__).resolve().parents[2]
+SPECS: dict[str, tuple[Path, ModuleType]] = {
+    "spek": (ROOT / "kmod/uapi/spek.yaml", spek),
+    "spek_prober": (ROOT / "prober/uapi/spek_prober.yaml", spek_prober),
+}
+# Commands that need no right, each with the document that says so: there are none.
+OPEN_TO_ALL: frozenset[tuple[str, str]] = frozenset()
 
 # Sends requests as they are and prints errno and sentence of each ack, or joins a group. All
 # in one process and without imports: a start of Python takes seconds in a guest.
@@ -27,12 +48,20 @@ if sys.argv[1] == "join":
     except OSError as error:
         print(error.errno)
     sys.exit()
+def answers():
+    while True:
+        data = s.recv(65536)
+        while data:
+            length, kind, flags = struct.unpack_from("=IHH", data)
+            yield kind, flags, data[:length]
+            data = data[(length + 3) & ~3:]
 for request in sys.argv[1:]:
     s.send(bytes.fromhex(request))
-    data = s.recv(65536)
-    kind, flags = struct.unpack_from("=HH", data, 4)
-    code = struct.unpack_from("=i", data, 16)[0]
-    text = data[40 if kind == 2 else 24:].split(b"\0")[0] if flags & 0x200 else b""
+    for kind, flags, message in answers():
+        if kind in (2, 3):  # error or done: the end of an answer
+            break
+    code = struct.unpack_from("=i", message, 16)[0]
+    text = message[40 if kind == 2 else 24:].split(b"\0")[0] if flags & 0x200 else b""
     print(-code, text.decode(errors="replace"))
 """
 
@@ -67,29 +96,109 @@ def join_as(prefix: list[str], group: int) -> int:
     return code
 
 
-def requests(nl: Socket, node: str) -> dict[str, bytes]:
-    """One well-formed request of each kind."""
-    do, dump = NLM_F_REQUEST | NLM_F_ACK, NLM_F_REQUEST | NLM_F_DUMP
-    found = {"run-new": nl.request_bytes(Cmd.RUN_NEW, config(node), do)}
-    found |= {cmd.name: nl.request_bytes(cmd, {"id": 1}, do) for cmd in BY_ID}
-    found |= {f"{cmd.name} dump": nl.request_bytes(cmd, {"run": 1}, dump) for cmd in DUMPS}
-    return {**found, "RUN_GET dump": nl.request_bytes(Cmd.RUN_GET, {}, dump)}
+@functools.cache
+def operations(family: str) -> list[dict[str, Any]]:
+    """What the spec lists; once, as reading it takes seconds in a guest."""
+    text = SPECS[family][0].read_text()
+    found: list[dict[str, Any]] = yaml.safe_load(text[text.index("\noperations:") :])["operations"][
+        "list"
+    ]
+    return found
 
 
+def commands(family: str) -> list[tuple[str, str, int]]:
+    """(name, do or dump, number) of everything that can be asked for."""
+    _path, generated = SPECS[family]
+    found = []
+    for one in operations(family):
+        number = int(generated.Cmd[one["name"].upper().replace("-", "_")])
+        found += [(one["name"], way, number) for way in ("do", "dump") if way in one]
+    return found
+
+
+@contextlib.contextmanager
+def family(name: str, prober_module: Path) -> Iterator[tuple[Socket, dict[str, bytes]]]:
+    """A socket, and an empty request for each command."""
+    flags = {"do": NLM_F_REQUEST | NLM_F_ACK, "dump": NLM_F_REQUEST | NLM_F_DUMP}
+    with Socket(SPECS[name][1]) as sock:
+        yield (
+            sock,
+            {
+                f"{command} {way}": sock.request_bytes(number, {}, flags[way])
+                for command, way, number in commands(name)
+                if (name, command) not in OPEN_TO_ALL
+            },
+        )
+
+
+def test_specs_and_families_have_the_same_commands() -> None:
+    """What is tested below is all there is."""
+    for name, (_path, generated) in SPECS.items():
+        listed = operations(name)
+        names = {one["name"].upper().replace("-", "_") for one in listed}
+        assert names == {one.name for one in generated.Cmd}
+        asked = {number for _name, _way, number in commands(name)}
+        news = {generated.Cmd[one["name"].upper().replace("-", "_")] for one in listed
+                if "notify" in one}  # fmt: skip
+        assert asked | news == set(generated.Cmd)
+
+
+@pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize(
     "prefix",
     [NOBODY, NET_ADMIN, OTHER_USER_NS],
     ids=["ordinary user", "only CAP_NET_ADMIN", "root of another user namespace"],
 )
 def test_nothing_is_allowed_without_the_right(
-    nl: Socket, disks: list[str], prefix: list[str]
+    nl: Socket, prober_module: Path, name: str, prefix: list[str]
 ) -> None:
-    wanted = requests(nl, disks[0])
-
-    answers = run_as(prefix, *(request.hex() for request in wanted.values()))
+    with family(name, prober_module) as (_sock, wanted):
+        answers = run_as(prefix, *(request.hex() for request in wanted.values()))
 
     expected = dict.fromkeys(wanted, (errno.EPERM, NO_RIGHTS))
     assert dict(zip(wanted, answers, strict=True)) == expected
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_with_the_right_the_answer_is_another(nl: Socket, prober_module: Path, name: str) -> None:
+    """Or the refusals above would prove nothing."""
+    with family(name, prober_module) as (_sock, wanted):
+        answers = run_as(SYS_ADMIN, *(request.hex() for request in wanted.values()))
+
+    assert errno.EPERM not in {code for code, _text in answers}, answers
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_the_families_are_not_in_other_network_namespaces(
+    nl: Socket, prober_module: Path, name: str
+) -> None:
+    with family(name, prober_module) as (_sock, wanted):
+        answers = run_as(OTHER_NET_NS, *(request.hex() for request in wanted.values()))
+
+    assert {code for code, _text in answers} == {errno.ENOENT}
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [NOBODY, NET_ADMIN, SYS_ADMIN, OTHER_USER_NS],
+    ids=["ordinary user", "only CAP_NET_ADMIN", "only CAP_SYS_ADMIN", "other user namespace"],
+)
+def test_logs_are_for_root_to_read(nl: Socket, disks: list[str], prefix: list[str]) -> None:
+    """Also where everybody may look into debugfs, and not for root's number without its rights: the
+    root of a user namespace that root has made is uid 0 for the files."""
+    run = new(nl, disks[0], log_records=1024, time_ns=SECOND)
+    mount = Path("/sys/kernel/debug")
+    usual = mount.stat().st_mode & 0o777
+    mount.chmod(0o755)
+    try:
+        log = mount / nl.ask(Cmd.RUN_GET, id=run).values[0]["log_dir"] / "worker0"
+        assert log.stat().st_mode & 0o777 == 0o400
+        read = [*prefix, "cat", str(log)]
+        done = subprocess.run(read, capture_output=True, text=True, check=False, cwd="/")
+    finally:
+        mount.chmod(usual)
+    assert done.returncode != 0
+    assert done.stderr.rstrip().endswith(("Permission denied", "Operation not permitted"))
 
 
 def test_cap_sys_admin_is_enough(nl: Socket) -> None:
@@ -120,16 +229,11 @@ def test_a_socket_of_root_in_the_hands_of_another_has_no_right(nl: Socket) -> No
     os.waitpid(child, 0)
 
 
-def test_the_family_is_not_in_other_network_namespaces(nl: Socket) -> None:
-    request = nl.request_bytes(Cmd.RUN_GET, {"id": 1}, NLM_F_REQUEST | NLM_F_ACK)
-
-    assert send_as(OTHER_NET_NS, request)[0] == errno.ENOENT
-
-
-def test_news_need_the_right_too(nl: Socket) -> None:
+@pytest.mark.parametrize("name", SPECS)
+def test_news_need_the_right_too(nl: Socket, prober_module: Path, name: str) -> None:
     """Both stock kernels can restrict a group; compat has no other way than to ask them."""
-    group = nl.groups[spek.GROUP_RUNS]
-
-    assert join_as(NOBODY, group) == errno.EPERM
-    assert join_as(NET_ADMIN, group) == errno.EPERM
-    assert join_as([], group) == 0
+    with Socket(SPECS[name][1]) as sock:
+        for group in sock.groups.values():
+            assert join_as(NOBODY, group) == errno.EPERM
+            assert join_as(NET_ADMIN, group) == errno.EPERM
+            assert join_as([], group) == 0

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 from lib.guest_inside import TROUBLE, Messages
+from lib.guest_kernels import DEBUG_KERNELS
+
+pytestmark = pytest.mark.debug_kernel
 
 
 def block_bytes(node: str) -> tuple[int, int]:
@@ -20,6 +23,9 @@ def block_bytes(node: str) -> tuple[int, int]:
 
 
 def test_runs_the_kernel_in_its_name(guest_kernel: str) -> None:
+    if guest_kernel in DEBUG_KERNELS:
+        assert platform.release().endswith(f"-spek-{DEBUG_KERNELS[guest_kernel]}")
+        return
     if not guest_kernel[0].isdigit():
         pytest.skip("a kernel tree with a label of its own: run with --kernels 6.1 to check")
     assert platform.release().startswith(f"{guest_kernel}.")

@@ -22,10 +22,13 @@ from pathlib import Path
 
 import pytest
 from lib.guest_agree import Comparison, assert_streams_agree, run_and_compare, target_sums, watch
-from lib.guest_disks import emulated, eventually, null_disk, settle
-from lib.guest_drive import Controller, Requests, Sent, cut, one_stream, queue_of
+from lib.guest_disks import emulated, null_disk, settle
+from lib.guest_drive import Controller, Requests, Sent, cut, one_stream, operations_of, queue_of
 from lib.guest_trace import RequestCounts, sums
 from lib.netlink_raw import Refusal
+from lib.waiting import eventually
+
+pytestmark = pytest.mark.debug_kernel
 
 KIB, MIB = 1 << 10, 1 << 20
 CHUNK = 64 * KIB
@@ -255,3 +258,36 @@ def test_striped_targets_each_count_exactly(
 
     assert comparison.outcome.requests() > comparison.outcome.ios()
     assert all(sum(wanted.values()) > 100 for wanted in comparison.wanted)
+
+
+# ---- bad blocks ----
+
+
+@pytest.mark.debug_kernel_only("debug")  # the distribution has no dm-dust
+def test_exactly_the_reads_of_bad_blocks_fail(controller: Controller) -> None:
+    """dm-dust: what is read of a bad block is an error, until a write has cured the block."""
+    block, bad = 4 * KIB, set(range(1, 256, 20))  # each costs a second to make
+    subprocess.run(["modprobe", "dm-dust"], check=True)
+    with ExitStack() as stack:
+        disk = stack.enter_context(null_disk(size_mb=1))
+        node = device_mapper(stack, "spek-dust", f"0 {MIB // 512} dust {disk} 0 {block}\n")
+        for number in bad:
+            run("dmsetup", "message", "spek-dust", "0", "addbadblock", str(number))
+        run("dmsetup", "message", "spek-dust", "0", "enable")
+        config = one_stream(node, read_ppm=700_000, count=2000)
+        with controller.ready(config) as number:
+            (operations,) = operations_of(controller, number, config)
+            outcome = controller.finish(number)
+
+    errors, first = 0, None
+    for operation in operations:  # one at a time, so in this order
+        at = operation.addr // block
+        if operation.write:
+            bad.discard(at)
+        elif at in bad:
+            errors += 1
+            first = first if first is not None else operation.addr
+    assert errors > 10 and len(bad) < 13
+    assert outcome.info.errors == errors
+    assert outcome.ios() == len(operations) - errors == 2000 - errors
+    assert f"read of {block} bytes at byte {first} of" in outcome.info.first_error

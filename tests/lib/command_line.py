@@ -1,63 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""spekctl called in this process on fake disks and a fake kernel side."""
+"""spekctl called in this process: each start of Python costs seconds in an emulated guest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from lib.fake_kernel import FakeKernel
 
-from spekctl import cli, client, device, observe, safety, state
-from spekctl.device import Device
-
-
-def disk(path: str = "/dev/fake0", **changes: Any) -> Device:
-    """A disk of 1 GiB that holds nothing."""
-    values: dict[str, Any] = {
-        "path": path,
-        "node": path,
-        "name": path.removeprefix("/dev/"),
-        "major": 250,
-        "minor": int(path[-1]),
-        "bytes": 1 << 30,
-        "logical_block": 512,
-        "physical_block": 4096,
-        "read_only": False,
-        "diskseq": 0,
-        "disk": "fake0",
-        "partition": 0,
-        "model": "FAKE",
-        "serial": "S123",
-        "wwn": "",
-        "driver": "fake",
-        "rotational": False,
-        "zoned": "none",
-        "scheduler": "none",
-        "iostats": "1",
-        "nomerges": "0",
-        "poll_queues": False,
-        "sysfs": Path("/nonexistent"),
-    }
-    return Device(**{**values, **changes})
-
-
-def use_fakes(monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, tmp_path: Path) -> None:
-    """/dev/fakeN are disks, @kernel answers, and nobody looks at this machine."""
-    find = device.find
-
-    def find_fake(path: str) -> Device:
-        return disk(path) if path.startswith("/dev/fake") else find(path)
-
-    monkeypatch.setattr(client, "connect", lambda: kernel)
-    monkeypatch.setattr(device, "find", find_fake)
-    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: [])
-    monkeypatch.setattr(observe, "connect", lambda interval_ns: (None, ""))
-    monkeypatch.setattr(state, "DIRECTORY", tmp_path / "state")
-    monkeypatch.setenv("COLUMNS", "100")
+from spekctl import cli
 
 
 @dataclass
@@ -82,10 +34,19 @@ Spekctl = Callable[..., Outcome]
 def caller(capfd: pytest.CaptureFixture[str]) -> Spekctl:
     """caller(capfd)("run", ...) calls spekctl."""
 
-    def call(*arguments: str) -> Outcome:
+    def call(*arguments: object) -> Outcome:
         capfd.readouterr()
-        code = cli.run(list(arguments))
+        code = cli.run([str(one) for one in arguments])
         captured = capfd.readouterr()
         return Outcome(code, captured.out, captured.err)
 
     return call
+
+
+def caller_in_tmp_path(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Spekctl:
+    """As caller(); files without a directory are in @tmp_path."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return caller(capfd)

@@ -14,7 +14,9 @@ from spekctl.records import (
     Direction,
     Histogram,
     IntervalRow,
+    MapPart,
     Metric,
+    MismatchInfo,
     Phase,
     Reason,
     RunInfo,
@@ -55,6 +57,8 @@ class FakeKernel:
     state: RunState = RunState.READY
     reason: Reason = Reason.NONE
     seconds: int = 0
+    wrong: list[MismatchInfo] = field(default_factory=list)
+    written: list[MapPart] = field(default_factory=list)
     closed: bool = False
     deleted: bool = False
 
@@ -91,6 +95,18 @@ class FakeKernel:
         self._called("run-stop")
         self.reason = Reason.STOPPED
         self.state = RunState.DRAINING if self.hangs else RunState.DONE
+
+    def mismatches(self, run: int) -> list[MismatchInfo]:
+        self._called("mismatches")
+        return list(self.wrong)
+
+    def map_get(self, run: int) -> list[MapPart]:
+        self._called("map-get")
+        return list(self.written)
+
+    def map_set(self, run: int, part: MapPart) -> None:
+        self._called("map-set")
+        self.written.append(part)
 
     def run_delete(self, run: int) -> None:
         self._called("run-delete")

@@ -17,7 +17,8 @@ from spekctl.config import RunConfig
 _CACHE = "XDG_CACHE_HOME"
 
 
-def _where_both_see_it(act: Callable[[], object]) -> None:
+def _in_shared_cache(act: Callable[[], object]) -> None:
+    """@act, with a cache that host and guest have in common."""
     usual = os.environ.get(_CACHE)
     os.environ[_CACHE] = str(spekcore.ROOT / "out" / "cache")
     try:
@@ -30,7 +31,7 @@ def _where_both_see_it(act: Callable[[], object]) -> None:
 
 def core_workload(config: RunConfig) -> spekcore.Workload:
     """The workload of a configuration, as the core takes it."""
-    _where_both_see_it(spekcore.library)
+    _in_shared_cache(spekcore.library)
     return spekcore.Workload(
         [
             spekcore.Asu(asu.bytes, asu.stripe_bytes, [(e.target, e.start) for e in asu.extents])
@@ -87,4 +88,4 @@ def arrivals_before(config: RunConfig, start_ns: int, end_ns: int) -> int:
 
 if "SPEK_GUEST" not in os.environ:
     # Not library(): other tests here have loaded theirs, from elsewhere, and it is kept.
-    _where_both_see_it(spekcore.compiled)
+    _in_shared_cache(spekcore.compiled)

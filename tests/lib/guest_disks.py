@@ -5,20 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+
+from lib.waiting import eventually
 
 from spekctl.vm import guest_side
 from spekctl.vm.disks import serial
-
-
-def eventually(condition: Callable[[], object], failure: str, timeout_s: float = 30.0) -> None:
-    """Wait for something that the kernel does in its own time."""
-    end_s = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < end_s, failure
-        time.sleep(0.01)
 
 
 def settle() -> None:

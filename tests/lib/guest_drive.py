@@ -118,14 +118,18 @@ class Outcome:
 
 
 class Controller(Client):
-    """One socket that owns runs, and one that hears when they are over."""
+    """One socket that owns runs, and one that hears when they are over.
 
-    def __init__(self) -> None:
+    Who never waits for that must not hear of it: what is not read stays in the socket.
+    """
+
+    def __init__(self, hears: bool = True) -> None:
         self._spek = spek
         self._link = PlainLink()
         self._listener = None
         self._heard = Socket(spek)
-        self._heard.join(spek.GROUP_RUNS)
+        if hears:
+            self._heard.join(spek.GROUP_RUNS)
 
     def close(self) -> None:
         """Close both sockets; runs that this owns end."""
@@ -237,6 +241,7 @@ def one_stream(
     seed: int = 1,
     stripe_bytes: int = 0,
     align_bytes: int = 0,
+    spin_ns: int = 0,
 ) -> RunConfig:
     """One stream over the whole of a device, or striped over several."""
     smallest = min(capacity(node) for node in nodes)
@@ -265,7 +270,7 @@ def one_stream(
         polled=polled,
         data="zero",
         max_outstanding=max_outstanding or max(depth, workers),
-        spin_ns=0,
+        spin_ns=spin_ns,
         interval_ns=interval_ns,
         ramp_ns=0,
         ramp_count=0,

@@ -8,6 +8,7 @@ test it was running; the rest goes on in a fresh one.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import json
@@ -21,18 +22,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib import guest_kernels
-from lib.guest_kernels import guest_kernel
+from lib import debug_kernel, debug_modules, guest_kernels
+from lib.corrupt_build import build_corrupt
+from lib.guest_kernels import DEBUG_KERNELS, guest_kernel
+
+from spekctl.errors import SpekError
+from spekctl.vm.bytecode import compile_ahead
+from spekctl.vm.kernels import find_kernel
+from spekctl.vm.modules import build_modules
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOT_LIMIT_S = 400  # until the first test starts, building the modules included
-TEST_LIMIT_S = 420  # for one test; pytest-timeout inside ends it before that if it can
-INNER_LIMIT_S = 300
+INNER_LIMIT_S = 300  # for one test, by pytest-timeout inside
+GRACE_S = 120  # more, after which the guest is ended from outside
+PASSED_ON = ("SPEK_FAULT_TIMES", "SPEK_SOAK_IOS")  # into the guest: how long campaigns are
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 BOOTS_THAT_MAY_FAIL = 2
+OBITUARY_LINES = 150  # of output and console, in the report of a test that its guest died with
 # Emulated disks of every guest, in the order of tests/guest/conftest.py.
 DISKS = ("nvme,size=1G", "nvme,size=1G,bs=4096", "virtio,size=1G", "virtio,size=1G,bs=4096")
 
@@ -41,6 +50,28 @@ def die_with(parent: int) -> None:
     """Between fork and exec: a guest must not go on when the tests are killed."""
     if LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM) or os.getppid() != parent:
         os._exit(1)
+
+
+def start_building(variant: str) -> subprocess.Popen[bytes]:
+    """Have a debug kernel made, unless there is one; who needs it waits for the lock."""
+
+    def lowly() -> None:
+        die_with(parent)
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+    parent = os.getpid()
+    folder = ROOT / "out" / "tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / f"{variant}-kernel.log", "wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "lib.debug_kernel", variant],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=lowly,
+        )
 
 
 class GuestDied(Exception):
@@ -55,9 +86,11 @@ class Guest:
         self.source = wanted_kernels(config)[kernel]
         self.pending = [item.nodeid for item in items]
         self.config = config
+        self.limit_s: int = config.getoption("--guest-limit")
         self.folder = ROOT / "out" / "tests" / f"guest-{kernel}"
         self.process: subprocess.Popen[bytes] | None = None
         self.failed_boots = 0
+        self.events: list[dict[str, Any]] = []
         self.reason = ""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
@@ -66,6 +99,8 @@ class Guest:
     # ---- one boot ----
 
     def boot(self) -> None:
+        compile_ahead(Path(__file__).parent)
+        prepared = self.prepare_debug_kernel() if self.kernel in DEBUG_KERNELS else {}
         self.boots += 1
         self.results = self.folder / f"results-{self.boots}.jsonl"
         self.output = self.folder / f"output-{self.boots}.log"
@@ -74,8 +109,9 @@ class Guest:
         wanted.write_text(json.dumps(self.pending))
         self.results.touch()
         self.position = 0
-        self.events: list[dict[str, Any]] = []
+        self.events = []
         self.running = ""
+        self.started = False
         self.broken: list[str] = []
         files = sorted({nodeid.partition("::")[0] for nodeid in self.pending})
         disks = [word for disk in DISKS for word in ("--disk", disk)]
@@ -83,12 +119,16 @@ class Guest:
             "SPEK_GUEST_KERNEL": self.kernel,
             "SPEK_RESULTS": str(self.results),
             "SPEK_WANTED": str(wanted),
+            **prepared,
             # Only what the tests need: each plugin costs a second under TCG.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
         }
+        if any("test_verify" in nodeid for nodeid in self.pending):
+            environment["SPEK_CORRUPT"] = str(build_corrupt(find_kernel(self.source)))
         inside = ["env", *(f"{name}={value}" for name, value in environment.items())]
         inside += [sys.executable, "-m", "pytest", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
-        inside += [f"--timeout={INNER_LIMIT_S}", "-q", f"--rootdir={ROOT}", *files]
+        inside += [f"--timeout={self.limit_s}", "-q", f"--rootdir={ROOT}", *files]
         command = [sys.executable, "-m", "spekctl", "vm", "--kernel", self.source, *disks]
         command += ["--memory", "2G", "--no-load", "--exec", "--console", str(self.console)]
         with open(self.output, "wb") as log:
@@ -101,15 +141,25 @@ class Guest:
                 start_new_session=True,
                 preexec_fn=functools.partial(die_with, os.getpid()),
             )
-        self.deadline = time.monotonic() + BOOT_LIMIT_S
+        self.deadline = time.monotonic() + BOOT_LIMIT_S * (2 if self.kernel in DEBUG_KERNELS else 1)
 
-    def stop(self) -> None:
-        """End the guest now: the second signal does not wait for what runs in it."""
+    def prepare_debug_kernel(self) -> dict[str, str]:
+        """Have it and the modules for tests in it built. Return: the guest's environment."""
+        folder = debug_kernel.find(DEBUG_KERNELS[self.kernel])
+        kernel = find_kernel(str(folder))
+        modules = debug_modules.build(kernel)
+        build_modules(kernel)  # here, where it does not count as booting
+        self.source = str(folder)
+        return {"SPEK_TEST_MODULES": str(modules)}
+
+    def stop(self, hung: bool = False) -> None:
+        """End the guest now. One that @hung says where it stood, at the end of its console."""
         if not self.process:
             return
-        for _ in range(2):
+        # The second signal does not wait for what runs in the guest, SIGQUIT neither.
+        for number in [signal.SIGQUIT] if hung else [signal.SIGTERM] * 2:
             if self.process.poll() is None:
-                self.process.send_signal(signal.SIGTERM)
+                self.process.send_signal(number)
                 time.sleep(0.5)
         try:
             self.process.wait(timeout=30)
@@ -128,11 +178,12 @@ class Guest:
         for line in whole.splitlines():
             event = json.loads(line)
             if event["event"] == "start":
+                self.started = True
                 self.running = event["nodeid"]
-                self.deadline = time.monotonic() + TEST_LIMIT_S
+                self.deadline = time.monotonic() + self.limit_s + GRACE_S
             elif event["event"] == "finish":
                 self.running = ""
-                self.deadline = time.monotonic() + TEST_LIMIT_S
+                self.deadline = time.monotonic() + self.limit_s + GRACE_S
             elif event["event"] == "broken":
                 self.broken.append(event["text"])
             self.events.append(event)
@@ -143,8 +194,17 @@ class Guest:
         for name, path in (("output", self.output), ("console", self.console)):
             lines = path.read_text(errors="replace").splitlines() if path.exists() else []
             parts.append(f"---- the end of the guest's {name} ({path}) ----")
-            parts += lines[-40:]
+            parts += lines[-OBITUARY_LINES:]
         return "\n".join(parts)
+
+    def boot_or_give_up(self) -> None:
+        """Boot; a kernel that can't be had is not tried again."""
+        try:
+            self.boot()
+        except SpekError as error:
+            self.failed_boots = BOOTS_THAT_MAY_FAIL
+            self.reason = str(error)
+            raise GuestDied(f"no guest with kernel {self.kernel} could be had: {error}") from error
 
     # ---- one test ----
 
@@ -153,41 +213,46 @@ class Guest:
         if self.failed_boots >= BOOTS_THAT_MAY_FAIL:
             raise GuestDied(f"no guest with kernel {self.kernel} could be had: {self.reason}")
         if not self.process:
-            self.boot()
+            self.boot_or_give_up()
         assert self.process
         self.pending.remove(nodeid)
         while True:
             ended = self.process.poll() is not None
             self.read_events()
-            if any(e["event"] == "finish" and e["nodeid"] == nodeid for e in self.events):
-                return self.reports(nodeid)
+            finish = {"event": "finish", "nodeid": nodeid}
+            if finish in self.events:
+                return self.take_reports(self.events.index(finish) + 1)
             if ended or time.monotonic() > self.deadline:
                 break
             time.sleep(0.1)
         hung = not ended
-        self.stop()
+        self.stop(hung)
         self.process = None
-        started = any(e["event"] == "start" for e in self.events)
-        if not started:
+        if not self.started:
             self.failed_boots += 1
         if self.running == nodeid:
             why = "the guest hung in this test" if hung else "the guest died in this test"
-        elif not started:
+        elif not self.started:
             why = "the guest did not get as far as the first test"
         else:
             why = "the guest ended without running this test"
         self.reason = self.obituary(why)
         raise GuestDied(self.reason)
 
-    def reports(self, nodeid: str) -> list[pytest.TestReport]:
-        found = []
-        for event in self.events:
-            if event["event"] == "report" and event["nodeid"] == nodeid:
-                report = self.config.hook.pytest_report_from_serializable(
-                    config=self.config, data=event["data"]
-                )
-                found.append(report)
-        self.events = [event for event in self.events if event.get("nodeid") != nodeid]
+    def take_reports(self, count: int) -> list[pytest.TestReport]:
+        """Reports among the first @count events, also of tests that seemed to be over: what one has
+        left behind may show later."""
+        events, self.events = self.events[:count], self.events[count:]
+        return [self.report(event["data"]) for event in events if event["event"] == "report"]
+
+    def report(self, data: dict[str, Any]) -> pytest.TestReport:
+        """A report of the guest; JSON knows no tuples, which pytest wants for what was skipped."""
+        found: pytest.TestReport = self.config.hook.pytest_report_from_serializable(
+            config=self.config, data=data
+        )
+        reason: Any = found.longrepr
+        if isinstance(reason, list):
+            found.longrepr = (reason[0], reason[1], reason[2])
         return found
 
 
@@ -197,11 +262,27 @@ class GuestRunner:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.guests: dict[str, Guest] = {}
+        self.builders: list[subprocess.Popen[bytes]] = []
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        # A test that none of the wanted kernels is for has got no kernel at all.
+        left_out = [item for item in items if not isinstance(kernel_of(item), str | None)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if isinstance(kernel_of(item), str | None)]
         # Host tests first, then one kernel after the other: one guest at a time.
         items.sort(key=lambda item: kernel_of(item) or "")
+
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Before the first test: debug kernels are built while others run, with what these leave of
+        the processors."""
+        if session.config.option.collectonly:
+            return
+        kernels = {kernel_of(item) for item in session.items}
+        wanted = [variant for label, variant in DEBUG_KERNELS.items() if label in kernels]
+        self.builders += [start_building(variant) for variant in wanted]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
@@ -216,7 +297,8 @@ class GuestRunner:
         try:
             reports = self.guests[kernel].results_of(item.nodeid)
         except GuestDied as death:
-            reports = [failure(item, str(death))]
+            guest = self.guests[kernel]
+            reports = [*guest.take_reports(len(guest.events)), failure(item, str(death))]
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
@@ -224,13 +306,29 @@ class GuestRunner:
 
     def pytest_sessionfinish(self) -> None:
         self.stop_all()
-
-    def pytest_keyboard_interrupt(self) -> None:
-        self.stop_all()
+        for builder in self.builders:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(builder.pid, signal.SIGKILL)
+            builder.wait()
 
     def stop_all(self) -> None:
         for guest in self.guests.values():
             guest.stop()
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """What tests have counted (record_property "count"), for each kernel."""
+        reports = [one for found in terminalreporter.stats.values() for one in found]
+        lines = [
+            f"{Path(report.nodeid.partition('::')[0]).stem} {kernel_in(report.nodeid)} {text}"
+            for report in reports
+            if isinstance(report, pytest.TestReport) and report.when == "call"
+            for name, text in report.user_properties
+            if name == "count"
+        ]
+        if lines:
+            terminalreporter.section("counts")
+            for line in lines:
+                terminalreporter.line(line)
 
 
 def kernel_of(item: pytest.Item) -> str | None:
@@ -240,6 +338,11 @@ def kernel_of(item: pytest.Item) -> str | None:
         return None
     kernel: str | None = callspec.params.get(guest_kernels.FIXTURE)
     return kernel
+
+
+def kernel_in(nodeid: str) -> str:
+    """The kernel's label in a test's id."""
+    return nodeid.partition("[")[2].partition("-")[0].rstrip("]")
 
 
 def failure(item: pytest.Item, text: str) -> pytest.TestReport:
@@ -260,6 +363,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=os.environ.get("SPEK_KERNELS", ",".join(guest_kernels.KERNELS)),
         help="kernels of the guest tests, separated by commas: what spekctl vm --kernel takes, "
         "or LABEL=TREE for a built kernel tree (default: %(default)s)",
+    )
+    parser.addoption(
+        "--guest-limit",
+        type=int,
+        default=INNER_LIMIT_S,
+        help="seconds that one test may take in a guest (default: %(default)s)",
     )
 
 

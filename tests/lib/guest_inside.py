@@ -7,17 +7,20 @@ names the test that was running. The kernel's messages are part of every test's 
 
 from __future__ import annotations
 
-import ctypes
+import contextlib
+import itertools
 import json
 import os
 import re
-import struct
+import time
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
 from lib import guest_kernels
 from lib.guest_kernels import guest_kernel
+from lib.guest_leaks import Leak, Leaks
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
@@ -30,29 +33,10 @@ TROUBLE = re.compile(
 )
 
 
-PERF_EVENT_OPEN = 298  # x86-64
-PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES = 1, 3
-
-
-def hold_switch_counter() -> int:
-    """A counter of context switches that stays open as long as the tests run.
-
-    The first and the last such counter, and each probe has one, patch the scheduler's code.
-    QEMU's emulated CPUs are not up to that: once in some thousand times one of them runs into the
-    breakpoint that stood there a moment ago, when the kernel no longer knows of it (Oops: int3
-    in __schedule, whose code is whole again). With this one there is no first and no last.
-    """
-    attributes = struct.pack(
-        "=IIQQQQQIIQ",
-        *(PERF_TYPE_SOFTWARE, 64, PERF_COUNT_SW_CONTEXT_SWITCHES),
-        *(0, 0, 0, 0, 0, 0, 0),
-    )
-    libc = ctypes.CDLL(None, use_errno=True)
-    # of this thread, on any CPU, in no group
-    fd = libc.syscall(PERF_EVENT_OPEN, attributes, 0, -1, -1, 0)
-    if fd < 0:
-        raise OSError(ctypes.get_errno(), "no counter of context switches")
-    return int(fd)
+KCSAN_END = "=" * 60
+OURS = re.compile(r"\[spek\w*\]")
+# A function of a module that is gone: then its leaks are found.
+UNLOADED = re.compile(r"\] 0xffffffff[0-9a-f]{8}$", re.MULTILINE)
 
 
 class Messages:
@@ -81,6 +65,28 @@ class Messages:
             lines.append(record.partition(";")[2].partition("\n")[0])
 
 
+def races_of_others(lines: list[str]) -> set[int]:
+    """Indices of the heads of KCSAN reports in which no function of ours occurs.
+
+    The kernel has races of its own, and each is one that it lives with.
+    """
+    found = set()
+    for at, line in enumerate(lines):
+        if "BUG: KCSAN" in line:
+            report = itertools.takewhile(lambda text: not text.startswith(KCSAN_END), lines[at:])
+            if not any(OURS.search(text) for text in report):
+                found.add(at)
+    return found
+
+
+def is_ours(leak: Leak) -> bool:
+    """True if one of our modules has made it: the kernel has leaks of its own."""
+    return bool(OURS.search(leak.text) or UNLOADED.search(leak.text))
+
+
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
 class Reporter:
     """The plugin that runs in the guest."""
 
@@ -88,8 +94,12 @@ class Reporter:
         self.results = results
         self.wanted = wanted
         self.messages = Messages()
-        self.counter = hold_switch_counter()
         self.log: list[str] = []
+        self.leaks = Leaks()
+        self.places: dict[str, tuple[str, int | None, str]] = {}
+        # khugepaged fills the holes of our own memory at any time: tests of leaks would see that.
+        with contextlib.suppress(FileNotFoundError):
+            HUGE_PAGES.write_text("never")
 
     def write(self, event: str, **fields: Any) -> None:
         json.dump({"event": event, **fields}, self.results)
@@ -108,6 +118,7 @@ class Reporter:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.write("start", nodeid=nodeid)
         self.messages.mark(nodeid)
+        self.leaks.begin(nodeid)
         self.log = []
 
     @pytest.hookimpl(wrapper=True)
@@ -117,17 +128,45 @@ class Reporter:
         return outcome
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, Any, Any]:
+    def pytest_runtest_teardown(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, Any, Any]:
         outcome = yield
         self.refuse_trouble(item)
+        self.places[item.nodeid] = item.location
+        if nextitem is None or (nextitem.path != item.path and self.leaks.are_due()):
+            for nodeid, leaks in self.leaks.by_test().items():
+                ours = [leak for leak in leaks if is_ours(leak)]
+                if ours:
+                    self.report_leaks(nodeid, ours)
         return outcome
+
+    def report_leaks(self, nodeid: str, leaks: list[Leak]) -> None:
+        """One more report for a test that seemed to be over: it has failed."""
+        total = sum(leak.size for leak in leaks)
+        text = f"the kernel has lost {len(leaks)} objects, {total} bytes, that this test allocated"
+        report = pytest.TestReport(
+            nodeid=nodeid,
+            location=self.places[nodeid],
+            keywords={},
+            outcome="failed",
+            longrepr="\n".join([text, *(leak.text for leak in leaks[:5])]),
+            when="teardown",
+        )
+        self.pytest_runtest_logreport(report)
 
     def refuse_trouble(self, item: pytest.Item) -> None:
         """Fail the test if the kernel has complained since the last look."""
         allowed = [mark.args[0] for mark in item.iter_markers("allow_kernel_messages")]
         fresh = self.messages.read()
+        if any("BUG: KCSAN" in line for line in fresh):
+            time.sleep(0.5)  # it may still be being printed
+            fresh += self.messages.read()
         self.log += fresh
-        for line in fresh:
+        others = races_of_others(fresh)
+        for at, line in enumerate(fresh):
+            if at in others:
+                continue
             if TROUBLE.search(line) and not any(re.search(text, line) for text in allowed):
                 pytest.fail(f"the kernel complains: {line}", pytrace=False)
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-KERNELS = ("6.1", "6.12")
+# Labels of kernels that are ours: built from the distribution's source, with checks.
+DEBUG_KERNELS = {"debug": "kasan", "kcsan": "kcsan"}
+STOCK_KERNELS = ("6.1", "6.12")  # the oldest and the newest that we support
+KERNELS = (*STOCK_KERNELS, "debug")  # unless --kernels says otherwise
 GUEST_TESTS = Path(__file__).resolve().parents[1] / "guest"
 FIXTURE = "guest_kernel"
 
@@ -17,10 +20,26 @@ def is_guest_test(path: Path) -> bool:
     return GUEST_TESTS in path.resolve().parents
 
 
+def runs_on(kernel: str, kernels: list[str], definition: pytest.Function) -> bool:
+    """True if a test is meant for @kernel, one of @kernels.
+
+    What a test marked user_space looks at is no kernel's business: the first will do.
+    Debug kernels are five times as slow, so they run what is marked debug_kernel; a test marked
+    debug_kernel_only("debug") needs that one.
+    """
+    only = definition.get_closest_marker("debug_kernel_only")
+    if only:
+        return kernel in only.args
+    if kernel != kernels[0] and definition.get_closest_marker("user_space"):
+        return False
+    return kernel not in DEBUG_KERNELS or bool(definition.get_closest_marker("debug_kernel"))
+
+
 def parametrize(metafunc: pytest.Metafunc, kernels: list[str]) -> None:
     """Give each guest test the kernel as its first parameter, here and there alike."""
     if is_guest_test(metafunc.definition.path):
-        metafunc.parametrize(FIXTURE, kernels, indirect=True, scope="session")
+        mine = [kernel for kernel in kernels if runs_on(kernel, kernels, metafunc.definition)]
+        metafunc.parametrize(FIXTURE, mine, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session", autouse=True)

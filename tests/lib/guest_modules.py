@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import mmap
 import os
 import re
 from pathlib import Path
@@ -16,15 +17,21 @@ SYS_DELETE_MODULE, SYS_FINIT_MODULE = 176, 313  # x86-64, as the guests are
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def load(path: Path) -> None:
+def load(path: Path, parameters: str = "") -> None:
     """finit_module()."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if _LIBC.syscall(SYS_FINIT_MODULE, fd, b"", 0):
-            code = ctypes.get_errno()
+        code = finit_module(fd, parameters)
+        if code:
             raise OSError(code, os.strerror(code), str(path))
     finally:
         os.close(fd)
+
+
+def finit_module(fd: int, parameters: str = "") -> int:
+    """finit_module() and nothing else. Return: errno or 0."""
+    failed = _LIBC.syscall(SYS_FINIT_MODULE, fd, parameters.encode(), 0)
+    return ctypes.get_errno() if failed else 0
 
 
 def unload(name: str) -> bool:
@@ -73,12 +80,21 @@ def _vmalloc(pattern: str) -> int:
     return total
 
 
-def available_bytes() -> int:
-    """MemAvailable."""
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
-    raise AssertionError("no MemAvailable")
+def meminfo() -> dict[str, int]:
+    """What the guest's memory is used for, KiB."""
+    fields = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+    found = {name.rstrip(":"): int(value) for name, value, *_unit in fields}
+    return found | {"PerCpuLists": page_lists_bytes() >> 10}
+
+
+def page_lists_bytes() -> int:
+    """Free pages that CPUs keep at hand; MemAvailable and MemFree do without them.
+
+    With khugepaged at work a CPU may have tens of MiB of them, and keeps them for as long as
+    it likes.
+    """
+    pagesets = re.findall(r"^ +count: (\d+)$", Path("/proc/zoneinfo").read_text(), re.MULTILINE)
+    return sum(int(count) for count in pagesets) * mmap.PAGESIZE
 
 
 def slab_objects() -> dict[str, int]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from lib.netlink_raw import Answer, Refusal, Socket
+from lib.waiting import comes_true
 
 from spekctl.gen.spek import Cmd, Law, Pattern, RunState
 
@@ -19,7 +19,7 @@ SECOND = 10**9
 DISK_MIB = 64
 # Commands that take the number of a run.
 BY_ID = [Cmd.RUN_GET, Cmd.RUN_START, Cmd.RUN_STOP, Cmd.RUN_DEL]
-DUMPS = [Cmd.STATS_GET, Cmd.INTERVAL_GET, Cmd.OP_GET]
+DUMPS = [Cmd.STATS_GET, Cmd.INTERVAL_GET, Cmd.OP_GET, Cmd.MISMATCH_GET, Cmd.MAP_GET]
 
 
 def target(node: str) -> dict[str, int]:
@@ -72,15 +72,6 @@ def state(nl: Socket, run: int) -> RunState:
     return RunState(nl.ask(Cmd.RUN_GET, id=run).values[0]["state"])
 
 
-def eventually(what: Callable[[], bool], timeout_s: float = 30.0) -> bool:
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
-        if what():
-            return True
-        time.sleep(0.02)
-    return what()
-
-
 def is_gone(nl: Socket, run: int) -> bool:
     try:
         nl.ask(Cmd.RUN_GET, id=run)
@@ -104,7 +95,7 @@ def remove(nl: Socket, run: int) -> None:
     try:
         if state(nl, run) in (RunState.RUNNING, RunState.DRAINING):
             nl.ask(Cmd.RUN_STOP, id=run)
-            assert eventually(lambda: state(nl, run) == RunState.DONE)
+            assert comes_true(lambda: state(nl, run) == RunState.DONE)
         nl.ask(Cmd.RUN_DEL, id=run)
     except Refusal as no:
         assert no.errno == errno.ENOENT

@@ -15,8 +15,8 @@ from pathlib import Path
 from lib.guest_drive import SECTOR, Requests, sysfs
 
 from spekctl.records import Direction
+from spekctl.vm.guest_side import TRACEFS
 
-TRACEFS = Path("/sys/kernel/tracing")
 EVENTS = ("block_rq_issue", "block_rq_complete")
 HIST_LINE = re.compile(
     r"{ common_cpu: +\d+, rwbs: ([A-Z]+) *, nr_sector: +(\d+) +} hitcount: +(\d+)"
@@ -63,7 +63,8 @@ def kernel_dev(node: str) -> int:
     return os.major(number) << 20 | os.minor(number)
 
 
-def _instance(name: str) -> Path:
+def trace_instance(name: str) -> Path:
+    """A new tracing instance of its own."""
     if not (TRACEFS / "instances").is_dir():
         subprocess.run(["mount", "-t", "tracefs", "nodev", TRACEFS], check=True)
     path = TRACEFS / "instances" / name
@@ -83,7 +84,7 @@ class RequestCounts:
     TRIGGER = "hist:keys=common_cpu,rwbs,nr_sector:size=512"
 
     def __init__(self) -> None:
-        self.path = _instance("spek-counts")
+        self.path = trace_instance("spek-counts")
         self.watched: set[int] = set()
 
     def close(self) -> None:
@@ -128,7 +129,7 @@ class RequestLog:
     """Every request that is issued to a disk, in order."""
 
     def __init__(self, node: str, buffer_kb: int = 4096) -> None:
-        self.path = _instance("spek-log")
+        self.path = trace_instance("spek-log")
         (self.path / "trace_clock").write_text("mono")
         (self.path / "buffer_size_kb").write_text(str(buffer_kb))
         event = self.path / "events/block/block_rq_issue"

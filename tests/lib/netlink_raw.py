@@ -270,8 +270,12 @@ class Socket:
     def join(self, group: str) -> None:
         self.sock.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, self.groups[group])
 
+    def class_of(self, cmd: int) -> Any:
+        """The class of a command's attributes; of one that there isn't, any will do."""
+        return self.spec.MESSAGES.get(cmd) or next(iter(self.spec.MESSAGES.values()))
+
     def request_bytes(self, cmd: int, values: dict[str, Any], flags: int) -> bytes:
-        cls = self.spec.MESSAGES.get(cmd, self.spec.RunMsg)
+        cls = self.class_of(cmd)
         return self.frame(self.family, int(cmd), encode(cls, values), flags)
 
     def ask(self, cmd: int, **values: Any) -> Answer:
@@ -291,8 +295,12 @@ class Socket:
 
     def receive(self, cmd: int, request: bytes, answer: Answer) -> bool:
         """Take one buffer of an answer; True when it was the last one."""
-        cls = self.spec.MESSAGES.get(cmd, self.spec.RunMsg)
+        cls = self.class_of(cmd)
+        asked: int = HEADER.unpack_from(request)[3]
         for kind, flags, seq, payload in self.buffer():
+            if seq not in (0, asked):
+                # Of an earlier request, whose end the kernel had no memory to send.
+                continue
             if kind in (NLMSG_ERROR, NLMSG_DONE):
                 no = refusal(cls, request, kind, flags, payload)
                 if no:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def copy_sources(to: Path) -> Path:
     """The sources of the modules, without anything that was built from them."""
     made = shutil.ignore_patterns(
-        "*.o", "*.cmd", ".*.d", "*.mod*", "*.answer", "*.log", "spek_have.h"
+        "*.o", "*.cmd", ".*.d", "*.mod*", "*.answer", "*.log", "spek_have.h", "__pycache__"
     )
     for folder in ("kmod", "prober"):
         shutil.copytree(ROOT / folder, to / folder, ignore=made)

@@ -38,10 +38,10 @@ NEVER = 2**64 - 1
 BLOCK = 4096
 
 Law = Literal["closed", "poisson", "constant", "burst"]
-Pattern = Literal["uniform", "sequential", "strided", "runs", "walk"]
+Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband"]
 Style = Literal["classic", "fixed"]
 LAWS: tuple[Law, ...] = ("closed", "poisson", "constant", "burst")
-PATTERNS: tuple[Pattern, ...] = ("uniform", "sequential", "strided", "runs", "walk")
+PATTERNS: tuple[Pattern, ...] = (*("uniform", "sequential", "strided", "runs", "walk", "hotband"),)
 STYLES: tuple[Style, ...] = ("classic", "fixed")
 
 OP_DTYPE = np.dtype(
@@ -321,7 +321,7 @@ class Generator:
 
     @property
     def next_ns(self) -> int:
-        return int(self._lib.spek_gen_next_ns(self._gen))
+        return int(self._lib.shim_gen_next_ns(self._gen))
 
     def next(self) -> Any:
         """The next operation as struct spek_op; nothing completes."""

@@ -10,10 +10,14 @@
 #include "explog.h"
 #include "expo.h"
 #include "gen.h"
+#include "grain.h"
 #include "hist.h"
+#include "hotband.h"
 #include "pattern.h"
 #include "rng.h"
+#include "sense.h"
 #include "share.h"
+#include "stamp.h"
 #include "state.h"
 #include "walk.h"
 #include "workload.h"
@@ -27,6 +31,16 @@ void shim_rng_fill(struct spek_rng *rng, u64 *out, size_t n)
 u64 shim_rng_below(struct spek_rng *rng, u64 n)
 {
 	return spek_rng_below(rng, n);
+}
+
+u64 shim_gen_next_ns(const struct spek_gen *gen)
+{
+	return spek_gen_next_ns(gen);
+}
+
+u32 shim_asu_map(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target, u64 *offset)
+{
+	return spek_asu_map(map, addr, bytes, target, offset);
 }
 
 u64 shim_mulhi64(u64 a, u64 b)
@@ -49,6 +63,12 @@ void shim_alias_pick(const struct spek_alias *table, u32 n, const u32 *bits, u32
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = spek_alias_pick(table, n, bits[i]);
+}
+
+void shim_hotband(struct spek_rng *rng, u64 *out, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = spek_hotband_distance(rng);
 }
 
 void shim_expo(struct spek_rng *rng, u64 *out, size_t n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 from bench import figures, profile, raw, table
 from bench.__main__ import wanted_points
-from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, points
+from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, Point, points
 from bench.counts import parse_stats
 from bench.drivers import libraries_of
 from bench.figures import BrokenMeasurementError, bench_of
@@ -37,7 +38,9 @@ def runs(key: str, *costs: float, fixed_ns: int = 5_000_000) -> list[raw.AnyLine
     lines: list[raw.AnyLine] = []
     for number, cost in enumerate(costs, start=1):
         lines += [
-            raw.Time(key, number, count, fixed_ns * number + round(cost * count))
+            raw.Time(
+                key, number, count, fixed_ns * number + round(cost * count), round(cost * count)
+            )
             for count in (4_000, 44_000)
         ]
     return lines + [
@@ -293,26 +296,46 @@ ffffffffc0000000 t account\t[spek]
 """
 
 
-def test_profile_counts_the_thread_that_does_the_io() -> None:
-    samples = [
-        "spek/1/0 ffffffff81000104",
-        "spek/1/0 ffffffff810002ff",
-        "spek/1/0 ffffffffc0000040",
-        "kworker/0:1 ffffffff81000300",
-        " spek/1/0     55d0c0ffee00",
+MODULES = "spek 131072 0 - Live 0xffffffffc0000000 (OE)\n"
+
+
+def write_profile(folder: Path, point: Point, counts: list[dict[int, int]]) -> None:
+    for number, one in enumerate(counts):
+        lines = [f"{address:x} {count}\n" for address, count in one.items()]
+        (folder / f"profile.{number}").write_text("".join(lines))
+    (folder / profile.POINTS).write_bytes(msgspec.json.encode([point.key]))
+    (folder / profile.KALLSYMS).write_text(KALLSYMS)
+    (folder / profile.MODULES).write_text(MODULES)
+
+
+def test_profile_is_the_long_run_less_the_short_one(tmp_path: Path) -> None:
+    point = next(point for point in points() if point.key == "spek-mq/d32")
+    ios = point.row.long - point.row.short
+    before, account, gone = 0xFFFFFFFF81000104, 0xFFFFFFFFC0000040, 0xFFFFFFFFC0020010
+    write_profile(
+        tmp_path,
+        point,
+        [
+            {0: 5, before: 10},
+            {0: 10, before: 20, account: 7},
+            {0: 10, before: 20, account: 7},
+            {0: 15, before: 30 + 20 * ios, account: 14 + 30 * ios, gone: 50 * ios},
+        ],
+    )
+    assert list(profile.show(tmp_path, {point.key: point})) == [
+        "\nspek-mq/d32",
+        "   100.0 instructions per I/O",
+        "    50.0  50.00%  (a module that is gone)",
+        "    30.0  30.00%  account [spek]",
+        "    20.0  20.00%  null_queue_rq",
     ]
-    found = profile.tally(samples, "spek/", profile.Symbols(KALLSYMS.splitlines()))
-
-    assert found.functions == {"null_queue_rq": 2, "account [spek]": 1, "(user space)": 1}
-    assert profile.lines(found, 2000.0)[:2] == [
-        "4 samples; instructions per I/O, share, function",
-        "  1000.0  50.00%  null_queue_rq",
-    ]
 
 
-def test_profile_without_samples_says_so() -> None:
-    found = profile.tally([], "fio", profile.Symbols(KALLSYMS.splitlines()))
-    assert profile.lines(found, 2000.0) == ["no samples"]
+def test_plugin_of_the_profile_knows_the_mark() -> None:
+    source = (Path(profile.__file__).parent / "profile.c").read_text()
+    bytes_there = re.search(r"mark\[\] = \{([^}]*)\}", source)
+    assert bytes_there
+    assert bytes(int(word, 16) for word in bytes_there[1].split(",")) == profile.MARK[:-1]
 
 
 # ---- what is measured ----
@@ -325,9 +348,9 @@ def test_points_have_names_of_their_own() -> None:
     assert {one.name for one in (DEEP, DEEP_STATS, SINGLE)} == {"d32", "d32s", "d1"}
 
 
-def test_disks_have_only_attributes_that_null_blk_has() -> None:
-    for attributes in DISKS.values():
-        assert set(attributes) <= OPTIONS["null_blk"]
+def test_disks_have_only_attributes_that_their_drivers_have() -> None:
+    for kind, attributes in DISKS.items():
+        assert set(attributes) <= OPTIONS["scsi_debug" if kind == "scsi" else "null_blk"]
 
 
 def test_only_takes_rows_figures_and_patterns() -> None:

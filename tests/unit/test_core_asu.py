@@ -14,7 +14,7 @@ def mapper(asu: Asu):
     target, offset = FFI.new("u32 *"), FFI.new("u64 *")
 
     def where(addr: int, size: int) -> tuple[int, int, int]:
-        length = LIB.spek_asu_map(c_map, addr, size, target, offset)
+        length = LIB.shim_asu_map(c_map, addr, size, target, offset)
         return length, target[0], offset[0]
 
     where.keep = wl  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lib.spekcore import (
     BLOCK,
     NEVER,
+    PATTERNS,
     SMIX,
     Arrival,
     Asu,
@@ -44,7 +45,7 @@ SIZES = st.dictionaries(
 
 @st.composite
 def streams(draw: st.DrawFn, asus: list[Asu], nr_arrivals: int) -> Stream:
-    pattern = draw(st.sampled_from(["uniform", "sequential", "strided", "runs", "walk"]))
+    pattern = draw(st.sampled_from(PATTERNS))
     asu = draw(st.integers(0, len(asus) - 1))
     align = 512 * draw(st.sampled_from([1, 1, 2, 3, 8]))
     start = align * draw(st.integers(0, asus[asu].bytes // align // 2))
@@ -77,6 +78,9 @@ def streams(draw: st.DrawFn, asus: list[Asu], nr_arrivals: int) -> Stream:
             run_align_bytes=unit,
         )
     length = draw(st.integers(1, room // 512)) * 512
+    if pattern == "hotband":
+        length = max(length, 512 * 1954)
+        return Stream(**common, sizes=draw(SIZES), range_bytes=length)
     if pattern == "strided":
         stride = align * draw(st.integers(1, 100))
         return Stream(**common, sizes=draw(SIZES), range_bytes=length, stride_bytes=stride)

@@ -37,6 +37,11 @@ WORKLOADS = {
         [Arrival("poisson", rate=1000), Arrival(depth=3, think_ns=10**6)],
         [Stream("runs", SMIX, **RUNS), Stream("walk", arrival=1, read_ppm=300_000, replicas=3)],
     ),
+    "hot band": Workload(
+        [Asu(G)],
+        [Arrival(depth=1)],
+        [Stream("hotband", SMIX, read_ppm=700_000, range_bytes=G // 8)],
+    ),
     "spc1 classic": spc1(20),
     "spc1 fixed": spc1(20, style="fixed"),
 }

@@ -150,7 +150,11 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (one(Stream(run_align_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a st"),
     (one(Stream(walk_style="fixed")), 1, INVALID, "s", 0, "A walk style is given for a stream w"),
     # patterns
-    (raw("stream.0.pattern", 5), 1, INVALID, "s", 0, "A stream has an unknown address pattern."),
+    (raw("stream.0.pattern", 6), 1, INVALID, "s", 0, "A stream has an unknown address pattern."),
+    (
+        one(Stream("hotband", range_bytes=999_936, align_bytes=512, sizes=512)),
+        *(1, RANGE, "s", 0, "A hot band is too small: its range must have 1000000 bytes or more."),
+    ),
     (one(Stream(seq_ppm=1_000_001)), 1, RANGE, "s", 0, "The share of sequential I/Os is larger"),
     (
         one(Stream(sizes=512, seq_ppm=1)),

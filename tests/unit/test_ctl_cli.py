@@ -11,8 +11,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from lib.command_line import Outcome, Spekctl, caller, disk, use_fakes
+from lib.command_line import Outcome, Spekctl, caller
 from lib.fake_kernel import FakeKernel, other_run
+from lib.fake_machine import disk, use_fakes
 
 from spekctl import blkid, cli, client, device, observe, result, safety, state
 from spekctl.errors import EXIT_CODE_HELP, ExitCode, NoKernelSideError, error_from_errno
@@ -61,7 +62,7 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "wrong size": ("run random-read-4k --device /dev/fake0 --stripe 4KB", "write 4KiB"),
     "wrong cpus": ("run random-read-4k --device /dev/fake0 --cpus 3-1", "not a range of CPUs"),
-    "wrong back end": ("run random-read-4k --device /dev/fake0 --backend scsi", "is not one of"),
+    "wrong back end": ("run random-read-4k --device /dev/fake0 --backend sg", "is not one of"),
     "wrong device name": ("run random-read-4k --device /dev/nosuch", "there is no device"),
     "no block device": ("run random-read-4k --device /etc/passwd", "not a block device"),
     "same device twice": (
@@ -297,7 +298,7 @@ def test_a_dry_run_sends_nothing(spekctl: Spekctl, kernel: FakeKernel) -> None:
 def test_a_missing_prober_is_said_in_one_line(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observe, "connect", lambda interval_ns: (None, "no prober: x missing"))
+    monkeypatch.setattr(observe, "connect", lambda *wishes: (None, "no prober: x missing"))
     outcome = run_ok(spekctl, "--json")
     assert "spekctl: no prober: x missing\n" in outcome.err
     assert json.loads(outcome.out)["prober"] is None

@@ -210,6 +210,15 @@ def test_a_run_from_a_newer_module_is_understood() -> None:
     assert (info.backend, info.targets[0].backend) == ("mq", "bio")
 
 
+def test_what_devices_said_is_understood() -> None:
+    said = {"key": 3, "asc": 17, "ascq": 0, "deferred": 0}
+    info = client_of(
+        {"id": 3, "state": 3, "first_sense": said, "sense": [{**said, "count": 5}]}
+    ).run_get(3)
+    assert info.first_sense == records.SenseInfo(3, 17, 0)
+    assert info.senses == (records.SenseInfo(3, 17, 0, 0, 5),)
+
+
 @pytest.mark.parametrize(
     ("code", "text", "kind", "wanted"),
     [

@@ -19,8 +19,9 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from lib.command_line import Outcome, Spekctl, caller, use_fakes
+from lib.command_line import Outcome, Spekctl, caller
 from lib.fake_kernel import SECOND, START_NS, FakeKernel
+from lib.fake_machine import use_fakes
 from lib.log_files import GIB, TYPE, column, free_bytes, records
 
 from spekctl import iolog, logfile, result

@@ -202,5 +202,5 @@ def core_place(asu: ResolvedAsu, address: int) -> tuple[int, int]:
     c_map = FFI.new("struct spek_asu_map *")
     LIB.spek_asu_map_init(c_map, FFI.addressof(wl.c.asu, 0))
     target, offset = FFI.new("u32 *"), FFI.new("u64 *")
-    LIB.spek_asu_map(c_map, address, 1, target, offset)
+    LIB.shim_asu_map(c_map, address, 1, target, offset)
     return int(target[0]), int(offset[0])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lib import spekcore
+from lib.core_config import core_of
 
 from spekctl import workload
 from spekctl.config import RunConfig
@@ -28,50 +28,6 @@ def run_config(text: str, *targets: Target, **options: Any) -> RunConfig:
     """Resolve the text of a file, or the shipped workload of that name."""
     found = workload.parse(text) if "\n" in text else workload.load(text)
     return resolve(found, Options(available_cpus=CPUS, **options), targets or (DISK,))
-
-
-def core_of(config: RunConfig) -> spekcore.Workload:
-    """The same numbers as the module's core takes them."""
-    return spekcore.Workload(
-        [
-            spekcore.Asu(
-                asu.bytes, asu.stripe_bytes, [(one.target, one.start) for one in asu.extents]
-            )
-            for asu in config.asus
-        ],
-        [
-            spekcore.Arrival(
-                law=one.law,
-                depth=one.depth,
-                think_ns=one.think_ns,
-                rate=one.rate_milli / 1000,
-                burst_length=one.burst_length,
-                burst_interval_ns=one.burst_interval_ns,
-            )
-            for one in config.arrivals
-        ],
-        [
-            spekcore.Stream(
-                pattern=one.pattern,
-                sizes=[(size.bytes, size.weight) for size in one.sizes],
-                asu=one.asu,
-                arrival=one.arrival,
-                weight=one.weight,
-                replicas=one.replicas,
-                read_ppm=one.read_ppm,
-                range_start=one.range_start,
-                range_bytes=one.range_bytes,
-                align_bytes=one.align_bytes,
-                seq_ppm=one.seq_ppm,
-                stride_bytes=one.stride_bytes,
-                run_bytes=one.run_bytes,
-                restart_bytes=one.restart_bytes,
-                run_align_bytes=one.run_align_bytes,
-                walk_style=one.walk_style,
-            )
-            for one in config.streams
-        ],
-    )
 
 
 @pytest.mark.parametrize("workers", [1, 3])

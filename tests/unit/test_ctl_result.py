@@ -16,7 +16,7 @@ from lib.fake_kernel import SECOND, START_NS, FakeKernel, histogram
 
 from spekctl import observe, prober, report, result, run, stats, summary, workload
 from spekctl.device import DiskStat
-from spekctl.errors import RefusedError
+from spekctl.errors import RefusedError, UsageError
 from spekctl.gen.spek_prober import ProbeState
 from spekctl.progress import LineProgress
 from spekctl.records import (
@@ -29,6 +29,7 @@ from spekctl.records import (
     Reason,
     RunInfo,
     RunState,
+    SenseInfo,
     StatsCell,
     TargetInfo,
 )
@@ -216,6 +217,42 @@ def test_errors_are_counted_by_cause_over_all_phases() -> None:
     assert outcome["errors_by_cause"] == {"EIO": 3, "EREMOTEIO": 2}
     assert outcome["ok"] is False
     assert "5 I/Os failed" in outcome["text"]
+
+
+def test_what_a_scsi_disk_says_is_told_in_words() -> None:
+    first = SenseInfo(3, 0x11, 0)
+    info = replace(
+        INFO,
+        errors=7,
+        first_error="read of 512 bytes at byte 0 of x failed: errno 61",
+        first_sense=first,
+        senses=(replace(first, count=6), SenseInfo(4, 0x99, 0, deferred=1, count=1)),
+        sense_others=2,
+        targets=(replace(INFO.targets[0], backend="scsi"),),
+    )
+    made = build(info)
+    found = as_json(made)["outcome"]
+    text = "medium error, ASC 0x11 ASCQ 0x00 (unrecovered read error)"
+    assert found["first_sense"] == {
+        **{"key": 3, "asc": 0x11, "ascq": 0, "deferred": False},
+        "text": text,
+    }
+    assert [one["count"] for one in found["senses"]] == [6, 1]
+    assert found["text"].endswith(f"errno 61: {text}")
+    table = printed(made)
+    assert f"6 requests: {text}" in table
+    assert (
+        "1 requests: hardware error of an earlier command, ASC 0x99 ASCQ 0x00 (vendor specific)"
+        in table
+    )
+    assert "2 requests: other causes" in table
+
+
+def test_a_disk_is_not_said_to_disagree_about_commands() -> None:
+    made = build(replace(INFO, targets=(replace(INFO.targets[0], backend="scsi"),)))
+    (target,) = as_json(made)["targets"]
+    assert (target["disk"], target["disk_agrees"]) == (None, None)
+    assert "does not count what comes as SCSI commands" in printed(made)
 
 
 def test_backlog_and_offered_rate_of_an_open_loop() -> None:
@@ -414,6 +451,37 @@ def test_a_probe_does_not_survive_a_failed_run() -> None:
     seen.start([1])
     seen.close()
     assert fake.calls[1:] == ["stop", "delete", "close"]
+
+
+@dataclass
+class UnloadedProber(FakeProber):
+    """Its module is unloaded, or somebody takes its probe away, after @calls_left calls."""
+
+    calls_left: int = 0
+
+    def samples(self, probe: int, after: prober.Row | None) -> prober.Batch:
+        self.calls_left -= 1
+        if self.calls_left < 0:
+            raise UsageError("There is no probe, start one first.")
+        return super().samples(probe, after)
+
+
+@pytest.mark.parametrize("calls_left", [0, 1, 1000])
+def test_a_run_outlives_its_prober(calls_left: int) -> None:
+    """From start to result: the run completes, and the result says what is missing and why."""
+    kernel = FakeKernel()
+    found = workload.load("random-read-4k")
+    request = run.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
+    seen = observe.ProberObserver(UnloadedProber(calls_left=calls_left), SECOND)  # type: ignore[arg-type]
+    with run.Interrupts() as interrupts:
+        made = run.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
+    assert made.outcome.ok
+    lost = [one for one in made.remarks if "the prober was lost under the run" in one]
+    if calls_left == 1000:
+        assert made.prober is not None and not lost
+    else:
+        assert made.prober is None and len(lost) == 1
+        assert "There is no probe" in lost[0]
 
 
 def test_a_failure_under_way_gives_the_devices_back() -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lib import disk_images
 from lib.fake_kernel import other_run
 
 from spekctl import blkid, device, safety
@@ -284,27 +285,24 @@ def test_swap_space_is_found(tmp_path: Path) -> None:
 
 def test_a_partition_table_is_found(tmp_path: Path) -> None:
     path = image(tmp_path)
-    with path.open("r+b") as file:  # an MBR with one entry: type 0x83, from sector 2048
-        file.seek(446)
-        file.write(bytes([0, 0, 0, 0, 0x83, 0, 0, 0]) + (2048).to_bytes(4, "little"))
-        file.write((20480).to_bytes(4, "little"))
-        file.seek(510)
-        file.write(b"\x55\xaa")
+    disk_images.mbr(str(path))
     found = found_on(path)
     assert [(one.type, one.usage) for one in found] == [("dos", "partition-table")]
 
 
-def test_a_luks_header_is_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("write", "kind"),
+    [
+        (disk_images.luks, "crypto_LUKS"),
+        (disk_images.lvm_member, "LVM2_member"),
+        (disk_images.bcache_member, "bcache"),
+        (disk_images.gpt, "gpt"),
+    ],
+)
+def test_a_header_is_found(tmp_path: Path, write: Callable[[str], None], kind: str) -> None:
     path = image(tmp_path)
-    header = bytearray(592)
-    header[0:8] = b"LUKS\xba\xbe\x00\x01"
-    header[8:11] = b"aes"
-    header[40:43] = b"xts"
-    header[72:76] = b"sha1"
-    header[168:204] = b"01234567-89ab-cdef-0123-456789abcdef"
-    with path.open("r+b") as file:
-        file.write(header)
-    assert [one.type for one in found_on(path)] == ["crypto_LUKS"]
+    write(str(path))
+    assert [one.type for one in found_on(path)] == [kind]
 
 
 def test_every_signature_is_found_not_only_the_first(tmp_path: Path) -> None:
@@ -342,10 +340,16 @@ def holds(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 EXT4 = blkid.Signature("ext4", "filesystem", 1080, "home")
 
 
+def check(
+    machine: Machine, found: Device, destroy: tuple[str, ...] = (), write_allowed: bool = True
+) -> str | None:
+    return safety.check_write(found, 42, destroy, write_allowed, machine.roots)
+
+
 def test_writing_needs_permission(machine: Machine, holds: Callable[..., None]) -> None:
     with pytest.raises(RefusedError, match="this workload writes; give --write"):
-        safety.check_write(machine.get("sdb"), 42, (), write_allowed=False)
-    assert safety.check_write(machine.get("sdb"), 42, (), write_allowed=True) is None
+        check(machine, machine.get("sdb"), (), False)
+    assert check(machine, machine.get("sdb"), (), True) is None
 
 
 def test_nobody_is_told_to_write_on_a_mounted_disk(machine: Machine) -> None:
@@ -357,7 +361,7 @@ def test_nobody_is_told_to_write_on_a_mounted_disk(machine: Machine) -> None:
 def test_data_is_not_overwritten(machine: Machine, holds: Callable[..., None]) -> None:
     holds(EXT4)
     with pytest.raises(RefusedError) as refusal:
-        safety.check_write(machine.get("sdb"), 42, (), write_allowed=True)
+        check(machine, machine.get("sdb"), (), True)
     assert refusal.value.message == (
         "/dev/sdb holds data: file system ext4 'home' at byte 1080; to overwrite it, give"
         " --destroy 8:16/42"
@@ -369,14 +373,51 @@ def test_data_is_overwritten_if_the_device_is_named(
     machine: Machine, holds: Callable[..., None]
 ) -> None:
     holds(EXT4)
-    remark = safety.check_write(machine.get("sdb"), 42, ("8:16/42",), write_allowed=True)
+    remark = check(machine, machine.get("sdb"), ("8:16/42",), True)
     assert remark is not None and "will be overwritten" in remark
+
+
+@pytest.mark.parametrize(
+    ("flags", "refused"), [("0100002", True), ("02100001", True), ("0100000", False), ("", True)]
+)
+def test_who_has_it_open_for_writing_is_in_the_way(
+    machine: Machine,
+    holds: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    flags: str,
+    refused: bool,
+) -> None:
+    """A virtual machine need not claim its disk. Who only reads is none of our business."""
+    machine.write(machine.roots.proc / "77/comm", "qemu\n")
+    machine.write(machine.roots.proc / "77/fd/5", "")
+    machine.write(machine.roots.proc / "77/fdinfo/5", f"pos:\t0\nflags:\t{flags}\nmnt_id:\t6\n")
+    monkeypatch.setattr(
+        safety, "_number_of", lambda path: "8:16" if path.endswith("77/fd/5") else ""
+    )
+    if not refused:
+        assert check(machine, machine.get("sdb")) is None
+        return
+    with pytest.raises(RefusedError) as refusal:
+        check(machine, machine.get("sdb"), ("8:16/42",))
+    assert refusal.value.message == (
+        "/dev/sdb is in use: process 77 (qemu) has it open for writing"
+    )
+
+
+def test_a_loop_device_on_it_is_in_the_way(
+    machine: Machine, holds: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loop devices don't claim what they lie on: the kernel would let us write."""
+    machine.write(machine.roots.sys / "class/block/loop3/loop/backing_file", "/dev/sdb\n")
+    monkeypatch.setattr(safety, "_number_of", {"/dev/sdb": "8:16"}.get)
+    with pytest.raises(RefusedError, match="in use: loop3 is a loop device on sdb"):
+        check(machine, machine.get("sdb"))
 
 
 def test_naming_another_device_does_not_help(machine: Machine, holds: Callable[..., None]) -> None:
     holds(EXT4)
     with pytest.raises(RefusedError, match="--destroy S9 names another device"):
-        safety.check_write(machine.get("sdb"), 42, ("S9",), write_allowed=True)
+        check(machine, machine.get("sdb"), ("S9",), True)
 
 
 def test_read_only_and_zoned_devices_are_not_written(
@@ -384,9 +425,9 @@ def test_read_only_and_zoned_devices_are_not_written(
 ) -> None:
     found = machine.get("sdb")
     with pytest.raises(RefusedError, match="read-only"):
-        safety.check_write(replace(found, read_only=True), 42, (), write_allowed=True)
+        check(machine, replace(found, read_only=True), (), True)
     with pytest.raises(RefusedError, match="zoned"):
-        safety.check_write(replace(found, zoned="host-managed"), 42, (), write_allowed=True)
+        check(machine, replace(found, zoned="host-managed"), (), True)
 
 
 def test_a_device_that_was_replaced_is_refused(

@@ -15,8 +15,9 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-from lib.command_line import Outcome, Spekctl, caller, use_fakes
+from lib.command_line import Outcome, Spekctl, caller
 from lib.fake_kernel import FakeKernel
+from lib.fake_machine import use_fakes
 from lib.queue_kernel import QueueKernel, mean_response_s
 
 from spekctl import blkid, curve, points, result, run, safety, schemas, units
@@ -318,7 +319,7 @@ def test_what_every_run_remarks_is_said_once(
 ) -> None:
     from spekctl import observe
 
-    monkeypatch.setattr(observe, "connect", lambda interval_ns: (None, "no prober here"))
+    monkeypatch.setattr(observe, "connect", lambda *wishes: (None, "no prober here"))
     outcome = spekctl("sweep", *READ, "--rate", "100,200,300")
     assert outcome.err == "spekctl: no prober here\n"
     assert spekctl("sweep", *READ, "--rate", "100", "--no-prober").err == ""

@@ -39,7 +39,7 @@ def test_shipped_workloads_are_valid(path: Path) -> None:
 def test_all_promised_workloads_are_there() -> None:
     promised = (
         "spc1 random-read-4k random-write-4k sequential-read-128k sequential-write-128k"
-        " mixed-70-30-8k spek-mix burst oltp"
+        " mixed-70-30-8k spek-mix burst oltp emerald-hot-band emerald-hot-band-4k"
     )
     assert set(promised.split()) == set(workload.shipped_names())
 
@@ -76,7 +76,10 @@ WRONG: dict[str, tuple[str, str]] = {
     "typo in a key": (HEAD + STREAM + 'patern = "uniform"\n', "did you mean 'pattern'?"),
     "key of nothing": (HEAD + STREAM + "zzz = 1\n", "the keys are name, asu"),
     "typo in a value": (HEAD + STREAM + 'pattern = "unifrom"\n', "did you mean 'uniform'?"),
-    "value of nothing": (HEAD + STREAM + 'pattern = "zzz"\n', "it is one of runs, sequential"),
+    "value of nothing": (
+        HEAD + STREAM + 'pattern = "zzz"\n',
+        "it is one of hotband, runs, sequential",
+    ),
     "wrong type": (HEAD + STREAM + "read = 70\n", "read: expected a string"),
     "section as a value": (HEAD.replace("[workload]", "workload = 1\n[x]"), "workload"),
     "bad name": (HEAD.replace('"w"', '"w w"') + STREAM, "is not a name"),

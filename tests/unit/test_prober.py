@@ -120,3 +120,55 @@ def test_cursor_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [sample.row.seq for sample in again.samples] == [6]
     assert again.samples[0].cpus[0].user_ns == 3
     assert again.dropped == 2
+
+
+class DescribedLink(FakeLink):
+    """A prober that has tables with names: one disk and the memory."""
+
+    def ask(self, command: int) -> dict[str, Any]:
+        assert command == uapi.Cmd.PROBE_GET
+        tables = [
+            (
+                uapi.Table.MEMORY,
+                "memory",
+                [uapi.TOTAL],
+                [("free", "bytes", 1), ("paged-in", "bytes", 0)],
+            ),
+            (uapi.Table.DISK, "disk", [5], [("reads", "count", 0), ("read-time", "ns", 0)]),
+        ]
+        described = [
+            {
+                "id": number,
+                "name": name,
+                "entities": struct.pack(f"={len(entities)}I", *entities),
+                "column": [{"name": c, "unit": u, "level": level} for c, u, level in columns],
+                **({"entity_name": ["sda"]} if name == "disk" else {}),
+            }
+            for number, name, entities, columns in tables
+        ]
+        return {"module_version": "1", "state": 1, "id": 1, "table": described}
+
+
+def test_tables_with_names_become_differences_and_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    def row(seq: int, free: int, reads: int) -> list[dict[str, Any]]:
+        memory = block(uapi.Table.MEMORY, {uapi.TOTAL: [free, 100 * seq]})
+        disk = block(uapi.Table.DISK, {5: [reads, ABSENT if seq == 2 else 10 * reads]})
+        power = block(uapi.Table.POWER, {256: [seq, seq, 0]})
+        return [message(seq, *cpu_row(seq), memory, disk, power)]
+
+    link = DescribedLink([row(0, 9, 4), row(1, 7, 6), row(2, 8, 9)])
+    first, second = connect(monkeypatch, link).samples(1).samples
+
+    assert first.others == {
+        "memory": {"total": {"free_bytes": 7, "paged_in_bytes": 100}},
+        "disk": {"sda": {"reads": 2, "read_time_ns": 20}},
+    }
+    assert second.others["disk"] == {"sda": {"reads": 3, "read_time_ns": None}}
+    assert second.row.power[256].energy_nj == 2
+
+
+def test_disk_that_has_gone_is_in_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_disk = [message(0, *cpu_row(1), block(uapi.Table.DISK, {5: [1, 1]}))]
+    link = DescribedLink([with_disk, [message(1, *cpu_row(2))]])
+    (sample,) = connect(monkeypatch, link).samples(1).samples
+    assert sample.others == {"memory": {}, "disk": {}}

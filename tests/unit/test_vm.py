@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+import spekctl
 from spekctl import cli
 from spekctl.errors import SpekError, UsageError
 from spekctl.vm import accel, guest_side, kernels, modules
 from spekctl.vm.disks import parse_disk, parse_disks
 from spekctl.vm.kernels import Kernel, matches, version_key
-from spekctl.vm.runner import make_mount_point
+from spekctl.vm.runner import kept_folders, make_mount_point
 
 MIB = 1 << 20
 
@@ -348,3 +350,25 @@ def test_wrong_use_is_one_sentence(
     assert printed.out == ""
     assert printed.err.startswith(f"spekctl: {sentence}")
     assert printed.err.count("\n") == 1
+
+
+# ---- what a guest keeps in memory ----
+
+
+def test_a_guest_keeps_programs_and_python() -> None:
+    kept = kept_folders([])
+    assert Path("/usr/bin") in kept
+    stdlib, package = Path(os.__file__).resolve().parent, Path(spekctl.__file__).resolve().parent
+    assert any(stdlib.is_relative_to(folder) for folder in kept)
+    assert any(package.is_relative_to(folder) for folder in kept)
+    assert all(folder.is_dir() for folder in kept)
+
+
+def test_what_a_guest_keeps_is_mounted_once() -> None:
+    kept = kept_folders([])
+    assert not [(a, b) for a in kept for b in kept if a != b and a in b.parents]
+
+
+def test_a_writable_directory_stays_writable() -> None:
+    """The guest would not see its own files behind one that is kept, and could not write."""
+    assert Path("/usr/bin") not in kept_folders([Path("/usr/bin/here")])

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek-daq builds without a warning of an analyzer, installs, or says what it lacks."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DAQ = ROOT / "daq"
+PACKAGES = "libnl-genl-3.0 libusb-1.0 libiio libcap-ng"
+
+
+def make(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", "-C", str(ROOT), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.parametrize("compiler", ["gcc -fanalyzer", "clang"])
+@pytest.mark.parametrize("file", sorted(path.name for path in DAQ.glob("*.c")))
+def test_no_file_has_a_warning(compiler: str, file: str) -> None:
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", *PACKAGES.split()], capture_output=True, text=True, check=True
+    ).stdout.split()
+    words = shlex.split(compiler)
+    words += ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+    words += ["-Wno-format-truncation"] if "gcc" in compiler else []
+    words += ["-I", str(ROOT / "prober"), *flags, "-c", "-o", "/dev/null", str(DAQ / file)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_is_installed_with_its_unit(tmp_path: Path) -> None:
+    program = tmp_path / "spek-daq"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    words = [f"daq-program={program}", f"DESTDIR={tmp_path}/root", "prefix=/opt/spek"]
+    done = make("daq-install", *words)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "root/opt/spek/sbin/spek-daq").stat().st_mode & 0o777 == 0o755
+    unit = (tmp_path / "root/opt/spek/lib/systemd/system/spek-daq.service").read_text()
+    assert "ExecStart=/opt/spek/sbin/spek-daq --wait" in unit
+    assert "@" not in unit
+    assert make("daq-uninstall", *words).returncode == 0
+    assert not [path for path in (tmp_path / "root").rglob("*") if path.is_file()]
+
+
+def test_what_was_not_built_is_not_installed(tmp_path: Path) -> None:
+    done = make("daq-install", f"daq-program={tmp_path}/none", f"DESTDIR={tmp_path}")
+    assert done.returncode == 0
+    assert done.stderr == "spek: spek-daq was not built, so it is not installed (make daq)\n"
+
+
+def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
+    # A pkg-config that knows nothing.
+    nothing = {"PKG_CONFIG_LIBDIR": str(tmp_path), "PKG_CONFIG_PATH": ""}
+    wanted = "libnl-genl-3-dev libusb-1.0-0-dev libiio-dev libcap-ng-dev libtomlplusplus-dev"
+    plain = make("-s", "daq-or-say", **nothing)
+    assert plain.returncode == 0
+    assert plain.stderr == f"spek: spek-daq is not built; it needs: {wanted}\n"
+    asked = make("-s", "daq", **nothing)
+    assert asked.returncode == 2
+    assert asked.stderr.splitlines()[0] == f"spek: spek-daq needs: apt-get install {wanted}"
+
+
+def test_the_packages_that_make_deps_installs_are_those() -> None:
+    script = (ROOT / ".ci/packages").read_text()
+    for package in ("libnl-genl-3-dev", "libusb-1.0-0-dev", "libiio-dev", "libcap-ng-dev"):
+        assert package in script
+        assert package in (DAQ / "Makefile").read_text()

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Compiles the fuzz targets for C (c/*.c) with the real sources, libFuzzer and sanitizers.
+
+clang and its runtime are only needed here: nothing that is shipped is built with them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+TARGETS = HERE / "c"
+SEEDS = HERE / "seeds"
+CORE, PROBER, DAQ = ROOT / "kmod/core", ROOT / "prober/core", ROOT / "daq"
+DAQ_SOURCES = (
+    "calibrate", "clock", "csv", "energy_counter", "error", "iio_scale", "meter", "number",
+    "pace", "polled", "push", "rails", "settings", "source_hwmon", "source_powercap", "sysfs",
+    "u6_calibration", "u6_packet", "u6_stream", "waveform",
+)  # fmt: skip
+SANITIZE = (
+    "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=fuzzer-no-link,address,undefined",
+    "-fno-sanitize-recover=all", "-fno-sanitize=vptr",
+)  # fmt: skip
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE")
+
+
+def _includes() -> list[str]:
+    found = subprocess.run(
+        ["pkg-config", "--cflags", "libnl-genl-3.0"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    folders = (TARGETS, CORE, PROBER, DAQ, ROOT / "prober", ROOT / "kmod")
+    return [*(f"-I{folder}" for folder in folders), *found]
+
+
+def sources() -> list[Path]:
+    """Everything that goes into the program."""
+    found = [*sorted(TARGETS.glob("*.c")), *sorted(CORE.glob("*.c")), *sorted(PROBER.glob("*.c"))]
+    return [*found, *(DAQ / f"{name}.c" for name in DAQ_SOURCES), DAQ / "rails_toml.cc"]
+
+
+def _digest() -> str:
+    digest = hashlib.sha256(repr((SANITIZE, WARNINGS, compiler())).encode())
+    headers = [one for folder in (TARGETS, CORE, PROBER, DAQ) for one in folder.glob("*.h")]
+    headers += [ROOT / "prober/uapi/spek_prober.h"]
+    for path in [*sources(), *sorted(headers)]:
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def compiler() -> str:
+    """clang, by the name that $FUZZ_CC has or the usual one."""
+    return os.environ.get("FUZZ_CC", "clang")
+
+
+def available() -> bool:
+    """Whether this machine can build the targets."""
+    if not shutil.which(compiler()):
+        return False
+    runtime = subprocess.run(
+        [compiler(), "-print-runtime-dir"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return any(Path(runtime).glob("libclang_rt.fuzzer*"))
+
+
+def program() -> Path:
+    """The program; built when a source has changed."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spek" / "fuzz"
+    out = cache / f"fuzz-c-{_digest()}"
+    if out.exists():
+        return out
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        _build(Path(scratch)).replace(out)
+    return out
+
+
+def _build(scratch: Path) -> Path:
+    includes = _includes()
+
+    def compile_one(path: Path) -> str:
+        made = str(scratch / f"{path.parent.name}-{path.name}.o")
+        is_cpp = path.suffix == ".cc"
+        language = ["-std=c++17", "-x", "c++"] if is_cpp else ["-std=gnu11"]
+        command = [compiler(), *language, *SANITIZE, *WARNINGS, *includes]
+        subprocess.run([*command, "-c", "-o", made, str(path)], check=True)
+        return made
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(compile_one, sources()))
+    libraries = ["-lnl-genl-3", "-lnl-3", "-ltomlplusplus", "-lstdc++", "-lpthread", "-lm"]
+    linked = scratch / "program"
+    command = [compiler(), "-fsanitize=fuzzer,address,undefined", "-o", str(linked), *objects]
+    subprocess.run([*command, *libraries], check=True)
+    return linked

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Plausible requests, and random numbers. */
+#include <linux/netlink.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../../prober/uapi/spek_prober.h"
+#include "fuzz.h"
+
+/* xorshift128+ */
+uint64_t fuzz_random(struct fuzz_state *state)
+{
+	uint64_t a = state->random[0], b = state->random[1];
+
+	state->random[0] = b;
+	a ^= a << 23;
+	state->random[1] = a ^ b ^ (a >> 18) ^ (b >> 5);
+	return state->random[1] + b;
+}
+
+uint32_t fuzz_below(struct fuzz_state *state, uint32_t n)
+{
+	return (uint32_t)((fuzz_random(state) >> 32) * n >> 32);
+}
+
+bool fuzz_chance(struct fuzz_state *state, uint32_t in_256)
+{
+	return fuzz_below(state, 256) < in_256;
+}
+
+uint64_t fuzz_boundary(struct fuzz_state *state, const struct fuzz_attr *attr)
+{
+	uint64_t power = 1ull << fuzz_below(state, 64);
+	const uint64_t edge[] = {
+		0, 1, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN, UINT32_MAX, INT32_MAX,
+		1ull << 31, 1ull << 32, power, power - 1, power + 1, -power,
+		attr ? attr->min : 0, attr ? attr->min - 1 : 0, attr ? attr->max : 0,
+		attr ? attr->max + 1 : 0, fuzz_random(state), fuzz_below(state, 1000), 512, 4096,
+	};
+
+	return edge[fuzz_below(state, sizeof(edge) / sizeof(edge[0]))];
+}
+
+static uint8_t *take(struct fuzz_state *state, uint32_t length)
+{
+	uint8_t *found = state->data + state->used;
+
+	if (state->used + length > sizeof(state->data))
+		return NULL;
+	state->used += length;
+	return found;
+}
+
+struct node *fuzz_node(struct fuzz_state *state, uint16_t type, const void *bytes, uint32_t length)
+{
+	uint8_t *copy = take(state, length);
+	struct node *node = &state->node[state->nr_nodes];
+
+	if (!copy || state->nr_nodes == MAX_NODES)
+		return NULL;
+	state->nr_nodes++;
+	if (length)
+		memcpy(copy, bytes, length);
+	*node = (struct node){ .type = type, .set = -1, .bytes = copy, .length = length };
+	return node;
+}
+
+const struct fuzz_attr *fuzz_find(const struct fuzz_family *family, int set, uint16_t id)
+{
+	size_t i;
+
+	for (i = 0; set >= 0 && i < family->sets[set].nr_attrs; i++)
+		if (family->sets[set].attrs[i].id == id)
+			return &family->sets[set].attrs[i];
+	return NULL;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t near_now(struct fuzz_state *state)
+{
+	return now_ns() + fuzz_below(state, 2000000000) - 1500000000ull;
+}
+
+static uint32_t known(struct fuzz_state *state, int kind)
+{
+	struct fuzz_shared *shared = state->shared;
+	uint32_t nr = atomic_load(&shared->nr_known[kind]);
+
+	if (!nr)
+		return 1;
+	/* mostly the young ones: the old ones are gone */
+	if (fuzz_chance(state, 200))
+		nr -= fuzz_below(state, nr < 6 ? nr : 6);
+	else
+		nr -= fuzz_below(state, nr < MAX_KNOWN ? nr : MAX_KNOWN);
+	return atomic_load(&shared->known[kind][(nr - 1) % MAX_KNOWN]);
+}
+
+void fuzz_remember(struct fuzz_shared *shared, int kind, uint32_t number)
+{
+	uint32_t at = atomic_fetch_add(&shared->nr_known[kind], 1);
+
+	atomic_store(&shared->known[kind][at % MAX_KNOWN], number);
+}
+
+static struct node *samples(struct fuzz_state *state, uint16_t type)
+{
+	struct spek_prober_power_sample batch[64];
+	uint32_t nr = 1 + fuzz_below(state, 64), i;
+	uint64_t at_ns = near_now(state);
+
+	for (i = 0; i < nr; i++) {
+		at_ns += fuzz_below(state, 1000000);
+		batch[i] = (struct spek_prober_power_sample){
+			.at_ns = at_ns,
+			.power_uw = (int32_t)fuzz_random(state),
+			.rail = fuzz_below(state, 3) ? 0 : fuzz_below(state, 4),
+			.flags = fuzz_chance(state, 16),
+		};
+	}
+	return fuzz_node(state, type, batch, nr * (uint32_t)sizeof(batch[0]));
+}
+
+static struct node *intervals(struct fuzz_state *state, uint16_t type)
+{
+	struct spek_prober_power_interval some[32];
+	uint32_t nr = 1 + fuzz_below(state, 32), i;
+
+	for (i = 0; i < nr; i++) {
+		some[i].from_ns = near_now(state);
+		some[i].to_ns = some[i].from_ns + 1 + fuzz_below(state, 1000000000);
+	}
+	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
+}
+
+static struct node *states(struct fuzz_state *state, uint16_t type)
+{
+	uint64_t some[256];
+	uint32_t nr = 1 + fuzz_below(state, 256), i;
+
+	/* generations, some of failed writes; rarely what none can be */
+	for (i = 0; i < nr; i++)
+		some[i] = fuzz_chance(state, 1) ? fuzz_random(state) : fuzz_below(state, 20);
+	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
+}
+
+static struct node *number_node(struct fuzz_state *state, const struct fuzz_attr *attr,
+				uint64_t number)
+{
+	bool is_wide = attr->type == FUZZ_U64 || attr->type == FUZZ_S64;
+
+	return fuzz_node(state, attr->id, &number, is_wide ? 8 : 4);
+}
+
+static struct node *value_node(struct fuzz_state *state, const struct fuzz_attr *attr,
+			       const struct fuzz_value *value)
+{
+	struct fuzz_shared *shared = state->shared;
+
+	switch (value->source) {
+	case SOURCE_TEXT:
+		return fuzz_node(state, attr->id, value->text, (uint32_t)strlen(value->text) + 1);
+	case SOURCE_RUN:
+	case SOURCE_PROBE:
+	case SOURCE_FEED:
+		return number_node(state, attr, known(state, (int)(value->source - SOURCE_RUN)));
+	case SOURCE_MAJOR:
+		return number_node(state, attr, shared->major);
+	case SOURCE_MINOR:
+		return number_node(state, attr,
+				   shared->minor[fuzz_below(state, (uint32_t)shared->nr_disks)]);
+	case SOURCE_NEAR_NOW:
+		return number_node(state, attr, near_now(state));
+	case SOURCE_SAMPLES:
+		return samples(state, attr->id);
+	case SOURCE_INTERVALS:
+		return intervals(state, attr->id);
+	case SOURCE_PID:
+		return number_node(state, attr, fuzz_chance(state, 128) ? (uint32_t)getpid() :
+				   1 + fuzz_below(state, 300));
+	case SOURCE_STATES:
+		return states(state, attr->id);
+	default:
+		return number_node(state, attr, value->number);
+	}
+}
+
+static struct node *build_variant(struct fuzz_state *state, const struct fuzz_family *family,
+				  int set, const struct fuzz_variant *variants, size_t nr);
+
+static struct node *build_field(struct fuzz_state *state, const struct fuzz_family *family,
+				int set, const struct fuzz_field *field)
+{
+	const struct fuzz_attr *attr = fuzz_find(family, set, field->id);
+	struct node *node;
+
+	if (attr->nested < 0)
+		return value_node(state, attr,
+				  &field->values[fuzz_below(state, (uint32_t)field->nr_values)]);
+	node = fuzz_node(state, attr->id | NLA_F_NESTED, NULL, 0);
+	if (node) {
+		const struct fuzz_set *inner = &family->sets[attr->nested];
+
+		node->set = attr->nested;
+		node->first = build_variant(state, family, attr->nested, inner->variants,
+					    inner->nr_variants);
+	}
+	return node;
+}
+
+static struct node *build_variant(struct fuzz_state *state, const struct fuzz_family *family,
+				  int set, const struct fuzz_variant *variants, size_t nr)
+{
+	const struct fuzz_variant *variant = &variants[fuzz_below(state, (uint32_t)nr)];
+	struct node *list = NULL, **end = &list;
+	size_t i;
+
+	for (i = 0; i < variant->nr_fields; i++) {
+		const struct fuzz_field *field = &variant->fields[i];
+		/* mostly one: many asus that all fit are rare */
+		uint32_t times = fuzz_chance(state, 160) ? 1 : 1 + fuzz_below(state, field->at_most);
+
+		if (!fuzz_chance(state, field->often))
+			continue;
+		while (times--) {
+			*end = build_field(state, family, set, field);
+			if (!*end)
+				return list;
+			end = &(*end)->next;
+		}
+	}
+	return list;
+}
+
+struct node *fuzz_build(struct fuzz_state *state, int family, const struct fuzz_op *op)
+{
+	state->nr_nodes = 0;
+	state->used = 0;
+	return build_variant(state, &fuzz_families[family], op->set, op->variants, op->nr_variants);
+}

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A campaign of fuzzed messages against the loaded modules, in a guest.
+
+Disks: one that runs may write to, one that none may (netlink/socket.c sees to that) and
+one that is held by somebody else. What is on the last two must not change.
+
+    python -m fuzz.netlink_campaign MESSAGES [SEED [THREADS]]
+
+loads the modules, runs a campaign and unloads them; make fuzz-netlink does that in a guest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lib.guest_disks import make_null, remove_null
+from lib.guest_modules import load, orphaned_vmalloc_bytes, slab_objects, threads, unload
+from lib.guest_netlink import is_gone, new, remove, state
+from lib.netlink_raw import Refusal, Socket
+from lib.waiting import comes_true
+
+from fuzz import netlink_build
+from spekctl.gen import spek, spek_prober
+from spekctl.gen.spek import Cmd, RunState
+from spekctl.gen.spek_prober import Cmd as ProberCmd
+from spekctl.gen.spek_prober import ProbeState
+
+DISK_MIB = 16
+MODULES = ("spek", "spek_prober")
+LEAKS = Path("/sys/kernel/debug/kmemleak")
+
+
+class Broken(AssertionError):
+    """An invariant does not hold."""
+
+
+def _require(holds: object, what: str) -> None:
+    if not holds:
+        raise Broken(what)
+
+
+class Disks:
+    """The disks of a campaign."""
+
+    def __init__(self) -> None:
+        self.made = [make_null(DISK_MIB, memory_backed=1) for _ in range(3)]
+        self.free, self.protected, self.held = (node for node, _item in self.made)
+        for number, node in enumerate((self.protected, self.held)):
+            Path(node).write_bytes(bytes([0xA5 + number, *range(255)]) * (DISK_MIB << 12))
+        self.holder = os.open(self.held, os.O_RDONLY | os.O_EXCL)
+        self.sums = self.checksums()
+
+    def checksums(self) -> list[str]:
+        """Of what must not change."""
+        found = []
+        for node in (self.protected, self.held):
+            os.posix_fadvise(self.holder, 0, 0, os.POSIX_FADV_DONTNEED)
+            subprocess.run(["blockdev", "--flushbufs", node], check=True)
+            found.append(hashlib.sha256(Path(node).read_bytes()).hexdigest())
+        return found
+
+    def numbers(self) -> list[str]:
+        """MAJOR PROTECTED MINOR..., for the program; one disk that there isn't is among them."""
+        device = [os.stat(node).st_rdev for node in (self.free, self.protected, self.held)]
+        minors = [os.minor(one) for one in device]
+        weighted = [*[minors[0]] * 9, *minors, 1 << 19]
+        return [str(one) for one in (os.major(device[0]), minors[1], *weighted)]
+
+    def close(self) -> None:
+        os.close(self.holder)
+        for _node, item in self.made:
+            remove_null(item)
+
+
+@contextmanager
+def disks() -> Iterator[Disks]:
+    """The disks, as long as the with block."""
+    made = Disks()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def clean_up() -> None:
+    """End what outlives its socket by intention: detached runs and probes."""
+    with Socket(spek) as nl:
+        while (left := nl.dump(Cmd.RUN_GET)).interrupted:
+            pass
+        for run in left.values:
+            remove(nl, run["id"])
+        _require(
+            comes_true(lambda: not nl.dump(Cmd.RUN_GET).messages, 60),
+            "runs are left that nobody has",
+        )
+    with Socket(spek_prober) as nl:
+        _require(comes_true(lambda: no_probe(nl), 60), "a probe is left that nobody has")
+
+
+def no_probe(nl: Socket) -> bool:
+    """True if there is no probe; takes the one that there is a step nearer to its end."""
+    (probe,) = nl.ask(ProberCmd.PROBE_GET).values
+    found = ProbeState(probe["state"])
+    step = {ProbeState.RUNNING: ProberCmd.PROBE_STOP, ProbeState.DONE: ProberCmd.PROBE_DEL}
+    if found in step:
+        with suppress(Refusal):  # it has just gone on by itself
+            nl.ask(step[found], id=probe["id"])
+    return found is ProbeState.IDLE
+
+
+def check_it_works(node: str) -> None:
+    """A run and a probe as if nothing had been."""
+    with Socket(spek) as nl:
+        run = new(
+            nl,
+            node,
+            time_ns=None,
+            count=100,
+            asu=[{"bytes": DISK_MIB << 20, "extent": [{"target": 0, "start": 0}]}],
+            stream=[stream()],
+        )
+        nl.ask(Cmd.RUN_START, id=run)
+        _require(comes_true(lambda: state(nl, run) is RunState.DONE, 60), "a run does not end")
+        cells = nl.dump(Cmd.STATS_GET, run=run).values
+        measured = [cell for cell in cells if cell["phase"] == 1 and "ios" in cell]
+        _require(measured and measured[0]["ios"] == 100, f"a run of 100 I/Os counts {cells}")
+        nl.ask(Cmd.RUN_DEL, id=run)
+        _require(is_gone(nl, run), "a deleted run is still there")
+    with Socket(spek_prober) as nl:
+        probe = nl.ask(ProberCmd.PROBE_START, interval_ns=10_000_000).values[0]["id"]
+        _require(
+            comes_true(lambda: bool(nl.dump(spek_prober.Cmd.SAMPLE_GET, probe=probe).messages)),
+            "a probe takes no rows",
+        )
+
+
+def stream() -> dict[str, Any]:
+    """Reads of 4 KiB anywhere on the disk."""
+    return {
+        "asu": 0,
+        "arrival": 0,
+        "read_ppm": 1_000_000,
+        "pattern": 0,
+        "range_bytes": DISK_MIB << 20,
+        "align_bytes": 4096,
+        "size": [{"bytes": 4096, "weight": 1}],
+    }
+
+
+def send(made: Disks, messages: int, seed: int, nr_threads: int) -> dict[str, Any]:
+    """Run the program. Return: its counts."""
+    command = [str(netlink_build.program()), str(messages), str(seed), str(nr_threads)]
+    # The workers of the runs that messages start are many, and busy.
+    command = ["nice", "-n", "-20", *command, *made.numbers()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    _require(done.returncode == 0, f"exit code {done.returncode}\n{done.stderr}\n{done.stdout}")
+    counts: dict[str, Any] = json.loads(done.stdout)
+    return counts
+
+
+def leaks() -> str:
+    """What the kernel's own detector of leaks has found of the modules, where there is one."""
+    if not LEAKS.exists():
+        return ""
+    for _ in range(2):  # what is seen once may be in a register
+        LEAKS.write_text("scan")
+        time.sleep(6)
+    return "\n".join(
+        block
+        for block in LEAKS.read_text().split("unreferenced object")
+        if any(f"[{module}]" in block for module in MODULES)
+    )
+
+
+@contextmanager
+def loaded() -> Iterator[None]:
+    """The modules, which must go when they are asked to; whatever has failed, they are asked."""
+    folder = Path(os.environ["SPEK_MODULES"])
+    for module in MODULES:
+        load(folder / f"{module}.ko")
+    try:
+        yield
+    except BaseException:
+        with suppress(AssertionError):
+            clean_up()
+        for module in MODULES:
+            comes_true(partial(unload, module), 60)
+        raise
+    for module in MODULES:
+        _require(comes_true(partial(unload, module), 60), f"{module} does not unload")
+        _require(not threads(module.replace("_", "-")), f"{module} leaves threads behind")
+
+
+def campaign(messages: int, seed: int, nr_threads: int = 4) -> dict[str, Any]:
+    """Load, send, check, unload, check. Return: counts; raises Broken."""
+    with disks() as made:
+        orphaned = orphaned_vmalloc_bytes()
+        with loaded():
+            counts = send_and_check(made, messages, seed, nr_threads)
+        _require(orphaned_vmalloc_bytes() == orphaned, "vmalloc memory has no owner any more")
+        # One object for a hundred messages would be one for most runs.
+        grown = counts["slab growth"]
+        _require(
+            all(number < messages / 100 + 1000 for number in grown.values()),
+            f"slab caches have grown: {grown}",
+        )
+        _require(not (found := leaks()), f"leaks:\n{found}")
+    return counts
+
+
+def send_and_check(made: Disks, messages: int, seed: int, nr_threads: int) -> dict[str, Any]:
+    """The part with the modules in the kernel. Return: counts."""
+    # What is made once, and stays, is made here.
+    send(made, messages // 20 + 100, seed + 1, nr_threads)
+    clean_up()
+    before = slab_objects()
+    started = time.monotonic()
+    counts = send(made, messages, seed, nr_threads)
+    counts["seconds"] = round(time.monotonic() - started, 1)
+    clean_up()
+    check_it_works(made.free)
+    _require(made.checksums() == made.sums, "a disk has changed that nobody may write to")
+    counts["slab growth"] = growth(before)
+    return counts
+
+
+def growth(before: dict[str, int]) -> dict[str, int]:
+    """Caches with more objects than before, and how many more."""
+    after = slab_objects()
+    return {
+        name: after[name] - number for name, number in before.items() if after[name] - number > 100
+    }
+
+
+def main(words: list[str]) -> int:
+    """Exit code 0: all invariants hold."""
+    from lib.guest_inside import TROUBLE, Messages
+
+    kernel = Messages()
+    kernel.mark("netlink fuzz")
+    numbers = [int(word, 0) for word in words]
+    failure = ""
+    try:
+        print(json.dumps(campaign(*numbers), indent=1), flush=True)
+    except Broken as broken:
+        failure = str(broken)
+    reports = [line for line in kernel.read() if TROUBLE.search(line)]
+    print(f"kernel reports: {len(reports)}", *reports, sep="\n")
+    print(f"FAILED: {failure}" if failure else "all invariants hold")
+    return int(bool(failure or reports))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What makes a request plausible: values that get past the checks, set by set.
+
+The specs say what types and limits attributes have, but not that a burst needs a length. A
+request of random values would never get past the first check, and what comes behind would
+never be fuzzed. So for each set there are variants: attributes with how often they are there
+(in 256ths), how many times, and values that go together. Everything else, wrong values above
+all, is the mutations' part (netlink/mutate.c) and follows from the specs alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MS, SECOND, MIB = 10**6, 10**9, 1 << 20
+ALWAYS, MOSTLY, OFTEN, SOMETIMES, RARELY = 256, 200, 128, 48, 6
+DISK_BYTES = 16 * MIB
+
+# Values that are known only when the request is made (enum source in netlink/fuzz.h).
+DYNAMIC = (
+    "run", "probe", "feed", "major", "minor", "near-now", "samples", "intervals", "pid", "states",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Field:
+    """An attribute of a variant.
+
+    @values: one of them; "@x" stands for a source of DYNAMIC; none: a nest
+    @at_most: times that it comes, at least once
+    """
+
+    name: str
+    values: tuple[int | str, ...] = ()
+    often: int = ALWAYS
+    at_most: int = 1
+
+
+Variant = tuple[Field, ...]
+
+_FIRST = (*(0,) * 15, 1)  # mostly there is no second one
+_RATES = (1000, 100_000, 10**6, 10**7) * 4
+_RUN = (
+    Field("name", ("fuzz", "a", "x" * 63)),
+    Field("seed", (0, 1, 2**64 - 1)),
+    Field("max-outstanding", (1, 4, 4, 32, 32, 256)),
+    Field("worker", at_most=3),
+    Field("target"),
+    Field("target", often=RARELY),
+    Field("asu"),
+    Field("asu", often=RARELY),
+    Field("arrival"),
+    Field("arrival", often=RARELY),
+    Field("stream", at_most=4),
+    Field("detached", (0, 1), SOMETIMES),
+    Field("write", (1, 1, 1, 1, 1, 1, 1, 0)),
+    Field("backend", (0, 1, 2, 3), OFTEN),
+    Field("polled", (0, 0, 0, 1), SOMETIMES),
+    Field("data", (0, 1, 2, 2), OFTEN),
+    Field("batch", (1, 16, 256), SOMETIMES),
+    Field("spin-ns", (0, 1000, 50_000, 10 * MS), SOMETIMES),
+    Field("interval-ns", (0, MS, 10 * MS, SECOND), OFTEN),
+    Field("max-errors", (0, 1, 2**64 - 1), SOMETIMES),
+    Field("log-records", (1, 1024, 65536), SOMETIMES),
+)
+_STREAM = (
+    Field("name", ("s", "y" * 31), SOMETIMES),
+    Field("asu", _FIRST),
+    Field("arrival", _FIRST),
+    Field("weight", (1, 7, 2**32 - 1), SOMETIMES),
+    Field("replicas", (1, 2, 50, 1000), SOMETIMES),
+    Field("read-ppm", (1_000_000, 1_000_000, 700_000, 0)),
+    Field("range-start", (0, 0, 0, 4096), SOMETIMES),
+    Field("align-bytes", (512, 4096, 4096)),
+    Field("range-bytes", (65536, MIB, 8 * MIB, DISK_BYTES)),
+    Field("size", at_most=3),
+)
+
+
+_CHECKED = (
+    *(field for field in _RUN if field.name not in ("data", "write", "detached", "polled")),
+    Field("data", (2,)),
+    Field("write", (1,)),
+)
+
+
+def _pattern(number: int, *more: Field) -> Variant:
+    return (*_STREAM, Field("pattern", (number,)), *more)
+
+
+VARIANTS: dict[str, dict[str, list[Variant]]] = {
+    "spek": {
+        "run-new": [
+            (*_RUN, Field("time-ns", (MS, MS, 5 * MS, 20 * MS, 3600 * SECOND))),
+            (*_RUN, Field("count", (1, 10, 100, 1000))),
+            (*_RUN, Field("count", (1000,)), Field("ramp-count", (0, 10))),
+            (*_RUN, Field("time-ns", (50 * MS,)), Field("ramp-ns", (0, MS, 20 * MS))),
+            # stamped ones
+            (*_CHECKED, Field("count", (100, 1000)), Field("grain-bytes", (512, 4096), OFTEN)),
+            (*_CHECKED, Field("count", (100,)), Field("stamp-id", (1, 2**63), OFTEN)),
+            (*_CHECKED, Field("count", (100,)), Field("verify-from", ("@run",))),
+        ],
+        "run-get": [(Field("id", ("@run",)),)],
+        "run-start": [(Field("id", ("@run",)),)],
+        "run-stop": [(Field("id", ("@run",)),)],
+        "run-del": [(Field("id", ("@run",)),)],
+        "stats-get": [(Field("run", ("@run",)),)],
+        "interval-get": [
+            (Field("run", ("@run",)), Field("since", (0, 1, 7, 2**64 - 1), OFTEN)),
+        ],
+        "op-get": [
+            (
+                Field("run", ("@run",)),
+                Field("worker", (0, 0, 1, 255), MOSTLY),
+                Field("count", (0, 1, 100, 5000), MOSTLY),
+            ),
+        ],
+        "mismatch-get": [(Field("run", ("@run",)),)],
+        "map-get": [(Field("run", ("@run",)),)],
+        "map-set": [
+            (
+                Field("run", ("@run",)),
+                Field("target", (0, 0, 0, 1)),
+                Field("first", (0, 0, 1, 4096, 2**64 - 1)),
+                Field("states", ("@states",)),
+            ),
+        ],
+        "worker": [(Field("cpu", (0, 1)),)],
+        "target": [
+            (Field("major", ("@major",)), Field("minor", ("@minor",))),
+            (Field("major", ("@major",)), Field("minor", ("@minor",)), Field("diskseq", (0, 1))),
+        ],
+        "asu": [
+            *(
+                (
+                    Field("name", ("all",), SOMETIMES),
+                    Field("bytes", (*(DISK_BYTES,) * 7, 8 * MIB)),
+                    Field("extent"),
+                ),
+            )
+            * 7,
+            (
+                Field("bytes", (8 * MIB, 16 * MIB)),
+                Field("stripe-bytes", (4096, 65536, MIB)),
+                Field("extent", at_most=3),
+            ),
+        ],
+        "extent": [(Field("target", _FIRST), Field("start", (*(0,) * 15, MIB)))],
+        "arrival": [
+            (
+                Field("law", (0,)),
+                Field("depth", (1, 4, 32, 300)),
+                Field("think-ns", (0, 1000, SECOND), SOMETIMES),
+            ),
+            (Field("law", (1,)), Field("rate-milli", (*_RATES, 10**15, 2**64 - 1))),
+            (Field("law", (2,)), Field("rate-milli", (*_RATES, 10**15))),
+            (
+                Field("law", (3,)),
+                Field("burst-length", (1, 8, 1000, 2**32 - 1)),
+                Field("burst-interval-ns", (1, 1000, MS, SECOND)),
+            ),
+        ],
+        "size": [(Field("bytes", (512, 4096, 4096, 16384, 65536)), Field("weight", (1, 3)))],
+        "stream": [
+            _pattern(0, Field("seq-ppm", (0, 500_000, 1_000_000), OFTEN)),
+            _pattern(1),
+            _pattern(2, Field("stride-bytes", (4096, 65536, MIB))),
+            _pattern(
+                3,
+                Field("run-bytes", (4096, 65536)),
+                Field("restart-bytes", (65536, MIB), OFTEN),
+                Field("run-align-bytes", (512, 4096, 8192), SOMETIMES),
+            ),
+            _pattern(4, Field("walk-style", (0, 1), OFTEN)),
+            _pattern(5),
+        ],
+    },
+    "spek_prober": {
+        "probe-start": [
+            (
+                Field("interval-ns", (MS, 10 * MS, SECOND, 3600 * SECOND)),
+                Field("ring-rows", (2, 16, 4096), OFTEN),
+                Field("detached", (0, 1), SOMETIMES),
+                Field("task", (), SOMETIMES, at_most=3),
+            ),
+        ],
+        "probe-stop": [(Field("id", ("@probe",)),)],
+        "probe-del": [(Field("id", ("@probe",)),)],
+        "probe-get": [()],
+        "sample-get": [
+            (
+                Field("probe", ("@probe",), OFTEN),
+                Field("since", (0, 1, 100, 2**64 - 1), OFTEN),
+                Field("hold", (0, 1), OFTEN),
+            ),
+        ],
+        "feed-open": [
+            (
+                Field("name", ("f0", "f1", "f2", "f3", "f4", "f5", "z" * 31)),
+                Field("source", ("fuzz",)),
+                Field("history", (64, 1024), OFTEN),
+                Field("max-step-ns", (1, MS, SECOND, 3600 * SECOND), OFTEN),
+                Field("uncertainty-ns", (0, MS), SOMETIMES),
+                Field("rail", at_most=4),
+            ),
+        ],
+        "feed-push": [(Field("id", ("@feed",)), Field("samples", ("@samples",)))],
+        "feed-mark": [
+            (
+                Field("id", ("@feed",)),
+                Field("until-ns", ("@near-now",), OFTEN),
+                Field("uncertainty-ns", (0, MS), SOMETIMES),
+                Field("drift-ppb", (0, 1000, 2**64 - 1000), SOMETIMES),
+                Field("residual-ns", (0, MS), SOMETIMES),
+                Field("overflows", (0, 1), SOMETIMES),
+                Field("lost", (0, 1), SOMETIMES),
+            ),
+        ],
+        "feed-close": [(Field("id", ("@feed",)),)],
+        "feed-get": [(Field("id", ("@feed",), OFTEN),)],
+        "energy-get": [(Field("feed", ("@feed",), OFTEN), Field("intervals", ("@intervals",)))],
+        "task": [(Field("pid", ("@pid",)),)],
+        "rail": [
+            (
+                Field("name", ("r0", "r1", "r2", "r3", "r4", "r5", "r6")),
+                Field("lsb-nw", (0, 1), SOMETIMES),
+            ),
+        ],
+    },
+}
+
+# How often an operation is asked for, in relation to the others; what is not here: 4.
+WEIGHTS = {
+    "run-new": 20, "run-get": 10, "run-start": 14, "run-stop": 6, "run-del": 8, "stats-get": 6,
+    "interval-get": 6, "op-get": 6, "run-ntf": 1, "probe-ntf": 1, "probe-start": 6,
+    "feed-open": 6, "feed-push": 14,
+}  # fmt: skip

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Everything in Python that takes what others have written: files, options, logs.
+
+A target takes bytes and may raise SpekError, whose message is one sentence; anything else that
+it raises is a finding. So is a SpekError of the wrong kind: what is wrong with an input is a
+UsageError.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from spekctl.errors import SpekError, UsageError
+
+Target = Callable[[bytes], None]
+_MEMORY = "/dev/shm"
+_FOLDER = tempfile.TemporaryDirectory(
+    prefix="spek-fuzz-", dir=_MEMORY if Path(_MEMORY).is_dir() else None
+)
+
+
+def _file(data: bytes, name: str) -> Path:
+    path = Path(_FOLDER.name, name)
+    path.write_bytes(data)
+    return path
+
+
+def workload(data: bytes) -> None:
+    """A workload file, and what a run makes of it."""
+    from spekctl import workload as module
+
+    path = _file(data, "fuzz.toml")
+    module.load(str(path))
+
+
+def resolve(data: bytes) -> None:
+    """A workload file resolved for devices, as run does it before the kernel is asked."""
+    from fuzz.python_targets.plan import resolve_text
+
+    resolve_text(data)
+
+
+def rails(data: bytes) -> None:
+    """A rails file, read, changed and written."""
+    from spekctl.power_rails import RailsFile
+
+    file = RailsFile(_file(data, "rails.toml"))
+    found = file.rails
+    file.source  # noqa: B018 # a property that reads
+    if found:
+        file.rail(found[0].name)
+        file.change(found[0].name, zero_uv=1)
+        file.write()
+
+
+def units(data: bytes) -> None:
+    """Each parser of options."""
+    from spekctl import units as module
+
+    text = data.decode("utf-8", "replace")
+    parsers: list[Callable[[str], object]] = [
+        module.parse_duration_ns, module.parse_size, module.parse_percent, module.parse_cpu_list,
+        module.parse_numbers, module.parse_watts,
+    ]  # fmt: skip
+    for parse in parsers:
+        try:
+            parse(text)
+        except UsageError as error:
+            _sentence(error)
+
+
+def logs(data: bytes) -> None:
+    """A per-I/O log; the header, then rows."""
+    from spekctl import logfile
+
+    log = logfile.open_log(_file(data, "fuzz.parquet"))
+    for batch in log.batches(rows=1024):
+        if batch.num_rows > 1 << 20:
+            break
+
+
+def log_header(data: bytes) -> None:
+    """The header alone: few bytes that are mutated are of a Parquet file's header otherwise."""
+    from spekctl import logfile
+
+    logfile._header(Path("fuzz.parquet"), {logfile.KEY: data})
+
+
+def documents(data: bytes) -> None:
+    """Results, curves and states: every JSON file that spekctl reads back."""
+    from fuzz.python_targets.documents import read_all
+
+    read_all(_file(data, "fuzz.json"))
+
+
+def energy(data: bytes) -> None:
+    """Numbers from which energy figures are computed."""
+    from fuzz.python_targets.documents import read_energy
+
+    read_energy(_file(data, "fuzz.toml"))
+
+
+def sense(data: bytes) -> None:
+    """What a SCSI device has said, in words."""
+    from spekctl.records import SenseInfo
+    from spekctl.sense import sentence
+
+    sentence(SenseInfo(*(*data[:4], 0, 0, 0, 0)[:4]))
+
+
+TARGETS: dict[str, Target] = {
+    one.__name__: one
+    for one in (workload, resolve, rails, units, logs, log_header, documents, energy, sense)
+}
+LONGEST_SENTENCE = 4000
+
+
+def _sentence(error: SpekError) -> None:
+    assert error.message.strip(), "a failure without a sentence"
+    assert len(error.message) < LONGEST_SENTENCE, "a failure whose sentence is a book"
+
+
+def run(target: Target, data: bytes) -> None:
+    """One input. Raises what the target may not raise."""
+    try:
+        target(data)
+    except UsageError as error:
+        _sentence(error)

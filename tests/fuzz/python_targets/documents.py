@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Readers of files that spekctl has written, or somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from spekctl import curve, files, method, state
+from spekctl.energy import inputs
+from spekctl.errors import UsageError
+from spekctl.method_state import KIND, VERSION, State
+from spekctl.plots import source
+from spekctl.records import RunInfo
+
+
+def _each(path: Path, readers: list[Callable[[Path], object]]) -> None:
+    """All of them, whatever the one before has said."""
+    last: UsageError | None = None
+    for read in readers:
+        try:
+            read(path)
+        except UsageError as error:
+            last = error
+    if last is not None:
+        raise last
+
+
+def _state(path: Path) -> object:
+    return files.read(path, State, KIND, VERSION, "a state")
+
+
+def _plan(path: Path) -> object:
+    state.DIRECTORY = path.parent
+    path.with_name("run-1.json").write_bytes(path.read_bytes())
+    return state.load(RunInfo(id=1))
+
+
+def read_all(path: Path) -> None:
+    """As a result, a curve, a report, a state, a plan, and to be drawn."""
+    _each(
+        path,
+        [
+            source.kind_of,
+            source.load_result,
+            source.load_points,
+            curve.load_curve,
+            method.load_report,
+            files.kind_of,
+            _state,
+            _plan,
+        ],
+    )
+
+
+def read_energy(path: Path) -> None:
+    """As each file of numbers."""
+    _each(path, [inputs.spc1e_levels, inputs.dcse_inputs, inputs.emerald_inputs])

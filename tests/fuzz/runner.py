@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs fuzz targets, in C and in Python, side by side: short and the same each time, or long."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzz import c_build
+from fuzz.python_targets import TARGETS as PYTHON
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = c_build.SEEDS
+# What long runs have found out about the inputs, and inputs that broke something.
+KEPT = ROOT / "out" / "fuzz"
+
+# Targets in C with the runs of the short version.
+C: dict[str, int] = {
+    "core_workload": 4000,
+    "core_numbers": 2000,
+    "core_sense": 5000,
+    "rail": 10000,
+    "u6": 10000,
+    "daq_text": 10000,
+    "daq_csv": 10000,
+    "daq_rails": 6000,
+    "daq_sysfs": 800,
+    "daq_clock": 6000,
+    "daq_push": 3000,
+}
+PYTHON_RUNS = {"workload": 800, "resolve": 800, "rails": 300, "logs": 300, "documents": 800}
+PYTHON_DEFAULT = 3000
+# A single input; a machine under load must not look like an endless loop.
+HANG_S = 180
+MEMORY_MB = {"c": 2048, "python": 1024}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a target has fared."""
+
+    name: str
+    code: int
+    output: str
+
+    @property
+    def summary(self) -> str:
+        """libFuzzer's own last line, and where an input that broke something is."""
+        words = ("DONE", "ERROR:", "SUMMARY:", "written to", "broken:", "Error:", "No such")
+        lines = [line for line in self.output.splitlines() if any(one in line for one in words)]
+        return "\n".join(lines[-6:]) or self.output[-2000:]
+
+
+def names() -> list[str]:
+    """All targets: in C by their names, in Python with py- before them."""
+    return [*C, *(f"py-{name}" for name in PYTHON)]
+
+
+def runs_of(name: str) -> int:
+    """Of the short version."""
+    return C[name] if name in C else PYTHON_RUNS.get(name.removeprefix("py-"), PYTHON_DEFAULT)
+
+
+def start(name: str, words: Sequence[str]) -> Outcome:
+    """One target with these words for libFuzzer: options, and then files to run or folders."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "PYTHONHASHSEED": "0"}
+    kind = "c" if name in C else "python"
+    if name in C:
+        environment["FUZZ_TARGET"] = name
+        command = [str(c_build.program())]
+    else:
+        command = [sys.executable, "-m", "fuzz.python_fuzz", name.removeprefix("py-")]
+    command += [f"-timeout={HANG_S}", f"-rss_limit_mb={MEMORY_MB[kind]}"]
+    command += [f"-artifact_prefix={KEPT}/{name}-", *words]
+    # A program that we start inherits the highest memory use of this one, which libFuzzer would
+    # take for its own; a shell's child begins at nothing.
+    command = ["sh", "-c", '"$@"; exit $?', "sh", *command]
+    done = subprocess.run(
+        command, env=environment, cwd=KEPT, capture_output=True, text=True, errors="replace",
+        check=False,
+    )  # fmt: skip
+    return Outcome(name, done.returncode, done.stdout + done.stderr)
+
+
+def replay(name: str, inputs: Sequence[str]) -> Outcome:
+    """These inputs and no others."""
+    return start(name, inputs)
+
+
+def explore(name: str, options: Sequence[str]) -> Outcome:
+    """From the seeds and from what was learnt before; what is learnt now is kept."""
+    corpus = KEPT / name
+    corpus.mkdir(parents=True, exist_ok=True)
+    return start(name, [*options, str(corpus), *seeds(name)])
+
+
+def seeds(name: str) -> list[str]:
+    """Folders with the seeds of a target: its own, and files of the project that are seeds as they
+    are."""
+    more = {
+        "py-workload": ROOT / "workloads",
+        "py-resolve": ROOT / "workloads",
+        "py-rails": SEEDS / "daq_rails",
+    }
+    folders = [SEEDS / name, *([more[name]] if name in more else [])]
+    return [str(folder) for folder in folders if folder.is_dir()]
+
+
+def run_short(wanted: Sequence[str]) -> dict[str, Outcome]:
+    """Each of @wanted with its few runs, the same ones each time; as many at once as CPUs."""
+    if any(name in C for name in wanted):
+        c_build.program()
+
+    def one(name: str) -> Outcome:
+        # In an order of ours: a folder is read in its file system's.
+        files = sorted(path for folder in seeds(name) for path in Path(folder).rglob("*"))
+        listed = ",".join(str(path) for path in files if path.is_file())
+        options = [f"-runs={runs_of(name)}", "-seed=1", "-max_len=16384"]
+        options += [f"-seed_inputs={listed}"] if listed else []
+        # libFuzzer writes what is new into the first folder: never among the seeds.
+        with tempfile.TemporaryDirectory(prefix="spek-fuzz-") as scratch:
+            return start(name, [*options, scratch])
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return {outcome.name: outcome for outcome in pool.map(one, wanted)}

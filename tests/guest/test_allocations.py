@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every allocation in turn fails: the call says so or does without, and leaves nothing behind.
+
+Each test calls something with its first allocation failing, then with its second, and so on until
+there are no more. After each try the device is free and there are no runs; the last try, with
+nothing left to fail, is the next run that works. What is leaked is found by kmemleak after the
+last test of this file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import struct
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib import guest_failures, guest_modules
+from lib.guest_disks import null_disk
+from lib.guest_failures import FailNth, Outcomes, fail_each, failures_prepared
+from lib.guest_netlink import asu, config, is_free, new, remove, state, stream
+from lib.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
+from lib.waiting import comes_true
+
+from spekctl.gen import spek, spek_prober
+from spekctl.gen.spek import Cmd, Law, RunState
+from spekctl.gen.spek_prober import Cmd as ProberCmd
+from spekctl.gen.spek_prober import ProbeState
+
+pytestmark = [
+    pytest.mark.debug_kernel_only("debug"),
+    # the kernel shows where each allocation failed, and vmalloc() that it did
+    pytest.mark.allow_kernel_messages(r"Call Trace:"),
+]
+
+MIB = 1 << 20
+# ENOBUFS: the kernel could not even send the answer, or take the request.
+# EFAULT: there was no page for the buffer of whoever reads.
+NO_MEMORY = frozenset({errno.ENOMEM, errno.ENOBUFS, errno.EFAULT})
+# EAGAIN: what the kernel says when it can't make a thread, for whatever reason.
+NO_THREAD = NO_MEMORY | {errno.EAGAIN}
+LAST = 60  # allocations at the end of loading a module: its own set-up
+STRIDE = 97  # of the others, which are the loader's
+
+
+@pytest.fixture(autouse=True)
+def prepared() -> Iterator[None]:
+    with failures_prepared():
+        yield
+
+
+@pytest.fixture(scope="module")
+def node(spek_module: Path) -> Iterator[str]:
+    with null_disk(size_mb=64, irqmode=0) as found:
+        yield found
+
+
+@pytest.fixture
+def link(node: str) -> Iterator[Socket]:
+    with Socket(spek) as found:
+        yield found
+    assert comes_true(lambda: is_free(node))
+
+
+def try_call(
+    sock: Socket, nth: FailNth, n: int, cmd: int, values: dict[str, Any], dump: bool = False
+) -> tuple[int, Answer]:
+    """A command whose nth allocation fails. Return: errno, 0 if there was none, and the answer."""
+    flags = NLM_F_REQUEST | (NLM_F_DUMP if dump else NLM_F_ACK)
+    request = sock.request_bytes(cmd, values, flags)
+    answer = Answer()
+    nth.arm(n)
+    try:
+        sock.sock.send(request)
+        if not dump:
+            nth.disarm()
+        while not sock.receive(cmd, request, answer):
+            pass
+    except Refusal as no:
+        return no.errno, answer
+    except OSError as error:
+        assert error.errno in NO_MEMORY, error
+        if not dump:
+            read_what_is_there(sock, cmd, request, answer)
+        return int(error.errno), answer
+    finally:
+        nth.disarm()
+    return 0, answer
+
+
+def read_what_is_there(sock: Socket, cmd: int, request: bytes, answer: Answer) -> None:
+    """Of a request whose acknowledgement the kernel could not make, the answer may have come."""
+    usual = sock.sock.gettimeout()
+    sock.sock.setblocking(False)
+    try:
+        with contextlib.suppress(BlockingIOError):
+            while not sock.receive(cmd, request, answer):
+                pass
+    finally:
+        sock.sock.settimeout(usual)
+
+
+def say(what: str, outcomes: Outcomes) -> None:
+    """Counts for whoever reads the log of a run with -rP."""
+    print(f"{what}: {outcomes}")
+    for site, times in sorted(outcomes.ours.items()):
+        print(f"  {times:4d} {site}")
+
+
+def assert_only_memory(
+    outcomes: Outcomes, at_least: int, errors: frozenset[int] = NO_MEMORY
+) -> None:
+    assert set(outcomes.errors) <= errors, outcomes
+    assert outcomes.failed >= at_least, outcomes
+
+
+# A run with one of everything that is allocated for a run.
+SMALL = {
+    "max_outstanding": 2,
+    "log_records": 1024,
+    "interval_ns": 10**9,
+    "arrival": [{"law": int(Law.CLOSED), "depth": 2}],
+    "asu": [asu(bytes=MIB)],
+    "stream": [stream(range_bytes=MIB)],
+}
+
+
+def no_runs(sock: Socket) -> bool:
+    return not sock.dump(Cmd.RUN_GET).values
+
+
+# ---- loading ----
+
+
+@pytest.mark.parametrize("name", ["spek", "spek_prober"])
+def test_loading(name: str, tmp_path: Path) -> None:
+    """All allocations of the module's own set-up, and each so many-th of the loader's."""
+    assert not guest_modules.is_loaded(name)
+    path = Path(shutil.copy(Path(os.environ["SPEK_MODULES"], f"{name}.ko"), tmp_path))
+
+    def load(nth: FailNth, n: int) -> int:
+        code, _left = load_failing(path, name, nth, n)
+        return code
+
+    nth = FailNth()
+    load_failing(path, name, nth, guest_failures.NEVER_SO_MANY)
+    code, left = load_failing(path, name, nth, guest_failures.NEVER_SO_MANY)
+    nth.close()
+    assert code == 0
+    total = guest_failures.NEVER_SO_MANY - left
+    assert total > LAST
+
+    numbers = [*range(1, total - LAST, STRIDE), *range(total - LAST, total + 1)]
+    outcomes = fail_each(load, numbers=iter(numbers))
+
+    say(f"loading {name}, {total} allocations", outcomes)
+    assert_only_memory(outcomes, LAST // 2)
+    assert outcomes.ours
+
+
+def load_failing(path: Path, name: str, nth: FailNth, n: int) -> tuple[int, int]:
+    """Load a module and unload it. Return: errno or 0, and what nth.disarm() says."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        nth.arm(n)
+        code = guest_modules.finit_module(fd)
+        left = nth.disarm()
+    finally:
+        os.close(fd)
+    assert guest_modules.is_loaded(name) == (code == 0)
+    if code == 0:
+        assert comes_true(lambda: guest_modules.unload(name))
+    return code, left
+
+
+# ---- spek ----
+
+
+def make_and_delete(link: Socket, node: str) -> Callable[[FailNth, int], int]:
+    """A try of run-new, which leaves nothing behind whether it succeeds or not."""
+
+    def attempt(nth: FailNth, n: int) -> int:
+        code, answer = try_call(link, nth, n, Cmd.RUN_NEW, config(node, **SMALL))
+        for values in answer.values:
+            link.ask(Cmd.RUN_DEL, id=values["id"])
+        assert no_runs(link)
+        assert is_free(node)
+        return code
+
+    return attempt
+
+
+def test_run_new(link: Socket, node: str) -> None:
+    outcomes = fail_each(make_and_delete(link, node))
+
+    say("run-new", outcomes)
+    assert_only_memory(outcomes, 40)
+    assert len(outcomes.ours) >= 12
+
+
+def test_run_new_without_threads(link: Socket, node: str) -> None:
+    """kthreadd makes the worker's thread: its allocations fail one by one."""
+    outcomes = fail_each(make_and_delete(link, node), task="2")
+
+    say("run-new, thread", outcomes)
+    assert_only_memory(outcomes, 3, NO_THREAD)
+
+
+def test_start_and_stop(link: Socket, node: str) -> None:
+    def attempt(nth: FailNth, n: int) -> int:
+        run = new(link, node, **SMALL)
+        started, _answer = try_call(link, nth, n, Cmd.RUN_START, {"id": run})
+        stopped, _answer = try_call(link, nth, n, Cmd.RUN_STOP, {"id": run})
+        if state(link, run) == RunState.RUNNING:
+            link.ask(Cmd.RUN_STOP, id=run)
+        if state(link, run) != RunState.READY:
+            assert comes_true(lambda: state(link, run) == RunState.DONE)
+        link.ask(Cmd.RUN_DEL, id=run)
+        assert is_free(node)
+        return started or stopped
+
+    outcomes = fail_each(attempt)
+
+    say("run-start, run-stop", outcomes)
+    # a start that failed leaves a run that can't be stopped, but none that can't be deleted
+    assert_only_memory(outcomes, 4)
+
+
+@pytest.fixture
+def run(link: Socket, node: str) -> Iterator[int]:
+    """A run that is done."""
+    number = new(link, node, **SMALL, time_ns=None, count=500)
+    link.ask(Cmd.RUN_START, id=number)
+    assert comes_true(lambda: state(link, number) == RunState.DONE)
+    yield number
+    remove(link, number)
+
+
+@pytest.mark.parametrize("cmd", [Cmd.RUN_GET, Cmd.STATS_GET, Cmd.INTERVAL_GET, Cmd.OP_GET])
+def test_reading(node: str, link: Socket, run: int, cmd: Cmd) -> None:
+    values = {
+        Cmd.RUN_GET: {},
+        Cmd.STATS_GET: {"run": run},
+        Cmd.INTERVAL_GET: {"run": run},
+        Cmd.OP_GET: {"run": run, "worker": 0, "count": 100},
+    }[cmd]
+
+    def attempt(nth: FailNth, n: int) -> int:
+        # A socket whose dump was cut off still has it.
+        with Socket(spek) as reader:
+            code, _answer = try_call(reader, nth, n, cmd, values, dump=True)
+        assert state(link, run) == RunState.DONE
+        return code
+
+    outcomes = fail_each(attempt)
+
+    say(cmd.name, outcomes)
+    assert_only_memory(outcomes, 3)
+
+
+def test_opening_and_reading_a_log(link: Socket, node: str, run: int) -> None:
+    folder = link.ask(Cmd.RUN_GET, id=run).values[0]["log_dir"]
+    path = Path("/sys/kernel/debug", folder, "worker0")
+
+    def attempt(nth: FailNth, n: int) -> int:
+        nth.arm(n)
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as error:
+            return int(error.errno)
+        finally:
+            nth.disarm()
+        try:
+            nth.arm(n)
+            os.read(fd, 4800)
+        except OSError as error:
+            return int(error.errno)
+        finally:
+            nth.disarm()
+            os.close(fd)
+        return 0
+
+    outcomes = fail_each(attempt)
+
+    say("log", outcomes)
+    assert_only_memory(outcomes, 2)
+
+
+# ---- threads of the kernel ----
+
+
+def test_a_run_whose_threads_get_no_memory(link: Socket, node: str) -> None:
+    """Worker and work queues allocate nothing that a run depends on: all fails, all is counted."""
+    count = 2000
+    # somebody listens, so that notifications are allocated
+    link.join("runs")
+    with Socket(spek) as other:
+        run = new(other, node, **SMALL, time_ns=None, count=count)
+        tasks = guest_failures.kernel_threads("spek/", "kworker/u")
+        with guest_failures.slab_fails_for(tasks):
+            other.ask(Cmd.RUN_START, id=run)
+            assert comes_true(lambda: state(other, run) == RunState.DONE)
+        rows = other.dump(Cmd.STATS_GET, run=run).values
+        # a cell comes in as many messages as it has metrics; its counts are in the first
+        ios = {
+            (row["phase"], row["stream"], row["direction"]): row["ios"]
+            for row in rows
+            if "ios" in row
+        }
+        assert sum(ios.values()) == count
+        remove(other, run)
+
+
+# ---- spek_prober ----
+
+
+@pytest.fixture
+def prober(prober_module: Path) -> Iterator[Socket]:
+    with Socket(spek_prober) as found:
+        yield found
+
+
+PROBE = {"interval_ns": 10**8, "ring_rows": 16, "task": [{"pid": os.getpid()}]}
+FEED = {"name": "feed", "source": "sim", "history": 64, "rail": [{"name": "5V"}]}
+
+INTERVALS = {"intervals": struct.pack("=QQ", 1, 2 * 10**9)}
+
+
+def samples(count: int) -> bytes:
+    """A batch of one rail, a millisecond apart, up to now."""
+    end = time.monotonic_ns()
+    rows = ((end - (count - i) * 10**6, 5 * 10**6, 0, 0) for i in range(count))
+    return b"".join(struct.pack("=QqII", *row) for row in rows)
+
+
+def probe_state(sock: Socket) -> ProbeState:
+    return ProbeState(sock.ask(ProberCmd.PROBE_GET).values[0]["state"])
+
+
+def end_probe(sock: Socket) -> None:
+    if probe_state(sock) == ProbeState.RUNNING:
+        probe = sock.ask(ProberCmd.PROBE_GET).values[0]["id"]
+        sock.ask(ProberCmd.PROBE_STOP, id=probe)
+        assert comes_true(lambda: probe_state(sock) == ProbeState.DONE)
+    if probe_state(sock) == ProbeState.DONE:
+        probe = sock.ask(ProberCmd.PROBE_GET).values[0]["id"]
+        sock.ask(ProberCmd.PROBE_DEL, id=probe)
+
+
+@pytest.mark.parametrize("task", ["thread-self", "2"])
+def test_probe_start(prober: Socket, task: str) -> None:
+    def attempt(nth: FailNth, n: int) -> int:
+        code, _answer = try_call(prober, nth, n, ProberCmd.PROBE_START, PROBE)
+        if code == errno.ENOMEM:
+            assert probe_state(prober) == ProbeState.IDLE
+        end_probe(prober)
+        return code
+
+    outcomes = fail_each(attempt, task=task)
+
+    say(f"probe-start, {task}", outcomes)
+    assert_only_memory(outcomes, 3, NO_THREAD)
+
+
+@pytest.mark.parametrize("cmd", [ProberCmd.PROBE_GET, ProberCmd.SAMPLE_GET])
+def test_reading_a_probe(prober: Socket, cmd: ProberCmd) -> None:
+    dump = cmd == ProberCmd.SAMPLE_GET
+    prober.ask(ProberCmd.PROBE_START, **PROBE)
+    try:
+
+        def attempt(nth: FailNth, n: int) -> int:
+            with Socket(spek_prober) as reader:
+                return try_call(reader, nth, n, cmd, {}, dump=dump)[0]
+
+        outcomes = fail_each(attempt)
+    finally:
+        end_probe(prober)
+
+    say(cmd.name, outcomes)
+    assert_only_memory(outcomes, 2)
+
+
+def test_feeds(prober: Socket) -> None:
+    """Open, bring, ask, close: the same allocation fails in each."""
+    codes: list[int] = []
+
+    def attempt(nth: FailNth, n: int) -> int:
+        code, _answer = try_call(prober, nth, n, ProberCmd.FEED_OPEN, FEED)
+        codes.append(code)
+        feeds = {row["id"] for row in prober.dump(ProberCmd.FEED_GET).values if not row["state"]}
+        if code == errno.ENOMEM:
+            assert not feeds
+        for feed in feeds:
+            values = {"id": feed, "samples": samples(1000)}
+            codes.append(try_call(prober, nth, n, ProberCmd.FEED_PUSH, values)[0])
+            with Socket(spek_prober) as reader:
+                codes.append(try_call(reader, nth, n, ProberCmd.FEED_GET, {}, dump=True)[0])
+            with Socket(spek_prober) as reader:
+                energy = ProberCmd.ENERGY_GET
+                codes.append(try_call(reader, nth, n, energy, INTERVALS, dump=True)[0])
+            prober.ask(ProberCmd.FEED_CLOSE, id=feed)
+        return code or next(filter(None, codes[-3:]), 0)
+
+    outcomes = fail_each(attempt)
+
+    say("feeds", outcomes)
+    assert_only_memory(outcomes, 10)

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek-daq feeds the real prober: known waveforms in, known energy out, whoever comes and goes."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from lib import guest_prober
+from lib.daq_guest import (
+    MS,
+    SECOND,
+    refused,
+    running,
+    triangle_joules,
+)
+from lib.waiting import eventually
+
+from spekctl.gen.spek_prober import FeedState
+from spekctl.power import Feed, PowerLink, RailUse
+
+LOW_W, HIGH_W, PERIOD_NS = 2, 4, 400 * MS
+WAVE = "triangle:2000:4000:400"
+SIM = ("-s", "sim", "-i", "2ms")
+CAP_SYS_ADMIN = 1 << 21
+
+
+@pytest.fixture(autouse=True)
+def prober() -> Iterator[None]:
+    """Every test starts with a fresh module and ends with one that can be unloaded."""
+    guest_prober.unload()
+    guest_prober.load()
+    yield
+    guest_prober.unload()
+
+
+@pytest.fixture
+def link() -> Iterator[PowerLink]:
+    with PowerLink() as connection:
+        yield connection
+
+
+def rails(folder: Path, *channels: str, more: str = "") -> str:
+    path = folder / "rails.toml"
+    path.write_text(
+        "".join(
+            f'[[rail]]\nname = "r{i}"\nchannel = "{channel}"\n{more}'
+            for i, channel in enumerate(channels)
+        )
+    )
+    return str(path)
+
+
+def within(use_fj: int, joules: Fraction, lsb_nw: int, length_ns: int) -> bool:
+    """0.5 % plus one step of the measured power."""
+    found = Fraction(use_fj, 10**15)
+    return abs(found - joules) <= joules / 200 + Fraction(lsb_nw * length_ns, 10**18)
+
+
+def assert_energy(rail: RailUse, intervals: list[tuple[int, int]]) -> None:
+    for use, (start, end) in zip(rail.uses, intervals, strict=True):
+        assert (use.known_ns, use.gap_ns, use.lost_ns) == (end - start, 0, 0)
+        expected = triangle_joules(LOW_W, HIGH_W, PERIOD_NS, start, end)
+        assert within(use.energy_fj, expected, rail.lsb_nw, end - start), (
+            f"{float(Fraction(use.energy_fj, 10**15))} J, not {float(expected)} J"
+        )
+
+
+def random_intervals(feed: Feed, count: int, seed: int) -> list[tuple[int, int]]:
+    """Of a second and more, anywhere in what the feed has brought, but for its first second."""
+    dice = random.Random(seed)
+    first = max(rail.first_ns for rail in feed.rails) + SECOND
+    last = min(rail.last_ns for rail in feed.rails)
+    found = []
+    while len(found) < count:
+        start, end = sorted((dice.randrange(first, last), dice.randrange(first, last)))
+        if end - start >= SECOND:
+            found.append((start, end))
+    return found
+
+
+@pytest.mark.parametrize("clock", ["device", "host"])
+def test_a_known_waveform_has_its_energy_over_any_interval(
+    link: PowerLink, tmp_path: Path, clock: str
+) -> None:
+    settings = ["-o", f"clock={clock}", "-o", "drift_ppb=100000", "-o", "jitter_us=2000"]
+    settings += ["-o", "noise_uw=50000", "-o", "seed=11"]
+    with running(tmp_path, *SIM, *settings, "-r", rails(tmp_path, WAVE, WAVE)) as daq:
+        feed = daq.until("sim", 6)
+        daq.end()
+    feed = next(one for one in link.feeds() if one.id == feed.id)
+    assert feed.state is FeedState.CLOSED
+    assert (feed.refused, feed.lost, sum(rail.late for rail in feed.rails)) == (0, 0, 0)
+    intervals = random_intervals(feed, 50, seed=5)
+    shift = min(feed.uncertainty_ns, 100 * MS)
+    shifted = [(start - shift, end - shift) for start, end in intervals]
+    for rail, moved in zip(link.energy(intervals), link.energy(shifted), strict=True):
+        assert_energy(rail, intervals)
+        if clock == "host":
+            # In an emulated guest a device's arrivals, and so their uncertainty, are the host's.
+            for one, other in zip(rail.uses, moved.uses, strict=True):
+                assert abs(one.energy_fj - other.energy_fj) <= one.energy_fj // 200
+
+
+def test_transducers_with_a_wrong_zero_give_the_energy_back(
+    link: PowerLink, tmp_path: Path
+) -> None:
+    settings = ["-o", "transducer=true", "-o", "zero_error_uv=25000", "-o", "clock=host"]
+    file = rails(tmp_path, WAVE, more="voltage_mv = 12000\nzero_uv = 2525000\n")
+    with running(tmp_path, *SIM, *settings, "-r", file) as daq:
+        feed = daq.until("sim", 4)
+        intervals = random_intervals(feed, 20, seed=6)
+        (rail,) = link.energy(intervals, feed.id)
+        assert rail.lsb_nw == pytest.approx(36_400_000, rel=0.01)
+        assert_energy(rail, intervals)
+        daq.end()
+
+
+def test_lost_scans_are_gaps_of_their_length(link: PowerLink, tmp_path: Path) -> None:
+    settings = ["-o", "gap_every=500", "-o", "gap_scans=100", "-o", "clock=host"]
+    with running(tmp_path, *SIM, *settings, "-r", rails(tmp_path, "const:1000")) as daq:
+        feed = daq.until("sim", 5)
+        daq.end()
+    (feed,) = link.feeds()
+    (rail,) = feed.rails
+    assert rail.gaps >= 3
+    assert rail.gap_ns == rail.gaps * 101 * 2 * MS
+    assert rail.energy_uj == rail.known_ns // 1000
+    assert feed.overflows >= rail.gaps
+    assert feed.lost >= 100 * rail.gaps
+
+
+def test_nothing_is_lost_while_the_prober_is_away(link: PowerLink, tmp_path: Path) -> None:
+    with running(tmp_path, *SIM, "-o", "clock=host", "-r", rails(tmp_path, WAVE)) as daq:
+        daq.until("sim", 1)
+        link.close()
+        guest_prober.unload()
+        away_ns = time.monotonic_ns()
+        time.sleep(3)
+        assert daq.process.poll() is None, daq.said.read_text()
+        guest_prober.load()
+        back_ns = time.monotonic_ns()
+        with PowerLink() as again:
+            feed = daq.until("sim", 2)
+            (rail,) = feed.rails
+            assert rail.first_ns < away_ns + SECOND, "what was measured meanwhile was kept"
+            assert rail.gaps == 0
+            intervals = [(away_ns + SECOND, back_ns), (back_ns, rail.last_ns)]
+            (use,) = again.energy(intervals, feed.id)
+            assert_energy(use, intervals)
+        said = daq.end()
+    assert "samples wait for the prober" in said
+    assert "the prober is there; the feed 'sim' is open" in said
+
+
+def test_it_can_wait_for_the_prober(tmp_path: Path) -> None:
+    guest_prober.unload()
+    code, said = refused(*SIM)
+    assert (code, said) == (5, "spek-daq: the prober is not loaded; load spek_prober.ko\n")
+    with running(tmp_path, *SIM, "--wait") as daq:
+        eventually(lambda: "waiting for the prober" in daq.said.read_text(), "it does not wait")
+        guest_prober.load()
+        daq.feed("sim")
+        daq.end()
+
+
+def test_a_full_queue_is_a_gap(link: PowerLink, tmp_path: Path) -> None:
+    with running(
+        tmp_path, *SIM, "-o", "clock=host", "--queue", "2048", "-r", rails(tmp_path, "const:1000")
+    ) as daq:
+        daq.feed("sim")
+        link.close()
+        guest_prober.unload()
+        time.sleep(6)
+        guest_prober.load()
+        feed = daq.until("sim", 1)
+        daq.end()
+    (rail,) = feed.rails
+    assert rail.gaps == 1
+    assert rail.gap_ns > 100 * MS
+    assert feed.lost >= rail.gap_ns // (2 * MS) - 1
+
+
+def test_a_killed_daq_leaves_what_it_brought(link: PowerLink, tmp_path: Path) -> None:
+    with running(tmp_path, *SIM, "-o", "clock=host", "-r", rails(tmp_path, WAVE)) as daq:
+        daq.until("sim", 3)
+        daq.end(signal.SIGKILL)
+    feed = eventually(
+        lambda: [one for one in link.feeds() if one.state is FeedState.BROKEN], "it is not broken"
+    )[0]
+    (rail,) = feed.rails
+    intervals = random_intervals(feed, 5, seed=2)
+    (use,) = link.energy(intervals)
+    assert_energy(use, intervals)
+    (after,) = link.energy([(rail.last_ns, rail.last_ns + SECOND)])
+    assert (after.uses[0].known_ns, after.uses[0].gap_ns) == (0, SECOND)
+    # The name is free again.
+    with running(tmp_path, *SIM) as daq:
+        daq.feed("sim")
+        daq.end()
+
+
+def test_a_replayed_file_has_its_energy(link: PowerLink, tmp_path: Path) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_s,a.W,b.mW\n0,1,1000\n0.5,3,\n1,3,2000\n1.5,1,4000\n")
+    code, said = refused("-s", "replay", "-o", f"file={path}")
+    assert code == 0, said
+    (feed,) = link.feeds()
+    assert (feed.name, feed.source, feed.state) == ("replay", "replay", FeedState.CLOSED)
+    a, b = feed.rails
+    assert (a.known_ns, a.gap_ns, a.energy_uj) == (1500 * MS, 0, 3_500_000)
+    assert (b.known_ns, b.gap_ns, b.energy_uj) == (500 * MS, SECOND, 1_500_000)
+
+
+def test_a_silent_rail_does_not_hold_up_the_others(link: PowerLink, tmp_path: Path) -> None:
+    settings = ["-o", "clock=host", "-o", "unplugged=1"]
+    with running(tmp_path, *SIM, *settings, "-r", rails(tmp_path, "const:1", "const:2")) as daq:
+        feed = daq.until("sim", 1)
+        live, silent = feed.rails
+        assert live.samples > 0
+        assert silent.samples == 0
+        daq.end()
+
+
+def test_its_threads_have_no_more_rights_than_they_need(tmp_path: Path) -> None:
+    with running(tmp_path, *SIM) as daq:
+        daq.feed("sim")
+        tasks = Path(f"/proc/{daq.process.pid}/task")
+        rights = {}
+        for task in tasks.iterdir():
+            lines = (task / "status").read_text().splitlines()
+            status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+            rights[int(task.name)] = [int(status[f"Cap{one}"], 16) for one in ("Eff", "Prm")]
+            assert status["NoNewPrivs"] == "1"
+        main = rights.pop(daq.process.pid)
+        assert main == [CAP_SYS_ADMIN, CAP_SYS_ADMIN]
+        assert list(rights.values()) == [[0, 0]]
+        daq.end()
+
+
+def test_refusals_are_the_probers_own_sentences(link: PowerLink, tmp_path: Path) -> None:
+    link.open_feed("sim", "test", ["a"])
+    code, said = refused(*SIM)
+    assert code == 4
+    assert said.startswith("spek-daq: the prober refuses: ")
+    assert "feed" in said
+    code, said = refused(
+        *SIM, "-n", "other", prefix=("setpriv", "--inh-caps=-all", "--bounding-set=-sys_admin")
+    )
+    assert code == 3, said
+    assert said.startswith("spek-daq: the prober refuses: ")
+    assert "CAP_SYS_ADMIN" in said
+
+
+def test_it_ends_in_order_and_says_what_it_did(link: PowerLink, tmp_path: Path) -> None:
+    with running(tmp_path, *SIM, "-o", "clock=host", "-r", rails(tmp_path, "const:5")) as daq:
+        daq.feed("sim")
+        said = daq.end()
+    (feed,) = link.feeds()
+    assert feed.state is FeedState.CLOSED
+    assert feed.owner_name.startswith("spek-daq")
+    samples = feed.rails[0].samples
+    assert f"the prober took {samples} samples, 0 came too late, 0 batches were refused" in said

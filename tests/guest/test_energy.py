@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Energy tests on a disk whose power is known: so much at rest, so much energy for each I/O.
+
+A thread plays the measuring board: it looks at the disk's own counters and pushes the power of
+the time since it last looked. So whatever rate a guest on a busy host gets to, the watts have to
+be those of that rate.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from lib.command_line import Spekctl
+from lib.guest_disks import null_disk
+from lib.guest_spekctl import in_process
+
+from spekctl.energy import report, spc1e
+from spekctl.energy.exact import rounded
+from spekctl.energy.report import EmeraldReport, LevelReport, Spc1eReport
+from spekctl.errors import ExitCode, SpekError
+from spekctl.power import PowerLink, PowerSample
+
+pytestmark = pytest.mark.user_space
+MS = 1_000_000
+SLOTS = 4
+LOGIC_W = 2.0
+REST_W = 3.0
+JOULES_PER_IO = 0.01
+PERIOD_S = 0.05
+QUIET = ("--progress", "none")
+
+
+class Board:
+    """The power of a disk on two rails: logic, and motion that takes energy for each I/O."""
+
+    def __init__(self, node: str) -> None:
+        self._stat = Path("/sys/block", os.path.basename(node), "stat")
+        self._end = threading.Event()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._measure)
+        self.failure: SpekError | None = None
+
+    def __enter__(self) -> Board:
+        self._thread.start()
+        assert self._ready.wait(60)
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._end.set()
+        self._thread.join(60)
+        assert self.failure is None, self.failure
+
+    def _measure(self) -> None:
+        try:
+            with PowerLink() as link:
+                feed = link.open_feed("board", "sim", ["5V", "12V"])
+                before = time.monotonic_ns(), self._ios()
+                while not self._end.wait(PERIOD_S):
+                    now = time.monotonic_ns(), self._ios()
+                    link.push(feed, self._samples(before, now))
+                    before = now
+                    self._ready.set()
+                link.close_feed(feed)
+        except SpekError as error:
+            self.failure = error
+            self._ready.set()
+
+    def _ios(self) -> int:
+        fields = self._stat.read_text().split()
+        return int(fields[0]) + int(fields[4])
+
+    def _samples(self, before: tuple[int, int], now: tuple[int, int]) -> list[PowerSample]:
+        """A step: the mean of the time between two looks."""
+        seconds = (now[0] - before[0]) / 1e9
+        motion_w = REST_W + JOULES_PER_IO * (now[1] - before[1]) / seconds
+        return [
+            PowerSample(at_ns, round(watts * 1e6), rail)
+            for rail, watts in enumerate((LOGIC_W, motion_w))
+            for at_ns in (before[0], now[0])
+        ]
+
+
+@pytest.fixture(scope="module")
+def disk(spek_module: Path, prober_module: Path) -> Iterator[str]:
+    """Takes 2 ms for each request, by a timer of its own."""
+    with null_disk(size_mb=1024, irqmode=2, completion_nsec=2 * MS, hw_queue_depth=64) as node:
+        yield node
+
+
+@pytest.fixture
+def call(disk: str, capfd: pytest.CaptureFixture[str]) -> Iterator[Spekctl]:
+    """call("energy", ...) in this process; afterwards no run is left in the kernel."""
+
+    with in_process(capfd) as spekctl:
+        yield spekctl
+
+
+SPC1E = (
+    *("--write", "--max-outstanding", str(SLOTS), "--keep-going", "--ramp", "200ms", *QUIET),
+    *("--sustain", "500ms", "--iops-time", "500ms", "--ramp-time", "2s", "--search-time", "500ms"),
+    *("--start-bsu", "8", "--max-bsu", "8", "--idle-time", "1s", "--max-response", "2s"),
+)
+
+
+def check_level(level: LevelReport) -> None:
+    """Its power is that of its rate."""
+    assert level.power is not None and level.watts is not None
+    rails = {rail.name: rail for rail in level.power.rails}
+    assert rails["5V"].mean_w == pytest.approx(LOGIC_W, rel=1e-6)
+    expected = LOGIC_W + REST_W + JOULES_PER_IO * float(level.iops)
+    # The board looks every 50 ms or, in an emulated guest, when it gets to it.
+    assert float(level.watts) == pytest.approx(expected, rel=0.1)
+    assert level.power.total.gap_s == 0
+
+
+def check_figures(found: Spc1eReport) -> None:
+    """All figures follow from the levels of the report, to the last digit."""
+    levels = {one.name: one for one in found.levels}
+    whole = spc1e.metrics(
+        spc1e.Levels(
+            **{
+                name: spc1e.Level(Fraction(one.watts or 0), Fraction(one.iops))
+                for name, one in levels.items()
+            }
+        )
+    )
+    for row in found.profiles:
+        assert row.watts is not None and row.iops_per_watt is not None
+        day = whole.profiles[row.name]
+        assert (row.watts.fraction, row.iops.fraction) == (day.watts, day.iops)
+        assert row.iops_per_watt.text == rounded(day.iops_per_watt, 2)
+    assert found.annual_kwh is not None and found.annual_kwh.fraction == whole.annual_kwh
+
+
+def test_a_whole_test_has_the_power_of_its_loads(call: Spekctl, disk: str, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    with Board(disk):
+        outcome = call("energy", "spc1e", "--device", disk, "--out", str(folder), *SPC1E)
+
+    found = report.load_spc1e(folder / "energy.json")
+    assert found.complete, outcome.err + outcome.out
+    assert outcome.code == (ExitCode.OK if found.passed else ExitCode.RUN_FAILED)
+    heavy, moderate, idle = found.levels
+    assert (heavy.bsu, moderate.bsu) == (6, 4)
+    for level in found.levels:
+        check_level(level)
+    assert float(heavy.watts or 0) > float(moderate.watts or 0) > float(idle.watts or 0)
+    assert float(idle.watts or 0) == pytest.approx(LOGIC_W + REST_W, rel=0.01)
+    check_figures(found)
+    assert outcome.out.startswith("SPC-1/E-like, unaudited: /dev/")
+
+    again = call("energy", "spc1e", "--from", str(folder / "energy.json"), "--price", "1", "--json")
+    computed = json.loads(again.out)
+    assert found.annual_kwh is not None
+    assert computed["annual_cost"]["text"] == found.annual_kwh.text
+
+
+EMERALD = (
+    *("--write", "--prefill", "0", "--conditioning", "500ms", "--warm-up", "200ms", "--time", "2s"),
+    *("--idle-time", "1s", "--search-time", "500ms", "--depths", "2,4", "--data", "zero", *QUIET),
+    *("--max-response", "2s", "--max-window-response", "5s"),
+)
+
+
+def emerald(call: Spekctl, disk: str, folder: Path, *more: str) -> EmeraldReport:
+    outcome = call("energy", "emerald", "--device", disk, "--out", str(folder), *EMERALD, *more)
+    found = report.load_emerald(folder / "energy.json")
+    assert found.passed and outcome.code == ExitCode.OK, outcome.err + outcome.out
+    return found
+
+
+def test_phases_have_their_work_per_watt(call: Spekctl, disk: str, tmp_path: Path) -> None:
+    with Board(disk):
+        found = emerald(call, disk, tmp_path / "t", "--phases", "hot-band,random-read,ready-idle")
+    assert found.complete and found.verdict == "complete"
+    phases = {one.name: one for one in found.phases}
+    for name in ("hot-band", "random-read"):
+        one = phases[name]
+        assert one.value is not None and one.watts is not None
+        assert one.value.fraction == Fraction(one.work) / Fraction(one.watts)
+        expected = LOGIC_W + REST_W + JOULES_PER_IO * float(one.work)
+        assert float(one.watts) == pytest.approx(expected, rel=0.1)
+    idle = phases["ready-idle"]
+    assert idle.value is not None
+    gigabytes = (1 << 30) / 1e9
+    assert float(idle.value.text) == pytest.approx(gigabytes / (LOGIC_W + REST_W), abs=0.005)
+    kept = json.loads((tmp_path / "t" / str(phases["hot-band"].result_file)).read_text())
+    assert [one["pattern"] for one in kept["config"]["streams"]].count("hotband") == 4
+    assert len(kept["config"]["streams"]) == 13
+    assert kept["targets"][0]["disk_agrees"] is not False
+
+
+def test_without_a_feed_there_is_performance(call: Spekctl, disk: str, tmp_path: Path) -> None:
+    found = emerald(
+        *(call, disk, tmp_path / "t", "--phases", "random-read,ready-idle"),
+        *("--conditioning", "0", "--depths", "4"),
+    )
+    assert found.verdict == "performance only: power is missing of random-read, ready-idle"
+    assert found.phases[0].watts is None and float(found.phases[0].work) > 0
+    assert any("no feed is open in spek_prober" in one for one in found.remarks)

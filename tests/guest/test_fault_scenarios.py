@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every fault in mid-run, once; `make faults TIMES=100` plays each a hundred times.
+
+The scenarios are in lib/fault_devices.py, fault_controllers.py and fault_machine.py; what holds
+after each of them is in lib/fault_world.py. What the kernel complains of fails the test of the
+scenario that caused it (lib/guest_inside.py).
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from lib import fault_controllers, fault_devices, fault_machine
+from lib.fault_world import NOT_WITH_LOCKDEP, SCENARIOS, World, play
+from lib.guest_modules import slab_objects
+
+assert all((fault_controllers, fault_devices, fault_machine))  # they enter their scenarios
+
+TIMES = int(os.environ.get("SPEK_FAULT_TIMES", "1"))
+BATCHES = 5
+ENOUGH_FOR_LEAKS = 50  # rounds: what others keep meanwhile comes and goes, a leak comes each time
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    made = World(Path(os.environ["SPEK_MODULES"]))
+    yield made
+    made.close()
+
+
+@pytest.mark.debug_kernel
+@pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in NOT_WITH_LOCKDEP])
+def test_fault(name: str, world: World, record_property: Callable[[str, object], None]) -> None:
+    play_it(name, world, record_property)
+
+
+@pytest.mark.parametrize("name", sorted(NOT_WITH_LOCKDEP))
+def test_fault_without_lockdep(
+    name: str, world: World, record_property: Callable[[str, object], None]
+) -> None:
+    play_it(name, world, record_property)
+
+
+def play_it(name: str, world: World, record_property: Callable[[str, object], None]) -> None:
+    """TIMES rounds of a scenario."""
+    seen = play(world, name)
+    if TIMES >= ENOUGH_FOR_LEAKS:
+        seen += many_times(name, world, TIMES - 1)
+    else:
+        for _ in range(TIMES - 1):
+            seen += play(world, name)
+    said = ", ".join(f"{count} x {text}" for text, count in sorted(seen.items()))
+    record_property("count", f"{name}: {TIMES} rounds; {said}")
+
+
+def many_times(name: str, world: World, rounds: int) -> Counter[str]:
+    """In batches; no cache of the kernel may grow by one for each round in all of them."""
+    seen: Counter[str] = Counter()
+    marks = [objects()]
+    for batch in range(BATCHES):
+        for _ in range(rounds * batch // BATCHES, rounds * (batch + 1) // BATCHES):
+            seen += play(world, name)
+        marks.append(objects())
+    growth = {
+        cache: [after.get(cache, 0) - before.get(cache, 0) for before, after in pairwise(marks)]
+        for cache in marks[0]
+    }
+    leaking = {cache: steps for cache, steps in growth.items() if min(steps) >= rounds // BATCHES}
+    assert not leaking, f"objects more after each batch of {rounds // BATCHES} rounds: {leaking}"
+    return seen
+
+
+def objects() -> dict[str, int]:
+    gc.collect()
+    return slab_objects()

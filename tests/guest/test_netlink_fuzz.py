@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A short campaign of fuzzed netlink messages; make fuzz-netlink sends a million."""
+
+from __future__ import annotations
+
+import pytest
+from fuzz import netlink_build
+from fuzz.netlink_campaign import campaign
+
+MESSAGES = 20_000
+# Collected on the host, this compiles; in the guest it is there.
+PROGRAM = netlink_build.program()
+# Netlink itself says so, of every message that is not as its policy wants it.
+USUAL = r"netlink: .*(invalid length|leftover after parsing)|callbacks suppressed"
+
+
+@pytest.mark.allow_kernel_messages(USUAL)
+def test_no_message_breaks_the_families() -> None:
+    counts = campaign(MESSAGES, seed=1)
+
+    assert counts["sent"] >= MESSAGES
+    # What lies behind the checks was reached, and not only the checks. How often depends on how
+    # the threads of the program meet.
+    assert counts["replies"]["run-new"] > 5
+    for command in ("run-get", "probe-start", "feed-open", "energy-get"):
+        assert counts["replies"][command] > 5, command
+    for family in ("spek", "spek_prober"):
+        assert counts[f"{family} errno"]["0"] > MESSAGES / 1000
+    assert counts["abandoned"] > 10

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Stamped data over netlink: what is refused, and a map that is given, kept and taken over."""
+
+from __future__ import annotations
+
+import errno
+import struct
+from typing import Any
+
+import pytest
+from lib.guest_netlink import DISK_MIB, MIB, asu, new, refused, state, stream
+from lib.netlink_raw import Socket
+from lib.waiting import comes_true
+
+from spekctl.gen.spek import MAP_STATES, Cmd, Data, RunState
+
+STAMPED = {"data": int(Data.STAMPED)}
+WRITES: dict[str, Any] = {**STAMPED, "write": 1, "stream": [stream(read_ppm=500_000)]}
+pytestmark = pytest.mark.debug_kernel
+GRAINS = DISK_MIB * MIB // 4096
+
+
+def states(*values: int) -> bytes:
+    return struct.pack(f"={len(values)}Q", *values)
+
+
+def done(nl: Socket, node: str, **changes: Any) -> int:
+    """A run that is over."""
+    run = new(nl, node, time_ns=None, **{"count": 50, **changes})
+    nl.ask(Cmd.RUN_START, id=run)
+    assert comes_true(lambda: state(nl, run) == RunState.DONE)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("changes", "attr", "text"),
+    [
+        ({"stamp_id": 1}, "stamp_id", "This attribute is for stamped data."),
+        ({"verify_from": 1}, "verify_from", "This attribute is for stamped data."),
+        ({"grain_bytes": 4096}, "grain_bytes", "This attribute is for stamped data."),
+        (
+            {**WRITES, "grain_bytes": 1000},
+            "grain_bytes",
+            "A grain is a power of two from 512 bytes on.",
+        ),
+        (
+            {**WRITES, "stamp_id": 1, "verify_from": 1},
+            "stamp_id",
+            "A run that goes on from another one has the stamp-id of that.",
+        ),
+    ],
+)
+def test_attributes_that_do_not_fit(
+    nl: Socket, disks: list[str], changes: dict[str, Any], attr: str, text: str
+) -> None:
+    no = refused(lambda: new(nl, disks[0], **changes))
+    assert (no.errno, no.attr, no.text) == (errno.EINVAL, attr, text)
+
+
+def test_stamped_data_need_something_to_compare(nl: Socket, disks: list[str]) -> None:
+    no = refused(lambda: new(nl, disks[0], **STAMPED))
+    assert no.errno == errno.EINVAL and "only reads" in no.text
+    no = refused(lambda: new(nl, disks[0], **WRITES, max_outstanding=65535))
+    assert no.errno == errno.ERANGE
+    no = refused(
+        lambda: new(
+            *(nl, disks[0]),
+            **WRITES,
+            asu=[asu(stripe_bytes=4096, extent=[{"target": 0, "start": 0}] * 2)],
+        )
+    )
+    assert no.errno == errno.EINVAL
+
+
+def test_another_run_must_fit(nl: Socket, disks: list[str]) -> None:
+    plain = done(nl, disks[0])
+    written = done(nl, disks[0], **WRITES)
+    for changes, code in (
+        ({"verify_from": 99999}, errno.ENOENT),
+        ({"verify_from": plain}, errno.EINVAL),
+        ({"verify_from": written, "seed": 2}, errno.EINVAL),
+        ({"verify_from": written, "stream": [stream(size=[{"bytes": 512, "weight": 1}])]},
+         errno.EINVAL),
+    ):  # fmt: skip
+        no = refused(lambda changes=changes: new(nl, disks[0], **{**STAMPED, **changes}))
+        assert no.errno == code, changes
+    assert refused(lambda: new(nl, disks[1], **STAMPED, verify_from=written)).errno == errno.EINVAL
+
+    going = new(nl, disks[0], **WRITES)
+    nl.ask(Cmd.RUN_START, id=going)
+    assert refused(lambda: nl.dump(Cmd.MAP_GET, run=going)).errno == errno.EBUSY
+    assert refused(lambda: nl.dump(Cmd.MAP_GET, run=plain)).errno == errno.EINVAL
+    assert refused(lambda: nl.dump(Cmd.MISMATCH_GET, run=plain)).errno == errno.EINVAL
+    parts = {"target": 0, "first": 0, "states": states(2)}
+    assert refused(lambda: nl.ask(Cmd.MAP_SET, run=going, **parts)).errno == errno.EBUSY
+    assert refused(lambda: nl.ask(Cmd.MAP_SET, run=plain, **parts)).errno == errno.EINVAL
+
+
+def test_a_map_is_what_it_was(nl: Socket, disks: list[str]) -> None:
+    run = new(nl, disks[0], **STAMPED, stamp_id=77, grain_bytes=4096)
+    info = nl.ask(Cmd.RUN_GET, id=run).values[0]
+    assert (info["stamp_id"], info["grain_bytes"]) == (77, 4096)
+    (target,) = info["target"]
+    assert (target["map_start"], target["map_bytes"]) == (0, DISK_MIB * MIB)
+
+    last = GRAINS - 1
+    for first, values in ((3, (2, 0, 5)), (last, (1 << 46,))):
+        nl.ask(Cmd.MAP_SET, run=run, target=0, first=first, states=states(*values))
+    found = {}
+    for part in nl.dump(Cmd.MAP_GET, run=run).values:
+        data = bytes(part["states"])
+        for index, (value,) in enumerate(struct.iter_unpack("=Q", data)):
+            if value:
+                found[part["first"] + index] = value
+    assert found == {3: 2, 5: 5, last: 1 << 46}
+
+    for first, data, code in (
+        (GRAINS, states(2), errno.ERANGE),
+        (last, states(2, 2), errno.ERANGE),
+        (2**64 - 1, states(2), errno.ERANGE),
+        (0, states(1), errno.EINVAL),
+        (0, states(1 << 47), errno.EINVAL),
+        (0, bytes(12), errno.EINVAL),
+    ):
+        no = refused(
+            lambda first=first, data=data: nl.ask(
+                Cmd.MAP_SET, run=run, target=0, first=first, states=data
+            )
+        )
+        assert no.errno == code, (first, data)
+    no = refused(lambda: nl.ask(Cmd.MAP_SET, run=run, target=1, first=0, states=states(2)))
+    assert no.errno == errno.ERANGE
+    assert refused(lambda: nl.ask(Cmd.MAP_SET, run=run)).errno == errno.EINVAL
+
+
+def test_the_whole_map_comes_out_of_a_dump(nl: Socket, disks: list[str]) -> None:
+    """More than a buffer holds."""
+    run = new(nl, disks[0], **STAMPED, stamp_id=77)
+    for first in range(0, GRAINS, MAP_STATES):
+        values = range(first + 1, min(first + MAP_STATES, GRAINS) + 1)
+        data = states(*(2 * value for value in values))
+        nl.ask(Cmd.MAP_SET, run=run, target=0, first=first, states=data)
+    parts = nl.dump(Cmd.MAP_GET, run=run).values
+    assert len(parts) > 1
+    whole = b"".join(bytes(part["states"]) for part in parts)
+    assert whole == states(*(2 * (index + 1) for index in range(GRAINS)))

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Power over netlink: what is wrong is refused, with a sentence, and changes nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from lib.guest_power import SECOND, W, only_feed
+from lib.guest_prober import fresh_module
+
+from spekctl.client import Link
+from spekctl.errors import SpekError
+from spekctl.gen import spek_prober as uapi
+from spekctl.power import MISSING, PowerLink, PowerSample
+
+pytestmark = pytest.mark.debug_kernel
+
+fresh = pytest.fixture(autouse=True)(fresh_module)
+
+
+@pytest.fixture
+def link() -> Iterator[PowerLink]:
+    with PowerLink() as connection:
+        yield connection
+
+
+@pytest.fixture
+def reader() -> Iterator[PowerLink]:
+    """A second socket, which only asks."""
+    with PowerLink() as connection:
+        yield connection
+
+
+ONE = [{"name": "5V"}]
+
+
+WRONG_FEEDS: list[tuple[dict[str, Any], int, str]] = [
+    ({}, errno.EINVAL, "needs a name and a source"),
+    ({"name": "a"}, errno.EINVAL, "needs a name and a source"),
+    ({"name": "", "source": "sim", "rail": ONE}, errno.EINVAL, "name of a feed must"),
+    ({"name": "a b", "source": "sim", "rail": ONE}, errno.EINVAL, "name of a feed must"),
+    ({"name": "a", "source": "s\n", "rail": ONE}, errno.EINVAL, "source of a feed must"),
+    ({"name": "a", "source": "sim"}, errno.EINVAL, "at least one rail"),
+    ({"name": "a", "source": "sim", "rail": [{"lsb_nw": 1}]}, errno.EINVAL, "needs a name"),
+    ({"name": "a", "source": "sim", "rail": [{"name": "3.3 V"}]}, errno.EINVAL, "of a rail"),
+    ({"name": "a", "source": "sim", "rail": ONE * 2}, errno.EINVAL, "the same name"),
+    (
+        {"name": "a", "source": "sim", "rail": [{"name": str(n)} for n in range(65)]},
+        errno.ERANGE,
+        "at most 64 rails",
+    ),
+    ({"name": "a", "source": "sim", "rail": ONE, "history": 63}, errno.ERANGE, "from 64 to"),
+    (
+        {"name": "a", "source": "sim", "rail": ONE * 1, "history": 4194305},
+        errno.ERANGE,
+        "from 64 to",
+    ),
+    (
+        {
+            "name": "a",
+            "source": "sim",
+            "rail": [{"name": "1"}, {"name": "2"}],
+            "history": 4194304,
+        },
+        errno.ERANGE,
+        "samples for each of 2 rails",
+    ),
+    ({"name": "a", "source": "sim", "rail": ONE, "max_step_ns": 0}, errno.ERANGE, "1 ns to"),
+    (
+        {"name": "a", "source": "sim", "rail": ONE, "max_step_ns": 3600 * SECOND + 1},
+        errno.ERANGE,
+        "1 ns to",
+    ),
+]
+
+
+def test_wrong_feed_is_refused_with_a_sentence() -> None:
+    raw = Link(uapi, None, MISSING)
+    for values, code, sentence in WRONG_FEEDS:
+        with pytest.raises(SpekError, match=sentence) as refusal:
+            raw.ask(uapi.Cmd.FEED_OPEN, **values)
+        assert refusal.value.errno == code
+    assert raw.dump(uapi.Cmd.FEED_GET) == []
+    raw.close()
+
+
+def test_open_name_is_refused_and_says_who_has_it(link: PowerLink, reader: PowerLink) -> None:
+    link.open_feed("board", "sim", ["5V"])
+    with pytest.raises(SpekError, match=f"is open, number 1 of process {os.getpid()}") as refusal:
+        reader.open_feed("board", "sim", ["5V"])
+    assert refusal.value.errno == errno.EBUSY
+
+
+BAD_SAMPLES: list[tuple[Callable[[int], PowerSample], int, str]] = [
+    (
+        lambda now: PowerSample(now, W, 1),
+        errno.EINVAL,
+        "Sample 1 is of rail 1, .*last rail is 0",
+    ),
+    (lambda now: PowerSample(now, 2 * 10**12), errno.ERANGE, "Sample 1 has 2000000000000 uW"),
+    (lambda now: PowerSample(now, -(2**63)), errno.ERANGE, "Sample 1 has -9223372036854775808"),
+    (lambda now: PowerSample(now + 60 * SECOND, W), errno.ERANGE, "Sample 1 lies .* future"),
+    (lambda now: PowerSample(2**64 - 1, W), errno.ERANGE, "Sample 1 lies .* future"),
+]
+
+
+def test_bad_batch_is_refused_as_a_whole(link: PowerLink) -> None:
+    feed = link.open_feed("board", "sim", ["5V"])
+    for number, (sample, code, sentence) in enumerate(BAD_SAMPLES, 1):
+        now = time.monotonic_ns()
+        with pytest.raises(SpekError, match=sentence) as refusal:
+            link.push(feed, [PowerSample(now, W), sample(now)])
+        assert refusal.value.errno == code
+        found = only_feed(link)
+        assert (found.refused, found.batches, found.rails[0].samples) == (number, 0, 0)
+
+
+def test_pushes_by_others_to_nothing_and_of_nothing(link: PowerLink, reader: PowerLink) -> None:
+    feed = link.open_feed("board", "sim", ["5V"])
+    now = time.monotonic_ns()
+
+    def refused(act: Callable[[], Any], code: int, sentence: str) -> None:
+        with pytest.raises(SpekError, match=sentence) as refusal:
+            act()
+        assert refusal.value.errno == code
+
+    refused(lambda: reader.push(feed, [PowerSample(now, W)]), errno.EPERM, "another socket")
+    refused(lambda: reader.mark(feed, until_ns=now), errno.EPERM, "another socket")
+    refused(lambda: link.mark(feed, until_ns=now + 60 * SECOND), errno.ERANGE, "in the future")
+    refused(lambda: link.push(feed + 1, [PowerSample(now, W)]), errno.ENOENT, "no feed 2")
+    refused(lambda: link.close_feed(feed + 1), errno.ENOENT, "no feed 2")
+    refused(lambda: link.feeds(feed + 1), errno.ENOENT, "no feed 2")
+    refused(lambda: link.energy([(1, 2)], feed + 1), errno.ENOENT, "no feed 2")
+    refused(lambda: link.push(feed, []), errno.EINVAL, "needs samples")
+    refused(lambda: link.energy([(now, now)]), errno.EINVAL, "Interval 0 does not end")
+    refused(lambda: link.energy([(1, 2), (5, 4)]), errno.EINVAL, "Interval 1 does not end")
+    reader.close_feed(feed)
+    refused(lambda: link.push(feed, [PowerSample(now, W)]), errno.EBUSY, "has ended")
+
+    raw = Link(uapi, None, MISSING)
+    refused(lambda: raw.ask(uapi.Cmd.FEED_PUSH, samples=b"1234"), errno.EINVAL, "number of a feed")
+    refused(lambda: raw.dump(uapi.Cmd.ENERGY_GET), errno.EINVAL, "needs intervals")
+    refused(lambda: raw.dump(uapi.Cmd.ENERGY_GET, intervals=b"12"), errno.EINVAL, "whole records")
+    raw.close()

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl run with power beside it, on real modules: whatever becomes of power, the run goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.guest_modules import is_loaded, unload
+from lib.waiting import eventually
+
+from spekctl import cli, client
+from spekctl.errors import ExitCode
+from spekctl.metering import NO_FEED
+from spekctl.power import PowerLink, PowerSample
+from spekctl.records import RunState
+
+SECOND = 1_000_000_000
+W = 1_000_000  # in microwatts
+RUN = ("run", "random-read-4k", "--interval", "500ms", "--json", "--progress", "none")
+
+
+def bring() -> None:
+    """4 W and 8 W, for ever."""
+    link = PowerLink()
+    feed = link.open_feed("board", "sim", [("5V", 1000000), "12V"], uncertainty_ns=50000)
+    while True:
+        now = time.monotonic_ns()
+        link.push(feed, [PowerSample(now, 4 * W, 0), PowerSample(now, 8 * W, 1)])
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def daq(prober_module: Path) -> Iterator[int]:
+    """A process that brings samples until it is killed. Forked: Python starts slowly here."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            bring()
+        finally:
+            os._exit(1)
+    try:
+        with PowerLink() as link:
+            end_s = time.monotonic() + 60
+            while not any(feed.is_open and feed.watermark_ns for feed in link.feeds()):
+                assert time.monotonic() < end_s
+                time.sleep(0.1)
+        yield pid
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+@pytest.fixture
+def run(
+    spek_module: Path,
+    prober_module: Path,
+    null_blk: Callable[..., str],
+    capfd: pytest.CaptureFixture[str],
+) -> Callable[..., tuple[int, Any, str]]:
+    """run("--time", "2s") gives exit code, result and standard error."""
+    node = null_blk(size_mb=64)
+
+    def in_process(*arguments: str) -> tuple[int, Any, str]:
+        capfd.readouterr()
+        code = cli.run([*RUN, "--device", node, *arguments])
+        captured = capfd.readouterr()
+        return code, json.loads(captured.out) if captured.out else None, captured.err
+
+    return in_process
+
+
+def test_run_without_a_feed_says_that_power_is_missing(run: Any) -> None:
+    code, found, _ = run("--time", "1s")
+    assert code == ExitCode.OK
+    assert found["power"] is None
+    assert found["power_text"] == NO_FEED
+    assert {row["power"] for row in found["intervals"]} == {None}
+
+
+def test_result_has_power_beside_iops(run: Any, daq: object) -> None:
+    code, found, _ = run("--time", "2s", "--ramp", "500ms", "--power-baseline", "2")
+    assert code == ExitCode.OK
+    assert found["power_text"] == ""
+    power, measure = found["power"], found["power"]["measure"]
+    seconds = next(one["duration_ns"] for one in found["phases"] if one["phase"] == "measure") / 1e9
+    assert [rail["name"] for rail in measure["rails"]] == ["5V", "12V"]
+    assert [rail["mean_w"] for rail in measure["rails"]] == [4.0, 8.0]
+    total = measure["total"]
+    assert total["joules"] == pytest.approx(12 * seconds, rel=1e-9)
+    assert total["known_s"] == pytest.approx(seconds)
+    assert (total["gap_s"], total["min_w"], total["max_w"]) == (0.0, 12.0, 12.0)
+    cost = measure["efficiency"]
+    assert cost["watts"] == 10.0
+    assert cost["iops_per_w"] == pytest.approx(found["totals"]["all"]["iops"] / 10)
+    assert power["uncertainty_ns"] == 50000
+    assert power["shift_j"] < 0.005 * total["joules"]
+    assert power["uncertainty_j"] == pytest.approx(power["shift_j"] + 0.001 * seconds)
+    rows = [row for row in found["intervals"] if row["phase"] == "measure"]
+    assert rows
+    assert sum(row["power"]["total"]["joules"] for row in rows) == pytest.approx(total["joules"])
+    assert {row["power"]["total"]["mean_w"] for row in rows} == {12.0}
+
+
+def in_mid_run(act: Callable[[], object]) -> None:
+    """Once a run measures, and a second of it is over: until then may take long in a guest."""
+    kernel = client.connect()
+    try:
+        while not any(
+            info.state is RunState.RUNNING and info.now_ns > info.measure_ns + SECOND > SECOND
+            for info in kernel.runs()
+        ):
+            time.sleep(0.1)
+    finally:
+        kernel.close()
+    act()
+
+
+def test_death_of_the_daq_does_not_end_the_run(run: Any, daq: int) -> None:
+    killer = threading.Thread(
+        target=in_mid_run, args=(lambda: os.kill(daq, signal.SIGKILL),), daemon=True
+    )
+    killer.start()
+    code, found, _ = run("--time", "10s")
+    killer.join(timeout=30)
+    assert code == ExitCode.OK
+    assert found["outcome"]["ok"]
+    assert found["power_text"].startswith("power is unknown for")
+    assert [feed["state"] for feed in found["power"]["feeds"]] == ["broken"]
+    total = found["power"]["measure"]["total"]
+    assert total["gap_s"] > 0
+    assert total["known_s"] + total["gap_s"] == pytest.approx(10, abs=0.1)
+
+
+def test_module_without_prober_and_wrong_feed(run: Any, daq: object) -> None:
+    code, found, _ = run("--time", "500ms", "--no-prober")
+    assert code == ExitCode.OK
+    assert found["power_text"].startswith("no power: without spek_prober")
+    code, found, error = run("--time", "500ms", "--power-feed", "wall")
+    assert (code, found) == (ExitCode.USAGE, None)
+    assert "there is no open feed 'wall'; open are board" in error
+
+
+def test_unloading_the_prober_does_not_end_the_run(run: Any) -> None:
+    # A dump that is being read holds it for a moment.
+    unloader = threading.Thread(
+        target=in_mid_run,
+        args=(lambda: eventually(lambda: unload("spek_prober"), "the prober is held"),),
+        daemon=True,
+    )
+    unloader.start()
+    code, found, error = run("--time", "10s")
+    unloader.join(timeout=60)
+    assert not is_loaded("spek_prober")
+    assert code == ExitCode.OK
+    assert found["outcome"]["ok"]
+    assert found["totals"]["all"]["ios"] > 0
+    assert found["prober"] is None
+    assert len([one for one in found["remarks"] if "the prober was lost" in one]) == 1
+    assert "the prober was lost" in error

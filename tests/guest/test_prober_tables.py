@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Memory, network and disks in the rows of the prober, judged by /proc and /sys."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.guest_power import MS, SECOND
+from lib.guest_prober import fresh_module
+from lib.waiting import eventually
+
+from spekctl.prober import Prober
+
+fresh = pytest.fixture(autouse=True)(fresh_module)
+
+
+def entity_row(prober: Prober, probe: int, table: str) -> dict[str, dict[str, int | None]]:
+    """The last row's cells of a table, by names of entities and columns."""
+    return prober.rows(probe)[0][-1].others[table]
+
+
+def test_memory_is_what_meminfo_says() -> None:
+    def meminfo() -> dict[str, int]:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines}
+
+    with Prober() as prober:
+        before = meminfo()
+        probe = prober.start(SECOND)
+        prober.stop(probe)
+        after = meminfo()
+        row = entity_row(prober, probe, "memory")["total"]
+    slack = 16 << 20
+    for column, name in (
+        ("total", "MemTotal"), ("free", "MemFree"), ("available", "MemAvailable"),
+        ("buffers", "Buffers"), ("shared", "Shmem"), ("dirty", "Dirty"), ("slab", "Slab"),
+        ("swap_free", "SwapFree"), ("cached", "Cached"),
+    ):  # fmt: skip
+        value = row[f"{column}_bytes"]
+        assert value is not None
+        low, high = sorted((before[name], after[name]))
+        assert low - slack <= value <= high + slack, column
+    assert row["total_bytes"] == before["MemTotal"]
+
+
+def test_network_is_what_proc_net_dev_says() -> None:
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    with Prober() as prober:
+        probe = prober.start(SECOND)
+        before = entity_row_soon(prober, probe, "net")["lo"]
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+            own.bind(("127.0.0.1", 0))
+            for _ in range(100):
+                own.sendto(bytes(1000), own.getsockname())
+        prober.stop(probe)
+        after = entity_row(prober, probe, "net")["lo"]
+        listed = dict(
+            line.split(":") for line in Path("/proc/net/dev").read_text().splitlines()[2:]
+        )
+    counts = [int(word) for word in {k.strip(): v for k, v in listed.items()}["lo"].split()]
+    assert after["rx_packets"] - before["rx_packets"] == 100
+    assert after["tx_bytes"] - before["tx_bytes"] == 100 * (1000 + 28)
+    assert (after["rx_bytes"], after["rx_packets"]) == (counts[0], counts[1])
+    assert (after["tx_bytes"], after["tx_packets"]) == (counts[8], counts[9])
+
+
+def entity_row_soon(prober: Prober, probe: int, table: str) -> Any:
+    eventually(lambda: prober.info().rows, "no row")
+    return entity_row(prober, probe, table)
+
+
+def test_interface_that_goes_is_absent_and_is_not_held() -> None:
+    subprocess.run(["ip", "link", "add", "spek0", "type", "dummy"], check=True)
+    with Prober() as prober:
+        probe = prober.start(10 * MS)
+        assert "spek0" in entity_row_soon(prober, probe, "net")
+        # would wait for ever for a reference
+        subprocess.run(["ip", "link", "del", "spek0"], check=True, timeout=30)
+        seen = prober.info().rows
+        eventually(lambda: prober.info().rows > seen + 1, "no rows")
+        assert "spek0" not in entity_row(prober, probe, "net")
+        prober.stop(probe)
+
+
+def test_disk_is_what_sysfs_says(null_blk: Callable[..., str]) -> None:
+    node = null_blk(size_mb=64)
+    name = Path(node).name
+    with Prober() as prober:
+        probe = prober.start(SECOND)
+        before = entity_row_soon(prober, probe, "disk")[name]
+        subprocess.run(
+            ["dd", f"if={node}", "of=/dev/null", "bs=64k", "count=100", "iflag=direct"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        subprocess.run(
+            ["dd", "if=/dev/zero", f"of={node}", "bs=4k", "count=30", "oflag=direct"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        prober.stop(probe)
+        after = entity_row(prober, probe, "disk")[name]
+        stat = [int(word) for word in Path(f"/sys/block/{name}/stat").read_text().split()]
+        assert (after["reads"], after["read_bytes"]) == (stat[0], stat[2] * 512)
+        assert (after["writes"], after["write_bytes"]) == (stat[4], stat[6] * 512)
+        assert after["read_time_ns"] // MS == stat[3]
+        assert after["writes"] - before["writes"] == 30
+        assert after["write_bytes"] - before["write_bytes"] == 30 * 4096
+
+
+def test_disk_that_goes_is_absent_and_its_driver_is_not_held() -> None:
+    """Also one whose driver's module goes: scsi_debug."""
+    subprocess.run(["modprobe", "scsi_debug", "dev_size_mb=8"], check=True)
+    model = eventually(
+        lambda: [one for one in Path("/sys/block").glob("sd*")
+                 if "scsi_debug" in (one / "device/model").read_text()],
+        "no disk of scsi_debug",
+    )  # fmt: skip
+    name = model[0].name
+    subprocess.run(["udevadm", "settle"], check=False)
+    with Prober() as prober:
+        probe = prober.start(10 * MS)
+        assert name in entity_row_soon(prober, probe, "disk")
+        eventually(
+            lambda: subprocess.run(["rmmod", "scsi_debug"], capture_output=True).returncode == 0,
+            "scsi_debug can't be unloaded while a probe runs",
+        )
+        seen = prober.info().rows
+        eventually(lambda: prober.info().rows > seen + 1, "no rows")
+        assert name not in entity_row(prober, probe, "disk")
+        # the one that comes in its place is none of this probe's
+        subprocess.run(["modprobe", "scsi_debug", "dev_size_mb=8"], check=True)
+        subprocess.run(["udevadm", "settle"], check=False)
+        assert prober.info().rows
+        prober.stop(probe)
+        assert prober.rows(probe)[0]
+    eventually(
+        lambda: subprocess.run(["rmmod", "scsi_debug"], capture_output=True).returncode == 0,
+        "scsi_debug can't be unloaded",
+    )

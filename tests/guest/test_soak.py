@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Soak: mixed load with log and prober on; counters are exact at the end, and memory is flat.
+
+Half a million I/Os here; `make soak IOS=100000000` does as many as wanted.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from lib.guest_drive import Controller
+from lib.guest_modules import meminfo, orphaned_vmalloc_bytes, slab_objects, vmalloc_bytes
+from lib.guest_soak import Account, counts, mixes, soak
+from lib.waiting import eventually
+
+from spekctl.prober import Prober
+
+IOS = int(os.environ.get("SPEK_SOAK_IOS", "500000"))
+ROUNDS = 6
+# What an emulated guest's own processes come and go with; a lost record per I/O would be more.
+FLAT_KIB = 24 << 10
+
+
+@pytest.fixture(scope="module")
+def controller(spek_module: Path, prober_module: Path) -> Iterator[Controller]:
+    with Controller() as connection:
+        yield connection
+
+
+def test_soak(controller: Controller, record_property: Callable[[str, object], None]) -> None:
+    account = Account()
+    marks: list[dict[str, int]] = []
+    memory: dict[str, int] = {}
+    with mixes() as parts, Prober() as prober:
+        for number in range(ROUNDS):
+            mine = IOS // ROUNDS + (IOS % ROUNDS if number == 0 else 0)
+            for mix, count in zip(parts, counts(parts, mine), strict=True):
+                soak(controller, prober, mix, count, account)
+            gc.collect()
+            marks.append(slab_objects())
+            if number == 0:  # what is allocated once, and stays
+                memory = meminfo()
+                held = vmalloc_bytes("spek"), orphaned_vmalloc_bytes()
+        assert (vmalloc_bytes("spek"), orphaned_vmalloc_bytes()) == held
+        eventually(lambda: lost_kib(memory) < FLAT_KIB, "memory has not come back", 60)
+        lost = lost_kib(memory)
+    assert account.ios == IOS
+    assert_no_leak(marks, len(parts))
+    record_property(
+        "count",
+        f"{account.ios:,} I/Os in {account.requests:,} requests, {account.bytes >> 20:,} MiB; "
+        f"{account.lost_records:,} records found no room; {account.rows:,} rows of the prober, "
+        f"{account.rows_missed} missed; memory in use {lost:+,} KiB; {account.by_mix}",
+    )
+
+
+def lost_kib(before: dict[str, int]) -> int:
+    """Memory that is no longer available."""
+    after = meminfo()
+    free = [one["MemAvailable"] + one["PerCpuLists"] for one in (before, after)]
+    return free[0] - free[1]
+
+
+def assert_no_leak(marks: list[dict[str, int]], runs: int) -> None:
+    """No cache has grown by an object per run in each of the rounds."""
+    growth = {
+        name: [after.get(name, 0) - before.get(name, 0) for before, after in pairwise(marks)]
+        for name in marks[0]
+    }
+    leaking = {name: steps for name, steps in growth.items() if min(steps) >= runs}
+    assert not leaking

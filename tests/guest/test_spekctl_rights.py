@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What each command of spekctl does for an ordinary user: what concerns the kernel is refused.
+
+Every command has a rule here; one without fails the test. Commands run in a forked child, because
+each start of Python costs seconds in an emulated guest.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import spekctl
+from spekctl import cli
+from spekctl.errors import ExitCode
+
+NOBODY = 65534
+DEVICE = "{disk}"
+NEEDS_ROOT: dict[str, tuple[str, ...]] = {
+    "run": ("random-read-4k", "--device", DEVICE, "--no-prober", "--progress", "none"),
+    "status": (),
+    "watch": ("1",),
+    "stop": ("1",),
+    "sweep": ("random-read-4k", "--device", DEVICE, "--depth", "1", "-o", "{folder}/sweep.json"),
+    "spc1": (
+        "--device",
+        DEVICE,
+        "--write",
+        "--quick",
+        "--start-bsu",
+        "1",
+        "--out",
+        "{folder}/spc1",
+    ),
+    "energy spc1e": ("--device", DEVICE, "--write", "--quick", "--out", "{folder}/e"),
+    "energy emerald": ("--device", DEVICE, "--write", "--quick", "--out", "{folder}/emerald"),
+    "verify": ("--device", DEVICE, "--from", "{folder}/state"),
+    "power rails": (),
+    "power monitor": ("--count", "1"),
+}
+# They read files and sysfs only, ask spek-daq, which has its own say, or start a virtual machine
+# as the user who asks for it.
+NEEDS_NOTHING = {"devices", "workloads", "show", "log", "plot", "vm", "energy dcse"}
+NEEDS_NOTHING |= {"power calibrate"}
+
+
+def leaves(group: click.Group, context: click.Context, prefix: str = "") -> Iterator[str]:
+    """Names of all commands; groups that plot or vm are made of count as one."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group) and name in ("energy", "power"):
+            yield from leaves(command, context, f"{prefix}{name} ")
+        else:
+            yield prefix + name
+
+
+def test_every_command_has_a_rule() -> None:
+    with click.Context(cli.cli) as context:
+        assert set(leaves(cli.cli, context)) == set(NEEDS_ROOT) | NEEDS_NOTHING
+
+
+# Imported where they are first needed, from directories that an ordinary user may not enter.
+LAZY = ("numpy", "pyarrow.parquet", "rich.live", "rich.table", "tomlkit")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded() -> None:
+    """All of spekctl but plots and virtual machines, and what these modules import."""
+    for module in pkgutil.walk_packages(spekctl.__path__, "spekctl."):
+        if not module.name.startswith(("spekctl.plots", "spekctl.vm", "spekctl.__main__")):
+            importlib.import_module(module.name)
+    for name in LAZY:
+        importlib.import_module(name)
+
+
+def as_nobody(folder: Path, arguments: list[str]) -> tuple[int, str, str]:
+    """Exit code and output of spekctl in the hands of an ordinary user."""
+    files = [folder / "out", folder / "err"]
+    pid = os.fork()
+    if pid == 0:
+        code = 99
+        try:
+            sys.stdout, sys.stderr = (open(path, "w") for path in files)  # noqa: SIM115
+            os.setgroups([])
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+            code = cli.run(arguments)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    _pid, status = os.waitpid(pid, 0)
+    out, err = (path.read_text() for path in files)
+    return os.waitstatus_to_exitcode(status), out, err
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A directory that an ordinary user may write to."""
+    for path in (tmp_path, *tmp_path.parents):
+        if path != Path("/tmp") and Path("/tmp") in path.parents:
+            path.chmod(0o755)
+    tmp_path.chmod(0o777)
+    return tmp_path
+
+
+def test_what_concerns_the_kernel_needs_root(
+    spek_module: Path, prober_module: Path, null_blk: Callable[..., str], folder: Path
+) -> None:
+    node = null_blk(size_mb=512, memory_backed=1)
+    written = ("--device", node, "--write", "--verify", "--verify-state", str(folder / "state"))
+    assert cli.run(["run", "random-write-4k", *written, "--count", "16", "--no-prober"]) == 0
+    (folder / "state").chmod(0o644)
+    told = {}
+    for name, arguments in NEEDS_ROOT.items():
+        words = [word.format(disk=node, folder=folder) for word in arguments]
+        code, out, err = as_nobody(folder, [*name.split(), *words])
+        told[name] = (code, out, err.splitlines()[-1:])
+        assert "Traceback" not in err, f"{name}: {err}"
+
+    refused = {name: one for name, one in told.items() if one[0] == ExitCode.PERMISSION}
+    assert set(refused) == set(NEEDS_ROOT), told
+    for name, (_code, out, (sentence,)) in refused.items():
+        assert out == "" and sentence.startswith("spekctl: "), name
+        assert "CAP_SYS_ADMIN" in sentence, name

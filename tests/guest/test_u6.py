@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek-daq's LabJack U6, on a real USB stack: an emulated device is plugged into the kernel.
+
+All scenarios also run in tests/unit, without USB; here are those in which USB has a part.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lib import guest_prober, u6_build
+from lib import u6_energy as energy
+from lib.u6_device import Device
+from lib.u6_scenarios import (
+    MS,
+    Bench,
+    test_a_stream_that_was_left_running_is_stopped_first,
+    test_an_overflow_is_a_gap_of_what_was_dropped,
+    test_every_scan_has_its_value_and_nothing_is_missing,
+    test_lost_damaged_and_short_packets_are_gaps,
+    test_of_two_devices_one_has_to_be_named,
+    test_refusals_say_why,
+    test_unplugged_and_plugged_in_again,
+    test_wrong_replies_are_refused_and_asked_for_again,
+)
+from lib.u6_usbip import VHCI, Plug
+from lib.waiting import eventually
+
+from spekctl.power import Feed, PowerLink
+
+__all__ = [
+    "test_a_stream_that_was_left_running_is_stopped_first",
+    "test_an_overflow_is_a_gap_of_what_was_dropped",
+    "test_every_scan_has_its_value_and_nothing_is_missing",
+    "test_lost_damaged_and_short_packets_are_gaps",
+    "test_of_two_devices_one_has_to_be_named",
+    "test_refusals_say_why",
+    "test_unplugged_and_plugged_in_again",
+    "test_wrong_replies_are_refused_and_asked_for_again",
+]
+
+SECOND = 1_000_000_000
+# Collected on the host, this compiles; in the guest they are there.
+READER, SPEK_DAQ = u6_build.reader(), u6_build.spek_daq()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def usb() -> Iterator[None]:
+    """USB/IP's host controller."""
+    subprocess.run(["modprobe", "vhci_hcd"], check=True)
+    assert VHCI.exists()
+    yield
+    subprocess.run(["modprobe", "-r", "vhci_hcd"], check=True)
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with Bench(Plug, READER, SPEK_DAQ, interval_ns=20 * MS) as found:
+        yield found
+
+
+def until(link: PowerLink, condition: Callable[[Feed], object]) -> Feed:
+    """The feed, as soon as it is so."""
+
+    def find() -> Feed | None:
+        found = [feed for feed in link.feeds() if feed.name == "u6" and feed.watermark_ns]
+        return found[0] if found and condition(found[0]) else None
+
+    feed = eventually(find, "the feed doesn't come so far")
+    assert isinstance(feed, Feed)
+    return feed
+
+
+def length_ns(feed: Feed) -> int:
+    """Of what all rails have brought."""
+    return min(rail.last_ns for rail in feed.rails) - max(rail.first_ns for rail in feed.rails)
+
+
+# What passes over an emulated machine's USB may all be late by tens of ms, which nobody can tell
+# from arrivals: so rails that swing less, for which that makes less than .5 %.
+STEADIER = [replace(rail, swing_a=rail.swing_a / 5) for rail in energy.RAILS]
+
+
+def since_last_start_ns(device: Device, feed: Feed) -> int:
+    """From the start of the second stream to what all rails have brought; -1 before it."""
+    if len(device.streams) < 2:
+        return -1
+    return min(rail.last_ns for rail in feed.rails) - device.streams[1].started_ns
+
+
+def test_the_prober_has_the_joules_and_the_gap(bench: Bench, tmp_path: Path) -> None:
+    """Over any interval; shifted by what the time stamps may be off, it is the same to 0.5 %."""
+    bench.plug.unplug()
+    device = energy.loaded_device(100, STEADIER)
+    guest_prober.load()
+    with contextlib.ExitStack() as stack:
+        stack.callback(guest_prober.unload)
+        link = stack.enter_context(PowerLink())
+        plug = stack.enter_context(bench.plugged(device))
+        daq = subprocess.Popen([SPEK_DAQ, "--rails", bench.rails(tmp_path)])
+        stack.callback(daq.kill)
+        feed = until(link, lambda feed: length_ns(feed) > 5 * SECOND)
+        first, gone = max(rail.first_ns for rail in feed.rails) + SECOND, feed.watermark_ns
+        plug.unplug()
+        plug.plug()
+        # However long it took to find the device again.
+        feed = until(link, lambda feed: since_last_start_ns(device, feed) > 3 * SECOND)
+        daq.terminate()
+        assert daq.wait(60) == 0
+        last = min(rail.last_ns for rail in feed.rails)
+
+        dice = random.Random(4)
+        intervals = [
+            sorted((dice.randrange(first, gone), dice.randrange(first, gone))) for _ in range(12)
+        ]
+        intervals = [(start, end) for start, end in intervals if end - start > SECOND]
+        intervals.append((last - 2 * SECOND, last))
+        shift = min(feed.uncertainty_ns, 20 * MS)
+        shifted = [(start - shift, end - shift) for start, end in intervals]
+        answers = link.energy(intervals, feed.id), link.energy(shifted, feed.id)
+        for rail, use, moved in zip(STEADIER, *answers, strict=True):
+            assert use.rail_name == rail.name
+            for (start, end), one, other in zip(intervals, use.uses, moved.uses, strict=True):
+                assert (one.known_ns, one.gap_ns) == (end - start, 0)
+                expected = rail.joules(start, end)
+                step = rail.step_w * (end - start) / 1e9
+                assert abs(one.energy_fj / 1e15 - expected) <= 0.005 * expected + step
+                assert abs(one.energy_fj - other.energy_fj) <= 0.005 * one.energy_fj
+        before, after = device.streams
+        gap = after.started_ns - before.time_of(before.taken - 1, device.ppm)
+        for use in link.energy([(first, last)], feed.id):
+            assert use.uses[0].known_ns + use.uses[0].gap_ns == last - first
+            assert abs(use.uses[0].gap_ns - gap) <= 4 * energy.packet_ns(bench.interval_ns)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek_corrupt.ko for a guest's kernel, built once and kept in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from spekctl.errors import SpekError
+from spekctl.vm.cache import cache_dir, locked
+from spekctl.vm.kernels import Kernel
+from spekctl.vm.modules import make_command
+
+HERE = Path(__file__).resolve().parents[1] / "corrupt"
+SOURCES = (HERE / "Kbuild", HERE / "corrupt.c")
+
+
+def build_corrupt(kernel: Kernel) -> Path:
+    """The module; built now, or earlier from the same source."""
+    digest = hashlib.sha256()
+    for path in (kernel.headers / "Module.symvers", kernel.headers / ".config", *SOURCES):
+        digest.update(path.read_bytes() if path.exists() else b"")
+    home = cache_dir("corrupt", kernel.release)
+    done = home / f"{digest.hexdigest()[:16]}.ko"
+    with locked(f"corrupt-{kernel.release}"):
+        if not done.exists():
+            _build(kernel, done)
+    return done
+
+
+def _build(kernel: Kernel, done: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=done.parent) as scratch:
+        for path in SOURCES:
+            shutil.copy2(path, Path(scratch, path.name))
+        made = subprocess.run(
+            make_command(kernel, Path(scratch), "W=1"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if made.returncode:
+            raise SpekError(f"spek_corrupt.ko can't be built: {made.stdout}")
+        os.replace(Path(scratch, "spek_corrupt.ko"), done)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Memory that was lost, as kmemleak sees it, and the test that lost it.
+
+A scan costs a quarter of a minute under emulation, and an object must be 5 s old to be reported. So
+scans come after files of tests, when their modules are gone, and not after each of them; when what
+is found was allocated says which test it is from.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
+TIMERS = Path("/proc/timer_list")
+PERIOD_S = 180.0  # of tests between two scans, at least
+MIN_AGE_S = 5.2  # MSECS_MIN_AGE of mm/kmemleak.c
+HEAD = re.compile(r"unreferenced object .*\(size (\d+)\):")
+MADE = re.compile(r'comm "(.*)", pid \d+, jiffies (\d+)\b')
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """An object that nothing points to; @made: when, in jiffies."""
+
+    size: int
+    comm: str
+    made: int
+    text: str
+
+
+def jiffies_now() -> int:
+    """The kernel's clock, by which kmemleak dates objects."""
+    found = re.search(r"(?m)^jiffies: (\d+)$", TIMERS.read_text())
+    assert found, f"no jiffies in {TIMERS}"
+    return int(found[1])
+
+
+def parse(report: str) -> list[Leak]:
+    """What /sys/kernel/debug/kmemleak says."""
+    found = []
+    for part in re.split(r"(?m)^(?=unreferenced object )", report):
+        if not part.startswith("unreferenced object "):
+            continue
+        head, made = HEAD.match(part), MADE.search(part)
+        assert head and made, f"kmemleak says what nobody here can read:\n{part}"
+        found.append(Leak(int(head[1]), made[1], int(made[2]), part.rstrip()))
+    return found
+
+
+class Leaks:
+    """kmemleak, where the kernel has it; else there are no leaks."""
+
+    def __init__(self, path: Path = KMEMLEAK, clock: Callable[[], int] = jiffies_now) -> None:
+        self.path = path
+        self.clock = clock
+        self.is_there = path.exists()
+        self.starts: list[tuple[int, str]] = []
+        self.began_s = 0.0
+        self.seen: set[str] = set()
+        if self.is_there:
+            self.find()  # what the boot has lost is not ours
+
+    def begin(self, nodeid: str) -> None:
+        """A test begins now."""
+        if not self.is_there:
+            return
+        if not self.starts:
+            self.began_s = time.monotonic()
+        self.starts.append((self.clock(), nodeid))
+
+    def are_due(self) -> bool:
+        """True if there have been tests for long enough to look."""
+        return bool(self.starts) and time.monotonic() - self.began_s > PERIOD_S
+
+    def find(self, wait_s: float = 0.0) -> list[Leak]:
+        """Objects lost since the last call that are old enough, or will be after @wait_s."""
+        if not self.is_there:
+            return []
+        time.sleep(wait_s)
+        # The first scan only notes the contents: what changes meanwhile is in use.
+        for _ in range(2):
+            self.path.write_text("scan")
+        leaks = parse(self.path.read_text())
+        fresh = [leak for leak in leaks if leak.text.split("\n")[0] not in self.seen]
+        self.seen |= {leak.text.split("\n")[0] for leak in fresh}
+        return fresh
+
+    def by_test(self) -> dict[str, list[Leak]]:
+        """Leaks since the last call, by the test that ran when they were allocated."""
+        if not self.is_there or not self.starts:
+            return {}
+        guilty: dict[str, list[Leak]] = {}
+        for leak in self.find(MIN_AGE_S):
+            before = [nodeid for start, nodeid in self.starts if start <= leak.made]
+            guilty.setdefault((before or [self.starts[0][1]])[-1], []).append(leak)
+        self.starts = []
+        return guilty

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Waiting for what others do in their own time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+LONG_S = 120.0  # for a debug kernel on a busy host
+
+
+def eventually(condition: Callable[[], Any], failure: str, timeout_s: float = LONG_S) -> Any:
+    """What @condition gives, as soon as it is true; else @failure."""
+    end_s = time.monotonic() + timeout_s
+    while not (found := condition()):
+        assert time.monotonic() < end_s, failure
+        time.sleep(0.01)
+    return found
+
+
+def comes_true(condition: Callable[[], object], timeout_s: float = LONG_S) -> bool:
+    """False if that takes too long."""
+    end_s = time.monotonic() + timeout_s
+    while time.monotonic() < end_s:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return bool(condition())

@@ -1,0 +1,566 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek-daq itself, built with sanitizers, on files and on a made-up sysfs."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lib.daq_build import checked_program, library
+
+MS = 10**6
+SECOND = 10**9
+Rows = list[tuple[int, list[int | None]]]
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    return checked_program()
+
+
+@pytest.fixture
+def daq(program: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """daq(*arguments) runs it to its end."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [str(program), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert "Sanitizer" not in done.stderr, done.stderr
+        assert "runtime error" not in done.stderr, done.stderr
+        return done
+
+    return run
+
+
+def table(text: str) -> tuple[list[str], Rows]:
+    """What --print writes: names, and (time, values) of each line."""
+    head, *lines = text.splitlines()
+    rows: Rows = []
+    for line in lines:
+        at, *values = line.split(",")
+        rows.append((int(at), [int(value) if value else None for value in values]))
+    return head.split(","), rows
+
+
+def joules(rows: Rows, column: int = 0) -> tuple[float, int, int]:
+    """(energy by trapezoids of uW, from, to); only of rows without gaps."""
+    points = [(at, values[column]) for at, values in rows]
+    total = 0
+    for (t0, p0), (t1, p1) in itertools.pairwise(points):
+        assert p0 is not None
+        assert p1 is not None
+        total += (p0 + p1) * (t1 - t0)
+    return total / 2e15, points[0][0], points[-1][0]
+
+
+def expected(wave: str, start: int, end: int) -> float:
+    ffi, lib = library()
+    found = ffi.new("struct daq_wave *")
+    assert lib.daq_wave_parse(wave.encode(), found, ffi.NULL) == 0
+    return float(lib.daq_wave_energy_nj(found, start, end)) / 1e9
+
+
+def rails_file(folder: Path, text: str) -> Path:
+    path = folder / "rails.toml"
+    path.write_text(text)
+    return path
+
+
+# ---- sim ----
+
+
+@pytest.mark.parametrize("clock", ["device", "host"])
+@pytest.mark.parametrize(
+    "wave", ["triangle:500:6000:200", "square:500:6000:400", "sine:0:6000:300"]
+)
+def test_a_known_waveform_has_its_energy(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, wave: str, clock: str
+) -> None:
+    rails = rails_file(tmp_path, f'[[rail]]\nname = "a"\nchannel = "{wave}"\n')
+    settings = ["-o", f"clock={clock}", "-o", "noise_uw=100", "-o", "seed=3"]
+    settings += ["-o", "drift_ppb=100000", "-o", "jitter_us=3000"]
+    done = daq("-s", "sim", "-r", rails, *settings, "-t", "2s", "-p")
+    assert done.returncode == 0, done.stderr
+    names, rows = table(done.stdout)
+    assert names == ["time_ns", "a.uW"]
+    energy, start, end = joules(rows)
+    assert end - start > SECOND
+    assert energy == pytest.approx(expected(wave, start, end), rel=0.005)
+
+
+def test_lost_scans_are_gaps(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    rails = rails_file(tmp_path, '[[rail]]\nname = "a"\nchannel = "const:1000"\n')
+    settings = ["-o", "gap_every=200", "-o", "gap_scans=50"]
+    done = daq("-s", "sim", "-r", rails, *settings, "-t", "2s", "-p")
+    rows = table(done.stdout)[1]
+    holes = [i for i, (_, values) in enumerate(rows) if values == [None]]
+    assert holes
+    for i in holes:
+        missing = rows[i + 1][0] - rows[i - 1][0]
+        assert missing == pytest.approx(51 * MS, abs=MS)
+    assert f"{50 * len(holes)} lost" in done.stderr
+
+
+def test_transducers_give_the_power_back(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    wave = "triangle:500:6000:200"
+    text = f'[[rail]]\nname = "a"\nchannel = "{wave}"\nvoltage_mv = 12000\nzero_uv = 2525000\n'
+    rails = rails_file(tmp_path, text)
+    settings = ["-o", "transducer=true", "-o", "zero_error_uv=25000", "-o", "clock=host"]
+    done = daq("-s", "sim", "-r", rails, *settings, "-t", "1s", "-p")
+    energy, start, end = joules(table(done.stdout)[1])
+    lsb_j = 0.0364 * (end - start) / SECOND
+    wanted = expected(wave, start, end)
+    assert abs(energy - wanted) <= 0.005 * wanted + lsb_j
+    raw = daq("-s", "sim", "-r", rails, *settings, "-t", "1s", "--print=raw")
+    assert raw.stdout.startswith(f"time_ns,{wave}.uV\n")
+
+
+def test_an_unplugged_transducer_is_said_and_is_a_gap(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    text = "".join(
+        f'[[rail]]\nname = "{name}"\nchannel = "const:{mw}"\nvoltage_mv = 12000\n'
+        for name, mw in (("a", 1000), ("b", 2000))
+    )
+    rails = rails_file(tmp_path, text)
+    settings = ["-o", "transducer=true", "-o", "unplugged=1", "-o", "clock=host"]
+    done = daq("-s", "sim", "-r", rails, *settings, "-t", "300ms", "-p")
+    rows = table(done.stdout)[1]
+    assert all(values[1] is None for _, values in rows)
+    assert all(values[0] is not None for _, values in rows)
+    assert done.stderr.count("rail 'b': the transducer on const:2000 is unplugged") == 1
+
+
+# ---- replay ----
+
+
+def replay(path: Path, *more: str) -> list[object]:
+    return ["-s", "replay", "-o", f"file={path}", "-p", *more]
+
+
+def test_a_file_is_replayed_as_it_is(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_s,12V.W,5V.mW\n0,1.5,100\n0.1,2.5,\n0.25,0.5,300\n")
+    done = daq(*replay(path))
+    names, rows = table(done.stdout)
+    assert names == ["time_ns", "12V.uW", "5V.uW"]
+    start = rows[0][0]
+    assert [(at - start, values) for at, values in rows] == [
+        (0, [1_500_000, 100_000]),
+        (100 * MS, [2_500_000, None]),
+        (250 * MS, [None, None]),  # the gap of 5V
+        (250 * MS, [500_000, 300_000]),
+    ]
+
+
+def test_what_was_printed_can_be_replayed(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    first = daq("-s", "sim", "-o", "clock=host", "-t", "300ms", "-p")
+    path = tmp_path / "printed.csv"
+    path.write_text(first.stdout)
+    second = daq(*replay(path, "-o", "absolute=true"))
+    assert second.stdout == first.stdout
+
+
+def test_a_loop_goes_round_without_a_seam(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_ms,a.W\n0,1\n50,2\n100,1\n")
+    rows = table(daq(*replay(path, "-o", "loop=true", "-t", "450ms")).stdout)[1]
+    at = [when - rows[0][0] for when, _ in rows]
+    assert at[:7] == [0, 50 * MS, 100 * MS, 100 * MS, 150 * MS, 200 * MS, 200 * MS]
+
+
+def test_energy_in_a_file_becomes_mean_power(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "meter.csv"
+    path.write_text("time_ms,wall.J\n0,100\n100,100.5\n200,101.5\n")
+    rows = table(daq(*replay(path)).stdout)[1]
+    assert [values for _, values in rows] == [[None], [5_000_000], [10_000_000]]
+
+
+# ---- hwmon and powercap, on files ----
+
+
+class Sysfs:
+    """A tree like the kernel's."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def put(self, path: str, value: object) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # In place, as attributes change: no new file for those who have it open.
+        with file.open("r+" if file.exists() else "w") as stream:
+            stream.write(f"{value}\n".ljust(20))
+            stream.flush()
+
+
+@pytest.fixture
+def sysfs(tmp_path: Path) -> Sysfs:
+    tree = Sysfs(tmp_path / "sys")
+    tree.put("class/hwmon/hwmon0/name", "nvme")
+    tree.put("class/hwmon/hwmon0/temp1_input", 41000)
+    tree.put("class/hwmon/hwmon1/name", "ina226")
+    for file, value in {"power1_input": 5_250_000, "curr1_input": 450, "in1_input": 11_900}.items():
+        tree.put(f"class/hwmon/hwmon1/{file}", value)
+    tree.put("class/hwmon/hwmon2/name", "acpi")
+    tree.put("class/hwmon/hwmon2/power1_average", 80_000_000)
+    tree.put("class/powercap/intel-rapl/enabled", 1)
+    for zone, name in (("intel-rapl:0", "package-0"), ("intel-rapl:0:0", "dram")):
+        tree.put(f"class/powercap/{zone}/name", name)
+        tree.put(f"class/powercap/{zone}/energy_uj", 1_000)
+        tree.put(f"class/powercap/{zone}/max_energy_range_uj", 1_000_000)
+    return tree
+
+
+def test_sensors_are_listed(
+    daq: Callable[..., subprocess.CompletedProcess[str]], sysfs: Sysfs
+) -> None:
+    assert daq("-s", "hwmon", "--sysfs", sysfs.root, "--list").stdout.splitlines() == [
+        "hwmon1/curr1\tcurrent",
+        "hwmon1/in1\tvoltage",
+        "hwmon1/power1\tpower",
+        "hwmon2/power1\tpower",
+    ]
+    listed = daq("-s", "powercap", "--sysfs", sysfs.root, "--list").stdout
+    assert listed == "intel-rapl:0\tenergy\n"
+
+
+def test_sensors_of_power_need_no_rails_file(
+    daq: Callable[..., subprocess.CompletedProcess[str]], sysfs: Sysfs
+) -> None:
+    done = daq("-s", "hwmon", "--sysfs", sysfs.root, "-t", "200ms", "-p")
+    names, rows = table(done.stdout)
+    assert names == ["time_ns", "hwmon1/power1.uW", "hwmon2/power1.uW"]
+    assert {tuple(values) for _, values in rows} == {(5_250_000, 80_000_000)}
+    steps = [b - a for (a, _), (b, _) in itertools.pairwise(rows)]
+    assert min(steps) > 0
+
+
+def test_current_times_voltage(
+    daq: Callable[..., subprocess.CompletedProcess[str]], sysfs: Sysfs, tmp_path: Path
+) -> None:
+    rails = rails_file(
+        tmp_path,
+        'source = "hwmon"\ninterval_us = 5000\n'
+        '[[rail]]\nname = "measured"\nchannel = "ina226/curr1"\nvoltage_channel = "ina226/in1"\n'
+        '[[rail]]\nname = "nominal"\nchannel = "ina226/curr1"\nvoltage_mv = 12000\n',
+    )
+    rows = table(daq("-r", rails, "--sysfs", sysfs.root, "-t", "100ms", "-p").stdout)[1]
+    assert {tuple(values) for _, values in rows} == {(5_355_000, 5_400_000)}
+
+
+def test_a_counter_of_energy_wraps_without_a_jump(program: Path, sysfs: Sysfs) -> None:
+    command = [program, "-s", "powercap", "--sysfs", sysfs.root, "-i", "20ms", "-p"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "time_ns,intel-rapl:0.uW\n"
+        energy = 990_000
+        for _ in range(20):
+            energy += 2_000
+            sysfs.put("class/powercap/intel-rapl:0/energy_uj", energy % 1_000_000)
+            time.sleep(0.03)
+        running.send_signal(signal.SIGTERM)
+        rows = table("head\n" + running.stdout.read())[1]
+    assert running.returncode == 0
+    powers = [values[0] for _, values in rows if values[0] is not None]
+    total = sum(
+        (values[0] or 0) * (at - before) for (before, _), (at, values) in itertools.pairwise(rows)
+    )
+    assert min(powers) >= 0
+    # The jump from the first value to 992000 may or may not be seen; all the steps are.
+    assert total / 1e9 == pytest.approx(38_000, abs=3_000) or total / 1e9 > 900_000
+    assert max(powers) < 10**9
+
+
+def test_a_device_that_goes_and_comes_back_is_waited_for(program: Path, sysfs: Sysfs) -> None:
+    chip = sysfs.root / "class/hwmon/hwmon1"
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-i", "10ms", "-p"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as running:
+        time.sleep(0.5)
+        away = chip.with_name("away")
+        chip.rename(away)
+        (away / "power1_input").write_text("")
+        time.sleep(1.2)
+        (away / "power1_input").write_text("7000000\n")
+        away.rename(chip)
+        time.sleep(1.5)
+        running.terminate()
+        out, errors = running.communicate(timeout=30)
+    assert running.returncode == 0, errors
+    assert "channel 'hwmon1/power1' can't be read: No such device; waiting for the device" in errors
+    assert "there is no hwmon chip 'hwmon1'; trying again" in errors
+    assert "the device is back" in errors
+    rows = table(out)[1]
+    hole = next(i for i, (_, values) in enumerate(rows) if values == [None, None])
+    assert rows[hole - 1][1] == [5_250_000, 80_000_000]
+    assert rows[hole + 1][1] == [7_000_000, 80_000_000]
+    assert rows[hole + 1][0] - rows[hole - 1][0] > SECOND
+
+
+# ---- iio, whose place in sysfs libiio knows by heart ----
+
+IIO = """
+mount -t tmpfs none /sys/bus || exit 77
+device=/sys/bus/iio/devices/iio:device0
+mkdir -p $device
+echo ina226 > $device/name
+echo 4000 > $device/in_voltage0_raw; echo 1.25 > $device/in_voltage0_scale
+echo 500 > $device/in_current1_raw; echo 1 > $device/in_current1_scale
+echo 5250 > $device/in_power2_raw; echo 0.5 > $device/in_power2_scale
+echo 21000 > $device/in_temp_input
+exec "$@"
+"""
+
+
+@pytest.fixture
+def iio(program: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """iio(*arguments) runs it where there is an ina226."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = ["unshare", "-m", "sh", "-c", IIO, "sh", str(program), "-s", "iio"]
+        command += map(str, arguments)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        if done.returncode == 77 or "unshare" in done.stderr:
+            pytest.skip(f"a sysfs of one's own takes root: {done.stderr}")
+        assert "Sanitizer" not in done.stderr, done.stderr
+        return done
+
+    return run
+
+
+def test_converters_are_polled(
+    iio: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    assert sorted(iio("--list").stdout.splitlines()) == [
+        "iio:device0/current1\tcurrent",
+        "iio:device0/power2\tpower",
+        "iio:device0/voltage0\tvoltage",
+    ]
+    names, rows = table(iio("-t", "100ms", "-p").stdout)
+    assert names == ["time_ns", "iio:device0/power2.uW"]
+    assert {tuple(values) for _, values in rows} == {(2_625_000,)}
+    text = '[[rail]]\nname = "a"\nchannel = "ina226/current1"\nvoltage_channel = "ina226/voltage0"'
+    rows = table(iio("-r", rails_file(tmp_path, text), "-t", "100ms", "-p").stdout)[1]
+    assert {tuple(values) for _, values in rows} == {(2_500_000,)}
+
+
+@pytest.mark.parametrize(
+    ("channel", "more", "code", "sentence"),
+    [
+        ("ina226/power9", [], 2, "the IIO device 'ina226' has no input 'power9'"),
+        ("ina3221/power0", [], 6, "there is no IIO device 'ina3221'"),
+        ("power0", [], 2, "'power0' is no IIO channel; write DEVICE/CHANNEL"),
+        ("ina226/temp", [], 2, "'ina226/temp' measures neither voltage nor current"),
+        ("ina226/power2", ["-o", "mode=buffer"], 2, "no buffer with time stamps in common"),
+        ("ina226/power2", ["-o", "mode=x"], 2, "setting 'mode' is 'x'; it has to be buffer or"),
+    ],
+)
+def test_wrong_converters_get_one_sentence(
+    iio: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+    channel: str,
+    more: list[str],
+    code: int,
+    sentence: str,
+) -> None:
+    file = rails_file(tmp_path, f'[[rail]]\nname = "a"\nchannel = "{channel}"\n')
+    done = iio("-r", file, "--check", *more)
+    assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
+    assert sentence in done.stderr
+
+
+# ---- wrong input ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        ([], 2, "no source was named; --source is one of u6, hwmon"),
+        (["-s", "wall"], 2, "there is no source 'wall'; there are u6, hwmon"),
+        (["-s", "sim", "-i", "-5ms"], 2, "--interval is '-5ms'; a time can't be negative"),
+        (["-s", "sim", "-t", "5"], 2, "--time is '5'; write a time, not 0, for example 10ms"),
+        (["-s", "sim", "-i", "1ns", "-p"], 2, "source sim: the shortest interval is 10us"),
+        (["-s", "sim", "-o", "seed", "-p"], 2, "--set is 'seed'; write KEY=VALUE"),
+        (["-s", "sim", "-o", "sed=1", "-p"], 2, "source sim has no setting 'sed'; it has seed"),
+        (["-s", "sim", "-o", "seed=x", "-p"], 2, "setting 'seed' is 'x'; it has to be a whole"),
+        (["-s", "sim", "-n", "a b", "-p"], 2, "'a b' can't be a feed's name"),
+        (["-s", "sim", "--queue", "5"], 2, "--queue is '5'; it has to be a whole number from 2048"),
+        (["-s", "sim", "--print=watts"], 2, "--print is 'watts'; it has to be rails or raw"),
+        (["-r", "/does/not/exist"], 2, "/does/not/exist: No such file or directory"),
+        (["-s", "replay"], 2, "source replay needs a file: --set file=PATH"),
+        (["-s", "replay", "-o", "file=/none"], 2, "/none: No such file or directory"),
+        (["watts"], 2, "there is nothing to do with 'watts'"),
+        (["-s", "hwmon", "--sysfs", "/none"], 6, "this machine has no hwmon sensors"),
+        (["-s", "powercap", "--sysfs", "/none"], 6, "this machine counts no energy (no RAPL)"),
+    ],
+)
+def test_wrong_input_gets_one_sentence_and_its_exit_code(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+    arguments: list[str],
+    code: int,
+    sentence: str,
+) -> None:
+    done = daq(*arguments)
+    assert done.returncode == code, done.stderr
+    assert done.stderr.startswith(f"spek-daq: {sentence}" if "/none" not in arguments else "spek")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "sentence"),
+    [
+        ("", 2, "there is no [[rail]] in it"),
+        ('[[rail]]\nname = "a"\nchannel = "wall/power1"\n', 6, "there is no hwmon chip 'wall'"),
+        ('[[rail]]\nname = "a"\nchannel = "ina226/power9"\n', 6, "power9_input: No such file"),
+        (
+            '[[rail]]\nname = "a"\nchannel = "ina226/temp1"\n',
+            2,
+            "'ina226/temp1' is no hwmon channel",
+        ),
+        ('[[rail]]\nname = "a"\nchannel = "power1"\n', 2, "'power1' is no hwmon channel"),
+        ('[[rail]]\nname = "a"\nchannel = "ina226/curr1"\n', 2, "rail 'a' has no voltage"),
+        (
+            '[[rail]]\nname = "a"\nchannel = "ina226/curr1"\nvoltage_mv = 0\n',
+            2,
+            "a voltage of 0 has no power",
+        ),
+        (
+            '[[rail]]\nname = "a"\nchannel = "ina226/power1"\nvoltage_mv = 12000\n',
+            2,
+            "measures power, so the rail takes no voltage",
+        ),
+        (
+            '[[rail]]\nname = "a"\nchannel = "ina226/curr1"\nvoltage_channel = "ina226/power1"\n',
+            2,
+            "channel 'ina226/power1' doesn't measure a voltage",
+        ),
+    ],
+)
+def test_wrong_rails_get_one_sentence_and_their_exit_code(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+    sysfs: Sysfs,
+    tmp_path: Path,
+    text: str,
+    code: int,
+    sentence: str,
+) -> None:
+    rails = rails_file(tmp_path, text)
+    done = daq("-s", "hwmon", "-r", rails, "--sysfs", sysfs.root, "--check")
+    assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
+    assert sentence in done.stderr
+
+
+def test_two_chips_of_one_name_have_to_be_told_apart(
+    daq: Callable[..., subprocess.CompletedProcess[str]], sysfs: Sysfs, tmp_path: Path
+) -> None:
+    sysfs.put("class/hwmon/hwmon7/name", "ina226")
+    rails = rails_file(tmp_path, '[[rail]]\nname = "a"\nchannel = "ina226/power1"\n')
+    done = daq("-s", "hwmon", "-r", rails, "--sysfs", sysfs.root, "--check")
+    assert done.returncode == 2
+    assert (
+        "there are 2 hwmon chips 'ina226'; name one as hwmonN (the last is hwmon7)" in done.stderr
+    )
+
+
+def test_a_broken_line_of_a_csv_file_is_named(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_s,a.W\n0,1\n1,oops\n")
+    done = daq(*replay(path))
+    assert done.returncode == 2
+    assert f"{path}: line 3: the value 'oops' of 'a' is no number" in done.stderr
+
+
+def test_an_unknown_column_is_named(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_s,a.W\n0,1\n")
+    rails = rails_file(tmp_path, '[[rail]]\nname = "b"\n')
+    done = daq(*replay(path, "-r", str(rails)))
+    assert done.returncode == 2
+    assert "there is no column 'b' in the file" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_without_permission_it_says_so(program: Path) -> None:
+    # Below /tmp: pytest's own folders are root's alone.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tree = Sysfs(folder / "sys")
+        for file, value in {"energy_uj": 1, "max_energy_range_uj": 9}.items():
+            tree.put(f"class/powercap/intel-rapl:0/{file}", value)
+        folder.chmod(0o755)
+        (tree.root / "class/powercap/intel-rapl:0/energy_uj").chmod(0o400)
+        copy = folder / "spek-daq"
+        shutil.copy2(program, copy)
+        done = subprocess.run(
+            [copy, "-s", "powercap", "--sysfs", tree.root, "-p"],
+            capture_output=True,
+            text=True,
+            check=False,
+            user=65534,
+            group=65534,
+            extra_groups=[],
+        )
+    assert done.returncode == 3, done.stderr
+    assert "energy_uj: only root may read it" in done.stderr
+
+
+@pytest.mark.skipif(Path("/sys/module/spek_prober").exists(), reason="the prober is loaded here")
+def test_without_the_prober_it_says_so(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    done = daq("-s", "sim")
+    assert done.returncode == 5
+    assert done.stderr == "spek-daq: the prober is not loaded; load spek_prober.ko\n"
+
+
+def test_help_names_every_source_and_exit_code(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    text = daq("--help").stdout
+    for word in ("u6:", "hwmon:", "iio:", "powercap:", "replay:", "sim:", "Exit codes:"):
+        assert word in text
+    for code in range(7):
+        assert f"\n  {code}  " in text
+
+
+def test_the_service_manager_is_told(program: Path, tmp_path: Path) -> None:
+    import socket
+
+    path = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(path)
+        notify.settimeout(30)
+        subprocess.run(
+            [program, "-s", "sim", "-t", "100ms", "-p"],
+            env={**os.environ, "NOTIFY_SOCKET": path},
+            check=True,
+            capture_output=True,
+        )
+        assert [notify.recv(99), notify.recv(99)] == [b"READY=1", b"STOPPING=1"]

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What an Emerald-like test does next: a pure function of what is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spekctl.energy import emerald, emerald_report
+from spekctl.energy.emerald_plan import (
+    DEPTHS,
+    LIMITS,
+    MIXED_QUARTER,
+    PHASES,
+    STANDARD,
+    Done,
+    Step,
+    best_trial,
+    check,
+    left_ns,
+    next_step,
+    trial_of,
+)
+from spekctl.energy.report import EmeraldParameters, EmeraldPhase
+from spekctl.errors import UsageError
+from spekctl.result import Interval, IntervalCell
+
+SECOND = 10**9
+
+
+def parameters(**changes: Any) -> EmeraldParameters:
+    usual = EmeraldParameters(
+        durations=STANDARD,
+        limits=LIMITS,
+        phases=PHASES,
+        depths=DEPTHS,
+        workers=[1],
+        seed=1,
+        stripe_bytes=65536,
+        backend="auto",
+        data="random",
+        raw_gigabytes="7300",
+    )
+    return msgspec.structs.replace(usual, **changes)
+
+
+@dataclass(frozen=True)
+class Device:
+    """Work and watts at a depth; too slow from some depth on."""
+
+    per_slot: float = 100.0
+    most: float = 1500.0
+    idle_w: float | None = 5.0
+    watts_per_depth: float = 0.05
+    slow_from: int = 10**9
+
+    def done(self, step: Step) -> Done:
+        depth = step.depth or 16
+        work = step.rate or min(depth * self.per_slot * step.workers, self.most)
+        watts = None
+        if self.idle_w is not None:
+            watts = str(Fraction(str(self.idle_w + self.watts_per_depth * depth)))
+        found = EmeraldPhase(
+            name=step.phase,
+            metric="",
+            unit="",
+            workers=step.workers,
+            depth=step.depth,
+            rate=step.rate,
+            measured_ns=step.time_ns,
+            work=str(Fraction(work)),
+            watts=watts,
+            value=None,
+            response_ns=None,
+            worst_response_ns=None,
+            passed=depth < self.slow_from,
+            text="",
+            power=None,
+            result_file=None,
+        )
+        return Done(step, found)
+
+
+def do_all(wanted: EmeraldParameters, some: Device = Device()) -> list[Done]:
+    done: list[Done] = []
+    while (step := next_step(wanted, done)) is not None:
+        assert left_ns(wanted, done) >= step.ramp_ns + step.time_ns
+        done.append(some.done(step))
+        assert len(done) < 1000
+    assert left_ns(wanted, done) == 0
+    return done
+
+
+def test_a_standard_test_has_all_its_steps() -> None:
+    steps = [one.step for one in do_all(parameters())]
+    assert [one.kind for one in steps[:3]] == ["prefill", "conditioning", "search"]
+    assert steps[1].time_ns == 12 * 3600 * SECOND
+    measured = [one for one in steps if one.kind in ("measure", "idle")]
+    assert [one.phase for one in measured] == PHASES
+    assert {one.time_ns for one in measured[:-1]} == {1800 * SECOND}
+    assert {one.ramp_ns for one in measured[:-1]} == {660 * SECOND}
+    assert measured[-1].time_ns == 7200 * SECOND
+
+
+def test_the_quarter_has_a_quarter_of_the_rate() -> None:
+    done = do_all(parameters())
+    by_phase = {one.step.phase: one for one in done if one.step.kind == "measure"}
+    quarter = by_phase[MIXED_QUARTER].step
+    assert quarter.depth is None
+    assert quarter.rate == pytest.approx(float(Fraction(by_phase["mixed"].found.work)) / 4)
+
+
+def searched(done: list[Done], phase: str = "random-read") -> list[int | None]:
+    return [one.step.depth for one in done if one.step.kind == "search" and one.step.phase == phase]
+
+
+def chosen(done: list[Done], phase: str = "random-read") -> tuple[int, int | None]:
+    (step,) = [one.step for one in done if one.step.kind == "measure" and one.step.phase == phase]
+    return step.workers, step.depth
+
+
+def test_the_best_foot_is_the_most_work_per_watt() -> None:
+    # 1500 I/Os per second are all from depth 15 on: more depth only costs.
+    done = do_all(parameters(), Device())
+    assert searched(done) == [1, 2, 4, 8, 16, 32, 64]
+    assert chosen(done) == (1, 16)
+
+
+def test_without_power_the_most_work_counts() -> None:
+    done = do_all(parameters(), Device(most=1e9, idle_w=None))
+    assert chosen(done) == (1, 256)
+    assert chosen(do_all(parameters(), Device(idle_w=None))) == (1, 16)
+
+
+def test_the_search_stops_where_it_gets_too_slow() -> None:
+    done = do_all(parameters(), Device(most=1e9, slow_from=20))
+    assert searched(done) == [1, 2, 4, 8, 16, 32]
+    assert chosen(done) == (1, 16)
+
+
+def test_where_nothing_keeps_the_limits_the_least_load_is_taken() -> None:
+    done = do_all(parameters(), Device(slow_from=1))
+    assert searched(done) == [1] and chosen(done) == (1, 1)
+
+
+def test_workers_are_searched_too() -> None:
+    wanted = parameters(workers=[1, 4], depths=[1, 2, 4])
+    done = do_all(wanted, Device(watts_per_depth=0.0))
+    assert chosen(done) == (4, 4)
+    tried = [(one.step.workers, one.step.depth) for one in done if one.step.phase == "hot-band"]
+    assert tried[:6] == [(1, 1), (1, 2), (1, 4), (4, 1), (4, 2), (4, 4)]
+
+
+def test_one_combination_needs_no_search() -> None:
+    done = do_all(parameters(depths=[8]))
+    assert searched(done) == [] and chosen(done) == (1, 8)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    depths=st.lists(st.integers(1, 512), min_size=2, max_size=9, unique=True),
+    most=st.floats(50, 1e6),
+    watts=st.floats(0, 2),
+    slow=st.integers(1, 600),
+)
+def test_the_choice_is_the_best_that_was_tried(
+    depths: list[int], most: float, watts: float, slow: int
+) -> None:
+    wanted = parameters(depths=depths)
+    some = Device(most=most, watts_per_depth=round(watts, 3), slow_from=slow)
+    done = do_all(wanted, some)
+    trials = [trial_of(one) for one in done if one.step.kind == "search"]
+    trials = [one for one in trials if one.phase == "random-read"]
+    allowed = [one for one in trials if one.allowed]
+    workers, depth = best_trial(wanted, trials)
+    assert chosen(done) == (workers, depth)
+    if allowed:
+        best = max(Fraction(one.work) / Fraction(one.watts or 1) for one in allowed)
+        mine = next(one for one in allowed if one.depth == depth)
+        assert Fraction(mine.work) / Fraction(mine.watts or 1) == best
+    else:
+        assert depth == min(depths)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"phases": ["random-raed"]}, "no phase is called 'random-raed'; did you mean 'random-rea"),
+        ({"phases": ["mixed", "mixed"]}, "mixed is there twice"),
+        ({"phases": ["mixed-25", "mixed"]}, "mixed-25 has a quarter of the rate of mixed, which"),
+        (
+            {"durations": msgspec.structs.replace(STANDARD, search_ns=0)},
+            "--search-time 0 leaves no time to choose among 9 combinations",
+        ),
+    ],
+)
+def test_plans_that_cannot_be(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        check(parameters(**changes))
+
+
+def row(start_s: float, ios: int, mean_ms: float) -> Interval:
+    zero = IntervalCell(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    cell = msgspec.structs.replace(zero, ios=ios, response_sum_ns=round(ios * mean_ms * 1e6))
+    start_ns = round(start_s * 1e9)
+    return Interval(0, "measure", start_ns, start_ns + SECOND, 0, 0, 0, 0, cell, zero, [])
+
+
+def test_the_worst_window_is_a_mean_over_its_ios() -> None:
+    rows = [row(100, 10, 1), row(101, 30, 5), row(102, 1, 100), row(103, 99, 1)]
+    worst = emerald_report.worst_window
+    assert worst(rows, SECOND) == pytest.approx(100e6)
+    assert worst(rows, 2 * SECOND) == pytest.approx(4e6)
+    assert worst(rows, 60 * SECOND) == pytest.approx((10 + 150 + 100 + 99) / 140 * 1e6)
+    assert worst([], SECOND) is None and worst([row(1, 0, 0)], SECOND) is None
+
+
+def test_every_phase_has_a_metric() -> None:
+    assert {kind.phase for kind in emerald.KINDS} == set(PHASES)
+    assert len({kind.name for kind in emerald.KINDS}) == len(PHASES)

@@ -1,0 +1,95 @@
+"""The u6 source against an emulated device, with a USB that is only a socket, under sanitizers."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lib import u6_build
+from lib.u6_device import Device
+from lib.u6_scenarios import *  # noqa: F403
+from lib.u6_scenarios import Bench, ramp, verified
+from lib.u6_usbip import Plug, Server
+
+
+class SocketPlug(Plug):
+    """A device that is plugged into a directory."""
+
+    def __init__(self, device: Device, bus: Path) -> None:
+        super().__init__(device)
+        self.path = bus / f"u6-{device.serial}"
+        self.lock = threading.Lock()  # protects server
+
+    def plug(self) -> None:
+        self.device.stream = None
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.path))
+        self.listener.listen()
+        self.is_plugged = True
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                link, _ = self.listener.accept()
+                with self.lock:
+                    if not self.is_plugged or (self.server and self.server.thread.is_alive()):
+                        link.close()  # somebody has it
+                        continue
+                    if self.server:
+                        self.server.close()
+                    link.sendall(b"!")
+                    self.server = Server(self.device, link)
+
+    def unplug(self) -> None:
+        self.path.unlink()
+        with self.lock:
+            self.is_plugged = False
+            self.listener.shutdown(socket.SHUT_RDWR)
+            self.listener.close()
+            server, self.server = self.server, None
+        if server:
+            server.close()
+
+    def __exit__(self, *_: object) -> None:
+        if self.is_plugged:
+            self.unplug()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bus = tmp_path / "bus"
+    bus.mkdir()
+    (bus / "hub").touch()  # not all that is on a bus is a U6
+    with Bench(
+        lambda device: SocketPlug(device, bus),
+        u6_build.fake_reader(),
+        u6_build.spek_daq(),
+        {"U6_BUS": str(bus)},
+        {"LD_PRELOAD": str(u6_build.fake_library())},
+    ) as found:
+        yield found
+
+
+def test_at_full_speed_transfers_hold_many_packets(bench: Bench) -> None:
+    """50,000 samples a second; packets that are lost or short lie in the midst of a transfer."""
+    bench.plug.unplug()
+    device = Device([ramp(10 + i, 0.5, 4.5) for i in range(14)])
+    channels = [f"AIN{i}" for i in range(14)]
+    with (
+        bench.plugged(device) as plug,
+        bench.reading(*channels, interval_ns=280_000) as reader,
+    ):
+        reader.read(1500)
+        plug.now(lambda u6: u6.change_next(3, lambda packet: None))
+        reader.read(1500)
+        plug.now(lambda u6: u6.change_next(1, lambda packet: packet[:20]))
+        reader.read(1500)
+        (session,) = verified(reader, device)
+    assert device.streams[0].interval == 48_000_000 * 280 // 10**6
+    assert len(session.gaps) == 2
+    assert len(session.arrival_ns) < len(session.scans) / 30, "transfers are small"
