@@ -16,8 +16,10 @@
  * Then, after the threads have left and a grace period has passed, nobody can: not
  * completions (all I/O came back, and the last one is over), not spek_run_end() (RCU).
  *
- * Lock order: spek_table_lock > run->lock > verify->lock. Workers, completions and spek_run_end()
- * take neither of the first two. Work items take run->lock only.
+ * Lock order: spek_table_lock > run->lock > verify->lock, and run->news_lock > run->lock. Who
+ * changes the state holds run->news_lock until it has told of it: every change is told, in order.
+ * Workers, completions and spek_run_end() take none of these but verify->lock. Work items take
+ * spek_table_lock when they hold no other.
  */
 #include <linux/blkdev.h>
 #include <linux/idr.h>
@@ -184,6 +186,7 @@ static struct spek_run *alloc_run(struct spek_run_config *config)
 		return NULL;
 	kref_init(&run->ref);
 	mutex_init(&run->lock);
+	mutex_init(&run->news_lock);
 	INIT_WORK(&run->collect_work, collect_work);
 	INIT_WORK(&run->finish_work, finish_work);
 	INIT_WORK(&run->reap_work, reap_work);
@@ -392,6 +395,7 @@ static void set_state(struct spek_run *run, enum spek_event event)
 {
 	int next = spek_state_next(run->state, event);
 
+	lockdep_assert_held(&run->news_lock);
 	lockdep_assert_held(&run->lock);
 	if (WARN_ON_ONCE(next < 0))
 		return;
@@ -431,12 +435,14 @@ static void collect_work(struct work_struct *work)
 	struct spek_run *run = container_of(work, struct spek_run, collect_work);
 	bool drains;
 
+	mutex_lock(&run->news_lock);
 	mutex_lock(&run->lock);
 	collect(run);
 	drains = begins_to_drain(run);
 	mutex_unlock(&run->lock);
 	if (drains)
 		spek_notify_state(run);
+	mutex_unlock(&run->news_lock);
 }
 
 void spek_run_collect(struct spek_run *run)
@@ -507,10 +513,12 @@ static void finish_work(struct work_struct *work)
 	read_clocks(&ended);
 	release_devices(run);
 
+	mutex_lock(&run->news_lock);
 	mutex_lock(&run->lock);
 	/* A second stop of a run that has not begun queues this once more. */
 	if (spek_states[run->state].has_ended) {
 		mutex_unlock(&run->lock);
+		mutex_unlock(&run->news_lock);
 		spek_run_put(run);
 		return;
 	}
@@ -530,6 +538,7 @@ static void finish_work(struct work_struct *work)
 	mutex_unlock(&run->lock);
 
 	spek_notify_state(run);
+	mutex_unlock(&run->news_lock);
 	if (orphan && remove_run(run))
 		spek_run_put(run);
 	spek_run_put(run);
@@ -564,19 +573,21 @@ static void share_counts(struct spek_run *run, struct spek_worker **workers)
 int spek_run_start(struct spek_run *run, struct spek_refusal *refusal)
 {
 	struct spek_worker **workers;
+	int err = 0;
 	u32 i;
 
+	mutex_lock(&run->news_lock);
 	mutex_lock(&run->lock);
 	if (atomic_read(&run->end_reason) == SPEK_REASON_DEVICE_GONE &&
 	    spek_states[run->state].accepts_start) {
-		mutex_unlock(&run->lock);
-		return spek_refuse(refusal, 0, 0, -ENODEV, "a target of the run was removed");
+		err = spek_refuse(refusal, 0, 0, -ENODEV, "a target of the run was removed");
+		goto unlock;
 	}
 	if (!spek_states[run->state].accepts_start ||
 	    atomic_read(&run->end_reason) != SPEK_REASON_NONE) {
-		mutex_unlock(&run->lock);
-		return spek_refuse(refusal, 0, 0, -EBUSY,
-				   "only a run that is READY can be started");
+		err = spek_refuse(refusal, 0, 0, -EBUSY,
+				  "only a run that is READY can be started");
+		goto unlock;
 	}
 	set_state(run, SPEK_EVENT_START);
 	if (run->verify)
@@ -588,9 +599,12 @@ int spek_run_start(struct spek_run *run, struct spek_refusal *refusal)
 	share_counts(run, workers);
 	for (i = 0; i < run->config->nr_workers; i++)
 		spek_worker_start(workers[i], run->started.mono_ns);
+unlock:
 	mutex_unlock(&run->lock);
-	spek_notify_state(run);
-	return 0;
+	if (!err)
+		spek_notify_state(run);
+	mutex_unlock(&run->news_lock);
+	return err;
 }
 
 int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal)

@@ -140,6 +140,7 @@ struct spek_worker_info {
  * @ref: one for the table while the run is in it, one for each user of a pointer
  * @id: number, const
  * @config: const
+ * @news_lock: held from a change of @state until it is told, outside of @lock
  * @lock: protects @state to @stats' totals; never taken by workers
  * @state: enum spek_state
  * @reason: enum spek_reason
@@ -173,6 +174,7 @@ struct spek_run {
 	u32 id;
 	struct spek_run_config *config;
 
+	struct mutex news_lock;	/* see above */
 	struct mutex lock;	/* see above */
 	enum spek_state state;
 	u32 reason;
@@ -305,7 +307,7 @@ void spek_run_view_target(struct spek_run *run, u32 index, struct spek_target_vi
 /**
  * spek_notify_state() - implemented in netlink.c: multicast run-ntf
  *
- * Context: process, no lock held.
+ * Context: process; run->news_lock is held, run->lock not.
  */
 void spek_notify_state(struct spek_run *run);
 
