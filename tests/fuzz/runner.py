@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import platform
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fuzz import c_build
@@ -38,6 +41,9 @@ PYTHON_RUNS = {"workload": 800, "resolve": 800, "rails": 300, "logs": 300, "docu
 PYTHON_DEFAULT = 3000
 # A single input; a machine under load must not look like an endless loop.
 HANG_S = 180
+# All inputs of a short run, which take seconds.
+HANG_ALL_S = 1800
+TIMED_OUT = 124  # timeout's exit code
 MEMORY_MB = {"c": 2048, "python": 1024}
 
 
@@ -48,11 +54,13 @@ class Outcome:
     name: str
     code: int
     output: str
+    # the inputs that were kept, each by its content
+    learnt: frozenset[str] = frozenset()
 
     @property
     def summary(self) -> str:
         """libFuzzer's own last line, and where an input that broke something is."""
-        words = ("DONE", "ERROR:", "SUMMARY:", "written to", "broken:", "Error:", "No such")
+        words = ("DONE", "ERROR:", "SUMMARY:", "written to", "broken:", "Error:", "No such", "took")
         lines = [line for line in self.output.splitlines() if any(one in line for one in words)]
         return "\n".join(lines[-6:]) or self.output[-2000:]
 
@@ -67,26 +75,47 @@ def runs_of(name: str) -> int:
     return C[name] if name in C else PYTHON_RUNS.get(name.removeprefix("py-"), PYTHON_DEFAULT)
 
 
-def start(name: str, words: Sequence[str]) -> Outcome:
-    """One target with these words for libFuzzer: options, and then files to run or folders."""
+@functools.cache
+def fixed_addresses() -> list[str]:
+    """How a command is started that gets the same addresses each time, on which libFuzzer's tables
+    of compared values depend; nothing where that can't be had."""
+    command = ["setarch", platform.machine(), "-R"]
+    if not shutil.which(command[0]):
+        return []
+    allowed = subprocess.run([*command, "true"], capture_output=True, check=False)
+    return [] if allowed.returncode else command
+
+
+def start(
+    name: str,
+    words: Sequence[str],
+    *,
+    limit_s: int = 0,
+    environment: Mapping[str, str] = os.environ,
+) -> Outcome:
+    """One target with these words for libFuzzer: options, and then files to run or folders.
+
+    @limit_s: after which it is ended, whatever it does; 0 for never"""
     KEPT.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "PYTHONHASHSEED": "0"}
+    mine = {"FUZZ_TARGET": name, "PYTHONPATH": str(ROOT / "tests"), "PYTHONHASHSEED": "0"}
     kind = "c" if name in C else "python"
     if name in C:
-        environment["FUZZ_TARGET"] = name
         command = [str(c_build.program())]
     else:
         command = [sys.executable, "-m", "fuzz.python_fuzz", name.removeprefix("py-")]
     command += [f"-timeout={HANG_S}", f"-rss_limit_mb={MEMORY_MB[kind]}"]
     command += [f"-artifact_prefix={KEPT}/{name}-", *words]
     # A program that we start inherits the highest memory use of this one, which libFuzzer would
-    # take for its own; a shell's child begins at nothing.
-    command = ["sh", "-c", '"$@"; exit $?', "sh", *command]
+    # take for its own; a child of timeout's begins at nothing.
+    limited = ["timeout", "--foreground", "--kill-after=10", str(limit_s)]
     done = subprocess.run(
-        command, env=environment, cwd=KEPT, capture_output=True, text=True, errors="replace",
-        check=False,
+        [*limited, *fixed_addresses(), *command], env={**environment, **mine}, cwd=KEPT,
+        capture_output=True, text=True, errors="replace", check=False,
     )  # fmt: skip
-    return Outcome(name, done.returncode, done.stdout + done.stderr)
+    output = done.stdout + done.stderr
+    if done.returncode == TIMED_OUT:
+        output += f"\n{name} took more than {limit_s} s\n"
+    return Outcome(name, done.returncode, output)
 
 
 def replay(name: str, inputs: Sequence[str]) -> Outcome:
@@ -117,16 +146,24 @@ def run_short(wanted: Sequence[str]) -> dict[str, Outcome]:
     """Each of @wanted with its few runs, the same ones each time; as many at once as CPUs."""
     if any(name in C for name in wanted):
         c_build.program()
-
-    def one(name: str) -> Outcome:
-        # In an order of ours: a folder is read in its file system's.
-        files = sorted(path for folder in seeds(name) for path in Path(folder).rglob("*"))
-        listed = ",".join(str(path) for path in files if path.is_file())
-        options = [f"-runs={runs_of(name)}", "-seed=1", "-max_len=16384"]
-        options += [f"-seed_inputs={listed}"] if listed else []
-        # libFuzzer writes what is new into the first folder: never among the seeds.
-        with tempfile.TemporaryDirectory(prefix="spek-fuzz-") as scratch:
-            return start(name, [*options, scratch])
-
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return {outcome.name: outcome for outcome in pool.map(one, wanted)}
+        return {outcome.name: outcome for outcome in pool.map(run_once, wanted)}
+
+
+def run_once(name: str, runs: int = 0) -> Outcome:
+    """One target from its seeds, with @runs inputs or as many as the short version has. What they
+    are follows from the seeds and the program: not from time, place, caller, or earlier runs."""
+    # In an order of ours: a folder is read in its file system's.
+    files = sorted(path for folder in seeds(name) for path in Path(folder).rglob("*"))
+    listed = ",".join(str(path) for path in files if path.is_file())
+    options = [f"-runs={runs or runs_of(name)}", "-seed=1", "-max_len=16384", "-reload=0"]
+    options += [f"-seed_inputs={listed}"] if listed else []
+    # libFuzzer writes what is new into the first folder: never among the seeds.
+    with tempfile.TemporaryDirectory(prefix="spek-fuzz-") as scratch:
+        outcome = start(
+            name,
+            [*options, scratch],
+            limit_s=HANG_ALL_S,
+            environment={"PATH": os.environ.get("PATH", os.defpath)},
+        )
+        return replace(outcome, learnt=frozenset(os.listdir(scratch)))

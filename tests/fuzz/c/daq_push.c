@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prober's answers as spek-daq reads them: sendmsg() and recvmsg() are ours, libnl and push.c
- * are real. The input is what each recvmsg() gives: u16 length, bytes; lengths, sequence
+ * The prober's answers as spek-daq reads them: sendmsg(), recvmsg() and time() are ours, libnl and
+ * push.c are real. The input is what each recvmsg() gives: u16 length, bytes; lengths, sequence
  * number and port in the headers are put right in most, as libnl drops what isn't.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "push.h"
 #include "target.h"
@@ -20,6 +21,7 @@ static struct nlmsghdr request;
 
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags);
 ssize_t recvmsg(int fd, struct msghdr *msg, int flags);
+time_t time(time_t *now);
 
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 {
@@ -27,6 +29,14 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 	(void)flags;
 	memcpy(&request, msg->msg_iov[0].iov_base, sizeof(request));
 	return (ssize_t)msg->msg_iov[0].iov_len;
+}
+
+/* libnl numbers its requests from here. */
+time_t time(time_t *now)
+{
+	if (now)
+		*now = 1;
+	return 1;
 }
 
 static void put_right(uint8_t *bytes, size_t length)
