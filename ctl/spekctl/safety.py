@@ -267,8 +267,10 @@ def _openers(device: Device, roots: Roots, modes: frozenset[int]) -> list[str]:
     for pid in _list(roots.proc):
         if not pid.isdigit() or pid == str(os.getpid()):
             continue
-        for fd in _list(roots.proc / pid / "fd"):
-            if _number_of(str(roots.proc / pid / "fd" / fd)) not in numbers:
+        folder = str(roots.proc / pid / "fd")
+        for fd in _list(Path(folder)):
+            # Of all files of all processes: too many for a Path each.
+            if _number_of(f"{folder}/{fd}") not in numbers:
                 continue
             mode = _open_mode(roots.proc / pid / "fdinfo" / fd)
             if mode not in modes:
