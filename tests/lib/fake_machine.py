@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,9 @@ def use_fakes(monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, tmp_path: Pat
     monkeypatch.setattr(client, "connect", lambda: kernel)
     monkeypatch.setattr(device, "find", find_fake)
     monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: [])
+    monkeypatch.setattr(safety, "_openers", lambda device, roots, modes: [])
+    # What is written is read again, but needs no disk.
+    monkeypatch.setattr(os, "fsync", lambda fd: None)
     monkeypatch.setattr(observe, "connect", lambda *wishes: (None, ""))
     monkeypatch.setattr(state, "DIRECTORY", tmp_path / "state")
     monkeypatch.setenv("COLUMNS", "100")
