@@ -7,15 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from lib.fake_machine import use_fakes
 from lib.queue_kernel import QueueKernel
+from lib.schemas import validator
 
 from spekctl import method
 
 SECOND = 10**9
-SCHEMA = json.loads(method.SCHEMA_FILE.read_text())
 SHORT = (
     *("--sustain", "4s", "--iops-time", "3s", "--ramp-time", "2s", "--ramp", "1s"),
     *("--search-time", "2s", "--progress", "none"),
@@ -33,7 +32,7 @@ def queue_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel
 def report_of(folder: Path) -> dict[str, Any]:
     """The report; valid, and readable as what it is."""
     data: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    jsonschema.validate(data, SCHEMA)
+    validator(method.SCHEMA_FILE).validate(data)
     method.load_report(folder / "report.json")
     return data
 

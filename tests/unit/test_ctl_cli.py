@@ -9,17 +9,15 @@ import os
 import signal
 from pathlib import Path
 
-import jsonschema
 import pytest
 from lib.command_line import Outcome, Spekctl, caller
 from lib.fake_kernel import FakeKernel, other_run
 from lib.fake_machine import disk, use_fakes
+from lib.schemas import validator
 
 from spekctl import blkid, cli, client, device, observe, result, safety, state
 from spekctl.errors import EXIT_CODE_HELP, ExitCode, NoKernelSideError, error_from_errno
 from spekctl.records import Reason
-
-SCHEMA = json.loads(result.SCHEMA_FILE.read_text())
 
 
 @pytest.fixture
@@ -244,7 +242,7 @@ def test_json_goes_to_standard_output_and_is_valid(spekctl: Spekctl, kernel: Fak
     outcome = run_ok(spekctl, "--json", "--progress", "none", "--ramp", "1s")
     assert (outcome.code, outcome.err) == (ExitCode.OK, "")
     found = json.loads(outcome.out)
-    jsonschema.validate(found, SCHEMA)
+    validator(result.SCHEMA_FILE).validate(found)
     assert found["totals"]["read"]["ios"] == 300
     assert [row["phase"] for row in found["intervals"]] == ["ramp"] + ["measure"] * 3
     assert found["config"]["seed"] == 1
@@ -254,7 +252,7 @@ def test_the_result_goes_to_a_file(spekctl: Spekctl, kernel: FakeKernel, tmp_pat
     path = tmp_path / "out.json"
     outcome = run_ok(spekctl, "-o", str(path))
     assert outcome.code == ExitCode.OK
-    jsonschema.validate(json.loads(path.read_text()), SCHEMA)
+    validator(result.SCHEMA_FILE).validate(json.loads(path.read_text()))
     assert "measured for" in outcome.out
     assert f"result written to {path}" in outcome.err
 
@@ -269,7 +267,7 @@ def test_a_full_disk_does_not_lose_the_result(
     outcome = run_ok(spekctl, "-o", str(tmp_path / "out.json"), "--progress", "none")
     assert outcome.code == ExitCode.RUN_FAILED
     assert "No space left on device" in outcome.sentence
-    jsonschema.validate(json.loads(outcome.out), SCHEMA)
+    validator(result.SCHEMA_FILE).validate(json.loads(outcome.out))
 
 
 def test_io_errors_are_code_1_and_in_the_result(spekctl: Spekctl, kernel: FakeKernel) -> None:
@@ -343,7 +341,7 @@ def test_a_second_ctrl_c_leaves_a_hung_device(spekctl: Spekctl, kernel: FakeKern
     )
     assert outcome.code == ExitCode.INTERRUPTED
     found = json.loads(outcome.out)
-    jsonschema.validate(found, SCHEMA)
+    validator(result.SCHEMA_FILE).validate(found)
     assert (found["outcome"]["state"], found["outcome"]["outstanding"]) == ("draining", 3)
     assert "the oldest for 2.5 s" in found["outcome"]["text"]
     assert kernel.calls.count("run-stop") == 1
@@ -365,7 +363,7 @@ def test_a_detached_run_is_watched_to_its_result(spekctl: Spekctl, kernel: FakeK
     watched = spekctl("watch", "--json", "--progress", "none")
     assert watched.code == ExitCode.OK
     found = json.loads(watched.out)
-    jsonschema.validate(found, SCHEMA)
+    validator(result.SCHEMA_FILE).validate(found)
     assert found["totals"]["all"]["ios"] == 300
     assert kernel.deleted
     assert spekctl("status").err == "spekctl: no runs\n"

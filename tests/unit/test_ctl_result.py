@@ -13,6 +13,7 @@ import jsonschema
 import msgspec
 import pytest
 from lib.fake_kernel import SECOND, START_NS, FakeKernel, histogram
+from lib.schemas import validator
 
 from spekctl import observe, prober, report, result, run, stats, summary, workload
 from spekctl.device import DiskStat
@@ -131,7 +132,7 @@ def as_json(made: result.Result) -> dict[str, Any]:
     """Encoded, valid against the published schema, and decoded to the same."""
     data = result.encode(made)
     found: dict[str, Any] = json.loads(data)
-    jsonschema.validate(found, SCHEMA)
+    validator(result.SCHEMA_FILE).validate(found)
     assert msgspec.json.decode(data, type=result.Result) == made
     return found
 

@@ -30,17 +30,25 @@ def phases_of(folder: str) -> list[Any]:
     return [(one["step"], one["point"]["iops"], one["beyond"]) for one in found["phases"]]
 
 
+@pytest.fixture(scope="module")
+def whole() -> dict[str, Any]:
+    """What a test that nobody interrupted has done; who needs it first fills it in."""
+    return {}
+
+
 @pytest.mark.parametrize(
     ("run", "signum"),
     [(run, signal.SIGINT) for run in (1, 2, 5, 10, 11, 12, 13, 17, 18, 21)] + [(7, signal.SIGTERM)],
 )
 def test_an_interrupted_test_goes_on_after_its_last_phase(
-    run: int, signum: int, spekctl: Spekctl, kernel: QueueKernel
+    run: int, signum: int, spekctl: Spekctl, kernel: QueueKernel, whole: dict[str, Any]
 ) -> None:
-    whole = spekctl(*WRITE, "--out", "whole")
-    runs = bsus(kernel)
+    if not whole:
+        assert spekctl(*WRITE, "--out", "whole").code == ExitCode.OK
+        whole.update(runs=bsus(kernel), phases=phases_of("whole"))
+        kernel.runs_seen.clear()
+    runs = whole["runs"]
     assert len(runs) == 21
-    kernel.runs_seen.clear()
 
     def at(second: int) -> None:
         if len(kernel.runs_seen) == run and second == 2:
@@ -59,9 +67,9 @@ def test_an_interrupted_test_goes_on_after_its_last_phase(
     assert report_of(Path("t"))["verdict"] == "not complete: phases are missing"
     kernel.on_wait = lambda second: None
     resumed = spekctl(*WRITE, "--out", "t", "--resume")
-    assert resumed.code == whole.code == ExitCode.OK
+    assert resumed.code == ExitCode.OK
     assert bsus(kernel) == [*runs[:run], *runs[run - 1 :]]
-    assert phases_of("t") == phases_of("whole")
+    assert phases_of("t") == whole["phases"]
 
 
 def test_a_test_that_is_over_is_only_reported_again(spekctl: Spekctl, kernel: QueueKernel) -> None:

@@ -19,6 +19,7 @@ from lib.command_line import Outcome, Spekctl, caller
 from lib.fake_kernel import FakeKernel
 from lib.fake_machine import use_fakes
 from lib.queue_kernel import QueueKernel, mean_response_s
+from lib.schemas import validator
 
 from spekctl import blkid, curve, points, result, run, safety, schemas, units
 from spekctl.config import RunConfig
@@ -27,7 +28,6 @@ from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.progress import LineProgress
 from spekctl.records import Reason
 
-SCHEMA = json.loads(curve.SCHEMA_FILE.read_text())
 QUIET = ("--progress", "none")
 READ = ("random-read-4k", "--device", "/dev/fake0", "--time", "10s", *QUIET)
 
@@ -126,7 +126,7 @@ def test_wrong_input_gets_one_sentence_before_anything_runs(
 def sweep(spekctl: Spekctl, *more: str) -> tuple[Outcome, dict[str, Any]]:
     outcome = spekctl("sweep", *READ, *more, "--json")
     found = json.loads(outcome.out)
-    jsonschema.validate(found, SCHEMA)
+    validator(curve.SCHEMA_FILE).validate(found)
     return outcome, found
 
 

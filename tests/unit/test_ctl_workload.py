@@ -9,13 +9,15 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from lib.schemas import validator
 
 from spekctl import model, workload
 from spekctl.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = sorted((ROOT / "workloads").glob("*.toml"))
-SCHEMA = json.loads((ROOT / "workloads" / "schema.json").read_text())
+SCHEMA_FILE = ROOT / "workloads" / "schema.json"
+SCHEMA = json.loads(SCHEMA_FILE.read_text())
 
 HEAD = '[workload]\nname = "w"\nsummary = "a test"\n'
 STREAM = '[[stream]]\nname = "s"\nsize = "4KiB"\n'
@@ -33,7 +35,7 @@ def test_shipped_workloads_are_valid(path: Path) -> None:
     found = workload.load(path.stem)
     assert found.workload.name == path.stem
     assert found.workload.doc.strip()
-    jsonschema.validate(tomllib.loads(path.read_text()), SCHEMA)
+    validator(SCHEMA_FILE).validate(tomllib.loads(path.read_text()))
 
 
 def test_all_promised_workloads_are_there() -> None:
