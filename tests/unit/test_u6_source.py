@@ -86,8 +86,10 @@ def test_at_full_speed_transfers_hold_many_packets(bench: Bench) -> None:
     ):
         reader.read(1500)
         plug.now(lambda u6: u6.change_next(3, lambda packet: None))
+        reader.until(lambda r: len(r.session.gaps) == 1, "the loss was said")
         reader.read(1500)
         plug.now(lambda u6: u6.change_next(1, lambda packet: packet[:20]))
+        reader.until(lambda r: len(r.session.gaps) == 2, "the short packet was said")
         reader.read(1500)
         (session,) = verified(reader, device)
     assert device.streams[0].interval == 48_000_000 * 280 // 10**6
