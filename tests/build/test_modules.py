@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ from lib.sources import ROOT, copy_sources
 from spekctl.vm.kernels import Kernel, find_kernel
 from spekctl.vm.modules import NAMES, make_command
 
+FOREIGN = Path(".venv/lib/libnpymath.a")  # not a build's, whatever it ends in
 COMPLAINT = re.compile(r"warning:|error:|WARNING|ERROR")
 
 
@@ -25,16 +29,34 @@ def run(*command: str, cwd: Path | None = None) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+Build = tuple[Path, str]  # the directory and what was printed
+ALL_WARNINGS = ("W=1", "C=1", "CF=-Wsparse-error")
+
+
+def make(tree: Path, kernel: Kernel, *words: str) -> tuple[int, str]:
+    return run("make", f"KDIR={kernel.headers}", *words, cwd=tree)
+
+
 @pytest.fixture(scope="session")
-def built(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A build with all warnings, checked by sparse: the directory and what was printed."""
-    tree = copy_sources(tmp_path_factory.mktemp(f"build-{kernel.label}") / "tree")
-    code, output = run(*make_command(kernel, tree, "W=1", "C=1", "CF=-Wsparse-error"))
-    assert code == 0, output
-    return tree, output
+def build_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Build]:
+    """Builds for the kernel of a label with all warnings, checked by sparse; once for each."""
+
+    @functools.cache
+    def build(label: str) -> Build:
+        tree = copy_sources(tmp_path_factory.mktemp(f"build-{label}") / "tree")
+        code, output = make(tree, find_kernel(label), *ALL_WARNINGS)
+        assert code == 0, output
+        return tree, output
+
+    return build
 
 
-def test_compiler_and_sparse_are_silent(built: tuple[Path, str]) -> None:
+@pytest.fixture(scope="session")
+def built(kernel: Kernel, build_for: Callable[[str], Build]) -> Build:
+    return build_for(kernel.label)
+
+
+def test_compiler_and_sparse_are_silent(built: Build) -> None:
     tree, output = built
 
     assert [line for line in output.splitlines() if COMPLAINT.search(line)] == []
@@ -42,30 +64,30 @@ def test_compiler_and_sparse_are_silent(built: tuple[Path, str]) -> None:
     assert all((tree / name).exists() for name in NAMES)
 
 
-def test_modules_are_for_the_kernel_asked_for(built: tuple[Path, str], kernel: Kernel) -> None:
+def test_modules_are_for_the_kernel_asked_for(built: Build, kernel: Kernel) -> None:
     for name in NAMES:
         code, magic = run("/sbin/modinfo", "-F", "vermagic", str(built[0] / name))
         assert (code, magic.split()[0]) == (0, kernel.release)
 
 
-def test_modules_need_no_other_module(built: tuple[Path, str]) -> None:
+def test_modules_need_no_other_module(built: Build) -> None:
     """They load where there is no SCSI layer, for one."""
     for name in NAMES:
         assert run("/sbin/modinfo", "-F", "depends", str(built[0] / name)) == (0, "\n")
 
 
-def test_second_make_rebuilds_nothing(built: tuple[Path, str], kernel: Kernel) -> None:
+def test_second_make_rebuilds_nothing(built: Build, kernel: Kernel) -> None:
     tree, _ = built
     before = {path: path.stat().st_mtime_ns for path in tree.rglob("*.[ok]*")}
 
-    code, output = run(*make_command(kernel, tree, "W=1", "C=1", "CF=-Wsparse-error"))
+    code, output = make(tree, kernel, *ALL_WARNINGS)
 
     assert code == 0
     assert re.findall(r"(?m)^ +(?:CC|LD|PROBE|UPD|CHECK).*$", output) == []
     assert {path: path.stat().st_mtime_ns for path in tree.rglob("*.[ok]*")} == before
 
 
-def test_probes_give_answers_and_keep_their_logs(built: tuple[Path, str]) -> None:
+def test_probes_give_answers_and_keep_their_logs(built: Build) -> None:
     probes = built[0] / "kmod/compat/probes"
     answers = {path.stem: path.read_text().strip() for path in probes.glob("*.answer")}
 
@@ -95,32 +117,42 @@ def test_broken_probing_fails_the_build(
     assert complaint in output
 
 
-def test_another_kernel_starts_afresh(tmp_path: Path) -> None:
-    tree = copy_sources(tmp_path / "tree")
-    magics, answers = [], []
-    for label in STOCK_KERNELS:
-        code, output = run("make", f"KDIR={find_kernel(label).headers}", cwd=tree)
-        assert code == 0, output
-        magics.append(run("/sbin/modinfo", "-F", "vermagic", str(tree / NAMES[0]))[1].split()[0])
-        answers.append((tree / "kmod/compat/spek_have.h").read_text())
+@pytest.fixture(scope="module")
+def rebuilt(build_for: Callable[[str], Build], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tree that was built for the first kernel and then for the second one."""
+    first, _ = build_for(STOCK_KERNELS[0])
+    folder = tmp_path_factory.mktemp("rebuilt")
+    # Where it was built, as commands have that path; and the first build is put back.
+    kept = shutil.copytree(first, folder / "first", symlinks=True)
+    code, output = make(first, find_kernel(STOCK_KERNELS[1]))
+    tree = first.rename(folder / "tree")
+    kept.rename(first)
+    assert code == 0, output
+    return tree
 
-    assert magics == [find_kernel(label).release for label in STOCK_KERNELS]
+
+def test_another_kernel_starts_afresh(rebuilt: Path, build_for: Callable[[str], Build]) -> None:
+    trees = [build_for(STOCK_KERNELS[0])[0], rebuilt]
+    magics = [run("/sbin/modinfo", "-F", "vermagic", str(tree / NAMES[0]))[1] for tree in trees]
+    answers = [(tree / "kmod/compat/spek_have.h").read_text() for tree in trees]
+
+    assert [magic.split()[0] for magic in magics] == [
+        find_kernel(label).release for label in STOCK_KERNELS
+    ]
     assert answers[0] != answers[1]
 
 
-def test_clean_leaves_the_sources_only(tmp_path: Path) -> None:
-    tree = copy_sources(tmp_path / "tree")
-    before = {path for path in tree.rglob("*") if path.is_file()}
-    foreign = tree / ".venv/lib/libnpymath.a"
-    foreign.parent.mkdir(parents=True)
-    foreign.touch()
-    code, output = run("make", f"KDIR={find_kernel(STOCK_KERNELS[0]).headers}", cwd=tree)
-    assert code == 0, output
+def files_in(tree: Path) -> set[Path]:
+    return {path.relative_to(tree) for path in tree.rglob("*") if path.is_file()}
 
-    assert run("make", "clean", cwd=tree)[0] == 0
 
-    assert {path for path in tree.rglob("*") if path.is_file()} - {foreign} == before
-    assert foreign.exists()
+def test_clean_leaves_the_sources_only(rebuilt: Path, tmp_path: Path) -> None:
+    (rebuilt / FOREIGN).parent.mkdir(parents=True)
+    (rebuilt / FOREIGN).touch()
+
+    assert run("make", "clean", cwd=rebuilt)[0] == 0
+
+    assert files_in(rebuilt) == files_in(copy_sources(tmp_path / "tree")) | {FOREIGN}
 
 
 def test_missing_headers_are_named(tmp_path: Path) -> None:
