@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lib.guest_disks import emulated
+from lib.guest_disks import emulated, settle
+from lib.guest_modules import is_loaded, unload_soon
 from lib.guest_netlink import DISK_MIB, MIB, SECOND, remove
 from lib.netlink_raw import Socket
 from lib.waiting import comes_true
@@ -23,22 +23,6 @@ from lib.waiting import comes_true
 from spekctl.gen import spek
 from spekctl.gen.spek import Cmd
 from spekctl.vm import guest_side
-
-
-def loaded(module: str) -> bool:
-    return Path("/sys/module", module).exists()
-
-
-def unload(module: str) -> None:
-    """Unload a module; a reference that is on its way out may hold it for a moment."""
-    end = time.monotonic() + 60
-    while True:
-        done = subprocess.run(["rmmod", module], capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            return
-        if time.monotonic() > end:
-            pytest.fail(f"{module} does not unload: {done.stderr.strip()}", pytrace=False)
-        time.sleep(0.2)
 
 
 def threads_named(prefix: str) -> list[str]:
@@ -58,8 +42,8 @@ def _module(name: str) -> Iterator[Path]:
     path = Path(os.environ["SPEK_MODULES"], f"{name}.ko")
     subprocess.run(["insmod", path], check=True)
     yield path
-    if loaded(name):
-        unload(name)
+    if is_loaded(name):
+        unload_soon(name)
     assert not threads_named(name), f"{name} left threads behind: {threads_named(name)}"
 
 
@@ -106,9 +90,9 @@ def scsi_debug() -> Iterator[Callable[..., str]]:
         return guest_side.make_disk(disk)
 
     yield make
-    if loaded("scsi_debug"):
-        subprocess.run(["udevadm", "settle"], check=False)
-        unload("scsi_debug")
+    if is_loaded("scsi_debug"):
+        settle()
+        unload_soon("scsi_debug")
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from lib.guest_drive import (
     shipped,
     sysfs,
 )
+from lib.guest_modules import unload_soon
 from lib.guest_trace import RequestCounts, request_log
 from lib.netlink_raw import Refusal
 from lib.waiting import eventually
@@ -304,7 +305,8 @@ def nvme_with_poll_queues(number: int) -> Iterator[str]:
     """The first NVMe disk while the driver has poll queues."""
 
     def reload(queues: int) -> None:
-        subprocess.run(["rmmod", "nvme"], check=True)
+        settle()
+        unload_soon("nvme")
         subprocess.run(["modprobe", "nvme", f"poll_queues={queues}"], check=True)
 
     reload(number)

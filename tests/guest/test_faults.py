@@ -14,7 +14,6 @@ import errno
 import os
 import random
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.guest_disks import mapped_disk
 from lib.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
@@ -142,20 +142,8 @@ def null_blk_item(node: str) -> Path:
 @pytest.fixture
 def mapped() -> Iterator[Callable[[str, str], str]]:
     """mapped(name, table) makes a device-mapper disk and gives its device node."""
-    made: list[str] = []
-    subprocess.run(["modprobe", "dm_mod"], check=True)
-
-    def make(name: str, table: str) -> str:
-        command = ["dmsetup", "create", "--noudevsync", name, "--table", table]
-        subprocess.run(command, check=True, capture_output=True)
-        made.append(name)
-        command = ["dmsetup", "info", "-c", "--noheadings", "-o", "blkdevname", name]
-        found = subprocess.run(command, check=True, capture_output=True, text=True)
-        return f"/dev/{found.stdout.strip()}"
-
-    yield make
-    for name in reversed(made):
-        subprocess.run(["dmsetup", "remove", "--noudevsync", "--retry", name], check=True)
+    with contextlib.ExitStack() as made:
+        yield lambda name, table: made.enter_context(mapped_disk(name, table))
 
 
 def test_polling_through_device_mapper_is_refused(

@@ -17,7 +17,6 @@ import os
 import select
 import signal
 import struct
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +28,7 @@ import msgspec
 import numpy as np
 import pytest
 from lib.guest_core import generators
-from lib.guest_disks import null_disk
+from lib.guest_disks import mapped_disk, null_disk
 from lib.guest_drive import Controller, Outcome, assert_completed, one_stream
 from lib.spekcore import OP_DTYPE
 from lib.waiting import eventually
@@ -445,16 +444,8 @@ def partly_broken(node: str, start: int, length: int) -> Iterator[str]:
         f"{start // 512} {length // 512} error",
         f"{end // 512} {(64 * MIB - end) // 512} linear {node} {end // 512}",
     ]
-    subprocess.run(["modprobe", "dm_mod"], check=True)
-    create = ["dmsetup", "create", "--noudevsync", "spek-broken"]
-    subprocess.run(create, input="\n".join(pieces), text=True, check=True, capture_output=True)
-    name = ["dmsetup", "info", "-c", "--noheadings", "-o", "blkdevname", "spek-broken"]
-    found = subprocess.run(name, check=True, capture_output=True, text=True)
-    try:
-        yield f"/dev/{found.stdout.strip()}"
-    finally:
-        remove = ["dmsetup", "remove", "--noudevsync", "--retry", "spek-broken"]
-        subprocess.run(remove, check=True)
+    with mapped_disk("spek-broken", "\n".join(pieces)) as top:
+        yield top
 
 
 @pytest.mark.debug_kernel

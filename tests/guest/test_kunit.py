@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from lib import guest_modules
 from lib.guest_disks import null_disk
-from lib.waiting import eventually
 
 pytestmark = pytest.mark.debug_kernel_only("debug", "kcsan")
 
@@ -37,7 +36,7 @@ def results() -> Iterator[dict[str, str]]:
         path = Path(os.environ["SPEK_TEST_MODULES"], "spek_kunit.ko")
         guest_modules.load(path, f"device={node}")
         yield {suite.name: (suite / "results").read_text() for suite in RESULTS.glob("spek_*")}
-        eventually(lambda: guest_modules.unload("spek_kunit"), "spek_kunit does not unload")
+        guest_modules.unload_soon("spek_kunit")
 
 
 @pytest.mark.parametrize(("suite", "case"), cases())

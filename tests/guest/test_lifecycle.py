@@ -30,6 +30,7 @@ from lib.guest_modules import (
     slab_objects,
     threads,
     unload,
+    unload_soon,
     vmalloc_bytes,
 )
 from lib.waiting import eventually
@@ -67,18 +68,13 @@ def can_be_claimed(node: str) -> bool:
     return True
 
 
-def unload_soon() -> None:
-    """The module goes; work that has just said its last word may hold it for a moment."""
-    eventually(lambda: unload("spek"), "spek does not unload")
-
-
 @pytest.fixture
 def module(spek_path: Path) -> Iterator[None]:
     """The module, for a test that also sees it off."""
     load(spek_path)
     yield
     if is_loaded("spek"):
-        unload_soon()
+        unload_soon("spek")
 
 
 def lost(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
@@ -167,7 +163,7 @@ def spek_gone() -> Iterator[None]:
     assert not is_loaded("spek")
     yield
     if is_loaded("spek"):
-        unload_soon()
+        unload_soon("spek")
 
 
 Ending = Callable[[Controller, RunConfig], None]
@@ -177,7 +173,7 @@ def cycle(path: Path, node: str, config: RunConfig, end: Ending) -> None:
     load(path)
     with Controller() as controller:
         end(controller, config)
-    unload_soon()
+    unload_soon("spek")
     assert can_be_claimed(node)
 
 
@@ -212,7 +208,7 @@ def test_a_run_keeps_the_module(module: None) -> None:
         # A run that is over has given its device back; its numbers are still there.
         assert can_be_claimed(node)
         controller.run_delete(run)
-        assert unload("spek")
+        unload_soon("spek")
 
 
 # ---- controllers that die ----
@@ -274,7 +270,7 @@ def test_controllers_killed_in_mid_run(module: None) -> None:
             assert vmalloc_bytes("spek") == held
 
         assert not threads("spek/")
-    unload_soon()
+    unload_soon("spek")
     assert not threads("spek")
 
 
@@ -318,7 +314,7 @@ def test_device_removed_while_the_run_is_ready(module: None) -> None:
             with pytest.raises(OSError):
                 os.open(node, os.O_RDONLY)
             controller.run_delete(run)
-        unload_soon()
+        unload_soon("spek")
     finally:
         remove_null(item)
 

@@ -24,7 +24,7 @@ from lib.guest_power import (
     past,
     status_of,
 )
-from lib.guest_prober import fresh_module, rmmod
+from lib.guest_prober import fresh_module, unload
 from lib.waiting import eventually
 
 from spekctl.errors import SpekError
@@ -344,7 +344,7 @@ def test_list_is_limited_and_the_first_to_have_ended_goes(link: PowerLink) -> No
 def test_module_unloads_with_open_feeds_and_says_so_to_who_pushes(link: PowerLink) -> None:
     feed = link.open_feed("board", "sim", ["5V"])
     link.push(feed, ramp(past(1), 100))
-    eventually(rmmod, "an open feed holds the module")
+    unload()
     with pytest.raises(SpekError):
         link.push(feed, ramp(past(0.5), 10))
     with pytest.raises(SpekError) as refusal:

@@ -163,8 +163,8 @@ def test_idle_module_has_no_thread_and_no_callbacks(prober: Prober) -> None:
 @pytest.mark.debug_kernel
 def test_unload_ends_a_running_probe(prober: Prober) -> None:
     prober.start(MS, tasks=[os.getpid()])
-    time.sleep(0.05)
-    assert rmmod()
+    wait_rows(prober, 3)
+    unload()
     assert not sampler_threads()
     with pytest.raises(SpekError):
         prober.info()
@@ -178,9 +178,9 @@ def test_load_sample_unload_loop() -> None:
         with Prober() as connection:
             connection.start(MS, detached=bool(turn % 2))
             if turn % 3:
-                time.sleep(0.02)
+                wait_rows(connection, turn % 3)
             if turn % 2:
-                assert rmmod()
+                unload()
         unload()
     load()
 
@@ -219,7 +219,7 @@ def test_open_dump_holds_the_module(prober: Prober) -> None:
     first = sock.recv(1 << 16)
     assert len(first) > 1000
     sock.close()
-    eventually(rmmod, "a closed dump holds the module")
+    unload()
 
 
 @pytest.mark.debug_kernel

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.guest_modules import unload_soon
 from lib.guest_power import MS, SECOND
 from lib.guest_prober import fresh_module
 from lib.waiting import eventually
@@ -124,10 +125,7 @@ def test_disk_that_goes_is_absent_and_its_driver_is_not_held() -> None:
     with Prober() as prober:
         probe = prober.start(10 * MS)
         assert name in entity_row_soon(prober, probe, "disk")
-        eventually(
-            lambda: subprocess.run(["rmmod", "scsi_debug"], capture_output=True).returncode == 0,
-            "scsi_debug can't be unloaded while a probe runs",
-        )
+        unload_soon("scsi_debug")
         seen = prober.info().rows
         eventually(lambda: prober.info().rows > seen + 1, "no rows")
         assert name not in entity_row(prober, probe, "disk")
@@ -137,7 +135,4 @@ def test_disk_that_goes_is_absent_and_its_driver_is_not_held() -> None:
         assert prober.info().rows
         prober.stop(probe)
         assert prober.rows(probe)[0]
-    eventually(
-        lambda: subprocess.run(["rmmod", "scsi_debug"], capture_output=True).returncode == 0,
-        "scsi_debug can't be unloaded",
-    )
+    unload_soon("scsi_debug")

@@ -17,7 +17,14 @@ import msgspec
 import pytest
 from lib import guest_scsi
 from lib.guest_agree import chunk_bytes, target_sums
-from lib.guest_disks import disk_of_kind, null_disk, scsi_disk, settle
+from lib.guest_disks import (
+    disk_of_kind,
+    mapped_disk,
+    null_disk,
+    scsi_disk,
+    settle,
+    udev_at_rest,
+)
 from lib.guest_drive import (
     Controller,
     Outcome,
@@ -29,7 +36,7 @@ from lib.guest_drive import (
     sysfs,
     tally,
 )
-from lib.guest_modules import is_loaded
+from lib.guest_modules import is_loaded, unload
 from lib.guest_scsi import Command, command_for, command_log, faults, pool_objects
 from lib.guest_trace import disk_stat, sums
 from lib.netlink_raw import Refusal
@@ -190,19 +197,11 @@ def test_only_scsi_disks_can_be_had(controller: Controller, kind: str) -> None:
 
 
 def test_a_device_on_a_scsi_disk_is_none(controller: Controller) -> None:
-    with scsi_disk(size_mb=64, delay=0) as node:
-        table = f"0 65536 linear {node} 0"
-        subprocess.run(["modprobe", "dm_mod"], check=True)
-        create = ["dmsetup", "create", "--noudevsync", "spek-on-scsi", "--table", table]
-        subprocess.run(create, check=True)
-        try:
-            info = ["dmsetup", "info", "-c", "--noheadings", "-o", "blkdevname", "spek-on-scsi"]
-            found = subprocess.run(info, check=True, capture_output=True, text=True)
-            top = f"/dev/{found.stdout.strip()}"
-            assert_refused(controller, top, "not a SCSI disk")
-        finally:
-            remove = ["dmsetup", "remove", "--noudevsync", "--retry", "spek-on-scsi"]
-            subprocess.run(remove, check=True)
+    with (
+        scsi_disk(size_mb=64, delay=0) as node,
+        mapped_disk("spek-on-scsi", f"0 65536 linear {node} 0") as top,
+    ):
+        assert_refused(controller, top, "not a SCSI disk")
 
 
 @pytest.mark.parametrize(
@@ -226,12 +225,11 @@ def test_it_is_asked_for_or_not_had(controller: Controller) -> None:
         assert controller.complete(one_stream(node, count=10)).target.backend == "bio"
 
 
-def unload_with_users(module: str) -> None:
-    """Unload a module, before it those that are linked to it."""
-    for user in Path("/sys/module", module, "holders").iterdir():
-        if is_loaded(user.name):
-            unload_with_users(user.name)
-    subprocess.run(["rmmod", module], check=True)
+def unload_with_users(module: str) -> bool:
+    """Unload a module, before it those that are linked to it. Return: False if one is held."""
+    users = [user.name for user in Path("/sys/module", module, "holders").iterdir()]
+    # A module may be the user of several that are linked to this one.
+    return all(unload_with_users(user) for user in users if is_loaded(user)) and unload(module)
 
 
 def test_spek_needs_no_scsi(controller: Controller) -> None:
@@ -239,7 +237,8 @@ def test_spek_needs_no_scsi(controller: Controller) -> None:
     for _ in range(2):
         with scsi_disk(size_mb=64, delay=0) as node:
             controller.complete(one_stream(node, backend="scsi", count=10))
-        unload_with_users("scsi_mod")
+        with udev_at_rest():
+            eventually(lambda: unload_with_users("scsi_mod"), "the SCSI layer is held")
         with null_disk() as node:
             assert_refused(controller, node, "not a SCSI disk")
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.guest_modules import is_loaded, unload_soon
 from lib.guest_spekctl import in_process
 
 from spekctl import cli, client, result, run, workload
@@ -220,8 +221,8 @@ def test_the_prober_is_beside_the_run(
 
 
 def test_without_a_prober_one_line_says_so(call: Call, null_blk: Callable[..., str]) -> None:
-    if Path("/sys/module/spek_prober").exists():
-        subprocess.run(["rmmod", "spek_prober"], check=True)
+    if is_loaded("spek_prober"):
+        unload_soon("spek_prober")
     outcome = call(
         *("run", "random-read-4k", "--device", null_blk(size_mb=64), "--count", "100", "--json"),
         *QUIET,
@@ -236,9 +237,9 @@ def test_without_a_prober_one_line_says_so(call: Call, null_blk: Callable[..., s
 
 def test_no_module_is_said(null_blk: Callable[..., str], capfd: pytest.CaptureFixture[str]) -> None:
     """Runs without the spek_module fixture: the module is taken away and brought back."""
-    was_loaded = Path("/sys/module/spek").exists()
+    was_loaded = is_loaded("spek")
     if was_loaded:
-        subprocess.run(["rmmod", "spek"], check=True)
+        unload_soon("spek")
     try:
         code = cli.run(["run", "random-read-4k", "--device", null_blk(size_mb=64)])
         assert code == ExitCode.NO_KERNEL_SIDE

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 from lib.guest_agree import Comparison, assert_streams_agree, run_and_compare, target_sums, watch
-from lib.guest_disks import emulated, null_disk, settle
+from lib.guest_disks import emulated, mapped_disk, null_disk, settle
 from lib.guest_drive import Controller, Requests, Sent, cut, one_stream, operations_of, queue_of
 from lib.guest_trace import RequestCounts, sums
 from lib.netlink_raw import Refusal
@@ -82,13 +82,7 @@ def run(*command: str, stdin: str = "") -> str:
 
 
 def device_mapper(stack: ExitStack, name: str, table: str) -> str:
-    subprocess.run(["modprobe", "dm_mod"], check=True)
-    run("dmsetup", "create", "--noudevsync", name, stdin=table)
-    stack.callback(run, "dmsetup", "remove", "--noudevsync", "--retry", name)
-    node = "/dev/" + run("dmsetup", "info", "-c", "--noheadings", "-o", "blkdevname", name)
-    eventually(lambda: Path(node).exists(), f"{node} did not appear")
-    settle()
-    return node
+    return stack.enter_context(mapped_disk(name, table))
 
 
 def linear(stack: ExitStack, one: str, other: str) -> Stack:

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib import guest_modules
-from lib.guest_disks import null_disk, scsi_disk, settle
-from lib.waiting import eventually
+from lib.guest_disks import mapped_disk, null_disk, scsi_disk, settle
+from lib.guest_modules import unload_soon
 
 from spekctl import cli
 
@@ -338,7 +337,7 @@ def spoiler() -> Iterator[str]:
         yield SPOILT
     finally:
         settle()
-        eventually(lambda: guest_modules.unload("spek_corrupt"), "spek_corrupt does not unload")
+        unload_soon("spek_corrupt")
 
 
 def spoil_every(nth: int) -> None:
@@ -424,14 +423,8 @@ def flaky(node: str, feature: str) -> Iterator[str]:
     words = feature.split()
     sectors = int((Path("/sys/class/block", os.path.basename(node)) / "size").read_text())
     table = f"0 {sectors} flakey {node} 0 0 60 {len(words)} {feature}"
-    create = ["dmsetup", "create", "--noudevsync", "spek-flaky", "--table", table]
-    subprocess.run(create, check=True)
-    try:
-        info = ["dmsetup", "info", "-c", "--noheadings", "-o", "blkdevname", "spek-flaky"]
-        name = subprocess.run(info, check=True, capture_output=True, text=True).stdout.strip()
-        yield f"/dev/{name}"
-    finally:
-        subprocess.run(["dmsetup", "remove", "--noudevsync", "--retry", "spek-flaky"], check=True)
+    with mapped_disk("spek-flaky", table) as top:
+        yield top
 
 
 # ---- persistence ----

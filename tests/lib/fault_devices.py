@@ -284,8 +284,8 @@ def nvme_unplugged(world: World, case: str) -> str:
         # falls silent for good when it sees both. It forgets what a module did that goes.
         world.nvme()
         settle()
-        eventually(lambda: guest_modules.unload("nvme"), "nvme does not unload", WAIT_S)
-        eventually(lambda: guest_modules.unload("nvme_core"), "nvme_core does not unload", WAIT_S)
+        world.unload("nvme")
+        world.unload("nvme_core")
     return world.nvme()
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 from lib import guest_modules
-from lib.guest_disks import emulated, make_null, remove_null, settle
+from lib.guest_disks import emulated, make_null, mapped_disk, remove_null, settle
 from lib.guest_drive import Controller, Outcome, capacity, one_stream, sysfs
 from lib.waiting import eventually
 
@@ -125,17 +125,15 @@ class World:
             disk.remove()
         if self._has_scsi:
             settle()
-            eventually(
-                lambda: guest_modules.unload("scsi_debug"), "scsi_debug does not unload", WAIT_S
-            )
+            self.unload("scsi_debug")
         self.unload("spek")
         assert not guest_modules.threads("spek")
 
     # ---- modules ----
 
     def unload(self, name: str) -> None:
-        """The module goes; work that has just said its last word may hold it for a moment."""
-        eventually(lambda: guest_modules.unload(name), f"{name} does not unload", WAIT_S)
+        """The module goes."""
+        guest_modules.unload_soon(name, WAIT_S)
 
     def reload(self) -> None:
         """A fresh spek.ko, and a controller that knows it."""
@@ -181,16 +179,8 @@ class World:
     @contextlib.contextmanager
     def mapped(self, node: str) -> Iterator[str]:
         """A device-mapper volume 'fault' on the whole of a disk."""
-        guest_side.call("modprobe", "dm_mod")
-        table = f"0 {capacity(node) // 512} linear {node} 0"
-        run_tool("dmsetup", "create", "--noudevsync", "fault", "--table", table)
-        try:
-            found = run_tool("dmsetup", "info", "-c", "--noheadings", "-o", "blkdevname", "fault")
-            top = f"/dev/{found}"
-            eventually(lambda: Path(top).exists(), f"{top} did not appear", WAIT_S)
+        with mapped_disk("fault", f"0 {capacity(node) // 512} linear {node} 0") as top:
             yield top
-        finally:
-            run_tool("dmsetup", "remove", "--noudevsync", "--retry", "fault")
 
     # ---- runs ----
 

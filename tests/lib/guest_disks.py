@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from lib.guest_modules import unload_soon
 from lib.waiting import eventually
 
 from spekctl.vm import guest_side
@@ -17,6 +18,40 @@ from spekctl.vm.disks import serial
 def settle() -> None:
     """Wait until udev has looked at what has come or gone: its reads count as I/O, too."""
     subprocess.run(["udevadm", "settle"], check=False)
+
+
+@contextlib.contextmanager
+def udev_at_rest() -> Iterator[None]:
+    """Nothing is looked at and no module is loaded because a device has come or gone. Whoever waits
+    for udev meanwhile waits in vain."""
+    settle()
+    subprocess.run(["udevadm", "control", "--stop-exec-queue"], check=False)
+    try:
+        yield
+    finally:
+        subprocess.run(["udevadm", "control", "--start-exec-queue"], check=False)
+
+
+@contextlib.contextmanager
+def mapped_disk(name: str, table: str) -> Iterator[str]:
+    """A device-mapper disk; gives its device node."""
+    subprocess.run(["modprobe", "dm_mod"], check=True)
+    _dmsetup("create", "--noudevsync", name, stdin=table)
+    try:
+        node = Path("/dev", _dmsetup("info", "-c", "--noheadings", "-o", "blkdevname", name))
+        eventually(node.exists, f"{node} did not appear")
+        settle()
+        yield str(node)
+    finally:
+        settle()
+        _dmsetup("remove", "--noudevsync", "--retry", name)
+
+
+def _dmsetup(*words: str, stdin: str = "") -> str:
+    command = ["dmsetup", *words]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout.strip()
 
 
 def make_null(size_mb: int = 1024, bs: int = 512, **attributes: int) -> tuple[str, Path]:
@@ -58,12 +93,7 @@ def scsi_disk(size_mb: int = 256, bs: int = 512, **parameters: int) -> Iterator[
         yield node
     finally:
         settle()
-        eventually(lambda: _rmmod("scsi_debug"), "scsi_debug does not unload")
-
-
-def _rmmod(module: str) -> bool:
-    done = subprocess.run(["rmmod", module], capture_output=True, check=False)
-    return done.returncode == 0
+        unload_soon("scsi_debug")
 
 
 # The emulated disks of every guest: number by kind and logical block.

@@ -13,6 +13,8 @@ import os
 import re
 from pathlib import Path
 
+from lib.waiting import LONG_S, eventually
+
 SYS_DELETE_MODULE, SYS_FINIT_MODULE = 176, 313  # x86-64, as the guests are
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -42,6 +44,12 @@ def unload(name: str) -> bool:
     if code in (errno.EWOULDBLOCK, errno.EBUSY):
         return False
     raise OSError(code, os.strerror(code), name)
+
+
+def unload_soon(name: str, timeout_s: float = LONG_S) -> None:
+    """The module goes. Work that has just said its last word may hold it for a moment, and so may
+    udev, which looks at what somebody has let go."""
+    eventually(lambda: unload(name), f"{name} does not unload", timeout_s)
 
 
 def is_loaded(name: str) -> bool:

@@ -35,7 +35,7 @@ def rmmod() -> bool:
 def unload() -> None:
     """If it is loaded; a socket that was just closed may still be on its way out."""
     if is_loaded():
-        eventually(rmmod, f"{MODULE} can't be unloaded")
+        guest_modules.unload_soon(MODULE)
 
 
 def fresh_module() -> Iterator[None]:
