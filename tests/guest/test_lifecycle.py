@@ -23,12 +23,13 @@ from lib.guest_disks import (
 )
 from lib.guest_drive import Controller, PlainLink, assert_completed, one_stream
 from lib.guest_modules import (
+    idle_meminfo,
     is_loaded,
     load,
-    meminfo,
     orphaned_vmalloc_bytes,
+    references,
     slab_objects,
-    threads,
+    threads_end,
     unload,
     unload_soon,
     vmalloc_bytes,
@@ -99,7 +100,7 @@ def nothing_lost(cycles: int) -> Iterator[Callable[[], None]]:
     But they go, and 16 MiB is what four forgotten runs would keep for ever.
     """
     gc.collect()
-    memory, orphaned = meminfo(), orphaned_vmalloc_bytes()
+    memory, orphaned = idle_meminfo(), orphaned_vmalloc_bytes()
     marks = [slab_objects()]
 
     def mark() -> None:
@@ -116,7 +117,7 @@ def nothing_lost(cycles: int) -> Iterator[Callable[[], None]]:
     leaking = {name: steps for name, steps in growth.items() if min(steps) >= cycles}
     assert not leaking
     end_s = time.monotonic() + 60
-    while changes := lost(memory, meminfo()):
+    while changes := lost(memory, idle_meminfo()):
         assert time.monotonic() < end_s, f"memory has not come back, KiB: {changes}"
         time.sleep(0.1)
 
@@ -154,7 +155,7 @@ def test_load_run_unload(spek_path: Path, spek_gone: None) -> None:
                 if (number + 1) % (CYCLES // BATCHES) == 0:
                     mark()
 
-    assert not threads("spek")
+    threads_end("spek")
 
 
 @pytest.fixture
@@ -256,6 +257,8 @@ def test_controllers_killed_in_mid_run(module: None) -> None:
             info = observer.wait_done_unless_gone(run)
             assert info is None or info.reason is Reason.OWNER_GONE
             eventually(lambda: not observer.runs(), "the run is still there")
+            # Not to be found any more is not all given back.
+            eventually(lambda: references("spek") == 0, "the run holds the module")
             assert can_be_claimed(node)
 
         for number in range(4):
@@ -269,9 +272,9 @@ def test_controllers_killed_in_mid_run(module: None) -> None:
                     mark()
             assert vmalloc_bytes("spek") == held
 
-        assert not threads("spek/")
+        threads_end("spek/")
     unload_soon("spek")
-    assert not threads("spek")
+    threads_end("spek")
 
 
 def test_a_detached_run_outlives_its_controller(module: None) -> None:

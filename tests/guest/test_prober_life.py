@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.guest_modules import threads_end
 from lib.guest_prober import (
     fresh_module,
     in_child,
@@ -94,7 +95,7 @@ def test_killed_owner_takes_the_probe_along(prober: Prober) -> None:
         assert prober.info().owner_pid == pid
         reap(pid, signal.SIGKILL)
         eventually(lambda: prober.info().state == ProbeState.IDLE, "the probe outlived its owner")
-    assert not sampler_threads()
+    threads_end("spek_prober")
 
 
 @pytest.mark.debug_kernel
@@ -156,7 +157,7 @@ def test_idle_module_has_no_thread_and_no_callbacks(prober: Prober) -> None:
     assert sampler_threads()
     assert "spek_prober" in HOTPLUG_STATES.read_text()
     prober.stop(probe)
-    assert not sampler_threads()
+    threads_end("spek_prober")
     assert "spek_prober" not in HOTPLUG_STATES.read_text()
 
 
@@ -165,7 +166,7 @@ def test_unload_ends_a_running_probe(prober: Prober) -> None:
     prober.start(MS, tasks=[os.getpid()])
     wait_rows(prober, 3)
     unload()
-    assert not sampler_threads()
+    threads_end("spek_prober")
     with pytest.raises(SpekError):
         prober.info()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from lib.guest_drive import Controller
-from lib.guest_modules import meminfo, orphaned_vmalloc_bytes, slab_objects, vmalloc_bytes
+from lib.guest_modules import idle_meminfo, orphaned_vmalloc_bytes, slab_objects, vmalloc_bytes
 from lib.guest_soak import Account, counts, mixes, soak
 from lib.waiting import eventually
 
@@ -44,7 +44,7 @@ def test_soak(controller: Controller, record_property: Callable[[str, object], N
             gc.collect()
             marks.append(slab_objects())
             if number == 0:  # what is allocated once, and stays
-                memory = meminfo()
+                memory = idle_meminfo()
                 held = vmalloc_bytes("spek"), orphaned_vmalloc_bytes()
         assert (vmalloc_bytes("spek"), orphaned_vmalloc_bytes()) == held
         eventually(lambda: lost_kib(memory) < FLAT_KIB, "memory has not come back", 60)
@@ -61,7 +61,7 @@ def test_soak(controller: Controller, record_property: Callable[[str, object], N
 
 def lost_kib(before: dict[str, int]) -> int:
     """Memory that is no longer available."""
-    after = meminfo()
+    after = idle_meminfo()
     free = [one["MemAvailable"] + one["PerCpuLists"] for one in (before, after)]
     return free[0] - free[1]
 

@@ -127,7 +127,7 @@ class World:
             settle()
             self.unload("scsi_debug")
         self.unload("spek")
-        assert not guest_modules.threads("spek")
+        guest_modules.threads_end("spek")
 
     # ---- modules ----
 
@@ -254,8 +254,8 @@ class World:
     def nothing_left(self, node: str) -> None:
         """What holds after any fault."""
         eventually(lambda: not self.controller.runs(), "a run is left", WAIT_S)
-        eventually(lambda: references("spek") == 0, "the module is held", WAIT_S)
-        assert not guest_modules.threads("spek/"), guest_modules.threads("spek/")
+        eventually(lambda: guest_modules.references("spek") == 0, "the module is held", WAIT_S)
+        guest_modules.threads_end("spek/")
         assert guest_modules.vmalloc_bytes("spek") == self.held
         assert can_be_claimed(node), f"{node} is still claimed"
         outcome = self.finished(one_stream(node, depth=4, count=50))
@@ -266,11 +266,6 @@ class World:
 def requests(info: RunInfo) -> int:
     """Requests sent so far."""
     return sum(target.reads + target.writes for target in info.targets)
-
-
-def references(module: str) -> int:
-    """How often a module is held."""
-    return int(Path("/sys/module", module, "refcnt").read_text())
 
 
 def queue(node: str, name: str) -> Path:

@@ -70,6 +70,17 @@ def threads(prefix: str) -> list[str]:
     return found
 
 
+def threads_end(prefix: str) -> None:
+    """There are no such threads, or none for long: one that was stopped has said its last word
+    before it is gone from the list."""
+    eventually(lambda: not threads(prefix), f"threads were left behind: {prefix}")
+
+
+def references(module: str) -> int:
+    """How often a module is held."""
+    return int(Path("/sys/module", module, "refcnt").read_text())
+
+
 def vmalloc_bytes(module: str) -> int:
     """What a loaded module holds of vmalloc memory, its own image not counted."""
     return _vmalloc(rf"\[{module}\]")
@@ -93,6 +104,12 @@ def meminfo() -> dict[str, int]:
     fields = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
     found = {name.rstrip(":"): int(value) for name, value, *_unit in fields}
     return found | {"PerCpuLists": page_lists_bytes() >> 10}
+
+
+def idle_meminfo() -> dict[str, int]:
+    """The same without what can be read anew: how much of that is kept is up to chance."""
+    Path("/proc/sys/vm/drop_caches").write_text("3")
+    return meminfo()
 
 
 def page_lists_bytes() -> int:
