@@ -15,13 +15,15 @@ import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.command_line import Spekctl
 from lib.guest_disks import null_disk
 from lib.guest_spekctl import in_process
+from lib.waiting import LONG_S, eventually
 
-from spekctl.energy import report, spc1e
+from spekctl.energy import idle, report, spc1e
 from spekctl.energy.exact import rounded
 from spekctl.energy.report import EmeraldReport, LevelReport, Spc1eReport
 from spekctl.errors import ExitCode, SpekError
@@ -46,16 +48,22 @@ class Board:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._measure)
         self.failure: SpekError | None = None
+        self.looks = 0
 
     def __enter__(self) -> Board:
         self._thread.start()
-        assert self._ready.wait(60)
+        assert self._ready.wait(LONG_S)
         return self
 
     def __exit__(self, *failure: object) -> None:
         self._end.set()
-        self._thread.join(60)
+        self._thread.join(LONG_S)
         assert self.failure is None, self.failure
+
+    def look(self) -> None:
+        """What was sent until now is in samples of the time until now."""
+        goal = self.looks + 2
+        eventually(lambda: self.looks >= goal or self.failure, "the board does not look")
 
     def _measure(self) -> None:
         try:
@@ -66,6 +74,7 @@ class Board:
                     now = time.monotonic_ns(), self._ios()
                     link.push(feed, self._samples(before, now))
                     before = now
+                    self.looks += 1
                     self._ready.set()
                 link.close_feed(feed)
         except SpekError as error:
@@ -102,9 +111,23 @@ def call(disk: str, capfd: pytest.CaptureFixture[str]) -> Iterator[Spekctl]:
         yield spekctl
 
 
+@pytest.fixture
+def board(disk: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
+    """The board, which has seen the end of what was before when an idle test begins."""
+    measure = idle.measure
+    with Board(disk) as found:
+
+        def after_a_look(*arguments: Any) -> idle.Idle:
+            found.look()
+            return measure(*arguments)
+
+        monkeypatch.setattr(idle, "measure", after_a_look)
+        yield found
+
+
 SPC1E = (
-    *("--write", "--max-outstanding", str(SLOTS), "--keep-going", "--ramp", "200ms", *QUIET),
-    *("--sustain", "500ms", "--iops-time", "500ms", "--ramp-time", "2s", "--search-time", "500ms"),
+    *("--write", "--max-outstanding", str(SLOTS), "--keep-going", "--ramp", "500ms", *QUIET),
+    *("--sustain", "500ms", "--iops-time", "500ms", "--ramp-time", "3s", "--search-time", "500ms"),
     *("--start-bsu", "8", "--max-bsu", "8", "--idle-time", "1s", "--max-response", "2s"),
 )
 
@@ -139,20 +162,21 @@ def check_figures(found: Spc1eReport) -> None:
     assert found.annual_kwh is not None and found.annual_kwh.fraction == whole.annual_kwh
 
 
-def test_a_whole_test_has_the_power_of_its_loads(call: Spekctl, disk: str, tmp_path: Path) -> None:
+def test_a_whole_test_has_the_power_of_its_loads(
+    call: Spekctl, disk: str, board: Board, tmp_path: Path
+) -> None:
     folder = tmp_path / "t"
-    with Board(disk):
-        outcome = call("energy", "spc1e", "--device", disk, "--out", str(folder), *SPC1E)
+    outcome = call("energy", "spc1e", "--device", disk, "--out", str(folder), *SPC1E)
 
     found = report.load_spc1e(folder / "energy.json")
     assert found.complete, outcome.err + outcome.out
     assert outcome.code == (ExitCode.OK if found.passed else ExitCode.RUN_FAILED)
-    heavy, moderate, idle = found.levels
+    heavy, moderate, rest = found.levels
     assert (heavy.bsu, moderate.bsu) == (6, 4)
     for level in found.levels:
         check_level(level)
-    assert float(heavy.watts or 0) > float(moderate.watts or 0) > float(idle.watts or 0)
-    assert float(idle.watts or 0) == pytest.approx(LOGIC_W + REST_W, rel=0.01)
+    assert float(heavy.watts or 0) > float(moderate.watts or 0) > float(rest.watts or 0)
+    assert float(rest.watts or 0) == pytest.approx(LOGIC_W + REST_W, rel=0.01)
     check_figures(found)
     assert outcome.out.startswith("SPC-1/E-like, unaudited: /dev/")
 
@@ -163,7 +187,7 @@ def test_a_whole_test_has_the_power_of_its_loads(call: Spekctl, disk: str, tmp_p
 
 
 EMERALD = (
-    *("--write", "--prefill", "0", "--conditioning", "500ms", "--warm-up", "200ms", "--time", "2s"),
+    *("--write", "--prefill", "0", "--conditioning", "500ms", "--warm-up", "500ms", "--time", "3s"),
     *("--idle-time", "1s", "--search-time", "500ms", "--depths", "2,4", "--data", "zero", *QUIET),
     *("--max-response", "2s", "--max-window-response", "5s"),
 )
@@ -176,9 +200,10 @@ def emerald(call: Spekctl, disk: str, folder: Path, *more: str) -> EmeraldReport
     return found
 
 
-def test_phases_have_their_work_per_watt(call: Spekctl, disk: str, tmp_path: Path) -> None:
-    with Board(disk):
-        found = emerald(call, disk, tmp_path / "t", "--phases", "hot-band,random-read,ready-idle")
+def test_phases_have_their_work_per_watt(
+    call: Spekctl, disk: str, board: Board, tmp_path: Path
+) -> None:
+    found = emerald(call, disk, tmp_path / "t", "--phases", "hot-band,random-read,ready-idle")
     assert found.complete and found.verdict == "complete"
     phases = {one.name: one for one in found.phases}
     for name in ("hot-band", "random-read"):
@@ -187,10 +212,10 @@ def test_phases_have_their_work_per_watt(call: Spekctl, disk: str, tmp_path: Pat
         assert one.value.fraction == Fraction(one.work) / Fraction(one.watts)
         expected = LOGIC_W + REST_W + JOULES_PER_IO * float(one.work)
         assert float(one.watts) == pytest.approx(expected, rel=0.1)
-    idle = phases["ready-idle"]
-    assert idle.value is not None
+    rest = phases["ready-idle"]
+    assert rest.value is not None
     gigabytes = (1 << 30) / 1e9
-    assert float(idle.value.text) == pytest.approx(gigabytes / (LOGIC_W + REST_W), abs=0.005)
+    assert float(rest.value.text) == pytest.approx(gigabytes / (LOGIC_W + REST_W), abs=0.005)
     kept = json.loads((tmp_path / "t" / str(phases["hot-band"].result_file)).read_text())
     assert [one["pattern"] for one in kept["config"]["streams"]].count("hotband") == 4
     assert len(kept["config"]["streams"]) == 13
