@@ -30,7 +30,7 @@ from lib.u6_scenarios import (
     test_wrong_replies_are_refused_and_asked_for_again,
 )
 from lib.u6_usbip import VHCI, Plug
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.power import Feed, PowerLink
 
@@ -83,9 +83,9 @@ def length_ns(feed: Feed) -> int:
     return min(rail.last_ns for rail in feed.rails) - max(rail.first_ns for rail in feed.rails)
 
 
-# What passes over an emulated machine's USB may all be late by tens of ms, which nobody can tell
-# from arrivals: so rails that swing less, for which that makes less than .5 %.
-STEADIER = [replace(rail, swing_a=rail.swing_a / 5) for rail in energy.RAILS]
+# What passes over an emulated machine's USB may all be late by a tenth of a second, which nobody
+# can tell from arrivals: so rails that swing less, for which that makes less than .5 %.
+STEADIER = [replace(rail, swing_a=rail.swing_a / 25) for rail in energy.RAILS]
 
 
 def since_last_start_ns(device: Device, feed: Feed) -> int:
@@ -113,7 +113,7 @@ def test_the_prober_has_the_joules_and_the_gap(bench: Bench, tmp_path: Path) -> 
         # However long it took to find the device again.
         feed = until(link, lambda feed: since_last_start_ns(device, feed) > 3 * SECOND)
         daq.terminate()
-        assert daq.wait(60) == 0
+        assert daq.wait(LONG_S) == 0
         last = min(rail.last_ns for rail in feed.rails)
 
         dice = random.Random(4)
@@ -134,7 +134,11 @@ def test_the_prober_has_the_joules_and_the_gap(bench: Bench, tmp_path: Path) -> 
                 assert abs(one.energy_fj / 1e15 - expected) <= 0.005 * expected + step
                 assert abs(one.energy_fj - other.energy_fj) <= 0.005 * one.energy_fj
         before, after = device.streams
-        gap = after.started_ns - before.time_of(before.taken - 1, device.ppm)
+        # Not less than what the device took nothing in; more by what it had not got rid of, which
+        # was less than what had come.
+        least = after.started_ns - before.time_of(before.taken - 1, device.ppm)
+        most = after.started_ns - gone
+        slack = 4 * energy.packet_ns(bench.interval_ns)
         for use in link.energy([(first, last)], feed.id):
             assert use.uses[0].known_ns + use.uses[0].gap_ns == last - first
-            assert abs(use.uses[0].gap_ns - gap) <= 4 * energy.packet_ns(bench.interval_ns)
+            assert least - slack <= use.uses[0].gap_ns <= most + slack
