@@ -141,12 +141,12 @@ def test_nothing_is_lost_while_the_prober_is_away(link: PowerLink, tmp_path: Pat
         link.close()
         guest_prober.unload()
         away_ns = time.monotonic_ns()
-        time.sleep(3)
-        assert daq.process.poll() is None, daq.said.read_text()
+        time.sleep(3)  # that much is to be kept
+        daq.until_said("samples wait for the prober")
         guest_prober.load()
         back_ns = time.monotonic_ns()
         with PowerLink() as again:
-            feed = daq.until("sim", 2)
+            feed = daq.reach("sim", back_ns + SECOND)
             (rail,) = feed.rails
             assert rail.first_ns < away_ns + SECOND, "what was measured meanwhile was kept"
             assert rail.gaps == 0
@@ -154,7 +154,6 @@ def test_nothing_is_lost_while_the_prober_is_away(link: PowerLink, tmp_path: Pat
             (use,) = again.energy(intervals, feed.id)
             assert_energy(use, intervals)
         said = daq.end()
-    assert "samples wait for the prober" in said
     assert "the prober is there; the feed 'sim' is open" in said
 
 
@@ -163,27 +162,29 @@ def test_it_can_wait_for_the_prober(tmp_path: Path) -> None:
     code, said = refused(*SIM)
     assert (code, said) == (5, "spek-daq: the prober is not loaded; load spek_prober.ko\n")
     with running(tmp_path, *SIM, "--wait") as daq:
-        eventually(lambda: "waiting for the prober" in daq.said.read_text(), "it does not wait")
+        daq.until_said("waiting for the prober")
         guest_prober.load()
         daq.feed("sim")
         daq.end()
 
 
 def test_a_full_queue_is_a_gap(link: PowerLink, tmp_path: Path) -> None:
-    with running(
-        tmp_path, *SIM, "-o", "clock=host", "--queue", "2048", "-r", rails(tmp_path, "const:1000")
-    ) as daq:
+    settings = ["-s", "sim", "-i", "1ms", "-o", "clock=host", "--queue", "2048"]
+    with running(tmp_path, *settings, "-r", rails(tmp_path, "const:1000")) as daq:
         daq.feed("sim")
         link.close()
         guest_prober.unload()
-        time.sleep(6)
+        time.sleep(6)  # the queue holds two seconds
         guest_prober.load()
-        feed = daq.until("sim", 1)
+        daq.until("sim", 1)
         daq.end()
+    with PowerLink() as again:
+        (feed,) = again.feeds()
     (rail,) = feed.rails
-    assert rail.gaps == 1
+    # One, or some if what was late by more than the queue has room for came while it emptied.
+    assert rail.gaps >= 1
     assert rail.gap_ns > 100 * MS
-    assert feed.lost >= rail.gap_ns // (2 * MS) - 1
+    assert feed.lost >= rail.gap_ns // MS - rail.gaps
 
 
 def test_a_killed_daq_leaves_what_it_brought(link: PowerLink, tmp_path: Path) -> None:

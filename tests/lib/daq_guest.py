@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from lib.daq_build import guest_program
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.power import Feed, PowerLink
 
@@ -48,17 +48,28 @@ class Daq:
 
     def until(self, name: str, seconds: float) -> Feed:
         """Its feed, when that has come so much further than it is now, or than its beginning."""
-        end_ns = self.feed(name).watermark_ns + int(seconds * SECOND)
+        return self.reach(name, self.feed(name).watermark_ns + int(seconds * SECOND))
+
+    def reach(self, name: str, end_ns: int) -> Feed:
+        """Its feed, when that has come so far."""
         found: Feed = eventually(
             lambda: (now := self.feed(name)).watermark_ns >= end_ns and now,
             f"the feed {name} does not go on",
         )
         return found
 
+    def until_said(self, words: str) -> None:
+        """It has said so, and goes on."""
+        eventually(
+            lambda: words in self.said.read_text() or self.process.poll() is not None,
+            f"it does not say: {words}",
+        )
+        assert self.process.poll() is None, self.said.read_text()
+
     def end(self, number: signal.Signals = signal.SIGTERM) -> str:
         """End it; what it has said."""
         self.process.send_signal(number)
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=LONG_S)
         expected = 0 if number is signal.SIGTERM else -number
         assert code == expected, self.said.read_text()
         return self.said.read_text()
@@ -79,7 +90,7 @@ def running(folder: Path, *arguments: str) -> Iterator[Daq]:
 def refused(*arguments: str, prefix: tuple[str, ...] = ()) -> tuple[int, str]:
     """(exit code, what it said) of a spek-daq that ends by itself."""
     command = [*prefix, str(guest_program()), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONG_S)
     return done.returncode, done.stderr
 
 
