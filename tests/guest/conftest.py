@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from lib.guest_disks import emulated, settle
 from lib.guest_modules import is_loaded, references, unload_soon
-from lib.guest_netlink import DISK_MIB, MIB, SECOND, remove
+from lib.guest_netlink import DISK_MIB, MIB, remove
 from lib.netlink_raw import Socket
 from lib.waiting import eventually
 
@@ -138,15 +138,10 @@ def spekctl() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture(scope="module")
 def disks(spek_module: Path) -> Iterator[list[str]]:
-    """Three null_blk disks of 64 MiB for the whole file; the third takes 2 s for each I/O."""
+    """Two null_blk disks of 64 MiB for the whole file."""
     before = set(guest_side.CONFIGFS.glob("nullb*")) if guest_side.CONFIGFS.exists() else set()
-    slow = {"irqmode": "2", "completion_nsec": str(2 * SECOND)}
-    nodes = [
-        guest_side.make_disk(
-            {"bytes": DISK_MIB * MIB, "block_size": 512, "options": options, "kind": "null_blk"}
-        )
-        for options in ({}, {}, slow)
-    ]
+    disk = {"bytes": DISK_MIB * MIB, "block_size": 512, "options": {}, "kind": "null_blk"}
+    nodes = [guest_side.make_disk(disk) for _ in range(2)]
     yield nodes
     for item in set(guest_side.CONFIGFS.glob("nullb*")) - before:
         (item / "power").write_text("0")

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from lib.guest_disks import (
     disk_of_kind,
+    held_disk,
     make_null,
     null_disk,
     remove_null,
@@ -291,7 +292,8 @@ def test_a_detached_run_outlives_its_controller(module: None) -> None:
 
 def test_stop_returns_while_the_device_works(module: None) -> None:
     with (
-        null_disk(irqmode=2, completion_nsec=2 * SECOND, hw_queue_depth=256) as node,
+        null_disk() as below,
+        held_disk(below) as (node, answer),
         Controller() as controller,
     ):
         run = controller.run_new(busy(node))
@@ -300,6 +302,7 @@ def test_stop_returns_while_the_device_works(module: None) -> None:
         controller.run_stop(run)
         info = controller.run_get(run)
         assert info.state in (RunState.RUNNING, RunState.DRAINING)
+        answer()
         done = controller.wait_done(run)
         assert (done.reason, done.outstanding) == (Reason.STOPPED, 0)
         controller.run_delete(run)

@@ -11,10 +11,11 @@ import socket
 import struct
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.guest_disks import held_disk
+from lib.guest_modules import references
 from lib.guest_netlink import (
     DISK_MIB,
     MIB,
@@ -108,6 +109,11 @@ def test_defaults(nl: Socket, disks: list[str]) -> None:
 # Dumps ---------------------------------------------------------------------------
 
 
+def intervals(nl: Socket, run: int) -> int:
+    """How many a run has been through."""
+    return int(nl.ask(Cmd.RUN_GET, id=run).values[0]["intervals"])
+
+
 def histograms(answer: Answer) -> dict[tuple[int, int, Metric], list[dict[str, Any]]]:
     found: dict[tuple[int, int, Metric], list[dict[str, Any]]] = {}
     for values in answer.values:
@@ -128,7 +134,8 @@ def test_a_statistics_dump_agrees_with_itself_while_the_run_goes_on(
     with Socket(spek, recv_bytes=8192) as slow:  # several reads for each dump
         assert comes_true(lambda: len(slow.dump(Cmd.STATS_GET, run=run).values) >= 4 * len(Metric))
         for _ in range(5):
-            time.sleep(0.15)
+            before = intervals(nl, run)
+            assert comes_true(lambda before=before: intervals(nl, run) > before + 1)
             answer = slow.dump(Cmd.STATS_GET, run=run)
             assert not answer.interrupted
             counters = {
@@ -155,7 +162,7 @@ def test_intervals_are_read_from_a_number_on(nl: Socket, disks: list[str]) -> No
     interval_ns = 2 * 10**7
     run = new(nl, disks[0], interval_ns=interval_ns)
     nl.ask(Cmd.RUN_START, id=run)
-    assert comes_true(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["intervals"] >= 8)
+    assert comes_true(lambda: intervals(nl, run) >= 8)
 
     rows = nl.dump(Cmd.INTERVAL_GET, run=run).values
     late = nl.dump(Cmd.INTERVAL_GET, run=run, since=5).values
@@ -177,17 +184,18 @@ def test_intervals_are_read_from_a_number_on(nl: Socket, disks: list[str]) -> No
 
 def test_intervals_end_where_they_were_at_the_first_call(nl: Socket, disks: list[str]) -> None:
     """A reader slower than the run must not read for ever."""
-    run = new(nl, disks[0], interval_ns=10**6)
+    # Short for a reader that takes its time, and long enough for none to be overwritten.
+    run = new(nl, disks[0], interval_ns=4 * 10**6)
     nl.ask(Cmd.RUN_START, id=run)
-    assert comes_true(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["intervals"] >= 50)
+    assert comes_true(lambda: intervals(nl, run) >= 200)
     request = nl.request_bytes(Cmd.INTERVAL_GET, {"run": run}, NLM_F_REQUEST | NLM_F_DUMP)
     answer = Answer()
     with Socket(spek, recv_bytes=4096) as slow:
-        before = nl.ask(Cmd.RUN_GET, id=run).values[0]["intervals"]
+        before = intervals(nl, run)
         slow.sock.send(request)
-        first = nl.ask(Cmd.RUN_GET, id=run).values[0]["intervals"]
+        first = intervals(nl, run)
         while not slow.receive(Cmd.INTERVAL_GET, request, answer):
-            time.sleep(0.02)
+            time.sleep(0.1)
     assert before <= len(answer.messages) <= first
 
 
@@ -247,7 +255,7 @@ def test_a_dump_that_nobody_reads_to_the_end_holds_nothing(nl: Socket, disks: li
     """Its socket is closed in the middle; the fixture unloads the module later."""
     run = new(nl, disks[0], interval_ns=10**6)
     nl.ask(Cmd.RUN_START, id=run)
-    time.sleep(0.2)
+    assert comes_true(lambda: intervals(nl, run) >= 50)
     for cmd, values in (
         (Cmd.OP_GET, {"run": run, "worker": 0, "count": 100_000}),
         (Cmd.STATS_GET, {"run": run}),
@@ -259,7 +267,7 @@ def test_a_dump_that_nobody_reads_to_the_end_holds_nothing(nl: Socket, disks: li
             reader.sock.send(request)
             reader.buffer()
     remove(nl, run)
-    assert comes_true(lambda: Path("/sys/module/spek/refcnt").read_text().strip() == "0")
+    assert comes_true(lambda: references("spek") == 0)
 
 
 def test_a_dump_of_runs_says_when_the_set_changed(nl: Socket, null_blk: Callable[..., str]) -> None:
@@ -319,15 +327,21 @@ def test_a_run_dies_with_its_owner(nl: Socket, disks: list[str], start: bool) ->
 
 
 def test_the_end_of_an_owner_does_not_wait_for_the_device(nl: Socket, disks: list[str]) -> None:
-    child, run = child_makes(disks[2], start=True)
-    assert comes_true(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["outstanding"] == 4)
+    with held_disk(disks[0]) as (node, answer):
+        child, run = child_makes(node, start=True)
+        assert comes_true(lambda: outstanding(nl, run) == 4)
 
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
-    # It takes 2 s for each I/O: those of the run are still under way.
-    assert nl.ask(Cmd.RUN_GET, id=run).values[0]["outstanding"] > 0
-    assert comes_true(lambda: is_gone(nl, run))
+        assert outstanding(nl, run) == 4
+        answer()
+        assert comes_true(lambda: is_gone(nl, run))
+
+
+def outstanding(nl: Socket, run: int) -> int:
+    """I/Os that are under way."""
+    return int(nl.ask(Cmd.RUN_GET, id=run).values[0]["outstanding"])
 
 
 def test_a_detached_run_outlives_its_owner(nl: Socket, disks: list[str]) -> None:
@@ -365,17 +379,19 @@ def test_closing_the_socket_is_enough(nl: Socket, disks: list[str]) -> None:
 
 
 def test_stop_does_not_wait_for_the_device(nl: Socket, disks: list[str]) -> None:
-    run = new(nl, disks[2])
-    nl.ask(Cmd.RUN_START, id=run)
-    assert comes_true(lambda: nl.ask(Cmd.RUN_GET, id=run).values[0]["outstanding"] == 4)
+    with held_disk(disks[0]) as (node, answer):
+        run = new(nl, node)
+        nl.ask(Cmd.RUN_START, id=run)
+        assert comes_true(lambda: outstanding(nl, run) == 4)
 
-    nl.ask(Cmd.RUN_STOP, id=run)
+        nl.ask(Cmd.RUN_STOP, id=run)
 
-    # Accepted is not ended: the device has 2 s to go.
-    assert state(nl, run) in (RunState.RUNNING, RunState.DRAINING)
-    nl.ask(Cmd.RUN_STOP, id=run)  # a second one is harmless
-    assert refused(lambda: nl.ask(Cmd.RUN_DEL, id=run)).errno == errno.EBUSY
-    assert comes_true(lambda: state(nl, run) == RunState.DONE)
+        # Accepted is not ended.
+        assert state(nl, run) in (RunState.RUNNING, RunState.DRAINING)
+        nl.ask(Cmd.RUN_STOP, id=run)  # a second one is harmless
+        assert refused(lambda: nl.ask(Cmd.RUN_DEL, id=run)).errno == errno.EBUSY
+        answer()
+        assert comes_true(lambda: state(nl, run) == RunState.DONE)
     (info,) = nl.ask(Cmd.RUN_GET, id=run).values
     assert info["reason"] == Reason.STOPPED and info["outstanding"] == 0
 

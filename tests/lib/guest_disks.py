@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lib.guest_modules import unload_soon
@@ -45,6 +45,23 @@ def mapped_disk(name: str, table: str) -> Iterator[str]:
     finally:
         settle()
         _dmsetup("remove", "--noudevsync", "--retry", name)
+
+
+@contextlib.contextmanager
+def held_disk(below: str) -> Iterator[tuple[str, Callable[[], None]]]:
+    """A disk on @below that answers nothing until the function is called; gives its device node and
+    the function."""
+    sectors = Path("/sys/class/block", Path(below).name, "size").read_text().strip()
+
+    def answer() -> None:
+        _dmsetup("resume", "--noudevsync", "spek-held")
+
+    with mapped_disk("spek-held", f"0 {sectors} linear {below} 0") as node:
+        _dmsetup("suspend", "--noudevsync", "--noflush", "--nolockfs", "spek-held")
+        try:
+            yield node, answer
+        finally:
+            answer()
 
 
 def _dmsetup(*words: str, stdin: str = "") -> str:
