@@ -58,7 +58,7 @@ def test_service_time_is_the_devices_at_any_depth(
     queue in it would be 8 ms at depth 256, where this guest issues an I/O every 30 us.
     """
     config = one_stream(
-        slow_disk, depth=depth, backend=backend, count=max(200, 12 * depth), batch=1
+        slow_disk, depth=depth, backend=backend, count=max(1000, 12 * depth), batch=1
     )
 
     service = controller.complete(config).times(Metric.SERVICE)
@@ -111,7 +111,8 @@ def test_overload_shows_in_response_and_backlog_not_in_service(
     began_ns = outcome.info.measure_ns
     assert rows[0].read.response_p50_ns < (rows[0].end_ns - began_ns) * (1 + 1 / 64)
     assert rows[-1].read.response_p50_ns > 0.8 * (rows[-1].start_ns - began_ns) * (1 - 1 / 64)
-    assert outcome.times(Metric.RESPONSE).max_ns > 0.7 * 6 * interval_ns
+    largest_ns = outcome.times(Metric.RESPONSE).max_ns
+    assert largest_ns > 0.8 * (rows[-1].start_ns - began_ns)
 
 
 def with_rows(controller: Controller, config: RunConfig) -> tuple[Outcome, list[IntervalRow]]:
@@ -133,10 +134,12 @@ def assert_arrivals_are_accounted_for(config: RunConfig, outcome: Outcome) -> in
 
 def assert_followed(config: RunConfig, outcome: Outcome, rate: int) -> None:
     """All that arrived was issued; but if a worker was not let run when the phase ended, what then
-    found no slot was not, and the oldest that did find one shows how long that was."""
+    found no slot was not, and the oldest that did find one shows how long that was: as long as it
+    takes to offer what fills all slots, less what it takes to fill them, which is less than half
+    of that for who can follow at all."""
     if outcome.info.backlog:
         all_slots_ns = config.max_outstanding * SECOND // rate
-        assert outcome.times(Metric.SLIP).max_ns > 0.8 * all_slots_ns
+        assert outcome.times(Metric.SLIP).max_ns > 0.5 * all_slots_ns
 
 
 # ---- open loop ----
@@ -280,13 +283,13 @@ def test_issues_follow_the_schedule(controller: Controller, fast_disk: str, law:
         "constant": ResolvedArrival("main", "constant", rate_milli=400_000),
         "burst": ResolvedArrival("main", "burst", burst_length=4, burst_interval_ns=10 * MS),
     }[law]
-    config = one_stream(fast_disk, arrival=arrival, time_ns=2 * SECOND, max_outstanding=64)
+    config = one_stream(fast_disk, arrival=arrival, time_ns=4 * SECOND, max_outstanding=64)
 
     issues = traced_run(controller, fast_disk, config)
 
     late = issues.lateness()
     if law != "poisson":
-        assert len(late) + issues.backlog == 800
+        assert len(late) + issues.backlog == 1600
     # The trace's clock is cut to 1 us.
     assert -1 < min(late) < 1000
     half = len(late) // 2

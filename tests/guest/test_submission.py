@@ -35,8 +35,8 @@ def counts() -> Iterator[RequestCounts]:
 
 @pytest.fixture
 def slow_disk() -> Iterator[str]:
-    """Completes by a timer, after 200 us."""
-    with null_disk(irqmode=2, completion_nsec=200_000) as node:
+    """Completes by a timer, after 1 ms: whoever wants to sleep before that gets to it."""
+    with null_disk(irqmode=2, completion_nsec=MS) as node:
         yield node
 
 
@@ -82,16 +82,19 @@ def ticks_ms(node: str) -> int:
 def test_a_tag_that_waited_is_not_time_of_the_disk(controller: Controller, slow_disk: str) -> None:
     """The disk's own statistics must not count the time before an I/O was issued."""
     (queue_of(slow_disk) / "scheduler").write_text("none")
-    before = ticks_ms(slow_disk)
-    outcome = controller.complete(
-        one_stream(slow_disk, backend="mq", depth=64, batch=64, count=4000)
-    )
-    service_ms = outcome.times(Metric.SERVICE).sum_ns / MS
-    disk_ms = ticks_ms(slow_disk) - before
+    count, more_ms = 400, []
+    for _ in range(10):
+        before = ticks_ms(slow_disk)
+        config = one_stream(slow_disk, backend="mq", depth=64, batch=64, count=count)
+        service_ms = controller.complete(config).times(Metric.SERVICE).sum_ns / MS
+        disk_ms = ticks_ms(slow_disk) - before
+        assert disk_ms >= count
+        more_ms.append(disk_ms - service_ms)
     # The block layer reads the clock for its statistics after the bio has ended, that is after
-    # spek: some hundred nanoseconds in an emulated guest. A tag of a batch waits for half of the
-    # batch to be submitted: some hundred microseconds.
-    assert 4000 * 0.2 <= disk_ms <= service_ms + 4000 * 0.01
+    # spek: some hundred nanoseconds in an emulated guest, and much more for one whose CPU is taken
+    # away in between; so the least of some runs counts. A tag of a batch waits for half of the
+    # batch to be submitted, in every run: some hundred microseconds.
+    assert min(more_ms) <= count * 0.01
 
 
 # ---- waiting ----
