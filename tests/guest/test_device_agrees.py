@@ -205,7 +205,7 @@ def test_refused_requests_are_counted_apart(controller: Controller, counts: Requ
     So there, and only there, the disk's number of I/Os is that of the sent ones plus the refused
     ones; sectors are counted when they are done. What reaches the driver is what was sent.
     """
-    with scsi_disk(ndelay=500_000) as node:
+    with scsi_disk(ndelay=5_000_000) as node:
         (sysfs(node) / "device/queue_depth").write_text("4")
         config = one_stream(
             node, read_ppm=500_000, depth=32, workers=2, backend="mq", count=400, align_bytes=512
@@ -261,6 +261,7 @@ def partitioned(request: pytest.FixtureRequest) -> Iterator[tuple[str, str, int]
     with disk_of_kind(request.param, 512) as node:
         partition(node, 1, 64, 2000)
         yield node, partition(node, 2, 2064, 4096), 2064
+        settle()
         for number in (1, 2):
             subprocess.run(["delpart", node, str(number)], check=True)
         settle()

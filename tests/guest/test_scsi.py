@@ -102,6 +102,8 @@ def test_commands_are_those_of_the_operations(controller: Controller, bs: int) -
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_commands_are_outstanding_at_once(controller: Controller, workers: int) -> None:
     with scsi_disk(ndelay=20_000_000, max_queue=128) as node:
+        # Longer than it takes a slow machine to send so many; probing is done with.
+        guest_scsi.set_parameter("ndelay", SECOND // 2)
         busy = sysfs(node) / "device/device_busy"
         (sysfs(node) / "device/queue_depth").write_text("128")
         config = one_stream(node, depth=128, workers=workers, backend="scsi", time_ns=3600 * SECOND)
@@ -115,7 +117,7 @@ def test_many_commands_are_outstanding_at_once(controller: Controller, workers: 
 
 
 def test_what_the_device_has_no_room_for_is_sent_again(controller: Controller) -> None:
-    with scsi_disk(ndelay=500_000) as node:
+    with scsi_disk(ndelay=5_000_000) as node:
         (sysfs(node) / "device/queue_depth").write_text("4")
         config = one_stream(
             node, read_ppm=500_000, depth=32, workers=2, backend="scsi", count=400, align_bytes=512
@@ -155,6 +157,7 @@ def test_partition_gets_what_is_meant_for_it(controller: Controller) -> None:
             node, sizes=[(512, 1), (8 * KIB, 1)], read_ppm=500_000, backend="scsi", count=100
         )
         outcome, commands, (sent,) = run_and_trace(controller, config, node, disk)
+        settle()
         subprocess.run(["delpart", disk, "1"], check=True)
 
     assert_completed(outcome)

@@ -105,6 +105,7 @@ def raid0(stack: ExitStack, one: str, other: str) -> Stack:
     run("mdadm", "--build", node, "--level=0", f"--chunk={CHUNK // KIB}", "--raid-devices=2",
         one, other)  # fmt: skip
     stack.callback(run, "mdadm", "--stop", node)
+    stack.callback(settle)
     eventually(lambda: Path(node).exists(), f"{node} did not appear")
     settle()
     return Stack("raid0", node, (one, other), CHUNK, lambda at: at // CHUNK % 2)
