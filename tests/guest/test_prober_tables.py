@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.guest_disks import settle
 from lib.guest_modules import unload_soon
 from lib.guest_power import MS, SECOND
 from lib.guest_prober import fresh_module
@@ -102,6 +103,7 @@ def test_disk_is_what_sysfs_says(null_blk: Callable[..., str]) -> None:
             ["dd", "if=/dev/zero", f"of={node}", "bs=4k", "count=30", "oflag=direct"],
             check=True, capture_output=True,
         )  # fmt: skip
+        settle()  # what was written, udev reads
         prober.stop(probe)
         after = entity_row(prober, probe, "disk")[name]
         stat = [int(word) for word in Path(f"/sys/block/{name}/stat").read_text().split()]

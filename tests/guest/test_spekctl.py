@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 from lib.guest_modules import is_loaded, unload_soon
 from lib.guest_spekctl import in_process
+from lib.waiting import LONG_S, eventually
 
 from spekctl import cli, client, result, run, workload
 from spekctl.errors import ExitCode
@@ -366,17 +367,11 @@ def background(*arguments: str, **options: Any) -> Iterator[subprocess.Popen[str
 
 def wait_running() -> int:
     """Until there is a run that measures; its number."""
-    kernel = client.connect()
-    try:
-        end = time.monotonic() + 120
-        while time.monotonic() < end:
-            for info in kernel.runs():
-                if info.intervals:
-                    return info.id
-            time.sleep(0.1)
-        raise AssertionError("no run is under way")
-    finally:
-        kernel.close()
+    with contextlib.closing(client.connect()) as kernel:
+        found = eventually(
+            lambda: [info.id for info in kernel.runs() if info.intervals], "no run is under way"
+        )
+    return int(found[0])
 
 
 @pytest.mark.parametrize(
@@ -390,7 +385,7 @@ def test_a_signal_ends_the_run_in_order(
     with background("run", *arguments, "--interval", "200ms") as process:
         wait_running()
         process.send_signal(signum)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=LONG_S)
     found = Outcome(process.returncode, out, err)
     assert found.code == code
     assert found.json["outcome"]["reason"] == "stopped"
@@ -405,10 +400,7 @@ def test_a_killed_controller_leaves_nothing(call: Call, null_blk: Callable[..., 
         wait_running()
         process.kill()
         process.wait()
-    end = time.monotonic() + 20
-    while (left := call("status", "--json").json) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert left == []
+    eventually(lambda: call("status", "--json").json == [], "the run is still there")
     arguments = ("--device", node, "--count", "50", "--no-prober", *QUIET)
     assert call("run", "random-read-4k", *arguments).code == ExitCode.OK
 
@@ -458,13 +450,13 @@ def test_a_detached_run_is_seen_watched_and_stopped(
 def test_a_terminal_shows_the_live_view(call: Call, null_blk: Callable[..., str]) -> None:
     ours, theirs = pty.openpty()
     arguments = ("run", "random-read-4k", "--rate", "500", "--device", null_blk(size_mb=64))
-    with background(*arguments, "--time", "3s", stdout=None, stderr=theirs) as process:
+    with background(*arguments, "--time", "6s", stdout=None, stderr=theirs) as process:
         os.close(theirs)
         seen = b""
         with contextlib.suppress(OSError):  # EIO: the other end was closed
             while data := os.read(ours, 65536):
                 seen += data
-        assert process.wait(timeout=60) == ExitCode.OK
+        assert process.wait(timeout=LONG_S) == ExitCode.OK
     os.close(ours)
     text = seen.decode()
     for wanted in ("random-read-4k on /dev/", "measure", "left", "IOPS", "response p50", "queue"):

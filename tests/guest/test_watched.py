@@ -17,6 +17,7 @@ import pytest
 from lib import guest_modules
 from lib.guest_inside import TROUBLE, Messages, is_ours, races_of_others
 from lib.guest_leaks import Leaks
+from lib.waiting import comes_true
 
 FAULTS = Path("/sys/kernel/debug/spek_rig")
 
@@ -41,12 +42,18 @@ def rig() -> Iterator[Path]:
     guest_modules.unload_soon("spek_rig")
 
 
-def messages_of(rig: Path, fault: str) -> list[str]:
-    messages = Messages()
+def messages_of(rig: Path, fault: str, end: str) -> list[str]:
+    """What the kernel says of a fault, at least up to the end of this."""
+    messages, lines = Messages(), list[str]()
     messages.mark(f"{fault} on purpose")
     rig.write_text(fault)
-    time.sleep(0.5)
-    return messages.read()
+
+    def is_said() -> bool:
+        lines.extend(messages.read())
+        return bool(re.search(end, "\n".join(lines), re.DOTALL))
+
+    comes_true(is_said)
+    return lines
 
 
 @pytest.mark.debug_kernel_only("debug")
@@ -78,7 +85,7 @@ def test_leaks_are_found_and_whose_they_are(rig: Path) -> None:
 @pytest.mark.debug_kernel_only("debug")
 @pytest.mark.parametrize("fault", list(REPORTS))
 def test_a_fault_is_found(rig: Path, fault: str) -> None:
-    lines = messages_of(rig, fault)
+    lines = messages_of(rig, fault, REPORTS[fault])
 
     told = [line for line in lines if re.search(REPORTS[fault], line)]
     assert told, lines
@@ -89,7 +96,7 @@ def test_a_fault_is_found(rig: Path, fault: str) -> None:
 def test_a_race_is_found(rig: Path) -> None:
     Path("/sys/kernel/debug/kcsan").write_text("on")
 
-    lines = messages_of(rig, "race")
+    lines = messages_of(rig, "race", "BUG: KCSAN: data-race in race.*Reported by Kernel")
 
     heads = [at for at, line in enumerate(lines) if "BUG: KCSAN: data-race in race" in line]
     assert heads, lines
