@@ -106,8 +106,12 @@ static uint32_t known(struct fuzz_state *state, int kind)
 
 void fuzz_remember(struct fuzz_shared *shared, int kind, uint32_t number)
 {
-	uint32_t at = atomic_fetch_add(&shared->nr_known[kind], 1);
+	uint32_t at;
 
+	for (at = 0; at < MAX_KNOWN; at++)
+		if (atomic_load(&shared->known[kind][at]) == number)
+			return;
+	at = atomic_fetch_add(&shared->nr_known[kind], 1);
 	atomic_store(&shared->known[kind][at % MAX_KNOWN], number);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Answers: whole, of the types that the spec names, refused with an errno that it documents and
- * with a sentence. What an answer says of new runs, probes and feeds is remembered.
+ * with a sentence. The numbers of runs, probes and feeds in answers are remembered.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -83,23 +83,40 @@ static const char *check_attrs(const struct fuzz_family *family, const struct fu
 	return NULL;
 }
 
+/* Return: kind of the number "id" in the attributes of @op, -1 if they have none. */
+static int kind_of(int family, const struct fuzz_op *op)
+{
+	static const char *const sets[] = { "run", "probe", "feed" };
+	int kind;
+
+	for (kind = 0; op->set >= 0 && kind < 3; kind++)
+		if (!strcmp(fuzz_families[family].sets[op->set].name, sets[kind]))
+			return kind;
+	return -1;
+}
+
+/* Whatever tells of a run, probe or feed: the answer to who made it may never have been read. */
 static void remember(struct fuzz_shared *shared, int family, const struct fuzz_op *op,
 		     const uint8_t *bytes, size_t length)
 {
-	int kind = family == 0 ? 0 : !strcmp(op->name, "probe-start") ? 1 : 2;
+	int kind = kind_of(family, op);
 	const struct fuzz_attr *attr;
 	struct nlattr head;
 	uint32_t number;
+	size_t whole;
 
-	if (length < NLA_HDRLEN + 4 ||
-	    (strcmp(op->name, "run-new") && strcmp(op->name, "probe-start") &&
-	     strcmp(op->name, "feed-open")))
-		return;
-	memcpy(&head, bytes, sizeof(head));
-	memcpy(&number, bytes + NLA_HDRLEN, 4);
-	attr = fuzz_find(&fuzz_families[family], op->set, head.nla_type);
-	if (attr && !strcmp(attr->name, "id"))
-		fuzz_remember(shared, kind, number);
+	for (; kind >= 0 && length >= NLA_HDRLEN + 4; bytes += whole, length -= whole) {
+		memcpy(&head, bytes, sizeof(head));
+		attr = fuzz_find(&fuzz_families[family], op->set, head.nla_type & NLA_TYPE_MASK);
+		if (!strcmp(attr->name, "id")) {
+			memcpy(&number, bytes + NLA_HDRLEN, 4);
+			fuzz_remember(shared, kind, number);
+			return;
+		}
+		whole = NLA_ALIGN(head.nla_len);
+		if (whole > length)
+			return;
+	}
 }
 
 static const char *check_family(struct fuzz_state *state, int family, const uint8_t *bytes,

@@ -140,7 +140,7 @@ struct fuzz_shared {
 	uint32_t minor[MAX_DISKS];
 	size_t nr_disks;
 	uint32_t protected_minor;	/* no run may write to this one */
-	/* numbers that the kernel has given: runs, probes, feeds */
+	/* numbers that the kernel has told: runs, probes, feeds */
 	_Atomic uint32_t known[3][MAX_KNOWN];
 	atomic_uint nr_known[3];
 	atomic_bool failed;
@@ -192,12 +192,11 @@ size_t fuzz_write(const struct node *list, uint8_t *to, size_t room);
 
 /**
  * fuzz_check() - whether a datagram is what the specs say that answers are
- * @portid: of the socket, for what is remembered
  * Return: NULL, or what is wrong.
  */
 const char *fuzz_check(struct fuzz_state *state, const uint8_t *bytes, size_t length);
 
-/** fuzz_remember() - a number that the kernel has given (kind 0 run, 1 probe, 2 feed). */
+/** fuzz_remember() - a number that the kernel has told, once (kind 0 run, 1 probe, 2 feed). */
 void fuzz_remember(struct fuzz_shared *shared, int kind, uint32_t number);
 
 /** fuzz_thread() - make and send @messages; a thread's work. */
