@@ -27,6 +27,7 @@ from pathlib import Path
 
 from spekctl.errors import SpekError
 from spekctl.vm.cache import cache_dir, locked
+from spekctl.vm.kernels import RETRIES
 
 FRAGMENTS = Path(__file__).resolve().parents[1] / "debug"
 VARIANTS = ("kasan", "kcsan")
@@ -88,7 +89,7 @@ def find(variant: str) -> Path:
         wanted = ingredients(variant)
         found = _cached(home, wanted)
         if not found and wanted.version is None:
-            _run(["apt-get", "update", "-q"], Path("/"), "apt-get update")
+            _run(["apt-get", "update", "-q", *RETRIES], Path("/"), "apt-get update")
             wanted = ingredients(variant)
             if wanted.version is None:
                 raise SpekError(f"a debug kernel is built from {SOURCE}, which apt doesn't know")
@@ -188,7 +189,7 @@ def _identity() -> list[str]:
 
 
 def _unpack(scratch: Path, wanted: Ingredients) -> Path:
-    download = ["apt-get", "download", "-q", f"{SOURCE}={wanted.version}"]
+    download = ["apt-get", "download", "-q", *RETRIES, f"{SOURCE}={wanted.version}"]
     _run(download, scratch, f"downloading {SOURCE}")
     (deb,) = scratch.glob("*.deb")
     _run(["dpkg-deb", "-x", str(deb), "deb"], scratch, f"unpacking {deb.name}")

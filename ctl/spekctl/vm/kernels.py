@@ -21,6 +21,9 @@ from pathlib import Path
 from spekctl.errors import SpekError, UsageError
 from spekctl.vm.cache import cache_dir, locked
 
+# Of one file that the archive is slow to give.
+RETRIES = ("-o", "Acquire::Retries=3")
+
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
@@ -208,7 +211,7 @@ def fetch_kernel(wanted: str | None) -> Kernel:
         if not kernel_or_none and os.geteuid() == 0:
             # Package lists are missing, or so old that what they name is gone.
             print("spekctl: updating apt's package lists", file=sys.stderr, flush=True)
-            _run(["apt-get", "update", "-q"], cwd=Path("/"), what="apt-get update")
+            _run(["apt-get", "update", "-q", *RETRIES], cwd=Path("/"), what="apt-get update")
             kernel_or_none = _fetch_newest(wanted, last_try=True)
         if kernel_or_none:
             return kernel_or_none
@@ -243,7 +246,8 @@ def _unpack(release: str, packages: list[str]) -> Kernel:
         debs, tree = Path(scratch, "debs"), Path(scratch, "tree")
         debs.mkdir()
         tree.mkdir()
-        _run(["apt-get", "download", "-q", *packages], cwd=debs, what="downloading the kernel")
+        fetch = ["apt-get", "download", "-q", *RETRIES, *packages]
+        _run(fetch, cwd=debs, what="downloading the kernel")
         for deb in sorted(debs.glob("*.deb")):
             _run(["dpkg-deb", "-x", str(deb), str(tree)], cwd=debs, what=f"unpacking {deb.name}")
             deb.unlink()
