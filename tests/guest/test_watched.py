@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 from lib import guest_modules
-from lib.guest_inside import TROUBLE, Messages, is_ours, races_of_others
+from lib.guest_inside import TROUBLE, Messages, is_ours
 from lib.guest_leaks import Leaks
+from lib.guest_races import races_of_others
 from lib.waiting import comes_true
 
 FAULTS = Path("/sys/kernel/debug/spek_rig")
@@ -94,8 +95,6 @@ def test_a_fault_is_found(rig: Path, fault: str) -> None:
 
 @pytest.mark.debug_kernel_only("kcsan")
 def test_a_race_is_found(rig: Path) -> None:
-    Path("/sys/kernel/debug/kcsan").write_text("on")
-
     lines = messages_of(rig, "race", "BUG: KCSAN: data-race in race.*Reported by Kernel")
 
     heads = [at for at, line in enumerate(lines) if "BUG: KCSAN: data-race in race" in line]

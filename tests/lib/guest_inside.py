@@ -8,7 +8,6 @@ names the test that was running. The kernel's messages are part of every test's 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import os
 import re
@@ -21,6 +20,7 @@ import pytest
 from lib import guest_kernels
 from lib.guest_kernels import guest_kernel
 from lib.guest_leaks import Leak, Leaks
+from lib.guest_races import HEAD, races_of_others
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
@@ -32,8 +32,6 @@ TROUBLE = re.compile(
     r"sleeping function called|refcount_t|list_(add|del) corruption|unable to handle"
 )
 
-
-KCSAN_END = "=" * 60
 OURS = re.compile(r"\[spek\w*\]")
 # A function of a module that is gone: then its leaks are found.
 UNLOADED = re.compile(r"\] 0xffffffff[0-9a-f]{8}$", re.MULTILINE)
@@ -65,26 +63,13 @@ class Messages:
             lines.append(record.partition(";")[2].partition("\n")[0])
 
 
-def races_of_others(lines: list[str]) -> set[int]:
-    """Indices of the heads of KCSAN reports in which no function of ours occurs.
-
-    The kernel has races of its own, and each is one that it lives with.
-    """
-    found = set()
-    for at, line in enumerate(lines):
-        if "BUG: KCSAN" in line:
-            report = itertools.takewhile(lambda text: not text.startswith(KCSAN_END), lines[at:])
-            if not any(OURS.search(text) for text in report):
-                found.add(at)
-    return found
-
-
 def is_ours(leak: Leak) -> bool:
     """True if one of our modules has made it: the kernel has leaks of its own."""
     return bool(OURS.search(leak.text) or UNLOADED.search(leak.text))
 
 
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+KCSAN = Path("/sys/kernel/debug/kcsan")
 
 
 class Reporter:
@@ -100,6 +85,8 @@ class Reporter:
         # khugepaged fills the holes of our own memory at any time: tests of leaks would see that.
         with contextlib.suppress(FileNotFoundError):
             HUGE_PAGES.write_text("never")
+        if KCSAN.exists():
+            KCSAN.write_text("on")
 
     def write(self, event: str, **fields: Any) -> None:
         json.dump({"event": event, **fields}, self.results)
@@ -159,7 +146,7 @@ class Reporter:
         """Fail the test if the kernel has complained since the last look."""
         allowed = [mark.args[0] for mark in item.iter_markers("allow_kernel_messages")]
         fresh = self.messages.read()
-        if any("BUG: KCSAN" in line for line in fresh):
+        if any(HEAD in line for line in fresh):
             time.sleep(0.5)  # it may still be being printed
             fresh += self.messages.read()
         self.log += fresh
