@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """On the host: each test in tests/guest is an item for each kernel, run by a pytest in a guest.
 
-One guest is booted for each kernel, with all the selected tests of that kernel. Reports arrive
-one by one and are passed on as if the test had run here. A guest that dies or hangs fails the
-test it was running; the rest goes on in a fresh one.
+One guest is booted for each kernel, with all the selected tests of that kernel, one guest after
+the other: two would take each other's processors. Reports arrive one by one and are passed on as
+if the test had run here. A guest that dies or hangs fails the test it was running; the rest goes
+on in a fresh one.
+
+A guest leaves about half of two processors alone. So the first one is booted before the tests that
+run here, which, like the building of debug kernels, have only what it leaves.
 """
 
 from __future__ import annotations
@@ -52,12 +56,22 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
 
+def yield_processors() -> None:
+    """From now on this process, and what it starts, runs when nobody else wants to."""
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def take_processors() -> None:
+    """Be as every other process again, which takes rights."""
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
 def start_building(variant: str) -> subprocess.Popen[bytes]:
     """Have a debug kernel made, unless there is one; who needs it waits for the lock."""
 
     def lowly() -> None:
         die_with(parent)
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        yield_processors()
 
     parent = os.getpid()
     folder = ROOT / "out" / "tests"
@@ -197,6 +211,11 @@ class Guest:
             parts += lines[-OBITUARY_LINES:]
         return "\n".join(parts)
 
+    def boot_ahead(self) -> None:
+        """Boot before the first result is asked for; who asks learns of what went wrong."""
+        with contextlib.suppress(GuestDied):
+            self.boot_or_give_up()
+
     def boot_or_give_up(self) -> None:
         """Boot; a kernel that can't be had is not tried again."""
         try:
@@ -276,28 +295,37 @@ class GuestRunner:
         items.sort(key=lambda item: kernel_of(item) or "")
 
     def pytest_runtestloop(self, session: pytest.Session) -> None:
-        """Before the first test: debug kernels are built while others run, with what these leave of
-        the processors."""
+        """Before the first test: start what goes on while others run."""
         if session.config.option.collectonly:
             return
-        kernels = {kernel_of(item) for item in session.items}
+        kernels = [kernel_of(item) for item in session.items]
         wanted = [variant for label, variant in DEBUG_KERNELS.items() if label in kernels]
         self.builders += [start_building(variant) for variant in wanted]
+        first = next((kernel for kernel in kernels if kernel), None)
+        if first and first != kernels[0] and first not in DEBUG_KERNELS and not os.geteuid():
+            self.guest_for(first, session).boot_ahead()
+            yield_processors()
+
+    def guest_for(self, kernel: str, session: pytest.Session) -> Guest:
+        """The guest of a kernel, the only one that runs."""
+        if kernel not in self.guests:
+            self.stop_all()
+            mine = [item for item in session.items if kernel_of(item) == kernel]
+            self.guests[kernel] = Guest(kernel, mine, self.config)
+        return self.guests[kernel]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
         kernel = kernel_of(item)
         if kernel is None:
             return None
-        if kernel not in self.guests:
-            self.stop_all()
-            mine = [other for other in item.session.items if kernel_of(other) == kernel]
-            self.guests[kernel] = Guest(kernel, mine, self.config)
+        if not os.geteuid():
+            take_processors()
+        guest = self.guest_for(kernel, item.session)
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         try:
-            reports = self.guests[kernel].results_of(item.nodeid)
+            reports = guest.results_of(item.nodeid)
         except GuestDied as death:
-            guest = self.guests[kernel]
             reports = [*guest.take_reports(len(guest.events)), failure(item, str(death))]
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
