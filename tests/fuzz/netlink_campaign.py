@@ -36,6 +36,7 @@ from spekctl.gen.spek_prober import Cmd as ProberCmd
 from spekctl.gen.spek_prober import ProbeState
 
 DISK_MIB = 16
+ROUND = 50_000  # messages that the program sends at once; who waits for more is told of each round
 MODULES = ("spek", "spek_prober")
 LEAKS = Path("/sys/kernel/debug/kmemleak")
 
@@ -158,7 +159,7 @@ def stream() -> dict[str, Any]:
 
 
 def send(made: Disks, messages: int, seed: int, nr_threads: int) -> dict[str, Any]:
-    """Run the program. Return: its counts."""
+    """Run the program once. Return: its counts."""
     command = [str(netlink_build.program()), str(messages), str(seed), str(nr_threads)]
     # The workers of the runs that messages start are many, and busy.
     command = ["nice", "-n", "-20", *command, *made.numbers()]
@@ -166,6 +167,15 @@ def send(made: Disks, messages: int, seed: int, nr_threads: int) -> dict[str, An
     _require(done.returncode == 0, f"exit code {done.returncode}\n{done.stderr}\n{done.stdout}")
     counts: dict[str, Any] = json.loads(done.stdout)
     return counts
+
+
+def add(total: dict[str, Any], counts: dict[str, Any]) -> None:
+    """Add counts, and those in them, to @total."""
+    for name, number in counts.items():
+        if isinstance(number, dict):
+            add(total.setdefault(name, {}), number)
+        else:
+            total[name] = total.get(name, 0) + number
 
 
 def leaks() -> str:
@@ -225,7 +235,12 @@ def send_and_check(made: Disks, messages: int, seed: int, nr_threads: int) -> di
     clean_up()
     before = slab_objects()
     started = time.monotonic()
-    counts = send(made, messages, seed, nr_threads)
+    counts: dict[str, Any] = {}
+    for sent in range(0, messages, ROUND):
+        add(counts, send(made, min(ROUND, messages - sent), seed + sent, nr_threads))
+        if messages > ROUND:
+            seconds = time.monotonic() - started
+            print(f"{counts['sent']} of {messages} messages, {seconds:.0f} s", flush=True)
     counts["seconds"] = round(time.monotonic() - started, 1)
     clean_up()
     check_it_works(made.free)
