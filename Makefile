@@ -93,13 +93,15 @@ deps-kernel:
 fuzz: deps ## look for inputs that break decoders and parsers; ARGS="--time 3600 daq_csv", --list
 	@PYTHONPATH=tests $(PYTHON) -m fuzz $(ARGS)
 
-# A kernel is as in tests: 6.1, or LABEL=/built/tree.
+# A kernel is as in tests: 6.1, debug, or LABEL=/built/tree.
 KERNEL ?= 6.1
+kernel-of-guest = $(if $(filter debug,$(KERNEL)),\
+	"$$(PYTHONPATH=tests $(PYTHON) -m lib.debug_kernel kasan)",$(lastword $(subst =, ,$(KERNEL))))
 MESSAGES ?= 1000000
 SEED ?= 1
 fuzz-netlink: deps ## send MESSAGES=1000000 wrong and right requests to the modules in a guest of KERNEL=6.1
 	@PYTHONPATH=tests $(PYTHON) -c 'from fuzz import netlink_build; netlink_build.program()'
-	@.venv/bin/spekctl vm --kernel $(KERNEL) --memory 2G --no-load --exec -- \
+	@.venv/bin/spekctl vm --kernel $(kernel-of-guest) --memory 2G --no-load --exec -- \
 		env PYTHONPATH=tests $(PYTHON) -m fuzz.netlink_campaign $(MESSAGES) $(SEED)
 
 # Long versions of what make test does once.
