@@ -39,7 +39,7 @@ __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOT_LIMIT_S = 400  # until the first test starts, building the modules included
-INNER_LIMIT_S = 300  # for one test, by pytest-timeout inside
+INNER_LIMIT_S = 600  # for one test, by pytest-timeout inside: what only a hang reaches
 GRACE_S = 120  # more, after which the guest is ended from outside
 PASSED_ON = ("SPEK_FAULT_TIMES", "SPEK_SOAK_IOS")  # into the guest: how long campaigns are
 LIBC = ctypes.CDLL(None)
