@@ -24,6 +24,8 @@ from lib.waiting import eventually
 from spekctl.gen.spek_prober import FeedState
 from spekctl.power import Feed, PowerLink, RailUse
 
+pytestmark = pytest.mark.user_space
+
 LOW_W, HIGH_W, PERIOD_NS = 2, 4, 400 * MS
 WAVE = "triangle:2000:4000:400"
 SIM = ("-s", "sim", "-i", "2ms")

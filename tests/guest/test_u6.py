@@ -45,6 +45,8 @@ __all__ = [
     "test_wrong_replies_are_refused_and_asked_for_again",
 ]
 
+pytestmark = pytest.mark.user_space
+
 SECOND = 1_000_000_000
 # Collected on the host, this compiles; in the guest they are there.
 READER, SPEK_DAQ = u6_build.reader(), u6_build.spek_daq()
