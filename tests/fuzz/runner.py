@@ -86,6 +86,12 @@ def fixed_addresses() -> list[str]:
     return [] if allowed.returncode else command
 
 
+def memory_folder() -> str | None:
+    """Where files that last for one input cost least."""
+    folder = "/dev/shm"
+    return folder if os.access(folder, os.W_OK) else None
+
+
 def start(
     name: str,
     words: Sequence[str],
@@ -108,10 +114,16 @@ def start(
     # A program that we start inherits the highest memory use of this one, which libFuzzer would
     # take for its own; a child of timeout's begins at nothing.
     limited = ["timeout", "--foreground", "--kill-after=10", str(limit_s)]
-    done = subprocess.run(
-        [*limited, *fixed_addresses(), *command], env={**environment, **mine}, cwd=KEPT,
-        capture_output=True, text=True, errors="replace", check=False,
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="spek-fuzz-", dir=memory_folder()) as folder:
+        done = subprocess.run(
+            [*limited, *fixed_addresses(), *command],
+            env={**environment, **mine, "FUZZ_FOLDER": folder},
+            cwd=KEPT,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
     output = done.stdout + done.stderr
     if done.returncode == TIMED_OUT:
         output += f"\n{name} took more than {limit_s} s\n"

@@ -8,21 +8,18 @@ UsageError.
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from spekctl.errors import SpekError, UsageError
 
 Target = Callable[[bytes], None]
-_MEMORY = "/dev/shm"
-_FOLDER = tempfile.TemporaryDirectory(
-    prefix="spek-fuzz-", dir=_MEMORY if Path(_MEMORY).is_dir() else None
-)
 
 
 def _file(data: bytes, name: str) -> Path:
-    path = Path(_FOLDER.name, name)
+    # Who started the process removes it: libFuzzer ends without Python's doing.
+    path = Path(os.environ["FUZZ_FOLDER"], name)
     path.write_bytes(data)
     return path
 
