@@ -10,6 +10,7 @@ import pytest
 # Labels of kernels that are ours: built from the distribution's source, with checks.
 DEBUG_KERNELS = {"debug": "kasan", "kcsan": "kcsan"}
 STOCK_KERNELS = ("6.1", "6.12")  # the oldest and the newest that we support
+DEBUG_VERSION = "6.1"  # of the debug kernels
 KERNELS = (*STOCK_KERNELS, "debug")  # unless --kernels says otherwise
 GUEST_TESTS = Path(__file__).resolve().parents[1] / "guest"
 FIXTURE = "guest_kernel"
@@ -25,14 +26,19 @@ def runs_on(kernel: str, kernels: list[str], definition: pytest.Function) -> boo
 
     What a test marked user_space looks at is no kernel's business: the first will do.
     Debug kernels are five times as slow, so they run what is marked debug_kernel; a test marked
-    debug_kernel_only("debug") needs that one.
+    debug_kernel_only("debug") needs that one. What they run need not run on the kernel of the
+    same version that checks nothing, too.
     """
     only = definition.get_closest_marker("debug_kernel_only")
     if only:
         return kernel in only.args
     if kernel != kernels[0] and definition.get_closest_marker("user_space"):
         return False
-    return kernel not in DEBUG_KERNELS or bool(definition.get_closest_marker("debug_kernel"))
+    checked = definition.get_closest_marker("debug_kernel") is not None
+    if kernel in DEBUG_KERNELS:
+        return checked
+    has_debug_kernel = any(one in DEBUG_KERNELS for one in kernels)
+    return not (checked and has_debug_kernel and kernel == DEBUG_VERSION)
 
 
 def parametrize(metafunc: pytest.Metafunc, kernels: list[str]) -> None:

@@ -56,6 +56,38 @@ def test_each_debug_kernel_has_a_variant() -> None:
     assert set(guest_kernels.DEBUG_KERNELS.values()) == set(debug_kernel.VARIANTS)
 
 
+class Marked:
+    """A test with these marks."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def get_closest_marker(self, name: str) -> pytest.MarkDecorator | None:
+        found: pytest.MarkDecorator = getattr(pytest.mark, name)("debug")
+        return found if name in self.names else None
+
+
+@pytest.mark.parametrize(
+    ("marks", "kernels", "wanted"),
+    [
+        ((), "6.1 6.12 debug", "6.1 6.12"),
+        (("user_space",), "6.1 6.12 debug", "6.1"),
+        (("debug_kernel",), "6.1 6.12 debug", "6.12 debug"),
+        (("debug_kernel",), "6.1 6.12", "6.1 6.12"),
+        (("debug_kernel",), "6.1", "6.1"),
+        (("debug_kernel",), "6.1 kcsan", "kcsan"),
+        (("debug_kernel_only",), "6.1 6.12 debug kcsan", "debug"),
+    ],
+)
+def test_which_kernels_a_test_runs_on(marks: tuple[str, ...], kernels: str, wanted: str) -> None:
+    given, test = kernels.split(), Marked(*marks)
+
+    found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]  # type: ignore[arg-type]
+
+    assert found == wanted.split()
+    assert debug_kernel.SOURCE.endswith(guest_kernels.DEBUG_VERSION)
+
+
 # ---- the cache ----
 
 
