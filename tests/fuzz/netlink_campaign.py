@@ -56,7 +56,9 @@ class Disks:
     def __init__(self) -> None:
         self.made = [make_null(DISK_MIB, memory_backed=1) for _ in range(3)]
         self.free, self.protected, self.held = (node for node, _item in self.made)
-        for number, node in enumerate((self.protected, self.held)):
+        # The free one, too: null_blk allocates what describes a page when it is written first, and
+        # that is not to be taken for what messages leave behind.
+        for number, (node, _item) in enumerate(self.made):
             Path(node).write_bytes(bytes([0xA5 + number, *range(255)]) * (DISK_MIB << 12))
         self.holder = os.open(self.held, os.O_RDONLY | os.O_EXCL)
         self.sums = self.checksums()
