@@ -29,6 +29,8 @@ from lib.waiting import LONG_S, eventually
 from spekctl import cli, client, result, run, workload
 from spekctl.errors import ExitCode
 
+pytestmark = pytest.mark.user_space
+
 MIB = 1 << 20
 QUIET = ("--progress", "none")
 READERS = {"burst", "random-read-4k", "sequential-read-128k"}
@@ -251,7 +253,6 @@ def test_no_module_is_said(null_blk: Callable[..., str], capfd: pytest.CaptureFi
             subprocess.run(["insmod", path], check=True)
 
 
-@pytest.mark.user_space
 def test_no_permission_is_said(call: Call, null_blk: Callable[..., str]) -> None:
     command = ["setpriv", "--bounding-set", "-sys_admin", sys.executable, "-m", "spekctl"]
     done = subprocess.run(
@@ -265,7 +266,6 @@ def test_no_permission_is_said(call: Call, null_blk: Callable[..., str]) -> None
     assert done.stdout == ""
 
 
-@pytest.mark.user_space
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -334,7 +334,6 @@ def test_data_is_only_overwritten_if_the_device_is_named(
     assert Path(node).read_bytes()[:MIB] != head
 
 
-@pytest.mark.user_space
 def test_a_link_to_a_device_is_followed_and_shown(
     call: Call, null_blk: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -446,7 +445,6 @@ def test_a_detached_run_is_seen_watched_and_stopped(
     assert call("status").sentence == "no runs"
 
 
-@pytest.mark.user_space
 def test_a_terminal_shows_the_live_view(call: Call, null_blk: Callable[..., str]) -> None:
     ours, theirs = pty.openpty()
     arguments = ("run", "random-read-4k", "--rate", "500", "--device", null_blk(size_mb=64))
