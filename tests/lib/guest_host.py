@@ -7,7 +7,7 @@ if the test had run here. A guest that dies or hangs fails the test it was runni
 on in a fresh one.
 
 A guest leaves about half of two processors alone. So the first one is booted before the tests that
-run here, which, like the building of debug kernels, have only what it leaves.
+run here, which, like the building of what later guests need, have only what it leaves.
 """
 
 from __future__ import annotations
@@ -26,14 +26,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib import debug_kernel, debug_modules, guest_kernels
-from lib.corrupt_build import build_corrupt
+from lib import guest_kernels
+from lib.guest_ahead import prepare
 from lib.guest_kernels import DEBUG_KERNELS, guest_kernel
 
 from spekctl.errors import SpekError
 from spekctl.vm.bytecode import compile_ahead
-from spekctl.vm.kernels import find_kernel
-from spekctl.vm.modules import build_modules
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
 
@@ -66,8 +64,8 @@ def take_processors() -> None:
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
-def start_building(variant: str) -> subprocess.Popen[bytes]:
-    """Have a debug kernel made, unless there is one; who needs it waits for the lock."""
+def start_preparing(kernels: list[str]) -> subprocess.Popen[bytes]:
+    """Have made what guests with @kernels need; who needs it before waits for the cache's locks."""
 
     def lowly() -> None:
         die_with(parent)
@@ -76,9 +74,9 @@ def start_building(variant: str) -> subprocess.Popen[bytes]:
     parent = os.getpid()
     folder = ROOT / "out" / "tests"
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / f"{variant}-kernel.log", "wb") as log:
+    with open(folder / "ahead.log", "wb") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "lib.debug_kernel", variant],
+            [sys.executable, "-m", "lib.guest_ahead", *kernels],
             env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -97,7 +95,6 @@ class Guest:
 
     def __init__(self, kernel: str, items: list[pytest.Item], config: pytest.Config) -> None:
         self.kernel = kernel
-        self.source = wanted_kernels(config)[kernel]
         self.pending = [item.nodeid for item in items]
         self.config = config
         self.limit_s: int = config.getoption("--guest-limit")
@@ -114,7 +111,8 @@ class Guest:
 
     def boot(self) -> None:
         compile_ahead(Path(__file__).parent)
-        prepared = self.prepare_debug_kernel() if self.kernel in DEBUG_KERNELS else {}
+        # Here, where it does not count as booting.
+        prepared = prepare(f"{self.kernel}={wanted_kernels(self.config)[self.kernel]}")
         self.boots += 1
         self.results = self.folder / f"results-{self.boots}.jsonl"
         self.output = self.folder / f"output-{self.boots}.log"
@@ -133,17 +131,17 @@ class Guest:
             "SPEK_GUEST_KERNEL": self.kernel,
             "SPEK_RESULTS": str(self.results),
             "SPEK_WANTED": str(wanted),
-            **prepared,
+            "SPEK_CORRUPT": str(prepared.corrupt),
             # Only what the tests need: each plugin costs a second under TCG.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
         }
-        if any("test_verify" in nodeid for nodeid in self.pending):
-            environment["SPEK_CORRUPT"] = str(build_corrupt(find_kernel(self.source)))
+        if prepared.test_modules:
+            environment["SPEK_TEST_MODULES"] = str(prepared.test_modules)
         inside = ["env", *(f"{name}={value}" for name, value in environment.items())]
         inside += [sys.executable, "-m", "pytest", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
         inside += [f"--timeout={self.limit_s}", "-q", f"--rootdir={ROOT}", *files]
-        command = [sys.executable, "-m", "spekctl", "vm", "--kernel", self.source, *disks]
+        command = [sys.executable, "-m", "spekctl", "vm", "--kernel", prepared.source, *disks]
         command += ["--memory", "2G", "--no-load", "--exec", "--console", str(self.console)]
         with open(self.output, "wb") as log:
             self.process = subprocess.Popen(
@@ -156,15 +154,6 @@ class Guest:
                 preexec_fn=functools.partial(die_with, os.getpid()),
             )
         self.deadline = time.monotonic() + BOOT_LIMIT_S * (2 if self.kernel in DEBUG_KERNELS else 1)
-
-    def prepare_debug_kernel(self) -> dict[str, str]:
-        """Have it and the modules for tests in it built. Return: the guest's environment."""
-        folder = debug_kernel.find(DEBUG_KERNELS[self.kernel])
-        kernel = find_kernel(str(folder))
-        modules = debug_modules.build(kernel)
-        build_modules(kernel)  # here, where it does not count as booting
-        self.source = str(folder)
-        return {"SPEK_TEST_MODULES": str(modules)}
 
     def stop(self, hung: bool = False) -> None:
         """End the guest now. One that @hung says where it stood, at the end of its console."""
@@ -281,7 +270,7 @@ class GuestRunner:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.guests: dict[str, Guest] = {}
-        self.builders: list[subprocess.Popen[bytes]] = []
+        self.preparing: subprocess.Popen[bytes] | None = None
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -298,13 +287,14 @@ class GuestRunner:
         """Before the first test: start what goes on while others run."""
         if session.config.option.collectonly:
             return
-        kernels = [kernel_of(item) for item in session.items]
-        wanted = [variant for label, variant in DEBUG_KERNELS.items() if label in kernels]
-        self.builders += [start_building(variant) for variant in wanted]
-        first = next((kernel for kernel in kernels if kernel), None)
-        if first and first != kernels[0] and first not in DEBUG_KERNELS and not os.geteuid():
-            self.guest_for(first, session).boot_ahead()
+        kernels = list(dict.fromkeys(kernel_of(item) for item in session.items))
+        wanted = [kernel for kernel in kernels if kernel]
+        if wanted and None in kernels and wanted[0] not in DEBUG_KERNELS and not os.geteuid():
+            self.guest_for(wanted[0], session).boot_ahead()
             yield_processors()
+        if wanted:
+            words = [f"{kernel}={wanted_kernels(self.config)[kernel]}" for kernel in wanted]
+            self.preparing = start_preparing(words)
 
     def guest_for(self, kernel: str, session: pytest.Session) -> Guest:
         """The guest of a kernel, the only one that runs."""
@@ -334,10 +324,10 @@ class GuestRunner:
 
     def pytest_sessionfinish(self) -> None:
         self.stop_all()
-        for builder in self.builders:
+        if self.preparing:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(builder.pid, signal.SIGKILL)
-            builder.wait()
+                os.killpg(self.preparing.pid, signal.SIGKILL)
+            self.preparing.wait()
 
     def stop_all(self) -> None:
         for guest in self.guests.values():
