@@ -238,6 +238,11 @@ class Guest:
         self.process = None
         if not self.started:
             self.failed_boots += 1
+            # No test has run and nothing of ours was loaded: the emulator stands still, rarely,
+            # when the kernel changes its own code. It is told of at the end.
+            if self.failed_boots < BOOTS_THAT_MAY_FAIL and not self.broken:
+                self.pending.insert(0, nodeid)
+                return self.results_of(nodeid)
         if self.running == nodeid:
             why = "the guest hung in this test" if hung else "the guest died in this test"
         elif not self.started:
@@ -334,7 +339,14 @@ class GuestRunner:
             guest.stop()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """What tests have counted (record_property "count"), for each kernel."""
+        """Guests that did not come up at once, and what tests have counted (record_property
+        "count"), for each kernel."""
+        for guest in self.guests.values():
+            if guest.failed_boots:
+                terminalreporter.line(
+                    f"kernel {guest.kernel}: {guest.failed_boots} guest(s) did not get as far as "
+                    f"the first test: {guest.folder}/console-*.log"
+                )
         reports = [one for found in terminalreporter.stats.values() for one in found]
         lines = [
             f"{Path(report.nodeid.partition('::')[0]).stem} {kernel_in(report.nodeid)} {text}"
