@@ -562,7 +562,7 @@ def test_cpus_cycle_while_probes_come_and_go(prober: Prober) -> None:
         try:
             for _ in range(6):
                 probe = prober.start(MS)
-                wait_rows(prober, 5)  # each waits for a CPU to come or go
+                time.sleep(0.1)
                 prober.stop(probe)
                 rows, _ = prober.rows(probe)
                 check_monotonic(rows)
