@@ -571,6 +571,8 @@ def test_cpus_cycle_while_probes_come_and_go(prober: Prober) -> None:
 
 
 def cycle_cpu1_forever(say: Callable[[str], object]) -> None:
+    """Without the pauses nobody else who waits for CPUs to stay would have a turn."""
     while True:
-        CPU1.write_text("0")
-        CPU1.write_text("1")
+        for state in "01":
+            CPU1.write_text(state)
+            time.sleep(0.05)
