@@ -21,7 +21,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ PORTS = Path("/dev/virtio-ports")
 TTY = "/dev/hvc0"
 CONFIGFS = Path("/sys/kernel/config/nullb")
 WAIT_S = 60.0
+CPUS = Path("/sys/devices/system/cpu")
 TRACEFS = Path("/sys/kernel/tracing")
 RARE_EVENT = "events/module/module_request"
 PERF_EVENT_OPEN, PERF_FLAG_FD_CLOEXEC = 298, 8  # x86-64
@@ -103,20 +104,35 @@ def hold_scheduler() -> None:
     QEMU's emulated CPUs are not up to that: once in some thousand times one of them runs into the
     breakpoint that stood there a moment ago, when the kernel no longer knows of it. Then it dies
     (Oops: int3 in __schedule, whose code is whole again) or stands still. With one of each that is
-    there all the time there is no first and no last.
+    there all the time there is no first and no last; while these come no other CPU runs.
     """
     import ctypes
 
     event = (PERF_TYPE_SOFTWARE, PERF_ATTR_SIZE, PERF_COUNT_SW_CONTEXT_SWITCHES)
     attributes = struct.pack("=IIQ7Q", *event, *[0] * 7)
-    # Of this thread, on any CPU, in no group; where the kernel has none there is nothing to hold.
-    ctypes.CDLL(None).syscall(PERF_EVENT_OPEN, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)
     if not (TRACEFS / "instances").is_dir():
         call("mount", "-t", "tracefs", "nodev", str(TRACEFS), check=False)
     held = TRACEFS / "instances/spek-held"
-    with contextlib.suppress(OSError):
+    with one_cpu(), contextlib.suppress(OSError):
+        # Of this thread, on any CPU, in no group; where the kernel has none there is nothing to
+        # hold.
+        ctypes.CDLL(None).syscall(PERF_EVENT_OPEN, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)
         held.mkdir()
         (held / RARE_EVENT / "enable").write_text("1")
+
+
+@contextlib.contextmanager
+def one_cpu() -> Iterator[None]:
+    """Switch off all CPUs but the first, which can't be; one that is not let go stays on."""
+    others = sorted(CPUS.glob("cpu[1-9]*/online"))
+    try:
+        for other in others:
+            with contextlib.suppress(OSError):
+                other.write_text("0")
+        yield
+    finally:
+        for other in others:
+            other.write_text("1")
 
 
 def make_tmp(tmp: Path) -> None:
@@ -159,13 +175,25 @@ def call(*command: str, check: bool = True) -> str:
 
 
 def make_disk(disk: dict[str, Any]) -> str:
-    """Make or find a disk of the plan. Return its device node."""
+    """Make or find a disk of the plan, and let udev look at it. Return its device node."""
+    node = find_disk(disk)
+    call("udevadm", "settle", check=False)
+    return node
+
+
+def find_disk(disk: dict[str, Any]) -> str:
+    """Make or find a disk of the plan. Return its device node, which is there."""
     maker = {"null_blk": make_null_blk, "scsi_debug": make_scsi_debug}.get(disk["kind"])
     name = maker(disk) if maker else find_by_serial(disk)
     node = f"/dev/{name}"
     wait_for(lambda: os.path.exists(node), f"{node} did not appear")
-    call("udevadm", "settle", check=False)
     return node
+
+
+def load(module: str) -> None:
+    """Load a module of the kernel, if it is neither loaded nor built in."""
+    if not Path("/sys/module", module).is_dir():
+        call("modprobe", module, check=False)
 
 
 def wait_for(condition: Callable[[], Any], failure: str) -> Any:
@@ -218,7 +246,7 @@ def make_scsi_debug(disk: dict[str, Any]) -> str:
         "sector_size": str(disk["block_size"]),
         **disk["options"],
     }
-    call("modprobe", "sd_mod", check=False)
+    load("sd_mod")
     call("modprobe", "scsi_debug", *(f"{name}={value}" for name, value in options.items()))
     pattern = "/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*"
     found: list[str] = wait_for(lambda: glob.glob(pattern), "no scsi_debug disk")
@@ -227,7 +255,7 @@ def make_scsi_debug(disk: dict[str, Any]) -> str:
 
 def find_by_serial(disk: dict[str, Any]) -> str:
     """An emulated disk, by the serial number that QEMU gave it."""
-    call("modprobe", {"nvme": "nvme", "virtio": "virtio_blk"}[disk["kind"]], check=False)
+    load({"nvme": "nvme", "virtio": "virtio_blk"}[disk["kind"]])
 
     def look() -> str:
         for path in glob.glob("/sys/block/*/serial") + glob.glob("/sys/block/*/device/serial"):
