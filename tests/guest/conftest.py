@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lib.guest_disks import emulated, settle
+from lib.guest_disks import emulated, make_disk, settle
 from lib.guest_modules import is_loaded, references, unload_soon
 from lib.guest_netlink import DISK_MIB, MIB, remove
 from lib.netlink_raw import Socket
@@ -70,7 +70,7 @@ def null_blk() -> Iterator[Callable[..., str]]:
         options = {name: str(value) for name, value in attributes.items()}
         disk = {"bytes": size_mb << 20, "block_size": bs, "options": options, "kind": "null_blk"}
         try:
-            return guest_side.make_disk(disk)
+            return make_disk(disk)
         finally:
             made.extend(set(guest_side.CONFIGFS.glob("nullb*")) - before)
 
@@ -88,7 +88,7 @@ def scsi_debug() -> Iterator[Callable[..., str]]:
     def make(size_mb: int = 256, bs: int = 512, **parameters: int) -> str:
         options = {name: str(value) for name, value in parameters.items()}
         disk = {"bytes": size_mb << 20, "block_size": bs, "options": options, "kind": "scsi_debug"}
-        return guest_side.make_disk(disk)
+        return make_disk(disk)
 
     yield make
     if is_loaded("scsi_debug"):
@@ -141,7 +141,7 @@ def disks(spek_module: Path) -> Iterator[list[str]]:
     """Two null_blk disks of 64 MiB for the whole file."""
     before = set(guest_side.CONFIGFS.glob("nullb*")) if guest_side.CONFIGFS.exists() else set()
     disk = {"bytes": DISK_MIB * MIB, "block_size": 512, "options": {}, "kind": "null_blk"}
-    nodes = [guest_side.make_disk(disk) for _ in range(2)]
+    nodes = [make_disk(disk) for _ in range(2)]
     yield nodes
     for item in set(guest_side.CONFIGFS.glob("nullb*")) - before:
         (item / "power").write_text("0")

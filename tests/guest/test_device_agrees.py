@@ -15,7 +15,15 @@ from pathlib import Path
 
 import pytest
 from lib.guest_agree import assert_streams_agree, run_and_compare, target_sums, watch
-from lib.guest_disks import disk_of_kind, emulated, null_disk, scsi_disk, settle
+from lib.guest_disks import (
+    add_partition,
+    delete_partition,
+    disk_of_kind,
+    emulated,
+    null_disk,
+    scsi_disk,
+    settle,
+)
 from lib.guest_drive import (
     Controller,
     assert_completed,
@@ -248,7 +256,7 @@ def test_scsi_is_not_refused_anything_by_default(
 
 def partition(node: str, number: int, start: int, sectors: int) -> str:
     """Tell the kernel of a partition, without writing a table."""
-    subprocess.run(["addpart", node, str(number), str(start), str(sectors)], check=True)
+    add_partition(node, number, start, sectors)
     settle()
     name = f"{node}p{number}" if node[-1].isdigit() else f"{node}{number}"
     eventually(lambda: Path(name).exists(), f"{name} did not appear")
@@ -263,7 +271,7 @@ def partitioned(request: pytest.FixtureRequest) -> Iterator[tuple[str, str, int]
         yield node, partition(node, 2, 2064, 4096), 2064
         settle()
         for number in (1, 2):
-            subprocess.run(["delpart", node, str(number)], check=True)
+            delete_partition(node, number)
         settle()
 
 

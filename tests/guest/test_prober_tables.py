@@ -123,7 +123,7 @@ def test_disk_that_goes_is_absent_and_its_driver_is_not_held() -> None:
         "no disk of scsi_debug",
     )  # fmt: skip
     name = model[0].name
-    subprocess.run(["udevadm", "settle"], check=False)
+    settle()
     with Prober() as prober:
         probe = prober.start(10 * MS)
         assert name in entity_row_soon(prober, probe, "disk")
@@ -133,7 +133,7 @@ def test_disk_that_goes_is_absent_and_its_driver_is_not_held() -> None:
         assert name not in entity_row(prober, probe, "disk")
         # the one that comes in its place is none of this probe's
         subprocess.run(["modprobe", "scsi_debug", "dev_size_mb=8"], check=True)
-        subprocess.run(["udevadm", "settle"], check=False)
+        settle()
         assert prober.info().rows
         prober.stop(probe)
         assert prober.rows(probe)[0]

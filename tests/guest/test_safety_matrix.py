@@ -19,7 +19,14 @@ from pathlib import Path
 import msgspec
 import pytest
 from lib import disk_images
-from lib.guest_disks import emulated, make_null, remove_null, settle
+from lib.guest_disks import (
+    add_partition,
+    delete_partition,
+    emulated,
+    make_null,
+    remove_null,
+    settle,
+)
 from lib.guest_drive import Controller, device_number, one_stream
 from lib.guest_holders import HOLDERS, WITHOUT_CLAIM, mounted, opened, tool
 from lib.guest_netlink import is_free
@@ -132,7 +139,7 @@ def test_the_disk_of_a_mounted_partition_and_the_reverse(
     """A partition is in use if its disk is; another partition would be free."""
     tool("mkfs.ext4", "-q", empty)
     # What the kernel is told of needs no table on the disk.
-    tool("addpart", empty, "1", "2048", "8192")
+    add_partition(empty, 1, 2048, 8192)
     part = f"{empty}p1"
     eventually(lambda: Path(part).exists(), f"{part} did not appear")
     settle()
@@ -147,7 +154,7 @@ def test_the_disk_of_a_mounted_partition_and_the_reverse(
             assert digest(empty) == before
     finally:
         settle()
-        tool("delpart", empty, "1")
+        delete_partition(empty, 1)
 
 
 def test_who_only_reads_is_not_in_the_way(empty: str, controller: Controller) -> None:

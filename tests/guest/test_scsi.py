@@ -18,6 +18,8 @@ import pytest
 from lib import guest_scsi
 from lib.guest_agree import chunk_bytes, target_sums
 from lib.guest_disks import (
+    add_partition,
+    delete_partition,
     disk_of_kind,
     mapped_disk,
     null_disk,
@@ -149,7 +151,7 @@ def test_what_a_busy_host_refuses_leaves_nothing_behind(
 
 def test_partition_gets_what_is_meant_for_it(controller: Controller) -> None:
     with scsi_disk(delay=0) as disk:
-        subprocess.run(["addpart", disk, "1", "2064", "4096"], check=True)
+        add_partition(disk, 1, 2064, 4096)
         node = f"{disk}1"
         eventually(lambda: Path(node).exists(), f"{node} did not appear")
         settle()
@@ -158,7 +160,7 @@ def test_partition_gets_what_is_meant_for_it(controller: Controller) -> None:
         )
         outcome, commands, (sent,) = run_and_trace(controller, config, node, disk)
         settle()
-        subprocess.run(["delpart", disk, "1"], check=True)
+        delete_partition(disk, 1)
 
     assert_completed(outcome)
     assert commands == [command_for(one, 512, start_sector=2064) for one in sent]

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.guest_disks import settle
 from lib.guest_modules import is_loaded, unload_soon
 from lib.guest_spekctl import in_process
 from lib.waiting import LONG_S, eventually
@@ -312,7 +313,7 @@ def test_data_is_only_overwritten_if_the_device_is_named(
 ) -> None:
     node = null_blk(size_mb=64, memory_backed=1)
     subprocess.run(["mkfs.ext4", "-q", "-L", "precious", node], check=True)
-    subprocess.run(["udevadm", "settle"], check=False)
+    settle()
     head = Path(node).read_bytes()[:MIB]
     arguments = ("run", "sequential-write-128k", "--device", node, "--count", "600", "--json")
     arguments += ("--data", "random", "--no-prober", *QUIET)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from lib import device_mapper
 from lib.guest_agree import Comparison, assert_streams_agree, run_and_compare, target_sums, watch
 from lib.guest_disks import emulated, mapped_disk, null_disk, settle
 from lib.guest_drive import Controller, Requests, Sent, cut, one_stream, operations_of, queue_of
@@ -75,27 +76,27 @@ class Stack:
         return found
 
 
-def run(*command: str, stdin: str = "") -> str:
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+def run(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
     return done.stdout.strip()
 
 
-def device_mapper(stack: ExitStack, name: str, table: str) -> str:
+def mapped(stack: ExitStack, name: str, table: str) -> str:
     return stack.enter_context(mapped_disk(name, table))
 
 
 def linear(stack: ExitStack, one: str, other: str) -> Stack:
     first, second = SEGMENT // 512, 64 * MIB // 512
     table = f"0 {first} linear {one} 2048\n{first} {second} linear {other} 4096\n"
-    node = device_mapper(stack, "spek-linear", table)
+    node = mapped(stack, "spek-linear", table)
     return Stack("linear", node, (one, other), SEGMENT, lambda at: int(at >= SEGMENT))
 
 
 def striped(stack: ExitStack, one: str, other: str) -> Stack:
     sectors, chunk = 256 * MIB // 512, CHUNK // 512
     table = f"0 {sectors} striped 2 {chunk} {one} 0 {other} 0\n"
-    node = device_mapper(stack, "spek-striped", table)
+    node = mapped(stack, "spek-striped", table)
     return Stack("striped", node, (one, other), CHUNK, lambda at: at // CHUNK % 2)
 
 
@@ -261,14 +262,14 @@ def test_striped_targets_each_count_exactly(
 @pytest.mark.debug_kernel_only("debug")  # the distribution has no dm-dust
 def test_exactly_the_reads_of_bad_blocks_fail(controller: Controller) -> None:
     """dm-dust: what is read of a bad block is an error, until a write has cured the block."""
-    block, bad = 4 * KIB, set(range(1, 256, 20))  # each costs a second to make
+    block, bad = 4 * KIB, set(range(1, 256, 20))
     subprocess.run(["modprobe", "dm-dust"], check=True)
     with ExitStack() as stack:
         disk = stack.enter_context(null_disk(size_mb=1))
-        node = device_mapper(stack, "spek-dust", f"0 {MIB // 512} dust {disk} 0 {block}\n")
+        node = mapped(stack, "spek-dust", f"0 {MIB // 512} dust {disk} 0 {block}\n")
         for number in bad:
-            run("dmsetup", "message", "spek-dust", "0", "addbadblock", str(number))
-        run("dmsetup", "message", "spek-dust", "0", "enable")
+            device_mapper.message("spek-dust", f"addbadblock {number}")
+        device_mapper.message("spek-dust", "enable")
         config = one_stream(node, read_ppm=700_000, count=2000)
         with controller.ready(config) as number:
             (operations,) = operations_of(controller, number, config)

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
-from lib import guest_modules, guest_scsi
+from lib import device_mapper, guest_modules, guest_scsi
 from lib.fault_world import (
     MS,
     SECOND,
@@ -21,11 +20,10 @@ from lib.fault_world import (
     endless,
     queue,
     requests,
-    run_tool,
     scenario,
     with_size,
 )
-from lib.guest_disks import settle
+from lib.guest_disks import add_partition, delete_partition, resize_partition, settle
 from lib.guest_drive import capacity, sysfs
 from lib.guest_nvmet import disk_over_tcp
 from lib.guest_scsi import faults
@@ -34,6 +32,7 @@ from lib.waiting import eventually
 
 from spekctl.config import ResolvedArrival
 from spekctl.records import Reason, RunInfo, RunState
+from spekctl.vm import guest_side
 
 BACKENDS = ("bio", "mq")
 SCSI_BACKENDS = ("bio", "mq", "scsi")
@@ -105,24 +104,18 @@ def table_of_dm_turns_bad(world: World, kind: str) -> str:
     disk = world.null()
     sectors = capacity(disk.node) // 512
     if kind == "flakey":
-        subprocess.run(["modprobe", "dm-flakey"], check=True)
+        guest_side.load("dm_flakey")
     tables = {
         "error": f"0 {sectors} error",
         "flakey": f"0 {sectors} flakey {disk.node} 0 0 1",  # always down
     }
     with world.mapped(disk.node) as top, world.running(endless(top, arrival=PAUSES)) as run:
-        replace_table(tables[kind])
+        device_mapper.replace("fault", tables[kind])
         world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
-        replace_table(f"0 {sectors} linear {disk.node} 0")
+        device_mapper.replace("fault", f"0 {sectors} linear {disk.node} 0")
         world.moves(run)
         errors_are_told(world, run, errno.EIO)
     return disk.node
-
-
-def replace_table(table: str) -> None:
-    """Another table for the volume, at once and under load."""
-    run_tool("dmsetup", "load", "fault", "--table", table)
-    run_tool("dmsetup", "resume", "--noudevsync", "fault")
 
 
 # ---- no answer ----
@@ -182,7 +175,7 @@ def device_that_hangs(world: World, ending: str) -> str:
     the run ends when the device answers, or when it is gone."""
     disk = world.null()
     with world.mapped(disk.node) as top, world.running(endless(top, arrival=PAUSES)) as run:
-        run_tool("dmsetup", "suspend", "--noudevsync", "--noflush", "--nolockfs", "fault")
+        device_mapper.suspend("fault")
         try:
             world.wait(
                 *(run, "no I/O grows old"),
@@ -198,10 +191,10 @@ def device_that_hangs(world: World, ending: str) -> str:
             assert world.get(run).state is RunState.DRAINING
         finally:
             if ending == "answers":
-                run_tool("dmsetup", "resume", "--noudevsync", "fault")
+                device_mapper.resume("fault")
             else:
                 # Removal of a volume in use: its table becomes one that fails everything.
-                run_tool("dmsetup", "wipe_table", "--noudevsync", "fault")
+                device_mapper.replace("fault", f"0 {capacity(top) // 512} error")
         done = world.done(run, Reason.STOPPED)
         assert done.errors == (0 if ending == "answers" else 8)
     return disk.node
@@ -317,9 +310,9 @@ def dm_volume_shrinks(world: World) -> str:
     disk = world.null()
     sectors = capacity(disk.node) // 512
     with world.mapped(disk.node) as top, world.running(endless(top, arrival=PAUSES)) as run:
-        replace_table(f"0 {sectors // 2} linear {disk.node} 0")
+        device_mapper.replace("fault", f"0 {sectors // 2} linear {disk.node} 0")
         world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
-        replace_table(f"0 {sectors} linear {disk.node} 0")
+        device_mapper.replace("fault", f"0 {sectors} linear {disk.node} 0")
         world.moves(run)
         info = world.stop(run)
     assert int(info.first_error.split(" at byte ")[1].split()[0]) >= sectors * 256
@@ -331,19 +324,19 @@ def partition_shrinks(world: World, backend: str) -> str:
     """Nothing is sent beyond its end: requests could, bios can't."""
     node = world.scsi() if backend == "scsi" else world.null().node
     part = f"{node}1" if backend == "scsi" else f"{node}p1"
-    run_tool("addpart", node, "1", "2048", "65536")
+    add_partition(node, 1, 2048, 65536)
     try:
         eventually(lambda: Path(part).exists(), f"{part} did not appear", WAIT_S)
         settle()
         with world.running(endless(part, backend, arrival=PAUSES)) as run:
             assert world.get(run).errors == 0
-            run_tool("resizepart", node, "1", "4096")
+            resize_partition(node, 1, 2048, 4096)
             info = world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
             world.stop(run)
         assert int(info.first_error.split(" at byte ")[1].split()[0]) >= 4096 * 512
     finally:
         settle()
-        run_tool("delpart", node, "1")
+        delete_partition(node, 1)
     return node
 
 
@@ -391,7 +384,8 @@ def queue_frozen_again_and_again(world: World, backend: str) -> str:
 @scenario(*BACKENDS)
 def elevator_switched(world: World, backend: str) -> str:
     """Through all that the kernel has, and the counters stay exact."""
-    subprocess.run(["modprobe", "-a", "mq-deadline", "kyber-iosched", "bfq"], check=False)
+    for module in ("mq_deadline", "kyber_iosched", "bfq"):
+        guest_side.load(module)
     node = world.null().node
     scheduler = queue(node, "scheduler")
     offered = scheduler.read_text()

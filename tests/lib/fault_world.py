@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,13 +21,12 @@ from typing import Any
 
 import msgspec
 from lib import guest_modules
-from lib.guest_disks import emulated, make_null, mapped_disk, remove_null, settle
+from lib.guest_disks import emulated, make_disk, make_null, mapped_disk, remove_null, settle
 from lib.guest_drive import Controller, Outcome, capacity, one_stream, sysfs
 from lib.waiting import eventually
 
 from spekctl.config import RunConfig
 from spekctl.records import Reason, RunInfo, RunState
-from spekctl.vm import guest_side
 
 MIB = 1 << 20
 MS, SECOND = 1_000_000, 1_000_000_000
@@ -61,13 +59,6 @@ def scenario(
         return function
 
     return enter
-
-
-def run_tool(*command: str) -> str:
-    """A tool's output; its complaint if it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
-    return done.stdout.strip()
 
 
 def can_be_claimed(node: str) -> bool:
@@ -158,7 +149,7 @@ class World:
             self._has_scsi = True
             options = {"ndelay": "200000"}
             disk = {"kind": "scsi_debug", "bytes": SIZE_MB * MIB, "block_size": 512}
-            return guest_side.make_disk({**disk, "options": options})
+            return make_disk({**disk, "options": options})
         # udev looks at it each time somebody had it open for writing: not under the next fault.
         settle()
         pattern = "bus/pseudo/drivers/scsi_debug/adapter*/host*"

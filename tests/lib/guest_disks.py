@@ -4,47 +4,82 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import fcntl
+import socket
+import struct
 import subprocess
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+from lib import device_mapper
 from lib.guest_modules import unload_soon
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.vm import guest_side
 from spekctl.vm.disks import serial
 
+NETLINK_KOBJECT_UEVENT, FROM_UDEV = 15, 2
+TRIGGER = Path("/sys/devices/virtual/mem/null/uevent")
+UDEV_QUEUE = Path("/run/udev/queue")
+_udev_rests = False
+
 
 def settle() -> None:
-    """Wait until udev has looked at what has come or gone: its reads count as I/O, too."""
-    subprocess.run(["udevadm", "settle"], check=False)
+    """Wait until udev has looked at what has come or gone: its reads count as I/O, too.
+
+    As `udevadm settle`, whose start alone takes half a second under emulation. udev takes events in
+    their order: when it has told of one that was made now, it knows of all that came before.
+    """
+    if _udev_rests:
+        return
+    mark = str(uuid.uuid4())
+    kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC
+    with socket.socket(socket.AF_NETLINK, kind, NETLINK_KOBJECT_UEVENT) as events:
+        events.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        events.bind((0, FROM_UDEV))
+        events.settimeout(LONG_S)
+        TRIGGER.write_text(f"change {mark}")
+        while mark.encode() not in events.recv(1 << 16):
+            pass
+    eventually(lambda: not UDEV_QUEUE.exists(), "udev does not come to rest")
 
 
 @contextlib.contextmanager
 def udev_at_rest() -> Iterator[None]:
-    """Nothing is looked at and no module is loaded because a device has come or gone. Whoever waits
-    for udev meanwhile waits in vain."""
+    """Nothing is looked at and no module is loaded because a device has come or gone, and settle()
+    has nothing to wait for."""
+    global _udev_rests
     settle()
-    subprocess.run(["udevadm", "control", "--stop-exec-queue"], check=False)
+    subprocess.run(["udevadm", "control", "--stop-exec-queue"], check=True)
+    _udev_rests = True
     try:
         yield
     finally:
-        subprocess.run(["udevadm", "control", "--start-exec-queue"], check=False)
+        _udev_rests = False
+        subprocess.run(["udevadm", "control", "--start-exec-queue"], check=True)
+
+
+def make_disk(plan: dict[str, Any]) -> str:
+    """A disk as guest_side has it, and udev has looked at it. Return: its device node."""
+    node = guest_side.find_disk(plan)
+    settle()
+    return node
 
 
 @contextlib.contextmanager
 def mapped_disk(name: str, table: str) -> Iterator[str]:
     """A device-mapper disk; gives its device node."""
-    subprocess.run(["modprobe", "dm_mod"], check=True)
-    _dmsetup("create", "--noudevsync", name, stdin=table)
+    node = Path("/dev", device_mapper.create(name, table))
     try:
-        node = Path("/dev", _dmsetup("info", "-c", "--noheadings", "-o", "blkdevname", name))
         eventually(node.exists, f"{node} did not appear")
         settle()
         yield str(node)
     finally:
         settle()
-        _dmsetup("remove", "--noudevsync", "--retry", name)
+        device_mapper.remove(name)
 
 
 @contextlib.contextmanager
@@ -54,28 +89,48 @@ def held_disk(below: str) -> Iterator[tuple[str, Callable[[], None]]]:
     sectors = Path("/sys/class/block", Path(below).name, "size").read_text().strip()
 
     def answer() -> None:
-        _dmsetup("resume", "--noudevsync", "spek-held")
+        device_mapper.resume("spek-held")
 
     with mapped_disk("spek-held", f"0 {sectors} linear {below} 0") as node:
-        _dmsetup("suspend", "--noudevsync", "--noflush", "--nolockfs", "spek-held")
+        device_mapper.suspend("spek-held")
         try:
             yield node, answer
         finally:
             answer()
 
 
-def _dmsetup(*words: str, stdin: str = "") -> str:
-    command = ["dmsetup", *words]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
-    return done.stdout.strip()
+# linux/blkpg.h
+BLKPG, ADD_PARTITION, DEL_PARTITION, RESIZE_PARTITION = 0x1269, 1, 2, 3
+
+
+def add_partition(node: str, number: int, start: int, sectors: int) -> None:
+    """The kernel gets to know of a partition; nothing is written."""
+    _partition(ADD_PARTITION, node, number, start, sectors)
+
+
+def resize_partition(node: str, number: int, start: int, sectors: int) -> None:
+    """The partition at @start ends elsewhere."""
+    _partition(RESIZE_PARTITION, node, number, start, sectors)
+
+
+def delete_partition(node: str, number: int) -> None:
+    """The kernel forgets a partition."""
+    _partition(DEL_PARTITION, node, number, 0, 0)
+
+
+def _partition(operation: int, node: str, number: int, start: int, sectors: int) -> None:
+    partition = struct.pack("@qqi64s64s0q", start * 512, sectors * 512, number, b"", b"")
+    buffer = ctypes.create_string_buffer(partition, len(partition))
+    order = struct.pack("@iiiP", operation, 0, len(partition), ctypes.addressof(buffer))
+    with open(node, "rb", buffering=0) as file:
+        fcntl.ioctl(file, BLKPG, order)
 
 
 def make_null(size_mb: int = 1024, bs: int = 512, **attributes: int) -> tuple[str, Path]:
     """A null_blk disk and its directory in configfs."""
     before = set(guest_side.CONFIGFS.glob("nullb*"))
     options = {name: str(value) for name, value in attributes.items()}
-    node = guest_side.make_disk(
+    node = make_disk(
         {"kind": "null_blk", "bytes": size_mb << 20, "block_size": bs, "options": options}
     )
     (item,) = set(guest_side.CONFIGFS.glob("nullb*")) - before
@@ -103,7 +158,7 @@ def null_disk(size_mb: int = 1024, bs: int = 512, **attributes: int) -> Iterator
 def scsi_disk(size_mb: int = 256, bs: int = 512, **parameters: int) -> Iterator[str]:
     """The scsi_debug disk; gives its device node."""
     options = {name: str(value) for name, value in parameters.items()}
-    node = guest_side.make_disk(
+    node = make_disk(
         {"kind": "scsi_debug", "bytes": size_mb << 20, "block_size": bs, "options": options}
     )
     try:
@@ -120,7 +175,7 @@ EMULATED = {("nvme", 512): 1, ("nvme", 4096): 2, ("virtio", 512): 3, ("virtio", 
 def emulated(kind: str, bs: int) -> str:
     """Device node of one of QEMU's disks, waited for. Names change when a driver comes again: NVMe
     controllers are probed side by side."""
-    return guest_side.make_disk({"kind": kind, "serial": serial(EMULATED[kind, bs])})
+    return make_disk({"kind": kind, "serial": serial(EMULATED[kind, bs])})
 
 
 @contextlib.contextmanager

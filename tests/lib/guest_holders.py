@@ -14,8 +14,8 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lib import disk_images
-from lib.guest_disks import settle
+from lib import device_mapper, disk_images
+from lib.guest_disks import delete_partition, settle
 from lib.waiting import eventually
 
 BLKRRPART = 0x125F
@@ -32,9 +32,9 @@ def holder(name: str) -> Callable[[Callable[[str], Iterator[str]]], None]:
     return enter
 
 
-def tool(*command: str, stdin: str = "") -> str:
+def tool(*command: str) -> str:
     """A tool's output; its complaint if it fails."""
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
     return done.stdout.strip()
 
@@ -53,13 +53,12 @@ def mounted(node: str, point: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def mapped(name: str, table: str, uuid: str = "") -> Iterator[str]:
     """A device-mapper volume; gives its kernel name."""
-    words = ["dmsetup", "create", "--noudevsync", name, *(["--uuid", uuid] if uuid else [])]
-    tool(*words, stdin=table)
+    kernel_name = device_mapper.create(name, table, uuid)
     try:
-        yield tool("dmsetup", "info", "-c", "--noheadings", "-o", "blkdevname", name)
+        yield kernel_name
     finally:
         settle()
-        tool("dmsetup", "remove", "--noudevsync", "--retry", name)
+        device_mapper.remove(name)
 
 
 @contextlib.contextmanager
@@ -75,7 +74,7 @@ def partitioned(node: str, table: Callable[[str], None] = disk_images.mbr) -> It
         yield part
     finally:
         settle()
-        tool("delpart", node, "1")
+        delete_partition(node, 1)
 
 
 def sectors(node: str) -> int:
