@@ -6,6 +6,7 @@ insmod and rmmod would do, but for two hundred times a fork and an exec under em
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import mmap
@@ -58,16 +59,17 @@ def is_loaded(name: str) -> bool:
 
 
 def threads(prefix: str) -> list[str]:
-    """Names of the threads that begin with @prefix, of the kernel or not."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/comm"):
-        try:
-            name = path.read_text().strip()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if name.startswith(prefix):
-            found.append(name)
-    return found
+    """Names of the kernel's threads that begin with @prefix."""
+    # Who has a name of its own keeps it, and need not be read again.
+    known = {pid: name for pid, name in _names.items() if name != "kthreadd"}
+    _names.clear()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            _names[pid] = known.get(pid) or Path("/proc", pid, "comm").read_text().strip()
+    return [name for name in _names.values() if name.startswith(prefix)]
+
+
+_names: dict[str, str] = {}  # of all that runs, by number
 
 
 def threads_end(prefix: str) -> None:

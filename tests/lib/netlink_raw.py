@@ -8,6 +8,7 @@ of what the tests are about. So requests are put together here, by the generated
 
 from __future__ import annotations
 
+import functools
 import os
 import socket
 import struct
@@ -122,12 +123,17 @@ class Table:
         self.by_key = {key: (ident, kind) for ident, (key, kind) in self.by_id.items()}
 
     def inner(self, kind: str) -> Table:
-        return Table(getattr(self.cls, kind))
+        return table_of(getattr(self.cls, kind))
+
+
+@functools.cache
+def table_of(cls: Any) -> Table:
+    return Table(cls)
 
 
 def encode(cls: Any, values: dict[str, Any]) -> bytes:
     """Attributes by name; a value of type bytes where the spec has none is sent as it is."""
-    table = Table(cls)
+    table = table_of(cls)
     out = b""
     for key, value in values.items():
         ident, kind = table.by_key[key]
@@ -145,7 +151,7 @@ def encode(cls: Any, values: dict[str, Any]) -> bytes:
 
 def decode(cls: Any, data: bytes) -> dict[str, Any]:
     """The reverse of encode()."""
-    table = Table(cls)
+    table = table_of(cls)
     values: dict[str, Any] = {}
     for _offset, ident, payload in attributes(data):
         key, kind = table.by_id[ident]
@@ -169,7 +175,7 @@ def decode(cls: Any, data: bytes) -> dict[str, Any]:
 
 def path_of(cls: Any, data: bytes, wanted: int, offset: int = 0) -> str:
     """Path of the attribute at byte @wanted of a message whose attributes start at @offset."""
-    table = Table(cls)
+    table = table_of(cls)
     seen: dict[str, int] = {}
     for at, ident, payload in attributes(data, offset):
         key, kind = table.by_id.get(ident, (f"#{ident}", ""))
@@ -214,9 +220,9 @@ def refusal(cls: Any, request: bytes, kind: int, flags: int, message: bytes) -> 
 
 def missing_path(cls: Any, nest: str, ident: int) -> str:
     for part in nest.split(".") if nest else []:
-        table = Table(cls)
+        table = table_of(cls)
         cls = getattr(cls, table.by_key[part.split("[")[0]][1])
-    name = Table(cls).by_id[ident][0]
+    name = table_of(cls).by_id[ident][0]
     return f"{nest}.{name}" if nest else name
 
 
