@@ -8,6 +8,7 @@ scenario that caused it (lib/guest_inside.py).
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 from collections import Counter
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 from lib import fault_controllers, fault_devices, fault_machine
 from lib.fault_world import NOT_WITH_LOCKDEP, SCENARIOS, World, play
+from lib.guest_disks import udev_at_rest
 from lib.guest_modules import slab_objects
 
 assert all((fault_controllers, fault_devices, fault_machine))  # they enter their scenarios
@@ -29,9 +31,12 @@ ENOUGH_FOR_LEAKS = 50  # rounds: what others keep meanwhile comes and goes, a le
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    made = World(Path(os.environ["SPEK_MODULES"]))
-    yield made
-    made.close()
+    many = TIMES >= ENOUGH_FOR_LEAKS
+    # On a debug kernel udev's programs take ten times as long as most of the scenarios.
+    with udev_at_rest() if many else contextlib.nullcontext():
+        made = World(Path(os.environ["SPEK_MODULES"]))
+        yield made
+        made.close()
 
 
 @pytest.mark.debug_kernel

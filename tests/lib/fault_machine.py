@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import mmap
 import os
 import signal
 import threading
@@ -27,7 +26,6 @@ from spekctl.records import Reason, RunState
 
 CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
 W = 1_000_000  # in microwatts
-HUGE = 2 * MIB
 
 
 @scenario("bio", "mq")
@@ -92,7 +90,7 @@ def clock_is_set(world: World) -> str:
 def memory_runs_out(world: World) -> str:
     """A run has all it needs before it starts; one that does not fit is refused, in a sentence."""
     node = world.null().node
-    with world.running(endless(node)) as run, hog(leave=256 * MIB):
+    with world.running(endless(node)) as run, hog(world, leave=256 * MIB):
         world.moves(run, 100)
         greedy = one_stream(world.null(irqmode=0).node, sizes=[(MIB, 1)], depth=600, count=1)
         with pytest.raises(Refusal) as caught:
@@ -105,21 +103,16 @@ def memory_runs_out(world: World) -> str:
 
 
 @contextlib.contextmanager
-def hog(leave: int) -> Iterator[None]:
-    """Nearly all of the memory is in use: by huge pages, which nobody has to touch for that, and
-    what the kernel could not make such pages of by a process."""
-    pool = Path("/proc/sys/vm/nr_hugepages")
-    if pool.exists():
-        pool.write_text(str(max(0, available() - leave) // HUGE))
+def hog(world: World, leave: int) -> Iterator[None]:
+    """Nearly all of the memory is in use: by a run that never starts, whose buffers are a quick way
+    to have so much."""
+    slots = max((available() - leave) // MIB, 1)
+    node = world.null(irqmode=0, hw_queue_depth=16).node
+    run = world.controller.run_new(one_stream(node, sizes=[(MIB, 1)], depth=slots, count=1))
     try:
-        rest = max(available() - leave, mmap.PAGESIZE)
-        with mmap.mmap(-1, rest, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as area:
-            for page in range(0, rest, mmap.PAGESIZE):
-                area[page] = 1
-            yield
+        yield
     finally:
-        if pool.exists():
-            pool.write_text("0")
+        world.controller.run_delete(run)
 
 
 def available() -> int:
