@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Soak: mixed load with log and prober on; counters are exact at the end, and memory is flat.
 
-Half a million I/Os here; `make soak IOS=100000000` does as many as wanted.
+Half a million I/Os here; `make soak IOS=100000000` does as many as wanted, and says how far it has
+come in out/tests/guest-6.1/output-1.log.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -32,8 +34,13 @@ def controller(spek_module: Path, prober_module: Path) -> Iterator[Controller]:
         yield connection
 
 
-def test_soak(controller: Controller, record_property: Callable[[str, object], None]) -> None:
+def test_soak(
+    controller: Controller,
+    record_property: Callable[[str, object], None],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     account = Account()
+    begun_s = time.monotonic()
     marks: list[dict[str, int]] = []
     memory: dict[str, int] = {}
     with mixes() as parts, Prober() as prober:
@@ -41,6 +48,12 @@ def test_soak(controller: Controller, record_property: Callable[[str, object], N
             mine = IOS // ROUNDS + (IOS % ROUNDS if number == 0 else 0)
             for mix, count in zip(parts, counts(parts, mine), strict=True):
                 soak(controller, prober, mix, count, account)
+                with capfd.disabled():
+                    print(
+                        f"{account.ios:,} of {IOS:,} I/Os in {time.monotonic() - begun_s:.0f} s, "
+                        f"now with: {mix.name}",
+                        flush=True,
+                    )
             gc.collect()
             marks.append(slab_objects())
             if number == 0:  # what is allocated once, and stays
