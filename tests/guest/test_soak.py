@@ -16,9 +16,15 @@ from pathlib import Path
 
 import pytest
 from lib.guest_drive import Controller
-from lib.guest_modules import idle_meminfo, orphaned_vmalloc_bytes, slab_objects, vmalloc_bytes
+from lib.guest_modules import (
+    idle_meminfo,
+    meminfo,
+    orphaned_vmalloc_bytes,
+    slab_objects,
+    vmalloc_bytes,
+)
 from lib.guest_soak import Account, counts, mixes, soak
-from lib.waiting import eventually
+from lib.waiting import comes_true
 
 from spekctl.prober import Prober
 
@@ -59,11 +65,14 @@ def test_soak(
             if number == 0:  # what is allocated once, and stays
                 memory = idle_meminfo()
                 held = vmalloc_bytes("spek"), orphaned_vmalloc_bytes()
+            with capfd.disabled():
+                print(f"round {number + 1}: memory since the first {changes(memory)}", flush=True)
         assert (vmalloc_bytes("spek"), orphaned_vmalloc_bytes()) == held
-        eventually(lambda: lost_kib(memory) < FLAT_KIB, "memory has not come back", 60)
+        assert_no_leak(marks, len(parts))
+        has_come_back = comes_true(lambda: lost_kib(memory) < FLAT_KIB, 60)
+        assert has_come_back, f"memory lost: {lost_kib(memory)} KiB; {changes(memory)}"
         lost = lost_kib(memory)
     assert account.ios == IOS
-    assert_no_leak(marks, len(parts))
     record_property(
         "count",
         f"{account.ios:,} I/Os in {account.requests:,} requests, {account.bytes >> 20:,} MiB; "
@@ -73,10 +82,16 @@ def test_soak(
 
 
 def lost_kib(before: dict[str, int]) -> int:
-    """Memory that is no longer available."""
-    after = idle_meminfo()
-    free = [one["MemAvailable"] + one["PerCpuLists"] for one in (before, after)]
+    """Memory that is no longer available, and not because this process has it."""
+    parts = ("MemAvailable", "PerCpuLists", "Own")
+    free = [sum(one[part] for part in parts) for one in (before, idle_meminfo())]
     return free[0] - free[1]
+
+
+def changes(before: dict[str, int]) -> dict[str, int]:
+    """How the use of memory differs from what it was, KiB."""
+    now = meminfo()
+    return {name: now[name] - before[name] for name in before if abs(now[name] - before[name]) > 99}
 
 
 def assert_no_leak(marks: list[dict[str, int]], runs: int) -> None:

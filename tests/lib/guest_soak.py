@@ -75,12 +75,12 @@ def mixes() -> Iterator[list[Mix]]:
         open_loop = ResolvedArrival("main", "poisson", rate_milli=20_000_000)
         bursts = ResolvedArrival("main", "burst", burst_length=64, burst_interval_ns=4 * MS)
         yield [
-            Mix("spc1", 250, shipped("spc1", fast, bsu=400, count=1, seed=3), fast),
-            Mix("random, mq", 300, half(fast, depth=32, backend="mq"), fast),
-            Mix("sizes, bio", 150, half(fast, sizes=SIZES, align_bytes=512, depth=16, workers=2,
+            Mix("spc1", 120, shipped("spc1", fast, bsu=400, count=1, seed=3), fast),
+            Mix("random, mq", 400, half(fast, depth=32, backend="mq"), fast),
+            Mix("sizes, bio", 250, half(fast, sizes=SIZES, align_bytes=512, depth=16, workers=2,
                                         backend="bio"), fast),
-            Mix("open loop", 100, half(timer, arrival=open_loop, max_outstanding=256), timer),
-            Mix("bursts", 100, half(timer, arrival=bursts, max_outstanding=256, workers=2), timer),
+            Mix("open loop", 60, half(timer, arrival=open_loop, max_outstanding=256), timer),
+            Mix("bursts", 70, half(timer, arrival=bursts, max_outstanding=256, workers=2), timer),
             Mix("scsi", 50, half(scsi, depth=16, backend="scsi"), scsi, by_disk=False),
             Mix("scsi by bio", 30, half(scsi, depth=16, backend="bio"), scsi),
             Mix("nvme", 20, half(nvme, depth=16), nvme),
