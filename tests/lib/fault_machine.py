@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from lib import guest_modules
+from lib.fault_devices import off_and_on
 from lib.fault_world import MIB, MS, SECOND, WAIT_S, World, endless, scenario
 from lib.guest_drive import one_stream
 from lib.netlink_raw import Refusal
@@ -220,16 +221,17 @@ def daq_is_killed(world: World) -> str:
     return node
 
 
-@scenario()
+@scenario(without_run=off_and_on)
 def everything_at_once(world: World) -> str:
     """A CPU goes and the clock is set while the disk is switched off and the module is asked to
     leave: the run's result names the disk."""
     disk = world.null()
-    with world.running(endless(disk.node, "mq")) as run:
+    with world.running(endless(disk.node, "mq")) as run, clock_steps(1) as step:
         remover = threading.Thread(target=disk.power, args=(False,))
         try:
             CPU1.write_text("0")
             remover.start()
+            step()
             assert not guest_modules.unload("spek")
         finally:
             CPU1.write_text("1")

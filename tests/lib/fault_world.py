@@ -13,6 +13,7 @@ and what a scenario takes away it brings back. They wait for states, never for t
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -38,34 +39,43 @@ Scenario = Callable[["World"], str]
 SCENARIOS: dict[str, Scenario] = {}
 # What lockdep finds in other people's code on the way; it reports once and is silent for good.
 NOT_WITH_LOCKDEP: set[str] = set()
+# What is done to a device without a run, where the device's driver loses memory of its own by that.
+WITHOUT_RUN: dict[str, Callable[[World], object]] = {}
 
 
 def scenario(
-    *cases: str, lockdep: bool = True
+    *cases: str, lockdep: bool = True, without_run: Callable[..., object] | None = None
 ) -> Callable[[Callable[..., str]], Callable[..., str]]:
     """Enter a function into SCENARIOS, once for each case, which it gets as its second argument."""
 
     def enter(function: Callable[..., str]) -> Callable[..., str]:
-        if not cases:
-            SCENARIOS[function.__name__] = function
-        for case in cases:
-
-            def bound(world: World, _case: str = case) -> str:
-                return function(world, _case)
-
-            SCENARIOS[f"{function.__name__}-{case}"] = bound
+        for case in cases or ("",):
+            name = f"{function.__name__}-{case}" if case else function.__name__
+            arguments = (case,) if case else ()
+            SCENARIOS[name] = with_arguments(function, arguments)
+            if without_run:
+                WITHOUT_RUN[name] = with_arguments(without_run, arguments)
             if not lockdep:
-                NOT_WITH_LOCKDEP.add(f"{function.__name__}-{case}")
+                NOT_WITH_LOCKDEP.add(name)
         return function
 
     return enter
+
+
+def with_arguments(
+    function: Callable[..., Any], arguments: tuple[str, ...]
+) -> Callable[[World], Any]:
+    """The function of a world alone."""
+    return lambda world: function(world, *arguments)
 
 
 def can_be_claimed(node: str) -> bool:
     """True if nobody has the device exclusively."""
     try:
         os.close(os.open(node, os.O_RDWR | os.O_EXCL | os.O_CLOEXEC))
-    except OSError:
+    except OSError as no:
+        if no.errno != errno.EBUSY:
+            raise
         return False
     return True
 
@@ -75,6 +85,15 @@ def endless(node: str, backend: str = "auto", **fields: Any) -> RunConfig:
     options: dict[str, Any] = {"read_ppm": 700_000, "depth": 8, "workers": 2}
     options.update({"time_ns": FOREVER_NS, "interval_ns": SECOND}, **fields)
     return one_stream(node, backend=backend, **options)
+
+
+def can_be_opened(node: str) -> bool:
+    """True if there is a device. Its name comes a moment before the device does."""
+    try:
+        os.close(os.open(node, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
 
 
 class NullDisk:
@@ -90,7 +109,7 @@ class NullDisk:
         if on:
             (name,) = set(os.listdir("/sys/block")) - before
             self.node = f"/dev/{name}"
-            eventually(lambda: Path(self.node).exists(), f"{self.node} did not appear", WAIT_S)
+            eventually(lambda: can_be_opened(self.node), f"{self.node} did not appear", WAIT_S)
 
     def remove(self) -> None:
         """Take it away for good."""
@@ -159,7 +178,7 @@ class World:
         eventually(lambda: list(host.glob("target*/*/block/*")), "no scsi_debug disk", WAIT_S)
         (block,) = host.glob("target*/*/block/*")
         node = f"/dev/{block.name}"
-        eventually(lambda: Path(node).exists(), f"{node} did not appear", WAIT_S)
+        eventually(lambda: can_be_opened(node), f"{node} did not appear", WAIT_S)
         settle()
         return node
 
