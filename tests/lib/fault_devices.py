@@ -373,22 +373,37 @@ def limit_of_requests_sinks(world: World, backend: str) -> str:
     return node
 
 
-@scenario(*BACKENDS)
-def queue_frozen_again_and_again(world: World, backend: str) -> str:
+def changed_queues(disk: NullDisk) -> Iterator[None]:
     """Depth, number of hardware queues, affinity: each change empties and freezes the queue."""
-    disk = world.null(submit_queues=2, hw_queue_depth=64)
     depth, affinity = queue(disk.node, "nr_requests"), queue(disk.node, "rq_affinity")
     usual = depth.read_text()
     try:
-        with world.running(endless(disk.node, backend, depth=32)) as run:
-            for step in range(4):
-                depth.write_text("4" if step % 2 == 0 else usual)
-                affinity.write_text(str(step % 3))
-                (disk.item / "submit_queues").write_text(str(1 + step % 2))
-                world.moves(run)
-            assert world.stop(run).errors == 0
+        for step in range(4):
+            depth.write_text("4" if step % 2 == 0 else usual)
+            affinity.write_text(str(step % 3))
+            (disk.item / "submit_queues").write_text(str(1 + step % 2))
+            yield
     finally:
         depth.write_text(usual)
+
+
+def two_queues(world: World) -> NullDisk:
+    return world.null(submit_queues=2, hw_queue_depth=64)
+
+
+def change_queues(world: World, _backend: str) -> None:
+    """6.1 loses some small objects at each change."""
+    for _ in changed_queues(two_queues(world)):
+        pass
+
+
+@scenario(*BACKENDS, without_run=change_queues)
+def queue_frozen_again_and_again(world: World, backend: str) -> str:
+    disk = two_queues(world)
+    with world.running(endless(disk.node, backend, depth=32)) as run:
+        for _ in changed_queues(disk):
+            world.moves(run)
+        assert world.stop(run).errors == 0
     return disk.node
 
 
