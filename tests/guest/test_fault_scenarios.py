@@ -70,14 +70,14 @@ def many_times(name: str, world: World, rounds: int) -> Counter[str]:
     each = rounds // BATCHES
     # A driver may lose memory of its own: that much is lost where nobody sends it anything, too.
     without = WITHOUT_RUN.get(name)
-    others = batches(each + 1, lambda: without(world)) if without else {}
+    others = batches(each, lambda: without(world)) if without else {}
     growth = batches(each, lambda: seen.update(play(world, name)))
     for _ in range(rounds % BATCHES):
         seen += play(world, name)
     leaking = {
         cache: steps
         for cache, steps in growth.items()
-        if min(steps) - max(others.get(cache, [0])) >= each
+        if min(steps) - max(0, min(others.get(cache, [0]))) >= each
     }
     assert not leaking, f"objects more after each batch of {each} rounds: {leaking}; {others}"
     return seen

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import msgspec
@@ -373,7 +373,7 @@ def limit_of_requests_sinks(world: World, backend: str) -> str:
     return node
 
 
-def changed_queues(disk: NullDisk) -> Iterator[None]:
+def changed_queues(disk: NullDisk) -> Generator[None, None, None]:
     """Depth, number of hardware queues, affinity: each change empties and freezes the queue."""
     depth, affinity = queue(disk.node, "nr_requests"), queue(disk.node, "rq_affinity")
     usual = depth.read_text()
@@ -400,8 +400,11 @@ def change_queues(world: World, _backend: str) -> None:
 @scenario(*BACKENDS, without_run=change_queues)
 def queue_frozen_again_and_again(world: World, backend: str) -> str:
     disk = two_queues(world)
-    with world.running(endless(disk.node, backend, depth=32)) as run:
-        for _ in changed_queues(disk):
+    with (
+        world.running(endless(disk.node, backend, depth=32)) as run,
+        contextlib.closing(changed_queues(disk)) as changes,
+    ):
+        for _ in changes:
             world.moves(run)
         assert world.stop(run).errors == 0
     return disk.node
