@@ -20,6 +20,7 @@ import pytest
 from lib import fault_controllers, fault_devices, fault_machine
 from lib.fault_world import NOT_WITH_LOCKDEP, SCENARIOS, WITHOUT_RUN, World, play
 from lib.guest_disks import udev_at_rest
+from lib.guest_leaks import lost_each_time
 from lib.guest_modules import slab_objects
 
 assert all((fault_controllers, fault_devices, fault_machine))  # they enter their scenarios
@@ -74,11 +75,7 @@ def many_times(name: str, world: World, rounds: int) -> Counter[str]:
     growth = batches(each, lambda: seen.update(play(world, name)))
     for _ in range(rounds % BATCHES):
         seen += play(world, name)
-    leaking = {
-        cache: steps
-        for cache, steps in growth.items()
-        if min(steps) - max(0, min(others.get(cache, [0]))) >= each
-    }
+    leaking = lost_each_time(growth, others, each)
     assert not leaking, f"objects more after each batch of {each} rounds: {leaking}; {others}"
     return seen
 

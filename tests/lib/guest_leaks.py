@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Memory that was lost, as kmemleak sees it, and the test that lost it.
+"""Memory that was lost, as kmemleak sees it, and the test that lost it; at the end, as caches grow.
 
 A scan costs a quarter of a minute under emulation, and an object must be 5 s old to be reported. So
 scans come after files of tests, when their modules are gone, and not after each of them; when what
@@ -99,3 +99,15 @@ class Leaks:
             guilty.setdefault((before or [self.starts[0][1]])[-1], []).append(leak)
         self.starts = []
         return guilty
+
+
+def lost_each_time(
+    growth: dict[str, list[int]], others: dict[str, list[int]], rounds: int
+) -> dict[str, list[int]]:
+    """Caches that grow by an object a round in each batch of @rounds, beyond what they grow by
+    without us (@others, by batches of as many)."""
+    return {
+        cache: steps
+        for cache, steps in growth.items()
+        if min(steps) - max(0, min(others.get(cache, [0]))) >= rounds
+    }
