@@ -111,7 +111,7 @@ IOS ?= 100000000
 .PHONY: faults soak
 faults: deps ## play every fault in mid-run TIMES times in a guest with kernel KERNEL; ARGS="-k scsi" a part
 	@SPEK_FAULT_TIMES=$(TIMES) $(PYTHON) -m pytest -q tests/guest/test_fault_scenarios.py \
-		--kernels $(KERNEL) --guest-limit $$((300 + 30 * $(TIMES))) $(ARGS)
+		tests/guest/test_allocations.py --kernels $(KERNEL) --guest-limit $$((300 + 30 * $(TIMES))) $(ARGS)
 
 soak: deps ## IOS I/Os of mixed load in a guest with kernel KERNEL: exact counters, flat memory
 	@SPEK_SOAK_IOS=$(IOS) $(PYTHON) -m pytest -q tests/guest/test_soak.py \

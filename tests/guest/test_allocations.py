@@ -2,9 +2,9 @@
 """Every allocation in turn fails: the call says so or does without, and leaves nothing behind.
 
 Each test calls something with its first allocation failing, then with its second, and so on until
-there are no more. After each try the device is free and there are no runs; the last try, with
-nothing left to fail, is the next run that works. What is leaked is found by kmemleak after the
-last test of this file.
+there are no more; `make faults KERNEL=debug` does that a hundred times. After each try the device
+is free and there are no runs; the last try, with nothing left to fail, is the next run that works.
+What is leaked is found by kmemleak after the last test of this file.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 from lib import guest_failures, guest_modules
+from lib.fault_times import TIMES
 from lib.guest_disks import null_disk
 from lib.guest_failures import FailNth, Outcomes, fail_each, failures_prepared
 from lib.guest_netlink import asu, config, is_free, new, remove, state, stream
@@ -105,11 +106,16 @@ def read_what_is_there(sock: Socket, cmd: int, request: bytes, answer: Answer) -
         sock.sock.settimeout(usual)
 
 
-def say(what: str, outcomes: Outcomes) -> None:
-    """Counts for whoever reads the log of a run with -rP."""
-    print(f"{what}: {outcomes}")
-    for site, times in sorted(outcomes.ours.items()):
-        print(f"  {times:4d} {site}")
+@pytest.fixture
+def say(record_property: Callable[[str, object], None]) -> Callable[[str, Outcomes], None]:
+    """Counts, at the end of a campaign; those of each site for whoever reads the log with -rP."""
+
+    def counts(what: str, outcomes: Outcomes) -> None:
+        record_property("count", f"{what}: {TIMES} rounds; {outcomes}")
+        for site, times in sorted(outcomes.ours.items()):
+            print(f"  {times:4d} {site}")
+
+    return counts
 
 
 def assert_only_memory(
@@ -118,6 +124,8 @@ def assert_only_memory(
     assert set(outcomes.errors) <= errors, outcomes
     assert outcomes.failed >= at_least, outcomes
 
+
+Say = Callable[[str, Outcomes], None]
 
 # A run with one of everything that is allocated for a run.
 SMALL = {
@@ -138,7 +146,7 @@ def no_runs(sock: Socket) -> bool:
 
 
 @pytest.mark.parametrize("name", ["spek", "spek_prober"])
-def test_loading(name: str, tmp_path: Path) -> None:
+def test_loading(name: str, tmp_path: Path, say: Say) -> None:
     """All allocations of the module's own set-up, and each so many-th of the loader's."""
     assert not guest_modules.is_loaded(name)
     path = Path(shutil.copy(Path(os.environ["SPEK_MODULES"], f"{name}.ko"), tmp_path))
@@ -156,7 +164,7 @@ def test_loading(name: str, tmp_path: Path) -> None:
     assert total > LAST
 
     numbers = [*range(1, total - LAST, STRIDE), *range(total - LAST, total + 1)]
-    outcomes = fail_each(load, numbers=iter(numbers))
+    outcomes = fail_each(load, numbers=numbers)
 
     say(f"loading {name}, {total} allocations", outcomes)
     assert_only_memory(outcomes, LAST // 2)
@@ -195,7 +203,7 @@ def make_and_delete(link: Socket, node: str) -> Callable[[FailNth, int], int]:
     return attempt
 
 
-def test_run_new(link: Socket, node: str) -> None:
+def test_run_new(link: Socket, node: str, say: Say) -> None:
     outcomes = fail_each(make_and_delete(link, node))
 
     say("run-new", outcomes)
@@ -203,7 +211,7 @@ def test_run_new(link: Socket, node: str) -> None:
     assert len(outcomes.ours) >= 12
 
 
-def test_run_new_without_threads(link: Socket, node: str) -> None:
+def test_run_new_without_threads(link: Socket, node: str, say: Say) -> None:
     """kthreadd makes the worker's thread: its allocations fail one by one."""
     outcomes = fail_each(make_and_delete(link, node), task="2")
 
@@ -211,7 +219,7 @@ def test_run_new_without_threads(link: Socket, node: str) -> None:
     assert_only_memory(outcomes, 3, NO_THREAD)
 
 
-def test_start_and_stop(link: Socket, node: str) -> None:
+def test_start_and_stop(link: Socket, node: str, say: Say) -> None:
     def attempt(nth: FailNth, n: int) -> int:
         run = new(link, node, **SMALL)
         started, _answer = try_call(link, nth, n, Cmd.RUN_START, {"id": run})
@@ -242,7 +250,7 @@ def run(link: Socket, node: str) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("cmd", [Cmd.RUN_GET, Cmd.STATS_GET, Cmd.INTERVAL_GET, Cmd.OP_GET])
-def test_reading(node: str, link: Socket, run: int, cmd: Cmd) -> None:
+def test_reading(node: str, link: Socket, run: int, cmd: Cmd, say: Say) -> None:
     values = {
         Cmd.RUN_GET: {},
         Cmd.STATS_GET: {"run": run},
@@ -263,7 +271,7 @@ def test_reading(node: str, link: Socket, run: int, cmd: Cmd) -> None:
     assert_only_memory(outcomes, 3)
 
 
-def test_opening_and_reading_a_log(link: Socket, node: str, run: int) -> None:
+def test_opening_and_reading_a_log(link: Socket, node: str, run: int, say: Say) -> None:
     folder = link.ask(Cmd.RUN_GET, id=run).values[0]["log_dir"]
     path = Path("/sys/kernel/debug", folder, "worker0")
 
@@ -353,7 +361,7 @@ def end_probe(sock: Socket) -> None:
 
 
 @pytest.mark.parametrize("task", ["thread-self", "2"])
-def test_probe_start(prober: Socket, task: str) -> None:
+def test_probe_start(prober: Socket, task: str, say: Say) -> None:
     def attempt(nth: FailNth, n: int) -> int:
         code, _answer = try_call(prober, nth, n, ProberCmd.PROBE_START, PROBE)
         if code == errno.ENOMEM:
@@ -368,7 +376,7 @@ def test_probe_start(prober: Socket, task: str) -> None:
 
 
 @pytest.mark.parametrize("cmd", [ProberCmd.PROBE_GET, ProberCmd.SAMPLE_GET])
-def test_reading_a_probe(prober: Socket, cmd: ProberCmd) -> None:
+def test_reading_a_probe(prober: Socket, cmd: ProberCmd, say: Say) -> None:
     dump = cmd == ProberCmd.SAMPLE_GET
     prober.ask(ProberCmd.PROBE_START, **PROBE)
     try:
@@ -385,7 +393,7 @@ def test_reading_a_probe(prober: Socket, cmd: ProberCmd) -> None:
     assert_only_memory(outcomes, 2)
 
 
-def test_feeds(prober: Socket) -> None:
+def test_feeds(prober: Socket, say: Say) -> None:
     """Open, bring, ask, close: the same allocation fails in each."""
     codes: list[int] = []
 

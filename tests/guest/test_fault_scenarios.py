@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from lib import fault_controllers, fault_devices, fault_machine
+from lib.fault_times import TIMES
 from lib.fault_world import NOT_WITH_LOCKDEP, SCENARIOS, WITHOUT_RUN, World, play
 from lib.guest_disks import udev_at_rest
 from lib.guest_leaks import lost_each_time
@@ -25,7 +26,6 @@ from lib.guest_modules import slab_objects
 
 assert all((fault_controllers, fault_devices, fault_machine))  # they enter their scenarios
 
-TIMES = int(os.environ.get("SPEK_FAULT_TIMES", "1"))
 BATCHES = 5
 ENOUGH_FOR_LEAKS = 50  # rounds: what others keep meanwhile comes and goes, a leak comes each time
 

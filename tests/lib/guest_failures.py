@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lib.fault_times import TIMES
 from lib.guest_inside import Messages
 
 DEBUG = Path("/sys/kernel/debug")
@@ -121,27 +122,28 @@ def sites(lines: list[str]) -> list[str]:
 def fail_each(
     attempt: Callable[[FailNth, int], int],
     *,
-    numbers: Iterator[int] | None = None,
+    numbers: Sequence[int] = (),
     task: str = "thread-self",
 ) -> Outcomes:
-    """Call @attempt(nth, n) with n = 1, 2..., until there are no more allocations to fail.
+    """Call @attempt(nth, n) with n = 1, 2..., until there are no more allocations to fail; TIMES.
 
     @attempt arms nth, makes its call, and returns an errno or 0; it checks itself that all is in
     order afterwards. @numbers: other numbers to try; all of them are tried.
     """
     nth, messages, outcomes = FailNth(task), Messages(), Outcomes()
     try:
-        for n in numbers or iter(range(1, NEVER_SO_MANY)):
-            messages.mark(f"allocation {n} fails")
-            before = nth.hits
-            code = attempt(nth, n)
-            if nth.hits == before and numbers is None:
-                assert code == 0, f"nothing has failed, and still: {os.strerror(code)}"
-                return outcomes
-            if code:
-                outcomes.errors[code] = outcomes.errors.get(code, 0) + 1
-            for site in filter(None, sites(messages.read())):
-                outcomes.ours[site] = outcomes.ours.get(site, 0) + 1
+        for _ in range(TIMES):
+            for n in numbers or range(1, NEVER_SO_MANY):
+                messages.mark(f"allocation {n} fails")
+                before = nth.hits
+                code = attempt(nth, n)
+                if nth.hits == before and not numbers:
+                    assert code == 0, f"nothing has failed, and still: {os.strerror(code)}"
+                    break
+                if code:
+                    outcomes.errors[code] = outcomes.errors.get(code, 0) + 1
+                for site in filter(None, sites(messages.read())):
+                    outcomes.ours[site] = outcomes.ours.get(site, 0) + 1
     finally:
         outcomes.failed = nth.hits
         nth.close()
