@@ -147,7 +147,8 @@ def no_runs(sock: Socket) -> bool:
 
 @pytest.mark.parametrize("name", ["spek", "spek_prober"])
 def test_loading(name: str, tmp_path: Path, say: Say) -> None:
-    """All allocations of the module's own set-up, and each so many-th of the loader's."""
+    """All allocations of the module's own set-up, and each so many-th of the loader's, which are
+    others in each round: STRIDE rounds make each of them fail."""
     assert not guest_modules.is_loaded(name)
     path = Path(shutil.copy(Path(os.environ["SPEK_MODULES"], f"{name}.ko"), tmp_path))
 
@@ -163,7 +164,10 @@ def test_loading(name: str, tmp_path: Path, say: Say) -> None:
     total = guest_failures.NEVER_SO_MANY - left
     assert total > LAST
 
-    numbers = [*range(1, total - LAST, STRIDE), *range(total - LAST, total + 1)]
+    def numbers(turn: int) -> list[int]:
+        loader = range(1 + turn % STRIDE, total - LAST, STRIDE)
+        return [*loader, *range(total - LAST, total + 1)]
+
     outcomes = fail_each(load, numbers=numbers)
 
     say(f"loading {name}, {total} allocations", outcomes)
@@ -302,26 +306,33 @@ def test_opening_and_reading_a_log(link: Socket, node: str, run: int, say: Say) 
 # ---- threads of the kernel ----
 
 
-def test_a_run_whose_threads_get_no_memory(link: Socket, node: str) -> None:
+def test_a_run_whose_threads_get_no_memory(
+    link: Socket, node: str, record_property: Callable[[str, object], None]
+) -> None:
     """Worker and work queues allocate nothing that a run depends on: all fails, all is counted."""
     count = 2000
     # somebody listens, so that notifications are allocated
     link.join("runs")
     with Socket(spek) as other:
-        run = new(other, node, **SMALL, time_ns=None, count=count)
-        tasks = guest_failures.kernel_threads("spek/", "kworker/u")
-        with guest_failures.slab_fails_for(tasks):
-            other.ask(Cmd.RUN_START, id=run)
-            assert comes_true(lambda: state(other, run) == RunState.DONE)
-        rows = other.dump(Cmd.STATS_GET, run=run).values
-        # a cell comes in as many messages as it has metrics; its counts are in the first
-        ios = {
-            (row["phase"], row["stream"], row["direction"]): row["ios"]
-            for row in rows
-            if "ios" in row
-        }
-        assert sum(ios.values()) == count
-        remove(other, run)
+        for _ in range(TIMES):
+            run = new(other, node, **SMALL, time_ns=None, count=count)
+            assert ios_without_memory(other, run) == count
+            remove(other, run)
+    record_property("count", f"run, threads: {TIMES} rounds of {count} I/Os")
+
+
+def ios_without_memory(sock: Socket, run: int) -> int:
+    """Start the run and wait for its end. Return: how many I/Os it counted."""
+    tasks = guest_failures.kernel_threads("spek/", "kworker/u")
+    with guest_failures.slab_fails_for(tasks):
+        sock.ask(Cmd.RUN_START, id=run)
+        assert comes_true(lambda: state(sock, run) == RunState.DONE)
+    rows = sock.dump(Cmd.STATS_GET, run=run).values
+    # a cell comes in as many messages as it has metrics; its counts are in the first
+    ios = {
+        (row["phase"], row["stream"], row["direction"]): row["ios"] for row in rows if "ios" in row
+    }
+    return sum(ios.values())
 
 
 # ---- spek_prober ----

@@ -23,7 +23,7 @@ CAUSES = ("failslab", "fail_page_alloc")
 FORCED = "FAULT_INJECTION: forcing a failure"
 OUR_FRAME = re.compile(r"(\w[\w.]*\+0x[0-9a-f]+)/0x[0-9a-f]+ \[(spek\w*)\]")
 CONSOLE_LEVEL = Path("/proc/sys/kernel/printk")
-# A call that allocates has some hundred sites; loading a module some thousand.
+# A call that allocates has some hundred sites; so has loading a module.
 NEVER_SO_MANY = 1_000_000
 
 
@@ -122,18 +122,18 @@ def sites(lines: list[str]) -> list[str]:
 def fail_each(
     attempt: Callable[[FailNth, int], int],
     *,
-    numbers: Sequence[int] = (),
+    numbers: Callable[[int], Sequence[int]] | None = None,
     task: str = "thread-self",
 ) -> Outcomes:
     """Call @attempt(nth, n) with n = 1, 2..., until there are no more allocations to fail; TIMES.
 
     @attempt arms nth, makes its call, and returns an errno or 0; it checks itself that all is in
-    order afterwards. @numbers: other numbers to try; all of them are tried.
+    order afterwards. @numbers: of a round, counted from 0, other numbers to try; all are tried.
     """
     nth, messages, outcomes = FailNth(task), Messages(), Outcomes()
     try:
-        for _ in range(TIMES):
-            for n in numbers or range(1, NEVER_SO_MANY):
+        for turn in range(TIMES):
+            for n in numbers(turn) if numbers else range(1, NEVER_SO_MANY):
                 messages.mark(f"allocation {n} fails")
                 before = nth.hits
                 code = attempt(nth, n)
