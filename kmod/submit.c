@@ -6,10 +6,14 @@
 #include "worker.h"
 
 static const struct spek_backend_ops *const backends[] = {
-	[SPEK_BACKEND_BIO] = &spek_backend_bio,
 	[SPEK_BACKEND_MQ] = &spek_backend_mq,
 	[SPEK_BACKEND_SCSI] = &spek_backend_scsi,
 };
+
+static const struct spek_backend_ops *bio_backend(const struct spek_target *target)
+{
+	return target->polled ? &spek_backend_bio_polled : &spek_backend_bio;
+}
 
 /*
  * Never scsi: it tries every command once, where others retry what can be cured, and the disk's
@@ -21,7 +25,7 @@ static const char *choose_auto(struct spek_target *target)
 	const char *why = spek_backend_mq.unfit(target);
 
 	if (why) {
-		target->backend = &spek_backend_bio;
+		target->backend = bio_backend(target);
 		target->backend_reason = why;
 		return NULL;
 	}
@@ -30,7 +34,7 @@ static const char *choose_auto(struct spek_target *target)
 	 * disk's statistics, so the tool's numbers and the disk's would differ.
 	 */
 	if (q->mq_ops->get_budget) {
-		target->backend = &spek_backend_bio;
+		target->backend = bio_backend(target);
 		target->backend_reason = "the driver limits requests beyond its tags (SCSI)";
 		return NULL;
 	}
@@ -41,8 +45,6 @@ static const char *choose_auto(struct spek_target *target)
 
 const char *spek_backend_choose(struct spek_target *target, u32 wanted, bool polled)
 {
-	const char *why;
-
 	/* dm passes polling on, but by the bio itself, which nobody here holds on to. */
 	if (polled && !queue_is_mq(bdev_get_queue(target->handle.bdev)))
 		return "polled completion needs a device that takes requests; this one takes bios";
@@ -51,12 +53,9 @@ const char *spek_backend_choose(struct spek_target *target, u32 wanted, bool pol
 	target->polled = polled;
 	if (wanted == SPEK_BACKEND_AUTO)
 		return choose_auto(target);
-	why = backends[wanted]->unfit(target);
-	if (why)
-		return why;
-	target->backend = backends[wanted];
+	target->backend = wanted == SPEK_BACKEND_BIO ? bio_backend(target) : backends[wanted];
 	target->backend_reason = "asked for";
-	return NULL;
+	return target->backend->unfit(target);
 }
 
 bool spek_request_may_come(struct spek_part *part, int err)

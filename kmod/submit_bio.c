@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Back end bio: the way every file system uses. Works on every block device. */
+/*
+ * Back end bio: the way every file system uses. Works on every block device.
+ *
+ * submit_bio() may wait: for a request, or until a frozen queue goes on. A worker that polls must
+ * not, as long as anything of its own is with a device: nobody else polls for that, and it may be
+ * what the wait is for. With nothing out there it waits as others do, so that a bio that has to
+ * be split, which can't be asked not to wait, gets through.
+ */
 #include <linux/bio.h>
 #include "slot.h"
 #include "submit.h"
+#include "worker.h"
 
 static const char *unfit(const struct spek_target *target)
 {
@@ -20,10 +28,62 @@ static int submit(struct spek_part *part)
 	return 0;
 }
 
+static bool others_are_out(const struct spek_part *part)
+{
+	const struct spek_slot *slot = part->slot;
+	u32 unsent = slot->nr_parts - (part - slot->part);
+
+	return slot->worker->outstanding > 1 ||
+	       (slot->nr_parts > 1 && atomic_read(&slot->parts_left) > unsent);
+}
+
+/* As it was before the block layer had it, which left its marks. */
+static void arm_again(struct spek_part *part, u16 ioprio)
+{
+	const struct spek_slot *slot = part->slot;
+	const struct spek_part *before;
+	u32 in_buffer = 0;
+
+	for (before = slot->part; before < part; before++)
+		in_buffer += before->bytes;
+	spek_part_arm(part, in_buffer, slot->worker->run->shape.chunk_bytes,
+		      spek_target_opf(part->target, slot->op.write));
+	part->bio.bi_ioprio = ioprio;
+}
+
+static int submit_polled(struct spek_part *part)
+{
+	struct spek_worker *w = part->slot->worker;
+	struct bio *bio = &part->bio;
+	u16 ioprio = bio->bi_ioprio;
+
+	if (!others_are_out(part)) {
+		submit_bio(bio);
+		return 0;
+	}
+	bio->bi_opf |= REQ_NOWAIT;
+	w->asking = bio;
+	submit_bio(bio);
+	if (w->asking) {
+		w->asking = NULL;
+		return 0;
+	}
+	arm_again(part, ioprio);
+	return -EAGAIN;
+}
+
 const struct spek_backend_ops spek_backend_bio = {
 	.id = SPEK_BACKEND_BIO,
 	.cgroup = true,
 	.unfit = unfit,
 	.takes_tags_ahead = takes_tags_ahead,
 	.submit = submit,
+};
+
+const struct spek_backend_ops spek_backend_bio_polled = {
+	.id = SPEK_BACKEND_BIO,
+	.cgroup = true,
+	.unfit = unfit,
+	.takes_tags_ahead = takes_tags_ahead,
+	.submit = submit_polled,
 };

@@ -49,6 +49,11 @@ void spek_worker_end_io(struct bio *bio)
 	struct spek_worker *w = slot->worker;
 
 	if (unlikely(bio->bi_status)) {
+		/* Comes from within its submission: it would have had to wait. */
+		if (current == w->task && w->asking == bio && bio->bi_status == BLK_STS_AGAIN) {
+			w->asking = NULL;
+			return;
+		}
 		WRITE_ONCE(slot->status, bio->bi_status);
 		spek_run_report_failed(w->run, part, bio->bi_status);
 	}

@@ -87,6 +87,7 @@ struct spek_worker {
 	struct spek_slot *stalled;
 	struct spek_part *stalled_part;
 	u32 outstanding;
+	const struct bio *asking;	/* being submitted, not to wait; see submit_bio.c */
 	u32 phase;
 	u64 boundary_ns;		/* end of the piece of a row, of the row or of the phase */
 	u64 row;

@@ -411,6 +411,25 @@ def queue_frozen_again_and_again(world: World, backend: str) -> str:
 
 
 @scenario(*BACKENDS)
+def queue_frozen_under_polling(world: World, backend: str) -> str:
+    """Few tags, and a queue that is frozen again and again: the only one who polls does not wait
+    for what it polls for."""
+    node = world.null(poll_queues=1, hw_queue_depth=8).node
+    depth = queue(node, "nr_requests")
+    usual = depth.read_text()
+    config = endless(node, backend, depth=32, batch=32, workers=1, polled=True)
+    try:
+        with world.running(config) as run:
+            for value in ("4", usual) * 2:
+                depth.write_text(value)
+                world.moves(run)
+            assert world.stop(run).errors == 0
+    finally:
+        depth.write_text(usual)
+    return node
+
+
+@scenario(*BACKENDS)
 def elevator_switched(world: World, backend: str) -> str:
     """Through all that the kernel has, and the counters stay exact."""
     for module in ("mq_deadline", "kyber_iosched", "bfq"):
