@@ -103,6 +103,7 @@ struct spek_worker {
 	u32 batch_hint;			/* operations the next plug is likely to carry */
 	struct spek_target_count count[SPEK_MAX_TARGETS];
 	struct spek_poller *poller;	/* of each target */
+	bool roams;			/* its CPU went away while it polled */
 
 	/* shared with completions: who adds to done wakes the thread if it is idle */
 	struct llist_head done ____cacheline_aligned;

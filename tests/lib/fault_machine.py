@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from lib import guest_modules
 from lib.fault_devices import off_and_on
@@ -34,6 +35,22 @@ def cpu_goes_and_comes(world: World, backend: str) -> str:
     """The worker of a CPU that is off goes on elsewhere."""
     node = world.null().node
     with world.running(endless(node, backend)) as run:
+        try:
+            for value in "01":
+                CPU1.write_text(value)
+                world.moves(run, 100)
+        finally:
+            CPU1.write_text("1")
+        assert world.stop(run).errors == 0
+    return node
+
+
+@scenario("bio", "mq")
+def cpu_goes_while_it_polls(world: World, backend: str) -> str:
+    """What the worker has sent through a hardware queue of its old CPU comes back as well."""
+    node = world.null(submit_queues=2, poll_queues=2).node
+    config = endless(node, backend, depth=32, batch=4, workers=1, polled=True)
+    with world.running(msgspec.structs.replace(config, cpus=[1])) as run:
         try:
             for value in "01":
                 CPU1.write_text(value)
