@@ -325,11 +325,19 @@ static bool acquire(atomic64_t *grain, bool write)
 	return done;
 }
 
-static void give_up(atomic64_t *grain, bool write)
+static void give_up(atomic64_t *grain, bool write, bool again)
 {
 	s64 old = atomic64_read(grain);
 
-	while (!atomic64_try_cmpxchg(grain, &old, spek_grain_give_up(old, write)))
+	while (!atomic64_try_cmpxchg(grain, &old, spek_grain_give_up(old, write, again)))
+		;
+}
+
+static void stop_waiting(atomic64_t *grain)
+{
+	s64 old = atomic64_read(grain);
+
+	while (!atomic64_try_cmpxchg(grain, &old, spek_grain_stop_waiting(old)))
 		;
 }
 
@@ -352,7 +360,7 @@ static void roll_back(const struct spek_map *map, const struct spek_op *op,
 	for (done = 0; nr; done += piece.bytes) {
 		find_piece(&piece, map, op, asu, done);
 		for (i = 0; nr && i < piece.nr; i++, nr--)
-			give_up(&map->target[piece.target].grain[piece.first + i], op->write);
+			give_up(&map->target[piece.target].grain[piece.first + i], op->write, true);
 	}
 }
 
@@ -518,6 +526,28 @@ void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 	verify->counts.never_written += counts.never_written;
 	verify->counts.uncertain += counts.uncertain;
 	spin_unlock(&verify->lock);
+}
+
+void spek_verify_drop(struct spek_verify *verify, const struct spek_slot *slot,
+		      const struct spek_asu_map *asu, bool begun)
+{
+	const struct spek_map *map = verify->map;
+	const struct spek_op *op = &slot->op;
+	struct piece piece;
+	u32 done, i;
+
+	for (done = 0; done < op->bytes; done += piece.bytes) {
+		find_piece(&piece, map, op, asu, done);
+		for (i = 0; i < piece.nr; i++) {
+			atomic64_t *grain = &map->target[piece.target].grain[piece.first + i];
+
+			if (begun)
+				give_up(grain, op->write, false);
+			else if (op->write)
+				stop_waiting(grain);
+		}
+		cond_resched();
+	}
 }
 
 /* ---- looking at it ---- */

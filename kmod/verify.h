@@ -122,6 +122,18 @@ bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 /** spek_verify_end() - check what was read, know what was written, give the blocks back. */
 void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 		     const struct spek_asu_map *asu);
+/**
+ * spek_verify_drop() - an operation of which nothing was sent won't be tried again
+ * @verify: of the run
+ * @slot: its operation
+ * @asu: where that lies
+ * @begun: spek_verify_begin() gave it its blocks; else it may be in the way of others, as a
+ *	write that waits
+ *
+ * Context: the worker's thread.
+ */
+void spek_verify_drop(struct spek_verify *verify, const struct spek_slot *slot,
+		      const struct spek_asu_map *asu, bool begun);
 /** spek_verify_count_wait() - an operation has to wait. Context: the worker's thread. */
 void spek_verify_count_wait(struct spek_verify *verify);
 

@@ -628,10 +628,8 @@ static void drop_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
 
-	if (w->verify && w->stalled_part) {
-		slot->status = BLK_STS_IOERR;
-		spek_verify_end(w->verify, slot, &w->lane[slot->op.asu].map);
-	}
+	if (w->verify)
+		spek_verify_drop(w->verify, slot, &w->lane[slot->op.asu].map, w->stalled_part);
 	WRITE_ONCE(w->stalled, NULL);
 	slot->next_free = w->free;
 	w->free = slot;

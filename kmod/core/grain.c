@@ -59,12 +59,17 @@ bool spek_grain_acquire(u64 *state, bool write)
 	return true;
 }
 
-u64 spek_grain_give_up(u64 state, bool write)
+u64 spek_grain_give_up(u64 state, bool write, bool again)
 {
-	/* Whoever gives up a write comes again. */
 	if (write)
-		return (state & ~GRAIN_HOLDERS) | GRAIN_WAITED;
+		return (state & ~GRAIN_HOLDERS) | (again ? GRAIN_WAITED : 0);
 	return state - 1;
+}
+
+u64 spek_grain_stop_waiting(u64 state)
+{
+	/* Another one that waits says so again at its next try. */
+	return state & ~GRAIN_WAITED;
 }
 
 u64 spek_grain_read(u64 state)

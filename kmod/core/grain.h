@@ -40,8 +40,18 @@ u32 spek_grain_bytes(const struct spek_workload *wl);
  */
 bool spek_grain_acquire(u64 *state, bool write);
 
-/** spek_grain_give_up() - Return: @state after an operation that has not begun after all. */
-u64 spek_grain_give_up(u64 state, bool write);
+/**
+ * spek_grain_give_up() - end an operation that has not begun after all
+ * @state: it holds the grain
+ * @write: it writes
+ * @again: it will be tried again, so a write waits from now on
+ *
+ * Return: the new state.
+ */
+u64 spek_grain_give_up(u64 state, bool write, bool again);
+
+/** spek_grain_stop_waiting() - Return: @state after a write that waited won't be tried again. */
+u64 spek_grain_stop_waiting(u64 state);
 
 /** spek_grain_read() - Return: @state after the end of a read. */
 u64 spek_grain_read(u64 state);

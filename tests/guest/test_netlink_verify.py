@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import errno
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from lib.guest_netlink import DISK_MIB, MIB, asu, new, refused, state, stream
+from lib.guest_disks import held_disk, null_disk
+from lib.guest_netlink import DISK_MIB, MIB, SECOND, asu, is_free, new, refused, state, stream
 from lib.netlink_raw import Socket
 from lib.waiting import comes_true
 
-from spekctl.gen.spek import MAP_STATES, Cmd, Data, RunState
+from spekctl.gen.spek import MAP_STATES, Backend, Cmd, Data, Law, Pattern, RunState
 
 STAMPED = {"data": int(Data.STAMPED)}
 WRITES: dict[str, Any] = {**STAMPED, "write": 1, "stream": [stream(read_ppm=500_000)]}
@@ -131,6 +133,69 @@ def test_a_map_is_what_it_was(nl: Socket, disks: list[str]) -> None:
     no = refused(lambda: nl.ask(Cmd.MAP_SET, run=run, target=1, first=0, states=states(2)))
     assert no.errno == errno.ERANGE
     assert refused(lambda: nl.ask(Cmd.MAP_SET, run=run)).errno == errno.EINVAL
+
+
+def found_states(nl: Socket, run: int) -> list[int]:
+    """What the run has written: 2 * generation + uncertain, of each block that has been."""
+    parts = nl.dump(Cmd.MAP_GET, run=run).values
+    whole = b"".join(bytes(part["states"]) for part in parts)
+    return [value for (value,) in struct.iter_unpack("=Q", whole) if value]
+
+
+def ends_while_one_waits(nl: Socket, run: int, let_go: Callable[[], None]) -> None:
+    """Stop a run that has one write with the device and one that it could not send."""
+
+    def one_of_two() -> bool:
+        (info,) = nl.ask(Cmd.RUN_GET, id=run).values
+        return bool(info["outstanding"] == 1 and info["oldest_ns"] > SECOND // 20)
+
+    nl.ask(Cmd.RUN_START, id=run)
+    assert comes_true(one_of_two)
+    nl.ask(Cmd.RUN_STOP, id=run)
+    assert comes_true(lambda: state(nl, run) == RunState.DRAINING)
+    let_go()
+    assert comes_true(lambda: state(nl, run) == RunState.DONE)
+
+
+TWO_WRITES: dict[str, Any] = {
+    **STAMPED,
+    "write": 1,
+    "max_outstanding": 2,
+    "arrival": [{"law": int(Law.CLOSED), "depth": 2}],
+}
+
+
+def test_a_write_that_is_dropped_keeps_nobody_out(nl: Socket) -> None:
+    """It waited for another one on the same block; whoever goes on from there can read that."""
+    block = {"range_bytes": 4096}
+    with null_disk(64, memory_backed=1) as below, held_disk(below) as (node, answer):
+        run = new(nl, node, **TWO_WRITES, stream=[stream(read_ppm=0, **block)])
+        ends_while_one_waits(nl, run, answer)
+        (info,) = nl.ask(Cmd.RUN_GET, id=run).values
+        assert info["verify"]["waits"] == 1
+        assert found_states(nl, run) == [2]
+
+        reader = done(nl, node, **STAMPED, verify_from=run, stream=[stream(**block)], count=1)
+        (info,) = nl.ask(Cmd.RUN_GET, id=reader).values
+        assert (info["verify"]["checked"], info["verify"]["mismatches"]) == (4096 // 512, 0)
+        for one in (run, reader):
+            nl.ask(Cmd.RUN_DEL, id=one)
+        assert comes_true(lambda: is_free(node))
+
+
+def test_a_write_that_no_device_has_seen_is_none(nl: Socket) -> None:
+    """The driver had no room for it: what lay there before is still what has to be found."""
+    with null_disk(64, hw_queue_depth=1, irqmode=2, completion_nsec=2 * SECOND) as node:
+        run = new(
+            *(nl, node),
+            **TWO_WRITES,
+            backend=int(Backend.MQ),
+            stream=[stream(read_ppm=0, pattern=int(Pattern.SEQUENTIAL))],
+        )
+        ends_while_one_waits(nl, run, lambda: None)
+        assert found_states(nl, run) == [2]
+        nl.ask(Cmd.RUN_DEL, id=run)
+        assert comes_true(lambda: is_free(node))
 
 
 def test_the_whole_map_comes_out_of_a_dump(nl: Socket, disks: list[str]) -> None:

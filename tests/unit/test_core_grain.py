@@ -62,10 +62,21 @@ class Model:
 
     def give_up(self) -> None:
         if self.readers or self.writer:
-            self.state = LIB.spek_grain_give_up(self.state, self.writer)
-            self.waited |= self.writer
-            self.readers = max(0, self.readers - 1)
-            self.writer = False
+            self._give_up(True)
+
+    def drop(self) -> None:
+        if self.readers or self.writer:
+            self._give_up(False)
+
+    def _give_up(self, again: bool) -> None:
+        self.state = LIB.spek_grain_give_up(self.state, self.writer, again)
+        self.waited |= self.writer and again
+        self.readers = max(0, self.readers - 1)
+        self.writer = False
+
+    def stop_waiting(self) -> None:
+        self.state = LIB.spek_grain_stop_waiting(self.state)
+        self.waited = False
 
     def _written(self, failed: bool) -> None:
         self.state = LIB.spek_grain_written(self.state, failed)
@@ -74,7 +85,10 @@ class Model:
         self.uncertain = failed
 
 
-@given(st.lists(st.sampled_from(["read", "write", "end", "fail", "give_up"]), max_size=80))
+ACTIONS = ("read", "write", "end", "fail", "give_up", "drop", "stop_waiting")
+
+
+@given(st.lists(st.sampled_from(list(ACTIONS)), max_size=80))
 def test_readers_and_writers_exclude_each_other(actions: list[str]) -> None:
     model = Model()
     for action in actions:
