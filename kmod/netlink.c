@@ -2,9 +2,10 @@
 /*
  * The spek netlink family: requests, notifications, ownership.
  *
- * A handler checks rights and attributes, makes one call down and answers. The
- * family is not parallel: genetlink serialises its handlers with those of every
- * other such family, so none of them waits for I/O.
+ * A handler checks rights and attributes, makes one call down and answers. Handlers run
+ * beside each other: run-new opens devices, and run-del closes them, which may wait for a
+ * device that does not answer; nobody else's run must wait for that. What they share has
+ * locks of its own, see run.c.
  *
  * Dumps are in netlink_dump.c, the parsing of run-new in netlink_parse.c.
  */

@@ -150,7 +150,13 @@ int spek_nl_mismatch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 	return spek_nl_dump_end(skb, cb, err);
 }
 
-/* map-get: dump->worker is the target, dump->next its grain */
+/* map-get: dump->worker is the target, dump->next its grain, dump->end the starts that it had seen */
+
+static int refuse_changing(struct netlink_callback *cb)
+{
+	return spek_nl_refuse(cb->extack, NULL, -EBUSY,
+			      "A run still writes: what was written can be had when it is DONE.");
+}
 
 static int start_map(struct netlink_callback *cb, struct spek_nl_dump *dump)
 {
@@ -165,8 +171,18 @@ static int start_map(struct netlink_callback *cb, struct spek_nl_dump *dump)
 	if (!dump->memory)
 		return spek_nl_refuse(cb->extack, NULL, -ENOMEM,
 				      "The kernel has not enough memory for the answer.");
+	if (!spek_map_is_idle(dump->run->verify->map, &dump->end))
+		return refuse_changing(cb);
 	dump->started = true;
 	return 0;
+}
+
+/* A run may start between two parts of the answer, or while one is made, also one that goes on. */
+static bool map_has_changed(const struct spek_nl_dump *dump)
+{
+	u64 starts;
+
+	return !spek_map_is_idle(dump->run->verify->map, &starts) || starts != dump->end;
 }
 
 static int put_states(struct sk_buff *skb, const struct spek_nl_dump *dump, u64 first, u32 nr)
@@ -216,10 +232,6 @@ int spek_nl_map_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			return err;
 	}
 	map = dump->run->verify->map;
-	/* Each time: a run may start between two parts of the answer, also one that goes on. */
-	if (!spek_map_is_idle(map))
-		return spek_nl_refuse(cb->extack, NULL, -EBUSY,
-				      "A run still writes: what was written can be had when it is DONE.");
 	while (dump->worker < map->nr_targets) {
 		err = put_some(skb, cb, dump);
 		if (err < 0)
@@ -229,6 +241,8 @@ int spek_nl_map_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		dump->worker++;
 		dump->next = 0;
 	}
+	if (map_has_changed(dump))
+		return refuse_changing(cb);
 	return spek_nl_dump_end(skb, cb, err);
 }
 

@@ -16,7 +16,8 @@
  * Then, after the threads have left and a grace period has passed, nobody can: not
  * completions (all I/O came back, and the last one is over), not spek_run_end() (RCU).
  *
- * Lock order: spek_table_lock > run->lock > verify->lock, and run->news_lock > run->lock. Who
+ * Lock order: spek_table_lock > run->lock > verify->lock, and run->news_lock > run->lock, and
+ * run->release_lock > run->lock, which is held while devices are given back. Who
  * changes the state holds run->news_lock until it has told of it: every change is told, in order.
  * Workers, completions and spek_run_end() take none of these but verify->lock. Work items take
  * spek_table_lock when they hold no other.
@@ -187,6 +188,7 @@ static struct spek_run *alloc_run(struct spek_run_config *config)
 	kref_init(&run->ref);
 	mutex_init(&run->lock);
 	mutex_init(&run->news_lock);
+	mutex_init(&run->release_lock);
 	INIT_WORK(&run->collect_work, collect_work);
 	INIT_WORK(&run->finish_work, finish_work);
 	INIT_WORK(&run->reap_work, reap_work);
@@ -475,18 +477,20 @@ static struct spek_worker **unhook_workers(struct spek_run *run)
 	return workers;
 }
 
-/* The workers have ended, or have never begun. Whoever unhooks them does the rest, too. */
+/* The workers have ended, or have never begun. After this the devices are free, whoever did it. */
 static void release_devices(struct spek_run *run)
 {
 	struct spek_worker **workers;
 
+	mutex_lock(&run->release_lock);
 	mutex_lock(&run->lock);
 	workers = unhook_workers(run);
 	mutex_unlock(&run->lock);
-	if (!workers)
-		return;
-	destroy_workers(run, workers);
-	close_targets(run);
+	if (workers) {
+		destroy_workers(run, workers);
+		close_targets(run);
+	}
+	mutex_unlock(&run->release_lock);
 }
 
 /* Return: true if the caller took it out of the table and drops that reference. */

@@ -141,6 +141,7 @@ struct spek_worker_info {
  * @id: number, const
  * @config: const
  * @news_lock: held from a change of @state until it is told, outside of @lock
+ * @release_lock: held while workers are ended and devices given back, outside of @lock
  * @lock: protects @state to @stats' totals; never taken by workers
  * @state: enum spek_state
  * @reason: enum spek_reason
@@ -175,6 +176,7 @@ struct spek_run {
 	struct spek_run_config *config;
 
 	struct mutex news_lock;	/* see above */
+	struct mutex release_lock;	/* see above */
 	struct mutex lock;	/* see above */
 	enum spek_state state;
 	u32 reason;

@@ -222,7 +222,11 @@ int spek_verify_create(struct spek_run *run, struct spek_refusal *refusal)
 
 void spek_verify_started(struct spek_verify *verify)
 {
+	/* In this order, and before a grain is changed: pairs with spek_map_is_idle(). */
 	atomic_inc(&verify->map->writers);
+	smp_mb__after_atomic();
+	atomic64_inc(&verify->map->starts);
+	smp_mb__after_atomic();
 }
 
 void spek_verify_finished(struct spek_verify *verify)
@@ -230,9 +234,18 @@ void spek_verify_finished(struct spek_verify *verify)
 	atomic_dec(&verify->map->writers);
 }
 
-bool spek_map_is_idle(const struct spek_map *map)
+bool spek_map_is_idle(const struct spek_map *map, u64 *starts)
 {
-	return !atomic_read(&map->writers);
+	bool idle;
+
+	/* After what was read of the map before: pairs with spek_verify_started(). */
+	smp_rmb();
+	*starts = atomic64_read(&map->starts);
+	smp_rmb();
+	idle = !atomic_read(&map->writers);
+	/* Before what will be read of it. */
+	smp_rmb();
+	return idle;
 }
 
 void spek_verify_destroy(struct spek_verify *verify)

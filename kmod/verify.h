@@ -31,6 +31,7 @@ struct spek_map_target {
  * struct spek_map - what was written to the targets of one run, and of those that go on from it
  * @ref: one for each run
  * @writers: runs that have started and are not DONE
+ * @starts: runs that have started
  * @seed: in the stamps
  * @id: in the stamps
  * @shift: log2 of the grain
@@ -40,6 +41,7 @@ struct spek_map_target {
 struct spek_map {
 	struct kref ref;
 	atomic_t writers;
+	atomic64_t starts;
 	u64 seed;
 	u64 id;
 	u32 shift;
@@ -142,8 +144,13 @@ void spek_verify_counts(struct spek_verify *verify, struct spek_verify_counts *c
 /** spek_verify_kept() - Return: true if there is mismatch number @index, then in @record. */
 bool spek_verify_kept(struct spek_verify *verify, u32 index, struct spek_mismatch_record *record);
 
-/** spek_map_is_idle() - Return: true if no run uses it now. */
-bool spek_map_is_idle(const struct spek_map *map);
+/**
+ * spek_map_is_idle() - does no run use a map?
+ * @map: any
+ * @starts: how many runs have begun to use it so far; if it is still the same after something
+ *	was read of the idle map, none did meanwhile
+ */
+bool spek_map_is_idle(const struct spek_map *map, u64 *starts);
 
 /**
  * spek_map_save() - states of grains of an idle map

@@ -281,6 +281,7 @@ struct genl_family spek_nl_family __ro_after_init = {
 	.name		= SPEK_FAMILY_NAME,
 	.version	= SPEK_FAMILY_VERSION,
 	.netnsok	= false,
+	.parallel_ops	= true,
 	.module		= THIS_MODULE,
 	.ops		= spek_nl_ops,
 	.n_ops		= ARRAY_SIZE(spek_nl_ops),

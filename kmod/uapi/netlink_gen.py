@@ -35,6 +35,7 @@ FAMILIES = (
         table="kmod/uapi/spek.md",
         include_uapi="../uapi/spek.h",
         include_compat="../compat/compat.h",
+        parallel=True,
     ),
     Outputs(
         spec="prober/uapi/spek_prober.yaml",

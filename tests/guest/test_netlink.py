@@ -5,16 +5,22 @@ from __future__ import annotations
 
 import errno
 import itertools
+import mmap
 import os
+import queue
 import signal
 import socket
 import struct
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_disks import held_disk
+from lib.guest_disks import held_disk, null_disk, settle
+from lib.guest_drive import sysfs
 from lib.guest_modules import references
 from lib.guest_netlink import (
     DISK_MIB,
@@ -29,7 +35,7 @@ from lib.guest_netlink import (
     stream,
     target,
 )
-from lib.netlink_raw import NLM_F_DUMP, NLM_F_REQUEST, Answer, Socket
+from lib.netlink_raw import NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
 from lib.waiting import comes_true
 
 from spekctl.gen import spek
@@ -419,6 +425,59 @@ def test_news_tell_every_change_of_state(nl: Socket, disks: list[str]) -> None:
     assert told[-1]["reason"] == Reason.COMPLETED
     (info,) = nl.ask(Cmd.RUN_GET, id=run).values
     assert set(told[-1]) == set(info)
+
+
+def read_directly(node: str) -> None:
+    with (
+        open(
+            node, "rb", buffering=0, opener=lambda path, flags: os.open(path, flags | os.O_DIRECT)
+        ) as disk,
+        mmap.mmap(-1, 4096) as block,
+    ):
+        disk.readinto(block)
+
+
+def is_asleep(tid: int) -> bool:
+    """The thread waits in the kernel, and no signal would wake it."""
+    stat = Path(f"/proc/self/task/{tid}/stat").read_text()
+    return stat.rpartition(")")[2].split()[0] == "D"
+
+
+def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str]) -> None:
+    """Who opens a device whose queue is frozen waits for it for a second, and nobody else does."""
+    run = new(nl, disks[0])
+    tids: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def freeze(node: str) -> None:
+        tids.put(threading.get_native_id())
+        (sysfs(node) / "queue/nr_requests").write_text("4")
+
+    def make(node: str) -> Refusal:
+        with Socket(spek) as mine:
+            tids.put(threading.get_native_id())
+            return refused(lambda: new(mine, node))
+
+    with (
+        null_disk(DISK_MIB, irqmode=2, completion_nsec=6 * SECOND) as node,
+        ThreadPoolExecutor(3) as threads,
+    ):
+        settle()
+        reading = threads.submit(read_directly, node)
+        assert comes_true(lambda: (sysfs(node) / "inflight").read_text().split() != ["0", "0"])
+        freezing = threads.submit(freeze, node)
+        tid = tids.get()
+        assert comes_true(lambda: is_asleep(tid))
+        making = threads.submit(make, node)
+        tid = tids.get()
+        answered = False
+        while not answered and not making.done():
+            waits = is_asleep(tid)
+            nl.ask(Cmd.RUN_GET, id=run)
+            answered = waits and is_asleep(tid)
+        assert "set up anew" in making.result().text
+        assert answered
+        reading.result()
+        freezing.result()
 
 
 # A run that ends by itself may be over before anybody looks whether it drains.

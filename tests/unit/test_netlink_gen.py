@@ -100,6 +100,7 @@ def outputs() -> Outputs:
         table="toy.md",
         include_uapi="toy.h",
         include_compat="compat.h",
+        parallel=True,
     )
 
 
@@ -218,7 +219,7 @@ def test_header_compiles_as_c_and_agrees_with_python(tmp_path: Path) -> None:
         ".start = toy_begin, .dumpit = toy_box_nl_box_get_dumpit, .done = toy_end, "
         ".policy = toy_box_box_get_nl_policy, .maxattr = TOY_BOX_A_BOX_ID, },",
         "[TOY_BOX_NLGRP_BOXES] = SPEK_COMPAT_GENL_MCGRP_SYS_ADMIN(TOY_BOX_MCGRP_BOXES),",
-        ".netnsok = false,",
+        ".netnsok = false, .parallel_ops = true,",
     ],
 )
 def test_kernel_source_has(tmp_path: Path, expected: str) -> None:

@@ -181,6 +181,7 @@ def kernel_source(spec: Spec, outputs: Outputs) -> str:
         f"\t.name\t\t= {fam}_FAMILY_NAME,",
         f"\t.version\t= {fam}_FAMILY_VERSION,",
         "\t.netnsok\t= false,",
+        *(["\t.parallel_ops\t= true,"] if outputs.parallel else []),
         "\t.module\t\t= THIS_MODULE,",
         f"\t.ops\t\t= {spec.c}_nl_ops,",
         f"\t.n_ops\t\t= ARRAY_SIZE({spec.c}_nl_ops),",

@@ -32,6 +32,8 @@ class Outputs:
     # how kernel sources include the uapi header and the compatibility header
     include_uapi: str
     include_compat: str
+    # handlers may run beside each other: genetlink's lock is not theirs
+    parallel: bool = False
 
 
 @dataclass
