@@ -112,8 +112,10 @@ u32 spek_fit_parts(const struct spek_run *run, u32 bytes)
 			const struct spek_target *target = &run->targets[asu->extent[k].target];
 			u32 each = DIV_ROUND_UP(piece, target->max_part_bytes);
 
-			if (target->chunk_bytes)
-				each += DIV_ROUND_UP(piece, target->chunk_bytes);
+			if (target->chunk_sectors)
+				each += DIV_ROUND_UP(piece >> SECTOR_SHIFT, target->chunk_sectors);
+			if (target->only_segment)
+				each += DIV_ROUND_UP(piece, target->only_segment);
 			parts = max(parts, pieces * each);
 		}
 	}

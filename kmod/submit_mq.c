@@ -56,6 +56,15 @@ static int submit(struct spek_part *part)
 		bio_io_error(bio);
 		return 0;
 	}
+	/*
+	 * The driver divides by the block that the device has now. Who changes it freezes the queue:
+	 * while there is a request it stays.
+	 */
+	if (unlikely(queue_logical_block_size(q) != part->target->logical_block)) {
+		blk_mq_free_request(rq);
+		bio_io_error(bio);
+		return 0;
+	}
 	rq->cmd_flags = bio->bi_opf;
 	/* A tag that was fetched ahead may have waited. */
 	if (rq->start_time_ns)

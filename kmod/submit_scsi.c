@@ -168,6 +168,12 @@ static int submit(struct spek_part *part)
 		fail(part, BLK_STS_IOERR);
 		return 0;
 	}
+	/* Addresses are in blocks. Who changes them freezes the queue: not while there is @rq. */
+	if (unlikely(queue_logical_block_size(q) != part->target->logical_block)) {
+		blk_mq_free_request(rq);
+		fail(part, BLK_STS_IOERR);
+		return 0;
+	}
 	rq->__data_len = bio->bi_iter.bi_size;
 	rq->bio = bio;
 	rq->biotail = bio;

@@ -42,11 +42,13 @@ static void read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
 	by_segments = (u64)queue_max_segments(q) * segment;
 	if (queue_max_segments(q) > 1)
 		by_segments -= segment;
+	else
+		target->only_segment = segment;
 	bytes = min_t(u64, (u64)queue_max_sectors(q) << SECTOR_SHIFT, by_segments);
 	bytes = min_t(u64, bytes, SPEK_MAX_IO_BYTES);
 	bytes = rounddown(bytes, max(queue_physical_block_size(q), target->logical_block));
 	target->max_part_bytes = max_t(u64, bytes, target->logical_block);
-	target->chunk_bytes = q->limits.chunk_sectors << SECTOR_SHIFT;
+	target->chunk_sectors = q->limits.chunk_sectors;
 }
 
 /*

@@ -20,7 +20,9 @@ struct spek_refusal;
  * @bytes: capacity
  * @logical_block: bytes
  * @max_part_bytes: largest piece that is sent as one request
- * @chunk_bytes: pieces don't cross multiples of this on the target; 0: no such limit
+ * @chunk_sectors: pieces don't cross multiples of this on the disk; 0: no such limit
+ * @only_segment: where a request has one segment: pieces don't cross multiples of this in the
+ *	buffer, a power of two; else 0
  * @own_read_queues: reads have hardware queues of their own
  * @polled: poll for completions
  * @backend: how I/O reaches it
@@ -35,7 +37,8 @@ struct spek_target {
 	u64 bytes;
 	u32 logical_block;
 	u32 max_part_bytes;
-	u32 chunk_bytes;
+	u32 chunk_sectors;
+	u32 only_segment;
 	bool own_read_queues;
 	bool polled;
 	const struct spek_backend_ops *backend;
@@ -86,18 +89,24 @@ static inline blk_opf_t spek_target_opf(const struct spek_target *target, bool w
 	return target->polled ? opf | REQ_POLLED : opf;
 }
 
-/** spek_target_part() - Return: how many of @bytes at @offset go out as one request. */
-static inline u32 spek_target_part(const struct spek_target *target, u64 offset, u32 bytes)
+/**
+ * spek_target_part() - Return: how many of @bytes at @offset, whose data begin at @in_buffer, go
+ * out as one request.
+ */
+static inline u32 spek_target_part(const struct spek_target *target, u64 offset, u32 bytes,
+				   u32 in_buffer)
 {
 	u32 n = min(bytes, target->max_part_bytes);
 
-	if (target->chunk_bytes) {
-		u32 left;
+	if (target->chunk_sectors) {
+		u32 into;
 
-		div_u64_rem(offset + (target->start_sector << SECTOR_SHIFT), target->chunk_bytes,
-			    &left);
-		n = min(n, target->chunk_bytes - left);
+		div_u64_rem((offset >> SECTOR_SHIFT) + target->start_sector, target->chunk_sectors,
+			    &into);
+		n = min_t(u64, n, (u64)(target->chunk_sectors - into) << SECTOR_SHIFT);
 	}
+	if (target->only_segment)
+		n = min(n, target->only_segment - (in_buffer & (target->only_segment - 1)));
 	return n;
 }
 

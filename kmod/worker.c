@@ -344,7 +344,7 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 					 &part->target_index, &part->offset);
 
 		part->target = &w->run->targets[part->target_index];
-		part->bytes = spek_target_part(part->target, part->offset, bytes);
+		part->bytes = spek_target_part(part->target, part->offset, bytes, done);
 		spek_part_arm(part, done, w->run->shape.chunk_bytes,
 			      spek_target_opf(part->target, op->write));
 		part->bio.bi_ioprio = w->ioprio;
@@ -777,7 +777,7 @@ static void init_lane(struct spek_lane *lane, const struct spek_run *run,
 		lane->opf[dir] = spek_target_opf(lane->target, dir);
 	lane->whole_bytes = 0;
 	/* Nor with stamped data: what is stamped goes the longer way. */
-	if (asu->nr_extents == 1 && !lane->target->chunk_bytes && !run->verify)
+	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !run->verify)
 		lane->whole_bytes = min(lane->target->max_part_bytes, run->shape.chunk_bytes);
 }
 

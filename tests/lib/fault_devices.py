@@ -24,7 +24,13 @@ from lib.fault_world import (
     scenario,
     with_size,
 )
-from lib.guest_disks import add_partition, delete_partition, resize_partition, settle
+from lib.guest_disks import (
+    add_partition,
+    delete_partition,
+    format_nvme,
+    resize_partition,
+    settle,
+)
 from lib.guest_drive import capacity, sysfs
 from lib.guest_nvmet import disk_over_tcp
 from lib.guest_scsi import faults
@@ -348,6 +354,25 @@ def partition_shrinks(world: World, backend: str) -> str:
     finally:
         settle()
         delete_partition(node, 1)
+    return node
+
+
+@scenario("mq")
+def logical_block_grows(world: World, backend: str) -> str:
+    """A driver divides addresses by the block that it has now: requests made of smaller ones fail.
+    When it is as it was, the run goes on."""
+    node = world.nvme()
+    with world.running(endless(node, backend)) as run:
+        assert world.get(run).errors == 0
+        try:
+            format_nvme(node, 4096)
+            world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
+        finally:
+            format_nvme(node, 512)
+        world.moves(run)
+        errors = world.get(run).errors
+        world.moves(run, 50)
+        assert world.stop(run).errors == errors
     return node
 
 

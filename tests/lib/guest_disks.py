@@ -190,3 +190,17 @@ def disk_of_kind(kind: str, bs: int) -> Iterator[str]:
             yield node
     else:
         yield emulated(kind, bs)
+
+
+# linux/nvme_ioctl.h, NVM Express Base Specification, Format NVM
+NVME_IOCTL_ADMIN_CMD, NVME_FORMAT = 0xC0484E41, 0x80
+NVME_FORMATS = {512: 0, 4096: 4}  # QEMU's, those without metadata
+
+
+def format_nvme(node: str, block: int) -> None:
+    """Another logical block for an emulated NVMe disk, behind the back of whoever uses it. It does
+    not hold what it held."""
+    controller = (Path("/sys/class/block", Path(node).name) / "device").resolve().name
+    command = struct.pack("=B3xI32xI28x", NVME_FORMAT, 1, NVME_FORMATS[block])
+    with open(f"/dev/{controller}", "rb", buffering=0) as device:
+        fcntl.ioctl(device, NVME_IOCTL_ADMIN_CMD, bytearray(command))
