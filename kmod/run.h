@@ -232,7 +232,7 @@ u32 spek_run_generation(void);
 
 /** spek_run_start() - Return: 0, or -EBUSY with @refusal if the run is not READY. */
 int spek_run_start(struct spek_run *run, struct spek_refusal *refusal);
-/** spek_run_stop() - ask it to end; returns at once. Return: 0 or -EBUSY if it never started. */
+/** spek_run_stop() - ask it to end, READY or not; returns at once. Return: 0. */
 int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal);
 /** spek_run_delete() - Return: 0, -EBUSY with I/O in flight, -ENOENT if it is gone. */
 int spek_run_delete(struct spek_run *run, struct spek_refusal *refusal);

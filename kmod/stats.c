@@ -238,7 +238,10 @@ static struct open_row *oldest_open(struct spek_stats *stats)
 	return oldest;
 }
 
-/* The open row for a set; the newest one if its own was closed without it. */
+/*
+ * The open row for a set; if its own was closed without it, the newest one of its phase. Where
+ * that was closed as well it gets one of its own: what a phase counted is in that phase's rows.
+ */
 static struct open_row *find_row(struct spek_stats *stats, const struct spek_set *set)
 {
 	struct open_row *free = NULL, *newest = NULL;
@@ -253,7 +256,8 @@ static struct open_row *find_row(struct spek_stats *stats, const struct spek_set
 		}
 		if (open->row->seq == set->row)
 			return open;
-		if (!newest || open->row->seq > newest->row->seq)
+		if (open->row->phase == set->phase &&
+		    (!newest || open->row->seq > newest->row->seq))
 			newest = open;
 	}
 	if (newest && newest->row->seq > set->row)

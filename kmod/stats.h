@@ -3,7 +3,7 @@
  * Counting: sets owned by workers, totals and interval rows owned by the run.
  *
  * A worker counts into its active set and nobody else looks at it. At an interval
- * boundary it seals the set (spek_stats_seal()): ownership passes to the collector,
+ * boundary it seals the set (pass_set() in worker.c): ownership passes to the collector,
  * which adds it to the totals and to the row of that interval, empties it and gives
  * it back. So the hot path has no lock, no shared line, and every I/O is in exactly
  * one set.
@@ -156,7 +156,10 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
 /** spek_stats_flush() - close the rows that are still open; the workers have ended. */
 void spek_stats_flush(struct spek_stats *stats);
 
-/** spek_stats_total() - Return: totals of a phase, stream * 2 + write; NULL if it has no I/Os. */
+/**
+ * spek_stats_total() - Return: totals of a phase, stream * 2 + write; NULL if the stream has no
+ * such I/Os.
+ */
 const struct spek_total *spek_stats_total(const struct spek_stats *stats, u32 phase, u32 cell);
 
 /** spek_stats_nr_rows() - Return: closed rows so far, overwritten ones included. */

@@ -103,8 +103,10 @@ static void set_boundary(struct spek_worker *w, u64 now_ns)
 static u32 held_by_devices(const struct spek_worker *w)
 {
 	const struct spek_slot *stalled = READ_ONCE(w->stalled);
+	u32 outstanding = READ_ONCE(w->outstanding);
 
-	return READ_ONCE(w->outstanding) - (stalled && !READ_ONCE(stalled->busy));
+	/* For another thread these are of different moments. */
+	return outstanding - (outstanding && stalled && !READ_ONCE(stalled->busy));
 }
 
 static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
