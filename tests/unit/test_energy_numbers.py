@@ -112,6 +112,45 @@ def test_a_report_is_read_again_without_losing_a_digit(spekctl: Spekctl) -> None
         assert again[key] == first[key]
 
 
+def test_what_is_not_given_stays_as_in_the_report(spekctl: Spekctl) -> None:
+    Path("levels.toml").write_text("price = 1\n" + LEVELS)
+    spekctl(
+        *("energy", "spc1e", "--from", "levels.toml", "-o", "first.json"),
+        *("--hours", "low=0/0.5/23.5", "--hours", "high=24/0/0"),
+    )
+    line = ("energy", "spc1e", "--from", "first.json", "--json")
+    again = of_output(spekctl(*line, "--price", "2", "--hours", "high=18/6/0"))
+    assert [row["hours"] for row in again["profiles"]] == [
+        ["0", "0.5", "23.5"],
+        ["4", "14", "6"],
+        ["18", "6", "0"],
+    ]
+    assert (again["annual_kwh"]["text"], again["annual_cost"]["text"]) == ("2023.58", "4047.17")
+    assert of_output(spekctl(*line))["price"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "sentence"),
+    [
+        ('"16"', '"17"', "f.json: the hours of low: a day has 24 h, not 25"),
+        ('"16"', '"many"', "f.json: the hours of low: 'many' is not a number"),
+        ('"low"', '"lower"', "f.json: the hours of lower are not those of a usage profile"),
+        ('"236.965"', '"1e999"', "f.json: the heavy level: '1e999': it has to be 0 or lie"),
+        ('"0.12"', '"cheap"', "f.json: the price: 'cheap' is not a number"),
+    ],
+)
+def test_a_damaged_report_gets_one_sentence(
+    was: str, now: str, sentence: str, spekctl: Spekctl
+) -> None:
+    Path("levels.toml").write_text(LEVELS)
+    spekctl("energy", "spc1e", "--from", "levels.toml", "-o", "f.json")
+    text = Path("f.json").read_text()
+    assert was in text
+    Path("f.json").write_text(text.replace(was, now))
+    outcome = spekctl("energy", "spc1e", "--from", "f.json")
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
+
+
 WRONG_FILES = {
     "negative power": (
         LEVELS.replace("225.530", "-1"),

@@ -236,6 +236,35 @@ def test_a_method_that_fails_fails_the_test(
     assert "not even 1 BSU is served in time" in of_file(Path("u/energy.json"))["verdict"]
 
 
+def test_what_was_said_of_a_test_is_still_said_of_its_report(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([DiskStat(5, 40, 1, 8), DiskStat(12, 99, 1, 8)])
+    monkeypatch.setattr(idle.devices, "read_stat", lambda one: next(counts, None))
+    power.baseline_w = 2.0
+    interrupt_in_run(8, kernel)
+    spekctl(*RUN, "--out", "t", "--start-bsu", "20", "--max-bsu", "20")
+    first = of_file(Path("t/energy.json"))
+    assert first["verdict"] == "not complete: phases are missing" and len(first["remarks"]) == 2
+    again = of_output(
+        spekctl("energy", "spc1e", "--from", "t/energy.json", "--price", "1", "--json")
+    )
+    assert (again["verdict"], again["passed"]) == (first["verdict"], False)
+    assert sorted(again["remarks"]) == sorted(first["remarks"])
+
+
+def test_a_missing_idle_test_does_not_stay_missing(
+    spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = FakePower()
+    monkeypatch.setattr(spc1e_run, "power_of", fake.of_result)
+    spekctl(*RUN, "--out", "t", "--max-bsu", "2")
+    assert of_file(Path("t/energy.json"))["verdict"].startswith("performance only")
+    line = ("energy", "spc1e", "--from", "t/energy.json", "--idle-watts", "5.5", "--json")
+    again = of_output(spekctl(*line))
+    assert (again["verdict"], again["complete"], again["passed"]) == ("complete", True, True)
+
+
 def test_a_finished_method_gives_levels(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:

@@ -57,13 +57,17 @@ Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekct
     help="Measure nothing: take the levels from a TOML file, from a report of `spekctl spc1`, or"
     " from one of this command.",
 )
-@click.option("--price", metavar="N", help="Of a kWh, for the annual cost.  [0.12]")
+@click.option(
+    "--price",
+    metavar="N",
+    help="Of a kWh, for the annual cost.  [that of the file that is read, else 0.12]",
+)
 @click.option(
     "--hours",
     multiple=True,
     metavar="NAME=H/M/I",
-    help="Hours of a day at heavy, moderate and idle load in a usage profile.  [low=0/8/16"
-    " medium=4/14/6 high=18/6/0]",
+    help="Hours of a day at heavy, moderate and idle load in a usage profile.  [those of the report"
+    " that is read, else low=0/8/16 medium=4/14/6 high=18/6/0]",
 )
 @click.option(
     "--idle-watts", metavar="W", help="With --from: idle power, where it was measured elsewhere."
@@ -103,35 +107,35 @@ def command(
     wanted_price = fraction_of(price, "--price") if price is not None else None
     if wanted_price is not None and wanted_price < 0:
         raise UsageError(f"--price must be 0 or more, not {price}")
-    profiles = _profiles(hours)
+    days = _hours(hours)
     if source is not None:
         if given["devices"]:
             raise UsageError("--from and --device exclude each other: measured, or computed")
         watts = fraction_of(idle_watts, "--idle-watts") if idle_watts is not None else None
         if watts is not None and watts <= 0:
             raise UsageError(f"--idle-watts must be more than 0, not {idle_watts}")
-        return _compute(source, watts, wanted_price, profiles, output, given["as_json"])
+        return _compute(source, watts, wanted_price, days, output, given["as_json"])
     if not given["devices"]:
         raise UsageError("give a device to test (--device), or numbers (--from)")
     for value, name in ((idle_watts, "--idle-watts"), (output, "--output")):
         if value is not None:
             raise UsageError(f"{name} belongs to --from; a test measures, and writes into --out")
-    return _measure(given, idle_ns, wanted_price, profiles)
+    return _measure(given, idle_ns, wanted_price, days)
 
 
-def _profiles(texts: tuple[str, ...]) -> dict[str, Hours]:
-    """The usage profiles, with the hours that were given."""
+def _hours(texts: tuple[str, ...]) -> dict[str, Hours]:
+    """The hours that were given, by profile."""
     from spekctl.energy.inputs import fraction_of
-    from spekctl.energy.spc1e import HOURS_PER_DAY, PROFILES, Hours
+    from spekctl.energy.spc1e import PROFILES, Hours, day_fault
     from spekctl.suggest import did_you_mean
 
-    found = dict(PROFILES)
+    found: dict[str, Hours] = {}
     for text in texts:
         name, _, numbers = text.partition("=")
-        if name not in found:
+        if name not in PROFILES:
             raise UsageError(
-                f"--hours {text}: no profile is called '{name}'{did_you_mean(name, found)}"
-                f" (they are {', '.join(found)})"
+                f"--hours {text}: no profile is called '{name}'{did_you_mean(name, PROFILES)}"
+                f" (they are {', '.join(PROFILES)})"
             )
         parts = [fraction_of(part, f"--hours {text}") for part in numbers.split("/")]
         if len(parts) != 3:
@@ -139,13 +143,9 @@ def _profiles(texts: tuple[str, ...]) -> dict[str, Hours]:
                 f"--hours {text}: write hours at heavy/moderate/idle load, for example"
                 f" {name}=4/14/6"
             )
-        if min(parts) < 0:
-            raise UsageError(f"--hours {text}: hours cannot be negative")
-        if sum(parts) != HOURS_PER_DAY:
-            raise UsageError(f"--hours {text}: a day has {HOURS_PER_DAY} h, not {sum(parts)}")
-        if not parts[0] and not parts[1]:
-            raise UsageError(f"--hours {text}: a day without load has no figures")
         found[name] = Hours(*parts)
+        if fault := day_fault(found[name]):
+            raise UsageError(f"--hours {text}: {fault}")
     return found
 
 
@@ -153,7 +153,7 @@ def _compute(
     source: Path,
     idle_watts: Fraction | None,
     price: Fraction | None,
-    profiles: dict[str, Hours],
+    days: dict[str, Hours],
     output: Path | None,
     as_json: bool,
 ) -> int:
@@ -161,24 +161,24 @@ def _compute(
     from spekctl.energy.deliver import deliver
 
     files.check_writable(output)
-    deliver(_computed(source, idle_watts, price, profiles), as_json, output)
+    deliver(_computed(source, idle_watts, price, days), as_json, output)
     return int(ExitCode.OK)
 
 
 def _computed(
-    source: Path, idle_watts: Fraction | None, price: Fraction | None, profiles: dict[str, Hours]
+    source: Path, idle_watts: Fraction | None, price: Fraction | None, days: dict[str, Hours]
 ) -> Spc1eReport:
     from spekctl import files, method
     from spekctl.energy import inputs, report, spc1e, spc1e_run
     from spekctl.energy.spc1e_report import Facts, build, typed_in
 
+    profiles = {**spc1e.PROFILES, **days}
     if source.suffix == ".json":
         if files.kind_of(source) == method.KIND:
             used = price if price is not None else spc1e.DEFAULT_PRICE
             return spc1e_run.from_method(source, idle_watts, used, profiles)
         previous = report.load_spc1e(source)
-        used = price if price is not None else Fraction(previous.price)
-        return spc1e_run.from_energy(previous, source, idle_watts, used, profiles)
+        return spc1e_run.from_energy(previous, source, idle_watts, price, days)
     if idle_watts is not None:
         raise UsageError(f"--idle-watts belongs to a report; {source} has a section [idle]")
     levels, file_price, site = inputs.spc1e_levels(source)
@@ -190,7 +190,7 @@ def _measure(
     given: dict[str, Any],
     idle_ns: int | None,
     price: Fraction | None,
-    profiles: dict[str, Hours],
+    days: dict[str, Hours],
 ) -> int:
     from spekctl import client, files, run, series
     from spekctl.energy import meter, spc1e, spc1e_run
@@ -227,7 +227,7 @@ def _measure(
                         work.report(),
                         rest,
                         price if price is not None else spc1e.DEFAULT_PRICE,
-                        profiles,
+                        {**spc1e.PROFILES, **days},
                         remarks,
                     )
                     deliver(report, asked.as_json, work.folder / spc1e_run.ENERGY_REPORT)

@@ -139,6 +139,17 @@ def _text(value: Fraction) -> str:
     return f"{float(value):g}"
 
 
+def day_fault(profile: Hours) -> str:
+    """Why no day is spent like this, as a sentence; empty if all is well."""
+    if min(profile.all) < 0:
+        return "hours cannot be negative"
+    if sum(profile.all) != HOURS_PER_DAY:
+        return f"a day has {HOURS_PER_DAY} h, not {sum(profile.all)}"
+    if not profile.heavy and not profile.moderate:
+        return "a day without load has no figures"
+    return ""
+
+
 def fault(levels: Levels) -> str:
     """Why nothing can follow from such levels, as a sentence; empty if all is well."""
     named = {"heavy": levels.heavy, "moderate": levels.moderate, "idle": levels.idle}

@@ -8,6 +8,7 @@ and what they say of power is in their results, which the method keeps in its fo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,7 +17,8 @@ import msgspec
 from spekctl import files, method, units
 from spekctl.client import Kernel
 from spekctl.energy import idle, spc1e
-from spekctl.energy.report import Spc1eReport
+from spekctl.energy.inputs import fraction_of
+from spekctl.energy.report import LevelReport, ProfileReport, Spc1eReport
 from spekctl.energy.spc1e_report import Facts, Measured, build, measured
 from spekctl.errors import UsageError
 from spekctl.method import Phase
@@ -164,25 +166,16 @@ def from_energy(
     previous: Spc1eReport,
     path: Path,
     idle_watts: Fraction | None,
-    price: Fraction,
-    profiles: Mapping[str, spc1e.Hours],
+    price: Fraction | None,
+    days: Mapping[str, spc1e.Hours],
 ) -> Spc1eReport:
-    """The same levels again, with another price or other hours."""
-    found = {
-        level.name: Measured(
-            Fraction(level.iops),
-            Fraction(level.watts) if level.watts is not None else None,
-            level.power,
-            level.bsu,
-            None,
-        )
-        for level in previous.levels
-    }
+    """The same levels again; what is not given stays as it was."""
+    found = {level.name: _level_again(level, path) for level in previous.levels}
     missing = [name for name in ("heavy", "moderate") if name not in found]
     if missing:
         raise UsageError(f"{path}: the levels {' and '.join(missing)} are missing")
-    if idle_watts is not None:
-        found["idle"] = Measured(Fraction(0), idle_watts)
+    used = price if price is not None else fraction_of(previous.price, f"{path}: the price")
+    profiles = {**_days_again(previous.profiles, path), **days}
     facts = Facts(
         source=str(path),
         passed=previous.passed,
@@ -190,4 +183,37 @@ def from_energy(
         targets=previous.targets,
         environment=previous.environment,
     )
-    return build(found, facts, price, profiles)
+    # What does not follow from the levels was said of the test that they come from.
+    follows = build(found, facts, used, profiles)
+    facts = replace(
+        facts,
+        trouble=previous.verdict if previous.verdict != follows.verdict else "",
+        remarks=[one for one in previous.remarks if one not in follows.remarks],
+    )
+    if idle_watts is not None:
+        found["idle"] = Measured(Fraction(0), idle_watts)
+    return build(found, facts, used, profiles)
+
+
+def _level_again(level: LevelReport, path: Path) -> Measured:
+    what = f"{path}: the {level.name} level"
+    return Measured(
+        fraction_of(level.iops, what),
+        fraction_of(level.watts, what) if level.watts is not None else None,
+        level.power,
+        level.bsu,
+        None,
+    )
+
+
+def _days_again(rows: Sequence[ProfileReport], path: Path) -> dict[str, spc1e.Hours]:
+    found = dict(spc1e.PROFILES)
+    for row in rows:
+        what = f"{path}: the hours of {row.name}"
+        hours = [fraction_of(text, what) for text in row.hours]
+        if row.name not in found or len(hours) != 3:
+            raise UsageError(f"{what} are not those of a usage profile")
+        found[row.name] = spc1e.Hours(*hours)
+        if fault := spc1e.day_fault(found[row.name]):
+            raise UsageError(f"{what}: {fault}")
+    return found
