@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN
+from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN, U64_MAX
 
 NAME_LEN_MAX = 31
 RUN_NAME_LEN_MAX = 63
@@ -25,7 +25,22 @@ TARGETS_MAX = 16
 WORKERS_MAX = 256
 DEPTH_MAX = 65536
 IO_BYTES_MAX = 16 << 20
-WEIGHT_MAX = 2**32 - 1
+U32_MAX = 2**32 - 1
+WEIGHT_MAX = U32_MAX
+# Least and greatest, the same in a file and as an option.
+LIMITS: dict[str, tuple[int, int]] = {
+    "bsu": (1, U32_MAX),
+    "depth": (1, DEPTH_MAX),
+    "length": (1, U32_MAX),
+    "workers": (1, WORKERS_MAX),
+    "max_outstanding": (1, DEPTH_MAX),
+    "batch": (1, 256),
+    "count": (1, U64_MAX),
+    "ramp_count": (0, U64_MAX),
+    "max_errors": (0, U64_MAX),
+    "iops_per_bsu": (1, U32_MAX),
+    "seed": (0, U64_MAX),
+}
 _NOTATIONS = "x-notations"
 
 
@@ -34,6 +49,12 @@ def _doc(description: str, pattern: str | None = None, **more: object) -> Meta:
     if pattern is not None:
         extra["pattern"] = pattern
     return Meta(description=description, extra_json_schema=extra or None)
+
+
+def _number(description: str, name: str) -> Meta:
+    """A whole number within its LIMITS."""
+    low, high = LIMITS[name]
+    return _doc(description, minimum=low, maximum=high)
 
 
 def _either(description: str, *branches: dict[str, object]) -> Meta:
@@ -80,7 +101,7 @@ class Header(Table, frozen=True):
         ),
     ] = "none"
     iops_per_bsu: Annotated[
-        int, _doc("I/Os per second of one BSU, unless --iops-per-bsu is given.", minimum=1)
+        int, _number("I/Os per second of one BSU, unless --iops-per-bsu is given.", "iops_per_bsu")
     ] = 50
 
 
@@ -91,24 +112,21 @@ class RunDefaults(Table, frozen=True):
         str | None, _doc("Measure for so long, e.g. 60s. Not with count.", DURATION_PATTERN)
     ] = None
     count: Annotated[
-        int | None, _doc("Measure exactly so many I/Os (SPEK: number of transactions).", minimum=1)
+        int | None, _number("Measure exactly so many I/Os (SPEK: number of transactions).", "count")
     ] = None
     ramp: Annotated[str | None, _doc("Ramp up for so long before measuring.", DURATION_PATTERN)] = (
         None
     )
     ramp_count: Annotated[
-        int | None, _doc("Ramp up by so many I/Os (SPEK: ramp-up count).", minimum=0)
+        int | None, _number("Ramp up by so many I/Os (SPEK: ramp-up count).", "ramp_count")
     ] = None
     interval: Annotated[
         str | None, _doc("Report interval; 0 reports only at the end.", DURATION_PATTERN)
     ] = None
     max_outstanding: Annotated[
-        int | None,
-        _doc("I/Os that may be outstanding at once in all.", minimum=1, maximum=DEPTH_MAX),
+        int | None, _number("I/Os that may be outstanding at once in all.", "max_outstanding")
     ] = None
-    batch: Annotated[
-        int | None, _doc("I/Os handed to the device in one go.", minimum=1, maximum=256)
-    ] = None
+    batch: Annotated[int | None, _number("I/Os handed to the device in one go.", "batch")] = None
     data: Annotated[Data | None, _doc("What writes write: zeroes, or incompressible data.")] = None
 
 
@@ -152,9 +170,7 @@ class Arrival(Table, frozen=True):
             " burst: length I/Os at once, every interval."
         ),
     ] = "closed"
-    depth: Annotated[
-        int | None, _doc("closed: I/Os outstanding.", minimum=1, maximum=DEPTH_MAX)
-    ] = None
+    depth: Annotated[int | None, _number("closed: I/Os outstanding.", "depth")] = None
     think: Annotated[
         str | None,
         _doc("closed: pause between a completion and the next I/O.", DURATION_PATTERN),
@@ -163,7 +179,7 @@ class Arrival(Table, frozen=True):
         int | float | None,
         _either("poisson, constant: I/Os per second.", {"type": "number", "exclusiveMinimum": 0}),
     ] = None
-    length: Annotated[int | None, _doc("burst: I/Os of a burst.", minimum=1)] = None
+    length: Annotated[int | None, _number("burst: I/Os of a burst.", "length")] = None
     interval: Annotated[
         str | None,
         _doc(

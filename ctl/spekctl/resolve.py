@@ -23,8 +23,8 @@ from spekctl.layout import Target as Target
 from spekctl.layout import place_asus
 from spekctl.model import (
     DEPTH_MAX,
+    LIMITS,
     TARGETS_MAX,
-    WORKERS_MAX,
     Arrival,
     Data,
     Stream,
@@ -34,6 +34,7 @@ from spekctl.model import (
 from spekctl.workload import (
     arrivals_of,
     at,
+    check_limits,
     fraction_or_bytes,
     rate_milli,
     size_weights,
@@ -47,7 +48,6 @@ DEFAULT_SEED = 1
 # An open loop needs room for what piles up; this bounds its number and its memory.
 OPEN_LOOP_OUTSTANDING = 1024
 OPEN_LOOP_BUFFER_BYTES = 256 << 20
-U32_MAX = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,21 +134,9 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
     ]
     if len(chosen) > 1:
         raise UsageError(f"{' and '.join(chosen)} exclude each other: each sets the load")
-    for name, low, high in (
-        ("bsu", 1, U32_MAX),
-        ("depth", 1, DEPTH_MAX),
-        ("workers", 1, WORKERS_MAX),
-        ("max_outstanding", 1, DEPTH_MAX),
-        ("batch", 1, 256),
-        ("count", 1, units.U64_MAX),
-        ("ramp_count", 0, units.U64_MAX),
-        ("max_errors", 0, units.U64_MAX),
-        ("iops_per_bsu", 1, U32_MAX),
-        ("seed", 0, units.U64_MAX),
-    ):
-        value = getattr(options, name)
-        if value is not None and not low <= value <= high:
-            raise UsageError(f"--{name.replace('_', '-')} must be {low} to {high}, not {value}")
+    for name in Options.__dataclass_fields__:
+        if name in LIMITS:
+            check_limits(name, getattr(options, name), f"--{name.replace('_', '-')}")
     if options.rate is not None:
         with at("--rate"):
             rate_milli(options.rate)

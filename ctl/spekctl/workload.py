@@ -20,6 +20,7 @@ from spekctl.model import (
     ARRIVALS_MAX,
     ASUS_MAX,
     IO_BYTES_MAX,
+    LIMITS,
     SIZES_MAX,
     STREAMS_MAX,
     WEIGHT_MAX,
@@ -195,8 +196,7 @@ def _check(workload: WorkloadFile) -> None:
     header = workload.workload
     with at("workload"):
         _check_name(header.name)
-        if header.iops_per_bsu < 1:
-            raise UsageError("iops_per_bsu must be at least 1")
+        check_limits("iops_per_bsu", header.iops_per_bsu)
         if "\n" in header.summary or not header.summary:
             raise UsageError("summary must be one line")
     with at("run"):
@@ -263,10 +263,8 @@ def _check_run(workload: WorkloadFile) -> None:
         raise UsageError("time and count exclude each other")
     if run.ramp is not None and run.ramp_count is not None:
         raise UsageError("ramp and ramp_count exclude each other")
-    for key, low in (("count", 1), ("ramp_count", 0), ("max_outstanding", 1), ("batch", 1)):
-        number = getattr(run, key)
-        if number is not None and number < low:
-            raise UsageError(f"{key} must be at least {low}, not {number}")
+    for key in ("count", "ramp_count", "max_outstanding", "batch"):
+        check_limits(key, getattr(run, key))
 
 
 def _check_asus(asus: list[Asu]) -> None:
@@ -299,10 +297,8 @@ def _check_arrival(arrival: Arrival) -> None:
     for key in _LAW_NEEDS.get(arrival.law, ()):
         if getattr(arrival, key) is None:
             raise UsageError(f"law {arrival.law} needs '{key}'")
-    if arrival.depth is not None and arrival.depth < 1:
-        raise UsageError(f"depth must be at least 1, not {arrival.depth}")
-    if arrival.length is not None and arrival.length < 1:
-        raise UsageError(f"length must be at least 1, not {arrival.length}")
+    for key in ("depth", "length"):
+        check_limits(key, getattr(arrival, key))
     if arrival.rate is not None:
         rate_milli(arrival.rate)
     for text in (arrival.think, arrival.interval):
@@ -349,6 +345,13 @@ def _check_stream(stream: Stream) -> None:
             raise UsageError(f"'{value}' is not a multiple of 512 bytes")
 
 
+def check_limits(name: str, value: int | None, label: str = "") -> None:
+    """Refuse a number beyond its limits; @label is what the user calls it, if not @name."""
+    low, high = LIMITS[name]
+    if value is not None and not low <= value <= high:
+        raise UsageError(f"{label or name} must be {low} to {high}, not {value}")
+
+
 # --- what a field means, for resolve.py ---------------------------------------------------------
 
 
@@ -374,7 +377,8 @@ def fraction_or_bytes(value: int | str) -> Fraction | int:
 
 def rate_milli(rate: int | float) -> int:
     """I/Os per second as the kernel takes them: I/Os per 1000 s."""
-    if not math.isfinite(rate) or rate <= 0:
+    # A whole number may be too long for a float.
+    if not 0 < rate < math.inf:
         raise UsageError(f"a rate must be more than 0, not {rate}")
     milli = round(Fraction(str(rate)) * 1000)
     if milli < 1:

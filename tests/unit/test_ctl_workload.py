@@ -160,7 +160,14 @@ WRONG: dict[str, tuple[str, str]] = {
         HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = inf\n',
         "must be more than 0",
     ),
-    "depth 0": (HEAD + STREAM + '[[arrival]]\nname = "a"\ndepth = 0\n', "at least 1"),
+    "depth 0": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\ndepth = 0\n',
+        "depth must be 1 to 65536, not 0",
+    ),
+    "rate of 400 digits": (
+        HEAD + STREAM + f'[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = {"9" * 400}\n',
+        "is more than 1000000000 I/Os per second",
+    ),
     "think without unit": (
         HEAD + STREAM + '[[arrival]]\nname = "a"\nthink = "5"\n',
         "has no unit",
@@ -175,7 +182,10 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "time and count": (HEAD + STREAM + '[run]\ntime = "5s"\ncount = 5\n', "exclude each other"),
     "time 0": (HEAD + STREAM + '[run]\ntime = "0"\n', "more than 0"),
-    "count 0": (HEAD + STREAM + "[run]\ncount = 0\n", "at least 1"),
+    "count 0": (
+        HEAD + STREAM + "[run]\ncount = 0\n",
+        "run: count must be 1 to 18446744073709551615",
+    ),
     "too many streams": (
         HEAD + "".join(STREAM.replace('"s"', f'"s{i}"') for i in range(65)),
         "at most 64",
@@ -192,6 +202,30 @@ def test_what_is_wrong_gets_one_sentence(case: str) -> None:
     assert "\n" not in refusal.value.message
     assert "`" not in refusal.value.message, "that is a validator speaking, not us"
     assert refusal.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("section", "keys"),
+    [
+        ("[run]", ("count", "ramp_count", "max_outstanding", "batch")),
+        ('[[arrival]]\nname = "a"', ("depth",)),
+        ('[[arrival]]\nname = "a"\nlaw = "burst"\ninterval = "1s"', ("length",)),
+        ('[workload]\nname = "w"\nsummary = "a test"', ("iops_per_bsu",)),
+    ],
+)
+def test_limits_are_those_of_the_schema(section: str, keys: tuple[str, ...]) -> None:
+    head = "" if section.startswith("[workload]") else HEAD
+    for key in keys:
+        low, high = model.LIMITS[key]
+        for value in (low - 1, low, high, high + 1):
+            text = f"{section}\n{key} = {value}\n{head}{STREAM}"
+            allowed = low <= value <= high
+            assert validator(SCHEMA_FILE).is_valid(tomllib.loads(text)) == allowed
+            if allowed:
+                workload.parse(text)
+                continue
+            with pytest.raises(UsageError, match=f"{key} must be {low} to {high}, not {value}"):
+                workload.parse(text)
 
 
 def test_a_complaint_names_the_file(tmp_path: Path) -> None:
