@@ -78,6 +78,12 @@ class NoKernelSideError(SpekError):
     exit_code = ExitCode.NO_KERNEL_SIDE
 
 
+class GuestError(SpekError):
+    """There is no guest to run anything in."""
+
+    exit_code = ExitCode.GUEST_FAILED
+
+
 _BY_ERRNO: dict[int, type[SpekError]] = {
     errno_names.EPERM: NotPermittedError,
     errno_names.EACCES: NotPermittedError,

@@ -11,7 +11,7 @@ import pytest
 
 import spekctl
 from spekctl import cli
-from spekctl.errors import SpekError, UsageError
+from spekctl.errors import ExitCode, GuestError, UsageError
 from spekctl.vm import accel, guest_side, kernels, modules
 from spekctl.vm.disks import parse_disk, parse_disks
 from spekctl.vm.kernels import Kernel, matches, version_key
@@ -174,7 +174,7 @@ def test_kernel_that_apt_does_not_know_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(kernels, "_apt_cache", lambda *arguments: [])
     monkeypatch.setattr(kernels.os, "geteuid", lambda: 1000)
 
-    with pytest.raises(SpekError, match=r"^no kernel 6\.99 with headers is installed, cached or"):
+    with pytest.raises(GuestError, match=r"^no kernel 6\.99 with headers is installed, cached or"):
         kernels.find_kernel("6.99")
 
 
@@ -184,14 +184,14 @@ def test_old_package_lists_are_renewed_by_root(monkeypatch: pytest.MonkeyPatch) 
     def run(command: list[str], *, cwd: Path, what: str) -> None:
         calls.append(what)
         if what == "downloading the kernel":
-            raise SpekError("downloading the kernel failed: E: 404")
+            raise GuestError("downloading the kernel failed: E: 404")
 
     monkeypatch.setattr(kernels.os, "geteuid", lambda: 0)
     monkeypatch.setattr(kernels, "_available_releases", lambda wanted: ["6.77.1-amd64"])
     monkeypatch.setattr(kernels, "_packages", lambda release: ["linux-image-6.77.1-amd64"])
     monkeypatch.setattr(kernels, "_run", run)
 
-    with pytest.raises(SpekError, match="downloading the kernel failed"):
+    with pytest.raises(GuestError, match="downloading the kernel failed"):
         kernels.find_kernel("6.77")
     assert calls == ["downloading the kernel", "apt-get update", "downloading the kernel"]
 
@@ -251,6 +251,17 @@ def test_build_is_kept_by_content(tmp_path: Path) -> None:
     assert len({first, second, digest()}) == 3
 
 
+def test_modules_that_do_not_build_are_no_guest(tmp_path: Path) -> None:
+    headers = tmp_path / "headers"
+    headers.mkdir()
+    kernel = Kernel("6.77.1-test", tmp_path / "vmlinuz", headers, None, "test")
+    tree = tmp_path / "tree"
+    (tree / "kmod").mkdir(parents=True)
+    (tree / "Kbuild").write_text("obj-m := spek.o\n")
+    with pytest.raises(GuestError, match=r"^the modules do not build for 6\.77\.1-test: "):
+        modules.build_modules(kernel, tree)
+
+
 # ---- KVM or TCG ----
 
 
@@ -272,7 +283,7 @@ def test_mount_point_is_made_where_it_is_missing(
 
 def test_mount_point_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "lib").write_text("a file")
-    with pytest.raises(SpekError, match="mkdir"):
+    with pytest.raises(GuestError, match="mkdir"):
         make_mount_point(tmp_path / "lib" / "modules")
 
 
@@ -350,6 +361,15 @@ def test_wrong_use_is_one_sentence(
     assert printed.out == ""
     assert printed.err.startswith(f"spekctl: {sentence}")
     assert printed.err.count("\n") == 1
+
+
+def test_a_guest_that_cannot_be_set_up_has_its_own_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert cli.run(["vm", "--", "devices"]) == ExitCode.GUEST_FAILED
+    printed = capsys.readouterr().err
+    assert printed.startswith("spekctl: a guest needs ") and printed.count("\n") == 1
 
 
 # ---- what a guest keeps in memory ----

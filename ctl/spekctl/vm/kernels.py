@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from spekctl.errors import SpekError, UsageError
+from spekctl.errors import GuestError, UsageError
 from spekctl.vm.cache import cache_dir, locked
 
 # Of one file that the archive is slow to give.
@@ -137,7 +137,7 @@ def _kernel_tree(path: Path) -> Kernel:
 
 def _apt_cache(*arguments: str) -> list[str]:
     if not shutil.which("apt-cache"):
-        raise SpekError(
+        raise GuestError(
             "no kernel with image and headers is installed, and without apt none can be fetched; "
             "install a kernel with its headers or name a built tree with --kernel"
         )
@@ -215,7 +215,7 @@ def fetch_kernel(wanted: str | None) -> Kernel:
             kernel_or_none = _fetch_newest(wanted, last_try=True)
         if kernel_or_none:
             return kernel_or_none
-    raise SpekError(
+    raise GuestError(
         f"no kernel {wanted or ''} with headers is installed, cached or known to apt; "
         "run apt-get update, or name a built tree with --kernel".replace("kernel  ", "kernel ")
     )
@@ -227,7 +227,7 @@ def _fetch_newest(wanted: str | None, *, last_try: bool) -> Kernel | None:
         if packages:
             try:
                 return _unpack(release, packages)
-            except SpekError:
+            except GuestError:
                 if last_try:
                     raise
                 return None
@@ -256,7 +256,7 @@ def _unpack(release: str, packages: list[str]) -> Kernel:
         tree.rename(target)
     kernel = _kernel_in(target, release, "cache")
     if not kernel:
-        raise SpekError(f"the packages of {release} hold no image, modules and headers together")
+        raise GuestError(f"the packages of {release} hold no image, modules and headers together")
     return kernel
 
 
@@ -268,7 +268,7 @@ def _run(command: list[str], *, cwd: Path, what: str) -> None:
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("E:")] or lines[-1:]
-        raise SpekError(f"{what} failed: {' '.join(errors) or f'exit {done.returncode}'}")
+        raise GuestError(f"{what} failed: {' '.join(errors) or f'exit {done.returncode}'}")
 
 
 def _make_relocatable(tree: Path, release: str) -> None:
@@ -295,5 +295,5 @@ def _make_relocatable(tree: Path, release: str) -> None:
                 link.symlink_to(destination)
     depmod = shutil.which("depmod", path=os.environ.get("PATH", "") + ":/sbin:/usr/sbin")
     if not depmod:
-        raise SpekError("depmod is missing (package kmod); make deps installs it")
+        raise GuestError("depmod is missing (package kmod); make deps installs it")
     _run([depmod, "-b", str(tree), release], cwd=tree, what="depmod")

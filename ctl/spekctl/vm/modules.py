@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from spekctl import __version__
-from spekctl.errors import SpekError
+from spekctl.errors import GuestError
 from spekctl.vm.cache import cache_dir, locked
 from spekctl.vm.kernels import Kernel
 
@@ -34,7 +34,7 @@ def source_tree() -> Path:
     for path in candidates:
         if (path / "Kbuild").exists() and (path / "kmod").is_dir():
             return path
-    raise SpekError(
+    raise GuestError(
         f"the sources of the kernel modules are neither at {candidates[0]} nor at {candidates[1]}; "
         "run spekctl from a clone of the repository"
     )
@@ -106,7 +106,7 @@ def _build(kernel: Kernel, tree: Path, files: list[Path], done: Path) -> None:
             log.write_text(made.stdout)
             errors = [line for line in made.stdout.splitlines() if "error" in line.lower()]
             first = errors[0].replace(f"{build}/", "") if errors else "make failed"
-            raise SpekError(f"the modules do not build for {kernel.release}: {first} (see {log})")
+            raise GuestError(f"the modules do not build for {kernel.release}: {first} (see {log})")
         result.mkdir()
         for module in NAMES:
             shutil.move(build / module, result / module)

@@ -34,7 +34,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spekctl.errors import SpekError
+from spekctl.errors import GuestError
 from spekctl.vm.bytecode import PACKAGE
 from spekctl.vm.cache import cache_dir
 from spekctl.vm.disks import Disk
@@ -460,11 +460,11 @@ def check_tools() -> None:
     }
     missing = {package for tool, package in needed.items() if not shutil.which(tool, path=path)}
     if missing:
-        raise SpekError(f"a guest needs {', '.join(sorted(missing))}; make deps installs it")
+        raise GuestError(f"a guest needs {', '.join(sorted(missing))}; make deps installs it")
     try:
         import virtme.commands.run  # noqa: F401
     except ImportError:
-        raise SpekError("a guest needs virtme-ng; make deps installs it") from None
+        raise GuestError("a guest needs virtme-ng; make deps installs it") from None
 
 
 def make_mount_point(path: Path = MODULES) -> None:
@@ -475,7 +475,7 @@ def make_mount_point(path: Path = MODULES) -> None:
     try:
         path.mkdir(parents=True)
     except OSError as error:
-        raise SpekError(
+        raise GuestError(
             f"a guest needs the directory {path} as a mount point, and it can't be made here"
             f" ({error.strerror}); sudo mkdir {path} makes it"
         ) from error
