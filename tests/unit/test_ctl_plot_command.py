@@ -88,6 +88,23 @@ def test_names_of_the_output(
     assert {path.name for path in set(inputs.iterdir()) - before} == set(made)
 
 
+@pytest.mark.parametrize("text", ["cost $5 and $6", "$\\\\frac{$", "_$x$"])
+def test_words_of_the_user_are_no_formulas(spekctl: Spekctl, inputs: Path, text: str) -> None:
+    (inputs / "r.json").rename(inputs / "$r$^{.json")
+    write_result(inputs / "b.json", intervals())
+    line = ("cdf", "$r$^{.json", "b.json", "--label", text, "--label", "b", "--title", text)
+    outcome = spekctl(*line, "-o", "x.svg")
+    assert outcome == Outcome(0, "x.svg\n", "")
+    drawn = (inputs / "x.svg").read_text()
+    assert f"<!-- {text} -->" in drawn and "<!-- $r$^{.json: " in drawn
+
+
+def test_no_name_is_no_output(spekctl: Spekctl, inputs: Path) -> None:
+    outcome = spekctl("cdf", "r.json", "-o", "")
+    assert outcome.code == 2
+    assert outcome.err == "spekctl: '.' is a directory; --output takes the name of a file\n"
+
+
 def test_resolution_is_as_asked(spekctl: Spekctl, inputs: Path) -> None:
     assert spekctl("cdf", "r.json", "-o", "x.png", "--dpi", "60").code == 0
     width = int.from_bytes((inputs / "x.png").read_bytes()[16:20], "big")
@@ -123,6 +140,8 @@ WRONG = {
     "no directory": ("cdf r.json -o no/x.png", "there is no directory no"),
     "one of two is wrong": ("cdf r.json -o x.png -o no/x.svg", "there is no directory no"),
     "output is a directory": ("cdf r.json -o dir.png", "it is a directory"),
+    "output is this directory": ("cdf r.json -o .", "'.' is a directory; --output takes the name"),
+    "output is the one above": ("cdf r.json -o ..", "'..' is a directory; --output takes the"),
     "several without a picture": ("r.json quiet.json", "say which picture to draw"),
 }
 

@@ -47,6 +47,8 @@ _STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "lines.linewidth": 1.4,
     "svg.hashsalt": "spek",
+    # Names of files and titles are the user's: a $ is a $.
+    "text.parse_math": False,
 }
 _NS_UNITS: tuple[tuple[str, float], ...] = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -193,6 +195,8 @@ def outputs(wanted: Sequence[Path], default_stem: str) -> list[Path]:
     """The files to write: as named; both formats for a name without suffix."""
     paths: list[Path] = []
     for path in wanted or [Path(default_stem)]:
+        if path.name in ("", ".."):
+            raise UsageError(f"'{path}' is a directory; --output takes the name of a file")
         suffix = path.suffix.lower().removeprefix(".") if wanted else ""
         if suffix in FORMATS:
             paths.append(path)
