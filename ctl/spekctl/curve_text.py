@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
+from spekctl.console import wide
 from spekctl.curve import Curve, Point, TimeFigures
 
 if TYPE_CHECKING:
@@ -21,22 +22,17 @@ _FIGURES = ("mean", "p50", "p90", "p99", "p999", "max")
 
 def print_curve(curve: Curve, console: Console | None = None) -> None:
     """Print the table of a sweep."""
-    from rich.console import Console as RichConsole
-
-    out = console or RichConsole(highlight=False)
-    if out.width < WIDTH:
-        # No column may be cut: pipes have no width, and a narrow terminal can wrap.
-        out = RichConsole(highlight=False, width=WIDTH, file=out.file)
+    out = wide(WIDTH, console)
     label = f"{curve.workload} (SPC-1-like)" if curve.workload == "spc1" else curve.workload
     length = f", {units.format_duration(curve.time_ns)} each" if curve.time_ns else ""
     devices = " ".join(target.path for target in curve.targets)
     count = f"{len(curve.points)} point{'' if len(curve.points) == 1 else 's'}"
     head = f"{label} on {devices}: {count}{length}" if devices else f"{label}: nothing measured"
-    out.print(head, style="bold", soft_wrap=True, markup=False)
+    out.print(head, style="bold", soft_wrap=True)
     if curve.points:
         out.print(table_of(curve.points))
     for line in [*_notes(curve.points), *curve.remarks]:
-        out.print(f"  {line}", soft_wrap=True, markup=False)
+        out.print(f"  {line}", soft_wrap=True)
 
 
 def table_of(points: Sequence[Point]) -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
+from spekctl.console import wide
 from spekctl.curve_text import power_cells, times
 from spekctl.method import AsuFigures, Check, Phase, Report, StreamFigures
 
@@ -30,14 +31,9 @@ _KINDS = {
 
 def print_report(report: Report, console: Console | None = None) -> None:
     """Print the report."""
-    from rich.console import Console as RichConsole
-
-    out = console or RichConsole(highlight=False)
-    if out.width < WIDTH:
-        # No column may be cut: pipes have no width, and a narrow terminal can wrap.
-        out = RichConsole(highlight=False, width=WIDTH, file=out.file)
+    out = wide(WIDTH, console)
     for part in _parts(report):
-        out.print(part, soft_wrap=isinstance(part, str), markup=False)
+        out.print(part, soft_wrap=isinstance(part, str))
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spekctl import units
+from spekctl.console import wide
 from spekctl.result import (
     Cell,
     Distribution,
@@ -26,14 +27,9 @@ WIDTH = 100
 
 def print_result(result: Result, console: Console | None = None) -> None:
     """Print the summary."""
-    from rich.console import Console as RichConsole
-
-    out = console or RichConsole(highlight=False)
-    if out.width < WIDTH:
-        # No column may be cut: pipes have no width, and a narrow terminal can wrap.
-        out = RichConsole(highlight=False, width=WIDTH, file=out.file)
+    out = wide(WIDTH, console)
     for part in _parts(result):
-        out.print(part, soft_wrap=isinstance(part, str), markup=False)
+        out.print(part, soft_wrap=isinstance(part, str))
 
 
 def _parts(result: Result) -> list[RenderableType]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import os
@@ -476,6 +477,23 @@ def test_devices_say_what_may_be_done(spekctl: Spekctl, monkeypatch: pytest.Monk
     ]
     table = spekctl("devices").out
     assert "S123" in table and "no: fake1 is mounted on /" in table
+
+
+def seen(monkeypatch: pytest.MonkeyPatch, *found: device.Device) -> None:
+    monkeypatch.setattr(device, "every", lambda everything: list(found))
+    monkeypatch.setattr(safety, "verdict", lambda one: "")
+    monkeypatch.setattr(safety, "data_on", lambda one: [])
+
+
+def test_names_are_shown_as_they_are(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = "[bold]M[/y] :red_heart:"
+    seen(monkeypatch, disk(model=odd, serial="[/x]"))
+    table = spekctl("devices")
+    assert table.code == 0 and odd in table.out and "[/x]" in table.out
+    kernel.others = [dataclasses.replace(other_run(3, 8, 0), name="[/x]:red_heart:")]
+    assert "[/x]:red_heart:" in spekctl("status").out
 
 
 # --- the rest ------------------------------------------------------------------------------------

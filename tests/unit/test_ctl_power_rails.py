@@ -326,3 +326,12 @@ def test_rails_of_a_file_are_listed(rails: Path, capsys: pytest.CaptureFixture[s
     assert "104.167 mV/A" in text
     assert run("rails", rails, "--json") == 0
     assert [rail["name"] for rail in json.loads(capsys.readouterr().out)] == ["12V", "5V"]
+
+
+def test_names_of_rails_are_shown_as_they_are(
+    rails: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rails.write_text(RAILS.replace('"12V"', '"[/x]"').replace('"5V"', '"[bold]"'))
+    assert run("rails", rails) == 0
+    text = capsys.readouterr().out
+    assert "[/x]" in text and "[bold]" in text

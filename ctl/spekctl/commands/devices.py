@@ -50,12 +50,10 @@ def command(everything: bool, as_json: bool) -> int:
         click.echo("spekctl: no block devices found; --all shows unusual ones", err=True)
         return 0
 
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=160)
+    from spekctl.console import fitted
+
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     for name in ("DEVICE", "SIZE", "BLOCK", "MODEL", "ID", "MAY BE TESTED"):
         table.add_column(name, justify="right" if name in ("SIZE", "BLOCK") else "left")
@@ -69,7 +67,7 @@ def command(everything: bool, as_json: bool) -> int:
             str(row["id"]),
             str(row["state"]),
         )
-    console.print(table)
+    fitted(160).print(table)
     return 0
 
 

@@ -99,21 +99,18 @@ def _words(header: LogHeader) -> dict[str, list[str]]:
 
 
 def _print_summary(file: Path, phase: str, summary: Summary) -> None:
-    from rich.console import Console
+    from spekctl.console import wide
 
-    out = Console(highlight=False)
-    if out.width < 120:
-        # No column may be cut: pipes have no width, and a narrow terminal can wrap.
-        out = Console(highlight=False, width=120, file=out.file)
+    out = wide(120)
     for line in _head(file, phase, summary):
-        out.print(line, soft_wrap=True, markup=False)
+        out.print(line, soft_wrap=True)
     if not summary.records:
         return
     for table in (_load_table(summary), _times_table(summary), _places_table(summary)):
         out.print()
         out.print(table)
     for line in _foot(summary):
-        out.print(line, soft_wrap=True, markup=False)
+        out.print(line, soft_wrap=True)
 
 
 def _head(file: Path, phase: str, summary: Summary) -> list[str]:

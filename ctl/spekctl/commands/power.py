@@ -46,12 +46,9 @@ def _table(*columns: tuple[str, bool]) -> Table:
 
 
 def _print(table: Table) -> None:
-    from rich.console import Console
+    from spekctl.console import fitted
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=160)
-    console.print(table)
+    fitted(160).print(table)
 
 
 # ---- rails ----
@@ -180,13 +177,13 @@ def _follow(
     import sys
     import time
 
-    from rich.console import Console
     from rich.live import Live
 
-    console = Console(highlight=False)
+    from spekctl.console import fitted
+
     is_live = sys.stdout.isatty() and not as_json
     shown = 0
-    with Live(console=console, auto_refresh=False) if is_live else nullcontext() as live:
+    with Live(console=fitted(160), auto_refresh=False) if is_live else nullcontext() as live:
         while count is None or shown < count:
             time.sleep(pause_s)
             views = step()

@@ -140,14 +140,12 @@ def print_numbers(config: RunConfig, as_json: bool) -> None:
 
         click.echo(json.dumps(msgspec.to_builtins(config), indent=1))
         return
-    from rich.console import Console
     from rich.table import Table
 
+    from spekctl.console import fitted
     from spekctl.units import format_bytes
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=140)
+    console = fitted(140)
     asus = Table(box=None, padding=(0, 1), pad_edge=False)
     for name in ("ASU", "SIZE", "BYTES", "ON TARGET: FIRST BYTE"):
         asus.add_column(name, justify="left" if name[0] == "A" or name[0] == "O" else "right")

@@ -31,18 +31,16 @@ def command(as_json: bool) -> int:
         click.echo("spekctl: no runs", err=True)
         return 0
 
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=160)
+    from spekctl.console import fitted
+
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     for name in ("RUN", "WORKLOAD", "STATE", "ELAPSED", "LEFT", "DEVICES", "QUEUE", "REMARKS"):
         table.add_column(name, justify="right" if name in ("RUN", "ELAPSED", "LEFT") else "left")
     for info in runs:
         table.add_row(*_row(info))
-    console.print(table)
+    fitted(160).print(table)
     return 0
 
 

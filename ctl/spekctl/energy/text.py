@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
+from spekctl.console import wide
 from spekctl.energy.emerald import BY_PHASE
 from spekctl.energy.exact import Figure
 from spekctl.energy.report import (
@@ -31,12 +32,7 @@ Parts = Iterator["RenderableType"]
 
 def print_report(report: Spc1eReport | EmeraldReport | DcseReport) -> None:
     """Print the report."""
-    from rich.console import Console
-
-    out = Console(highlight=False)
-    if out.width < WIDTH:
-        # No column may be cut: pipes have no width, and a narrow terminal can wrap.
-        out = Console(highlight=False, width=WIDTH, file=out.file)
+    out = wide(WIDTH)
     if isinstance(report, Spc1eReport):
         parts = _spc1e(report)
     elif isinstance(report, EmeraldReport):
@@ -44,7 +40,7 @@ def print_report(report: Spc1eReport | EmeraldReport | DcseReport) -> None:
     else:
         parts = _dcse(report)
     for part in parts:
-        out.print(part, soft_wrap=isinstance(part, str), markup=False)
+        out.print(part, soft_wrap=isinstance(part, str))
 
 
 def _table(*names: str) -> Table:

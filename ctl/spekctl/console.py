@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Standard output for tables and texts. Names in them are data: no markup, no emoji codes."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def fitted(width: int) -> Console:
+    """As wide as the terminal; @width where there is none."""
+    console = _console()
+    return console if console.is_terminal else _console(width)
+
+
+def wide(width: int, console: Console | None = None) -> Console:
+    """At least @width: no column may be cut. Pipes have no width, a narrow terminal can wrap."""
+    out = console or _console()
+    return out if out.width >= width else _console(width, out.file)
+
+
+def _console(width: int | None = None, file: IO[str] | None = None) -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False, width=width, file=file)
