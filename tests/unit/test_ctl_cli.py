@@ -7,6 +7,7 @@ import dataclasses
 import errno
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -494,6 +495,19 @@ def test_names_are_shown_as_they_are(
     assert table.code == 0 and odd in table.out and "[/x]" in table.out
     kernel.others = [dataclasses.replace(other_run(3, 8, 0), name="[/x]:red_heart:")]
     assert "[/x]:red_heart:" in spekctl("status").out
+
+
+def test_an_id_is_whole_on_a_narrow_terminal(
+    spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serial = "".join(f"{number:04}-" for number in range(13))
+    seen(monkeypatch, disk(serial=serial, model="A model of a disk with a long name"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    head, *rows = re.sub(r"\x1b\[[0-9;]*m", "", spekctl("devices").out).splitlines()
+    start, end = head.index("ID"), head.index("MAY BE")
+    assert max(map(len, rows)) <= 80
+    assert "".join(row[start:end].strip() for row in rows) == serial
 
 
 # --- the rest ------------------------------------------------------------------------------------

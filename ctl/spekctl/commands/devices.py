@@ -56,7 +56,11 @@ def command(everything: bool, as_json: bool) -> int:
 
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     for name in ("DEVICE", "SIZE", "BLOCK", "MODEL", "ID", "MAY BE TESTED"):
-        table.add_column(name, justify="right" if name in ("SIZE", "BLOCK") else "left")
+        table.add_column(
+            name,
+            justify="right" if name in ("SIZE", "BLOCK") else "left",
+            overflow="fold" if name in ("DEVICE", "ID") else "ellipsis",  # they are typed in
+        )
     for row in rows:
         indent = " " if row["partition_of"] else ""
         table.add_row(
