@@ -177,6 +177,10 @@ WRONG_FILES = {
         LEVELS.replace("236.965", '"a lot"'),
         "l.toml: [heavy]: watts is not a number",
     ),
+    "400 digits": (
+        LEVELS.replace("236.965", "9" * 400),
+        "l.toml: [heavy]: watts is 1.00e+400; it has to be 0 or lie between 1e-100 and 1e100",
+    ),
     "not finite": (LEVELS.replace("236.965", "inf"), "[heavy]: watts is not a finite number"),
     "unknown key": (
         LEVELS.replace("[idle]", "[idle]\nwats = 3"),

@@ -15,28 +15,31 @@ from spekctl.energy.exact import decimal_text
 from spekctl.energy.report import Site
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
+from spekctl.units import LONGEST_NUMBER
 
 
 def fraction_of(text: str, what: str) -> Fraction:
-    """A decimal from the command line."""
+    """A decimal from the command line, or a fraction of whole numbers."""
     try:
-        if not _is_handy(Decimal(text)):
-            raise UsageError(f"{what}: '{text}': {_HANDY}")
-    except ArithmeticError:
-        pass  # 1/3 is a fraction, and no decimal
-    try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError) as error:
-        raise UsageError(f"{what}: '{text}' is not a number") from error
-    return value
+        if not all(_is_handy(Decimal(part)) for part in text.split("/")):
+            raise UsageError(f"{what}: '{_short(text)}': {_HANDY}")
+        return Fraction(text)
+    except (ValueError, ArithmeticError) as error:
+        raise UsageError(f"{what}: '{_short(text)}' is not a number") from error
 
 
-_HANDY = "it has to be 0 or lie between 1e-100 and 1e100"
+_HANDY = f"it has to be 0 or lie between 1e-100 and 1e100, with at most {LONGEST_NUMBER} digits"
 
 
 def _is_handy(value: Decimal) -> bool:
     """As a fraction 1e99999999 has a hundred million digits, and takes hours."""
-    return value.is_zero() or (value.is_finite() and abs(value.adjusted()) <= 100)
+    if not value.is_finite() or len(value.as_tuple().digits) > LONGEST_NUMBER:
+        return False
+    return value.is_zero() or abs(value.adjusted()) <= 100
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_NUMBER else f"{text[:20]}..."
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -80,11 +83,12 @@ class Table:
             return None
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             raise self._wrong(f"{key} is not a number")
-        if isinstance(value, Decimal) and not value.is_finite():
+        exact = Decimal(value)
+        if not exact.is_finite():
             raise self._wrong(f"{key} is not a finite number")
-        if isinstance(value, Decimal) and not _is_handy(value):
-            raise self._wrong(f"{key} is {value:.3g}; {_HANDY}")
-        return Fraction(value)
+        if not _is_handy(exact):
+            raise self._wrong(f"{key} is {exact:.3g}; {_HANDY}")
+        return Fraction(exact)
 
     def number(self, key: str) -> Fraction:
         """The number of @key, which has to be there."""
