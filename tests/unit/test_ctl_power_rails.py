@@ -98,6 +98,7 @@ def test_a_dry_run_leaves_the_file_alone(rails: Path, capsys: pytest.CaptureFixt
         (["--load", "2"], 2, "the gain is measured of one rail at a time"),
         (["--zero", "--rail", "12v"], 2, "there is no rail '12v' in"),
         (["--load", "x", "--rail", "5V"], 2, "'x' is no current; write for example 2.5A"),
+        (["--load", "1e99999999", "--rail", "5V"], 2, "'1e99999999' is no current"),
         (["--load", "0", "--rail", "5V"], 2, "a load of '0' can't be"),
         (["--zero"], 1, "rail '5V': its output is 2.7"),
         (["--load", "3", "--rail", "5V"], 1, "is it this load, this rail"),

@@ -290,7 +290,7 @@ def calibrate(
 
 def parse_ampere_ua(text: str) -> int:
     """``2.5`` or ``2.5A`` or ``500mA`` as microampere."""
-    from fractions import Fraction
+    from spekctl.energy.inputs import fraction_of
 
     cleaned = text.strip()
     scale = 10**6
@@ -299,8 +299,8 @@ def parse_ampere_ua(text: str) -> int:
     elif cleaned.lower().endswith("a"):
         cleaned = cleaned[:-1]
     try:
-        value = Fraction(cleaned.strip()) * scale
-    except (ValueError, ZeroDivisionError) as error:
+        value = fraction_of(cleaned.strip(), "--load") * scale
+    except UsageError as error:
         raise UsageError(f"'{text}' is no current; write for example 2.5A or 500mA") from error
     if not 1000 <= value <= 100 * 10**6:
         raise UsageError(f"a load of '{text}' can't be: 1mA to 100A")
