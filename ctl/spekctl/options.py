@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -82,6 +83,18 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
             return units.parse_numbers(str(value), whole=self.whole)
         except UsageError as error:
             self.fail(error.message, param, ctx)
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range; for click NaN is in all of them."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"'{value}' is not a number", param, ctx)
+        return number
 
 
 DURATION = Duration()

@@ -83,6 +83,16 @@ WRONG: dict[str, tuple[tuple[str, ...], ExitCode, str]] = {
         ExitCode.USAGE,
         "not in the range",
     ),
+    "resolution that is no number": (
+        ("-d", "/dev/fake0", "--write", "--resolution", "nan"),
+        ExitCode.USAGE,
+        "'--resolution': 'nan' is not a number",
+    ),
+    "infinite resolution": (
+        ("-d", "/dev/fake0", "--write", "--resolution", "inf"),
+        ExitCode.USAGE,
+        "not in the range",
+    ),
     "folder": (
         ("-d", "/dev/fake0", "--write", "--out", "no/such"),
         ExitCode.USAGE,
@@ -105,6 +115,7 @@ def test_wrong_input_gets_one_sentence_before_anything_runs(
     assert outcome.code == code
     assert sentence in outcome.sentence
     assert outcome.out == "" and "run-new" not in kernel.calls
+    assert not Path("spc1-fake0").exists()
 
 
 def test_a_device_that_is_too_small_is_refused(

@@ -99,7 +99,7 @@ _OPTIONS = (
     click.option(
         "--resolution",
         "resolution_percent",
-        type=click.FloatRange(0, 50),
+        type=options.FiniteRange(0, 50),
         metavar="P",
         help="End the search when it is that exact, in per cent; 0: to 1 BSU.",
     ),
