@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from spekctl import units
 from spekctl.errors import UsageError
@@ -103,6 +105,16 @@ SIZE = Size()
 CPU_LIST = CpuList()
 WHOLE_NUMBERS = Numbers()
 NUMBERS = Numbers(whole=False)
+
+
+def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
+    """Refuse what was given besides @option and does not go with it; @allowed names parameters."""
+    context = click.get_current_context()
+    for one in context.command.params:
+        given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
+        if given and one.name not in allowed:
+            raise UsageError(f"{option} and {max(one.opts, key=len)} exclude each other: {why}")
+
 
 # --- options of run that other commands have, too -----------------------------------------------
 

@@ -327,6 +327,16 @@ def test_a_failure_says_what_is_kept(
 WRONG: dict[str, tuple[tuple[str, ...], int, str]] = {
     "neither": (("--quick",), ExitCode.USAGE, "give a device to test (--device), or numbers"),
     "both": (("-d", "/dev/fake0", "--from", "p.toml"), ExitCode.USAGE, "exclude each other"),
+    "folder of no test": (
+        ("--from", "p.toml", "--out", "t"),
+        ExitCode.USAGE,
+        "--from and --out exclude each other: measured, or computed",
+    ),
+    "idle time of numbers": (
+        ("--from", "p.toml", "--json", "--idle-time", "1m"),
+        ExitCode.USAGE,
+        "--from and --idle-time exclude each other: measured, or computed",
+    ),
     "not allowed": (("-d", "/dev/fake0"), ExitCode.REFUSED, "give --write"),
     "unknown phase": (
         ("-d", "/dev/fake0", "--write", "--phases", "hotband"),

@@ -219,6 +219,16 @@ WRONG_OPTIONS = {
     "price": (("--from", "l.toml", "--price", "cheap"), "--price: 'cheap' is not a number"),
     "negative price": (("--from", "l.toml", "--price", "-1"), "--price must be 0 or more, not -1"),
     "both": (("--from", "l.toml", "--device", "/dev/fake0"), "exclude each other"),
+    "folder of no test": (
+        ("--from", "l.toml", "--out", "t"),
+        "--from and --out exclude each other",
+    ),
+    "resumed numbers": (("--from", "l.toml", "--resume"), "--from and --resume exclude each other"),
+    "written numbers": (("--from", "l.toml", "--write"), "--from and --write exclude each other"),
+    "idle time of numbers": (
+        ("--from", "l.toml", "--idle-time", "1m"),
+        "--from and --idle-time exclude each other: measured, or computed",
+    ),
     "neither": (("--price", "1"), "give a device to test (--device), or numbers (--from)"),
     "idle of a file": (
         ("--from", "l.toml", "--idle-watts", "3"),

@@ -155,8 +155,7 @@ def command(source: Path | None, **given: Any) -> int:
     if all phases were done and keep their limits, else 1.
     """
     if source is not None:
-        if given["devices"]:
-            raise UsageError("--from and --device exclude each other: measured, or computed")
+        options.refuse_others("--from", ("source", "output", "as_json"), "measured, or computed")
         return _compute(source, given["output"], given["as_json"])
     if not given["devices"]:
         raise UsageError("give a device to test (--device), or numbers (--from)")

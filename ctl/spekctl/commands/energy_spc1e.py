@@ -109,8 +109,8 @@ def command(
         raise UsageError(f"--price must be 0 or more, not {price}")
     days = _hours(hours)
     if source is not None:
-        if given["devices"]:
-            raise UsageError("--from and --device exclude each other: measured, or computed")
+        allowed = ("source", "price", "hours", "idle_watts", "output", "as_json")
+        options.refuse_others("--from", allowed, "measured, or computed")
         watts = fraction_of(idle_watts, "--idle-watts") if idle_watts is not None else None
         if watts is not None and watts <= 0:
             raise UsageError(f"--idle-watts must be more than 0, not {idle_watts}")
