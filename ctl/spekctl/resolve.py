@@ -137,6 +137,8 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
     for name in Options.__dataclass_fields__:
         if name in LIMITS:
             check_limits(name, getattr(options, name), f"--{name.replace('_', '-')}")
+    if options.depth is not None and options.iops_per_bsu is not None:
+        raise UsageError("--depth and --iops-per-bsu exclude each other: a closed loop has no rate")
     if options.rate is not None:
         with at("--rate"):
             rate_milli(options.rate)

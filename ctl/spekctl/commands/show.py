@@ -44,8 +44,13 @@ def command(
     found = workloads.load(workload)
     if devices and size is not None:
         raise UsageError("--device and --size exclude each other")
+    load = {"bsu": bsu, "rate": rate, "depth": depth, "hrrw": hrrw}
     config = None
-    if devices or size is not None:
+    if not devices and size is None:
+        for name, value in load.items():
+            if value is not None:
+                raise UsageError(f"--{name} needs --device or --size as well")
+    else:
         from spekctl import device
         from spekctl.layout import Target
         from spekctl.resolve import Options, resolve
@@ -57,12 +62,9 @@ def command(
         if size is not None:
             targets = [Target("a device of that size", 0, 0, size, 512)]
         if found.workload.scale == "bsu" and bsu is None and depth is None and rate is None:
-            bsu = 1
+            load["bsu"] = 1
         options = Options(
-            bsu=bsu,
-            rate=rate,
-            depth=depth,
-            hrrw=hrrw,  # type: ignore[arg-type]
+            **load,  # type: ignore[arg-type]
             available_cpus=sorted(os.sched_getaffinity(0)),
         )
         config = resolve(found, options, targets)
