@@ -66,7 +66,7 @@ class ProberObserver:
 
     def machine(self, row: IntervalRow) -> MachineFigures | None:
         """The machine during an interval, from the samples whose middle lies in it."""
-        if self._probe is None or not self._fetched():
+        if self._probe is None:
             return None
         inside = [
             sample
@@ -94,6 +94,8 @@ class ProberObserver:
 
     def note(self, rows: Sequence[IntervalRow]) -> None:
         """Intervals that have ended since the last time."""
+        # Even if none has: an interval may be longer than what the prober's ring holds.
+        self._take_in()
         if self._meter is not None:
             self._meter.note(rows)
 
@@ -175,13 +177,14 @@ class ProberObserver:
         if self._meter is not None:
             self._meter.close()
 
-    def _fetched(self) -> bool:
+    def _take_in(self) -> None:
+        """Samples that have come since the last time."""
+        if self._probe is None:
+            return
         try:
             self._fetch()
         except SpekError as error:
             self._lose(error)
-            return False
-        return True
 
     def _lose(self, error: SpekError) -> None:
         """The prober was unloaded, or somebody ended the probe: the run goes on without it."""

@@ -433,6 +433,7 @@ def test_the_live_figures_are_of_the_interval() -> None:
         CellRow(Direction.READ, ios=20),
         CellRow(Direction.WRITE),
     )
+    seen.note([row])
     figures = seen.machine(row)
     assert figures is not None
     assert (figures.user, figures.system, figures.idle) == (0.1, 0.3, 0.6)
@@ -452,6 +453,33 @@ def test_a_probe_does_not_survive_a_failed_run() -> None:
     seen.start([1])
     seen.close()
     assert fake.calls[1:] == ["stop", "delete", "close"]
+
+
+@dataclass
+class RingProber(FakeProber):
+    """Keeps four rows, and has two a second."""
+
+    kernel: FakeKernel = field(default_factory=FakeKernel)
+
+    def samples(self, probe: int, after: prober.Row | None) -> prober.Batch:
+        batch = super().samples(probe, after)
+        newest = 2 * self.kernel.seconds + 1
+        come = [sample for sample in batch.samples if sample.row.seq <= newest]
+        kept = come[-4:]
+        return prober.Batch(tuple(kept), len(come) - len(kept), kept[-1].row if kept else after)
+
+
+@pytest.mark.parametrize("interval_ns", [0, SECOND])
+def test_no_sample_is_lost_with_or_without_intervals(interval_ns: int) -> None:
+    kernel = FakeKernel()
+    found = workload.load("random-read-4k")
+    options = Options(available_cpus=(0,), time_ns=5 * SECOND, interval_ns=interval_ns)
+    request = run.Request(found, resolve(found, options, [DISK]), ())
+    seen = observe.ProberObserver(RingProber(kernel=kernel), SECOND // 2)  # type: ignore[arg-type]
+    with run.Interrupts() as interrupts:
+        made = run.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
+    assert made.prober is not None
+    assert (made.prober.samples, made.prober.dropped) == (12, 0)
 
 
 @dataclass
