@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -370,6 +371,13 @@ def test_a_guest_that_cannot_be_set_up_has_its_own_exit_code(
     assert cli.run(["vm", "--", "devices"]) == ExitCode.GUEST_FAILED
     printed = capsys.readouterr().err
     assert printed.startswith("spekctl: a guest needs ") and printed.count("\n") == 1
+
+
+def test_results_of_the_readme_need_no_folder_that_a_clean_clone_lacks() -> None:
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+    written = re.findall(r"^    .* (?:-o|--output|--log|--verify-state) (\S+)", readme, re.M)
+    assert "nvme.json" in written
+    assert {str(Path(path).parent) for path in written} == {"."}
 
 
 # ---- what a guest keeps in memory ----
