@@ -264,7 +264,7 @@ class TargetResult(Part, frozen=True):
         DiskCounters | None,
         Meta(
             description="What the disk counted during the run; null if it does not count,"
-            " as with back end scsi."
+            " as with back end scsi, or was not asked when the run ended."
         ),
     ]
     disk_agrees: Annotated[

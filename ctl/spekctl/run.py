@@ -21,7 +21,7 @@ from spekctl import device as devices
 from spekctl import safety, state
 from spekctl.client import Kernel
 from spekctl.config import RunConfig
-from spekctl.device import Device
+from spekctl.device import Device, DiskStat
 from spekctl.errors import ExitCode, RefusedError, SpekError
 from spekctl.iolog import IoLog
 from spekctl.model import WorkloadFile
@@ -144,12 +144,13 @@ def execute(
             remarks=[*request.remarks, *remarks],
         )
         info, rows = follow(kernel, run, progress, interrupts, observer, log, owned=True)
+        after = disk_stats(facts)
         verified = None
         if request.config.data == "stamped":
             from spekctl import verify
 
             verified = verify.conclude(kernel, request, facts, info, progress, interrupts)
-        result = conclude(kernel, plan, info, rows, observer, log, verified)
+        result = conclude(kernel, plan, info, rows, after, observer, log, verified)
         if info.state is RunState.DONE:
             kernel.run_delete(run)
         return result
@@ -309,21 +310,30 @@ def follow(
         kernel.wait(_pause_s(info))
 
 
+def disk_stats(targets: Sequence[TargetFacts]) -> list[DiskStat | None]:
+    """What the disks themselves have counted; None for one that keeps none, or is gone.
+
+    To be read as soon as a run has ended: what others do afterwards is counted as well.
+    """
+    found = []
+    for facts in targets:
+        device = devices.by_number(facts.major, facts.minor, facts.path)
+        same = device is not None and device.diskseq == facts.diskseq
+        found.append(devices.read_stat(device) if device is not None and same else None)
+    return found
+
+
 def conclude(
     kernel: Kernel,
     plan: Plan,
     info: RunInfo,
     rows: list[IntervalRow],
+    after: Sequence[DiskStat | None],
     observer: Observer | None = None,
     log: IoLog | None = None,
     verified: VerifyResult | None = None,
 ) -> Result:
-    """The result of a run, as far as it has come."""
-    after = []
-    for facts in plan.targets:
-        device = devices.by_number(facts.major, facts.minor, facts.path)
-        same = device is not None and device.diskseq == facts.diskseq
-        after.append(devices.read_stat(device) if device is not None and same else None)
+    """The result of a run, as far as it has come; @after is what disk_stats() said at its end."""
     prober = observer.finish(info) if observer is not None else None
     metered = observer.power(info, rows) if observer is not None else None
     if observer is not None and (trouble := observer.trouble()):

@@ -192,8 +192,10 @@ def _footer(result: Result) -> list[str]:
             )
         if target.backend == "scsi":
             lines.append(f"{target.facts.path} does not count what comes as SCSI commands")
-        elif target.disk_agrees is None and target.disk is None:
+        elif target.facts.disk_before is None:
             lines.append(f"{target.facts.path} keeps no statistics to compare with")
+        elif target.disk is None:
+            lines.append(f"what {target.facts.path} counted itself was not read when the run ended")
     if outcome.errors_by_cause:
         causes = ", ".join(f"{name} {count:,}" for name, count in outcome.errors_by_cause.items())
         lines.append(f"errors by cause: {causes}")

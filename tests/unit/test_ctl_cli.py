@@ -386,6 +386,21 @@ def test_watch_can_keep_the_run(spekctl: Spekctl, kernel: FakeKernel) -> None:
     assert spekctl("watch", "7", "--progress", "none").out == first.out
 
 
+def test_what_a_disk_counted_is_read_when_the_run_ends_or_not_at_all(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = device.DiskStat(0, 0, 0, 0)
+    monkeypatch.setattr(device, "by_number", lambda *asked: disk())
+    monkeypatch.setattr(device, "read_stat", lambda one: counted)
+    run_ok(spekctl, "--detach")
+    counted = device.DiskStat(300, 2400, 0, 0)
+    seen = spekctl("watch", "--keep", "--json", "--progress", "none")
+    assert json.loads(seen.out)["targets"][0]["disk_agrees"] is True
+    counted = device.DiskStat(999, 9999, 0, 0)
+    (target,) = json.loads(spekctl("watch", "--json", "--progress", "none").out)["targets"]
+    assert (target["disk"], target["disk_agrees"]) == (None, None)
+
+
 def test_ctrl_c_only_leaves_the_view_of_watch(spekctl: Spekctl, kernel: FakeKernel) -> None:
     run_ok(spekctl, "--detach")
     kernel.on_wait = lambda second: os.kill(os.getpid(), signal.SIGINT)

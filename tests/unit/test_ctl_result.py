@@ -291,6 +291,11 @@ def printed(made: result.Result) -> str:
     return stream.getvalue()
 
 
+def replace_facts(target: result.TargetResult, **changes: Any) -> result.TargetResult:
+    facts = msgspec.structs.replace(target.facts, **changes)
+    return msgspec.structs.replace(target, facts=facts)
+
+
 def test_the_summary_has_a_row_for_each_direction_and_the_sum() -> None:
     text = printed(build())
     names = [line.split()[0] for line in text.splitlines() if line.startswith("  ")]
@@ -303,6 +308,15 @@ def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
     text = printed(build(after=replace(AFTER, reads=999)))
     assert "/dev/x itself counted 989 reads and 40 writes, spek sent 90 and 40" in text
     assert "itself counted" not in printed(build())
+
+
+def test_a_disk_that_does_not_count_is_told_from_one_that_was_not_asked() -> None:
+    made = build(after=None)
+    assert "what /dev/x counted itself was not read when the run ended" in printed(made)
+    (target,) = made.targets
+    silent = replace_facts(target, disk_before=None)
+    text = printed(msgspec.structs.replace(made, targets=[silent]))
+    assert "/dev/x keeps no statistics to compare with" in text and "was not read" not in text
 
 
 def test_spc1_results_are_called_spc_1_like() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ import msgspec
 import pytest
 from lib import spekcore
 from lib.core_config import core_of
-from lib.fake_machine import disk
+from lib.fake_kernel import FakeKernel
+from lib.fake_machine import disk, use_fakes
 
-from spekctl import verify, verify_state, workload
+from spekctl import device, request, run, verify, verify_state, workload
 from spekctl.config import Extent, ResolvedAsu, RunConfig
+from spekctl.device import DiskStat
 from spekctl.errors import UsageError
+from spekctl.progress import LineProgress
 from spekctl.records import MapPart, MismatchInfo, Reason, RunInfo, RunState, TargetInfo, VerifyInfo
 from spekctl.report import facts_of
 from spekctl.resolve import Options, Target, resolve
@@ -130,6 +134,32 @@ def test_a_pass_that_has_not_read_everything_is_not_complete() -> None:
     assert not verify.Passed(whole, [], 11).complete
     assert not verify.Passed(whole, [], 10, "it was interrupted").complete
     assert verify.add(whole, whole).checked == 10
+
+
+class MappedKernel(FakeKernel):
+    """Its runs know what they have written."""
+
+    def run_get(self, run: int) -> RunInfo:
+        info = super().run_get(run)
+        targets = tuple(replace(one, map_bytes=GIB) for one in info.targets)
+        return replace(info, grain_bytes=4096, targets=targets)
+
+
+def test_the_final_pass_is_not_taken_for_somebody_elses_io(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernel = MappedKernel()
+    use_fakes(monkeypatch, kernel, tmp_path)
+    monkeypatch.setattr(device, "by_number", lambda *asked: disk())
+    monkeypatch.setattr(
+        device, "read_stat", lambda one: DiskStat(100 * kernel.seconds, 800 * kernel.seconds, 0, 0)
+    )
+    shape = {"verify": True, "write": True, "time_ns": 3 * 10**9}
+    wanted = request.build(request.find("random-write-4k", ["/dev/fake0"]), shape)
+    with run.Interrupts() as interrupts:
+        made = run.execute(kernel, wanted, LineProgress(quiet=True), interrupts)
+    assert kernel.calls.count("run-start") > 1 and kernel.seconds > 3
+    assert (made.targets[0].reads, made.targets[0].disk_agrees) == (300, True)
 
 
 @pytest.mark.parametrize(

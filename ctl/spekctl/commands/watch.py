@@ -50,6 +50,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
     try:
         info = choose_run(kernel, run)
         plan = state.load(info)
+        ended_unseen = info.state is RunState.DONE
         with runner.Interrupts() as interrupts:
             names = " ".join(target.name for target in info.targets)
             view = views.choose(progress, f"run {info.id}: {info.name} on {names}")
@@ -67,7 +68,8 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
                 else "its result is with the terminal that started it"
             )
             raise SpekError(f"run {info.id} has ended; {where}")
-        result = runner.conclude(kernel, plan, info, rows)
+        after = [None] * len(plan.targets) if ended_unseen else runner.disk_stats(plan.targets)
+        result = runner.conclude(kernel, plan, info, rows, after)
         deliver(result, output, as_json)
         if not keep:
             kernel.run_delete(info.id)
