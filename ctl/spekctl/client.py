@@ -471,7 +471,6 @@ def _interval(values: dict[str, Any]) -> IntervalRow:
         read=cells.get(Direction.READ, CellRow(Direction.READ)),
         write=cells.get(Direction.WRITE, CellRow(Direction.WRITE)),
         streams=tuple(_STREAM_ROW.iter_unpack(streams)),
-        dropped=values.get("dropped", 0),
     )
 
 

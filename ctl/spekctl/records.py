@@ -269,7 +269,6 @@ class IntervalRow:
     read: CellRow
     write: CellRow
     streams: tuple[tuple[int, int, int, int], ...] = ()
-    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

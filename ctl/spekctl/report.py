@@ -139,7 +139,7 @@ def build(
         phases=_phases(info, cells),
         cells=[_cell(cell, plan.config) for cell in cells],
         intervals=[_interval(row, metered) for row in rows],
-        intervals_dropped=max((row.dropped for row in rows), default=0),
+        intervals_dropped=rows[-1].seq + 1 - len(rows) if rows else 0,
         prober=prober,
         remarks=plan.remarks,
         log=log,

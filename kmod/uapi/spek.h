@@ -778,8 +778,8 @@ enum spek_a_stats {
  * @SPEK_A_INTERVAL_RUN: (u32)
  * @SPEK_A_INTERVAL_SINCE: (u64) Request - first interval wanted.
  * @SPEK_A_INTERVAL_SEQ: (u64) Number of the interval, from 0.
- * @SPEK_A_INTERVAL_DROPPED: (u64) Intervals that were overwritten before they were read,
- *   over the run.
+ * @SPEK_A_INTERVAL_DROPPED: (u64) Intervals that were overwritten so far, whether they
+ *   had been read or not.
  * @SPEK_A_INTERVAL_PHASE: (u32, enum phase)
  * @SPEK_A_INTERVAL_START_NS: (u64)
  * @SPEK_A_INTERVAL_END_NS: (u64)

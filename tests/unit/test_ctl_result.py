@@ -268,16 +268,25 @@ def test_backlog_and_offered_rate_of_an_open_loop() -> None:
         1,
         CellRow(Direction.READ),
         CellRow(Direction.WRITE),
-        dropped=4,
     )
     made = build(replace(INFO, backlog=12), rows=[row], rate=1000.0)
     found = as_json(made)
     assert found["outcome"]["offered_iops"] == 1000
     assert (found["outcome"]["backlog"], found["outcome"]["backlog_max"]) == (12, 77)
-    assert found["intervals_dropped"] == 4
     text = printed(made)
     assert "offered 1,000 I/Os per second; backlog at the end 12, at most 77" in text
-    assert "4 intervals were overwritten" in text
+
+
+def test_only_intervals_that_were_never_read_are_missing() -> None:
+    read, write = CellRow(Direction.READ), CellRow(Direction.WRITE)
+    first = IntervalRow(0, Phase.MEASURE, START_NS, START_NS + SECOND, 0, 0, 0, 0, read, write)
+    # More than the kernel keeps, all read in time; and some of them with two holes.
+    rows = [replace(first, seq=seq) for seq in range(5000)]
+    made = build(rows=rows)
+    assert made.intervals_dropped == 0 and "overwritten" not in printed(made)
+    made = build(rows=rows[3:10] + rows[11:])
+    assert made.intervals_dropped == 4
+    assert "4 intervals were overwritten before being read" in printed(made)
 
 
 def printed(made: result.Result) -> str:
