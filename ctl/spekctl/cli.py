@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn
 
 import click
 
-from spekctl import __version__
+from spekctl import __version__, stderr
 from spekctl.errors import EXIT_CODE_HELP, SpekError
 
 
@@ -90,6 +90,7 @@ def cli(ctx: click.Context, verbose: bool) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run spekctl and exit."""
+    sys.stderr = stderr.patient(sys.stderr)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -17,7 +17,7 @@ from lib.fake_kernel import FakeKernel, other_run
 from lib.fake_machine import disk, use_fakes
 from lib.schemas import validator
 
-from spekctl import blkid, cli, client, device, observe, result, safety, state
+from spekctl import blkid, cli, client, device, observe, result, safety, state, stderr
 from spekctl.errors import EXIT_CODE_HELP, ExitCode, NoKernelSideError, error_from_errno
 from spekctl.records import Reason
 
@@ -356,6 +356,60 @@ def test_a_second_ctrl_c_leaves_a_hung_device(spekctl: Spekctl, kernel: FakeKern
     assert "the oldest for 2.5 s" in found["outcome"]["text"]
     assert kernel.calls.count("run-stop") == 1
     assert kernel.closed and not kernel.deleted
+
+
+PLAY = """
+import os, signal, sys
+from pathlib import Path
+import pytest
+from lib.fake_kernel import FakeKernel
+from lib.fake_machine import use_fakes
+from spekctl import cli
+kernel = FakeKernel()
+kernel.on_wait = lambda second: os.kill(os.getpid(), signal.SIGINT) if second == 2 else None
+use_fakes(pytest.MonkeyPatch(), kernel, Path(sys.argv.pop(1)))
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("progress", ["lines", "live"])
+@pytest.mark.parametrize("how", ["nobody reads", "closed", "full"])
+def test_ctrl_c_gives_the_result_even_if_standard_error_is_gone(
+    how: str, progress: str, tmp_path: Path
+) -> None:
+    """As in `spekctl run ... 2>&1 | tee`, where Ctrl-C ends tee as well."""
+    import subprocess
+    import sys
+
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    full = os.open("/dev/full", os.O_WRONLY)
+    path = tmp_path / "out.json"
+    arguments = ("run", "random-read-4k", "--device", "/dev/fake0", "-o", str(path))
+    done = subprocess.run(
+        [sys.executable, "-c", PLAY, str(tmp_path), *arguments, "--progress", progress],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        stdout=subprocess.PIPE,
+        stderr={"nobody reads": write_end, "closed": None, "full": full}[how],
+        preexec_fn=(lambda: os.close(2)) if how == "closed" else None,
+        text=True,
+        check=False,
+    )
+    os.close(write_end)
+    os.close(full)
+    assert done.returncode == ExitCode.INTERRUPTED
+    found = json.loads(path.read_text())
+    assert (found["outcome"]["reason"], found["totals"]["read"]["ios"]) == ("stopped", 200)
+    assert "the run was stopped before its end" in done.stdout and "stopping" not in done.stdout
+
+
+def test_standard_error_stays_what_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "said"
+    with path.open("w", encoding="ascii") as file:
+        made = stderr.patient(file)
+        print("gr\u00fcn", file=made)
+        assert path.read_text() == "gr\\xfcn\n"
+        assert (made.fileno(), made.isatty(), made.encoding) == (file.fileno(), False, "ascii")
 
 
 # --- detached runs -------------------------------------------------------------------------------
