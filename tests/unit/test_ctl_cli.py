@@ -497,6 +497,16 @@ def test_stop_of_a_hung_device_returns(spekctl: Spekctl, kernel: FakeKernel) -> 
     assert spekctl("stop", "--wait", "0").code == ExitCode.OK
 
 
+def test_a_run_that_has_only_been_told_to_stop_has_not_ended(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_ok(spekctl, "--detach")
+    monkeypatch.setattr(kernel, "run_stop", lambda run: kernel.calls.append("run-stop"))
+    outcome = spekctl("stop", "--delete", "--wait", "0")
+    assert (outcome.code, kernel.calls[-2:]) == (ExitCode.OK, ["run-stop", "run-get"])
+    assert outcome.sentence.startswith("run 7 is stopping") and not kernel.deleted
+
+
 def test_several_runs_have_to_be_told_apart(spekctl: Spekctl, kernel: FakeKernel) -> None:
     kernel.others = [other_run(3, 8, 0), other_run(4, 8, 16)]
     for command in ("watch", "stop"):

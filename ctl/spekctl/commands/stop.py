@@ -54,7 +54,7 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
             ended.append(info)
     finally:
         kernel.close()
-    late = [info for info in ended if info.state is RunState.DRAINING]
+    late = [info for info in ended if info.state not in (RunState.READY, RunState.DONE)]
     if as_json:
         click.echo(json.dumps([as_dict(info) for info in ended], indent=1))
     for info in ended:
