@@ -337,10 +337,12 @@ class Client(Connection):
 
     def run_start(self, run: int) -> None:
         """Start a READY run."""
+        self._listen()
         self._link.tell(self._spek.Cmd.RUN_START, id=run)
 
     def run_stop(self, run: int) -> None:
         """Ask a run to end; it is over when its state is DONE."""
+        self._listen()
         self._link.tell(self._spek.Cmd.RUN_STOP, id=run)
 
     def run_delete(self, run: int) -> None:
@@ -416,9 +418,14 @@ class Client(Connection):
 
     def wait(self, timeout_s: float) -> None:
         """Until a run changed its state, or the time is over."""
+        self._listen()
+        assert self._listener is not None
+        self._listener.wait(timeout_s)
+
+    def _listen(self) -> None:
+        """From now on; to be called before anything is asked for that is announced."""
         if self._listener is None:
             self._listener = Link(self._spek, self._spek.GROUP_RUNS, "spek was unloaded")
-        self._listener.wait(timeout_s)
 
     def _run_info(self, values: dict[str, Any]) -> RunInfo:
         spek = self._spek

@@ -60,6 +60,10 @@ class UsageError(SpekError):
     exit_code = ExitCode.USAGE
 
 
+class NotFoundError(UsageError):
+    """There is no such run, or not any more: its owner may delete it at any time."""
+
+
 class NotPermittedError(SpekError):
     """The caller lacks a capability."""
 
@@ -91,7 +95,7 @@ _BY_ERRNO: dict[int, type[SpekError]] = {
     errno_names.EBUSY: RefusedError,
     errno_names.EINVAL: UsageError,
     errno_names.ERANGE: UsageError,
-    errno_names.ENOENT: UsageError,
+    errno_names.ENOENT: NotFoundError,
     errno_names.ENODEV: UsageError,
     errno_names.ENXIO: UsageError,
     errno_names.ENOTBLK: UsageError,

@@ -136,6 +136,9 @@ class Controller(Client):
         self._link.close()
         self._heard.close()
 
+    def _listen(self) -> None:
+        """It has listened from the start, or never will."""
+
     def wait_done(self, run: int, timeout_s: float = WAIT_S) -> RunInfo:
         """Sleep until the kernel announces the end of a run that was started after __init__."""
         while True:

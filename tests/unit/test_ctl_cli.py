@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from lib.schemas import validator
 
 from spekctl import blkid, cli, client, device, observe, result, safety, state, stderr
 from spekctl.errors import EXIT_CODE_HELP, ExitCode, NoKernelSideError, error_from_errno
-from spekctl.records import Reason
+from spekctl.records import Reason, RunState
 
 
 @pytest.fixture
@@ -505,6 +506,62 @@ def test_a_run_that_has_only_been_told_to_stop_has_not_ended(
     outcome = spekctl("stop", "--delete", "--wait", "0")
     assert (outcome.code, kernel.calls[-2:]) == (ExitCode.OK, ["run-stop", "run-get"])
     assert outcome.sentence.startswith("run 7 is stopping") and not kernel.deleted
+
+
+@pytest.mark.parametrize("which", [["3"], ["--all"], ["--all", "--delete"]])
+def test_a_run_whose_owner_was_faster_has_ended(
+    which: list[str], spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = replace(other_run(4, 8, 16), state=RunState.DONE)
+    kernel.others = [other_run(3, 8, 0), ended]
+    # Its terminal takes the result at once, and deletes the run.
+    monkeypatch.setattr(kernel, "run_stop", lambda run: kernel.others.pop(0))
+    outcome = spekctl("stop", *which, "--json")
+    assert outcome.code == ExitCode.OK
+    first, *others = outcome.err.splitlines()
+    assert first == "spekctl: run 3 has ended"
+    deleted = " and is deleted" if "--delete" in which else ""
+    assert others == ([f"spekctl: run 4 has ended{deleted}"] if "--all" in which else [])
+    row = json.loads(outcome.out)[0]
+    assert (row["id"], row["state"], row["name"]) == (3, "done", "random-read-4k")
+
+
+def test_a_run_that_was_gone_before_it_could_be_stopped_or_deleted_has_ended(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = error_from_errno(errno.ENOENT, "There is no run with this number.", "")
+    kernel.refuse = {"run-stop": gone, "run-delete": gone}
+    for state_seen, options in ((RunState.RUNNING, []), (RunState.DONE, ["--delete"])):
+        seen = replace(other_run(3, 8, 0), state=state_seen)
+        monkeypatch.setattr(kernel, "runs", lambda seen=seen: [seen])
+        assert spekctl("stop", *options).sentence == "run 3 has ended"
+
+
+@pytest.mark.parametrize("how", ["deleted", "done"])
+def test_the_end_of_another_terminals_run_is_a_view_not_a_result(
+    how: str, spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    running = other_run(3, 8, 0)
+
+    def end(second: int) -> None:
+        kernel.others = [replace(running, state=RunState.DONE)] if how == "done" else []
+
+    kernel.on_wait = end
+    sentence = "run 3 has ended; its result is with the terminal that started it"
+    for options, code in ([], ExitCode.OK), (["--json"], 1), (["-o", f"{tmp_path}/no.json"], 1):
+        kernel.others = [running]
+        outcome = spekctl("watch", "3", "--progress", "none", *options)
+        assert (outcome.code, outcome.sentence, outcome.out) == (code, sentence, "")
+
+
+def test_a_detached_run_that_is_deleted_under_the_view_is_an_error(
+    spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    run_ok(spekctl, "--detach")
+    kernel.on_wait = lambda second: kernel.run_delete(7)
+    outcome = spekctl("watch", "--progress", "none")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.sentence == "run 7 was deleted meanwhile, and its result with it"
 
 
 def test_several_runs_have_to_be_told_apart(spekctl: Spekctl, kernel: FakeKernel) -> None:

@@ -306,6 +306,26 @@ def test_lost_notifications_only_wake_up() -> None:
     assert events.outcomes == []
 
 
+@pytest.mark.parametrize("name", ["run_start", "run_stop"])
+def test_what_follows_from_a_request_is_heard(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The listener is there before the request: what is announced at once is not missed."""
+    done: list[str] = []
+
+    class Listener:
+        def __init__(self, *arguments: Any) -> None:
+            done.append("listen")
+
+        def wait(self, timeout_s: float) -> None:
+            done.append("wait")
+
+    made = client_of()
+    monkeypatch.setattr(client, "Link", Listener)
+    monkeypatch.setattr(made._link, "tell", lambda *told, **values: done.append("tell"), False)
+    getattr(made, name)(1)
+    made.wait(1.0)
+    assert done == ["listen", "tell", "wait"]
+
+
 def test_a_dead_socket_is_not_taken_for_silence() -> None:
     link = client.Link.__new__(client.Link)
     link._events = EventSocket(OSError(errno.EBADF, "Bad file descriptor"))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import json
 
 import click
@@ -33,7 +35,7 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
     from spekctl import run as runner
     from spekctl.commands.status import as_dict
     from spekctl.commands.watch import choose_run
-    from spekctl.errors import UsageError
+    from spekctl.errors import NotFoundError, UsageError
     from spekctl.records import RunState
 
     if everything and run is not None:
@@ -43,14 +45,21 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
         chosen = kernel.runs() if everything else [choose_run(kernel, run)]
         for info in chosen:
             if info.state in (RunState.RUNNING, RunState.DRAINING):
-                kernel.run_stop(info.id)
+                with contextlib.suppress(NotFoundError):
+                    kernel.run_stop(info.id)
         ended = []
+        deleted = set()
         for info in chosen:
-            if info.state in (RunState.RUNNING, RunState.DRAINING):
-                info = runner.wait_done(kernel, info.id, wait_ns / 1e9)
-            if delete and info.state in (RunState.READY, RunState.DONE):
-                kernel.run_delete(info.id)
-                state.forget(info.id)
+            try:
+                if info.state in (RunState.RUNNING, RunState.DRAINING):
+                    info = runner.wait_done(kernel, info.id, wait_ns / 1e9)
+                if delete and info.state in (RunState.READY, RunState.DONE):
+                    kernel.run_delete(info.id)
+                    deleted.add(info.id)
+                    state.forget(info.id)
+            except NotFoundError:
+                # It was there before: whoever started it has taken its result and deleted it.
+                info = dataclasses.replace(info, state=RunState.DONE)
             ended.append(info)
     finally:
         kernel.close()
@@ -64,8 +73,8 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
                 f" the oldest for {info.oldest_ns / 1e9:.1f} s"
             )
         elif info.state is RunState.READY:
-            text = f"run {info.id} had not started" + (", deleted" if delete else "")
+            text = f"run {info.id} had not started" + (", deleted" if info.id in deleted else "")
         else:
-            text = f"run {info.id} has ended" + (" and is deleted" if delete else "")
+            text = f"run {info.id} has ended" + (" and is deleted" if info.id in deleted else "")
         click.echo(f"spekctl: {text}", err=True)
     return 1 if late and wait_ns else 0

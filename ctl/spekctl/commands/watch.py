@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.errors import SpekError, UsageError
+from spekctl.errors import NotFoundError, SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.client import Kernel
@@ -51,32 +52,46 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
         info = choose_run(kernel, run)
         plan = state.load(info)
         ended_unseen = info.state is RunState.DONE
-        with runner.Interrupts() as interrupts:
-            names = " ".join(target.name for target in info.targets)
-            view = views.choose(progress, f"run {info.id}: {info.name} on {names}")
-            try:
-                info, rows = runner.follow(kernel, info.id, view, interrupts, owned=False)
-            finally:
-                view.close()
-        if info.state is not RunState.DONE:
-            click.echo(f"spekctl: run {info.id} goes on", err=True)
-            return int(interrupts.exit_code)
-        if plan is None:
-            where = (
-                f"its plan is not in {state.DIRECTORY}"
-                if info.detached
-                else "its result is with the terminal that started it"
-            )
-            raise SpekError(f"run {info.id} has ended; {where}")
-        after = [None] * len(plan.targets) if ended_unseen else runner.disk_stats(plan.targets)
-        result = runner.conclude(kernel, plan, info, rows, after)
+        try:
+            with runner.Interrupts() as interrupts:
+                names = " ".join(target.name for target in info.targets)
+                view = views.choose(progress, f"run {info.id}: {info.name} on {names}")
+                try:
+                    info, rows = runner.follow(kernel, info.id, view, interrupts, owned=False)
+                finally:
+                    view.close()
+            if info.state is not RunState.DONE:
+                click.echo(f"spekctl: run {info.id} goes on", err=True)
+                return int(interrupts.exit_code)
+            if not info.detached:
+                return _leave_to_owner(info, output is not None or as_json)
+            if plan is None:
+                raise SpekError(f"run {info.id} has ended; its plan is not in {state.DIRECTORY}")
+            after = [None] * len(plan.targets) if ended_unseen else runner.disk_stats(plan.targets)
+            result = runner.conclude(kernel, plan, info, rows, after)
+        except NotFoundError as error:
+            if not info.detached:
+                return _leave_to_owner(info, output is not None or as_json)
+            raise SpekError(
+                f"run {info.id} was deleted meanwhile, and its result with it"
+            ) from error
         deliver(result, output, as_json)
         if not keep:
-            kernel.run_delete(info.id)
+            with contextlib.suppress(NotFoundError):
+                kernel.run_delete(info.id)
             state.forget(info.id)
         return int(runner.exit_code_of(result, interrupts))
     finally:
         kernel.close()
+
+
+def _leave_to_owner(info: RunInfo, wanted: bool) -> int:
+    """The end of another terminal's run. That is an error only if its result is @wanted."""
+    text = f"run {info.id} has ended; its result is with the terminal that started it"
+    if wanted:
+        raise SpekError(text)
+    click.echo(f"spekctl: {text}", err=True)
+    return 0
 
 
 def choose_run(kernel: Kernel, run: int | None) -> RunInfo:
