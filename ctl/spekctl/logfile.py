@@ -165,6 +165,8 @@ class LogWriter:
             )
         except OSError as error:
             raise UsageError(f"cannot log to {path}: {reason_of(error)}") from error
+        except UnicodeEncodeError as error:
+            raise UsageError(f"cannot log to {path}: the name of a log must be UTF-8") from error
 
     def _free_bytes(self) -> int:
         room = os.statvfs(self.path.parent)

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 
+from spekctl import recorded
 from spekctl.curve import KIND as CURVE_KIND
 from spekctl.curve import VERSION as CURVE_VERSION
 from spekctl.curve import Curve
@@ -49,7 +49,7 @@ def build(
         version=VERSION,
         notice=NOTICE,
         created=created,
-        command=sys.argv[1:],
+        command=recorded.command(),
         passed=complete and all(one.passed for one in checks),
         complete=complete,
         verdict=_verdict(position, complete, checks),
@@ -86,7 +86,7 @@ def _curve(
         kind=CURVE_KIND,
         version=CURVE_VERSION,
         created=created,
-        command=sys.argv[1:],
+        command=recorded.command(),
         workload=WORKLOAD,
         seed=parameters.shape.seed,
         cpus=parameters.shape.cpus,

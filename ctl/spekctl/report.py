@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from spekctl import __version__, sense, stats
+from spekctl import __version__, recorded, sense, stats
 from spekctl.config import RunConfig
 from spekctl.device import Device, DiskStat
 from spekctl.power_report import Metered, figures
@@ -66,7 +66,7 @@ NO_PROBER = "no power: without spek_prober, which takes its samples"
 def facts_of(device: Device, diskseq: int, before: DiskStat | None) -> TargetFacts:
     """A device as the result describes it."""
     return TargetFacts(
-        path=device.path,
+        path=recorded.text(device.path),
         name=device.name,
         major=device.major,
         minor=device.minor,

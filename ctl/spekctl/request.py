@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spekctl import device, workload
+from spekctl import device, recorded, workload
 from spekctl.device import Device
 from spekctl.errors import UsageError
 from spekctl.layout import Target
@@ -70,7 +69,7 @@ def build(
         devices=subject.devices,
         write_allowed=options.write,
         destroy=destroy,
-        command=sys.argv[1:],
+        command=recorded.command(),
         remarks=remarks,
     )
 

@@ -18,7 +18,7 @@ from types import FrameType, TracebackType
 from typing import Protocol
 
 from spekctl import device as devices
-from spekctl import safety, state
+from spekctl import recorded, safety, state
 from spekctl.client import Kernel
 from spekctl.config import RunConfig
 from spekctl.device import Device, DiskStat
@@ -246,7 +246,7 @@ def prepare(kernel: Kernel, run: int, request: Request) -> tuple[list[TargetFact
         if request.config.write:
             remark = safety.check_write(device, diskseq, request.destroy, request.write_allowed)
             if remark:
-                remarks.append(remark)
+                remarks.append(recorded.text(remark))
     facts = [
         facts_of(device, info.targets[index].diskseq, devices.read_stat(device))
         for index, device in enumerate(request.devices)

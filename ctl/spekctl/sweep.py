@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spekctl import files, points
+from spekctl import files, points, recorded
 from spekctl.client import Kernel
 from spekctl.curve import KIND, VERSION, Curve, Load, Point
 from spekctl.errors import ExitCode
@@ -81,7 +80,7 @@ class Sweep:
             return None
         name = f"{index + 1:0{len(str(len(self.planned)))}}-{load.kind}-{load.value:g}.json"
         files.write(self.keep / name, encode_result(result))
-        return os.path.relpath(self.keep / name, self.beside)
+        return recorded.text(os.path.relpath(self.keep / name, self.beside))
 
     def curve(self) -> Curve:
         """What was measured so far."""
@@ -90,7 +89,7 @@ class Sweep:
             kind=KIND,
             version=VERSION,
             created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            command=sys.argv[1:],
+            command=recorded.command(),
             workload=config.name,
             seed=config.seed,
             cpus=config.cpus,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from spekctl import units
+from spekctl import recorded, units
 from spekctl.client import Kernel
 from spekctl.config import (
     Extent,
@@ -360,7 +360,7 @@ def conclude(
             from spekctl import verify_state
 
             verify_state.save(request.verify_state, kernel, request.config, info, facts)
-            state_file = str(request.verify_state)
+            state_file = recorded.text(str(request.verify_state))
         if interrupts.count:
             trouble = "the run was interrupted"
         elif info.reason is Reason.DEVICE_GONE:

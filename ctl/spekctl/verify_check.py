@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from spekctl import files, run, verify, verify_state
+from spekctl import files, recorded, run, verify, verify_state
 from spekctl.client import Kernel
 from spekctl.config import DeviceNumber
 from spekctl.device import Device
@@ -107,7 +106,7 @@ def check(
         kind=KIND,
         version=VERSION,
         created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        command=sys.argv[1:],
+        command=recorded.command(),
         written=state.created,
         ok=passed.complete and not passed.info.mismatches,
         text=verify.sentence(passed.info.mismatches, passed.complete, passed.trouble),

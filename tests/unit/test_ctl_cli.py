@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -268,6 +269,33 @@ def test_the_result_goes_to_a_file(spekctl: Spekctl, kernel: FakeKernel, tmp_pat
     assert f"result written to {path}" in outcome.err
 
 
+def test_names_that_are_not_utf_8_do_not_lose_the_result(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name = os.fsdecode(b"r\xff.json")
+    path = tmp_path / name
+    monkeypatch.setattr(device, "find", lambda path: replace(disk(), path=f"/dev/{name}"))
+    found = [blkid.Signature("xfs", "filesystem", 0)]
+    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: found)
+    arguments = ["run", "random-write-4k", "--write", "--destroy", "S123", "--time", "3s", "-d"]
+    arguments += [f"/dev/{name}", "-o", str(path), "--progress", "none"]
+    monkeypatch.setattr(sys, "argv", ["spekctl", *arguments])
+    outcome = spekctl(*arguments)
+    assert outcome.code == ExitCode.OK and "/dev/r\ufffd.json" in outcome.out
+    made = json.loads(path.read_text())
+    assert made["command"][-3] == f"{tmp_path}/r\ufffd.json"
+    assert made["targets"][0]["facts"]["path"] == "/dev/r\ufffd.json"
+    assert made["remarks"][0].startswith("/dev/r\ufffd.json holds data")
+    assert spekctl(*arguments[:-4], "--detach").code == ExitCode.OK
+    assert spekctl("watch", "--progress", "none").code == ExitCode.OK
+
+
+def test_a_command_line_is_recorded_in_one_way_only() -> None:
+    root = Path(cli.__file__).parent
+    users = {one.name for one in root.rglob("*.py") if "sys.argv[1:]" in one.read_text()}
+    assert users == {"cli.py", "recorded.py"}
+
+
 def test_a_full_disk_does_not_lose_the_result(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -380,7 +408,6 @@ def test_ctrl_c_gives_the_result_even_if_standard_error_is_gone(
 ) -> None:
     """As in `spekctl run ... 2>&1 | tee`, where Ctrl-C ends tee as well."""
     import subprocess
-    import sys
 
     read_end, write_end = os.pipe()
     os.close(read_end)
@@ -688,7 +715,6 @@ def test_verbose_shows_where_it_arose(spekctl: Spekctl) -> None:
 def test_starting_up_imports_nothing_heavy() -> None:
     """A start in an emulated guest is twenty times slower; see the lazy group."""
     import subprocess
-    import sys
 
     code = (
         "import sys; from spekctl import cli; cli.run(['workloads']);"

@@ -323,6 +323,16 @@ def test_what_cannot_be_logged_is_refused_before_anything_is_claimed(
     assert kernel.calls == []
 
 
+def test_a_name_that_is_not_utf_8_is_refused_before_the_start(
+    spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Path
+) -> None:
+    path = tmp_path / os.fsdecode(b"l\xff.parquet")
+    outcome = spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--log", path)
+    assert outcome.code == ExitCode.USAGE
+    assert "the name of a log must be UTF-8" in outcome.sentence
+    assert "run-start" not in kernel.calls and kernel.deleted
+
+
 def test_without_debugfs_the_sentence_says_how_to_mount_it(
     spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Path
 ) -> None:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import fields
 from fractions import Fraction
 
+from spekctl import recorded
 from spekctl.energy import dcse
 from spekctl.energy.exact import Figure, decimal_text, figure
 from spekctl.energy.report import DCSE_KIND, DCSE_NOTICE, VERSION, DcseReport
@@ -21,8 +21,8 @@ def build(known: dcse.Inputs, other: dcse.Inputs | None, source: str) -> DcseRep
         version=VERSION,
         notice=DCSE_NOTICE,
         created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        command=sys.argv[1:],
-        source=source,
+        command=recorded.command(),
+        source=recorded.text(source),
         given=_given(known),
         gb_per_watt=_figure(found.gb_per_watt),
         iops_per_watt=_figure(found.iops_per_watt),

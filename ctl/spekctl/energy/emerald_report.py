@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from spekctl import points, units
+from spekctl import points, recorded, units
 from spekctl.energy import emerald
 from spekctl.energy.emerald_plan import IDLE, LIMITED, Done, Step, metric_of, trial_of
 from spekctl.energy.exact import Figure, decimal_text, figure, measured_number
@@ -250,11 +249,11 @@ def _report(
         version=VERSION,
         notice=EMERALD_NOTICE,
         created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        command=sys.argv[1:],
+        command=recorded.command(),
         complete=complete,
         passed=passed,
         verdict=verdict,
-        source=source,
+        source=recorded.text(source),
         raw_gigabytes=decimal_text(gigabytes) if gigabytes is not None else None,
         parameters=parameters,
         phases=phases,

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from spekctl import recorded
 from spekctl.energy import spc1e
 from spekctl.energy.exact import decimal_text, figure, measured_number
 from spekctl.energy.report import (
@@ -98,11 +98,11 @@ def build(
         version=VERSION,
         notice=SPC1E_NOTICE,
         created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        command=sys.argv[1:],
+        command=recorded.command(),
         complete=whole is not None,
         passed=facts.passed and not facts.trouble and not missing,
         verdict=_verdict(facts, missing, without, fault if whole is None else ""),
-        source=facts.source,
+        source=recorded.text(facts.source),
         levels=[_level_report(name, found[name]) for name in PERCENTS if name in found],
         profiles=rows[:-1],
         composite=rows[-1] if rows else None,
