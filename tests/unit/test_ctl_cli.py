@@ -87,6 +87,14 @@ WRONG: dict[str, tuple[str, str]] = {
         "run spc1 --device /dev/fake0 --depth 4 --iops-per-bsu 5",
         "--depth and --iops-per-bsu exclude each other: a closed loop has no rate",
     ),
+    "result over state": (
+        "run random-write-4k --device /dev/fake0 --write --verify --verify-state x -o ./x",
+        "--output and --verify-state name the same file",
+    ),
+    "state over log": (
+        "run random-write-4k --device /dev/fake0 --write --verify --verify-state x --log x",
+        "--log and --verify-state name the same file",
+    ),
     "show nothing": ("show spc9", "did you mean 'spc1'?"),
     "run that is not there": ("watch 99", "There is no run"),
     "stop of nothing": ("stop", "there is no run"),

@@ -307,7 +307,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "buffer too small": ("--log {0}/log --log-buffer 10", "between 1024 and 16777216"),
     "buffer too large": ("--log {0}/log --log-buffer 99999999", "between 1024 and 16777216"),
     "no directory": ("--log {0}/none/log", "there is no directory {0}/none"),
-    "same file": ("--log {0}/log -o {0}/log", "--log and --output name the same file"),
+    "same file": ("--log {0}/log -o {0}/./log", "--log and --output name the same file"),
     "a directory": ("--log {0}", "is a directory"),
 }
 

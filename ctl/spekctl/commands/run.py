@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,6 +135,7 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
     wanted = request.build(subject, shape, asked.destroy, asked.detach)
     power = options.power_of(asked.power_feeds, asked.power_baseline)
     request.check_destroy(wanted)
+    _check_files(asked)
     files.check_writable(asked.output)
     wanted = _with_log(_with_state(wanted, asked), asked)
     if asked.dry_run:
@@ -161,6 +164,19 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
         kernel.close()
 
 
+def _check_files(asked: _Asked) -> None:
+    """No file may be written over another of the same run."""
+    named = (
+        ("--log", asked.log),
+        ("--output", asked.output),
+        ("--verify-state", asked.verify_state),
+    )
+    real = [(option, os.path.realpath(path)) for option, path in named if path is not None]
+    for (one, path), (other, another) in itertools.combinations(real, 2):
+        if path == another:
+            raise UsageError(f"{one} and {other} name the same file")
+
+
 def _with_state(request: Request, asked: _Asked) -> Request:
     """The request with a file for what it writes, if one is wanted and possible."""
     if asked.verify_state is None:
@@ -184,8 +200,6 @@ def _with_log(request: Request, asked: _Asked) -> Request:
         return request
     if asked.detach:
         raise UsageError("--log needs a program that reads along; it cannot go with --detach")
-    if asked.output is not None and asked.output.absolute() == asked.log.absolute():
-        raise UsageError("--log and --output name the same file")
 
     import dataclasses
 
