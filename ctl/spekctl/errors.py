@@ -35,8 +35,8 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     ExitCode.DATA_ERRORS: "verified data were wrong: blocks did not hold what was written last",
     ExitCode.GUEST_TIMEOUT: "vm: the guest was ended at its time limit",
     ExitCode.GUEST_FAILED: "vm: the guest did not boot, crashed, or could not be set up",
-    ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result up to there was delivered",
-    ExitCode.TERMINATED: "ended by SIGTERM; the result up to there was delivered",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result up to there, if any, was delivered",
+    ExitCode.TERMINATED: "ended by SIGTERM; the result up to there, if any, was delivered",
 }
 
 
@@ -74,6 +74,14 @@ class RefusedError(SpekError):
     """Refused for safety or because somebody else uses the device."""
 
     exit_code = ExitCode.REFUSED
+
+
+class CalledOffError(SpekError):
+    """Interrupted by the user before anything was begun; the code says by what."""
+
+    def __init__(self, message: str, exit_code: ExitCode) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 class NoKernelSideError(SpekError):

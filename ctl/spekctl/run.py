@@ -22,7 +22,7 @@ from spekctl import recorded, safety, state
 from spekctl.client import Kernel
 from spekctl.config import RunConfig
 from spekctl.device import Device, DiskStat
-from spekctl.errors import ExitCode, RefusedError, SpekError
+from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError
 from spekctl.iolog import IoLog
 from spekctl.model import WorkloadFile
 from spekctl.power_report import Metered
@@ -132,7 +132,10 @@ def execute(
                 progress.note(remark)
                 remarks.append(remark)
         if interrupts.count:
-            raise SpekError("interrupted before the start; nothing was sent to the device")
+            raise CalledOffError(
+                "interrupted before the start; nothing was sent to the device",
+                interrupts.exit_code,
+            )
         kernel.run_start(run)
         plan = Plan(
             run=run,

@@ -380,6 +380,28 @@ def test_ctrl_c_stops_the_run_and_gives_the_result(
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
+@pytest.mark.parametrize(
+    ("signum", "code"),
+    [(signal.SIGINT, ExitCode.INTERRUPTED), (signal.SIGTERM, ExitCode.TERMINATED)],
+)
+def test_ctrl_c_before_the_start_sends_nothing(
+    signum: int,
+    code: ExitCode,
+    spekctl: Spekctl,
+    kernel: FakeKernel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(device: object, diskseq: int) -> list[blkid.Signature]:
+        os.kill(os.getpid(), signum)
+        return []
+
+    monkeypatch.setattr(safety, "signatures_on", interrupted)
+    outcome = spekctl("run", "random-write-4k", "--device", "/dev/fake0", "--write")
+    assert outcome.code == code
+    assert outcome.sentence == "interrupted before the start; nothing was sent to the device"
+    assert "run-start" not in kernel.calls and kernel.deleted
+
+
 def test_a_second_ctrl_c_leaves_a_hung_device(spekctl: Spekctl, kernel: FakeKernel) -> None:
     kernel.hangs = True
     kernel.on_wait = lambda second: os.kill(os.getpid(), signal.SIGINT) if second >= 2 else None
