@@ -491,6 +491,27 @@ def test_a_detached_run_is_watched_to_its_result(spekctl: Spekctl, kernel: FakeK
     assert spekctl("status").err == "spekctl: no runs\n"
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "instead"),
+    [
+        ("--output", "out.json", "; give it to spekctl watch"),
+        ("--log", "log.parquet", ""),
+        ("--prober-interval", "1s", ""),
+        ("--power-feed", "board", ""),
+        ("--power-baseline", "3", ""),
+    ],
+)
+def test_what_needs_a_program_cannot_go_with_detach(
+    option: str, value: str, instead: str, spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    outcome = run_ok(spekctl, "--detach", option, value)
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence == (
+        f"{option} needs a program that stays with the run; it cannot go with --detach{instead}"
+    )
+    assert kernel.calls == []
+
+
 def test_watch_can_keep_the_run(spekctl: Spekctl, kernel: FakeKernel) -> None:
     run_ok(spekctl, "--detach")
     first = spekctl("watch", "7", "--keep", "--progress", "none")

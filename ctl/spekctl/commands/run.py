@@ -66,7 +66,11 @@ Examples:
 @options.hrrw
 @options.iops_per_bsu
 @options.stripe
-@click.option("--detach", is_flag=True, help="Start, print the number of the run, and leave.")
+@click.option(
+    "--detach",
+    is_flag=True,
+    help="Start, print the number of the run, and leave; its result: `spekctl watch`.",
+)
 @options.prober_interval
 @options.no_prober
 @options.power_feed
@@ -131,6 +135,8 @@ class _Asked:
 def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
     from spekctl import files, request
 
+    if asked.detach:
+        _check_detached(asked)
     subject = request.find(name, asked.devices)
     wanted = request.build(subject, shape, asked.destroy, asked.detach)
     power = options.power_of(asked.power_feeds, asked.power_baseline)
@@ -162,6 +168,24 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
             return int(run.exit_code_of(result, interrupts))
     finally:
         kernel.close()
+
+
+def _check_detached(asked: _Asked) -> None:
+    """Refuse what only a program can do that stays with the run."""
+    source = click.get_current_context().get_parameter_source("prober_ns")
+    for option, given in (
+        ("--log", asked.log is not None),
+        ("--output", asked.output is not None),
+        ("--prober-interval", source is not click.core.ParameterSource.DEFAULT),
+        ("--power-feed", asked.power_feeds),
+        ("--power-baseline", asked.power_baseline is not None),
+    ):
+        if given:
+            instead = "; give it to spekctl watch" if option == "--output" else ""
+            raise UsageError(
+                f"{option} needs a program that stays with the run; it cannot go with --detach"
+                f"{instead}"
+            )
 
 
 def _check_files(asked: _Asked) -> None:
@@ -198,8 +222,6 @@ def _with_log(request: Request, asked: _Asked) -> Request:
         if asked.log_buffer is not None:
             raise UsageError("--log-buffer needs --log as well")
         return request
-    if asked.detach:
-        raise UsageError("--log needs a program that reads along; it cannot go with --detach")
 
     import dataclasses
 
