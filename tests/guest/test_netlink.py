@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_disks import held_disk, null_disk, settle
+from lib.guest_disks import held_disk, null_disk, udev_at_rest
 from lib.guest_drive import sysfs
 from lib.guest_modules import references
 from lib.guest_netlink import (
@@ -458,10 +458,10 @@ def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str])
             return refused(lambda: new(mine, node))
 
     with (
-        null_disk(DISK_MIB, irqmode=2, completion_nsec=6 * SECOND) as node,
+        udev_at_rest(),  # each of its reads would take as long
+        null_disk(DISK_MIB, irqmode=2, completion_nsec=5 * SECOND) as node,
         ThreadPoolExecutor(3) as threads,
     ):
-        settle()
         reading = threads.submit(read_directly, node)
         assert comes_true(lambda: (sysfs(node) / "inflight").read_text().split() != ["0", "0"])
         freezing = threads.submit(freeze, node)
