@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
+import sys
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +16,9 @@ import msgspec
 from spekctl.errors import SpekError, UsageError
 
 T = TypeVar("T")
+
+# What may take the place of a file where a result is only written out.
+STREAMS = ("pipe", "character device")
 
 
 class _Head(msgspec.Struct):
@@ -73,39 +79,81 @@ def encode(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 
+def exists(path: Path) -> bool:
+    """Whether there is something called @path; UsageError where that can't be told."""
+    return _look(path) is not None
+
+
 def write(path: Path, data: bytes) -> None:
-    """Put @data in place at once: a crash leaves the old file or the new one."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Put @data in place at once: a crash leaves the old file or the new one. Whose it is and who
+    may read it stay."""
+    # The file behind a link is meant, not the link.
+    place = Path(os.path.realpath(path))
+    # Short, so that every name that a file may have leaves room for it.
+    temporary = place.with_name(f".spekctl.{os.getpid()}")
     try:
         with open(temporary, "wb") as file:
+            _adopt(file.fileno(), place)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        temporary.replace(place)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise SpekError(f"cannot write {path}: {error.strerror}") from error
 
 
-def check_writable(output: Path | None) -> None:
-    """Before the run, not after it: can the result be written?"""
+def put(output: Path, data: bytes) -> None:
+    """As write(), but a pipe, a terminal and the like are written to as they are."""
+    ours = _open_already(output)
+    if ours is None and (not os.path.exists(output) or os.path.isfile(output)):
+        write(output, data)
+        return
+    try:
+        sys.stdout.flush()
+        with open(output if ours is None else os.dup(ours), "wb") as file:
+            if stat.S_ISBLK(os.fstat(file.fileno()).st_mode):
+                raise SpekError(f"cannot write {output}: it is a block device")
+            file.write(data)
+    except OSError as error:
+        raise SpekError(f"cannot write {output}: {error.strerror}") from error
+
+
+def check_writable(output: Path | None, streams: bool = True) -> None:
+    """Before the run, not after it: can the result be written? @streams: with put(), which may
+    write into a pipe as well; else with what puts a new file into the old one's place."""
     if output is None:
         return
-    directory = output.parent
-    if not directory.is_dir():
-        raise UsageError(f"cannot write {output}: there is no directory {directory}")
-    if not os.access(output if output.exists() else directory, os.W_OK):
-        raise UsageError(f"cannot write {output}: permission denied")
+    if not output.name:
+        raise UsageError("cannot write a file without a name")
+    status = _look(output)
+    if status is not None:
+        kind = _kind_of_node(status.st_mode)
+        if streams and kind != "block device" and _open_already(output) is not None:
+            return
+        if kind != "file" and not (streams and kind in STREAMS):
+            allowed = "a file, a pipe or a character device" if streams else "a file"
+            raise UsageError(f"cannot write {output}: it is a {kind}, and has to be {allowed}")
+        if not os.access(output, os.W_OK):
+            raise UsageError(f"cannot write {output}: permission denied")
+        if kind != "file":
+            return
+    directory = Path(os.path.realpath(output)).parent
+    if not os.path.isdir(directory):
+        raise UsageError(f"cannot write {output}: there is no directory {output.parent}")
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise UsageError(f"cannot write {output}: permission to make a file beside it is denied")
 
 
 def deliver(data: bytes, output: Path) -> None:
     """Write a result to the file that it was ordered into."""
     try:
-        output.write_bytes(data)
-    except OSError as error:
+        put(output, data)
+    except SpekError:
         # Hours of measuring must not be lost to a full disk: standard output is left.
         click.echo(data.decode(), nl=False)
-        raise SpekError(f"cannot write {output}: {error.strerror}") from error
+        raise
 
 
 def make_folder(path: Path | None) -> None:
@@ -120,3 +168,48 @@ def make_folder(path: Path | None) -> None:
         raise SpekError(f"cannot make {path}: {error.strerror}") from error
     if not os.access(path, os.W_OK):
         raise UsageError(f"cannot write into {path}: permission denied")
+
+
+def _look(path: Path) -> os.stat_result | None:
+    """What @path is; None if there is nothing."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"cannot look at {path}: {error.strerror}") from error
+
+
+def _kind_of_node(mode: int) -> str:
+    for is_kind, text in (
+        (stat.S_ISREG, "file"),
+        (stat.S_ISDIR, "directory"),
+        (stat.S_ISBLK, "block device"),
+        (stat.S_ISCHR, "character device"),
+        (stat.S_ISFIFO, "pipe"),
+    ):
+        if is_kind(mode):
+            return text
+    return "socket"
+
+
+def _open_already(path: Path) -> int | None:
+    """Standard output or error if @path means that, as /dev/stdout does. A shell may have led it
+    into a file: a new one in its place would not get what is written later."""
+    for fd in (1, 2):
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.stat(path), os.fstat(fd)):
+                return fd
+    return None
+
+
+def _adopt(fd: int, old: Path) -> None:
+    """The new file is whose the old one was."""
+    try:
+        status = os.stat(old)
+    except FileNotFoundError:
+        return
+    # Who is not root can't give a file away.
+    with contextlib.suppress(PermissionError):
+        os.fchown(fd, status.st_uid, status.st_gid)
+    os.fchmod(fd, stat.S_IMODE(status.st_mode))

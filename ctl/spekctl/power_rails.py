@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,8 +112,4 @@ class RailsFile:
         """Put the file in place at once; comments, order and who may read it stay."""
         import tomlkit
 
-        # The file behind a link is meant, not the link.
-        path = self.path.resolve()
-        mode = path.stat().st_mode
-        files.write(path, tomlkit.dumps(self._document).encode())
-        path.chmod(stat.S_IMODE(mode))
+        files.write(self.path, tomlkit.dumps(self._document).encode())

@@ -307,13 +307,16 @@ def test_a_command_line_is_recorded_in_one_way_only() -> None:
 def test_a_full_disk_does_not_lose_the_result(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def full(self: Path, data: bytes) -> int:
+    def full(fd: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
-    outcome = run_ok(spekctl, "-o", str(tmp_path / "out.json"), "--progress", "none")
+    monkeypatch.setattr(os, "fsync", full)
+    path = tmp_path / "out.json"
+    path.write_text("the one before")
+    outcome = run_ok(spekctl, "-o", str(path), "--progress", "none")
     assert outcome.code == ExitCode.RUN_FAILED
     assert "No space left on device" in outcome.sentence
+    assert path.read_text() == "the one before"
     validator(result.SCHEMA_FILE).validate(json.loads(outcome.out))
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -117,11 +118,16 @@ def test_what_can_not_be_calibrated_is_refused_and_the_file_stays(
     assert rails.read_text() == RAILS
 
 
-def test_the_file_keeps_its_mode_and_its_place(rails: Path) -> None:
+def test_the_file_keeps_its_mode_owner_and_place(
+    rails: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "fchown", lambda fd, uid, gid: given.append((uid, gid)))
     link = rails.with_name("link.toml")
     link.symlink_to(rails)
     assert run("calibrate", link, "--zero", "--rail", "12V", "--time", "200ms") == 0
     assert stat.S_IMODE(rails.stat().st_mode) == 0o640
+    assert given == [(rails.stat().st_uid, rails.stat().st_gid)]
     assert link.is_symlink()
     assert "zero_uv = 2512" in rails.read_text().split("5V")[0]
 

@@ -212,7 +212,7 @@ def _with_state(request: Request, asked: _Asked) -> Request:
 
     from spekctl import files
 
-    files.check_writable(asked.verify_state)
+    files.check_writable(asked.verify_state, streams=False)
     return dataclasses.replace(request, verify_state=asked.verify_state)
 
 
@@ -229,7 +229,7 @@ def _with_log(request: Request, asked: _Asked) -> Request:
 
     from spekctl import files, iolog
 
-    files.check_writable(asked.log)
+    files.check_writable(asked.log, streams=False)
     if asked.log_buffer is None:
         records = iolog.default_buffer(len(request.config.cpus))
     else:

@@ -198,16 +198,14 @@ def outputs(wanted: Sequence[Path], default_stem: str) -> list[Path]:
         if path.name in ("", ".."):
             raise UsageError(f"'{path}' is a directory; --output takes the name of a file")
         suffix = path.suffix.lower().removeprefix(".") if wanted else ""
-        if suffix in FORMATS:
+        if suffix in FORMATS or not path.name:
             paths.append(path)
         elif suffix and path.suffix[1:].isalpha():
             raise UsageError(f"'{path}' ends in neither .png nor .svg, which are the formats")
         else:
             paths += [path.with_name(f"{path.name}.{name}") for name in FORMATS]
     for path in paths:
-        files.check_writable(path)
-        if path.is_dir():
-            raise UsageError(f"cannot write {path}: it is a directory")
+        files.check_writable(path, streams=False)
     return list(dict.fromkeys(paths))
 
 
