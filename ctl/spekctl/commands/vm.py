@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from spekctl.cli import COMMANDS
-from spekctl.errors import ExitCode, UsageError
+from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
 from spekctl.vm.disks import HELP as DISK_HELP
@@ -52,7 +52,7 @@ from spekctl.vm.disks import HELP as DISK_HELP
 @click.option(
     "--console",
     metavar="FILE",
-    type=click.Path(dir_okay=False, writable=True, resolve_path=True),
+    type=click.Path(dir_okay=False, path_type=Path),
     help="Keep the guest's kernel messages in FILE.",
 )
 @click.option(
@@ -70,7 +70,7 @@ def command(
     icount: bool,
     timeout: str | None,
     share: tuple[str, ...],
-    console: str | None,
+    console: Path | None,
     load: bool,
     plain: bool,
     command: tuple[str, ...],
@@ -84,6 +84,7 @@ def command(
     spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
     spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
     """
+    from spekctl import files
     from spekctl.vm.accel import choose_accel
     from spekctl.vm.bytecode import compile_ahead
     from spekctl.vm.disks import parse_disks
@@ -103,6 +104,7 @@ def command(
     limit_s = parse_duration_ns(timeout, bare_seconds=True) / 1e9 if timeout is not None else 0.0
     if timeout is not None and not limit_s:
         raise UsageError("a time limit of 0 leaves no time to boot")
+    files.check_writable(console)
     check_tools()
     chosen = find_kernel(kernel)
     folders = [Path(folder) for folder in share]
@@ -126,8 +128,8 @@ def command(
     )
     click.echo(f"spekctl: booting {chosen.release} ({guest.accel})", err=True)
     outcome = run_guest(guest)
-    if console:
-        Path(console).write_text(outcome.console)
+    if console is not None:
+        _keep_console(outcome.console, console)
     if outcome.exit_status is not None:
         return outcome.exit_status
     if outcome.console:
@@ -136,6 +138,16 @@ def command(
     if outcome.timed_out:
         return ExitCode.GUEST_TIMEOUT
     return ExitCode.INTERRUPTED if outcome.interrupted else ExitCode.GUEST_FAILED
+
+
+def _keep_console(text: str, path: Path) -> None:
+    """The guest's console in a file. Without it the command has still done what it did."""
+    from spekctl import files
+
+    try:
+        files.put(path, text.encode(errors="replace"))
+    except SpekError as error:
+        click.echo(f"spekctl: {error.message}", err=True)
 
 
 def check_placeholders(words: tuple[str, ...], disks: int) -> None:

@@ -41,12 +41,13 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
     Ctrl-C leaves the view; the run goes on. Of a run that belongs to another terminal only the
     view is shown; its result appears there.
     """
-    from spekctl import client, state
+    from spekctl import client, files, state
     from spekctl import progress as views
     from spekctl import run as runner
     from spekctl.commands.run import deliver
     from spekctl.records import RunState
 
+    files.check_writable(output)
     kernel = client.connect()
     try:
         info = choose_run(kernel, run)
