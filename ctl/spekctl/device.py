@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,22 +58,31 @@ class Device:
     nomerges: str
     poll_queues: bool
     sysfs: Path
+    # Those of serial and WWN that another disk here has as well: namespaces of one controller have
+    # one serial, and so may the units of one SCSI target; paths to one unit have one WWN, too.
+    shared: frozenset[str] = frozenset()
 
     @property
     def identity(self) -> str:
         """What --destroy has to name: serial, else WWN, else a number that is unique until the
-        next boot. Partitions carry their number."""
-        base = self.serial or self.wwn
-        if not base:
-            return f"{self.major}:{self.minor}/{self.diskseq}"
-        return f"{base}-part{self.partition}" if self.partition else base
+        next boot; the first that no other disk has. Partitions carry their number."""
+        return self._names()[0]
 
     def is_named_by(self, text: str) -> bool:
-        """True if @text is a serial, a WWN or the unique number of this device."""
-        part = f"-part{self.partition}" if self.partition else ""
-        names = {name + part for name in (self.serial, self.wwn) if name}
-        names.add(f"{self.major}:{self.minor}/{self.diskseq}")
-        return text.strip() in names
+        """True if @text is a serial, a WWN or the unique number of this device, and of no other."""
+        return text.strip() in self._names()
+
+    def shares(self, text: str) -> bool:
+        """True if @text is this device's serial or WWN, but another's as well."""
+        return text.strip() in {name + self._part() for name in self.shared}
+
+    def _names(self) -> list[str]:
+        names = [name for name in (self.serial, self.wwn) if name and name not in self.shared]
+        number = f"{self.major}:{self.minor}/{self.diskseq}"
+        return [*(name + self._part() for name in names), number]
+
+    def _part(self) -> str:
+        return f"-part{self.partition}" if self.partition else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +115,15 @@ def find(path: str, roots: Roots = ROOTS) -> Device:
     return device
 
 
-def by_number(major: int, minor: int, path: str = "", roots: Roots = ROOTS) -> Device | None:
-    """The block device with this number; None if there is none."""
+def by_number(
+    major: int,
+    minor: int,
+    path: str = "",
+    roots: Roots = ROOTS,
+    owners: Mapping[str, Set[str]] | None = None,
+) -> Device | None:
+    """The block device with this number; None if there is none. @owners: who asks for many gives
+    serial_owners()."""
     link = roots.sys / "dev" / "block" / f"{major}:{minor}"
     try:
         sysfs = link.resolve(strict=True)
@@ -119,6 +135,9 @@ def by_number(major: int, minor: int, path: str = "", roots: Roots = ROOTS) -> D
     queue = disk / "queue"
     udev = _udev(roots.udev / f"b{_text(disk / 'dev')}")
     node = str(roots.dev / name)
+    serial, wwn = _serial(disk, udev), _wwn(disk, udev)
+    if owners is None:
+        owners = serial_owners(roots)
     return Device(
         path=path or node,
         node=node,
@@ -133,8 +152,8 @@ def by_number(major: int, minor: int, path: str = "", roots: Roots = ROOTS) -> D
         disk=disk.name.replace("!", "/"),
         partition=partition,
         model=_first(_text(disk / "device" / "model"), udev.get("ID_MODEL", "")),
-        serial=_serial(disk, udev),
-        wwn=_wwn(disk, udev),
+        serial=serial,
+        wwn=wwn,
         driver=_driver(disk),
         rotational=_number(queue / "rotational") != 0,
         zoned=_text(queue / "zoned") or "none",
@@ -143,18 +162,36 @@ def by_number(major: int, minor: int, path: str = "", roots: Roots = ROOTS) -> D
         nomerges=_text(queue / "nomerges"),
         poll_queues=_text(queue / "io_poll") == "1",
         sysfs=sysfs,
+        shared=frozenset(one for one in (serial, wwn) if owners.get(one, set()) - {disk.name}),
     )
+
+
+def serial_owners(roots: Roots = ROOTS) -> dict[str, set[str]]:
+    """Serials and WWNs of this machine's disks, and which disks have them."""
+    found: dict[str, set[str]] = {}
+    for name in _names(roots):
+        disk = roots.sys / "class" / "block" / name.replace("/", "!")
+        number = _text(disk / "dev")
+        # A path that the NVMe driver has made part of a multipath disk has no number.
+        if not number or _number(disk / "partition"):
+            continue
+        udev = _udev(roots.udev / f"b{number}")
+        for text in (_serial(disk, udev), _wwn(disk, udev)):
+            if text:
+                found.setdefault(text, set()).add(disk.name)
+    return found
 
 
 def every(roots: Roots = ROOTS, everything: bool = False) -> Iterator[Device]:
     """All block devices with a capacity, partitions after their disks."""
+    owners = serial_owners(roots)
     for name in _names(roots):
         directory = roots.sys / "class" / "block" / name.replace("/", "!")
         number = _text(directory / "dev")
         if not number or (not everything and _is_uninteresting(name, directory)):
             continue
         major, minor = number.split(":")
-        device = by_number(int(major), int(minor), roots=roots)
+        device = by_number(int(major), int(minor), roots=roots, owners=owners)
         if device is not None and (device.bytes or everything):
             yield device
 

@@ -153,7 +153,8 @@ destroy = click.option(
     multiple=True,
     metavar="SERIAL",
     help="Overwrite this device although it holds data: its serial number or WWN, as `spekctl"
-    " devices` shows it (for devices without one: MAJ:MIN/DISKSEQ). Together with --write.",
+    " devices` shows it (for devices without one that no other disk has: MAJ:MIN/DISKSEQ). Together"
+    " with --write.",
 )
 backend = click.option(
     "--backend",

@@ -102,6 +102,11 @@ def check_named(some: Sequence[Device], destroy: Sequence[str]) -> None:
     for text in destroy:
         if not any(device.is_named_by(text) for device in some):
             names = ", ".join(f"{device.path} is {device.identity}" for device in some)
+            if any(device.shares(text) for device in some):
+                raise RefusedError(
+                    f"--destroy {text} does not name one device alone, another disk has the same"
+                    f" serial number or WWN: {names}"
+                )
             raise RefusedError(f"--destroy {text} names none of the devices given: {names}")
 
 

@@ -217,6 +217,48 @@ def test_a_partition_is_not_named_by_the_serial_of_its_disk(machine: Machine) ->
     assert found.diskseq == 42
 
 
+def share(machine: Machine, serial: str, *wwns: str) -> None:
+    """sda and sdb as two units of one controller."""
+    for name, wwn in zip(("sda", "sdb"), wwns, strict=True):
+        sysfs = machine.roots.sys / "class/block" / name
+        machine.write(sysfs / "device/serial", f"{serial}\n")
+        machine.write(sysfs / "wwid", f"{wwn}\n")
+
+
+def test_a_serial_that_two_disks_have_names_neither(machine: Machine) -> None:
+    share(machine, "CTRL1", "eui.01", "eui.02")
+    first, second = machine.get("sda"), machine.get("sdb")
+    assert (first.identity, second.identity) == ("eui.01", "eui.02")
+    assert [one.identity for one in device.every(machine.roots) if one.name == "sdb"] == ["eui.02"]
+    assert machine.get("sda2").identity == "eui.01-part2"
+    assert not machine.get("sda2").is_named_by("CTRL1-part2")
+    assert second.is_named_by("eui.02") and second.is_named_by("8:16/42")
+    for text in ("CTRL1", "eui.01", "8:0/42"):
+        assert not second.is_named_by(text)
+    with pytest.raises(RefusedError) as refusal:
+        safety.check_named([second], ["CTRL1"])
+    assert refusal.value.message == (
+        "--destroy CTRL1 does not name one device alone, another disk has the same serial number"
+        " or WWN: /dev/sdb is eui.02"
+    )
+    with pytest.raises(RefusedError, match=r"--destroy eui\.01 names none of the devices given"):
+        safety.check_named([second], ["eui.01"])
+
+
+def test_two_paths_to_one_disk_are_named_by_their_number(machine: Machine) -> None:
+    share(machine, "LUN1", "naa.6", "naa.6")
+    found = machine.get("sdb")
+    assert found.identity == "8:16/42"
+    assert not found.is_named_by("LUN1") and not found.is_named_by("naa.6")
+
+
+def test_a_path_that_is_part_of_a_multipath_disk_is_no_other_disk(machine: Machine) -> None:
+    """Those of the NVMe driver are in sysfs, but nobody can open them."""
+    share(machine, "NVME1", "eui.01", "eui.01")
+    (machine.roots.sys / "class/block/sda/dev").unlink()
+    assert machine.get("sdb").identity == "NVME1"
+
+
 def test_facts_are_read(machine: Machine) -> None:
     found = machine.get("sdb")
     assert (found.bytes, found.logical_block, found.scheduler) == (1 << 30, 512, "none")
