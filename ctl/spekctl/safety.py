@@ -13,7 +13,7 @@ import fcntl
 import os
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -39,6 +39,15 @@ class Holder:
     exclusive: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A block device that a process has open."""
+
+    number: str
+    pid: str
+    mode: int
+
+
 def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
     """Everybody who is known to use the device or, for a disk, one of its partitions."""
     numbers = _numbers(device, roots)
@@ -56,12 +65,7 @@ def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
 
 def explain_busy(device: Device, runs: Iterable[RunInfo] = (), roots: Roots = ROOTS) -> str:
     """Who is in the way of an exclusive claim, in words; never empty."""
-    texts = [holder.text for holder in holders(device, roots)]
-    for run in runs:
-        if run.state is RunState.DONE:
-            continue
-        if any((one.major, one.minor) == (device.major, device.minor) for one in run.targets):
-            texts.append(f"run {run.id} of spek ({run.name}) uses it")
+    texts = [holder.text for holder in holders(device, roots)] + _runs_on(device, runs, roots)
     if not texts:
         openers = _openers(device, roots, EVERYBODY)
         texts = [f"{text} (perhaps with an exclusive claim)" for text in openers]
@@ -124,13 +128,8 @@ def check_write(
     """
     if not write_allowed:
         refuse_without_write([device])
-    if device.read_only:
-        raise RefusedError(f"{device.path} is read-only")
-    if device.zoned == "host-managed":
-        raise RefusedError(
-            f"{device.path} is a zoned device that must be written in the order of its zones;"
-            " no workload does that yet"
-        )
+    if text := unwritable(device):
+        raise RefusedError(f"{device.path} {text}")
     in_use = [holder.text for holder in holders(device, roots)] + _openers(device, roots, WRITERS)
     if in_use:
         raise RefusedError(f"{device.path} is in use: {'; '.join(in_use)}")
@@ -151,12 +150,29 @@ def check_write(
     )
 
 
-def verdict(device: Device, roots: Roots = ROOTS) -> str:
+def unwritable(device: Device) -> str:
+    """What the device itself has against being written; empty if nothing."""
+    if device.read_only:
+        return "is read-only"
+    if device.zoned == "host-managed":
+        return (
+            "is a zoned device that must be written in the order of its zones;"
+            " no workload does that yet"
+        )
+    return ""
+
+
+def verdict(device: Device, roots: Roots = ROOTS, runs: Iterable[RunInfo] = ()) -> str:
     """For the list of devices: empty if it may be tested, else why not."""
     if not device.bytes:
         return "has no capacity"
     in_use = [holder.text for holder in holders(device, roots) if holder.exclusive]
-    return "; ".join(in_use)
+    return "; ".join(in_use + _runs_on(device, runs, roots))
+
+
+def writers(device: Device, opened: Iterable[Opened], roots: Roots = ROOTS) -> list[str]:
+    """For the list of devices: who of @opened is in the way of writing."""
+    return _choose(device, opened, roots, WRITERS)
 
 
 def data_on(device: Device) -> list[blkid.Signature] | None:
@@ -264,27 +280,50 @@ def _loops(numbers: dict[str, str], roots: Roots) -> list[Holder]:
     return found
 
 
-def _openers(device: Device, roots: Roots, modes: frozenset[int]) -> list[str]:
-    """Other processes that have the device open in one of the @modes. Whether they claimed it is
-    not to be seen: the kernel forgets that flag of an open file."""
-    found: dict[str, None] = {}
-    numbers = set(_numbers(device, roots))
+def _runs_on(device: Device, runs: Iterable[RunInfo], roots: Roots) -> list[str]:
+    """Runs of spek that have claimed the device, or a partition of it, or its disk."""
+    numbers = _numbers(device, roots)
+    own = f"{device.major}:{device.minor}"
+    found = []
+    for run in runs:
+        if run.state is RunState.DONE:
+            continue
+        for target in run.targets:
+            number = f"{target.major}:{target.minor}"
+            if number in numbers:
+                what = "it" if number == own else numbers[number]
+                found.append(f"run {run.id} of spek ({run.name}) uses {what}")
+    return found
+
+
+def opened_devices(roots: Roots = ROOTS) -> Iterator[Opened]:
+    """All block devices that other processes have open, as far as we may see."""
     for pid in _list(roots.proc):
         if not pid.isdigit() or pid == str(os.getpid()):
             continue
         folder = str(roots.proc / pid / "fd")
         for fd in _list(Path(folder)):
             # Of all files of all processes: too many for a Path each.
-            if _number_of(f"{folder}/{fd}") not in numbers:
-                continue
-            mode = _open_mode(roots.proc / pid / "fdinfo" / fd)
-            if mode not in modes:
-                continue
-            name = _read(roots.proc / pid / "comm") or "?"
-            how = " for writing" if modes == WRITERS else ""
-            found[f"process {pid} ({name}) has it open{how}"] = None
-            break
-    return list(found)[:5]
+            if number := _number_of(f"{folder}/{fd}"):
+                yield Opened(number, pid, _open_mode(roots.proc / pid / "fdinfo" / fd))
+
+
+def _openers(device: Device, roots: Roots, modes: frozenset[int]) -> list[str]:
+    """Other processes that have the device open in one of the @modes. Whether they claimed it is
+    not to be seen: the kernel forgets that flag of an open file."""
+    return _choose(device, opened_devices(roots), roots, modes)
+
+
+def _choose(
+    device: Device, opened: Iterable[Opened], roots: Roots, modes: frozenset[int]
+) -> list[str]:
+    numbers = _numbers(device, roots)
+    how = " for writing" if modes == WRITERS else ""
+    pids = {one.pid: None for one in opened if one.number in numbers and one.mode in modes}
+    return [
+        f"process {pid} ({_read(roots.proc / pid / 'comm') or '?'}) has it open{how}"
+        for pid in list(pids)[:5]
+    ]
 
 
 def _open_mode(path: Path) -> int:

@@ -20,7 +20,13 @@ from lib.fake_machine import disk, use_fakes
 from lib.schemas import validator
 
 from spekctl import blkid, cli, client, device, observe, result, safety, state, stderr
-from spekctl.errors import EXIT_CODE_HELP, ExitCode, NoKernelSideError, error_from_errno
+from spekctl.errors import (
+    EXIT_CODE_HELP,
+    ExitCode,
+    NoKernelSideError,
+    SpekError,
+    error_from_errno,
+)
 from spekctl.records import Reason, RunState
 
 
@@ -682,16 +688,22 @@ def test_show_explains(spekctl: Spekctl) -> None:
     assert "exclude each other" in spekctl("show", "spc1", "--size", "1G", "-d", "/dev/x").sentence
 
 
-def test_devices_say_what_may_be_done(spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_devices_say_what_may_be_done(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = {
         "/dev/fake0": (disk("/dev/fake0"), "", []),
         "/dev/fake1": (disk("/dev/fake1"), "fake1 is mounted on /", []),
         "/dev/fake2": (disk("/dev/fake2"), "", [blkid.Signature("xfs", "filesystem", 0)]),
         "/dev/fake3": (disk("/dev/fake3", read_only=True), "", []),
         "/dev/fake4": (disk("/dev/fake4"), "", None),
+        "/dev/fake5": (disk("/dev/fake5"), "", []),
+        "/dev/fake6": (disk("/dev/fake6", zoned="host-managed"), "", []),
     }
+    opened = [safety.Opened("250:5", "77", os.O_RDWR), safety.Opened("250:0", "78", os.O_RDONLY)]
+    monkeypatch.setattr(safety, "opened_devices", lambda: opened)
     monkeypatch.setattr(device, "every", lambda everything: [one[0] for one in found.values()])
-    monkeypatch.setattr(safety, "verdict", lambda one: found[one.path][1])
+    monkeypatch.setattr(safety, "verdict", lambda one, runs: found[one.path][1])
     monkeypatch.setattr(safety, "data_on", lambda one: found[one.path][2])
     rows = json.loads(spekctl("devices", "--json").out)
     assert [row["state"] for row in rows] == [
@@ -700,14 +712,19 @@ def test_devices_say_what_may_be_done(spekctl: Spekctl, monkeypatch: pytest.Monk
         "reading; writing with --destroy (it holds file system xfs at byte 0)",
         "reading (it is read-only)",
         "reading; what it holds can't be seen without root",
+        "reading at most: process 77 (?) has it open for writing",
+        "reading (it is a zoned device that must be written in the order of its zones; no workload"
+        " does that yet)",
     ]
+    assert [row["open_for_writing"] != [] for row in rows] == [False] * 5 + [True, False]
     table = spekctl("devices").out
     assert "S123" in table and "no: fake1 is mounted on /" in table
 
 
 def seen(monkeypatch: pytest.MonkeyPatch, *found: device.Device) -> None:
     monkeypatch.setattr(device, "every", lambda everything: list(found))
-    monkeypatch.setattr(safety, "verdict", lambda one: "")
+    monkeypatch.setattr(safety, "verdict", lambda one, runs=(): "")
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
     monkeypatch.setattr(safety, "data_on", lambda one: [])
 
 
@@ -733,6 +750,31 @@ def test_an_id_is_whole_on_a_narrow_terminal(
     start, end = head.index("ID"), head.index("MAY BE")
     assert max(map(len, rows)) <= 80
     assert "".join(row[start:end].strip() for row in rows) == serial
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [
+        (None, "no: run 3 of spek (random-read-4k) uses it"),
+        (error_from_errno(errno.EPERM, "needs root", "run-get"), "reading and writing"),
+    ],
+)
+def test_a_device_of_a_run_is_listed_as_in_use(
+    error: SpekError | None,
+    state: str,
+    spekctl: Spekctl,
+    kernel: FakeKernel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel.others = [other_run(3, 250, 0)]
+    if error is not None:
+        kernel.refuse["runs"] = error
+    monkeypatch.setattr(device, "every", lambda everything: [disk("/dev/fake0")])
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
+    monkeypatch.setattr(safety, "data_on", lambda one: [])
+    (row,) = json.loads(spekctl("devices", "--json").out)
+    assert row["state"] == state
+    assert kernel.closed
 
 
 # --- the rest ------------------------------------------------------------------------------------

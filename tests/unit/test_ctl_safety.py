@@ -167,6 +167,15 @@ def test_another_run_of_spek_is_named(machine: Machine) -> None:
     assert text == "run 3 of spek (random-read-4k) uses it"
 
 
+def test_a_run_on_a_partition_has_its_disk_and_the_reverse(machine: Machine) -> None:
+    def said(name: str, minor: int) -> str:
+        return safety.verdict(machine.get(name), machine.roots, [other_run(3, 8, minor)])
+
+    assert said("sda", 1) == "run 3 of spek (random-read-4k) uses sda1"
+    assert said("sda1", 0) == "run 3 of spek (random-read-4k) uses sda"
+    assert (said("sda1", 2), said("sdb", 0)) == ("", "")
+
+
 def test_busy_without_a_known_holder_is_said_honestly(machine: Machine) -> None:
     assert "sysfs does not say who" in safety.explain_busy(machine.get("sdb"), (), machine.roots)
 

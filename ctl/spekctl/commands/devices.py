@@ -5,8 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
+
+from spekctl.errors import SpekError
+
+if TYPE_CHECKING:
+    from spekctl.records import RunInfo
 
 
 @click.command()
@@ -22,9 +28,12 @@ def command(everything: bool, as_json: bool) -> int:
     from spekctl import device, safety
     from spekctl.units import format_bytes
 
+    runs = _runs()
+    opened = list(safety.opened_devices())
     rows = []
     for one in device.every(everything=everything):
-        in_use = safety.verdict(one)
+        in_use = safety.verdict(one, runs=runs)
+        writers = safety.writers(one, opened)
         found = safety.data_on(one)
         rows.append(
             {
@@ -39,8 +48,9 @@ def command(everything: bool, as_json: bool) -> int:
                 "partition_of": one.disk if one.partition else None,
                 "read_only": one.read_only,
                 "in_use": in_use,
+                "open_for_writing": writers,
                 "data": None if found is None else [str(signature) for signature in found],
-                "state": _state(in_use, one.read_only, found),
+                "state": _state(in_use, safety.unwritable(one), writers, found),
             }
         )
     if as_json:
@@ -75,14 +85,34 @@ def command(everything: bool, as_json: bool) -> int:
     return 0
 
 
-def _state(in_use: str, read_only: bool, found: Sequence[object] | None) -> str:
+def _runs() -> list[RunInfo]:
+    """Runs of spek, if the module is there and tells us."""
+    from spekctl import client
+
+    try:
+        kernel = client.connect()
+    except (SpekError, OSError):
+        return []
+    try:
+        return kernel.runs()
+    except SpekError:
+        return []
+    finally:
+        kernel.close()
+
+
+def _state(
+    in_use: str, unwritable: str, writers: Sequence[str], found: Sequence[object] | None
+) -> str:
     """One sentence: what may be done with it."""
     if in_use:
         return f"no: {in_use}"
     if found is None:
         return "reading; what it holds can't be seen without root"
-    if read_only:
-        return "reading (it is read-only)"
+    if unwritable:
+        return f"reading (it {unwritable})"
+    if writers:
+        return f"reading at most: {'; '.join(writers)}"
     if found:
         listed = ", ".join(str(signature) for signature in found[:2])
         more = f" and {len(found) - 2} more" if len(found) > 2 else ""
