@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +18,9 @@ import msgspec
 from spekctl.errors import SpekError, UsageError
 
 T = TypeVar("T")
+
+# Bytes of a file's name.
+NAME_MAX = 255
 
 # What may take the place of a file where a result is only written out.
 STREAMS = ("pipe", "character device")
@@ -154,6 +159,15 @@ def deliver(data: bytes, output: Path) -> None:
         # Hours of measuring must not be lost to a full disk: standard output is left.
         click.echo(data.decode(), nl=False)
         raise
+
+
+def folder_name(method: str, devices: Iterable[str]) -> str:
+    """What the folder of a test is called if the user says nothing; the same for a resumption."""
+    name = "-".join([method, *(Path(one).name for one in devices)])
+    data = os.fsencode(name)
+    if len(data) <= NAME_MAX:
+        return name
+    return f"{os.fsdecode(data[: NAME_MAX // 2])}-{hashlib.sha256(data).hexdigest()[:16]}"
 
 
 def make_folder(path: Path | None) -> None:

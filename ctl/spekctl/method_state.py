@@ -40,7 +40,7 @@ def save(folder: Path, state: State) -> None:
 
 def exists(folder: Path) -> bool:
     """There is a test in this folder."""
-    return (folder / NAME).exists()
+    return files.exists(folder / NAME)
 
 
 def load(folder: Path) -> State:

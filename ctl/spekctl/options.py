@@ -252,11 +252,13 @@ def _baseline_w(text: str) -> float:
     """Watts, or those of the result in a file."""
     from pathlib import Path
 
+    from spekctl import files
+
     try:
         return units.parse_watts(text)
     except UsageError:
         path = Path(text)
-        if not path.exists():
+        if not files.exists(path):
             raise UsageError(
                 f"--power-baseline: '{text}' is neither a power like 12.5 or 800mW nor a file"
             ) from None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from spekctl import units
+from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.model import (
     ARRIVALS_MAX,
@@ -74,10 +74,10 @@ def find(name: str) -> Path:
     """The file that a user means by @name: a shipped workload's name, or a path to a .toml."""
     if "/" in name or name.endswith(".toml"):
         path = Path(name)
+        if not files.exists(path):
+            raise UsageError(f"there is no workload file {name}")
         if path.is_dir():
             raise UsageError(f"{name} is a directory, not a workload file")
-        if not path.exists():
-            raise UsageError(f"there is no workload file {name}")
         return path
     names = shipped_names()
     if name not in names:

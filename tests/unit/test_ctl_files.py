@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import stat
@@ -19,6 +20,7 @@ from spekctl import files
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 RUN = ("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
+LONG = "x" * 300
 VERIFIED = ("run", "mixed-70-30-8k", "--device", "/dev/fake0", "--write", "--verify")
 
 
@@ -189,6 +191,51 @@ def test_what_can_not_be_written(
     make(path)
     with pytest.raises(UsageError, match=sentence):
         files.check_writable(path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show", f"{LONG}.toml"),
+        ("run", f"./{LONG}", "--device", "/dev/fake0"),
+        (*RUN, "-o", LONG),
+        (*RUN, "--power-baseline", LONG),
+        ("plot", LONG),
+        ("plot", "timeline", LONG),
+        ("spc1", "--device", "/dev/fake0", "--write", "--out", LONG),
+        ("energy", "spc1e", "--device", "/dev/fake0", "--write", "--out", LONG),
+        ("energy", "emerald", "--device", "/dev/fake0", "--write", "--out", LONG),
+    ],
+    ids=lambda words: " ".join(words).replace(LONG, "LONG"),
+)
+def test_a_name_that_is_too_long_gets_a_sentence(
+    command: tuple[str, ...], spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    outcome = spekctl(*command)
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence.startswith("cannot look at ")
+    assert outcome.sentence.endswith(": File name too long")
+    assert kernel.calls == []
+
+
+def test_what_may_not_be_seen_gets_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> os.stat_result:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "stat", refuse)
+    with pytest.raises(UsageError, match="cannot look at hidden/x: Permission denied"):
+        files.exists(Path("hidden/x"))
+
+
+def test_the_folder_of_many_devices_has_a_name_that_may_be() -> None:
+    few = files.folder_name("spc1", ["/dev/sda", "/dev/sdb"])
+    many = [f"/dev/disk/by-id/scsi-{'3' * 60}{number}" for number in range(6)]
+    first, second = files.folder_name("spc1", many), files.folder_name("spc1", many[::-1])
+    assert few == "spc1-sda-sdb"
+    assert first.startswith("spc1-scsi-333") and len(first) < 255
+    assert first == files.folder_name("spc1", many) != second
 
 
 def test_watch_looks_at_its_file_first(spekctl: Spekctl, kernel: FakeKernel) -> None:

@@ -178,18 +178,17 @@ def _compute(source: Path, output: Path | None, as_json: bool) -> int:
 
 def _test_of(given: dict[str, Any]) -> Emerald:
     """The test that is asked for; everything about it that can be checked beforehand is."""
-    from spekctl import device
+    from spekctl import device, files
     from spekctl.energy.emerald_run import Emerald
 
     devices = [device.find(path) for path in given["devices"]]
     for one in devices:
         if not one.bytes:
             raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
-    names = "-".join(Path(one.path).name for one in devices)
     test = Emerald(
         devices=devices,
         parameters=_parameters(given, sum(one.bytes for one in devices)),
-        folder=given["out"] or Path(f"emerald-{names}"),
+        folder=given["out"] or Path(files.folder_name("emerald", given["devices"])),
         write=given["write"],
         destroy=given["destroy"],
         prober_ns=None if given["no_prober"] else given["prober_ns"],

@@ -83,11 +83,12 @@ def command() -> None:
 @_common
 def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: int) -> int:
     """Draw what fits to the kind of the first file."""
+    from spekctl import files
     from spekctl.plots.source import Kind, kind_of
     from spekctl.suggest import did_you_mean
 
     first = inputs[0]
-    if not first.exists():
+    if not files.exists(first):
         names = [name for name in command.commands if name != GUESS]
         hint = did_you_mean(str(first), names) or f"; the pictures are {', '.join(names)}"
         raise UsageError(f"there is no file {first}{hint}")

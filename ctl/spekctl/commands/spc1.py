@@ -279,7 +279,7 @@ def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Method
 
     @name is what its folder is called after if the user gives no other.
     """
-    from spekctl import request
+    from spekctl import files, request
     from spekctl.method import WORKLOAD, Shape
     from spekctl.method_run import Method
 
@@ -292,11 +292,10 @@ def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Method
     request.check_write(probe)
     del shape["workers"]
     shape["cpus"] = probe.config.cpus
-    names = "-".join(Path(one.path).name for one in subject.devices)
     return Method(
         subject=subject,
         parameters=_parameters(given, shape, asked.quick),
-        folder=asked.out or Path(f"{name}-{names}"),
+        folder=asked.out or Path(files.folder_name(name, (one.path for one in subject.devices))),
         destroy=asked.destroy,
         keep_going=asked.keep_going,
         prober_ns=None if asked.no_prober else asked.prober_ns,

@@ -66,7 +66,7 @@ class Emerald:
 
     def exists(self) -> bool:
         """There is a test in the folder."""
-        return (self.folder / STATE).exists()
+        return files.exists(self.folder / STATE)
 
     def resume(self) -> None:
         """Take up the test that is in the folder."""

@@ -95,7 +95,7 @@ def save(folder: Path, done: Idle, name: str = FILE) -> None:
 
 def load(folder: Path, name: str = FILE) -> Idle | None:
     """The one of the folder; None if there is none."""
-    if not (folder / name).exists():
+    if not files.exists(folder / name):
         return None
     return files.read(folder / name, Idle, KIND, VERSION, "an idle test of `spekctl energy`")
 

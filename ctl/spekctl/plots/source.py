@@ -50,7 +50,7 @@ def kind_of(path: Path) -> Kind:
     """Which kind of file it is, by its contents."""
     label = _Label()
     try:
-        if path.exists() and not path.is_file():
+        if files.exists(path) and not path.is_file():
             raise UsageError(f"{path} is not a file")
         with path.open("rb") as stream:
             start = stream.read(len(_PARQUET))
