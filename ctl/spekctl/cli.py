@@ -10,7 +10,8 @@ from typing import NamedTuple, NoReturn
 import click
 
 from spekctl import __version__, stderr
-from spekctl.errors import EXIT_CODE_HELP, SpekError
+from spekctl.errors import EXIT_CODE_HELP, ExitCode, SpekError
+from spekctl.output import Output
 
 
 class Slot(NamedTuple):
@@ -91,7 +92,21 @@ def cli(ctx: click.Context, verbose: bool) -> None:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run spekctl and exit."""
     sys.stderr = stderr.patient(sys.stderr)
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    if arguments is None:
+        arguments = sys.argv[1:]
+    if sys.stdout is None:  # closed by the caller
+        sys.exit(run(arguments))
+    output = Output()
+    try:
+        code = run(arguments)
+        output.flush()
+    except OSError as error:
+        if output.failure is None:
+            raise
+        click.echo(f"spekctl: cannot write standard output: {error.strerror}", err=True)
+        code = int(ExitCode.RUN_FAILED)
+        output.abandon()
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

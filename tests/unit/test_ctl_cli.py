@@ -808,6 +808,32 @@ def test_verbose_shows_where_it_arose(spekctl: Spekctl) -> None:
     assert "Traceback" in outcome.err
 
 
+@pytest.mark.parametrize("command", ["workloads", "show spc1 --json", "devices", "--help"])
+def test_output_that_can_not_be_written_gets_one_sentence(command: str) -> None:
+    import subprocess
+    import sys
+
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "spekctl", *command.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == ExitCode.RUN_FAILED
+    assert done.stderr == "spekctl: cannot write standard output: No space left on device\n"
+
+
+def test_a_reader_that_leaves_is_no_failure_to_tell() -> None:
+    import subprocess
+    import sys
+
+    line = f"{sys.executable} -m spekctl show spc1 | true"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
 def test_starting_up_imports_nothing_heavy() -> None:
     """A start in an emulated guest is twenty times slower; see the lazy group."""
     import subprocess
