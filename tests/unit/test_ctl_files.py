@@ -16,8 +16,8 @@ from lib.command_line import Spekctl, caller_in_tmp_path
 from lib.fake_kernel import FakeKernel
 from lib.fake_machine import use_fakes
 
-from spekctl import files
-from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl import client, files
+from spekctl.errors import ExitCode, NoKernelSideError, SpekError, UsageError
 
 RUN = ("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
 LONG = "x" * 300
@@ -236,6 +236,31 @@ def test_the_folder_of_many_devices_has_a_name_that_may_be() -> None:
     assert few == "spc1-sda-sdb"
     assert first.startswith("spc1-scsi-333") and len(first) < 255
     assert first == files.folder_name("spc1", many) != second
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("spc1", "--write", "--out", "t"),
+        ("energy", "spc1e", "--write", "--out", "t"),
+        ("energy", "emerald", "--write", "--out", "t"),
+        ("sweep", "random-read-4k", "--depth", "1", "--keep", "t"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_no_folder_is_made_without_the_module(
+    command: tuple[str, ...],
+    spekctl: Spekctl,
+    kernel: FakeKernel,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def missing() -> FakeKernel:
+        raise NoKernelSideError("the kernel module spek is not loaded")
+
+    monkeypatch.setattr(client, "connect", missing)
+    assert spekctl(*command, "--device", "/dev/fake0").code == ExitCode.NO_KERNEL_SIDE
+    assert not (tmp_path / "t").exists()
 
 
 def test_watch_looks_at_its_file_first(spekctl: Spekctl, kernel: FakeKernel) -> None:

@@ -253,10 +253,10 @@ def _measure(given: dict[str, Any]) -> int:
             f"there is a test in {test.folder} already: --resume goes on with it, and another"
             " --out begins a new one"
         )
-    files.make_folder(test.folder)
     kernel = client.connect()
     source = None
     try:
+        files.make_folder(test.folder)
         source, missing = meter.connect(test.power, test.prober_ns)
         with run.Interrupts() as interrupts:
             view = series.SeriesProgress(given["progress"], test.title())

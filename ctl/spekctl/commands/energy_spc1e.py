@@ -202,10 +202,10 @@ def _measure(
     length_ns = idle_ns if idle_ns is not None else QUICK_IDLE_NS if asked.quick else IDLE_NS
     work = spc1.method_of(asked, shape, NAME)
     rest = _begin(work, asked.resume, length_ns)
-    files.make_folder(work.folder)
     kernel = client.connect()
     report = source = None
     try:
+        files.make_folder(work.folder)
         source, missing = meter.connect(work.power, work.prober_ns)
         remarks = [missing] if missing else []
         with run.Interrupts() as interrupts:

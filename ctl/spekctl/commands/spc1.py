@@ -235,9 +235,9 @@ def _spc1(asked: Asked, given: dict[str, Any]) -> int:
             f"there is a test in {work.folder} already: --resume goes on with it, and another"
             " --out begins a new one"
         )
-    files.make_folder(work.folder)
     kernel = client.connect()
     try:
+        files.make_folder(work.folder)
         with run.Interrupts() as interrupts:
             view = series.SeriesProgress(asked.progress, work.subject.title)
             ended = False

@@ -140,11 +140,11 @@ def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -
     request.check_destroy(planned[0].request)
     files.check_writable(asked.output)
     request.check_write(planned[0].request)
-    files.make_folder(asked.keep)
     beside = asked.output.parent if asked.output is not None else Path()
     work = sweep.Sweep(planned, asked.keep, beside)
     kernel = client.connect()
     try:
+        files.make_folder(asked.keep)
         with run.Interrupts() as interrupts:
             view = series.SeriesProgress(asked.progress, subject.title)
             prober_ns = None if asked.no_prober else asked.prober_ns
