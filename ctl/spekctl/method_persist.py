@@ -115,15 +115,20 @@ def _write(
 def _reattach(command: str, view: SeriesProgress) -> None:
     view.tell(f"persistence: {command}")
     done = subprocess.run(
-        ["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        ["sh", "-c", command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     if done.returncode:
         last = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
         raise SpekError(f"--reattach: '{command}' ended with {done.returncode}: {last}")
 
 
-def _find(work: Method, path: Path) -> list[Device]:
-    """The devices, as soon as they are back."""
+def _find(work: Method, path: Path, interrupts: run.Interrupts) -> list[Device] | None:
+    """The devices, as soon as they are back; None if the user ended the wait."""
     state = verify_state.load(path)
     deadline = time.monotonic() + BACK_S
     while True:
@@ -131,6 +136,8 @@ def _find(work: Method, path: Path) -> list[Device]:
             found = [device.find(one.path) for one in work.subject.devices]
             verify_state.check_devices(path, state, found)
         except UsageError:
+            if interrupts.count:
+                return None
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.2)
@@ -143,7 +150,9 @@ def _check(
 ) -> bool:
     assert work.state is not None and work.state.persistence is not None
     path = work.folder / STATE_FILE
-    devices = _find(work, path)
+    devices = _find(work, path, interrupts)
+    if devices is None:
+        return False
     view.begin("persistence: checking", 0.0, 0.0)
     shape = work.parameters.shape
     # The module may have been reloaded meanwhile: the old connection would not know.

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +15,7 @@ from lib.command_line import caller
 from lib.fake_kernel import FakeKernel
 from lib.fake_machine import use_fakes
 
-from spekctl import method_persist
+from spekctl import device, method_persist, run, verify_state
 from spekctl.errors import SpekError, UsageError
 from spekctl.method import Persistence
 from spekctl.result import VerifyCounts
@@ -43,6 +47,31 @@ def test_a_command_that_fails_is_told_with_its_last_words() -> None:
     with pytest.raises(SpekError, match="it said nothing"):
         method_persist._reattach("exit 1", view)
     method_persist._reattach("true", view)
+
+
+def test_a_command_may_speak_in_other_letters() -> None:
+    view: Any = Teller()
+    with pytest.raises(SpekError, match="ended with 3: Ger\ufffdt fehlt"):
+        method_persist._reattach(r"printf 'Ger\344t fehlt\n'; exit 3", view)
+    method_persist._reattach(r"printf '\344'", view)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_the_wait_for_the_devices_can_be_ended(
+    signum: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(path: str) -> Any:
+        os.kill(os.getpid(), signum)
+        raise UsageError(f"there is no device {path}")
+
+    monkeypatch.setattr(device, "find", gone)
+    monkeypatch.setattr(verify_state, "load", lambda path: None)
+    work: Any = SimpleNamespace(subject=SimpleNamespace(devices=[SimpleNamespace(path="/dev/x")]))
+    began = time.monotonic()
+    with run.Interrupts() as interrupts:
+        assert method_persist._find(work, Path("x"), interrupts) is None
+    assert interrupts.count == 1
+    assert time.monotonic() - began < method_persist.BACK_S / 2
 
 
 @pytest.mark.parametrize(
