@@ -223,7 +223,8 @@ def _adopt(fd: int, old: Path) -> None:
         status = os.stat(old)
     except FileNotFoundError:
         return
-    # Who is not root can't give a file away.
-    with contextlib.suppress(PermissionError):
+    # Who is not root can't give a file away, and some file systems know neither owner nor mode.
+    with contextlib.suppress(OSError):
         os.fchown(fd, status.st_uid, status.st_gid)
-    os.fchmod(fd, stat.S_IMODE(status.st_mode))
+    with contextlib.suppress(OSError):
+        os.fchmod(fd, stat.S_IMODE(status.st_mode))

@@ -90,6 +90,20 @@ def test_who_may_read_a_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert given == [(path.stat().st_uid, path.stat().st_gid)]
 
 
+def test_a_file_system_without_owners_and_modes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(fd: int, *values: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    monkeypatch.setattr(os, "fchmod", refuse)
+    path = tmp_path / "out.json"
+    for data in (b"old", b"new"):
+        files.write(path, data)
+        assert path.read_bytes() == data
+
+
 def test_a_name_as_long_as_can_be(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 255)
     files.check_writable(path)
