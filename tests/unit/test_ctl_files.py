@@ -232,15 +232,14 @@ def test_a_name_that_is_too_long_gets_a_sentence(
     assert kernel.calls == []
 
 
-def test_what_may_not_be_seen_gets_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_may_not_be_seen_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path) -> os.stat_result:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(os, "stat", refuse)
-    with pytest.raises(UsageError, match="cannot look at hidden/x: Permission denied"):
-        files.exists(Path("hidden/x"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refuse)
+        with pytest.raises(UsageError, match="cannot look at hidden/x: Permission denied"):
+            files.exists(Path("hidden/x"))
 
 
 def test_the_folder_of_many_devices_has_a_name_that_may_be() -> None:
