@@ -171,10 +171,13 @@ def test_a_block_device_is_never_overwritten(
 
 
 @pytest.mark.parametrize("option", ["--log", "--verify-state"])
-def test_nothing_but_a_file_is_replaced(option: str, spekctl: Spekctl, kernel: FakeKernel) -> None:
-    outcome = spekctl(*VERIFIED, option, "/dev/null")
+def test_nothing_but_a_file_is_replaced(
+    option: str, spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    outcome = spekctl(*VERIFIED, option, "pipe")
     assert outcome.code == ExitCode.USAGE
-    assert "it is a character device, and has to be a file" in outcome.sentence
+    assert "it is a pipe, and has to be a file" in outcome.sentence
     assert kernel.calls == []
 
 
