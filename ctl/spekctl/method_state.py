@@ -9,7 +9,7 @@ from typing import Literal, NoReturn
 
 from msgspec import structs
 
-from spekctl import files, units
+from spekctl import files, recorded, units
 from spekctl.device import Device
 from spekctl.errors import UsageError
 from spekctl.method import Parameters, Persistence, Phase
@@ -84,7 +84,7 @@ def _devices(some: Sequence[TargetFacts] | Sequence[Device]) -> list[dict[str, s
     """What makes a device the same. Its number may change from boot to boot."""
     return [
         {
-            "device": one.path,
+            "device": recorded.text(one.path),
             "capacity": f"{units.format_bytes(one.bytes)} ({one.bytes} bytes)",
             "logical block": f"{one.logical_block} bytes",
             "model": one.model,

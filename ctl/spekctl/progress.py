@@ -263,13 +263,16 @@ class LiveProgress:
     def _render(self) -> RenderableType:
         from rich.console import Group
         from rich.panel import Panel
+        from rich.text import Text
 
         parts: list[RenderableType] = [self._head()]
         if self._figures is not None:
             parts += [self._table(self._figures), self._foot(self._figures)]
         else:
             parts.append("no interval has ended yet")
-        return Panel(Group(*parts), title=self.title, title_align="left", width=self._width())
+        # A name in it is no markup.
+        title = Text(self.title)
+        return Panel(Group(*parts), title=title, title_align="left", width=self._width())
 
     def _width(self) -> int:
         # Not the whole line: the terminal's echo of ^C must not wrap, it would shift the panel.

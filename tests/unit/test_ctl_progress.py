@@ -138,14 +138,14 @@ def test_the_live_view_draws_what_it_is_given() -> None:
 
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=90, color_system=None)
-    view = LiveProgress("spc1 on /dev/x", console)
+    view = LiveProgress("spc1 on /dev/[/x]", console)
     machine = MachineFigures(0.1, 0.2, 0.05, 0.65, 0.5, 1.5)
     view.note("a remark")
     view.show(clock_of(RUNNING), [figures_of(ROW, START_NS, 2, machine)])
     view.close()
     text = stream.getvalue()
     for wanted in (
-        "spc1 on /dev/x",
+        "spc1 on /dev/[/x]",
         "a remark",
         "measure",
         "0:20",
