@@ -266,7 +266,7 @@ static int make_rails(struct daq_options *options, struct daq_error *err)
 	}
 	if (!rails->nr_rails)
 		return daq_fail(err, ENODEV,
-				"source %s finds nothing that measures power by itself; a rails file can combine current and voltage",
+				"source %s finds nothing that measures power by itself; a rails file can name other channels, or combine current and voltage",
 				options->ops->name);
 	return 0;
 }

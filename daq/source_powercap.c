@@ -12,6 +12,8 @@
 #include "polled.h"
 #include "sysfs.h"
 
+#define RAPL_ZONES "intel-rapl:" /* AMD's are called so, too */
+
 static int find_zone(const char *root, const char *zone, char found[NAME_MAX + 1],
 		     struct daq_error *err)
 {
@@ -72,15 +74,32 @@ struct listing {
 	size_t nr;
 };
 
+/*
+ * Whether a zone can be added to others: packages, and memory, which is listed below its package
+ * but not counted there. Cores are part of their package, psys contains packages, and
+ * intel-rapl-mmio counts them once more. What others count isn't known.
+ */
+static bool adds_up(const char *root, const char *zone)
+{
+	char path[PATH_MAX], name[NAME_MAX + 1];
+
+	snprintf(path, sizeof(path), "%s/%s/name", root, zone);
+	if (strncmp(zone, RAPL_ZONES, strlen(RAPL_ZONES)) ||
+	    daq_sysfs_text(path, name, sizeof(name)))
+		return false;
+	if (strchr(zone + strlen(RAPL_ZONES), ':'))
+		return !strcmp(name, "dram");
+	return !strncmp(name, "package-", strlen("package-"));
+}
+
 static int add_zone(const char *entry, void *context)
 {
 	struct listing *listing = context;
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s/energy_uj", listing->root, entry);
-	/* A control type (intel-rapl) has no counter. Zones of zones are part of their parent. */
 	if (access(path, F_OK) || listing->nr == listing->max || strlen(entry) >= DAQ_NAME_MAX ||
-	    strchr(entry, ':') != strrchr(entry, ':'))
+	    !adds_up(listing->root, entry))
 		return 0;
 	memset(&listing->found[listing->nr], 0, sizeof(listing->found[0]));
 	strcpy(listing->found[listing->nr].name, entry);
@@ -103,7 +122,7 @@ static int powercap_discover(const struct daq_setup *setup, struct daq_channel *
 
 const struct daq_source_ops daq_source_powercap = {
 	.name = "powercap",
-	.help = "energy counters of processors (RAPL); channels: zones by directory (intel-rapl:0) or name (package-0)",
+	.help = "energy counters of processors and memory (RAPL); channels: zones by directory (intel-rapl:0) or name (package-0); found by itself are packages and dram, which can be added",
 	.discover = powercap_discover,
 	.open = powercap_open,
 	.start = daq_polled_start,

@@ -298,6 +298,15 @@ class Sysfs:
             stream.flush()
 
 
+def put_zones(tree: Sysfs, zones: dict[str, str]) -> None:
+    """Zones of powercap and their names."""
+    tree.put("class/powercap/intel-rapl/enabled", 1)
+    for zone, name in zones.items():
+        tree.put(f"class/powercap/{zone}/name", name)
+        tree.put(f"class/powercap/{zone}/energy_uj", 1_000)
+        tree.put(f"class/powercap/{zone}/max_energy_range_uj", 1_000_000)
+
+
 @pytest.fixture
 def sysfs(tmp_path: Path) -> Sysfs:
     tree = Sysfs(tmp_path / "sys")
@@ -308,11 +317,7 @@ def sysfs(tmp_path: Path) -> Sysfs:
         tree.put(f"class/hwmon/hwmon1/{file}", value)
     tree.put("class/hwmon/hwmon2/name", "acpi")
     tree.put("class/hwmon/hwmon2/power1_average", 80_000_000)
-    tree.put("class/powercap/intel-rapl/enabled", 1)
-    for zone, name in (("intel-rapl:0", "package-0"), ("intel-rapl:0:0", "dram")):
-        tree.put(f"class/powercap/{zone}/name", name)
-        tree.put(f"class/powercap/{zone}/energy_uj", 1_000)
-        tree.put(f"class/powercap/{zone}/max_energy_range_uj", 1_000_000)
+    put_zones(tree, {"intel-rapl:0": "package-0", "intel-rapl:0:0": "core"})
     return tree
 
 
@@ -325,8 +330,54 @@ def test_sensors_are_listed(
         "hwmon1/power1\tpower",
         "hwmon2/power1\tpower",
     ]
-    listed = daq("-s", "powercap", "--sysfs", sysfs.root, "--list").stdout
-    assert listed == "intel-rapl:0\tenergy\n"
+
+
+@pytest.mark.parametrize(
+    ("zones", "listed"),
+    [
+        # A desktop: psys contains the package, and mmio counts it again.
+        (
+            {
+                "intel-rapl-mmio:0": "package-0",
+                "intel-rapl:0": "package-0",
+                "intel-rapl:0:0": "core",
+                "intel-rapl:0:1": "uncore",
+                "intel-rapl:1": "psys",
+            },
+            ["intel-rapl:0"],
+        ),
+        # A server: memory is below its package, but not in its counter.
+        (
+            {
+                "intel-rapl:0": "package-1",
+                "intel-rapl:0:0": "dram",
+                "intel-rapl:1": "package-0-die-0",
+                "intel-rapl:1:0": "core",
+                "intel-rapl:1:1": "dram",
+                "intel-rapl:2": "psys-1",
+            },
+            ["intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1", "intel-rapl:1:1"],
+        ),
+        # AMD.
+        ({"intel-rapl:0": "package-0", "intel-rapl:0:0": "core"}, ["intel-rapl:0"]),
+        # What these count, or whether they count the same, is not known.
+        ({"intel-rapl:0": "psys", "intel-rapl:1": "wall", "dtpm:0": "package-0"}, []),
+    ],
+)
+def test_no_energy_is_counted_twice_or_left_out(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+    zones: dict[str, str],
+    listed: list[str],
+) -> None:
+    tree = Sysfs(tmp_path / "sys")
+    put_zones(tree, zones)
+    found = daq("-s", "powercap", "--sysfs", tree.root, "--list").stdout
+    assert found.splitlines() == [f"{zone}\tenergy" for zone in listed]
+    if not listed:
+        refused = daq("-s", "powercap", "--sysfs", tree.root, "--check")
+        assert refused.returncode == 6
+        assert "a rails file can name other channels" in refused.stderr
 
 
 def test_sensors_of_power_need_no_rails_file(program: Path, sysfs: Sysfs, tmp_path: Path) -> None:
@@ -606,8 +657,7 @@ def test_without_permission_it_says_so(program: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tree = Sysfs(folder / "sys")
-        for file, value in {"energy_uj": 1, "max_energy_range_uj": 9}.items():
-            tree.put(f"class/powercap/intel-rapl:0/{file}", value)
+        put_zones(tree, {"intel-rapl:0": "package-0"})
         folder.chmod(0o755)
         (tree.root / "class/powercap/intel-rapl:0/energy_uj").chmod(0o400)
         copy = folder / "spek-daq"
