@@ -19,6 +19,8 @@ static void set_present(struct daq_bridge *bridge, bool is_present)
 	pthread_mutex_lock(&bridge->lock);
 	bridge->status.is_present = is_present;
 	pthread_mutex_unlock(&bridge->lock);
+	if (is_present)
+		bridge->said.text[0] = '\0';
 }
 
 static int start_source(struct daq_bridge *bridge, struct daq_error *err)
@@ -45,6 +47,7 @@ static int open_source(struct daq_bridge *bridge, struct daq_error *err)
 	struct daq_source *source = &bridge->source;
 	int error;
 
+	bridge->tried_ns = daq_now_ns();
 	*source = (struct daq_source){
 		.ops = bridge->ops,
 		.channel = bridge->channel,
@@ -218,6 +221,10 @@ static void update_status(struct daq_bridge *bridge)
 	bridge->status.overflows = bridge->overflows_before + source->overflows;
 	bridge->status.silent_until_ns = daq_meter_silent_until(bridge->meter, bridge->last_at_ns);
 	pthread_mutex_unlock(&bridge->lock);
+	if (bridge->status.is_present)
+		return;
+	set_present(bridge, true);
+	daq_say("the device is back");
 }
 
 /* Return: as the source's read; -ENODATA at its end. */
@@ -261,21 +268,26 @@ static void begin_silence(struct daq_bridge *bridge)
 	pthread_mutex_unlock(&bridge->lock);
 }
 
+/* Why it doesn't work may change: gone, then there but busy. */
+static void say_if_new(struct daq_bridge *bridge, const struct daq_error *err, const char *doing)
+{
+	if (strcmp(err->text, bridge->said.text))
+		daq_say("%s; %s", err->text, doing);
+	bridge->said = *err;
+}
+
 static bool open_again(struct daq_bridge *bridge)
 {
-	struct daq_error last = { "" };
-
 	while (!atomic_load(&bridge->stop)) {
 		struct daq_error err;
 
 		begin_silence(bridge);
+		/* One that opens but can't be read comes here at once. */
+		if (!daq_sleep_until(bridge->tried_ns + RETRY_NS, RETRY_NS / 1000000))
+			continue;
 		if (!open_source(bridge, &err))
 			return true;
-		/* Why it doesn't work may change: gone, then there but busy. */
-		if (strcmp(err.text, last.text))
-			daq_say("%s; trying again", err.text);
-		last = err;
-		daq_sleep_until(daq_now_ns() + RETRY_NS, RETRY_NS / 1000000);
+		say_if_new(bridge, &err, "trying again");
 	}
 	return false;
 }
@@ -295,14 +307,10 @@ static bool recover(struct daq_bridge *bridge, int error, const struct daq_error
 		bridge->overflows_before += bridge->source.overflows;
 		bridge->is_open = false;
 	}
-	daq_say("%s; waiting for the device", err->text);
+	say_if_new(bridge, err, "waiting for the device");
 	close_source(bridge);
 	set_present(bridge, false);
-	if (!open_again(bridge))
-		return false;
-	set_present(bridge, true);
-	daq_say("the device is back");
-	return true;
+	return open_again(bridge);
 }
 
 void *daq_bridge_run(void *context)

@@ -76,6 +76,8 @@ struct daq_bridge {
 
 	struct daq_source source;
 	bool is_open;
+	uint64_t tried_ns;	/* to open the source */
+	struct daq_error said;	/* why the device is not there */
 	struct daq_clock clock;
 	struct daq_held *held;
 	int64_t *held_value;

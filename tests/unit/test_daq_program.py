@@ -134,6 +134,12 @@ def expected(wave: str, start: int, end: int) -> float:
     return float(lib.daq_wave_energy_nj(found, start, end)) / 1e9
 
 
+def cpu_s(pid: int) -> float:
+    """What a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def rails_file(folder: Path, text: str) -> Path:
     path = folder / "rails.toml"
     path.write_text(text)
@@ -455,6 +461,29 @@ def test_a_device_that_goes_and_comes_back_is_waited_for(
     assert rows[hole - 1][1] == before
     assert rows[hole + 1][1] == after
     assert rows[hole + 1][0] - rows[hole - 1][0] > SECOND
+
+
+def test_a_device_that_opens_but_cannot_be_read_is_tried_now_and_then(
+    program: Path, sysfs: Sysfs, tmp_path: Path
+) -> None:
+    sensor = sysfs.root / "class/hwmon/hwmon1/power1_input"
+    with running(tmp_path, program, "-s", "hwmon", "--sysfs", sysfs.root, "-p") as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        sensor.write_text("no number\n")
+        daq.until(lambda: "waiting for the device" in daq.errors, "it isn't missed")
+        before = cpu_s(daq.process.pid)
+        time.sleep(1.5)
+        used = cpu_s(daq.process.pid) - before
+        said = daq.errors
+        sensor.write_text("7000000\n")
+        daq.until(lambda: daq.rows[-1][1][0] == 7_000_000, "nothing comes any more")
+        rows = daq.finish()[1]
+        errors = daq.errors
+    assert used < 0.5
+    why = "channel 'hwmon1/power1' can't be read: Input/output error; waiting for the device"
+    assert said == f"spek-daq: {why}\n"
+    assert errors.count("the device is back") == 1
+    assert sum(1 for _, values in rows if values == [None, None]) == 1
 
 
 # ---- iio, whose place in sysfs libiio knows by heart ----
