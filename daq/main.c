@@ -18,6 +18,7 @@
 
 #include "bridge.h"
 #include "options.h"
+#include "pace.h"
 #include "print.h"
 #include "privilege.h"
 #include "queue.h"
@@ -26,6 +27,7 @@
 
 #define WORK_MS 50
 #define MIN_STEP_NS 1000000000
+#define ROOM_NS 1000000
 
 struct daq {
 	struct daq_options options;
@@ -57,18 +59,23 @@ static int list_channels(const struct daq_options *options, struct daq_error *er
 	return nr < 0 ? nr : 0;
 }
 
-static void enqueue(void *queue, uint64_t at_ns, const int64_t *value,
+static void enqueue(void *context, uint64_t at_ns, const int64_t *value,
 		    const struct spek_prober_power_sample *sample, size_t nr_samples)
 {
+	struct daq *daq = context;
+
 	(void)at_ns;
 	(void)value;
-	daq_queue_put(queue, sample, nr_samples);
+	while (daq->options.ops->can_wait && !atomic_load(&daq->bridge.stop) &&
+	       !daq_queue_has_room(&daq->queue, nr_samples))
+		daq_sleep_until(daq_now_ns() + ROOM_NS, 1);
+	daq_queue_put(&daq->queue, sample, nr_samples);
 }
 
 static void set_sink(struct daq *daq)
 {
 	if (daq->options.print == DAQ_PRINT_NOT) {
-		daq->bridge.sink = (struct daq_sink){ enqueue, &daq->queue };
+		daq->bridge.sink = (struct daq_sink){ enqueue, daq };
 		return;
 	}
 	daq->print = (struct daq_print){

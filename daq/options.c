@@ -26,7 +26,7 @@ static const struct argp_option known[] = {
 	{ "wait", 'w', NULL, 0, "Wait for a device or a prober that is not there, instead of ending", 2 },
 	{ "history", OPTION_HISTORY, "N", 0, "Samples that the prober keeps for each rail", 2 },
 	{ "max-step", OPTION_MAX_STEP, "TIME", 0, "Samples further apart than this have a gap between them", 2 },
-	{ "queue", OPTION_QUEUE, "N", 0, "Samples that wait for a prober that is busy or gone; more are a gap (262144)", 2 },
+	{ "queue", OPTION_QUEUE, "N", 0, "Samples that wait for a prober that is busy or gone; more are a gap, but a file waits (262144)", 2 },
 	{ "list", 'l', NULL, 0, "List the channels that the source finds, and end", 3 },
 	{ "check", OPTION_CHECK, NULL, 0, "Check rails file and device, and end", 3 },
 	{ "sysfs", OPTION_SYSFS, "DIR", 0, "Where sysfs is mounted (/sys)", 3 },

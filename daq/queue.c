@@ -48,6 +48,16 @@ void daq_queue_put(struct daq_queue *queue, const struct spek_prober_power_sampl
 	pthread_mutex_unlock(&queue->lock);
 }
 
+bool daq_queue_has_room(struct daq_queue *queue, size_t nr)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&queue->lock);
+	has_room = queue->room - queue->length >= nr;
+	pthread_mutex_unlock(&queue->lock);
+	return has_room;
+}
+
 size_t daq_queue_peek(struct daq_queue *queue, struct spek_prober_power_sample *sample,
 		      size_t max)
 {

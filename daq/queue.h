@@ -42,9 +42,12 @@ int daq_queue_init(struct daq_queue *queue, size_t room);
 /** daq_queue_deinit() - also of one that was never made, if its memory is zero. */
 void daq_queue_deinit(struct daq_queue *queue);
 
-/** daq_queue_put() - add samples. */
+/** daq_queue_put() - add samples. What finds no room is lost: who can wait asks for it first. */
 void daq_queue_put(struct daq_queue *queue, const struct spek_prober_power_sample *sample,
 		   size_t nr);
+
+/** daq_queue_has_room() - Return: whether @nr more find room. */
+bool daq_queue_has_room(struct daq_queue *queue, size_t nr);
 
 /** daq_queue_peek() - copy the oldest, at most @max. Return: how many. */
 size_t daq_queue_peek(struct daq_queue *queue, struct spek_prober_power_sample *sample,

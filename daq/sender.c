@@ -121,13 +121,15 @@ void daq_sender_work(struct daq_sender *sender)
 {
 	/* Before the queue is emptied: what comes to it later is later than this. */
 	struct daq_status status = daq_bridge_status(sender->bridge);
+	/* What was there; a file may fill the queue as fast as it is emptied. */
+	size_t batches = sender->queue->room / SPEK_PROBER_MAX_BATCH + 1;
 	int outcome = 0;
 
 	if (!sender->is_connected)
 		connect_again(sender);
-	while (sender->is_connected && (outcome = deliver_batch(sender)) > 0)
+	while (sender->is_connected && batches-- && (outcome = deliver_batch(sender)) > 0)
 		;
-	if (sender->is_connected && !outcome)
+	if (sender->is_connected && outcome >= 0)
 		mark(sender, &status);
 }
 

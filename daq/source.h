@@ -100,6 +100,7 @@ struct daq_source {
  * @name: as the user writes it
  * @help: one line: what it is and what its channels are called
  * @settings: one line for each setting it knows, for --help; NULL if none
+ * @can_wait: nothing is lost when it is read late: a file
  * @discover: list what there is, at most @max; optional. Return: number, or -errno
  * @open: check settings and channels, find the device, fill in unit and clock. Everything
  *	that open took is given back when it fails. -EINVAL: wrong input; -ENODEV: no such
@@ -115,6 +116,7 @@ struct daq_source_ops {
 	const char *name;
 	const char *help;
 	const char *settings;
+	bool can_wait;
 	int (*discover)(const struct daq_setup *setup, struct daq_channel *found, size_t max,
 			struct daq_error *err);
 	int (*open)(struct daq_source *source, const struct daq_setup *setup,

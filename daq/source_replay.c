@@ -193,6 +193,7 @@ const struct daq_source_ops daq_source_replay = {
 	.name = "replay",
 	.help = "a CSV file: time_ns|us|ms|s, then columns NAME.UNIT (W, V, A, J, with m, u, n); channels: the columns' names",
 	.settings = "file, loop (true: over and over), absolute (true: times are CLOCK_MONOTONIC)",
+	.can_wait = true,
 	.discover = replay_discover,
 	.open = replay_open,
 	.start = replay_start,

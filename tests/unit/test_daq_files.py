@@ -373,6 +373,17 @@ def test_a_full_queue_loses_what_comes_and_flags_what_follows() -> None:
     lib.daq_queue_deinit(queue)
 
 
+def test_who_can_wait_is_told_of_room() -> None:
+    queue = ffi.new("struct daq_queue *")
+    assert lib.daq_queue_init(queue, 3) == 0
+    put(queue, (0, 1), (0, 2))
+    assert lib.daq_queue_has_room(queue, 1)
+    assert not lib.daq_queue_has_room(queue, 2)
+    lib.daq_queue_drop(queue, 1)
+    assert lib.daq_queue_has_room(queue, 2)
+    lib.daq_queue_deinit(queue)
+
+
 def test_what_was_taken_stays_until_it_is_confirmed() -> None:
     queue = ffi.new("struct daq_queue *")
     assert lib.daq_queue_init(queue, 10) == 0

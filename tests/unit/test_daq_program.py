@@ -286,6 +286,26 @@ def test_energy_in_a_file_becomes_mean_power(
     assert [values for _, values in rows] == [[None], [5_000_000], [10_000_000]]
 
 
+@pytest.mark.skipif(Path("/sys/module/spek_prober").exists(), reason="the prober is loaded here")
+def test_a_file_waits_for_room_in_the_queue(program: Path, tmp_path: Path) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_ns,a.W\n" + "".join(f"{at},1\n" for at in range(1, 10_001)))
+    command = [program, "-s", "replay", "-o", f"file={path}", "-o", "absolute=true"]
+    with running(tmp_path, *command, "--wait", "--queue", "2048") as daq:
+        daq.until(lambda: "waiting for the prober" in daq.errors, "it doesn't wait")
+        time.sleep(1)
+        assert daq.process.poll() is None, daq.errors
+        daq.process.terminate()
+        daq.process.wait(HANG_S)
+        check_sanitizers(daq.errors)
+        assert "2048 samples were not delivered" in daq.errors
+        counted = re.search(r"(\d+) samples, 0 gaps, (\d+) lost", daq.errors)
+    assert counted
+    made, lost = map(int, counted.groups())
+    assert made - lost == 2048
+    assert lost <= 256, "no more than the lines that were on their way"
+
+
 # ---- hwmon and powercap, on files ----
 
 
