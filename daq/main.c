@@ -225,8 +225,6 @@ static int run(struct daq *daq, struct daq_error *err)
 	bool feeds = daq->options.print == DAQ_PRINT_NOT;
 	int error;
 
-	if (!feeds)
-		daq_print_header(&daq->print);
 	error = pthread_create(&daq->reader, NULL, read_unprivileged, &daq->bridge);
 	if (error)
 		return daq_fail(err, error, "no thread can be made: %s", strerror(error));

@@ -5,7 +5,7 @@
 
 #include "print.h"
 
-void daq_print_header(const struct daq_print *print)
+static void print_names(const struct daq_print *print)
 {
 	static const char *const unit[] = {
 		[DAQ_UNIT_UV] = "uV", [DAQ_UNIT_UA] = "uA", [DAQ_UNIT_NW] = "nW",
@@ -70,10 +70,13 @@ static void print_gap(const struct daq_print *print, uint64_t at_ns)
 void daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,
 		    const struct spek_prober_power_sample *sample, size_t nr_samples)
 {
-	const struct daq_print *print = context;
+	struct daq_print *print = context;
 	bool has_gap = false;
 	size_t i;
 
+	if (!print->has_names)
+		print_names(print);
+	print->has_names = true;
 	for (i = 0; i < nr_samples; i++)
 		has_gap = has_gap || sample[i].flags & SPEK_PROBER_POWER_GAP;
 	if (has_gap)

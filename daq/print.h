@@ -12,15 +12,14 @@
  * @meter: the rails
  * @nr_channels: values of a scan
  * @raw: channels as the source gives them; else rails, in uW
+ * @has_names: the line of names is written: before the first scan, when units are known
  */
 struct daq_print {
 	const struct daq_meter *meter;
 	size_t nr_channels;
 	bool raw;
+	bool has_names;
 };
-
-/** daq_print_header() - the line of names. */
-void daq_print_header(const struct daq_print *print);
 
 /** daq_print_scan() - for struct daq_sink; its context is the struct daq_print. */
 void daq_print_scan(void *print, uint64_t at_ns, const int64_t *value,

@@ -483,6 +483,24 @@ def test_a_device_that_goes_and_comes_back_is_waited_for(
     assert rows[hole + 1][0] - rows[hole - 1][0] > SECOND
 
 
+def test_the_units_of_a_device_that_was_waited_for_are_right(
+    program: Path, sysfs: Sysfs, tmp_path: Path
+) -> None:
+    chip = sysfs.root / "class/hwmon/hwmon1"
+    away = chip.with_name("away")
+    text = '[[rail]]\nname = "a"\nchannel = "hwmon1/power1"\n'
+    text += '[[rail]]\nname = "b"\nchannel = "hwmon1/curr1"\nvoltage_mv = 1000\n'
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-r", rails_file(tmp_path, text)]
+    chip.rename(away)
+    with running(tmp_path, *command, "--print=raw", "--wait") as daq:
+        daq.until(lambda: "waiting for the device" in daq.errors, "it doesn't wait")
+        away.rename(chip)
+        daq.until(lambda: daq.rows, "nothing comes")
+        names, rows = daq.finish()
+    assert names == ["time_ns", "hwmon1/power1.nW", "hwmon1/curr1.uA"]
+    assert rows[-1][1] == [5_250_000_000, 450_000]
+
+
 def test_a_device_that_opens_but_cannot_be_read_is_tried_now_and_then(
     program: Path, sysfs: Sysfs, tmp_path: Path
 ) -> None:
