@@ -122,11 +122,17 @@ static void report_unplugged(struct daq_bridge *bridge)
 static void deliver(struct daq_bridge *bridge, uint64_t at_ns, const int64_t *value)
 {
 	struct spek_prober_power_sample sample[DAQ_SAMPLES_PER_VALUE * SPEK_PROBER_MAX_RAILS];
-	size_t nr = daq_meter_scan(bridge->meter, at_ns, value, sample);
+	size_t nr;
 
+	if (bridge->error)
+		return;
+	nr = daq_meter_scan(bridge->meter, at_ns, value, sample);
 	bridge->last_at_ns = at_ns;
 	report_unplugged(bridge);
-	bridge->sink.scan(bridge->sink.context, at_ns, value, sample, nr);
+	bridge->error = bridge->sink.scan(bridge->sink.context, at_ns, value, sample, nr,
+					  &bridge->err);
+	if (bridge->error)
+		atomic_store(&bridge->stop, true);
 }
 
 static bool hold(struct daq_bridge *bridge, uint64_t scan, const int64_t *value)

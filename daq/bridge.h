@@ -19,11 +19,13 @@
 
 /**
  * struct daq_sink - where scans go
- * @scan: one scan: channels' values and what the meter made of them; the reader's thread
+ * @scan: one scan: channels' values and what the meter made of them; the reader's thread.
+ *	Return: 0, or -errno and a sentence, which end the bridge
  */
 struct daq_sink {
-	void (*scan)(void *context, uint64_t at_ns, const int64_t *value,
-		     const struct spek_prober_power_sample *sample, size_t nr_samples);
+	int (*scan)(void *context, uint64_t at_ns, const int64_t *value,
+		    const struct spek_prober_power_sample *sample, size_t nr_samples,
+		    struct daq_error *err);
 	void *context;
 };
 
@@ -64,6 +66,8 @@ struct daq_held {
  * @meter: rails, resolved
  * @sink: where scans go
  * @stop: set it, and the reader's thread ends
+ * @error: when that has ended: 0, or -errno of what ended it
+ * @err: the sentence
  */
 struct daq_bridge {
 	const struct daq_source_ops *ops;
@@ -73,6 +77,8 @@ struct daq_bridge {
 	struct daq_meter *meter;
 	struct daq_sink sink;
 	atomic_bool stop;
+	int error;
+	struct daq_error err;
 
 	struct daq_source source;
 	bool is_open;

@@ -56,20 +56,23 @@ static int list_channels(const struct daq_options *options, struct daq_error *er
 	nr = options->ops->discover(&options->setup, found, DAQ_MAX_CHANNELS, err);
 	for (i = 0; i < nr; i++)
 		printf("%s\t%s\n", found[i].name, what[found[i].unit]);
-	return nr < 0 ? nr : 0;
+	return nr < 0 ? nr : daq_print_flush(err);
 }
 
-static void enqueue(void *context, uint64_t at_ns, const int64_t *value,
-		    const struct spek_prober_power_sample *sample, size_t nr_samples)
+static int enqueue(void *context, uint64_t at_ns, const int64_t *value,
+		   const struct spek_prober_power_sample *sample, size_t nr_samples,
+		   struct daq_error *err)
 {
 	struct daq *daq = context;
 
 	(void)at_ns;
 	(void)value;
+	(void)err;
 	while (daq->options.ops->can_wait && !atomic_load(&daq->bridge.stop) &&
 	       !daq_queue_has_room(&daq->queue, nr_samples))
 		daq_sleep_until(daq_now_ns() + ROOM_NS, 1);
 	daq_queue_put(&daq->queue, sample, nr_samples);
+	return 0;
 }
 
 static void set_sink(struct daq *daq)
@@ -236,7 +239,8 @@ static int run(struct daq *daq, struct daq_error *err)
 	if (feeds)
 		daq_sender_close(&daq->sender);
 	report(daq);
-	return 0;
+	*err = daq->bridge.err;
+	return daq->bridge.error;
 }
 
 static int feed_or_print(struct daq *daq, struct daq_error *err)

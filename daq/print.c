@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lines of CSV. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "print.h"
 
@@ -67,8 +69,16 @@ static void print_gap(const struct daq_print *print, uint64_t at_ns)
 	printf("\n");
 }
 
-void daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,
-		    const struct spek_prober_power_sample *sample, size_t nr_samples)
+int daq_print_flush(struct daq_error *err)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	return daq_fail(err, EIO, "standard output can't be written: %s", strerror(errno));
+}
+
+int daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,
+		   const struct spek_prober_power_sample *sample, size_t nr_samples,
+		   struct daq_error *err)
 {
 	struct daq_print *print = context;
 	bool has_gap = false;
@@ -85,5 +95,5 @@ void daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,
 		print_raw(print, at_ns, value);
 	else
 		print_rails(print, at_ns, sample, nr_samples);
-	fflush(stdout);
+	return daq_print_flush(err);
 }

@@ -22,7 +22,11 @@ struct daq_print {
 };
 
 /** daq_print_scan() - for struct daq_sink; its context is the struct daq_print. */
-void daq_print_scan(void *print, uint64_t at_ns, const int64_t *value,
-		    const struct spek_prober_power_sample *sample, size_t nr_samples);
+int daq_print_scan(void *print, uint64_t at_ns, const int64_t *value,
+		   const struct spek_prober_power_sample *sample, size_t nr_samples,
+		   struct daq_error *err);
+
+/** daq_print_flush() - Return: 0 if all that was printed is out, or -EIO and a sentence. */
+int daq_print_flush(struct daq_error *err);
 
 #endif

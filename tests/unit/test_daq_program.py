@@ -718,6 +718,23 @@ def test_an_unknown_column_is_named(
     assert "there is no column 'b' in the file" in done.stderr
 
 
+@pytest.mark.parametrize("what", ["--print", "--print=raw", "--list"])
+def test_what_cannot_be_written_ends_it(program: Path, what: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [program, "-s", "sim", "-o", "clock=host", what],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=HANG_S,
+        )
+    check_sanitizers(done.stderr)
+    assert done.returncode == 1, done.stderr
+    sentence = "standard output can't be written: No space left on device"
+    assert done.stderr.splitlines()[-1] == f"spek-daq: {sentence}"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_without_permission_it_says_so(program: Path) -> None:
     # Below /tmp: pytest's own folders are root's alone.
