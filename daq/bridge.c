@@ -56,12 +56,15 @@ static int open_source(struct daq_bridge *bridge, struct daq_error *err)
 	error = source->ops->open(source, bridge->setup, err);
 	if (error)
 		return error;
-	error = daq_meter_check(bridge->meter, err);
+	error = daq_settings_check(bridge->setup, source->ops, err);
+	if (!error)
+		error = daq_meter_check(bridge->meter, err);
 	if (!error)
 		error = start_source(bridge, err);
 	if (error)
 		source->ops->close(source);
 	bridge->is_open = !error;
+	bridge->was_open = bridge->was_open || !error;
 	return error;
 }
 
@@ -282,17 +285,33 @@ static void say_if_new(struct daq_bridge *bridge, const struct daq_error *err, c
 	bridge->said = *err;
 }
 
+/*
+ * Wrong input and missing rights don't go away by waiting. Once it was open, they are the device's:
+ * one that is plugged in may be there before its rights are.
+ */
+static bool is_hopeless(const struct daq_bridge *bridge, int error)
+{
+	return !bridge->was_open && (error == -EINVAL || error == -EACCES || error == -EPERM);
+}
+
 static bool open_again(struct daq_bridge *bridge)
 {
 	while (!atomic_load(&bridge->stop)) {
 		struct daq_error err;
+		int error;
 
 		begin_silence(bridge);
 		/* One that opens but can't be read comes here at once. */
 		if (!daq_sleep_until(bridge->tried_ns + RETRY_NS, RETRY_NS / 1000000))
 			continue;
-		if (!open_source(bridge, &err))
+		error = open_source(bridge, &err);
+		if (!error)
 			return true;
+		if (is_hopeless(bridge, error)) {
+			bridge->error = error;
+			bridge->err = err;
+			return false;
+		}
 		say_if_new(bridge, &err, "trying again");
 	}
 	return false;

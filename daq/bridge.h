@@ -82,6 +82,7 @@ struct daq_bridge {
 
 	struct daq_source source;
 	bool is_open;
+	bool was_open;		/* so what the user wants is right */
 	uint64_t tried_ns;	/* to open the source */
 	struct daq_error said;	/* why the device is not there */
 	struct daq_clock clock;

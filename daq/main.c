@@ -114,8 +114,6 @@ static int open_device(struct daq *daq, struct daq_error *err)
 		daq_say("%s; waiting for the device", err->text);
 		return 0;
 	}
-	if (!error)
-		error = daq_options_check_settings(&daq->options, err);
 	return error;
 }
 

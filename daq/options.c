@@ -338,16 +338,3 @@ int daq_options_parse(struct daq_options *options, int argc, char **argv, struct
 	free(parse);
 	return error;
 }
-
-int daq_options_check_settings(const struct daq_options *options, struct daq_error *err)
-{
-	const struct daq_rails *rails = &options->rails;
-	size_t i;
-
-	for (i = 0; i < rails->nr_settings; i++)
-		if (!rails->setting[i].used)
-			return daq_fail(err, EINVAL, "source %s has no setting '%s'; it has %s",
-					options->ops->name, rails->setting[i].key,
-					options->ops->settings ? options->ops->settings : "none");
-	return 0;
-}

@@ -57,7 +57,4 @@ struct daq_options {
  */
 int daq_options_parse(struct daq_options *options, int argc, char **argv, struct daq_error *err);
 
-/** daq_options_check_settings() - after open: -EINVAL if the source has not asked for one. */
-int daq_options_check_settings(const struct daq_options *options, struct daq_error *err);
-
 #endif

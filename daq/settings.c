@@ -51,3 +51,16 @@ int daq_setting_bool(const struct daq_setup *setup, const char *key, bool *value
 	*value = !strcmp(text, "true");
 	return 0;
 }
+
+int daq_settings_check(const struct daq_setup *setup, const struct daq_source_ops *ops,
+		       struct daq_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < setup->nr_settings; i++)
+		if (!setup->setting[i].used)
+			return daq_fail(err, EINVAL, "source %s has no setting '%s'; it has %s",
+					ops->name, setup->setting[i].key,
+					ops->settings ? ops->settings : "none");
+	return 0;
+}

@@ -133,6 +133,10 @@ const struct daq_source_ops *daq_source_find(const char *name);
 /* ... and all of them; ends with NULL */
 extern const struct daq_source_ops *const daq_sources[];
 
+/* settings.c: after open. Return: 0; -EINVAL and a sentence if it has not asked for one of them. */
+int daq_settings_check(const struct daq_setup *setup, const struct daq_source_ops *ops,
+		       struct daq_error *err);
+
 /* CLOCK_MONOTONIC now */
 uint64_t daq_now_ns(void);
 

@@ -501,6 +501,30 @@ def test_the_units_of_a_device_that_was_waited_for_are_right(
     assert rows[-1][1] == [5_250_000_000, 450_000]
 
 
+@pytest.mark.parametrize(
+    ("more", "settings", "sentence"),
+    [
+        ("", ["-o", "serail=1"], "source hwmon has no setting 'serail'; it has none"),
+        ("voltage_mv = 1\n", [], "measures power, so the rail takes no voltage"),
+    ],
+)
+def test_wrong_input_ends_it_when_the_device_has_come(
+    program: Path, sysfs: Sysfs, tmp_path: Path, more: str, settings: list[str], sentence: str
+) -> None:
+    chip = sysfs.root / "class/hwmon/hwmon1"
+    away = chip.with_name("away")
+    rails = rails_file(tmp_path, f'[[rail]]\nname = "a"\nchannel = "hwmon1/power1"\n{more}')
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-r", rails, *settings]
+    chip.rename(away)
+    with running(tmp_path, *command, "--print", "--wait") as daq:
+        daq.until(lambda: "waiting for the device" in daq.errors, "it doesn't wait")
+        away.rename(chip)
+        assert daq.process.wait(HANG_S) == 2
+        check_sanitizers(daq.errors)
+        assert sentence in daq.errors.splitlines()[-1]
+        assert not daq.out
+
+
 def test_a_device_that_opens_but_cannot_be_read_is_tried_now_and_then(
     program: Path, sysfs: Sysfs, tmp_path: Path
 ) -> None:
