@@ -187,8 +187,6 @@ static void report(struct daq *daq)
 		(unsigned long long)(status.lost + (daq->queue.sample ? daq_queue_lost(&daq->queue) : 0)),
 		(unsigned long long)status.overflows, (unsigned long long)implausible,
 		(long long)status.drift_ppb, (unsigned long long)status.uncertainty_ns);
-	if (daq->queue.length)
-		daq_say("%zu samples were not delivered: the prober is not there", daq->queue.length);
 	if (daq->options.print == DAQ_PRINT_NOT)
 		daq_say("the prober took %llu samples, %llu came too late, %llu batches were refused",
 			(unsigned long long)daq->sender.push.accepted,
@@ -238,6 +236,9 @@ static int run(struct daq *daq, struct daq_error *err)
 		daq_sender_close(&daq->sender);
 	report(daq);
 	*err = daq->bridge.err;
+	if (!daq->bridge.error && daq->queue.length)
+		return daq_fail(err, ENOPROTOOPT, "%zu samples were not delivered to the prober",
+				daq->queue.length);
 	return daq->bridge.error;
 }
 

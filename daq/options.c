@@ -44,7 +44,7 @@ static const char doc[] =
 	"  2  wrong input: an option, the rails file, a setting, a channel, a CSV file\n"
 	"  3  not permitted: the prober needs CAP_SYS_ADMIN, devices need access\n"
 	"  4  in use: a feed of that name is open, or another program has the device\n"
-	"  5  the prober is not loaded, or too old\n"
+	"  5  the prober is not loaded, or too old, or samples were left that it had not taken\n"
 	"  6  the device is not there";
 
 struct parse {

@@ -296,9 +296,10 @@ def test_a_file_waits_for_room_in_the_queue(program: Path, tmp_path: Path) -> No
         time.sleep(1)
         assert daq.process.poll() is None, daq.errors
         daq.process.terminate()
-        daq.process.wait(HANG_S)
+        assert daq.process.wait(HANG_S) == 5
         check_sanitizers(daq.errors)
-        assert "2048 samples were not delivered" in daq.errors
+        said = "spek-daq: 2048 samples were not delivered to the prober"
+        assert daq.errors.splitlines()[-1] == said
         counted = re.search(r"(\d+) samples, 0 gaps, (\d+) lost", daq.errors)
     assert counted
     made, lost = map(int, counted.groups())
@@ -781,6 +782,18 @@ def test_without_permission_it_says_so(program: Path) -> None:
         )
     assert done.returncode == 3, done.stderr
     assert "energy_uj: only root may read it" in done.stderr
+
+
+@pytest.mark.skipif(Path("/sys/module/spek_prober").exists(), reason="the prober is loaded here")
+def test_a_file_that_did_not_reach_the_prober_is_no_success(
+    daq: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "watts.csv"
+    path.write_text("time_ms,a.W\n0,1\n5,1\n10,1\n")
+    done = daq("-s", "replay", "-o", f"file={path}", "--wait")
+    assert done.returncode == 5, done.stderr
+    said = "spek-daq: 3 samples were not delivered to the prober"
+    assert done.stderr.splitlines()[-1] == said
 
 
 @pytest.mark.skipif(Path("/sys/module/spek_prober").exists(), reason="the prober is loaded here")
