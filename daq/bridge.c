@@ -177,6 +177,22 @@ static void deliver_held(struct daq_bridge *bridge)
 	bridge->nr_held = 0;
 }
 
+static void count_lost(struct daq_bridge *bridge, uint64_t scans)
+{
+	pthread_mutex_lock(&bridge->lock);
+	bridge->status.lost += scans * bridge->meter->nr_rails;
+	pthread_mutex_unlock(&bridge->lock);
+}
+
+static void take_gap(struct daq_bridge *bridge, uint64_t lost_scans)
+{
+	count_lost(bridge, lost_scans);
+	if (bridge->source.clock == DAQ_CLOCK_DEVICE)
+		bridge->gap_before = true;
+	else
+		daq_meter_gap(bridge->meter, 0);
+}
+
 /* Scans on the device's clock: until that has settled they are kept. */
 static void take_device_scans(struct daq_bridge *bridge, const struct daq_block *block)
 {
@@ -188,7 +204,7 @@ static void take_device_scans(struct daq_bridge *bridge, const struct daq_block 
 		bridge->source.damaged++;
 	for (i = 0; i < block->nr_scans; i++, value += bridge->nr_channels)
 		if (!hold(bridge, block->first + i, value))
-			bridge->gap_before = true;
+			take_gap(bridge, 1);
 	if (daq_clock_is_settled(&bridge->clock))
 		deliver_held(bridge);
 }
@@ -200,17 +216,6 @@ static void take_host_scans(struct daq_bridge *bridge, const struct daq_block *b
 
 	for (i = 0; i < block->nr_scans; i++, value += bridge->nr_channels)
 		deliver(bridge, block->at_ns[i], value);
-}
-
-static void take_gap(struct daq_bridge *bridge, uint64_t lost_scans)
-{
-	pthread_mutex_lock(&bridge->lock);
-	bridge->status.lost += lost_scans * bridge->meter->nr_rails;
-	pthread_mutex_unlock(&bridge->lock);
-	if (bridge->source.clock == DAQ_CLOCK_DEVICE)
-		bridge->gap_before = true;
-	else
-		daq_meter_gap(bridge->meter, 0);
 }
 
 static void update_status(struct daq_bridge *bridge)
@@ -269,6 +274,7 @@ static void begin_silence(struct daq_bridge *bridge)
 	uint64_t now_ns = daq_now_ns();
 
 	/* What the clock had not settled for has no time. */
+	count_lost(bridge, bridge->nr_held);
 	bridge->nr_held = 0;
 	bridge->gap_before = false;
 	daq_meter_gap(bridge->meter, now_ns);
@@ -353,6 +359,8 @@ void *daq_bridge_run(void *context)
 		if (error && !recover(bridge, error, &err))
 			break;
 	}
+	/* Nothing comes any more that could settle the clock. */
+	deliver_held(bridge);
 	pthread_mutex_lock(&bridge->lock);
 	bridge->status.has_ended = true;
 	pthread_mutex_unlock(&bridge->lock);

@@ -76,6 +76,8 @@ struct run {
  * @nr_values: in @value
  * @value: of all runs
  * @arrival_ns: of the last transfer
+ * @failure: -errno of what ended the stream in the last transfer, told after its runs; or 0
+ * @why: its sentence
  */
 struct u6_source {
 	struct u6_usb *usb;
@@ -96,6 +98,8 @@ struct u6_source {
 	uint32_t nr_values;
 	int64_t value[MAX_VALUES];
 	uint64_t arrival_ns;
+	int failure;
+	struct daq_error why;
 };
 
 /* ---- what the user wants ---- */
@@ -345,6 +349,7 @@ static int u6_start(struct daq_source *source, struct daq_error *err)
 	u6->next = 0;
 	u6->nr_runs = 0;
 	u6->runs_given = 0;
+	u6->failure = 0;
 	u6->heard_ns = daq_now_ns();
 	packet_ns = u6_rate_time_ns(&u6->config.rate, u6->config.per_packet) / u6->config.channels;
 	u6_pace_start(&u6->pace, u6->heard_ns, packet_ns);
@@ -398,6 +403,18 @@ static int restart(struct daq_error *err, const char *why)
 	return daq_fail(err, ESTALE, "the U6's stream is started anew: %s", why);
 }
 
+/* When scans were taken that have wrong numbers nobody knows, only how many they are. */
+static void lose_runs(struct u6_source *u6)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < u6->nr_runs; i++)
+		lost += u6->run[i].lost + u6->run[i].nr_scans;
+	u6->run[0] = (struct run){ .first = u6->next, .lost = lost };
+	u6->nr_runs = lost ? 1 : 0;
+}
+
+/* Return: 0, or -errno and a sentence; what was taken before that is there anyway. */
 static int take_chunk(struct daq_source *source, const struct u6_usb_chunk *chunk,
 		      struct daq_error *err)
 {
@@ -421,8 +438,10 @@ static int take_chunk(struct daq_source *source, const struct u6_usb_chunk *chun
 	if (error)
 		return restart(err, "it is not known how many scans were lost");
 	if (u6->next && u6_pace_check(&u6->pace, u6_rate_time_ns(&u6->config.rate, u6->next - 1),
-				      chunk->arrival_ns))
+				      chunk->arrival_ns)) {
+		lose_runs(u6);
 		return restart(err, "its packets' numbers don't fit the time");
+	}
 	return 0;
 }
 
@@ -435,6 +454,7 @@ static void give_run(struct u6_source *u6, struct daq_block *block)
 		block->kind = DAQ_BLOCK_GAP;
 		block->first = run->first;
 		block->lost = run->lost;
+		u6->runs_given += !run->nr_scans;
 		return;
 	}
 	block->kind = DAQ_BLOCK_SCANS;
@@ -455,11 +475,13 @@ static int u6_read(struct daq_source *source, int timeout_ms, struct daq_block *
 
 	memset(block, 0, sizeof(*block));
 	if (u6->runs_given == u6->nr_runs) {
+		if (u6->failure)
+			return daq_fail(err, -u6->failure, "%s", u6->why.text);
 		error = u6_usb_stream_next(u6->usb, timeout_ms, &chunk, err);
 		if (error)
 			return error;
 		if (chunk.length)
-			error = take_chunk(source, &chunk, err);
+			u6->failure = take_chunk(source, &chunk, &u6->why);
 		else if (daq_now_ns() - u6->heard_ns > u6->silence_ns)
 			error = restart(err, "it was silent");
 		if (error)

@@ -203,6 +203,16 @@ def test_lost_scans_are_gaps(program: Path, tmp_path: Path) -> None:
     assert int(counted[1]) - lost * len(holes) in ((0, lost) if has_begun else (0,))
 
 
+def test_an_end_before_the_clock_has_settled_loses_nothing(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    done = daq("-s", "sim", "-t", "400ms", "-p")
+    rows = table(done.stdout)[1]
+    assert len(rows) >= 100
+    assert all(abs(b - a - MS) <= 1000 for (a, _), (b, _) in itertools.pairwise(rows))
+    assert f"{len(rows)} samples, 0 gaps, 0 lost" in done.stderr
+
+
 def test_transducers_give_the_power_back(program: Path, tmp_path: Path) -> None:
     wave = "triangle:500:6000:200"
     text = f'[[rail]]\nname = "a"\nchannel = "{wave}"\nvoltage_mv = 12000\nzero_uv = 2525000\n'

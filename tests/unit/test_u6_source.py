@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,10 +11,12 @@ from pathlib import Path
 
 import pytest
 from lib import u6_build
+from lib import u6_energy as energy
 from lib.u6_device import Device
 from lib.u6_scenarios import *  # noqa: F403
-from lib.u6_scenarios import Bench, ramp, verified
+from lib.u6_scenarios import Bench, ramp, samples, verified
 from lib.u6_usbip import Plug, Server
+from lib.u6_wire import stream_packet
 
 
 class SocketPlug(Plug):
@@ -73,6 +76,52 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         {"LD_PRELOAD": str(u6_build.fake_library())},
     ) as found:
         yield found
+
+
+def failing(packet: bytes) -> bytes:
+    """In its place the device says that it can't go on."""
+    return stream_packet([1] * samples(packet), packet[10], 55)
+
+
+def test_what_came_before_a_failure_in_the_same_transfer_is_kept(bench: Bench) -> None:
+    bench.plug.unplug()
+    device = Device([ramp(10 + i, 0.5, 4.5) for i in range(14)])
+    channels = [f"AIN{i}" for i in range(14)]
+    ended: list[tuple[int, int]] = []
+
+    def fail(packet: bytes) -> bytes:
+        ended.append((packet[10], samples(packet)))
+        return failing(packet)
+
+    with (
+        bench.plugged(device) as plug,
+        bench.reading(*channels, interval_ns=280_000) as reader,
+    ):
+        reader.read(1500)
+        plug.now(lambda u6: u6.change_next(1, fail))
+        reader.until(lambda r: len(r.sessions) == 2, "the new start")
+        sessions = verified(reader, device)
+    ((counter, per_packet),) = ended
+    count = len(sessions[0].scans)
+    # Packets' numbers begin at 0, and again after 255.
+    full = [n for n in range(counter, 10**6, 256) if n * per_packet // len(channels) == count]
+    assert full, f"{count} scans are not all before packet {counter}"
+
+
+def test_scans_whose_time_is_never_known_are_counted(bench: Bench, tmp_path: Path) -> None:
+    """The clock takes half a second to settle; the stream begins anew before."""
+    bench.plug.unplug()
+    device = energy.loaded_device()
+    device.change_next(9, lambda packet: packet)
+    device.change_next(1, failing)
+    with bench.plugged(device), bench.measuring(bench.rails(tmp_path)) as daq:
+        daq.read(200)
+        daq.finish()
+    assert len(device.streams) == 2
+    scans = 9 * device.streams[0].per_packet // 4
+    counted = re.search(r" (\d+) lost", daq.said[-1])
+    assert counted
+    assert int(counted[1]) == scans * len(energy.RAILS)
 
 
 def test_at_full_speed_transfers_hold_many_packets(bench: Bench) -> None:
