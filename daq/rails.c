@@ -23,6 +23,7 @@ static int read_all(FILE *file, char **text, size_t *length)
 {
 	size_t room = 4096, used = 0;
 	char *data = NULL;
+	int error;
 
 	do {
 		char *larger = room > MAX_FILE_BYTES ? NULL : realloc(data, room);
@@ -33,11 +34,12 @@ static int read_all(FILE *file, char **text, size_t *length)
 		}
 		data = larger;
 		used += fread(data + used, 1, room - used, file);
+		error = ferror(file) ? -errno : 0;
 		room *= 2;
 	} while (used == room / 2);
-	if (ferror(file)) {
+	if (error) {
 		free(data);
-		return -EIO;
+		return error;
 	}
 	*text = data;
 	*length = used;
@@ -52,10 +54,9 @@ int daq_read_file(const char *path, char **text, size_t *length, struct daq_erro
 	if (!file)
 		return daq_fail(err, errno == ENOENT ? EINVAL : errno, "%s: %s", path,
 				strerror(errno));
-	errno = 0;
 	error = read_all(file, text, length);
 	if (error)
-		daq_error_set(err, "%s: %s", path, strerror(errno ? errno : -error));
+		daq_error_set(err, "%s: %s", path, strerror(-error));
 	fclose(file);
 	return error;
 }
