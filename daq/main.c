@@ -26,7 +26,6 @@
 #include "sender.h"
 
 #define WORK_MS 50
-#define MIN_STEP_NS 1000000000
 #define ROOM_NS 1000000
 
 struct daq {
@@ -117,18 +116,17 @@ static int open_device(struct daq *daq, struct daq_error *err)
 	return error;
 }
 
-/* Device clocks tell their gaps; what is polled may come late; a file may have a line a second. */
+/* A source may be slower than was wanted, or, before it is there, not known; a file is as it is. */
 static uint64_t max_step_ns(const struct daq *daq)
 {
-	uint64_t interval_ns = daq->options.setup.interval_ns;
+	uint64_t wanted_ns = daq->options.setup.interval_ns;
+	uint64_t found_ns = daq->bridge.source.interval_ns;
 
 	if (daq->options.max_step_ns)
 		return daq->options.max_step_ns;
-	if (!strcmp(daq->options.ops->name, "replay"))
+	if (daq->options.ops->can_wait)
 		return 0;
-	if (interval_ns > SPEK_PROBER_MAX_STEP_LIMIT_NS / 10)
-		return SPEK_PROBER_MAX_STEP_LIMIT_NS;
-	return interval_ns * 10 > MIN_STEP_NS ? interval_ns * 10 : MIN_STEP_NS;
+	return daq_meter_max_step_ns(found_ns > wanted_ns ? found_ns : wanted_ns);
 }
 
 static int open_prober(struct daq *daq, struct daq_error *err)
@@ -194,6 +192,15 @@ static void report(struct daq *daq)
 			(unsigned long long)daq->sender.refused);
 }
 
+static void report_check(const struct daq *daq)
+{
+	daq_say("%zu rails on %zu channels of source %s are fine", daq->meter.nr_rails,
+		daq->bridge.nr_channels, daq->options.ops->name);
+	if (daq->bridge.source.interval_ns)
+		daq_say("a scan comes every %llu ns",
+			(unsigned long long)daq->bridge.source.interval_ns);
+}
+
 static int block_signals(struct daq *daq, struct daq_error *err)
 {
 	sigset_t set;
@@ -252,8 +259,7 @@ static int feed_or_print(struct daq *daq, struct daq_error *err)
 	if (!error)
 		error = open_device(daq, err);
 	if (!error && daq->options.do_check)
-		daq_say("%zu rails on %zu channels of source %s are fine", daq->meter.nr_rails,
-			daq->bridge.nr_channels, daq->options.ops->name);
+		report_check(daq);
 	if (!error && !daq->options.do_check && daq->options.print == DAQ_PRINT_NOT)
 		error = open_prober(daq, err);
 	if (!error && !daq->options.do_check)

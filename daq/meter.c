@@ -4,6 +4,9 @@
 
 #include "meter.h"
 
+#define MAX_STEP_INTERVALS 10
+#define MIN_STEP_NS 1000000000
+
 static int64_t round_div(int64_t a, int64_t b)
 {
 	return a / b + (a % b) / (b / 2);
@@ -197,6 +200,15 @@ uint64_t daq_meter_silent_until(const struct daq_meter *meter, uint64_t at_ns)
 			until_ns = meter->rail[i].last_ns;
 	}
 	return has_silent ? until_ns : 0;
+}
+
+uint64_t daq_meter_max_step_ns(uint64_t interval_ns)
+{
+	uint64_t step_ns = interval_ns * MAX_STEP_INTERVALS;
+
+	if (interval_ns > SPEK_PROBER_MAX_STEP_LIMIT_NS / MAX_STEP_INTERVALS)
+		return SPEK_PROBER_MAX_STEP_LIMIT_NS;
+	return step_ns && step_ns < MIN_STEP_NS ? MIN_STEP_NS : step_ns;
 }
 
 uint64_t daq_meter_lsb_nw(const struct daq_meter *meter, size_t number)

@@ -87,6 +87,13 @@ void daq_meter_gap(struct daq_meter *meter, uint64_t until_ns);
  */
 uint64_t daq_meter_silent_until(const struct daq_meter *meter, uint64_t at_ns);
 
+/**
+ * daq_meter_max_step_ns() - what is polled may come late, and device clocks tell their gaps
+ * @interval_ns: between scans; 0: not known
+ * Return: samples further apart than this have a gap between them; 0: not known.
+ */
+uint64_t daq_meter_max_step_ns(uint64_t interval_ns);
+
 /** daq_meter_lsb_nw() - Return: least step of a rail's power at nominal voltage, 0: not known. */
 uint64_t daq_meter_lsb_nw(const struct daq_meter *meter, size_t number);
 

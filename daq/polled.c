@@ -26,6 +26,7 @@ static int create(struct daq_source *source, const struct daq_setup *setup, stru
 		polled->fd[i] = -1;
 	polled->interval_ns = setup->interval_ns ? setup->interval_ns : DAQ_POLLED_INTERVAL_NS;
 	source->clock = DAQ_CLOCK_HOST;
+	source->interval_ns = polled->interval_ns;
 	source->private = polled;
 	return 0;
 }

@@ -77,6 +77,7 @@ struct daq_block {
  * @period_num: DAQ_CLOCK_DEVICE, set by start: nanoseconds between scans ...
  * @period_den: ... divided by this; exact. (48 MHz clock, interval 48,000:
  *	48,000 * 10^9 / 48,000,000)
+ * @interval_ns: set by open: time between scans, rounded; 0: not known
  * @uncertainty_ns: set by start: how far a time stamp may be off, before the mapping's own residual
  * @overflows: times the device lost scans because nobody fetched them
  * @damaged: packets or lines thrown away because they were damaged
@@ -89,6 +90,7 @@ struct daq_source {
 	enum daq_clock_kind clock;
 	uint64_t period_num;
 	uint64_t period_den;
+	uint64_t interval_ns;
 	uint64_t uncertainty_ns;
 	uint64_t overflows;
 	uint64_t damaged;

@@ -168,6 +168,7 @@ static int prepare(struct daq_source *source, const struct daq_setup *setup,
 	}
 	if (!iio->is_buffered)
 		iio->interval_ns = setup->interval_ns ? setup->interval_ns : DEFAULT_INTERVAL_NS;
+	source->interval_ns = iio->interval_ns;
 	source->clock = DAQ_CLOCK_HOST;
 	return 0;
 }

@@ -108,6 +108,7 @@ static int prepare(struct daq_source *source, const struct daq_setup *setup,
 	sim->block_scans = (uint32_t)(BLOCK_NS / sim->interval_ns);
 	if (!sim->block_scans)
 		sim->block_scans = 1;
+	source->interval_ns = sim->interval_ns;
 	source->clock = sim->has_host_clock ? DAQ_CLOCK_HOST : DAQ_CLOCK_DEVICE;
 	return 0;
 }

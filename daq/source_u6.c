@@ -202,6 +202,7 @@ static int choose_rate(struct u6_source *u6, struct daq_source *source,
 	choose_sizes(u6, u6_rate_time_ns(rate, 1));
 	source->period_num = rate->interval * 1000000000ull;
 	source->period_den = rate->clock_hz;
+	source->interval_ns = u6_rate_time_ns(rate, 1);
 	/* The last sample of a scan can leave the device so much later than the first was taken. */
 	source->uncertainty_ns = USB_FRAME_NS + needed;
 	return 0;

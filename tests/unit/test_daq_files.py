@@ -330,6 +330,20 @@ def test_a_silent_rail_is_told_up_to_the_slowest_of_the_others() -> None:
 
 
 @pytest.mark.parametrize(
+    ("interval_ns", "step_ns"),
+    [
+        (0, 0),
+        (MS, SECOND),
+        (5 * SECOND, 50 * SECOND),
+        (1000 * SECOND, 3600 * SECOND),
+        (2**63, 3600 * SECOND),
+    ],
+)
+def test_samples_of_a_slow_source_have_no_gaps_between_them(interval_ns: int, step_ns: int) -> None:
+    assert lib.daq_meter_max_step_ns(interval_ns) == step_ns
+
+
+@pytest.mark.parametrize(
     ("units", "cal", "sentence"),
     [
         (["UV"], {}, "has no voltage"),

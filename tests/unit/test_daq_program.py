@@ -426,6 +426,26 @@ def test_sensors_of_power_need_no_rails_file(program: Path, sysfs: Sysfs, tmp_pa
     assert min(steps) > 0
 
 
+@pytest.mark.parametrize(
+    ("source", "more", "interval_ns"),
+    [
+        ("hwmon", [], 10 * MS),
+        ("hwmon", ["-i", "5s"], 5 * SECOND),
+        ("sim", ["-i", "20us"], 20_000),
+    ],
+)
+def test_a_source_says_how_often_it_measures(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+    sysfs: Sysfs,
+    source: str,
+    more: list[str],
+    interval_ns: int,
+) -> None:
+    done = daq("-s", source, "--sysfs", sysfs.root, "--check", *more)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == f"spek-daq: a scan comes every {interval_ns} ns"
+
+
 def test_current_times_voltage(program: Path, sysfs: Sysfs, tmp_path: Path) -> None:
     rails = rails_file(
         tmp_path,
