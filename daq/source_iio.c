@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iio_interval.h"
 #include "iio_scale.h"
 #include "pace.h"
 #include "source.h"
@@ -19,6 +20,8 @@
 #define DEFAULT_INTERVAL_NS 10000000
 #define BLOCK_NS 20000000
 #define MAX_BLOCK_SCANS 1024
+/* in the kernel, where each is a scan: so many are not lost while this process doesn't run */
+#define UNPACED_BLOCKS 64
 
 struct iio {
 	struct iio_context *context;
@@ -29,7 +32,8 @@ struct iio {
 	struct iio_channel *timestamp;
 	struct iio_buffer *buffer;
 	bool is_buffered;
-	uint64_t interval_ns;
+	uint64_t interval_ns;	/* 0: not known yet */
+	struct daq_iio_interval seen;
 	uint64_t last_ns;
 	struct daq_pace pace;
 	/* A scan after a loss is preceded by an empty one. */
@@ -111,17 +115,44 @@ static int choose_mode(struct iio *iio, const struct daq_setup *setup, struct da
 	return 0;
 }
 
+/*
+ * Whose attribute says how often scans come: a trigger's, if that has a clock, or the device's.
+ * By name: libiio takes in_sampling_frequency for a channel's.
+ */
+static const struct iio_device *find_rate(const struct iio *iio, const char **attribute,
+					  double *rate)
+{
+	static const char *const names[] = { "sampling_frequency", "in_sampling_frequency" };
+	const struct iio_device *by[2] = { NULL, iio->device };
+	size_t i, j;
+
+	if (iio_device_get_trigger(iio->device, &by[0]))
+		by[0] = NULL;
+	for (i = 0; i < 2; i++)
+		for (j = 0; by[i] && j < 2; j++) {
+			*attribute = names[j];
+			if (!iio_device_attr_read_double(by[i], names[j], rate))
+				return by[i];
+		}
+	return NULL;
+}
+
 static int set_rate(struct iio *iio, const struct daq_setup *setup, struct daq_error *err)
 {
+	const char *attribute = NULL;
 	double rate = 0;
+	const struct iio_device *by = find_rate(iio, &attribute, &rate);
 
-	if (setup->interval_ns &&
-	    iio_device_attr_write_double(iio->device, "sampling_frequency",
-					 1e9 / (double)setup->interval_ns))
+	if (setup->interval_ns && !by)
 		return daq_fail(err, EINVAL,
-				"the IIO device '%s' doesn't take this interval as its sampling_frequency",
-				iio_device_get_name(iio->device));
-	if (!iio_device_attr_read_double(iio->device, "sampling_frequency", &rate) && rate > 0)
+				"the IIO device '%s' takes no interval: it has no sampling_frequency",
+				iio_device_get_id(iio->device));
+	if (setup->interval_ns &&
+	    (iio_device_attr_write_double(by, attribute, 1e9 / (double)setup->interval_ns) ||
+	     iio_device_attr_read_double(by, attribute, &rate)))
+		return daq_fail(err, EINVAL, "the IIO device '%s' doesn't take this interval as its %s",
+				iio_device_get_id(by), attribute);
+	if (by && rate > 0)
 		iio->interval_ns = (uint64_t)(1e9 / rate);
 	return 0;
 }
@@ -210,6 +241,8 @@ static int start_buffer(struct daq_source *source, struct daq_error *err)
 	iio_channel_enable(iio->timestamp);
 	scans = scans < 1 ? 1 : scans;
 	scans = scans > MAX_BLOCK_SCANS ? MAX_BLOCK_SCANS : scans;
+	if (!iio->interval_ns)
+		iio_device_set_kernel_buffers_count(iio->device, UNPACED_BLOCKS);
 	iio->buffer = iio_device_create_buffer(iio->device, scans, false);
 	if (!iio->buffer) {
 		int error = errno;
@@ -263,6 +296,12 @@ static bool has_lost_before(const struct iio *iio, uint64_t at_ns)
 	return iio->last_ns && iio->interval_ns && at_ns > iio->last_ns + 2 * iio->interval_ns;
 }
 
+static void learn_interval(struct iio *iio, uint64_t at_ns)
+{
+	if (!iio->interval_ns && iio->last_ns && at_ns > iio->last_ns)
+		iio->interval_ns = daq_iio_interval_add(&iio->seen, at_ns - iio->last_ns);
+}
+
 static uint32_t copy_scans(struct daq_source *source, size_t nr_scans)
 {
 	struct iio *iio = source->private;
@@ -288,6 +327,7 @@ static uint32_t copy_scans(struct daq_source *source, size_t nr_scans)
 						 (double)raw_value(iio->channel[i], from));
 		}
 		iio->at_ns[made++] = (uint64_t)at_ns;
+		learn_interval(iio, (uint64_t)at_ns);
 		iio->last_ns = (uint64_t)at_ns;
 	}
 	return made;

@@ -19,7 +19,16 @@ import cffi
 
 ROOT = Path(__file__).resolve().parents[2]
 DAQ = ROOT / "daq"
-PURE = ("error", "number", "clock", "calibrate", "waveform", "energy_counter", "iio_scale")
+PURE = (
+    "error",
+    "number",
+    "clock",
+    "calibrate",
+    "waveform",
+    "energy_counter",
+    "iio_scale",
+    "iio_interval",
+)
 PURE_TOO = ("csv", "meter", "queue", "rails")
 SANITIZE = ("-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=undefined")
 # What guests run must be where both sides see it.

@@ -358,6 +358,19 @@ def test_channels_that_give_no_power_are_refused(
     assert sentence in Meter(units, **cal).check()
 
 
+# ---- the interval of an IIO device ----
+
+
+@pytest.mark.parametrize("odd", [[], [1], [1, 2, 3, 5 * SECOND, 7 * SECOND]])
+def test_an_interval_that_nobody_states_is_seen(odd: list[int]) -> None:
+    found = ffi.new("struct daq_iio_interval *")
+    steps = [*odd, *(10 * MS + i for i in range(-7, 8 - len(odd)))]
+    said = [lib.daq_iio_interval_add(found, step) for step in steps]
+    assert said[:-1] == [0] * 14
+    assert said[-1] == pytest.approx(10 * MS, abs=10)
+    assert lib.daq_iio_interval_add(found, 1) == said[-1]
+
+
 # ---- the queue ----
 
 

@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -592,6 +593,114 @@ echo 5250 > $device/in_power2_raw; echo 0.5 > $device/in_power2_scale
 echo 21000 > $device/in_temp_input
 exec "$@"
 """
+
+
+# One of the test's own, with a buffer: its attributes and a FIFO for its scans are below DEVICES.
+IIO_BUFFER = """
+mount -t tmpfs none /sys/bus && mount -t tmpfs none /dev || exit 77
+mkdir -p /sys/bus/iio/devices
+for name in "$DEVICES"/*; do ln -s $name /sys/bus/iio/devices/; done
+ln -s "$DEVICES"/fifo /dev/iio:device0
+exec "$@"
+"""
+
+
+class Buffered:
+    """A power meter that the kernel samples into a buffer."""
+
+    def __init__(self, folder: Path, program: Path) -> None:
+        self.devices = Sysfs(folder / "devices")
+        self.program = program
+        for name, value in {
+            "name": "meter",
+            "current_timestamp_clock": "realtime",
+            "in_power0_raw": 0,
+            "in_power0_scale": 1,
+            "buffer/length": 0,
+            "buffer/enable": 0,
+            "scan_elements/in_power0_en": 0,
+            "scan_elements/in_power0_index": 0,
+            "scan_elements/in_power0_type": "le:s64/64>>0",
+            "scan_elements/in_timestamp_en": 0,
+            "scan_elements/in_timestamp_index": 1,
+            "scan_elements/in_timestamp_type": "le:s64/64>>0",
+        }.items():
+            self.put(name, value)
+        os.mkfifo(self.devices.root / "fifo")
+
+    def put(self, attribute: str, value: object, device: str = "iio:device0") -> None:
+        file = self.devices.root / device / attribute
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{value}\n")
+
+    def read(self, attribute: str, device: str = "iio:device0") -> str:
+        text = (self.devices.root / device / attribute).read_text()
+        return text.replace("\0", "").strip()
+
+    def command(self, *arguments: object) -> list[object]:
+        environment = ["env", f"DEVICES={self.devices.root}"]
+        inside = ["unshare", "-m", "sh", "-c", IIO_BUFFER, "sh", self.program, "-s", "iio"]
+        return [*environment, *inside, *arguments]
+
+    def check(self, *arguments: str) -> list[str]:
+        """What --check says."""
+        command = [str(word) for word in self.command("--check", *arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
+        if done.returncode == 77 or "unshare" in done.stderr:
+            pytest.skip(f"a sysfs of one's own takes root: {done.stderr}")
+        check_sanitizers(done.stderr)
+        return done.stderr.splitlines()
+
+
+@pytest.fixture
+def buffered(program: Path, tmp_path: Path) -> Buffered:
+    return Buffered(tmp_path, program)
+
+
+def test_the_interval_of_a_buffer_is_where_the_driver_says_it(buffered: Buffered) -> None:
+    assert buffered.check()[-1] == "spek-daq: 1 rails on 1 channels of source iio are fine"
+    buffered.put("in_sampling_frequency", 0.2)
+    assert buffered.check()[-1] == "spek-daq: a scan comes every 5000000000 ns"
+    assert buffered.check("-i", "20ms")[-1] == "spek-daq: a scan comes every 20000000 ns"
+    assert buffered.read("buffer/length") == "4"
+    buffered.put("sampling_frequency", 1000)
+    assert buffered.check()[-1] == "spek-daq: a scan comes every 1000000 ns"
+    # The device converts so often, but samples when its trigger says.
+    buffered.put("name", "timer", "trigger0")
+    buffered.put("sampling_frequency", 100, "trigger0")
+    buffered.put("trigger/current_trigger", "timer")
+    assert buffered.check()[-1] == "spek-daq: a scan comes every 10000000 ns"
+    assert buffered.check("-i", "50ms")[-1] == "spek-daq: a scan comes every 50000000 ns"
+    assert float(buffered.read("sampling_frequency", "trigger0")) == 20
+
+
+def test_without_a_rate_an_interval_is_refused(buffered: Buffered) -> None:
+    (sentence,) = buffered.check("-i", "20ms")
+    assert "'iio:device0' takes no interval: it has no sampling_frequency" in sentence
+
+
+@pytest.mark.parametrize("frequency", [None, "100"])
+def test_scans_that_a_buffer_lost_are_a_gap(
+    buffered: Buffered, tmp_path: Path, frequency: str | None
+) -> None:
+    if frequency:
+        buffered.put("in_sampling_frequency", frequency)
+    buffered.check()
+    start = time.monotonic_ns()
+    times = [start + i * 10 * MS for i in range(60) if i // 4 != 10]
+    scans = b"".join(struct.pack("<qq", 5, at) for at in times)
+    with (
+        running(tmp_path, *buffered.command("-p")) as daq,
+        (buffered.devices.root / "fifo").open("r+b", buffering=0) as fifo,
+    ):
+        fifo.write(scans)
+        daq.until(lambda: daq.rows and daq.rows[-1][0] == times[-1], "the last scan doesn't come")
+        rows = daq.finish()[1]
+        errors = daq.errors
+    assert [at for at, values in rows if values != [None]] == times
+    assert {at for at, values in rows if values == [None]} == {start + 440 * MS}
+    assert "1 overflows" in errors
+    assert int(buffered.read("buffer/length")) >= (8 if frequency else 64)
 
 
 def on_iio(program: Path, *arguments: object) -> list[object]:
