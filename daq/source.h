@@ -6,9 +6,10 @@
  * (bridge.c) asks it for channels, reads blocks of scans and does everything else: time,
  * calibration, integration's gaps, delivery. A scan is one value of each channel.
  *
- * Life: open -> start -> read... -> stop -> close. One thread (the reader's) makes all calls
- * after open. When read says -ENODEV the device is gone: the bridge calls stop and close, marks
- * a gap and tries open and start anew until the device is back.
+ * Life: open -> start -> read... -> stop -> close. The main thread makes the first open and start,
+ * before there is a reader, and the last stop and close, when there is none any more; all calls in
+ * between are the reader's. When read says -ENODEV the device is gone: the bridge calls stop and
+ * close, marks a gap and tries open and start anew until the device is back.
  */
 #ifndef SPEK_DAQ_SOURCE_H
 #define SPEK_DAQ_SOURCE_H
