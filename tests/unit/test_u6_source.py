@@ -98,7 +98,8 @@ def test_what_came_before_a_failure_in_the_same_transfer_is_kept(bench: Bench) -
         bench.reading(*channels, interval_ns=280_000) as reader,
     ):
         reader.read(1500)
-        plug.now(lambda u6: u6.change_next(1, fail))
+        # A transfer begins with the next packet, mostly.
+        plug.now(lambda u6: (u6.change_next(9, lambda packet: packet), u6.change_next(1, fail)))
         reader.until(lambda r: len(r.sessions) == 2, "the new start")
         sessions = verified(reader, device)
     ((counter, per_packet),) = ended
