@@ -293,10 +293,3 @@ def test_a_console_that_is_lost_is_said(tmp_path: Path, capfd: pytest.CaptureFix
     vm._keep_console("text", tmp_path / "nodir/x")
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("spekctl: cannot write ") and "No such file" in line
-
-
-def test_a_plot_without_a_name_is_refused(spekctl: Spekctl, tmp_path: Path) -> None:
-    from spekctl.plots import style
-
-    with pytest.raises(UsageError, match="without a name"):
-        style.outputs([Path("")], "x")

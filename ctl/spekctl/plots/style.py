@@ -198,7 +198,7 @@ def outputs(wanted: Sequence[Path], default_stem: str) -> list[Path]:
         if path.name in ("", ".."):
             raise UsageError(f"'{path}' is a directory; --output takes the name of a file")
         suffix = path.suffix.lower().removeprefix(".") if wanted else ""
-        if suffix in FORMATS or not path.name:
+        if suffix in FORMATS:
             paths.append(path)
         elif suffix and path.suffix[1:].isalpha():
             raise UsageError(f"'{path}' ends in neither .png nor .svg, which are the formats")
