@@ -7,8 +7,6 @@ mostly the two netlink dumps and the emulated CPU, not the device.
 
 from __future__ import annotations
 
-import contextlib
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +17,8 @@ from lib.guest_disks import (
     add_partition,
     delete_partition,
     disk_of_kind,
-    emulated,
     null_disk,
+    nvme_with_poll_queues,
     scsi_disk,
     settle,
 )
@@ -33,7 +31,6 @@ from lib.guest_drive import (
     shipped,
     sysfs,
 )
-from lib.guest_modules import unload_soon
 from lib.guest_trace import RequestCounts, request_log
 from lib.netlink_raw import Refusal
 from lib.waiting import eventually
@@ -307,22 +304,6 @@ def test_partition_gets_what_is_meant_for_it(
 
 
 # ---- polled completion ----
-
-
-@contextlib.contextmanager
-def nvme_with_poll_queues(number: int) -> Iterator[str]:
-    """The first NVMe disk while the driver has poll queues."""
-
-    def reload(queues: int) -> None:
-        settle()
-        unload_soon("nvme")
-        subprocess.run(["modprobe", "nvme", f"poll_queues={queues}"], check=True)
-
-    reload(number)
-    try:
-        yield emulated("nvme", 512)
-    finally:
-        reload(0)
 
 
 @pytest.fixture(params=["null_blk", "nvme"])

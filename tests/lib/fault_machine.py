@@ -16,7 +16,8 @@ import msgspec
 import pytest
 from lib import guest_modules
 from lib.fault_devices import off_and_on
-from lib.fault_world import MIB, MS, SECOND, WAIT_S, World, endless, scenario
+from lib.fault_world import MIB, MS, SECOND, WAIT_S, World, endless, queue, scenario
+from lib.guest_disks import nvme_with_poll_queues
 from lib.guest_drive import one_stream
 from lib.netlink_raw import Refusal
 from lib.waiting import eventually
@@ -47,18 +48,23 @@ def cpu_goes_and_comes(world: World, backend: str) -> str:
 
 @scenario("bio", "mq")
 def cpu_goes_while_it_polls(world: World, backend: str) -> str:
-    """What the worker has sent through a hardware queue of its old CPU comes back as well."""
-    node = world.null(submit_queues=2, poll_queues=2).node
-    config = endless(node, backend, depth=32, batch=4, workers=1, polled=True)
-    with world.running(msgspec.structs.replace(config, cpus=[1])) as run:
-        try:
-            for value in "01":
-                CPU1.write_text(value)
-                world.moves(run, 100)
-        finally:
-            CPU1.write_text("1")
-        assert world.stop(run).errors == 0
-    return node
+    """What the worker has sent through a hardware queue of its old CPU comes back because it is
+    polled for, not because its time is over."""
+    with nvme_with_poll_queues(2) as node:
+        timeout_ns = int(queue(node, "io_timeout").read_text()) * MS
+        config = endless(node, backend, depth=32, batch=4, workers=1, polled=True)
+        with world.running(msgspec.structs.replace(config, cpus=[1])) as run:
+            try:
+                for value in "01":
+                    CPU1.write_text(value)
+                    world.moves(run, 100)
+            finally:
+                CPU1.write_text("1")
+            assert world.stop(run).errors == 0
+            rows = world.controller.intervals(run, 0)
+        longest_ns = max(max(row.read.response_max_ns, row.write.response_max_ns) for row in rows)
+        assert longest_ns < timeout_ns
+    return world.nvme()
 
 
 @contextlib.contextmanager

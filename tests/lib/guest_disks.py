@@ -192,6 +192,22 @@ def disk_of_kind(kind: str, bs: int) -> Iterator[str]:
         yield emulated(kind, bs)
 
 
+@contextlib.contextmanager
+def nvme_with_poll_queues(number: int) -> Iterator[str]:
+    """The first NVMe disk while the driver has poll queues."""
+
+    def reload(queues: int) -> None:
+        settle()
+        unload_soon("nvme")
+        subprocess.run(["modprobe", "nvme", f"poll_queues={queues}"], check=True)
+
+    reload(number)
+    try:
+        yield emulated("nvme", 512)
+    finally:
+        reload(0)
+
+
 # linux/nvme_ioctl.h, NVM Express Base Specification, Format NVM
 NVME_IOCTL_ADMIN_CMD, NVME_FORMAT = 0xC0484E41, 0x80
 NVME_FORMATS = {512: 0, 4096: 4}  # QEMU's, those without metadata
