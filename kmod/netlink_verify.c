@@ -150,7 +150,7 @@ int spek_nl_mismatch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 	return spek_nl_dump_end(skb, cb, err);
 }
 
-/* map-get: dump->worker is the target, dump->next its grain, dump->end the starts that it had seen */
+/* map-get: dump->worker is the target, dump->next its grain, dump->end the starts so far */
 
 static int refuse_changing(struct netlink_callback *cb)
 {

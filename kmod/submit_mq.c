@@ -57,8 +57,8 @@ static int submit(struct spek_part *part)
 		return 0;
 	}
 	/*
-	 * The driver divides by the block that the device has now. Who changes it freezes the queue:
-	 * while there is a request it stays.
+	 * The driver divides by the block that the device has now. Who changes it freezes the
+	 * queue: while there is a request it stays.
 	 */
 	if (unlikely(queue_logical_block_size(q) != part->target->logical_block)) {
 		blk_mq_free_request(rq);

@@ -222,10 +222,11 @@ int spek_verify_create(struct spek_run *run, struct spek_refusal *refusal)
 
 void spek_verify_started(struct spek_verify *verify)
 {
-	/* In this order, and before a grain is changed: pairs with spek_map_is_idle(). */
 	atomic_inc(&verify->map->writers);
+	/* Who sees the start sees the writer: pairs with spek_map_is_idle(). */
 	smp_mb__after_atomic();
 	atomic64_inc(&verify->map->starts);
+	/* Who sees a grain that was changed sees the start: pairs with the same. */
 	smp_mb__after_atomic();
 }
 
@@ -241,6 +242,7 @@ bool spek_map_is_idle(const struct spek_map *map, u64 *starts)
 	/* After what was read of the map before: pairs with spek_verify_started(). */
 	smp_rmb();
 	*starts = atomic64_read(&map->starts);
+	/* First the starts, then the writers: pairs with the same. */
 	smp_rmb();
 	idle = !atomic_read(&map->writers);
 	/* Before what will be read of it. */

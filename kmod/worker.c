@@ -549,7 +549,7 @@ static void poll_for(struct spek_worker *w, u32 target, const struct bio *bio)
 }
 
 /*
- * Where the worker's CPU went away, it goes on on others, and each of them may have a hardware
+ * A worker whose CPU went away goes from one to another, and each of them may have a hardware
  * queue of its own: every I/O is polled for.
  */
 static noinline void poll_slots(struct spek_worker *w)
