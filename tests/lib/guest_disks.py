@@ -16,7 +16,7 @@ from typing import Any
 
 from lib import device_mapper
 from lib.guest_modules import unload_soon
-from lib.waiting import LONG_S, eventually
+from lib.waiting import eventually
 
 from spekctl.vm import guest_side
 from spekctl.vm.disks import serial
@@ -24,6 +24,7 @@ from spekctl.vm.disks import serial
 NETLINK_KOBJECT_UEVENT, FROM_UDEV = 15, 2
 TRIGGER = Path("/sys/devices/virtual/mem/null/uevent")
 UDEV_QUEUE = Path("/run/udev/queue")
+UDEV_S = 300.0  # udev gives an event up after 180 s, and may be silent until then
 _udev_rests = False
 
 
@@ -40,7 +41,7 @@ def settle() -> None:
     with socket.socket(socket.AF_NETLINK, kind, NETLINK_KOBJECT_UEVENT) as events:
         events.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         events.bind((0, FROM_UDEV))
-        events.settimeout(LONG_S)
+        events.settimeout(UDEV_S)
         TRIGGER.write_text(f"change {mark}")
         while mark.encode() not in events.recv(1 << 16):
             pass
