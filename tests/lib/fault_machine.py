@@ -31,17 +31,22 @@ CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
 W = 1_000_000  # in microwatts
 
 
+def off_and_on_again(world: World, run: int) -> None:
+    """CPU 1, with I/Os coming back all the time."""
+    try:
+        for value in "01":
+            CPU1.write_text(value)
+            world.moves(run, 100)
+    finally:
+        CPU1.write_text("1")
+
+
 @scenario("bio", "mq")
 def cpu_goes_and_comes(world: World, backend: str) -> str:
     """The worker of a CPU that is off goes on elsewhere."""
     node = world.null().node
     with world.running(endless(node, backend)) as run:
-        try:
-            for value in "01":
-                CPU1.write_text(value)
-                world.moves(run, 100)
-        finally:
-            CPU1.write_text("1")
+        off_and_on_again(world, run)
         assert world.stop(run).errors == 0
     return node
 
@@ -54,12 +59,7 @@ def cpu_goes_while_it_polls(world: World, backend: str) -> str:
         timeout_ns = int(queue(node, "io_timeout").read_text()) * MS
         config = endless(node, backend, depth=32, batch=4, workers=1, polled=True)
         with world.running(msgspec.structs.replace(config, cpus=[1])) as run:
-            try:
-                for value in "01":
-                    CPU1.write_text(value)
-                    world.moves(run, 100)
-            finally:
-                CPU1.write_text("1")
+            off_and_on_again(world, run)
             assert world.stop(run).errors == 0
             rows = world.controller.intervals(run, 0)
         longest_ns = max(max(row.read.response_max_ns, row.write.response_max_ns) for row in rows)
