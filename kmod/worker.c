@@ -32,6 +32,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "iolog.h"
+#include "poll.h"
 #include "submit.h"
 #include "verify.h"
 #include "worker.h"
@@ -523,65 +524,6 @@ static bool issue(struct spek_worker *w, u64 now_ns)
 
 /* ---- waiting ---- */
 
-/* Poll the hardware queue that @bio went to. */
-static void poll_for(struct spek_worker *w, u32 target, const struct bio *bio)
-{
-	struct block_device *bdev = w->run->targets[target].handle.bdev;
-	struct request_queue *q = bdev_get_queue(bdev);
-	struct spek_poller *poller = &w->poller[target];
-	DEFINE_IO_COMP_BATCH(iob);
-	blk_qc_t cookie;
-
-	/* Frozen: nothing is out there, and its hardware queues may change. */
-	if (!percpu_ref_tryget(&q->q_usage_counter))
-		return;
-	/* A bio that waits to be sent again has none; that of the one before will do. */
-	cookie = READ_ONCE(bio->bi_cookie);
-	if (cookie != BLK_QC_T_NONE)
-		poller->bio.bi_cookie = cookie;
-	poller->bio.bi_bdev = bdev;
-	/* The cookie may be older than the queues that there are now. */
-	if (spek_compat_cookie_polls(q, poller->bio.bi_cookie))
-		bio_poll(&poller->bio, &iob, BLK_POLL_ONESHOT);
-	percpu_ref_put(&q->q_usage_counter);
-	if (iob.complete)
-		iob.complete(&iob);
-}
-
-/*
- * A worker whose CPU went away goes from one to another, and each of them may have a hardware
- * queue of its own: every I/O is polled for.
- */
-static noinline void poll_slots(struct spek_worker *w)
-{
-	const struct spek_part *part;
-	u32 i;
-
-	for (i = 0; i < w->nr_slots; i++) {
-		const struct spek_slot *slot = &w->slots[i];
-
-		for (part = slot->part; slot->busy && part < slot->part + slot->nr_parts; part++)
-			if (part->target->polled)
-				poll_for(w, part->target_index, &part->bio);
-	}
-}
-
-static void poll_targets(struct spek_worker *w)
-{
-	u32 i, nr = w->run->config->nr_targets;
-
-	/* Once it has left its CPU it is no longer bound to one. */
-	if (unlikely(raw_smp_processor_id() != w->cpu))
-		w->roams = true;
-	if (unlikely(w->roams)) {
-		poll_slots(w);
-		return;
-	}
-	for (i = 0; i < nr; i++)
-		if (w->poller[i].last)
-			poll_for(w, i, w->poller[i].last);
-}
-
 /* When the thread has something to do even if nothing comes back. */
 static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 {
@@ -667,7 +609,7 @@ static void run_loop(struct spek_worker *w)
 		if (has_finished(w))
 			break;
 		if (w->outstanding && w->run->polls)
-			poll_targets(w);
+			spek_poll_targets(w);
 		else if (busy)
 			w->spin_end_ns = now_ns + w->run->config->spin_ns;
 		else

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Polling for completions: which hardware queues a worker looks at. All of it runs in the worker's
+ * thread, between its submissions; completions that are found arrive as others do.
+ */
+#include <linux/bio.h>
+#include <linux/blk-mq.h>
+#include "poll.h"
+#include "worker.h"
+
+/* Poll the hardware queue that @bio went to. */
+static void poll_for(struct spek_worker *w, u32 target, const struct bio *bio)
+{
+	struct block_device *bdev = w->run->targets[target].handle.bdev;
+	struct request_queue *q = bdev_get_queue(bdev);
+	struct spek_poller *poller = &w->poller[target];
+	DEFINE_IO_COMP_BATCH(iob);
+	blk_qc_t cookie;
+
+	/* Frozen: nothing is out there, and its hardware queues may change. */
+	if (!percpu_ref_tryget(&q->q_usage_counter))
+		return;
+	/* A bio that waits to be sent again has none; that of the one before will do. */
+	cookie = READ_ONCE(bio->bi_cookie);
+	if (cookie != BLK_QC_T_NONE)
+		poller->bio.bi_cookie = cookie;
+	poller->bio.bi_bdev = bdev;
+	/* The cookie may be older than the queues that there are now. */
+	if (spek_compat_cookie_polls(q, poller->bio.bi_cookie))
+		bio_poll(&poller->bio, &iob, BLK_POLL_ONESHOT);
+	percpu_ref_put(&q->q_usage_counter);
+	if (iob.complete)
+		iob.complete(&iob);
+}
+
+/*
+ * A worker whose CPU went away goes from one to another, and each of them may have a hardware
+ * queue of its own: every I/O is polled for.
+ */
+static noinline void poll_slots(struct spek_worker *w)
+{
+	const struct spek_part *part;
+	u32 i;
+
+	for (i = 0; i < w->nr_slots; i++) {
+		const struct spek_slot *slot = &w->slots[i];
+
+		for (part = slot->part; slot->busy && part < slot->part + slot->nr_parts; part++)
+			if (part->target->polled)
+				poll_for(w, part->target_index, &part->bio);
+	}
+}
+
+void spek_poll_targets(struct spek_worker *w)
+{
+	u32 i, nr = w->run->config->nr_targets;
+
+	/* Once it has left its CPU it is no longer bound to one. */
+	if (unlikely(raw_smp_processor_id() != w->cpu))
+		w->roams = true;
+	if (unlikely(w->roams)) {
+		poll_slots(w);
+		return;
+	}
+	for (i = 0; i < nr; i++)
+		if (w->poller[i].last)
+			poll_for(w, i, w->poller[i].last);
+}
