@@ -136,16 +136,7 @@ def execute(
                 "interrupted before the start; nothing was sent to the device",
                 interrupts.exit_code,
             )
-        kernel.run_start(run)
-        plan = Plan(
-            run=run,
-            started_ns=kernel.run_get(run).started_ns,
-            command=list(request.command),
-            workload=request.workload,
-            config=request.config,
-            targets=facts,
-            remarks=[*request.remarks, *remarks],
-        )
+        plan = begin(kernel, run, request, facts, remarks)
         info, rows = follow(kernel, run, progress, interrupts, observer, log, owned=True)
         after = disk_stats(facts)
         verified = None
@@ -172,16 +163,7 @@ def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
         facts, remarks = prepare(kernel, run, request)
         for remark in remarks:
             progress.note(remark)
-        kernel.run_start(run)
-        plan = Plan(
-            run=run,
-            started_ns=kernel.run_get(run).started_ns,
-            command=list(request.command),
-            workload=request.workload,
-            config=request.config,
-            targets=facts,
-            remarks=[*request.remarks, *remarks],
-        )
+        plan = begin(kernel, run, request, facts, remarks)
         state.save(plan)
         return plan
     except BaseException:
@@ -255,6 +237,26 @@ def prepare(kernel: Kernel, run: int, request: Request) -> tuple[list[TargetFact
         for index, device in enumerate(request.devices)
     ]
     return facts, remarks
+
+
+def begin(
+    kernel: Kernel,
+    run: int,
+    request: Request,
+    facts: Sequence[TargetFacts],
+    remarks: Sequence[str],
+) -> Plan:
+    """run-start, and everything that the result will say of what was asked for."""
+    kernel.run_start(run)
+    return Plan(
+        run=run,
+        started_ns=kernel.run_get(run).started_ns,
+        command=list(request.command),
+        workload=request.workload,
+        config=request.config,
+        targets=list(facts),
+        remarks=[*request.remarks, *remarks],
+    )
 
 
 def follow(
