@@ -576,6 +576,16 @@ def test_stop_can_delete(spekctl: Spekctl, kernel: FakeKernel) -> None:
     assert kernel.deleted
 
 
+def test_stop_does_not_delete_what_another_terminal_waits_for(
+    spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    kernel.others = [replace(other_run(3, 8, 0), state=RunState.DONE)]
+    outcome = spekctl("stop", "3", "--delete")
+    assert outcome.code == ExitCode.OK
+    assert outcome.sentence == "run 3 has ended; its result is with the terminal that started it"
+    assert "run-delete" not in kernel.calls
+
+
 def test_stop_of_a_hung_device_returns(spekctl: Spekctl, kernel: FakeKernel) -> None:
     kernel.hangs = True
     run_ok(spekctl, "--detach")
@@ -599,15 +609,18 @@ def test_a_run_that_has_only_been_told_to_stop_has_not_ended(
 def test_a_run_whose_owner_was_faster_has_ended(
     which: list[str], spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = replace(other_run(4, 8, 16), state=RunState.DONE)
+    ended = replace(other_run(4, 8, 16), state=RunState.DONE, detached=1)
     kernel.others = [other_run(3, 8, 0), ended]
     # Its terminal takes the result at once, and deletes the run.
     monkeypatch.setattr(kernel, "run_stop", lambda run: kernel.others.pop(0))
     outcome = spekctl("stop", *which, "--json")
     assert outcome.code == ExitCode.OK
     first, *others = outcome.err.splitlines()
-    assert first == "spekctl: run 3 has ended"
-    deleted = " and is deleted" if "--delete" in which else ""
+    where, deleted = "", ""
+    if "--delete" in which:
+        where = "; its result is with the terminal that started it"
+        deleted = " and is deleted"
+    assert first == f"spekctl: run 3 has ended{where}"
     assert others == ([f"spekctl: run 4 has ended{deleted}"] if "--all" in which else [])
     row = json.loads(outcome.out)[0]
     assert (row["id"], row["state"], row["name"]) == (3, "done", "random-read-4k")
@@ -619,7 +632,7 @@ def test_a_run_that_was_gone_before_it_could_be_stopped_or_deleted_has_ended(
     gone = error_from_errno(errno.ENOENT, "There is no run with this number.", "")
     kernel.refuse = {"run-stop": gone, "run-delete": gone}
     for state_seen, options in ((RunState.RUNNING, []), (RunState.DONE, ["--delete"])):
-        seen = replace(other_run(3, 8, 0), state=state_seen)
+        seen = replace(other_run(3, 8, 0), state=state_seen, detached=1)
         monkeypatch.setattr(kernel, "runs", lambda seen=seen: [seen])
         assert spekctl("stop", *options).sentence == "run 3 has ended"
 

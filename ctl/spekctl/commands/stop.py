@@ -15,7 +15,11 @@ from spekctl.options import DURATION
 @click.command()
 @click.argument("run", type=int, required=False)
 @click.option("--all", "everything", is_flag=True, help="Stop all runs.")
-@click.option("--delete", is_flag=True, help="Also delete it, with its result, once it has ended.")
+@click.option(
+    "--delete",
+    is_flag=True,
+    help="Also delete a detached run, with its result, once it has ended.",
+)
 @click.option(
     "--wait",
     "wait_ns",
@@ -29,7 +33,8 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
     """Stop RUN, by default the only one there is.
 
     No new I/O is sent, what the devices hold is waited for. The result of a detached run stays
-    until `spekctl watch` has taken it (or --delete); that of another terminal's run appears there.
+    until `spekctl watch` has taken it (or --delete). That of another terminal's run appears there,
+    and that terminal deletes the run, --delete or not.
     """
     from spekctl import client, state
     from spekctl import run as runner
@@ -53,7 +58,7 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
             try:
                 if info.state in (RunState.RUNNING, RunState.DRAINING):
                     info = runner.wait_done(kernel, info.id, wait_ns / 1e9)
-                if delete and info.state in (RunState.READY, RunState.DONE):
+                if delete and info.detached and info.state in (RunState.READY, RunState.DONE):
                     kernel.run_delete(info.id)
                     deleted.add(info.id)
                     state.forget(info.id)
@@ -74,6 +79,8 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
             )
         elif info.state is RunState.READY:
             text = f"run {info.id} had not started" + (", deleted" if info.id in deleted else "")
+        elif delete and not info.detached:
+            text = f"run {info.id} has ended; its result is with the terminal that started it"
         else:
             text = f"run {info.id} has ended" + (" and is deleted" if info.id in deleted else "")
         click.echo(f"spekctl: {text}", err=True)
