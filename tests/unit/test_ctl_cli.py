@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lib.command_line import Outcome, Spekctl, caller
+from lib.command_line import Outcome, Spekctl
 from lib.fake_kernel import FakeKernel, other_run
-from lib.fake_machine import disk, use_fakes
+from lib.fake_machine import disk
 from lib.schemas import validator
 
 from spekctl import blkid, cli, client, device, observe, result, safety, state, stderr
@@ -28,19 +28,6 @@ from spekctl.errors import (
     error_from_errno,
 )
 from spekctl.records import Reason, RunState
-
-
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeKernel:
-    fake = FakeKernel()
-    use_fakes(monkeypatch, fake, tmp_path)
-    return fake
-
-
-@pytest.fixture
-def spekctl(capfd: pytest.CaptureFixture[str]) -> Spekctl:
-    return caller(capfd)
-
 
 # --- what is wrong -------------------------------------------------------------------------------
 

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lib.command_line import Spekctl, caller_in_tmp_path
+from lib.command_line import Spekctl
 from lib.fake_kernel import FakeKernel
-from lib.fake_machine import use_fakes
 
 from spekctl import client, files
 from spekctl.errors import ExitCode, NoKernelSideError, SpekError, UsageError
@@ -22,20 +21,6 @@ from spekctl.errors import ExitCode, NoKernelSideError, SpekError, UsageError
 RUN = ("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
 LONG = "x" * 300
 VERIFIED = ("run", "mixed-70-30-8k", "--device", "/dev/fake0", "--write", "--verify")
-
-
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeKernel:
-    fake = FakeKernel()
-    use_fakes(monkeypatch, fake, tmp_path)
-    return fake
-
-
-@pytest.fixture
-def spekctl(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Spekctl:
-    return caller_in_tmp_path(capfd, tmp_path, monkeypatch)
 
 
 @pytest.fixture

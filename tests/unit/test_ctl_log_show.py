@@ -15,18 +15,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lib.command_line import Spekctl, caller
+from lib.command_line import Spekctl
 from lib.fake_kernel import START_NS
 from lib.log_files import TYPE, header, records, written
 
 from spekctl import logfile, logstats
 from spekctl.errors import ExitCode
 from spekctl.logfile import LogWriter, open_log
-
-
-@pytest.fixture
-def spekctl(capfd: pytest.CaptureFixture[str]) -> Spekctl:
-    return caller(capfd)
 
 
 def test_csv_has_every_row_in_words(spekctl: Spekctl, tmp_path: Path) -> None:

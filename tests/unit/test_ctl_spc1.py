@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from lib.command_line import Spekctl, caller_in_tmp_path
+from lib.command_line import Spekctl
 from lib.queue_kernel import QueueKernel
 from lib.spc1_command import SECOND, SHORT, WRITE, bsus, queue_kernel, report_of
 
@@ -20,7 +20,6 @@ from spekctl.curve import Load
 from spekctl.errors import ExitCode, UsageError
 from spekctl.method import QUICK
 
-spekctl = pytest.fixture(caller_in_tmp_path)
 kernel = pytest.fixture(queue_kernel)
 
 

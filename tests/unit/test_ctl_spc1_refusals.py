@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lib.command_line import Spekctl, caller_in_tmp_path
+from lib.command_line import Spekctl
 from lib.fake_machine import disk
 from lib.queue_kernel import QueueKernel
 from lib.spc1_command import WRITE, queue_kernel
@@ -14,7 +14,6 @@ from lib.spc1_command import WRITE, queue_kernel
 from spekctl import blkid, device, safety
 from spekctl.errors import ExitCode
 
-spekctl = pytest.fixture(caller_in_tmp_path)
 kernel = pytest.fixture(queue_kernel)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.command_line import Spekctl, caller_in_tmp_path
+from lib.command_line import Spekctl
 from lib.fake_machine import disk
 from lib.queue_kernel import QueueKernel
 from lib.spc1_command import SECOND, WRITE, bsus, queue_kernel, report_of
@@ -20,7 +20,6 @@ from spekctl.config import RunConfig
 from spekctl.errors import ExitCode, SpekError
 from spekctl.records import Reason
 
-spekctl = pytest.fixture(caller_in_tmp_path)
 kernel = pytest.fixture(queue_kernel)
 
 

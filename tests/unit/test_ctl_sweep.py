@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-from lib.command_line import Outcome, Spekctl, caller
+from lib.command_line import Outcome, Spekctl
 from lib.fake_kernel import FakeKernel
 from lib.fake_machine import use_fakes
 from lib.queue_kernel import QueueKernel, mean_response_s
@@ -37,11 +37,6 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     fake = QueueKernel(capacity=1000.0)
     use_fakes(monkeypatch, fake, tmp_path)
     return fake
-
-
-@pytest.fixture
-def spekctl(capfd: pytest.CaptureFixture[str]) -> Spekctl:
-    return caller(capfd)
 
 
 def test_the_schemas_are_those_of_the_structs() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from lib.command_line import Outcome, Spekctl, caller_in_tmp_path
+from lib.command_line import Outcome, Spekctl
 from lib.energy_command import MISSING, interrupt_in_run, of_file
 from lib.fake_machine import disk, use_fakes
 from lib.fake_power import FakePower, figures
@@ -45,13 +45,6 @@ watts = 713.126
 mib_per_s = 2146.4
 watts = 713.126
 """
-
-
-@pytest.fixture
-def spekctl(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Spekctl:
-    return caller_in_tmp_path(capfd, tmp_path, monkeypatch)
 
 
 def values_of(found: dict[str, Any]) -> dict[str, str | None]:

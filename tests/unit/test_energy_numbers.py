@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from lib.command_line import Spekctl, caller_in_tmp_path
+from lib.command_line import Spekctl
 from lib.energy_command import MISSING, SHORT, of_file, of_output
 from lib.fake_machine import use_fakes
 from lib.queue_kernel import QueueKernel
@@ -25,13 +25,6 @@ iops = 9999.42
 [idle]
 watts = 225.530
 """
-
-
-@pytest.fixture
-def spekctl(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Spekctl:
-    return caller_in_tmp_path(capfd, tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from lib.command_line import Spekctl, caller_in_tmp_path
+from lib.command_line import Spekctl
 from lib.energy_command import MISSING, SHORT, interrupt_in_run, of_file, of_output
 from lib.fake_machine import use_fakes
 from lib.fake_power import FakePower
@@ -22,13 +22,6 @@ from spekctl.energy import idle, meter, report, spc1e_run
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 RUN = ("energy", "spc1e", "--device", "/dev/fake0", "--write", *SHORT)
-
-
-@pytest.fixture
-def spekctl(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Spekctl:
-    return caller_in_tmp_path(capfd, tmp_path, monkeypatch)
 
 
 @pytest.fixture
