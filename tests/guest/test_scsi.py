@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import pytest
 from lib import guest_scsi
-from lib.guest_agree import chunk_bytes, target_sums
+from lib.guest_agree import target_sums
 from lib.guest_disks import (
     add_partition,
     delete_partition,
@@ -31,6 +31,7 @@ from lib.guest_drive import (
     Controller,
     Outcome,
     assert_completed,
+    edges_of,
     one_stream,
     operations_of,
     queue_of,
@@ -68,9 +69,9 @@ def run_and_trace(
         commands = log.read()
         operations = operations_of(controller, run, config)
     assert after == before, "the disk's statistics are not to know of commands"
-    targets, chunks = outcome.info.targets, [chunk_bytes(node)]
+    targets, edges = outcome.info.targets, [edges_of(node)]
     sent = [
-        list(chain.from_iterable(requests_for(one, config, targets, chunks) for one in flow))
+        list(chain.from_iterable(requests_for(one, config, targets, edges) for one in flow))
         for flow in operations
     ]
     return outcome, commands, sent

@@ -24,7 +24,16 @@ import pytest
 from lib import device_mapper
 from lib.guest_agree import Comparison, assert_streams_agree, run_and_compare, target_sums, watch
 from lib.guest_disks import emulated, mapped_disk, null_disk, settle
-from lib.guest_drive import Controller, Requests, Sent, cut, one_stream, operations_of, queue_of
+from lib.guest_drive import (
+    Controller,
+    Edges,
+    Requests,
+    Sent,
+    cut,
+    one_stream,
+    operations_of,
+    queue_of,
+)
 from lib.guest_trace import RequestCounts, sums
 from lib.netlink_raw import Refusal
 from lib.waiting import eventually
@@ -71,7 +80,7 @@ class Stack:
         """What the disks underneath get for these requests."""
         found: list[Requests] = [Counter(), Counter()]
         for one in sent:
-            for at, length in cut(one.start, one.bytes, one.bytes, self.edge):
+            for at, length in cut(one.start, one.bytes, one.bytes, Edges(self.edge)):
                 found[self.lower(at)][one.direction, length // 512] += 1
         return found
 

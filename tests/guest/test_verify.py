@@ -3,7 +3,7 @@
 
 Two injectors: the test itself, which changes a disk between the load and a check, so that all
 back ends are covered, each class is known by address, and persistence is part of it; and
-spek_corrupt (tests/corrupt), a disk that spoils what is written under load, and counts by class
+spek_corrupt (tests/disks), a disk that spoils what is written under load, and counts by class
 what it hands out that it should not.
 """
 
@@ -332,7 +332,8 @@ SPOILT = "/dev/spek_corrupt"
 @pytest.fixture
 def spoiler() -> Iterator[str]:
     """The disk that spoils what is written; gives its device node."""
-    subprocess.run(["insmod", os.environ["SPEK_CORRUPT"], "mib=16"], check=True)
+    module = Path(os.environ["SPEK_DISKS"], "spek_corrupt.ko")
+    subprocess.run(["insmod", module, "mib=16"], check=True)
     try:
         yield SPOILT
     finally:

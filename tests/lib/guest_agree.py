@@ -26,8 +26,8 @@ from lib.guest_drive import (
     Requests,
     Sent,
     assert_completed,
+    edges_of,
     operations_of,
-    queue_of,
     requests_for,
     tally,
 )
@@ -63,11 +63,6 @@ class Comparison:
     below: list[Seen]
 
 
-def chunk_bytes(node: str) -> int:
-    """Bytes of the chunks that requests may not cross; 0 without."""
-    return int((queue_of(node) / "chunk_sectors").read_text()) * SECTOR
-
-
 def watch(
     controller: Controller,
     counts: RequestCounts,
@@ -90,10 +85,10 @@ def watch(
         after = look()
         operations = operations_of(controller, run, config)
     assert_completed(outcome)
-    chunks = [chunk_bytes(node) for node in nodes]
+    edges = [edges_of(node) for node in nodes]
     sent: list[Sent] = []
     for operation in chain.from_iterable(operations):
-        sent += requests_for(operation, config, outcome.info.targets, chunks)
+        sent += requests_for(operation, config, outcome.info.targets, edges)
     seen = [
         Seen(
             {way: stat_after[way].since(stat[way]) for way in Direction},

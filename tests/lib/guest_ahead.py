@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib import debug_kernel, debug_modules
-from lib.corrupt_build import build_corrupt
+from lib.disks_build import build_disks
 from lib.guest_kernels import DEBUG_KERNELS
 
 from spekctl.errors import SpekError
@@ -23,10 +23,11 @@ from spekctl.vm.modules import build_modules
 
 @dataclass(frozen=True)
 class Prepared:
-    """@source: what spekctl vm --kernel takes; @test_modules: of debug kernels."""
+    """@source: what spekctl vm --kernel takes; @disks: the modules of tests/disks;
+    @test_modules: of debug kernels."""
 
     source: str
-    corrupt: Path
+    disks: Path
     test_modules: Path | None
 
 
@@ -39,7 +40,7 @@ def prepare(word: str) -> Prepared:
     kernel = find_kernel(source)
     build_modules(kernel)
     test_modules = debug_modules.build(kernel) if variant else None
-    return Prepared(source, build_corrupt(kernel), test_modules)
+    return Prepared(source, build_disks(kernel), test_modules)
 
 
 def main(words: list[str]) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
+import os
 import socket
 import struct
 import subprocess
@@ -167,6 +168,20 @@ def scsi_disk(size_mb: int = 256, bs: int = 512, **parameters: int) -> Iterator[
     finally:
         settle()
         unload_soon("scsi_debug")
+
+
+@contextlib.contextmanager
+def limited_disks(disks: int = 1, **limits: int) -> Iterator[list[str]]:
+    """Disks that hold nothing (tests/disks/limits.c), with these limits; gives their nodes."""
+    module = Path(os.environ["SPEK_DISKS"], "spek_limits.ko")
+    options = [f"{name}={value}" for name, value in limits.items()]
+    subprocess.run(["insmod", module, f"disks={disks}", *options], check=True)
+    try:
+        settle()
+        yield [f"/dev/spek_limits{number}" for number in range(disks)]
+    finally:
+        settle()
+        unload_soon("spek_limits")
 
 
 # The emulated disks of every guest: number by kind and logical block.

@@ -340,14 +340,41 @@ def pieces(asu: ResolvedAsu, addr: int, length: int) -> Iterator[tuple[int, int,
         addr, length = addr + part, length - part
 
 
-def cut(start: int, length: int, largest: int, chunk: int) -> Iterator[tuple[int, int]]:
-    """(byte, bytes) for each request; @largest is what goes out whole, @chunk 0 without chunks."""
+@dataclass(frozen=True)
+class Edges:
+    """What the requests of a disk may not cross.
+
+    @chunk: multiples of so many bytes on the disk; 0: none
+    @segment: where a request has one segment, multiples of so many bytes in the buffer; 0: none
+    """
+
+    chunk: int = 0
+    segment: int = 0
+
+
+def edges_of(node: str) -> Edges:
+    """As the disk's queue tells them."""
+
+    def limit(name: str) -> int:
+        return int((queue_of(node) / name).read_text())
+
+    # spek's buffers are cut at powers of two.
+    segment = 1 << limit("max_segment_size").bit_length() - 1 if limit("max_segments") == 1 else 0
+    return Edges(limit("chunk_sectors") * SECTOR, segment)
+
+
+def cut(
+    start: int, length: int, largest: int, edges: Edges, in_buffer: int = 0
+) -> Iterator[tuple[int, int]]:
+    """(byte, bytes) for each request; @largest is what goes out whole."""
     while length:
         part = min(length, largest)
-        if chunk:
-            part = min(part, chunk - start % chunk)
+        if edges.chunk:
+            part = min(part, edges.chunk - start % edges.chunk)
+        if edges.segment:
+            part = min(part, edges.segment - in_buffer % edges.segment)
         yield start, part
-        start, length = start + part, length - part
+        start, in_buffer, length = start + part, in_buffer + part, length - part
 
 
 @dataclass(frozen=True)
@@ -361,13 +388,15 @@ class Sent:
 
 
 def requests_for(
-    operation: Operation, config: RunConfig, targets: Sequence[TargetInfo], chunks: Sequence[int]
+    operation: Operation, config: RunConfig, targets: Sequence[TargetInfo], edges: Sequence[Edges]
 ) -> Iterator[Sent]:
-    """The requests that an operation takes; chunks: bytes for each target, 0 without."""
+    """The requests that an operation takes; @edges: of each target's disk."""
     asu = config.asus[operation.asu]
+    in_buffer = 0
     for target, start, length in pieces(asu, operation.addr, operation.bytes):
-        for at, part in cut(start, length, targets[target].max_io, chunks[target]):
+        for at, part in cut(start, length, targets[target].max_io, edges[target], in_buffer):
             yield Sent(target, at, part, Direction(operation.write))
+        in_buffer += length
 
 
 def tally(sent: Sequence[Sent], targets: int) -> list[Requests]:

@@ -131,7 +131,7 @@ class Guest:
             "SPEK_GUEST_KERNEL": self.kernel,
             "SPEK_RESULTS": str(self.results),
             "SPEK_WANTED": str(wanted),
-            "SPEK_CORRUPT": str(prepared.corrupt),
+            "SPEK_DISKS": str(prepared.disks),
             # Only what the tests need: each plugin costs a second under TCG.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             **{name: os.environ[name] for name in PASSED_ON if name in os.environ},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""spek_corrupt.ko for a guest's kernel, built once and kept in the cache."""
+"""The disks of tests/disks as modules for a guest's kernel, built once and kept in the cache."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from spekctl.vm.cache import cache_dir, locked
 from spekctl.vm.kernels import Kernel
 from spekctl.vm.modules import make_command
 
-HERE = Path(__file__).resolve().parents[1] / "corrupt"
-SOURCES = (HERE / "Kbuild", HERE / "corrupt.c")
+HERE = Path(__file__).resolve().parents[1] / "disks"
+SOURCES = tuple(HERE / name for name in ("Kbuild", "corrupt.c", "limits.c"))
+MODULES = ("spek_corrupt.ko", "spek_limits.ko")
 
 
-def build_corrupt(kernel: Kernel) -> Path:
-    """The module; built now, or earlier from the same source."""
+def build_disks(kernel: Kernel) -> Path:
+    """A directory with the modules; built now, or earlier from the same sources."""
     digest = hashlib.sha256()
     for path in (kernel.headers / "Module.symvers", kernel.headers / ".config", *SOURCES):
         digest.update(path.read_bytes() if path.exists() else b"")
-    home = cache_dir("corrupt", kernel.release)
-    done = home / f"{digest.hexdigest()[:16]}.ko"
-    with locked(f"corrupt-{kernel.release}"):
+    home = cache_dir("disks", kernel.release)
+    done = home / digest.hexdigest()[:16]
+    with locked(f"disks-{kernel.release}"):
         if not done.exists():
             _build(kernel, done)
     return done
@@ -44,5 +45,9 @@ def _build(kernel: Kernel, done: Path) -> None:
             check=False,
         )
         if made.returncode:
-            raise SpekError(f"spek_corrupt.ko can't be built: {made.stdout}")
-        os.replace(Path(scratch, "spek_corrupt.ko"), done)
+            raise SpekError(f"{HERE} can't be built: {made.stdout}")
+        result = Path(scratch, "result")
+        result.mkdir()
+        for name in MODULES:
+            shutil.move(Path(scratch, name), result)
+        os.replace(result, done)

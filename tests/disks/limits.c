@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * spek_limits: disks that hold nothing, with limits that no disk at hand has, for tests. Never
+ * shipped.
+ *
+ * A request that is more than the disk has said it takes is answered with an error and a warning.
+ *
+ * Parameters: disks, mib (size of each), segments (of a request), segment_bytes (of a segment),
+ * boundary_bytes (no segment crosses a multiple of it), chunk_sectors (no request does), sectors
+ * (of a request). 0: the block layer's own.
+ */
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/module.h>
+#include <linux/version.h>
+
+#define MAX_DISKS	4u
+#define DEPTH		64
+
+static unsigned int disks = 1;
+module_param(disks, uint, 0444);
+static unsigned int mib = 16;
+module_param(mib, uint, 0444);
+static unsigned int segments;
+module_param(segments, uint, 0444);
+static unsigned int segment_bytes;
+module_param(segment_bytes, uint, 0444);
+static unsigned int boundary_bytes;
+module_param(boundary_bytes, uint, 0444);
+static unsigned int chunk_sectors;
+module_param(chunk_sectors, uint, 0444);
+static unsigned int sectors;
+module_param(sectors, uint, 0444);
+
+static struct disk {
+	struct blk_mq_tag_set tags;
+	struct gendisk *gendisk;
+} disk[MAX_DISKS];
+
+/* Segments as a driver has to make them: of pieces that lie beside each other by chance as well. */
+static unsigned int count_segments(struct request *rq)
+{
+	const struct queue_limits *limits = &rq->q->limits;
+	struct req_iterator iter;
+	unsigned int count = 0;
+	struct bio_vec vec;
+
+	rq_for_each_bvec(vec, rq, iter) {
+		phys_addr_t at = page_to_phys(vec.bv_page) + vec.bv_offset;
+		phys_addr_t end = at + vec.bv_len;
+
+		for (; at < end; count++) {
+			u64 next = (at | limits->seg_boundary_mask) + 1;
+
+			at = min3((u64)at + limits->max_segment_size, (u64)end, next);
+		}
+	}
+	return count;
+}
+
+static const char *wrong_with(struct request *rq)
+{
+	const struct queue_limits *limits = &rq->q->limits;
+	u64 first = blk_rq_pos(rq), last = first + blk_rq_sectors(rq) - 1;
+
+	if (blk_rq_sectors(rq) > limits->max_hw_sectors)
+		return "sectors";
+	if (count_segments(rq) > limits->max_segments)
+		return "segments";
+	if (limits->chunk_sectors &&
+	    first / limits->chunk_sectors != last / limits->chunk_sectors)
+		return "chunks";
+	return NULL;
+}
+
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *data)
+{
+	struct request *rq = data->rq;
+	const char *wrong = blk_rq_bytes(rq) ? wrong_with(rq) : NULL;
+
+	blk_mq_start_request(rq);
+	WARN_ONCE(wrong, "spek_limits: more %s than a request may have\n", wrong);
+	blk_mq_end_request(rq, wrong ? BLK_STS_IOERR : BLK_STS_OK);
+	return BLK_STS_OK;
+}
+
+static const struct blk_mq_ops mq_ops = {
+	.queue_rq = queue_rq,
+};
+
+static const struct block_device_operations ops = {
+	.owner = THIS_MODULE,
+};
+
+static struct gendisk *make_disk(struct blk_mq_tag_set *tags)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+	struct queue_limits limits = {
+		.max_segments = segments,
+		.max_segment_size = segment_bytes,
+		.seg_boundary_mask = boundary_bytes ? boundary_bytes - 1 : 0,
+		.chunk_sectors = chunk_sectors,
+		.max_hw_sectors = sectors,
+	};
+
+	return blk_mq_alloc_disk(tags, &limits, NULL);
+#else
+	struct gendisk *made = blk_mq_alloc_disk(tags, NULL);
+
+	if (IS_ERR(made))
+		return made;
+	if (segments)
+		blk_queue_max_segments(made->queue, segments);
+	if (segment_bytes)
+		blk_queue_max_segment_size(made->queue, segment_bytes);
+	if (boundary_bytes)
+		blk_queue_segment_boundary(made->queue, boundary_bytes - 1);
+	if (sectors)
+		blk_queue_max_hw_sectors(made->queue, sectors);
+	if (chunk_sectors)
+		blk_queue_chunk_sectors(made->queue, chunk_sectors);
+	return made;
+#endif
+}
+
+static int add(struct disk *one, unsigned int number)
+{
+	struct gendisk *made;
+	int err;
+
+	one->tags.ops = &mq_ops;
+	one->tags.nr_hw_queues = 1;
+	one->tags.queue_depth = DEPTH;
+	one->tags.numa_node = NUMA_NO_NODE;
+	one->tags.flags = BLK_MQ_F_SHOULD_MERGE;
+	err = blk_mq_alloc_tag_set(&one->tags);
+	if (err)
+		return err;
+	made = make_disk(&one->tags);
+	if (IS_ERR(made)) {
+		err = PTR_ERR(made);
+		goto err_tags;
+	}
+	made->fops = &ops;
+	made->flags |= GENHD_FL_NO_PART;
+	snprintf(made->disk_name, sizeof(made->disk_name), "spek_limits%u", number);
+	set_capacity(made, (sector_t)mib << (20 - SECTOR_SHIFT));
+	err = add_disk(made);
+	if (err)
+		goto err_disk;
+	one->gendisk = made;
+	return 0;
+
+err_disk:
+	put_disk(made);
+err_tags:
+	blk_mq_free_tag_set(&one->tags);
+	return err;
+}
+
+static void remove_all(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_DISKS; i++) {
+		if (!disk[i].gendisk)
+			continue;
+		del_gendisk(disk[i].gendisk);
+		put_disk(disk[i].gendisk);
+		blk_mq_free_tag_set(&disk[i].tags);
+	}
+}
+
+static int __init limits_init(void)
+{
+	unsigned int i;
+
+	if (!disks || disks > MAX_DISKS)
+		return -EINVAL;
+	for (i = 0; i < disks; i++) {
+		int err = add(&disk[i], i);
+
+		if (err) {
+			remove_all();
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void __exit limits_exit(void)
+{
+	remove_all();
+}
+
+module_init(limits_init);
+module_exit(limits_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Disks with unusual limits, for tests");
