@@ -50,3 +50,8 @@ def caller_in_tmp_path(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     return caller(capfd)
+
+
+def run_ok(spekctl: Spekctl, *more: str) -> Outcome:
+    """A run of three seconds on the device that a fake kernel has."""
+    return spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--time", "3s", *more)
