@@ -289,6 +289,17 @@ def on_cpu(number: int) -> Iterator[None]:
 def test_busy_loop_shows_in_its_column(
     prober: Prober, column: str, command: tuple[str, ...]
 ) -> None:
+    columns = ("user_ns", "nice_ns", "system_ns")  # the first ones of /proc/stat
+
+    def shown() -> list[int]:
+        return [ticks * 10 * MS for ticks in proc_stat()["cpu1"][: len(columns)]]
+
+    def is_seen() -> bool:
+        """Most of the growth is the loop's; what its start has taken is in other columns."""
+        grown = [now - then for then, now in zip(before, shown(), strict=True)]
+        own = grown.pop(columns.index(column))
+        return own > 300 * MS and own > 3 * sum(grown)
+
     # The test itself stays away: beside one that is nice it would have most of the CPU.
     with on_cpu(0), running("taskset", "-c", "1", *command) as child:
         eventually(lambda: runtime_ns(child.pid) > 500 * MS, "the loop does not start")
@@ -296,22 +307,18 @@ def test_busy_loop_shows_in_its_column(
         probe = prober.start(100 * MS, tasks=[child.pid])
         wait_rows(prober, 1)
         known.append(runtime_ns(child.pid))
-        eventually(lambda: runtime_ns(child.pid) > known[1] + 2 * SECOND, "the loop does not run")
+        before = shown()
+        # However long that takes: where the host takes the vCPU away, ticks are lost, and an
+        # interrupt's time grows by what the host does meanwhile.
+        eventually(is_seen, "the loop does not show in /proc/stat")
         known.append(runtime_ns(child.pid))
         prober.stop(probe)
         known.append(runtime_ns(child.pid))
     rows, _ = prober.rows(probe)
 
-    def grown(name: str) -> int:
-        return getattr(rows[-1].cpus[1], name) - getattr(rows[0].cpus[1], name)
-
-    # Where the host takes the vCPU away, ticks and with them time in all columns but idle are
-    # lost, in /proc/stat as here. So columns are compared with each other, not with the clock.
-    times = zip(cell_times(rows[0].cpus[1]), cell_times(rows[-1].cpus[1]), strict=True)
-    busy = sum(after - before for before, after in times) - grown("idle_ns")
-    assert grown(column) > 0.5 * busy
-    others = {"user_ns", "system_ns", "nice_ns"} - {column}
-    assert all(grown(other) < grown(column) / 2 for other in others)
+    grown = [getattr(rows[-1].cpus[1], name) - getattr(rows[0].cpus[1], name) for name in columns]
+    assert grown[columns.index(column)] > 250 * MS
+    assert max(grown) == grown[columns.index(column)]
     first, last = rows[0].tasks[child.pid].runtime_ns, rows[-1].tasks[child.pid].runtime_ns
     assert first is not None and last is not None
     assert known[0] <= first <= known[1] and known[2] <= last <= known[3]
