@@ -2,9 +2,11 @@
 """On the host: each test in tests/guest is an item for each kernel, run by a pytest in a guest.
 
 One guest is booted for each kernel, with all the selected tests of that kernel, one guest after
-the other: two would take each other's processors. Reports arrive one by one and are passed on as
-if the test had run here. A guest that dies or hangs fails the test it was running; the rest goes
-on in a fresh one.
+the other: two would take each other's processors. (Beside another one a debug kernel's had not
+come to its first test after 13 minutes of CPU time; alone it takes three. Who waits for a lock
+spins while its holder waits for a CPU.) Reports arrive one by one and are passed on as if the test
+had run here. A guest that dies or hangs fails the test it was running; the rest goes on in a fresh
+one.
 
 A guest leaves about half of two processors alone. So the first one is booted before the tests that
 run here, which, like the building of what later guests need, have only what it leaves.
