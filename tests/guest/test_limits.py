@@ -22,6 +22,7 @@ from spekctl.config import RunConfig
 KIB = 1 << 10
 BACKENDS = ("bio", "mq")
 SIZES = [(512, 4), (4 * KIB, 4), (20 * KIB, 2), (64 * KIB, 2), (200 * KIB, 1)]
+COUNT = 60
 BUFFER_CHUNK = 64 * KIB  # kmod/slot.c: what buffers are made of
 
 # The limits, and the largest request that always fits.
@@ -60,7 +61,7 @@ def config_for(*nodes: str, backend: str) -> RunConfig:
         read_ppm=500_000,
         depth=8,
         backend=backend,
-        count=150,
+        count=COUNT,
     )
 
 
@@ -84,5 +85,5 @@ def test_one_segment_keeps_to_its_bounds(controller: Controller) -> None:
         for on in (nodes[:1], nodes):
             for backend in BACKENDS:
                 outcome = controller.complete(config_for(*on, backend=backend))
-                assert outcome.ios() == 150
+                assert outcome.ios() == COUNT
                 assert {target.max_io for target in outcome.info.targets} == {16384}
