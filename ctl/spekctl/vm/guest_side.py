@@ -28,7 +28,7 @@ from typing import Any
 PORTS = Path("/dev/virtio-ports")
 TTY = "/dev/hvc0"
 CONFIGFS = Path("/sys/kernel/config/nullb")
-WAIT_S = 60.0
+WAIT_S = 300.0  # for what udev makes: it gives an event up after 180 s, and is silent until then
 CPUS = Path("/sys/devices/system/cpu")
 TRACEFS = Path("/sys/kernel/tracing")
 RARE_EVENT = "events/module/module_request"
@@ -197,7 +197,7 @@ def load(module: str) -> None:
 
 
 def wait_for(condition: Callable[[], Any], failure: str) -> Any:
-    """Poll until @condition gives something; GuestFailure after a minute."""
+    """Poll until @condition gives something; GuestFailure after WAIT_S."""
     end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
         found = condition()
@@ -333,7 +333,14 @@ def set_window(fd: int, window: list[int]) -> None:
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", window[0], window[1], 0, 0))
 
 
-def connect(port: str, tty: int, relays: list[threading.Thread]) -> int:
+def port(name: str) -> Path:
+    """A way to the host; on a busy host udev may be slow to make it."""
+    path = PORTS / name
+    wait_for(path.exists, f"udev has not made {path} in {WAIT_S:.0f} s")
+    return path
+
+
+def connect(name: str, tty: int, relays: list[threading.Thread]) -> int:
     """A file descriptor for the command's output: the terminal, or a pipe into a port.
 
     Not the port itself: it can be opened only once, and programs open /dev/stdout again.
@@ -341,7 +348,7 @@ def connect(port: str, tty: int, relays: list[threading.Thread]) -> int:
     if tty >= 0:
         return tty
     read_end, write_end = os.pipe()
-    destination = os.open(PORTS / port, os.O_WRONLY)
+    destination = os.open(port(name), os.O_WRONLY)
 
     def relay() -> None:
         while data := os.read(read_end, 65536):
@@ -356,7 +363,7 @@ def connect(port: str, tty: int, relays: list[threading.Thread]) -> int:
 
 def follow_host(pid: int, tty: int) -> None:
     """Carry out what the host asks for: signals, window sizes."""
-    with open(PORTS / "spek.ctl.in") as orders:
+    with open(port("spek.ctl.in")) as orders:
         for line in orders:
             word, *arguments = line.split()
             if word == "window" and tty >= 0:
