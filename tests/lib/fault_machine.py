@@ -17,7 +17,6 @@ import pytest
 from lib import guest_modules
 from lib.fault_devices import off_and_on
 from lib.fault_world import MIB, MS, SECOND, WAIT_S, World, endless, queue, scenario
-from lib.guest_disks import nvme_with_poll_queues
 from lib.guest_drive import one_stream
 from lib.netlink_raw import Refusal
 from lib.waiting import eventually
@@ -55,16 +54,16 @@ def cpu_goes_and_comes(world: World, backend: str) -> str:
 def cpu_goes_while_it_polls(world: World, backend: str) -> str:
     """What the worker has sent through a hardware queue of its old CPU comes back because it is
     polled for, not because its time is over."""
-    with nvme_with_poll_queues(2) as node:
-        timeout_ns = int(queue(node, "io_timeout").read_text()) * MS
-        config = endless(node, backend, depth=32, batch=4, workers=1, polled=True)
-        with world.running(msgspec.structs.replace(config, cpus=[1])) as run:
-            off_and_on_again(world, run)
-            assert world.stop(run).errors == 0
-            rows = world.controller.intervals(run, 0)
-        longest_ns = max(max(row.read.response_max_ns, row.write.response_max_ns) for row in rows)
-        assert longest_ns < timeout_ns
-    return world.nvme()
+    node = world.polled_nvme()
+    timeout_ns = int(queue(node, "io_timeout").read_text()) * MS
+    config = endless(node, backend, depth=32, batch=4, workers=1, polled=True)
+    with world.running(msgspec.structs.replace(config, cpus=[1])) as run:
+        off_and_on_again(world, run)
+        assert world.stop(run).errors == 0
+        rows = world.controller.intervals(run, 0)
+    longest_ns = max(max(row.read.response_max_ns, row.write.response_max_ns) for row in rows)
+    assert longest_ns < timeout_ns
+    return node
 
 
 @contextlib.contextmanager

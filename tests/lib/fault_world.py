@@ -22,7 +22,15 @@ from typing import Any
 
 import msgspec
 from lib import guest_modules
-from lib.guest_disks import emulated, make_disk, make_null, mapped_disk, remove_null, settle
+from lib.guest_disks import (
+    emulated,
+    make_disk,
+    make_null,
+    mapped_disk,
+    nvme_with_poll_queues,
+    remove_null,
+    settle,
+)
 from lib.guest_drive import Controller, Outcome, capacity, one_stream, sysfs
 from lib.waiting import eventually
 
@@ -124,6 +132,8 @@ class World:
         self.results: Counter[str] = Counter()
         self._null: dict[tuple[tuple[str, int], ...], NullDisk] = {}
         self._has_scsi = False
+        self._has_polled = False
+        self._kept = contextlib.ExitStack()
         guest_modules.load(modules / "spek.ko")
         self.controller = Controller(hears=False)
         self.held = guest_modules.vmalloc_bytes("spek")
@@ -131,6 +141,7 @@ class World:
     def close(self) -> None:
         """Give everything back; the module unloads."""
         self.controller.close()
+        self._kept.close()
         for disk in self._null.values():
             disk.remove()
         if self._has_scsi:
@@ -185,6 +196,13 @@ class World:
     def nvme(self) -> str:
         """QEMU's NVMe disk; found again if it was taken off its bus."""
         return emulated("nvme", 512)
+
+    def polled_nvme(self) -> str:
+        """The same disk; its driver has poll queues from now on."""
+        if not self._has_polled:
+            self._kept.enter_context(nvme_with_poll_queues(2))
+            self._has_polled = True
+        return self.nvme()
 
     @contextlib.contextmanager
     def mapped(self, node: str) -> Iterator[str]:
