@@ -57,6 +57,15 @@ def test_emulated_disks_are_there(
         assert block_bytes(node) == (1 << 30, bs), node
 
 
+def test_an_emulated_kernel_does_without_cmpxchg16b() -> None:
+    """And its programs run all the same: what needs x86-64-v2 looks at the processor itself."""
+    found = {
+        line.partition(":")[0].strip(): line.partition(":")[2].split()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+    }
+    assert ("cx16" in found["flags"]) != ("TCG" in found["model name"])
+
+
 @pytest.mark.allow_kernel_messages("on purpose")
 def test_trouble_in_the_log_is_seen() -> None:
     messages = Messages()

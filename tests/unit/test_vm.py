@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from spekctl.errors import ExitCode, GuestError, UsageError
 from spekctl.vm import accel, guest_side, kernels, modules
 from spekctl.vm.disks import parse_disk, parse_disks
 from spekctl.vm.kernels import Kernel, matches, version_key
-from spekctl.vm.runner import kept_folders, make_mount_point
+from spekctl.vm.runner import Guest, kept_folders, kernel_options, make_mount_point
 
 MIB = 1 << 20
 
@@ -378,6 +379,24 @@ def test_results_of_the_readme_need_no_folder_that_a_clean_clone_lacks() -> None
     written = re.findall(r"^    .* (?:-o|--output|--log|--verify-state) (\S+)", readme, re.M)
     assert "nvme.json" in written
     assert {str(Path(path).parent) for path in written} == {"."}
+
+
+# ---- what a guest's kernel is told ----
+
+
+@pytest.mark.parametrize(
+    ("choice", "told"),
+    [
+        ({"accel": "kvm"}, False),
+        ({"accel": "tcg"}, True),
+        ({"accel": "tcg", "icount": True}, False),
+    ],
+)
+def test_only_an_emulated_kernel_does_without_cmpxchg16b(
+    choice: dict[str, Any], told: bool
+) -> None:
+    options = kernel_options(Guest(some_kernel(), ["true"], **choice))
+    assert ("clearcpuid=141" in options) == told
 
 
 # ---- what a guest keeps in memory ----
