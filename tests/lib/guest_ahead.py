@@ -3,11 +3,14 @@
 
     python -m lib.guest_ahead KERNEL...      (as after --kernels: 6.12, debug, LABEL=TREE)
 
-makes it while others run; whoever needs it before it is done waits for the cache's locks.
+makes it while others run, and says of each kernel in a line of JSON where it is or why it can't be
+had.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +36,8 @@ class Prepared:
 
 def prepare(word: str) -> Prepared:
     """All of it for a kernel; made now or earlier. Raises SpekError."""
-    label, _, source = word.rpartition("=")
-    variant = DEBUG_KERNELS.get(label or source)
+    label, source = word.partition("=")[0], word.rpartition("=")[2]
+    variant = DEBUG_KERNELS.get(label)
     if variant:
         source = str(debug_kernel.find(variant))
     kernel = find_kernel(source)
@@ -43,15 +46,33 @@ def prepare(word: str) -> Prepared:
     return Prepared(source, build_disks(kernel), test_modules)
 
 
+def answers(path: Path) -> dict[str, Prepared | str]:
+    """What has been said so far of kernels, by label: what there is, or why there is nothing."""
+    text = path.read_text()
+    found: dict[str, Prepared | str] = {}
+    for line in text[: text.rfind("\n") + 1].splitlines():
+        answer = json.loads(line)
+        if "error" in answer:
+            found[answer["label"]] = answer["error"]
+            continue
+        modules = answer["test_modules"]
+        found[answer["label"]] = Prepared(
+            answer["source"], Path(answer["disks"]), Path(modules) if modules else None
+        )
+    return found
+
+
 def main(words: list[str]) -> int:
-    """Exit code 1: one of the kernels can't be had, and why."""
+    """Exit code 1: one of the kernels can't be had."""
     failed = 0
     for word in words:
+        answer: dict[str, str | Path | None] = {"label": word.partition("=")[0]}
         try:
-            print(f"{word}: {prepare(word)}", flush=True)
+            answer |= dataclasses.asdict(prepare(word))
         except SpekError as error:
-            print(f"{word}: {error}", file=sys.stderr, flush=True)
+            answer["error"] = str(error)
             failed = 1
+        print(json.dumps(answer, default=str), flush=True)
     return failed
 
 

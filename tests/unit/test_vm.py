@@ -17,7 +17,7 @@ from spekctl.errors import ExitCode, GuestError, UsageError
 from spekctl.vm import accel, guest_side, kernels, modules
 from spekctl.vm.disks import parse_disk, parse_disks
 from spekctl.vm.kernels import Kernel, matches, version_key
-from spekctl.vm.runner import Guest, kept_folders, kernel_options, make_mount_point
+from spekctl.vm.runner import Guest, emulation, kept_folders, kernel_options, make_mount_point
 
 MIB = 1 << 20
 
@@ -381,7 +381,7 @@ def test_results_of_the_readme_need_no_folder_that_a_clean_clone_lacks() -> None
     assert {str(Path(path).parent) for path in written} == {"."}
 
 
-# ---- what a guest's kernel is told ----
+# ---- a guest's kernel and processor ----
 
 
 @pytest.mark.parametrize(
@@ -397,6 +397,23 @@ def test_only_an_emulated_kernel_does_without_cmpxchg16b(
 ) -> None:
     options = kernel_options(Guest(some_kernel(), ["true"], **choice))
     assert ("clearcpuid=141" in options) == told
+
+
+@pytest.mark.parametrize(
+    ("choice", "processors", "arguments"),
+    [
+        ({"cpus": 2}, 2, []),
+        ({"cpus": 2}, 1, ["-accel", "tcg,thread=single"]),
+        ({"cpus": 8}, 4, ["-accel", "tcg,thread=single"]),
+        ({"cpus": 8, "accel": "kvm"}, 4, []),
+        ({"icount": True}, 1, ["-icount", "shift=0,sleep=off"]),
+    ],
+)
+def test_emulated_cpus_take_turns_where_processors_are_few(
+    monkeypatch: pytest.MonkeyPatch, choice: dict[str, Any], processors: int, arguments: list[str]
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(processors)))
+    assert emulation(Guest(some_kernel(), ["true"], **choice)) == arguments
 
 
 # ---- what a guest keeps in memory ----

@@ -26,7 +26,13 @@ from spekctl.vm.disks import HELP as DISK_HELP
     "installed one. What is not installed is fetched with apt and unpacked in the cache.",
 )
 @click.option("--disk", "disks", multiple=True, metavar="TYPE[,OPTION=VALUE]...", help=DISK_HELP)
-@click.option("--cpus", type=click.IntRange(1, 64), default=2, show_default=True)
+@click.option(
+    "--cpus",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="CPUs of the guest. Emulated ones take turns if they are more than the processors here.",
+)
 @click.option("--memory", default="1G", show_default=True, help="Memory of the guest.")
 @click.option(
     "--icount",

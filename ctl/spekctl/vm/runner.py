@@ -207,6 +207,19 @@ def kernel_options(guest: Guest) -> list[str]:
     return options
 
 
+def emulation(guest: Guest) -> list[str]:
+    """How QEMU emulates the guest's CPUs, as arguments; none where it does not, or as always.
+
+    CPUs of more than one thread are for as many processors: one that waits for a lock spins while
+    the thread of its holder waits for a processor. With less of them, CPUs take turns in one.
+    """
+    if guest.icount:
+        return ["-icount", "shift=0,sleep=off"]
+    if guest.accel != "kvm" and guest.cpus > len(os.sched_getaffinity(0)):
+        return ["-accel", "tcg,thread=single"]
+    return []
+
+
 class _Run:
     """One boot of one guest."""
 
@@ -289,8 +302,7 @@ class _Run:
             device = f"{kind},bus=spek.0,nr={number},chardev={identity},name={channel.name}"
             command += ["-device", device]
         command += [*self.monitor.chardev(), "-mon", "chardev=spek_mon,mode=readline"]
-        if guest.icount:
-            command += ["-icount", "shift=0,sleep=off"]
+        command += emulation(guest)
         for number, disk in enumerate(guest.disks, start=1):
             command += disk.qemu_arguments(number, self.sockets)
         return command + guest.qemu
