@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 from lib.guest_disks import emulated, make_disk, settle
+from lib.guest_drive import Controller
 from lib.guest_modules import is_loaded, references, unload_soon
 from lib.guest_netlink import DISK_MIB, MIB, remove
+from lib.guest_trace import RequestCounts
 from lib.netlink_raw import Socket
 from lib.waiting import eventually
 
@@ -58,6 +60,21 @@ def spek_module() -> Iterator[Path]:
 def prober_module() -> Iterator[Path]:
     """spek_prober.ko is loaded for the tests of this file; gives its path."""
     yield from _module("spek_prober")
+
+
+@pytest.fixture(scope="module")
+def controller(spek_module: Path) -> Iterator[Controller]:
+    """A connection to spek."""
+    with Controller() as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def counts() -> Iterator[RequestCounts]:
+    """What the kernel's tracepoints count for each device."""
+    found = RequestCounts()
+    yield found
+    found.close()
 
 
 @pytest.fixture

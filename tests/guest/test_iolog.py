@@ -48,12 +48,6 @@ SIGMAS = 4.5
 Rows = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def controller(spek_module: Path) -> Iterator[Controller]:
-    with Controller() as connection:
-        yield connection
-
-
 @dataclass(frozen=True)
 class Logged:
     """A run of spekctl, its result and its log."""

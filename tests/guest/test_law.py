@@ -29,12 +29,6 @@ QUARTER = 250_000  # ppm
 BACKENDS = ("bio", "mq")
 
 
-@pytest.fixture(scope="module")
-def controller(spek_module: Path) -> Iterator[Controller]:
-    with Controller() as connection:
-        yield connection
-
-
 # ---- service time ----
 
 

@@ -8,9 +8,6 @@ makes of the limits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from lib.guest_agree import run_and_compare
 from lib.guest_disks import limited_disks
@@ -36,19 +33,6 @@ LIMITS: dict[str, tuple[dict[str, int], int]] = {
     "odd sectors": ({"sectors": 255}, 255 * 512),
     "all": ({"segments": 1, "segment_bytes": 8192, "chunk_sectors": 40, "sectors": 63}, 8192),
 }
-
-
-@pytest.fixture(scope="module")
-def controller(spek_module: Path) -> Iterator[Controller]:
-    with Controller() as connection:
-        yield connection
-
-
-@pytest.fixture(scope="module")
-def counts() -> Iterator[RequestCounts]:
-    found = RequestCounts()
-    yield found
-    found.close()
 
 
 def config_for(*nodes: str, backend: str) -> RunConfig:

@@ -47,12 +47,6 @@ WRITE = ("run", "random-write-4k", "--count", "100", "--no-prober", "--progress"
 
 
 @pytest.fixture(scope="module")
-def controller(spek_module: Path) -> Iterator[Controller]:
-    with Controller() as connection:
-        yield connection
-
-
-@pytest.fixture(scope="module")
 def disk() -> Iterator[str]:
     """A disk that keeps what is written to it."""
     node, item = make_null(SIZE_MB, memory_backed=1)

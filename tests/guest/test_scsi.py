@@ -8,7 +8,6 @@ keeps is read through the block device.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -50,12 +49,6 @@ from spekctl.records import Reason
 
 KIB, MIB = 1 << 10, 1 << 20
 SECOND = 10**9
-
-
-@pytest.fixture(scope="module")
-def controller(spek_module: Path) -> Iterator[Controller]:
-    with Controller() as connection:
-        yield connection
 
 
 def run_and_trace(

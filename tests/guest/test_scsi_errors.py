@@ -29,12 +29,6 @@ MEDIUM_ERROR = (3, 0x11, 0)
 BAD_BLOCK, BAD_BLOCKS = 0x1234, 10  # scsi_debug's own choice
 
 
-@pytest.fixture(scope="module")
-def controller(spek_module: Path) -> Iterator[Controller]:
-    with Controller() as connection:
-        yield connection
-
-
 @pytest.fixture(scope="module", params=[0, 1], ids=["fixed", "descriptor"])
 def faulty(request: pytest.FixtureRequest, spek_module: Path) -> Iterator[str]:
     """A disk for the tests of errors, with both forms of sense data."""

@@ -31,12 +31,6 @@ BACKENDS = ("bio", "mq")
 
 
 @pytest.fixture(scope="module")
-def controller(spek_module: Path) -> Iterator[Controller]:
-    with Controller() as connection:
-        yield connection
-
-
-@pytest.fixture(scope="module")
 def disk(spek_module: Path) -> Iterator[str]:
     # max_sectors: every operation is one request.
     with null_disk(hw_queue_depth=256, max_sectors=1024) as node:

@@ -46,19 +46,6 @@ SEGMENT = 96 * MIB + 32 * KIB  # of dm-linear's first disk: not a multiple of wh
 BACKENDS = ("bio", "mq")
 
 
-@pytest.fixture(scope="module")
-def controller(spek_module: Path) -> Iterator[Controller]:
-    with Controller() as connection:
-        yield connection
-
-
-@pytest.fixture(scope="module")
-def counts() -> Iterator[RequestCounts]:
-    found = RequestCounts()
-    yield found
-    found.close()
-
-
 # ---- stacked devices ----
 
 

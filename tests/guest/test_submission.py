@@ -5,7 +5,6 @@ and what the worker does while it waits for them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from lib.guest_agree import run_and_compare
@@ -18,19 +17,6 @@ from spekctl.records import Metric
 KIB = 1 << 10
 BACKENDS = ("bio", "mq")
 MS = 1_000_000
-
-
-@pytest.fixture(scope="module")
-def controller(spek_module: Path) -> Iterator[Controller]:
-    with Controller() as connection:
-        yield connection
-
-
-@pytest.fixture(scope="module")
-def counts() -> Iterator[RequestCounts]:
-    found = RequestCounts()
-    yield found
-    found.close()
 
 
 @pytest.fixture
