@@ -179,7 +179,6 @@ class Guest:
     def bury(self, hung: bool) -> None:
         """The guest is gone, or @hung: somebody's fault, and the others' next guest."""
         self.stop(hung)
-        self.process = None
         if self.started:
             died = "hung" if hung else "died"
             why = f"the guest {died} in this test"
