@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import fnmatch
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -130,7 +131,11 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
     scaling: list[raw.AnyLine] = []
     if not arguments.only:
         words.append("--extras")
-        scaling = boot(kernel, ["--scaling"], arguments.out, icount=False)
+        if len(os.sched_getaffinity(0)) > 1:
+            scaling = boot(kernel, ["--scaling"], arguments.out, icount=False)
+        else:
+            told = "two workers to one is not measured: their CPUs would share one processor"
+            print(f"bench: {told}", file=sys.stderr, flush=True)
     lines = boot(kernel, words, arguments.out, qemu=qemu)
     return bench_of(
         [*scaling, *lines],
