@@ -2,8 +2,9 @@
 """Every allocation in turn fails: the call says so or does without, and leaves nothing behind.
 
 Each test calls something with its first allocation failing, then with its second, and so on until
-there are no more; `make faults KERNEL=debug` does that a hundred times. After each try the device
-is free and there are no runs; the last try, with nothing left to fail, is the next run that works.
+there are no more; then once for each place in our modules that asks for memory. `make faults
+KERNEL=debug` does that a hundred times. After each try the device is free and there are no runs;
+the last try, with nothing left to fail, is the next run that works.
 What is leaked is found by kmemleak after the last test of this file.
 """
 
@@ -23,15 +24,26 @@ import pytest
 from lib import guest_failures, guest_modules
 from lib.fault_times import TIMES
 from lib.guest_disks import null_disk
-from lib.guest_failures import FailNth, Outcomes, fail_each, failures_prepared
+from lib.guest_failures import (
+    Attempt,
+    FailAtSite,
+    Failing,
+    FailNth,
+    Outcomes,
+    fail_each,
+    failures_prepared,
+    sites_known,
+)
 from lib.guest_netlink import asu, config, is_free, new, remove, state, stream
+from lib.guest_prober import wait_rows
 from lib.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
 from lib.waiting import comes_true
 
 from spekctl.gen import spek, spek_prober
-from spekctl.gen.spek import Cmd, Law, RunState
+from spekctl.gen.spek import Cmd, Data, Law, RunState
 from spekctl.gen.spek_prober import Cmd as ProberCmd
 from spekctl.gen.spek_prober import ProbeState
+from spekctl.prober import Prober
 
 pytestmark = [
     pytest.mark.debug_kernel_only("debug"),
@@ -47,6 +59,12 @@ NO_MEMORY = frozenset({errno.ENOMEM, errno.ENOBUFS, errno.EFAULT})
 NO_THREAD = NO_MEMORY | {errno.EAGAIN}
 LAST = 60  # allocations at the end of loading a module: its own set-up
 STRIDE = 97  # of the others, which are the loader's
+
+
+@pytest.fixture(scope="module", autouse=True)
+def probes() -> Iterator[None]:
+    with sites_known():
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -69,17 +87,17 @@ def link(node: str) -> Iterator[Socket]:
 
 
 def try_call(
-    sock: Socket, nth: FailNth, n: int, cmd: int, values: dict[str, Any], dump: bool = False
+    sock: Socket, failing: Failing, n: int, cmd: int, values: dict[str, Any], dump: bool = False
 ) -> tuple[int, Answer]:
-    """A command whose nth allocation fails. Return: errno, 0 if there was none, and the answer."""
+    """A command that lacks memory once. Return: errno, 0 if there was none, and the answer."""
     flags = NLM_F_REQUEST | (NLM_F_DUMP if dump else NLM_F_ACK)
     request = sock.request_bytes(cmd, values, flags)
     answer = Answer()
-    nth.arm(n)
+    failing.arm(n)
     try:
         sock.sock.send(request)
         if not dump:
-            nth.disarm()
+            failing.disarm()
         while not sock.receive(cmd, request, answer):
             pass
     except Refusal as no:
@@ -90,7 +108,7 @@ def try_call(
             read_what_is_there(sock, cmd, request, answer)
         return int(error.errno), answer
     finally:
-        nth.disarm()
+        failing.disarm()
     return 0, answer
 
 
@@ -112,7 +130,7 @@ def say(record_property: Callable[[str, object], None]) -> Callable[[str, Outcom
 
     def counts(what: str, outcomes: Outcomes) -> None:
         record_property("count", f"{what}: {TIMES} rounds; {outcomes}")
-        for site, times in sorted(outcomes.ours.items()):
+        for site, times in sorted(outcomes.sites.items()):
             print(f"  {times:4d} {site}")
 
     return counts
@@ -123,6 +141,7 @@ def assert_only_memory(
 ) -> None:
     assert set(outcomes.errors) <= errors, outcomes
     assert outcomes.failed >= at_least, outcomes
+    assert not outcomes.spared, outcomes
 
 
 Say = Callable[[str, Outcomes], None]
@@ -152,8 +171,8 @@ def test_loading(name: str, tmp_path: Path, say: Say) -> None:
     assert not guest_modules.is_loaded(name)
     path = Path(shutil.copy(Path(os.environ["SPEK_MODULES"], f"{name}.ko"), tmp_path))
 
-    def load(nth: FailNth, n: int) -> int:
-        code, _left = load_failing(path, name, nth, n)
+    def load(failing: Failing, n: int) -> int:
+        code, _left = load_failing(path, name, failing, n)
         return code
 
     nth = FailNth()
@@ -168,20 +187,20 @@ def test_loading(name: str, tmp_path: Path, say: Say) -> None:
         loader = range(1 + turn % STRIDE, total - LAST, STRIDE)
         return [*loader, *range(total - LAST, total + 1)]
 
-    outcomes = fail_each(load, numbers=numbers)
+    outcomes = fail_each(load, module=name, numbers=numbers)
 
     say(f"loading {name}, {total} allocations", outcomes)
     assert_only_memory(outcomes, LAST // 2)
-    assert outcomes.ours
+    assert outcomes.sites
 
 
-def load_failing(path: Path, name: str, nth: FailNth, n: int) -> tuple[int, int]:
-    """Load a module and unload it. Return: errno or 0, and what nth.disarm() says."""
+def load_failing(path: Path, name: str, failing: Failing, n: int) -> tuple[int, int]:
+    """Load a module and unload it. Return: errno or 0, and what failing.disarm() says."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        nth.arm(n)
+        failing.arm(n)
         code = guest_modules.finit_module(fd)
-        left = nth.disarm()
+        left = failing.disarm()
     finally:
         os.close(fd)
     assert guest_modules.is_loaded(name) == (code == 0)
@@ -193,11 +212,11 @@ def load_failing(path: Path, name: str, nth: FailNth, n: int) -> tuple[int, int]
 # ---- spek ----
 
 
-def make_and_delete(link: Socket, node: str) -> Callable[[FailNth, int], int]:
+def make_and_delete(link: Socket, node: str) -> Attempt:
     """A try of run-new, which leaves nothing behind whether it succeeds or not."""
 
-    def attempt(nth: FailNth, n: int) -> int:
-        code, answer = try_call(link, nth, n, Cmd.RUN_NEW, config(node, **SMALL))
+    def attempt(failing: Failing, n: int) -> int:
+        code, answer = try_call(link, failing, n, Cmd.RUN_NEW, config(node, **SMALL))
         for values in answer.values:
             link.ask(Cmd.RUN_DEL, id=values["id"])
         assert no_runs(link)
@@ -208,11 +227,64 @@ def make_and_delete(link: Socket, node: str) -> Callable[[FailNth, int], int]:
 
 
 def test_run_new(link: Socket, node: str, say: Say) -> None:
-    outcomes = fail_each(make_and_delete(link, node))
+    outcomes = fail_each(make_and_delete(link, node), module="spek")
 
     say("run-new", outcomes)
     assert_only_memory(outcomes, 40)
-    assert len(outcomes.ours) >= 12
+    assert outcomes.functions >= {"spek_nl_run_new_doit", "spek_run_new"}
+
+
+def test_only_the_site_that_is_named_fails(link: Socket, node: str) -> None:
+    attempt = make_and_delete(link, node)
+    with contextlib.closing(FailAtSite("spek")) as at:
+        assert attempt(at, 0) == 0
+        sites = sorted(at.seen)
+        for at.site in (sites[0].replace("+0x", "+0x1"), sites[0].replace("spek", "speck")):
+            assert attempt(at, 0) == 0
+        assert at.hits == 0
+        at.site = sites[0]
+        assert attempt(at, 0) == errno.ENOMEM
+        assert at.hits == 1
+
+
+STAMPED = {"data": int(Data.STAMPED), "stamp_id": 7, "grain_bytes": 4096}
+
+
+def test_a_map_of_what_was_written(link: Socket, node: str, say: Say) -> None:
+    """Made with a run, set, read, taken over by another run."""
+
+    def attempt(failing: Failing, n: int) -> int:
+        code, answer = try_call(link, failing, n, Cmd.RUN_NEW, config(node, **SMALL, **STAMPED))
+        codes = [code]
+        for values in answer.values:
+            codes += use_map(link, node, failing, n, values["id"])
+        assert no_runs(link)
+        assert is_free(node)
+        return next(filter(None, codes), 0)
+
+    outcomes = fail_each(attempt, module="spek")
+
+    say("run-new, map-set, map-get", outcomes)
+    assert_only_memory(outcomes, 40)
+    assert outcomes.functions >= {
+        "spek_verify_create",
+        "spek_nl_map_set_doit",
+        "spek_nl_map_get_dumpit",
+    }
+
+
+def use_map(link: Socket, node: str, failing: Failing, n: int, run: int) -> list[int]:
+    """Set and read the run's map, and have another run go on from it. Return: errnos."""
+    state_bytes = struct.pack("=Q", 2)
+    part = {"run": run, "target": 0, "first": 3, "states": state_bytes}
+    codes = [try_call(link, failing, n, Cmd.MAP_SET, part)[0]]
+    with Socket(spek) as reader:
+        code, answer = try_call(reader, failing, n, Cmd.MAP_GET, {"run": run}, dump=True)
+    if not code and not codes[0]:
+        assert any(state_bytes in bytes(part["states"]) for part in answer.values)
+    codes.append(code)
+    link.ask(Cmd.RUN_DEL, id=run)
+    return codes
 
 
 def test_run_new_without_threads(link: Socket, node: str, say: Say) -> None:
@@ -224,10 +296,10 @@ def test_run_new_without_threads(link: Socket, node: str, say: Say) -> None:
 
 
 def test_start_and_stop(link: Socket, node: str, say: Say) -> None:
-    def attempt(nth: FailNth, n: int) -> int:
+    def attempt(failing: Failing, n: int) -> int:
         run = new(link, node, **SMALL)
-        started, _answer = try_call(link, nth, n, Cmd.RUN_START, {"id": run})
-        stopped, _answer = try_call(link, nth, n, Cmd.RUN_STOP, {"id": run})
+        started, _answer = try_call(link, failing, n, Cmd.RUN_START, {"id": run})
+        stopped, _answer = try_call(link, failing, n, Cmd.RUN_STOP, {"id": run})
         if state(link, run) == RunState.RUNNING:
             link.ask(Cmd.RUN_STOP, id=run)
         if state(link, run) != RunState.READY:
@@ -236,7 +308,7 @@ def test_start_and_stop(link: Socket, node: str, say: Say) -> None:
         assert is_free(node)
         return started or stopped
 
-    outcomes = fail_each(attempt)
+    outcomes = fail_each(attempt, module="spek")
 
     say("run-start, run-stop", outcomes)
     # a start that failed leaves a run that can't be stopped, but none that can't be deleted
@@ -262,14 +334,14 @@ def test_reading(node: str, link: Socket, run: int, cmd: Cmd, say: Say) -> None:
         Cmd.OP_GET: {"run": run, "worker": 0, "count": 100},
     }[cmd]
 
-    def attempt(nth: FailNth, n: int) -> int:
+    def attempt(failing: Failing, n: int) -> int:
         # A socket whose dump was cut off still has it.
         with Socket(spek) as reader:
-            code, _answer = try_call(reader, nth, n, cmd, values, dump=True)
+            code, _answer = try_call(reader, failing, n, cmd, values, dump=True)
         assert state(link, run) == RunState.DONE
         return code
 
-    outcomes = fail_each(attempt)
+    outcomes = fail_each(attempt, module="spek")
 
     say(cmd.name, outcomes)
     assert_only_memory(outcomes, 3)
@@ -279,25 +351,25 @@ def test_opening_and_reading_a_log(link: Socket, node: str, run: int, say: Say) 
     folder = link.ask(Cmd.RUN_GET, id=run).values[0]["log_dir"]
     path = Path("/sys/kernel/debug", folder, "worker0")
 
-    def attempt(nth: FailNth, n: int) -> int:
-        nth.arm(n)
+    def attempt(failing: Failing, n: int) -> int:
+        failing.arm(n)
         try:
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
             return int(error.errno)
         finally:
-            nth.disarm()
+            failing.disarm()
         try:
-            nth.arm(n)
+            failing.arm(n)
             os.read(fd, 4800)
         except OSError as error:
             return int(error.errno)
         finally:
-            nth.disarm()
+            failing.disarm()
             os.close(fd)
         return 0
 
-    outcomes = fail_each(attempt)
+    outcomes = fail_each(attempt, module="spek")
 
     say("log", outcomes)
     assert_only_memory(outcomes, 2)
@@ -327,12 +399,40 @@ def ios_without_memory(sock: Socket, run: int) -> int:
     with guest_failures.slab_fails_for(tasks):
         sock.ask(Cmd.RUN_START, id=run)
         assert comes_true(lambda: state(sock, run) == RunState.DONE)
+    return ios_of(sock, run)
+
+
+def ios_of(sock: Socket, run: int) -> int:
+    """How many I/Os it counted."""
     rows = sock.dump(Cmd.STATS_GET, run=run).values
     # a cell comes in as many messages as it has metrics; its counts are in the first
     ios = {
         (row["phase"], row["stream"], row["direction"]): row["ios"] for row in rows if "ios" in row
     }
     return sum(ios.values())
+
+
+def test_each_allocation_between_start_and_end(link: Socket, node: str, say: Say) -> None:
+    """Of whatever task: who listens hears less, and what is done and counted is the same."""
+    link.join("runs")
+    with Socket(spek) as other:
+
+        def attempt(failing: Failing, n: int) -> int:
+            run = new(other, node, **SMALL, time_ns=None, count=200)
+            failing.arm(n)
+            other.ask(Cmd.RUN_START, id=run)
+            assert comes_true(lambda: state(other, run) == RunState.DONE)
+            failing.disarm()
+            assert ios_of(other, run) == 200
+            remove(other, run)
+            return 0
+
+        outcomes = Outcomes()
+        guest_failures.fail_by_site(attempt, outcomes, "spek", whose="*")
+
+    say("run-start to end, any task", outcomes)
+    assert_only_memory(outcomes, 1)
+    assert "run_message" in outcomes.functions
 
 
 # ---- spek_prober ----
@@ -373,17 +473,46 @@ def end_probe(sock: Socket) -> None:
 
 @pytest.mark.parametrize("task", ["thread-self", "2"])
 def test_probe_start(prober: Socket, task: str, say: Say) -> None:
-    def attempt(nth: FailNth, n: int) -> int:
-        code, _answer = try_call(prober, nth, n, ProberCmd.PROBE_START, PROBE)
+    def attempt(failing: Failing, n: int) -> int:
+        code, _answer = try_call(prober, failing, n, ProberCmd.PROBE_START, PROBE)
         if code == errno.ENOMEM:
             assert probe_state(prober) == ProbeState.IDLE
         end_probe(prober)
         return code
 
-    outcomes = fail_each(attempt, task=task)
+    module = "spek_prober" if task == "thread-self" else ""
+    outcomes = fail_each(attempt, module=module, task=task)
 
     say(f"probe-start, {task}", outcomes)
     assert_only_memory(outcomes, 3, NO_THREAD)
+
+
+def test_probe_start_in_any_task(prober: Socket, say: Say) -> None:
+    """A work item asks for the counters of context switches, each time that a CPU comes up."""
+
+    def attempt(failing: Failing, n: int) -> int:
+        code, _answer = try_call(prober, failing, n, ProberCmd.PROBE_START, PROBE)
+        if not code:
+            assert_all_switches_or_no_sum()
+        end_probe(prober)
+        return code
+
+    outcomes = Outcomes()
+    guest_failures.fail_by_site(attempt, outcomes, "spek_prober", whose="*")
+
+    say("probe-start, any task", outcomes)
+    assert_only_memory(outcomes, 10)
+    assert "create_event" in outcomes.functions
+
+
+def assert_all_switches_or_no_sum() -> None:
+    """A CPU without a counter is known in the newest row of the probe."""
+    with Prober() as prober:
+        wait_rows(prober, 1)
+        row = prober.rows(prober.info().id)[0][-1]
+    of_cpus = [cells.switches for cells in row.cpus.values()]
+    assert of_cpus.count(None) <= 1
+    assert (None in of_cpus) == (row.total.switches is None)
 
 
 @pytest.mark.parametrize("cmd", [ProberCmd.PROBE_GET, ProberCmd.SAMPLE_GET])
@@ -392,11 +521,11 @@ def test_reading_a_probe(prober: Socket, cmd: ProberCmd, say: Say) -> None:
     prober.ask(ProberCmd.PROBE_START, **PROBE)
     try:
 
-        def attempt(nth: FailNth, n: int) -> int:
+        def attempt(failing: Failing, n: int) -> int:
             with Socket(spek_prober) as reader:
-                return try_call(reader, nth, n, cmd, {}, dump=dump)[0]
+                return try_call(reader, failing, n, cmd, {}, dump=dump)[0]
 
-        outcomes = fail_each(attempt)
+        outcomes = fail_each(attempt, module="spek_prober")
     finally:
         end_probe(prober)
 
@@ -408,24 +537,24 @@ def test_feeds(prober: Socket, say: Say) -> None:
     """Open, bring, ask, close: the same allocation fails in each."""
     codes: list[int] = []
 
-    def attempt(nth: FailNth, n: int) -> int:
-        code, _answer = try_call(prober, nth, n, ProberCmd.FEED_OPEN, FEED)
+    def attempt(failing: Failing, n: int) -> int:
+        code, _answer = try_call(prober, failing, n, ProberCmd.FEED_OPEN, FEED)
         codes.append(code)
         feeds = {row["id"] for row in prober.dump(ProberCmd.FEED_GET).values if not row["state"]}
         if code == errno.ENOMEM:
             assert not feeds
         for feed in feeds:
             values = {"id": feed, "samples": samples(1000)}
-            codes.append(try_call(prober, nth, n, ProberCmd.FEED_PUSH, values)[0])
+            codes.append(try_call(prober, failing, n, ProberCmd.FEED_PUSH, values)[0])
             with Socket(spek_prober) as reader:
-                codes.append(try_call(reader, nth, n, ProberCmd.FEED_GET, {}, dump=True)[0])
+                codes.append(try_call(reader, failing, n, ProberCmd.FEED_GET, {}, dump=True)[0])
             with Socket(spek_prober) as reader:
                 energy = ProberCmd.ENERGY_GET
-                codes.append(try_call(reader, nth, n, energy, INTERVALS, dump=True)[0])
+                codes.append(try_call(reader, failing, n, energy, INTERVALS, dump=True)[0])
             prober.ask(ProberCmd.FEED_CLOSE, id=feed)
         return code or next(filter(None, codes[-3:]), 0)
 
-    outcomes = fail_each(attempt)
+    outcomes = fail_each(attempt, module="spek_prober")
 
     say("feeds", outcomes)
     assert_only_memory(outcomes, 10)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Modules for tests in a debug kernel, never shipped: spek_kunit.ko and spek_rig.ko.
+"""Modules for tests in a debug kernel, never shipped: spek_kunit.ko, spek_rig.ko, spek_sites.ko.
 
 Built on the host and kept in the cache, like spek.ko itself; guests find them in
 $SPEK_TEST_MODULES.
@@ -34,7 +34,7 @@ WORD = struct.Struct("<Q")
 
 
 def build(kernel: Kernel) -> Path:
-    """A directory with both modules for @kernel; built now or earlier."""
+    """A directory with the modules for @kernel; built now or earlier."""
     home = cache_dir("test-modules", kernel.release)
     with locked(f"test-modules-{kernel.release}"):
         done = home / _digest(kernel)
@@ -46,11 +46,12 @@ def build(kernel: Kernel) -> Path:
                     build = Path(scratch, name)
                     fill(build)
                     _make(kernel, build, name)
-                    shutil.move(build / f"{name}.ko", result)
+                    for made in build.glob("*.ko"):
+                        shutil.move(made, result)
                 result.rename(done)
         os.utime(done)
-        made = sorted(home.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-        for old in made[KEEP:]:
+        there = sorted(home.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+        for old in there[KEEP:]:
             shutil.rmtree(old, ignore_errors=True)
     return done
 

@@ -1,30 +1,61 @@
 # SPDX-License-Identifier: GPL-2.0
 """Allocations that fail because a test wants it: the kernel's fault injection, made exact.
 
-fail-nth of a task makes the nth allocation of one system call fail, of whatever kind, and says
-afterwards whether there were so many (Documentation/fault-injection). The kernel prints where
-it was; that is how sites of ours are told from others.
+By number: fail-nth of a task makes the nth allocation of one system call fail, of whatever kind,
+and says afterwards whether there were so many (Documentation/fault-injection). That goes through
+everything below the call, but not through the same things each time: how many allocations there
+are depends on what slabs and page tables have left.
+
+By site: a probe (tests/debug/rig/spek_sites.c) has the first allocation fail that is asked for at
+one place in a module. That leaves out none of ours.
 """
 
 from __future__ import annotations
 
 import os
-import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
+from lib import guest_modules
 from lib.fault_times import TIMES
 from lib.guest_inside import Messages
 
 DEBUG = Path("/sys/kernel/debug")
 CAUSES = ("failslab", "fail_page_alloc")
-FORCED = "FAULT_INJECTION: forcing a failure"
-OUR_FRAME = re.compile(r"(\w[\w.]*\+0x[0-9a-f]+)/0x[0-9a-f]+ \[(spek\w*)\]")
+SITES = DEBUG / "spek_sites"
 CONSOLE_LEVEL = Path("/proc/sys/kernel/printk")
 # A call that allocates has some hundred sites; so has loading a module.
 NEVER_SO_MANY = 1_000_000
+TRIES = 10  # to come by a site that was come by before
+
+
+class Failing(Protocol):
+    """One allocation fails, of those that this task makes between arm() and disarm().
+
+    @hits: how often one has failed
+    """
+
+    hits: int
+
+    def arm(self, n: int) -> None:
+        """From here. @n: which one, where that is said by a number."""
+
+    def disarm(self) -> int:
+        """To here; a second call does nothing. Return: 0 if one has failed, or none was to."""
+
+
+@contextmanager
+def sites_known() -> Iterator[None]:
+    """FailAtSite can be used: the module with the probe is there."""
+    guest_modules.load(Path(os.environ["SPEK_TEST_MODULES"], "spek_sites.ko"))
+    try:
+        yield
+    finally:
+        guest_modules.unload_soon("spek_sites")
 
 
 @contextmanager
@@ -53,10 +84,7 @@ def write(cause: str, name: str, value: str) -> None:
 
 
 class FailNth:
-    """The nth allocation of a task from now on fails.
-
-    @hits: how often there were so many
-    """
+    """The nth allocation of a task fails."""
 
     def __init__(self, task: str = "thread-self") -> None:
         self.fd = os.open(f"/proc/{task}/fail-nth", os.O_RDWR | os.O_CLOEXEC)
@@ -67,7 +95,7 @@ class FailNth:
         os.close(self.fd)
 
     def arm(self, n: int) -> None:
-        """Count from here."""
+        """Count from here. @n: from 1"""
         self.armed = True
         os.write(self.fd, b"%d" % n)
 
@@ -80,58 +108,108 @@ class FailNth:
         return left
 
 
+class FailAtSite:
+    """The first allocation at one site of a module fails.
+
+    @whose: "*" for those of any task, "" for those of the thread that arms
+    @site: the site; "" for none, which is how sites are found
+    @seen: sites that were come by
+    """
+
+    def __init__(self, module: str, whose: str = "") -> None:
+        self.fd = os.open(SITES, os.O_RDWR | os.O_CLOEXEC)
+        self.module, self.whose = module, whose
+        self.site = ""
+        self.seen: set[str] = set()
+        self.armed = False
+        self.hits = 0
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+    def arm(self, n: int) -> None:
+        """Look from here. @n: of no meaning"""
+        self.armed = True
+        os.write(self.fd, (self.whose + (self.site or f"[{self.module}]")).encode())
+
+    def disarm(self) -> int:
+        """Look no more. Return: 0 if one has failed, or none was to."""
+        if not self.armed:
+            return 0
+        self.armed = False
+        failed, *sites = os.pread(self.fd, 1 << 16, 0).decode().splitlines()
+        self.seen.update(sites)
+        self.hits += failed == "1"
+        return int(bool(self.site) and failed == "0")
+
+
 @dataclass
 class Outcomes:
     """What came of all the failures of one call.
 
     @failed: allocations that failed
     @errors: errno of each failure that was told, and how often
-    @ours: sites in our modules, and how often: the innermost function of ours. Allocations that
-        ask for silence (__GFP_NOWARN) are not among them: the kernel doesn't print where they are.
+    @sites: in our modules, as the kernel writes a place; and how often the allocation there failed
+        because it was its turn
+    @spared: sites that were come by once, and would not fail when it was their turn
     """
 
     failed: int = 0
-    errors: dict[int, int] = field(default_factory=dict)
-    ours: dict[str, int] = field(default_factory=dict)
+    errors: Counter[int] = field(default_factory=Counter)
+    sites: Counter[str] = field(default_factory=Counter)
+    spared: set[str] = field(default_factory=set)
 
     def __str__(self) -> str:
         told = ", ".join(f"{os.strerror(code)}: {n}" for code, n in sorted(self.errors.items()))
+        sites = f"each of {len(self.sites)} sites of ours among them"
         return (
-            f"{self.failed} allocations failed, at {len(self.ours)} sites of ours; "
+            f"{self.failed} allocations failed, {sites}; "
             f"told {sum(self.errors.values())} times ({told or 'never'})"
         )
 
+    def note(self, code: int) -> None:
+        """One failure more, which was told with this errno, or was not if it is 0."""
+        if code:
+            self.errors[code] += 1
 
-def sites(lines: list[str]) -> list[str]:
-    """Of each forced failure in the kernel's messages, the innermost function of ours, or ""."""
-    found = []
-    for at, line in enumerate(lines):
-        if FORCED in line:
-            site = ""
-            for frame in lines[at + 1 :]:
-                if FORCED in frame or "</TASK>" in frame:
-                    break
-                match = OUR_FRAME.search(frame)
-                if match and not frame.lstrip().startswith("?"):
-                    site = match[1]
-                    break
-            found.append(site)
-    return found
+    @property
+    def functions(self) -> set[str]:
+        """Those of our functions that have sites."""
+        return {site.partition("+")[0] for site in self.sites}
+
+
+Attempt = Callable[[Failing, int], int]
 
 
 def fail_each(
-    attempt: Callable[[FailNth, int], int],
+    attempt: Attempt,
     *,
+    module: str = "",
     numbers: Callable[[int], Sequence[int]] | None = None,
     task: str = "thread-self",
 ) -> Outcomes:
-    """Call @attempt(nth, n) with n = 1, 2..., until there are no more allocations to fail; TIMES.
+    """Call @attempt(failing, n) with n = 1, 2..., until there are no more allocations to fail; then
+    once for each site of @module, if one is named. All of it TIMES.
 
-    @attempt arms nth, makes its call, and returns an errno or 0; it checks itself that all is in
-    order afterwards. @numbers: of a round, counted from 0, other numbers to try; all are tried.
+    @attempt arms, makes its call, disarms, and returns an errno or 0; it checks itself that all
+    is in order afterwards. @numbers: of a round, counted from 0, other numbers to try; all are
+    tried. @task: whose allocations are counted; sites are always of this thread.
     """
-    nth, messages, outcomes = FailNth(task), Messages(), Outcomes()
-    try:
+    outcomes = Outcomes()
+    fail_by_number(attempt, outcomes, numbers, task)
+    if module:
+        fail_by_site(attempt, outcomes, module)
+    return outcomes
+
+
+def fail_by_number(
+    attempt: Attempt,
+    outcomes: Outcomes,
+    numbers: Callable[[int], Sequence[int]] | None,
+    task: str,
+) -> None:
+    """The first half of fail_each()."""
+    with closing(FailNth(task)) as nth, closing(Messages()) as messages:
         for turn in range(TIMES):
             for n in numbers(turn) if numbers else range(1, NEVER_SO_MANY):
                 messages.mark(f"allocation {n} fails")
@@ -140,15 +218,39 @@ def fail_each(
                 if nth.hits == before and not numbers:
                     assert code == 0, f"nothing has failed, and still: {os.strerror(code)}"
                     break
-                if code:
-                    outcomes.errors[code] = outcomes.errors.get(code, 0) + 1
-                for site in filter(None, sites(messages.read())):
-                    outcomes.ours[site] = outcomes.ours.get(site, 0) + 1
-    finally:
-        outcomes.failed = nth.hits
-        nth.close()
-        os.close(messages.fd)
-    return outcomes
+                outcomes.note(code)
+        outcomes.failed += nth.hits
+
+
+def fail_by_site(attempt: Attempt, outcomes: Outcomes, module: str, whose: str = "") -> None:
+    """The second half of fail_each(): first nothing fails, which shows what sites there are.
+
+    @whose: as for FailAtSite
+    """
+    with closing(FailAtSite(module, whose)) as at, closing(Messages()) as messages:
+        for _ in range(TIMES):
+            at.site = ""
+            assert attempt(at, 0) == 0
+            done = set[str]()
+            while left := sorted(at.seen - done):
+                at.site = left[0]
+                done.add(at.site)
+                messages.mark(f"allocation at {at.site} fails")
+                if fails(attempt, outcomes, at):
+                    outcomes.sites[at.site] += 1
+                else:
+                    outcomes.spared.add(at.site)
+        outcomes.failed += at.hits
+
+
+def fails(attempt: Attempt, outcomes: Outcomes, at: FailAtSite) -> bool:
+    """True once the allocation has failed; some are not needed each time."""
+    before = at.hits
+    for _ in range(TRIES):
+        outcomes.note(attempt(at, 0))
+        if at.hits > before:
+            return True
+    return False
 
 
 def kernel_threads(*prefixes: str) -> list[int]:

@@ -43,6 +43,9 @@ class Messages:
     def __init__(self) -> None:
         self.fd = os.open("/dev/kmsg", os.O_RDWR | os.O_NONBLOCK)
 
+    def close(self) -> None:
+        os.close(self.fd)
+
     def mark(self, text: str) -> None:
         """Say in the log where we are, and read from here."""
         # A record without a newline stays open, and unreadable, until the next one.
