@@ -26,7 +26,7 @@ from pathlib import Path
 import pytest
 from lib import guest_kernels
 from lib.guest_ahead import Prepared, answers
-from lib.guest_kernels import guest_kernel
+from lib.guest_kernels import DEBUG_KERNELS, guest_kernel
 from lib.guest_process import ROOT, Guest, child_of
 
 __all__ = ["guest_kernel"]  # a fixture: being here makes it known
@@ -140,6 +140,8 @@ class GuestRunner:
         over = preparation.is_over()  # before its answers are read: then they are complete
         made = answers(preparation.made)
         waiting = [one for one in self.guests.values() if one.pending and not one.process]
+        # The longest first, so that the last place to be done is not alone for long.
+        waiting.sort(key=lambda one: one.kernel not in DEBUG_KERNELS)
         for guest in waiting:
             found = made.get(guest.kernel)
             if isinstance(found, Prepared):

@@ -8,12 +8,13 @@ import os
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from lib import guest_process
 from lib.guest_ahead import Prepared, answers
-from lib.guest_host import places_of
+from lib.guest_host import GuestRunner, places_of
 from lib.guest_process import Guest
 
 PREPARED = Prepared("6.77", Path("/disks"), None)
@@ -185,6 +186,40 @@ def test_processors_are_divided(processors: int, tenants: int, sizes: list[int])
     places = places_of(set(range(processors)), tenants)
     assert [len(place) for place in places] == sizes
     assert set.union(*places) == set(range(processors))
+
+
+def test_a_debug_kernel_goes_before_others(tmp_path: Path) -> None:
+    """Each place takes the longest of those that wait and can be had."""
+    made = tmp_path / "made"
+    preparation: Any = SimpleNamespace(is_over=lambda: False, made=made, log=tmp_path)
+    config: Any = Config()
+    runner = GuestRunner(config)
+    runner.busy, runner.places = False, [{0}, {1}, {2}]
+    booted: list[str] = []
+    for label in ("6.1", "6.77", "debug"):
+        guest: Any = SimpleNamespace(kernel=label, pending=["test"], process=None)
+
+        def boot(prepared: Prepared, processors: set[int], guest: Any = guest) -> None:
+            guest.process, guest.processors = object(), processors
+            booted.append(guest.kernel)
+
+        guest.boot = boot
+        runner.guests[label] = guest
+
+    def prepare(*labels: str) -> None:
+        with open(made, "a") as file:
+            for label in labels:
+                line = {"label": label, "source": label, "disks": "d", "test_modules": None}
+                file.write(json.dumps(line) + "\n")
+        runner.start_guests(preparation)
+
+    prepare("6.1")
+    assert booted == ["6.1"]
+    prepare("6.77", "debug")
+    assert booted == ["6.1", "debug"]  # the last place is for what is prepared
+    preparation.is_over = lambda: True
+    prepare()
+    assert booted == ["6.1", "debug", "6.77"]
 
 
 def test_a_half_written_answer_is_none(tmp_path: Path) -> None:
