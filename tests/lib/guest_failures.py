@@ -151,17 +151,20 @@ class Outcomes:
     @errors: errno of each failure that was told, and how often
     @sites: in our modules, as the kernel writes a place; and how often the allocation there failed
         because it was its turn
-    @spared: sites that were come by once, and would not fail when it was their turn
+    @rare: sites that were come by once, and not when it was their turn: wherever KASAN takes note
+        of a stack, also when memory is freed, it needs a page for that now and then
     """
 
     failed: int = 0
     errors: Counter[int] = field(default_factory=Counter)
     sites: Counter[str] = field(default_factory=Counter)
-    spared: set[str] = field(default_factory=set)
+    rare: set[str] = field(default_factory=set)
 
     def __str__(self) -> str:
         told = ", ".join(f"{os.strerror(code)}: {n}" for code, n in sorted(self.errors.items()))
         sites = f"each of {len(self.sites)} sites of ours among them"
+        if rare := self.rare - self.sites.keys():
+            sites += f" (come by only once: {', '.join(sorted(rare))})"
         return (
             f"{self.failed} allocations failed, {sites}; "
             f"told {sum(self.errors.values())} times ({told or 'never'})"
@@ -239,12 +242,12 @@ def fail_by_site(attempt: Attempt, outcomes: Outcomes, module: str, whose: str =
                 if fails(attempt, outcomes, at):
                     outcomes.sites[at.site] += 1
                 else:
-                    outcomes.spared.add(at.site)
+                    outcomes.rare.add(at.site)
         outcomes.failed += at.hits
 
 
 def fails(attempt: Attempt, outcomes: Outcomes, at: FailAtSite) -> bool:
-    """True once the allocation has failed; some are not needed each time."""
+    """True once the allocation has failed; False if none of some calls needs it."""
     before = at.hits
     for _ in range(TRIES):
         outcomes.note(attempt(at, 0))

@@ -88,12 +88,19 @@ static bool is_watched(void)
 	return READ_ONCE(watch->on) && (!task || task == current);
 }
 
+/* A probe that is a breakpoint counts as an NMI, and an NMI as one interrupt more. */
+static bool in_interrupted_task(void)
+{
+	return in_serving_softirq() ||
+	       hardirq_count() >> HARDIRQ_SHIFT > (preempt_count() & NMI_MASK) >> NMI_SHIFT;
+}
+
 /* fail-nth decides for tasks only, and never for what can't fail. */
 static void come_by(gfp_t gfp)
 {
 	unsigned long flags;
 
-	if (gfp & __GFP_NOFAIL || in_serving_softirq() || !is_watched())
+	if (gfp & __GFP_NOFAIL || in_interrupted_task() || !is_watched())
 		return;
 	raw_local_irq_save(flags);
 	arch_spin_lock(&lock);
