@@ -250,9 +250,11 @@ def fails(attempt: Attempt, outcomes: Outcomes, at: FailAtSite) -> bool:
     """True once the allocation has failed; False if none of some calls needs it."""
     before = at.hits
     for _ in range(TRIES):
-        outcomes.note(attempt(at, 0))
+        code = attempt(at, 0)
         if at.hits > before:
+            outcomes.note(code)
             return True
+        assert code == 0, f"nothing has failed, and still: {os.strerror(code)}"
     return False
 
 
