@@ -2,9 +2,10 @@
 """Every allocation in turn fails: the call says so or does without, and leaves nothing behind.
 
 Each test calls something with its first allocation failing, then with its second, and so on until
-there are no more; then once for each place in our modules that asks for memory. `make faults
-KERNEL=debug` does that a hundred times. After each try the device is free and there are no runs;
-the last try, with nothing left to fail, is the next run that works.
+there are no more; then twice for each place in our modules that asks for memory: its first
+allocation fails, then each. `make faults KERNEL=debug` does that a hundred times. After each try
+the device is free and there are no runs; the last try, with nothing left to fail, is the next run
+that works.
 What is leaked is found by kmemleak after the last test of this file.
 """
 
@@ -240,13 +241,22 @@ def test_only_the_site_that_is_named_fails(link: Socket, node: str) -> None:
     attempt = make_and_delete(link, node)
     with contextlib.closing(FailAtSite("spek")) as at:
         assert attempt(at, 0) == 0
-        site = next(site for site in at.seen if site.startswith("spek_set_create+"))
-        for at.site in (site.replace("+0x", "+0x1"), site.replace("spek", "speck")):
-            assert attempt(at, 0) == 0
+        sites = [site for site in at.seen if site.startswith("spek_set_create+")]
+        assert sites
+        for site in sites:
+            for at.site in (site.replace("+0x", "+0x1"), site.replace("spek", "speck")):
+                assert attempt(at, 0) == 0
         assert at.hits == 0
-        at.site = site
-        assert attempt(at, 0) == errno.ENOMEM
-        assert at.hits == 1
+        codes = []
+        for at.site in sites:
+            at.every, at.hits = False, 0
+            codes.append(attempt(at, 0))
+            assert at.hits == 1
+            at.every = True
+            assert attempt(at, 0) == errno.ENOMEM
+            assert at.hits > 1
+        # kzalloc() and kvzalloc(), which does without the first
+        assert set(codes) == {0, errno.ENOMEM}
 
 
 STAMPED = {"data": int(Data.STAMPED), "stamp_id": 7, "grain_bytes": 4096}
@@ -416,6 +426,16 @@ def ios_of(sock: Socket, run: int) -> int:
 
 def test_each_allocation_between_start_and_end(link: Socket, node: str, say: Say) -> None:
     """Of whatever task: who listens hears less, and what is done and counted is the same."""
+    no_answer: list[int] = []  # where each answer lacks memory, a poll says nothing
+
+    def is_done(sock: Socket, run: int) -> bool:
+        try:
+            return state(sock, run) == RunState.DONE
+        except Refusal as no:
+            assert no.errno in NO_MEMORY
+            no_answer.append(no.errno)
+            return False
+
     link.join("runs")
     with Socket(spek) as other:
 
@@ -423,8 +443,10 @@ def test_each_allocation_between_start_and_end(link: Socket, node: str, say: Say
             run = new(other, node, **SMALL, time_ns=None, count=200)
             failing.arm(n)
             other.ask(Cmd.RUN_START, id=run)
-            assert comes_true(lambda: state(other, run) == RunState.DONE)
+            assert comes_true(lambda: is_done(other, run) or len(no_answer) > 10)
             failing.disarm()
+            no_answer.clear()
+            assert comes_true(lambda: state(other, run) == RunState.DONE)
             assert ios_of(other, run) == 200
             remove(other, run)
             return 0
@@ -493,9 +515,10 @@ def test_probe_start_in_any_task(prober: Socket, say: Say) -> None:
     """A work item asks for the counters of context switches, each time that a CPU comes up."""
 
     def attempt(failing: Failing, n: int) -> int:
+        before = failing.hits
         code, _answer = try_call(prober, failing, n, ProberCmd.PROBE_START, PROBE)
         if not code:
-            assert_all_switches_or_no_sum()
+            assert_all_switches_or_no_sum(failing.hits - before)
         end_probe(prober)
         return code
 
@@ -507,13 +530,16 @@ def test_probe_start_in_any_task(prober: Socket, say: Say) -> None:
     assert "create_event" in outcomes.functions
 
 
-def assert_all_switches_or_no_sum() -> None:
-    """A CPU without a counter is known in the newest row of the probe."""
+def assert_all_switches_or_no_sum(failed: int) -> None:
+    """A CPU without a counter is known in the newest row of the probe.
+
+    @failed: how many allocations
+    """
     with Prober() as prober:
         wait_rows(prober, 1)
         row = prober.rows(prober.info().id)[0][-1]
     of_cpus = [cells.switches for cells in row.cpus.values()]
-    assert of_cpus.count(None) <= 1
+    assert of_cpus.count(None) <= failed
     assert (None in of_cpus) == (row.total.switches is None)
 
 

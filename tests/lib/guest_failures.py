@@ -6,8 +6,8 @@ and says afterwards whether there were so many (Documentation/fault-injection). 
 everything below the call, but not through the same things each time: how many allocations there
 are depends on what slabs and page tables have left.
 
-By site: a probe (tests/debug/rig/spek_sites.c) has the first allocation fail that is asked for at
-one place in a module. That leaves out none of ours.
+By site: a probe (tests/debug/rig/spek_sites.c) has those allocations fail that are asked for at one
+place in a module: the first, then each, as kvmalloc() tries two ways. That leaves out none of ours.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ TRIES = 10  # to come by a site that was come by before
 
 
 class Failing(Protocol):
-    """One allocation fails, of those that this task makes between arm() and disarm().
+    """Of the allocations between arm() and disarm() some fail.
 
-    @hits: how often one has failed
+    @hits: how many have failed
     """
 
     hits: int
@@ -109,10 +109,11 @@ class FailNth:
 
 
 class FailAtSite:
-    """The first allocation at one site of a module fails.
+    """The first allocation at one site of a module fails, or each.
 
     @whose: "*" for those of any task, "" for those of the thread that arms
     @site: the site; "" for none, which is how sites are found
+    @every: not only the first
     @seen: sites that were come by
     """
 
@@ -120,6 +121,7 @@ class FailAtSite:
         self.fd = os.open(SITES, os.O_RDWR | os.O_CLOEXEC)
         self.module, self.whose = module, whose
         self.site = ""
+        self.every = False
         self.seen: set[str] = set()
         self.armed = False
         self.hits = 0
@@ -130,7 +132,8 @@ class FailAtSite:
     def arm(self, n: int) -> None:
         """Look from here. @n: of no meaning"""
         self.armed = True
-        os.write(self.fd, (self.whose + (self.site or f"[{self.module}]")).encode())
+        flags = self.whose + "!" * self.every
+        os.write(self.fd, (flags + (self.site or f"[{self.module}]")).encode())
 
     def disarm(self) -> int:
         """Look no more. Return: 0 if one has failed, or none was to."""
@@ -139,7 +142,7 @@ class FailAtSite:
         self.armed = False
         failed, *sites = os.pread(self.fd, 1 << 16, 0).decode().splitlines()
         self.seen.update(sites)
-        self.hits += failed == "1"
+        self.hits += int(failed)
         return int(bool(self.site) and failed == "0")
 
 
@@ -149,8 +152,8 @@ class Outcomes:
 
     @failed: allocations that failed
     @errors: errno of each failure that was told, and how often
-    @sites: in our modules, as the kernel writes a place; and how often the allocation there failed
-        because it was its turn
+    @sites: in our modules, as the kernel writes a place; and in how many calls an allocation there
+        failed because it was its turn
     @rare: sites that were come by once, and not when it was their turn: wherever KASAN takes note
         of a stack, also when memory is freed, it needs a page for that now and then
     """
@@ -192,7 +195,7 @@ def fail_each(
     task: str = "thread-self",
 ) -> Outcomes:
     """Call @attempt(failing, n) with n = 1, 2..., until there are no more allocations to fail; then
-    once for each site of @module, if one is named. All of it TIMES.
+    twice for each site of @module, if one is named. All of it TIMES.
 
     @attempt arms, makes its call, disarms, and returns an errno or 0; it checks itself that all
     is in order afterwards. @numbers: of a round, counted from 0, other numbers to try; all are
@@ -226,7 +229,8 @@ def fail_by_number(
 
 
 def fail_by_site(attempt: Attempt, outcomes: Outcomes, module: str, whose: str = "") -> None:
-    """The second half of fail_each(): first nothing fails, which shows what sites there are.
+    """The second half of fail_each(): first nothing fails, which shows what sites there are; then,
+    of each, the first allocation, and each.
 
     @whose: as for FailAtSite
     """
@@ -238,11 +242,12 @@ def fail_by_site(attempt: Attempt, outcomes: Outcomes, module: str, whose: str =
             while left := sorted(at.seen - done):
                 at.site = left[0]
                 done.add(at.site)
-                messages.mark(f"allocation at {at.site} fails")
-                if fails(attempt, outcomes, at):
-                    outcomes.sites[at.site] += 1
-                else:
-                    outcomes.rare.add(at.site)
+                for at.every in (False, True):
+                    messages.mark(f"{'each' if at.every else 'first'} at {at.site} fails")
+                    if fails(attempt, outcomes, at):
+                        outcomes.sites[at.site] += 1
+                    else:
+                        outcomes.rare.add(at.site)
         outcomes.failed += at.hits
 
 

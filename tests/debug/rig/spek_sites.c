@@ -12,9 +12,10 @@
  *	[module]			watch only
  *	function+0xoff/0xsize [module]	the first allocation at this site fails
  *
- * with an asterisk before it for allocations of any task, else for those of the writing one.
- * Reading ends that. It says if one has failed ("1" or "0"), then each site that was come by:
- * where the innermost function of the module goes on. ENOSPC: there were too many.
+ * Before it may stand * (allocations of any task, not only of the writing one) and ! (each at
+ * the site fails, not only the first: kvmalloc() tries two ways). Reading ends that. It says how
+ * many have failed, then each site that was come by: where the innermost function of the module
+ * goes on. ENOSPC: there were too many.
  *
  * Locking: @lock protects *watch. Probes take it in any context, where lockdep does not follow;
  * nothing is called under it that allocates or takes another lock.
@@ -37,7 +38,8 @@ static struct {
 	struct task_struct *task;	/* NULL: any */
 	char wanted[NAME];
 	const char *module;		/* the end of @wanted */
-	bool failed;
+	bool every;			/* allocation at @wanted, not only the first */
+	u32 failed;
 	bool too_many;
 	u32 nr;
 	char site[SITES][NAME];
@@ -106,8 +108,8 @@ static void come_by(gfp_t gfp)
 	arch_spin_lock(&lock);
 	if (is_watched() && find_site()) {
 		note_site();
-		if (!watch->failed && !strcmp(watch->name, watch->wanted)) {
-			watch->failed = true;
+		if ((watch->every || !watch->failed) && !strcmp(watch->name, watch->wanted)) {
+			watch->failed++;
 			current->fail_nth = 1;
 		}
 	}
@@ -150,16 +152,18 @@ static void stop_watching(void)
 	raw_local_irq_restore(flags);
 }
 
-static void start_watching(const char *wanted, bool any)
+static void start_watching(const char *wanted)
 {
+	const char *site = wanted + strspn(wanted, "*!");
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
 	arch_spin_lock(&lock);
-	strscpy(watch->wanted, wanted, NAME);
+	strscpy(watch->wanted, site, NAME);
 	watch->module = strrchr(watch->wanted, '[');
-	WRITE_ONCE(watch->task, any ? NULL : current);
-	watch->failed = false;
+	WRITE_ONCE(watch->task, memchr(wanted, '*', site - wanted) ? NULL : current);
+	watch->every = memchr(wanted, '!', site - wanted);
+	watch->failed = 0;
 	watch->too_many = false;
 	watch->nr = 0;
 	WRITE_ONCE(watch->on, true);
@@ -189,7 +193,7 @@ static ssize_t write_sites(struct file *file, const char __user *from, size_t co
 		return -EFAULT;
 	if (!strchr(wanted, '['))
 		return -EINVAL;
-	start_watching(wanted + (wanted[0] == '*'), wanted[0] == '*');
+	start_watching(wanted);
 	return count;
 }
 
@@ -201,7 +205,7 @@ static ssize_t read_sites(struct file *file, char __user *to, size_t count, loff
 	stop_watching();
 	if (watch->too_many)
 		return -ENOSPC;
-	length = scnprintf(text, sizeof(text), "%d\n", watch->failed);
+	length = scnprintf(text, sizeof(text), "%u\n", watch->failed);
 	for (i = 0; i < watch->nr; i++)
 		length += scnprintf(text + length, sizeof(text) - length, "%s\n", watch->site[i]);
 	return simple_read_from_buffer(to, count, pos, text, length);
