@@ -49,7 +49,7 @@ static struct {
 
 static arch_spinlock_t lock = __ARCH_SPIN_LOCK_UNLOCKED;
 static unsigned long opened;
-static char text[SITES * NAME + 4];	/* of who has the file open */
+static char text[SITES * NAME + 12];	/* of who has the file open */
 
 /* The module's innermost function in the stack of this task. Return: false if there is none. */
 static bool find_site(void)
