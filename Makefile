@@ -134,7 +134,7 @@ bench: deps-bench ## measure what an I/O costs in instructions; results in out/b
 
 .PHONY: gen check scan
 gen: ## regenerate everything that follows from the netlink specs
-	$(PYTHON) kmod/uapi/netlink_gen.py
+	PYTHONPATH=kmod/genl $(PYTHON) -m specgen
 
 check: deps ## quick static checks: W=1, sparse, ruff, mypy, shellcheck
 	@.ci/check

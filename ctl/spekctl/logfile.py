@@ -300,7 +300,7 @@ class LogFile:
     def device_address(
         self, asu: NDArray[Any], address: NDArray[Any]
     ) -> tuple[NDArray[np.uint32], U64]:
-        """Where I/Os begin: number of the target, and byte on it (kmod/core/asu.c)."""
+        """Where I/Os begin: number of the target, and byte on it (kmod/load/core/asu.c)."""
         import numpy as np
 
         target = np.zeros(len(asu), np.uint32)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Verified data: how much memory it takes, and reading everything back.
 
-The kernel stamps what a run writes and checks what it reads (kmod/verify.c). Here a run is
+The kernel stamps what a run writes and checks what it reads (kmod/load/verify.c). Here a run is
 followed by a final pass: runs that go on from it and read every block it could have written once.
 The same pass, with what was written from a file, is `spekctl verify`.
 """
@@ -45,7 +45,7 @@ POLL_S = 1.0
 
 
 def grain_of(config: RunConfig) -> int:
-    """What one state stands for, as kmod/core/grain.c says."""
+    """What one state stands for, as kmod/load/core/grain.c says."""
     bits = GRAIN_MAX
     for asu in config.asus:
         bits |= asu.stripe_bytes

@@ -2,7 +2,7 @@
 """The file that says what was written where: it outlives the module and the machine's uptime.
 
 JSON; the states of grains are little-endian numbers of 64 bits, compressed, as base64:
-2 * generation, plus 1 if the last write has failed (kmod/core/grain.h).
+2 * generation, plus 1 if the last write has failed (kmod/load/core/grain.h).
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@
 #ifndef SPEK_PROBER_CORE_RAIL_H
 #define SPEK_PROBER_CORE_RAIL_H
 
-#include "core/spek_host.h"
+#include "../../kmod/core/spek_host.h"
 
 /* samples that share one pair of extremes; the capacity of a rail is a multiple of it */
 #define SPEK_RAIL_BLOCK 64

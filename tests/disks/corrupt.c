@@ -29,7 +29,7 @@
 
 #define BLOCK		512u
 #define MAX_DELIVERED	65536u
-#define MAGIC		0x3130504d54534b50ull	/* of a stamp, kmod/core/stamp.h */
+#define MAGIC		0x3130504d54534b50ull	/* of a stamp, kmod/load/core/stamp.h */
 
 /* As the contract numbers them, and one that is none. */
 enum { CORRUPT, MISDIRECTED, STALE, TORN, UNWRITTEN, UNSTAMPED, FOREIGN, NR_CLASSES, SOUND };

@@ -18,7 +18,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TARGETS = HERE / "c"
 SEEDS = HERE / "seeds"
-CORE, PROBER, DAQ = ROOT / "kmod/core", ROOT / "prober/core", ROOT / "daq"
+CORE, LOAD, PROBER = ROOT / "kmod/core", ROOT / "kmod/load/core", ROOT / "prober/core"
+DAQ = ROOT / "daq"
 DAQ_SOURCES = (
     "calibrate", "clock", "csv", "energy_counter", "error", "iio_scale", "meter", "number",
     "pace", "polled", "push", "rails", "settings", "source_hwmon", "source_powercap", "sysfs",
@@ -35,19 +36,19 @@ def _includes() -> list[str]:
     found = subprocess.run(
         ["pkg-config", "--cflags", "libnl-genl-3.0"], capture_output=True, text=True, check=True
     ).stdout.split()
-    folders = (TARGETS, CORE, PROBER, DAQ, ROOT / "prober", ROOT / "kmod")
+    folders = (TARGETS, CORE, LOAD, PROBER, DAQ, ROOT / "prober")
     return [*(f"-I{folder}" for folder in folders), *found]
 
 
 def sources() -> list[Path]:
     """Everything that goes into the program."""
-    found = [*sorted(TARGETS.glob("*.c")), *sorted(CORE.glob("*.c")), *sorted(PROBER.glob("*.c"))]
+    found = [one for folder in (TARGETS, CORE, LOAD, PROBER) for one in sorted(folder.glob("*.c"))]
     return [*found, *(DAQ / f"{name}.c" for name in DAQ_SOURCES), DAQ / "rails_toml.cc"]
 
 
 def _digest() -> str:
     digest = hashlib.sha256(repr((SANITIZE, WARNINGS, compiler())).encode())
-    headers = [one for folder in (TARGETS, CORE, PROBER, DAQ) for one in folder.glob("*.h")]
+    headers = [one for folder in (TARGETS, CORE, LOAD, PROBER, DAQ) for one in folder.glob("*.h")]
     headers += [ROOT / "prober/uapi/spek_prober.h"]
     for path in [*sources(), *sorted(headers)]:
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())

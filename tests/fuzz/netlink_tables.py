@@ -13,13 +13,13 @@ from typing import Any
 from fuzz.netlink_plausible import DYNAMIC, VARIANTS, WEIGHTS, Field, Variant
 
 ROOT = Path(__file__).resolve().parents[2]
-SPECS = ("kmod/uapi/spek.yaml", "prober/uapi/spek_prober.yaml")
+SPECS = ("kmod/load/uapi/spek.yaml", "prober/uapi/spek_prober.yaml")
 U64 = (1 << 64) - 1
 
 
 def load_specs() -> list[Any]:
     """The models of both specs, read by the generator's own loader."""
-    folder = str(ROOT / "kmod" / "uapi")
+    folder = str(ROOT / "kmod" / "genl")
     if folder not in sys.path:
         sys.path.insert(0, folder)
     loader = importlib.import_module("specgen.spec").load

@@ -20,7 +20,7 @@ KIB = 1 << 10
 BACKENDS = ("bio", "mq")
 SIZES = [(512, 4), (4 * KIB, 4), (20 * KIB, 2), (64 * KIB, 2), (200 * KIB, 1)]
 COUNT = 60
-BUFFER_CHUNK = 64 * KIB  # kmod/slot.c: what buffers are made of
+BUFFER_CHUNK = 64 * KIB  # kmod/load/slot.c: what buffers are made of
 
 # The limits, and the largest request that always fits.
 LIMITS: dict[str, tuple[dict[str, int], int]] = {

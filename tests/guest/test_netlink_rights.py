@@ -30,7 +30,7 @@ pytestmark = pytest.mark.debug_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS: dict[str, tuple[Path, ModuleType]] = {
-    "spek": (ROOT / "kmod/uapi/spek.yaml", spek),
+    "spek": (ROOT / "kmod/load/uapi/spek.yaml", spek),
     "spek_prober": (ROOT / "prober/uapi/spek_prober.yaml", spek_prober),
 }
 # Commands that need no right, each with the document that says so: there are none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The core as the kernel compiles it: random numbers, histogram, sense data, walk, states. */
-#include "core/hist.h"
-#include "core/rng.h"
+#include "../../kmod/core/hist.h"
+#include "../../kmod/core/rng.h"
 #include "core/sense.h"
 #include "core/share.h"
 #include "core/state.h"

@@ -27,7 +27,7 @@ SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
 
 def compile_rail(out: Path, flags: Sequence[str], extra: Sequence[Path] = ()) -> Path:
     """Compile the integrator, with more sources, by the flags that are given."""
-    command = ["gcc", "-std=gnu11", "-g", *WARNINGS, *flags, "-I", str(ROOT / "kmod")]
+    command = ["gcc", "-std=gnu11", "-g", *WARNINGS, *flags]
     command += ["-I", str(CORE), "-o", str(out), str(CORE / "rail.c"), *map(str, extra)]
     subprocess.run(command, check=True)
     return out

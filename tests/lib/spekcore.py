@@ -24,7 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 ROOT = Path(__file__).resolve().parents[2]
-CORE = ROOT / "kmod" / "core"
+# What every module may use, and the generator of spek.ko.
+CORES = (ROOT / "kmod" / "core", ROOT / "kmod" / "load" / "core")
+INCLUDES = tuple(word for core in CORES for word in ("-I", str(core)))
 SHIM = Path(__file__).with_name("spekcore_shim.c")
 DRIVER = Path(__file__).with_name("spekcore_driver.c")
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
@@ -61,7 +63,7 @@ Ops = npt.NDArray[np.void]
 
 def sources() -> list[Path]:
     """Every file of the core, in a fixed order."""
-    return sorted(CORE.glob("*.c"))
+    return [path for core in CORES for path in sorted(core.glob("*.c"))]
 
 
 def build(name: str, flags: Sequence[str], extra: Sequence[Path]) -> Path:
@@ -69,7 +71,7 @@ def build(name: str, flags: Sequence[str], extra: Sequence[Path]) -> Path:
 
     def compile_to(scratch: Path) -> None:
         command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, *flags]
-        command += ["-I", str(CORE), "-o", str(scratch)]
+        command += [*INCLUDES, "-o", str(scratch)]
         command += [str(path) for path in [*sources(), *extra] if path.suffix == ".c"]
         subprocess.run(command, check=True)
 
@@ -80,7 +82,7 @@ def _kept(
     name: str, flags: Sequence[str], extra: Sequence[Path], make: Callable[[Path], None]
 ) -> Path:
     """The file that @make has made of the core, of @extra and with @flags; made once."""
-    inputs = [*sorted(CORE.glob("*.[ch]")), *extra]
+    inputs = [*(path for core in CORES for path in sorted(core.glob("*.[ch]"))), *extra]
     digest = hashlib.sha256(" ".join(flags).encode())
     for path in inputs:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -98,7 +100,7 @@ def _kept(
 def declarations() -> str:
     """The declarations of the core's headers and of the shim, as cffi takes them."""
     # With the place, which is in what comes out.
-    flags = ("-std=gnu11", "-E", "-D__attribute__(x)=", "-I", str(CORE))
+    flags = ("-std=gnu11", "-E", "-D__attribute__(x)=", *INCLUDES)
 
     def preprocess_to(scratch: Path) -> None:
         command = ["gcc", *flags, "-o", str(scratch), str(SHIM)]
@@ -110,8 +112,8 @@ def declarations() -> str:
     for line in text.splitlines():
         marker = re.match(r'# \d+ "([^"]*)"', line)
         if marker:
-            path = Path(marker[1])
-            wanted = path == SHIM or (path.parent == CORE and path.name != "spek_host.h")
+            path = Path(os.path.normpath(marker[1]))
+            wanted = path == SHIM or (path.parent in CORES and path.name != "spek_host.h")
         elif wanted:
             kept.append(line)
     return "\n".join(_without_bodies("\n".join(kept)))

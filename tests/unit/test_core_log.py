@@ -5,7 +5,7 @@ from decimal import Decimal, getcontext
 
 import numpy as np
 import pytest
-from lib.spekcore import CORE, library
+from lib.spekcore import CORES, library
 
 FFI, LIB = library()
 getcontext().prec = 50
@@ -59,7 +59,7 @@ def test_logarithm_never_rises() -> None:
 
 def layers() -> tuple[list[int], list[int], list[int]]:
     table = LIB.spek_expo_layer
-    text = (CORE / "expo.c").read_text()
+    text = (CORES[0] / "expo.c").read_text()
     heights = text[text.index("height_q63[") :]
     heights = heights[heights.index("{") + 1 : heights.index("}")]
     return (

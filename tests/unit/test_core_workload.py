@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lib.spekcore import (
     BLOCK,
-    CORE,
+    CORES,
     SMIX,
     Arrival,
     Asu,
@@ -223,7 +223,7 @@ def test_refusal(case: tuple[Workload, int, int, str, int, str]) -> None:
 
 
 def sentences() -> set[str]:
-    source = (CORE / "workload.c").read_text()
+    source = (CORES[1] / "workload.c").read_text()
     return set(re.findall(r'refuse\(fault, -E\w+,\s*"([^"]*)"\)', source))
 
 
@@ -233,7 +233,7 @@ def test_every_sentence_has_a_case() -> None:
 
 
 def test_every_refusal_is_one_whole_sentence() -> None:
-    source = (CORE / "workload.c").read_text()
+    source = (CORES[1] / "workload.c").read_text()
     assert len(re.findall(r"return refuse\(", source)) >= len(sentences()) > 40
     for sentence in sentences():
         assert re.fullmatch(r"[A-Z].*[^.]\.", sentence), sentence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# generated from kmod/uapi/spek.yaml, run `make gen`
+# generated from kmod/load/uapi/spek.yaml, run `make gen`
 # mypy: disable-error-code="import-untyped, import-not-found, misc"
 """Netlink family spek: constants, enums and message classes for pyroute2."""
 

@@ -161,7 +161,7 @@ static void send_request(struct floor *floor, struct slot *slot)
 	struct request *rq;
 
 	arm(floor, slot, false);
-	/* With a read's flags it would take no tag that was fetched ahead: see kmod/submit_mq.c. */
+	/* With a read's flags it would take no tag that was fetched ahead: see kmod/load/submit_mq.c. */
 	rq = blk_mq_alloc_request(bdev_get_queue(floor->bdev),
 				  ahead ? bio->bi_opf | REQ_OP_WRITE : bio->bi_opf,
 				  BLK_MQ_REQ_NOWAIT);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../../kmod/uapi/spek.h"
+#include "../../../kmod/load/uapi/spek.h"
 #include "../../../prober/uapi/spek_prober.h"
 #include "fuzz.h"
 

@@ -18,8 +18,8 @@
 #define SPEK_CORE_HOTBAND_H
 
 #include "pattern.h"
-#include "rng.h"
-#include "spek_host.h"
+#include "../../core/rng.h"
+#include "../../core/spek_host.h"
 
 #define SPEK_HOTBAND_SEGMENTS	28
 #define SPEK_HOTBAND_UNIT	1000ull		/* bytes; what the law counts in */

@@ -13,7 +13,7 @@
 #ifndef SPEK_CORE_STAMP_H
 #define SPEK_CORE_STAMP_H
 
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 
 #define SPEK_STAMP_MAGIC	0x3130504d54534b50ull	/* "PKSTMP01" */
 /* Pieces of another version shorter than this can't be told from flipped bits. */

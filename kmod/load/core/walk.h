@@ -18,7 +18,7 @@
 #define SPEK_CORE_WALK_H
 
 #include "pattern.h"
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 
 /* 0.44^(i + 1) * 2^32: 32 random bits below it climb more than i levels. */
 #define SPEK_WALK_CLIMBS	26

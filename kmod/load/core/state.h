@@ -3,7 +3,7 @@
 #ifndef SPEK_CORE_STATE_H
 #define SPEK_CORE_STATE_H
 
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 
 enum spek_state {
 	SPEK_STATE_READY,

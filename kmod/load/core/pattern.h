@@ -20,9 +20,9 @@
 #define SPEK_CORE_PATTERN_H
 
 #include "gen.h"
-#include "rng.h"
+#include "../../core/rng.h"
 #include "share.h"
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 #include "workload.h"
 
 #define SPEK_LEAF_BLOCKS	8	/* blocks of a leaf of a walk */

@@ -14,7 +14,7 @@
 #ifndef SPEK_CORE_SHARE_H
 #define SPEK_CORE_SHARE_H
 
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 #include "workload.h"
 
 /**

@@ -4,7 +4,7 @@
 #define SPEK_TARGET_H
 
 #include <linux/blkdev.h>
-#include "compat/compat.h"
+#include "../compat/compat.h"
 
 struct spek_run;
 struct spek_backend_ops;

@@ -10,7 +10,7 @@
 #ifndef SPEK_CORE_ALIAS_H
 #define SPEK_CORE_ALIAS_H
 
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 
 #define SPEK_ALIAS_MAX	8192
 /* Weights add up to less than 2^this: times SPEK_ALIAS_MAX it fits in 64 bits. */

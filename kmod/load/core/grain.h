@@ -21,7 +21,7 @@
 #ifndef SPEK_CORE_GRAIN_H
 #define SPEK_CORE_GRAIN_H
 
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 #include "workload.h"
 
 #define SPEK_GRAIN_MAX		(1u << 20)

@@ -7,7 +7,7 @@
 #ifndef SPEK_CORE_WORKLOAD_H
 #define SPEK_CORE_WORKLOAD_H
 
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 
 #define SPEK_MAX_STREAMS	64
 #define SPEK_MAX_SIZES		64

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """Generate everything that follows from the netlink specs.
 
@@ -7,8 +6,8 @@ kernel's policies, ops table and family, Python enums and pyroute2 classes, and
 a table of attributes. The ops are emitted as `struct genl_ops` with a policy for
 each operation, because Linux 6.1 has no `struct genl_split_ops`.
 
-    netlink_gen.py            write all files
-    netlink_gen.py --check    write nothing, fail if a file differs from its spec
+    python3 -m specgen            write all files
+    python3 -m specgen --check    write nothing, fail if a file differs from its spec
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from specgen.spec import Outputs, SpecError, load
 from specgen.table import markdown
 from specgen.uapi import uapi_header
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 FAMILIES = (
     Outputs(
-        spec="kmod/uapi/spek.yaml",
-        uapi="kmod/uapi/spek.h",
-        kernel="kmod/gen/netlink_gen",
+        spec="kmod/load/uapi/spek.yaml",
+        uapi="kmod/load/uapi/spek.h",
+        kernel="kmod/load/gen/netlink_gen",
         python="ctl/spekctl/gen/spek.py",
-        table="kmod/uapi/spek.md",
+        table="kmod/load/uapi/spek.md",
         include_uapi="../uapi/spek.h",
-        include_compat="../compat/compat.h",
+        include_compat="../../compat/compat.h",
         parallel=True,
     ),
     Outputs(

@@ -27,7 +27,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include "fit.h"
+#include "validate.h"
 #include "iolog.h"
 #include "run.h"
 #include "submit.h"

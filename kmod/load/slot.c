@@ -2,7 +2,7 @@
 /* Making slots and arming their bios. */
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include "core/rng.h"
+#include "../core/rng.h"
 #include "slot.h"
 #include "worker.h"
 

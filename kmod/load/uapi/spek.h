@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
-/* generated from kmod/uapi/spek.yaml, run `make gen` */
+/* generated from kmod/load/uapi/spek.yaml, run `make gen` */
 
 #ifndef _UAPI_SPEK_H
 #define _UAPI_SPEK_H

@@ -6,7 +6,7 @@
 #ifndef SPEK_CORE_SENSE_H
 #define SPEK_CORE_SENSE_H
 
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 
 /**
  * struct spek_sense - a cause; all zero where the device gave none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Stamping blocks, and telling what is wrong with one. */
-#include "rng.h"
+#include "../../core/rng.h"
 #include "stamp.h"
 
 #define WORD_BYTES	((u32)sizeof(u64))

@@ -12,9 +12,9 @@
 #ifndef SPEK_CORE_ARRIVAL_H
 #define SPEK_CORE_ARRIVAL_H
 
-#include "expo.h"
-#include "rng.h"
-#include "spek_host.h"
+#include "../../core/expo.h"
+#include "../../core/rng.h"
+#include "../../core/spek_host.h"
 #include "workload.h"
 
 /** enum spek_pace - how times advance; closed: from outside */

@@ -14,7 +14,7 @@
 #include <linux/blk_types.h>
 #include <linux/types.h>
 #include "core/gen.h"
-#include "core/hist.h"
+#include "../core/hist.h"
 #include "core/workload.h"
 #include "uapi/spek.h"
 

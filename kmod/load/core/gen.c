@@ -15,7 +15,7 @@
 #include "arrival.h"
 #include "gen.h"
 #include "pattern.h"
-#include "rng.h"
+#include "../../core/rng.h"
 #include "share.h"
 
 #define GEN_ALIGN	64

@@ -21,7 +21,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "core/grain.h"
-#include "fit.h"
+#include "validate.h"
 #include "run.h"
 #include "slot.h"
 #include "verify.h"

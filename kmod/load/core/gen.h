@@ -10,7 +10,7 @@
 #ifndef SPEK_CORE_GEN_H
 #define SPEK_CORE_GEN_H
 
-#include "spek_host.h"
+#include "../../core/spek_host.h"
 #include "workload.h"
 
 #define SPEK_NEVER	(~(u64)0)

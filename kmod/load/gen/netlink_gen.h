@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* generated from kmod/uapi/spek.yaml, run `make gen` */
+/* generated from kmod/load/uapi/spek.yaml, run `make gen` */
 
 #ifndef _SPEK_NETLINK_GEN_H
 #define _SPEK_NETLINK_GEN_H

@@ -3,7 +3,7 @@
 #include <linux/cpu.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include "fit.h"
+#include "validate.h"
 #include "run.h"
 
 int spek_fit_config(const struct spek_run_config *config, struct spek_refusal *refusal)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* generated from kmod/uapi/spek.yaml, run `make gen` */
+/* generated from kmod/load/uapi/spek.yaml, run `make gen` */
 
 #include <net/genetlink.h>
 
-#include "../compat/compat.h"
+#include "../../compat/compat.h"
 #include "../uapi/spek.h"
 #include "netlink_gen.h"
 

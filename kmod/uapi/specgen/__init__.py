@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0
-"""From a netlink spec to everything that follows from it; see ../netlink_gen.py."""
