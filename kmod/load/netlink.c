@@ -53,7 +53,7 @@ static int refuse_from_below(struct genl_info *info, const struct nlattr *attr, 
 	const char *text = refusal->text;
 
 	if (!text && err == -ENOMEM)
-		text = "The kernel has not enough memory for this.";
+		text = "There is not enough memory.";
 	if (!text && err == -ENOENT)
 		text = "There is no run with this number.";
 	if (!text && err == -EBUSY)

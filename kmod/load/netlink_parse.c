@@ -450,7 +450,7 @@ static int check_combinations(struct genl_info *info, const struct spek_run_conf
 		for (j = 0; j < wl->asu[i].nr_extents; j++) {
 			if (wl->asu[i].extent[j].target < config->nr_targets)
 				continue;
-			refusal = (struct spek_refusal){ .kind = 'a', .index = i };
+			refusal = (struct spek_refusal){ .kind = SPEK_REFUSAL_ASU, .index = i };
 			return spek_nl_refuse(info->extack, spek_nl_blame(info, &refusal), -EINVAL,
 					      "An extent lies on a target that the run doesn't have.");
 		}
@@ -490,19 +490,19 @@ const struct nlattr *spek_nl_blame(const struct genl_info *info,
 	int type, rem;
 
 	switch (refusal->kind) {
-	case 't':
+	case SPEK_REFUSAL_TARGET:
 		type = SPEK_A_RUN_TARGET;
 		break;
-	case 'w':
+	case SPEK_REFUSAL_WORKER:
 		type = SPEK_A_RUN_WORKER;
 		break;
-	case 's':
+	case SPEK_REFUSAL_STREAM:
 		type = SPEK_A_RUN_STREAM;
 		break;
-	case 'a':
+	case SPEK_REFUSAL_ASU:
 		type = SPEK_A_RUN_ASU;
 		break;
-	case 'r':
+	case SPEK_REFUSAL_ARRIVAL:
 		type = SPEK_A_RUN_ARRIVAL;
 		break;
 	default:

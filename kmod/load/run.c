@@ -60,16 +60,15 @@ static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 	int err;
 
 	for (i = 0; i < run->config->nr_targets; i++) {
-		refusal->kind = 't';
+		refusal->kind = SPEK_REFUSAL_TARGET;
 		refusal->index = i;
 		err = spek_target_open(&run->targets[i], run, run->config->dev[i],
 				       run->shape.chunk_bytes, refusal);
 		if (err)
 			return err;
-		if (run->config->diskseq[i] && run->config->diskseq[i] != run->targets[i].diskseq) {
-			refusal->text = "the disk was replaced after it was checked: look again";
-			return -ENODEV;
-		}
+		if (run->config->diskseq[i] && run->config->diskseq[i] != run->targets[i].diskseq)
+			return spek_refuse_part(refusal, -ENODEV,
+						"The disk was replaced after it was checked: look again.");
 		run->polls |= run->targets[i].polled;
 	}
 	return 0;
@@ -128,7 +127,7 @@ static void destroy_logs(struct spek_run *run)
 
 static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
 {
-	static const char no_files[] = "a log needs debugfs, and this kernel doesn't offer it";
+	static const char no_files[] = "This kernel has no debugfs, which the per-I/O log needs.";
 	const struct spek_run_config *config = run->config;
 	u32 i;
 
@@ -144,13 +143,13 @@ static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
 		run->log_dentry = NULL;
 		if (err == -ENOMEM)
 			return err;
-		return spek_refuse(refusal, 0, 0, -EOPNOTSUPP, no_files);
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EOPNOTSUPP, no_files);
 	}
 	for (i = 0; i < config->nr_workers; i++) {
 		struct spek_iolog *log = spek_iolog_create(run->log_dentry, i, config->log_records);
 
 		if (IS_ERR(log) && PTR_ERR(log) != -ENOMEM)
-			return spek_refuse(refusal, 0, 0, -EOPNOTSUPP, no_files);
+			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EOPNOTSUPP, no_files);
 		if (IS_ERR(log))
 			return -ENOMEM;
 		run->log[i] = log;
@@ -241,7 +240,7 @@ static void insert_run(struct spek_run *run)
 int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *refusal)
 {
 	static const char no_memory[] =
-		"not enough memory: fewer outstanding I/Os, workers or replicas need less";
+		"There is not enough memory: fewer outstanding I/Os, workers or replicas need less.";
 	struct spek_run *run;
 	int err;
 
@@ -249,10 +248,11 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 	if (err)
 		return err;
 	if (!try_module_get(THIS_MODULE))
-		return spek_refuse(refusal, 0, 0, -ENODEV, "the module is being unloaded");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
+				   "The module is being unloaded.");
 	run = alloc_run(config);
 	if (!run) {
-		err = spek_refuse(refusal, 0, 0, -ENOMEM, no_memory);
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM, no_memory);
 		goto err_put_module;
 	}
 	err = open_targets(run, refusal);
@@ -269,18 +269,18 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 	run->shape.max_parts = spek_fit_parts(run, run->shape.buffer_bytes);
 	err = spek_fit_memory(run) ? reserve_id(run) : -ENOMEM;
 	if (err) {
-		spek_refuse(refusal, 0, 0, err, no_memory);
+		spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err, no_memory);
 		goto err_close_targets;
 	}
 	err = create_logs(run, refusal);
 	if (err) {
 		if (err == -ENOMEM)
-			spek_refuse(refusal, 0, 0, err, no_memory);
+			spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err, no_memory);
 		goto err_release_id;
 	}
 	err = create_workers(run);
 	if (err) {
-		spek_refuse(refusal, 0, 0, err, no_memory);
+		spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err, no_memory);
 		goto err_release_id;
 	}
 	*id = run->id;
@@ -584,13 +584,14 @@ int spek_run_start(struct spek_run *run, struct spek_refusal *refusal)
 	mutex_lock(&run->lock);
 	if (atomic_read(&run->end_reason) == SPEK_REASON_DEVICE_GONE &&
 	    spek_states[run->state].accepts_start) {
-		err = spek_refuse(refusal, 0, 0, -ENODEV, "a target of the run was removed");
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
+				  "A target of the run was removed.");
 		goto unlock;
 	}
 	if (!spek_states[run->state].accepts_start ||
 	    atomic_read(&run->end_reason) != SPEK_REASON_NONE) {
-		err = spek_refuse(refusal, 0, 0, -EBUSY,
-				  "only a run that is READY can be started");
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				  "The run has been started or has ended: only a run that is READY can be started.");
 		goto unlock;
 	}
 	set_state(run, SPEK_EVENT_START);
@@ -616,7 +617,8 @@ int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal)
 	mutex_lock(&run->lock);
 	if (!spek_states[run->state].accepts_stop) {
 		mutex_unlock(&run->lock);
-		return spek_refuse(refusal, 0, 0, -EBUSY, "the run can't be stopped in this state");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				   "The run can't be stopped in this state.");
 	}
 	if (!spek_states[run->state].has_ended) {
 		spek_run_end(run, SPEK_REASON_STOPPED);
@@ -636,8 +638,8 @@ int spek_run_delete(struct spek_run *run, struct spek_refusal *refusal)
 	mutex_lock(&run->lock);
 	if (!spek_states[run->state].accepts_delete) {
 		mutex_unlock(&run->lock);
-		return spek_refuse(refusal, 0, 0, -EBUSY,
-				   "I/O is in flight; stop the run and wait until it is DONE");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				   "The run has I/O in flight: stop it and wait until it is DONE.");
 	}
 	/* From here on nobody can start it. */
 	atomic_cmpxchg(&run->end_reason, SPEK_REASON_NONE, SPEK_REASON_STOPPED);
@@ -649,7 +651,8 @@ int spek_run_delete(struct spek_run *run, struct spek_refusal *refusal)
 	flush_work(&run->finish_work);
 	release_devices(run);
 	if (!remove_run(run))
-		return spek_refuse(refusal, 0, 0, -ENOENT, "there is no such run");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOENT,
+				   "There is no run with this number.");
 	spek_run_put(run);
 	return 0;
 }

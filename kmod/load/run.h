@@ -8,6 +8,7 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include "../core/refusal.h"
 #include "core/state.h"
 #include "core/workload.h"
 #include "senses.h"
@@ -24,31 +25,6 @@ struct spek_worker;
 #define SPEK_RUN_NAME_LEN	64
 #define SPEK_RUN_ERROR_LEN	128
 #define SPEK_RUN_LOG_DIR_LEN	24
-
-/**
- * struct spek_refusal - why a request was refused
- * @kind: what the sentence is about: 't' target, 'w' worker, 's' stream, 'a' asu,
- *	'r' arrival process, 0 the run as a whole; netlink.c finds the attribute from it
- * @index: which one of that kind
- * @text: a whole sentence, constant
- *
- * The errno is the return value of the function that fills it in.
- */
-struct spek_refusal {
-	char kind;
-	u32 index;
-	const char *text;
-};
-
-/** spek_refuse() - fill in @refusal. Return: @err. */
-static inline int spek_refuse(struct spek_refusal *refusal, char kind, u32 index, int err,
-			      const char *text)
-{
-	refusal->kind = kind;
-	refusal->index = index;
-	refusal->text = text;
-	return err;
-}
 
 /**
  * struct spek_run_config - everything a run is made of; const after spek_run_new()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Choosing a back end and saying why; and what those that make requests do when there are none. */
 #include <linux/blk-mq.h>
+#include "../core/refusal.h"
 #include "slot.h"
 #include "submit.h"
 #include "worker.h"
@@ -19,7 +20,7 @@ static const struct spek_backend_ops *bio_backend(const struct spek_target *targ
  * Never scsi: it tries every command once, where others retry what can be cured, and the disk's
  * statistics don't know of it. Who wants to see the bare device asks for it.
  */
-static const char *choose_auto(struct spek_target *target)
+static void choose_auto(struct spek_target *target)
 {
 	struct request_queue *q = bdev_get_queue(target->handle.bdev);
 	const char *why = spek_backend_mq.unfit(target);
@@ -27,7 +28,7 @@ static const char *choose_auto(struct spek_target *target)
 	if (why) {
 		target->backend = bio_backend(target);
 		target->backend_reason = why;
-		return NULL;
+		return;
 	}
 	/*
 	 * A request that such a driver refuses and gets again is counted twice in the
@@ -35,27 +36,34 @@ static const char *choose_auto(struct spek_target *target)
 	 */
 	if (q->mq_ops->get_budget) {
 		target->backend = bio_backend(target);
-		target->backend_reason = "the driver limits requests beyond its tags (SCSI)";
-		return NULL;
+		target->backend_reason = "The driver limits requests beyond its tags (SCSI).";
+		return;
 	}
 	target->backend = &spek_backend_mq;
-	target->backend_reason = "the device takes requests";
-	return NULL;
+	target->backend_reason = "The device takes requests.";
 }
 
-const char *spek_backend_choose(struct spek_target *target, u32 wanted, bool polled)
+int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
+			struct spek_refusal *refusal)
 {
+	const char *why;
+
 	/* dm passes polling on, but by the bio itself, which nobody here holds on to. */
 	if (polled && !queue_is_mq(bdev_get_queue(target->handle.bdev)))
-		return "polled completion needs a device that takes requests; this one takes bios";
+		return spek_refuse_part(refusal, -EOPNOTSUPP,
+					"The device takes bios: polled completion needs one that takes requests.");
 	if (polled && !spek_compat_queue_polls(bdev_get_queue(target->handle.bdev)))
-		return "polled completion needs a device with poll queues, and this one has none";
+		return spek_refuse_part(refusal, -EOPNOTSUPP,
+					"The device has no poll queues, which polled completion needs.");
 	target->polled = polled;
-	if (wanted == SPEK_BACKEND_AUTO)
-		return choose_auto(target);
+	if (wanted == SPEK_BACKEND_AUTO) {
+		choose_auto(target);
+		return 0;
+	}
 	target->backend = wanted == SPEK_BACKEND_BIO ? bio_backend(target) : backends[wanted];
-	target->backend_reason = "asked for";
-	return target->backend->unfit(target);
+	target->backend_reason = "It was asked for.";
+	why = target->backend->unfit(target);
+	return why ? spek_refuse_part(refusal, -EOPNOTSUPP, why) : 0;
 }
 
 bool spek_request_may_come(struct spek_part *part, int err)

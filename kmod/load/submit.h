@@ -9,6 +9,7 @@
 
 struct request;
 struct spek_part;
+struct spek_refusal;
 struct spek_target;
 
 /**
@@ -41,11 +42,13 @@ extern const struct spek_backend_ops spek_backend_scsi;
  * @target: open
  * @wanted: enum spek_backend
  * @polled: completions will be polled for
+ * @refusal: filled in on failure (kind and index are the caller's)
  *
  * Sets backend, backend_reason and polled of @target.
- * Return: NULL, or a sentence that says why @wanted can't be had.
+ * Return: 0, or -EOPNOTSUPP if @target can't be driven by @wanted.
  */
-const char *spek_backend_choose(struct spek_target *target, u32 wanted, bool polled);
+int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
+			struct spek_refusal *refusal);
 
 /**
  * spek_request_may_come() - there was no request for a part: is it worth while to ask again?

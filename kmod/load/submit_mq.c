@@ -16,11 +16,11 @@ static const char *unfit(const struct spek_target *target)
 	struct request_queue *q = bdev_get_queue(target->handle.bdev);
 
 	if (!queue_is_mq(q))
-		return "the device takes bios, not requests";
+		return "The device takes bios, not requests.";
 	if (bdev_is_zoned(target->handle.bdev))
-		return "the device is zoned: its write order is kept above the request path";
+		return "The device is zoned: its write order is kept above the request path.";
 	if (blk_get_integrity(target->handle.bdev->bd_disk))
-		return "the device carries integrity data, which is made above the request path";
+		return "The device carries integrity data, which is made above the request path.";
 	return NULL;
 }
 

@@ -61,7 +61,7 @@ static const char *find_symbol(void)
 	typeof(scsi_alloc_request) *found = symbol_get(scsi_alloc_request);
 
 	if (!found)
-		return "this kernel's SCSI layer doesn't offer requests to others";
+		return "This kernel's SCSI layer doesn't offer requests to other modules.";
 	WRITE_ONCE(alloc_request, found);
 	symbol_put(scsi_alloc_request);
 	return NULL;
@@ -73,17 +73,17 @@ static const char *unfit(const struct spek_target *target)
 	struct scsi_device *sdev = sdev_of(bdev);
 
 	if (!sdev)
-		return "the device is not a SCSI disk";
+		return "The device is not a SCSI disk.";
 	if (bdev_is_zoned(bdev))
-		return "the device is zoned: its write order is kept above the SCSI layer";
+		return "The device is zoned: its write order is kept above the SCSI layer.";
 	if (sdev->type != TYPE_DISK)
-		return "the device is a SCSI device, but no disk: it need not know READ(16)";
+		return "The device is a SCSI device but not a disk: it may not support READ(16).";
 	if (blk_get_integrity(bdev->bd_disk))
-		return "the device carries integrity data, which is made above the SCSI layer";
+		return "The device carries integrity data, which is made above the SCSI layer.";
 	if (sdev->sector_size != target->logical_block)
-		return "the SCSI device and its disk don't agree on the logical block";
+		return "The SCSI device and its disk don't agree on the logical block size.";
 	if ((target->start_sector << SECTOR_SHIFT) & (target->logical_block - 1))
-		return "the partition doesn't start at a logical block of the disk";
+		return "The partition doesn't start at a logical block of the disk.";
 	return find_symbol();
 }
 

@@ -18,12 +18,6 @@ static const struct spek_compat_holder_ops holder_ops = {
 	.gone = device_gone,
 };
 
-static int refuse(struct spek_refusal *refusal, int err, const char *text)
-{
-	refusal->text = text;
-	return err;
-}
-
 /*
  * The largest request that the block layer sends whole, so that what is counted here is
  * what the device gets: sectors, segments, and chunk boundaries if it has any.
@@ -88,22 +82,25 @@ int spek_target_open(struct spek_target *target, struct spek_run *run, dev_t dev
 	case 0:
 		break;
 	case -EBUSY:
-		return refuse(refusal, err, "somebody else holds the device, one of its partitions or the disk it is on; it must be free");
+		return spek_refuse_part(refusal, err,
+					"The device, one of its partitions or the disk it is on is in use: it must be free.");
 	case -EROFS:
 	case -EACCES:
-		return refuse(refusal, err, "the device is read-only, and the run may write");
+		return spek_refuse_part(refusal, err,
+					"The device is read-only, and the run may write.");
 	case -ENXIO:
 	case -ENODEV:
-		return refuse(refusal, err, "there is no block device with this number");
+		return spek_refuse_part(refusal, err, "There is no block device with this number.");
 	case -ENOMEDIUM:
-		return refuse(refusal, err, "there is no medium in the device");
+		return spek_refuse_part(refusal, err, "There is no medium in the device.");
 	default:
-		return refuse(refusal, err, "the device can't be opened");
+		return spek_refuse_part(refusal, err, "The device can't be opened.");
 	}
 	bdev = target->handle.bdev;
 	q = bdev_get_queue(bdev);
 	if (!hold_queue(q)) {
-		err = refuse(refusal, -EBUSY, "the device is being removed or set up anew: try again");
+		err = spek_refuse_part(refusal, -EBUSY,
+				       "The device is being removed or reconfigured: try again.");
 		goto err_close;
 	}
 	snprintf(target->name, sizeof(target->name), "%pg", bdev);
@@ -113,20 +110,18 @@ int spek_target_open(struct spek_target *target, struct spek_run *run, dev_t dev
 	target->bytes = bdev_nr_bytes(bdev);
 	target->logical_block = bdev_logical_block_size(bdev);
 	target->own_read_queues = has_own_read_queues(q);
-	err = -EROFS;
 	if (write && bdev_read_only(bdev)) {
-		refuse(refusal, err, "the device is read-only, and the run may write");
+		err = spek_refuse_part(refusal, -EROFS,
+				       "The device is read-only, and the run may write.");
 		goto err_put_queue;
 	}
-	err = -ENOSPC;
 	if (!target->bytes) {
-		refuse(refusal, err, "the device has no capacity");
+		err = spek_refuse_part(refusal, -ENOSPC, "The device has no capacity.");
 		goto err_put_queue;
 	}
 	read_limits(target, chunk_bytes);
-	err = -EOPNOTSUPP;
-	refusal->text = spek_backend_choose(target, run->config->backend, run->config->polled);
-	if (refusal->text)
+	err = spek_backend_choose(target, run->config->backend, run->config->polled, refusal);
+	if (err)
 		goto err_put_queue;
 	percpu_ref_put(&q->q_usage_counter);
 	return 0;

@@ -8,24 +8,22 @@
 
 int spek_fit_config(const struct spek_run_config *config, struct spek_refusal *refusal)
 {
-	struct spek_fault fault = {};
 	u32 i;
 	int err;
 
-	err = spek_workload_check(&config->workload, config->nr_workers, &fault);
+	err = spek_workload_check(&config->workload, config->nr_workers, refusal);
 	if (err)
-		return spek_refuse(refusal, fault.kind == 'w' ? 0 : fault.kind, fault.index, err,
-				   fault.text);
+		return err;
 	if (!config->may_write && spek_workload_writes(&config->workload))
-		return spek_refuse(refusal, 0, 0, -EPERM,
-				   "the workload writes, and the run was not allowed to write");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EPERM,
+				   "The workload writes, and the run was not allowed to write.");
 	if (config->max_outstanding < config->nr_workers)
-		return spek_refuse(refusal, 0, 0, -EINVAL,
-				   "fewer outstanding I/Os than workers: each worker needs at least one");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
+				   "The run has fewer outstanding I/Os than workers: each worker needs at least one.");
 	for (i = 0; i < config->nr_workers; i++)
 		if (config->cpu[i] >= nr_cpu_ids || !cpu_online(config->cpu[i]))
-			return spek_refuse(refusal, 'w', i, -ERANGE,
-					   "a worker is bound to a CPU that is not online");
+			return spek_refuse(refusal, SPEK_REFUSAL_WORKER, i, -ERANGE,
+					   "The CPU of a worker is not online.");
 	return 0;
 }
 
@@ -51,17 +49,17 @@ static int check_asu(const struct spek_run *run, u32 index, u32 *block,
 		u64 start = asu->extent[i].start;
 
 		if (start > target->bytes || bytes > target->bytes - start)
-			return spek_refuse(refusal, 'a', index, -ERANGE,
-					   "the address range reaches beyond the end of its device");
+			return spek_refuse(refusal, SPEK_REFUSAL_ASU, index, -ERANGE,
+					   "The address range reaches beyond the end of its device.");
 		if (start & (target->logical_block - 1))
-			return spek_refuse(refusal, 'a', index, -EINVAL,
-					   "the address range does not start at a logical block of its device");
+			return spek_refuse(refusal, SPEK_REFUSAL_ASU, index, -EINVAL,
+					   "The address range does not start at a logical block of its device.");
 		*block = max(*block, target->logical_block);
 	}
 	/* Below the block layer nobody checks that a request is made of whole blocks. */
 	if (asu->nr_extents > 1 && asu->stripe_bytes & (*block - 1))
-		return spek_refuse(refusal, 'a', index, -EINVAL,
-				   "the stripe unit is smaller than a logical block of one of its devices");
+		return spek_refuse(refusal, SPEK_REFUSAL_ASU, index, -EINVAL,
+				   "The stripe unit is smaller than a logical block of one of its devices.");
 	return 0;
 }
 
@@ -82,15 +80,15 @@ int spek_fit_devices(const struct spek_run *run, struct spek_refusal *refusal)
 		u32 mask = block[stream->asu] - 1;
 
 		if (stream->align_bytes & mask || stream->range_start & mask)
-			return spek_refuse(refusal, 's', i, -EINVAL,
-					   "addresses are not aligned to the logical block of the device");
+			return spek_refuse(refusal, SPEK_REFUSAL_STREAM, i, -EINVAL,
+					   "The addresses of a stream are not aligned to the logical block of its device.");
 		if (stream->pattern == SPEK_PATTERN_STRIDED && stream->stride_bytes & mask)
-			return spek_refuse(refusal, 's', i, -EINVAL,
-					   "the stride is not a multiple of the logical block of the device");
+			return spek_refuse(refusal, SPEK_REFUSAL_STREAM, i, -EINVAL,
+					   "The stride is not a multiple of the logical block of the device.");
 		for (k = 0; k < stream->nr_sizes; k++)
 			if (stream->size[k].bytes & mask)
-				return spek_refuse(refusal, 's', i, -EINVAL,
-						   "a block size is not a multiple of the logical block of the device");
+				return spek_refuse(refusal, SPEK_REFUSAL_STREAM, i, -EINVAL,
+						   "A block size is not a multiple of the logical block of the device.");
 	}
 	return 0;
 }

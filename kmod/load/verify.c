@@ -80,7 +80,7 @@ static int lay_out_map(struct spek_map *map, const struct spek_run *run,
 		       struct spek_refusal *refusal)
 {
 	static const char no_memory[] =
-		"not enough memory to know what was written: use a smaller range or larger blocks";
+		"There is not enough memory to record what was written: use a smaller range or larger blocks.";
 	u64 bytes = 0;
 	u32 i;
 
@@ -95,7 +95,7 @@ static int lay_out_map(struct spek_map *map, const struct spek_run *run,
 	}
 	/* It is not to take what others need. */
 	if (bytes > SIZE_MAX || bytes >> PAGE_SHIFT > si_mem_available() / 2)
-		return spek_refuse(refusal, 0, 0, -ENOMEM, no_memory);
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM, no_memory);
 	for (i = 0; i < map->nr_targets; i++) {
 		struct spek_map_target *target = &map->target[i];
 
@@ -103,7 +103,7 @@ static int lay_out_map(struct spek_map *map, const struct spek_run *run,
 			continue;
 		target->grain = __vmalloc(target->nr * sizeof(*target->grain), MAP_GFP);
 		if (!target->grain)
-			return spek_refuse(refusal, 0, 0, -ENOMEM, no_memory);
+			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM, no_memory);
 	}
 	return 0;
 }
@@ -115,11 +115,12 @@ static int make_map(struct spek_verify *verify, const struct spek_run *run, u32 
 	struct spek_map *map;
 
 	if (!config->stamp_id && !spek_workload_writes(&config->workload))
-		return spek_refuse(refusal, 0, 0, -EINVAL,
-				   "the workload only reads: stamped data need something that was written");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
+				   "The workload only reads: stamped data must have been written before.");
 	map = kzalloc(sizeof(*map), GFP_KERNEL);
 	if (!map)
-		return spek_refuse(refusal, 0, 0, -ENOMEM, "not enough memory");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM,
+				   "There is not enough memory.");
 	kref_init(&map->ref);
 	verify->map = map;
 	map->seed = config->seed;
@@ -137,23 +138,23 @@ static int check_taken_over(const struct spek_run *run, const struct spek_run *f
 	u32 i;
 
 	if (run->config->nr_targets != map->nr_targets || run->config->seed != map->seed)
-		return spek_refuse(refusal, 0, 0, -EINVAL,
-				   "the run to go on from has other targets or another seed");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
+				   "The run to continue has other targets or another seed.");
 	if (grain < 1u << map->shift)
-		return spek_refuse(refusal, 0, 0, -EINVAL,
-				   "the run to go on from keeps account of larger blocks than this workload has");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
+				   "The run to continue records larger blocks than this workload has.");
 	for (i = 0; i < map->nr_targets; i++) {
 		const struct spek_map_target *target = &map->target[i];
 
 		if (run->targets[i].dev != from->targets[i].dev)
-			return spek_refuse(refusal, 't', i, -EINVAL,
-					   "the run to go on from has another device here");
+			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, -EINVAL,
+					   "The run to continue has another device here.");
 		if (!span_of(run, i, &start, &end))
 			continue;
 		if (start < target->start || (start - target->start) & ((1u << map->shift) - 1) ||
 		    end > target->start + (target->nr << map->shift))
-			return spek_refuse(refusal, 't', i, -ERANGE,
-					   "the run to go on from knows nothing of a part of this range");
+			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, -ERANGE,
+					   "The run to continue has no record of a part of this range.");
 	}
 	return 0;
 }
@@ -165,13 +166,15 @@ static int take_over(struct spek_verify *verify, const struct spek_run *run, u32
 	int err;
 
 	if (!from)
-		return spek_refuse(refusal, 0, 0, -ENOENT, "the run to go on from doesn't exist");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOENT,
+				   "The run to continue doesn't exist.");
 	mutex_lock(&from->lock);
 	if (!from->verify)
-		err = spek_refuse(refusal, 0, 0, -EINVAL,
-				  "the run to go on from has no stamped data");
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
+				  "The run to continue has no stamped data.");
 	else if (!spek_states[from->state].has_ended)
-		err = spek_refuse(refusal, 0, 0, -EBUSY, "the run to go on from has not ended");
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				  "The run to continue has not ended.");
 	else
 		err = check_taken_over(run, from, from->verify->map, grain, refusal);
 	if (!err) {
@@ -191,8 +194,8 @@ int spek_verify_create(struct spek_run *run, struct spek_refusal *refusal)
 	u32 i, k, j;
 
 	if (config->max_outstanding > SPEK_GRAIN_MAX_READERS)
-		return spek_refuse(refusal, 0, 0, -ERANGE,
-				   "a run with stamped data has at most 65534 outstanding I/Os");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ERANGE,
+				   "The run has too many outstanding I/Os: stamped data allow at most 65534.");
 	/* An operation that meets itself would wait for itself. */
 	for (i = 0; i < config->workload.nr_asus; i++) {
 		const struct spek_asu *asu = &config->workload.asu[i];
@@ -200,18 +203,19 @@ int spek_verify_create(struct spek_run *run, struct spek_refusal *refusal)
 		for (k = 0; k < asu->nr_extents; k++)
 			for (j = 0; j < k; j++)
 				if (asu->extent[j].target == asu->extent[k].target)
-					return spek_refuse(refusal, 'a', i, -EINVAL,
-							   "stamped data can't be striped over the same device twice");
+					return spek_refuse(refusal, SPEK_REFUSAL_ASU, i, -EINVAL,
+							   "The address range has the same device twice: stamped data can't be striped over it.");
 	}
 	if (config->grain_bytes && config->grain_bytes < grain)
 		grain = config->grain_bytes;
 	for (i = 0; i < config->nr_targets; i++)
 		if (grain < run->targets[i].logical_block)
-			return spek_refuse(refusal, 0, 0, -EINVAL,
-					   "a grain has to be at least a logical block of each device");
+			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
+					   "The grain is smaller than a logical block of a device: it must be at least that.");
 	verify = kvzalloc(sizeof(*verify), GFP_KERNEL);
 	if (!verify)
-		return spek_refuse(refusal, 0, 0, -ENOMEM, "not enough memory");
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM,
+				   "There is not enough memory.");
 	spin_lock_init(&verify->lock);
 	/* Goes with the run, also after a failure here. */
 	run->verify = verify;

@@ -474,7 +474,7 @@ def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str])
             waits = is_asleep(tid)
             nl.ask(Cmd.RUN_GET, id=run)
             answered = waits and is_asleep(tid)
-        assert "set up anew" in making.result().text
+        assert "being removed or reconfigured" in making.result().text
         assert answered
         reading.result()
         freezing.result()

@@ -40,9 +40,7 @@ from spekctl.records import RunState
 
 MIB = 1 << 20
 SIZE_MB = 8
-KERNEL_SAYS = (
-    "somebody else holds the device, one of its partitions or the disk it is on; it must be free"
-)
+KERNEL_SAYS = "The device, one of its partitions or the disk it is on is in use: it must be free."
 WRITE = ("run", "random-write-4k", "--count", "100", "--no-prober", "--progress", "none")
 
 
@@ -254,7 +252,7 @@ def test_a_read_only_disk_is_not_written(
     finally:
         tool("blockdev", "--setrw", empty)
     assert code == ExitCode.REFUSED
-    assert sentence == f"{empty}: the device is read-only, and the run may write"
+    assert sentence == f"{empty}: The device is read-only, and the run may write."
     assert (caught.value.errno, caught.value.attr) == (errno.EROFS, "target[0]")
     assert digest(empty) == before
 
@@ -343,7 +341,7 @@ def test_a_disk_that_takes_a_number_over_is_not_taken_for_the_one_that_was_check
         replacer.join()
         now = device.by_number(number.major, number.minor)
         assert now is not None and now.diskseq != checked.diskseq, "another number: nothing shown"
-        with pytest.raises(Refusal, match="the disk was replaced after it was checked") as caught:
+        with pytest.raises(Refusal, match="The disk was replaced after it was checked") as caught:
             controller.run_new(config)
         assert caught.value.attr == "target[0]"
         before = digest(node)

@@ -150,7 +150,7 @@ def test_aligned_requests_are_counted_exactly(
     (target,), (seen,) = comparison.outcome.info.targets, comparison.seen
     assert (target.backend, target.backend_reason) == (
         "bio",
-        "the device takes bios, not requests",
+        "The device takes bios, not requests.",
     )
     assert target_sums(target) == sums(comparison.wanted[0])
     assert seen.stat == target_sums(target)
@@ -219,7 +219,7 @@ def test_mq_is_refused_on_a_device_that_takes_bios(controller: Controller, stack
 
 def test_a_member_is_not_free(controller: Controller, stacked: Stack) -> None:
     for disk in stacked.disks:
-        with pytest.raises(Refusal, match="holds the device"):
+        with pytest.raises(Refusal, match="is in use"):
             controller.run_new(one_stream(disk, count=1))
 
 

@@ -73,14 +73,14 @@ static void sequence_is_the_recorded_one(struct kunit *test)
 {
 	const struct vector *vector = test->param_value;
 	struct spek_workload *wl = kunit_kmalloc(test, sizeof(*wl), GFP_KERNEL);
-	struct spek_fault fault = {};
+	struct spek_refusal refusal = {};
 	struct spek_gen *gen;
 	size_t bytes;
 
 	BUILD_BUG_ON(sizeof(struct spek_workload) != SPEK_KUNIT_WORKLOAD_BYTES);
 	KUNIT_ASSERT_NOT_NULL(test, wl);
 	fill_workload(wl, vector);
-	KUNIT_ASSERT_EQ(test, spek_workload_check(wl, vector->nr_workers, &fault), 0);
+	KUNIT_ASSERT_EQ(test, spek_workload_check(wl, vector->nr_workers, &refusal), 0);
 	bytes = spek_gen_size(wl, vector->worker, vector->nr_workers);
 	KUNIT_ASSERT_NE(test, bytes, (size_t)SIZE_MAX);
 	gen = vzalloc(bytes);
@@ -100,16 +100,16 @@ KUNIT_ARRAY_PARAM(vectors, vectors, name_of_vector);
 static void a_workload_that_is_wrong_is_refused(struct kunit *test)
 {
 	struct spek_workload *wl = kunit_kmalloc(test, sizeof(*wl), GFP_KERNEL);
-	struct spek_fault fault = {};
+	struct spek_refusal refusal = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, wl);
 	fill_workload(wl, &vectors[0]);
-	KUNIT_ASSERT_EQ(test, spek_workload_check(wl, 1, &fault), 0);
+	KUNIT_ASSERT_EQ(test, spek_workload_check(wl, 1, &refusal), 0);
 	wl->stream[0].asu = wl->nr_asus;
-	KUNIT_EXPECT_LT(test, spek_workload_check(wl, 1, &fault), 0);
-	KUNIT_EXPECT_EQ(test, fault.kind, 's');
-	KUNIT_EXPECT_EQ(test, fault.index, 0u);
-	KUNIT_EXPECT_NOT_NULL(test, fault.text);
+	KUNIT_EXPECT_LT(test, spek_workload_check(wl, 1, &refusal), 0);
+	KUNIT_EXPECT_EQ(test, refusal.kind, SPEK_REFUSAL_STREAM);
+	KUNIT_EXPECT_EQ(test, refusal.index, 0u);
+	KUNIT_EXPECT_NOT_NULL(test, refusal.text);
 }
 
 static struct kunit_case cases[] = {

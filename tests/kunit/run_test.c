@@ -153,7 +153,7 @@ static void a_device_is_claimed_once(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, spek_run_new(config, &id, &refusal), -EBUSY);
 	kvfree(config);
-	KUNIT_EXPECT_EQ(test, refusal.kind, 't');
+	KUNIT_EXPECT_EQ(test, refusal.kind, SPEK_REFUSAL_TARGET);
 	KUNIT_EXPECT_EQ(test, id, 0u);
 	KUNIT_EXPECT_EQ(test, spek_run_generation(), generation);
 	drop_run(test, run);

@@ -179,7 +179,7 @@ class FakeKernel:
                     logical_block=512,
                     max_io=1 << 20,
                     backend="bio",
-                    backend_reason="the device takes bios only",
+                    backend_reason="The device takes bios, not requests.",
                     reads=self.seconds * 100,
                     read_bytes=self.seconds * 409_600,
                 )

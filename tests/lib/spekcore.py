@@ -201,6 +201,10 @@ class Stream:
         return list(self.sizes.items() if isinstance(self.sizes, dict) else self.sizes)
 
 
+# enum spek_refusal_kind
+REFUSAL_KINDS = ("run", "target", "worker", "stream", "asu", "arrival")
+
+
 class WorkloadError(Exception):
     """A refusal by spek_workload_check()."""
 
@@ -269,12 +273,12 @@ class Workload:
     def check(self, nr_workers: int = 1) -> None:
         """Raise WorkloadError with the core's sentence if the core refuses the workload."""
         ffi, lib = library()
-        fault = ffi.new("struct spek_fault *")
-        err = lib.spek_workload_check(self.c, nr_workers, fault)
+        refusal = ffi.new("struct spek_refusal *")
+        err = lib.spek_workload_check(self.c, nr_workers, refusal)
         if err:
-            assert err == fault.err
-            text = ffi.string(fault.text).decode()
-            raise WorkloadError(-err, fault.kind.decode(), fault.index, text)
+            assert err == refusal.err
+            text = ffi.string(refusal.text).decode()
+            raise WorkloadError(-err, REFUSAL_KINDS[refusal.kind], refusal.index, text)
 
     def dump(self, path: Path) -> Path:
         """Write the struct as it is in memory, for the driver."""

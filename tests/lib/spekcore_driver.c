@@ -57,7 +57,7 @@ static int read_workload(const char *path, struct spek_workload *wl)
 int main(int argc, char **argv)
 {
 	struct spek_workload *wl = malloc(sizeof(*wl));
-	struct spek_fault fault;
+	struct spek_refusal refusal;
 	struct spek_gen *gen;
 	u32 worker, nr_workers;
 	u64 made, backlog, sum;
@@ -67,8 +67,8 @@ int main(int argc, char **argv)
 		return 2;
 	worker = (u32)strtoul(argv[3], NULL, 0);
 	nr_workers = (u32)strtoul(argv[4], NULL, 0);
-	if (spek_workload_check(wl, nr_workers, &fault)) {
-		fprintf(stderr, "%c%u: %s\n", fault.kind, fault.index, fault.text);
+	if (spek_workload_check(wl, nr_workers, &refusal)) {
+		fprintf(stderr, "%u.%u: %s\n", refusal.kind, refusal.index, refusal.text);
 		free(wl);
 		return 1;
 	}

@@ -56,6 +56,8 @@ def raw(path: str, value: int, stream: Stream | None = None) -> Workload:
 
 INVALID, RANGE = errno.EINVAL, errno.ERANGE
 
+KINDS = {"w": "run", "a": "asu", "r": "arrival", "s": "stream"}
+
 # workload, workers, errno, kind, index, how the sentence begins
 CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (one(Stream()), 0, RANGE, "w", 0, "A run needs 1 to 256 workers."),
@@ -217,14 +219,14 @@ def test_refusal(case: tuple[Workload, int, int, str, int, str]) -> None:
     workload, workers, err, kind, index, text = case
     with pytest.raises(WorkloadError) as refusal:
         workload.check(workers)
-    fault = refusal.value
-    assert fault.text.startswith(text)
-    assert (fault.errno, fault.kind, fault.index) == (err, kind, index)
+    no = refusal.value
+    assert no.text.startswith(text)
+    assert (no.errno, no.kind, no.index) == (err, KINDS[kind], index)
 
 
 def sentences() -> set[str]:
     source = (CORES[1] / "workload.c").read_text()
-    return set(re.findall(r'refuse\(fault, -E\w+,\s*"([^"]*)"\)', source))
+    return set(re.findall(r'spek_refuse_part\(refusal, -E\w+,\s*"([^"]*)"\)', source))
 
 
 def test_every_sentence_has_a_case() -> None:
@@ -234,7 +236,7 @@ def test_every_sentence_has_a_case() -> None:
 
 def test_every_refusal_is_one_whole_sentence() -> None:
     source = (CORES[1] / "workload.c").read_text()
-    assert len(re.findall(r"return refuse\(", source)) >= len(sentences()) > 40
+    assert len(re.findall(r"return spek_refuse_part\(", source)) >= len(sentences()) > 40
     for sentence in sentences():
         assert re.fullmatch(r"[A-Z].*[^.]\.", sentence), sentence
 

@@ -13,13 +13,6 @@
 #define MAX_RATE_MILLI	1000000000000ull	/* one I/O per ns */
 #define MAX_DEPTH	65536
 
-static int refuse(struct spek_fault *fault, int err, const char *text)
-{
-	fault->err = err;
-	fault->text = text;
-	return err;
-}
-
 static bool is_power_of_two(u64 n)
 {
 	return n && !(n & (n - 1));
@@ -40,58 +33,58 @@ static u32 max_bytes(const struct spek_stream *stream)
 	return max;
 }
 
-static int check_extents(const struct spek_asu *asu, struct spek_fault *fault)
+static int check_extents(const struct spek_asu *asu, struct spek_refusal *refusal)
 {
 	u64 each = spek_div64(asu->bytes, asu->nr_extents);
 	u32 i, j;
 
 	for (i = 0; i < asu->nr_extents; i++) {
 		if (asu->extent[i].target >= SPEK_MAX_TARGETS)
-			return refuse(fault, -ERANGE,
-				      "An address range lies on a target number above 15.");
+			return spek_refuse_part(refusal, -ERANGE,
+						"An address range lies on a target number above 15.");
 		if (asu->extent[i].start % SPEK_SECTOR)
-			return refuse(fault, -EINVAL,
-				      "The start of an address range on its target is not a multiple of 512 bytes.");
+			return spek_refuse_part(refusal, -EINVAL,
+						"The start of an address range on its target is not a multiple of 512 bytes.");
 		if (asu->extent[i].start > MAX_ADDRESS)
-			return refuse(fault, -ERANGE,
-				      "An address range starts beyond 4 EiB on its target.");
+			return spek_refuse_part(refusal, -ERANGE,
+						"An address range starts beyond 4 EiB on its target.");
 		for (j = 0; j < i; j++)
 			if (asu->extent[i].target == asu->extent[j].target &&
 			    asu->extent[i].start < asu->extent[j].start + each &&
 			    asu->extent[j].start < asu->extent[i].start + each)
-				return refuse(fault, -EINVAL,
-					      "Two extents of one address range overlap on their target.");
+				return spek_refuse_part(refusal, -EINVAL,
+							"Two extents of one address range overlap on their target.");
 	}
 	return 0;
 }
 
-static int check_asu(const struct spek_asu *asu, struct spek_fault *fault)
+static int check_asu(const struct spek_asu *asu, struct spek_refusal *refusal)
 {
 	if (!asu->bytes)
-		return refuse(fault, -EINVAL, "An address range is empty.");
+		return spek_refuse_part(refusal, -EINVAL, "An address range is empty.");
 	if (asu->bytes % SPEK_SECTOR)
-		return refuse(fault, -EINVAL,
-			      "The size of an address range is not a multiple of 512 bytes.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"The size of an address range is not a multiple of 512 bytes.");
 	if (asu->bytes > MAX_ADDRESS)
-		return refuse(fault, -ERANGE, "An address range is larger than 4 EiB.");
+		return spek_refuse_part(refusal, -ERANGE, "An address range is larger than 4 EiB.");
 	if (!asu->nr_extents || asu->nr_extents > SPEK_MAX_TARGETS)
-		return refuse(fault, -ERANGE, "An address range needs 1 to 16 extents.");
+		return spek_refuse_part(refusal, -ERANGE, "An address range needs 1 to 16 extents.");
 	if (asu->nr_extents == 1) {
 		if (asu->stripe_bytes)
-			return refuse(fault, -EINVAL,
-				      "A stripe unit is given for an address range that lies on one target only.");
+			return spek_refuse_part(refusal, -EINVAL,
+						"A stripe unit is given for an address range that lies on one target only.");
 	} else {
 		if (!is_power_of_two(asu->stripe_bytes) || asu->stripe_bytes < SPEK_SECTOR)
-			return refuse(fault, -EINVAL,
-				      "The stripe unit must be a power of two of at least 512 bytes.");
+			return spek_refuse_part(refusal, -EINVAL,
+						"The stripe unit must be a power of two of at least 512 bytes.");
 		if (!is_multiple(asu->bytes, (u64)asu->stripe_bytes * asu->nr_extents))
-			return refuse(fault, -EINVAL,
-				      "The size of a striped address range must be a whole number of stripes over all its targets.");
+			return spek_refuse_part(refusal, -EINVAL,
+						"The size of a striped address range must be a whole number of stripes over all its targets.");
 	}
-	return check_extents(asu, fault);
+	return check_extents(asu, refusal);
 }
 
-static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_fault *fault)
+static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_refusal *refusal)
 {
 	const struct spek_arrival *arrival = &wl->arrival[index];
 	u32 i;
@@ -99,54 +92,54 @@ static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_
 	switch (arrival->law) {
 	case SPEK_LAW_CLOSED:
 		if (!arrival->depth || arrival->depth > MAX_DEPTH)
-			return refuse(fault, -ERANGE,
-				      "The depth of a closed loop must be 1 to 65536 I/Os.");
+			return spek_refuse_part(refusal, -ERANGE,
+						"The depth of a closed loop must be 1 to 65536 I/Os.");
 		if (arrival->think_ns > MAX_WAIT_NS)
-			return refuse(fault, -ERANGE,
-				      "The think time of a closed loop is longer than 10^15 ns (11 days).");
+			return spek_refuse_part(refusal, -ERANGE,
+						"The think time of a closed loop is longer than 10^15 ns (11 days).");
 		break;
 	case SPEK_LAW_POISSON:
 	case SPEK_LAW_CONSTANT:
 		if (!arrival->rate_milli || arrival->rate_milli > MAX_RATE_MILLI)
-			return refuse(fault, -ERANGE,
-				      "The rate of an open loop must be 0.001 to 10^9 I/Os per second.");
+			return spek_refuse_part(refusal, -ERANGE,
+						"The rate of an open loop must be 0.001 to 10^9 I/Os per second.");
 		break;
 	case SPEK_LAW_BURST:
 		if (!arrival->burst_length)
-			return refuse(fault, -ERANGE, "A burst has no I/O.");
+			return spek_refuse_part(refusal, -ERANGE, "A burst has no I/O.");
 		if (!arrival->burst_interval_ns || arrival->burst_interval_ns > MAX_WAIT_NS)
-			return refuse(fault, -ERANGE,
-				      "The interval between bursts must be 1 to 10^15 ns; bursts without a pause are a closed loop.");
+			return spek_refuse_part(refusal, -ERANGE,
+						"The interval between bursts must be 1 to 10^15 ns; bursts without a pause are a closed loop.");
 		break;
 	default:
-		return refuse(fault, -EINVAL, "An arrival process has an unknown law.");
+		return spek_refuse_part(refusal, -EINVAL, "An arrival process has an unknown law.");
 	}
 	for (i = 0; i < wl->nr_streams; i++)
 		if (wl->stream[i].arrival == index)
 			return 0;
-	return refuse(fault, -EINVAL, "No stream uses an arrival process.");
+	return spek_refuse_part(refusal, -EINVAL, "No stream uses an arrival process.");
 }
 
-static int check_sizes(const struct spek_stream *stream, struct spek_fault *fault)
+static int check_sizes(const struct spek_stream *stream, struct spek_refusal *refusal)
 {
 	u32 i;
 
 	if (!stream->nr_sizes || stream->nr_sizes > SPEK_MAX_SIZES)
-		return refuse(fault, -ERANGE, "A stream needs 1 to 64 block sizes.");
+		return spek_refuse_part(refusal, -ERANGE, "A stream needs 1 to 64 block sizes.");
 	for (i = 0; i < stream->nr_sizes; i++) {
 		const struct spek_size *size = &stream->size[i];
 
 		if (!size->bytes || size->bytes % SPEK_SECTOR)
-			return refuse(fault, -EINVAL,
-				      "A block size is not a multiple of 512 bytes.");
+			return spek_refuse_part(refusal, -EINVAL,
+						"A block size is not a multiple of 512 bytes.");
 		if (size->bytes > SPEK_MAX_IO_BYTES)
-			return refuse(fault, -ERANGE, "A block size is larger than 16 MiB.");
+			return spek_refuse_part(refusal, -ERANGE, "A block size is larger than 16 MiB.");
 		if (!size->weight)
-			return refuse(fault, -EINVAL,
-				      "A block size has weight 0: leave it out or give it a weight.");
+			return spek_refuse_part(refusal, -EINVAL,
+						"A block size has weight 0: leave it out or give it a weight.");
 		if (size->bytes > stream->range_bytes)
-			return refuse(fault, -ERANGE,
-				      "A block size is larger than the range of its stream.");
+			return spek_refuse_part(refusal, -ERANGE,
+						"A block size is larger than the range of its stream.");
 	}
 	return 0;
 }
@@ -162,28 +155,28 @@ static bool sizes_are_aligned(const struct spek_stream *stream)
 }
 
 /* Parameters of another pattern would have no effect: they must be 0. */
-static int check_foreign(const struct spek_stream *stream, struct spek_fault *fault)
+static int check_foreign(const struct spek_stream *stream, struct spek_refusal *refusal)
 {
 	u32 pattern = stream->pattern;
 
 	if (stream->seq_ppm && pattern != SPEK_PATTERN_UNIFORM)
-		return refuse(fault, -EINVAL,
-			      "A share of sequential I/Os is given for a stream whose pattern is not uniform.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"A share of sequential I/Os is given for a stream whose pattern is not uniform.");
 	if (stream->stride_bytes && pattern != SPEK_PATTERN_STRIDED)
-		return refuse(fault, -EINVAL,
-			      "A stride is given for a stream whose pattern is not strided.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"A stride is given for a stream whose pattern is not strided.");
 	if ((stream->run_bytes || stream->restart_bytes || stream->run_align_bytes) &&
 	    pattern != SPEK_PATTERN_RUNS)
-		return refuse(fault, -EINVAL,
-			      "Run parameters are given for a stream whose pattern is not runs.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"Run parameters are given for a stream whose pattern is not runs.");
 	if (stream->walk_style && pattern != SPEK_PATTERN_WALK)
-		return refuse(fault, -EINVAL,
-			      "A walk style is given for a stream whose pattern is not a walk.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"A walk style is given for a stream whose pattern is not a walk.");
 	return 0;
 }
 
 static int check_parts(const struct spek_workload *wl, u32 index, u32 nr_workers,
-		       struct spek_fault *fault)
+		       struct spek_refusal *refusal)
 {
 	const struct spek_stream *stream = &wl->stream[index];
 	struct spek_share share;
@@ -193,181 +186,179 @@ static int check_parts(const struct spek_workload *wl, u32 index, u32 nr_workers
 	part = spek_share_part(stream, 1, share.parts) - stream->range_start;
 	if (stream->pattern == SPEK_PATTERN_STRIDED) {
 		if (part < stream->stride_bytes + max_bytes(stream))
-			return refuse(fault, -ERANGE,
-				      "The range of a strided stream is too small: each worker's part of it must hold two strides.");
+			return spek_refuse_part(refusal, -ERANGE,
+						"The range of a strided stream is too small: each worker's part of it must hold two strides.");
 	} else if (part < max_bytes(stream)) {
-		return refuse(fault, -ERANGE,
-			      "The range of a sequential stream is too small: each worker's part of it must hold the largest block.");
+		return spek_refuse_part(refusal, -ERANGE,
+					"The range of a sequential stream is too small: each worker's part of it must hold the largest block.");
 	}
 	return 0;
 }
 
-static int check_runs(const struct spek_stream *stream, struct spek_fault *fault)
+static int check_runs(const struct spek_stream *stream, struct spek_refusal *refusal)
 {
 	u32 align = stream->align_bytes;
 	u64 run = stream->run_bytes;
 
 	if (!sizes_are_aligned(stream))
-		return refuse(fault, -EINVAL,
-			      "Every block size of a stream of runs must be a multiple of its alignment.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"Every block size of a stream of runs must be a multiple of its alignment.");
 	if (!is_multiple(stream->run_align_bytes, align) ||
 	    !is_power_of_two(stream->run_align_bytes / align))
-		return refuse(fault, -EINVAL,
-			      "The alignment of runs must be the stream's alignment times a power of two.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"The alignment of runs must be the stream's alignment times a power of two.");
 	if (run > stream->range_bytes || stream->restart_bytes > stream->range_bytes - run)
-		return refuse(fault, -ERANGE,
-			      "The restart zone of a stream of runs and one run together are larger than its range.");
+		return spek_refuse_part(refusal, -ERANGE,
+					"The restart zone of a stream of runs and one run together are larger than its range.");
 	if (stream->restart_bytes < align)
-		return refuse(fault, -ERANGE,
-			      "The restart zone of a stream of runs is smaller than its alignment.");
+		return spek_refuse_part(refusal, -ERANGE,
+					"The restart zone of a stream of runs is smaller than its alignment.");
 	/* Rounding may take up to one alignment of runs from a run. */
 	if (run < (u64)max_bytes(stream) + stream->run_align_bytes)
-		return refuse(fault, -ERANGE,
-			      "A run is too short: it must hold the largest block and the alignment of runs.");
+		return spek_refuse_part(refusal, -ERANGE,
+					"A run is too short: it must hold the largest block and the alignment of runs.");
 	return 0;
 }
 
-static int check_walk(const struct spek_stream *stream, struct spek_fault *fault)
+static int check_walk(const struct spek_stream *stream, struct spek_refusal *refusal)
 {
 	u64 leaves;
 
 	if (stream->walk_style > SPEK_WALK_FIXED)
-		return refuse(fault, -EINVAL, "A walk has an unknown style.");
+		return spek_refuse_part(refusal, -EINVAL, "A walk has an unknown style.");
 	if (stream->nr_sizes != 1 || stream->size[0].bytes != stream->align_bytes)
-		return refuse(fault, -EINVAL,
-			      "A walk moves by single blocks: it needs one block size, equal to its alignment.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"A walk moves by single blocks: it needs one block size, equal to its alignment.");
 	leaves = spek_div64(stream->range_bytes, (u64)stream->align_bytes * SPEK_LEAF_BLOCKS);
 	if (stream->walk_style == SPEK_WALK_CLASSIC && leaves < 1u << SPEK_CLASSIC_MIN_LEVEL)
-		return refuse(fault, -ERANGE,
-			      "The hot spot of a classic walk is too small: its smallest step spans 128 leaves of 8 blocks (4 MiB of 4 KiB blocks; for SPC-1 an ASU of 80 MiB).");
+		return spek_refuse_part(refusal, -ERANGE,
+					"The hot spot of a classic walk is too small: its smallest step spans 128 leaves of 8 blocks (4 MiB of 4 KiB blocks; for SPC-1 an ASU of 80 MiB).");
 	if (leaves < 1u << SPEK_FIXED_MIN_LEVEL)
-		return refuse(fault, -ERANGE,
-			      "The hot spot of a fixed walk is too small: its smallest step spans 64 leaves of 8 blocks (2 MiB of 4 KiB blocks; for SPC-1 an ASU of 40 MiB).");
+		return spek_refuse_part(refusal, -ERANGE,
+					"The hot spot of a fixed walk is too small: its smallest step spans 64 leaves of 8 blocks (2 MiB of 4 KiB blocks; for SPC-1 an ASU of 40 MiB).");
 	if (leaves >> 32)
-		return refuse(fault, -ERANGE,
-			      "The hot spot of a walk is too large: it has 2^32 leaves of 8 blocks or more.");
+		return spek_refuse_part(refusal, -ERANGE,
+					"The hot spot of a walk is too large: it has 2^32 leaves of 8 blocks or more.");
 	return 0;
 }
 
 static int check_pattern(const struct spek_workload *wl, u32 index, u32 nr_workers,
-			 struct spek_fault *fault)
+			 struct spek_refusal *refusal)
 {
 	const struct spek_stream *stream = &wl->stream[index];
 
 	switch (stream->pattern) {
 	case SPEK_PATTERN_UNIFORM:
 		if (stream->seq_ppm > 1000000)
-			return refuse(fault, -ERANGE,
-				      "The share of sequential I/Os is larger than 100 %.");
+			return spek_refuse_part(refusal, -ERANGE,
+						"The share of sequential I/Os is larger than 100 %.");
 		if (stream->seq_ppm && !sizes_are_aligned(stream))
-			return refuse(fault, -EINVAL,
-				      "With a share of sequential I/Os every block size must be a multiple of the alignment.");
+			return spek_refuse_part(refusal, -EINVAL,
+						"With a share of sequential I/Os every block size must be a multiple of the alignment.");
 		return 0;
 	case SPEK_PATTERN_SEQUENTIAL:
 		if (!sizes_are_aligned(stream))
-			return refuse(fault, -EINVAL,
-				      "Every block size of a sequential stream must be a multiple of its alignment.");
-		return check_parts(wl, index, nr_workers, fault);
+			return spek_refuse_part(refusal, -EINVAL,
+						"Every block size of a sequential stream must be a multiple of its alignment.");
+		return check_parts(wl, index, nr_workers, refusal);
 	case SPEK_PATTERN_STRIDED:
 		if (!stream->stride_bytes ||
 		    !is_multiple(stream->stride_bytes, stream->align_bytes))
-			return refuse(fault, -EINVAL,
-				      "The stride must be a multiple of the stream's alignment and not 0.");
+			return spek_refuse_part(refusal, -EINVAL,
+						"The stride must be a multiple of the stream's alignment and not 0.");
 		if (stream->stride_bytes > stream->range_bytes)
-			return refuse(fault, -ERANGE,
-				      "The stride is larger than the range of its stream.");
-		return check_parts(wl, index, nr_workers, fault);
+			return spek_refuse_part(refusal, -ERANGE,
+						"The stride is larger than the range of its stream.");
+		return check_parts(wl, index, nr_workers, refusal);
 	case SPEK_PATTERN_RUNS:
-		return check_runs(stream, fault);
+		return check_runs(stream, refusal);
 	case SPEK_PATTERN_WALK:
-		return check_walk(stream, fault);
+		return check_walk(stream, refusal);
 	case SPEK_PATTERN_HOTBAND:
 		if (stream->range_bytes < SPEK_HOTBAND_MIN_BYTES)
-			return refuse(fault, -ERANGE,
-				      "A hot band is too small: its range must have 1000000 bytes or more.");
+			return spek_refuse_part(refusal, -ERANGE,
+						"A hot band is too small: its range must have 1000000 bytes or more.");
 		return 0;
 	default:
-		return refuse(fault, -EINVAL, "A stream has an unknown address pattern.");
+		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown address pattern.");
 	}
 }
 
 static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_workers,
-			struct spek_fault *fault)
+			struct spek_refusal *refusal)
 {
 	const struct spek_stream *stream = &wl->stream[index];
 	const struct spek_asu *asu;
 	int err;
 
 	if (stream->asu >= wl->nr_asus)
-		return refuse(fault, -EINVAL, "A stream names an address range that is not there.");
+		return spek_refuse_part(refusal, -EINVAL, "A stream names an address range that is not there.");
 	if (stream->arrival >= wl->nr_arrivals)
-		return refuse(fault, -EINVAL,
-			      "A stream names an arrival process that is not there.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"A stream names an arrival process that is not there.");
 	if (!stream->weight)
-		return refuse(fault, -EINVAL,
-			      "A stream has weight 0: leave it out or give it a weight.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"A stream has weight 0: leave it out or give it a weight.");
 	if (!stream->replicas)
-		return refuse(fault, -EINVAL, "A stream has no replica: 1 is the least.");
+		return spek_refuse_part(refusal, -EINVAL, "A stream has no replica: 1 is the least.");
 	if (stream->read_ppm > 1000000)
-		return refuse(fault, -ERANGE, "The share of reads is larger than 100 %.");
+		return spek_refuse_part(refusal, -ERANGE, "The share of reads is larger than 100 %.");
 	if (!stream->align_bytes || stream->align_bytes % SPEK_SECTOR)
-		return refuse(fault, -EINVAL,
-			      "The alignment of a stream is not a multiple of 512 bytes.");
+		return spek_refuse_part(refusal, -EINVAL,
+					"The alignment of a stream is not a multiple of 512 bytes.");
 	asu = &wl->asu[stream->asu];
 	if (!stream->range_bytes)
-		return refuse(fault, -EINVAL, "The range of a stream is empty.");
+		return spek_refuse_part(refusal, -EINVAL, "The range of a stream is empty.");
 	if (stream->range_start > asu->bytes ||
 	    stream->range_bytes > asu->bytes - stream->range_start)
-		return refuse(fault, -ERANGE,
-			      "The range of a stream ends beyond its address range.");
+		return spek_refuse_part(refusal, -ERANGE,
+					"The range of a stream ends beyond its address range.");
 	if (!is_multiple(stream->range_start, stream->align_bytes))
-		return refuse(fault, -EINVAL,
-			      "The start of a stream's range is not a multiple of its alignment.");
-	err = check_sizes(stream, fault);
+		return spek_refuse_part(refusal, -EINVAL,
+					"The start of a stream's range is not a multiple of its alignment.");
+	err = check_sizes(stream, refusal);
 	if (!err)
-		err = check_foreign(stream, fault);
+		err = check_foreign(stream, refusal);
 	if (!err)
-		err = check_pattern(wl, index, nr_workers, fault);
+		err = check_pattern(wl, index, nr_workers, refusal);
 	return err;
 }
 
-/* Point at a part of the workload, so that a check only has to say what is wrong. */
-static void point_at(struct spek_fault *fault, char kind, u32 index)
-{
-	fault->kind = kind;
-	fault->index = index;
-}
-
-int spek_workload_check(const struct spek_workload *wl, u32 nr_workers, struct spek_fault *fault)
+int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
+			struct spek_refusal *refusal)
 {
 	u32 i;
 	int err;
 
-	point_at(fault, 'w', 0);
+	refusal->kind = SPEK_REFUSAL_RUN;
+	refusal->index = 0;
 	if (!nr_workers || nr_workers > SPEK_MAX_WORKERS)
-		return refuse(fault, -ERANGE, "A run needs 1 to 256 workers.");
+		return spek_refuse_part(refusal, -ERANGE, "A run needs 1 to 256 workers.");
 	if (!wl->nr_asus || wl->nr_asus > SPEK_MAX_ASUS)
-		return refuse(fault, -ERANGE, "A workload needs 1 to 16 address ranges.");
+		return spek_refuse_part(refusal, -ERANGE, "A workload needs 1 to 16 address ranges.");
 	if (!wl->nr_arrivals || wl->nr_arrivals > SPEK_MAX_ARRIVALS)
-		return refuse(fault, -ERANGE, "A workload needs 1 to 16 arrival processes.");
+		return spek_refuse_part(refusal, -ERANGE, "A workload needs 1 to 16 arrival processes.");
 	if (!wl->nr_streams || wl->nr_streams > SPEK_MAX_STREAMS)
-		return refuse(fault, -ERANGE, "A workload needs 1 to 64 streams.");
+		return spek_refuse_part(refusal, -ERANGE, "A workload needs 1 to 64 streams.");
 
 	for (i = 0; i < wl->nr_asus; i++) {
-		point_at(fault, 'a', i);
-		err = check_asu(&wl->asu[i], fault);
+		refusal->kind = SPEK_REFUSAL_ASU;
+		refusal->index = i;
+		err = check_asu(&wl->asu[i], refusal);
 		if (err)
 			return err;
 	}
 	for (i = 0; i < wl->nr_arrivals; i++) {
-		point_at(fault, 'r', i);
-		err = check_arrival(wl, i, fault);
+		refusal->kind = SPEK_REFUSAL_ARRIVAL;
+		refusal->index = i;
+		err = check_arrival(wl, i, refusal);
 		if (err)
 			return err;
 	}
 	for (i = 0; i < wl->nr_streams; i++) {
-		point_at(fault, 's', i);
-		err = check_stream(wl, i, nr_workers, fault);
+		refusal->kind = SPEK_REFUSAL_STREAM;
+		refusal->index = i;
+		err = check_stream(wl, i, nr_workers, refusal);
 		if (err)
 			return err;
 	}

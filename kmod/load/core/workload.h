@@ -7,6 +7,7 @@
 #ifndef SPEK_CORE_WORKLOAD_H
 #define SPEK_CORE_WORKLOAD_H
 
+#include "../../core/refusal.h"
 #include "../../core/spek_host.h"
 
 #define SPEK_MAX_STREAMS	64
@@ -120,28 +121,15 @@ struct spek_workload {
 };
 
 /**
- * struct spek_fault - what is wrong with a workload
- * @err: negative errno (-EINVAL, -ERANGE)
- * @kind: 's' stream, 'a' asu, 'r' arrival process, 'w' the workload
- * @index: which one
- * @text: a whole sentence for the user (constant string)
- */
-struct spek_fault {
-	int err;
-	char kind;
-	u32 index;
-	const char *text;
-};
-
-/**
  * spek_workload_check() - check everything that does not need the devices
  * @wl: the workload
  * @nr_workers: workers that will share it
- * @fault: filled in on failure
+ * @refusal: filled in on failure
  *
- * Return: 0, or @fault->err.
+ * Return: 0, or @refusal->err: -EINVAL, -ERANGE.
  */
-int spek_workload_check(const struct spek_workload *wl, u32 nr_workers, struct spek_fault *fault);
+int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
+			struct spek_refusal *refusal);
 
 /** spek_workload_max_bytes() - Return: largest block size in any stream, bytes. */
 u32 spek_workload_max_bytes(const struct spek_workload *wl);

@@ -156,13 +156,13 @@ void fuzz_core_workload(const uint8_t *data, size_t size)
 	u64 seed = fuzz_bytes(&in, 4);
 	u32 nr_workers = 1 + fuzz_upto(&in, SPEK_MAX_WORKERS - 1);
 	u32 worker = fuzz_upto(&in, nr_workers - 1);
-	struct spek_fault fault = { 0 };
+	struct spek_refusal refusal = { 0 };
 	struct spek_gen *gen;
 	size_t bytes;
 
 	take_workload(&in, wl);
-	if (spek_workload_check(wl, nr_workers, &fault)) {
-		FUZZ_REQUIRE((fault.err == -EINVAL || fault.err == -ERANGE) && fault.text,
+	if (spek_workload_check(wl, nr_workers, &refusal)) {
+		FUZZ_REQUIRE((refusal.err == -EINVAL || refusal.err == -ERANGE) && refusal.text,
 			     "a refusal has an errno and a sentence");
 		free(wl);
 		return;
