@@ -19,7 +19,13 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 from spekctl.config import RunConfig
-from spekctl.errors import NoKernelSideError, NotPermittedError, SpekError, error_from_errno
+from spekctl.errors import (
+    NoKernelSideError,
+    NotFoundError,
+    NotPermittedError,
+    SpekError,
+    error_from_errno,
+)
 from spekctl.records import (
     CellRow,
     Direction,
@@ -43,6 +49,8 @@ from spekctl.records import (
 T = TypeVar("T")
 
 DUMP_TRIES = 20
+# Announcements wake us up; this is for a lost one.
+OPEN_POLL_S = 0.25
 NLM_F_DUMP_INTR = 0x10
 _NLMSG_ERROR = 2
 _HEADERS_LEN = 20  # struct nlmsghdr, struct genlmsghdr
@@ -51,15 +59,23 @@ _STREAM_ROW = struct.Struct("=4Q")
 _OP = struct.Struct("=QQIIHHHH")
 
 
+# Called while the kernel side waits for a device; raises to stop waiting.
+Patience = Callable[[], None]
+
+
+def endless() -> None:
+    """Wait as long as it takes."""
+
+
 class Kernel(Protocol):
     """What the rest of spekctl wants from the kernel side; unit tests bring their own."""
 
-    def run_new(self, config: RunConfig) -> int: ...
+    def run_new(self, config: RunConfig, patience: Patience = endless) -> int: ...
     def run_get(self, run: int) -> RunInfo: ...
     def runs(self) -> list[RunInfo]: ...
-    def run_start(self, run: int) -> None: ...
+    def run_start(self, run: int, start_ns: int = 0) -> None: ...
     def run_stop(self, run: int) -> None: ...
-    def run_delete(self, run: int) -> None: ...
+    def run_delete(self, run: int, patience: Patience = endless) -> None: ...
     def stats(self, run: int) -> list[StatsCell]: ...
     def intervals(self, run: int, since: int) -> list[IntervalRow]: ...
     def mismatches(self, run: int) -> list[MismatchInfo]: ...
@@ -322,10 +338,30 @@ class Client(Connection):
             self._listener.close()
         self._link.close()
 
-    def run_new(self, config: RunConfig) -> int:
-        """Check a configuration and claim its devices; the number of the READY run."""
+    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
+        """Check a configuration and claim its devices; the number of the READY run.
+
+        Opening a device may take arbitrarily long. What @patience raises ends the wait; the run
+        is deleted as soon as the device lets go.
+        """
+        self._listen()
         answer = self._link.ask(self._spek.Cmd.RUN_NEW, **_run_attributes(self._spek, config))
-        return int(answer["id"])
+        run = int(answer["id"])
+        try:
+            while (info := self.run_get(run)).state is RunState.OPENING:
+                patience()
+                self.wait(OPEN_POLL_S)
+        except BaseException:
+            with contextlib.suppress(SpekError):
+                self._link.tell(self._spek.Cmd.RUN_DEL, id=run)
+            raise
+        if info.state is not RunState.FAILED:
+            return run
+        self.run_delete(run)
+        error = _refusal(info.failure_errno, info.failure, "run-new")
+        if info.failure_part != "run":
+            error.blamed = (info.failure_part, info.failure_index)
+        raise error
 
     def run_get(self, run: int) -> RunInfo:
         """State and progress of a run."""
@@ -335,19 +371,28 @@ class Client(Connection):
         """All runs that the kernel knows."""
         return [self._run_info(values) for values in self._link.dump(self._spek.Cmd.RUN_GET)]
 
-    def run_start(self, run: int) -> None:
-        """Start a READY run."""
+    def run_start(self, run: int, start_ns: int = 0) -> None:
+        """Start a READY run, at once or at @start_ns of CLOCK_MONOTONIC."""
         self._listen()
-        self._link.tell(self._spek.Cmd.RUN_START, id=run)
+        values = {"start_ns": start_ns} if start_ns else {}
+        self._link.tell(self._spek.Cmd.RUN_START, id=run, **values)
 
     def run_stop(self, run: int) -> None:
         """Ask a run to end; it is over when its state is DONE."""
         self._listen()
         self._link.tell(self._spek.Cmd.RUN_STOP, id=run)
 
-    def run_delete(self, run: int) -> None:
-        """Release a READY or DONE run."""
+    def run_delete(self, run: int, patience: Patience = endless) -> None:
+        """Release a run without I/O in flight, and wait until its devices are free.
+
+        What @patience raises ends the wait, not the deletion.
+        """
+        self._listen()
         self._link.tell(self._spek.Cmd.RUN_DEL, id=run)
+        with contextlib.suppress(NotFoundError):
+            while self.run_get(run):
+                patience()
+                self.wait(OPEN_POLL_S)
 
     def stats(self, run: int) -> list[StatsCell]:
         """Counters of all phases and histograms of the measure phase."""
@@ -448,6 +493,7 @@ class Client(Connection):
             reason=Reason(values.get("reason", 0)),
             backend=spek.Backend(values.get("backend", 0)).name.lower(),
             data=spek.Data(values.get("data", 0)).name.lower(),
+            failure_part=spek.ConfigPart(values.get("failure_part", 0)).name.lower(),
         )
         return _record(RunInfo, {**values, "workers": workers, "targets": targets})
 

@@ -14,6 +14,11 @@ class RunState(IntEnum):
     RUNNING = 1
     DRAINING = 2
     DONE = 3
+    OPENING = 4
+    ARMED = 5
+    FAILED = 6
+    CLOSING = 7
+    GONE = 8
 
 
 class Phase(IntEnum):
@@ -33,7 +38,7 @@ class Reason(IntEnum):
     OWNER_GONE = 3
     DEVICE_GONE = 4
     ERRORS = 5
-    INTERNAL = 6
+    SUSPENDED = 6
 
 
 class Direction(IntEnum):
@@ -194,6 +199,10 @@ class RunInfo:
     intervals: int = 0
     errors: int = 0
     first_error: str = ""
+    failure: str = ""
+    failure_errno: int = 0
+    failure_part: str = ""
+    failure_index: int = 0
     first_sense: SenseInfo | None = None
     senses: tuple[SenseInfo, ...] = ()
     sense_others: int = 0

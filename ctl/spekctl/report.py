@@ -171,7 +171,7 @@ _REASON_TEXT: dict[Reason, str] = {
     Reason.OWNER_GONE: "the program that owned the run went away",
     Reason.DEVICE_GONE: "a device was removed during the run",
     Reason.ERRORS: "the run was ended after too many I/O errors",
-    Reason.INTERNAL: "the run was ended because a worker could not go on (out of memory)",
+    Reason.SUSPENDED: "the run was ended because the system was about to suspend",
 }
 
 

@@ -119,7 +119,7 @@ def execute(
 ) -> Result:
     """Run it to its end, or to that of the user's patience; the result either way."""
     log = IoLog(request.log, request.config.log_records) if request.log is not None else None
-    run = claim(kernel, request.config, request.devices)
+    run = claim(kernel, request.config, request.devices, interrupts)
     try:
         facts, remarks = prepare(kernel, run, request)
         for remark in remarks:
@@ -171,10 +171,23 @@ def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
         raise
 
 
-def claim(kernel: Kernel, config: RunConfig, on: Sequence[Device]) -> int:
+def claim(
+    kernel: Kernel,
+    config: RunConfig,
+    on: Sequence[Device],
+    interrupts: Interrupts | None = None,
+) -> int:
     """run-new; if a device is in use, say by whom, and name whatever else is to blame."""
+
+    def patience() -> None:
+        if interrupts is not None and interrupts.count:
+            raise CalledOffError(
+                "interrupted while a device was being opened; nothing was sent to it",
+                interrupts.exit_code,
+            )
+
     try:
-        return kernel.run_new(config)
+        return kernel.run_new(config, patience)
     except SpekError as error:
         if error.errno == errno_names.EBUSY:
             text = _busy_text(kernel, on, error)

@@ -4,35 +4,42 @@
 #include "iolog.h"
 #include "netlink.h"
 #include "run.h"
+#include "suspend.h"
 
 static int __init spek_init(void)
 {
 	int err;
 
-	err = spek_run_init();
+	err = spek_iolog_init();
 	if (err)
 		return err;
-	err = spek_iolog_init();
+	err = spek_run_init(&spek_nl_run_listener);
+	if (err)
+		goto err_iolog_deinit;
+	err = spek_suspend_init();
 	if (err)
 		goto err_run_deinit;
 	/* Last: no request may meet a half-built module. */
-	err = spek_netlink_init();
+	err = spek_genl_register(&spek_netlink);
 	if (err)
-		goto err_iolog_deinit;
+		goto err_suspend_deinit;
 	return 0;
 
-err_iolog_deinit:
-	spek_iolog_deinit();
+err_suspend_deinit:
+	spek_suspend_deinit();
 err_run_deinit:
 	spek_run_deinit();
+err_iolog_deinit:
+	spek_iolog_deinit();
 	return err;
 }
 
 static void __exit spek_exit(void)
 {
-	spek_netlink_deinit();
-	spek_iolog_deinit();
+	spek_genl_unregister(&spek_netlink);
+	spek_suspend_deinit();
 	spek_run_deinit();
+	spek_iolog_deinit();
 	/* A completion that was preempted on its very last step is still in our text. */
 	synchronize_rcu_tasks();
 }

@@ -175,7 +175,7 @@ static int fill(void *dst, const struct field *fields, size_t nr_fields, struct 
 			if (!field->missing)
 				continue;
 			NL_SET_ERR_ATTR_MISS(extack, nest, field->attr);
-			return spek_nl_refuse(extack, nest, -EINVAL, field->missing);
+			return spek_genl_refuse(extack, nest, -EINVAL, field->missing);
 		}
 		switch (field->size) {
 		case sizeof(bool):
@@ -212,8 +212,8 @@ static int parse_nest(void *dst, const struct field *fields, size_t nr_fields,
 		for (i = 0; i < nr_fields && fields[i].attr != type; i++)
 			;
 		if (i == nr_fields)
-			return spek_nl_refuse(extack, tb[type], -EINVAL,
-					      "This attribute is for answers: a request can't set it.");
+			return spek_genl_refuse(extack, tb[type], -EINVAL,
+						"This attribute is for answers: a request can't set it.");
 	}
 	return fill(dst, fields, nr_fields, tb, nest, extack);
 }
@@ -226,7 +226,7 @@ static int parse_worker(struct spek_run_config *config, const struct nlattr *nes
 	int err;
 
 	if (config->nr_workers == SPEK_MAX_WORKERS)
-		return spek_nl_refuse(extack, nest, -ERANGE, "A run has at most 256 workers.");
+		return spek_genl_refuse(extack, nest, -ERANGE, "A run has at most 256 workers.");
 	err = parse_nest(&request, worker_fields, ARRAY_SIZE(worker_fields), tb,
 			 SPEK_A_WORKER_MAX, nest, extack);
 	if (err)
@@ -245,19 +245,19 @@ static int parse_target(struct spek_run_config *config, const struct nlattr *nes
 	u32 i;
 
 	if (config->nr_targets == SPEK_MAX_TARGETS)
-		return spek_nl_refuse(extack, nest, -ERANGE, "A run has at most 16 targets.");
+		return spek_genl_refuse(extack, nest, -ERANGE, "A run has at most 16 targets.");
 	err = parse_nest(&request, target_fields, ARRAY_SIZE(target_fields), tb,
 			 SPEK_A_TARGET_MAX, nest, extack);
 	if (err)
 		return err;
 	dev = MKDEV(request.major, request.minor);
 	if (MAJOR(dev) != request.major || MINOR(dev) != request.minor)
-		return spek_nl_refuse(extack, nest, -ERANGE,
-				      "Device numbers have 12 bits of major and 20 of minor.");
+		return spek_genl_refuse(extack, nest, -ERANGE,
+					"Device numbers have 12 bits of major and 20 of minor.");
 	for (i = 0; i < config->nr_targets; i++)
 		if (config->dev[i] == dev)
-			return spek_nl_refuse(extack, nest, -EINVAL,
-					      "The same device is a target twice.");
+			return spek_genl_refuse(extack, nest, -EINVAL,
+						"The same device is a target twice.");
 	config->dev[config->nr_targets] = dev;
 	config->diskseq[config->nr_targets] = request.diskseq;
 	config->nr_targets++;
@@ -275,8 +275,8 @@ static int parse_asu(struct spek_run_config *config, const struct nlattr *nest,
 	int err, rem;
 
 	if (wl->nr_asus == SPEK_MAX_ASUS)
-		return spek_nl_refuse(extack, nest, -ERANGE,
-				      "A run has at most 16 address ranges (asus).");
+		return spek_genl_refuse(extack, nest, -ERANGE,
+					"A run has at most 16 address ranges (asus).");
 	err = parse_nest(asu, asu_fields, ARRAY_SIZE(asu_fields), tb, SPEK_A_ASU_MAX, nest,
 			 extack);
 	if (err)
@@ -287,8 +287,8 @@ static int parse_asu(struct spek_run_config *config, const struct nlattr *nest,
 		if (nla_type(attr) != SPEK_A_ASU_EXTENT)
 			continue;
 		if (asu->nr_extents == SPEK_MAX_TARGETS)
-			return spek_nl_refuse(extack, attr, -ERANGE,
-					      "An address range (asu) has at most 16 extents.");
+			return spek_genl_refuse(extack, attr, -ERANGE,
+						"An address range (asu) has at most 16 extents.");
 		err = parse_nest(&request, extent_fields, ARRAY_SIZE(extent_fields), extent_tb,
 				 SPEK_A_EXTENT_MAX, attr, extack);
 		if (err)
@@ -309,8 +309,8 @@ static int parse_arrival(struct spek_run_config *config, const struct nlattr *ne
 	int err;
 
 	if (wl->nr_arrivals == SPEK_MAX_ARRIVALS)
-		return spek_nl_refuse(extack, nest, -ERANGE,
-				      "A run has at most 16 arrival processes.");
+		return spek_genl_refuse(extack, nest, -ERANGE,
+					"A run has at most 16 arrival processes.");
 	err = parse_nest(&wl->arrival[wl->nr_arrivals], arrival_fields,
 			 ARRAY_SIZE(arrival_fields), tb, SPEK_A_ARRIVAL_MAX, nest, extack);
 	if (err)
@@ -330,7 +330,7 @@ static int parse_stream(struct spek_run_config *config, const struct nlattr *nes
 	int err, rem;
 
 	if (wl->nr_streams == SPEK_MAX_STREAMS)
-		return spek_nl_refuse(extack, nest, -ERANGE, "A run has at most 64 streams.");
+		return spek_genl_refuse(extack, nest, -ERANGE, "A run has at most 64 streams.");
 	stream->weight = 1;
 	stream->replicas = 1;
 	err = parse_nest(stream, stream_fields, ARRAY_SIZE(stream_fields), tb,
@@ -344,8 +344,8 @@ static int parse_stream(struct spek_run_config *config, const struct nlattr *nes
 		if (nla_type(attr) != SPEK_A_STREAM_SIZE)
 			continue;
 		if (stream->nr_sizes == SPEK_MAX_SIZES)
-			return spek_nl_refuse(extack, attr, -ERANGE,
-					      "A stream has at most 64 block sizes.");
+			return spek_genl_refuse(extack, attr, -ERANGE,
+						"A stream has at most 64 block sizes.");
 		err = parse_nest(&stream->size[stream->nr_sizes], size_fields,
 				 ARRAY_SIZE(size_fields), size_tb, SPEK_A_SIZE_MAX, attr, extack);
 		if (err)
@@ -396,15 +396,15 @@ static int check_times(struct genl_info *info, const struct spek_run_config *con
 		const struct nlattr *attr = info->attrs[times[i]];
 
 		if (attr && nla_get_u64(attr) > MAX_TIME_NS)
-			return spek_nl_refuse(info->extack, attr, -ERANGE,
-					      "The longest time is 366 days.");
+			return spek_genl_refuse(info->extack, attr, -ERANGE,
+						"The longest time is 366 days.");
 	}
 	if (config->interval_ns && config->interval_ns < MIN_INTERVAL_NS)
-		return spek_nl_refuse(info->extack, info->attrs[SPEK_A_RUN_INTERVAL_NS], -ERANGE,
-				      "The shortest report interval is 1 ms; 0 is none at all.");
+		return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_INTERVAL_NS], -ERANGE,
+					"The shortest report interval is 1 ms; 0 is none at all.");
 	if (config->spin_ns > MAX_SPIN_NS)
-		return spek_nl_refuse(info->extack, info->attrs[SPEK_A_RUN_SPIN_NS], -ERANGE,
-				      "A worker spins for at most 10 ms.");
+		return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_SPIN_NS], -ERANGE,
+					"A worker spins for at most 10 ms.");
 	return 0;
 }
 
@@ -418,15 +418,15 @@ static int check_stamped(struct genl_info *info, const struct spek_run_config *c
 
 	for (i = 0; i < ARRAY_SIZE(only_stamped); i++)
 		if (attrs[only_stamped[i]] && config->data != SPEK_DATA_STAMPED)
-			return spek_nl_refuse(info->extack, attrs[only_stamped[i]], -EINVAL,
-					      "This attribute is for stamped data.");
+			return spek_genl_refuse(info->extack, attrs[only_stamped[i]], -EINVAL,
+						"This attribute is for stamped data.");
 	if (config->stamp_id && config->verify_from)
-		return spek_nl_refuse(info->extack, attrs[SPEK_A_RUN_STAMP_ID], -EINVAL,
-				      "A run that goes on from another one has the stamp-id of that.");
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_STAMP_ID], -EINVAL,
+					"A run that goes on from another one has the stamp-id of that.");
 	if (config->grain_bytes &&
 	    (!is_power_of_2(config->grain_bytes) || config->grain_bytes < SPEK_SECTOR))
-		return spek_nl_refuse(info->extack, attrs[SPEK_A_RUN_GRAIN_BYTES], -EINVAL,
-				      "A grain is a power of two from 512 bytes on.");
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_GRAIN_BYTES], -EINVAL,
+					"A grain is a power of two from 512 bytes on.");
 	return 0;
 }
 
@@ -438,21 +438,21 @@ static int check_combinations(struct genl_info *info, const struct spek_run_conf
 	u32 i, j;
 
 	if (config->time_ns && config->count)
-		return spek_nl_refuse(info->extack, attrs[SPEK_A_RUN_COUNT], -EINVAL,
-				      "A run ends by time or by count, not by both.");
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_COUNT], -EINVAL,
+					"A run ends by time or by count, not by both.");
 	if (!config->time_ns && !config->count)
-		return spek_nl_refuse(info->extack, attrs[SPEK_A_RUN_TIME_NS], -EINVAL,
-				      "A run needs an end: a time or a count above 0.");
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_TIME_NS], -EINVAL,
+					"A run needs an end: a time or a count above 0.");
 	if (config->ramp_ns && config->ramp_count)
-		return spek_nl_refuse(info->extack, attrs[SPEK_A_RUN_RAMP_COUNT], -EINVAL,
-				      "The ramp-up ends by time or by count, not by both.");
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_RAMP_COUNT], -EINVAL,
+					"The ramp-up ends by time or by count, not by both.");
 	for (i = 0; i < wl->nr_asus; i++) {
 		for (j = 0; j < wl->asu[i].nr_extents; j++) {
 			if (wl->asu[i].extent[j].target < config->nr_targets)
 				continue;
 			refusal = (struct spek_refusal){ .kind = SPEK_REFUSAL_ASU, .index = i };
-			return spek_nl_refuse(info->extack, spek_nl_blame(info, &refusal), -EINVAL,
-					      "An extent lies on a target that the run doesn't have.");
+			return spek_genl_refuse(info->extack, spek_nl_blame(info, &refusal), -EINVAL,
+						"An extent lies on a target that the run doesn't have.");
 		}
 	}
 	return 0;

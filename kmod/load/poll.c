@@ -11,7 +11,7 @@
 /* Poll the hardware queue that @bio went to. */
 static void poll_for(struct spek_worker *w, u32 target, const struct bio *bio)
 {
-	struct block_device *bdev = w->run->targets[target].handle.bdev;
+	struct block_device *bdev = w->targets[target].handle.bdev;
 	struct request_queue *q = bdev_get_queue(bdev);
 	struct spek_poller *poller = &w->poller[target];
 	DEFINE_IO_COMP_BATCH(iob);
@@ -53,12 +53,12 @@ static noinline void poll_slots(struct spek_worker *w)
 
 void spek_poll_targets(struct spek_worker *w)
 {
-	u32 i, nr = w->run->config->nr_targets;
+	u32 i, nr = w->config->nr_targets;
 
-	/* Once it has left its CPU it is no longer bound to one. */
+	/* A thread that has left its CPU is no longer bound to one. */
 	if (unlikely(raw_smp_processor_id() != w->cpu))
-		w->roams = true;
-	if (unlikely(w->roams)) {
+		w->unbound = true;
+	if (unlikely(w->unbound)) {
 		poll_slots(w);
 		return;
 	}

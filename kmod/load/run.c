@@ -1,301 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Life of a run.
+ * Life of a run: states, references, locks.
  *
- * READY -start-> RUNNING -stop|error|deadline|owner gone-> DRAINING -last I/O-> DONE -delete-> gone
- * READY -stop-> DONE. The table is core/state.c.
+ * The states are a table in core/state.c. A request never waits for a device: run-new, run-del and
+ * the end of an owner queue work items, which open and close devices.
  *
- * Who holds a reference to a run: the table, from new to delete; finish_work, from start (or
- * stop before it) to its end; reap_work while it is queued; each user of a pointer from
- * spek_run_get(). The last one frees it and lets the module go: while a run exists the
- * module can't be unloaded.
+ * References to a run: the table holds one, from run-new to the end of delete_work; open_work,
+ * start_work, finish_work and delete_work hold one each from being queued to their end; each user
+ * of a pointer from spek_run_get() holds one. The last one frees it. The run pins the module until
+ * delete_work has given the devices back; what follows in a work item is waited for by
+ * spek_run_deinit(), and what holds a pointer for netlink pins the module itself.
  *
- * Who holds what inside: workers and targets live from new to the end of finish_work (or
- * to delete if it never started). They are released in two steps. Dead: run->workers is
- * unhooked under run->lock, so that netlink and the collector don't see them any more.
- * Then, after the threads have left and a grace period has passed, nobody can: not
- * completions (all I/O came back, and the last one is over), not spek_run_end() (RCU).
+ * What a run is made of comes and goes in run_setup.c.
  *
- * Lock order: spek_table_lock > run->lock > verify->lock, and run->news_lock > run->lock, and
- * run->release_lock > run->lock, which is held while devices are given back. Who
- * changes the state holds run->news_lock until it has told of it: every change is told, in order.
- * Workers, completions and spek_run_end() take none of these but verify->lock. Work items take
- * spek_table_lock when they hold no other.
+ * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock, and
+ * run->release_lock > run->lock. run->release_lock is held while devices are given back. Whoever
+ * changes the state holds run->notify_lock until it is reported: every change is reported, in
+ * order. The lock of a run that another one continues is taken with no other run's lock held.
+ * Workers, completions and spek_outcome_end() take none of these but verify->lock.
  */
-#include <linux/blkdev.h>
 #include <linux/idr.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include "validate.h"
-#include "iolog.h"
+#include <linux/wait.h>
 #include "run.h"
-#include "submit.h"
+#include "run_setup.h"
+#include "validate.h"
 #include "verify.h"
-#include "worker.h"
 
-static DEFINE_MUTEX(spek_table_lock);	/* protects next 2 */
+/* As long as the kernel's freezer waits for tasks. */
+#define SUSPEND_WAIT_MS	20000
+
+static DEFINE_MUTEX(spek_table_lock);	/* protects next 3 */
 static DEFINE_IDR(spek_table);
 static u32 table_generation = 1;
+static bool is_suspending;
+
+static atomic_t nr_started;		/* runs that may have I/O in flight */
+static DECLARE_WAIT_QUEUE_HEAD(all_ended);
 
 static struct workqueue_struct *spek_wq;
-
-static void collect_work(struct work_struct *work);
-static void finish_work(struct work_struct *work);
-static void reap_work(struct work_struct *work);
-
-/* ---- making a run ---- */
-
-static void close_targets(struct spek_run *run)
-{
-	u32 i;
-
-	for (i = 0; i < run->config->nr_targets; i++)
-		spek_target_close(&run->targets[i]);
-}
-
-static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
-{
-	u32 i;
-	int err;
-
-	for (i = 0; i < run->config->nr_targets; i++) {
-		refusal->kind = SPEK_REFUSAL_TARGET;
-		refusal->index = i;
-		err = spek_target_open(&run->targets[i], run, run->config->dev[i],
-				       run->shape.chunk_bytes, refusal);
-		if (err)
-			return err;
-		if (run->config->diskseq[i] && run->config->diskseq[i] != run->targets[i].diskseq)
-			return spek_refuse_part(refusal, -ENODEV,
-						"The disk was replaced after it was checked: look again.");
-		run->polls |= run->targets[i].polled;
-	}
-	return 0;
-}
-
-/* Workers that were unhooked: wait for their threads, for their last readers, free them. */
-static void destroy_workers(struct spek_run *run, struct spek_worker **workers)
-{
-	u32 i, nr = run->config->nr_workers;
-
-	if (!workers)
-		return;
-	for (i = 0; i < nr; i++)
-		if (workers[i])
-			spek_worker_reap(workers[i]);
-	synchronize_rcu();
-	cancel_work_sync(&run->collect_work);
-	for (i = 0; i < nr; i++)
-		if (workers[i])
-			spek_worker_destroy(workers[i], &run->shape);
-	kfree(workers);
-}
-
-static int create_workers(struct spek_run *run)
-{
-	const struct spek_run_config *config = run->config;
-	struct spek_worker **workers;
-	u32 i;
-
-	workers = kcalloc(config->nr_workers, sizeof(*workers), GFP_KERNEL);
-	if (!workers)
-		return -ENOMEM;
-	for (i = 0; i < config->nr_workers; i++) {
-		struct spek_worker *worker = spek_worker_create(run, i, &run->shape);
-
-		if (IS_ERR(worker)) {
-			destroy_workers(run, workers);
-			return PTR_ERR(worker);
-		}
-		workers[i] = worker;
-	}
-	rcu_assign_pointer(run->workers, workers);
-	return 0;
-}
-
-/* Their files go first: from then on nobody opens them any more. */
-static void destroy_logs(struct spek_run *run)
-{
-	u32 i;
-
-	spek_iolog_rmdir(run->log_dentry);
-	for (i = 0; run->log && i < run->config->nr_workers; i++)
-		spek_iolog_close(run->log[i]);
-	kfree(run->log);
-}
-
-static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
-{
-	static const char no_files[] = "This kernel has no debugfs, which the per-I/O log needs.";
-	const struct spek_run_config *config = run->config;
-	u32 i;
-
-	if (!config->log_records)
-		return 0;
-	run->log = kcalloc(config->nr_workers, sizeof(*run->log), GFP_KERNEL);
-	if (!run->log)
-		return -ENOMEM;
-	run->log_dentry = spek_iolog_mkdir(run->id, run->log_dir, sizeof(run->log_dir));
-	if (IS_ERR(run->log_dentry)) {
-		int err = PTR_ERR(run->log_dentry);
-
-		run->log_dentry = NULL;
-		if (err == -ENOMEM)
-			return err;
-		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EOPNOTSUPP, no_files);
-	}
-	for (i = 0; i < config->nr_workers; i++) {
-		struct spek_iolog *log = spek_iolog_create(run->log_dentry, i, config->log_records);
-
-		if (IS_ERR(log) && PTR_ERR(log) != -ENOMEM)
-			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EOPNOTSUPP, no_files);
-		if (IS_ERR(log))
-			return -ENOMEM;
-		run->log[i] = log;
-	}
-	return 0;
-}
-
-static void free_run(struct spek_run *run)
-{
-	destroy_logs(run);
-	spek_verify_destroy(run->verify);
-	spek_stats_destroy(run->stats);
-	kfree(run->targets);
-	kfree(run->worker_info);
-	kfree(run);
-}
-
-static bool reads(const struct spek_workload *wl)
-{
-	u32 i;
-
-	for (i = 0; i < wl->nr_streams; i++)
-		if (wl->stream[i].read_ppm)
-			return true;
-	return false;
-}
-
-static struct spek_run *alloc_run(struct spek_run_config *config)
-{
-	const struct spek_workload *wl = &config->workload;
-	struct spek_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
-
-	if (!run)
-		return NULL;
-	kref_init(&run->ref);
-	mutex_init(&run->lock);
-	mutex_init(&run->news_lock);
-	mutex_init(&run->release_lock);
-	INIT_WORK(&run->collect_work, collect_work);
-	INIT_WORK(&run->finish_work, finish_work);
-	INIT_WORK(&run->reap_work, reap_work);
-	run->config = config;
-	run->state = SPEK_STATE_READY;
-	run->shape.buffer_bytes = spek_workload_max_bytes(wl);
-	run->shape.chunk_bytes = spek_slot_chunk_bytes(run->shape.buffer_bytes);
-	run->shape.reads = reads(wl);
-	run->shape.writes = spek_workload_writes(wl);
-	run->shape.random = config->data == SPEK_DATA_RANDOM;
-	run->shape.seed = config->seed;
-	run->targets = kcalloc(config->nr_targets, sizeof(*run->targets), GFP_KERNEL);
-	run->worker_info = kcalloc(config->nr_workers, sizeof(*run->worker_info), GFP_KERNEL);
-	run->stats = spek_stats_create(wl, config->nr_workers, config->interval_ns);
-	if (!run->targets || !run->worker_info || !run->stats) {
-		free_run(run);
-		return NULL;
-	}
-	return run;
-}
-
-/* Workers are named after the number, so it comes before them and the run after. */
-static int reserve_id(struct spek_run *run)
-{
-	int id;
-
-	mutex_lock(&spek_table_lock);
-	id = idr_alloc_cyclic(&spek_table, NULL, 1, 0, GFP_KERNEL);
-	mutex_unlock(&spek_table_lock);
-	if (id > 0)
-		run->id = id;
-	return min(id, 0);
-}
-
-static void release_id(struct spek_run *run)
-{
-	mutex_lock(&spek_table_lock);
-	idr_remove(&spek_table, run->id);
-	mutex_unlock(&spek_table_lock);
-}
-
-static void insert_run(struct spek_run *run)
-{
-	mutex_lock(&spek_table_lock);
-	idr_replace(&spek_table, run, run->id);
-	table_generation += 2;	/* odd, so never 0 */
-	mutex_unlock(&spek_table_lock);
-}
-
-int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *refusal)
-{
-	static const char no_memory[] =
-		"There is not enough memory: fewer outstanding I/Os, workers or replicas need less.";
-	struct spek_run *run;
-	int err;
-
-	err = spek_fit_config(config, refusal);
-	if (err)
-		return err;
-	if (!try_module_get(THIS_MODULE))
-		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
-				   "The module is being unloaded.");
-	run = alloc_run(config);
-	if (!run) {
-		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM, no_memory);
-		goto err_put_module;
-	}
-	err = open_targets(run, refusal);
-	if (err)
-		goto err_close_targets;
-	err = spek_fit_devices(run, refusal);
-	if (err)
-		goto err_close_targets;
-	if (config->data == SPEK_DATA_STAMPED) {
-		err = spek_verify_create(run, refusal);
-		if (err)
-			goto err_close_targets;
-	}
-	run->shape.max_parts = spek_fit_parts(run, run->shape.buffer_bytes);
-	err = spek_fit_memory(run) ? reserve_id(run) : -ENOMEM;
-	if (err) {
-		spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err, no_memory);
-		goto err_close_targets;
-	}
-	err = create_logs(run, refusal);
-	if (err) {
-		if (err == -ENOMEM)
-			spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err, no_memory);
-		goto err_release_id;
-	}
-	err = create_workers(run);
-	if (err) {
-		spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err, no_memory);
-		goto err_release_id;
-	}
-	*id = run->id;
-	insert_run(run);
-	return 0;
-
-err_release_id:
-	release_id(run);
-err_close_targets:
-	close_targets(run);
-	free_run(run);
-err_put_module:
-	module_put(THIS_MODULE);
-	return err;
-}
+static const struct spek_run_listener *listener;
 
 /* ---- finding one ---- */
 
@@ -304,17 +51,18 @@ static void release_run(struct kref *ref)
 	struct spek_run *run = container_of(ref, struct spek_run, ref);
 	struct spek_run_config *config = run->config;
 
-	/* After all that looks there for its number of workers. */
-	free_run(run);
+	/* The number of workers in it is needed until the run is freed. */
+	spek_run_free(run);
 	kvfree(config);
-	module_put(THIS_MODULE);
 }
 
+/** spek_run_put() - drop a reference. Context: process. */
 void spek_run_put(struct spek_run *run)
 {
 	kref_put(&run->ref, release_run);
 }
 
+/** spek_run_get() - Return: run number @id with a reference, or NULL. Context: process. */
 struct spek_run *spek_run_get(u32 id)
 {
 	struct spek_run *run;
@@ -327,6 +75,7 @@ struct spek_run *spek_run_get(u32 id)
 	return run;
 }
 
+/** spek_run_get_next() - Return: the first run from @id with a reference, or NULL. */
 struct spek_run *spek_run_get_next(u32 id)
 {
 	struct spek_run *run;
@@ -340,51 +89,35 @@ struct spek_run *spek_run_get_next(u32 id)
 	return run;
 }
 
+/** spek_run_generation() - Return: number that changes whenever the set of runs does; never 0. */
 u32 spek_run_generation(void)
 {
 	return READ_ONCE(table_generation);
 }
 
-/* ---- ending ---- */
-
-void spek_run_end(struct spek_run *run, u32 reason)
+static int insert_run(struct spek_run *run)
 {
-	struct spek_worker **workers;
-	u32 i;
+	int id;
 
-	if (atomic_cmpxchg(&run->end_reason, SPEK_REASON_NONE, reason) != SPEK_REASON_NONE)
-		return;
-	rcu_read_lock();
-	workers = rcu_dereference(run->workers);
-	for (i = 0; workers && i < run->config->nr_workers; i++)
-		spek_worker_kick(workers[i]);
-	rcu_read_unlock();
+	mutex_lock(&spek_table_lock);
+	id = idr_alloc_cyclic(&spek_table, run, 1, 0, GFP_KERNEL);
+	if (id > 0) {
+		run->id = id;
+		table_generation += 2;	/* odd, so never 0 */
+	}
+	mutex_unlock(&spek_table_lock);
+	return min(id, 0);
 }
 
-void spek_run_report_failed(struct spek_run *run, const struct spek_part *part,
-			    blk_status_t status)
+static void remove_run(struct spek_run *run)
 {
-	if (spek_target_is_gone(part->target))
-		spek_run_end(run, SPEK_REASON_DEVICE_GONE);
-	if (part->sense.present)
-		spek_senses_add(&run->senses, &part->sense);
-	if (atomic_cmpxchg(&run->first_error_state, 0, 1))
-		return;
-	snprintf(run->first_error, sizeof(run->first_error),
-		 "%s of %u bytes at byte %llu of %s failed: errno %d",
-		 part->slot->op.write ? "write" : "read", part->bytes, part->offset,
-		 part->target->name, -blk_status_to_errno(status));
-	run->first_sense = part->sense;
-	atomic_set_release(&run->first_error_state, 2);
+	mutex_lock(&spek_table_lock);
+	idr_remove(&spek_table, run->id);
+	table_generation += 2;
+	mutex_unlock(&spek_table_lock);
 }
 
-void spek_run_count_failed(struct spek_run *run)
-{
-	u64 errors = atomic64_inc_return(&run->errors);
-
-	if (run->config->max_errors && errors >= run->config->max_errors)
-		spek_run_end(run, SPEK_REASON_ERRORS);
-}
+/* ---- states ---- */
 
 static void read_clocks(struct spek_clocks *clocks)
 {
@@ -397,26 +130,79 @@ static void set_state(struct spek_run *run, enum spek_event event)
 {
 	int next = spek_state_next(run->state, event);
 
-	lockdep_assert_held(&run->news_lock);
+	lockdep_assert_held(&run->notify_lock);
 	lockdep_assert_held(&run->lock);
 	if (WARN_ON_ONCE(next < 0))
 		return;
 	run->state = next;
 }
 
+/* Queue a work item, which holds a reference while it is queued or runs. */
+static void queue_run_work(struct spek_run *run, struct work_struct *work)
+{
+	kref_get(&run->ref);
+	/* It is queued: that one will do. This reference is never the last one. */
+	if (!queue_work(spek_wq, work))
+		kref_put(&run->ref, release_run);
+}
+
+/* The time of an armed run has come: whoever notices first makes it RUNNING. */
+static bool begins_to_run(struct spek_run *run)
+{
+	struct spek_clocks now;
+
+	if (run->state != SPEK_STATE_ARMED)
+		return false;
+	read_clocks(&now);
+	if (now.mono_ns < run->started.mono_ns)
+		return false;
+	run->started.raw_ns = now.raw_ns - (now.mono_ns - run->started.mono_ns);
+	run->started.real_ns = now.real_ns - (now.mono_ns - run->started.mono_ns);
+	set_state(run, SPEK_EVENT_START);
+	return true;
+}
+
+static void queue_start_work(struct spek_run *run)
+{
+	u64 now_ns = ktime_get_ns();
+
+	queue_delayed_work(spek_wq, &run->start_work,
+			   nsecs_to_jiffies(run->started.mono_ns -
+					    min(now_ns, run->started.mono_ns)) + 1);
+}
+
+static void start_work(struct work_struct *work)
+{
+	struct spek_run *run = container_of(to_delayed_work(work), struct spek_run, start_work);
+	bool begins, again;
+
+	mutex_lock(&run->notify_lock);
+	mutex_lock(&run->lock);
+	begins = begins_to_run(run);
+	/* Jiffies may run faster than the clock. */
+	again = run->state == SPEK_STATE_ARMED;
+	if (again)
+		queue_start_work(run);
+	mutex_unlock(&run->lock);
+	if (begins)
+		listener->state_changed(run);
+	mutex_unlock(&run->notify_lock);
+	if (!again)
+		spek_run_put(run);
+}
+
 static void collect(struct spek_run *run)
 {
-	struct spek_worker **workers = rcu_dereference_protected(run->workers,
-								 lockdep_is_held(&run->lock));
 	u32 i;
 
-	for (i = 0; workers && i < run->config->nr_workers; i++) {
-		struct spek_set *set = spek_worker_take_sealed(workers[i]);
+	lockdep_assert_held(&run->lock);
+	for (i = 0; run->workers && i < run->config->nr_workers; i++) {
+		struct spek_set *set = spek_worker_take_sealed(run->workers[i]);
 
 		if (!set)
 			continue;
 		spek_stats_collect(run->stats, i, set);
-		spek_worker_give_back(workers[i]);
+		spek_worker_give_back(run->workers[i]);
 	}
 }
 
@@ -425,7 +211,7 @@ static bool begins_to_drain(struct spek_run *run)
 {
 	if (run->state != SPEK_STATE_RUNNING)
 		return false;
-	if (atomic_read(&run->end_reason) == SPEK_REASON_NONE &&
+	if (!spek_outcome_has_ended(&run->outcome) &&
 	    spek_stats_phase(run->stats) != SPEK_PHASE_DRAIN)
 		return false;
 	set_state(run, SPEK_EVENT_END);
@@ -435,274 +221,478 @@ static bool begins_to_drain(struct spek_run *run)
 static void collect_work(struct work_struct *work)
 {
 	struct spek_run *run = container_of(work, struct spek_run, collect_work);
-	bool drains;
+	bool changes;
 
-	mutex_lock(&run->news_lock);
+	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
 	collect(run);
-	drains = begins_to_drain(run);
+	changes = begins_to_run(run);
+	changes |= begins_to_drain(run);
 	mutex_unlock(&run->lock);
-	if (drains)
-		spek_notify_state(run);
-	mutex_unlock(&run->news_lock);
+	if (changes)
+		listener->state_changed(run);
+	mutex_unlock(&run->notify_lock);
 }
 
-void spek_run_collect(struct spek_run *run)
-{
-	queue_work(spek_wq, &run->collect_work);
-}
-
-/*
- * Take the workers out of everybody's sight and keep what is known of them.
- * Return: the workers, NULL if somebody else has them.
- */
-static struct spek_worker **unhook_workers(struct spek_run *run)
-{
-	struct spek_worker **workers;
-	u32 i, k, dir;
-
-	lockdep_assert_held(&run->lock);
-	collect(run);
-	workers = rcu_replace_pointer(run->workers, NULL, lockdep_is_held(&run->lock));
-	for (i = 0; workers && i < run->config->nr_workers; i++) {
-		spek_worker_info(workers[i], &run->worker_info[i]);
-		for (k = 0; k < run->config->nr_targets; k++) {
-			for (dir = 0; dir < 2; dir++) {
-				run->count[k].ios[dir] += workers[i]->count[k].ios[dir];
-				run->count[k].bytes[dir] += workers[i]->count[k].bytes[dir];
-			}
-			run->count[k].refused += workers[i]->count[k].refused;
-		}
-	}
-	return workers;
-}
-
-/* The workers have ended, or have never begun. After this the devices are free, whoever did it. */
+/* The workers have ended, or have never begun. After this the devices are free. */
 static void release_devices(struct spek_run *run)
 {
 	struct spek_worker **workers;
 
 	mutex_lock(&run->release_lock);
 	mutex_lock(&run->lock);
-	workers = unhook_workers(run);
+	collect(run);
+	workers = spek_run_unhook_workers(run);
 	mutex_unlock(&run->lock);
-	if (workers) {
-		destroy_workers(run, workers);
-		close_targets(run);
-	}
+	spek_run_release_devices(run, workers);
 	mutex_unlock(&run->release_lock);
 }
 
-/* Return: true if the caller took it out of the table and drops that reference. */
-static bool remove_run(struct spek_run *run)
+/* From here on nobody can start the run. */
+static void begin_delete(struct spek_run *run)
 {
-	bool removed;
+	spek_outcome_end(&run->outcome, SPEK_REASON_STOPPED);
+	set_state(run, SPEK_EVENT_DELETE);
+	queue_run_work(run, &run->delete_work);
+}
 
-	mutex_lock(&spek_table_lock);
-	removed = idr_find(&spek_table, run->id) == run;
-	if (removed) {
-		idr_remove(&spek_table, run->id);
-		table_generation += 2;
-	}
-	mutex_unlock(&spek_table_lock);
-	return removed;
+static void count_ended(void)
+{
+	if (atomic_dec_and_test(&nr_started))
+		wake_up_all(&all_ended);
 }
 
 static void finish_work(struct work_struct *work)
 {
 	struct spek_run *run = container_of(work, struct spek_run, finish_work);
 	struct spek_clocks ended;
-	bool orphan;
+	bool was_started = false, deletes = false;
 
 	read_clocks(&ended);
+	if (cancel_delayed_work_sync(&run->start_work))
+		spek_run_put(run);
 	release_devices(run);
 
-	mutex_lock(&run->news_lock);
+	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
-	/* A second stop of a run that has not begun queues this once more. */
-	if (spek_states[run->state].has_ended) {
-		mutex_unlock(&run->lock);
-		mutex_unlock(&run->news_lock);
-		spek_run_put(run);
-		return;
-	}
+	/* A second stop of a run that has not begun, or its deletion, came first. */
+	if (spek_states[run->state].has_ended)
+		goto unlock;
 	spek_stats_flush(run->stats);
+	begins_to_run(run);
+	was_started = run->state != SPEK_STATE_READY;
 	if (run->state == SPEK_STATE_RUNNING)
 		set_state(run, SPEK_EVENT_END);
-	if (run->state == SPEK_STATE_DRAINING) {
+	if (run->state == SPEK_STATE_DRAINING)
 		set_state(run, SPEK_EVENT_DRAINED);
-		if (run->verify)
-			spek_verify_finished(run->verify);
-	} else {
+	else
 		set_state(run, SPEK_EVENT_END);
-	}
+	if (was_started && run->verify)
+		spek_verify_finished(run->verify);
 	run->ended = ended;
-	run->reason = atomic_read(&run->end_reason) ?: SPEK_REASON_COMPLETED;
-	orphan = run->orphan;
+	run->reason = atomic_read(&run->outcome.reason) ?: SPEK_REASON_COMPLETED;
 	mutex_unlock(&run->lock);
-
-	spek_notify_state(run);
-	mutex_unlock(&run->news_lock);
-	if (orphan && remove_run(run))
-		spek_run_put(run);
+	listener->state_changed(run);
+	mutex_lock(&run->lock);
+	deletes = run->orphan;
+	if (deletes)
+		begin_delete(run);
+unlock:
+	mutex_unlock(&run->lock);
+	if (deletes)
+		listener->state_changed(run);
+	mutex_unlock(&run->notify_lock);
+	if (was_started)
+		count_ended();
 	spek_run_put(run);
 }
 
-void spek_run_worker_ended(struct spek_run *run)
+static void delete_work(struct work_struct *work)
 {
+	struct spek_run *run = container_of(work, struct spek_run, delete_work);
+
+	flush_work(&run->open_work);
+	flush_work(&run->finish_work);
+	release_devices(run);
+	/* A run that nobody can find any more has given its devices and the module back. */
+	module_put(THIS_MODULE);
+	mutex_lock(&run->notify_lock);
+	mutex_lock(&run->lock);
+	set_state(run, SPEK_EVENT_GONE);
+	mutex_unlock(&run->lock);
+	remove_run(run);
+	listener->state_changed(run);
+	mutex_unlock(&run->notify_lock);
+	listener->removed(run);
+	spek_run_put(run);	/* the table's */
+	spek_run_put(run);
+}
+
+static const struct spek_worker_ops worker_ops;
+
+static int open_run(struct spek_run *run, struct spek_refusal *refusal)
+{
+	struct spek_run *from = NULL;
+	int err;
+
+	if (run->config->verify_from) {
+		from = spek_run_get(run->config->verify_from);
+		if (!from)
+			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOENT,
+					   "The run to continue doesn't exist.");
+	}
+	err = spek_run_setup(run, from, &worker_ops, refusal);
+	if (from)
+		spek_run_put(from);
+	return err;
+}
+
+static void open_work(struct work_struct *work)
+{
+	struct spek_run *run = container_of(work, struct spek_run, open_work);
+	struct spek_refusal refusal = {};
+	int err = open_run(run, &refusal);
+
+	mutex_lock(&run->notify_lock);
+	mutex_lock(&run->lock);
+	if (err) {
+		/* Sentences of lower layers come with their errno; here is the rest. */
+		run->failure = refusal;
+		run->failure.err = err;
+		read_clocks(&run->ended);
+	} else {
+		/* After everything that was made: pairs with spek_run_is_set_up(). */
+		smp_store_release(&run->is_set_up, true);
+	}
+	set_state(run, err ? SPEK_EVENT_FAILED : SPEK_EVENT_OPENED);
+	if (!err && atomic_read(&run->outcome.reason) == SPEK_REASON_STOPPED)
+		queue_run_work(run, &run->finish_work);
+	mutex_unlock(&run->lock);
+	listener->state_changed(run);
+	mutex_unlock(&run->notify_lock);
+	spek_run_put(run);
+}
+
+/* ---- called by workers ---- */
+
+static void worker_collect(void *owner)
+{
+	struct spek_run *run = owner;
+
+	queue_work(spek_wq, &run->collect_work);
+}
+
+static void worker_ended(void *owner)
+{
+	struct spek_run *run = owner;
+
+	/* The reference was taken at the start. */
 	if (atomic_dec_and_test(&run->live_workers))
 		queue_work(spek_wq, &run->finish_work);
 }
 
-/* ---- what users ask for ---- */
+static const struct spek_worker_ops worker_ops = {
+	.collect = worker_collect,
+	.ended = worker_ended,
+};
+
+/* ---- requests ---- */
+
+/**
+ * spek_run_new() - make a run and have its devices opened
+ * @config: from kvmalloc(); belongs to the run on success, stays the caller's on failure
+ * @id: number of the new run
+ * @refusal: filled in on failure
+ *
+ * The run is OPENING; it becomes READY, or FAILED with the refusal in its view, and both are
+ * reported to the listener. Context: process, may sleep, doesn't wait for devices; no lock held.
+ * Return: 0, or a negative errno with nothing changed.
+ */
+int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *refusal)
+{
+	struct spek_run *run;
+	int err;
+	u32 i;
+
+	err = spek_validate_config(config, refusal);
+	if (err)
+		return err;
+	for (i = 0; i < config->nr_targets; i++) {
+		/* In the context of the request: a work item has no device cgroup. */
+		err = spek_target_may_open(config->dev[i], config->may_write);
+		if (err)
+			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, err,
+					   "The device cgroup of this process doesn't allow the device.");
+	}
+	if (!try_module_get(THIS_MODULE))
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
+				   "The module is being unloaded.");
+	run = spek_run_alloc(config);
+	err = run ? 0 : -ENOMEM;
+	if (!err) {
+		INIT_WORK(&run->open_work, open_work);
+		INIT_DELAYED_WORK(&run->start_work, start_work);
+		INIT_WORK(&run->collect_work, collect_work);
+		INIT_WORK(&run->finish_work, finish_work);
+		INIT_WORK(&run->delete_work, delete_work);
+		kref_get(&run->ref);	/* open_work */
+		err = insert_run(run);
+	}
+	if (err) {
+		if (run)
+			spek_run_free(run);
+		module_put(THIS_MODULE);
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err,
+				   "There is not enough memory: fewer outstanding I/Os, workers or replicas need less.");
+	}
+	*id = run->id;
+	queue_work(spek_wq, &run->open_work);
+	return 0;
+}
 
 /* Only workers that have work get a share of the counts: the others would never use it up. */
-static void share_counts(struct spek_run *run, struct spek_worker **workers)
+static void share_counts(struct spek_run *run)
 {
 	const struct spek_run_config *config = run->config;
 	u32 i, nr = 0, index = 0;
 
 	for (i = 0; i < config->nr_workers; i++)
-		nr += spek_worker_prepare(workers[i], run->started.mono_ns);
+		nr += spek_worker_prepare(run->workers[i], run->started.mono_ns);
 	for (i = 0; i < config->nr_workers; i++) {
-		if (!spek_worker_has_work(workers[i]))
+		if (!spek_worker_has_work(run->workers[i]))
 			continue;
-		spek_worker_set_counts(workers[i],
+		spek_worker_set_counts(run->workers[i],
 				       spek_share(config->ramp_count, index, nr),
 				       spek_share(config->count, index, nr));
 		index++;
 	}
 }
 
-int spek_run_start(struct spek_run *run, struct spek_refusal *refusal)
+static int check_start(struct spek_run *run, u64 start_ns, struct spek_refusal *refusal)
 {
-	struct spek_worker **workers;
-	int err = 0;
+	lockdep_assert_held(&spek_table_lock);
+	if (atomic_read(&run->outcome.reason) == SPEK_REASON_DEVICE_GONE &&
+	    spek_states[run->state].accepts_start)
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
+				   "A target of the run was removed.");
+	if (!spek_states[run->state].accepts_start || spek_outcome_has_ended(&run->outcome))
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				   "Only a run that is READY can be started.");
+	if (is_suspending)
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				   "The system is about to suspend: start the run after it has resumed.");
+	if (start_ns && start_ns <= ktime_get_ns())
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ETIME,
+				   "The start time has passed: it must lie in the future of CLOCK_MONOTONIC.");
+	return 0;
+}
+
+/**
+ * spek_run_start() - start a READY run now or at a given time
+ * @run: run
+ * @start_ns: CLOCK_MONOTONIC of time 0; 0: now
+ * @refusal: filled in on failure
+ *
+ * Until @start_ns the run is ARMED. Its workers sleep on absolute timers of their own.
+ * Context: process. Return: 0 or a negative errno.
+ */
+int spek_run_start(struct spek_run *run, u64 start_ns, struct spek_refusal *refusal)
+{
+	int err;
 	u32 i;
 
-	mutex_lock(&run->news_lock);
+	mutex_lock(&run->notify_lock);
+	mutex_lock(&spek_table_lock);
 	mutex_lock(&run->lock);
-	if (atomic_read(&run->end_reason) == SPEK_REASON_DEVICE_GONE &&
-	    spek_states[run->state].accepts_start) {
-		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
-				  "A target of the run was removed.");
+	err = check_start(run, start_ns, refusal);
+	if (err)
 		goto unlock;
+	read_clocks(&run->started);
+	if (start_ns) {
+		kref_get(&run->ref);	/* start_work */
+		run->started = (struct spek_clocks){ .mono_ns = start_ns };
+		queue_start_work(run);
 	}
-	if (!spek_states[run->state].accepts_start ||
-	    atomic_read(&run->end_reason) != SPEK_REASON_NONE) {
-		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
-				  "The run has been started or has ended: only a run that is READY can be started.");
-		goto unlock;
-	}
-	set_state(run, SPEK_EVENT_START);
+	set_state(run, start_ns ? SPEK_EVENT_ARM : SPEK_EVENT_START);
+	atomic_inc(&nr_started);
 	if (run->verify)
 		spek_verify_started(run->verify);
 	atomic_set(&run->live_workers, run->config->nr_workers);
 	kref_get(&run->ref);	/* finish_work */
-	read_clocks(&run->started);
-	workers = rcu_dereference_protected(run->workers, lockdep_is_held(&run->lock));
-	share_counts(run, workers);
+	share_counts(run);
 	for (i = 0; i < run->config->nr_workers; i++)
-		spek_worker_start(workers[i], run->started.mono_ns);
+		spek_worker_start(run->workers[i], run->started.mono_ns);
 unlock:
 	mutex_unlock(&run->lock);
+	mutex_unlock(&spek_table_lock);
 	if (!err)
-		spek_notify_state(run);
-	mutex_unlock(&run->news_lock);
+		listener->state_changed(run);
+	mutex_unlock(&run->notify_lock);
 	return err;
 }
 
+/**
+ * spek_run_stop() - ask a run to end
+ * @run: run, in any state but GONE
+ * @refusal: filled in on failure
+ *
+ * Returns at once. Context: process. Return: 0 or -EBUSY.
+ */
 int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal)
 {
+	int err = 0;
+
 	mutex_lock(&run->lock);
 	if (!spek_states[run->state].accepts_stop) {
-		mutex_unlock(&run->lock);
-		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
-				   "The run can't be stopped in this state.");
-	}
-	if (!spek_states[run->state].has_ended) {
-		spek_run_end(run, SPEK_REASON_STOPPED);
-		/* Nobody else ends what has not begun. */
-		if (spek_states[run->state].accepts_start) {
-			kref_get(&run->ref);
-			if (!queue_work(spek_wq, &run->finish_work))
-				kref_put(&run->ref, release_run);
-		}
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY, "The run is deleted.");
+	} else if (!spek_states[run->state].has_ended) {
+		spek_outcome_end(&run->outcome, SPEK_REASON_STOPPED);
+		/* No worker ends what has not begun. An OPENING run ends when it is open. */
+		if (spek_states[run->state].accepts_start)
+			queue_run_work(run, &run->finish_work);
 	}
 	mutex_unlock(&run->lock);
-	return 0;
+	return err;
 }
 
+/**
+ * spek_run_delete() - release a run without I/O in flight, its results and its claims
+ * @run: run
+ * @refusal: filled in on failure
+ *
+ * Returns at once: the run is CLOSING until its devices are free, then it leaves the table and
+ * GONE is reported. Context: process. Return: 0 or -EBUSY.
+ */
 int spek_run_delete(struct spek_run *run, struct spek_refusal *refusal)
 {
+	int err = 0;
+
+	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
-	if (!spek_states[run->state].accepts_delete) {
-		mutex_unlock(&run->lock);
-		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
-				   "The run has I/O in flight: stop it and wait until it is DONE.");
-	}
-	/* From here on nobody can start it. */
-	atomic_cmpxchg(&run->end_reason, SPEK_REASON_NONE, SPEK_REASON_STOPPED);
+	if (!spek_states[run->state].accepts_delete)
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				  spek_states[run->state].has_ended ?
+				  "The run is being deleted already." :
+				  "I/O is in flight: stop the run and wait until it is DONE.");
+	else
+		begin_delete(run);
 	mutex_unlock(&run->lock);
-	/*
-	 * A stop before the start may be about to do the same. The table comes last: a run that
-	 * nobody can find any more has given its devices back.
-	 */
-	flush_work(&run->finish_work);
-	release_devices(run);
-	if (!remove_run(run))
-		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOENT,
-				   "There is no run with this number.");
-	spek_run_put(run);
-	return 0;
+	if (!err)
+		listener->state_changed(run);
+	mutex_unlock(&run->notify_lock);
+	return err;
 }
 
-static void reap_work(struct work_struct *work)
+static void end_orphan(struct spek_run *run)
 {
-	struct spek_run *run = container_of(work, struct spek_run, reap_work);
-	struct spek_refusal refusal;
+	bool changes = false;
 
-	spek_run_delete(run, &refusal);
-	spek_run_put(run);
+	mutex_lock(&run->notify_lock);
+	mutex_lock(&run->lock);
+	run->orphan = true;
+	spek_outcome_end(&run->outcome, SPEK_REASON_OWNER_GONE);
+	if (spek_states[run->state].accepts_delete) {
+		begin_delete(run);
+		changes = true;
+	}
+	mutex_unlock(&run->lock);
+	if (changes)
+		listener->state_changed(run);
+	mutex_unlock(&run->notify_lock);
 }
 
+/**
+ * spek_run_owner_gone() - a netlink socket was closed: end and delete what it owned
+ * @portid: port of the socket
+ *
+ * Context: process.
+ */
 void spek_run_owner_gone(u32 portid)
+{
+	struct spek_run *run;
+	u32 id = 0;
+
+	while ((run = spek_run_get_next(id))) {
+		id = run->id + 1;
+		if (run->config->owner_portid == portid && !run->config->detached)
+			end_orphan(run);
+		spek_run_put(run);
+	}
+}
+
+/* ---- suspend ---- */
+
+/**
+ * spek_run_suspend_all() - end every run before the system suspends
+ *
+ * No run starts until spek_run_resume_all(). Context: process, may sleep.
+ * Return: 0, or -EBUSY if a device still holds I/O after SUSPEND_WAIT_MS; then runs may start
+ * again.
+ */
+int spek_run_suspend_all(void)
 {
 	struct spek_run *run;
 	int id;
 
 	mutex_lock(&spek_table_lock);
+	is_suspending = true;
 	idr_for_each_entry(&spek_table, run, id) {
-		if (run->config->owner_portid != portid || run->config->detached)
-			continue;
 		mutex_lock(&run->lock);
-		run->orphan = true;
-		/* Also where it has not begun: nobody else may start it now. */
-		spek_run_end(run, SPEK_REASON_OWNER_GONE);
-		if (spek_states[run->state].accepts_delete) {
-			kref_get(&run->ref);
-			if (!queue_work(spek_wq, &run->reap_work))
-				kref_put(&run->ref, release_run);
-		}
+		if (!spek_states[run->state].accepts_delete)
+			spek_outcome_end(&run->outcome, SPEK_REASON_SUSPENDED);
 		mutex_unlock(&run->lock);
 	}
+	mutex_unlock(&spek_table_lock);
+	if (wait_event_timeout(all_ended, !atomic_read(&nr_started),
+			       msecs_to_jiffies(SUSPEND_WAIT_MS)))
+		return 0;
+	spek_run_resume_all();
+	return -EBUSY;
+}
+
+/** spek_run_resume_all() - let runs start again. Context: process. */
+void spek_run_resume_all(void)
+{
+	mutex_lock(&spek_table_lock);
+	is_suspending = false;
 	mutex_unlock(&spek_table_lock);
 }
 
 /* ---- looking at one ---- */
 
+/** spek_run_is_set_up() - Return: true if its targets, logs and workers were made. */
+bool spek_run_is_set_up(const struct spek_run *run)
+{
+	/* Pairs with open_work(). */
+	return smp_load_acquire(&run->is_set_up);
+}
+
+/** spek_run_verify() - Return: the run's verification, NULL without stamped data. */
+struct spek_verify *spek_run_verify(const struct spek_run *run)
+{
+	return spek_run_is_set_up(run) ? run->verify : NULL;
+}
+
+/**
+ * spek_run_view() - read what netlink reports of a run
+ * @run: run
+ * @view: filled in
+ *
+ * Context: process.
+ */
 void spek_run_view(struct spek_run *run, struct spek_run_view *view)
 {
-	struct spek_worker **workers;
 	u32 i;
 
 	memset(view, 0, sizeof(*view));
 	mutex_lock(&run->lock);
 	view->id = run->id;
 	view->state = run->state;
+	view->is_set_up = run->is_set_up;
+	view->failure = run->failure;
 	view->phase = spek_stats_phase(run->stats);
 	view->reason = spek_states[run->state].has_ended ? run->reason :
-							  atomic_read(&run->end_reason);
+							  atomic_read(&run->outcome.reason);
 	view->started = run->started;
 	view->ended = run->ended;
 	spek_stats_measured(run->stats, &view->measure_ns, &view->drain_ns);
@@ -711,68 +701,167 @@ void spek_run_view(struct spek_run *run, struct spek_run_view *view)
 	view->now_ns = ktime_get_ns();
 	view->backlog = spek_stats_backlog(run->stats);
 	view->intervals = spek_stats_nr_rows(run->stats);
-	view->errors = atomic64_read(&run->errors);
-	if (atomic_read_acquire(&run->first_error_state) == 2) {
-		strscpy(view->first_error, run->first_error, sizeof(view->first_error));
-		view->first_sense = run->first_sense;
-	}
-	workers = rcu_dereference_protected(run->workers, lockdep_is_held(&run->lock));
-	for (i = 0; workers && i < run->config->nr_workers; i++) {
+	view->errors = atomic64_read(&run->outcome.errors);
+	spek_outcome_first_error(&run->outcome, view->first_error, &view->first_sense);
+	for (i = 0; run->workers && i < run->config->nr_workers; i++) {
 		struct spek_worker_info info;
 
-		spek_worker_info(workers[i], &info);
+		spek_worker_info(run->workers[i], &info);
 		view->outstanding += info.outstanding;
 		view->oldest_ns = max(view->oldest_ns,
-				      spek_worker_oldest_ns(workers[i], view->now_ns));
+				      spek_worker_oldest_ns(run->workers[i], view->now_ns));
 	}
 	mutex_unlock(&run->lock);
 }
 
+/**
+ * spek_run_view_worker() - read what netlink reports of a worker
+ * @run: set up
+ * @index: number of the worker
+ * @info: filled in
+ *
+ * Context: process.
+ */
 void spek_run_view_worker(struct spek_run *run, u32 index, struct spek_worker_info *info)
 {
-	struct spek_worker **workers;
-
 	mutex_lock(&run->lock);
-	workers = rcu_dereference_protected(run->workers, lockdep_is_held(&run->lock));
-	if (workers)
-		spek_worker_info(workers[index], info);
+	if (run->workers)
+		spek_worker_info(run->workers[index], info);
 	else
 		*info = run->worker_info[index];
 	mutex_unlock(&run->lock);
 }
 
+/**
+ * spek_run_view_target() - read what netlink reports of a target
+ * @run: set up
+ * @index: number of the target
+ * @view: filled in
+ *
+ * Context: process.
+ */
 void spek_run_view_target(struct spek_run *run, u32 index, struct spek_target_view *view)
 {
-	struct spek_worker **workers;
-	u32 i, dir;
+	u32 i;
 
 	mutex_lock(&run->lock);
 	view->target = &run->targets[index];
 	view->count = run->count[index];
-	workers = rcu_dereference_protected(run->workers, lockdep_is_held(&run->lock));
-	for (i = 0; workers && i < run->config->nr_workers; i++) {
-		const struct spek_target_count *count = &workers[i]->count[index];
-
-		for (dir = 0; dir < 2; dir++) {
-			view->count.ios[dir] += READ_ONCE(count->ios[dir]);
-			view->count.bytes[dir] += READ_ONCE(count->bytes[dir]);
-		}
-		view->count.refused += READ_ONCE(count->refused);
-	}
+	for (i = 0; run->workers && i < run->config->nr_workers; i++)
+		spek_worker_add_counts(run->workers[i], index, &view->count);
 	mutex_unlock(&run->lock);
+}
+
+/**
+ * spek_run_snapshot() - copy the totals of a run
+ * @run: run
+ *
+ * Context: process. Return: the snapshot, for kvfree(), or NULL without memory.
+ */
+struct spek_snapshot *spek_run_snapshot(struct spek_run *run)
+{
+	struct spek_snapshot *snapshot = spek_snapshot_alloc(run->config->workload.nr_streams);
+
+	if (!snapshot)
+		return NULL;
+	mutex_lock(&run->lock);
+	spek_snapshot_take(snapshot, run->stats);
+	mutex_unlock(&run->lock);
+	return snapshot;
+}
+
+/** spek_run_row_bytes() - Return: size of an interval row of a run. */
+size_t spek_run_row_bytes(const struct spek_run *run)
+{
+	return spek_stats_row_bytes(run->stats);
+}
+
+/** spek_run_nr_rows() - Return: interval rows closed so far. Context: process. */
+u64 spek_run_nr_rows(struct spek_run *run)
+{
+	u64 nr;
+
+	mutex_lock(&run->lock);
+	nr = spek_stats_nr_rows(run->stats);
+	mutex_unlock(&run->lock);
+	return nr;
+}
+
+/**
+ * spek_run_copy_row() - copy the next closed interval row that is still there
+ * @run: run
+ * @seq: number of the first row wanted; set to that of the row found
+ * @end: number of the first row not wanted
+ * @copy: spek_run_row_bytes() bytes
+ * @dropped: rows overwritten so far
+ *
+ * Context: process. Return: false if there is none below @end.
+ */
+bool spek_run_copy_row(struct spek_run *run, u64 *seq, u64 end, struct spek_row *copy,
+		       u64 *dropped)
+{
+	const struct spek_row *row = NULL;
+
+	mutex_lock(&run->lock);
+	*dropped = spek_stats_dropped(run->stats);
+	*seq = max(*seq, *dropped);
+	while (*seq < end && !row) {
+		row = spek_stats_row(run->stats, *seq);
+		*seq += !row;
+	}
+	if (row)
+		memcpy(copy, row, spek_stats_row_bytes(run->stats));
+	mutex_unlock(&run->lock);
+	return row;
+}
+
+/**
+ * spek_run_restore_map() - record what was written before a READY run with stamped data
+ * @run: run
+ * @target: number of the target
+ * @first: number of the first grain
+ * @states: as spek_map_save() returned them
+ * @nr: entries of @states
+ * @refusal: filled in on failure
+ *
+ * Context: process. Return: 0 or a negative errno with nothing changed.
+ */
+int spek_run_restore_map(struct spek_run *run, u32 target, u64 first, const u64 *states, u32 nr,
+			 struct spek_refusal *refusal)
+{
+	int err;
+
+	mutex_lock(&run->lock);
+	if (!spek_states[run->state].accepts_start)
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				  "Only a READY run takes a record of what was written.");
+	else if (run->config->verify_from)
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				  "The run continues another one, which has the record of what was written.");
+	else
+		err = spek_map_restore(run->verify->map, target, first, states, nr);
+	mutex_unlock(&run->lock);
+	return err;
 }
 
 /* ---- module ---- */
 
-int spek_run_init(void)
+/**
+ * spek_run_init() - prepare for runs
+ * @report: what runs report to, const
+ *
+ * Return: 0 or a negative errno.
+ */
+int spek_run_init(const struct spek_run_listener *report)
 {
+	listener = report;
 	spek_wq = alloc_workqueue("spek", WQ_UNBOUND, 0);
 	return spek_wq ? 0 : -ENOMEM;
 }
 
+/** spek_run_deinit() - wait for the ends of work items; no run exists, each pinned the module. */
 void spek_run_deinit(void)
 {
-	/* Each run holds the module: there is none left, only the ends of its work items. */
 	destroy_workqueue(spek_wq);
 	idr_destroy(&spek_table);
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Making slots and arming their bios. */
+#include <linux/ktime.h>
 #include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include "../core/rng.h"
+#include "outcome.h"
 #include "slot.h"
-#include "worker.h"
 
 #define MAX_CHUNK_BYTES	(64u << 10)
 
@@ -95,9 +98,18 @@ u64 spek_slots_bytes(u32 nr, const struct spek_slot_shape *shape)
 	return nr * each;
 }
 
-struct spek_slot *spek_slots_create(struct spek_worker *worker, u32 nr,
-				    const struct spek_slot_shape *shape, int node)
+/**
+ * spek_slots_create() - allocate the slots of a worker
+ * @inflight: of the worker; its shape says how slots are made
+ * @nr: number of slots
+ * @node: NUMA node of the worker
+ *
+ * Context: process, may sleep.
+ * Return: array of @nr slots, or NULL without memory.
+ */
+struct spek_slot *spek_slots_create(struct spek_inflight *inflight, u32 nr, int node)
 {
+	const struct spek_slot_shape *shape = inflight->shape;
 	struct spek_slot *slots;
 	struct spek_rng rng;
 	u32 i, k;
@@ -105,11 +117,11 @@ struct spek_slot *spek_slots_create(struct spek_worker *worker, u32 nr,
 	slots = kvcalloc(nr, sizeof(*slots), SLOT_GFP);
 	if (!slots)
 		return NULL;
-	spek_rng_seed(&rng, shape->seed + worker->index);
+	spek_rng_seed(&rng, shape->seed + inflight->worker);
 	for (i = 0; i < nr; i++) {
 		struct spek_slot *slot = &slots[i];
 
-		slot->worker = worker;
+		slot->inflight = inflight;
 		slot->part = kvzalloc_node(array_size(shape->max_parts, sizeof(*slot->part)),
 					   SLOT_GFP, node);
 		if (!slot->part || create_buffers(slot, shape, node, &rng))
@@ -160,4 +172,32 @@ void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, b
 	part->bio.bi_io_vec = chunk;
 	part->bio.bi_iter.bi_bvec_done = in_chunk;
 	bio_set_flag(&part->bio, BIO_CLONED);
+}
+
+/**
+ * spek_part_end_io() - complete a part
+ * @bio: of the part
+ *
+ * The last part of an operation adds its slot to the worker's completions and wakes the worker
+ * if it is idle. The caller's back end no longer touches the slot. Context: any.
+ */
+void spek_part_end_io(struct bio *bio)
+{
+	struct spek_part *part = container_of(bio, struct spek_part, bio);
+	struct spek_slot *slot = part->slot;
+	struct spek_inflight *inflight = slot->inflight;
+
+	if (unlikely(bio->bi_status)) {
+		WRITE_ONCE(slot->status, bio->bi_status);
+		spek_outcome_report_failed(inflight->outcome, part, bio->bi_status);
+	}
+	if (slot->nr_parts > 1 && !atomic_dec_and_test(&slot->parts_left))
+		return;
+	slot->done_ns = ktime_get_ns();
+	/* The cheapest RCU read section: the worker may free everything once it sees the slot. */
+	preempt_disable();
+	llist_add(&slot->done, &inflight->done);
+	if (READ_ONCE(inflight->idle))
+		wake_up_process(inflight->task);
+	preempt_enable();
 }

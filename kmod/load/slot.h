@@ -17,8 +17,32 @@
 #include "submit.h"
 #include "target.h"
 
-struct spek_worker;
+struct spek_outcome;
 struct spek_slot;
+struct task_struct;
+
+/**
+ * struct spek_inflight - the operations of one worker that are in flight
+ * @outcome: of the run, const
+ * @task: the worker's thread, const once the run starts
+ * @worker: number of the worker, const
+ * @shape: of the slots, const
+ * @outstanding: operations issued and not accounted; worker-owned, read elsewhere with READ_ONCE
+ * @nowait_bio: in submit_bio() with REQ_NOWAIT; cleared on BLK_STS_AGAIN; worker-owned
+ * @done: slots that completed; completions add, the worker takes
+ * @idle: the worker sleeps or is about to: whoever adds to @done wakes it
+ */
+struct spek_inflight {
+	struct spek_outcome *outcome;
+	struct task_struct *task;
+	u32 worker;
+	u32 outstanding;
+	const struct spek_slot_shape *shape;
+	const struct bio *nowait_bio;
+
+	struct llist_head done ____cacheline_aligned;
+	bool idle;
+};
 
 /**
  * struct spek_part - a piece of an operation that goes to one target as one request
@@ -52,7 +76,7 @@ struct spek_part {
  * @issue_ns: hand-over of the first part to the block layer; read elsewhere with READ_ONCE
  * @busy: outstanding; worker-owned, read elsewhere with READ_ONCE
  * @op: the operation
- * @worker: owner, const
+ * @inflight: its worker's, const
  * @next_free: link in the worker's list of free slots
  * @vec: buffers for reads and for writes, one entry for each chunk, const; NULL if the run has
  *	none. What was read must not become what is written: the run says what that is.
@@ -67,7 +91,7 @@ struct spek_slot {
 	bool busy;
 	u64 issue_ns;
 	struct spek_op op;
-	struct spek_worker *worker;
+	struct spek_inflight *inflight;
 	struct spek_slot *next_free;
 	struct bio_vec *vec[2];
 	struct spek_part *part;
@@ -93,18 +117,7 @@ struct spek_slot_shape {
 	u64 seed;
 };
 
-/**
- * spek_slots_create() - make the slots of a worker
- * @worker: owner
- * @nr: how many
- * @shape: how
- * @node: NUMA node of the worker
- *
- * Context: process, may sleep.
- * Return: array of @nr slots, or NULL without memory.
- */
-struct spek_slot *spek_slots_create(struct spek_worker *worker, u32 nr,
-				    const struct spek_slot_shape *shape, int node);
+struct spek_slot *spek_slots_create(struct spek_inflight *inflight, u32 nr, int node);
 /** spek_slots_destroy() - @slots may be NULL; no I/O may be outstanding. */
 void spek_slots_destroy(struct spek_slot *slots, u32 nr, const struct spek_slot_shape *shape);
 
@@ -114,8 +127,7 @@ u64 spek_slots_bytes(u32 nr, const struct spek_slot_shape *shape);
 /** spek_slot_chunk_bytes() - Return: chunk size for buffers of @buffer_bytes. */
 u32 spek_slot_chunk_bytes(u32 buffer_bytes);
 
-/* The worker's; see worker.c. */
-void spek_worker_end_io(struct bio *bio);
+void spek_part_end_io(struct bio *bio);
 
 /** spek_part_reset() - make a part's bio ready but for its data; target, offset, bytes are set */
 static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
@@ -132,7 +144,7 @@ static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 	bio->bi_cookie = BLK_QC_T_NONE;
 	bio->bi_iter.bi_sector = part->offset >> SECTOR_SHIFT;
 	bio->bi_iter.bi_size = part->bytes;
-	bio->bi_end_io = spek_worker_end_io;
+	bio->bi_end_io = part->target->backend->end_io;
 }
 
 /** spek_part_set_data() - let the bio of a part have its data within one @chunk of the buffer */

@@ -436,3 +436,67 @@ u64 spek_stats_backlog(const struct spek_stats *stats)
 		sum += stats->backlog[i];
 	return sum;
 }
+
+/* ---- copies for readers ---- */
+
+/* Snapshots can be large: better to refuse than to have a process killed. */
+#define SNAPSHOT_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/**
+ * spek_snapshot_alloc() - allocate an empty snapshot
+ * @nr_streams: streams of the run
+ *
+ * Context: process, may sleep. Return: the snapshot, for kvfree(), or NULL.
+ */
+struct spek_snapshot *spek_snapshot_alloc(u32 nr_streams)
+{
+	u32 nr_cells = 2 * nr_streams;
+	struct spek_snapshot *snapshot;
+
+	snapshot = kvzalloc(struct_size(snapshot, item, SPEK_NR_PHASES * nr_cells) +
+			    SPEK_NR_METRICS * nr_cells * SPEK_HIST_BUCKETS * sizeof(u64),
+			    SNAPSHOT_GFP);
+	if (snapshot)
+		snapshot->hist = (u64 *)&snapshot->item[SPEK_NR_PHASES * nr_cells];
+	return snapshot;
+}
+
+/**
+ * spek_snapshot_take() - copy the totals of every stream, direction and phase with I/Os
+ * @snapshot: empty, allocated for as many streams
+ * @stats: totals; the caller holds the run's lock
+ */
+void spek_snapshot_take(struct spek_snapshot *snapshot, const struct spek_stats *stats)
+{
+	u64 *hist = snapshot->hist;
+	u32 phase, cell, metric;
+
+	for (phase = 0; phase < SPEK_NR_PHASES; phase++) {
+		for (cell = 0; cell < stats->nr_cells; cell++) {
+			const struct spek_total *total = spek_stats_total(stats, phase, cell);
+			struct spek_snapshot_item *item = &snapshot->item[snapshot->nr];
+
+			if (!total || !(total->ios || total->errors))
+				continue;
+			item->phase = phase;
+			item->cell = cell;
+			item->total = *total;
+			for (metric = 0; metric < SPEK_NR_METRICS; metric++) {
+				item->total.hist[metric] = NULL;
+				if (!total->hist[metric])
+					continue;
+				item->total.hist[metric] = hist;
+				memcpy(hist, total->hist[metric],
+				       SPEK_HIST_BUCKETS * sizeof(*hist));
+				hist += SPEK_HIST_BUCKETS;
+			}
+			snapshot->nr++;
+		}
+	}
+}
+
+/** spek_stats_row_bytes() - Return: size of a row with its streams. */
+size_t spek_stats_row_bytes(const struct spek_stats *stats)
+{
+	return stats->row_bytes;
+}

@@ -130,6 +130,23 @@ struct spek_row {
 	struct spek_row_stream stream[];
 };
 
+/**
+ * struct spek_snapshot - totals of a run at one moment, so that a dump of many messages is
+ * consistent while the run continues
+ * @nr: entries of @item
+ * @hist: memory of the histograms, behind the items
+ * @item: totals of one phase, stream and direction; cell is stream * 2 + write
+ */
+struct spek_snapshot {
+	u32 nr;
+	u64 *hist;
+	struct spek_snapshot_item {
+		u32 phase;
+		u32 cell;
+		struct spek_total total;
+	} item[];
+};
+
 struct spek_stats;
 
 /** spek_row_first() - Return: number of a phase's first row; rows are numbered within theirs. */
@@ -174,6 +191,10 @@ u32 spek_stats_phase(const struct spek_stats *stats);
 void spek_stats_measured(const struct spek_stats *stats, u64 *start_ns, u64 *end_ns);
 /** spek_stats_backlog() - Return: backlog of all workers as last sealed before the drain. */
 u64 spek_stats_backlog(const struct spek_stats *stats);
+
+struct spek_snapshot *spek_snapshot_alloc(u32 nr_streams);
+void spek_snapshot_take(struct spek_snapshot *snapshot, const struct spek_stats *stats);
+size_t spek_stats_row_bytes(const struct spek_stats *stats);
 
 /** spek_metric_add() - count one time. Owner of the set only. */
 static inline void spek_metric_add(struct spek_metric *m, u64 ns)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Choosing a back end and saying why; and what those that make requests do when there are none. */
+/* Choosing the back end of a target, with the reason. */
 #include <linux/blk-mq.h>
 #include "../core/refusal.h"
-#include "slot.h"
 #include "submit.h"
-#include "worker.h"
+#include "target.h"
 
 static const struct spek_backend_ops *const backends[] = {
 	[SPEK_BACKEND_MQ] = &spek_backend_mq,
@@ -23,7 +22,7 @@ static const struct spek_backend_ops *bio_backend(const struct spek_target *targ
 static void choose_auto(struct spek_target *target)
 {
 	struct request_queue *q = bdev_get_queue(target->handle.bdev);
-	const char *why = spek_backend_mq.unfit(target);
+	const char *why = spek_backend_mq.why_unsupported(target);
 
 	if (why) {
 		target->backend = bio_backend(target);
@@ -62,30 +61,6 @@ int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 	}
 	target->backend = wanted == SPEK_BACKEND_BIO ? bio_backend(target) : backends[wanted];
 	target->backend_reason = "It was asked for.";
-	why = target->backend->unfit(target);
+	why = target->backend->why_unsupported(target);
 	return why ? spek_refuse_part(refusal, -EOPNOTSUPP, why) : 0;
-}
-
-bool spek_request_may_come(struct spek_part *part, int err)
-{
-	/* A queue that is being removed says the same as a full one, and for ever. */
-	if ((err != -EWOULDBLOCK && err != -EBUSY) || spek_target_is_gone(part->target))
-		return false;
-	spek_compat_queue_resume(bdev_get_queue(part->bio.bi_bdev));
-	return true;
-}
-
-bool spek_request_take_back(struct spek_part *part, struct request *rq, blk_status_t status)
-{
-	bool is_busy = spek_compat_status_is_busy(status);
-
-	rq->bio = NULL;
-	rq->biotail = NULL;
-	/* The driver keeps what it has prepared, for when it gets the request again. */
-	if (is_busy)
-		blk_mq_cleanup_rq(rq);
-	blk_mq_free_request(rq);
-	if (is_busy)
-		spek_worker_count_refused(part);
-	return is_busy;
 }

@@ -7,7 +7,6 @@
 #include <linux/types.h>
 #include "uapi/spek.h"
 
-struct request;
 struct spek_part;
 struct spek_refusal;
 struct spek_target;
@@ -16,20 +15,22 @@ struct spek_target;
  * struct spek_backend_ops - a back end
  * @id: enum spek_backend
  * @cgroup: its bios need a cgroup
- * @takes_tags_ahead: it will use the tags that a plug fetches ahead of use, all at once, when it is
+ * @uses_cached_rqs: it will use the tags that a plug fetches ahead of use, all at once, when it is
  *	told how many I/Os are coming (blk_plug.nr_ios); those not used are only given back
- * @unfit: NULL if it can drive @target, else a sentence that says why not
+ * @why_unsupported: NULL if it can drive @target, else a sentence that says why not
  * @submit: send an armed part; the completion may come before this returns.
- *	Return: 0, or -EAGAIN if the driver has no room now: nothing was sent, try
- *	again after a completion or a short while. Every other failure comes as a
- *	completion with a status. Context: the worker's thread, under its plug.
+ *	Return: 0; -EAGAIN if there is no request for it now, -EBUSY if the driver has no room:
+ *	nothing was sent, try again after a completion or a short while. Every other failure
+ *	comes as a completion with a status. Context: the worker's thread, under its plug.
+ * @end_io: completion of the bio of a part
  */
 struct spek_backend_ops {
 	u32 id;
 	bool cgroup;
-	const char *(*unfit)(const struct spek_target *target);
-	bool (*takes_tags_ahead)(const struct spek_target *target);
+	const char *(*why_unsupported)(const struct spek_target *target);
+	bool (*uses_cached_rqs)(const struct spek_target *target);
 	int (*submit)(struct spek_part *part);
+	bio_end_io_t *end_io;
 };
 
 extern const struct spek_backend_ops spek_backend_bio;
@@ -49,24 +50,5 @@ extern const struct spek_backend_ops spek_backend_scsi;
  */
 int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 			struct spek_refusal *refusal);
-
-/**
- * spek_request_may_come() - there was no request for a part: is it worth while to ask again?
- * @part: armed
- * @err: of the allocation, which did not wait
- *
- * Wakes a device that sleeps. Return: false if there will never be one.
- */
-bool spek_request_may_come(struct spek_part *part, int err);
-
-/**
- * spek_request_take_back() - free a request that the driver did not take; the part's bio stays ours
- * @part: armed
- * @rq: holds it
- * @status: what the driver said
- *
- * Return: true if the driver has no room now, which is counted; false if the part has failed.
- */
-bool spek_request_take_back(struct spek_part *part, struct request *rq, blk_status_t status);
 
 #endif

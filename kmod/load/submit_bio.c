@@ -10,14 +10,14 @@
 #include <linux/bio.h>
 #include "slot.h"
 #include "submit.h"
-#include "worker.h"
+#include "target.h"
 
-static const char *unfit(const struct spek_target *target)
+static const char *why_unsupported(const struct spek_target *target)
 {
 	return NULL;
 }
 
-static bool takes_tags_ahead(const struct spek_target *target)
+static bool uses_cached_rqs(const struct spek_target *target)
 {
 	return true;
 }
@@ -33,7 +33,7 @@ static bool others_are_out(const struct spek_part *part)
 	const struct spek_slot *slot = part->slot;
 	u32 unsent = slot->nr_parts - (part - slot->part);
 
-	return slot->worker->outstanding > 1 ||
+	return slot->inflight->outstanding > 1 ||
 	       (slot->nr_parts > 1 && atomic_read(&slot->parts_left) > unsent);
 }
 
@@ -46,14 +46,27 @@ static void arm_again(struct spek_part *part, u16 ioprio)
 
 	for (before = slot->part; before < part; before++)
 		in_buffer += before->bytes;
-	spek_part_arm(part, in_buffer, slot->worker->run->shape.chunk_bytes,
+	spek_part_arm(part, in_buffer, slot->inflight->shape->chunk_bytes,
 		      spek_target_opf(part->target, slot->op.write));
 	part->bio.bi_ioprio = ioprio;
 }
 
+static void end_io_polled(struct bio *bio)
+{
+	struct spek_inflight *inflight = container_of(bio, struct spek_part, bio)->slot->inflight;
+
+	/* From within submit_bio(), which would have had to wait. */
+	if (unlikely(bio->bi_status == BLK_STS_AGAIN) && current == inflight->task &&
+	    inflight->nowait_bio == bio) {
+		inflight->nowait_bio = NULL;
+		return;
+	}
+	spek_part_end_io(bio);
+}
+
 static int submit_polled(struct spek_part *part)
 {
-	struct spek_worker *w = part->slot->worker;
+	struct spek_inflight *inflight = part->slot->inflight;
 	struct bio *bio = &part->bio;
 	u16 ioprio = bio->bi_ioprio;
 
@@ -62,10 +75,10 @@ static int submit_polled(struct spek_part *part)
 		return 0;
 	}
 	bio->bi_opf |= REQ_NOWAIT;
-	w->asking = bio;
+	inflight->nowait_bio = bio;
 	submit_bio(bio);
-	if (w->asking) {
-		w->asking = NULL;
+	if (inflight->nowait_bio) {
+		inflight->nowait_bio = NULL;
 		return 0;
 	}
 	arm_again(part, ioprio);
@@ -75,15 +88,17 @@ static int submit_polled(struct spek_part *part)
 const struct spek_backend_ops spek_backend_bio = {
 	.id = SPEK_BACKEND_BIO,
 	.cgroup = true,
-	.unfit = unfit,
-	.takes_tags_ahead = takes_tags_ahead,
+	.why_unsupported = why_unsupported,
+	.uses_cached_rqs = uses_cached_rqs,
 	.submit = submit,
+	.end_io = spek_part_end_io,
 };
 
 const struct spek_backend_ops spek_backend_bio_polled = {
 	.id = SPEK_BACKEND_BIO,
 	.cgroup = true,
-	.unfit = unfit,
-	.takes_tags_ahead = takes_tags_ahead,
+	.why_unsupported = why_unsupported,
+	.uses_cached_rqs = uses_cached_rqs,
 	.submit = submit_polled,
+	.end_io = end_io_polled,
 };

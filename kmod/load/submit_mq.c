@@ -9,9 +9,10 @@
 #include <linux/blk-mq.h>
 #include "slot.h"
 #include "submit.h"
-#include "worker.h"
+#include "submit_request.h"
+#include "target.h"
 
-static const char *unfit(const struct spek_target *target)
+static const char *why_unsupported(const struct spek_target *target)
 {
 	struct request_queue *q = bdev_get_queue(target->handle.bdev);
 
@@ -31,7 +32,7 @@ static const char *unfit(const struct spek_target *target)
  * An elevator limits reads and writes differently, so there it is told the truth, and
  * tags are fetched one by one.
  */
-static bool takes_tags_ahead(const struct spek_target *target)
+static bool uses_cached_rqs(const struct spek_target *target)
 {
 	return !bdev_get_queue(target->handle.bdev)->elevator && !target->own_read_queues;
 }
@@ -48,10 +49,10 @@ static int submit(struct spek_part *part)
 		bio_io_error(bio);
 		return 0;
 	}
-	rq = blk_mq_alloc_request(q, takes_tags_ahead(part->target) ? bio->bi_opf | REQ_OP_WRITE :
+	rq = blk_mq_alloc_request(q, uses_cached_rqs(part->target) ? bio->bi_opf | REQ_OP_WRITE :
 				  bio->bi_opf, BLK_MQ_REQ_NOWAIT);
 	if (IS_ERR(rq)) {
-		if (spek_request_may_come(part, PTR_ERR(rq)))
+		if (spek_request_should_retry(part, PTR_ERR(rq)))
 			return -EAGAIN;
 		bio_io_error(bio);
 		return 0;
@@ -79,8 +80,8 @@ static int submit(struct spek_part *part)
 	if (likely(status == BLK_STS_OK))
 		return 0;
 
-	if (spek_request_take_back(part, rq, status))
-		return -EAGAIN;
+	if (spek_request_undo(rq, status))
+		return -EBUSY;
 	bio->bi_status = status;
 	bio_endio(bio);
 	return 0;
@@ -89,7 +90,8 @@ static int submit(struct spek_part *part)
 const struct spek_backend_ops spek_backend_mq = {
 	.id = SPEK_BACKEND_MQ,
 	.cgroup = false,
-	.unfit = unfit,
-	.takes_tags_ahead = takes_tags_ahead,
+	.why_unsupported = why_unsupported,
+	.uses_cached_rqs = uses_cached_rqs,
 	.submit = submit,
+	.end_io = spek_part_end_io,
 };

@@ -34,11 +34,12 @@
 #include <scsi/scsi_device.h>
 #include "slot.h"
 #include "submit.h"
-#include "worker.h"
+#include "submit_request.h"
+#include "target.h"
 
 #define CDB_BYTES	16
 
-/* Found by unfit() for every target; the same for all. */
+/* Found by why_unsupported() for every target; the same for all. */
 static typeof(scsi_alloc_request) *alloc_request;
 
 /* Return: the SCSI device of an open disk, NULL if it has none. */
@@ -67,7 +68,7 @@ static const char *find_symbol(void)
 	return NULL;
 }
 
-static const char *unfit(const struct spek_target *target)
+static const char *why_unsupported(const struct spek_target *target)
 {
 	struct block_device *bdev = target->handle.bdev;
 	struct scsi_device *sdev = sdev_of(bdev);
@@ -92,7 +93,7 @@ static void fail(struct spek_part *part, blk_status_t status)
 {
 	memset(&part->sense, 0, sizeof(part->sense));
 	part->bio.bi_status = status;
-	spek_worker_end_io(&part->bio);
+	spek_part_end_io(&part->bio);
 }
 
 /* What became of a command that was not simply good. */
@@ -122,7 +123,7 @@ static SPEK_COMPAT_END_IO(end_io, rq, status)
 	/* The tag is free before the worker can want it for its next command. */
 	blk_mq_free_request(rq);
 	part->bio.bi_status = status;
-	spek_worker_end_io(&part->bio);
+	spek_part_end_io(&part->bio);
 	return RQ_END_IO_NONE;
 }
 
@@ -141,7 +142,7 @@ static void set_command(struct scsi_cmnd *cmd, const struct spek_part *part)
 	cmd->allowed = 0;
 }
 
-static bool takes_tags_ahead(const struct spek_target *target)
+static bool uses_cached_rqs(const struct spek_target *target)
 {
 	return true;
 }
@@ -163,7 +164,7 @@ static int submit(struct spek_part *part)
 	bio->bi_end_io = NULL;
 	rq = alloc_request(q, bio->bi_opf, BLK_MQ_REQ_NOWAIT);
 	if (IS_ERR(rq)) {
-		if (spek_request_may_come(part, PTR_ERR(rq)))
+		if (spek_request_should_retry(part, PTR_ERR(rq)))
 			return -EAGAIN;
 		fail(part, BLK_STS_IOERR);
 		return 0;
@@ -186,8 +187,8 @@ static int submit(struct spek_part *part)
 	if (likely(status == BLK_STS_OK))
 		return 0;
 
-	if (spek_request_take_back(part, rq, status))
-		return -EAGAIN;
+	if (spek_request_undo(rq, status))
+		return -EBUSY;
 	fail(part, status);
 	return 0;
 }
@@ -195,7 +196,8 @@ static int submit(struct spek_part *part)
 const struct spek_backend_ops spek_backend_scsi = {
 	.id = SPEK_BACKEND_SCSI,
 	.cgroup = false,
-	.unfit = unfit,
-	.takes_tags_ahead = takes_tags_ahead,
+	.why_unsupported = why_unsupported,
+	.uses_cached_rqs = uses_cached_rqs,
 	.submit = submit,
+	.end_io = spek_part_end_io,
 };

@@ -2,21 +2,13 @@
 /* Claiming devices and reading their limits. */
 #include <linux/blk-mq.h>
 #include <linux/delay.h>
+#include <linux/device_cgroup.h>
 #include <linux/log2.h>
-#include "run.h"
+#include "config.h"
 #include "submit.h"
 #include "target.h"
 
 #define HOLD_MS	1000	/* for somebody who changes the queue's limits or its elevator */
-
-static void device_gone(void *holder)
-{
-	spek_run_end(holder, SPEK_REASON_DEVICE_GONE);
-}
-
-static const struct spek_compat_holder_ops holder_ops = {
-	.gone = device_gone,
-};
 
 /*
  * The largest request that the block layer sends whole, so that what is counted here is
@@ -69,15 +61,43 @@ static bool has_own_read_queues(struct request_queue *q)
 	       set->map[HCTX_TYPE_READ].nr_queues;
 }
 
-int spek_target_open(struct spek_target *target, struct spek_run *run, dev_t dev, u32 chunk_bytes,
+/**
+ * spek_target_may_open() - check that the device cgroup of the current process allows a device
+ * @dev: device number
+ * @write: to be opened for writing
+ *
+ * Return: 0 or -EPERM.
+ */
+int spek_target_may_open(dev_t dev, bool write)
+{
+	short access = DEVCG_ACC_READ | (write ? DEVCG_ACC_WRITE : 0);
+
+	return devcgroup_check_permission(DEVCG_DEV_BLOCK, MAJOR(dev), MINOR(dev), access);
+}
+
+/**
+ * spek_target_open() - claim a device and read its limits
+ * @target: zeroed
+ * @config: of the run
+ * @dev: device number
+ * @chunk_bytes: size of the contiguous pieces that buffers are made of
+ * @holder: the run, for @ops
+ * @ops: called when the device is removed
+ * @refusal: filled in on failure (kind and index are the caller's)
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int spek_target_open(struct spek_target *target, const struct spek_run_config *config, dev_t dev,
+		     u32 chunk_bytes, void *holder, const struct spek_compat_holder_ops *ops,
 		     struct spek_refusal *refusal)
 {
-	bool write = run->config->may_write;
+	bool write = config->may_write;
 	struct block_device *bdev;
 	struct request_queue *q;
 	int err;
 
-	err = spek_compat_bdev_open(&target->handle, dev, write, run, &holder_ops);
+	err = spek_compat_bdev_open(&target->handle, dev, write, holder, ops);
 	switch (err) {
 	case 0:
 		break;
@@ -120,7 +140,7 @@ int spek_target_open(struct spek_target *target, struct spek_run *run, dev_t dev
 		goto err_put_queue;
 	}
 	read_limits(target, chunk_bytes);
-	err = spek_backend_choose(target, run->config->backend, run->config->polled, refusal);
+	err = spek_backend_choose(target, config->backend, config->polled, refusal);
 	if (err)
 		goto err_put_queue;
 	percpu_ref_put(&q->q_usage_counter);

@@ -6,9 +6,9 @@
 #include <linux/blkdev.h>
 #include "../compat/compat.h"
 
-struct spek_run;
 struct spek_backend_ops;
 struct spek_refusal;
+struct spek_run_config;
 
 /**
  * struct spek_target - a claimed block device; const while workers run
@@ -62,18 +62,9 @@ struct spek_target_view {
 	struct spek_target_count count;
 };
 
-/**
- * spek_target_open() - claim a device and find out what it can do
- * @target: zeroed
- * @run: the run, holder of the claim
- * @dev: device number
- * @chunk_bytes: size of the contiguous pieces that buffers are made of
- * @refusal: filled in on failure (kind and index are the caller's)
- *
- * Context: process, may sleep.
- * Return: 0 or a negative errno.
- */
-int spek_target_open(struct spek_target *target, struct spek_run *run, dev_t dev, u32 chunk_bytes,
+int spek_target_may_open(dev_t dev, bool write);
+int spek_target_open(struct spek_target *target, const struct spek_run_config *config, dev_t dev,
+		     u32 chunk_bytes, void *holder, const struct spek_compat_holder_ops *ops,
 		     struct spek_refusal *refusal);
 /** spek_target_close() - give the claim back; a target that is not open is fine. */
 void spek_target_close(struct spek_target *target);

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Does a configuration fit: in itself, on this machine, on these devices? Nothing is changed. */
+/* Validate a configuration against itself, the machine and its devices. Nothing is changed. */
 #include <linux/cpu.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include "config.h"
+#include "iolog.h"
+#include "slot.h"
+#include "stats.h"
+#include "target.h"
 #include "validate.h"
-#include "run.h"
 
-int spek_fit_config(const struct spek_run_config *config, struct spek_refusal *refusal)
+/**
+ * spek_validate_config() - validate what needs no device
+ * @config: of the run
+ * @refusal: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int spek_validate_config(const struct spek_run_config *config, struct spek_refusal *refusal)
 {
 	u32 i;
 	int err;
@@ -27,7 +38,8 @@ int spek_fit_config(const struct spek_run_config *config, struct spek_refusal *r
 	return 0;
 }
 
-u64 spek_fit_extent_bytes(const struct spek_asu *asu)
+/** spek_asu_extent_bytes() - Return: bytes of @asu on each of its targets. */
+u64 spek_asu_extent_bytes(const struct spek_asu *asu)
 {
 	u64 row = (u64)asu->stripe_bytes * asu->nr_extents;
 
@@ -36,16 +48,15 @@ u64 spek_fit_extent_bytes(const struct spek_asu *asu)
 	return DIV64_U64_ROUND_UP(asu->bytes, row) * asu->stripe_bytes;
 }
 
-static int check_asu(const struct spek_run *run, u32 index, u32 *block,
-		     struct spek_refusal *refusal)
+static int check_asu(const struct spek_asu *asu, u32 index, const struct spek_target *targets,
+		     u32 *block, struct spek_refusal *refusal)
 {
-	const struct spek_asu *asu = &run->config->workload.asu[index];
-	u64 bytes = spek_fit_extent_bytes(asu);
+	u64 bytes = spek_asu_extent_bytes(asu);
 	u32 i;
 
 	*block = SECTOR_SIZE;
 	for (i = 0; i < asu->nr_extents; i++) {
-		const struct spek_target *target = &run->targets[asu->extent[i].target];
+		const struct spek_target *target = &targets[asu->extent[i].target];
 		u64 start = asu->extent[i].start;
 
 		if (start > target->bytes || bytes > target->bytes - start)
@@ -63,15 +74,23 @@ static int check_asu(const struct spek_run *run, u32 index, u32 *block,
 	return 0;
 }
 
-int spek_fit_devices(const struct spek_run *run, struct spek_refusal *refusal)
+/**
+ * spek_validate_devices() - validate a workload against the devices
+ * @wl: workload
+ * @targets: open
+ * @refusal: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int spek_validate_devices(const struct spek_workload *wl, const struct spek_target *targets,
+			  struct spek_refusal *refusal)
 {
-	const struct spek_workload *wl = &run->config->workload;
 	u32 block[SPEK_MAX_ASUS];
 	u32 i, k;
 	int err;
 
 	for (i = 0; i < wl->nr_asus; i++) {
-		err = check_asu(run, i, &block[i], refusal);
+		err = check_asu(&wl->asu[i], i, targets, &block[i], refusal);
 		if (err)
 			return err;
 	}
@@ -93,9 +112,17 @@ int spek_fit_devices(const struct spek_run *run, struct spek_refusal *refusal)
 	return 0;
 }
 
-u32 spek_fit_parts(const struct spek_run *run, u32 bytes)
+/**
+ * spek_validate_max_parts() - count the parts that an operation needs at most
+ * @wl: workload
+ * @targets: open
+ * @bytes: size of the operation
+ *
+ * Return: parts.
+ */
+u32 spek_validate_max_parts(const struct spek_workload *wl, const struct spek_target *targets,
+			    u32 bytes)
 {
-	const struct spek_workload *wl = &run->config->workload;
 	u32 parts = 1, i, k;
 
 	for (i = 0; i < wl->nr_asus; i++) {
@@ -107,7 +134,7 @@ u32 spek_fit_parts(const struct spek_run *run, u32 bytes)
 			piece = min(bytes, asu->stripe_bytes);
 		}
 		for (k = 0; k < asu->nr_extents; k++) {
-			const struct spek_target *target = &run->targets[asu->extent[k].target];
+			const struct spek_target *target = &targets[asu->extent[k].target];
 			u32 each = DIV_ROUND_UP(piece, target->max_part_bytes);
 
 			if (target->chunk_sectors)
@@ -120,10 +147,17 @@ u32 spek_fit_parts(const struct spek_run *run, u32 bytes)
 	return parts;
 }
 
-bool spek_fit_memory(const struct spek_run *run)
+/**
+ * spek_validate_memory() - check that what grows with the configuration fits into memory
+ * @config: of the run
+ * @shape: of its slots
+ *
+ * Return: true if it fits.
+ */
+bool spek_validate_memory(const struct spek_run_config *config,
+			  const struct spek_slot_shape *shape)
 {
-	const struct spek_run_config *config = run->config;
-	u64 bytes = spek_slots_bytes(config->max_outstanding, &run->shape) +
+	u64 bytes = spek_slots_bytes(config->max_outstanding, shape) +
 		    (u64)config->nr_workers * config->log_records * sizeof(struct spek_log_record);
 	u32 i;
 

@@ -21,11 +21,11 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "core/grain.h"
-#include "validate.h"
-#include "run.h"
+#include "config.h"
 #include "slot.h"
+#include "target.h"
+#include "validate.h"
 #include "verify.h"
-#include "worker.h"
 
 #define MAP_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
@@ -56,9 +56,8 @@ static void put_map(struct spek_map *map)
 }
 
 /* From the first to the last byte that the asus have on a target; returns false if none. */
-static bool span_of(const struct spek_run *run, u32 target, u64 *start, u64 *end)
+static bool span_of(const struct spek_workload *wl, u32 target, u64 *start, u64 *end)
 {
-	const struct spek_workload *wl = &run->config->workload;
 	u32 i, k;
 
 	*start = U64_MAX;
@@ -70,13 +69,13 @@ static bool span_of(const struct spek_run *run, u32 target, u64 *start, u64 *end
 			if (extent->target != target)
 				continue;
 			*start = min(*start, extent->start);
-			*end = max(*end, extent->start + spek_fit_extent_bytes(&wl->asu[i]));
+			*end = max(*end, extent->start + spek_asu_extent_bytes(&wl->asu[i]));
 		}
 	}
 	return *end > 0;
 }
 
-static int lay_out_map(struct spek_map *map, const struct spek_run *run,
+static int lay_out_map(struct spek_map *map, const struct spek_workload *wl,
 		       struct spek_refusal *refusal)
 {
 	static const char no_memory[] =
@@ -88,7 +87,7 @@ static int lay_out_map(struct spek_map *map, const struct spek_run *run,
 		struct spek_map_target *target = &map->target[i];
 		u64 end;
 
-		if (!span_of(run, i, &target->start, &end))
+		if (!span_of(wl, i, &target->start, &end))
 			continue;
 		target->nr = (end - target->start + (1ull << map->shift) - 1) >> map->shift;
 		bytes += target->nr * sizeof(*target->grain);
@@ -108,11 +107,11 @@ static int lay_out_map(struct spek_map *map, const struct spek_run *run,
 	return 0;
 }
 
-static int make_map(struct spek_verify *verify, const struct spek_run *run, u32 grain,
+static int make_map(struct spek_verify *verify, const struct spek_run_config *config, u32 grain,
 		    struct spek_refusal *refusal)
 {
-	const struct spek_run_config *config = run->config;
 	struct spek_map *map;
+	u32 i;
 
 	if (!config->stamp_id && !spek_workload_writes(&config->workload))
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
@@ -127,17 +126,19 @@ static int make_map(struct spek_verify *verify, const struct spek_run *run, u32 
 	map->id = config->stamp_id ?: get_random_u64() | 1;
 	map->shift = ilog2(grain);
 	map->nr_targets = config->nr_targets;
-	return lay_out_map(map, run, refusal);
+	for (i = 0; i < map->nr_targets; i++)
+		map->target[i].dev = verify->targets[i].dev;
+	return lay_out_map(map, &config->workload, refusal);
 }
 
 /* The targets must be the same devices, and what is addressed be known. */
-static int check_taken_over(const struct spek_run *run, const struct spek_run *from,
-			    const struct spek_map *map, u32 grain, struct spek_refusal *refusal)
+static int take_over(struct spek_verify *verify, const struct spek_run_config *config,
+		     struct spek_map *map, u32 grain, struct spek_refusal *refusal)
 {
 	u64 start, end;
 	u32 i;
 
-	if (run->config->nr_targets != map->nr_targets || run->config->seed != map->seed)
+	if (config->nr_targets != map->nr_targets || config->seed != map->seed)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
 				   "The run to continue has other targets or another seed.");
 	if (grain < 1u << map->shift)
@@ -146,51 +147,39 @@ static int check_taken_over(const struct spek_run *run, const struct spek_run *f
 	for (i = 0; i < map->nr_targets; i++) {
 		const struct spek_map_target *target = &map->target[i];
 
-		if (run->targets[i].dev != from->targets[i].dev)
+		if (verify->targets[i].dev != target->dev)
 			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, -EINVAL,
 					   "The run to continue has another device here.");
-		if (!span_of(run, i, &start, &end))
+		if (!span_of(&config->workload, i, &start, &end))
 			continue;
 		if (start < target->start || (start - target->start) & ((1u << map->shift) - 1) ||
 		    end > target->start + (target->nr << map->shift))
 			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, -ERANGE,
 					   "The run to continue has no record of a part of this range.");
 	}
+	kref_get(&map->ref);
+	verify->map = map;
 	return 0;
 }
 
-static int take_over(struct spek_verify *verify, const struct spek_run *run, u32 grain,
-		     struct spek_refusal *refusal)
+/**
+ * spek_verify_create() - allocate what a run with stamped data needs
+ * @verify: set, also on failure: spek_verify_destroy() it
+ * @config: of the run
+ * @targets: of the run, open
+ * @chunk_bytes: pieces of the slots' buffers
+ * @from: map of the run to continue, whose lock the caller holds; NULL to start with an empty one
+ * @refusal: filled in on failure
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int spek_verify_create(struct spek_verify **verify, const struct spek_run_config *config,
+		       const struct spek_target *targets, u32 chunk_bytes, struct spek_map *from,
+		       struct spek_refusal *refusal)
 {
-	struct spek_run *from = spek_run_get(run->config->verify_from);
-	int err;
-
-	if (!from)
-		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOENT,
-				   "The run to continue doesn't exist.");
-	mutex_lock(&from->lock);
-	if (!from->verify)
-		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
-				  "The run to continue has no stamped data.");
-	else if (!spek_states[from->state].has_ended)
-		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
-				  "The run to continue has not ended.");
-	else
-		err = check_taken_over(run, from, from->verify->map, grain, refusal);
-	if (!err) {
-		kref_get(&from->verify->map->ref);
-		verify->map = from->verify->map;
-	}
-	mutex_unlock(&from->lock);
-	spek_run_put(from);
-	return err;
-}
-
-int spek_verify_create(struct spek_run *run, struct spek_refusal *refusal)
-{
-	const struct spek_run_config *config = run->config;
 	u32 grain = spek_grain_bytes(&config->workload);
-	struct spek_verify *verify;
+	struct spek_verify *made;
 	u32 i, k, j;
 
 	if (config->max_outstanding > SPEK_GRAIN_MAX_READERS)
@@ -209,19 +198,20 @@ int spek_verify_create(struct spek_run *run, struct spek_refusal *refusal)
 	if (config->grain_bytes && config->grain_bytes < grain)
 		grain = config->grain_bytes;
 	for (i = 0; i < config->nr_targets; i++)
-		if (grain < run->targets[i].logical_block)
+		if (grain < targets[i].logical_block)
 			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
 					   "The grain is smaller than a logical block of a device: it must be at least that.");
-	verify = kvzalloc(sizeof(*verify), GFP_KERNEL);
-	if (!verify)
+	made = kvzalloc(sizeof(*made), GFP_KERNEL);
+	if (!made)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM,
 				   "There is not enough memory.");
-	spin_lock_init(&verify->lock);
-	/* Goes with the run, also after a failure here. */
-	run->verify = verify;
-	if (config->verify_from)
-		return take_over(verify, run, grain, refusal);
-	return make_map(verify, run, grain, refusal);
+	spin_lock_init(&made->lock);
+	made->targets = targets;
+	made->chunk_bytes = chunk_bytes;
+	*verify = made;
+	if (from)
+		return take_over(made, config, from, grain, refusal);
+	return make_map(made, config, grain, refusal);
 }
 
 void spek_verify_started(struct spek_verify *verify)
@@ -409,24 +399,24 @@ static void *block_at(const struct spek_slot *slot, u32 in_buffer, u32 chunk_byt
 	return page_address(chunk->bv_page) + (in_buffer & (chunk_bytes - 1));
 }
 
-static void stamp_piece(const struct spek_map *map, struct spek_slot *slot,
+static void stamp_piece(const struct spek_verify *verify, struct spek_slot *slot,
 			const struct piece *piece)
 {
-	const struct spek_run *run = slot->worker->run;
-	const u32 block = run->targets[piece->target].logical_block;
+	const struct spek_map *map = verify->map;
+	const u32 block = verify->targets[piece->target].logical_block;
 	const atomic64_t *grain = &map->target[piece->target].grain[piece->first];
 	struct spek_stamp stamp = {
 		.seed = map->seed,
 		.id = map->id,
 		.target = piece->target,
-		.worker = slot->worker->index,
+		.worker = slot->inflight->worker,
 		.stream = slot->op.stream,
 	};
 	u32 at;
 
 	for (at = 0; at < piece->bytes; at += block) {
 		u64 state = atomic64_read(&grain[at >> map->shift]);
-		void *to = block_at(slot, piece->in_buffer + at, run->shape.chunk_bytes);
+		void *to = block_at(slot, piece->in_buffer + at, verify->chunk_bytes);
 
 		stamp.generation = spek_grain_generation(state) + 1;
 		stamp.sector = (piece->offset + at) >> SECTOR_SHIFT;
@@ -435,9 +425,8 @@ static void stamp_piece(const struct spek_map *map, struct spek_slot *slot,
 }
 
 /* What an earlier read has left in the buffer must not pass for what this one should bring. */
-static void wipe(struct spek_slot *slot)
+static void wipe(struct spek_slot *slot, u32 chunk)
 {
-	const u32 chunk = slot->worker->run->shape.chunk_bytes;
 	u32 done;
 
 	for (done = 0; done < slot->op.bytes; done += chunk)
@@ -455,10 +444,10 @@ bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 	if (!acquire_all(map, op, asu))
 		return false;
 	if (!op->write)
-		wipe(slot);
+		wipe(slot, verify->chunk_bytes);
 	for (done = 0; op->write && done < op->bytes; done += piece.bytes) {
 		find_piece(&piece, map, op, asu, done);
-		stamp_piece(map, slot, &piece);
+		stamp_piece(verify, slot, &piece);
 		cond_resched();
 	}
 	return true;
@@ -484,8 +473,7 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 			const struct piece *piece, struct spek_verify_counts *counts)
 {
 	const struct spek_map *map = verify->map;
-	const struct spek_run *run = slot->worker->run;
-	const u32 block = run->targets[piece->target].logical_block;
+	const u32 block = verify->targets[piece->target].logical_block;
 	const atomic64_t *grain = &map->target[piece->target].grain[piece->first];
 	struct spek_mismatch_record record = {
 		.at_ns = slot->done_ns,
@@ -511,7 +499,7 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 			counts->uncertain++;
 		else
 			counts->checked++;
-		if (spek_stamp_check(block_at(slot, piece->in_buffer + at, run->shape.chunk_bytes),
+		if (spek_stamp_check(block_at(slot, piece->in_buffer + at, verify->chunk_bytes),
 				     block, &expect, &record.finding) == SPEK_VERDICT_OK)
 			continue;
 		record.expected = expect.generation;

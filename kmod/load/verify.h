@@ -12,16 +12,19 @@
 #include "uapi/spek.h"
 
 struct spek_refusal;
-struct spek_run;
+struct spek_run_config;
 struct spek_slot;
+struct spek_target;
 
 /**
  * struct spek_map_target - what is known of a target
+ * @dev: device number
  * @start: first byte, a multiple of the grain
  * @nr: grains from there; 0 if the run leaves the target alone
  * @grain: state of each, core/grain.h
  */
 struct spek_map_target {
+	dev_t dev;
 	u64 start;
 	u64 nr;
 	atomic64_t *grain;
@@ -81,6 +84,8 @@ struct spek_verify_counts {
 /**
  * struct spek_verify - verification of a run; counters are written by its workers
  * @map: referenced, const
+ * @targets: of the run, const
+ * @chunk_bytes: pieces of the slots' buffers, const
  * @lock: protects the fields below; taken by workers, never with another lock inside
  * @counts: so far
  * @nr_kept: entries of @kept
@@ -88,21 +93,17 @@ struct spek_verify_counts {
  */
 struct spek_verify {
 	struct spek_map *map;
+	const struct spek_target *targets;
+	u32 chunk_bytes;
 	spinlock_t lock;	/* protects the rest */
 	struct spek_verify_counts counts;
 	u32 nr_kept;
 	struct spek_mismatch_record kept[SPEK_MAX_MISMATCHES];
 };
 
-/**
- * spek_verify_create() - make what a run with stamped data needs
- * @run: its targets are open and it fits them; sets @run->verify
- * @refusal: filled in on failure
- *
- * Context: process, may sleep; no lock held.
- * Return: 0 or a negative errno.
- */
-int spek_verify_create(struct spek_run *run, struct spek_refusal *refusal);
+int spek_verify_create(struct spek_verify **verify, const struct spek_run_config *config,
+		       const struct spek_target *targets, u32 chunk_bytes, struct spek_map *from,
+		       struct spek_refusal *refusal);
 /** spek_verify_started() - the run of @verify begins to use the map. Context: run->lock. */
 void spek_verify_started(struct spek_verify *verify);
 /** spek_verify_finished() - it does no more. Context: run->lock. */

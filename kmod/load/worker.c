@@ -31,61 +31,28 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "config.h"
 #include "iolog.h"
+#include "outcome.h"
 #include "poll.h"
-#include "submit.h"
 #include "verify.h"
 #include "worker.h"
+#include "worker_issue.h"
 
 #define RETRY_NS	(100 * NSEC_PER_USEC)	/* driver without room, none of ours outstanding */
 #define TOTALS_NS	NSEC_PER_SEC		/* between seals when no rows are wanted */
 #define PIECE_NS	(10 * NSEC_PER_SEC)	/* between seals within a long row */
 
-/* ---- completion side: any context ---- */
-
-void spek_worker_end_io(struct bio *bio)
-{
-	struct spek_part *part = container_of(bio, struct spek_part, bio);
-	struct spek_slot *slot = part->slot;
-	struct spek_worker *w = slot->worker;
-
-	if (unlikely(bio->bi_status)) {
-		/* Comes from within its submission: it would have had to wait. */
-		if (current == w->task && w->asking == bio && bio->bi_status == BLK_STS_AGAIN) {
-			w->asking = NULL;
-			return;
-		}
-		WRITE_ONCE(slot->status, bio->bi_status);
-		spek_run_report_failed(w->run, part, bio->bi_status);
-	}
-	if (slot->nr_parts > 1 && !atomic_dec_and_test(&slot->parts_left))
-		return;
-	slot->done_ns = ktime_get_ns();
-	/* An RCU read section, as cheap as it can be had. */
-	preempt_disable();
-	llist_add(&slot->done, &w->done);
-	if (READ_ONCE(w->idle))
-		wake_up_process(w->task);
-	preempt_enable();
-}
-
-void spek_worker_count_refused(struct spek_part *part)
-{
-	part->slot->worker->count[part->target_index].refused++;
-}
-
 /* ---- seals: the end of a row or a phase ---- */
-
-static bool issue(struct spek_worker *w, u64 now_ns);
 
 static bool has_ended(const struct spek_worker *w)
 {
-	return atomic_read(&w->run->end_reason) != SPEK_REASON_NONE;
+	return spek_outcome_has_ended(w->inflight.outcome);
 }
 
 static u64 interval_ns(const struct spek_worker *w)
 {
-	return w->run->config->interval_ns ?: TOTALS_NS;
+	return w->config->interval_ns ?: TOTALS_NS;
 }
 
 /* A set counts in 32 bits, so a long row is passed in pieces; @now_ns is where one begins. */
@@ -104,7 +71,7 @@ static void set_boundary(struct spek_worker *w, u64 now_ns)
 static u32 held_by_devices(const struct spek_worker *w)
 {
 	const struct spek_slot *stalled = READ_ONCE(w->stalled);
-	u32 outstanding = READ_ONCE(w->outstanding);
+	u32 outstanding = READ_ONCE(w->inflight.outstanding);
 
 	/* For another thread these are of different moments. */
 	return outstanding - (outstanding && stalled && !READ_ONCE(stalled->busy));
@@ -138,7 +105,7 @@ static void pass_set(struct spek_worker *w, u64 next_row, u64 end_ns)
 	w->active = w->set[set == w->set[0]];
 	/* The collector sees all that was counted: pairs with take_sealed. */
 	smp_store_release(&w->sealed, set);
-	spek_run_collect(w->run);
+	w->ops->collect(w->owner);
 }
 
 static bool has_given_back(struct spek_worker *w)
@@ -155,7 +122,7 @@ static void wait_for_collector(struct spek_worker *w)
 
 static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 {
-	const struct spek_run_config *config = w->run->config;
+	const struct spek_run_config *config = w->config;
 	u64 ramp = w->ramp_count, count = w->measure_count;
 
 	/* A worker without a share of the transactions has nothing to measure. */
@@ -186,7 +153,7 @@ static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 		} else {
 			w->phase_left = count;
 			/* What the ramp left outstanding counts, too. */
-			w->issue_left = count - min_t(u64, count, w->outstanding);
+			w->issue_left = count - min_t(u64, count, w->inflight.outstanding);
 		}
 		break;
 	default:
@@ -204,7 +171,7 @@ static void enter_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 	 * find no free slot are the backlog.
 	 */
 	if (phase == SPEK_PHASE_DRAIN && !has_ended(w))
-		while (issue(w, ktime_get_ns()))
+		while (spek_worker_issue(w, ktime_get_ns()))
 			;
 	wait_for_collector(w);
 	pass_set(w, spek_row_first(phase), now_ns);
@@ -302,7 +269,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	} else {
 		cell->errors++;
 		cell->error[min_t(u32, (__force u8)slot->status, SPEK_NR_STATUS - 1)]++;
-		spek_run_count_failed(w->run);
+		spek_outcome_count_failed(w->inflight.outcome);
 	}
 	if (w->watched)
 		watch(w, slot, done_ns);
@@ -310,7 +277,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	WRITE_ONCE(slot->busy, false);
 	slot->next_free = w->free;
 	w->free = slot;
-	WRITE_ONCE(w->outstanding, w->outstanding - 1);
+	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding - 1);
 	if (unlikely(!--w->phase_left))
 		end_phase_by_count(w, done_ns);
 }
@@ -321,205 +288,12 @@ static bool reap(struct spek_worker *w)
 	struct llist_node *list;
 	struct spek_slot *slot, *next;
 
-	if (llist_empty(&w->done))
+	if (llist_empty(&w->inflight.done))
 		return false;
-	list = llist_reverse_order(llist_del_all(&w->done));
+	list = llist_reverse_order(llist_del_all(&w->inflight.done));
 	llist_for_each_entry_safe(slot, next, list, done)
 		account(w, slot);
 	return true;
-}
-
-/* ---- submission ---- */
-
-/*
- * Cut an operation into parts and arm their bios.
- * Return: false if it has to wait for another operation on its blocks.
- */
-static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
-			       const struct spek_lane *lane)
-{
-	const struct spek_op *op = &slot->op;
-	struct spek_part *part = slot->part;
-	u32 done = 0;
-
-	while (done < op->bytes) {
-		u32 bytes = spek_asu_map(&lane->map, op->addr + done, op->bytes - done,
-					 &part->target_index, &part->offset);
-
-		part->target = &w->run->targets[part->target_index];
-		part->bytes = spek_target_part(part->target, part->offset, bytes, done);
-		spek_part_arm(part, done, w->run->shape.chunk_bytes,
-			      spek_target_opf(part->target, op->write));
-		part->bio.bi_ioprio = w->ioprio;
-		done += part->bytes;
-		part++;
-	}
-	slot->nr_parts = part - slot->part;
-	if (slot->nr_parts > 1)
-		atomic_set(&slot->parts_left, slot->nr_parts);
-	if (!w->verify)
-		return true;
-	if (spek_verify_begin(w->verify, slot, &lane->map)) {
-		/* Stamping took its time. */
-		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
-		return true;
-	}
-	spek_verify_count_wait(w->verify);
-	return false;
-}
-
-/* Return: see arm_parts(). */
-static bool arm(struct spek_worker *w, struct spek_slot *slot)
-{
-	const struct spek_op *op = &slot->op;
-	const struct spek_lane *lane = &w->lane[op->asu];
-	struct spek_part *part = slot->part;
-
-	slot->status = BLK_STS_OK;
-	if (unlikely(op->bytes > lane->whole_bytes))
-		return arm_parts(w, slot, lane);
-	slot->nr_parts = 1;
-	part->target_index = lane->target_index;
-	part->target = lane->target;
-	part->bytes = op->bytes;
-	part->offset = lane->start + op->addr;
-	spek_part_arm_whole(part, lane->opf[op->write]);
-	part->bio.bi_ioprio = w->ioprio;
-	return true;
-}
-
-/*
- * Send the parts of a slot from @part on. They may be back on the completion list at once,
- * but the slot stays as it is until this thread accounts it.
- */
-static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
-				 struct spek_part *part)
-{
-	const u32 write = slot->op.write;
-
-	WRITE_ONCE(slot->busy, true);
-	do {
-		struct spek_target_count *count = &w->count[part->target_index];
-
-		if (unlikely(part->target->backend->submit(part))) {
-			if (part == slot->part)
-				WRITE_ONCE(slot->busy, false);
-			w->stalled_part = part;
-			WRITE_ONCE(w->stalled, slot);
-			return false;
-		}
-		if (part->target->polled)
-			w->poller[part->target_index].last = &part->bio;
-		WRITE_ONCE(count->ios[write], count->ios[write] + 1);
-		WRITE_ONCE(count->bytes[write], count->bytes[write] + part->bytes);
-	} while (unlikely(++part < slot->part + slot->nr_parts));
-	return true;
-}
-
-static noinline bool send_stalled(struct spek_worker *w)
-{
-	struct spek_slot *slot = w->stalled;
-
-	if (!w->stalled_part) {
-		if (!spek_verify_begin(w->verify, slot, &w->lane[slot->op.asu].map))
-			return false;
-		w->stalled_part = slot->part;
-	}
-	WRITE_ONCE(w->stalled, NULL);
-	if (w->stalled_part == slot->part)
-		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
-	return send(w, slot, w->stalled_part);
-}
-
-/* Could an operation be issued, if one were due? */
-static bool can_issue(const struct spek_worker *w)
-{
-	return w->free && w->issue_left;
-}
-
-static bool is_due(const struct spek_worker *w, u64 now_ns)
-{
-	u64 at_ns = spek_gen_next_ns(w->gen);
-
-	return at_ns <= now_ns && at_ns < w->phase_end_ns;
-}
-
-/* Issue the operation that is due. Return: false if the driver has no room for it now. */
-static bool issue_one(struct spek_worker *w, u64 now_ns)
-{
-	struct spek_slot *slot = w->free;
-	bool armed;
-
-	w->free = slot->next_free;
-	spek_gen_next(w->gen, &slot->op);
-	WRITE_ONCE(slot->issue_ns, now_ns);
-	armed = arm(w, slot);
-	WRITE_ONCE(w->outstanding, w->outstanding + 1);
-	w->issue_left--;
-	if (unlikely(!armed)) {
-		w->stalled_part = NULL;
-		WRITE_ONCE(w->stalled, slot);
-		return false;
-	}
-	return send(w, slot, slot->part);
-}
-
-/* Return: operations issued, at most a batch. */
-static u32 issue_batch(struct spek_worker *w, u64 now_ns)
-{
-	u32 n = 0, batch = w->run->config->batch;
-
-	if (w->stalled) {
-		if (!send_stalled(w))
-			return 0;
-		n = 1;
-		now_ns = ktime_get_ns();
-	}
-	while (n < batch && can_issue(w) && is_due(w, now_ns)) {
-		n++;
-		if (!issue_one(w, now_ns) || n == batch)
-			break;
-		now_ns = ktime_get_ns();
-	}
-	return n;
-}
-
-/* Will all back ends use what a plug holds ready for them? */
-static bool plug_serves_all(const struct spek_worker *w)
-{
-	const struct spek_target *target = w->run->targets;
-	const struct spek_target *end = target + w->run->config->nr_targets;
-
-	for (; target < end; target++)
-		if (!target->backend->takes_tags_ahead(target))
-			return false;
-	return true;
-}
-
-static noinline u32 issue_plugged(struct spek_worker *w, u64 now_ns)
-{
-	struct blk_plug plug;
-	u32 n;
-
-	blk_start_plug(&plug);
-	if (plug_serves_all(w))
-		plug.nr_ios = w->batch_hint;
-	n = issue_batch(w, now_ns);
-	blk_finish_plug(&plug);
-	return n;
-}
-
-/* Return: true if anything was issued. */
-static bool issue(struct spek_worker *w, u64 now_ns)
-{
-	u32 n;
-
-	if (!w->stalled && !(can_issue(w) && is_due(w, now_ns)))
-		return false;
-	/* A plug around a single I/O only costs. */
-	n = w->batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
-	w->batch_hint = max(n, 1u);
-	return n;
 }
 
 /* ---- waiting ---- */
@@ -533,7 +307,7 @@ static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 		return min(at_ns, now_ns + RETRY_NS);
 	next_ns = spek_gen_next_ns(w->gen);
 	if (w->free && w->issue_left && next_ns < w->phase_end_ns)
-		at_ns = min(at_ns, next_ns - min(next_ns, w->run->config->spin_ns));
+		at_ns = min(at_ns, next_ns - min(next_ns, w->config->spin_ns));
 	return at_ns;
 }
 
@@ -542,18 +316,18 @@ static void wait(struct spek_worker *w, u64 now_ns)
 	u64 until_ns = next_event_ns(w, now_ns);
 	ktime_t expires;
 
-	if (until_ns <= now_ns || (w->outstanding && now_ns < w->spin_end_ns)) {
+	if (until_ns <= now_ns || (w->inflight.outstanding && now_ns < w->spin_end_ns)) {
 		cpu_relax();
 		return;
 	}
-	WRITE_ONCE(w->idle, true);
+	WRITE_ONCE(w->inflight.idle, true);
 	set_current_state(TASK_IDLE);
-	if (llist_empty(&w->done) && (w->phase == SPEK_PHASE_DRAIN || !has_ended(w))) {
+	if (llist_empty(&w->inflight.done) && (w->phase == SPEK_PHASE_DRAIN || !has_ended(w))) {
 		expires = ns_to_ktime(min_t(u64, until_ns, KTIME_MAX));
 		schedule_hrtimeout_range(&expires, 0, HRTIMER_MODE_ABS);
 	}
 	__set_current_state(TASK_RUNNING);
-	WRITE_ONCE(w->idle, false);
+	WRITE_ONCE(w->inflight.idle, false);
 }
 
 /* ---- the thread ---- */
@@ -567,31 +341,18 @@ static void begin(struct spek_worker *w)
 	set_phase(w, SPEK_PHASE_RAMP, w->start_ns);
 }
 
-/* What no device has had any part of yet will not be tried again. */
-static void drop_stalled(struct spek_worker *w)
-{
-	struct spek_slot *slot = w->stalled;
-
-	if (w->verify)
-		spek_verify_drop(w->verify, slot, &w->lane[slot->op.asu].map, w->stalled_part);
-	WRITE_ONCE(w->stalled, NULL);
-	slot->next_free = w->free;
-	w->free = slot;
-	WRITE_ONCE(w->outstanding, w->outstanding - 1);
-}
-
 /* The run was ended: only what devices hold is waited for. */
 static noinline void wind_up(struct spek_worker *w, u64 now_ns)
 {
 	if (w->phase != SPEK_PHASE_DRAIN)
 		enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
 	if (w->stalled && !w->stalled->busy)
-		drop_stalled(w);
+		spek_worker_drop_stalled(w);
 }
 
 static bool has_finished(const struct spek_worker *w)
 {
-	return !w->outstanding && w->phase == SPEK_PHASE_DRAIN;
+	return !w->inflight.outstanding && w->phase == SPEK_PHASE_DRAIN;
 }
 
 static void run_loop(struct spek_worker *w)
@@ -603,15 +364,15 @@ static void run_loop(struct spek_worker *w)
 
 		if (unlikely(has_ended(w)))
 			wind_up(w, now_ns);
-		busy |= issue(w, now_ns);
+		busy |= spek_worker_issue(w, now_ns);
 		if (now_ns >= w->boundary_ns)
 			pass_boundary(w, now_ns);
 		if (has_finished(w))
 			break;
-		if (w->outstanding && w->run->polls)
+		if (w->inflight.outstanding && w->polls)
 			spek_poll_targets(w);
 		else if (busy)
-			w->spin_end_ns = now_ns + w->run->config->spin_ns;
+			w->spin_end_ns = now_ns + w->config->spin_ns;
 		else
 			wait(w, now_ns);
 		/* It may never sleep: who waits until all tasks have, as tracing does, need not. */
@@ -632,30 +393,49 @@ static int worker_thread(void *data)
 	if (!w->start_ns)
 		return 0;
 	run_loop(w);
-	spek_run_worker_ended(w->run);
+	w->ops->ended(w->owner);
 	/* Others may stop the thread only once: wait for it, so that task stays ours. */
 	wait_event_idle(w->start, kthread_should_stop());
 	return 0;
 }
 
+/**
+ * spek_worker_prepare() - first step of a start: set up the generator
+ * @w: worker
+ * @start_ns: time 0 of the run
+ *
+ * Return: true if the worker will ever have work.
+ */
 bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
 {
-	spek_gen_init(w->gen, &w->run->config->workload, w->run->config->seed, w->index,
-		      w->run->config->nr_workers, start_ns);
+	spek_gen_init(w->gen, &w->config->workload, w->config->seed, w->index,
+		      w->config->nr_workers, start_ns);
 	return spek_worker_has_work(w);
 }
 
+/** spek_worker_has_work() - Return: what spek_worker_prepare() returned; before the start. */
 bool spek_worker_has_work(const struct spek_worker *w)
 {
 	return spek_gen_next_ns(w->gen) != SPEK_NEVER;
 }
 
+/**
+ * spek_worker_set_counts() - set the worker's share of phases that end by count
+ * @w: prepared worker
+ * @ramp_count: completions that end its ramp-up, or 0
+ * @measure_count: completions that end its measure phase, or 0
+ */
 void spek_worker_set_counts(struct spek_worker *w, u64 ramp_count, u64 measure_count)
 {
 	w->ramp_count = ramp_count;
 	w->measure_count = measure_count;
 }
 
+/**
+ * spek_worker_start() - release the thread
+ * @w: prepared worker
+ * @start_ns: time 0 of the run
+ */
 void spek_worker_start(struct spek_worker *w, u64 start_ns)
 {
 	/* After everything that was prepared: pairs with worker_thread(). */
@@ -663,28 +443,39 @@ void spek_worker_start(struct spek_worker *w, u64 start_ns)
 	wake_up(&w->start);
 }
 
-void spek_worker_kick(struct spek_worker *w)
-{
-	wake_up_process(w->task);
-}
-
-void spek_worker_reap(struct spek_worker *w)
+/**
+ * spek_worker_join() - wait until the thread has left the module
+ * @w: worker
+ *
+ * Before the start it makes the thread leave; after it, the thread leaves by itself when its run
+ * has ended and all its I/O came back. Context: process, may sleep.
+ */
+void spek_worker_join(struct spek_worker *w)
 {
 	kthread_stop(w->task);
 }
 
+/** spek_worker_take_sealed() - Return: the sealed set, or NULL; the caller's until given back. */
 struct spek_set *spek_worker_take_sealed(struct spek_worker *w)
 {
 	/* What the worker counted: pairs with pass_set(). */
 	return smp_load_acquire(&w->sealed);
 }
 
+/** spek_worker_give_back() - return the set that spek_worker_take_sealed() gave, empty */
 void spek_worker_give_back(struct spek_worker *w)
 {
 	/* The set was emptied before: pairs with has_given_back(). */
 	smp_store_release(&w->sealed, NULL);
 }
 
+/**
+ * spek_worker_info() - read what netlink reports of a worker
+ * @w: worker
+ * @info: filled in
+ *
+ * Context: any, while the worker exists.
+ */
 void spek_worker_info(const struct spek_worker *w, struct spek_worker_info *info)
 {
 	info->cpu = w->cpu;
@@ -697,6 +488,25 @@ void spek_worker_info(const struct spek_worker *w, struct spek_worker_info *info
 	info->log_lost = w->log ? READ_ONCE(w->log->lost) : 0;
 }
 
+/**
+ * spek_worker_add_counts() - add the requests that a worker sent to a target
+ * @w: worker
+ * @target: number of the target
+ * @count: sum
+ */
+void spek_worker_add_counts(const struct spek_worker *w, u32 target,
+			    struct spek_target_count *count)
+{
+	u32 dir;
+
+	for (dir = 0; dir < 2; dir++) {
+		count->ios[dir] += READ_ONCE(w->count[target].ios[dir]);
+		count->bytes[dir] += READ_ONCE(w->count[target].bytes[dir]);
+	}
+	count->refused += READ_ONCE(w->count[target].refused);
+}
+
+/** spek_worker_oldest_ns() - Return: age of the oldest outstanding I/O at @now_ns, 0 if none. */
 u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns)
 {
 	u64 oldest_ns = now_ns;
@@ -708,26 +518,27 @@ u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns)
 	return now_ns - oldest_ns;
 }
 
-static void init_lane(struct spek_lane *lane, const struct spek_run *run,
+static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 		      const struct spek_asu *asu)
 {
 	u32 dir;
 
 	spek_asu_map_init(&lane->map, asu);
 	lane->target_index = asu->extent[0].target;
-	lane->target = &run->targets[lane->target_index];
+	lane->target = &w->targets[lane->target_index];
 	lane->start = asu->extent[0].start;
 	for (dir = 0; dir < 2; dir++)
 		lane->opf[dir] = spek_target_opf(lane->target, dir);
 	lane->whole_bytes = 0;
 	/* Nor with stamped data: what is stamped goes the longer way. */
-	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !run->verify)
-		lane->whole_bytes = min(lane->target->max_part_bytes, run->shape.chunk_bytes);
+	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
+		lane->whole_bytes = min(lane->target->max_part_bytes,
+					w->inflight.shape->chunk_bytes);
 }
 
-static int create_memory(struct spek_worker *w, const struct spek_slot_shape *shape)
+static int create_memory(struct spek_worker *w)
 {
-	const struct spek_run_config *config = w->run->config;
+	const struct spek_run_config *config = w->config;
 	int node = cpu_to_node(w->cpu);
 	size_t size = spek_gen_size(&config->workload, w->index, config->nr_workers);
 	u32 i;
@@ -737,7 +548,7 @@ static int create_memory(struct spek_worker *w, const struct spek_slot_shape *sh
 	w->gen = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	w->set[0] = spek_set_create(&config->workload, node);
 	w->set[1] = spek_set_create(&config->workload, node);
-	w->slots = spek_slots_create(w, w->nr_slots, shape, node);
+	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
 	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
 	if (!w->gen || !w->set[0] || !w->set[1] || !w->slots || !w->poller)
 		return -ENOMEM;
@@ -748,14 +559,23 @@ static int create_memory(struct spek_worker *w, const struct spek_slot_shape *sh
 	for (i = 0; i < config->nr_targets; i++)
 		w->poller[i].bio.bi_cookie = BLK_QC_T_NONE;
 	for (i = 0; i < config->workload.nr_asus; i++)
-		init_lane(&w->lane[i], w->run, &config->workload.asu[i]);
+		init_lane(&w->lane[i], w, &config->workload.asu[i]);
 	return 0;
 }
 
-struct spek_worker *spek_worker_create(struct spek_run *run, u32 index,
-				       const struct spek_slot_shape *shape)
+/**
+ * spek_worker_create() - make a worker and its thread, which waits for the start
+ * @setup: what it works on
+ * @index: number of the worker within the run
+ * @log: where it records its I/Os, or NULL
+ *
+ * Context: process, may sleep.
+ * Return: the worker or an ERR_PTR.
+ */
+struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u32 index,
+				       struct spek_iolog *log)
 {
-	const struct spek_run_config *config = run->config;
+	const struct spek_run_config *config = setup->config;
 	u32 cpu = config->cpu[index];
 	struct spek_worker *w;
 	struct task_struct *task;
@@ -764,39 +584,54 @@ struct spek_worker *spek_worker_create(struct spek_run *run, u32 index,
 	w = kzalloc_node(sizeof(*w), GFP_KERNEL, cpu_to_node(cpu));
 	if (!w)
 		return ERR_PTR(-ENOMEM);
-	w->run = run;
+	w->config = config;
+	w->targets = setup->targets;
+	w->ops = setup->ops;
+	w->owner = setup->owner;
+	w->polls = setup->polls;
 	w->index = index;
 	w->cpu = cpu;
-	w->log = run->log ? run->log[index] : NULL;
-	w->verify = run->verify;
+	w->log = log;
+	w->verify = setup->verify;
 	w->watched = w->log || w->verify;
 	w->nr_slots = spek_share(config->max_outstanding, index, config->nr_workers);
-	init_llist_head(&w->done);
+	w->inflight.outcome = setup->outcome;
+	w->inflight.shape = setup->shape;
+	w->inflight.worker = index;
+	init_llist_head(&w->inflight.done);
 	init_waitqueue_head(&w->start);
-	err = create_memory(w, shape);
+	err = create_memory(w);
 	if (err)
 		goto err_destroy;
-	task = kthread_create_on_node(worker_thread, w, cpu_to_node(cpu), "spek/%u/%u", run->id,
-				      index);
+	task = kthread_create_on_node(worker_thread, w, cpu_to_node(cpu), "spek/%u/%u",
+				      setup->run_id, index);
 	if (IS_ERR(task)) {
 		err = PTR_ERR(task);
 		goto err_destroy;
 	}
 	w->task = get_task_struct(task);
+	w->inflight.task = task;
 	kthread_bind(task, cpu);
 	wake_up_process(task);
 	return w;
 
 err_destroy:
-	spek_worker_destroy(w, shape);
+	spek_worker_destroy(w);
 	return ERR_PTR(err);
 }
 
-void spek_worker_destroy(struct spek_worker *w, const struct spek_slot_shape *shape)
+/**
+ * spek_worker_destroy() - free a worker whose thread has left the module
+ * @w: worker
+ *
+ * The caller has waited for a grace period after spek_worker_join(): the completion that ended
+ * the thread, or spek_outcome_end(), may still be looking at it.
+ */
+void spek_worker_destroy(struct spek_worker *w)
 {
 	if (w->task)
 		put_task_struct(w->task);
-	spek_slots_destroy(w->slots, w->nr_slots, shape);
+	spek_slots_destroy(w->slots, w->nr_slots, w->inflight.shape);
 	spek_set_destroy(w->set[0]);
 	spek_set_destroy(w->set[1]);
 	vfree(w->gen);

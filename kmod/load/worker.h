@@ -8,10 +8,14 @@
 #include <linux/llist.h>
 #include <linux/wait.h>
 #include "core/gen.h"
-#include "run.h"
+#include "config.h"
 #include "slot.h"
 #include "stats.h"
 #include "target.h"
+
+struct spek_iolog;
+struct spek_outcome;
+struct spek_verify;
 
 /**
  * struct spek_poller - how completions of a target are polled for
@@ -42,33 +46,121 @@ struct spek_lane {
 };
 
 /**
+ * struct spek_worker_ops - what a worker calls upwards
+ * @collect: the worker has sealed a set; any context
+ * @ended: the last call of the worker's thread
+ *
+ * Both get spek_worker_setup.owner.
+ */
+struct spek_worker_ops {
+	void (*collect)(void *owner);
+	void (*ended)(void *owner);
+};
+
+/**
+ * struct spek_worker_setup - what the workers of a run have in common; const while they exist
+ * @run_id: number of the run, for the names of threads
+ * @config: of the run
+ * @targets: config->nr_targets, open
+ * @shape: of the slots
+ * @polls: a target is polled
+ * @verify: with stamped data, else NULL
+ * @outcome: of the run
+ * @ops: calls upwards
+ * @owner: argument of @ops
+ */
+struct spek_worker_setup {
+	u32 run_id;
+	const struct spek_run_config *config;
+	const struct spek_target *targets;
+	const struct spek_slot_shape *shape;
+	bool polls;
+	struct spek_verify *verify;
+	struct spek_outcome *outcome;
+	const struct spek_worker_ops *ops;
+	void *owner;
+};
+
+/**
+ * struct spek_worker_info - what netlink reports of a worker
+ * @cpu: CPU it is bound to
+ * @pid: its thread
+ * @outstanding: I/Os that devices hold for it
+ * @cpu_ns: CPU time of the thread
+ * @voluntary: voluntary context switches of the thread
+ * @involuntary: involuntary context switches of the thread
+ * @log_written: records in its log
+ * @log_lost: I/Os without a record for lack of room
+ */
+struct spek_worker_info {
+	u32 cpu;
+	u32 pid;
+	u32 outstanding;
+	u64 cpu_ns;
+	u64 voluntary;
+	u64 involuntary;
+	u64 log_written;
+	u64 log_lost;
+};
+
+/**
  * struct spek_worker - a worker
- * @run: its run
+ * @config: of the run
+ * @targets: of the run
+ * @ops: calls upwards
+ * @owner: argument of @ops
  * @index: number within the run
  * @cpu: CPU it is bound to
+ * @nr_slots: entries of @slots
+ * @polls: a target is polled
+ * @watched: I/Os are logged or verified
  * @task: its thread, referenced
  * @gen: generator of its operations
  * @slots: its slots
- * @nr_slots: how many
  * @set: the two sets it counts into
- * @lane: of each asu
+ * @lane: how operations on each asu become parts
  * @log: where its I/Os are recorded, the run's; NULL without a log
  * @verify: the run's; NULL without stamped data
- * @watched: there is one of these
  * @ramp_count: its share of the ramp-up by count, const after start
  * @measure_count: its share of the measurement by count, const after start
+ * @active: set it counts into
+ * @free: free slots
+ * @stalled: operation that waits for room, or NULL
+ * @stalled_part: first part of @stalled to send; NULL if all of it waits for blocks (verify.c)
+ * @phase: enum spek_phase
+ * @boundary_ns: end of the piece of a row, of the row or of the phase
+ * @row: number of the row
+ * @row_start_ns: start of the row
+ * @row_end_ns: end of the row
+ * @phase_end_ns: end of the phase; SPEK_NEVER while it ends by count or is not known
+ * @phase_left: completions until the phase ends by count
+ * @issue_left: operations that may still be issued
+ * @ioprio: of the thread, as of the last boundary
+ * @seen_cpu_ns: CPU time at the last seal
+ * @seen_switches: context switches at the last seal
+ * @spin_end_ns: until then it waits for a completion without sleeping
+ * @batch_hint: operations the next plug is likely to carry
  * @count: requests sent to each target
+ * @poller: of each target
+ * @unbound: its CPU was hot-unplugged while it polled; the thread may migrate
+ * @inflight: its operations in flight, shared with completions
+ * @sealed: a set while it is the collector's, else NULL
  * @start: woken when the run starts
+ * @start_ns: time 0 of the run; 0 before the run starts
  *
- * Fields of the second group are the thread's own; what others read of them they
- * read with READ_ONCE. The third group is shared with completions and the collector.
+ * Fields of the second group are the thread's own; others read them with READ_ONCE.
  */
 struct spek_worker {
 	/* const after spek_worker_create() */
-	struct spek_run *run;
+	const struct spek_run_config *config;
+	const struct spek_target *targets;
+	const struct spek_worker_ops *ops;
+	void *owner;
 	u32 index;
 	u32 cpu;
 	u32 nr_slots;
+	bool polls;
+	bool watched;
 	struct task_struct *task;
 	struct spek_gen *gen;
 	struct spek_slot *slots;
@@ -76,92 +168,56 @@ struct spek_worker {
 	struct spek_lane lane[SPEK_MAX_ASUS];
 	struct spek_iolog *log;
 	struct spek_verify *verify;
-	bool watched;
 	u64 ramp_count;
 	u64 measure_count;
 
 	/* worker-owned */
 	struct spek_set *active;
 	struct spek_slot *free;
-	/* Its parts from stalled_part on wait for room; if that is NULL, all of it, for blocks. */
 	struct spek_slot *stalled;
 	struct spek_part *stalled_part;
-	u32 outstanding;
-	const struct bio *asking;	/* being submitted, not to wait; see submit_bio.c */
 	u32 phase;
-	u64 boundary_ns;		/* end of the piece of a row, of the row or of the phase */
+	u64 boundary_ns;
 	u64 row;
 	u64 row_start_ns;
 	u64 row_end_ns;
-	u64 phase_end_ns;		/* SPEK_NEVER while it ends by count or is not known */
-	u64 phase_left;			/* completions until the phase ends by count */
-	u64 issue_left;			/* operations that may still be issued */
-	u16 ioprio;			/* of the thread, as of the last boundary */
+	u64 phase_end_ns;
+	u64 phase_left;
+	u64 issue_left;
+	u16 ioprio;
 	u64 seen_cpu_ns;
 	u64 seen_switches;
-	u64 spin_end_ns;		/* until then it waits for a completion without sleeping */
-	u32 batch_hint;			/* operations the next plug is likely to carry */
+	u64 spin_end_ns;
+	u32 batch_hint;
 	struct spek_target_count count[SPEK_MAX_TARGETS];
-	struct spek_poller *poller;	/* of each target */
-	bool roams;			/* its CPU went away while it polled */
+	struct spek_poller *poller;
+	bool unbound;
 
-	/* shared with completions: who adds to done wakes the thread if it is idle */
-	struct llist_head done ____cacheline_aligned;
-	bool idle;
+	/* shared with completions */
+	struct spek_inflight inflight;
 
-	/* shared with the collector: a set while it is the collector's, else NULL */
+	/* shared with the collector */
 	struct spek_set *sealed ____cacheline_aligned;
 	wait_queue_head_t start;
-	u64 start_ns;			/* 0 before the run starts */
+	u64 start_ns;
 };
 
-/**
- * spek_worker_create() - make a worker and its thread; the thread waits for the start
- * @run: configured, targets open
- * @index: number of the worker
- * @shape: how its slots are made; const while the worker exists
- *
- * Context: process, may sleep.
- * Return: the worker or an ERR_PTR.
- */
-struct spek_worker *spek_worker_create(struct spek_run *run, u32 index,
-				       const struct spek_slot_shape *shape);
-/**
- * spek_worker_reap() - wait until the thread has left the module
- *
- * Before the start it makes the thread leave; after it, the thread leaves by itself
- * when its run has ended and all its I/O came back. Context: process, may sleep.
- */
-void spek_worker_reap(struct spek_worker *worker);
-/**
- * spek_worker_destroy() - free a reaped worker
- *
- * The caller has waited for a grace period after spek_worker_reap(): the completion
- * that ended the thread, or spek_run_end(), may still be looking at @worker.
- */
-void spek_worker_destroy(struct spek_worker *worker, const struct spek_slot_shape *shape);
+struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u32 index,
+				       struct spek_iolog *log);
+void spek_worker_join(struct spek_worker *w);
+void spek_worker_destroy(struct spek_worker *w);
 
-/** spek_worker_prepare() - first step of a start. Return: true if it will ever have work. */
-bool spek_worker_prepare(struct spek_worker *worker, u64 start_ns);
-/** spek_worker_has_work() - Return: what spek_worker_prepare() said; before the start. */
-bool spek_worker_has_work(const struct spek_worker *worker);
-/** spek_worker_set_counts() - its share of what is counted out; before the start. */
-void spek_worker_set_counts(struct spek_worker *worker, u64 ramp_count, u64 measure_count);
-/** spek_worker_start() - let the thread go. @start_ns: time 0 of the run. */
-void spek_worker_start(struct spek_worker *worker, u64 start_ns);
-/** spek_worker_kick() - wake the thread so that it looks at the run's end_reason. Any context. */
-void spek_worker_kick(struct spek_worker *worker);
+bool spek_worker_prepare(struct spek_worker *w, u64 start_ns);
+bool spek_worker_has_work(const struct spek_worker *w);
+void spek_worker_set_counts(struct spek_worker *w, u64 ramp_count, u64 measure_count);
+void spek_worker_start(struct spek_worker *w, u64 start_ns);
 
-/** spek_worker_info() - what netlink shows; while the worker exists. */
-void spek_worker_info(const struct spek_worker *worker, struct spek_worker_info *info);
-/** spek_worker_oldest_ns() - Return: age of the oldest outstanding I/O at @now_ns, 0 if none. */
-u64 spek_worker_oldest_ns(const struct spek_worker *worker, u64 now_ns);
+void spek_worker_info(const struct spek_worker *w, struct spek_worker_info *info);
+void spek_worker_add_counts(const struct spek_worker *w, u32 target,
+			    struct spek_target_count *count);
+u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns);
 
-/** spek_worker_take_sealed() - Return: the sealed set, or NULL; the caller's until given back. */
-struct spek_set *spek_worker_take_sealed(struct spek_worker *worker);
-void spek_worker_give_back(struct spek_worker *worker);
-
-/* Called by back ends. */
-void spek_worker_count_refused(struct spek_part *part);
+struct spek_set *spek_worker_take_sealed(struct spek_worker *w);
+void spek_worker_give_back(struct spek_worker *w);
 
 #endif

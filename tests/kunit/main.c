@@ -32,16 +32,25 @@ dev_t spek_kunit_device(void)
 	return dev;
 }
 
+static void ignore(struct spek_run *run)
+{
+}
+
+static const struct spek_run_listener listener = {
+	.state_changed = ignore,
+	.removed = ignore,
+};
+
 static int __init spek_kunit_init(void)
 {
 	int err;
 
-	err = spek_run_init();
+	err = spek_iolog_init();
 	if (err)
 		return err;
-	err = spek_iolog_init();
+	err = spek_run_init(&listener);
 	if (err) {
-		spek_run_deinit();
+		spek_iolog_deinit();
 		return err;
 	}
 	__kunit_test_suites_init(suites, ARRAY_SIZE(suites));
@@ -51,8 +60,8 @@ static int __init spek_kunit_init(void)
 static void __exit spek_kunit_exit(void)
 {
 	__kunit_test_suites_exit(suites, ARRAY_SIZE(suites));
-	spek_iolog_deinit();
 	spek_run_deinit();
+	spek_iolog_deinit();
 }
 
 module_init(spek_kunit_init);

@@ -7,6 +7,7 @@ import errno
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from spekctl.client import Patience, endless
 from spekctl.config import RunConfig
 from spekctl.errors import SpekError, error_from_errno
 from spekctl.records import (
@@ -67,7 +68,7 @@ class FakeKernel:
         if name in self.refuse:
             raise self.refuse[name]
 
-    def run_new(self, config: RunConfig) -> int:
+    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
         self._called("run-new")
         self.config = config
         self.deleted = False
@@ -87,7 +88,7 @@ class FakeKernel:
         mine = [self._info()] if self.config is not None and not self.deleted else []
         return [*self.others, *mine]
 
-    def run_start(self, run: int) -> None:
+    def run_start(self, run: int, start_ns: int = 0) -> None:
         self._called("run-start")
         self.state = RunState.RUNNING
 
@@ -108,7 +109,7 @@ class FakeKernel:
         self._called("map-set")
         self.written.append(part)
 
-    def run_delete(self, run: int) -> None:
+    def run_delete(self, run: int, patience: Patience = endless) -> None:
         self._called("run-delete")
         self.deleted = True
 

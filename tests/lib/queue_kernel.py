@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from lib.fake_kernel import HIST_BITS, SECOND, START_NS, FakeKernel
 
+from spekctl.client import Patience, endless
 from spekctl.config import RunConfig
 from spekctl.records import (
     CellRow,
@@ -73,7 +74,7 @@ class QueueKernel(FakeKernel):
     # The first stream is up by this much in every other second.
     wobble: float = 0.0
 
-    def run_new(self, config: RunConfig) -> int:
+    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
         self.state, self.reason, self.seconds = RunState.READY, Reason.NONE, 0
         self.errors, self.end_reason = 0, Reason.COMPLETED
         self.before_run(config)

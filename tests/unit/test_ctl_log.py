@@ -49,7 +49,7 @@ class LoggingKernel(FakeKernel):
     def worker0(self) -> Path:
         return self.mount / self.log_dir / "worker0"
 
-    def run_new(self, config: Any) -> int:
+    def run_new(self, config: Any, patience: Any = None) -> int:
         run = super().run_new(config)
         if config.log_records:
             self.worker0.parent.mkdir(parents=True, exist_ok=True)
@@ -388,7 +388,7 @@ def test_a_log_that_cannot_be_opened_ends_the_run_before_its_start(
 ) -> None:
     run_new = LoggingKernel.run_new
 
-    def prepared(self: LoggingKernel, config: Any) -> int:
+    def prepared(self: LoggingKernel, config: Any, patience: Any = None) -> int:
         run = run_new(self, config)
         prepare(self)
         return run

@@ -46,6 +46,11 @@ class RunState(IntEnum):
     RUNNING = 1
     DRAINING = 2
     DONE = 3
+    OPENING = 4
+    ARMED = 5
+    FAILED = 6
+    CLOSING = 7
+    GONE = 8
 
 
 class Phase(IntEnum):
@@ -54,6 +59,17 @@ class Phase(IntEnum):
     RAMP = 0
     MEASURE = 1
     DRAIN = 2
+
+
+class ConfigPart(IntEnum):
+    """Part of a configuration that a refusal is about."""
+
+    RUN = 0
+    TARGET = 1
+    WORKER = 2
+    STREAM = 3
+    ASU = 4
+    ARRIVAL = 5
 
 
 class Reason(IntEnum):
@@ -65,7 +81,7 @@ class Reason(IntEnum):
     OWNER_GONE = 3
     DEVICE_GONE = 4
     ERRORS = 5
-    INTERNAL = 6
+    SUSPENDED = 6
 
 
 class Backend(IntEnum):
@@ -553,6 +569,11 @@ class RunMsg(genlmsg):
         (49, "SPEK_A_RUN_VERIFY_FROM", "uint32", 0),
         (50, "SPEK_A_RUN_GRAIN_BYTES", "uint32", 0),
         (51, "SPEK_A_RUN_VERIFY", "nest_verify", NLA_F_NESTED),
+        (52, "SPEK_A_RUN_START_NS", "uint64", 0),
+        (53, "SPEK_A_RUN_FAILURE_ERRNO", "uint32", 0),
+        (54, "SPEK_A_RUN_FAILURE", "asciiz", 0),
+        (55, "SPEK_A_RUN_FAILURE_PART", "uint32", 0),
+        (56, "SPEK_A_RUN_FAILURE_INDEX", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_A_RUN_ID",
@@ -605,6 +626,11 @@ class RunMsg(genlmsg):
         "verify_from": "SPEK_A_RUN_VERIFY_FROM",
         "grain_bytes": "SPEK_A_RUN_GRAIN_BYTES",
         "verify": "SPEK_A_RUN_VERIFY",
+        "start_ns": "SPEK_A_RUN_START_NS",
+        "failure_errno": "SPEK_A_RUN_FAILURE_ERRNO",
+        "failure": "SPEK_A_RUN_FAILURE",
+        "failure_part": "SPEK_A_RUN_FAILURE_PART",
+        "failure_index": "SPEK_A_RUN_FAILURE_INDEX",
     }
     multi: ClassVar[frozenset[str]] = frozenset(
         {"worker", "target", "asu", "arrival", "stream", "sense"}
@@ -615,6 +641,7 @@ class RunMsg(genlmsg):
         "reason": Reason,
         "backend": Backend,
         "data": Data,
+        "failure_part": ConfigPart,
     }
 
 

@@ -10,13 +10,23 @@ enum spek_state {
 	SPEK_STATE_RUNNING,
 	SPEK_STATE_DRAINING,
 	SPEK_STATE_DONE,
+	SPEK_STATE_OPENING,
+	SPEK_STATE_ARMED,
+	SPEK_STATE_FAILED,
+	SPEK_STATE_CLOSING,
+	SPEK_STATE_GONE,
 	SPEK_STATE_NR,
 };
 
 enum spek_event {
-	SPEK_EVENT_START,	/* run-start */
+	SPEK_EVENT_START,	/* run-start, or the time of an armed run has come */
 	SPEK_EVENT_END,		/* stop, deadline, error, owner or device gone: no new I/O */
 	SPEK_EVENT_DRAINED,	/* the last worker has ended: all I/O came back */
+	SPEK_EVENT_OPENED,	/* devices claimed, workers prepared */
+	SPEK_EVENT_FAILED,	/* a device or memory refused */
+	SPEK_EVENT_ARM,		/* run-start with a time */
+	SPEK_EVENT_DELETE,	/* run-del, or the owner of a run without I/O is gone */
+	SPEK_EVENT_GONE,	/* devices released, out of the table */
 	SPEK_EVENT_NR,
 };
 
@@ -26,21 +36,18 @@ enum spek_event {
  * @accepts_start: run-start is allowed
  * @accepts_stop: run-stop is allowed (a second stop is harmless)
  * @accepts_delete: run-del is allowed
- * @io_in_flight: devices may hold I/O
- * @has_ended: results are final
+ * @has_ended: results, if any, are final
  */
 struct spek_state_info {
 	const char *name;
 	bool accepts_start;
 	bool accepts_stop;
 	bool accepts_delete;
-	bool io_in_flight;
 	bool has_ended;
 };
 
 extern const struct spek_state_info spek_states[SPEK_STATE_NR];
 
-/** spek_state_next() - Return: state after @event in @state, -EBUSY if not allowed there. */
 int spek_state_next(enum spek_state state, enum spek_event event);
 
 #endif

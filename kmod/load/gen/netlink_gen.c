@@ -146,8 +146,9 @@ static const struct nla_policy spek_run_get_nl_policy[SPEK_A_RUN_ID + 1] = {
 };
 
 /* SPEK_CMD_RUN_START */
-static const struct nla_policy spek_run_start_nl_policy[SPEK_A_RUN_ID + 1] = {
+static const struct nla_policy spek_run_start_nl_policy[SPEK_A_RUN_START_NS + 1] = {
 	[SPEK_A_RUN_ID] = { .type = NLA_U32 },
+	[SPEK_A_RUN_START_NS] = NLA_POLICY_MIN(NLA_U64, 1),
 };
 
 /* SPEK_CMD_RUN_STOP */
@@ -216,7 +217,7 @@ static const struct genl_ops spek_nl_ops[] = {
 		.cmd		= SPEK_CMD_RUN_START,
 		.doit		= spek_nl_run_start_doit,
 		.policy		= spek_run_start_nl_policy,
-		.maxattr	= SPEK_A_RUN_ID,
+		.maxattr	= SPEK_A_RUN_START_NS,
 	},
 	{
 		.cmd		= SPEK_CMD_RUN_STOP,

@@ -29,12 +29,22 @@
  * @SPEK_RUN_STATE_RUNNING: Workers generate I/O.
  * @SPEK_RUN_STATE_DRAINING: No new I/O; waiting for what the devices still hold.
  * @SPEK_RUN_STATE_DONE: All I/O has come back; results can be read.
+ * @SPEK_RUN_STATE_OPENING: Devices are being opened and claimed, workers made.
+ * @SPEK_RUN_STATE_ARMED: Started with start-ns, which has not come yet.
+ * @SPEK_RUN_STATE_FAILED: A device or memory refused; the attributes failure say why.
+ * @SPEK_RUN_STATE_CLOSING: Being deleted; devices are being released.
+ * @SPEK_RUN_STATE_GONE: Deleted, devices free; only in the last run-ntf of a run.
  */
 enum spek_run_state {
 	SPEK_RUN_STATE_READY,
 	SPEK_RUN_STATE_RUNNING,
 	SPEK_RUN_STATE_DRAINING,
 	SPEK_RUN_STATE_DONE,
+	SPEK_RUN_STATE_OPENING,
+	SPEK_RUN_STATE_ARMED,
+	SPEK_RUN_STATE_FAILED,
+	SPEK_RUN_STATE_CLOSING,
+	SPEK_RUN_STATE_GONE,
 };
 
 /**
@@ -51,6 +61,24 @@ enum spek_phase {
 };
 
 /**
+ * enum spek_config_part - Part of a configuration that a refusal is about.
+ * @SPEK_CONFIG_PART_RUN: The run as a whole.
+ * @SPEK_CONFIG_PART_TARGET: A target.
+ * @SPEK_CONFIG_PART_WORKER: A worker.
+ * @SPEK_CONFIG_PART_STREAM: A stream.
+ * @SPEK_CONFIG_PART_ASU: An address range.
+ * @SPEK_CONFIG_PART_ARRIVAL: An arrival process.
+ */
+enum spek_config_part {
+	SPEK_CONFIG_PART_RUN,
+	SPEK_CONFIG_PART_TARGET,
+	SPEK_CONFIG_PART_WORKER,
+	SPEK_CONFIG_PART_STREAM,
+	SPEK_CONFIG_PART_ASU,
+	SPEK_CONFIG_PART_ARRIVAL,
+};
+
+/**
  * enum spek_reason - Why a run ended.
  * @SPEK_REASON_NONE: It has not ended.
  * @SPEK_REASON_COMPLETED: Time or number of transactions reached.
@@ -58,7 +86,7 @@ enum spek_phase {
  * @SPEK_REASON_OWNER_GONE: The socket that owned it was closed.
  * @SPEK_REASON_DEVICE_GONE: A target was removed.
  * @SPEK_REASON_ERRORS: More I/O errors than max-errors allows.
- * @SPEK_REASON_INTERNAL: A worker could not go on (out of memory).
+ * @SPEK_REASON_SUSPENDED: The system was about to suspend or hibernate.
  */
 enum spek_reason {
 	SPEK_REASON_NONE,
@@ -67,7 +95,7 @@ enum spek_reason {
 	SPEK_REASON_OWNER_GONE,
 	SPEK_REASON_DEVICE_GONE,
 	SPEK_REASON_ERRORS,
-	SPEK_REASON_INTERNAL,
+	SPEK_REASON_SUSPENDED,
 };
 
 /**
@@ -294,6 +322,13 @@ struct spek_log_record {
  * @SPEK_A_RUN_GRAIN_BYTES: (u32) stamped - what is known is known for pieces of so many
  *   bytes, 8 bytes of memory each. Given: not the largest possible, but at most this.
  * @SPEK_A_RUN_VERIFY: (nest of verify) stamped - what was checked so far.
+ * @SPEK_A_RUN_START_NS: (u64, at least 1) CLOCK_MONOTONIC at which the run starts; it
+ *   must lie in the future. Not given - at once.
+ * @SPEK_A_RUN_FAILURE_ERRNO: (u32) failed - errno of the refusal.
+ * @SPEK_A_RUN_FAILURE: (string) failed - what was wrong and what is allowed.
+ * @SPEK_A_RUN_FAILURE_PART: (u32, enum config-part) failed - the part of the
+ *   configuration that the refusal is about.
+ * @SPEK_A_RUN_FAILURE_INDEX: (u32) failed - number of that part among its kind.
  * @__SPEK_A_RUN_MAX: private
  * @SPEK_A_RUN_MAX: highest id
  */
@@ -349,6 +384,11 @@ enum spek_a_run {
 	SPEK_A_RUN_VERIFY_FROM,
 	SPEK_A_RUN_GRAIN_BYTES,
 	SPEK_A_RUN_VERIFY,
+	SPEK_A_RUN_START_NS,
+	SPEK_A_RUN_FAILURE_ERRNO,
+	SPEK_A_RUN_FAILURE,
+	SPEK_A_RUN_FAILURE_PART,
+	SPEK_A_RUN_FAILURE_INDEX,
 
 	__SPEK_A_RUN_MAX,
 	SPEK_A_RUN_MAX = (__SPEK_A_RUN_MAX - 1)
@@ -879,20 +919,23 @@ enum spek_a_op {
 
 /**
  * enum spek_cmd - commands
- * @SPEK_CMD_RUN_NEW: Check a configuration, claim its targets and keep it as a run in
- *   state READY. Required are name, seed, max-outstanding, time-ns or count, and at least
- *   one worker (cpu), target (major, minor), asu (bytes, extents), arrival (law) and
- *   stream (asu, arrival, read-ppm, pattern, range-bytes, align-bytes, sizes). A target
- *   with a diskseq is refused if its disk has another one. What is not given is 0 (auto,
- *   zeroes, off) where nothing else is said. With log-records, every I/O is kept on
- *   record, of all phases and in order of completion. Until run-del the files in log-dir
- *   hold a struct spek_log_record for each: read() takes whole records out, and gives 0
- *   bytes when there is none now. poll() says whether there are any; it is woken when
- *   another eighth of the room is used and at the end of the run, so it needs a timeout.
+ * @SPEK_CMD_RUN_NEW: Check a configuration and make a run of it, OPENING, which claims
+ *   its targets and becomes READY or FAILED. Required are name, seed, max-outstanding,
+ *   time-ns or count, and at least one worker (cpu), target (major, minor), asu (bytes,
+ *   extents), arrival (law) and stream (asu, arrival, read-ppm, pattern, range-bytes,
+ *   align-bytes, sizes). A target with a diskseq is refused if its disk has another one.
+ *   What is not given is 0 (auto, zeroes, off) where nothing else is said. With
+ *   log-records, every I/O is kept on record, of all phases and in order of completion.
+ *   Until run-del the files in log-dir hold a struct spek_log_record for each: read()
+ *   takes whole records out, and gives 0 bytes when there is none now. poll() says
+ *   whether there are any; it is woken when another eighth of the room is used and at the
+ *   end of the run, so it needs a timeout.
  * @SPEK_CMD_RUN_GET: State and progress of one run (do) or of all (dump).
- * @SPEK_CMD_RUN_START: Start a READY run.
+ * @SPEK_CMD_RUN_START: Start a READY run, at once or at start-ns.
  * @SPEK_CMD_RUN_STOP: Ask a run to end; the answer means accepted, run-ntf means done.
- * @SPEK_CMD_RUN_DEL: Release a READY or DONE run, its results and its claims.
+ * @SPEK_CMD_RUN_DEL: Release a run without I/O in flight (OPENING, READY, FAILED, DONE),
+ *   its results and its claims; the answer means accepted, run-ntf with state gone means
+ *   done.
  * @SPEK_CMD_STATS_GET: Counters and histograms of a run, merged over workers, as of the
  *   last closed interval or the end. First one message of counters for each phase, stream
  *   and direction with I/Os; for the measure phase then the histograms, cut into messages

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Refusing a generic-netlink request: errno, sentence, attribute. */
+#ifndef SPEK_GENL_REFUSE_H
+#define SPEK_GENL_REFUSE_H
+
+struct netlink_ext_ack;
+struct nlattr;
+struct sk_buff;
+
+int spek_genl_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int err,
+		     const char *text);
+int spek_genl_check_rights(const struct sk_buff *skb, struct netlink_ext_ack *extack);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a run is made of. */
+#ifndef SPEK_CONFIG_H
+#define SPEK_CONFIG_H
+
+#include <linux/math64.h>
+#include <linux/types.h>
+#include "core/workload.h"
+#include "uapi/spek.h"
+
+#define SPEK_RUN_NAME_LEN	64
+
+/**
+ * struct spek_run_config - everything a run is made of; const after spek_run_new()
+ * @name: name of the workload, for people
+ * @seed: seed of every random decision
+ * @owner_portid: netlink port of the socket that owns the run
+ * @detached: the run outlives its socket
+ * @may_write: targets are opened for writing and streams may write
+ * @polled: poll for completions
+ * @backend: enum spek_backend asked for
+ * @data: enum spek_data
+ * @max_outstanding: I/Os outstanding over all workers
+ * @batch: I/Os issued under one plug
+ * @spin_ns: spin for the last so many ns before an arrival
+ * @interval_ns: report interval; 0: totals only
+ * @ramp_ns: ramp-up by time, or 0
+ * @ramp_count: ramp-up by I/Os completed, or 0
+ * @time_ns: measure for so long, or 0
+ * @count: measure so many I/Os, or 0
+ * @max_errors: end after so many failed I/Os; 0: never
+ * @log_records: room for records in the log of each worker; 0: no log
+ * @stamp_id: stamped: of the run, 0: draw one
+ * @verify_from: stamped: number of the run to go on from, or 0
+ * @grain_bytes: stamped: largest grain, a power of two, or 0
+ * @nr_workers: workers
+ * @cpu: CPU of each worker
+ * @nr_targets: targets
+ * @dev: device number of each target
+ * @diskseq: sequence number that its disk must have; 0: any
+ * @stream_name: name of each stream
+ * @workload: asus, arrival processes, streams
+ */
+struct spek_run_config {
+	char name[SPEK_RUN_NAME_LEN];
+	u64 seed;
+	u32 owner_portid;
+	bool detached;
+	bool may_write;
+	bool polled;
+	u32 backend;
+	u32 data;
+	u32 max_outstanding;
+	u32 batch;
+	u64 spin_ns;
+	u64 interval_ns;
+	u64 ramp_ns;
+	u64 ramp_count;
+	u64 time_ns;
+	u64 count;
+	u64 max_errors;
+	u32 log_records;
+	u64 stamp_id;
+	u32 verify_from;
+	u32 grain_bytes;
+	u32 nr_workers;
+	u32 cpu[SPEK_MAX_WORKERS];
+	u32 nr_targets;
+	dev_t dev[SPEK_MAX_TARGETS];
+	u64 diskseq[SPEK_MAX_TARGETS];
+	char stream_name[SPEK_MAX_STREAMS][SPEK_NAME_LEN];
+	struct spek_workload workload;
+};
+
+/**
+ * spek_share() - share out a number among workers, the remainder to the first ones
+ *
+ * Return: share of worker @index of @nr.
+ */
+static inline u64 spek_share(u64 total, u32 index, u32 nr)
+{
+	u32 rest;
+	u64 each = div_u64_rem(total, nr, &rest);
+
+	return each + (index < rest);
+}
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ending runs before the system suspends or hibernates.
+ *
+ * A worker that kept writing would write into the hibernation image, and a measurement across a
+ * suspend is worth nothing: runs end in order, with a reason of their own, before the first task
+ * is frozen. A device that doesn't give its I/O back keeps the system awake.
+ */
+#include <linux/notifier.h>
+#include <linux/suspend.h>
+#include "run.h"
+#include "suspend.h"
+
+static int pm_event(struct notifier_block *block, unsigned long event, void *unused)
+{
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		return notifier_from_errno(spek_run_suspend_all());
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
+		spek_run_resume_all();
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block pm_notifier = {
+	.notifier_call = pm_event,
+};
+
+/** spek_suspend_init() - Return: 0 or a negative errno. */
+int spek_suspend_init(void)
+{
+	return register_pm_notifier(&pm_notifier);
+}
+
+/** spek_suspend_deinit() - stop watching */
+void spek_suspend_deinit(void)
+{
+	unregister_pm_notifier(&pm_notifier);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Ending runs before the system suspends or hibernates. */
+#ifndef SPEK_SUSPEND_H
+#define SPEK_SUSPEND_H
+
+int spek_suspend_init(void);
+void spek_suspend_deinit(void);
+
+#endif
