@@ -15,7 +15,7 @@
 
 #include "clock.h"
 #include "meter.h"
-#include "source.h"
+#include "sources/source.h"
 
 /**
  * struct daq_sink - where scans go

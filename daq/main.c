@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bridge.h"
-#include "options.h"
+#include "config/options.h"
 #include "pace.h"
 #include "print.h"
 #include "privilege.h"

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "pace.h"
-#include "source.h"
+#include "sources/source.h"
 
 void daq_pace_begin(struct daq_pace *pace, uint64_t interval_ns)
 {

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sender.h"
 #include "say.h"
+#include "sender.h"
 
 #define RETRY_NS 500000000
 #define MARK_NS 1000000000

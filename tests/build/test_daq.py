@@ -31,7 +31,8 @@ def complaints(compiler: str, file: str, includes: list[str]) -> str:
     words = shlex.split(compiler)
     words += ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
     words += ["-Wno-format-truncation"] if "gcc" in compiler else []
-    words += ["-I", str(ROOT / "prober"), *includes, "-c", "-o", "/dev/null", str(DAQ / file)]
+    words += ["-I", str(DAQ), "-I", str(ROOT / "prober"), *includes]
+    words += ["-c", "-o", "/dev/null", str(DAQ / file)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return done.stderr or f"exit code {done.returncode}" if done.returncode else ""
 
@@ -52,7 +53,7 @@ def compiled(request: pytest.FixtureRequest) -> Iterator[dict[tuple[str, str], F
 
 
 @pytest.mark.parametrize("compiler", ["gcc -fanalyzer", "clang"])
-@pytest.mark.parametrize("file", sorted(path.name for path in DAQ.glob("*.c")))
+@pytest.mark.parametrize("file", sorted(str(path.relative_to(DAQ)) for path in DAQ.rglob("*.c")))
 def test_no_file_has_a_warning(
     compiler: str, file: str, compiled: dict[tuple[str, str], Future[str]]
 ) -> None:

@@ -21,9 +21,10 @@ SEEDS = HERE / "seeds"
 CORE, LOAD, PROBER = ROOT / "kmod/core", ROOT / "kmod/load/core", ROOT / "prober/core"
 DAQ = ROOT / "daq"
 DAQ_SOURCES = (
-    "calibrate", "clock", "csv", "energy_counter", "error", "iio_scale", "meter", "number",
-    "pace", "polled", "push", "rails", "settings", "source_hwmon", "source_powercap", "sysfs",
-    "u6_calibration", "u6_packet", "u6_stream", "waveform",
+    "calibrate", "clock", "config/rails", "error", "meter", "number", "pace", "push",
+    "sources/csv", "sources/energy_counter", "sources/hwmon", "sources/iio_scale",
+    "sources/polled", "sources/powercap", "sources/settings", "sources/sysfs",
+    "sources/waveform", "u6/calibration", "u6/packet", "u6/stream",
 )  # fmt: skip
 SANITIZE = (
     "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=fuzzer-no-link,address,undefined",
@@ -43,13 +44,13 @@ def _includes() -> list[str]:
 def sources() -> list[Path]:
     """Everything that goes into the program."""
     found = [one for folder in (TARGETS, CORE, LOAD, PROBER) for one in sorted(folder.glob("*.c"))]
-    return [*found, *(DAQ / f"{name}.c" for name in DAQ_SOURCES), DAQ / "rails_toml.cc"]
+    return [*found, *(DAQ / f"{name}.c" for name in DAQ_SOURCES), DAQ / "config/rails_toml.cc"]
 
 
 def _digest() -> str:
     digest = hashlib.sha256(repr((SANITIZE, WARNINGS, compiler())).encode())
-    headers = [one for folder in (TARGETS, CORE, LOAD, PROBER, DAQ) for one in folder.glob("*.h")]
-    headers += [ROOT / "prober/uapi/spek_prober.h"]
+    headers = [one for folder in (TARGETS, CORE, LOAD, PROBER) for one in folder.glob("*.h")]
+    headers += [*DAQ.rglob("*.h"), ROOT / "prober/uapi/spek_prober.h"]
     for path in [*sources(), *sorted(headers)]:
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]

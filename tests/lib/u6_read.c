@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "source.h"
+#include "sources/source.h"
 
 #define READ_MS 100
 

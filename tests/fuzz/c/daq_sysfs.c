@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "source.h"
+#include "sources/source.h"
 #include "target.h"
 
 static const char *const files[] = {
@@ -37,7 +37,7 @@ static char root[64];
 static uint64_t now_ns;
 
 /*
- * sources.c has it, which knows all sources; here are two. The time is nobody's, so that an
+ * sources/list.c has it, which knows all sources; here are two. The time is nobody's, so that an
  * input does the same each time; it lies in the past, so nothing sleeps.
  */
 uint64_t daq_now_ns(void)
