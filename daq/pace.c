@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Waiting by CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC: reading it, and waiting for it. */
 #include <time.h>
 
 #include "pace.h"
-#include "sources/source.h"
+
+uint64_t daq_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 void daq_pace_begin(struct daq_pace *pace, uint64_t interval_ns)
 {

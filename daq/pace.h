@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* pace.h - the moments at which a polled source is read */
+/* pace.h - CLOCK_MONOTONIC, and the schedule by which a polled source is read */
 #ifndef SPEK_DAQ_PACE_H
 #define SPEK_DAQ_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/** daq_now_ns() - Return: CLOCK_MONOTONIC. */
+uint64_t daq_now_ns(void);
 
 /**
  * struct daq_pace - a schedule; moments that nobody came to in time are left out

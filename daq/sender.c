@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pace.h"
 #include "say.h"
 #include "sender.h"
 

@@ -84,9 +84,6 @@ int daq_rails_resolve(const struct daq_rails *rails, struct daq_meter *meter,
 /** daq_name_is_good() - Return: whether the prober takes this as a name. */
 bool daq_name_is_good(const char *name);
 
-/** daq_read_file() - a whole file; free() *text. Return: 0, or -errno and a sentence. */
-int daq_read_file(const char *path, char **text, size_t *length, struct daq_error *err);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* All sources, in the order of --help. */
 #include <string.h>
-#include <time.h>
 
 #include "sources/source.h"
 
@@ -30,12 +29,4 @@ const struct daq_source_ops *daq_source_find(const char *name)
 		if (!strcmp(daq_sources[i]->name, name))
 			return daq_sources[i];
 	return NULL;
-}
-
-uint64_t daq_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/rails.h"
+#include "file.h"
 #include "pace.h"
 #include "sources/csv.h"
 #include "sources/source.h"
@@ -37,7 +37,7 @@ static int load(const struct daq_setup *setup, struct daq_csv *csv, struct daq_e
 
 	if (!path)
 		return daq_fail(err, EINVAL, "source replay needs a file: --set file=PATH");
-	error = daq_read_file(path, &text, &length, err);
+	error = daq_file_read(path, &text, &length, err);
 	if (error)
 		return error;
 	error = daq_csv_parse(text, length, csv, &inner);

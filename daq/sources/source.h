@@ -140,7 +140,4 @@ extern const struct daq_source_ops *const daq_sources[];
 int daq_settings_check(const struct daq_setup *setup, const struct daq_source_ops *ops,
 		       struct daq_error *err);
 
-/* CLOCK_MONOTONIC now */
-uint64_t daq_now_ns(void);
-
 #endif

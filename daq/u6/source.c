@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pace.h"
 #include "sources/source.h"
 #include "u6/calibration.h"
 #include "u6/packet.h"

@@ -17,7 +17,7 @@
 
 #include <libusb-1.0/libusb.h>
 
-#include "sources/source.h"
+#include "pace.h"
 
 #define INTERFACE	0
 #define REPLY_MS	1000

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DAQ = ROOT / "daq"
 PURE = ("u6/packet", "u6/calibration", "u6/stream", "u6/plausible")
-SOURCE = ("u6/source", "u6/usb", "sources/settings", "number", "error")
+SOURCE = ("u6/source", "u6/usb", "sources/settings", "number", "error", "pace")
 FAKE = Path(__file__).with_name("u6_fake_usb.c")
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 USUAL = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
