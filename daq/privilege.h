@@ -16,7 +16,4 @@
  */
 int daq_drop_privileges(bool keep_admin, struct daq_error *err);
 
-/** daq_notify() - tell the service manager, if there is one: "READY=1", "STOPPING=1"... */
-void daq_notify(const char *state);
-
 #endif
