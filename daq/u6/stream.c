@@ -28,7 +28,6 @@ void u6_stream_restart(struct u6_stream *stream)
 	stream->next_given = 0;
 	stream->counter = 0;
 	stream->recovery = U6_STEADY;
-	stream->backlog = 0;
 }
 
 void u6_stream_init(struct u6_stream *stream, uint8_t channels, uint8_t per_packet)
@@ -192,9 +191,6 @@ static int take_packet(struct u6_stream *stream, const uint8_t *packet, const st
 	if (error)
 		return error;
 	stream->counts.packets++;
-	stream->backlog = packet[AT_SAMPLES + 2 * stream->per_packet];
-	if (stream->backlog > stream->max_backlog)
-		stream->max_backlog = stream->backlog;
 	return take_samples(stream, packet + AT_SAMPLES, sink);
 }
 

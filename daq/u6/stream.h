@@ -80,8 +80,6 @@ enum u6_recovery {
  * @recovery: of the device's buffer
  * @mark: number of the marking scan
  * @to_skip: scans that it stands for
- * @backlog: of the last packet, in 256ths of the device's buffer
- * @max_backlog: since u6_stream_init()
  * @samples: of the scan that is being filled
  * @counts: events
  */
@@ -96,8 +94,6 @@ struct u6_stream {
 	enum u6_recovery recovery;
 	uint64_t mark;
 	uint32_t to_skip;
-	uint8_t backlog;
-	uint8_t max_backlog;
 	uint16_t samples[U6_MAX_CHANNELS];
 	struct u6_stream_counts counts;
 };
