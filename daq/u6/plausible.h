@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /**
- * struct u6_pace - one stream's
+ * struct u6_plausible - one stream's
  * @started_ns: no scan was taken before
  * @limit_ns: more than this, from one window to the next, is neither drift nor a busy host
  * @window_start_ns: since when @window_late_ns holds
@@ -23,7 +23,7 @@
  *                  device's clock is the faster one
  * @before_late_ns: the same of the window before; INT64_MAX in the first one
  */
-struct u6_pace {
+struct u6_plausible {
 	uint64_t started_ns;
 	int64_t limit_ns;
 	uint64_t window_start_ns;
@@ -32,21 +32,21 @@ struct u6_pace {
 };
 
 /**
- * u6_pace_start() - a stream begins
- * @pace: caller's memory
+ * u6_plausible_start() - a stream begins
+ * @plausible: caller's memory
  * @now_ns: before the device is told to start
  * @packet_ns: time that the samples of one packet take
  */
-void u6_pace_start(struct u6_pace *pace, uint64_t now_ns, uint64_t packet_ns);
+void u6_plausible_start(struct u6_plausible *plausible, uint64_t now_ns, uint64_t packet_ns);
 
 /**
- * u6_pace_check() - scans have arrived
- * @pace: of their stream
+ * u6_plausible_check() - scans have arrived
+ * @plausible: of their stream
  * @scan_ns: when the newest of them was taken, since scan 0, by the device's clock
  * @arrival_ns: when it was here
  *
  * Return: 0 or -ESTALE: the numbers are wrong.
  */
-int u6_pace_check(struct u6_pace *pace, uint64_t scan_ns, uint64_t arrival_ns);
+int u6_plausible_check(struct u6_plausible *plausible, uint64_t scan_ns, uint64_t arrival_ns);
 
 #endif

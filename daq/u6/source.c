@@ -67,7 +67,7 @@ struct run {
  * @transfers: queued
  * @silence_ns: a stream that has brought nothing for so long is dead
  * @stream: place in the stream
- * @pace: of the stream
+ * @plausible: of the stream
  * @heard_ns: when it last brought anything, or was started
  * @next: number that would continue what was read
  * @run: what the last transfer became
@@ -89,7 +89,7 @@ struct u6_source {
 	unsigned int transfers;
 	uint64_t silence_ns;
 	struct u6_stream stream;
-	struct u6_pace pace;
+	struct u6_plausible plausible;
 	uint64_t heard_ns;
 	uint64_t next;
 	struct run run[MAX_RUNS];
@@ -354,7 +354,7 @@ static int u6_start(struct daq_source *source, struct daq_error *err)
 	u6->failure = 0;
 	u6->heard_ns = daq_now_ns();
 	packet_ns = u6_rate_time_ns(&u6->config.rate, u6->config.per_packet) / u6->config.channels;
-	u6_pace_start(&u6->pace, u6->heard_ns, packet_ns);
+	u6_plausible_start(&u6->plausible, u6->heard_ns, packet_ns);
 	error = exchange(u6, u6_encode_stream_start, u6_decode_stream_start, "start its stream", err);
 	if (error)
 		u6_usb_stream_end(u6->usb);
@@ -439,8 +439,9 @@ static int take_chunk(struct daq_source *source, const struct u6_usb_chunk *chun
 				u6_error_text(error), error);
 	if (error)
 		return restart(err, "it is not known how many scans were lost");
-	if (u6->next && u6_pace_check(&u6->pace, u6_rate_time_ns(&u6->config.rate, u6->next - 1),
-				      chunk->arrival_ns)) {
+	if (u6->next && u6_plausible_check(&u6->plausible,
+					   u6_rate_time_ns(&u6->config.rate, u6->next - 1),
+					   chunk->arrival_ns)) {
 		lose_runs(u6);
 		return restart(err, "its packets' numbers don't fit the time");
 	}
