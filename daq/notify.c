@@ -26,7 +26,7 @@ void daq_notify(const char *state)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	/* Nobody to tell is no failure of ours. */
+	/* A failure to notify is not an error of spek-daq. */
 	(void)!sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to, length);
 	close(fd);
 }

@@ -27,7 +27,7 @@ bool daq_sleep_until(uint64_t at_ns, int timeout_ms)
 		.tv_nsec = (long)(until_ns % 1000000000),
 	};
 
-	/* A signal may end this early; then the caller comes again. */
+	/* A signal may end this early; the caller then tries again. */
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	return daq_now_ns() >= at_ns;
 }

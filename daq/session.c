@@ -2,9 +2,9 @@
 /*
  * One session: a source is opened and read until it ends, and its samples are printed or delivered.
  *
- * Two threads. The reader (bridge.c) must never wait for anything but its device, whose own buffer
- * holds some tens of ms; it has no capabilities. The main thread delivers (sender.c), watches
- * signals and time; it keeps CAP_SYS_ADMIN if there is a prober to feed. Between them is a queue.
+ * Two threads. The reader (bridge.c) waits for nothing but its device, whose buffer holds only some
+ * tens of ms; it has no capabilities. The main thread delivers samples (sender.c) and watches
+ * signals and time; it keeps CAP_SYS_ADMIN if it feeds a prober. A queue connects them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -69,7 +69,7 @@ static void set_sink(struct session *session)
 	session->bridge.sink = (struct daq_sink){ daq_print_scan, &session->print };
 }
 
-/* Wrong input and missing rights don't go away by waiting. */
+/* Waiting does not fix invalid input or missing permissions. */
 static bool is_worth_waiting(int error)
 {
 	return error == -ENODEV || error == -ENXIO || error == -EBUSY || error == -ENOPROTOOPT;
@@ -98,7 +98,7 @@ static int open_device(struct session *session, struct daq_error *err)
 	return error;
 }
 
-/* A source may be slower than was wanted, or, before it is there, not known; a file is as it is. */
+/* The source may be slower than requested or not open yet; a file has no interval. */
 static uint64_t max_step_ns(const struct session *session)
 {
 	const struct daq_options *options = session->options;
@@ -200,7 +200,7 @@ static int block_signals(struct session *session, struct daq_error *err)
 	return 0;
 }
 
-/* Capabilities are a thread's own; this one needs none. */
+/* Capabilities are per thread; this one needs none. */
 static void *read_unprivileged(void *context)
 {
 	struct daq_error err;
@@ -210,7 +210,7 @@ static void *read_unprivileged(void *context)
 	return daq_bridge_run(context);
 }
 
-/* With everything open: read, deliver, end. */
+/* Read and deliver until the end; everything is open. */
 static int run(struct session *session, struct daq_error *err)
 {
 	bool feeds = session->options->print == DAQ_PRINT_NOT;
@@ -242,7 +242,7 @@ int daq_session_run(const struct daq_options *options, struct daq_error *err)
 	if (!session)
 		return daq_fail(err, ENOMEM, "there is no memory");
 	session->options = options;
-	/* Before a library makes a thread, which inherits masks and capabilities. */
+	/* First, because threads that libraries create inherit signal mask and capabilities. */
 	error = block_signals(session, err);
 	if (!error)
 		error = daq_drop_privileges(options->print == DAQ_PRINT_NOT, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Command line. */
+/* Parsing of the command line. */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -197,7 +197,7 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 	return -outcome;
 }
 
-/* Sources and their settings, into --help, before the exit codes. */
+/* Add the sources and their settings to --help, before the exit codes. */
 static char *help_filter(int key, const char *text, void *input)
 {
 	char *made = NULL;
@@ -240,7 +240,7 @@ static int choose_source(struct parse *parse)
 	return daq_fail(parse->err, EINVAL, "there is no source '%s'; there are %s", name, list);
 }
 
-/* Without a rails file: what measures power by itself. */
+/* Without a rails file, each channel that measures power becomes a rail. */
 static int make_rails(struct daq_options *options, struct daq_error *err)
 {
 	struct daq_channel found[DAQ_MAX_CHANNELS];

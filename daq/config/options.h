@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* options.h - what the command line says, and what it means together with the rails file */
+/* options.h - the command line, combined with the rails file */
 #ifndef SPEK_DAQ_CONFIG_OPTIONS_H
 #define SPEK_DAQ_CONFIG_OPTIONS_H
 
@@ -26,14 +26,20 @@ int daq_exit_code(int error);
 enum daq_print_mode { DAQ_PRINT_NOT, DAQ_PRINT_RAILS, DAQ_PRINT_RAW };
 
 /**
- * struct daq_options - everything the user wants
- * @ops: the source
- * @name: the feed's
- * @rails: the rails file, or what was made in its place
- * @setup: for the source
- * @time_ns: end after this; 0: never
- * @max_step_ns: 0: as fits the source
- * @do_wait: for device and prober, when they are not there
+ * struct daq_options - the user's request
+ * @ops: operations of the source
+ * @name: name of the feed
+ * @rails_path: path of the rails file, or NULL
+ * @rails: contents of the rails file, or default rails
+ * @setup: request to the source
+ * @time_ns: duration; 0: unlimited
+ * @max_step_ns: longest step between samples without a gap; 0: derived from the source
+ * @history: samples the prober keeps per rail; 0: its default
+ * @queue: capacity of the queue in samples
+ * @print: CSV to print instead of feeding the prober
+ * @do_list: list channels and exit
+ * @do_check: check rails and device and exit
+ * @do_wait: wait for a missing device or prober
  */
 struct daq_options {
 	const struct daq_source_ops *ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rails files on disk, and their channels. */
+/* Loading rails files, and resolving their channels. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ int daq_rails_load(const char *path, struct daq_rails *rails, struct daq_error *
 	return error ? daq_fail(err, -error, "%s: %s", path, inner.text) : 0;
 }
 
-/* Return: the index of a channel, added if need be; or -1. */
+/* Return: index of a channel, which is added if missing; -1 if there is no room. */
 static int channel_index(struct daq_channel *channel, int *nr, const char *name)
 {
 	int i;

@@ -2,17 +2,17 @@
 /*
  * rails.h - the rails file
  *
- *	source = "u6"			# which source; --source goes before it
- *	name = "csb"			# the feed's name; the source's if left out
- *	interval_us = 1000		# time between scans; the source's own choice if left out
+ *	source = "u6"			# name of the source; --source overrides it
+ *	name = "csb"			# name of the feed; default: the source's
+ *	interval_us = 1000		# scan interval; default: the source's
  *
- *	[settings]			# of the source, see spek-daq --help
+ *	[settings]			# settings of the source, see spek-daq --help
  *	serial = 360012345
  *
  *	[[rail]]
  *	name = "12V"			# printable, no spaces, at most 31 bytes
- *	channel = "AIN0"		# as the source calls it; the name if left out
- *	voltage_mv = 12000		# nominal; or measured:
+ *	channel = "AIN0"		# as the source calls it; default: name
+ *	voltage_mv = 12000		# nominal, or measured:
  *	# voltage_channel = "AIN13"
  *	# voltage_scale_ppm = 3000000	# behind a divider: rail's / measured voltage, times 10^6
  *	zero_uv = 2500000		# these three: transducers only, see calibrate.h
@@ -38,7 +38,10 @@ extern "C" {
 
 /**
  * struct daq_rail_spec - one [[rail]]
- * @voltage_channel: "" if its voltage is nominal
+ * @name: name of the rail
+ * @channel: channel that measures it
+ * @voltage_channel: channel that measures its voltage; "" if the voltage is nominal
+ * @cal: calibration constants
  */
 struct daq_rail_spec {
 	char name[DAQ_RAIL_NAME_MAX];
@@ -48,10 +51,14 @@ struct daq_rail_spec {
 };
 
 /**
- * struct daq_rails - what a rails file says
- * @source: "" if it doesn't say
- * @name: the same
- * @interval_ns: 0 if it doesn't say
+ * struct daq_rails - contents of a rails file
+ * @source: name of the source; "" if missing
+ * @name: name of the feed; "" if missing
+ * @interval_ns: scan interval; 0 if missing
+ * @setting: settings of the source
+ * @nr_settings: length of @setting
+ * @rail: the rails
+ * @nr_rails: length of @rail
  */
 struct daq_rails {
 	char source[DAQ_RAIL_NAME_MAX];
@@ -64,7 +71,7 @@ struct daq_rails {
 };
 
 /**
- * daq_rails_parse() - read the text of a rails file; pure
+ * daq_rails_parse() - parse the text of a rails file; pure
  * Return: 0, or -EINVAL and a sentence that names the line.
  */
 int daq_rails_parse(const char *text, size_t length, struct daq_rails *rails,
@@ -74,14 +81,14 @@ int daq_rails_parse(const char *text, size_t length, struct daq_rails *rails,
 int daq_rails_load(const char *path, struct daq_rails *rails, struct daq_error *err);
 
 /**
- * daq_rails_resolve() - give each rail the indices of its channels
- * @channel: filled with the channels that the rails need, each once
+ * daq_rails_resolve() - assign channel indices to the rails
+ * @channel: filled with the channels that the rails use, without duplicates
  * Return: number of channels, or -EINVAL and a sentence.
  */
 int daq_rails_resolve(const struct daq_rails *rails, struct daq_meter *meter,
 		      struct daq_channel *channel, struct daq_error *err);
 
-/** daq_name_is_good() - Return: whether the prober takes this as a name. */
+/** daq_name_is_good() - Return: true if the prober accepts @name as a name. */
 bool daq_name_is_good(const char *name);
 
 #ifdef __cplusplus

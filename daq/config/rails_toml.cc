@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TOML to struct daq_rails. C++ because that is what the distribution's TOML library is written
- * in; nothing of it leaves this file.
+ * TOML to struct daq_rails. In C++ because the distribution's TOML library is; no C++ leaves this
+ * file.
  */
 #include <cerrno>
 #include <cstdint>
@@ -71,7 +71,7 @@ void take_name(const toml::table &table, const char *key, char *to, size_t room)
 		refuse(table.get(key), quoted(to) + " can't be a name: printable characters only, no spaces");
 }
 
-/* Return: whether it is there. */
+/* Return: whether the key exists. */
 bool take_number(const toml::table &table, const char *key, int64_t min, int64_t max, int64_t *to)
 {
 	const toml::node *node = table.get(key);
@@ -113,7 +113,7 @@ void take_calibration(const toml::table &table, struct daq_rail_spec *rail)
 	int64_t number;
 
 	daq_calibration_default(&rail->cal);
-	/* Any number goes through: daq_calibration_check() has the sentences. */
+	/* Any number is accepted here: daq_calibration_check() does the checks. */
 	take_number(table, "zero_uv", INT64_MIN, INT64_MAX, &rail->cal.zero_uv);
 	take_number(table, "sens_uv_per_a", INT64_MIN, INT64_MAX, &rail->cal.sens_uv_per_a);
 	take_number(table, "voltage_scale_ppm", INT64_MIN, INT64_MAX, &rail->cal.voltage_scale_ppm);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Lines of comma-separated samples. */
+/* Parsing of sample files. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void trim(struct field *field)
 		field->length--;
 }
 
-/* Take the next field off the front of *rest. Return: false if there is none. */
+/* Remove the first field from *rest. Return: false if *rest has no more fields. */
 static bool next_field(struct field *rest, struct field *field)
 {
 	const char *comma;
@@ -189,7 +189,7 @@ static int grow(struct daq_csv *csv, size_t *room)
 	return 0;
 }
 
-/* Return: the line's outcome, after which csv->nr_rows may have grown. */
+/* Return: as daq_csv_line(); may increase csv->nr_rows. */
 static int parse_row(const char *line, size_t length, struct daq_csv *csv, size_t *room,
 		     struct daq_error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * csv.h - a file of samples. Pure: text in, numbers out.
+ * csv.h - parser of sample files. Pure.
  *
  * The first line names the columns: the time (time_ns, time_us, time_ms or time_s), then
- * NAME.UNIT each, the unit one of W mW uW nW, V mV uV, A mA uA, J mJ uJ nJ. An
- * empty field is a value that is missing; power between its neighbours is then unknown. Lines
- * that are empty or begin with # are skipped. What spek-daq --print writes can be read.
+ * NAME.UNIT for each channel, with UNIT one of W mW uW nW, V mV uV, A mA uA, J mJ uJ nJ. An
+ * empty field is a missing value: power between its neighbours is unknown. Empty lines and lines
+ * that start with # are skipped. The output of spek-daq --print is such a file.
  */
 #ifndef SPEK_DAQ_SOURCES_CSV_H
 #define SPEK_DAQ_SOURCES_CSV_H
@@ -18,10 +18,10 @@
 
 /**
  * struct daq_csv_layout - the columns
- * @time_decimals: digits between the time's unit and ns
- * @nr_columns: columns after the time
- * @column: their names and units
- * @decimals: digits between the unit as written and the one of enum daq_unit
+ * @time_decimals: decimal exponent from the time's unit to ns
+ * @nr_columns: number of columns after the time
+ * @column: names and units of the columns
+ * @decimals: decimal exponent from a column's unit to the one of enum daq_unit
  */
 struct daq_csv_layout {
 	unsigned int time_decimals;
@@ -31,25 +31,27 @@ struct daq_csv_layout {
 };
 
 /**
- * daq_csv_header() - read the line of names
- * @line: without its end
+ * daq_csv_header() - parse the header line
+ * @line: without the newline
  * Return: 0, or -EINVAL and a sentence without the file's name.
  */
 int daq_csv_header(const char *line, size_t length, struct daq_csv_layout *layout,
 		   struct daq_error *err);
 
 /**
- * daq_csv_line() - read a line of values
- * @value: layout->nr_columns of them
- * Return: 1; 0 if there is nothing in this line; -EINVAL and a sentence.
+ * daq_csv_line() - parse a line of values
+ * @value: layout->nr_columns values
+ * Return: 1; 0: the line is empty or a comment; -EINVAL and a sentence.
  */
 int daq_csv_line(const char *line, size_t length, const struct daq_csv_layout *layout,
 		 uint64_t *at_ns, int64_t *value, struct daq_error *err);
 
 /**
- * struct daq_csv - a file that was read whole
- * @at_ns: in order
- * @value: nr_rows * layout.nr_columns
+ * struct daq_csv - contents of a file
+ * @layout: its columns
+ * @nr_rows: number of scans
+ * @at_ns: times, in order
+ * @value: nr_rows * layout.nr_columns values
  */
 struct daq_csv {
 	struct daq_csv_layout layout;
@@ -59,9 +61,9 @@ struct daq_csv {
 };
 
 /**
- * daq_csv_parse() - read all lines; sentences name the line
- * Return: 0; -EINVAL: also when time goes back, or there are no values; -ENOMEM. Free with
- * daq_csv_free() after success.
+ * daq_csv_parse() - parse a file; sentences name the line
+ * Return: 0; -EINVAL: invalid, or without values, or time goes backwards; -ENOMEM. After success,
+ * free the contents with daq_csv_free().
  */
 int daq_csv_parse(const char *text, size_t length, struct daq_csv *csv, struct daq_error *err);
 void daq_csv_free(struct daq_csv *csv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* energy_counter.h - counters that wrap around, as totals that don't. Pure. */
+/* energy_counter.h - convert wrapping counters to totals. Pure. */
 #ifndef SPEK_DAQ_SOURCES_ENERGY_COUNTER_H
 #define SPEK_DAQ_SOURCES_ENERGY_COUNTER_H
 
@@ -8,7 +8,10 @@
 
 /**
  * struct daq_energy_counter - state of one counter
- * @range_uj: the counter begins again at 0 after this; 0: it never wraps
+ * @range_uj: largest value before the counter wraps to 0; 0: it never wraps
+ * @last_uj: last reading
+ * @total_uj: energy since the first reading
+ * @has_begun: @last_uj is valid
  */
 struct daq_energy_counter {
 	uint64_t range_uj;
@@ -18,13 +21,14 @@ struct daq_energy_counter {
 };
 
 /**
- * daq_energy_counter_read() - the counter was read as @raw_uj
+ * daq_energy_counter_read() - process a reading
+ * @raw_uj: value of the counter
  * @total_nj: energy since the first reading
  *
- * A counter must be read at least once in each round. One that never wraps but falls, or that is
- * beyond its range, has been reset: what it counted since the last reading is unknown.
+ * A counter must be read at least once per wrap. One that decreases without wrapping, or exceeds
+ * its range, has been reset: the energy since the last reading is unknown.
  *
- * Return: true; false if it was reset: @total_nj goes on from here, after a gap.
+ * Return: true; false after a reset: @total_nj continues from here, after a gap.
  */
 bool daq_energy_counter_read(struct daq_energy_counter *counter, uint64_t raw_uj,
 			     int64_t *total_nj);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Source hwmon: sensors of the kernel. A channel is CHIP/SENSOR: the chip by its name or as
- * hwmonN, the sensor one of powerN (uW), currN (mA), inN (mV), energyN (uJ).
+ * Source hwmon: hardware sensors of the kernel. A channel is CHIP/SENSOR, with CHIP a name or
+ * hwmonN and SENSOR one of powerN (uW), currN (mA), inN (mV), energyN (uJ).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ static const struct {
 
 #define NR_SENSORS (sizeof(sensors) / sizeof(sensors[0]))
 
-/* Return: index of the sensor's kind, or NR_SENSORS. */
+/* Return: index into sensors[], or NR_SENSORS. */
 static size_t sensor_kind(const char *sensor, size_t length)
 {
 	size_t i, prefix, j;
@@ -78,7 +78,7 @@ static int attach(struct daq_source *source, size_t index, const char *root,
 		return error;
 	snprintf(path, sizeof(path), "%s/%s%s_average", root, chip, slash);
 	snprintf(input, sizeof(input), "%s/%s%s_input", root, chip, slash);
-	/* Some chips only give a mean. */
+	/* Some chips have only a mean. */
 	if (sensors[kind].unit != DAQ_UNIT_NW || access(path, F_OK) || !access(input, F_OK))
 		memcpy(path, input, sizeof(path));
 	return daq_polled_attach(source, index, path, sensors[kind].unit, sensors[kind].scale, err);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Source iio: converters of the kernel's industrial I/O, through libiio. A channel is
- * DEVICE/CHANNEL, the device by name or as iio:deviceN, the channel by its id (voltage0) or label.
+ * Source iio: converters of the kernel's industrial I/O subsystem, through libiio. A channel is
+ * DEVICE/CHANNEL, with DEVICE a name or iio:deviceN and CHANNEL an id (voltage0) or a label.
  *
- * Where all channels belong to one device that has a buffer with time stamps, scans come from
- * there, stamped by the kernel in CLOCK_MONOTONIC. Otherwise the attributes are polled.
+ * If all channels belong to one device that has a buffer with timestamps, scans are read from the
+ * buffer, timestamped by the kernel in CLOCK_MONOTONIC. Otherwise attributes are polled.
  */
 #include <errno.h>
 #include <iio.h>
@@ -20,7 +20,7 @@
 #define DEFAULT_INTERVAL_NS 10000000
 #define BLOCK_NS 20000000
 #define MAX_BLOCK_SCANS 1024
-/* in the kernel, where each is a scan: so many are not lost while this process doesn't run */
+/* kernel buffers of one scan each: scans kept while this process is not scheduled */
 #define UNPACED_BLOCKS 64
 
 struct iio {
@@ -32,11 +32,11 @@ struct iio {
 	struct iio_channel *timestamp;
 	struct iio_buffer *buffer;
 	bool is_buffered;
-	uint64_t interval_ns;	/* 0: not known yet */
+	uint64_t interval_ns;	/* 0: not yet known */
 	struct daq_iio_interval seen;
 	uint64_t last_ns;
 	struct daq_pace pace;
-	/* A scan after a loss is preceded by an empty one. */
+	/* An empty scan precedes each scan after a loss. */
 	uint64_t at_ns[2 * MAX_BLOCK_SCANS];
 	int64_t value[2 * MAX_BLOCK_SCANS * DAQ_MAX_CHANNELS];
 };
@@ -116,8 +116,8 @@ static int choose_mode(struct iio *iio, const struct daq_setup *setup, struct da
 }
 
 /*
- * Whose attribute says how often scans come: a trigger's, if that has a clock, or the device's.
- * By name: libiio takes in_sampling_frequency for a channel's.
+ * Return: the device whose attribute sets the scan rate: the trigger, if it has a clock, or the
+ * device. Looked up by name: libiio takes in_sampling_frequency for a channel's attribute.
  */
 static const struct iio_device *find_rate(const struct iio *iio, const char **attribute,
 					  double *rate)
@@ -265,7 +265,7 @@ static int iio_start(struct daq_source *source, struct daq_error *err)
 	return 0;
 }
 
-/* Numbers in a buffer are 8 to 64 bits wide; convert makes them the host's. */
+/* Values in a buffer have 8 to 64 bits; iio_channel_convert() writes only these. */
 static int64_t raw_value(const struct iio_channel *channel, const void *from)
 {
 	const struct iio_data_format *format = iio_channel_get_data_format(channel);
@@ -290,7 +290,7 @@ static const void *scan_of(const struct iio *iio, const struct iio_channel *chan
 	       (ptrdiff_t)scan * iio_buffer_step(iio->buffer);
 }
 
-/* The kernel drops scans silently when its buffer is full; their times tell. */
+/* The kernel drops scans silently when its buffer is full; only their times show it. */
 static bool has_lost_before(const struct iio *iio, uint64_t at_ns)
 {
 	return iio->last_ns && iio->interval_ns && at_ns > iio->last_ns + 2 * iio->interval_ns;

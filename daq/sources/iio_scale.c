@@ -34,7 +34,7 @@ int64_t daq_iio_value(const struct daq_iio_scale *scale, double raw)
 {
 	double value = (raw + scale->offset) * scale->scale * scale->factor;
 
-	/* Not a number compares false. */
+	/* NaN compares false. */
 	if (!(fabs(value) < 9e18))
 		return DAQ_ABSENT;
 	return llround(value);

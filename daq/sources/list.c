@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* All sources, in the order of --help. */
+/* The list of all sources, in the order of --help. */
 #include <string.h>
 
 #include "sources/source.h"

@@ -85,7 +85,7 @@ static int read_channel(struct daq_source *source, size_t i, int64_t *value)
 	int64_t number;
 	int error = daq_sysfs_read(polled->fd[i], &number);
 
-	/* A sensor that is busy or asleep has no value now. */
+	/* A busy or sleeping sensor has no value at the moment. */
 	if (error == -EAGAIN || error == -EBUSY || error == -ENODATA) {
 		*value = DAQ_ABSENT;
 		polled->counter[i].has_begun = false;
@@ -100,7 +100,7 @@ static int read_channel(struct daq_source *source, size_t i, int64_t *value)
 	}
 	if (number < 0)
 		return -EIO;
-	/* After a reset, a scan without it makes the gap. */
+	/* After a reset, a missing value makes the gap. */
 	if (!daq_energy_counter_read(&polled->counter[i], (uint64_t)number, value))
 		*value = DAQ_ABSENT;
 	return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * polled.h - what sources that read files of sysfs have in common
+ * polled.h - common part of the sources that poll sysfs
  *
- * All channels are read one after the other at each moment of a schedule; a scan's time is the
- * middle of that reading, its uncertainty half its length.
+ * Each scan reads all channels one after the other; its timestamp is the middle of that read, with
+ * half the duration as uncertainty.
  */
 #ifndef SPEK_DAQ_SOURCES_POLLED_H
 #define SPEK_DAQ_SOURCES_POLLED_H
@@ -15,10 +15,14 @@
 #define DAQ_POLLED_INTERVAL_NS 10000000
 
 /**
- * struct daq_polled - state
- * @fd: of each channel, -1 if not open
- * @scale: value = number read * scale; not used for DAQ_UNIT_NJ
- * @counter: of channels in DAQ_UNIT_NJ, which are read in uJ
+ * struct daq_polled - state of a polled source
+ * @pace: schedule of the scans
+ * @interval_ns: scan interval
+ * @fd: file descriptor per channel, -1 if not open
+ * @scale: factor from the number in the file to the value; not used for DAQ_UNIT_NJ
+ * @counter: counters of the channels in DAQ_UNIT_NJ, which are read in uJ
+ * @at_ns: time of the last scan
+ * @value: values of the last scan
  */
 struct daq_polled {
 	struct daq_pace pace;
@@ -32,7 +36,8 @@ struct daq_polled {
 
 /**
  * daq_polled_open() - open a source whose channels are files under one class of sysfs
- * @attach: finds the file of channel @index under @root and passes it to daq_polled_attach()
+ * @class: directory below /sys/class
+ * @attach: finds the file of channel @index below @root and passes it to daq_polled_attach()
  * Return: 0, or -errno and a sentence.
  */
 int daq_polled_open(struct daq_source *source, const struct daq_setup *setup, const char *class,
@@ -40,11 +45,11 @@ int daq_polled_open(struct daq_source *source, const struct daq_setup *setup, co
 				  struct daq_error *err),
 		    struct daq_error *err);
 
-/** daq_polled_attach() - channel @index is read from the file @path. Return: the same. */
+/** daq_polled_attach() - read channel @index from @path. Return: as daq_polled_open(). */
 int daq_polled_attach(struct daq_source *source, size_t index, const char *path,
 		      enum daq_unit unit, int64_t scale, struct daq_error *err);
 
-/* these are daq_source_ops */
+/* operations for struct daq_source_ops */
 int daq_polled_start(struct daq_source *source, struct daq_error *err);
 int daq_polled_read(struct daq_source *source, int timeout_ms, struct daq_block *block,
 		    struct daq_error *err);

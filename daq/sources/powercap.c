@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Source powercap: energy counters of processors and memory (RAPL). A channel is a zone, by its
- * directory (intel-rapl:0) or, where that is unique, by its name (package-0).
+ * Source powercap: energy counters of processors and memory (RAPL). A channel is the directory of a
+ * zone (intel-rapl:0) or its name, if unique (package-0).
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "sources/polled.h"
 #include "sources/sysfs.h"
 
-#define RAPL_ZONES "intel-rapl:" /* AMD's are called so, too */
+#define RAPL_ZONES "intel-rapl:" /* AMD uses the same name */
 
 static int find_zone(const char *root, const char *zone, char found[NAME_MAX + 1],
 		     struct daq_error *err)
@@ -75,9 +75,9 @@ struct listing {
 };
 
 /*
- * Whether a zone can be added to others: packages, and memory, which is listed below its package
- * but not counted there. Cores are part of their package, psys contains packages, and
- * intel-rapl-mmio counts them once more. What others count isn't known.
+ * Return: whether a zone's energy may be added to that of others: packages, and memory, which is
+ * listed below its package but not counted in it. Cores are part of their package, psys contains
+ * packages, and intel-rapl-mmio counts them a second time. Other zones are unknown.
  */
 static bool adds_up(const char *root, const char *zone)
 {

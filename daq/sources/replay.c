@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Source replay: a file of samples (csv.h), at the pace of its own times. Its first line is now,
- * or, with absolute set, its times are CLOCK_MONOTONIC as they stand and what is past comes at
- * once. Each line is a scan; a line with empty fields makes gaps.
+ * Source replay: a file of samples (csv.h), replayed in real time. Its first line is replayed
+ * immediately; with absolute set, its times are CLOCK_MONOTONIC and past lines are delivered at
+ * once. Each line is a scan; an empty field makes a gap.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@ struct replay {
 	struct daq_csv csv;
 	bool is_absolute;
 	bool has_loop;
-	size_t column[DAQ_MAX_CHANNELS];	/* of each channel */
+	size_t column[DAQ_MAX_CHANNELS];	/* per channel */
 	size_t next;
-	uint64_t shift_ns;	/* what the file's times lack to CLOCK_MONOTONIC */
+	uint64_t shift_ns;	/* CLOCK_MONOTONIC minus the file's time */
 	uint64_t at_ns[BLOCK_SCANS];
 	int64_t value[BLOCK_SCANS * DAQ_MAX_CHANNELS];
 };
@@ -145,7 +145,7 @@ static int replay_read(struct daq_source *source, int timeout_ms, struct daq_blo
 	(void)err;
 	*block = (struct daq_block){ .kind = DAQ_BLOCK_NONE };
 	if (replay->next == csv->nr_rows && replay->has_loop) {
-		/* The last line is the first of the next round. */
+		/* The last line coincides with the first of the next round. */
 		replay->shift_ns += csv->at_ns[csv->nr_rows - 1] - csv->at_ns[0];
 		replay->next = 0;
 	}
@@ -155,7 +155,7 @@ static int replay_read(struct daq_source *source, int timeout_ms, struct daq_blo
 	}
 	if (!daq_sleep_until(csv->at_ns[replay->next] + replay->shift_ns, timeout_ms))
 		return 0;
-	/* Lines of the same few ms go together. */
+	/* Deliver the lines of about 1 ms together. */
 	if (!replay->is_absolute)
 		daq_sleep_until(daq_now_ns() + MAX_SLEEP_NS, 1);
 	now_ns = daq_now_ns();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Settings of a source: looking one up, and reading it as what it has to be. */
+/* Looking up the settings of a source, and converting them. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ const char *daq_setting_text(const struct daq_setup *setup, const char *key)
 	const char *found = NULL;
 	size_t i;
 
-	/* The last one counts: --set comes after the file. */
+	/* The last one wins: --set follows the rails file. */
 	for (i = 0; i < setup->nr_settings; i++) {
 		if (strcmp(setup->setting[i].key, key))
 			continue;

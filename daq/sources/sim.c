@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Source sim: waveforms (waveform.h) as a device would deliver them, with a clock of its own that
- * drifts, a bus that delays, noise, lost scans and, if wanted, transducers in between.
+ * Source sim: simulates a device that measures waveforms (waveform.h), with a drifting clock, bus
+ * delays, noise, lost scans and optional transducers.
  *
- * Everything but the machine's own delays follows from the seed.
+ * Everything except the machine's own delays is determined by the seed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define BLOCK_NS 10000000
 #define MIN_INTERVAL_NS 10000
 #define MAX_BLOCK_SCANS (BLOCK_NS / MIN_INTERVAL_NS)
-#define TRANSDUCER_LSB_UV 316	/* of the U6 */
+#define TRANSDUCER_LSB_UV 316	/* as the U6 has */
 
 struct sim {
 	struct daq_wave wave[DAQ_MAX_CHANNELS];
@@ -32,7 +32,7 @@ struct sim {
 	uint64_t start_ns;
 	uint64_t next_scan;
 	uint64_t until_gap;
-	uint64_t due_ns;	/* when the block under way arrives; 0: none is */
+	uint64_t due_ns;	/* arrival of the pending block; 0: none */
 	uint32_t block_scans;
 	uint64_t at_ns[MAX_BLOCK_SCANS];
 	int64_t value[MAX_BLOCK_SCANS * DAQ_MAX_CHANNELS];
@@ -143,7 +143,7 @@ static int sim_start(struct daq_source *source, struct daq_error *err)
 	return 0;
 }
 
-/* By the clock that drifts. */
+/* By the drifting clock. */
 static uint64_t scan_ns(const struct sim *sim, uint64_t scan)
 {
 	__int128 elapsed = (__int128)scan * sim->interval_ns;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * source.h - what delivers samples: a device, the kernel, a file or a formula
+ * source.h - interface of the sources: devices, the kernel, a file or a formula
  *
- * A source is one file with one struct daq_source_ops, listed in list.c. The bridge
- * (bridge.c) asks it for channels, reads blocks of scans and does everything else: time,
- * calibration, integration's gaps, delivery. A scan is one value of each channel.
+ * A source is one file with one struct daq_source_ops, listed in list.c. The bridge (bridge.c)
+ * passes it channels, reads blocks of scans and handles the rest: time, calibration, gaps,
+ * delivery. A scan is one value of each channel.
  *
- * Life: open -> start -> read... -> stop -> close. The main thread makes the first open and start,
- * before there is a reader, and the last stop and close, when there is none any more; all calls in
- * between are the reader's. When read says -ENODEV the device is gone: the bridge calls stop and
- * close, marks a gap and tries open and start anew until the device is back.
+ * Life cycle: open -> start -> read... -> stop -> close. The main thread calls the first open and
+ * start before the reader thread exists, and the last stop and close after it has ended; the reader
+ * thread makes all calls in between. If read returns -ENODEV the device is gone: the bridge calls
+ * stop and close, marks a gap and retries open and start until the device is back.
  */
 #ifndef SPEK_DAQ_SOURCES_SOURCE_H
 #define SPEK_DAQ_SOURCES_SOURCE_H
@@ -22,10 +22,10 @@
 #include "error.h"
 
 /**
- * enum daq_clock_kind - who says when a scan was taken
- * @DAQ_CLOCK_DEVICE: nobody: scan k was taken at k * period on the device's own clock, and
- *	the bridge maps that to CLOCK_MONOTONIC from when blocks arrive (clock.h)
- * @DAQ_CLOCK_HOST: the source: each scan carries its CLOCK_MONOTONIC time
+ * enum daq_clock_kind - origin of the scans' times
+ * @DAQ_CLOCK_DEVICE: scan k was taken at k * period by the device's own clock, which the bridge
+ *	maps to CLOCK_MONOTONIC using the arrival times of blocks (clock.h)
+ * @DAQ_CLOCK_HOST: the source stamps each scan with CLOCK_MONOTONIC
  */
 enum daq_clock_kind {
 	DAQ_CLOCK_DEVICE,
@@ -33,11 +33,11 @@ enum daq_clock_kind {
 };
 
 /**
- * enum daq_block_kind - what read delivers
- * @DAQ_BLOCK_NONE: nothing within the timeout
+ * enum daq_block_kind - kind of block that read returns
+ * @DAQ_BLOCK_NONE: no data within the timeout
  * @DAQ_BLOCK_SCANS: scans
- * @DAQ_BLOCK_GAP: scans are lost between the block before and the block after
- * @DAQ_BLOCK_END: there will be no more (the end of a replayed file)
+ * @DAQ_BLOCK_GAP: scans were lost between the previous block and the next
+ * @DAQ_BLOCK_END: no more blocks follow (end of a replayed file)
  */
 enum daq_block_kind {
 	DAQ_BLOCK_NONE,
@@ -47,17 +47,17 @@ enum daq_block_kind {
 };
 
 /**
- * struct daq_block - what one read delivers; its arrays are the source's, valid until the next call
- * @kind: what this is
- * @first: DAQ_CLOCK_DEVICE: index of the first scan since start; lost scans are counted in it, so
- *	after a gap it is larger by @lost
- * @nr_scans: scans in the block
- * @lost: gap: number of lost scans, 0 if the device can't tell. A gap of unknown length
- *	on the device's clock is only allowed with a restart (read returns -ESTALE)
- * @arrival_ns: DAQ_CLOCK_DEVICE: CLOCK_MONOTONIC as soon as the last scan's bytes were here
+ * struct daq_block - result of one read; the source owns its arrays, valid until the next call
+ * @kind: kind of block
+ * @first: DAQ_CLOCK_DEVICE: index of the first scan since start, including lost scans: a gap
+ *	increases it by @lost
+ * @nr_scans: number of scans in the block
+ * @lost: DAQ_BLOCK_GAP: number of lost scans, 0 if unknown. With DAQ_CLOCK_DEVICE a gap of
+ *	unknown length requires a restart (read returns -ESTALE)
+ * @arrival_ns: DAQ_CLOCK_DEVICE: CLOCK_MONOTONIC at the arrival of the last scan
  * @at_ns: DAQ_CLOCK_HOST: @nr_scans times, in order
- * @value: @nr_scans * channels values, scan by scan, channels as in the list given to open;
- *	DAQ_ABSENT where there is none
+ * @value: @nr_scans * channels values, scan by scan, channels in the order passed to open;
+ *	DAQ_ABSENT for a missing value
  */
 struct daq_block {
 	enum daq_block_kind kind;
@@ -70,19 +70,18 @@ struct daq_block {
 };
 
 /**
- * struct daq_source - a source that is open
- * @ops: its functions
- * @channel: what was asked for; the caller's array, which outlives the source
+ * struct daq_source - an open source
+ * @ops: operations
+ * @channel: requested channels; the caller's array, which outlives the source
  * @nr_channels: length of @channel
  * @clock: set by open
- * @period_num: DAQ_CLOCK_DEVICE, set by start: nanoseconds between scans ...
- * @period_den: ... divided by this; exact. (48 MHz clock, interval 48,000:
- *	48,000 * 10^9 / 48,000,000)
- * @interval_ns: set by open: time between scans, rounded; 0: not known
- * @uncertainty_ns: set by start: how far a time stamp may be off, before the mapping's own residual
- * @overflows: times the device lost scans because nobody fetched them
- * @damaged: packets or lines thrown away because they were damaged
- * @private: the source's own
+ * @period_num: DAQ_CLOCK_DEVICE, set by start: numerator of the exact scan interval in ns
+ * @period_den: its denominator. (48 MHz clock, interval 48,000: 48,000 * 10^9 / 48,000,000)
+ * @interval_ns: set by open: scan interval, rounded; 0: unknown
+ * @uncertainty_ns: set by start: maximum error of a timestamp, without the residual of the mapping
+ * @overflows: number of times the device lost scans because they were not read in time
+ * @damaged: number of damaged packets or lines that were discarded
+ * @private: private data of the source
  */
 struct daq_source {
 	const struct daq_source_ops *ops;
@@ -99,21 +98,21 @@ struct daq_source {
 };
 
 /**
- * struct daq_source_ops - one kind of source
- * @name: as the user writes it
- * @help: one line: what it is and what its channels are called
- * @settings: one line for each setting it knows, for --help; NULL if none
- * @can_wait: nothing is lost when it is read late: a file
- * @discover: list what there is, at most @max; optional. Return: number, or -errno
- * @open: check settings and channels, find the device, fill in unit and clock. Everything
- *	that open took is given back when it fails. -EINVAL: wrong input; -ENODEV: no such
- *	device (worth waiting for); -EACCES: not permitted; -EBUSY: somebody else has it
- * @start: begin sampling; the scans' index begins at 0
- * @read: wait at most @timeout_ms for a block. 0 and block->kind; -ENODEV: the device is gone;
- *	-ESTALE: the stream has to begin anew (the bridge calls stop and start, scan 0 again, and
- *	marks a gap of unknown length); -EIO and others: the same as -ENODEV
- * @stop: end sampling; after any start that succeeded, also when the device is gone
- * @close: give everything back
+ * struct daq_source_ops - operations of one kind of source
+ * @name: name for --source and the rails file
+ * @help: one line for --help: description and channel names
+ * @settings: one line for --help: its settings; NULL if none
+ * @can_wait: a late read loses nothing (a file)
+ * @discover: list the available channels, at most @max; optional. Return: number, or -errno
+ * @open: check settings and channels, find the device, fill in unit and clock; releases everything
+ *	on failure. Return: 0; -EINVAL: invalid input; -ENODEV: no such device (worth waiting
+ *	for); -EACCES: permission denied; -EBUSY: in use by another program
+ * @start: start sampling; scan numbers start at 0
+ * @read: wait at most @timeout_ms for a block. Return: 0 and block->kind; -ENODEV: the device is
+ *	gone; -ESTALE: the stream must be restarted (the bridge calls stop and start, which resets
+ *	scan numbers, and marks a gap of unknown length); -EIO and others: as -ENODEV
+ * @stop: stop sampling; called after each successful start, even if the device is gone
+ * @close: release everything
  */
 struct daq_source_ops {
 	const char *name;
@@ -131,12 +130,12 @@ struct daq_source_ops {
 	void (*close)(struct daq_source *source);
 };
 
-/* list.c: Return: the source of that name, or NULL */
+/* list.c: Return: the source called @name, or NULL */
 const struct daq_source_ops *daq_source_find(const char *name);
-/* ... and all of them; ends with NULL */
+/* list.c: all sources, terminated by NULL */
 extern const struct daq_source_ops *const daq_sources[];
 
-/* settings.c: after open. Return: 0; -EINVAL and a sentence if it has not asked for one of them. */
+/* settings.c: after open. Return: 0, or -EINVAL and a sentence if a setting was never read. */
 int daq_settings_check(const struct daq_setup *setup, const struct daq_source_ops *ops,
 		       struct daq_error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reading attributes. */
+/* Reading attributes of sysfs. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ int daq_sysfs_read(int fd, int64_t *value)
 
 	if (error)
 		return error;
-	/* An attribute that was removed under us reads as empty where it is a plain file. */
+	/* A removed attribute reads as empty if it is a plain file (in tests). */
 	if (!text[0])
 		return -ENODEV;
 	return daq_parse_fixed(text, strlen(text), 0, value) ? -EIO : 0;

@@ -95,13 +95,13 @@ int64_t daq_wave_power_nw(const struct daq_wave *wave, uint64_t at_ns)
 	return wave->low_nw;
 }
 
-/* From the start of a period, in nW ns, doubled so that nothing has to be halved. */
+/* Twice the energy since the start of the period, in nW ns: doubled to avoid halves. */
 static __int128 twice_part(const struct daq_wave *wave, int64_t phase)
 {
 	__int128 rise = wave->high_nw - wave->low_nw;
 	__int128 base = (__int128)2 * wave->low_nw * phase;
 	int64_t half = wave->period_ns / 2;
-	int64_t rest = wave->period_ns - phase;
+	int64_t left = wave->period_ns - phase;
 	double swing;
 
 	switch (wave->kind) {
@@ -110,7 +110,7 @@ static __int128 twice_part(const struct daq_wave *wave, int64_t phase)
 	case DAQ_WAVE_TRIANGLE:
 		if (phase < half)
 			return base + rise * phase * phase / half;
-		return base + rise * wave->period_ns - rise * rest * rest / half;
+		return base + rise * wave->period_ns - rise * left * left / half;
 	case DAQ_WAVE_SINE:
 		swing = (double)rise * (double)wave->period_ns / (2 * M_PI) *
 			(1 - cos(sine_angle(wave, phase)));

@@ -2,7 +2,7 @@
 /*
  * waveform.h - power as a formula of CLOCK_MONOTONIC, and its energy in closed form
  *
- * Time 0 is the clock's, so whoever knows the formula knows the energy of any interval. Pure.
+ * Time 0 is that of the clock, so the formula alone gives the energy of any interval. Pure.
  *
  *	const:P			P
  *	square:A:B:T		B in the first half of each period T, A in the second
@@ -22,7 +22,10 @@ enum daq_wave_kind { DAQ_WAVE_CONST, DAQ_WAVE_SQUARE, DAQ_WAVE_TRIANGLE, DAQ_WAV
 
 /**
  * struct daq_wave - a formula
- * @period_ns: even, so that it has halves
+ * @kind: shape
+ * @low_nw: lowest power
+ * @high_nw: highest power
+ * @period_ns: period; even, because it is halved
  */
 struct daq_wave {
 	enum daq_wave_kind kind;

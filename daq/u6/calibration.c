@@ -11,11 +11,11 @@ __extension__ typedef __int128 wide;
 #define CENTER		(33523 * ONE)
 #define CENTER_SLACK	(65536 / 50 * ONE)
 #define PICOVOLTS	1000000000000ll
-/* Nominal slopes in pV for one step at gain x1; each further gain has a tenth of it. */
+/* Nominal slopes in pV per step at gain x1; each higher gain divides them by ten. */
 #define STEP_PV		315805780ll
 #define NEGATIVE_STEP_PV (-315805800ll)
 
-/* Rounded to nearest; both are far from overflow. */
+/* Rounded to nearest; no argument is near an overflow. */
 static int64_t fixed(int64_t picovolts)
 {
 	wide doubled = (wide)picovolts * 2 * ONE / PICOVOLTS;
@@ -49,9 +49,9 @@ static int is_near(int64_t value, int64_t nominal, int64_t slack)
 }
 
 /*
- * A block holds two pairs of constants, so two of the four gains: slope and offset in blocks 0
- * and 1, negative slope and centre in blocks 2 and 3. The offset is for a simpler formula that
- * is off by some steps below the centre; it isn't used.
+ * A block holds a pair of constants for each of two gains: slope and offset in blocks 0 and 1,
+ * negative slope and centre in blocks 2 and 3. The offset belongs to a simpler formula that is off
+ * by some steps below the centre; it is not used.
  */
 int u6_calibration_decode(struct u6_calibration *calibration,
 			  const uint8_t blocks[U6_CALIBRATION_BLOCKS][U6_BLOCK_BYTES])
@@ -85,7 +85,7 @@ int64_t u6_calibration_uv(const struct u6_calibration *calibration, uint8_t gain
 		product = (wide)-above * calibration->negative_slope[gain];
 	else
 		product = (wide)above * calibration->slope[gain];
-	/* |product| < 2^49 * 2^22: times 10^6 it stays below 2^91 */
+	/* |product| < 2^49 * 2^22, so 10^6 times as much is below 2^91 */
 	product = product * 1000000 + ((wide)1 << 63);
 	return (int64_t)(product >> 64);
 }

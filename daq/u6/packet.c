@@ -24,7 +24,7 @@ enum simple {
 #define CLOCK_IS_DIVIDED	(1u << 1)	/* by 256 */
 #define VERSION_IS_PRO	(1u << 3)
 
-/* ---- numbers and check sums ---- */
+/* ---- numbers and checksums ---- */
 
 static uint16_t get16(const uint8_t *at)
 {
@@ -42,7 +42,7 @@ static void put16(uint8_t *at, uint16_t value)
 	at[1] = (uint8_t)(value >> 8);
 }
 
-/* The sum of bytes 1.. with its carries added in again, so that it fits in a byte. */
+/* Sum of bytes 1.., with the carries added to the low byte until it fits. */
 uint8_t u6_checksum8(const uint8_t *bytes, size_t length)
 {
 	uint32_t sum = 0;
@@ -109,7 +109,7 @@ uint64_t u6_rate_time_ns(const struct u6_rate *rate, uint64_t scan)
 
 /* ---- commands ---- */
 
-/* A long command of @length bytes, all zero but for its header; the check sums come last. */
+/* Start a long command of @length bytes: a header, then zeros; finish() adds the checksums. */
 static void begin(uint8_t *out, enum extended command, size_t length)
 {
 	memset(out, 0, length);
@@ -179,7 +179,7 @@ static bool is_bad_checksum_report(const uint8_t *bytes, size_t length)
 	return length == 2 && bytes[0] == BAD_CHECKSUM && bytes[1] == BAD_CHECKSUM;
 }
 
-/* What all long replies have in common; their error code is byte 6. */
+/* Checks common to all long replies; byte 6 is the error code. */
 static int check_long(const uint8_t *bytes, size_t length, enum extended command, size_t expected)
 {
 	if (is_bad_checksum_report(bytes, length))
@@ -198,7 +198,7 @@ static int check_simple(const uint8_t *bytes, size_t length, enum simple command
 		return -EILSEQ;
 	if (length != 4 || bytes[0] != u6_checksum8(bytes, 4))
 		return -EBADMSG;
-	/* the reply's number is the command's plus one */
+	/* A reply has the number of its command plus one. */
 	if (bytes[1] != (uint8_t)(command + 1) || bytes[3])
 		return -EBADMSG;
 	return bytes[2];

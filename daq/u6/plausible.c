@@ -4,11 +4,11 @@
 
 #include <errno.h>
 
-/* How much faster than ours the device's clock may run; its crystal stays far below. */
+/* How much faster than the host's the device's clock may run; crystals are far better. */
 #define MAX_FAST_PPM		1000
 #define EARLY_SLACK_NS		1000000
 #define WINDOW_NS		2000000000ull
-/* Of the 256 packets that make a whole turn of the counter; drift moves the rest. */
+/* Less than the 256 packets of a full turn of the counter, to allow for drift. */
 #define LIMIT_PACKETS		200
 #define MIN_LIMIT_NS		100000000
 

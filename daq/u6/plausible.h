@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether the numbers of the scans can be true, judged by when they arrive.
+ * Checks the numbers of scans against their arrival times.
  *
- * The counter of the packets has 8 bits. A repeated packet looks like 255 missing ones, and 256
- * missing ones like none. The first makes scans that arrive before they can have been
- * taken; the second makes every scan late from then on, where a host that is busy makes only some
- * late.
+ * The packet counter has only 8 bits: a repeated packet looks like 255 missing ones, and 256
+ * missing packets look like none. After the former, scans arrive before they can have been taken.
+ * After the latter, all scans are late, whereas a busy host delays only some.
  *
  * Pure: no clock.
  */
@@ -15,13 +14,13 @@
 #include <stdint.h>
 
 /**
- * struct u6_plausible - one stream's
- * @started_ns: no scan was taken before
- * @limit_ns: more than this, from one window to the next, is neither drift nor a busy host
- * @window_start_ns: since when @window_late_ns holds
- * @window_late_ns: how late the earliest arrival since then was; negative where the
- *                  device's clock is the faster one
- * @before_late_ns: the same of the window before; INT64_MAX in the first one
+ * struct u6_plausible - state of the check for one stream
+ * @started_ns: lower bound of the time of scan 0
+ * @limit_ns: largest change of lateness between windows that drift or a busy host can explain
+ * @window_start_ns: start of the current window
+ * @window_late_ns: smallest lateness of an arrival in the current window; negative if the device's
+ *                  clock runs fast
+ * @before_late_ns: smallest lateness in the previous window; INT64_MAX in the first window
  */
 struct u6_plausible {
 	uint64_t started_ns;
@@ -32,20 +31,20 @@ struct u6_plausible {
 };
 
 /**
- * u6_plausible_start() - a stream begins
+ * u6_plausible_start() - start the check of a new stream
  * @plausible: caller's memory
- * @now_ns: before the device is told to start
- * @packet_ns: time that the samples of one packet take
+ * @now_ns: CLOCK_MONOTONIC before the start command
+ * @packet_ns: duration of the samples of one packet
  */
 void u6_plausible_start(struct u6_plausible *plausible, uint64_t now_ns, uint64_t packet_ns);
 
 /**
- * u6_plausible_check() - scans have arrived
- * @plausible: of their stream
- * @scan_ns: when the newest of them was taken, since scan 0, by the device's clock
- * @arrival_ns: when it was here
+ * u6_plausible_check() - check the newest scan that has arrived
+ * @plausible: state of the stream
+ * @scan_ns: its time since scan 0 by the device's clock
+ * @arrival_ns: CLOCK_MONOTONIC at its arrival
  *
- * Return: 0 or -ESTALE: the numbers are wrong.
+ * Return: 0, or -ESTALE: the scan numbers are wrong.
  */
 int u6_plausible_check(struct u6_plausible *plausible, uint64_t scan_ns, uint64_t arrival_ns);
 

@@ -2,15 +2,15 @@
 /*
  * LabJack U6 in stream mode: up to 14 voltages and the digital inputs.
  *
- * The device scans by its own clock, which has an exact rational period; time is the bridge's to
- * find. Within a scan the channels come one after the other, analogue ones first.
+ * The device scans by its own clock, which has an exact rational period; the bridge maps it to
+ * CLOCK_MONOTONIC. Within a scan, channels are sampled one after the other, analogue ones first.
  *
- * One transfer becomes some runs of scans, mostly one; read gives them out one by one, with a
- * gap before each that doesn't continue what was before.
+ * A transfer yields one or more runs of scans, usually one. Each read returns one run, or the gap
+ * before it.
  *
- * A device that repeats or loses packets in a way that its counter can't tell, that doesn't say how
- * much it dropped, or that is silent, gets its stream started anew (-ESTALE); one that
- * answers wrongly is given up (-EIO), and opened anew by the bridge.
+ * If the device repeats or loses packets undetectably by their counter, does not report how many
+ * scans it dropped, or sends nothing, its stream is restarted (-ESTALE). If it sends an invalid
+ * reply, it is closed (-EIO), and the bridge reopens it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,28 +27,28 @@
 
 #define DEFAULT_INTERVAL_NS	1000000
 #define MAX_CHANNELS		(U6_INPUTS + 1)
-/* A packet, and a transfer, come at least so often where the rate allows it. */
+/* Longest duration of a packet, and of a transfer, if the rate allows it. */
 #define PACKET_NS		50000000ull
 #define TRANSFER_NS		20000000ull
-#define MAX_PACKETS		32 /* in one transfer */
-/* What the kernel can take in while this process doesn't run. */
+#define MAX_PACKETS		32 /* per transfer */
+/* Data the kernel can buffer while this process is not scheduled. */
 #define AHEAD_NS		1000000000ull
 #define MIN_TRANSFERS		8
 #define MAX_TRANSFERS		256
 #define MIN_SILENCE_NS		2000000000ull
 #define USB_FRAME_NS		1000000
-/* Packets may be missing before each packet, and each may hold the mark of an overflow. */
+/* Packets may be missing before each packet, and each may have a marker scan. */
 #define MAX_RUNS		(2 * MAX_PACKETS + 1)
-/* of one transfer, with one that was begun in the transfer before */
+/* per transfer, plus a scan that began in the previous transfer */
 #define MAX_VALUES		(MAX_PACKETS * U6_MAX_PER_PACKET + MAX_CHANNELS)
 #define DIGITAL_NAME		"FIO"
 
 /**
  * struct run - scans without a gap
- * @first: number of the first
- * @lost: scans missing before it
- * @nr_scans: how many
- * @value: index of its first value
+ * @first: number of the first scan
+ * @lost: number of scans missing before it
+ * @nr_scans: number of scans
+ * @value: index of the first value
  */
 struct run {
 	uint64_t first;
@@ -58,27 +58,27 @@ struct run {
 };
 
 /**
- * struct u6_source - a U6 that is open
+ * struct u6_source - an open U6
  * @usb: the device
- * @calibration: its constants
- * @config: what it is told to stream
- * @place: where in the caller's list each channel of a scan belongs
- * @packets: in one transfer
- * @transfers: queued
- * @silence_ns: a stream that has brought nothing for so long is dead
- * @stream: place in the stream
- * @plausible: of the stream
- * @heard_ns: when it last brought anything, or was started
- * @next: number that would continue what was read
- * @run: what the last transfer became
- * @nr_runs: of them
- * @runs_given: have been read
- * @gap_given: the gap before the next one, too
- * @nr_values: in @value
- * @value: of all runs
- * @arrival_ns: of the last transfer
- * @failure: -errno of what ended the stream in the last transfer, told after its runs; or 0
- * @why: its sentence
+ * @calibration: its calibration constants
+ * @config: configuration of the stream
+ * @place: index in the caller's list for each channel of a scan
+ * @packets: number of packets per transfer
+ * @transfers: number of queued transfers
+ * @silence_ns: a stream without data for this long is dead
+ * @stream: decoder of the stream
+ * @plausible: check of the scan numbers
+ * @heard_ns: time of the last data, or of the start
+ * @next: number after the last scan
+ * @run: runs of the last transfer
+ * @nr_runs: number of runs
+ * @runs_given: number of runs read
+ * @gap_given: the gap before the next run has been read
+ * @nr_values: number of values in @value
+ * @value: values of all runs
+ * @arrival_ns: arrival of the last transfer
+ * @failure: -errno that ended the stream in the last transfer, returned after its runs; or 0
+ * @why: the sentence that belongs to @failure
  */
 struct u6_source {
 	struct u6_usb *usb;
@@ -103,9 +103,9 @@ struct u6_source {
 	struct daq_error why;
 };
 
-/* ---- what the user wants ---- */
+/* ---- configuration ---- */
 
-/* Return: number of the input a name stands for, or -1. */
+/* Return: number of the input called @name, or -1. */
 static int input_of(const char *name)
 {
 	char expected[16];
@@ -133,7 +133,7 @@ static void add_channel(struct u6_source *u6, struct daq_source *source, size_t 
 	config->channels++;
 }
 
-/* Analogue channels first: the mark of an overflow is known by them. */
+/* Analogue channels first: they make the marker scan of an overflow unambiguous. */
 static int choose_channels(struct u6_source *u6, struct daq_source *source, struct daq_error *err)
 {
 	for (size_t i = 0; i < source->nr_channels; i++) {
@@ -171,7 +171,7 @@ static uint64_t at_least(uint64_t value, uint64_t limit)
 	return value > limit ? value : limit;
 }
 
-/* How many samples travel together. Packets that aren't full end a transfer, so it has one. */
+/* A packet that isn't full ends its transfer, which then has only this one. */
 static void choose_sizes(struct u6_source *u6, uint64_t scan_ns)
 {
 	uint64_t sample_ns = at_least(scan_ns / u6->config.channels, 1);
@@ -204,7 +204,7 @@ static int choose_rate(struct u6_source *u6, struct daq_source *source,
 	source->period_num = rate->interval * 1000000000ull;
 	source->period_den = rate->clock_hz;
 	source->interval_ns = u6_rate_time_ns(rate, 1);
-	/* The last sample of a scan can leave the device so much later than the first was taken. */
+	/* Longest time from the first sample of a scan until its last one leaves the device. */
 	source->uncertainty_ns = USB_FRAME_NS + needed;
 	return 0;
 }
@@ -361,7 +361,7 @@ static int u6_start(struct daq_source *source, struct daq_error *err)
 	return error;
 }
 
-/* Whether the device still listens makes no difference here; open ends an old stream anyway. */
+/* Errors are ignored: the next open stops an old stream anyway. */
 static void u6_stop(struct daq_source *source)
 {
 	struct u6_source *u6 = source->private;
@@ -405,7 +405,7 @@ static int restart(struct daq_error *err, const char *why)
 	return daq_fail(err, ESTALE, "the U6's stream is started anew: %s", why);
 }
 
-/* When scans were taken that have wrong numbers nobody knows, only how many they are. */
+/* The times of scans with wrong numbers are unknown; only their number counts. */
 static void lose_runs(struct u6_source *u6)
 {
 	uint64_t lost = 0;
@@ -416,7 +416,7 @@ static void lose_runs(struct u6_source *u6)
 	u6->nr_runs = lost ? 1 : 0;
 }
 
-/* Return: 0, or -errno and a sentence; what was taken before that is there anyway. */
+/* Return: 0, or -errno and a sentence; earlier scans are in u6->run in either case. */
 static int take_chunk(struct daq_source *source, const struct u6_usb_chunk *chunk,
 		      struct daq_error *err)
 {

@@ -12,7 +12,7 @@
 #define AT_ERROR		11
 #define AT_SAMPLES		12
 #define MARK			0xffff
-/* The device's count of dropped scans stops here, at least in some versions of its firmware. */
+/* The device's count of dropped scans saturates here, at least in some firmware versions. */
 #define DROPPED_SATURATED	0xffff
 
 struct sink {
@@ -64,7 +64,7 @@ static void give_scan(struct u6_stream *stream, const struct sink *sink)
 	sink->give(sink->context, &scan);
 }
 
-/* The scan's last sample has passed. Return: 0 or -ESTALE. */
+/* The last sample of the current scan has passed. Return: 0 or -ESTALE. */
 static int end_scan(struct u6_stream *stream, const struct sink *sink)
 {
 	bool is_whole = stream->is_whole;
@@ -96,7 +96,7 @@ static int take_samples(struct u6_stream *stream, const uint8_t *at, const struc
 	return error;
 }
 
-/* Packets that never came, or came damaged, had so many samples. */
+/* Advance by the samples of missing or damaged packets. */
 static void skip_packets(struct u6_stream *stream, uint8_t packets)
 {
 	uint32_t position = stream->filled + (uint32_t)packets * stream->per_packet;
@@ -104,14 +104,14 @@ static void skip_packets(struct u6_stream *stream, uint8_t packets)
 	stream->counts.lost += packets;
 	stream->scan += position / stream->channels;
 	stream->filled = (uint8_t)(position % stream->channels);
-	/* Where a scan's end or start has gone with them, the rest of it is of no use. */
+	/* A scan that lost its start is unusable. */
 	stream->is_whole = stream->filled == 0;
 }
 
 /*
- * Where the marking scan begins is not said, only that it begins in the packet with the report. If
- * it is not there, nothing tells the samples before the gap from those after it. One that this
- * packet cuts off is looked at again when it is whole.
+ * The marker scan begins in the packet with the report, at an unspecified position. Without it, the
+ * samples before the gap cannot be told from those after it. If the packet cuts it off, end_scan()
+ * checks the complete scan.
  */
 static bool find_mark(struct u6_stream *stream, const uint8_t *samples)
 {
@@ -133,7 +133,7 @@ static bool find_mark(struct u6_stream *stream, const uint8_t *samples)
 	return false;
 }
 
-/* Return: 0 or why the stream can't go on. */
+/* Return: 0 or -ESTALE. */
 static int take_report(struct u6_stream *stream, const uint8_t *packet)
 {
 	uint32_t dropped = 0;
@@ -142,7 +142,7 @@ static int take_report(struct u6_stream *stream, const uint8_t *packet)
 		dropped = dropped << 8 | packet[AT_DROPPED + i];
 	if (dropped == 0 || dropped == DROPPED_SATURATED || !find_mark(stream, packet + AT_SAMPLES))
 		return -ESTALE;
-	if (stream->recovery == U6_STEADY) /* no packet was left to say that it began */
+	if (stream->recovery == U6_STEADY) /* no packet reported its beginning */
 		stream->counts.overflows++;
 	stream->recovery = U6_MARKING;
 	stream->to_skip = dropped;
@@ -154,7 +154,7 @@ static int take_error(struct u6_stream *stream, const uint8_t *packet)
 {
 	switch (packet[AT_ERROR]) {
 	case U6_OK:
-		/* The report of how many were dropped must have come before. */
+		/* A recovery must end with a report of the dropped scans. */
 		return stream->recovery == U6_EMPTYING ? -ESTALE : 0;
 	case U6_AUTORECOVERY:
 		if (stream->recovery == U6_STEADY)
@@ -170,7 +170,7 @@ static int take_error(struct u6_stream *stream, const uint8_t *packet)
 	}
 }
 
-/* It takes a buffer full of packets to recover, and the first one after it has the report. */
+/* A recovery sends a whole buffer of packets, and the packet after them has the report. */
 static bool may_hide_overflow(const struct u6_stream *stream, uint8_t packets)
 {
 	return (packets + 1u) * stream->per_packet >= U6_FIFO_MIN_SAMPLES;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From packets of a U6's stream to scans that have numbers.
+ * Decoder of a U6's stream: packets to numbered scans.
  *
- * A scan's number is its place in time: scan k was taken k periods after scan 0, whatever was
- * lost in between. Three things lose scans, and each says how many:
- *   - a packet that is missing or damaged: the next one's counter tells, and a packet has a fixed
+ * A scan's number gives its time: scan k was taken k periods after scan 0, regardless of losses.
+ * Scans are lost in three ways:
+ *   - a packet is missing or damaged: the next packet's counter shows it, and a packet has a fixed
  *     number of samples;
- *   - the device's buffer runs over: the packets that empty it carry U6_AUTORECOVERY, the first
- *     one after it carries U6_RECOVERED with the number of scans dropped, and the gap's place is
- *     marked in the samples by one scan of nothing but 0xffff, which counts as dropped;
- *   - both at once, or so many packets that an overflow from its beginning to its end may be among
- *     them: the place is lost, and the decoder says so instead of guessing. The stream must then
- *     be started anew. (256 packets are not noticed here, see plausible.h.)
+ *   - the device's buffer overflows: the packets that empty it carry U6_AUTORECOVERY, and the first
+ *     one after them carries U6_RECOVERED with the number of dropped scans; in the samples, a
+ *     marker scan of all 0xffff, which counts as dropped, shows the place of the gap;
+ *   - both at once, or so many packets are missing that they may include a whole overflow: the
+ *     position is unknown, and the decoder reports that instead of guessing. The stream must then
+ *     be restarted. (256 missing packets go unnoticed here, see plausible.h.)
  *
- * Packets don't end where scans end, and the marking scan may straddle two packets.
+ * Scans may straddle packets, and so may the marker scan.
  */
 #ifndef SPEK_DAQ_U6_STREAM_H
 #define SPEK_DAQ_U6_STREAM_H
@@ -21,15 +21,15 @@
 #include "u6/packet.h"
 
 /**
- * struct u6_stream_counts - what has happened since u6_stream_init()
- * @packets: sound packets
- * @scans: scans given out
- * @damaged: packets with a wrong check sum, header or length
- * @lost: packets that their successor's counter says are missing, damaged ones included
- * @gaps: runs of scans that were not given out
- * @missing: scans in them
- * @overflows: times that the device's buffer ran over
- * @dropped: scans that the device dropped then, which are also among @missing
+ * struct u6_stream_counts - event counts since u6_stream_init()
+ * @packets: intact packets
+ * @scans: delivered scans
+ * @damaged: packets with a wrong checksum, header or length
+ * @lost: packets missing according to the packet counter, including damaged ones
+ * @gaps: runs of undelivered scans
+ * @missing: scans in these runs
+ * @overflows: overflows of the device's buffer
+ * @dropped: scans the device dropped in overflows, also counted in @missing
  */
 struct u6_stream_counts {
 	uint64_t packets;
@@ -43,10 +43,10 @@ struct u6_stream_counts {
 };
 
 /**
- * struct u6_scan - one scan that is whole
- * @number: since the start of the stream
- * @after_gap: the scan before it (by number) was not given out
- * @samples: one for each channel; valid during the call
+ * struct u6_scan - one complete scan
+ * @number: number since the start of the stream
+ * @after_gap: the previous scan (by number) was not delivered
+ * @samples: one sample per channel; valid during the call
  */
 struct u6_scan {
 	uint64_t number;
@@ -57,10 +57,10 @@ struct u6_scan {
 typedef void (*u6_scan_fn)(void *context, const struct u6_scan *scan);
 
 /**
- * enum u6_recovery - how far the device is with an overflow
- * @U6_STEADY: nothing was dropped
- * @U6_EMPTYING: scans are being dropped, their number comes later
- * @U6_MARKING: the number is known, the marking scan is not over yet
+ * enum u6_recovery - progress of the recovery from an overflow
+ * @U6_STEADY: no overflow
+ * @U6_EMPTYING: the device is dropping scans; their number is still unknown
+ * @U6_MARKING: the number is known; the marker scan is incomplete
  */
 enum u6_recovery {
 	U6_STEADY,
@@ -69,19 +69,19 @@ enum u6_recovery {
 };
 
 /**
- * struct u6_stream - place in a stream
- * @channels: samples of a scan
- * @per_packet: samples of a packet
- * @scan: number of the scan that is being filled
- * @filled: samples of it that have passed
- * @is_whole: none of them was lost
- * @next_given: number that would continue what was given out
- * @counter: that the next packet should have
- * @recovery: of the device's buffer
- * @mark: number of the marking scan
- * @to_skip: scans that it stands for
- * @samples: of the scan that is being filled
- * @counts: events
+ * struct u6_stream - state of the decoder
+ * @channels: samples per scan
+ * @per_packet: samples per packet
+ * @scan: number of the current scan
+ * @filled: samples of the current scan that have passed
+ * @is_whole: no sample of the current scan was lost
+ * @next_given: number after the last delivered scan
+ * @counter: expected counter of the next packet
+ * @recovery: progress of the recovery from an overflow
+ * @mark: number of the marker scan
+ * @to_skip: number of dropped scans that the marker scan represents
+ * @samples: samples of the current scan
+ * @counts: event counts
  */
 struct u6_stream {
 	uint8_t channels;
@@ -99,28 +99,27 @@ struct u6_stream {
 };
 
 /**
- * u6_stream_init() - get ready for a stream that is going to start
+ * u6_stream_init() - initialize the decoder of a stream
  * @stream: caller's memory
- * @channels: 1..U6_MAX_CHANNELS. At least one of them must be analogue: those never read 0xffff,
- *            which is how the marking scan is known
+ * @channels: 1..U6_MAX_CHANNELS, at least one of them analogue: those never read 0xffff, so the
+ *            marker scan is unambiguous
  * @per_packet: 1..U6_MAX_PER_PACKET
  */
 void u6_stream_init(struct u6_stream *stream, uint8_t channels, uint8_t per_packet);
 
-/** u6_stream_restart() - the stream starts anew: numbers from 0 again; counts go on. */
+/** u6_stream_restart() - restart scan numbers at 0 for a new stream; keeps the counts. */
 void u6_stream_restart(struct u6_stream *stream);
 
 /**
- * u6_stream_feed() - take what one USB transfer has brought
- * @stream: place
- * @bytes: packets; the last one may be cut short, as a transfer always ends where a packet does
- * @length: of @bytes, 0 allowed
- * @give: called for each whole scan, in order
- * @context: for it
+ * u6_stream_feed() - decode the data of one USB transfer
+ * @stream: decoder
+ * @bytes: packets; a truncated last one counts as damaged, as transfers end at packet boundaries
+ * @length: length of @bytes, may be 0
+ * @give: called for each complete scan, in order
+ * @context: argument for @give
  *
- * Return: 0; -ESTALE if it is no longer known where in time the stream is; or the device's error
- * code (> 0) if that says that the stream is over. After an error nothing more may be fed
- * before u6_stream_restart().
+ * Return: 0; -ESTALE: the position in the stream is unknown; or the device's error code (> 0) if it
+ * ended the stream. After an error, u6_stream_restart() must precede the next call.
  */
 int u6_stream_feed(struct u6_stream *stream, const uint8_t *bytes, size_t length, u6_scan_fn give,
 		   void *context);

@@ -2,11 +2,11 @@
 /*
  * See usb.h.
  *
- * A transfer is in one of three places: with libusb (in_flight counts these), in the queue of
- * those that are done, or in the caller's hands, from where it goes back to libusb with the next
- * call. u6_usb_stream_end() cancels them and waits until none is in flight: their
- * memory belongs to libusb until then. If the kernel doesn't give one back within 5 s it never
- * will; then that memory is left to it, with everything that it points to.
+ * A transfer is owned by libusb (in_flight counts these), is in the queue of completed transfers,
+ * or is held by the caller until the next call resubmits it. u6_usb_stream_end() cancels all
+ * transfers and waits until none is in flight, as libusb owns their memory until then. If the kernel
+ * has not returned a transfer after 5 s it never will: the memory and everything it points to are
+ * leaked.
  */
 #include "u6/usb.h"
 
@@ -22,7 +22,7 @@
 #define INTERFACE	0
 #define REPLY_MS	1000
 #define DRAIN_MS	20
-#define DRAIN_PACKETS	2000	/* more than any buffer on the way holds */
+#define DRAIN_PACKETS	2000	/* more than all buffers on the way hold */
 #define CANCEL_MS	100
 #define CANCEL_NS	5000000000ull
 
@@ -37,12 +37,12 @@ struct u6_usb {
 	libusb_context *context;
 	libusb_device_handle *handle;
 	struct transfer *transfers;
-	uint8_t *buffer; /* of all transfers */
+	uint8_t *buffer; /* data of all transfers */
 	unsigned int nr_transfers;
 	unsigned int in_flight;
 	struct transfer *done, **done_tail;
 	struct transfer *held; /* by the caller */
-	bool is_stuck; /* transfers didn't come back */
+	bool is_stuck; /* transfers were not returned */
 };
 
 /* ---- errors ---- */
@@ -112,7 +112,7 @@ void u6_usb_stream_drain(struct u6_usb *usb)
 	drain(usb, U6_ENDPOINT_STREAM);
 }
 
-/* A program that was killed leaves its stream running, and perhaps a reply unread. */
+/* A killed program leaves its stream running, and perhaps an unread reply. */
 static int end_old_stream(struct u6_usb *usb, struct daq_error *err)
 {
 	uint8_t bytes[U6_PACKET_BYTES];
@@ -147,7 +147,7 @@ static int identify(struct u6_usb *usb, struct u6_identity *identity, struct daq
 	return 0;
 }
 
-/* ---- finding and taking ---- */
+/* ---- finding and claiming ---- */
 
 static bool is_u6(libusb_device *device)
 {
@@ -157,7 +157,7 @@ static bool is_u6(libusb_device *device)
 	       descriptor.idVendor == U6_VENDOR && descriptor.idProduct == U6_PRODUCT;
 }
 
-/* Return: all U6, each with a reference, or a negative code of libusb. */
+/* Return: number of U6 in *list, each with a reference, or a negative libusb code. */
 static ssize_t list_u6(libusb_context *context, libusb_device ***list)
 {
 	ssize_t number = libusb_get_device_list(context, list);
@@ -231,8 +231,8 @@ static int take(struct u6_usb *usb, libusb_device *device, struct u6_identity *i
 }
 
 /*
- * The device with a serial number. The number is in no descriptor, so each one is asked; one that
- * can't be asked doesn't hide another.
+ * Claim the device with a serial number. No descriptor has the number, so each device is asked for
+ * it; a device that fails does not hide the others.
  */
 static int take_by_serial(struct u6_usb *usb, libusb_device **list, uint32_t serial,
 			  struct u6_identity *identity, struct daq_error *err)
@@ -285,7 +285,7 @@ int u6_usb_open(struct u6_usb **found, uint32_t serial, struct u6_identity *iden
 	if (!usb)
 		return daq_fail(err, ENOMEM, "out of memory");
 	usb->done_tail = &usb->done;
-	/* A context of our own each time: its list of devices is fresh without udev's help. */
+	/* A new context each time, so that its list of devices is current even without udev. */
 	error = init_libusb(&usb->context, err);
 	if (error)
 		goto err_free;
@@ -425,7 +425,7 @@ int u6_usb_stream_next(struct u6_usb *usb, int timeout_ms, struct u6_usb_chunk *
 	return 0;
 }
 
-/* In reverse order: cancelled in order, the second would begin to fill when the first is gone. */
+/* In reverse order: after cancelling the first, the host would start to fill the second. */
 static void cancel_all(struct u6_usb *usb)
 {
 	uint64_t end_ns = daq_now_ns() + CANCEL_NS;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One LabJack U6 on USB: commands with their replies, and a stream that is fetched ahead of time.
+ * A LabJack U6 on USB: commands with replies, and a stream with read-ahead.
  *
- * The device's own buffer lasts 20 ms at full speed. So many transfers are queued in the kernel
- * that a whole second may pass before this process looks at them: the host's controller
- * fills them one after the other without its help.
+ * The device's own buffer lasts 20 ms at full speed. The kernel therefore holds enough queued
+ * transfers for a second: the host controller fills them one after the other, even while this
+ * process is not scheduled.
  *
- * All calls are made by one thread, which is also the one that libusb's callbacks run in.
+ * All calls, and libusb's callbacks, run in one thread.
  */
 #ifndef SPEK_DAQ_U6_USB_H
 #define SPEK_DAQ_U6_USB_H
@@ -20,10 +20,10 @@
 struct u6_usb;
 
 /**
- * struct u6_usb_chunk - what one transfer of the stream has brought
+ * struct u6_usb_chunk - data of one completed transfer of the stream
  * @bytes: valid until the next call of u6_usb_stream_next() or u6_usb_stream_end()
- * @length: of it; 0: nothing came within the timeout
- * @arrival_ns: CLOCK_MONOTONIC when it was noticed
+ * @length: length of @bytes; 0: no data within the timeout
+ * @arrival_ns: CLOCK_MONOTONIC in the completion callback
  */
 struct u6_usb_chunk {
 	const uint8_t *bytes;
@@ -32,59 +32,58 @@ struct u6_usb_chunk {
 };
 
 /**
- * u6_usb_open() - find a device, take it, and end what it was doing
+ * u6_usb_open() - find and claim a device, and stop its old stream
  * @usb: set
- * @serial: its number; 0: the only one there is
+ * @serial: serial number; 0: the only connected device
  * @identity: filled in
  *
- * Return: 0; -ENODEV there is none, or not this one; -EINVAL there are several and @serial doesn't
- * say which; -EACCES not permitted; -EBUSY another program has it; -EIO it doesn't answer as a
- * U6 does. With a sentence.
+ * Return: 0; -ENODEV: no such device; -EINVAL: several devices and no @serial; -EACCES: permission
+ * denied; -EBUSY: in use by another program; -EIO: invalid replies. Each with a sentence.
  */
 int u6_usb_open(struct u6_usb **usb, uint32_t serial, struct u6_identity *identity,
 		struct daq_error *err);
 
-/** u6_usb_close() - give the device back; not while a stream is on. NULL is fine. */
+/** u6_usb_close() - release the device; not during a stream. NULL is fine. */
 void u6_usb_close(struct u6_usb *usb);
 
-/** u6_usb_count() - Return: how many U6 are connected, or -EIO with a sentence. */
+/** u6_usb_count() - Return: number of connected U6, or -EIO and a sentence. */
 int u6_usb_count(struct daq_error *err);
 
 /**
- * u6_usb_command() - say something, wait for the reply
+ * u6_usb_command() - send a command and wait for the reply
  * @usb: the device
- * @command: bytes
- * @length: of @command
- * @reply: what came
- * @reply_length: of @reply
+ * @command: encoded command
+ * @length: length of @command
+ * @reply: filled in
+ * @reply_length: length of the reply
  *
- * Return: 0; -ENODEV the device is gone; -ETIMEDOUT or -EIO it doesn't answer. With a sentence.
+ * Return: 0; -ENODEV: the device is gone; -ETIMEDOUT or -EIO: no reply. Each with a sentence.
  */
 int u6_usb_command(struct u6_usb *usb, const uint8_t *command, size_t length,
 		   uint8_t reply[U6_PACKET_BYTES], size_t *reply_length, struct daq_error *err);
 
 /**
- * u6_usb_stream_begin() - queue transfers, before the device is told to start
+ * u6_usb_stream_begin() - queue transfers, before the start command
  * @usb: the device
- * @transfers: so many
- * @bytes: of each; a packet of the stream, or several that fill USB packets to the brim
+ * @transfers: number of transfers
+ * @bytes: length of each: one stream packet, or several full ones
  *
- * Return: 0, -ENOMEM, -ENODEV or -EIO, with a sentence; nothing is queued then.
+ * Return: 0; -ENOMEM, -ENODEV or -EIO with a sentence: no transfer is queued.
  */
 int u6_usb_stream_begin(struct u6_usb *usb, unsigned int transfers, size_t bytes,
 			struct daq_error *err);
 
 /**
- * u6_usb_stream_next() - the next transfer, in order
- * Return: 0 and @chunk; -ENODEV the device is gone, -EIO the bus failed: with a sentence.
+ * u6_usb_stream_next() - wait for the next transfer, in order
+ * Return: 0 and @chunk; -ENODEV: the device is gone; -EIO: the bus failed. Each with a sentence.
  */
 int u6_usb_stream_next(struct u6_usb *usb, int timeout_ms, struct u6_usb_chunk *chunk,
 		       struct daq_error *err);
 
-/** u6_usb_stream_end() - take back all transfers; fine without u6_usb_stream_begin(). */
+/** u6_usb_stream_end() - cancel all transfers; fine without u6_usb_stream_begin(). */
 void u6_usb_stream_end(struct u6_usb *usb);
 
-/** u6_usb_stream_drain() - throw away what the device still has of a stream that was stopped. */
+/** u6_usb_stream_drain() - discard the data the device still has of a stopped stream. */
 void u6_usb_stream_drain(struct u6_usb *usb);
 
 #endif
