@@ -18,22 +18,22 @@ kbuild-options = $(if $(filter CONFIG_CC_IS_CLANG=y,$(file <$(KDIR)/.config)),LL
 	$(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 
 .PHONY: all modules
-all: modules $(if $(wildcard daq/Makefile),daq-or-say)
+all: modules $(if $(wildcard daq/Makefile),daq-if-possible)
 
 -include daq/Makefile
 
 # One tree can be built for one kernel at a time. When the kernel is another one than last
 # time, all objects go: kbuild notices changed commands, not that spek.mod.o carries the old
 # kernel's version.
-modules: headers-there
+modules: check-headers
 	@id=$$(realpath $(KDIR); cat $(KDIR)/Module.symvers $(KDIR)/.config 2>/dev/null | cksum); \
 	if [ "$$id" != "$$(cat .kernel-id 2>/dev/null)" ]; then \
 		$(MAKE) --no-print-directory clean-modules; echo "$$id" > .kernel-id; \
 	fi
 	@$(kbuild) -j$(JOBS) modules
 
-.PHONY: headers-there
-headers-there:
+.PHONY: check-headers
+check-headers:
 	@if [ ! -e $(KDIR)/Makefile ]; then \
 		echo "spek: there are no headers of kernel $(KVER) ($(KDIR) is missing)."; \
 		echo "  Install them:           apt-get install linux-headers-$(KVER)"; \
@@ -48,7 +48,7 @@ install: modules $(if $(wildcard daq/Makefile),daq-install) ## copy the modules 
 	$(kbuild) modules_install
 	depmod $(release)
 
-uninstall: headers-there $(if $(wildcard daq/Makefile),daq-uninstall) ## remove what install has copied (root)
+uninstall: check-headers $(if $(wildcard daq/Makefile),daq-uninstall) ## remove what install has copied (root)
 	rm -f $(foreach m,spek spek_prober,/lib/modules/$(release)/updates/$(m).ko*)
 	depmod $(release)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reading, stamping, metering, and beginning anew. */
+/* Reading, timestamping, metering, and recovering from errors. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,7 +193,7 @@ static void take_gap(struct daq_bridge *bridge, uint64_t lost_scans)
 		daq_meter_gap(bridge->meter, 0);
 }
 
-/* Scans on the device's clock: until that has settled they are kept. */
+/* Scans on the device's clock are held until the clock has settled. */
 static void take_device_scans(struct daq_bridge *bridge, const struct daq_block *block)
 {
 	const int64_t *value = block->value;
@@ -268,12 +268,12 @@ static int read_block(struct daq_bridge *bridge, struct daq_error *err)
 	return 0;
 }
 
-/* From here to the next scan nothing is known, and nobody shall wait for it. */
+/* Power is unknown until the next scan; the prober must not wait for it. */
 static void begin_silence(struct daq_bridge *bridge)
 {
 	uint64_t now_ns = daq_now_ns();
 
-	/* What the clock had not settled for has no time. */
+	/* Held scans have no time: the clock has not settled. */
 	count_lost(bridge, bridge->nr_held);
 	bridge->nr_held = 0;
 	bridge->gap_before = false;
@@ -283,8 +283,8 @@ static void begin_silence(struct daq_bridge *bridge)
 	pthread_mutex_unlock(&bridge->lock);
 }
 
-/* Why it doesn't work may change: gone, then there but busy. */
-static void say_if_new(struct daq_bridge *bridge, const struct daq_error *err, const char *doing)
+/* The reason may change, for example from missing to busy. */
+static void report_if_new(struct daq_bridge *bridge, const struct daq_error *err, const char *doing)
 {
 	if (strcmp(err->text, bridge->said.text))
 		daq_say("%s; %s", err->text, doing);
@@ -292,8 +292,8 @@ static void say_if_new(struct daq_bridge *bridge, const struct daq_error *err, c
 }
 
 /*
- * Wrong input and missing rights don't go away by waiting. Once it was open, they are the device's:
- * one that is plugged in may be there before its rights are.
+ * Waiting does not fix invalid input or missing permissions. If the source has been open before,
+ * both were fine: udev may set the permissions some time after the device reappears.
  */
 static bool is_hopeless(const struct daq_bridge *bridge, int error)
 {
@@ -307,7 +307,7 @@ static bool open_again(struct daq_bridge *bridge)
 		int error;
 
 		begin_silence(bridge);
-		/* One that opens but can't be read comes here at once. */
+		/* A source that opens but cannot be read gets here immediately. */
 		if (!daq_sleep_until(bridge->tried_ns + RETRY_NS, RETRY_NS / 1000000))
 			continue;
 		error = open_source(bridge, &err);
@@ -318,7 +318,7 @@ static bool open_again(struct daq_bridge *bridge)
 			bridge->err = err;
 			return false;
 		}
-		say_if_new(bridge, &err, "trying again");
+		report_if_new(bridge, &err, "trying again");
 	}
 	return false;
 }
@@ -338,7 +338,7 @@ static bool recover(struct daq_bridge *bridge, int error, const struct daq_error
 		bridge->overflows_before += bridge->source.overflows;
 		bridge->is_open = false;
 	}
-	say_if_new(bridge, err, "waiting for the device");
+	report_if_new(bridge, err, "waiting for the device");
 	close_source(bridge);
 	set_present(bridge, false);
 	return open_again(bridge);
@@ -359,7 +359,7 @@ void *daq_bridge_run(void *context)
 		if (error && !recover(bridge, error, &err))
 			break;
 	}
-	/* Nothing comes any more that could settle the clock. */
+	/* No more arrivals will settle the clock. */
 	deliver_held(bridge);
 	pthread_mutex_lock(&bridge->lock);
 	bridge->status.has_ended = true;

@@ -2,9 +2,8 @@
 /*
  * bridge.h - from a source to samples on CLOCK_MONOTONIC
  *
- * The reader's thread owns source, clock and meter, hands samples to a sink, and opens the source
- * anew when its device has gone and come back. What others may know of it is in struct daq_status,
- * a copy of which anybody gets.
+ * The reader thread owns the source, the clock and the meter, hands samples to a sink, and reopens
+ * the source when its device returns. Other threads read a copy of struct daq_status.
  */
 #ifndef SPEK_DAQ_BRIDGE_H
 #define SPEK_DAQ_BRIDGE_H
@@ -15,12 +14,13 @@
 
 #include "clock.h"
 #include "meter.h"
-#include "source.h"
+#include "sources/source.h"
 
 /**
  * struct daq_sink - where scans go
- * @scan: one scan: channels' values and what the meter made of them; the reader's thread.
- *	Return: 0, or -errno and a sentence, which end the bridge
+ * @scan: takes one scan: the values of the channels and the samples the meter made of them. Called
+ *	by the reader thread. Return: 0, or -errno and a sentence, which end the bridge
+ * @context: argument for @scan
  */
 struct daq_sink {
 	int (*scan)(void *context, uint64_t at_ns, const int64_t *value,
@@ -30,16 +30,16 @@ struct daq_sink {
 };
 
 /**
- * struct daq_status - how the source is doing
- * @uncertainty_ns: of time stamps, all in all
- * @drift_ppb: of the device's clock
- * @residual_ns: how well that is known
- * @overflows: times the device lost scans
- * @lost: samples that are known to be lost
- * @silent_until_ns: tell the prober that nothing more comes before this; 0: nothing to tell.
- *	Set after the samples up to then were handed to the sink.
- * @is_present: the device is there
- * @has_ended: no more will come
+ * struct daq_status - state of the source
+ * @uncertainty_ns: total uncertainty of the timestamps
+ * @drift_ppb: drift of the device's clock against CLOCK_MONOTONIC
+ * @residual_ns: residual of the clock's fit (daq_clock_residual_ns())
+ * @overflows: number of times the device lost scans
+ * @lost: number of samples known to be lost
+ * @silent_until_ns: no more samples precede this time, which the prober should know; 0: nothing
+ *	to report. Set after the sink got all samples up to then
+ * @is_present: the device is connected
+ * @has_ended: no more samples will follow
  */
 struct daq_status {
 	uint64_t uncertainty_ns;
@@ -52,7 +52,7 @@ struct daq_status {
 	bool has_ended;
 };
 
-/* a scan that waits for the clock to settle */
+/* a scan held back until the clock has settled */
 struct daq_held {
 	uint64_t scan;
 	bool has_gap;
@@ -60,14 +60,15 @@ struct daq_held {
 
 /**
  * struct daq_bridge - set the first fields, then use daq_bridge_*()
- * @ops: the source's
- * @setup: what the user wants of it
- * @channel: channels that the rails need
- * @meter: rails, resolved
- * @sink: where scans go
- * @stop: set it, and the reader's thread ends
- * @error: when that has ended: 0, or -errno of what ended it
- * @err: the sentence
+ * @ops: operations of the source
+ * @setup: interval and settings for the source
+ * @channel: channels that the rails use
+ * @nr_channels: length of @channel
+ * @meter: resolved rails
+ * @sink: destination of the scans
+ * @stop: request to the reader thread to end
+ * @error: valid after the reader thread has ended: 0, or the -errno that ended it
+ * @err: the sentence that belongs to @error
  */
 struct daq_bridge {
 	const struct daq_source_ops *ops;
@@ -82,9 +83,9 @@ struct daq_bridge {
 
 	struct daq_source source;
 	bool is_open;
-	bool was_open;		/* so what the user wants is right */
-	uint64_t tried_ns;	/* to open the source */
-	struct daq_error said;	/* why the device is not there */
+	bool was_open;		/* so rails and settings are valid */
+	uint64_t tried_ns;	/* last attempt to open the source */
+	struct daq_error said;	/* last reported reason for the missing device */
 	struct daq_clock clock;
 	struct daq_held *held;
 	int64_t *held_value;
@@ -94,20 +95,20 @@ struct daq_bridge {
 	uint64_t overflows_before;
 	bool was_unplugged[SPEK_PROBER_MAX_RAILS];
 
-	pthread_mutex_t lock;	/* the caller's to make; protects status */
+	pthread_mutex_t lock;	/* initialized by the caller; protects status */
 	struct daq_status status;
 };
 
 /** daq_bridge_open() - open and start the source. Return: 0, or -errno and a sentence. */
 int daq_bridge_open(struct daq_bridge *bridge, struct daq_error *err);
 
-/** daq_bridge_run() - read until told to stop or the source ends; a thread's function. */
+/** daq_bridge_run() - thread function: read until @stop is set or the source ends. */
 void *daq_bridge_run(void *bridge);
 
-/** daq_bridge_status() - Return: a copy. */
+/** daq_bridge_status() - Return: a copy of the status; any thread. */
 struct daq_status daq_bridge_status(struct daq_bridge *bridge);
 
-/** daq_bridge_close() - after the thread has ended. */
+/** daq_bridge_close() - close the source and free the buffers; after the thread has ended. */
 void daq_bridge_close(struct daq_bridge *bridge);
 
 #endif

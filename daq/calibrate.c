@@ -17,7 +17,7 @@ static int64_t round_div(__int128 a, __int128 b)
 	__int128 half = (b < 0 ? -b : b) / 2;
 	__int128 found = (a < 0 ? a - half : a + half) / b;
 
-	/* Nothing measured is that large; saturated, it stays implausible. */
+	/* No real measurement is that large; a saturated value remains implausible. */
 	if (found > INT64_MAX)
 		return INT64_MAX;
 	return found < -INT64_MAX ? -INT64_MAX : (int64_t)found;

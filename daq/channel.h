@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* channel.h - what sources measure, and what the user wants of them */
+/* channel.h - channels of a source, its settings, and its requested interval */
 #ifndef SPEK_DAQ_CHANNEL_H
 #define SPEK_DAQ_CHANNEL_H
 
@@ -12,15 +12,15 @@
 #define DAQ_MAX_CHANNELS 64
 #define DAQ_NAME_MAX 64
 
-/* a channel's value that a scan could not give */
+/* value of a channel that has none in this scan */
 #define DAQ_ABSENT INT64_MIN
 
 /**
- * enum daq_unit - what the values of a channel are
+ * enum daq_unit - unit of a channel's values
  * @DAQ_UNIT_UV: microvolt: a voltage, or the output of a current transducer (calibrate.h)
  * @DAQ_UNIT_UA: microampere
  * @DAQ_UNIT_NW: nanowatt
- * @DAQ_UNIT_NJ: nanojoule since some start; never falls (energy_counter.h unwraps)
+ * @DAQ_UNIT_NJ: nanojoule since an arbitrary start, never decreasing (energy_counter.h unwraps)
  * @DAQ_UNIT_BITS: a word of digital inputs
  */
 enum daq_unit {
@@ -33,10 +33,10 @@ enum daq_unit {
 
 /**
  * struct daq_channel - one channel of a source
- * @name: as in the rails file ("AIN3", "nvme/power1", "intel-rapl:0", a CSV's column...)
+ * @name: as in the rails file ("AIN3", "nvme/power1", "intel-rapl:0", a CSV column...)
  * @unit: set by open
- * @delay_ns: set by open or start: this channel is sampled so long after its scan begins
- * @lsb: set by open or start: least step of its values, in @unit; 0: not known
+ * @delay_ns: set by open or start: time from the start of a scan to the sampling of this channel
+ * @lsb: set by open or start: resolution of its values, in @unit; 0: unknown
  */
 struct daq_channel {
 	char name[DAQ_NAME_MAX];
@@ -46,10 +46,10 @@ struct daq_channel {
 };
 
 /**
- * struct daq_setting - one line of the source's own table in the rails file, or of --set
+ * struct daq_setting - one line of [settings] in the rails file, or one --set
  * @key: e.g. "serial"
  * @value: as written; numbers in decimal, true and false
- * @used: a source has asked for it; one that nobody asks for is wrong input
+ * @used: the source has read it; a setting that is never read is invalid input
  */
 struct daq_setting {
 	char key[DAQ_NAME_MAX];
@@ -58,10 +58,11 @@ struct daq_setting {
 };
 
 /**
- * struct daq_setup - what the user wants of a source; const for sources but for the marks
- * @interval_ns: wanted time between scans; 0: the source's own choice
- * @sysfs: where sysfs is mounted, "/sys" outside of tests
- * @setting: use daq_setting_*() to read them
+ * struct daq_setup - the user's request to a source; const for sources, except daq_setting.used
+ * @interval_ns: requested scan interval; 0: the source's default
+ * @sysfs: mount point of sysfs, "/sys" except in tests
+ * @setting: settings; read them with daq_setting_*()
+ * @nr_settings: length of @setting
  */
 struct daq_setup {
 	uint64_t interval_ns;
@@ -71,14 +72,14 @@ struct daq_setup {
 };
 
 /*
- * Read a setting. Return: 0, or -EINVAL with a sentence when it is there and is no number, or
- * not within [min, max]. When it is not there, *value stays.
+ * Read a setting. Return: 0, or -EINVAL and a sentence if it is not a whole number in [min, max],
+ * or not true or false. If the setting is missing, *value is unchanged.
  */
 int daq_setting_number(const struct daq_setup *setup, const char *key, int64_t min, int64_t max,
 		       int64_t *value, struct daq_error *err);
 int daq_setting_bool(const struct daq_setup *setup, const char *key, bool *value,
 		     struct daq_error *err);
-/* Return: the text, or NULL. */
+/* Return: the text, or NULL if the setting is missing. */
 const char *daq_setting_text(const struct daq_setup *setup, const char *key);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The line under the arrivals: hulls of segments, their hull, its edge over the mean. */
+/* The line below the arrivals: hulls of segments, their common hull, its edge at the mean. */
 #include <errno.h>
 #include <string.h>
 
@@ -18,10 +18,10 @@ static __int128 floor_div(__int128 a, __int128 b)
 static uint64_t gcd(uint64_t a, uint64_t b)
 {
 	while (b) {
-		uint64_t rest = a % b;
+		uint64_t remainder = a % b;
 
 		a = b;
-		b = rest;
+		b = remainder;
 	}
 	return a;
 }
@@ -58,7 +58,7 @@ int daq_clock_init(struct daq_clock *clock, const struct daq_clock_config *confi
 				"the clock's window has to be longer than its time to settle, and shorter than 10 days");
 	if (config->max_ppm > 100000)
 		return daq_fail(err, EINVAL, "a clock's drift can be limited to 100000 ppm at most");
-	/* One segment is being filled, so the full ones make up the window. */
+	/* The window consists of the full segments; one more is being filled. */
 	clock->segment_scans = scans_in(&clock->config, config->window_ns) /
 			       (DAQ_CLOCK_SEGMENTS - 1);
 	if (!clock->segment_scans)
@@ -88,7 +88,7 @@ static void begin_segment(struct daq_clock *clock, uint64_t scan)
 	clock->segment[clock->nr_segments++] = (struct daq_clock_segment){ .start_scan = scan };
 }
 
-/* Whether b lies on or above the line from a to c. */
+/* Return: whether b lies on or above the line from a to c. */
 static bool is_above(const struct daq_clock_point *a, const struct daq_clock_point *b,
 		     const struct daq_clock_point *c)
 {
@@ -98,7 +98,7 @@ static bool is_above(const struct daq_clock_point *a, const struct daq_clock_poi
 	return left <= right;
 }
 
-/* Add a point on the right of a lower hull of nr points. Return: its new length. */
+/* Append a point to a lower hull of nr points. Return: its new length. */
 static uint32_t add_to_hull(struct daq_clock_point *hull, uint32_t nr,
 			    const struct daq_clock_point *point)
 {
@@ -145,7 +145,7 @@ int daq_clock_arrival(struct daq_clock *clock, uint64_t scan, uint64_t arrival_n
 	return 0;
 }
 
-/* The edge whose scans hold the mean of all arrivals' scans. */
+/* Return: index of the hull's edge that spans the mean scan number of all arrivals. */
 static uint32_t edge_over_mean(const struct daq_clock *clock, const struct daq_clock_point *hull,
 			       uint32_t nr)
 {
@@ -162,7 +162,7 @@ static uint32_t edge_over_mean(const struct daq_clock *clock, const struct daq_c
 	return i;
 }
 
-/* The point that a line of the given slope, coming from below, touches first. */
+/* Return: index of the hull's point that a line of this slope touches from below. */
 static uint32_t touched(const struct daq_clock_point *hull, uint32_t nr, int64_t rise, int64_t run)
 {
 	__int128 best = 0;

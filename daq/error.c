@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sentences of failures. */
+/* Formatting of error sentences. */
 #include <stdarg.h>
 #include <stdio.h>
 

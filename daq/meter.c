@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Channels to rails. */
+/* Conversion of channels to rails. */
 #include <errno.h>
 
 #include "meter.h"
@@ -86,7 +86,7 @@ static bool is_plausible(struct daq_rail *rail, __int128 power_uw)
 	return false;
 }
 
-/* Return: whether the rail's power can be told. */
+/* Return: whether the rail's power is known. */
 static bool power_of(const struct daq_meter *meter, struct daq_rail *rail, const int64_t *value,
 		     int64_t *power_nw)
 {
@@ -133,7 +133,7 @@ static size_t put_energy(struct daq_rail *rail, uint32_t number, uint64_t at_ns,
 	__int128 power_uw;
 	size_t made;
 
-	/* A counter that fell was reset. */
+	/* A counter that decreased has been reset. */
 	if (rail->has_energy && nj < rail->last_nj)
 		lose(rail);
 	if (!rail->has_energy) {
@@ -219,7 +219,7 @@ uint64_t daq_meter_lsb_nw(const struct daq_meter *meter, size_t number)
 
 	if (channel->unit == DAQ_UNIT_NW)
 		return channel->lsb;
-	/* Nobody has checked them while the device was never there. */
+	/* Constants are unchecked until the device has been opened once. */
 	if (channel->unit == DAQ_UNIT_UV && (rail->cal.sens_uv_per_a <= 0 || !rail->cal.turns))
 		return 0;
 	if (channel->unit == DAQ_UNIT_UV)

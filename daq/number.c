@@ -19,7 +19,7 @@ static int append(int64_t *value, int digit)
 	return 0;
 }
 
-/* Collected as a negative number: that reaches one further. */
+/* Collected as a negative number, whose range is larger by one. */
 static int collect(const char *text, size_t length, unsigned int decimals, int64_t *value)
 {
 	bool has_point = false, has_digit = false;

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Waiting by CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC: reading it, and waiting for it. */
 #include <time.h>
 
 #include "pace.h"
-#include "source.h"
+
+uint64_t daq_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 void daq_pace_begin(struct daq_pace *pace, uint64_t interval_ns)
 {
@@ -20,7 +27,7 @@ bool daq_sleep_until(uint64_t at_ns, int timeout_ms)
 		.tv_nsec = (long)(until_ns % 1000000000),
 	};
 
-	/* A signal may end this early; then the caller comes again. */
+	/* A signal may end this early; the caller then tries again. */
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	return daq_now_ns() >= at_ns;
 }

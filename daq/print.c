@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Lines of CSV. */
+/* CSV output. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void print_rails(const struct daq_print *print, uint64_t at_ns,
 	for (i = 0; i < print->meter->nr_rails; i++) {
 		const struct spek_prober_power_sample *found = NULL;
 
-		/* The last of a rail's two, if it has an energy counter. */
+		/* The second of a rail's two samples if it has an energy counter. */
 		while (next < nr_samples && sample[next].rail == i)
 			found = &sample[next++];
 		if (found)
@@ -58,7 +58,7 @@ static void print_rails(const struct daq_print *print, uint64_t at_ns,
 	printf("\n");
 }
 
-/* A line of empty fields is a gap to whoever reads it. */
+/* Readers take a line of empty fields for a gap. */
 static void print_gap(const struct daq_print *print, uint64_t at_ns)
 {
 	size_t nr = print->raw ? print->nr_channels : print->meter->nr_rails;

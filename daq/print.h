@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* print.h - samples as CSV on standard output, in the form that source replay reads */
+/* print.h - samples as CSV on standard output, in the format of source replay */
 #ifndef SPEK_DAQ_PRINT_H
 #define SPEK_DAQ_PRINT_H
 
@@ -8,11 +8,11 @@
 #include "bridge.h"
 
 /**
- * struct daq_print - a sink
+ * struct daq_print - a sink that prints
  * @meter: the rails
- * @nr_channels: values of a scan
- * @raw: channels as the source gives them; else rails, in uW
- * @has_names: the line of names is written: before the first scan, when units are known
+ * @nr_channels: number of values in a scan
+ * @raw: print channels as the source delivers them, not rails in uW
+ * @has_names: the header is written; it waits for the first scan, when the units are known
  */
 struct daq_print {
 	const struct daq_meter *meter;
@@ -21,12 +21,12 @@ struct daq_print {
 	bool has_names;
 };
 
-/** daq_print_scan() - for struct daq_sink; its context is the struct daq_print. */
+/** daq_print_scan() - print one scan; a daq_sink.scan whose context is the struct daq_print. */
 int daq_print_scan(void *print, uint64_t at_ns, const int64_t *value,
 		   const struct spek_prober_power_sample *sample, size_t nr_samples,
 		   struct daq_error *err);
 
-/** daq_print_flush() - Return: 0 if all that was printed is out, or -EIO and a sentence. */
+/** daq_print_flush() - flush standard output. Return: 0, or -EIO and a sentence. */
 int daq_print_flush(struct daq_error *err);
 
 #endif

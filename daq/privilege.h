@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* privilege.h - rights that are not needed any more */
+/* privilege.h - dropping capabilities */
 #ifndef SPEK_DAQ_PRIVILEGE_H
 #define SPEK_DAQ_PRIVILEGE_H
 
@@ -8,15 +8,12 @@
 #include "error.h"
 
 /**
- * daq_drop_privileges() - give up capabilities, for this thread and those it makes
- * @keep_admin: keep CAP_SYS_ADMIN, without which the prober takes nothing
+ * daq_drop_privileges() - drop capabilities of this thread and of threads it creates later
+ * @keep_admin: keep CAP_SYS_ADMIN, which the prober requires
  *
- * Files stay readable that belong to the user who runs this; nothing else does.
+ * Afterwards only the file permissions of the process's user apply.
  * Return: 0, or -EPERM and a sentence.
  */
 int daq_drop_privileges(bool keep_admin, struct daq_error *err);
-
-/** daq_notify() - tell the service manager, if there is one: "READY=1", "STOPPING=1"... */
-void daq_notify(const char *state);
 
 #endif

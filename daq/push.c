@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requests to spek_prober and their answers. */
+/* Requests to spek_prober and its replies. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <netlink/genl/ctrl.h>
@@ -15,7 +15,7 @@
 #define ANSWER_TIMEOUT_S 10
 #define MAX_ERRNO 4095 /* include/linux/err.h: what a kernel can report */
 
-/* what came back for a request */
+/* reply to a request */
 struct answer {
 	struct daq_push *push;
 	struct daq_error *err;
@@ -32,7 +32,7 @@ static int on_ack(struct nl_msg *msg, void *context)
 	return NL_STOP;
 }
 
-/* The sentence is an attribute behind the error, whose request is not sent back (CAP_ACK). */
+/* The sentence is an attribute after the error, which has no copy of the request (CAP_ACK). */
 static void copy_sentence(const struct nlmsgerr *error, struct daq_error *err)
 {
 	const struct nlmsghdr *header = (const void *)((const char *)error - NLMSG_HDRLEN);
@@ -65,7 +65,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *cont
 	return NL_STOP;
 }
 
-/* libnl checks lengths only where a policy names them. */
+/* libnl checks the lengths only of attributes that the policy names. */
 static int on_reply(struct nl_msg *msg, void *context)
 {
 	static const struct nla_policy policy[SPEK_PROBER_A_FEED_MAX + 1] = {
@@ -128,7 +128,7 @@ static int request(struct daq_push *push, struct nl_msg *msg, struct daq_error *
 	int sent = nl_send_auto(push->socket, msg);
 
 	nlmsg_free(msg);
-	/* Not delivered for want of buffers: nothing has happened, the same can be sent again. */
+	/* Not sent for lack of buffers: the prober has not seen it, so it can be sent again. */
 	if (sent < 0)
 		return daq_fail(err, errno_of(sent) == EIO ? EAGAIN : errno_of(sent),
 				"the prober can't be reached: %s", nl_geterror(sent));
@@ -184,7 +184,7 @@ static int open_feed(struct daq_push *push, const struct daq_feed_config *config
 	return error;
 }
 
-/* Looked up in a list: asking for the family by name would have the kernel load its module. */
+/* Searches the list: a request by name would make the kernel load the family's module. */
 static int find_family(struct daq_push *push, struct daq_error *err)
 {
 	struct nl_cache *families = NULL;
@@ -214,7 +214,7 @@ static int connect_socket(struct daq_push *push, struct daq_error *err)
 	error = genl_connect(push->socket);
 	if (error)
 		return daq_fail(err, EIO, "no netlink socket: %s", nl_geterror(error));
-	/* A batch is larger than what libnl reads at once by default; answers are small. */
+	/* A batch exceeds the default socket buffers. */
 	nl_socket_set_buffer_size(push->socket, 1 << 18, 1 << 18);
 	fd = nl_socket_get_fd(push->socket);
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));

@@ -2,8 +2,9 @@
 /*
  * push.h - the prober's feed, over generic netlink
  *
- * Every call waits for the prober's answer, and a refusal carries the prober's own sentence. The
- * feed belongs to this socket: it ends, as broken, when the process dies.
+ * Every call waits for the prober's reply; the error of a refused request contains the prober's
+ * own sentence. The feed belongs to this socket: the prober marks it as broken when the process
+ * dies.
  */
 #ifndef SPEK_DAQ_PUSH_H
 #define SPEK_DAQ_PUSH_H
@@ -19,11 +20,11 @@
 struct nl_sock;
 
 /**
- * struct daq_feed_config - what feed-open says
- * @name: the feed's
- * @source: what measures
- * @history: samples kept for each rail; 0: the prober's default
- * @max_step_ns: samples further apart have a gap between them; 0: the prober's default
+ * struct daq_feed_config - attributes of feed-open
+ * @name: name of the feed
+ * @source: name of the source
+ * @history: samples kept per rail; 0: the prober's default
+ * @max_step_ns: longest step between samples without a gap; 0: the prober's default
  * @meter: the rails
  */
 struct daq_feed_config {
@@ -35,10 +36,10 @@ struct daq_feed_config {
 };
 
 /**
- * struct daq_push - a connection
+ * struct daq_push - connection to the prober
  * @feed: number of the open feed, if @is_open
- * @accepted: samples that the prober has stored
- * @late: samples that came too late for it
+ * @accepted: number of samples the prober has stored
+ * @late: number of samples the prober has dropped as late
  */
 struct daq_push {
 	struct nl_sock *socket;
@@ -51,27 +52,27 @@ struct daq_push {
 
 /**
  * daq_push_open() - connect and open the feed
- * Return: 0; -ENOPROTOOPT: the prober is not loaded; -EPERM; -EBUSY: the name is in use; others,
- * always with a sentence.
+ * Return: 0; -ENOPROTOOPT: the prober is not loaded; -EPERM; -EBUSY: the name is in use; another
+ * -errno; each with a sentence.
  */
 int daq_push_open(struct daq_push *push, const struct daq_feed_config *config,
 		  uint64_t uncertainty_ns, struct daq_error *err);
 
 /**
  * daq_push_samples() - deliver a batch of at most SPEK_PROBER_MAX_BATCH
- * Return: 0; -EAGAIN: try again a little later; -EINVAL, -ERANGE: the prober refuses this batch;
- * others: the feed is gone, open it anew.
+ * Return: 0; -EAGAIN: try again later; -EINVAL, -ERANGE: the prober refused this batch;
+ * another -errno: the feed is lost and must be reopened.
  */
 int daq_push_samples(struct daq_push *push, const struct spek_prober_power_sample *sample,
 		     size_t nr, struct daq_error *err);
 
-/** daq_push_mark() - say how the source is doing. Return: as daq_push_samples(). */
+/** daq_push_mark() - report the state of the source. Return: as daq_push_samples(). */
 int daq_push_mark(struct daq_push *push, const struct daq_status *status, struct daq_error *err);
 
-/** daq_push_close() - end the feed in order, if it is open, and disconnect. */
+/** daq_push_close() - close the feed, if it is open, and disconnect. */
 void daq_push_close(struct daq_push *push);
 
-/** daq_push_abandon() - disconnect from a feed that is gone. */
+/** daq_push_abandon() - disconnect without closing the feed. */
 void daq_push_abandon(struct daq_push *push);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * queue.h - samples between the thread that reads and the thread that delivers
+ * queue.h - bounded queue of samples between the reader thread and the main thread
  *
- * Bounded. When it is full, samples that come are lost, counted, and the rail's next one that
- * finds room is flagged as following a gap: energy is never invented. What is taken stays in
- * the queue until it is confirmed, so a delivery that fails loses nothing.
+ * A full queue drops and counts new samples, and flags the next one of their rail as following a
+ * gap: energy is never invented. Samples remain queued until daq_queue_drop(), so a failed delivery
+ * loses nothing.
  *
- * One lock; both sides hold it for a copy of at most a batch.
+ * One lock; both threads hold it for a copy of at most a batch.
  */
 #ifndef SPEK_DAQ_QUEUE_H
 #define SPEK_DAQ_QUEUE_H
@@ -21,11 +21,12 @@
 /**
  * struct daq_queue - use daq_queue_*()
  * @lock: protects all fields
- * @room: samples it can hold
- * @first: where the oldest is
- * @length: how many there are
- * @lost: how many found no room
- * @gap: rails that have lost some since their last sample
+ * @sample: ring of @room samples
+ * @room: capacity in samples
+ * @first: index of the oldest sample
+ * @length: number of queued samples
+ * @lost: number of samples dropped because the queue was full
+ * @gap: per rail: samples were dropped since the last queued one
  */
 struct daq_queue {
 	pthread_mutex_t lock;
@@ -39,24 +40,24 @@ struct daq_queue {
 
 /** daq_queue_init() - Return: 0, or -ENOMEM. */
 int daq_queue_init(struct daq_queue *queue, size_t room);
-/** daq_queue_deinit() - also of one that was never made, if its memory is zero. */
+/** daq_queue_deinit() - free a queue; a zeroed, uninitialized one is fine. */
 void daq_queue_deinit(struct daq_queue *queue);
 
-/** daq_queue_put() - add samples. What finds no room is lost: who can wait asks for it first. */
+/** daq_queue_put() - append samples, or drop them if full; see daq_queue_has_room(). */
 void daq_queue_put(struct daq_queue *queue, const struct spek_prober_power_sample *sample,
 		   size_t nr);
 
-/** daq_queue_has_room() - Return: whether @nr more find room. */
+/** daq_queue_has_room() - Return: true if @nr more samples fit. */
 bool daq_queue_has_room(struct daq_queue *queue, size_t nr);
 
-/** daq_queue_peek() - copy the oldest, at most @max. Return: how many. */
+/** daq_queue_peek() - copy the oldest samples, at most @max. Return: number copied. */
 size_t daq_queue_peek(struct daq_queue *queue, struct spek_prober_power_sample *sample,
 		      size_t max);
 
-/** daq_queue_drop() - the oldest @nr were delivered; only the one who peeked calls this. */
+/** daq_queue_drop() - remove the oldest @nr samples; only for the caller of daq_queue_peek(). */
 void daq_queue_drop(struct daq_queue *queue, size_t nr);
 
-/** daq_queue_lost() - Return: samples that found no room so far. */
+/** daq_queue_lost() - Return: number of samples dropped because the queue was full. */
 uint64_t daq_queue_lost(struct daq_queue *queue);
 
 #endif

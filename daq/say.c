@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One write for each line, so that threads don't mix theirs. */
+/* One write per line, so that lines of different threads do not mix. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>

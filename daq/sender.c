@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Batches, marks, and connecting anew. */
+/* Batches, marks, and reconnecting. */
 #include <errno.h>
 #include <string.h>
 
-#include "sender.h"
+#include "pace.h"
 #include "say.h"
+#include "sender.h"
 
 #define RETRY_NS 500000000
 #define MARK_NS 1000000000
@@ -45,7 +46,7 @@ static void connect_again(struct daq_sender *sender)
 	sender->last = err;
 }
 
-/* A refused batch leaves a gap for each of its rails, in the next sample that gets through. */
+/* A refused batch becomes a gap for each of its rails, flagged in the next accepted sample. */
 static void refuse_batch(struct daq_sender *sender, size_t nr, const struct daq_error *err)
 {
 	size_t i;
@@ -70,7 +71,7 @@ static void flag_gaps(struct daq_sender *sender, size_t nr)
 	}
 }
 
-/* Return: 1 if there may be more to deliver now, 0 if there is nothing, -EAGAIN: not now. */
+/* Return: 1: more samples may be queued; 0: the queue is empty; -EAGAIN: try again later. */
 static int deliver_batch(struct daq_sender *sender)
 {
 	size_t nr = daq_queue_peek(sender->queue, sender->batch, SPEK_PROBER_MAX_BATCH);
@@ -119,9 +120,9 @@ static void mark(struct daq_sender *sender, struct daq_status *status)
 
 void daq_sender_work(struct daq_sender *sender)
 {
-	/* Before the queue is emptied: what comes to it later is later than this. */
+	/* Read before the queue is emptied: samples queued afterwards are later than this. */
 	struct daq_status status = daq_bridge_status(sender->bridge);
-	/* What was there; a file may fill the queue as fast as it is emptied. */
+	/* At most one queue full: a file may fill the queue as fast as it is emptied. */
 	size_t batches = sender->queue->room / SPEK_PROBER_MAX_BATCH + 1;
 	int outcome = 0;
 
@@ -135,7 +136,7 @@ void daq_sender_work(struct daq_sender *sender)
 
 void daq_sender_close(struct daq_sender *sender)
 {
-	/* With the last figures. */
+	/* So that a final mark is sent. */
 	sender->next_mark_ns = 0;
 	if (sender->is_connected)
 		daq_sender_work(sender);

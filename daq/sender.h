@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * sender.h - from the queue to the prober, whatever becomes of the prober
+ * sender.h - deliver the queue to the prober, across reloads of the prober
  *
- * The main thread's. When the prober goes, samples wait in the queue (queue.h) and the feed is
- * opened anew as soon as it is back. A batch leaves the queue when the prober has it.
+ * Used by the main thread. While the prober is gone, samples remain in the queue (queue.h); the
+ * feed is reopened as soon as it is back. A batch leaves the queue when the prober has accepted it.
  */
 #ifndef SPEK_DAQ_SENDER_H
 #define SPEK_DAQ_SENDER_H
@@ -13,8 +13,11 @@
 #include "queue.h"
 
 /**
- * struct daq_sender - set the first three, then use daq_sender_*()
- * @refused: batches that the prober has refused; what they held is a gap
+ * struct daq_sender - set the first three fields, then use daq_sender_*()
+ * @bridge: source of the status to report
+ * @queue: samples to deliver
+ * @config: attributes of the feed
+ * @refused: number of batches the prober has refused; each becomes a gap
  */
 struct daq_sender {
 	struct daq_bridge *bridge;
@@ -34,10 +37,10 @@ struct daq_sender {
 /** daq_sender_open() - Return: as daq_push_open(). */
 int daq_sender_open(struct daq_sender *sender, struct daq_error *err);
 
-/** daq_sender_work() - deliver what there is, mark if it is time. Call it every now and then. */
+/** daq_sender_work() - deliver queued samples and send a mark if one is due; call periodically. */
 void daq_sender_work(struct daq_sender *sender);
 
-/** daq_sender_close() - deliver the rest, if the prober is there, and end the feed. */
+/** daq_sender_close() - deliver the remaining samples, if connected, and close the feed. */
 void daq_sender_close(struct daq_sender *sender);
 
 #endif

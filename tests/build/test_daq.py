@@ -31,7 +31,8 @@ def complaints(compiler: str, file: str, includes: list[str]) -> str:
     words = shlex.split(compiler)
     words += ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
     words += ["-Wno-format-truncation"] if "gcc" in compiler else []
-    words += ["-I", str(ROOT / "prober"), *includes, "-c", "-o", "/dev/null", str(DAQ / file)]
+    words += ["-I", str(DAQ), "-I", str(ROOT / "prober"), *includes]
+    words += ["-c", "-o", "/dev/null", str(DAQ / file)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return done.stderr or f"exit code {done.returncode}" if done.returncode else ""
 
@@ -52,7 +53,7 @@ def compiled(request: pytest.FixtureRequest) -> Iterator[dict[tuple[str, str], F
 
 
 @pytest.mark.parametrize("compiler", ["gcc -fanalyzer", "clang"])
-@pytest.mark.parametrize("file", sorted(path.name for path in DAQ.glob("*.c")))
+@pytest.mark.parametrize("file", sorted(str(path.relative_to(DAQ)) for path in DAQ.rglob("*.c")))
 def test_no_file_has_a_warning(
     compiler: str, file: str, compiled: dict[tuple[str, str], Future[str]]
 ) -> None:
@@ -88,7 +89,7 @@ def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
     # A pkg-config that knows nothing.
     nothing = {"PKG_CONFIG_LIBDIR": str(tmp_path), "PKG_CONFIG_PATH": ""}
     wanted = "libnl-genl-3-dev libusb-1.0-0-dev libiio-dev libcap-ng-dev libtomlplusplus-dev"
-    plain = make("-s", "daq-or-say", **nothing)
+    plain = make("-s", "daq-if-possible", **nothing)
     assert plain.returncode == 0
     assert plain.stderr == f"spek: spek-daq is not built; it needs: {wanted}\n"
     asked = make("-s", "daq", **nothing)

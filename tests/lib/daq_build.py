@@ -24,12 +24,13 @@ PURE = (
     "number",
     "clock",
     "calibrate",
-    "waveform",
-    "energy_counter",
-    "iio_scale",
-    "iio_interval",
+    "sources/waveform",
+    "sources/energy_counter",
+    "sources/iio_scale",
+    "sources/iio_interval",
 )
-PURE_TOO = ("csv", "meter", "queue", "rails")
+PURE_TOO = ("sources/csv", "meter", "queue", "file", "config/rails")
+INCLUDES = ("-I", str(DAQ), "-I", str(ROOT / "prober"))
 SANITIZE = ("-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=undefined")
 # What guests run must be where both sides see it.
 SHARED = ROOT / "out" / "cache" / "spek" / "daq"
@@ -43,10 +44,9 @@ typedef struct { long part[5]; } pthread_mutex_t; /* of the C library, on x86-64
 def _kept(folder: Path, name: str, salt: str, make: Callable[[Path], None]) -> Path:
     """A file made of daq/ by @make; made once."""
     digest = hashlib.sha256(salt.encode())
-    inputs = [path for path in sorted(DAQ.iterdir()) if path.suffix in (".c", ".h", ".cc", "")]
-    for path in [*inputs, ROOT / "prober/uapi/spek_prober.h"]:
-        if path.is_file() and path.name != "spek-daq":
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    inputs = [path for suffix in ("c", "h", "cc") for path in sorted(DAQ.rglob(f"*.{suffix}"))]
+    for path in [*inputs, DAQ / "Makefile", ROOT / "prober/uapi/spek_prober.h"]:
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     out = folder / f"{name}-{digest.hexdigest()[:16]}"
     if not out.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def _cache() -> Path:
 def _declarations() -> str:
     names = [*PURE, *PURE_TOO]
     text = subprocess.run(
-        ["gcc", "-E", "-D_GNU_SOURCE", "-D__attribute__(x)=", "-I", str(ROOT / "prober"), "-"],
+        ["gcc", "-E", "-D_GNU_SOURCE", "-D__attribute__(x)=", *INCLUDES, "-"],
         input="".join(f'#include "{DAQ / name}.h"\n' for name in names),
         capture_output=True,
         text=True,
@@ -75,7 +75,7 @@ def _declarations() -> str:
         marker = re.match(r'# \d+ "([^"]*)"', line)
         if marker:
             path = Path(marker[1])
-            wanted = path.parent == DAQ or path.name == "spek_prober.h"
+            wanted = path.is_relative_to(DAQ) or path.name == "spek_prober.h"
         elif wanted:
             kept.append(line)
     return TYPES + "\n".join(kept).replace("__int128", "long double")
@@ -88,15 +88,14 @@ def library() -> tuple[Any, Any]:
     def compile_to(scratch: Path) -> None:
         sources = [
             *(str(DAQ / f"{one}.c") for one in (*PURE, *PURE_TOO)),
-            str(DAQ / "rails_toml.cc"),
+            str(DAQ / "config/rails_toml.cc"),
         ]
         subprocess.run(
             [
                 "gcc",
                 *SANITIZE,
                 "-D_GNU_SOURCE",
-                "-I",
-                str(ROOT / "prober"),
+                *INCLUDES,
                 "-Wall",
                 "-Wextra",
                 "-shared",

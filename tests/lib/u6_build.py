@@ -12,8 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DAQ = ROOT / "daq"
-PURE = ("u6_packet", "u6_calibration", "u6_stream", "u6_pace")
-SOURCE = ("source_u6", "source_u6_usb", "settings", "number", "error")
+PURE = ("u6/packet", "u6/calibration", "u6/stream", "u6/plausible")
+SOURCE = ("u6/source", "u6/usb", "sources/settings", "number", "error", "pace")
 FAKE = Path(__file__).with_name("u6_fake_usb.c")
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 USUAL = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
@@ -24,8 +24,8 @@ SHARED = ROOT / "out" / "cache"
 def build(name: str, flags: Sequence[str], sources: Sequence[Path]) -> Path:
     """Compile sources; the result is kept as long as nothing changes."""
     digest = hashlib.sha256(" ".join(flags).encode())
-    for path in [*sorted(DAQ.glob("*.h")), *sources]:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for path in [*sorted(DAQ.rglob("*.h")), *sources]:
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     out = USUAL / "spek" / "daq" / f"{name}-{digest.hexdigest()[:16]}"
     if not out.exists():
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@
 
 #include <libusb-1.0/libusb.h>
 
-#include "u6_packet.h"
+#include "u6/packet.h"
 
 enum { CMD_SUBMIT = 1, CMD_UNLINK, RET_SUBMIT, RET_UNLINK };
 

@@ -17,7 +17,7 @@ from lib.u6_build import DAQ, PURE, build, pure_sources
 def declarations() -> str:
     """What the headers declare, as cffi takes it."""
     text = subprocess.run(
-        ["gcc", "-std=gnu11", "-E", "-"],
+        ["gcc", "-std=gnu11", "-E", "-I", str(DAQ), "-"],
         input="".join(f'#include "{DAQ / name}.h"\n' for name in PURE),
         capture_output=True,
         text=True,
@@ -28,7 +28,7 @@ def declarations() -> str:
     for line in text.splitlines():
         marker = re.match(r'# \d+ "([^"]*)"', line)
         if marker:
-            wanted = Path(marker[1]).parent == DAQ
+            wanted = Path(marker[1]).is_relative_to(DAQ)
         elif wanted:
             kept.append(line)
     return "\n".join(kept)

@@ -12,23 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "source.h"
+#include "sources/source.h"
 
 #define READ_MS 100
 
 extern const struct daq_source_ops daq_source_u6;
 static const struct daq_source_ops *const ops = &daq_source_u6;
-
-uint64_t daq_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static bool is_over(int timeout_ms)
 {

@@ -279,17 +279,17 @@ def test_one_implausible_constant_is_refused(at: int) -> None:
     assert lib.u6_calibration_decode(ffi.new("struct u6_calibration *"), blocks) == -errno.ERANGE
 
 
-# ---- pace ----
+# ---- plausible ----
 
 
 def paced(arrivals: list[tuple[float, float]], packet_ms: float = 10) -> list[int]:
     """Each (time of the newest scan, arrival), in s."""
     ffi, lib = library()
-    pace = ffi.new("struct u6_pace *")
+    plausible = ffi.new("struct u6_plausible *")
     start = 5_000_000_000
-    lib.u6_pace_start(pace, start, int(packet_ms * 1e6))
+    lib.u6_plausible_start(plausible, start, int(packet_ms * 1e6))
     return [
-        lib.u6_pace_check(pace, int(scan * 1e9), start + int(arrival * 1e9))
+        lib.u6_plausible_check(plausible, int(scan * 1e9), start + int(arrival * 1e9))
         for scan, arrival in arrivals
     ]
 

@@ -123,11 +123,12 @@ def test_scans_that_straddle_packets(
     assert decoder.count("gaps") == decoder.count("lost") == decoder.count("damaged") == 0
 
 
-def test_backlog_is_the_largest_that_was_seen() -> None:
+def test_the_backlog_in_a_packet_changes_nothing() -> None:
     decoder = Decoder(1, 2)
     for counter, backlog in enumerate([3, 200, 7]):
         assert decoder.feed(stream_packet([1, 2], counter, backlog=backlog)) == 0
-    assert (decoder.stream.backlog, decoder.stream.max_backlog) == (7, 200)
+    assert decoder.count("scans") == 6
+    assert decoder.count("damaged") == decoder.count("gaps") == 0
 
 
 def test_a_digital_channel_may_read_what_marks_a_gap() -> None:

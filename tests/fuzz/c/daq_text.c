@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "calibrate.h"
-#include "csv.h"
-#include "energy_counter.h"
-#include "iio_scale.h"
+#include "config/rails.h"
 #include "meter.h"
 #include "number.h"
-#include "rails.h"
-#include "source.h"
+#include "sources/csv.h"
+#include "sources/energy_counter.h"
+#include "sources/iio_scale.h"
+#include "sources/source.h"
+#include "sources/waveform.h"
 #include "target.h"
-#include "waveform.h"
 
 static bool is_refusal(int error, const struct daq_error *err)
 {

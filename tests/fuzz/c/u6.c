@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "target.h"
-#include "u6_calibration.h"
-#include "u6_packet.h"
-#include "u6_stream.h"
+#include "u6/calibration.h"
+#include "u6/packet.h"
+#include "u6/stream.h"
 
 struct promise {
 	const struct u6_stream *stream;

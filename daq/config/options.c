@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parsing of the command line. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/options.h"
+#include "number.h"
+
+#define DEFAULT_QUEUE (1 << 18)
+#define MAX_QUEUE (1 << 26)
+#define DAQ_VERSION "spek-daq 0.1.0"
+
+enum { OPTION_SYSFS = 256, OPTION_HISTORY, OPTION_QUEUE, OPTION_MAX_STEP, OPTION_CHECK };
+
+static const struct argp_option known[] = {
+	{ "source", 's', "NAME", 0, "What measures (below); the rails file's if left out", 1 },
+	{ "rails", 'r', "FILE", 0, "Rails: name, channel, voltage, calibration of each (TOML). Without it, each thing that measures power becomes a rail", 1 },
+	{ "interval", 'i', "TIME", 0, "Time between samples, e.g. 1ms", 1 },
+	{ "set", 'o', "KEY=VALUE", 0, "A setting of the source (below); goes before the rails file's", 1 },
+	{ "name", 'n', "NAME", 0, "The feed's name; else the rails file's, else the source's", 2 },
+	{ "print", 'p', "WHAT", OPTION_ARG_OPTIONAL, "Write CSV to standard output instead of feeding the prober: rails, in uW, or raw, channels as the source gives them", 2 },
+	{ "time", 't', "TIME", 0, "End after this, e.g. 10s", 2 },
+	{ "wait", 'w', NULL, 0, "Wait for a device or a prober that is not there, instead of ending", 2 },
+	{ "history", OPTION_HISTORY, "N", 0, "Samples that the prober keeps for each rail", 2 },
+	{ "max-step", OPTION_MAX_STEP, "TIME", 0, "Samples further apart than this have a gap between them", 2 },
+	{ "queue", OPTION_QUEUE, "N", 0, "Samples that wait for a prober that is busy or gone; more are a gap, but a file waits (262144)", 2 },
+	{ "list", 'l', NULL, 0, "List the channels that the source finds, and end", 3 },
+	{ "check", OPTION_CHECK, NULL, 0, "Check rails file and device, and end", 3 },
+	{ "sysfs", OPTION_SYSFS, "DIR", 0, "Where sysfs is mounted (/sys)", 3 },
+	{ 0 },
+};
+
+static const char doc[] =
+	"Measures power and delivers it to the prober (spek_prober.ko), on one clock with all else."
+	"\v"
+	"Times are 10ms, 1.5s, 2h. SIGINT and SIGTERM end it in order: what was measured is delivered. When the device or the prober goes, it waits for its return; what lies between is a gap.\n"
+	"\n"
+	"Exit codes:\n"
+	"  0  ended as asked, or the replayed file ended\n"
+	"  1  something failed that no other code names\n"
+	"  2  wrong input: an option, the rails file, a setting, a channel, a CSV file\n"
+	"  3  not permitted: the prober needs CAP_SYS_ADMIN, devices need access\n"
+	"  4  in use: a feed of that name is open, or another program has the device\n"
+	"  5  the prober is not loaded, or too old, or samples were left that it had not taken\n"
+	"  6  the device is not there";
+
+struct parse {
+	struct daq_options *options;
+	const char *source;
+	const char *name;
+	struct daq_setting set[DAQ_MAX_SETTINGS];
+	size_t nr_set;
+	struct daq_error *err;
+	int error;
+};
+
+int daq_exit_code(int error)
+{
+	switch (-error) {
+	case 0:
+		return EXIT_OK;
+	case EINVAL:
+	case ERANGE:
+	case ENAMETOOLONG:
+	case EISDIR:
+		return EXIT_USAGE;
+	case EPERM:
+	case EACCES:
+		return EXIT_PERMISSION;
+	case EBUSY:
+		return EXIT_BUSY;
+	case ENOPROTOOPT:
+	case EOPNOTSUPP:
+		return EXIT_NO_PROBER;
+	case ENODEV:
+	case ENXIO:
+		return EXIT_NO_DEVICE;
+	default:
+		return EXIT_FAILED;
+	}
+}
+
+static int take_time(struct parse *parse, const char *option, const char *text, uint64_t *ns)
+{
+	if (text[0] == '-')
+		return daq_fail(parse->err, EINVAL, "--%s is '%s'; a time can't be negative",
+				option, text);
+	if (daq_parse_duration_ns(text, ns) || !*ns)
+		return daq_fail(parse->err, EINVAL,
+				"--%s is '%s'; write a time, not 0, for example 10ms or 2s", option, text);
+	return 0;
+}
+
+static int take_number(struct parse *parse, const char *option, const char *text, int64_t min,
+		       int64_t max, int64_t *number)
+{
+	if (strchr(text, '.') || daq_parse_fixed(text, strlen(text), 0, number) || *number < min ||
+	    *number > max)
+		return daq_fail(parse->err, EINVAL,
+				"--%s is '%s'; it has to be a whole number from %lld to %lld", option,
+				text, (long long)min, (long long)max);
+	return 0;
+}
+
+static int take_setting(struct parse *parse, const char *text)
+{
+	struct daq_setting *set = &parse->set[parse->nr_set];
+	size_t length = strcspn(text, "=");
+
+	if (!length || !text[length] || length >= sizeof(set->key) ||
+	    strlen(text + length + 1) >= sizeof(set->value))
+		return daq_fail(parse->err, EINVAL, "--set is '%s'; write KEY=VALUE", text);
+	if (parse->nr_set == DAQ_MAX_SETTINGS)
+		return daq_fail(parse->err, EINVAL, "there are more than %d settings",
+				DAQ_MAX_SETTINGS);
+	memcpy(set->key, text, length);
+	strcpy(set->value, text + length + 1);
+	parse->nr_set++;
+	return 0;
+}
+
+static int take_print(struct parse *parse, const char *what)
+{
+	if (!what || !strcmp(what, "rails"))
+		parse->options->print = DAQ_PRINT_RAILS;
+	else if (!strcmp(what, "raw"))
+		parse->options->print = DAQ_PRINT_RAW;
+	else
+		return daq_fail(parse->err, EINVAL, "--print is '%s'; it has to be rails or raw", what);
+	return 0;
+}
+
+static int take_option(struct parse *parse, int key, const char *text)
+{
+	struct daq_options *options = parse->options;
+
+	switch (key) {
+	case 's':
+		parse->source = text;
+		return 0;
+	case 'r':
+		options->rails_path = text;
+		return 0;
+	case 'n':
+		parse->name = text;
+		return 0;
+	case 'i':
+		return take_time(parse, "interval", text, &options->setup.interval_ns);
+	case 't':
+		return take_time(parse, "time", text, &options->time_ns);
+	case OPTION_MAX_STEP:
+		return take_time(parse, "max-step", text, &options->max_step_ns);
+	case 'o':
+		return take_setting(parse, text);
+	case 'p':
+		return take_print(parse, text);
+	case OPTION_HISTORY:
+		return take_number(parse, "history", text, SPEK_PROBER_MIN_HISTORY,
+				   SPEK_PROBER_MAX_HISTORY, &options->history);
+	case OPTION_QUEUE:
+		return take_number(parse, "queue", text, SPEK_PROBER_MAX_BATCH, MAX_QUEUE,
+				   &options->queue);
+	case 'l':
+		options->do_list = true;
+		return 0;
+	case OPTION_CHECK:
+		options->do_check = true;
+		return 0;
+	case 'w':
+		options->do_wait = true;
+		return 0;
+	case OPTION_SYSFS:
+		options->setup.sysfs = text;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+static error_t on_option(int key, char *text, struct argp_state *state)
+{
+	struct parse *parse = state->input;
+	int outcome;
+
+	if (key == ARGP_KEY_ARG) {
+		parse->error = daq_fail(parse->err, EINVAL,
+					"there is nothing to do with '%s'; options are in --help", text);
+		return EINVAL;
+	}
+	outcome = take_option(parse, key, text);
+	if (outcome > 0)
+		return ARGP_ERR_UNKNOWN;
+	parse->error = outcome;
+	return -outcome;
+}
+
+/* Add the sources and their settings to --help, before the exit codes. */
+static char *help_filter(int key, const char *text, void *input)
+{
+	char *made = NULL;
+	size_t bytes, i;
+	FILE *file;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC || !text)
+		return (char *)text;
+	file = open_memstream(&made, &bytes);
+	if (!file)
+		return (char *)text;
+	fprintf(file, "Sources:\n");
+	for (i = 0; daq_sources[i]; i++) {
+		fprintf(file, "  %s: %s\n", daq_sources[i]->name, daq_sources[i]->help);
+		if (daq_sources[i]->settings)
+			fprintf(file, "    settings: %s\n", daq_sources[i]->settings);
+	}
+	fprintf(file, "\n%s", text);
+	fclose(file);
+	return made;
+}
+
+static int choose_source(struct parse *parse)
+{
+	struct daq_options *options = parse->options;
+	const char *name = parse->source ? parse->source : options->rails.source;
+	char list[200] = "";
+	size_t i;
+
+	options->ops = daq_source_find(name);
+	if (options->ops)
+		return 0;
+	for (i = 0; daq_sources[i]; i++) {
+		strcat(list, i ? ", " : "");
+		strcat(list, daq_sources[i]->name);
+	}
+	if (!name[0])
+		return daq_fail(parse->err, EINVAL, "no source was named; --source is one of %s", list);
+	return daq_fail(parse->err, EINVAL, "there is no source '%s'; there are %s", name, list);
+}
+
+/* Without a rails file, each channel that measures power becomes a rail. */
+static int make_rails(struct daq_options *options, struct daq_error *err)
+{
+	struct daq_channel found[DAQ_MAX_CHANNELS];
+	struct daq_rails *rails = &options->rails;
+	int nr, i;
+
+	if (!options->ops->discover)
+		return daq_fail(err, EINVAL, "source %s needs a rails file: --rails FILE",
+				options->ops->name);
+	nr = options->ops->discover(&options->setup, found, DAQ_MAX_CHANNELS, err);
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr && rails->nr_rails < SPEK_PROBER_MAX_RAILS; i++) {
+		struct daq_rail_spec *rail = &rails->rail[rails->nr_rails];
+
+		if ((found[i].unit != DAQ_UNIT_NW && found[i].unit != DAQ_UNIT_NJ) ||
+		    !daq_name_is_good(found[i].name))
+			continue;
+		strcpy(rail->name, found[i].name);
+		strcpy(rail->channel, found[i].name);
+		daq_calibration_default(&rail->cal);
+		rails->nr_rails++;
+	}
+	if (!rails->nr_rails)
+		return daq_fail(err, ENODEV,
+				"source %s finds nothing that measures power by itself; a rails file can name other channels, or combine current and voltage",
+				options->ops->name);
+	return 0;
+}
+
+static int complete(struct parse *parse)
+{
+	struct daq_options *options = parse->options;
+	struct daq_rails *rails = &options->rails;
+	size_t i;
+	int error = 0;
+
+	if (options->rails_path)
+		error = daq_rails_load(options->rails_path, rails, parse->err);
+	if (!error)
+		error = choose_source(parse);
+	if (error)
+		return error;
+	if (parse->nr_set + rails->nr_settings > DAQ_MAX_SETTINGS)
+		return daq_fail(parse->err, EINVAL, "there are more than %d settings",
+				DAQ_MAX_SETTINGS);
+	for (i = 0; i < parse->nr_set; i++)
+		rails->setting[rails->nr_settings++] = parse->set[i];
+	options->setup.setting = rails->setting;
+	options->setup.nr_settings = rails->nr_settings;
+	if (!options->setup.interval_ns)
+		options->setup.interval_ns = rails->interval_ns;
+	options->name = options->ops->name;
+	if (rails->name[0])
+		options->name = rails->name;
+	if (parse->name)
+		options->name = parse->name;
+	if (!daq_name_is_good(options->name))
+		return daq_fail(parse->err, EINVAL,
+				"'%s' can't be a feed's name: 1 to %d printable characters, no spaces",
+				options->name, SPEK_PROBER_MAX_NAME);
+	if (options->do_list || rails->nr_rails)
+		return 0;
+	if (options->rails_path)
+		return daq_fail(parse->err, EINVAL, "%s: there is no [[rail]] in it",
+				options->rails_path);
+	return make_rails(options, parse->err);
+}
+
+int daq_options_parse(struct daq_options *options, int argc, char **argv, struct daq_error *err)
+{
+	static const struct argp argp = {
+		.options = known,
+		.parser = on_option,
+		.doc = doc,
+		.help_filter = help_filter,
+	};
+	struct parse *parse = calloc(1, sizeof(*parse));
+	int error;
+
+	if (!parse)
+		return daq_fail(err, ENOMEM, "there is no memory for the options");
+	argp_err_exit_status = EXIT_USAGE;
+	argp_program_version = DAQ_VERSION;
+	memset(options, 0, sizeof(*options));
+	options->setup.sysfs = "/sys";
+	options->queue = DEFAULT_QUEUE;
+	parse->options = options;
+	parse->err = err;
+	error = -argp_parse(&argp, argc, argv, 0, NULL, parse);
+	if (!error)
+		error = parse->error;
+	if (!error)
+		error = complete(parse);
+	free(parse);
+	return error;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One session: a source is opened and read until it ends, and its samples are printed or delivered.
+ *
+ * Two threads. The reader (bridge.c) waits for nothing but its device, whose buffer holds only some
+ * tens of ms; it has no capabilities. The main thread delivers samples (sender.c) and watches
+ * signals and time; it keeps CAP_SYS_ADMIN if it feeds a prober. A queue connects them.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "bridge.h"
+#include "notify.h"
+#include "pace.h"
+#include "print.h"
+#include "privilege.h"
+#include "queue.h"
+#include "say.h"
+#include "sender.h"
+#include "session.h"
+
+#define WORK_MS 50
+#define ROOM_NS 1000000
+
+struct session {
+	const struct daq_options *options;
+	struct daq_channel channel[DAQ_MAX_CHANNELS];
+	struct daq_meter meter;
+	struct daq_bridge bridge;
+	struct daq_queue queue;
+	struct daq_sender sender;
+	struct daq_print print;
+	pthread_t reader;
+	int signals;
+};
+
+static int enqueue(void *context, uint64_t at_ns, const int64_t *value,
+		   const struct spek_prober_power_sample *sample, size_t nr_samples,
+		   struct daq_error *err)
+{
+	struct session *session = context;
+
+	(void)at_ns;
+	(void)value;
+	(void)err;
+	while (session->options->ops->can_wait && !atomic_load(&session->bridge.stop) &&
+	       !daq_queue_has_room(&session->queue, nr_samples))
+		daq_sleep_until(daq_now_ns() + ROOM_NS, 1);
+	daq_queue_put(&session->queue, sample, nr_samples);
+	return 0;
+}
+
+static void set_sink(struct session *session)
+{
+	if (session->options->print == DAQ_PRINT_NOT) {
+		session->bridge.sink = (struct daq_sink){ enqueue, session };
+		return;
+	}
+	session->print = (struct daq_print){
+		.meter = &session->meter,
+		.nr_channels = session->bridge.nr_channels,
+		.raw = session->options->print == DAQ_PRINT_RAW,
+	};
+	session->bridge.sink = (struct daq_sink){ daq_print_scan, &session->print };
+}
+
+/* Waiting does not fix invalid input or missing permissions. */
+static bool is_worth_waiting(int error)
+{
+	return error == -ENODEV || error == -ENXIO || error == -EBUSY || error == -ENOPROTOOPT;
+}
+
+static int open_device(struct session *session, struct daq_error *err)
+{
+	const struct daq_options *options = session->options;
+	int nr = daq_rails_resolve(&options->rails, &session->meter, session->channel, err);
+	int error;
+
+	if (nr < 0)
+		return nr;
+	session->bridge.ops = options->ops;
+	session->bridge.setup = &options->setup;
+	session->bridge.channel = session->channel;
+	session->bridge.nr_channels = (size_t)nr;
+	session->bridge.meter = &session->meter;
+	pthread_mutex_init(&session->bridge.lock, NULL);
+	set_sink(session);
+	error = daq_bridge_open(&session->bridge, err);
+	if (error && options->do_wait && !options->do_check && is_worth_waiting(error)) {
+		daq_say("%s; waiting for the device", err->text);
+		return 0;
+	}
+	return error;
+}
+
+/* The source may be slower than requested or not open yet; a file has no interval. */
+static uint64_t max_step_ns(const struct session *session)
+{
+	const struct daq_options *options = session->options;
+	uint64_t wanted_ns = options->setup.interval_ns;
+	uint64_t found_ns = session->bridge.source.interval_ns;
+
+	if (options->max_step_ns)
+		return options->max_step_ns;
+	if (options->ops->can_wait)
+		return 0;
+	return daq_meter_max_step_ns(found_ns > wanted_ns ? found_ns : wanted_ns);
+}
+
+static int open_prober(struct session *session, struct daq_error *err)
+{
+	const struct daq_options *options = session->options;
+	int error;
+
+	if (daq_queue_init(&session->queue, (size_t)options->queue))
+		return daq_fail(err, ENOMEM, "there is no memory for the queue");
+	session->sender.bridge = &session->bridge;
+	session->sender.queue = &session->queue;
+	session->sender.config = (struct daq_feed_config){
+		.name = options->name,
+		.source = options->ops->name,
+		.history = (uint32_t)options->history,
+		.max_step_ns = max_step_ns(session),
+		.meter = &session->meter,
+	};
+	error = daq_sender_open(&session->sender, err);
+	if (!error || !options->do_wait || !is_worth_waiting(error))
+		return error;
+	daq_say("%s; waiting for the prober", err->text);
+	session->sender.last = *err;
+	return 0;
+}
+
+static void work(struct session *session)
+{
+	const struct daq_options *options = session->options;
+	bool feeds = options->print == DAQ_PRINT_NOT;
+	uint64_t end_ns = daq_now_ns() + options->time_ns;
+
+	while (!daq_bridge_status(&session->bridge).has_ended) {
+		struct pollfd wait = { .fd = session->signals, .events = POLLIN };
+
+		if (poll(&wait, 1, WORK_MS) > 0)
+			return;
+		if (options->time_ns && daq_now_ns() >= end_ns)
+			return;
+		if (feeds)
+			daq_sender_work(&session->sender);
+	}
+}
+
+static void report(struct session *session)
+{
+	struct daq_status status = daq_bridge_status(&session->bridge);
+	uint64_t samples = 0, gaps = 0, implausible = 0;
+	size_t i;
+
+	for (i = 0; i < session->meter.nr_rails; i++) {
+		samples += session->meter.rail[i].samples;
+		gaps += session->meter.rail[i].gaps;
+		implausible += session->meter.rail[i].implausible;
+	}
+	daq_say("%llu samples, %llu gaps, %llu lost, %llu overflows, %llu implausible; clock %lld ppb, within %llu ns",
+		(unsigned long long)samples, (unsigned long long)gaps,
+		(unsigned long long)(status.lost + (session->queue.sample ? daq_queue_lost(&session->queue) : 0)),
+		(unsigned long long)status.overflows, (unsigned long long)implausible,
+		(long long)status.drift_ppb, (unsigned long long)status.uncertainty_ns);
+	if (session->options->print == DAQ_PRINT_NOT)
+		daq_say("the prober took %llu samples, %llu came too late, %llu batches were refused",
+			(unsigned long long)session->sender.push.accepted,
+			(unsigned long long)session->sender.push.late,
+			(unsigned long long)session->sender.refused);
+}
+
+static void report_check(const struct session *session)
+{
+	daq_say("%zu rails on %zu channels of source %s are fine", session->meter.nr_rails,
+		session->bridge.nr_channels, session->options->ops->name);
+	if (session->bridge.source.interval_ns)
+		daq_say("a scan comes every %llu ns",
+			(unsigned long long)session->bridge.source.interval_ns);
+}
+
+static int block_signals(struct session *session, struct daq_error *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	session->signals = signalfd(-1, &set, SFD_CLOEXEC);
+	if (session->signals < 0)
+		return daq_fail(err, errno, "signals can't be watched: %s", strerror(errno));
+	return 0;
+}
+
+/* Capabilities are per thread; this one needs none. */
+static void *read_unprivileged(void *context)
+{
+	struct daq_error err;
+
+	if (daq_drop_privileges(false, &err))
+		daq_say("%s", err.text);
+	return daq_bridge_run(context);
+}
+
+/* Read and deliver until the end; everything is open. */
+static int run(struct session *session, struct daq_error *err)
+{
+	bool feeds = session->options->print == DAQ_PRINT_NOT;
+	int error;
+
+	error = pthread_create(&session->reader, NULL, read_unprivileged, &session->bridge);
+	if (error)
+		return daq_fail(err, error, "no thread can be made: %s", strerror(error));
+	daq_notify("READY=1");
+	work(session);
+	daq_notify("STOPPING=1");
+	atomic_store(&session->bridge.stop, true);
+	pthread_join(session->reader, NULL);
+	if (feeds)
+		daq_sender_close(&session->sender);
+	report(session);
+	*err = session->bridge.err;
+	if (!session->bridge.error && session->queue.length)
+		return daq_fail(err, ENOPROTOOPT, "%zu samples were not delivered to the prober",
+				session->queue.length);
+	return session->bridge.error;
+}
+
+int daq_session_run(const struct daq_options *options, struct daq_error *err)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	int error;
+
+	if (!session)
+		return daq_fail(err, ENOMEM, "there is no memory");
+	session->options = options;
+	/* First, because threads that libraries create inherit signal mask and capabilities. */
+	error = block_signals(session, err);
+	if (!error)
+		error = daq_drop_privileges(options->print == DAQ_PRINT_NOT, err);
+	if (!error)
+		error = open_device(session, err);
+	if (!error && options->do_check)
+		report_check(session);
+	if (!error && !options->do_check && options->print == DAQ_PRINT_NOT)
+		error = open_prober(session, err);
+	if (!error && !options->do_check)
+		error = run(session, err);
+	daq_push_abandon(&session->sender.push);
+	daq_bridge_close(&session->bridge);
+	daq_queue_deinit(&session->queue);
+	free(session);
+	return error;
+}

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Source iio: converters of the kernel's industrial I/O subsystem, through libiio. A channel is
+ * DEVICE/CHANNEL, with DEVICE a name or iio:deviceN and CHANNEL an id (voltage0) or a label.
+ *
+ * If all channels belong to one device that has a buffer with timestamps, scans are read from the
+ * buffer, timestamped by the kernel in CLOCK_MONOTONIC. Otherwise attributes are polled.
+ */
+#include <errno.h>
+#include <iio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pace.h"
+#include "sources/iio_interval.h"
+#include "sources/iio_scale.h"
+#include "sources/source.h"
+
+#define DEFAULT_INTERVAL_NS 10000000
+#define BLOCK_NS 20000000
+#define MAX_BLOCK_SCANS 1024
+/* kernel buffers of one scan each: scans kept while this process is not scheduled */
+#define UNPACED_BLOCKS 64
+
+struct iio {
+	struct iio_context *context;
+	struct iio_device *device;	/* of the first channel */
+	struct iio_channel *channel[DAQ_MAX_CHANNELS];
+	struct daq_iio_scale scale[DAQ_MAX_CHANNELS];
+	bool has_raw[DAQ_MAX_CHANNELS];
+	struct iio_channel *timestamp;
+	struct iio_buffer *buffer;
+	bool is_buffered;
+	uint64_t interval_ns;	/* 0: not yet known */
+	struct daq_iio_interval seen;
+	uint64_t last_ns;
+	struct daq_pace pace;
+	/* An empty scan precedes each scan after a loss. */
+	uint64_t at_ns[2 * MAX_BLOCK_SCANS];
+	int64_t value[2 * MAX_BLOCK_SCANS * DAQ_MAX_CHANNELS];
+};
+
+static int make_context(struct iio *iio, struct daq_error *err)
+{
+	iio->context = iio_create_local_context();
+	if (!iio->context || !iio_context_get_devices_count(iio->context))
+		return daq_fail(err, ENODEV, "this machine has no IIO devices");
+	return 0;
+}
+
+static void read_scale(struct iio *iio, size_t i)
+{
+	struct daq_iio_scale *scale = &iio->scale[i];
+
+	if (iio_channel_attr_read_double(iio->channel[i], "scale", &scale->scale))
+		scale->scale = 1;
+	if (iio_channel_attr_read_double(iio->channel[i], "offset", &scale->offset))
+		scale->offset = 0;
+	iio->has_raw[i] = iio_channel_find_attr(iio->channel[i], "raw");
+	if (!iio->has_raw[i] && !iio->is_buffered) {
+		scale->scale = 1;
+		scale->offset = 0;
+	}
+}
+
+static int find_channel(struct daq_source *source, size_t i, struct daq_error *err)
+{
+	struct iio *iio = source->private;
+	struct daq_channel *channel = &source->channel[i];
+	const char *slash = strrchr(channel->name, '/');
+	char device_name[DAQ_NAME_MAX];
+	struct iio_device *device;
+
+	if (!slash || slash == channel->name)
+		return daq_fail(err, EINVAL, "'%s' is no IIO channel; write DEVICE/CHANNEL",
+				channel->name);
+	memset(device_name, 0, sizeof(device_name));
+	memcpy(device_name, channel->name, (size_t)(slash - channel->name));
+	device = iio_context_find_device(iio->context, device_name);
+	if (!device)
+		return daq_fail(err, ENODEV, "there is no IIO device '%s'", device_name);
+	iio->channel[i] = iio_device_find_channel(device, slash + 1, false);
+	if (!iio->channel[i])
+		return daq_fail(err, EINVAL, "the IIO device '%s' has no input '%s'", device_name,
+				slash + 1);
+	if (!daq_iio_unit(iio_channel_get_id(iio->channel[i]), &channel->unit,
+			  &iio->scale[i].factor))
+		return daq_fail(err, EINVAL,
+				"'%s' measures neither voltage nor current, power or energy",
+				channel->name);
+	if (!i)
+		iio->device = device;
+	if (device != iio->device || !iio_channel_is_scan_element(iio->channel[i]))
+		iio->is_buffered = false;
+	return 0;
+}
+
+static int choose_mode(struct iio *iio, const struct daq_setup *setup, struct daq_error *err)
+{
+	const char *mode = daq_setting_text(setup, "mode");
+
+	iio->timestamp = iio_device_find_channel(iio->device, "timestamp", false);
+	if (!iio->timestamp || !iio_channel_is_scan_element(iio->timestamp))
+		iio->is_buffered = false;
+	if (!mode)
+		return 0;
+	if (strcmp(mode, "buffer") && strcmp(mode, "sysfs"))
+		return daq_fail(err, EINVAL, "setting 'mode' is '%s'; it has to be buffer or sysfs",
+				mode);
+	if (!strcmp(mode, "buffer") && !iio->is_buffered)
+		return daq_fail(err, EINVAL,
+				"these channels have no buffer with time stamps in common; use mode sysfs");
+	iio->is_buffered = !strcmp(mode, "buffer");
+	return 0;
+}
+
+/*
+ * Return: the device whose attribute sets the scan rate: the trigger, if it has a clock, or the
+ * device. Looked up by name: libiio takes in_sampling_frequency for a channel's attribute.
+ */
+static const struct iio_device *find_rate(const struct iio *iio, const char **attribute,
+					  double *rate)
+{
+	static const char *const names[] = { "sampling_frequency", "in_sampling_frequency" };
+	const struct iio_device *by[2] = { NULL, iio->device };
+	size_t i, j;
+
+	if (iio_device_get_trigger(iio->device, &by[0]))
+		by[0] = NULL;
+	for (i = 0; i < 2; i++)
+		for (j = 0; by[i] && j < 2; j++) {
+			*attribute = names[j];
+			if (!iio_device_attr_read_double(by[i], names[j], rate))
+				return by[i];
+		}
+	return NULL;
+}
+
+static int set_rate(struct iio *iio, const struct daq_setup *setup, struct daq_error *err)
+{
+	const char *attribute = NULL;
+	double rate = 0;
+	const struct iio_device *by = find_rate(iio, &attribute, &rate);
+
+	if (setup->interval_ns && !by)
+		return daq_fail(err, EINVAL,
+				"the IIO device '%s' takes no interval: it has no sampling_frequency",
+				iio_device_get_id(iio->device));
+	if (setup->interval_ns &&
+	    (iio_device_attr_write_double(by, attribute, 1e9 / (double)setup->interval_ns) ||
+	     iio_device_attr_read_double(by, attribute, &rate)))
+		return daq_fail(err, EINVAL, "the IIO device '%s' doesn't take this interval as its %s",
+				iio_device_get_id(by), attribute);
+	if (by && rate > 0)
+		iio->interval_ns = (uint64_t)(1e9 / rate);
+	return 0;
+}
+
+static int set_trigger(struct iio *iio, const struct daq_setup *setup, struct daq_error *err)
+{
+	const char *name = daq_setting_text(setup, "trigger");
+	struct iio_device *trigger;
+
+	if (!name)
+		return 0;
+	trigger = iio_context_find_device(iio->context, name);
+	if (!trigger || !iio_device_is_trigger(trigger))
+		return daq_fail(err, EINVAL, "there is no IIO trigger '%s'", name);
+	if (iio_device_set_trigger(iio->device, trigger))
+		return daq_fail(err, EINVAL, "the IIO device doesn't take the trigger '%s'", name);
+	return 0;
+}
+
+static int prepare(struct daq_source *source, const struct daq_setup *setup,
+		   struct daq_error *err)
+{
+	struct iio *iio = source->private;
+	size_t i;
+	int error = make_context(iio, err);
+
+	iio->is_buffered = true;
+	for (i = 0; !error && i < source->nr_channels; i++)
+		error = find_channel(source, i, err);
+	if (!error)
+		error = choose_mode(iio, setup, err);
+	if (!error && iio->is_buffered)
+		error = set_trigger(iio, setup, err);
+	if (!error && iio->is_buffered)
+		error = set_rate(iio, setup, err);
+	if (error)
+		return error;
+	for (i = 0; i < source->nr_channels; i++) {
+		double lsb;
+
+		read_scale(iio, i);
+		lsb = iio->scale[i].scale * iio->scale[i].factor;
+		source->channel[i].lsb = lsb > 0 && lsb < UINT32_MAX ? (uint32_t)lsb : 0;
+	}
+	if (!iio->is_buffered)
+		iio->interval_ns = setup->interval_ns ? setup->interval_ns : DEFAULT_INTERVAL_NS;
+	source->interval_ns = iio->interval_ns;
+	source->clock = DAQ_CLOCK_HOST;
+	return 0;
+}
+
+static void iio_close(struct daq_source *source)
+{
+	struct iio *iio = source->private;
+
+	if (iio->context)
+		iio_context_destroy(iio->context);
+	free(iio);
+}
+
+static int iio_open(struct daq_source *source, const struct daq_setup *setup,
+		    struct daq_error *err)
+{
+	int error;
+
+	source->private = calloc(1, sizeof(struct iio));
+	if (!source->private)
+		return daq_fail(err, ENOMEM, "there is no memory for the source");
+	error = prepare(source, setup, err);
+	if (error)
+		iio_close(source);
+	return error;
+}
+
+static int start_buffer(struct daq_source *source, struct daq_error *err)
+{
+	struct iio *iio = source->private;
+	uint64_t scans = iio->interval_ns ? BLOCK_NS / iio->interval_ns : 1;
+	size_t i;
+
+	if (iio_device_attr_write(iio->device, "current_timestamp_clock", "monotonic") < 0)
+		return daq_fail(err, EINVAL,
+				"the IIO device doesn't stamp in CLOCK_MONOTONIC; use mode sysfs");
+	for (i = 0; i < source->nr_channels; i++)
+		iio_channel_enable(iio->channel[i]);
+	iio_channel_enable(iio->timestamp);
+	scans = scans < 1 ? 1 : scans;
+	scans = scans > MAX_BLOCK_SCANS ? MAX_BLOCK_SCANS : scans;
+	if (!iio->interval_ns)
+		iio_device_set_kernel_buffers_count(iio->device, UNPACED_BLOCKS);
+	iio->buffer = iio_device_create_buffer(iio->device, scans, false);
+	if (!iio->buffer) {
+		int error = errno;
+
+		return daq_fail(err, error == EPERM ? EACCES : error, "the IIO device can't sample: %s%s",
+				strerror(error), error == EINVAL ? " (does it need a trigger?)" : "");
+	}
+	return 0;
+}
+
+static int iio_start(struct daq_source *source, struct daq_error *err)
+{
+	struct iio *iio = source->private;
+
+	source->uncertainty_ns = 0;
+	iio->last_ns = 0;
+	if (iio->is_buffered)
+		return start_buffer(source, err);
+	daq_pace_begin(&iio->pace, iio->interval_ns);
+	return 0;
+}
+
+/* Values in a buffer have 8 to 64 bits; iio_channel_convert() writes only these. */
+static int64_t raw_value(const struct iio_channel *channel, const void *from)
+{
+	const struct iio_data_format *format = iio_channel_get_data_format(channel);
+	union {
+		int64_t s64;
+		uint64_t u64;
+	} raw = { 0 };
+
+	iio_channel_convert(channel, &raw, from);
+	if (format->is_signed && format->length < 64) {
+		unsigned int shift = 64 - format->length;
+
+		raw.u64 <<= shift;
+		raw.s64 >>= shift;
+	}
+	return raw.s64;
+}
+
+static const void *scan_of(const struct iio *iio, const struct iio_channel *channel, size_t scan)
+{
+	return (const char *)iio_buffer_first(iio->buffer, channel) +
+	       (ptrdiff_t)scan * iio_buffer_step(iio->buffer);
+}
+
+/* The kernel drops scans silently when its buffer is full; only their times show it. */
+static bool has_lost_before(const struct iio *iio, uint64_t at_ns)
+{
+	return iio->last_ns && iio->interval_ns && at_ns > iio->last_ns + 2 * iio->interval_ns;
+}
+
+static void learn_interval(struct iio *iio, uint64_t at_ns)
+{
+	if (!iio->interval_ns && iio->last_ns && at_ns > iio->last_ns)
+		iio->interval_ns = daq_iio_interval_add(&iio->seen, at_ns - iio->last_ns);
+}
+
+static uint32_t copy_scans(struct daq_source *source, size_t nr_scans)
+{
+	struct iio *iio = source->private;
+	uint32_t made = 0;
+	size_t scan, i;
+
+	for (scan = 0; scan < nr_scans; scan++) {
+		int64_t at_ns = raw_value(iio->timestamp, scan_of(iio, iio->timestamp, scan));
+		int64_t *value;
+
+		if (has_lost_before(iio, (uint64_t)at_ns)) {
+			source->overflows++;
+			iio->at_ns[made] = (uint64_t)at_ns;
+			for (i = 0; i < source->nr_channels; i++)
+				iio->value[made * source->nr_channels + i] = DAQ_ABSENT;
+			made++;
+		}
+		value = iio->value + made * source->nr_channels;
+		for (i = 0; i < source->nr_channels; i++) {
+			const void *from = scan_of(iio, iio->channel[i], scan);
+
+			value[i] = daq_iio_value(&iio->scale[i],
+						 (double)raw_value(iio->channel[i], from));
+		}
+		iio->at_ns[made++] = (uint64_t)at_ns;
+		learn_interval(iio, (uint64_t)at_ns);
+		iio->last_ns = (uint64_t)at_ns;
+	}
+	return made;
+}
+
+static int read_buffer(struct daq_source *source, int timeout_ms, struct daq_block *block,
+		       struct daq_error *err)
+{
+	struct iio *iio = source->private;
+	ssize_t got;
+
+	if (iio_context_set_timeout(iio->context, (unsigned int)timeout_ms))
+		return daq_fail(err, EIO, "libiio takes no timeout");
+	got = iio_buffer_refill(iio->buffer);
+	if (got == -ETIMEDOUT || got == -EAGAIN || got == -EINTR)
+		return 0;
+	if (got < 0)
+		return daq_fail(err, ENODEV, "the IIO device can't be read: %s", strerror((int)-got));
+	block->kind = DAQ_BLOCK_SCANS;
+	block->nr_scans = copy_scans(source, (size_t)(got / iio_buffer_step(iio->buffer)));
+	return 0;
+}
+
+static int poll_attributes(struct daq_source *source, int timeout_ms, struct daq_block *block,
+			   struct daq_error *err)
+{
+	struct iio *iio = source->private;
+	uint64_t from_ns, length_ns;
+	size_t i;
+
+	if (!daq_pace_wait(&iio->pace, timeout_ms))
+		return 0;
+	from_ns = daq_now_ns();
+	for (i = 0; i < source->nr_channels; i++) {
+		double number;
+		int error = iio_channel_attr_read_double(iio->channel[i],
+							 iio->has_raw[i] ? "raw" : "input", &number);
+
+		if (error && error != -EBUSY && error != -EAGAIN)
+			return daq_fail(err, ENODEV, "channel '%s' can't be read: %s",
+					source->channel[i].name, strerror(-error));
+		iio->value[i] = error ? DAQ_ABSENT : daq_iio_value(&iio->scale[i], number);
+	}
+	length_ns = daq_now_ns() - from_ns;
+	iio->at_ns[0] = from_ns + length_ns / 2;
+	if (length_ns / 2 > source->uncertainty_ns)
+		source->uncertainty_ns = length_ns / 2;
+	block->kind = DAQ_BLOCK_SCANS;
+	block->nr_scans = 1;
+	return 0;
+}
+
+static int iio_read(struct daq_source *source, int timeout_ms, struct daq_block *block,
+		    struct daq_error *err)
+{
+	struct iio *iio = source->private;
+
+	*block = (struct daq_block){
+		.kind = DAQ_BLOCK_NONE,
+		.at_ns = iio->at_ns,
+		.value = iio->value,
+	};
+	if (iio->is_buffered)
+		return read_buffer(source, timeout_ms, block, err);
+	return poll_attributes(source, timeout_ms, block, err);
+}
+
+static void iio_stop(struct daq_source *source)
+{
+	struct iio *iio = source->private;
+
+	if (iio->buffer)
+		iio_buffer_destroy(iio->buffer);
+	iio->buffer = NULL;
+}
+
+static int iio_discover(const struct daq_setup *setup, struct daq_channel *found, size_t max,
+			struct daq_error *err)
+{
+	struct iio *iio = calloc(1, sizeof(*iio));
+	unsigned int i, j;
+	size_t nr = 0;
+	int error;
+
+	(void)setup;
+	if (!iio)
+		return daq_fail(err, ENOMEM, "there is no memory for the source");
+	error = make_context(iio, err);
+	for (i = 0; !error && i < iio_context_get_devices_count(iio->context); i++) {
+		struct iio_device *device = iio_context_get_device(iio->context, i);
+
+		for (j = 0; j < iio_device_get_channels_count(device) && nr < max; j++) {
+			struct iio_channel *channel = iio_device_get_channel(device, j);
+			double factor;
+			int length;
+
+			memset(&found[nr], 0, sizeof(found[nr]));
+			length = snprintf(found[nr].name, DAQ_NAME_MAX, "%s/%s",
+					  iio_device_get_id(device), iio_channel_get_id(channel));
+			if (length < DAQ_NAME_MAX && !iio_channel_is_output(channel) &&
+			    daq_iio_unit(iio_channel_get_id(channel), &found[nr].unit, &factor))
+				nr++;
+		}
+	}
+	if (iio->context)
+		iio_context_destroy(iio->context);
+	free(iio);
+	return error ? error : (int)nr;
+}
+
+const struct daq_source_ops daq_source_iio = {
+	.name = "iio",
+	.help = "industrial I/O converters; channels: DEVICE/CHANNEL, e.g. ina226/power0",
+	.settings = "mode (buffer or sysfs; buffer where there is one), trigger (name)",
+	.discover = iio_discover,
+	.open = iio_open,
+	.start = iio_start,
+	.read = iio_read,
+	.stop = iio_stop,
+	.close = iio_close,
+};
