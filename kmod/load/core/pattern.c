@@ -217,7 +217,11 @@ static spek_cold spek_noinline u64 restart_run(const struct spek_source *source,
 	u64 end = (block + source->runs.run_blocks) & source->runs.mask;
 
 	run->end = end * source->align_bytes;
-	return (block & source->runs.mask) * source->align_bytes;
+	block &= source->runs.mask;
+	/* Rounding in the asu must not take the run out of a range that starts elsewhere. */
+	if (block < source->runs.first_block)
+		block = source->runs.first_block;
+	return block * source->align_bytes;
 }
 
 /* A run that the I/O would reach the end of is left for a new one; the I/O keeps its size. */
