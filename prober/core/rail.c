@@ -2,65 +2,10 @@
 /*
  * rail.c - one measured power line: samples in, energy out; see rail.h
  */
+#include "../../kmod/core/muldiv.h"
 #include "rail.h"
 
 /* ---- arithmetic ---- */
-
-/*
- * One digit of 32 bits of a long division: @high and the next digit @next, by
- * @divisor, whose top bit is set. @high is below @divisor and becomes the rest.
- */
-static u64 next_digit(u64 *high, u32 next, u64 divisor)
-{
-	u64 top = divisor >> 32, bottom = (u32)divisor;
-	u64 digit = spek_div64(*high, top);
-	u64 rest = *high - digit * top;
-
-	/* the guess from the top half is at most 2 too large */
-	while (digit >> 32 || digit * bottom > (rest << 32 | next)) {
-		digit--;
-		rest += top;
-		if (rest >> 32)
-			break;
-	}
-	/* what overflows here cancels out: the rest is below the divisor */
-	*high = (*high << 32 | next) - digit * divisor;
-
-	return digit;
-}
-
-/**
- * spek_mul_div() - a product of 128 bits, divided
- * @a: a factor
- * @b: the other
- * @divisor: not 0, and so large that the quotient is below 2^64
- * @rest: filled with what is left
- *
- * Return: the quotient, rounded down.
- */
-u64 spek_mul_div(u64 a, u64 b, u64 divisor, u64 *rest)
-{
-	u64 high = spek_mulhi64(a, b), low = a * b, upper, quotient;
-	int shift;
-
-	if (!high) {
-		quotient = spek_div64(low, divisor);
-		*rest = low - quotient * divisor;
-		return quotient;
-	}
-
-	shift = __builtin_clzll(divisor);
-	if (shift) {
-		high = high << shift | low >> (64 - shift);
-		low <<= shift;
-		divisor <<= shift;
-	}
-	upper = next_digit(&high, (u32)(low >> 32), divisor);
-	quotient = upper << 32 | next_digit(&high, (u32)low, divisor);
-	*rest = high >> shift;
-
-	return quotient;
-}
 
 static u64 magnitude(s64 value)
 {
@@ -70,7 +15,7 @@ static u64 magnitude(s64 value)
 /* Add @a * @b halves of a femtojoule, or take them away. */
 static void add_product(struct spek_energy *energy, bool negative, u64 a, u64 b)
 {
-	u64 rest, uj = spek_mul_div(a, b, SPEK_ENERGY_UNIT, &rest);
+	u64 rest, uj = spek_muldiv64(a, b, SPEK_ENERGY_UNIT, &rest);
 
 	if (negative) {
 		energy->uj -= (s64)uj;
@@ -111,21 +56,20 @@ static void add_part(struct spek_energy *energy, const struct spek_rail_sample *
 {
 	s64 change = b->power_uw - a->power_uw;
 	u64 x = at_ns - a->at_ns, span = b->at_ns - a->at_ns;
-	u64 slope, left, unused;
+	u64 slope, left;
 
 	add_product(energy, a->power_uw < 0, 2 * magnitude(a->power_uw), x);
 	/* change * x^2 / span, of which the first quotient and its rest are exact */
-	slope = spek_mul_div(magnitude(change), x, span, &left);
+	slope = spek_muldiv64(magnitude(change), x, span, &left);
 	add_product(energy, change < 0, slope, x);
-	add_product(energy, change < 0, spek_mul_div(left, x, span, &unused), 1);
+	add_product(energy, change < 0, spek_muldiv64(left, x, span, NULL), 1);
 }
 
 static s64 power_at(const struct spek_rail_sample *a, const struct spek_rail_sample *b, u64 at_ns)
 {
 	s64 change = b->power_uw - a->power_uw;
-	u64 unused;
-	s64 part = (s64)spek_mul_div(magnitude(change), at_ns - a->at_ns, b->at_ns - a->at_ns,
-				     &unused);
+	s64 part = (s64)spek_muldiv64(magnitude(change), at_ns - a->at_ns, b->at_ns - a->at_ns,
+				      NULL);
 
 	return a->power_uw + (change < 0 ? -part : part);
 }

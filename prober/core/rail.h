@@ -149,6 +149,4 @@ int spek_rail_total(const struct spek_rail *rail, u64 at_ns, bool ended,
 void spek_rail_use(const struct spek_rail *rail, u64 from_ns, u64 to_ns, bool ended,
 		   struct spek_rail_use *use);
 
-u64 spek_mul_div(u64 a, u64 b, u64 divisor, u64 *rest);
-
 #endif

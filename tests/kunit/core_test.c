@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The core as the kernel compiles it: random numbers, histogram, sense data, walk, states. */
 #include "../../kmod/core/hist.h"
+#include "../../kmod/core/muldiv.h"
 #include "../../kmod/core/rng.h"
 #include "core/sense.h"
 #include "core/share.h"
@@ -227,7 +228,7 @@ static void products_have_128_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spek_mulhi64(1ull << 32, 1ull << 32), 1ull);
 	KUNIT_EXPECT_EQ(test, spek_muladd128(&low, 1, 1), 1ull);
 	KUNIT_EXPECT_EQ(test, low, 0ull);
-	KUNIT_EXPECT_EQ(test, spek_muldiv64(~0ull, 1000, 1001), 18428315757951600014ull);
+	KUNIT_EXPECT_EQ(test, spek_muldiv64(~0ull, 1000, 1001, NULL), 18428315757951600014ull);
 }
 
 static struct kunit_case cases[] = {

@@ -19,7 +19,9 @@ import cffi
 from lib.spekcore import ROOT, WARNINGS
 
 CORE = ROOT / "prober" / "core"
-SOURCES = (CORE / "rail.c", CORE / "rail.h", ROOT / "kmod" / "core" / "spek_host.h")
+SHARED = ROOT / "kmod" / "core"
+CODE = (CORE / "rail.c", SHARED / "muldiv.c")
+SOURCES = (*CODE, CORE / "rail.h", SHARED / "muldiv.h", SHARED / "spek_host.h")
 # Halves of a femtojoule: microwatt times nanosecond is a femtojoule, a trapezoid half of that.
 UNIT = 2_000_000_000
 SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -28,7 +30,7 @@ SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
 def compile_rail(out: Path, flags: Sequence[str], extra: Sequence[Path] = ()) -> Path:
     """Compile the integrator, with more sources, by the flags that are given."""
     command = ["gcc", "-std=gnu11", "-g", *WARNINGS, *flags]
-    command += ["-I", str(CORE), "-o", str(out), str(CORE / "rail.c"), *map(str, extra)]
+    command += ["-I", str(CORE), "-o", str(out), *map(str, [*CODE, *extra])]
     subprocess.run(command, check=True)
     return out
 

@@ -13,6 +13,7 @@
 #include "grain.h"
 #include "hist.h"
 #include "hotband.h"
+#include "muldiv.h"
 #include "pattern.h"
 #include "rng.h"
 #include "sense.h"

@@ -1,5 +1,6 @@
 """Random numbers: published vectors, seeding, uniform draws."""
 
+import random
 from itertools import product
 
 import numpy as np
@@ -96,6 +97,19 @@ def test_shares_become_thresholds(ppm: int, threshold: int) -> None:
 
 
 @given(U64, U64, st.integers(1, 2**64 - 1))
-def test_muldiv_is_exact(a: int, b: int, c: int) -> None:
-    if a * b // c < 2**64:
-        assert LIB.spek_muldiv64(a, b, c) == a * b // c
+def test_muldiv_is_exact(a: int, b: int, divisor: int) -> None:
+    left = FFI.new("u64 *")
+    if a * b // divisor < 2**64:
+        assert (LIB.spek_muldiv64(a, b, divisor, left), left[0]) == divmod(a * b, divisor)
+        assert LIB.spek_muldiv64(a, b, divisor, FFI.NULL) == a * b // divisor
+
+
+def test_muldiv_is_exact_for_the_largest_quotients_of_every_divisor_width() -> None:
+    left = FFI.new("u64 *")
+    draw = random.Random(7)
+    for bits in range(1, 65):
+        for _ in range(300):
+            divisor = draw.getrandbits(bits) | 1 << (bits - 1)
+            a = draw.getrandbits(64)
+            b = min(2**64 - 1, (2**64 * divisor - 1) // max(a, 1))
+            assert (LIB.spek_muldiv64(a, b, divisor, left), left[0]) == divmod(a * b, divisor)

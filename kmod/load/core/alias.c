@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Building of alias tables. */
+#include "../../core/muldiv.h"
 #include "alias.h"
-#include "share.h"
 
 #define END	(~0u)
 
@@ -25,7 +25,7 @@ void spek_alias_init(struct spek_alias *table, u64 *weight, u32 n)
 	while (poor != END) {
 		i = poor;
 		poor = table[i].other;
-		table[i].threshold = (u32)spek_muldiv64(weight[i], 1ull << 32, sum);
+		table[i].threshold = (u32)spek_muldiv64(weight[i], 1ull << 32, sum, NULL);
 		table[i].other = rich;
 		weight[rich] -= sum - weight[i];
 		if (weight[rich] < sum) {

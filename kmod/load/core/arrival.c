@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Time sequences of open loops. */
+#include "../../core/muldiv.h"
 #include "arrival.h"
 #include "gen.h"
 #include "share.h"
@@ -164,12 +165,11 @@ u64 spek_times_estimate(const struct spek_times *times, const struct spek_clock 
 	switch (clock->pace) {
 	case SPEK_PACE_POISSON:
 		/* A mean of at least 1 ns, so the quotient fits. */
-		return 1 + spek_muldiv64(span, 1ull << 32, clock->mean);
+		return 1 + spek_muldiv64(span, 1ull << 32, clock->mean, NULL);
 	case SPEK_PACE_CONSTANT:
 		/* Arrival k is due at next_ns + (frac + k * step) / rest_of, rounded down. */
 		step = clock->step_ns * clock->rest_of + clock->step_rest;
-		steps = spek_muldiv64(span, clock->rest_of, step);
-		rest = span * clock->rest_of - steps * step;
+		steps = spek_muldiv64(span, clock->rest_of, step, &rest);
 		return 1 + steps + spek_div64(rest + clock->rest_of - times->frac - 1, step);
 	case SPEK_PACE_BURST:
 		return times->left + spek_div64(span, clock->step_ns) * clock->burst_length;

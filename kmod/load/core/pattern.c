@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Setting up of sources, and the patterns that need few lines; walks are in walk.[ch]. */
+#include "../../core/muldiv.h"
 #include "hotband.h"
 #include "pattern.h"
 #include "walk.h"
@@ -165,10 +166,10 @@ void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 		u32 bytes = s->size[i].bytes;
 
 		/* What rounding loses on the way is not lost but left to the last size. */
-		mine = spek_muldiv64(total, s->size[i].weight, sizes);
+		mine = spek_muldiv64(total, s->size[i].weight, sizes, NULL);
 		total -= mine;
 		sizes -= s->size[i].weight;
-		read = spek_muldiv64(mine, s->read_ppm, MILLION);
+		read = spek_muldiv64(mine, s->read_ppm, MILLION, NULL);
 		if (reads(s)) {
 			weight[n] = read;
 			init_choice(&choice[n++], source, wl, stream, share, bytes, false);
@@ -216,7 +217,11 @@ static spek_cold spek_noinline u64 restart_run(const struct spek_source *source,
 	u64 end = (block + source->runs.run_blocks) & source->runs.mask;
 
 	run->end = end * source->align_bytes;
-	return (block & source->runs.mask) * source->align_bytes;
+	block &= source->runs.mask;
+	/* Rounding in the asu must not take the run out of a range that starts elsewhere. */
+	if (block < source->runs.first_block)
+		block = source->runs.first_block;
+	return block * source->align_bytes;
 }
 
 /* A run that the I/O would reach the end of is left for a new one; the I/O keeps its size. */

@@ -1,27 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sharing a run out among its workers. */
+#include "../../core/muldiv.h"
 #include "alias.h"
 #include "share.h"
-
-u64 spek_muldiv64(u64 a, u64 b, u64 c)
-{
-	u64 high = spek_mulhi64(a, b);
-	u64 low = a * b;
-	u32 i;
-
-	/* Long division, bit by bit: no 128-bit division in the kernel. high < c throughout. */
-	for (i = 0; i < 64; i++) {
-		bool carry = high >> 63;
-
-		high = high << 1 | low >> 63;
-		low <<= 1;
-		if (carry || high >= c) {
-			high -= c;
-			low |= 1;
-		}
-	}
-	return low;
-}
 
 u32 spek_share_even(u32 total, u32 worker, u32 workers, u32 *first)
 {
@@ -105,7 +86,8 @@ u64 spek_share_weights(u64 *weight, const struct spek_workload *wl, u32 arrival,
 			spek_share_stream(&share, wl, i, worker, nr_workers);
 			w = (u64)wl->stream[i].weight << up;
 			if (by_replicas)
-				w = spek_muldiv64(w, share.numerator, share.denominator);
+				w = spek_muldiv64(w, share.numerator, share.denominator,
+						  NULL);
 			else if (!share.count)
 				w = 0;
 		}

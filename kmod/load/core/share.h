@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How a run is shared out among its workers, and the exact arithmetic for it.
+ * How a run is shared out among its workers.
  * For set-up only: the hot path uses what was computed here.
  *
  * A stream whose replicas have a history that a second copy would falsify
@@ -34,9 +34,6 @@ struct spek_share {
 	u32 numerator;
 	u32 denominator;
 };
-
-/** spek_muldiv64() - Return: floor(@a * @b / @c) with a 128-bit product; must fit in 64 bits. */
-u64 spek_muldiv64(u64 a, u64 b, u64 c);
 
 /**
  * spek_share_even() - deal out a number of things, the remainder to the first ones

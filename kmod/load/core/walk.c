@@ -38,11 +38,13 @@ void spek_walk_init(struct spek_source *source, const struct spek_stream *stream
 		struct spek_walk *walk = &states[i];
 		u64 shift = spek_rng_below(rng, room + 1);
 
-		/* Classic rounds in the asu: up to 7 blocks before the hot spot. */
+		/* Classic rounds in the asu, but a tree never starts before its hot spot. */
 		if (source->walk.is_fixed)
 			walk->origin = base + shift - shift % SPEK_LEAF_BLOCKS;
 		else
 			walk->origin = (base + shift) & ~(SPEK_LEAF_BLOCKS - 1ull);
+		if (walk->origin < base)
+			walk->origin = base;
 		/* Drawn over the tree only: a start beyond it could never walk back into it. */
 		walk->leaf = (u32)(spek_rng_below(rng, (u64)SPEK_LEAF_BLOCKS << levels) /
 				   SPEK_LEAF_BLOCKS);

@@ -86,7 +86,8 @@ struct spek_size {
  * @stride_bytes: strided: from start to start
  * @run_bytes: runs: length of a run
  * @restart_bytes: runs: a run starts in the first so many bytes of the range
- * @run_align_bytes: runs: start and end of a run are rounded down to this
+ * @run_align_bytes: runs: start and end of a run are rounded down to multiples of this in the
+ *	asu, the start not to before the range
  * @walk_style: walk: see enum spek_walk_style
  * @nr_sizes: entries of @size
  * @size: block sizes with weights

@@ -9,6 +9,7 @@
 #include "expo.h"
 #include "gen.h"
 #include "hist.h"
+#include "muldiv.h"
 #include "sense.h"
 #include "share.h"
 #include "state.h"
@@ -223,7 +224,7 @@ void fuzz_core_numbers(const uint8_t *data, size_t size)
 	if (b)
 		FUZZ_REQUIRE(spek_rng_below(&rng, b) < b, "a number below is below");
 	if (spek_mulhi64(a, b) < c)
-		FUZZ_REQUIRE(spek_muldiv64(a, b, c) == (u64)((unsigned __int128)a * b / c),
+		FUZZ_REQUIRE(spek_muldiv64(a, b, c, NULL) == (u64)((unsigned __int128)a * b / c),
 			     "a product is divided exactly");
 	check_hist(&in);
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Long division in base 2^32: the kernel has no division of 128 bits. */
+#include "muldiv.h"
+
+/*
+ * One digit of 32 bits: @high and the next digit @next, divided by @divisor, whose top bit is
+ * set. @high is below @divisor and becomes the remainder.
+ */
+static u64 divide_digit(u64 *high, u32 next, u64 divisor)
+{
+	u64 top = divisor >> 32, bottom = (u32)divisor;
+	u64 digit = spek_div64(*high, top);
+	u64 rest = *high - digit * top;
+
+	/* The guess from the top half is at most 2 too large. */
+	while (digit >> 32 || digit * bottom > (rest << 32 | next)) {
+		digit--;
+		rest += top;
+		if (rest >> 32)
+			break;
+	}
+	/* What overflows here cancels out: the remainder is below the divisor. */
+	*high = (*high << 32 | next) - digit * divisor;
+	return digit;
+}
+
+/**
+ * spek_muldiv64() - multiply and divide with a product of 128 bits
+ * @a: factor
+ * @b: factor
+ * @divisor: not 0, and large enough for the quotient to fit in 64 bits
+ * @remainder: set to what the division leaves, below @divisor; may be NULL
+ *
+ * Return: @a * @b / @divisor, rounded down.
+ */
+u64 spek_muldiv64(u64 a, u64 b, u64 divisor, u64 *remainder)
+{
+	u64 high = spek_mulhi64(a, b), low = a * b, quotient, unused;
+	int shift;
+
+	if (!remainder)
+		remainder = &unused;
+	if (!high) {
+		quotient = spek_div64(low, divisor);
+		*remainder = low - quotient * divisor;
+		return quotient;
+	}
+	shift = __builtin_clzll(divisor);
+	if (shift) {
+		high = high << shift | low >> (64 - shift);
+		low <<= shift;
+		divisor <<= shift;
+	}
+	quotient = divide_digit(&high, (u32)(low >> 32), divisor) << 32;
+	quotient |= divide_digit(&high, (u32)low, divisor);
+	*remainder = high >> shift;
+	return quotient;
+}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Shared sources, compiled again for this module: kbuild links an object into one module only. */
+#include "../kmod/core/muldiv.c"
