@@ -77,6 +77,16 @@ static inline void spek_compat_request_set_ioprio(struct request *rq, unsigned s
 #endif
 }
 
+/** spek_compat_iter_set_offset() - begin @bytes into the first vector of @iter, which is fresh. */
+static inline void spek_compat_iter_set_offset(struct bvec_iter *iter, unsigned int bytes)
+{
+#ifdef SPEK_HAVE_BVEC_ITER_OFFSET
+	iter->bi_offset = bytes;
+#else
+	iter->bi_bvec_done = bytes;
+#endif
+}
+
 /** spek_compat_status_is_busy() - Return: true if @status means "not now, try again". */
 static inline bool spek_compat_status_is_busy(blk_status_t status)
 {
