@@ -18,7 +18,6 @@
  * is waited for like the others.
  */
 #include <linux/cpumask.h>
-#include <linux/hardirq.h>
 #include <linux/interrupt.h>
 #include <linux/kernel_stat.h>
 #include <linux/minmax.h>
@@ -27,6 +26,7 @@
 #include <linux/slab.h>
 #include <linux/tick.h>
 
+#include "../kmod/compat/irq.h"
 #include "source.h"
 #include "uapi/spek_prober.h"
 
@@ -121,47 +121,6 @@ struct cpu_states {
 	struct cpu_state cpus[];
 };
 
-/*
- * Interrupts that have no descriptor and so are not in kstat. The kernel sums
- * them in arch_irq_stat_cpu(), which modules can't call; the counters themselves
- * are exported. Each of them may wrap, and their sum wraps with them. On arm64
- * and others every interrupt has a descriptor.
- */
-static u32 raw_vectors(unsigned int cpu)
-{
-	u32 sum = 0;
-#ifdef CONFIG_X86
-	const irq_cpustat_t *stat = per_cpu_ptr(&irq_stat, cpu);
-
-	sum += READ_ONCE(stat->__nmi_count);
-#ifdef CONFIG_X86_LOCAL_APIC
-	sum += READ_ONCE(stat->apic_timer_irqs);
-	sum += READ_ONCE(stat->irq_spurious_count);
-	sum += READ_ONCE(stat->apic_perf_irqs);
-	sum += READ_ONCE(stat->apic_irq_work_irqs);
-	sum += READ_ONCE(stat->icr_read_retry_count);
-#endif
-#ifdef CONFIG_SMP
-	sum += READ_ONCE(stat->irq_resched_count);
-	sum += READ_ONCE(stat->irq_call_count);
-#endif
-#ifdef CONFIG_X86_THERMAL_VECTOR
-	sum += READ_ONCE(stat->irq_thermal_count);
-#endif
-#ifdef CONFIG_X86_MCE_THRESHOLD
-	sum += READ_ONCE(stat->irq_threshold_count);
-#endif
-#ifdef CONFIG_X86_HV_CALLBACK_VECTOR
-	sum += READ_ONCE(stat->irq_hv_callback_count);
-#endif
-#if IS_ENABLED(CONFIG_HYPERV)
-	sum += READ_ONCE(stat->irq_hv_reenlightenment_count);
-	sum += READ_ONCE(stat->hyperv_stimer0_count);
-#endif
-#endif
-	return sum;
-}
-
 /* Where the tick runs always, the tick code knows nothing and kcpustat all. */
 static void read_idle(unsigned int cpu, u64 idle_ns[NR_IDLES])
 {
@@ -202,7 +161,7 @@ static void update_times(struct cpu_state *state, unsigned int cpu, bool is_on)
 static void update_counts(struct cpu_state *state, unsigned int cpu)
 {
 	u64 device = kstat_cpu_irqs_sum(cpu);
-	u32 raw = raw_vectors(cpu);
+	u32 raw = spek_compat_local_interrupts(cpu);
 	unsigned int i;
 
 	state->local_interrupts += (u32)(raw - state->vectors);

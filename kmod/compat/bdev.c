@@ -89,7 +89,7 @@ static bool is_there(dev_t devt)
  * @devt: device number
  * @write: open for writing; without it writes must not be sent
  * @holder: given to @ops
- * @ops: callbacks, or NULL; called only where spek_compat_bdev_reports_gone()
+ * @ops: callbacks, or NULL; kernels before v6.5 don't call them, so ask spek_compat_bdev_is_gone()
  *
  * May sleep. Return: 0; -EBUSY if somebody else holds the device, one of its
  * partitions or the whole of it; -EACCES, -EROFS if it is read-only; -ENXIO,

@@ -10,7 +10,6 @@
 
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
-#include <linux/hrtimer.h>
 #include <linux/pm_runtime.h>
 #include <net/genetlink.h>
 
@@ -54,20 +53,6 @@ int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, 
 			  const struct spek_compat_holder_ops *ops);
 void spek_compat_bdev_close(struct spek_compat_bdev *dev);
 
-/**
- * spek_compat_bdev_reports_gone() - does this kernel call spek_compat_holder_ops.gone?
- *
- * Return: false where the holder has to ask spek_compat_bdev_is_gone() instead.
- */
-static inline bool spek_compat_bdev_reports_gone(void)
-{
-#ifdef SPEK_HAVE_HOLDER_OPS
-	return true;
-#else
-	return false;
-#endif
-}
-
 /** spek_compat_bdev_is_gone() - Return: true once the disk below @dev is marked dead. */
 static inline bool spek_compat_bdev_is_gone(const struct spek_compat_bdev *dev)
 {
@@ -92,6 +77,16 @@ static inline void spek_compat_request_set_ioprio(struct request *rq, unsigned s
 #endif
 }
 
+/** spek_compat_iter_set_offset() - begin @bytes into the first vector of @iter, which is fresh. */
+static inline void spek_compat_iter_set_offset(struct bvec_iter *iter, unsigned int bytes)
+{
+#ifdef SPEK_HAVE_BVEC_ITER_OFFSET
+	iter->bi_offset = bytes;
+#else
+	iter->bi_bvec_done = bytes;
+#endif
+}
+
 /** spek_compat_status_is_busy() - Return: true if @status means "not now, try again". */
 static inline bool spek_compat_status_is_busy(blk_status_t status)
 {
@@ -100,6 +95,28 @@ static inline bool spek_compat_status_is_busy(blk_status_t status)
 		return true;
 #endif
 	return status == BLK_STS_RESOURCE || status == BLK_STS_DEV_RESOURCE;
+}
+
+/** spek_compat_can_insert_requests() - Return: true if the kernel has blk_insert_cloned_request(). */
+static inline bool spek_compat_can_insert_requests(void)
+{
+	return IS_ENABLED(CONFIG_BLK_MQ_STACKING);
+}
+
+/**
+ * spek_compat_insert_request() - hand a request to its driver, past elevator and merging
+ * @rq: allocated from the device's queue
+ *
+ * Context: as blk_insert_cloned_request(). Return: the driver's answer; BLK_STS_NOTSUPP where
+ * spek_compat_can_insert_requests() is false, with @rq as it was.
+ */
+static inline blk_status_t spek_compat_insert_request(struct request *rq)
+{
+#ifdef CONFIG_BLK_MQ_STACKING
+	return blk_insert_cloned_request(rq);
+#else
+	return BLK_STS_NOTSUPP;
+#endif
 }
 
 /*
@@ -115,19 +132,6 @@ static inline bool spek_compat_status_is_busy(blk_status_t status)
 #define SPEK_COMPAT_END_IO(name, rq, status) \
 	enum rq_end_io_ret name(struct request *rq, blk_status_t status)
 #endif
-
-/** spek_compat_hrtimer_setup() - prepare @timer to call @function; see hrtimer_setup(). */
-static inline void spek_compat_hrtimer_setup(struct hrtimer *timer,
-					     enum hrtimer_restart (*function)(struct hrtimer *),
-					     clockid_t clock, enum hrtimer_mode mode)
-{
-#ifdef SPEK_HAVE_HRTIMER_SETUP
-	hrtimer_setup(timer, function, clock, mode);
-#else
-	hrtimer_init(timer, clock, mode);
-	timer->function = function;
-#endif
-}
 
 /*
  * SPEK_COMPAT_GENL_MCGRP_SYS_ADMIN() - initialiser of a struct genl_multicast_group
@@ -201,7 +205,13 @@ static inline bool spek_compat_cookie_polls(struct request_queue *q, blk_qc_t co
 	/* The number of the queue lies above the tag and below the sign. */
 	cookie = (cookie & ~(1u << 31)) >> 16;
 #endif
+	if (cookie >= q->nr_hw_queues)
+		return false;
+#ifdef SPEK_HAVE_QUEUE_HCTX
+	hctx = queue_hctx(q, cookie);
+#else
 	hctx = xa_load(&q->hctx_table, cookie);
+#endif
 	return hctx && hctx->type == HCTX_TYPE_POLL;
 }
 

@@ -7,6 +7,7 @@
 #include <linux/bio.h>
 #include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
+#include "../compat/compat.h"
 #include "slot.h"
 #include "submit.h"
 #include "submit_request.h"
@@ -18,6 +19,8 @@ static const char *why_unsupported(const struct spek_target *target)
 
 	if (!queue_is_mq(q))
 		return "The device takes bios, not requests.";
+	if (!spek_compat_can_insert_requests())
+		return "This kernel lets no module insert requests: CONFIG_BLK_MQ_STACKING is off.";
 	if (bdev_is_zoned(target->handle.bdev))
 		return "The device is zoned: its write order is kept above the request path.";
 	if (blk_get_integrity(target->handle.bdev->bd_disk))
@@ -76,7 +79,7 @@ static int submit(struct spek_part *part)
 	rq->bio = bio;
 	rq->biotail = bio;
 
-	status = blk_insert_cloned_request(rq);
+	status = spek_compat_insert_request(rq);
 	if (likely(status == BLK_STS_OK))
 		return 0;
 

@@ -32,6 +32,7 @@
 #include <scsi/scsi.h>
 #include <scsi/scsi_cmnd.h>
 #include <scsi/scsi_device.h>
+#include "../compat/compat.h"
 #include "slot.h"
 #include "submit.h"
 #include "submit_request.h"
@@ -75,6 +76,8 @@ static const char *why_unsupported(const struct spek_target *target)
 
 	if (!sdev)
 		return "The device is not a SCSI disk.";
+	if (!spek_compat_can_insert_requests())
+		return "This kernel lets no module insert requests: CONFIG_BLK_MQ_STACKING is off.";
 	if (bdev_is_zoned(bdev))
 		return "The device is zoned: its write order is kept above the SCSI layer.";
 	if (sdev->type != TYPE_DISK)
@@ -183,7 +186,7 @@ static int submit(struct spek_part *part)
 	set_command(blk_mq_rq_to_pdu(rq), part);
 
 	/* Counts the segments anew: they are as the driver's scatter list will have them. */
-	status = blk_insert_cloned_request(rq);
+	status = spek_compat_insert_request(rq);
 	if (likely(status == BLK_STS_OK))
 		return 0;
 

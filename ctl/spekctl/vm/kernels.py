@@ -2,8 +2,9 @@
 """The kernel of a guest: image, modules and headers that belong together.
 
 In this order: what the machine has installed, what the cache holds, the distribution's
-packages unpacked into the cache. Packages are never installed, so the machine's own boot
-set-up stays as it is. A directory with a built kernel tree works too.
+packages unpacked into the cache, from the suites that the machine uses or else from newer ones.
+Packages are never installed, so the machine's own boot set-up stays as it is. A directory with a
+built kernel tree works too.
 """
 
 from __future__ import annotations
@@ -12,17 +13,15 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from spekctl.errors import GuestError, UsageError
+from spekctl.vm import toolchain
+from spekctl.vm.apt import Apt, architecture, other_suites, run
 from spekctl.vm.cache import cache_dir, locked
-
-# Of one file that the archive is slow to give.
-RETRIES = ("-o", "Acquire::Retries=3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,98 +134,95 @@ def _kernel_tree(path: Path) -> Kernel:
 # ---- the distribution's packages ----
 
 
-def _apt_cache(*arguments: str) -> list[str]:
-    if not shutil.which("apt-cache"):
-        raise GuestError(
-            "no kernel with image and headers is installed, and without apt none can be fetched; "
-            "install a kernel with its headers or name a built tree with --kernel"
-        )
-    done = subprocess.run(["apt-cache", *arguments], capture_output=True, text=True, check=False)
-    return done.stdout.splitlines()
-
-
-def _architecture() -> str:
-    done = subprocess.run(
-        ["dpkg", "--print-architecture"], capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() or "amd64"
-
-
-def _dependencies(package: str, pattern: str) -> list[str]:
-    """Direct dependencies of @package whose names match."""
-    found = []
-    for line in _apt_cache("depends", "--no-recommends", "--no-suggests", package):
-        match = re.match(r"[ |]*(?:Pre)?Depends: (\S+)$", line)
-        if match and re.fullmatch(pattern, match.group(1)):
-            found.append(match.group(1))
-    return found
-
-
-def _available_releases(wanted: str | None) -> list[str]:
+def _available_releases(apt: Apt, wanted: str | None) -> list[str]:
     """Releases whose image and headers can be downloaded, newest first."""
-    arch = re.escape(_architecture())
+    arch = re.escape(architecture())
     if wanted is None:
-        pattern = rf"linux-image-(\d.*-{arch})"
-        for meta in (f"linux-image-{_architecture()}", "linux-image-generic"):
-            names = _dependencies(meta, r"linux-image-\d.*")
+        for meta in (f"linux-image-{architecture()}", "linux-image-generic"):
+            names = apt.dependencies(meta, r"linux-image-\d.*")
             if names:
                 return [name.removeprefix("linux-image-") for name in names]
         wanted = ""
     pattern = rf"linux-image-({re.escape(wanted)}[^ ]*-(?:{arch}|generic)) "
     releases = []
-    for line in _apt_cache("search", "--names-only", f"^linux-image-{re.escape(wanted)}"):
+    for line in apt.cache("search", "--names-only", f"^linux-image-{re.escape(wanted)}"):
         match = re.match(pattern, line)
         if not match or re.search(r"-(rt|cloud)-", match.group(1)):
             continue
         if not re.match(r"\d+\.\d+\.\d", match.group(1)):
-            continue  # a meta package
+            continue  # a meta package, or a release candidate
         if wanted == "" or matches(match.group(1), wanted):
             releases.append(match.group(1))
     return sorted(set(releases), key=version_key, reverse=True)
 
 
-def _has_candidate(package: str) -> bool:
-    return any(
-        line.strip().startswith("Candidate:") and "(none)" not in line
-        for line in _apt_cache("policy", package)
-    )
-
-
-def _packages(release: str) -> list[str]:
-    """Everything that makes up @release, or nothing if a part of it is not to be had."""
+def _packages(apt: Apt, release: str) -> list[str]:
+    """Everything that makes up @release, or nothing if a part of it is not available."""
     image, headers = f"linux-image-{release}", f"linux-headers-{release}"
     names = [image, headers]
-    names += _dependencies(image, rf"linux-modules-{re.escape(release)}")
-    names += _dependencies(headers, r"linux-(headers|kbuild)-\S+")
-    return names if all(_has_candidate(name) for name in names) else []
+    names += apt.dependencies(image, rf"linux-(modules|binary)-{re.escape(release)}")
+    names += apt.dependencies(headers, r"linux-(headers|kbuild)-\S+")
+    return names if all(apt.has(name) for name in names) else []
+
+
+def _build_tools(apt: Apt, packages: list[str]) -> list[str]:
+    """What the headers among @packages need to build modules: the compiler that they name, and
+    what kbuild's programs are linked with."""
+    names: list[str] = []
+    for package in packages:
+        if package.startswith("linux-headers-"):
+            names += apt.dependencies(package, r"gcc-\S+")
+        elif package.startswith("linux-kbuild-"):
+            names += apt.dependencies(package, r"(?!linux-)\S+")
+    return apt.closure(names)
 
 
 def fetch_kernel(wanted: str | None) -> Kernel:
-    """Unpack the newest matching kernel of the distribution into the cache."""
+    """Unpack the newest matching kernel of the distribution into the cache. If the suites that
+    this machine uses have none, other suites of the distribution may."""
     with locked("kernels"):
         for kernel in cached_kernels():  # somebody else may have been faster
             if wanted is None or matches(kernel.release, wanted):
                 return kernel
-        kernel_or_none = _fetch_newest(wanted, last_try=os.geteuid() != 0)
+        kernel_or_none = _fetch_newest(Apt(), wanted, last_try=os.geteuid() != 0)
         if not kernel_or_none and os.geteuid() == 0:
             # Package lists are missing, or so old that what they name is gone.
-            print("spekctl: updating apt's package lists", file=sys.stderr, flush=True)
-            _run(["apt-get", "update", "-q", *RETRIES], cwd=Path("/"), what="apt-get update")
-            kernel_or_none = _fetch_newest(wanted, last_try=True)
+            _say("updating apt's package lists")
+            Apt().update()
+            kernel_or_none = _fetch_newest(Apt(), wanted, last_try=True)
         if kernel_or_none:
             return kernel_or_none
+        if wanted is not None:
+            return _fetch_from_others(wanted)
     raise GuestError(
-        f"no kernel {wanted or ''} with headers is installed, cached or known to apt; "
-        "run apt-get update, or name a built tree with --kernel".replace("kernel  ", "kernel ")
+        "no kernel with headers is installed, cached or known to apt; "
+        "run apt-get update, or name a built tree with --kernel"
     )
 
 
-def _fetch_newest(wanted: str | None, *, last_try: bool) -> Kernel | None:
-    for release in _available_releases(wanted):
-        packages = _packages(release)
+def _fetch_from_others(wanted: str) -> Kernel:
+    """The newest matching kernel of the first suite that has one. Raises if none has."""
+    nowhere = f"no kernel {wanted} with headers is installed, cached or known to apt"
+    try:
+        suites = other_suites()
+        for apt in suites:
+            _say(f"looking for a kernel {wanted} in {apt}")
+            apt.update()
+            kernel = _fetch_newest(apt, wanted, last_try=True)
+            if kernel:
+                return kernel
+    except GuestError as error:
+        raise GuestError(f"{nowhere}, and {error.message}") from error
+    names = " or ".join(str(apt) for apt in suites)
+    raise GuestError(f"{nowhere}, nor part of {names}; name a built tree with --kernel")
+
+
+def _fetch_newest(apt: Apt, wanted: str | None, *, last_try: bool) -> Kernel | None:
+    for release in _available_releases(apt, wanted):
+        packages = _packages(apt, release)
         if packages:
             try:
-                return _unpack(release, packages)
+                return _unpack(apt, release, packages)
             except GuestError:
                 if last_try:
                     raise
@@ -234,24 +230,23 @@ def _fetch_newest(wanted: str | None, *, last_try: bool) -> Kernel | None:
     return None
 
 
-def _unpack(release: str, packages: list[str]) -> Kernel:
-    print(
-        f"spekctl: fetching {', '.join(packages)} into {cache_dir('kernels') / release} "
-        "(unpacked there, not installed)",
-        file=sys.stderr,
-        flush=True,
-    )
+def _say(text: str) -> None:
+    print(f"spekctl: {text}", file=sys.stderr, flush=True)
+
+
+def _unpack(apt: Apt, release: str, packages: list[str]) -> Kernel:
     target = cache_dir("kernels") / release
+    tools = _build_tools(apt, packages) if apt.suites else []
+    with_tools = f", and {len(tools)} packages with a compiler for its modules" if tools else ""
+    names = ", ".join(packages)
+    _say(f"fetching {names}{with_tools} into {target} (unpacked there, not installed)")
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache_dir("kernels")) as scratch:
-        debs, tree = Path(scratch, "debs"), Path(scratch, "tree")
-        debs.mkdir()
-        tree.mkdir()
-        fetch = ["apt-get", "download", "-q", *RETRIES, *packages]
-        _run(fetch, cwd=debs, what="downloading the kernel")
-        for deb in sorted(debs.glob("*.deb")):
-            _run(["dpkg-deb", "-x", str(deb), str(tree)], cwd=debs, what=f"unpacking {deb.name}")
-            deb.unlink()
+        tree = Path(scratch, "tree")
+        apt.unpack(packages, tree, Path(scratch, "debs"))
         _make_relocatable(tree, release)
+        if tools:
+            apt.unpack(tools, tree / toolchain.FOLDER, Path(scratch, "tools"))
+            toolchain.set_up(tree)
         shutil.rmtree(target, ignore_errors=True)
         tree.rename(target)
     kernel = _kernel_in(target, release, "cache")
@@ -260,33 +255,27 @@ def _unpack(release: str, packages: list[str]) -> Kernel:
     return kernel
 
 
-def _run(command: list[str], *, cwd: Path, what: str) -> None:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
-    done = subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        errors = [line for line in lines if line.startswith("E:")] or lines[-1:]
-        raise GuestError(f"{what} failed: {' '.join(errors) or f'exit {done.returncode}'}")
-
-
 def _make_relocatable(tree: Path, release: str) -> None:
     """Packages expect to lie at /; make them work where they are.
 
-    The headers' Makefile includes the common one by its absolute path, and modules/build is
-    an absolute link. modules.dep is made at installation, so it is made here as well.
+    The headers' Makefile names itself and the common one by absolute paths, and modules/build
+    is an absolute link. modules.dep is made at installation, so it is made here as well; depmod
+    looks for modules below /lib, which is a link to /usr/lib where packages know no other.
     """
     for makefile in tree.glob("usr/src/linux-headers-*/Makefile"):
         text = makefile.read_text()
         here = "$(dir $(realpath $(lastword $(MAKEFILE_LIST))))"
         fixed = re.sub(r"(?m)^include /usr/src/", f"include {here}../", text)
+        itself = f"KBUILD_OUTPUT := $(patsubst %/,%,{here})"
+        fixed = re.sub(r"(?m)^KBUILD_OUTPUT=/usr/src/.*", lambda _: itself, fixed)
         if fixed != text:
             makefile.write_text(fixed)
-    for modules in (tree / "lib/modules" / release, tree / "usr/lib/modules" / release):
+    if not (tree / "lib").exists():
+        (tree / "lib").symlink_to("usr/lib")
+    for modules in {(tree / lib / "modules" / release).resolve() for lib in ("lib", "usr/lib")}:
         if not modules.is_dir():
             continue
-        up = os.path.relpath(tree, modules)
+        up = os.path.relpath(tree.resolve(), modules)
         for name in ("build", "source"):
             link = modules / name
             if link.is_symlink() and os.path.isabs(os.readlink(link)):
@@ -296,4 +285,4 @@ def _make_relocatable(tree: Path, release: str) -> None:
     depmod = shutil.which("depmod", path=os.environ.get("PATH", "") + ":/sbin:/usr/sbin")
     if not depmod:
         raise GuestError("depmod is missing (package kmod); make deps installs it")
-    _run([depmod, "-b", str(tree), release], cwd=tree, what="depmod")
+    run([depmod, "-b", str(tree), release], cwd=tree, what="depmod")

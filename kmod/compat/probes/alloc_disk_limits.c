@@ -1,4 +1,5 @@
 /* v6.9, 74fa8f9c553f ("block: pass a queue_limits argument to blk_alloc_disk") */
+/* asks about: blk_alloc_disk */
 #include <linux/blkdev.h>
 
 struct gendisk *probe(void);

@@ -1,4 +1,5 @@
 /* v6.4, 2243acd50ac0 ("driver core: class: remove struct class_interface * from callbacks") */
+/* asks about: class_interface */
 #include <linux/device/class.h>
 
 void probe(struct class_interface *interface, int (*add)(struct device *dev));

@@ -1,4 +1,5 @@
 /* v6.11, 8023e144f9d6 ("block: move the poll flag to queue_limits") */
+/* asks about: features BLK_FEAT_POLL */
 #include <linux/blkdev.h>
 
 bool probe(struct request_queue *q);
