@@ -18,6 +18,9 @@ if not os.environ.get("SPEK_GUEST"):
     settings.register_profile("repeatable", derandomize=True, **slow)
     settings.load_profile("repeatable")
 
+# The PATH of an ordinary user may lack the directories of mkfs.ext4, mkswap and dkms.
+os.environ["PATH"] += ":/usr/sbin:/sbin"
+
 # What the host's pytest makes of the test files spares the guests' the work.
 sys.dont_write_bytecode = False
 pytest_plugins = ["lib.guest_inside" if os.environ.get("SPEK_GUEST") else "lib.guest_host"]

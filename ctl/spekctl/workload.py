@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,15 +60,24 @@ _LAW_NEEDS: dict[str, tuple[str, ...]] = {
 
 
 def shipped_directory() -> Path:
-    """Where the workloads are: beside the checkout's ctl/, or inside the installed package."""
+    """Where the workloads are: inside the installed package, or beside the checkout's ctl/.
+
+    It may exist and still be closed to the caller: shipped_names() and load() report that.
+    """
     package = Path(__file__).resolve().parent
-    checkout = package.parent.parent / "workloads"
-    return checkout if (checkout / "schema.json").is_file() else package / "shipped"
+    installed = package / "shipped"
+    return installed if os.path.isdir(installed) else package.parent.parent / "workloads"
 
 
 def shipped_names() -> list[str]:
     """Names of the workloads that come with spek, sorted."""
-    return sorted(path.stem for path in shipped_directory().glob("*.toml"))
+    folder = shipped_directory()
+    try:
+        # Not Path.glob(): it finds nothing where it may not look.
+        names = os.listdir(folder)
+    except OSError as error:
+        raise UsageError(f"cannot read the workloads in {folder}: {error.strerror}") from error
+    return sorted(Path(name).stem for name in names if name.endswith(".toml"))
 
 
 def find(name: str) -> Path:

@@ -8,21 +8,19 @@ each start of Python costs seconds in an emulated guest.
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
-import sys
-import traceback
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 import pytest
+from lib.ordinary_user import as_ordinary_user
 
 import spekctl
-from spekctl import cli
+from spekctl import cli, workload
 from spekctl.errors import ExitCode
 
-NOBODY = 65534
 DEVICE = "{disk}"
 NEEDS_ROOT: dict[str, tuple[str, ...]] = {
     "run": ("random-read-4k", "--device", DEVICE, "--no-prober", "--progress", "none"),
@@ -81,29 +79,6 @@ def loaded() -> None:
         importlib.import_module(name)
 
 
-def as_nobody(folder: Path, arguments: list[str]) -> tuple[int, str, str]:
-    """Exit code and output of spekctl in the hands of an ordinary user."""
-    files = [folder / "out", folder / "err"]
-    pid = os.fork()
-    if pid == 0:
-        code = 99
-        try:
-            sys.stdout, sys.stderr = (open(path, "w") for path in files)  # noqa: SIM115
-            os.setgroups([])
-            os.setresgid(NOBODY, NOBODY, NOBODY)
-            os.setresuid(NOBODY, NOBODY, NOBODY)
-            code = cli.run(arguments)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-    _pid, status = os.waitpid(pid, 0)
-    out, err = (path.read_text() for path in files)
-    return os.waitstatus_to_exitcode(status), out, err
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A directory that an ordinary user may write to."""
@@ -114,22 +89,38 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def readable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workloads of an installed spekctl: this clone may be closed to an ordinary user."""
+    copy = folder / "workloads"
+    copy.mkdir()
+    for path in workload.shipped_directory().glob("*.toml"):
+        shutil.copyfile(path, copy / path.name)
+        (copy / path.name).chmod(0o644)
+    copy.chmod(0o755)
+    monkeypatch.setattr(workload, "shipped_directory", lambda: copy)
+
+
 def test_what_concerns_the_kernel_needs_root(
-    spek_module: Path, prober_module: Path, null_blk: Callable[..., str], folder: Path
+    spek_module: Path,
+    prober_module: Path,
+    null_blk: Callable[..., str],
+    folder: Path,
+    readable: None,
 ) -> None:
     node = null_blk(size_mb=512, memory_backed=1)
     written = ("--device", node, "--write", "--verify", "--verify-state", str(folder / "state"))
     assert cli.run(["run", "random-write-4k", *written, "--count", "16", "--no-prober"]) == 0
     (folder / "state").chmod(0o644)
-    told = {}
+    found = {}
     for name, arguments in NEEDS_ROOT.items():
         words = [word.format(disk=node, folder=folder) for word in arguments]
-        code, out, err = as_nobody(folder, [*name.split(), *words])
-        told[name] = (code, out, err.splitlines()[-1:])
-        assert "Traceback" not in err, f"{name}: {err}"
+        found[name] = as_ordinary_user(folder, *name.split(), *words)
+        assert "Traceback" not in found[name].err, f"{name}: {found[name].err}"
 
-    refused = {name: one for name, one in told.items() if one[0] == ExitCode.PERMISSION}
-    assert set(refused) == set(NEEDS_ROOT), told
-    for name, (_code, out, (sentence,)) in refused.items():
-        assert out == "" and sentence.startswith("spekctl: "), name
+    refused = {name for name, one in found.items() if one.code == ExitCode.PERMISSION}
+    assert refused == set(NEEDS_ROOT), found
+    for name, one in found.items():
+        sentence = one.err.splitlines()[-1]
+        assert one.out == "" and sentence.startswith("spekctl: "), name
         assert "CAP_SYS_ADMIN" in sentence, name

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import shutil
 import tomllib
 from pathlib import Path
 
 import jsonschema
 import pytest
+from lib.ordinary_user import as_ordinary_user
 from lib.schemas import validator
 
 from spekctl import model, workload
-from spekctl.errors import UsageError
+from spekctl.errors import ExitCode, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = sorted((ROOT / "workloads").glob("*.toml"))
@@ -255,6 +258,43 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="not UTF-8"):
         workload.load(str(path))
+
+
+@pytest.mark.parametrize("arguments", [("workloads",), ("show", "spc1")])
+def test_workloads_closed_to_the_user_are_refused(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a clone in root's home."""
+    for command in ("show", "workloads"):
+        importlib.import_module(f"spekctl.commands.{command}")
+    closed = tmp_path / "closed"
+    folder = closed / "workloads"
+    shutil.copytree(ROOT / "workloads", folder)
+    monkeypatch.setattr(workload, "shipped_directory", lambda: folder)
+    closed.chmod(0)
+    try:
+        outcome = as_ordinary_user(tmp_path, *arguments)
+    finally:
+        closed.chmod(0o700)
+
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert outcome.sentence == f"cannot read the workloads in {folder}: Permission denied"
+
+
+def test_a_workload_closed_to_the_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The directory is open, a file in it is not."""
+    importlib.import_module("spekctl.commands.show")
+    shutil.copyfile(ROOT / "workloads/spc1.toml", tmp_path / "spc1.toml")
+    (tmp_path / "spc1.toml").chmod(0)
+    monkeypatch.setattr(workload, "shipped_names", lambda: ["spc1"])
+    monkeypatch.setattr(workload, "shipped_directory", lambda: tmp_path)
+
+    outcome = as_ordinary_user(tmp_path, "show", "spc1")
+
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert outcome.sentence == f"cannot read {tmp_path}/spc1.toml: Permission denied"
 
 
 def test_the_installed_package_carries_its_workloads() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.ordinary_user import call_as_ordinary_user
 
 import spekctl
 from spekctl import cli
@@ -170,6 +171,44 @@ def test_kernel_without_headers_does_not_count(tmp_path: Path) -> None:
     unpacked(tmp_path, "6.77.1-test", headers=False)
 
     assert kernels.installed_kernels(tmp_path) == []
+
+
+def test_kernel_closed_to_the_user_does_not_count(tmp_path: Path) -> None:
+    """Its headers may be in root's home."""
+    root = unpacked(tmp_path / "closed", "6.77.1-test")
+    kernels._make_relocatable(root, "6.77.1-test")
+    assert len(kernels.installed_kernels(root)) == 1
+
+    def find() -> int:
+        print(kernels.installed_kernels(root), kernels._kernel_in(root, "6.77.1-test", "installed"))
+        return 0
+
+    root.chmod(0)
+    try:
+        outcome = call_as_ordinary_user(tmp_path, find)
+    finally:
+        root.chmod(0o755)
+
+    assert (outcome.code, outcome.out) == (0, "[] None\n")
+
+
+def test_kernel_tree_closed_to_the_user_is_refused(tmp_path: Path) -> None:
+    tree = tmp_path / "closed" / "tree"
+    tree.mkdir(parents=True)
+
+    def find() -> int:
+        with pytest.raises(UsageError) as refusal:
+            kernels.find_kernel(str(tree))
+        print(refusal.value.message)
+        return 0
+
+    tree.parent.chmod(0)
+    try:
+        outcome = call_as_ordinary_user(tmp_path, find)
+    finally:
+        tree.parent.chmod(0o755)
+
+    assert outcome.out == f"cannot look at {tree}: Permission denied\n", outcome.err
 
 
 def test_kernel_that_apt_does_not_know_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

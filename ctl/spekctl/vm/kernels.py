@@ -18,6 +18,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from spekctl import files
 from spekctl.errors import GuestError, UsageError
 from spekctl.vm import toolchain
 from spekctl.vm.apt import Apt, architecture, other_suites, run
@@ -53,16 +54,19 @@ def matches(release: str, wanted: str) -> bool:
 
 
 def _kernel_in(root: Path, release: str, origin: str) -> Kernel | None:
-    """The kernel @release below @root, if image, modules and headers are all there."""
+    """The kernel @release below @root, if image, modules and headers can all be read.
+
+    Ubuntu's images are readable by root only, and headers may be a tree in somebody's home.
+    """
     images = [root / "boot" / f"vmlinuz-{release}"]
     for lib in ("lib", "usr/lib"):
         modules = root / lib / "modules" / release
         images.append(modules / "vmlinuz")
         headers = modules / "build"
-        if not (modules / "kernel").is_dir() or not (headers / "Makefile").exists():
+        if not os.path.isdir(modules / "kernel") or not os.access(headers / "Makefile", os.R_OK):
             continue
         for image in images:
-            if image.exists():
+            if os.access(image, os.R_OK):
                 return Kernel(release, image, headers.resolve(), modules, origin)
     return None
 
@@ -71,7 +75,7 @@ def _releases_in(root: Path) -> list[str]:
     names = {
         entry.name
         for lib in ("lib", "usr/lib")
-        if (root / lib / "modules").is_dir()
+        if os.path.isdir(root / lib / "modules")
         for entry in (root / lib / "modules").iterdir()
     }
     return sorted(names, key=version_key, reverse=True)
@@ -120,7 +124,7 @@ def _kernel_tree(path: Path) -> Kernel:
     path = path.resolve()
     image = path / "arch/x86/boot/bzImage"
     release = path / "include/config/kernel.release"
-    if not path.is_dir():
+    if not files.exists(path) or not path.is_dir():
         raise UsageError(f"there is no kernel tree {path}")
     for name in _releases_in(path):
         kernel = _kernel_in(path, name, "tree")
