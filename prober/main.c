@@ -8,9 +8,9 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "feed.h"
 #include "netlink.h"
-#include "power.h"
-#include "sampler.h"
+#include "probe.h"
 
 static int __init spek_prober_init(void)
 {

@@ -13,9 +13,9 @@
 #include <net/genetlink.h>
 
 #include "../kmod/compat/compat.h"
+#include "feed.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
-#include "power.h"
 
 /* an attribute's length is u16; this leaves room for the attributes around it */
 #define MAX_RESULTS_BYTES 61440

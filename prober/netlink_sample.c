@@ -19,7 +19,7 @@
 #include "../kmod/compat/compat.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
-#include "sampler.h"
+#include "probe.h"
 
 /* an attribute's length is u16; this leaves room for the attributes around it */
 #define MAX_CELLS_BYTES 61440

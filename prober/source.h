@@ -116,7 +116,7 @@ extern const struct spek_source_ops spek_source_memory;
 extern const struct spek_source_ops spek_source_net;
 /* disk.c */
 extern const struct spek_source_ops spek_source_disk;
-/* power_rows.c */
+/* power.c */
 extern const struct spek_source_ops spek_source_power;
 
 /** spek_source_name() - Return: where the name of an entity is. */

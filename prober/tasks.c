@@ -12,7 +12,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
-#include "sampler.h"
+#include "probe.h"
 #include "source.h"
 #include "uapi/spek_prober.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink_power.c - requests that open, fill and close feeds of power samples
+ * netlink_feed.c - requests that open, fill and close feeds of power samples
  *
  * A handler checks rights and attributes, makes one call down and answers. What
  * feeds have brought is read in netlink_energy.c.
@@ -12,9 +12,9 @@
 #include <linux/timekeeping.h>
 #include <net/genetlink.h>
 
+#include "feed.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
-#include "power.h"
 
 #define NO_MEMORY "The kernel has not enough memory for this."
 

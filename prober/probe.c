@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sampler.c - the probe: a thread that takes rows by a schedule
+ * probe.c - the probe: a thread that takes rows by a schedule
  *
  * States of a probe (there is at most one, the current one):
  *
@@ -24,8 +24,8 @@
  * unload current_probe and the stop work are the only holders, and the queue of
  * the stop work is drained.
  *
- * Lock order: genl_mutex > family_lock (netlink.c) > probe_lock > CPU hotplug lock,
- * spek_power_lock (power.c), the block class's lock > locks of the sources.
+ * Lock order: genl_mutex > family_lock (netlink_probe.c) > probe_lock > CPU hotplug lock,
+ * spek_power_lock (feed.c), the block class's lock > locks of the sources.
  * probe_lock protects current_probe, hotplug_probe and the fields of struct
  * spek_probe that say so. The sampler takes no lock but those of the sources. The
  * stop work waits for the sampler without probe_lock, so nobody who wants to know
@@ -45,7 +45,7 @@
 #include <linux/timekeeping.h>
 
 #include "netlink.h"
-#include "sampler.h"
+#include "probe.h"
 
 static struct workqueue_struct *stop_queue;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * power.h - feeds of power samples
+ * feed.h - feeds of power samples
  *
- * Lifetime, states and locks: see the head of power.c.
+ * Lifetime, states and locks: see the head of feed.c.
  */
-#ifndef SPEK_PROBER_POWER_H
-#define SPEK_PROBER_POWER_H
+#ifndef SPEK_PROBER_FEED_H
+#define SPEK_PROBER_FEED_H
 
 #include <linux/kref.h>
 #include <linux/list.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink.c - the spek_prober family: requests, notifications, ownership
+ * netlink_probe.c - the spek_prober family: requests, notifications, ownership
  *
  * A handler checks rights and attributes, makes one call down and answers. Rows
  * are read in netlink_sample.c.
@@ -17,10 +17,10 @@
 #include <linux/timekeeping.h>
 #include <net/net_namespace.h>
 
+#include "feed.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
-#include "power.h"
-#include "sampler.h"
+#include "probe.h"
 
 /* A probe may end and be announced while the family comes or goes. */
 static DEFINE_MUTEX(family_lock);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * sampler.h - the probe: a thread that takes rows by a schedule
+ * probe.h - the probe: a thread that takes rows by a schedule
  *
- * Lifetime, states and locks: see the head of sampler.c.
+ * Lifetime, states and locks: see the head of probe.c.
  */
-#ifndef SPEK_PROBER_SAMPLER_H
-#define SPEK_PROBER_SAMPLER_H
+#ifndef SPEK_PROBER_PROBE_H
+#define SPEK_PROBER_PROBE_H
 
 #include <linux/kref.h>
 #include <linux/sched.h>
