@@ -21,6 +21,7 @@
  */
 #include <linux/err.h>
 #include <linux/mm.h>
+#include <linux/netlink.h>
 #include <linux/pid.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -28,7 +29,6 @@
 #include <linux/timekeeping.h>
 
 #include "feed.h"
-#include "netlink.h"
 
 static_assert(SPEK_PROBER_MAX_RAILS <= SPEK_POWER_ENTITY_RAILS);
 static_assert(SPEK_PROBER_MAX_POWER_UW == SPEK_RAIL_MAX_UW);
@@ -146,14 +146,12 @@ static int make_room(const char *name, struct netlink_ext_ack *extack)
 			first = feed;
 	}
 	if (same && !spek_feed_has_ended(same)) {
-		spek_netlink_refuse(extack, "A feed of this name is open, number %u of process %d (%s).",
-				    same->id, pid_vnr(same->owner_pid), same->owner_name);
+		NL_SET_ERR_MSG(extack, "A feed of this name is open: close it or take another name.");
 		return -EBUSY;
 	}
 	if (!same && nr_feeds == SPEK_PROBER_MAX_FEEDS) {
 		if (!first) {
-			spek_netlink_refuse(extack, "At most %u feeds can be open.",
-					    SPEK_PROBER_MAX_FEEDS);
+			NL_SET_ERR_MSG(extack, "16 feeds are open, and no more are allowed.");
 			return -ERANGE;
 		}
 		same = first;
@@ -180,7 +178,7 @@ int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct netlin
 
 	feed = create_feed(config);
 	if (IS_ERR(feed)) {
-		spek_netlink_refuse(extack, "The kernel has not enough memory for this history.");
+		NL_SET_ERR_MSG(extack, "The kernel is out of memory for this history.");
 		return PTR_ERR(feed);
 	}
 
@@ -232,12 +230,12 @@ int spek_feed_close(u32 id, struct netlink_ext_ack *extack)
 }
 
 /**
- * spek_power_owner_gone() - a netlink socket was closed
+ * spek_feed_owner_gone() - a netlink socket was closed
  * @portid: its number
  *
  * Context: process, for every netlink socket of the machine: cheap if it isn't ours.
  */
-void spek_power_owner_gone(u32 portid)
+void spek_feed_owner_gone(u32 portid)
 {
 	struct spek_feed *feed;
 
@@ -248,8 +246,8 @@ void spek_power_owner_gone(u32 portid)
 	mutex_unlock(&spek_power_lock);
 }
 
-/** spek_power_exit() - forget all feeds; nobody can ask for them any more. */
-void spek_power_exit(void)
+/** spek_feed_exit() - forget all feeds; nobody can ask for them any more. */
+void spek_feed_exit(void)
 {
 	struct spek_feed *feed, *next;
 
@@ -295,7 +293,7 @@ struct spek_feed *spek_feed_find(u32 id, struct netlink_ext_ack *extack)
 
 	if (feed && feed->id == id)
 		return feed;
-	spek_netlink_refuse(extack, "There is no feed %u.", id);
+	NL_SET_ERR_MSG(extack, "There is no feed with this number.");
 
 	return NULL;
 }
@@ -318,12 +316,11 @@ struct spek_feed *spek_feed_find_own(u32 id, u32 portid, struct netlink_ext_ack 
 		return ERR_PTR(-ENOENT);
 	/* asked first: the number of a socket may come again, but not while the feed is open */
 	if (spek_feed_has_ended(feed)) {
-		spek_netlink_refuse(extack, "Feed %u has ended.", id);
+		NL_SET_ERR_MSG(extack, "The feed has ended.");
 		return ERR_PTR(-EBUSY);
 	}
 	if (feed->portid != portid) {
-		spek_netlink_refuse(extack, "Feed %u belongs to another socket, of process %d (%s).",
-				    id, pid_vnr(feed->owner_pid), feed->owner_name);
+		NL_SET_ERR_MSG(extack, "Only the socket that opened a feed may write to it.");
 		return ERR_PTR(-EPERM);
 	}
 
@@ -388,28 +385,24 @@ u64 spek_feed_watermark(const struct spek_feed *feed)
 /* ---- samples ---- */
 
 static int check_sample(const struct spek_feed *feed, const struct spek_prober_power_sample *sample,
-			u32 number, u64 now_ns, struct netlink_ext_ack *extack)
+			u64 now_ns, struct netlink_ext_ack *extack)
 {
 	s64 power_uw = sample->power_uw;
 
 	if (sample->rail >= feed->nr_rails) {
-		spek_netlink_refuse(extack, "Sample %u is of rail %u, the feed's last rail is %u.",
-				    number, sample->rail, feed->nr_rails - 1);
+		NL_SET_ERR_MSG(extack, "A sample names a rail that the feed does not have.");
 		return -EINVAL;
 	}
 	if (sample->flags & ~(u32)SPEK_PROBER_POWER_GAP) {
-		spek_netlink_refuse(extack, "Sample %u has unknown flags, 0x%x.", number,
-				    sample->flags);
+		NL_SET_ERR_MSG(extack, "A sample has an unknown flag; only power-gap is allowed.");
 		return -EINVAL;
 	}
 	if (power_uw > SPEK_RAIL_MAX_UW || power_uw < -SPEK_RAIL_MAX_UW) {
-		spek_netlink_refuse(extack, "Sample %u has %lld uW, at most 1 MW is plausible.",
-				    number, power_uw);
+		NL_SET_ERR_MSG(extack, "A sample's power is implausible; at most 1 MW either way is allowed.");
 		return -ERANGE;
 	}
 	if (sample->at_ns > now_ns && sample->at_ns - now_ns > SPEK_PROBER_MAX_AHEAD_NS) {
-		spek_netlink_refuse(extack, "Sample %u lies %llu ms in the future, more than 1 s.",
-				    number, (sample->at_ns - now_ns) / NSEC_PER_MSEC);
+		NL_SET_ERR_MSG(extack, "A sample lies more than 1 s in the future.");
 		return -ERANGE;
 	}
 
@@ -442,7 +435,7 @@ int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *sa
 		goto out_unlock;
 	}
 	for (i = 0; i < nr && !err; i++)
-		err = check_sample(feed, &samples[i], i, now_ns, extack);
+		err = check_sample(feed, &samples[i], now_ns, extack);
 	if (err) {
 		feed->refused++;
 		goto out_unlock;

@@ -128,8 +128,8 @@ struct spek_feed {
 
 extern struct mutex spek_power_lock;
 
-void spek_power_exit(void);
-void spek_power_owner_gone(u32 portid);
+void spek_feed_exit(void);
+void spek_feed_owner_gone(u32 portid);
 
 int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct netlink_ext_ack *extack);
 int spek_feed_close(u32 id, struct netlink_ext_ack *extack);

@@ -1,91 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink_probe.c - the spek_prober family: requests, notifications, ownership
- *
- * A handler checks rights and attributes, makes one call down and answers. Rows
- * are read in netlink_sample.c.
+ * netlink_probe.c - probe-start, probe-stop, probe-del, probe-get and probe-ntf
  */
-#include <linux/capability.h>
+#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/notifier.h>
 #include <linux/pid.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <net/net_namespace.h>
 
-#include "feed.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
 #include "probe.h"
-
-/* A probe may end and be announced while the family comes or goes. */
-static DEFINE_MUTEX(family_lock);
-static bool family_is_registered;	/* protected by family_lock */
-
-/* ---- refusals ---- */
-
-/*
- * Texts with numbers in them. An extack points to its text, and the text has to
- * last until the answer is built, which the sender of the request does right
- * after the handler: long before the others of the world have made so many more
- * mistakes that its buffer comes round again.
- */
-#define NR_TEXTS 32
-#define TEXT_BYTES 160
-static char texts[NR_TEXTS][TEXT_BYTES];
-static atomic_t next_text;
-
-/**
- * spek_netlink_refuse() - say why a request is refused
- * @extack: where to, or NULL
- * @format: a sentence
- */
-void spek_netlink_refuse(struct netlink_ext_ack *extack, const char *format, ...)
-{
-	char *text = texts[(unsigned int)atomic_inc_return(&next_text) % NR_TEXTS];
-	va_list args;
-
-	if (!extack)
-		return;
-	va_start(args, format);
-	vscnprintf(text, TEXT_BYTES, format, args);
-	va_end(args);
-	extack->_msg = text;
-}
-
-static int refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int err,
-		  const char *text)
-{
-	if (extack) {
-		extack->_msg = text;
-		extack->bad_attr = attr;
-	}
-
-	return err;
-}
-
-/**
- * spek_netlink_check_rights() - may the sender do this?
- * @skb: the request
- * @extack: told why not
- *
- * The admin-perm flag of an operation would ask for CAP_NET_ADMIN, which is not
- * enough, and refuse without a word.
- *
- * Return: 0 or -EPERM.
- */
-int spek_netlink_check_rights(const struct sk_buff *skb, struct netlink_ext_ack *extack)
-{
-	if (netlink_capable(skb, CAP_SYS_ADMIN))
-		return 0;
-
-	return refuse(extack, NULL, -EPERM,
-		      "This needs CAP_SYS_ADMIN in the initial user namespace: be root.");
-}
 
 /* ---- probe-start ---- */
 
@@ -96,20 +25,20 @@ static int check_limits(struct genl_info *info, struct spek_probe_config *config
 	const struct nlattr *detached = info->attrs[SPEK_PROBER_A_PROBE_DETACHED];
 
 	if (GENL_REQ_ATTR_CHECK(info, SPEK_PROBER_A_PROBE_INTERVAL_NS))
-		return refuse(info->extack, NULL, -EINVAL, "The request needs an interval.");
+		return spek_prober_refuse(info->extack, NULL, -EINVAL, "The request needs an interval.");
 
 	config->interval_ns = nla_get_u64(interval);
 	if (config->interval_ns < SPEK_PROBER_MIN_INTERVAL_NS ||
 	    config->interval_ns > SPEK_PROBER_MAX_INTERVAL_NS)
-		return refuse(info->extack, interval, -ERANGE,
-			      "The interval must be from 1 ms to 1 h.");
+		return spek_prober_refuse(info->extack, interval, -ERANGE,
+					  "The interval must be from 1 ms to 1 h.");
 
 	if (rows) {
 		config->ring_rows = nla_get_u32(rows);
 		if (config->ring_rows < SPEK_PROBER_MIN_RING_ROWS ||
 		    config->ring_rows > SPEK_PROBER_MAX_RING_ROWS)
-			return refuse(info->extack, rows, -ERANGE,
-				      "The ring must keep from 2 to 1048576 rows.");
+			return spek_prober_refuse(info->extack, rows, -ERANGE,
+						  "The ring must keep from 2 to 1048576 rows.");
 	}
 	config->detached = detached && nla_get_u32(detached);
 
@@ -130,20 +59,20 @@ static int find_task(const struct nlattr *attr, struct spek_probe_config *config
 	if (err)
 		return err;
 	if (!tb[SPEK_PROBER_A_TASK_PID])
-		return refuse(extack, attr, -EINVAL, "A task to watch needs its thread id.");
+		return spek_prober_refuse(extack, attr, -EINVAL, "A task to watch needs its thread id.");
 
 	watched->pid = nla_get_u32(tb[SPEK_PROBER_A_TASK_PID]);
 	for (i = 0; i < config->nr_tasks; i++)
 		if (config->tasks[i].pid == watched->pid)
-			return refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -EINVAL,
-				      "The same task is to be watched twice.");
+			return spek_prober_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -EINVAL,
+						  "The same task is to be watched twice.");
 
 	pid = find_get_pid(watched->pid);
 	watched->task = get_pid_task(pid, PIDTYPE_PID);
 	put_pid(pid);
 	if (!watched->task)
-		return refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -ESRCH,
-			      "There is no task with this thread id.");
+		return spek_prober_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -ESRCH,
+					  "There is no task with this thread id.");
 	config->nr_tasks++;
 
 	return 0;
@@ -160,13 +89,13 @@ static int find_tasks(struct genl_info *info, struct spek_probe_config *config)
 	if (!count)
 		return 0;
 	if (count > SPEK_PROBER_MAX_TASKS)
-		return refuse(info->extack, info->attrs[SPEK_PROBER_A_PROBE_TASK], -ERANGE,
-			      "At most 1024 tasks can be watched.");
+		return spek_prober_refuse(info->extack, info->attrs[SPEK_PROBER_A_PROBE_TASK],
+					  -ERANGE, "At most 1024 tasks can be watched.");
 
 	config->tasks = kvcalloc(count, sizeof(*config->tasks), GFP_KERNEL);
 	if (!config->tasks)
-		return refuse(info->extack, NULL, -ENOMEM,
-			      "The kernel has not enough memory for this.");
+		return spek_prober_refuse(info->extack, NULL, -ENOMEM,
+					  "The kernel is out of memory.");
 
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != SPEK_PROBER_A_PROBE_TASK)
@@ -198,8 +127,8 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 	/* all that can fail comes first: a probe whose number nobody learns is a nuisance */
 	answer = genlmsg_new(nla_total_size(sizeof(u32)), GFP_KERNEL);
 	if (!answer)
-		return refuse(info->extack, NULL, -ENOMEM,
-			      "The kernel has not enough memory for this.");
+		return spek_prober_refuse(info->extack, NULL, -ENOMEM,
+					  "The kernel is out of memory.");
 	header = genlmsg_put_reply(answer, info, &spek_prober_nl_family, 0,
 				   SPEK_PROBER_CMD_PROBE_START);
 
@@ -225,7 +154,7 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 
 err_stop:
 	spek_probe_stop(id, NULL);
-	return refuse(info->extack, NULL, err, "The answer could not be delivered.");
+	return spek_prober_refuse(info->extack, NULL, err, "The answer could not be delivered.");
 }
 
 int spek_prober_nl_probe_start_doit(struct sk_buff *skb, struct genl_info *info)
@@ -233,7 +162,7 @@ int spek_prober_nl_probe_start_doit(struct sk_buff *skb, struct genl_info *info)
 	struct spek_probe_config config = { .portid = info->snd_portid };
 	int err;
 
-	err = spek_netlink_check_rights(skb, info->extack);
+	err = spek_prober_netlink_check_rights(skb, info->extack);
 	if (err)
 		return err;
 
@@ -255,12 +184,12 @@ static int call_by_id(struct sk_buff *skb, struct genl_info *info,
 	const struct nlattr *id = info->attrs[SPEK_PROBER_A_PROBE_ID];
 	int err;
 
-	err = spek_netlink_check_rights(skb, info->extack);
+	err = spek_prober_netlink_check_rights(skb, info->extack);
 	if (err)
 		return err;
 	if (GENL_REQ_ATTR_CHECK(info, SPEK_PROBER_A_PROBE_ID))
-		return refuse(info->extack, NULL, -EINVAL,
-			      "The request needs the number of a probe.");
+		return spek_prober_refuse(info->extack, NULL, -EINVAL,
+					  "The request needs the number of a probe.");
 
 	err = call(nla_get_u32(id), info->extack);
 	if (err && info->extack)
@@ -290,7 +219,7 @@ static size_t probe_bytes(const struct spek_probe *probe)
 	unsigned int i;
 
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		const struct spek_source *source = &probe->sources[i];
+		const struct spek_probe_source *source = &probe->sources[i];
 		u32 nr = source->nr_entities;
 
 		/* nests with two short strings; the numbers; a nest for each task */
@@ -304,9 +233,10 @@ static size_t probe_bytes(const struct spek_probe *probe)
 	return bytes;
 }
 
-bool spek_netlink_can_describe(const struct spek_source *source)
+/* A table's description is one attribute, whose length has 16 bits. */
+static bool can_describe(const struct spek_probe_source *source)
 {
-	const struct spek_source_ops *ops = source->ops;
+	const struct spek_probe_source_ops *ops = source->ops;
 	size_t bytes = NLA_HDRLEN;
 	u32 i;
 
@@ -317,12 +247,12 @@ bool spek_netlink_can_describe(const struct spek_source *source)
 					nla_total_size(sizeof(u32)));
 	bytes += nla_total_size(source->nr_entities * sizeof(u32));
 	for (i = 0; source->names && i < source->nr_entities; i++)
-		bytes += nla_total_size(strlen(spek_source_name(source, i)) + 1);
+		bytes += nla_total_size(strlen(spek_probe_source_name(source, i)) + 1);
 
 	return bytes <= U16_MAX;
 }
 
-static int put_columns(struct sk_buff *skb, const struct spek_source_ops *ops)
+static int put_columns(struct sk_buff *skb, const struct spek_probe_source_ops *ops)
 {
 	struct nlattr *nest;
 	u32 i;
@@ -340,7 +270,7 @@ static int put_columns(struct sk_buff *skb, const struct spek_source_ops *ops)
 	return 0;
 }
 
-static int put_names(struct sk_buff *skb, const struct spek_source *source)
+static int put_names(struct sk_buff *skb, const struct spek_probe_source *source)
 {
 	u32 i;
 
@@ -348,7 +278,7 @@ static int put_names(struct sk_buff *skb, const struct spek_source *source)
 		return 0;
 	for (i = 0; i < source->nr_entities; i++)
 		if (nla_put_string(skb, SPEK_PROBER_A_TABLE_ENTITY_NAME,
-				   spek_source_name(source, i)))
+				   spek_probe_source_name(source, i)))
 			return -EMSGSIZE;
 
 	return 0;
@@ -360,7 +290,7 @@ static int put_tables(struct sk_buff *skb, const struct spek_probe *probe)
 	unsigned int i;
 
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		const struct spek_source *source = &probe->sources[i];
+		const struct spek_probe_source *source = &probe->sources[i];
 
 		nest = nla_nest_start(skb, SPEK_PROBER_A_PROBE_TABLE);
 		if (!nest ||
@@ -379,7 +309,7 @@ static int put_tables(struct sk_buff *skb, const struct spek_probe *probe)
 
 static int put_tasks(struct sk_buff *skb, const struct spek_probe *probe)
 {
-	const struct spek_source *source = probe->sources;
+	const struct spek_probe_source *source = probe->sources;
 	struct nlattr *nest;
 	u32 i;
 
@@ -400,11 +330,11 @@ static int put_progress(struct sk_buff *skb, const struct spek_probe *probe)
 	if (PUT_U64(skb, NOW_NS, ktime_get_ns()) ||
 	    PUT_U64(skb, ROWS, spek_ring_made(&probe->ring)) ||
 	    PUT_U64(skb, OLDEST, spek_ring_oldest(&probe->ring)) ||
-	    PUT_U64(skb, MISSED, READ_ONCE(probe->missed)) ||
-	    PUT_U64(skb, LATE_SUM_NS, READ_ONCE(probe->late_sum_ns)) ||
-	    PUT_U64(skb, LATE_MAX_NS, READ_ONCE(probe->late_max_ns)) ||
-	    PUT_U64(skb, COST_SUM_NS, READ_ONCE(probe->cost_sum_ns)) ||
-	    PUT_U64(skb, COST_MAX_NS, READ_ONCE(probe->cost_max_ns)))
+	    PUT_U64(skb, MISSED, READ_ONCE(probe->sampler.missed)) ||
+	    PUT_U64(skb, LATE_SUM_NS, READ_ONCE(probe->sampler.late_sum_ns)) ||
+	    PUT_U64(skb, LATE_MAX_NS, READ_ONCE(probe->sampler.late_max_ns)) ||
+	    PUT_U64(skb, COST_SUM_NS, READ_ONCE(probe->sampler.cost_sum_ns)) ||
+	    PUT_U64(skb, COST_MAX_NS, READ_ONCE(probe->sampler.cost_max_ns)))
 		return -EMSGSIZE;
 
 	return 0;
@@ -418,7 +348,7 @@ static int put_probe(struct sk_buff *skb, struct spek_probe *probe)
 	if (nla_put_u32(skb, SPEK_PROBER_A_PROBE_ID, probe->id) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_STATE, status.state) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_REASON, status.reason) ||
-	    PUT_U64(skb, INTERVAL_NS, probe->interval_ns) ||
+	    PUT_U64(skb, INTERVAL_NS, probe->sampler.interval_ns) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_RING_ROWS, probe->ring.rows) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_ROW_BYTES, spek_ring_row_bytes(&probe->ring)) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_DETACHED, probe->detached) ||
@@ -472,7 +402,7 @@ int spek_prober_nl_probe_get_doit(struct sk_buff *skb, struct genl_info *info)
 	struct sk_buff *answer;
 	int err;
 
-	err = spek_netlink_check_rights(skb, info->extack);
+	err = spek_prober_netlink_check_rights(skb, info->extack);
 	if (err)
 		return err;
 
@@ -481,88 +411,28 @@ int spek_prober_nl_probe_get_doit(struct sk_buff *skb, struct genl_info *info)
 				SPEK_PROBER_CMD_PROBE_GET);
 	spek_probe_put(probe);
 	if (IS_ERR(answer))
-		return refuse(info->extack, NULL, PTR_ERR(answer),
-			      "The kernel has not enough memory for this.");
+		return spek_prober_refuse(info->extack, NULL, PTR_ERR(answer),
+					  "The kernel is out of memory.");
 
 	return genlmsg_reply(answer, info);
 }
 
-/**
- * spek_netlink_announce() - tell whoever listens that a probe changed its state
- * @probe: probe; the caller holds a reference
- *
- * Context: process, without the probe lock. Nobody relies on being told.
- */
-void spek_netlink_announce(struct spek_probe *probe)
+/* Notify listeners of a change of state; one that is not delivered is not sent again. */
+static void announce(struct spek_probe *probe)
 {
 	struct sk_buff *skb;
 
-	mutex_lock(&family_lock);
-	if (!family_is_registered ||
-	    !genl_has_listeners(&spek_prober_nl_family, &init_net, SPEK_PROBER_NLGRP_PROBES))
-		goto out_unlock;
-
-	skb = describe_probe(probe, 0, 0, SPEK_PROBER_CMD_PROBE_NTF);
-	if (!IS_ERR(skb))
-		genlmsg_multicast(&spek_prober_nl_family, skb, 0, SPEK_PROBER_NLGRP_PROBES,
-				  GFP_KERNEL);
-
-out_unlock:
-	mutex_unlock(&family_lock);
-}
-
-/* ---- ownership ---- */
-
-static int socket_closed(struct notifier_block *block, unsigned long event, void *data)
-{
-	const struct netlink_notify *notify = data;
-
-	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
-	    net_eq(notify->net, &init_net)) {
-		spek_probe_owner_gone(notify->portid);
-		spek_power_owner_gone(notify->portid);
+	if (spek_prober_netlink_begin_multicast(SPEK_PROBER_NLGRP_PROBES)) {
+		skb = describe_probe(probe, 0, 0, SPEK_PROBER_CMD_PROBE_NTF);
+		if (!IS_ERR(skb))
+			genlmsg_multicast(&spek_prober_nl_family, skb, 0, SPEK_PROBER_NLGRP_PROBES,
+					  GFP_KERNEL);
 	}
-
-	return NOTIFY_DONE;
+	spek_prober_netlink_end_multicast();
 }
 
-static struct notifier_block socket_notifier = {
-	.notifier_call = socket_closed,
+/* what a probe calls back; given to spek_probe_init() */
+const struct spek_probe_listener spek_prober_netlink_listener = {
+	.changed	= announce,
+	.can_describe	= can_describe,
 };
-
-/**
- * spek_netlink_init() - open for requests
- *
- * Return: 0 or what the kernel had against it.
- */
-int __init spek_netlink_init(void)
-{
-	int err;
-
-	err = netlink_register_notifier(&socket_notifier);
-	if (err)
-		return err;
-
-	/* not under family_lock, which handlers take under genetlink's own */
-	err = genl_register_family(&spek_prober_nl_family);
-	if (err) {
-		netlink_unregister_notifier(&socket_notifier);
-		return err;
-	}
-	mutex_lock(&family_lock);
-	family_is_registered = true;
-	mutex_unlock(&family_lock);
-
-	return 0;
-}
-
-/** spek_netlink_exit() - no more requests, notifications and owners after this */
-void spek_netlink_exit(void)
-{
-	mutex_lock(&family_lock);
-	family_is_registered = false;
-	mutex_unlock(&family_lock);
-
-	genl_unregister_family(&spek_prober_nl_family);
-	netlink_unregister_notifier(&socket_notifier);
-}

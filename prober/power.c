@@ -14,7 +14,7 @@
 
 enum { NR_COLUMNS = SPEK_PROBER_POWER_COLUMN_GAP + 1 };
 
-static const struct spek_column columns[NR_COLUMNS] = {
+static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_POWER_COLUMN_ENERGY]	= { "energy", "nJ" },
 	[SPEK_PROBER_POWER_COLUMN_KNOWN]	= { "known", "ns" },
 	[SPEK_PROBER_POWER_COLUMN_GAP]		= { "gap", "ns" },
@@ -33,14 +33,14 @@ struct rows {
 	struct spek_feed **feeds;
 };
 
-static int name_entities(struct spek_source *source, const struct rows *rows)
+static int name_entities(struct spek_probe_source *source, const struct rows *rows)
 {
 	u32 i, k, nr = 0;
 	int err;
 
 	for (i = 0; i < rows->nr_feeds; i++)
 		nr += rows->feeds[i]->nr_rails;
-	err = spek_source_set_named(source, nr);
+	err = spek_probe_source_set_named(source, nr);
 	if (err)
 		return err;
 
@@ -50,7 +50,7 @@ static int name_entities(struct spek_source *source, const struct rows *rows)
 
 		for (k = 0; k < feed->nr_rails; k++, nr++) {
 			source->entities[nr] = feed->id * SPEK_POWER_ENTITY_RAILS + k;
-			snprintf(spek_source_name(source, nr), SPEK_ENTITY_NAME, "%s/%s",
+			snprintf(spek_probe_source_name(source, nr), SPEK_ENTITY_NAME, "%s/%s",
 				 feed->name, feed->rails[k].config.name);
 		}
 	}
@@ -58,7 +58,7 @@ static int name_entities(struct spek_source *source, const struct rows *rows)
 	return 0;
 }
 
-static int rows_start(struct spek_source *source, const struct spek_probe_config *config)
+static int rows_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
 	struct rows *rows = kzalloc(sizeof(*rows), GFP_KERNEL);
 
@@ -70,11 +70,11 @@ static int rows_start(struct spek_source *source, const struct spek_probe_config
 	return rows->feeds ? name_entities(source, rows) : -ENOMEM;
 }
 
-static void rows_stop(struct spek_source *source)
+static void rows_stop(struct spek_probe_source *source)
 {
 }
 
-static void rows_release(struct spek_source *source)
+static void rows_release(struct spek_probe_source *source)
 {
 	struct rows *rows = source->private;
 	u32 i;
@@ -88,9 +88,9 @@ static void rows_release(struct spek_source *source)
 	source->private = NULL;
 }
 
-static void rows_sample(struct spek_source *source, u64 *cells)
+static void rows_sample(struct spek_probe_source *source, u64 *cells)
 {
-	spek_source_set_absent(source, cells);
+	spek_probe_source_set_absent(source, cells);
 }
 
 static void fill_rail(const struct spek_feed *feed, u32 rail, u64 at_ns, u64 *cells)
@@ -105,7 +105,7 @@ static void fill_rail(const struct spek_feed *feed, u32 rail, u64 at_ns, u64 *ce
 	cells[SPEK_PROBER_POWER_COLUMN_GAP] = total.gap_ns;
 }
 
-static void rows_fill(const struct spek_source *source, u64 at_ns, u64 *cells)
+static void rows_fill(const struct spek_probe_source *source, u64 at_ns, u64 *cells)
 {
 	const struct rows *rows = source->private;
 	u32 i, k;
@@ -117,7 +117,7 @@ static void rows_fill(const struct spek_source *source, u64 at_ns, u64 *cells)
 	mutex_unlock(&spek_power_lock);
 }
 
-static u64 rows_ready_ns(const struct spek_source *source)
+static u64 rows_ready_ns(const struct spek_probe_source *source)
 {
 	const struct rows *rows = source->private;
 	u64 ready_ns = U64_MAX;
@@ -132,7 +132,7 @@ static u64 rows_ready_ns(const struct spek_source *source)
 	return ready_ns;
 }
 
-static void rows_left_behind(const struct spek_source *source, u64 at_ns)
+static void rows_left_behind(const struct spek_probe_source *source, u64 at_ns)
 {
 	const struct rows *rows = source->private;
 	u32 i;
@@ -145,7 +145,7 @@ static void rows_left_behind(const struct spek_source *source, u64 at_ns)
 	mutex_unlock(&spek_power_lock);
 }
 
-const struct spek_source_ops spek_source_power = {
+const struct spek_probe_source_ops spek_probe_source_power = {
 	.name		= "power",
 	.table		= SPEK_PROBER_TABLE_POWER,
 	.nr_columns	= NR_COLUMNS,

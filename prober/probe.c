@@ -32,22 +32,21 @@
  * the state waits for a row.
  */
 #include <linux/cpuhotplug.h>
-#include <linux/hrtimer.h>
-#include <linux/kthread.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/netlink.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include <linux/workqueue.h>
 
-#include "netlink.h"
 #include "probe.h"
 
 static struct workqueue_struct *stop_queue;
+static const struct spek_probe_listener *listener;	/* const after init */
 
 static DEFINE_MUTEX(probe_lock);
 static struct spek_probe *current_probe;
@@ -60,124 +59,18 @@ static u32 last_probe_id;
 static struct spek_probe *hotplug_probe;
 static int hotplug_state;
 
-static void read_clocks(struct spek_clocks *clocks)
+static void read_clocks(struct spek_probe_clocks *clocks)
 {
 	clocks->mono_ns = ktime_get_ns();
 	clocks->raw_ns = ktime_get_raw_ns();
 	clocks->real_ns = ktime_get_real_ns();
 }
 
-/* ---- the sampler thread ---- */
-
-/* Return: false if the thread has to end */
-static bool sleep_until(u64 due_ns)
-{
-	ktime_t due = ns_to_ktime(due_ns);
-	bool expired = false;
-
-	while (!expired) {
-		set_current_state(TASK_IDLE);
-		if (kthread_should_stop()) {
-			__set_current_state(TASK_RUNNING);
-			return false;
-		}
-		expired = !schedule_hrtimeout_range(&due, 0, HRTIMER_MODE_ABS);
-	}
-
-	return true;
-}
-
-/*
- * The time, but not before @floor_ns: where CPUs' clocks differ by a little, the one
- * that this CPU reads may be behind the one that has just woken us.
- */
-static u64 time_from(u64 floor_ns)
-{
-	return max(ktime_get_ns(), floor_ns);
-}
-
-/* Return: when the row was complete */
-static u64 take_row(struct spek_probe *probe, u64 tick, u64 start_ns, bool final)
-{
-	struct spek_row *row = (struct spek_row *)spek_ring_begin(&probe->ring);
-	u64 due_ns = final ? start_ns : probe->started.mono_ns + tick * probe->interval_ns;
-	u64 late_ns = start_ns - due_ns;
-	u64 end_ns, cost_ns;
-	unsigned int i;
-
-	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		struct spek_source *source = &probe->sources[i];
-
-		source->ops->sample(source, row->cells + source->first_cell);
-	}
-	end_ns = time_from(start_ns);
-	cost_ns = end_ns - start_ns;
-
-	row->tick = tick;
-	row->due_ns = due_ns;
-	row->start_ns = start_ns;
-	row->end_ns = end_ns;
-	row->final = final;
-	spek_ring_commit(&probe->ring);
-
-	WRITE_ONCE(probe->late_sum_ns, probe->late_sum_ns + late_ns);
-	WRITE_ONCE(probe->late_max_ns, max(probe->late_max_ns, late_ns));
-	WRITE_ONCE(probe->cost_sum_ns, probe->cost_sum_ns + cost_ns);
-	WRITE_ONCE(probe->cost_max_ns, max(probe->cost_max_ns, cost_ns));
-
-	return end_ns;
-}
-
-/* Return: the last tick that @now_ns, which is not before the start, is not before */
-static u64 tick_at(const struct spek_probe *probe, u64 now_ns)
-{
-	return div64_u64(now_ns - probe->started.mono_ns, probe->interval_ns);
-}
-
-/*
- * A tick is never made up for: who comes too late takes the row of the tick that
- * has just passed, and those before it are missed. After a row that took more than
- * half an interval one more tick is let go, so that the sampler, which others on
- * its CPU have to wait for, never has more than about half of that CPU.
- *
- * At the end, every tick that was reached has a row or is counted as missed.
- */
-static int sample_until_stopped(void *data)
-{
-	struct spek_probe *probe = data;
-	u64 interval_ns = probe->interval_ns;
-	u64 tick = 0;	/* the one to sleep for */
-	u64 done = 0;	/* ticks before this one have a row or are missed */
-	u64 due_ns = probe->started.mono_ns;
-	u64 end_ns = due_ns;
-	u64 start_ns, reached;
-
-	while (sleep_until(due_ns)) {
-		start_ns = time_from(due_ns);
-		reached = tick_at(probe, start_ns);
-		end_ns = take_row(probe, reached, start_ns, false);
-		WRITE_ONCE(probe->missed, probe->missed + (reached - done));
-		done = reached + 1;
-
-		tick = tick_at(probe, end_ns) + 1;
-		if (end_ns - start_ns > interval_ns / 2)
-			tick++;
-		due_ns = probe->started.mono_ns + tick * interval_ns;
-	}
-
-	start_ns = time_from(end_ns);
-	reached = tick_at(probe, start_ns);
-	take_row(probe, reached, start_ns, true);
-	WRITE_ONCE(probe->missed, probe->missed + (reached + 1 - done));
-
-	return 0;
-}
-
 /* ---- CPUs that come and go ---- */
 
 static int cpu_came(unsigned int cpu)
 {
-	struct spek_source *source;
+	struct spek_probe_source *source;
 
 	for (source = hotplug_probe->sources; source < hotplug_probe->sources + SPEK_NR_SOURCES;
 	     source++)
@@ -190,7 +83,7 @@ static int cpu_came(unsigned int cpu)
 
 static int cpu_goes(unsigned int cpu)
 {
-	struct spek_source *source;
+	struct spek_probe_source *source;
 
 	for (source = hotplug_probe->sources; source < hotplug_probe->sources + SPEK_NR_SOURCES;
 	     source++)
@@ -232,7 +125,7 @@ static void release_probe(struct kref *ref)
 
 	spek_ring_deinit(&probe->ring);
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		struct spek_source *source = &probe->sources[i];
+		struct spek_probe_source *source = &probe->sources[i];
 
 		if (source->ops && source->ops->release)
 			source->ops->release(source);
@@ -314,9 +207,9 @@ static int start_sources(struct spek_probe *probe, const struct spek_probe_confi
 	int err;
 
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		struct spek_source *source = &probe->sources[i];
+		struct spek_probe_source *source = &probe->sources[i];
 
-		source->ops = spek_sources[i];
+		source->ops = spek_probe_sources[i];
 		err = source->ops->start(source, config);
 		if (err) {
 			stop_sources(probe);
@@ -325,7 +218,7 @@ static int start_sources(struct spek_probe *probe, const struct spek_probe_confi
 		source->first_cell = cells;
 		cells += source->nr_entities * source->ops->nr_columns;
 	}
-	probe->row_words = sizeof(struct spek_row) / sizeof(u64) + cells;
+	probe->row_words = sizeof(struct spek_probe_row) / sizeof(u64) + cells;
 
 	return 0;
 }
@@ -335,8 +228,7 @@ static void finish_stop(struct work_struct *work)
 	struct spek_probe *probe = container_of(work, struct spek_probe, stop_work);
 	struct spek_probe *gone = NULL;
 
-	kthread_stop(probe->thread);
-	put_task_struct(probe->thread);
+	spek_sampler_stop(&probe->sampler);
 	unwatch_cpus();
 	stop_sources(probe);
 
@@ -347,7 +239,7 @@ static void finish_stop(struct work_struct *work)
 		gone = take_current();
 	mutex_unlock(&probe_lock);
 
-	spek_netlink_announce(probe);
+	listener->changed(probe);
 	spek_probe_put(gone);
 	spek_probe_put(probe);
 }
@@ -367,10 +259,9 @@ static void request_stop(struct spek_probe *probe, enum spek_prober_reason reaso
 static int refuse_second(const struct spek_probe *probe, struct netlink_ext_ack *extack)
 {
 	if (probe->state == SPEK_PROBER_PROBE_STATE_STOPPING)
-		spek_netlink_refuse(extack, "The probe before is still stopping, try again.");
+		NL_SET_ERR_MSG(extack, "The previous probe is still stopping: try again.");
 	else
-		spek_netlink_refuse(extack, "The prober samples already, for process %d (%s).",
-				    pid_vnr(probe->owner_pid), probe->owner_name);
+		NL_SET_ERR_MSG(extack, "The prober is already sampling: stop its probe first.");
 
 	return -EBUSY;
 }
@@ -384,13 +275,12 @@ static int make_ring(struct spek_probe *probe, u32 rows, struct netlink_ext_ack 
 	if (!rows)
 		rows = min_t(u32, max_rows, SPEK_PROBER_DEFAULT_RING_ROWS);
 	if (rows > max_rows || max_rows < SPEK_PROBER_MIN_RING_ROWS) {
-		spek_netlink_refuse(extack, "The ring has 256 MiB at most, that is %u rows here.",
-				    max_rows);
+		NL_SET_ERR_MSG(extack, "The rows need more than the 256 MiB allowed: keep fewer.");
 		return -ERANGE;
 	}
 	err = spek_ring_init(&probe->ring, rows, probe->row_words);
 	if (err)
-		spek_netlink_refuse(extack, "The kernel has not enough memory for so many rows.");
+		NL_SET_ERR_MSG(extack, "The kernel is out of memory for so many rows.");
 
 	return err;
 }
@@ -400,13 +290,11 @@ static int check_tables(const struct spek_probe *probe, struct netlink_ext_ack *
 	unsigned int i;
 
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		const struct spek_source *source = &probe->sources[i];
+		const struct spek_probe_source *source = &probe->sources[i];
 
-		if (spek_netlink_can_describe(source))
+		if (listener->can_describe(source))
 			continue;
-		spek_netlink_refuse(extack,
-				    "Table %s has %u entities, whose names are more than an answer can hold.",
-				    source->ops->name, source->nr_entities);
+		NL_SET_ERR_MSG(extack, "A table has more entities than 65535 bytes can describe.");
 		return -ERANGE;
 	}
 
@@ -421,12 +309,14 @@ static struct spek_probe *create_probe(const struct spek_probe_config *config,
 
 	probe = kzalloc(sizeof(*probe), GFP_KERNEL);
 	if (!probe) {
-		spek_netlink_refuse(extack, "The kernel has not enough memory for this.");
+		NL_SET_ERR_MSG(extack, "The kernel is out of memory.");
 		return ERR_PTR(-ENOMEM);
 	}
 	kref_init(&probe->ref);
 	INIT_WORK(&probe->stop_work, finish_stop);
-	probe->interval_ns = config->interval_ns;
+	probe->sampler.sources = probe->sources;
+	probe->sampler.ring = &probe->ring;
+	probe->sampler.interval_ns = config->interval_ns;
 	probe->portid = config->portid;
 	probe->detached = config->detached;
 	probe->owner_pid = get_pid(task_tgid(current));
@@ -434,7 +324,7 @@ static struct spek_probe *create_probe(const struct spek_probe_config *config,
 
 	err = start_sources(probe, config);
 	if (err) {
-		spek_netlink_refuse(extack, "The kernel has not enough memory for this.");
+		NL_SET_ERR_MSG(extack, "The kernel is out of memory.");
 		goto err_put;
 	}
 	err = check_tables(probe, extack);
@@ -454,32 +344,28 @@ err_put:
 
 static int run_probe(struct spek_probe *probe, struct netlink_ext_ack *extack)
 {
-	struct task_struct *thread;
 	unsigned int i;
 	int err;
 
-	thread = kthread_create(sample_until_stopped, probe, "spek_prober");
-	if (IS_ERR(thread)) {
-		spek_netlink_refuse(extack, "The kernel refused to start the sampling thread.");
-		return PTR_ERR(thread);
+	err = spek_sampler_create(&probe->sampler);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "The kernel could not create the sampling thread.");
+		return err;
 	}
 	err = watch_cpus(probe);
 	if (err) {
-		spek_netlink_refuse(extack, "The kernel refused to report CPUs that come and go.");
-		kthread_stop(thread);
+		NL_SET_ERR_MSG(extack, "The kernel could not register the CPU hotplug callbacks.");
+		spek_sampler_stop(&probe->sampler);
 		return err;
 	}
 	for (i = 0; i < SPEK_NR_SOURCES; i++)
 		if (probe->sources[i].ops->ready)
 			probe->sources[i].ops->ready(&probe->sources[i]);
 
-	/* the schedule is worth nothing if the load that is watched holds up the watcher */
-	sched_set_fifo_low(thread);
-	probe->thread = get_task_struct(thread);
-	probe->thread_pid = task_pid_nr(thread);
+	probe->thread_pid = task_pid_nr(probe->sampler.thread);
 	probe->state = SPEK_PROBER_PROBE_STATE_RUNNING;
 	read_clocks(&probe->started);
-	wake_up_process(thread);
+	spek_sampler_start(&probe->sampler, probe->started.mono_ns);
 
 	return 0;
 }
@@ -524,7 +410,7 @@ int spek_probe_start(const struct spek_probe_config *config, u32 *id,
 	kref_get(&probe->ref);
 	mutex_unlock(&probe_lock);
 
-	spek_netlink_announce(probe);
+	listener->changed(probe);
 	spek_probe_put(probe);
 	spek_probe_put(old);
 
@@ -540,12 +426,11 @@ static struct spek_probe *find_probe(u32 id, struct netlink_ext_ack *extack)
 	lockdep_assert_held(&probe_lock);
 
 	if (!current_probe) {
-		spek_netlink_refuse(extack, "There is no probe, start one first.");
+		NL_SET_ERR_MSG(extack, "There is no probe: start one first.");
 		return NULL;
 	}
 	if (current_probe->id != id) {
-		spek_netlink_refuse(extack, "There is no probe %u, the current one is %u.",
-				    id, current_probe->id);
+		NL_SET_ERR_MSG(extack, "There is no probe with this number.");
 		return NULL;
 	}
 
@@ -589,7 +474,7 @@ int spek_probe_del(u32 id, struct netlink_ext_ack *extack)
 	if (!probe) {
 		err = -ENOENT;
 	} else if (probe->state != SPEK_PROBER_PROBE_STATE_DONE) {
-		spek_netlink_refuse(extack, "The probe has not ended, stop it first.");
+		NL_SET_ERR_MSG(extack, "The probe has not ended: stop it first.");
 		probe = NULL;
 		err = -EBUSY;
 	} else {
@@ -627,12 +512,14 @@ void spek_probe_owner_gone(u32 portid)
 }
 
 /**
- * spek_sampler_init() - prepare for probes
+ * spek_probe_init() - prepare for probes
+ * @probe_listener: callbacks; they are called from now until spek_probe_exit() returns
  *
  * Return: 0 or -ENOMEM.
  */
-int spek_sampler_init(void)
+int spek_probe_init(const struct spek_probe_listener *probe_listener)
 {
+	listener = probe_listener;
 	/* of our own, so that at unload it can be waited for; has no thread while idle */
 	stop_queue = alloc_workqueue("spek_prober", WQ_UNBOUND, 1);
 
@@ -640,11 +527,11 @@ int spek_sampler_init(void)
 }
 
 /**
- * spek_sampler_exit() - end the probe and forget it
+ * spek_probe_exit() - end the probe and forget it
  *
  * Context: process, waits for the sampler. Nobody can start a probe any more.
  */
-void spek_sampler_exit(void)
+void spek_probe_exit(void)
 {
 	struct spek_probe *probe;
 

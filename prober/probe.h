@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * probe.h - the probe: a thread that takes rows by a schedule
+ * probe.h - the probe: rows of all tables, taken by a schedule and kept in a ring
  *
  * Lifetime, states and locks: see the head of probe.c.
  */
@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 
 #include "ring.h"
+#include "sampler.h"
 #include "source.h"
 #include "uapi/spek_prober.h"
 
@@ -47,32 +48,12 @@ struct spek_probe_config {
 };
 
 /**
- * struct spek_row - one row of the ring
- * @tick: place in the schedule
- * @due_ns: when the tick was
- * @start_ns: when reading began
- * @end_ns: when reading ended
- * @final: 1 for the row taken at the stop
- * @cells: the cells of all sources
- *
- * Times are CLOCK_MONOTONIC. All fields are u64: the ring knows nothing else.
- */
-struct spek_row {
-	u64 tick;
-	u64 due_ns;
-	u64 start_ns;
-	u64 end_ns;
-	u64 final;
-	u64 cells[];
-};
-
-/**
- * struct spek_clocks - the three clocks, read together
+ * struct spek_probe_clocks - the three clocks, read together
  * @mono_ns: CLOCK_MONOTONIC
  * @raw_ns: CLOCK_MONOTONIC_RAW
  * @real_ns: CLOCK_REALTIME
  */
-struct spek_clocks {
+struct spek_probe_clocks {
 	u64 mono_ns;
 	u64 raw_ns;
 	u64 real_ns;
@@ -83,15 +64,14 @@ struct spek_clocks {
  * @ref: one for being the current probe, one while the stop work is owed, one for
  *	each dump in progress
  * @id: its number
- * @interval_ns: const
  * @portid: socket that owns it; const
  * @detached: const
  * @owner_pid: process that started it; const
  * @owner_name: its name; const
- * @thread: the sampler; valid until the stop work has ended it
- * @thread_pid: const
+ * @thread_pid: thread id of the sampler; const
  * @sources: const after start, but for what their ops do
  * @ring: written by the sampler, read by anybody
+ * @sampler: the thread; valid until the stop work has ended it, its counts for ever
  * @row_words: size of a row; const
  * @started: tick 0; const after start
  * @stop_work: ends the sampler, makes the probe DONE
@@ -99,42 +79,41 @@ struct spek_clocks {
  * @reason: why it ended
  * @is_orphan: delete it once it is DONE
  * @ended: when it became DONE
- * @missed: sampler-owned, read elsewhere with READ_ONCE(), like all that follow
- * @late_sum_ns: from tick to start of row
- * @late_max_ns: from tick to start of row
- * @cost_sum_ns: from start to end of row
- * @cost_max_ns: from start to end of row
  */
 struct spek_probe {
 	struct kref ref;
 	u32 id;
-	u64 interval_ns;
 	u32 portid;
 	bool detached;
 	struct pid *owner_pid;
 	char owner_name[TASK_COMM_LEN];
-	struct task_struct *thread;
 	pid_t thread_pid;
-	struct spek_source sources[SPEK_NR_SOURCES];
+	struct spek_probe_source sources[SPEK_NR_SOURCES];
 	struct spek_ring ring;
+	struct spek_sampler sampler;
 	u32 row_words;
-	struct spek_clocks started;
+	struct spek_probe_clocks started;
 	struct work_struct stop_work;
 
 	enum spek_prober_probe_state state;
 	enum spek_prober_reason reason;
 	bool is_orphan;
-	struct spek_clocks ended;
-
-	u64 missed;
-	u64 late_sum_ns;
-	u64 late_max_ns;
-	u64 cost_sum_ns;
-	u64 cost_max_ns;
+	struct spek_probe_clocks ended;
 };
 
-int spek_sampler_init(void);
-void spek_sampler_exit(void);
+/**
+ * struct spek_probe_listener - what the side that talks to clients does for probes
+ * @changed: a probe changed its state; process context, without the probe lock, with a
+ *	reference
+ * @can_describe: true if a table's description fits into an answer
+ */
+struct spek_probe_listener {
+	void (*changed)(struct spek_probe *probe);
+	bool (*can_describe)(const struct spek_probe_source *source);
+};
+
+int spek_probe_init(const struct spek_probe_listener *listener);
+void spek_probe_exit(void);
 
 int spek_probe_start(const struct spek_probe_config *config, u32 *id,
 		     struct netlink_ext_ack *extack);
@@ -154,7 +133,7 @@ void spek_probe_put(struct spek_probe *probe);
 struct spek_probe_status {
 	enum spek_prober_probe_state state;
 	enum spek_prober_reason reason;
-	struct spek_clocks ended;
+	struct spek_probe_clocks ended;
 };
 
 void spek_probe_read_status(struct spek_probe *probe, struct spek_probe_status *status);
