@@ -58,7 +58,7 @@ static const enum cpu_usage_stat time_index[NR_TIMES] = {
 	[SPEK_PROBER_CPU_COLUMN_GUEST_NICE]	= CPUTIME_GUEST_NICE,
 };
 
-static const struct spek_column columns[NR_COLUMNS] = {
+static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_CPU_COLUMN_USER]			= { "user", "ns" },
 	[SPEK_PROBER_CPU_COLUMN_NICE]			= { "nice", "ns" },
 	[SPEK_PROBER_CPU_COLUMN_SYSTEM]			= { "system", "ns" },
@@ -180,12 +180,12 @@ static void update_counts(struct cpu_state *state, unsigned int cpu)
 	}
 }
 
-static int cpu_start(struct spek_source *source, const struct spek_probe_config *config)
+static int cpu_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
 	struct cpu_states *states;
 	int err;
 
-	err = spek_source_set_cpus(source);
+	err = spek_probe_source_set_cpus(source);
 	if (err)
 		return err;
 
@@ -195,24 +195,24 @@ static int cpu_start(struct spek_source *source, const struct spek_probe_config 
 	return states ? 0 : -ENOMEM;
 }
 
-static void cpu_ready(struct spek_source *source)
+static void cpu_ready(struct spek_probe_source *source)
 {
 	struct cpu_states *states = source->private;
 
 	WRITE_ONCE(states->is_sampling, true);
 }
 
-static void cpu_stop(struct spek_source *source)
+static void cpu_stop(struct spek_probe_source *source)
 {
 	kvfree(source->private);
 	source->private = NULL;
 }
 
 /* CPUs that are up at the start go on from the kernel's numbers, later ones from their cells. */
-static void cpu_up(struct spek_source *source, unsigned int cpu)
+static void cpu_up(struct spek_probe_source *source, unsigned int cpu)
 {
 	struct cpu_states *states = source->private;
-	struct cpu_state *state = &states->cpus[spek_source_cpu_index(source, cpu)];
+	struct cpu_state *state = &states->cpus[spek_probe_source_cpu_index(source, cpu)];
 	u64 idle_ns[NR_IDLES];
 	unsigned int i;
 
@@ -225,17 +225,17 @@ static void cpu_up(struct spek_source *source, unsigned int cpu)
 	smp_store_release(&state->is_on, true);
 }
 
-static void cpu_down(struct spek_source *source, unsigned int cpu)
+static void cpu_down(struct spek_probe_source *source, unsigned int cpu)
 {
 	struct cpu_states *states = source->private;
-	struct cpu_state *state = &states->cpus[spek_source_cpu_index(source, cpu)];
+	struct cpu_state *state = &states->cpus[spek_probe_source_cpu_index(source, cpu)];
 
 	if (READ_ONCE(states->is_sampling))
 		read_idle(cpu, state->idle_left);
 	WRITE_ONCE(state->is_on, false);
 }
 
-static void cpu_sample(struct spek_source *source, u64 *cells)
+static void cpu_sample(struct spek_probe_source *source, u64 *cells)
 {
 	struct cpu_states *states = source->private;
 	u32 nr_cpus = source->nr_entities - 1;
@@ -261,7 +261,7 @@ static void cpu_sample(struct spek_source *source, u64 *cells)
 	}
 }
 
-const struct spek_source_ops spek_source_cpu = {
+const struct spek_probe_source_ops spek_probe_source_cpu = {
 	.name		= "cpu",
 	.table		= SPEK_PROBER_TABLE_CPU,
 	.nr_columns	= NR_COLUMNS,

@@ -24,7 +24,7 @@
 
 enum { NR_COLUMNS = SPEK_PROBER_DISK_COLUMN_BUSY_TIME + 1 };
 
-static const struct spek_column columns[NR_COLUMNS] = {
+static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_DISK_COLUMN_READS]		= { "reads", "count" },
 	[SPEK_PROBER_DISK_COLUMN_READ_BYTES]	= { "read-bytes", "bytes" },
 	[SPEK_PROBER_DISK_COLUMN_READ_TIME]	= { "read-time", "ns" },
@@ -141,25 +141,25 @@ static int watch_disks(struct disks *disks)
 	return err;
 }
 
-static int name_entities(struct spek_source *source, const struct disks *disks)
+static int name_entities(struct spek_probe_source *source, const struct disks *disks)
 {
 	const struct disk *disk;
 	u32 index = 0;
 	int err;
 
-	err = spek_source_set_named(source, disks->nr);
+	err = spek_probe_source_set_named(source, disks->nr);
 	if (err)
 		return err;
 	list_for_each_entry(disk, &disks->list, node) {
 		source->entities[index] = disk->number;
-		strscpy(spek_source_name(source, index), disk->name, SPEK_ENTITY_NAME);
+		strscpy(spek_probe_source_name(source, index), disk->name, SPEK_ENTITY_NAME);
 		index++;
 	}
 
 	return 0;
 }
 
-static int disks_start(struct spek_source *source, const struct spek_probe_config *config)
+static int disks_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
 	struct disks *disks = kzalloc(sizeof(*disks), GFP_KERNEL);
 	int err;
@@ -179,7 +179,7 @@ static int disks_start(struct spek_source *source, const struct spek_probe_confi
 	return err;
 }
 
-static void disks_stop(struct spek_source *source)
+static void disks_stop(struct spek_probe_source *source)
 {
 	struct disks *disks = source->private;
 	struct disk *disk, *next;
@@ -214,12 +214,12 @@ static void sample_one(struct block_device *bdev, u64 *cells)
 	cells[SPEK_PROBER_DISK_COLUMN_BUSY_TIME] = (u64)part_stat_read(bdev, io_ticks) * TICK_NSEC;
 }
 
-static void disks_sample(struct spek_source *source, u64 *cells)
+static void disks_sample(struct spek_probe_source *source, u64 *cells)
 {
 	struct disks *disks = source->private;
 	struct disk *disk;
 
-	spek_source_set_absent(source, cells);
+	spek_probe_source_set_absent(source, cells);
 	list_for_each_entry(disk, &disks->list, node) {
 		/* for each disk anew: one that goes need not wait for all the others */
 		spin_lock(&disks->lock);
@@ -230,7 +230,7 @@ static void disks_sample(struct spek_source *source, u64 *cells)
 	}
 }
 
-const struct spek_source_ops spek_source_disk = {
+const struct spek_probe_source_ops spek_probe_source_disk = {
 	.name		= "disk",
 	.table		= SPEK_PROBER_TABLE_DISK,
 	.nr_columns	= NR_COLUMNS,

@@ -8,35 +8,35 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "feed.h"
 #include "netlink.h"
-#include "power.h"
-#include "sampler.h"
+#include "probe.h"
 
 static int __init spek_prober_init(void)
 {
 	int err;
 
-	err = spek_sampler_init();
+	err = spek_probe_init(&spek_prober_netlink_listener);
 	if (err)
 		return err;
 
 	/* last, so that no request meets a half-built module */
-	err = spek_netlink_init();
+	err = spek_prober_netlink_init();
 	if (err)
-		goto err_exit_sampler;
+		goto err_exit_probe;
 
 	return 0;
 
-err_exit_sampler:
-	spek_sampler_exit();
+err_exit_probe:
+	spek_probe_exit();
 	return err;
 }
 
 static void __exit spek_prober_exit(void)
 {
-	spek_netlink_exit();
-	spek_sampler_exit();
-	spek_power_exit();
+	spek_prober_netlink_exit();
+	spek_probe_exit();
+	spek_feed_exit();
 }
 
 module_init(spek_prober_init);

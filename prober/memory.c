@@ -20,7 +20,7 @@ enum { NR_COLUMNS = SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT + 1 };
 #define LEVEL(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name, "bytes", true }
 #define COUNTER(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name, "bytes" }
 
-static const struct spek_column columns[NR_COLUMNS] = {
+static const struct spek_probe_column columns[NR_COLUMNS] = {
 	LEVEL(TOTAL, "total"),
 	LEVEL(FREE, "free"),
 	LEVEL(AVAILABLE, "available"),
@@ -37,9 +37,9 @@ static const struct spek_column columns[NR_COLUMNS] = {
 	COUNTER(SWAPPED_OUT, "swapped-out"),
 };
 
-static int memory_start(struct spek_source *source, const struct spek_probe_config *config)
+static int memory_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
-	int err = spek_source_set_entities(source, 1);
+	int err = spek_probe_source_set_entities(source, 1);
 
 	if (!err)
 		source->entities[0] = SPEK_PROBER_TOTAL;
@@ -47,7 +47,7 @@ static int memory_start(struct spek_source *source, const struct spek_probe_conf
 	return err;
 }
 
-static void memory_stop(struct spek_source *source)
+static void memory_stop(struct spek_probe_source *source)
 {
 }
 
@@ -118,13 +118,13 @@ static void sample_events(u64 *cells)
 }
 #endif
 
-static void memory_sample(struct spek_source *source, u64 *cells)
+static void memory_sample(struct spek_probe_source *source, u64 *cells)
 {
 	sample_levels(cells);
 	sample_events(cells);
 }
 
-const struct spek_source_ops spek_source_memory = {
+const struct spek_probe_source_ops spek_probe_source_memory = {
 	.name		= "memory",
 	.table		= SPEK_PROBER_TABLE_MEMORY,
 	.nr_columns	= NR_COLUMNS,

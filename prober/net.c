@@ -17,7 +17,7 @@
 
 enum { NR_COLUMNS = SPEK_PROBER_NET_COLUMN_TX_DROPPED + 1 };
 
-static const struct spek_column columns[NR_COLUMNS] = {
+static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_NET_COLUMN_RX_PACKETS]	= { "rx-packets", "count" },
 	[SPEK_PROBER_NET_COLUMN_TX_PACKETS]	= { "tx-packets", "count" },
 	[SPEK_PROBER_NET_COLUMN_RX_BYTES]	= { "rx-bytes", "bytes" },
@@ -28,7 +28,7 @@ static const struct spek_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_NET_COLUMN_TX_DROPPED]	= { "tx-dropped", "count" },
 };
 
-static int net_start(struct spek_source *source, const struct spek_probe_config *config)
+static int net_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
 	struct net_device *dev;
 	u32 nr = 0;
@@ -38,14 +38,14 @@ static int net_start(struct spek_source *source, const struct spek_probe_config 
 	rtnl_lock();
 	for_each_netdev(&init_net, dev)
 		nr++;
-	err = spek_source_set_named(source, nr);
+	err = spek_probe_source_set_named(source, nr);
 	if (err)
 		goto out_unlock;
 
 	nr = 0;
 	for_each_netdev(&init_net, dev) {
 		source->entities[nr] = dev->ifindex;
-		strscpy(spek_source_name(source, nr), dev->name, SPEK_ENTITY_NAME);
+		strscpy(spek_probe_source_name(source, nr), dev->name, SPEK_ENTITY_NAME);
 		nr++;
 	}
 
@@ -54,7 +54,7 @@ out_unlock:
 	return err;
 }
 
-static void net_stop(struct spek_source *source)
+static void net_stop(struct spek_probe_source *source)
 {
 }
 
@@ -73,12 +73,12 @@ static void sample_one(struct net_device *dev, u64 *cells)
 	cells[SPEK_PROBER_NET_COLUMN_TX_DROPPED] = stats.tx_dropped;
 }
 
-static void net_sample(struct spek_source *source, u64 *cells)
+static void net_sample(struct spek_probe_source *source, u64 *cells)
 {
 	struct net_device *dev;
 	u32 i;
 
-	spek_source_set_absent(source, cells);
+	spek_probe_source_set_absent(source, cells);
 	for (i = 0; i < source->nr_entities; i++, cells += NR_COLUMNS) {
 		/* as /proc/net/dev reads them, one at a time: RCU waits for no more than that */
 		rcu_read_lock();
@@ -89,7 +89,7 @@ static void net_sample(struct spek_source *source, u64 *cells)
 	}
 }
 
-const struct spek_source_ops spek_source_net = {
+const struct spek_probe_source_ops spek_probe_source_net = {
 	.name		= "net",
 	.table		= SPEK_PROBER_TABLE_NET,
 	.nr_columns	= NR_COLUMNS,

@@ -1,64 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink.c - the spek_prober family: requests, notifications, ownership
+ * netlink.c - the spek_prober family: registration, ownership, what handlers share
  *
- * A handler checks rights and attributes, makes one call down and answers. Rows
- * are read in netlink_sample.c.
+ * A handler checks rights and attributes, makes one call down and answers. Handlers
+ * are in netlink_probe.c, netlink_sample.c, netlink_feed.c and netlink_energy.c.
  */
 #include <linux/capability.h>
-#include <linux/kernel.h>
-#include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
-#include <linux/pid.h>
-#include <linux/sched/task.h>
-#include <linux/slab.h>
-#include <linux/timekeeping.h>
 #include <net/net_namespace.h>
 
+#include "feed.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
-#include "power.h"
-#include "sampler.h"
+#include "probe.h"
 
 /* A probe may end and be announced while the family comes or goes. */
 static DEFINE_MUTEX(family_lock);
 static bool family_is_registered;	/* protected by family_lock */
 
-/* ---- refusals ---- */
-
-/*
- * Texts with numbers in them. An extack points to its text, and the text has to
- * last until the answer is built, which the sender of the request does right
- * after the handler: long before the others of the world have made so many more
- * mistakes that its buffer comes round again.
- */
-#define NR_TEXTS 32
-#define TEXT_BYTES 160
-static char texts[NR_TEXTS][TEXT_BYTES];
-static atomic_t next_text;
-
 /**
- * spek_netlink_refuse() - say why a request is refused
+ * spek_prober_refuse() - say why a request is refused
  * @extack: where to, or NULL
- * @format: a sentence
+ * @attr: attribute to blame, or NULL
+ * @err: negative errno
+ * @text: one sentence, a constant: what was wrong, then what is allowed
+ *
+ * Return: @err.
  */
-void spek_netlink_refuse(struct netlink_ext_ack *extack, const char *format, ...)
-{
-	char *text = texts[(unsigned int)atomic_inc_return(&next_text) % NR_TEXTS];
-	va_list args;
-
-	if (!extack)
-		return;
-	va_start(args, format);
-	vscnprintf(text, TEXT_BYTES, format, args);
-	va_end(args);
-	extack->_msg = text;
-}
-
-static int refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int err,
-		  const char *text)
+int spek_prober_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int err,
+		       const char *text)
 {
 	if (extack) {
 		extack->_msg = text;
@@ -69,449 +40,65 @@ static int refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int
 }
 
 /**
- * spek_netlink_check_rights() - may the sender do this?
- * @skb: the request
- * @extack: told why not
+ * spek_prober_netlink_check_rights() - check that the sender is the machine's administrator
+ * @skb: request
+ * @extack: filled with a sentence if not
  *
  * The admin-perm flag of an operation would ask for CAP_NET_ADMIN, which is not
- * enough, and refuse without a word.
+ * enough, and refuse without a sentence.
  *
  * Return: 0 or -EPERM.
  */
-int spek_netlink_check_rights(const struct sk_buff *skb, struct netlink_ext_ack *extack)
+int spek_prober_netlink_check_rights(const struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return 0;
 
-	return refuse(extack, NULL, -EPERM,
-		      "This needs CAP_SYS_ADMIN in the initial user namespace: be root.");
-}
-
-/* ---- probe-start ---- */
-
-static int check_limits(struct genl_info *info, struct spek_probe_config *config)
-{
-	const struct nlattr *interval = info->attrs[SPEK_PROBER_A_PROBE_INTERVAL_NS];
-	const struct nlattr *rows = info->attrs[SPEK_PROBER_A_PROBE_RING_ROWS];
-	const struct nlattr *detached = info->attrs[SPEK_PROBER_A_PROBE_DETACHED];
-
-	if (GENL_REQ_ATTR_CHECK(info, SPEK_PROBER_A_PROBE_INTERVAL_NS))
-		return refuse(info->extack, NULL, -EINVAL, "The request needs an interval.");
-
-	config->interval_ns = nla_get_u64(interval);
-	if (config->interval_ns < SPEK_PROBER_MIN_INTERVAL_NS ||
-	    config->interval_ns > SPEK_PROBER_MAX_INTERVAL_NS)
-		return refuse(info->extack, interval, -ERANGE,
-			      "The interval must be from 1 ms to 1 h.");
-
-	if (rows) {
-		config->ring_rows = nla_get_u32(rows);
-		if (config->ring_rows < SPEK_PROBER_MIN_RING_ROWS ||
-		    config->ring_rows > SPEK_PROBER_MAX_RING_ROWS)
-			return refuse(info->extack, rows, -ERANGE,
-				      "The ring must keep from 2 to 1048576 rows.");
-	}
-	config->detached = detached && nla_get_u32(detached);
-
-	return 0;
-}
-
-static int find_task(const struct nlattr *attr, struct spek_probe_config *config,
-		     struct netlink_ext_ack *extack)
-{
-	struct spek_watched *watched = &config->tasks[config->nr_tasks];
-	struct nlattr *tb[SPEK_PROBER_A_TASK_MAX + 1];
-	struct pid *pid;
-	u32 i;
-	int err;
-
-	/* the family's policy has checked it */
-	err = nla_parse_nested(tb, SPEK_PROBER_A_TASK_MAX, attr, NULL, extack);
-	if (err)
-		return err;
-	if (!tb[SPEK_PROBER_A_TASK_PID])
-		return refuse(extack, attr, -EINVAL, "A task to watch needs its thread id.");
-
-	watched->pid = nla_get_u32(tb[SPEK_PROBER_A_TASK_PID]);
-	for (i = 0; i < config->nr_tasks; i++)
-		if (config->tasks[i].pid == watched->pid)
-			return refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -EINVAL,
-				      "The same task is to be watched twice.");
-
-	pid = find_get_pid(watched->pid);
-	watched->task = get_pid_task(pid, PIDTYPE_PID);
-	put_pid(pid);
-	if (!watched->task)
-		return refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -ESRCH,
-			      "There is no task with this thread id.");
-	config->nr_tasks++;
-
-	return 0;
-}
-
-static int find_tasks(struct genl_info *info, struct spek_probe_config *config)
-{
-	const struct nlattr *attr;
-	u32 count = 0;
-	int rem, err;
-
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
-		count += nla_type(attr) == SPEK_PROBER_A_PROBE_TASK;
-	if (!count)
-		return 0;
-	if (count > SPEK_PROBER_MAX_TASKS)
-		return refuse(info->extack, info->attrs[SPEK_PROBER_A_PROBE_TASK], -ERANGE,
-			      "At most 1024 tasks can be watched.");
-
-	config->tasks = kvcalloc(count, sizeof(*config->tasks), GFP_KERNEL);
-	if (!config->tasks)
-		return refuse(info->extack, NULL, -ENOMEM,
-			      "The kernel has not enough memory for this.");
-
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
-		if (nla_type(attr) != SPEK_PROBER_A_PROBE_TASK)
-			continue;
-		err = find_task(attr, config, info->extack);
-		if (err)
-			return err;
-	}
-
-	return 0;
-}
-
-static void drop_tasks(struct spek_probe_config *config)
-{
-	u32 i;
-
-	for (i = 0; i < config->nr_tasks; i++)
-		put_task_struct(config->tasks[i].task);
-	kvfree(config->tasks);
-}
-
-static int start_and_answer(struct genl_info *info, const struct spek_probe_config *config)
-{
-	struct sk_buff *answer;
-	void *header;
-	u32 id;
-	int err;
-
-	/* all that can fail comes first: a probe whose number nobody learns is a nuisance */
-	answer = genlmsg_new(nla_total_size(sizeof(u32)), GFP_KERNEL);
-	if (!answer)
-		return refuse(info->extack, NULL, -ENOMEM,
-			      "The kernel has not enough memory for this.");
-	header = genlmsg_put_reply(answer, info, &spek_prober_nl_family, 0,
-				   SPEK_PROBER_CMD_PROBE_START);
-
-	err = spek_probe_start(config, &id, info->extack);
-	if (err) {
-		nlmsg_free(answer);
-		if (err == -ERANGE && info->extack)
-			info->extack->bad_attr = info->attrs[SPEK_PROBER_A_PROBE_RING_ROWS];
-		return err;
-	}
-
-	err = header ? nla_put_u32(answer, SPEK_PROBER_A_PROBE_ID, id) : -EMSGSIZE;
-	if (WARN_ON_ONCE(err)) {
-		nlmsg_free(answer);
-		goto err_stop;
-	}
-	genlmsg_end(answer, header);
-	err = genlmsg_reply(answer, info);
-	if (err)
-		goto err_stop;
-
-	return 0;
-
-err_stop:
-	spek_probe_stop(id, NULL);
-	return refuse(info->extack, NULL, err, "The answer could not be delivered.");
-}
-
-int spek_prober_nl_probe_start_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	struct spek_probe_config config = { .portid = info->snd_portid };
-	int err;
-
-	err = spek_netlink_check_rights(skb, info->extack);
-	if (err)
-		return err;
-
-	err = check_limits(info, &config);
-	if (!err)
-		err = find_tasks(info, &config);
-	if (!err)
-		err = start_and_answer(info, &config);
-	drop_tasks(&config);
-
-	return err;
-}
-
-/* ---- probe-stop, probe-del ---- */
-
-static int call_by_id(struct sk_buff *skb, struct genl_info *info,
-		      int (*call)(u32 id, struct netlink_ext_ack *extack))
-{
-	const struct nlattr *id = info->attrs[SPEK_PROBER_A_PROBE_ID];
-	int err;
-
-	err = spek_netlink_check_rights(skb, info->extack);
-	if (err)
-		return err;
-	if (GENL_REQ_ATTR_CHECK(info, SPEK_PROBER_A_PROBE_ID))
-		return refuse(info->extack, NULL, -EINVAL,
-			      "The request needs the number of a probe.");
-
-	err = call(nla_get_u32(id), info->extack);
-	if (err && info->extack)
-		info->extack->bad_attr = id;
-
-	return err;
-}
-
-int spek_prober_nl_probe_stop_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return call_by_id(skb, info, spek_probe_stop);
-}
-
-int spek_prober_nl_probe_del_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return call_by_id(skb, info, spek_probe_del);
-}
-
-/* ---- probe-get, probe-ntf ---- */
-
-#define PUT_U64(skb, name, value) \
-	nla_put_u64_64bit(skb, SPEK_PROBER_A_PROBE_##name, value, SPEK_PROBER_A_PROBE_PAD)
-
-static size_t probe_bytes(const struct spek_probe *probe)
-{
-	size_t bytes = NLMSG_DEFAULT_SIZE;	/* scalars and short strings */
-	unsigned int i;
-
-	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		const struct spek_source *source = &probe->sources[i];
-		u32 nr = source->nr_entities;
-
-		/* nests with two short strings; the numbers; a nest for each task */
-		bytes += source->ops->nr_columns * nla_total_size(3 * nla_total_size(32));
-		bytes += nla_total_size(nr * sizeof(u32)) + 2 * nla_total_size(32);
-		if (source->names)
-			bytes += nr * nla_total_size(SPEK_ENTITY_NAME);
-		bytes += nr * nla_total_size(nla_total_size(sizeof(u32)));
-	}
-
-	return bytes;
-}
-
-bool spek_netlink_can_describe(const struct spek_source *source)
-{
-	const struct spek_source_ops *ops = source->ops;
-	size_t bytes = NLA_HDRLEN;
-	u32 i;
-
-	bytes += nla_total_size(sizeof(u32)) + nla_total_size(strlen(ops->name) + 1);
-	for (i = 0; i < ops->nr_columns; i++)
-		bytes += nla_total_size(nla_total_size(strlen(ops->columns[i].name) + 1) +
-					nla_total_size(strlen(ops->columns[i].unit) + 1) +
-					nla_total_size(sizeof(u32)));
-	bytes += nla_total_size(source->nr_entities * sizeof(u32));
-	for (i = 0; source->names && i < source->nr_entities; i++)
-		bytes += nla_total_size(strlen(spek_source_name(source, i)) + 1);
-
-	return bytes <= U16_MAX;
-}
-
-static int put_columns(struct sk_buff *skb, const struct spek_source_ops *ops)
-{
-	struct nlattr *nest;
-	u32 i;
-
-	for (i = 0; i < ops->nr_columns; i++) {
-		nest = nla_nest_start(skb, SPEK_PROBER_A_TABLE_COLUMN);
-		if (!nest ||
-		    nla_put_string(skb, SPEK_PROBER_A_COLUMN_NAME, ops->columns[i].name) ||
-		    nla_put_string(skb, SPEK_PROBER_A_COLUMN_UNIT, ops->columns[i].unit) ||
-		    nla_put_u32(skb, SPEK_PROBER_A_COLUMN_LEVEL, ops->columns[i].is_level))
-			return -EMSGSIZE;
-		nla_nest_end(skb, nest);
-	}
-
-	return 0;
-}
-
-static int put_names(struct sk_buff *skb, const struct spek_source *source)
-{
-	u32 i;
-
-	if (!source->names)
-		return 0;
-	for (i = 0; i < source->nr_entities; i++)
-		if (nla_put_string(skb, SPEK_PROBER_A_TABLE_ENTITY_NAME,
-				   spek_source_name(source, i)))
-			return -EMSGSIZE;
-
-	return 0;
-}
-
-static int put_tables(struct sk_buff *skb, const struct spek_probe *probe)
-{
-	struct nlattr *nest;
-	unsigned int i;
-
-	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		const struct spek_source *source = &probe->sources[i];
-
-		nest = nla_nest_start(skb, SPEK_PROBER_A_PROBE_TABLE);
-		if (!nest ||
-		    nla_put_u32(skb, SPEK_PROBER_A_TABLE_ID, source->ops->table) ||
-		    nla_put_string(skb, SPEK_PROBER_A_TABLE_NAME, source->ops->name) ||
-		    put_columns(skb, source->ops) ||
-		    nla_put(skb, SPEK_PROBER_A_TABLE_ENTITIES,
-			    source->nr_entities * sizeof(u32), source->entities) ||
-		    put_names(skb, source))
-			return -EMSGSIZE;
-		nla_nest_end(skb, nest);
-	}
-
-	return 0;
-}
-
-static int put_tasks(struct sk_buff *skb, const struct spek_probe *probe)
-{
-	const struct spek_source *source = probe->sources;
-	struct nlattr *nest;
-	u32 i;
-
-	while (source->ops->table != SPEK_PROBER_TABLE_TASK)
-		source++;
-	for (i = 0; i < source->nr_entities; i++) {
-		nest = nla_nest_start(skb, SPEK_PROBER_A_PROBE_TASK);
-		if (!nest || nla_put_u32(skb, SPEK_PROBER_A_TASK_PID, source->entities[i]))
-			return -EMSGSIZE;
-		nla_nest_end(skb, nest);
-	}
-
-	return 0;
-}
-
-static int put_progress(struct sk_buff *skb, const struct spek_probe *probe)
-{
-	if (PUT_U64(skb, NOW_NS, ktime_get_ns()) ||
-	    PUT_U64(skb, ROWS, spek_ring_made(&probe->ring)) ||
-	    PUT_U64(skb, OLDEST, spek_ring_oldest(&probe->ring)) ||
-	    PUT_U64(skb, MISSED, READ_ONCE(probe->missed)) ||
-	    PUT_U64(skb, LATE_SUM_NS, READ_ONCE(probe->late_sum_ns)) ||
-	    PUT_U64(skb, LATE_MAX_NS, READ_ONCE(probe->late_max_ns)) ||
-	    PUT_U64(skb, COST_SUM_NS, READ_ONCE(probe->cost_sum_ns)) ||
-	    PUT_U64(skb, COST_MAX_NS, READ_ONCE(probe->cost_max_ns)))
-		return -EMSGSIZE;
-
-	return 0;
-}
-
-static int put_probe(struct sk_buff *skb, struct spek_probe *probe)
-{
-	struct spek_probe_status status;
-
-	spek_probe_read_status(probe, &status);
-	if (nla_put_u32(skb, SPEK_PROBER_A_PROBE_ID, probe->id) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_STATE, status.state) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_REASON, status.reason) ||
-	    PUT_U64(skb, INTERVAL_NS, probe->interval_ns) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_RING_ROWS, probe->ring.rows) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_ROW_BYTES, spek_ring_row_bytes(&probe->ring)) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_DETACHED, probe->detached) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_OWNER_PID, pid_vnr(probe->owner_pid)) ||
-	    nla_put_string(skb, SPEK_PROBER_A_PROBE_OWNER_NAME, probe->owner_name) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_THREAD_PID, probe->thread_pid) ||
-	    PUT_U64(skb, STARTED_NS, probe->started.mono_ns) ||
-	    PUT_U64(skb, START_RAW_NS, probe->started.raw_ns) ||
-	    PUT_U64(skb, START_REAL_NS, probe->started.real_ns) ||
-	    put_progress(skb, probe) || put_tasks(skb, probe) || put_tables(skb, probe))
-		return -EMSGSIZE;
-
-	if (status.state == SPEK_PROBER_PROBE_STATE_DONE &&
-	    (PUT_U64(skb, ENDED_NS, status.ended.mono_ns) ||
-	     PUT_U64(skb, END_RAW_NS, status.ended.raw_ns) ||
-	     PUT_U64(skb, END_REAL_NS, status.ended.real_ns)))
-		return -EMSGSIZE;
-
-	return 0;
-}
-
-/* Build a message about @probe, or about there being none. */
-static struct sk_buff *describe_probe(struct spek_probe *probe, u32 portid, u32 seq, u8 cmd)
-{
-	struct sk_buff *skb;
-	void *header;
-	int err;
-
-	skb = genlmsg_new(probe ? probe_bytes(probe) : NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!skb)
-		return ERR_PTR(-ENOMEM);
-
-	header = genlmsg_put(skb, portid, seq, &spek_prober_nl_family, 0, cmd);
-	err = header ? nla_put_string(skb, SPEK_PROBER_A_PROBE_MODULE_VERSION,
-				      THIS_MODULE->version) : -EMSGSIZE;
-	if (!err)
-		err = probe ? put_probe(skb, probe) :
-			nla_put_u32(skb, SPEK_PROBER_A_PROBE_STATE, SPEK_PROBER_PROBE_STATE_IDLE);
-	if (err) {
-		nlmsg_free(skb);
-		return ERR_PTR(err);
-	}
-	genlmsg_end(skb, header);
-
-	return skb;
-}
-
-int spek_prober_nl_probe_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	struct spek_probe *probe;
-	struct sk_buff *answer;
-	int err;
-
-	err = spek_netlink_check_rights(skb, info->extack);
-	if (err)
-		return err;
-
-	probe = spek_probe_get_current();
-	answer = describe_probe(probe, info->snd_portid, info->snd_seq,
-				SPEK_PROBER_CMD_PROBE_GET);
-	spek_probe_put(probe);
-	if (IS_ERR(answer))
-		return refuse(info->extack, NULL, PTR_ERR(answer),
-			      "The kernel has not enough memory for this.");
-
-	return genlmsg_reply(answer, info);
+	return spek_prober_refuse(extack, NULL, -EPERM,
+			"This needs CAP_SYS_ADMIN in the initial user namespace: be root.");
 }
 
 /**
- * spek_netlink_announce() - tell whoever listens that a probe changed its state
- * @probe: probe; the caller holds a reference
+ * spek_prober_netlink_begin_dump_message() - begin one message of a dump
+ * @skb: where to
+ * @cb: dump
+ * @command: command of the message
  *
- * Context: process, without the probe lock. Nobody relies on being told.
+ * Return: header for genlmsg_end() or genlmsg_cancel(), or NULL if there is no room.
  */
-void spek_netlink_announce(struct spek_probe *probe)
+void *spek_prober_netlink_begin_dump_message(struct sk_buff *skb, struct netlink_callback *cb,
+					     u8 command)
 {
-	struct sk_buff *skb;
+	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				   &spek_prober_nl_family, NLM_F_MULTI, command);
 
-	mutex_lock(&family_lock);
-	if (!family_is_registered ||
-	    !genl_has_listeners(&spek_prober_nl_family, &init_net, SPEK_PROBER_NLGRP_PROBES))
-		goto out_unlock;
+	if (header)
+		genl_dump_check_consistent(cb, header);
 
-	skb = describe_probe(probe, 0, 0, SPEK_PROBER_CMD_PROBE_NTF);
-	if (!IS_ERR(skb))
-		genlmsg_multicast(&spek_prober_nl_family, skb, 0, SPEK_PROBER_NLGRP_PROBES,
-				  GFP_KERNEL);
-
-out_unlock:
-	mutex_unlock(&family_lock);
+	return header;
 }
 
-/* ---- ownership ---- */
+/**
+ * spek_prober_netlink_begin_multicast() - keep the family registered for a notification
+ * @group: multicast group
+ *
+ * Context: process, without the probe lock. Always followed by
+ *	spek_prober_netlink_end_multicast().
+ * Return: true if the family is registered and somebody listens.
+ */
+bool spek_prober_netlink_begin_multicast(unsigned int group)
+{
+	mutex_lock(&family_lock);
+
+	return family_is_registered &&
+	       genl_has_listeners(&spek_prober_nl_family, &init_net, group);
+}
+
+/** spek_prober_netlink_end_multicast() - undo spek_prober_netlink_begin_multicast() */
+void spek_prober_netlink_end_multicast(void)
+{
+	mutex_unlock(&family_lock);
+}
 
 static int socket_closed(struct notifier_block *block, unsigned long event, void *data)
 {
@@ -520,7 +107,7 @@ static int socket_closed(struct notifier_block *block, unsigned long event, void
 	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
 	    net_eq(notify->net, &init_net)) {
 		spek_probe_owner_gone(notify->portid);
-		spek_power_owner_gone(notify->portid);
+		spek_feed_owner_gone(notify->portid);
 	}
 
 	return NOTIFY_DONE;
@@ -531,11 +118,11 @@ static struct notifier_block socket_notifier = {
 };
 
 /**
- * spek_netlink_init() - open for requests
+ * spek_prober_netlink_init() - register the family; requests come from now on
  *
- * Return: 0 or what the kernel had against it.
+ * Return: 0 or a negative errno.
  */
-int __init spek_netlink_init(void)
+int __init spek_prober_netlink_init(void)
 {
 	int err;
 
@@ -556,8 +143,12 @@ int __init spek_netlink_init(void)
 	return 0;
 }
 
-/** spek_netlink_exit() - no more requests, notifications and owners after this */
-void spek_netlink_exit(void)
+/**
+ * spek_prober_netlink_exit() - unregister the family
+ *
+ * No request, notification or closed socket is seen after this returns.
+ */
+void spek_prober_netlink_exit(void)
 {
 	mutex_lock(&family_lock);
 	family_is_registered = false;

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* netlink.h - the prober's end of its netlink family */
+/* netlink.h - the spek_prober family and what its handlers share */
 #ifndef SPEK_PROBER_NETLINK_H
 #define SPEK_PROBER_NETLINK_H
 
-#include <linux/compiler_attributes.h>
 #include <linux/types.h>
 
+struct netlink_callback;
 struct netlink_ext_ack;
+struct nlattr;
 struct sk_buff;
-struct spek_probe;
-struct spek_source;
+struct spek_probe_listener;
 
-int spek_netlink_init(void);
-void spek_netlink_exit(void);
+/* netlink.c */
+int spek_prober_netlink_init(void);
+void spek_prober_netlink_exit(void);
 
-void spek_netlink_announce(struct spek_probe *probe);
+int spek_prober_netlink_check_rights(const struct sk_buff *skb, struct netlink_ext_ack *extack);
+int spek_prober_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int err,
+		       const char *text);
+void *spek_prober_netlink_begin_dump_message(struct sk_buff *skb, struct netlink_callback *cb,
+					     u8 command);
+bool spek_prober_netlink_begin_multicast(unsigned int group);
+void spek_prober_netlink_end_multicast(void);
 
-int spek_netlink_check_rights(const struct sk_buff *skb, struct netlink_ext_ack *extack);
-
-/* Does the description of a table fit into an attribute, whose length has 16 bits? */
-bool spek_netlink_can_describe(const struct spek_source *source);
-
-__printf(2, 3)
-void spek_netlink_refuse(struct netlink_ext_ack *extack, const char *format, ...);
+/* netlink_probe.c */
+extern const struct spek_probe_listener spek_prober_netlink_listener;
 
 #endif

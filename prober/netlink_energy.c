@@ -1,187 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink_energy.c - feed-get and energy-get: what feeds are, and what they have brought
+ * netlink_energy.c - energy-get: energy of each rail in any intervals
  *
- * Both dumps keep a cursor of numbers and no reference, so a feed may go meanwhile;
+ * The dump keeps a cursor of numbers and no reference, so a feed may go meanwhile;
  * cb->seq then tells the reader that the list has changed.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/pid.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 #include <net/genetlink.h>
 
 #include "../kmod/compat/compat.h"
+#include "feed.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
-#include "power.h"
+#include "netlink_feed.h"
 
 /* an attribute's length is u16; this leaves room for the attributes around it */
 #define MAX_RESULTS_BYTES 61440
-
-/* ---- feed-get ---- */
-
-#define PUT_FEED(skb, name, value) \
-	nla_put_u64_64bit(skb, SPEK_PROBER_A_FEED_##name, value, SPEK_PROBER_A_FEED_PAD)
-#define PUT_RAIL(skb, name, value) \
-	nla_put_u64_64bit(skb, SPEK_PROBER_A_RAIL_##name, value, SPEK_PROBER_A_RAIL_PAD)
-
-static int put_feed(struct sk_buff *skb, const struct spek_feed *feed)
-{
-	const struct spek_feed_mark *mark = &feed->mark;
-
-	if (nla_put_u32(skb, SPEK_PROBER_A_FEED_ID, feed->id) ||
-	    nla_put_string(skb, SPEK_PROBER_A_FEED_NAME, feed->name) ||
-	    nla_put_string(skb, SPEK_PROBER_A_FEED_SOURCE, feed->source) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_FEED_STATE, feed->state) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_FEED_OWNER_PID, pid_vnr(feed->owner_pid)) ||
-	    nla_put_string(skb, SPEK_PROBER_A_FEED_OWNER_NAME, feed->owner_name) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_FEED_HISTORY, feed->history) ||
-	    PUT_FEED(skb, MAX_STEP_NS, feed->max_step_ns) ||
-	    PUT_FEED(skb, UNCERTAINTY_NS, mark->uncertainty_ns) ||
-	    nla_put_s64(skb, SPEK_PROBER_A_FEED_DRIFT_PPB, mark->drift_ppb,
-			SPEK_PROBER_A_FEED_PAD) ||
-	    PUT_FEED(skb, RESIDUAL_NS, mark->residual_ns) ||
-	    PUT_FEED(skb, OVERFLOWS, mark->overflows) ||
-	    PUT_FEED(skb, LOST, mark->lost) ||
-	    PUT_FEED(skb, OPENED_NS, feed->opened_ns) ||
-	    (spek_feed_has_ended(feed) && PUT_FEED(skb, ENDED_NS, feed->ended_ns)) ||
-	    PUT_FEED(skb, NOW_NS, ktime_get_ns()) ||
-	    PUT_FEED(skb, WATERMARK_NS, spek_feed_watermark(feed)) ||
-	    PUT_FEED(skb, BATCHES, feed->batches) ||
-	    PUT_FEED(skb, REFUSED, feed->refused) ||
-	    PUT_FEED(skb, LEFT_BEHIND, feed->left_behind))
-		return -EMSGSIZE;
-
-	return 0;
-}
-
-static int put_samples(struct sk_buff *skb, const struct spek_rail *rail,
-		       const struct spek_rail_sample *last)
-{
-	if (PUT_RAIL(skb, GAP_NS, last->gap_ns) ||
-	    PUT_RAIL(skb, KNOWN_NS, last->at_ns - rail->first_ns - last->gap_ns) ||
-	    nla_put_s64(skb, SPEK_PROBER_A_RAIL_ENERGY_UJ, last->energy_uj,
-			SPEK_PROBER_A_RAIL_PAD) ||
-	    PUT_RAIL(skb, FIRST_NS, rail->first_ns) ||
-	    PUT_RAIL(skb, OLDEST_NS, spek_rail_oldest(rail)->at_ns) ||
-	    PUT_RAIL(skb, LAST_NS, last->at_ns) ||
-	    nla_put_s64(skb, SPEK_PROBER_A_RAIL_POWER_UW, last->power_uw,
-			SPEK_PROBER_A_RAIL_PAD))
-		return -EMSGSIZE;
-
-	return 0;
-}
-
-static int put_rail(struct sk_buff *skb, const struct spek_feed *feed, u32 number)
-{
-	const struct spek_feed_rail *rail = &feed->rails[number];
-	const struct spek_rail_sample *last = spek_rail_last(&rail->rail);
-	struct nlattr *nest = nla_nest_start(skb, SPEK_PROBER_A_FEED_RAIL);
-
-	if (!nest || nla_put_u32(skb, SPEK_PROBER_A_RAIL_NUMBER, number) ||
-	    nla_put_string(skb, SPEK_PROBER_A_RAIL_NAME, rail->config.name) ||
-	    PUT_RAIL(skb, LSB_NW, rail->config.lsb_nw) ||
-	    PUT_RAIL(skb, SAMPLES, rail->rail.stored) ||
-	    PUT_RAIL(skb, LATE, rail->rail.late) ||
-	    PUT_RAIL(skb, OVERWRITTEN, spek_rail_overwritten(&rail->rail)) ||
-	    PUT_RAIL(skb, GAPS, rail->rail.gaps) ||
-	    (last && put_samples(skb, &rail->rail, last)))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-
-	return 0;
-}
-
-static void *begin_message(struct sk_buff *skb, struct netlink_callback *cb, u8 command)
-{
-	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				   &spek_prober_nl_family, NLM_F_MULTI, command);
-
-	if (header)
-		genl_dump_check_consistent(cb, header);
-
-	return header;
-}
-
-static int describe_rail(struct sk_buff *skb, struct netlink_callback *cb,
-			 const struct spek_feed *feed, u32 number)
-{
-	void *header = begin_message(skb, cb, SPEK_PROBER_CMD_FEED_GET);
-
-	if (!header)
-		return -EMSGSIZE;
-	if (put_feed(skb, feed) || put_rail(skb, feed, number)) {
-		genlmsg_cancel(skb, header);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, header);
-
-	return 0;
-}
-
-/* The one feed that was asked for, or 0. Return: 0 or a refusal */
-static int check_feed(struct netlink_callback *cb, const struct nlattr *attr, u32 *id)
-{
-	int err = spek_netlink_check_rights(cb->skb, cb->extack);
-
-	if (err)
-		return err;
-	*id = attr ? nla_get_u32(attr) : 0;
-	if (attr && !spek_feed_find(*id, cb->extack)) {
-		NL_SET_BAD_ATTR(cb->extack, attr);
-		return -ENOENT;
-	}
-
-	return 0;
-}
-
-int spek_prober_nl_feed_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct {
-		u32 has_begun;
-		u32 only;	/* number of the one that was asked for, or 0 */
-		u32 feed;
-		u32 rail;
-	} *cursor = (void *)cb->ctx;
-	struct spek_feed *feed;
-	int err = 0;
-
-	BUILD_BUG_ON(sizeof(*cursor) > sizeof(cb->ctx));
-
-	mutex_lock(&spek_power_lock);
-	if (!cursor->has_begun) {
-		err = check_feed(cb, spek_compat_dump_attrs(cb)[SPEK_PROBER_A_FEED_ID],
-				 &cursor->only);
-		if (err)
-			goto out_unlock;
-		cursor->feed = cursor->only;
-		cursor->has_begun = 1;
-	}
-	cb->seq = spek_power_generation();
-	while ((feed = spek_feed_from(cursor->feed)) &&
-	       (!cursor->only || feed->id == cursor->only)) {
-		/* the one before may have gone with some of its rails unsaid */
-		if (feed->id != cursor->feed)
-			cursor->rail = 0;
-		cursor->feed = feed->id;
-		for (; cursor->rail < feed->nr_rails; cursor->rail++) {
-			err = describe_rail(skb, cb, feed, cursor->rail);
-			if (err)
-				goto out_unlock;
-		}
-		cursor->feed++;
-		cursor->rail = 0;
-	}
-
-out_unlock:
-	mutex_unlock(&spek_power_lock);
-	/* with something in it, the message goes out and the rest comes in the next */
-	return skb->len ?: err;
-}
-
-/* ---- energy-get ---- */
 
 /**
  * struct energy_dump - a dump in progress; owned by its netlink callback
@@ -212,9 +48,8 @@ static int check_intervals(const struct nlattr *attr, const struct energy_dump *
 	for (i = 0; i < dump->nr; i++) {
 		if (dump->intervals[i].from_ns < dump->intervals[i].to_ns)
 			continue;
-		spek_netlink_refuse(extack, "Interval %u does not end after its start.", i);
-		NL_SET_BAD_ATTR(extack, attr);
-		return -EINVAL;
+		return spek_prober_refuse(extack, attr, -EINVAL,
+					  "An interval does not end after its start.");
 	}
 
 	return 0;
@@ -228,21 +63,17 @@ static struct energy_dump *begin_dump(struct netlink_callback *cb)
 	u32 only, nr;
 	int err;
 
-	err = check_feed(cb, attrs[SPEK_PROBER_A_ENERGY_FEED], &only);
+	err = spek_prober_netlink_check_feed(cb, attrs[SPEK_PROBER_A_ENERGY_FEED], &only);
 	if (err)
 		return ERR_PTR(err);
-	if (!attr || !nla_len(attr) || nla_len(attr) % sizeof(dump->intervals[0])) {
-		spek_netlink_refuse(cb->extack,
-				    "The request needs intervals, an array of whole records.");
-		if (attr)
-			NL_SET_BAD_ATTR(cb->extack, attr);
-		return ERR_PTR(-EINVAL);
-	}
+	if (!attr || !nla_len(attr) || nla_len(attr) % sizeof(dump->intervals[0]))
+		return ERR_PTR(spek_prober_refuse(cb->extack, attr, -EINVAL,
+				"The request needs intervals, an array of whole records."));
 
 	nr = nla_len(attr) / sizeof(dump->intervals[0]);
 	dump = kvzalloc(struct_size(dump, intervals, nr), GFP_KERNEL);
 	if (!dump) {
-		spek_netlink_refuse(cb->extack, "The kernel has not enough memory for this.");
+		NL_SET_ERR_MSG(cb->extack, "The kernel is out of memory.");
 		return ERR_PTR(-ENOMEM);
 	}
 	dump->only = only;
@@ -309,7 +140,7 @@ static int put_energy_head(struct sk_buff *skb, const struct energy_dump *dump,
 static int put_results(struct sk_buff *skb, struct netlink_callback *cb, struct energy_dump *dump,
 		       const struct spek_feed *feed)
 {
-	void *header = begin_message(skb, cb, SPEK_PROBER_CMD_ENERGY_GET);
+	void *header = spek_prober_netlink_begin_dump_message(skb, cb, SPEK_PROBER_CMD_ENERGY_GET);
 	struct spek_prober_power_energy result;
 	struct nlattr *results;
 	u32 room, i;

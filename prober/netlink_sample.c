@@ -19,6 +19,7 @@
 #include "../kmod/compat/compat.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
+#include "probe.h"
 #include "sampler.h"
 
 /* an attribute's length is u16; this leaves room for the attributes around it */
@@ -45,7 +46,7 @@ struct sample_dump {
 	bool has_row;
 	u32 source;
 	u32 entity;
-	struct spek_row *row;
+	struct spek_probe_row *row;
 };
 
 static int check_probe(struct spek_probe *probe, struct nlattr *const *attrs,
@@ -53,16 +54,12 @@ static int check_probe(struct spek_probe *probe, struct nlattr *const *attrs,
 {
 	const struct nlattr *id = attrs[SPEK_PROBER_A_SAMPLE_PROBE];
 
-	if (!probe) {
-		spek_netlink_refuse(extack, "There is no probe, start one first.");
-		return -ENOENT;
-	}
-	if (id && nla_get_u32(id) != probe->id) {
-		spek_netlink_refuse(extack, "There is no probe %u, the current one is %u.",
-				    nla_get_u32(id), probe->id);
-		NL_SET_BAD_ATTR(extack, id);
-		return -ENOENT;
-	}
+	if (!probe)
+		return spek_prober_refuse(extack, id, -ENOENT,
+					  "There is no probe: start one first.");
+	if (id && nla_get_u32(id) != probe->id)
+		return spek_prober_refuse(extack, id, -ENOENT,
+					  "There is no probe with this number.");
 
 	return 0;
 }
@@ -82,13 +79,13 @@ static struct sample_dump *begin_dump(struct netlink_callback *cb)
 	struct sample_dump *dump;
 	int err;
 
-	err = spek_netlink_check_rights(cb->skb, cb->extack);
+	err = spek_prober_netlink_check_rights(cb->skb, cb->extack);
 	if (err)
 		return ERR_PTR(err);
 
 	dump = kzalloc(sizeof(*dump), GFP_KERNEL);
 	if (!dump) {
-		spek_netlink_refuse(cb->extack, "The kernel has not enough memory for this.");
+		NL_SET_ERR_MSG(cb->extack, "The kernel is out of memory.");
 		return ERR_PTR(-ENOMEM);
 	}
 	dump->probe = spek_probe_get_current();
@@ -98,7 +95,7 @@ static struct sample_dump *begin_dump(struct netlink_callback *cb)
 
 	dump->row = kvmalloc_array(dump->probe->row_words, sizeof(u64), GFP_KERNEL);
 	if (!dump->row) {
-		spek_netlink_refuse(cb->extack, "The kernel has not enough memory for this.");
+		NL_SET_ERR_MSG(cb->extack, "The kernel is out of memory.");
 		err = -ENOMEM;
 		goto err_free;
 	}
@@ -130,7 +127,7 @@ static bool complete_row(struct sample_dump *dump)
 	unsigned int i;
 
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		const struct spek_source *source = &dump->probe->sources[i];
+		const struct spek_probe_source *source = &dump->probe->sources[i];
 
 		if (!source->ops->fill)
 			continue;
@@ -195,7 +192,7 @@ static u32 room_for(const struct sk_buff *skb, u32 nr_columns)
 /* Send as much of the current source as fits. Return: false if there is no room for the rest */
 static bool put_block(struct sk_buff *skb, struct sample_dump *dump)
 {
-	const struct spek_source *source = &dump->probe->sources[dump->source];
+	const struct spek_probe_source *source = &dump->probe->sources[dump->source];
 	u32 nr_columns = source->ops->nr_columns;
 	const u64 *cells = dump->row->cells + source->first_cell;
 	u32 room = room_for(skb, nr_columns);
@@ -257,11 +254,9 @@ static int put_message(struct sk_buff *skb, struct netlink_callback *cb, struct 
 	struct nlattr *more;
 	void *header;
 
-	header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			     &spek_prober_nl_family, NLM_F_MULTI, SPEK_PROBER_CMD_SAMPLE_GET);
+	header = spek_prober_netlink_begin_dump_message(skb, cb, SPEK_PROBER_CMD_SAMPLE_GET);
 	if (!header)
 		return -EMSGSIZE;
-	genl_dump_check_consistent(cb, header);
 	if (put_head(skb, dump))
 		goto err_cancel;
 	more = nla_reserve(skb, SPEK_PROBER_A_SAMPLE_MORE, sizeof(u32));

@@ -1,75 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sampler.c - the probe: a thread that takes rows by a schedule
+ * sampler.c - the thread that takes the rows of a probe by a schedule
  *
- * States of a probe (there is at most one, the current one):
- *
- *	start -> RUNNING -stop|owner gone|unload-> STOPPING -thread ended-> DONE -> gone
- *
- * It is gone when it is deleted, replaced by the next start, when its owner's
- * socket closes (unless detached) or when the module is unloaded. A probe whose
- * owner dies while it runs is an orphan: it goes through STOPPING all the same and
- * is gone as soon as it is DONE.
- *
- * Who may hold a probe, and why each one ends:
- *  - current_probe: until it is gone, as above;
- *  - the stop work, queued once by whoever makes it STOPPING: it waits for the
- *    sampler, which never waits for anything but its timer;
- *  - a dump in progress: until it is read to its end or its socket closes. It
- *    reads the ring and the descriptions of the sources, nothing else;
- *  - the sampler thread and the CPU callbacks hold no reference: both have ended
- *    before the stop work makes the probe DONE, and a RUNNING or STOPPING probe is
- *    current.
- * A dump in progress also holds the module (genetlink takes care of that), so at
- * unload current_probe and the stop work are the only holders, and the queue of
- * the stop work is drained.
- *
- * Lock order: genl_mutex > family_lock (netlink.c) > probe_lock > CPU hotplug lock,
- * spek_power_lock (power.c), the block class's lock > locks of the sources.
- * probe_lock protects current_probe, hotplug_probe and the fields of struct
- * spek_probe that say so. The sampler takes no lock but those of the sources. The
- * stop work waits for the sampler without probe_lock, so nobody who wants to know
- * the state waits for a row.
+ * Tick n is due at started_ns + n * interval_ns. The thread sleeps until the next
+ * tick, reads every source into the next slot of the ring and commits the row. It
+ * takes no lock but those of the sources and waits for nothing but its timer and the
+ * request to stop, so that whoever stops it waits for one row at most.
  */
-#include <linux/cpuhotplug.h>
+#include <linux/err.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
-#include <linux/mm.h>
-#include <linux/mutex.h>
-#include <linux/pid.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
-#include <linux/slab.h>
 #include <linux/timekeeping.h>
 
-#include "netlink.h"
+#include "ring.h"
 #include "sampler.h"
+#include "source.h"
 
-static struct workqueue_struct *stop_queue;
-
-static DEFINE_MUTEX(probe_lock);
-static struct spek_probe *current_probe;
-static u32 last_probe_id;
-
-/*
- * The probe that the CPU callbacks serve, and their registration. Set before they
- * are registered and cleared after they are gone, so they need no lock.
- */
-static struct spek_probe *hotplug_probe;
-static int hotplug_state;
-
-static void read_clocks(struct spek_clocks *clocks)
-{
-	clocks->mono_ns = ktime_get_ns();
-	clocks->raw_ns = ktime_get_raw_ns();
-	clocks->real_ns = ktime_get_real_ns();
-}
-
-/* ---- the sampler thread ---- */
-
-/* Return: false if the thread has to end */
+/* Return: false if the thread has to stop */
 static bool sleep_until(u64 due_ns)
 {
 	ktime_t due = ns_to_ktime(due_ns);
@@ -88,25 +40,25 @@ static bool sleep_until(u64 due_ns)
 }
 
 /*
- * The time, but not before @floor_ns: where CPUs' clocks differ by a little, the one
- * that this CPU reads may be behind the one that has just woken us.
+ * The time now, but not before @floor_ns: CPUs' clocks may differ slightly, and this
+ * CPU's may be behind the one that has just expired our timer.
  */
 static u64 time_from(u64 floor_ns)
 {
 	return max(ktime_get_ns(), floor_ns);
 }
 
-/* Return: when the row was complete */
-static u64 take_row(struct spek_probe *probe, u64 tick, u64 start_ns, bool final)
+/* Return: CLOCK_MONOTONIC at the end of the row */
+static u64 take_row(struct spek_sampler *sampler, u64 tick, u64 start_ns, bool final)
 {
-	struct spek_row *row = (struct spek_row *)spek_ring_begin(&probe->ring);
-	u64 due_ns = final ? start_ns : probe->started.mono_ns + tick * probe->interval_ns;
+	struct spek_probe_row *row = (struct spek_probe_row *)spek_ring_begin(sampler->ring);
+	u64 due_ns = final ? start_ns : sampler->started_ns + tick * sampler->interval_ns;
 	u64 late_ns = start_ns - due_ns;
 	u64 end_ns, cost_ns;
 	unsigned int i;
 
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		struct spek_source *source = &probe->sources[i];
+		struct spek_probe_source *source = &sampler->sources[i];
 
 		source->ops->sample(source, row->cells + source->first_cell);
 	}
@@ -118,545 +70,108 @@ static u64 take_row(struct spek_probe *probe, u64 tick, u64 start_ns, bool final
 	row->start_ns = start_ns;
 	row->end_ns = end_ns;
 	row->final = final;
-	spek_ring_commit(&probe->ring);
+	spek_ring_commit(sampler->ring);
 
-	WRITE_ONCE(probe->late_sum_ns, probe->late_sum_ns + late_ns);
-	WRITE_ONCE(probe->late_max_ns, max(probe->late_max_ns, late_ns));
-	WRITE_ONCE(probe->cost_sum_ns, probe->cost_sum_ns + cost_ns);
-	WRITE_ONCE(probe->cost_max_ns, max(probe->cost_max_ns, cost_ns));
+	WRITE_ONCE(sampler->late_sum_ns, sampler->late_sum_ns + late_ns);
+	WRITE_ONCE(sampler->late_max_ns, max(sampler->late_max_ns, late_ns));
+	WRITE_ONCE(sampler->cost_sum_ns, sampler->cost_sum_ns + cost_ns);
+	WRITE_ONCE(sampler->cost_max_ns, max(sampler->cost_max_ns, cost_ns));
 
 	return end_ns;
 }
 
-/* Return: the last tick that @now_ns, which is not before the start, is not before */
-static u64 tick_at(const struct spek_probe *probe, u64 now_ns)
+/* Return: the last tick due at @now_ns or before; @now_ns is not before the start */
+static u64 tick_at(const struct spek_sampler *sampler, u64 now_ns)
 {
-	return div64_u64(now_ns - probe->started.mono_ns, probe->interval_ns);
+	return div64_u64(now_ns - sampler->started_ns, sampler->interval_ns);
 }
 
 /*
- * A tick is never made up for: who comes too late takes the row of the tick that
- * has just passed, and those before it are missed. After a row that took more than
- * half an interval one more tick is let go, so that the sampler, which others on
- * its CPU have to wait for, never has more than about half of that CPU.
+ * A missed tick is not made up for: a thread that wakes too late takes the row of the
+ * last tick due and counts those before it as missed. After a row that took more than
+ * half an interval it skips one more tick, so that this real-time thread never takes
+ * more than about half of its CPU.
  *
- * At the end, every tick that was reached has a row or is counted as missed.
+ * At the end, every tick that was due has a row or is counted as missed.
  */
 static int sample_until_stopped(void *data)
 {
-	struct spek_probe *probe = data;
-	u64 interval_ns = probe->interval_ns;
-	u64 tick = 0;	/* the one to sleep for */
+	struct spek_sampler *sampler = data;
+	u64 interval_ns = sampler->interval_ns;
+	u64 tick = 0;	/* the tick to sleep until */
 	u64 done = 0;	/* ticks before this one have a row or are missed */
-	u64 due_ns = probe->started.mono_ns;
+	u64 due_ns = sampler->started_ns;
 	u64 end_ns = due_ns;
 	u64 start_ns, reached;
 
 	while (sleep_until(due_ns)) {
 		start_ns = time_from(due_ns);
-		reached = tick_at(probe, start_ns);
-		end_ns = take_row(probe, reached, start_ns, false);
-		WRITE_ONCE(probe->missed, probe->missed + (reached - done));
+		reached = tick_at(sampler, start_ns);
+		end_ns = take_row(sampler, reached, start_ns, false);
+		WRITE_ONCE(sampler->missed, sampler->missed + (reached - done));
 		done = reached + 1;
 
-		tick = tick_at(probe, end_ns) + 1;
+		tick = tick_at(sampler, end_ns) + 1;
 		if (end_ns - start_ns > interval_ns / 2)
 			tick++;
-		due_ns = probe->started.mono_ns + tick * interval_ns;
+		due_ns = sampler->started_ns + tick * interval_ns;
 	}
 
 	start_ns = time_from(end_ns);
-	reached = tick_at(probe, start_ns);
-	take_row(probe, reached, start_ns, true);
-	WRITE_ONCE(probe->missed, probe->missed + (reached + 1 - done));
+	reached = tick_at(sampler, start_ns);
+	take_row(sampler, reached, start_ns, true);
+	WRITE_ONCE(sampler->missed, sampler->missed + (reached + 1 - done));
 
 	return 0;
-}
-
-/* ---- CPUs that come and go ---- */
-
-static int cpu_came(unsigned int cpu)
-{
-	struct spek_source *source;
-
-	for (source = hotplug_probe->sources; source < hotplug_probe->sources + SPEK_NR_SOURCES;
-	     source++)
-		if (source->ops->cpu_up)
-			source->ops->cpu_up(source, cpu);
-
-	/* a CPU that can't be sampled is absent from the rows; it may come up all the same */
-	return 0;
-}
-
-static int cpu_goes(unsigned int cpu)
-{
-	struct spek_source *source;
-
-	for (source = hotplug_probe->sources; source < hotplug_probe->sources + SPEK_NR_SOURCES;
-	     source++)
-		if (source->ops->cpu_down)
-			source->ops->cpu_down(source, cpu);
-
-	return 0;
-}
-
-/* Calls cpu_came() for every CPU that is up before it returns. */
-static int watch_cpus(struct spek_probe *probe)
-{
-	int state;
-
-	hotplug_probe = probe;
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "spek_prober:online", cpu_came, cpu_goes);
-	if (state < 0) {
-		hotplug_probe = NULL;
-		return state;
-	}
-	hotplug_state = state;
-
-	return 0;
-}
-
-static void unwatch_cpus(void)
-{
-	/* no calls to cpu_goes(): the CPUs stay, the sources are stopped as a whole */
-	cpuhp_remove_state_nocalls(hotplug_state);
-	hotplug_probe = NULL;
-}
-
-/* ---- life of a probe ---- */
-
-static void release_probe(struct kref *ref)
-{
-	struct spek_probe *probe = container_of(ref, struct spek_probe, ref);
-	unsigned int i;
-
-	spek_ring_deinit(&probe->ring);
-	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		struct spek_source *source = &probe->sources[i];
-
-		if (source->ops && source->ops->release)
-			source->ops->release(source);
-		kvfree(source->entities);
-		kvfree(source->names);
-	}
-	put_pid(probe->owner_pid);
-	kfree(probe);
 }
 
 /**
- * spek_probe_put() - drop a reference
- * @probe: probe, or NULL
+ * spek_sampler_create() - create the thread
+ * @sampler: sampler; @sources, @ring and @interval_ns are set and everything else is 0
  *
- * Context: process.
- */
-void spek_probe_put(struct spek_probe *probe)
-{
-	if (probe)
-		kref_put(&probe->ref, release_probe);
-}
-
-/**
- * spek_probe_get_current() - the probe that there is
+ * The thread doesn't run before spek_sampler_start(). Ends with spek_sampler_stop(),
+ * whether it was started or not.
  *
- * Return: with a reference, or NULL.
+ * Context: process, may sleep.
+ * Return: 0, or a negative errno from kthread_create().
  */
-struct spek_probe *spek_probe_get_current(void)
-{
-	struct spek_probe *probe;
-
-	mutex_lock(&probe_lock);
-	probe = current_probe;
-	if (probe)
-		kref_get(&probe->ref);
-	mutex_unlock(&probe_lock);
-
-	return probe;
-}
-
-/**
- * spek_probe_read_status() - read the fields that the probe lock protects
- * @probe: probe
- * @status: filled
- */
-void spek_probe_read_status(struct spek_probe *probe, struct spek_probe_status *status)
-{
-	mutex_lock(&probe_lock);
-	status->state = probe->state;
-	status->reason = probe->reason;
-	status->ended = probe->ended;
-	mutex_unlock(&probe_lock);
-}
-
-/* Make the current probe nobody's. Return: it, with the reference that being current was. */
-static struct spek_probe *take_current(void)
-{
-	struct spek_probe *probe = current_probe;
-
-	lockdep_assert_held(&probe_lock);
-	current_probe = NULL;
-
-	return probe;
-}
-
-static void stop_sources(struct spek_probe *probe)
-{
-	int i;
-
-	for (i = SPEK_NR_SOURCES - 1; i >= 0; i--)
-		if (probe->sources[i].ops)
-			probe->sources[i].ops->stop(&probe->sources[i]);
-}
-
-static int start_sources(struct spek_probe *probe, const struct spek_probe_config *config)
-{
-	u32 cells = 0;
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		struct spek_source *source = &probe->sources[i];
-
-		source->ops = spek_sources[i];
-		err = source->ops->start(source, config);
-		if (err) {
-			stop_sources(probe);
-			return err;
-		}
-		source->first_cell = cells;
-		cells += source->nr_entities * source->ops->nr_columns;
-	}
-	probe->row_words = sizeof(struct spek_row) / sizeof(u64) + cells;
-
-	return 0;
-}
-
-static void finish_stop(struct work_struct *work)
-{
-	struct spek_probe *probe = container_of(work, struct spek_probe, stop_work);
-	struct spek_probe *gone = NULL;
-
-	kthread_stop(probe->thread);
-	put_task_struct(probe->thread);
-	unwatch_cpus();
-	stop_sources(probe);
-
-	mutex_lock(&probe_lock);
-	read_clocks(&probe->ended);
-	probe->state = SPEK_PROBER_PROBE_STATE_DONE;
-	if (probe->is_orphan)
-		gone = take_current();
-	mutex_unlock(&probe_lock);
-
-	spek_netlink_announce(probe);
-	spek_probe_put(gone);
-	spek_probe_put(probe);
-}
-
-static void request_stop(struct spek_probe *probe, enum spek_prober_reason reason)
-{
-	lockdep_assert_held(&probe_lock);
-
-	if (probe->state != SPEK_PROBER_PROBE_STATE_RUNNING)
-		return;
-	probe->state = SPEK_PROBER_PROBE_STATE_STOPPING;
-	probe->reason = reason;
-	kref_get(&probe->ref);
-	queue_work(stop_queue, &probe->stop_work);
-}
-
-static int refuse_second(const struct spek_probe *probe, struct netlink_ext_ack *extack)
-{
-	if (probe->state == SPEK_PROBER_PROBE_STATE_STOPPING)
-		spek_netlink_refuse(extack, "The probe before is still stopping, try again.");
-	else
-		spek_netlink_refuse(extack, "The prober samples already, for process %d (%s).",
-				    pid_vnr(probe->owner_pid), probe->owner_name);
-
-	return -EBUSY;
-}
-
-static int make_ring(struct spek_probe *probe, u32 rows, struct netlink_ext_ack *extack)
-{
-	size_t row_bytes = (probe->row_words + 1) * sizeof(u64);
-	u32 max_rows = SPEK_PROBER_MAX_RING_BYTES / row_bytes;
-	int err;
-
-	if (!rows)
-		rows = min_t(u32, max_rows, SPEK_PROBER_DEFAULT_RING_ROWS);
-	if (rows > max_rows || max_rows < SPEK_PROBER_MIN_RING_ROWS) {
-		spek_netlink_refuse(extack, "The ring has 256 MiB at most, that is %u rows here.",
-				    max_rows);
-		return -ERANGE;
-	}
-	err = spek_ring_init(&probe->ring, rows, probe->row_words);
-	if (err)
-		spek_netlink_refuse(extack, "The kernel has not enough memory for so many rows.");
-
-	return err;
-}
-
-static int check_tables(const struct spek_probe *probe, struct netlink_ext_ack *extack)
-{
-	unsigned int i;
-
-	for (i = 0; i < SPEK_NR_SOURCES; i++) {
-		const struct spek_source *source = &probe->sources[i];
-
-		if (spek_netlink_can_describe(source))
-			continue;
-		spek_netlink_refuse(extack,
-				    "Table %s has %u entities, whose names are more than an answer can hold.",
-				    source->ops->name, source->nr_entities);
-		return -ERANGE;
-	}
-
-	return 0;
-}
-
-static struct spek_probe *create_probe(const struct spek_probe_config *config,
-				       struct netlink_ext_ack *extack)
-{
-	struct spek_probe *probe;
-	int err;
-
-	probe = kzalloc(sizeof(*probe), GFP_KERNEL);
-	if (!probe) {
-		spek_netlink_refuse(extack, "The kernel has not enough memory for this.");
-		return ERR_PTR(-ENOMEM);
-	}
-	kref_init(&probe->ref);
-	INIT_WORK(&probe->stop_work, finish_stop);
-	probe->interval_ns = config->interval_ns;
-	probe->portid = config->portid;
-	probe->detached = config->detached;
-	probe->owner_pid = get_pid(task_tgid(current));
-	get_task_comm(probe->owner_name, current->group_leader);
-
-	err = start_sources(probe, config);
-	if (err) {
-		spek_netlink_refuse(extack, "The kernel has not enough memory for this.");
-		goto err_put;
-	}
-	err = check_tables(probe, extack);
-	if (!err)
-		err = make_ring(probe, config->ring_rows, extack);
-	if (err)
-		goto err_stop_sources;
-
-	return probe;
-
-err_stop_sources:
-	stop_sources(probe);
-err_put:
-	spek_probe_put(probe);
-	return ERR_PTR(err);
-}
-
-static int run_probe(struct spek_probe *probe, struct netlink_ext_ack *extack)
+int spek_sampler_create(struct spek_sampler *sampler)
 {
 	struct task_struct *thread;
-	unsigned int i;
-	int err;
 
-	thread = kthread_create(sample_until_stopped, probe, "spek_prober");
-	if (IS_ERR(thread)) {
-		spek_netlink_refuse(extack, "The kernel refused to start the sampling thread.");
+	thread = kthread_create(sample_until_stopped, sampler, "spek_prober");
+	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	}
-	err = watch_cpus(probe);
-	if (err) {
-		spek_netlink_refuse(extack, "The kernel refused to report CPUs that come and go.");
-		kthread_stop(thread);
-		return err;
-	}
-	for (i = 0; i < SPEK_NR_SOURCES; i++)
-		if (probe->sources[i].ops->ready)
-			probe->sources[i].ops->ready(&probe->sources[i]);
 
-	/* the schedule is worth nothing if the load that is watched holds up the watcher */
+	/* a schedule kept only while the machine is idle would be worth nothing */
 	sched_set_fifo_low(thread);
-	probe->thread = get_task_struct(thread);
-	probe->thread_pid = task_pid_nr(thread);
-	probe->state = SPEK_PROBER_PROBE_STATE_RUNNING;
-	read_clocks(&probe->started);
-	wake_up_process(thread);
+	sampler->thread = get_task_struct(thread);
 
 	return 0;
 }
 
 /**
- * spek_probe_start() - make a probe and let it run
- * @config: what it has to do, checked
- * @id: filled with its number
- * @extack: told why not
+ * spek_sampler_start() - let the thread take rows
+ * @sampler: created sampler; its sources are ready to be read
+ * @started_ns: CLOCK_MONOTONIC of tick 0, now
  *
- * Context: process, may sleep; current becomes the owner.
- * Return: 0, -EBUSY if one runs or stops, -ERANGE if its ring would be too large,
- *	-ENOMEM, or what the kernel had against a thread or a CPU callback.
+ * Context: any.
  */
-int spek_probe_start(const struct spek_probe_config *config, u32 *id,
-		     struct netlink_ext_ack *extack)
+void spek_sampler_start(struct spek_sampler *sampler, u64 started_ns)
 {
-	struct spek_probe *probe, *old = NULL;
-	int err;
-
-	mutex_lock(&probe_lock);
-	if (current_probe && current_probe->state != SPEK_PROBER_PROBE_STATE_DONE) {
-		err = refuse_second(current_probe, extack);
-		goto out_unlock;
-	}
-	probe = create_probe(config, extack);
-	if (IS_ERR(probe)) {
-		err = PTR_ERR(probe);
-		goto out_unlock;
-	}
-	err = run_probe(probe, extack);
-	if (err) {
-		stop_sources(probe);
-		spek_probe_put(probe);
-		goto out_unlock;
-	}
-
-	old = take_current();
-	probe->id = ++last_probe_id;
-	current_probe = probe;
-	*id = probe->id;
-	kref_get(&probe->ref);
-	mutex_unlock(&probe_lock);
-
-	spek_netlink_announce(probe);
-	spek_probe_put(probe);
-	spek_probe_put(old);
-
-	return 0;
-
-out_unlock:
-	mutex_unlock(&probe_lock);
-	return err;
-}
-
-static struct spek_probe *find_probe(u32 id, struct netlink_ext_ack *extack)
-{
-	lockdep_assert_held(&probe_lock);
-
-	if (!current_probe) {
-		spek_netlink_refuse(extack, "There is no probe, start one first.");
-		return NULL;
-	}
-	if (current_probe->id != id) {
-		spek_netlink_refuse(extack, "There is no probe %u, the current one is %u.",
-				    id, current_probe->id);
-		return NULL;
-	}
-
-	return current_probe;
+	sampler->started_ns = started_ns;
+	wake_up_process(sampler->thread);
 }
 
 /**
- * spek_probe_stop() - ask a probe to end
- * @id: its number
- * @extack: told why not
+ * spek_sampler_stop() - have the thread take its last row, and wait for it to end
+ * @sampler: created sampler; one that was never started takes no row
  *
- * Return: 0 (also if it has ended already) or -ENOENT. Does not wait.
+ * Context: process, waits for one row at most.
  */
-int spek_probe_stop(u32 id, struct netlink_ext_ack *extack)
+void spek_sampler_stop(struct spek_sampler *sampler)
 {
-	struct spek_probe *probe;
-
-	mutex_lock(&probe_lock);
-	probe = find_probe(id, extack);
-	if (probe)
-		request_stop(probe, SPEK_PROBER_REASON_STOPPED);
-	mutex_unlock(&probe_lock);
-
-	return probe ? 0 : -ENOENT;
-}
-
-/**
- * spek_probe_del() - let go of a probe that is DONE
- * @id: its number
- * @extack: told why not
- *
- * Return: 0, -ENOENT or -EBUSY.
- */
-int spek_probe_del(u32 id, struct netlink_ext_ack *extack)
-{
-	struct spek_probe *probe;
-	int err = 0;
-
-	mutex_lock(&probe_lock);
-	probe = find_probe(id, extack);
-	if (!probe) {
-		err = -ENOENT;
-	} else if (probe->state != SPEK_PROBER_PROBE_STATE_DONE) {
-		spek_netlink_refuse(extack, "The probe has not ended, stop it first.");
-		probe = NULL;
-		err = -EBUSY;
-	} else {
-		take_current();
-	}
-	mutex_unlock(&probe_lock);
-
-	spek_probe_put(probe);
-	return err;
-}
-
-/**
- * spek_probe_owner_gone() - a netlink socket was closed
- * @portid: its number
- *
- * Context: process, for every netlink socket of the machine: cheap if it isn't ours.
- */
-void spek_probe_owner_gone(u32 portid)
-{
-	struct spek_probe *probe, *gone = NULL;
-
-	mutex_lock(&probe_lock);
-	probe = current_probe;
-	if (probe && !probe->detached && probe->portid == portid) {
-		if (probe->state == SPEK_PROBER_PROBE_STATE_DONE) {
-			gone = take_current();
-		} else {
-			probe->is_orphan = true;
-			request_stop(probe, SPEK_PROBER_REASON_OWNER_GONE);
-		}
-	}
-	mutex_unlock(&probe_lock);
-
-	spek_probe_put(gone);
-}
-
-/**
- * spek_sampler_init() - prepare for probes
- *
- * Return: 0 or -ENOMEM.
- */
-int spek_sampler_init(void)
-{
-	/* of our own, so that at unload it can be waited for; has no thread while idle */
-	stop_queue = alloc_workqueue("spek_prober", WQ_UNBOUND, 1);
-
-	return stop_queue ? 0 : -ENOMEM;
-}
-
-/**
- * spek_sampler_exit() - end the probe and forget it
- *
- * Context: process, waits for the sampler. Nobody can start a probe any more.
- */
-void spek_sampler_exit(void)
-{
-	struct spek_probe *probe;
-
-	mutex_lock(&probe_lock);
-	if (current_probe)
-		request_stop(current_probe, SPEK_PROBER_REASON_UNLOAD);
-	mutex_unlock(&probe_lock);
-
-	destroy_workqueue(stop_queue);
-
-	mutex_lock(&probe_lock);
-	probe = take_current();
-	mutex_unlock(&probe_lock);
-	spek_probe_put(probe);
+	kthread_stop(sampler->thread);
+	put_task_struct(sampler->thread);
+	sampler->thread = NULL;
 }

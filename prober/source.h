@@ -2,7 +2,7 @@
 /*
  * source.h - what contributes a table to the rows
  *
- * A source is one file with one struct spek_source_ops, listed in sources.c. It
+ * A source is one file with one struct spek_probe_source_ops, listed in sources.c. It
  * says what its entities are (CPUs, tasks, disks...) when a probe starts, and
  * writes one cell for each entity and column whenever a row is taken. Ring,
  * netlink and clients know tables only through this description.
@@ -13,37 +13,37 @@
 #include <linux/types.h>
 
 struct spek_probe_config;
-struct spek_source;
+struct spek_probe_source;
 
 /* a cell whose value can't be given now; an entity with nothing else is left out of the row */
 #define SPEK_ABSENT U64_MAX
 
 /**
- * struct spek_column - what the cells of a column are
+ * struct spek_probe_column - what the cells of a column are
  * @name: as in the uapi enum of the table's columns
  * @unit: "ns", "count", "bytes" or "nJ"
  * @is_level: what there is now, and not a counter
  */
-struct spek_column {
+struct spek_probe_column {
 	const char *name;
 	const char *unit;
 	bool is_level;
 };
 
 /**
- * struct spek_source_ops - one source
+ * struct spek_probe_source_ops - one source
  * @name: name of its table
  * @table: number of its table, enum spek_prober_table
  * @nr_columns: cells of each entity
  * @columns: descriptions, in order
- * @start: list the entities with spek_source_set_entities(), take what sampling
- *	needs and keep it in spek_source.private. Process context. A source that finds
+ * @start: list the entities with spek_probe_source_set_entities(), take what sampling
+ *	needs and keep it in spek_probe_source.private. Process context. A source that finds
  *	nothing to sample here still starts; it fails only for want of memory.
  * @ready: @cpu_up was called for all CPUs and sampling is about to begin; optional.
  *	May sleep.
  * @stop: give back what start took, all or part of it; sampling and CPU callbacks
  *	have ended, or never began. Entities stay.
- * @sample: write spek_source.nr_entities * @nr_columns cells. The sampler thread,
+ * @sample: write spek_probe_source.nr_entities * @nr_columns cells. The sampler thread,
  *	preemptible; must not sleep.
  * @release: give back what readers of old rows needed beyond @stop; optional. Process
  *	context, once nobody reads any more.
@@ -55,25 +55,25 @@ struct spek_column {
  *	Hotplug context: must not sleep long, nor take the CPU hotplug lock.
  * @cpu_down: a CPU is about to go; optional. Same context.
  */
-struct spek_source_ops {
+struct spek_probe_source_ops {
 	const char *name;
 	u32 table;
 	u32 nr_columns;
-	const struct spek_column *columns;
-	int (*start)(struct spek_source *source, const struct spek_probe_config *config);
-	void (*ready)(struct spek_source *source);
-	void (*stop)(struct spek_source *source);
-	void (*sample)(struct spek_source *source, u64 *cells);
-	void (*release)(struct spek_source *source);
-	void (*fill)(const struct spek_source *source, u64 at_ns, u64 *cells);
-	u64 (*ready_ns)(const struct spek_source *source);
-	void (*left_behind)(const struct spek_source *source, u64 at_ns);
-	void (*cpu_up)(struct spek_source *source, unsigned int cpu);
-	void (*cpu_down)(struct spek_source *source, unsigned int cpu);
+	const struct spek_probe_column *columns;
+	int (*start)(struct spek_probe_source *source, const struct spek_probe_config *config);
+	void (*ready)(struct spek_probe_source *source);
+	void (*stop)(struct spek_probe_source *source);
+	void (*sample)(struct spek_probe_source *source, u64 *cells);
+	void (*release)(struct spek_probe_source *source);
+	void (*fill)(const struct spek_probe_source *source, u64 at_ns, u64 *cells);
+	u64 (*ready_ns)(const struct spek_probe_source *source);
+	void (*left_behind)(const struct spek_probe_source *source, u64 at_ns);
+	void (*cpu_up)(struct spek_probe_source *source, unsigned int cpu);
+	void (*cpu_down)(struct spek_probe_source *source, unsigned int cpu);
 };
 
 /**
- * struct spek_source - a source at work in one probe
+ * struct spek_probe_source - a source at work in one probe
  * @ops: which
  * @entities: their numbers; const after start, freed with the probe
  * @names: their names, SPEK_ENTITY_NAME bytes each, or NULL; as @entities
@@ -81,8 +81,8 @@ struct spek_source_ops {
  * @first_cell: where its cells are in a row
  * @private: the source's own, from start to stop, or to release where there is one
  */
-struct spek_source {
-	const struct spek_source_ops *ops;
+struct spek_probe_source {
+	const struct spek_probe_source_ops *ops;
 	u32 *entities;
 	char *names;
 	u32 nr_entities;
@@ -96,31 +96,31 @@ struct spek_source {
 #define SPEK_NR_SOURCES 7
 
 /* sources.c */
-extern const struct spek_source_ops *const spek_sources[SPEK_NR_SOURCES];
+extern const struct spek_probe_source_ops *const spek_probe_sources[SPEK_NR_SOURCES];
 
-int spek_source_set_entities(struct spek_source *source, u32 nr);
-int spek_source_set_named(struct spek_source *source, u32 nr);
-int spek_source_set_cpus(struct spek_source *source);
-void spek_source_set_absent(const struct spek_source *source, u64 *cells);
-u32 spek_source_cpu_index(const struct spek_source *source, unsigned int cpu);
+int spek_probe_source_set_entities(struct spek_probe_source *source, u32 nr);
+int spek_probe_source_set_named(struct spek_probe_source *source, u32 nr);
+int spek_probe_source_set_cpus(struct spek_probe_source *source);
+void spek_probe_source_set_absent(const struct spek_probe_source *source, u64 *cells);
+u32 spek_probe_source_cpu_index(const struct spek_probe_source *source, unsigned int cpu);
 
 /* cpu.c */
-extern const struct spek_source_ops spek_source_cpu;
+extern const struct spek_probe_source_ops spek_probe_source_cpu;
 /* switches.c */
-extern const struct spek_source_ops spek_source_switches;
+extern const struct spek_probe_source_ops spek_probe_source_switches;
 /* tasks.c */
-extern const struct spek_source_ops spek_source_tasks;
+extern const struct spek_probe_source_ops spek_probe_source_tasks;
 /* memory.c */
-extern const struct spek_source_ops spek_source_memory;
+extern const struct spek_probe_source_ops spek_probe_source_memory;
 /* net.c */
-extern const struct spek_source_ops spek_source_net;
+extern const struct spek_probe_source_ops spek_probe_source_net;
 /* disk.c */
-extern const struct spek_source_ops spek_source_disk;
-/* power_rows.c */
-extern const struct spek_source_ops spek_source_power;
+extern const struct spek_probe_source_ops spek_probe_source_disk;
+/* power.c */
+extern const struct spek_probe_source_ops spek_probe_source_power;
 
-/** spek_source_name() - Return: where the name of an entity is. */
-static inline char *spek_source_name(const struct spek_source *source, u32 index)
+/** spek_probe_source_name() - Return: where the name of an entity is. */
+static inline char *spek_probe_source_name(const struct spek_probe_source *source, u32 index)
 {
 	return source->names + (size_t)index * SPEK_ENTITY_NAME;
 }

@@ -11,24 +11,24 @@
 #include "source.h"
 #include "uapi/spek_prober.h"
 
-const struct spek_source_ops *const spek_sources[SPEK_NR_SOURCES] = {
-	&spek_source_cpu,
-	&spek_source_switches,
-	&spek_source_tasks,
-	&spek_source_memory,
-	&spek_source_net,
-	&spek_source_disk,
-	&spek_source_power,
+const struct spek_probe_source_ops *const spek_probe_sources[SPEK_NR_SOURCES] = {
+	&spek_probe_source_cpu,
+	&spek_probe_source_switches,
+	&spek_probe_source_tasks,
+	&spek_probe_source_memory,
+	&spek_probe_source_net,
+	&spek_probe_source_disk,
+	&spek_probe_source_power,
 };
 
 /**
- * spek_source_set_entities() - make room for the numbers of a source's entities
+ * spek_probe_source_set_entities() - make room for the numbers of a source's entities
  * @source: a source being started
  * @nr: how many
  *
  * Return: 0 or -ENOMEM.
  */
-int spek_source_set_entities(struct spek_source *source, u32 nr)
+int spek_probe_source_set_entities(struct spek_probe_source *source, u32 nr)
 {
 	source->nr_entities = nr;
 	/* one more, for no allocation of nothing */
@@ -38,42 +38,42 @@ int spek_source_set_entities(struct spek_source *source, u32 nr)
 }
 
 /**
- * spek_source_set_named() - make room for numbers and names of a source's entities
+ * spek_probe_source_set_named() - make room for numbers and names of a source's entities
  * @source: a source being started
  * @nr: how many
  *
  * Return: 0 or -ENOMEM.
  */
-int spek_source_set_named(struct spek_source *source, u32 nr)
+int spek_probe_source_set_named(struct spek_probe_source *source, u32 nr)
 {
 	source->names = kvcalloc(nr + 1, SPEK_ENTITY_NAME, GFP_KERNEL);
 
-	return source->names ? spek_source_set_entities(source, nr) : -ENOMEM;
+	return source->names ? spek_probe_source_set_entities(source, nr) : -ENOMEM;
 }
 
 /**
- * spek_source_set_absent() - nothing can be given now
+ * spek_probe_source_set_absent() - nothing can be given now
  * @source: a source
  * @cells: all of its cells
  */
-void spek_source_set_absent(const struct spek_source *source, u64 *cells)
+void spek_probe_source_set_absent(const struct spek_probe_source *source, u64 *cells)
 {
 	memset64(cells, SPEK_ABSENT, (size_t)source->nr_entities * source->ops->nr_columns);
 }
 
 /**
- * spek_source_set_cpus() - the entities are all CPUs that can ever come, then the total
+ * spek_probe_source_set_cpus() - the entities are all CPUs that can ever come, then the total
  * @source: a source being started
  *
  * Return: 0 or -ENOMEM.
  */
-int spek_source_set_cpus(struct spek_source *source)
+int spek_probe_source_set_cpus(struct spek_probe_source *source)
 {
 	unsigned int cpu;
 	u32 index = 0;
 	int err;
 
-	err = spek_source_set_entities(source, num_possible_cpus() + 1);
+	err = spek_probe_source_set_entities(source, num_possible_cpus() + 1);
 	if (err)
 		return err;
 
@@ -85,13 +85,13 @@ int spek_source_set_cpus(struct spek_source *source)
 }
 
 /**
- * spek_source_cpu_index() - which entity a CPU is
- * @source: a source whose entities were set by spek_source_set_cpus()
+ * spek_probe_source_cpu_index() - which entity a CPU is
+ * @source: a source whose entities were set by spek_probe_source_set_cpus()
  * @cpu: a CPU that can ever come
  *
  * Return: index into the entities, which are in ascending order.
  */
-u32 spek_source_cpu_index(const struct spek_source *source, unsigned int cpu)
+u32 spek_probe_source_cpu_index(const struct spek_probe_source *source, unsigned int cpu)
 {
 	u32 low = 0, high = source->nr_entities - 1;
 

@@ -31,7 +31,7 @@
 #include "source.h"
 #include "uapi/spek_prober.h"
 
-static const struct spek_column columns[] = {
+static const struct spek_probe_column columns[] = {
 	[SPEK_PROBER_SWITCH_COLUMN_SWITCHES] = { "switches", "count" },
 };
 
@@ -59,7 +59,7 @@ struct cpu_switches {
  * @cpus: indexed like the entities
  */
 struct switches {
-	struct spek_source *source;
+	struct spek_probe_source *source;
 	struct work_struct sync_work;
 	spinlock_t events_lock;	/* protects the next field */
 	struct cpu_switches cpus[];
@@ -132,12 +132,12 @@ static void sync_events(struct work_struct *work)
 		sync_cpu(switches, i);
 }
 
-static int switches_start(struct spek_source *source, const struct spek_probe_config *config)
+static int switches_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
 	struct switches *switches;
 	int err;
 
-	err = spek_source_set_cpus(source);
+	err = spek_probe_source_set_cpus(source);
 	if (err)
 		return err;
 
@@ -153,14 +153,14 @@ static int switches_start(struct spek_source *source, const struct spek_probe_co
 }
 
 /* The CPU callbacks have asked for the first events; the first row needs them. */
-static void switches_ready(struct spek_source *source)
+static void switches_ready(struct spek_probe_source *source)
 {
 	struct switches *switches = source->private;
 
 	flush_work(&switches->sync_work);
 }
 
-static void switches_stop(struct spek_source *source)
+static void switches_stop(struct spek_probe_source *source)
 {
 	struct switches *switches = source->private;
 	u32 i;
@@ -176,10 +176,10 @@ static void switches_stop(struct spek_source *source)
 	source->private = NULL;
 }
 
-static void note_cpu(struct spek_source *source, unsigned int cpu, bool is_up)
+static void note_cpu(struct spek_probe_source *source, unsigned int cpu, bool is_up)
 {
 	struct switches *switches = source->private;
-	struct cpu_switches *state = &switches->cpus[spek_source_cpu_index(source, cpu)];
+	struct cpu_switches *state = &switches->cpus[spek_probe_source_cpu_index(source, cpu)];
 
 	spin_lock(&switches->events_lock);
 	state->is_up = is_up;
@@ -191,17 +191,17 @@ static void note_cpu(struct spek_source *source, unsigned int cpu, bool is_up)
 	schedule_work(&switches->sync_work);
 }
 
-static void switches_cpu_up(struct spek_source *source, unsigned int cpu)
+static void switches_cpu_up(struct spek_probe_source *source, unsigned int cpu)
 {
 	note_cpu(source, cpu, true);
 }
 
-static void switches_cpu_down(struct spek_source *source, unsigned int cpu)
+static void switches_cpu_down(struct spek_probe_source *source, unsigned int cpu)
 {
 	note_cpu(source, cpu, false);
 }
 
-static void switches_sample(struct spek_source *source, u64 *cells)
+static void switches_sample(struct spek_probe_source *source, u64 *cells)
 {
 	struct switches *switches = source->private;
 	u32 nr_cpus = source->nr_entities - 1;
@@ -224,7 +224,7 @@ static void switches_sample(struct spek_source *source, u64 *cells)
 	cells[nr_cpus] = failed ? SPEK_ABSENT : total;
 }
 
-const struct spek_source_ops spek_source_switches = {
+const struct spek_probe_source_ops spek_probe_source_switches = {
 	.name		= "switches",
 	.table		= SPEK_PROBER_TABLE_SWITCHES,
 	.nr_columns	= ARRAY_SIZE(columns),

@@ -12,13 +12,13 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
-#include "sampler.h"
+#include "probe.h"
 #include "source.h"
 #include "uapi/spek_prober.h"
 
 enum { NR_COLUMNS = SPEK_PROBER_TASK_COLUMN_ENDED + 1 };
 
-static const struct spek_column columns[NR_COLUMNS] = {
+static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_TASK_COLUMN_RUNTIME]	= { "runtime", "ns" },
 	[SPEK_PROBER_TASK_COLUMN_USER]		= { "user", "ns" },
 	[SPEK_PROBER_TASK_COLUMN_SYSTEM]	= { "system", "ns" },
@@ -27,13 +27,13 @@ static const struct spek_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_TASK_COLUMN_ENDED]		= { "ended", "count" },
 };
 
-static int tasks_start(struct spek_source *source, const struct spek_probe_config *config)
+static int tasks_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
 	struct task_struct **tasks;
 	u32 i;
 	int err;
 
-	err = spek_source_set_entities(source, config->nr_tasks);
+	err = spek_probe_source_set_entities(source, config->nr_tasks);
 	if (err)
 		return err;
 
@@ -50,7 +50,7 @@ static int tasks_start(struct spek_source *source, const struct spek_probe_confi
 	return 0;
 }
 
-static void tasks_stop(struct spek_source *source)
+static void tasks_stop(struct spek_probe_source *source)
 {
 	struct task_struct **tasks = source->private;
 	u32 i;
@@ -64,7 +64,7 @@ static void tasks_stop(struct spek_source *source)
 	source->private = NULL;
 }
 
-static void tasks_sample(struct spek_source *source, u64 *cells)
+static void tasks_sample(struct spek_probe_source *source, u64 *cells)
 {
 	struct task_struct **tasks = source->private;
 	u32 i;
@@ -85,7 +85,7 @@ static void tasks_sample(struct spek_source *source, u64 *cells)
 	}
 }
 
-const struct spek_source_ops spek_source_tasks = {
+const struct spek_probe_source_ops spek_probe_source_tasks = {
 	.name		= "task",
 	.table		= SPEK_PROBER_TABLE_TASK,
 	.nr_columns	= NR_COLUMNS,

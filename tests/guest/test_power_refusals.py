@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -68,7 +67,7 @@ WRONG_FEEDS: list[tuple[dict[str, Any], int, str]] = [
             "history": 4194304,
         },
         errno.ERANGE,
-        "samples for each of 2 rails",
+        "more than the 256 MiB",
     ),
     ({"name": "a", "source": "sim", "rail": ONE, "max_step_ns": 0}, errno.ERANGE, "1 ns to"),
     (
@@ -89,9 +88,9 @@ def test_wrong_feed_is_refused_with_a_sentence() -> None:
     raw.close()
 
 
-def test_open_name_is_refused_and_says_who_has_it(link: PowerLink, reader: PowerLink) -> None:
+def test_open_name_is_refused(link: PowerLink, reader: PowerLink) -> None:
     link.open_feed("board", "sim", ["5V"])
-    with pytest.raises(SpekError, match=f"is open, number 1 of process {os.getpid()}") as refusal:
+    with pytest.raises(SpekError, match="A feed of this name is open") as refusal:
         reader.open_feed("board", "sim", ["5V"])
     assert refusal.value.errno == errno.EBUSY
 
@@ -100,12 +99,12 @@ BAD_SAMPLES: list[tuple[Callable[[int], PowerSample], int, str]] = [
     (
         lambda now: PowerSample(now, W, 1),
         errno.EINVAL,
-        "Sample 1 is of rail 1, .*last rail is 0",
+        "names a rail that the feed does not have",
     ),
-    (lambda now: PowerSample(now, 2 * 10**12), errno.ERANGE, "Sample 1 has 2000000000000 uW"),
-    (lambda now: PowerSample(now, -(2**63)), errno.ERANGE, "Sample 1 has -9223372036854775808"),
-    (lambda now: PowerSample(now + 60 * SECOND, W), errno.ERANGE, "Sample 1 lies .* future"),
-    (lambda now: PowerSample(2**64 - 1, W), errno.ERANGE, "Sample 1 lies .* future"),
+    (lambda now: PowerSample(now, 2 * 10**12), errno.ERANGE, "at most 1 MW"),
+    (lambda now: PowerSample(now, -(2**63)), errno.ERANGE, "at most 1 MW"),
+    (lambda now: PowerSample(now + 60 * SECOND, W), errno.ERANGE, "more than 1 s in the future"),
+    (lambda now: PowerSample(2**64 - 1, W), errno.ERANGE, "more than 1 s in the future"),
 ]
 
 
@@ -129,16 +128,16 @@ def test_pushes_by_others_to_nothing_and_of_nothing(link: PowerLink, reader: Pow
             act()
         assert refusal.value.errno == code
 
-    refused(lambda: reader.push(feed, [PowerSample(now, W)]), errno.EPERM, "another socket")
-    refused(lambda: reader.mark(feed, until_ns=now), errno.EPERM, "another socket")
+    refused(lambda: reader.push(feed, [PowerSample(now, W)]), errno.EPERM, "Only the socket that opened")
+    refused(lambda: reader.mark(feed, until_ns=now), errno.EPERM, "Only the socket that opened")
     refused(lambda: link.mark(feed, until_ns=now + 60 * SECOND), errno.ERANGE, "in the future")
-    refused(lambda: link.push(feed + 1, [PowerSample(now, W)]), errno.ENOENT, "no feed 2")
-    refused(lambda: link.close_feed(feed + 1), errno.ENOENT, "no feed 2")
-    refused(lambda: link.feeds(feed + 1), errno.ENOENT, "no feed 2")
-    refused(lambda: link.energy([(1, 2)], feed + 1), errno.ENOENT, "no feed 2")
+    refused(lambda: link.push(feed + 1, [PowerSample(now, W)]), errno.ENOENT, "no feed with this number")
+    refused(lambda: link.close_feed(feed + 1), errno.ENOENT, "no feed with this number")
+    refused(lambda: link.feeds(feed + 1), errno.ENOENT, "no feed with this number")
+    refused(lambda: link.energy([(1, 2)], feed + 1), errno.ENOENT, "no feed with this number")
     refused(lambda: link.push(feed, []), errno.EINVAL, "needs samples")
-    refused(lambda: link.energy([(now, now)]), errno.EINVAL, "Interval 0 does not end")
-    refused(lambda: link.energy([(1, 2), (5, 4)]), errno.EINVAL, "Interval 1 does not end")
+    refused(lambda: link.energy([(now, now)]), errno.EINVAL, "An interval does not end")
+    refused(lambda: link.energy([(1, 2), (5, 4)]), errno.EINVAL, "An interval does not end")
     reader.close_feed(feed)
     refused(lambda: link.push(feed, [PowerSample(now, W)]), errno.EBUSY, "has ended")
 

@@ -54,15 +54,15 @@ def prober() -> Iterator[Prober]:
 # ---- one probe, and whose it is ----
 
 
-def test_second_start_is_refused_and_says_for_whom(prober: Prober) -> None:
+def test_second_start_is_refused(prober: Prober) -> None:
     prober.start(100 * MS)
     with Prober() as other, pytest.raises(SpekError) as refusal:
         other.start(100 * MS)
     assert refusal.value.errno == errno.EBUSY
-    name = Path("/proc/self/comm").read_text().strip()
-    assert (
-        refusal.value.message == f"The prober samples already, for process {os.getpid()} ({name})."
-    )
+    assert refusal.value.message == "The prober is already sampling: stop its probe first."
+    info = prober.info()
+    assert info.owner_pid == os.getpid()
+    assert info.owner_name == Path("/proc/self/comm").read_text().strip()
 
 
 @pytest.mark.debug_kernel
@@ -264,7 +264,7 @@ def assert_refused(call: Callable[[], Any], code: int, beginning: str) -> None:
         ({"interval_ns": MS, "ring_rows": 0}, errno.ERANGE, "The ring must keep from 2 to"),
         ({"interval_ns": MS, "ring_rows": 1}, errno.ERANGE, "The ring must keep from 2 to"),
         ({"interval_ns": MS, "ring_rows": 2**20 + 1}, errno.ERANGE, "The ring must keep from"),
-        ({"interval_ns": MS, "ring_rows": 2**20}, errno.ERANGE, "The ring has 256 MiB at most"),
+        ({"interval_ns": MS, "ring_rows": 2**20}, errno.ERANGE, "The rows need more than the 256 MiB"),
         ({"interval_ns": MS, "task": [{"pid": 0}]}, errno.ESRCH, "There is no task with"),
         ({"interval_ns": MS, "task": [{"pid": 2**31}]}, errno.ESRCH, "There is no task with"),
         ({"interval_ns": MS, "task": [{"pid": 2**22 + 1}]}, errno.ESRCH, "There is no task"),
@@ -295,7 +295,7 @@ def test_wrong_start_is_refused_with_a_sentence(
 def test_wrong_numbers_are_refused_with_a_sentence(prober: Prober) -> None:
     link = Link(uapi, None, "no module")
     needs = "The request needs the number of a probe"
-    none = "There is no probe, start one first"
+    none = "There is no probe: start one first"
     try:
         assert_refused(lambda: link.tell(uapi.Cmd.PROBE_STOP), errno.EINVAL, needs)
         assert_refused(lambda: link.tell(uapi.Cmd.PROBE_DEL), errno.EINVAL, needs)
@@ -306,9 +306,9 @@ def test_wrong_numbers_are_refused_with_a_sentence(prober: Prober) -> None:
     assert_refused(lambda: prober.rows(1), errno.ENOENT, none)
 
     probe = prober.start(100 * MS)
-    other = f"There is no probe {probe + 7}, the current one is {probe}"
+    other = "There is no probe with this number"
     assert_refused(lambda: prober.request_stop(probe + 7), errno.ENOENT, other)
     assert_refused(lambda: prober.delete(probe + 7), errno.ENOENT, other)
     assert_refused(lambda: prober.rows(probe + 7), errno.ENOENT, other)
-    assert_refused(lambda: prober.delete(probe), errno.EBUSY, "The probe has not ended, stop it")
+    assert_refused(lambda: prober.delete(probe), errno.EBUSY, "The probe has not ended: stop it")
     prober.stop(probe)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * power.h - feeds of power samples
+ * feed.h - feeds of power samples
  *
- * Lifetime, states and locks: see the head of power.c.
+ * Lifetime, states and locks: see the head of feed.c.
  */
-#ifndef SPEK_PROBER_POWER_H
-#define SPEK_PROBER_POWER_H
+#ifndef SPEK_PROBER_FEED_H
+#define SPEK_PROBER_FEED_H
 
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -128,8 +128,8 @@ struct spek_feed {
 
 extern struct mutex spek_power_lock;
 
-void spek_power_exit(void);
-void spek_power_owner_gone(u32 portid);
+void spek_feed_exit(void);
+void spek_feed_owner_gone(u32 portid);
 
 int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct netlink_ext_ack *extack);
 int spek_feed_close(u32 id, struct netlink_ext_ack *extack);

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink_power.c - requests that open, fill and close feeds of power samples
+ * netlink_feed.c - feed-open, feed-push, feed-mark, feed-close and feed-get
  *
- * A handler checks rights and attributes, makes one call down and answers. What
- * feeds have brought is read in netlink_energy.c.
+ * What feeds have brought is read in netlink_energy.c.
  */
 #include <linux/ctype.h>
 #include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <net/genetlink.h>
 
+#include "../kmod/compat/compat.h"
+#include "feed.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
-#include "power.h"
+#include "netlink_feed.h"
 
-#define NO_MEMORY "The kernel has not enough memory for this."
+#define NO_MEMORY "The kernel is out of memory."
 
 static int refuse(struct genl_info *info, const struct nlattr *attr, int err, const char *text)
 {
-	spek_netlink_refuse(info->extack, "%s", text);
-	if (info->extack)
-		info->extack->bad_attr = attr;
-
-	return err;
+	return spek_prober_refuse(info->extack, attr, err, text);
 }
 
 /* ---- feed-open ---- */
@@ -144,12 +143,9 @@ static int check_memory(struct genl_info *info, const struct spek_feed_config *c
 
 	if (bytes <= SPEK_PROBER_MAX_HISTORY_BYTES)
 		return 0;
-	refuse(info, info->attrs[SPEK_PROBER_A_FEED_HISTORY], -ERANGE, "");
-	spek_netlink_refuse(info->extack, "The history has 256 MiB at most, that is %zu samples for each of %u rails.",
-			    SPEK_PROBER_MAX_HISTORY_BYTES / sizeof(struct spek_rail_sample) /
-			    config->nr_rails, config->nr_rails);
 
-	return -ERANGE;
+	return refuse(info, info->attrs[SPEK_PROBER_A_FEED_HISTORY], -ERANGE,
+		      "The rails' samples need more than the 256 MiB allowed: keep fewer.");
 }
 
 static struct sk_buff *begin_answer(struct genl_info *info, u8 command, void **header)
@@ -200,7 +196,7 @@ int spek_prober_nl_feed_open_doit(struct sk_buff *skb, struct genl_info *info)
 	struct spek_feed_config config = { .portid = info->snd_portid };
 	int err;
 
-	err = spek_netlink_check_rights(skb, info->extack);
+	err = spek_prober_netlink_check_rights(skb, info->extack);
 	if (err)
 		return err;
 
@@ -222,7 +218,7 @@ int spek_prober_nl_feed_open_doit(struct sk_buff *skb, struct genl_info *info)
 
 static int check_id(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = spek_netlink_check_rights(skb, info->extack);
+	int err = spek_prober_netlink_check_rights(skb, info->extack);
 
 	if (err)
 		return err;
@@ -366,3 +362,161 @@ int spek_prober_nl_feed_close_doit(struct sk_buff *skb, struct genl_info *info)
 	return err ?: blame(info, SPEK_PROBER_A_FEED_ID,
 			    spek_feed_close(feed_id(info), info->extack));
 }
+
+/* ---- feed-get ---- */
+
+#define PUT_RAIL(skb, name, value) \
+	nla_put_u64_64bit(skb, SPEK_PROBER_A_RAIL_##name, value, SPEK_PROBER_A_RAIL_PAD)
+
+static int put_feed(struct sk_buff *skb, const struct spek_feed *feed)
+{
+	const struct spek_feed_mark *mark = &feed->mark;
+
+	if (nla_put_u32(skb, SPEK_PROBER_A_FEED_ID, feed->id) ||
+	    nla_put_string(skb, SPEK_PROBER_A_FEED_NAME, feed->name) ||
+	    nla_put_string(skb, SPEK_PROBER_A_FEED_SOURCE, feed->source) ||
+	    nla_put_u32(skb, SPEK_PROBER_A_FEED_STATE, feed->state) ||
+	    nla_put_u32(skb, SPEK_PROBER_A_FEED_OWNER_PID, pid_vnr(feed->owner_pid)) ||
+	    nla_put_string(skb, SPEK_PROBER_A_FEED_OWNER_NAME, feed->owner_name) ||
+	    nla_put_u32(skb, SPEK_PROBER_A_FEED_HISTORY, feed->history) ||
+	    PUT_U64(skb, MAX_STEP_NS, feed->max_step_ns) ||
+	    PUT_U64(skb, UNCERTAINTY_NS, mark->uncertainty_ns) ||
+	    nla_put_s64(skb, SPEK_PROBER_A_FEED_DRIFT_PPB, mark->drift_ppb,
+			SPEK_PROBER_A_FEED_PAD) ||
+	    PUT_U64(skb, RESIDUAL_NS, mark->residual_ns) ||
+	    PUT_U64(skb, OVERFLOWS, mark->overflows) ||
+	    PUT_U64(skb, LOST, mark->lost) ||
+	    PUT_U64(skb, OPENED_NS, feed->opened_ns) ||
+	    (spek_feed_has_ended(feed) && PUT_U64(skb, ENDED_NS, feed->ended_ns)) ||
+	    PUT_U64(skb, NOW_NS, ktime_get_ns()) ||
+	    PUT_U64(skb, WATERMARK_NS, spek_feed_watermark(feed)) ||
+	    PUT_U64(skb, BATCHES, feed->batches) ||
+	    PUT_U64(skb, REFUSED, feed->refused) ||
+	    PUT_U64(skb, LEFT_BEHIND, feed->left_behind))
+		return -EMSGSIZE;
+
+	return 0;
+}
+
+static int put_samples(struct sk_buff *skb, const struct spek_rail *rail,
+		       const struct spek_rail_sample *last)
+{
+	if (PUT_RAIL(skb, GAP_NS, last->gap_ns) ||
+	    PUT_RAIL(skb, KNOWN_NS, last->at_ns - rail->first_ns - last->gap_ns) ||
+	    nla_put_s64(skb, SPEK_PROBER_A_RAIL_ENERGY_UJ, last->energy_uj,
+			SPEK_PROBER_A_RAIL_PAD) ||
+	    PUT_RAIL(skb, FIRST_NS, rail->first_ns) ||
+	    PUT_RAIL(skb, OLDEST_NS, spek_rail_oldest(rail)->at_ns) ||
+	    PUT_RAIL(skb, LAST_NS, last->at_ns) ||
+	    nla_put_s64(skb, SPEK_PROBER_A_RAIL_POWER_UW, last->power_uw,
+			SPEK_PROBER_A_RAIL_PAD))
+		return -EMSGSIZE;
+
+	return 0;
+}
+
+static int put_rail(struct sk_buff *skb, const struct spek_feed *feed, u32 number)
+{
+	const struct spek_feed_rail *rail = &feed->rails[number];
+	const struct spek_rail_sample *last = spek_rail_last(&rail->rail);
+	struct nlattr *nest = nla_nest_start(skb, SPEK_PROBER_A_FEED_RAIL);
+
+	if (!nest || nla_put_u32(skb, SPEK_PROBER_A_RAIL_NUMBER, number) ||
+	    nla_put_string(skb, SPEK_PROBER_A_RAIL_NAME, rail->config.name) ||
+	    PUT_RAIL(skb, LSB_NW, rail->config.lsb_nw) ||
+	    PUT_RAIL(skb, SAMPLES, rail->rail.stored) ||
+	    PUT_RAIL(skb, LATE, rail->rail.late) ||
+	    PUT_RAIL(skb, OVERWRITTEN, spek_rail_overwritten(&rail->rail)) ||
+	    PUT_RAIL(skb, GAPS, rail->rail.gaps) ||
+	    (last && put_samples(skb, &rail->rail, last)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+
+	return 0;
+}
+
+static int describe_rail(struct sk_buff *skb, struct netlink_callback *cb,
+			 const struct spek_feed *feed, u32 number)
+{
+	void *header = spek_prober_netlink_begin_dump_message(skb, cb, SPEK_PROBER_CMD_FEED_GET);
+
+	if (!header)
+		return -EMSGSIZE;
+	if (put_feed(skb, feed) || put_rail(skb, feed, number)) {
+		genlmsg_cancel(skb, header);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, header);
+
+	return 0;
+}
+
+/**
+ * spek_prober_netlink_check_feed() - check rights and the one feed that a dump may ask for
+ * @cb: dump, with the feed lock
+ * @attr: number of a feed, or NULL
+ * @id: filled with that number, or with 0 for all feeds
+ *
+ * Return: 0, -EPERM or -ENOENT, with a sentence.
+ */
+int spek_prober_netlink_check_feed(struct netlink_callback *cb, const struct nlattr *attr,
+				   u32 *id)
+{
+	int err = spek_prober_netlink_check_rights(cb->skb, cb->extack);
+
+	if (err)
+		return err;
+	*id = attr ? nla_get_u32(attr) : 0;
+	if (attr && !spek_feed_find(*id, cb->extack)) {
+		NL_SET_BAD_ATTR(cb->extack, attr);
+		return -ENOENT;
+	}
+
+	return 0;
+}
+
+int spek_prober_nl_feed_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct {
+		u32 has_begun;
+		u32 only;	/* number of the one that was asked for, or 0 */
+		u32 feed;
+		u32 rail;
+	} *cursor = (void *)cb->ctx;
+	struct nlattr **attrs = spek_compat_dump_attrs(cb);
+	struct spek_feed *feed;
+	int err = 0;
+
+	BUILD_BUG_ON(sizeof(*cursor) > sizeof(cb->ctx));
+
+	mutex_lock(&spek_power_lock);
+	if (!cursor->has_begun) {
+		err = spek_prober_netlink_check_feed(cb, attrs[SPEK_PROBER_A_FEED_ID],
+						     &cursor->only);
+		if (err)
+			goto out_unlock;
+		cursor->feed = cursor->only;
+		cursor->has_begun = 1;
+	}
+	cb->seq = spek_power_generation();
+	while ((feed = spek_feed_from(cursor->feed)) &&
+	       (!cursor->only || feed->id == cursor->only)) {
+		/* the one before may have gone with some of its rails unsaid */
+		if (feed->id != cursor->feed)
+			cursor->rail = 0;
+		cursor->feed = feed->id;
+		for (; cursor->rail < feed->nr_rails; cursor->rail++) {
+			err = describe_rail(skb, cb, feed, cursor->rail);
+			if (err)
+				goto out_unlock;
+		}
+		cursor->feed++;
+		cursor->rail = 0;
+	}
+
+out_unlock:
+	mutex_unlock(&spek_power_lock);
+	/* with something in it, the message goes out and the rest comes in the next */
+	return skb->len ?: err;
+}
+

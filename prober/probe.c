@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * probe.c - the probe: a thread that takes rows by a schedule
+ *
+ * States of a probe (there is at most one, the current one):
+ *
+ *	start -> RUNNING -stop|owner gone|unload-> STOPPING -thread ended-> DONE -> gone
+ *
+ * It is gone when it is deleted, replaced by the next start, when its owner's
+ * socket closes (unless detached) or when the module is unloaded. A probe whose
+ * owner dies while it runs is an orphan: it goes through STOPPING all the same and
+ * is gone as soon as it is DONE.
+ *
+ * Who may hold a probe, and why each one ends:
+ *  - current_probe: until it is gone, as above;
+ *  - the stop work, queued once by whoever makes it STOPPING: it waits for the
+ *    sampler, which never waits for anything but its timer;
+ *  - a dump in progress: until it is read to its end or its socket closes. It
+ *    reads the ring and the descriptions of the sources, nothing else;
+ *  - the sampler thread and the CPU callbacks hold no reference: both have ended
+ *    before the stop work makes the probe DONE, and a RUNNING or STOPPING probe is
+ *    current.
+ * A dump in progress also holds the module (genetlink takes care of that), so at
+ * unload current_probe and the stop work are the only holders, and the queue of
+ * the stop work is drained.
+ *
+ * Lock order: genl_mutex > family_lock (netlink_probe.c) > probe_lock > CPU hotplug lock,
+ * spek_power_lock (feed.c), the block class's lock > locks of the sources.
+ * probe_lock protects current_probe, hotplug_probe and the fields of struct
+ * spek_probe that say so. The sampler takes no lock but those of the sources. The
+ * stop work waits for the sampler without probe_lock, so nobody who wants to know
+ * the state waits for a row.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/netlink.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/workqueue.h>
+
+#include "probe.h"
+
+static struct workqueue_struct *stop_queue;
+static const struct spek_probe_listener *listener;	/* const after init */
+
+static DEFINE_MUTEX(probe_lock);
+static struct spek_probe *current_probe;
+static u32 last_probe_id;
+
+/*
+ * The probe that the CPU callbacks serve, and their registration. Set before they
+ * are registered and cleared after they are gone, so they need no lock.
+ */
+static struct spek_probe *hotplug_probe;
+static int hotplug_state;
+
+static void read_clocks(struct spek_probe_clocks *clocks)
+{
+	clocks->mono_ns = ktime_get_ns();
+	clocks->raw_ns = ktime_get_raw_ns();
+	clocks->real_ns = ktime_get_real_ns();
+}
+
+/* ---- CPUs that come and go ---- */
+
+static int cpu_came(unsigned int cpu)
+{
+	struct spek_probe_source *source;
+
+	for (source = hotplug_probe->sources; source < hotplug_probe->sources + SPEK_NR_SOURCES;
+	     source++)
+		if (source->ops->cpu_up)
+			source->ops->cpu_up(source, cpu);
+
+	/* a CPU that can't be sampled is absent from the rows; it may come up all the same */
+	return 0;
+}
+
+static int cpu_goes(unsigned int cpu)
+{
+	struct spek_probe_source *source;
+
+	for (source = hotplug_probe->sources; source < hotplug_probe->sources + SPEK_NR_SOURCES;
+	     source++)
+		if (source->ops->cpu_down)
+			source->ops->cpu_down(source, cpu);
+
+	return 0;
+}
+
+/* Calls cpu_came() for every CPU that is up before it returns. */
+static int watch_cpus(struct spek_probe *probe)
+{
+	int state;
+
+	hotplug_probe = probe;
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "spek_prober:online", cpu_came, cpu_goes);
+	if (state < 0) {
+		hotplug_probe = NULL;
+		return state;
+	}
+	hotplug_state = state;
+
+	return 0;
+}
+
+static void unwatch_cpus(void)
+{
+	/* no calls to cpu_goes(): the CPUs stay, the sources are stopped as a whole */
+	cpuhp_remove_state_nocalls(hotplug_state);
+	hotplug_probe = NULL;
+}
+
+/* ---- life of a probe ---- */
+
+static void release_probe(struct kref *ref)
+{
+	struct spek_probe *probe = container_of(ref, struct spek_probe, ref);
+	unsigned int i;
+
+	spek_ring_deinit(&probe->ring);
+	for (i = 0; i < SPEK_NR_SOURCES; i++) {
+		struct spek_probe_source *source = &probe->sources[i];
+
+		if (source->ops && source->ops->release)
+			source->ops->release(source);
+		kvfree(source->entities);
+		kvfree(source->names);
+	}
+	put_pid(probe->owner_pid);
+	kfree(probe);
+}
+
+/**
+ * spek_probe_put() - drop a reference
+ * @probe: probe, or NULL
+ *
+ * Context: process.
+ */
+void spek_probe_put(struct spek_probe *probe)
+{
+	if (probe)
+		kref_put(&probe->ref, release_probe);
+}
+
+/**
+ * spek_probe_get_current() - the probe that there is
+ *
+ * Return: with a reference, or NULL.
+ */
+struct spek_probe *spek_probe_get_current(void)
+{
+	struct spek_probe *probe;
+
+	mutex_lock(&probe_lock);
+	probe = current_probe;
+	if (probe)
+		kref_get(&probe->ref);
+	mutex_unlock(&probe_lock);
+
+	return probe;
+}
+
+/**
+ * spek_probe_read_status() - read the fields that the probe lock protects
+ * @probe: probe
+ * @status: filled
+ */
+void spek_probe_read_status(struct spek_probe *probe, struct spek_probe_status *status)
+{
+	mutex_lock(&probe_lock);
+	status->state = probe->state;
+	status->reason = probe->reason;
+	status->ended = probe->ended;
+	mutex_unlock(&probe_lock);
+}
+
+/* Make the current probe nobody's. Return: it, with the reference that being current was. */
+static struct spek_probe *take_current(void)
+{
+	struct spek_probe *probe = current_probe;
+
+	lockdep_assert_held(&probe_lock);
+	current_probe = NULL;
+
+	return probe;
+}
+
+static void stop_sources(struct spek_probe *probe)
+{
+	int i;
+
+	for (i = SPEK_NR_SOURCES - 1; i >= 0; i--)
+		if (probe->sources[i].ops)
+			probe->sources[i].ops->stop(&probe->sources[i]);
+}
+
+static int start_sources(struct spek_probe *probe, const struct spek_probe_config *config)
+{
+	u32 cells = 0;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < SPEK_NR_SOURCES; i++) {
+		struct spek_probe_source *source = &probe->sources[i];
+
+		source->ops = spek_probe_sources[i];
+		err = source->ops->start(source, config);
+		if (err) {
+			stop_sources(probe);
+			return err;
+		}
+		source->first_cell = cells;
+		cells += source->nr_entities * source->ops->nr_columns;
+	}
+	probe->row_words = sizeof(struct spek_probe_row) / sizeof(u64) + cells;
+
+	return 0;
+}
+
+static void finish_stop(struct work_struct *work)
+{
+	struct spek_probe *probe = container_of(work, struct spek_probe, stop_work);
+	struct spek_probe *gone = NULL;
+
+	spek_sampler_stop(&probe->sampler);
+	unwatch_cpus();
+	stop_sources(probe);
+
+	mutex_lock(&probe_lock);
+	read_clocks(&probe->ended);
+	probe->state = SPEK_PROBER_PROBE_STATE_DONE;
+	if (probe->is_orphan)
+		gone = take_current();
+	mutex_unlock(&probe_lock);
+
+	listener->changed(probe);
+	spek_probe_put(gone);
+	spek_probe_put(probe);
+}
+
+static void request_stop(struct spek_probe *probe, enum spek_prober_reason reason)
+{
+	lockdep_assert_held(&probe_lock);
+
+	if (probe->state != SPEK_PROBER_PROBE_STATE_RUNNING)
+		return;
+	probe->state = SPEK_PROBER_PROBE_STATE_STOPPING;
+	probe->reason = reason;
+	kref_get(&probe->ref);
+	queue_work(stop_queue, &probe->stop_work);
+}
+
+static int refuse_second(const struct spek_probe *probe, struct netlink_ext_ack *extack)
+{
+	if (probe->state == SPEK_PROBER_PROBE_STATE_STOPPING)
+		NL_SET_ERR_MSG(extack, "The previous probe is still stopping: try again.");
+	else
+		NL_SET_ERR_MSG(extack, "The prober is already sampling: stop its probe first.");
+
+	return -EBUSY;
+}
+
+static int make_ring(struct spek_probe *probe, u32 rows, struct netlink_ext_ack *extack)
+{
+	size_t row_bytes = (probe->row_words + 1) * sizeof(u64);
+	u32 max_rows = SPEK_PROBER_MAX_RING_BYTES / row_bytes;
+	int err;
+
+	if (!rows)
+		rows = min_t(u32, max_rows, SPEK_PROBER_DEFAULT_RING_ROWS);
+	if (rows > max_rows || max_rows < SPEK_PROBER_MIN_RING_ROWS) {
+		NL_SET_ERR_MSG(extack, "The rows need more than the 256 MiB allowed: keep fewer.");
+		return -ERANGE;
+	}
+	err = spek_ring_init(&probe->ring, rows, probe->row_words);
+	if (err)
+		NL_SET_ERR_MSG(extack, "The kernel is out of memory for so many rows.");
+
+	return err;
+}
+
+static int check_tables(const struct spek_probe *probe, struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	for (i = 0; i < SPEK_NR_SOURCES; i++) {
+		const struct spek_probe_source *source = &probe->sources[i];
+
+		if (listener->can_describe(source))
+			continue;
+		NL_SET_ERR_MSG(extack, "A table has more entities than 65535 bytes can describe.");
+		return -ERANGE;
+	}
+
+	return 0;
+}
+
+static struct spek_probe *create_probe(const struct spek_probe_config *config,
+				       struct netlink_ext_ack *extack)
+{
+	struct spek_probe *probe;
+	int err;
+
+	probe = kzalloc(sizeof(*probe), GFP_KERNEL);
+	if (!probe) {
+		NL_SET_ERR_MSG(extack, "The kernel is out of memory.");
+		return ERR_PTR(-ENOMEM);
+	}
+	kref_init(&probe->ref);
+	INIT_WORK(&probe->stop_work, finish_stop);
+	probe->sampler.sources = probe->sources;
+	probe->sampler.ring = &probe->ring;
+	probe->sampler.interval_ns = config->interval_ns;
+	probe->portid = config->portid;
+	probe->detached = config->detached;
+	probe->owner_pid = get_pid(task_tgid(current));
+	get_task_comm(probe->owner_name, current->group_leader);
+
+	err = start_sources(probe, config);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "The kernel is out of memory.");
+		goto err_put;
+	}
+	err = check_tables(probe, extack);
+	if (!err)
+		err = make_ring(probe, config->ring_rows, extack);
+	if (err)
+		goto err_stop_sources;
+
+	return probe;
+
+err_stop_sources:
+	stop_sources(probe);
+err_put:
+	spek_probe_put(probe);
+	return ERR_PTR(err);
+}
+
+static int run_probe(struct spek_probe *probe, struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+	int err;
+
+	err = spek_sampler_create(&probe->sampler);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "The kernel could not create the sampling thread.");
+		return err;
+	}
+	err = watch_cpus(probe);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "The kernel could not register the CPU hotplug callbacks.");
+		spek_sampler_stop(&probe->sampler);
+		return err;
+	}
+	for (i = 0; i < SPEK_NR_SOURCES; i++)
+		if (probe->sources[i].ops->ready)
+			probe->sources[i].ops->ready(&probe->sources[i]);
+
+	probe->thread_pid = task_pid_nr(probe->sampler.thread);
+	probe->state = SPEK_PROBER_PROBE_STATE_RUNNING;
+	read_clocks(&probe->started);
+	spek_sampler_start(&probe->sampler, probe->started.mono_ns);
+
+	return 0;
+}
+
+/**
+ * spek_probe_start() - make a probe and let it run
+ * @config: what it has to do, checked
+ * @id: filled with its number
+ * @extack: told why not
+ *
+ * Context: process, may sleep; current becomes the owner.
+ * Return: 0, -EBUSY if one runs or stops, -ERANGE if its ring would be too large,
+ *	-ENOMEM, or what the kernel had against a thread or a CPU callback.
+ */
+int spek_probe_start(const struct spek_probe_config *config, u32 *id,
+		     struct netlink_ext_ack *extack)
+{
+	struct spek_probe *probe, *old = NULL;
+	int err;
+
+	mutex_lock(&probe_lock);
+	if (current_probe && current_probe->state != SPEK_PROBER_PROBE_STATE_DONE) {
+		err = refuse_second(current_probe, extack);
+		goto out_unlock;
+	}
+	probe = create_probe(config, extack);
+	if (IS_ERR(probe)) {
+		err = PTR_ERR(probe);
+		goto out_unlock;
+	}
+	err = run_probe(probe, extack);
+	if (err) {
+		stop_sources(probe);
+		spek_probe_put(probe);
+		goto out_unlock;
+	}
+
+	old = take_current();
+	probe->id = ++last_probe_id;
+	current_probe = probe;
+	*id = probe->id;
+	kref_get(&probe->ref);
+	mutex_unlock(&probe_lock);
+
+	listener->changed(probe);
+	spek_probe_put(probe);
+	spek_probe_put(old);
+
+	return 0;
+
+out_unlock:
+	mutex_unlock(&probe_lock);
+	return err;
+}
+
+static struct spek_probe *find_probe(u32 id, struct netlink_ext_ack *extack)
+{
+	lockdep_assert_held(&probe_lock);
+
+	if (!current_probe) {
+		NL_SET_ERR_MSG(extack, "There is no probe: start one first.");
+		return NULL;
+	}
+	if (current_probe->id != id) {
+		NL_SET_ERR_MSG(extack, "There is no probe with this number.");
+		return NULL;
+	}
+
+	return current_probe;
+}
+
+/**
+ * spek_probe_stop() - ask a probe to end
+ * @id: its number
+ * @extack: told why not
+ *
+ * Return: 0 (also if it has ended already) or -ENOENT. Does not wait.
+ */
+int spek_probe_stop(u32 id, struct netlink_ext_ack *extack)
+{
+	struct spek_probe *probe;
+
+	mutex_lock(&probe_lock);
+	probe = find_probe(id, extack);
+	if (probe)
+		request_stop(probe, SPEK_PROBER_REASON_STOPPED);
+	mutex_unlock(&probe_lock);
+
+	return probe ? 0 : -ENOENT;
+}
+
+/**
+ * spek_probe_del() - let go of a probe that is DONE
+ * @id: its number
+ * @extack: told why not
+ *
+ * Return: 0, -ENOENT or -EBUSY.
+ */
+int spek_probe_del(u32 id, struct netlink_ext_ack *extack)
+{
+	struct spek_probe *probe;
+	int err = 0;
+
+	mutex_lock(&probe_lock);
+	probe = find_probe(id, extack);
+	if (!probe) {
+		err = -ENOENT;
+	} else if (probe->state != SPEK_PROBER_PROBE_STATE_DONE) {
+		NL_SET_ERR_MSG(extack, "The probe has not ended: stop it first.");
+		probe = NULL;
+		err = -EBUSY;
+	} else {
+		take_current();
+	}
+	mutex_unlock(&probe_lock);
+
+	spek_probe_put(probe);
+	return err;
+}
+
+/**
+ * spek_probe_owner_gone() - a netlink socket was closed
+ * @portid: its number
+ *
+ * Context: process, for every netlink socket of the machine: cheap if it isn't ours.
+ */
+void spek_probe_owner_gone(u32 portid)
+{
+	struct spek_probe *probe, *gone = NULL;
+
+	mutex_lock(&probe_lock);
+	probe = current_probe;
+	if (probe && !probe->detached && probe->portid == portid) {
+		if (probe->state == SPEK_PROBER_PROBE_STATE_DONE) {
+			gone = take_current();
+		} else {
+			probe->is_orphan = true;
+			request_stop(probe, SPEK_PROBER_REASON_OWNER_GONE);
+		}
+	}
+	mutex_unlock(&probe_lock);
+
+	spek_probe_put(gone);
+}
+
+/**
+ * spek_probe_init() - prepare for probes
+ * @probe_listener: callbacks; they are called from now until spek_probe_exit() returns
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int spek_probe_init(const struct spek_probe_listener *probe_listener)
+{
+	listener = probe_listener;
+	/* of our own, so that at unload it can be waited for; has no thread while idle */
+	stop_queue = alloc_workqueue("spek_prober", WQ_UNBOUND, 1);
+
+	return stop_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * spek_probe_exit() - end the probe and forget it
+ *
+ * Context: process, waits for the sampler. Nobody can start a probe any more.
+ */
+void spek_probe_exit(void)
+{
+	struct spek_probe *probe;
+
+	mutex_lock(&probe_lock);
+	if (current_probe)
+		request_stop(current_probe, SPEK_PROBER_REASON_UNLOAD);
+	mutex_unlock(&probe_lock);
+
+	destroy_workqueue(stop_queue);
+
+	mutex_lock(&probe_lock);
+	probe = take_current();
+	mutex_unlock(&probe_lock);
+	spek_probe_put(probe);
+}
