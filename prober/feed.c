@@ -2,32 +2,33 @@
 /*
  * feed.c - feeds of power samples
  *
- * States of a feed:
+ * States and transitions: core/state.c. A feed that has ended is released when one of the
+ * same name is opened, when the list is full and it was the first to end, or when the
+ * module is unloaded.
  *
- *	feed-open -> OPEN -feed-close-> CLOSED -> gone
- *	             OPEN -owner's socket closed-> BROKEN -> gone
- *
- * An ended feed goes when one of the same name is opened, when the list is full and
- * it is the one that ended first, or when the module is unloaded.
- *
- * Who may hold a feed, and why each one ends:
+ * References to a feed, and why each one ends:
  *  - the list: as above;
  *  - a probe whose rows have its rails: until the probe is released.
- * Handlers and dumps find feeds anew each time and hold the lock while they look.
+ * Handlers and dumps look feeds up by number each time.
  *
- * Lock order: genl_mutex > probe_lock (probe.c) > spek_power_lock. The lock protects
- * the list, the ids and all of the feeds that is not const; nothing is waited for
- * under it, and memory is allocated before it is taken, but for the answers of dumps.
+ * feeds_lock protects the list, the ids and everything in feeds that is not const; it is
+ * taken in this file only. Nothing is waited for under it, and memory is allocated before
+ * it is taken. The list is also walked under RCU, by socket closes that look whether they
+ * concern a feed at all.
+ *
+ * Lock order: start_lock (probe.c) > feeds_lock.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/netlink.h>
 #include <linux/pid.h>
+#include <linux/rculist.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 
+#include "core/state.h"
 #include "feed.h"
 
 static_assert(SPEK_PROBER_MAX_RAILS <= SPEK_POWER_ENTITY_RAILS);
@@ -39,9 +40,8 @@ static_assert(SPEK_PROBER_MAX_BATCH_BYTES ==
 static_assert(SPEK_PROBER_MAX_INTERVALS_BYTES ==
 	      SPEK_PROBER_MAX_INTERVALS * sizeof(struct spek_prober_power_interval));
 
-DEFINE_MUTEX(spek_power_lock);
-
-static LIST_HEAD(feeds);	/* by id; protected by spek_power_lock, like the next 3 */
+static DEFINE_MUTEX(feeds_lock);	/* protects the next 4 */
+static LIST_HEAD(feeds);	/* by id; also read under RCU */
 static u32 nr_feeds;
 static u32 last_feed_id;
 static u32 generation = 1;	/* changes with the list */
@@ -58,14 +58,15 @@ static void release_feed(struct kref *ref)
 		kvfree(feed->rails[i].rail.extremes);
 	}
 	put_pid(feed->owner_pid);
-	kfree(feed);
+	/* spek_feed_owner_gone() may still be looking at it */
+	kfree_rcu(feed, rcu);
 }
 
 /**
  * spek_feed_put() - drop a reference
  * @feed: feed, or NULL
  *
- * Context: process; the power lock may be held.
+ * Context: process.
  */
 void spek_feed_put(struct spek_feed *feed)
 {
@@ -83,7 +84,7 @@ static int create_rail(struct spek_feed_rail *rail, const struct spek_rail_confi
 	rail->config = *config;
 	samples = kvcalloc(feed->history, sizeof(*samples), gfp);
 	extremes = kvcalloc(feed->history / SPEK_RAIL_BLOCK, sizeof(*extremes), gfp);
-	/* a feed that is released has them freed, whichever are there */
+	/* release_feed() frees whichever of the two there are */
 	spek_rail_init(&rail->rail, samples, extremes, feed->history, feed->max_step_ns);
 
 	return samples && extremes ? 0 : -ENOMEM;
@@ -108,7 +109,7 @@ static struct spek_feed *create_feed(const struct spek_feed_config *config)
 	feed->max_step_ns = config->max_step_ns;
 	feed->opened_ns = ktime_get_ns();
 	feed->state = SPEK_PROBER_FEED_STATE_OPEN;
-	feed->mark.uncertainty_ns = config->uncertainty_ns;
+	feed->mark.fields[SPEK_FEED_MARK_UNCERTAINTY_NS] = config->uncertainty_ns;
 	feed->nr_rails = config->nr_rails;
 
 	for (i = 0; i < feed->nr_rails; i++) {
@@ -124,20 +125,20 @@ static struct spek_feed *create_feed(const struct spek_feed_config *config)
 
 static void remove_feed(struct spek_feed *feed)
 {
-	lockdep_assert_held(&spek_power_lock);
+	lockdep_assert_held(&feeds_lock);
 
-	list_del(&feed->node);
+	list_del_rcu(&feed->node);
 	nr_feeds--;
 	generation++;
 	spek_feed_put(feed);
 }
 
-/* Let the feed before of this name go, or the one that ended first if the list is full. */
+/* Remove the ended feed of this name, or the first that ended if the list is full. */
 static int make_room(const char *name, struct netlink_ext_ack *extack)
 {
 	struct spek_feed *feed, *same = NULL, *first = NULL;
 
-	lockdep_assert_held(&spek_power_lock);
+	lockdep_assert_held(&feeds_lock);
 
 	list_for_each_entry(feed, &feeds, node) {
 		if (!strcmp(feed->name, name))
@@ -164,12 +165,12 @@ static int make_room(const char *name, struct netlink_ext_ack *extack)
 
 /**
  * spek_feed_open() - open a feed
- * @config: what it shall be
+ * @config: configuration, within the contract's limits
  * @id: filled with its number
- * @extack: told why not
+ * @extack: filled with a sentence if that fails
  *
  * Context: process; current becomes the owner.
- * Return: 0, -EBUSY if the name is open, -ERANGE if there are too many, -ENOMEM.
+ * Return: 0, -EBUSY if the name is open, -ERANGE if too many feeds are open, -ENOMEM.
  */
 int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct netlink_ext_ack *extack)
 {
@@ -182,95 +183,43 @@ int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct netlin
 		return PTR_ERR(feed);
 	}
 
-	mutex_lock(&spek_power_lock);
+	mutex_lock(&feeds_lock);
 	err = make_room(config->name, extack);
 	if (!err) {
 		feed->id = ++last_feed_id;
 		*id = feed->id;
-		list_add_tail(&feed->node, &feeds);
+		list_add_tail_rcu(&feed->node, &feeds);
 		nr_feeds++;
 		generation++;
 	}
-	mutex_unlock(&spek_power_lock);
+	mutex_unlock(&feeds_lock);
 	if (err)
 		spek_feed_put(feed);
 
 	return err;
 }
 
-static void end_feed(struct spek_feed *feed, enum spek_prober_feed_state state)
+static void end_feed(struct spek_feed *feed, enum spek_feed_event event)
 {
-	lockdep_assert_held(&spek_power_lock);
+	enum spek_prober_feed_state next = spek_feed_next_state(feed->state, event);
 
-	if (spek_feed_has_ended(feed))
+	lockdep_assert_held(&feeds_lock);
+
+	if (feed->state == next)
 		return;
-	feed->state = state;
+	WRITE_ONCE(feed->state, next);
 	feed->ended_ns = ktime_get_ns();
 	generation++;
 }
 
-/**
- * spek_feed_close() - end a feed
- * @id: its number
- * @extack: told why not
- *
- * Return: 0 (also if it has ended already) or -ENOENT.
- */
-int spek_feed_close(u32 id, struct netlink_ext_ack *extack)
+/* ---- lookup ---- */
+
+/* Return: the first feed whose number is @id or greater, or NULL */
+static struct spek_feed *feed_from(u32 id)
 {
 	struct spek_feed *feed;
 
-	mutex_lock(&spek_power_lock);
-	feed = spek_feed_find(id, extack);
-	if (feed)
-		end_feed(feed, SPEK_PROBER_FEED_STATE_CLOSED);
-	mutex_unlock(&spek_power_lock);
-
-	return feed ? 0 : -ENOENT;
-}
-
-/**
- * spek_feed_owner_gone() - a netlink socket was closed
- * @portid: its number
- *
- * Context: process, for every netlink socket of the machine: cheap if it isn't ours.
- */
-void spek_feed_owner_gone(u32 portid)
-{
-	struct spek_feed *feed;
-
-	mutex_lock(&spek_power_lock);
-	list_for_each_entry(feed, &feeds, node)
-		if (feed->portid == portid)
-			end_feed(feed, SPEK_PROBER_FEED_STATE_BROKEN);
-	mutex_unlock(&spek_power_lock);
-}
-
-/** spek_feed_exit() - forget all feeds; nobody can ask for them any more. */
-void spek_feed_exit(void)
-{
-	struct spek_feed *feed, *next;
-
-	mutex_lock(&spek_power_lock);
-	list_for_each_entry_safe(feed, next, &feeds, node)
-		remove_feed(feed);
-	mutex_unlock(&spek_power_lock);
-}
-
-/* ---- finding ---- */
-
-/**
- * spek_feed_from() - the first feed from a number on
- * @id: that number
- *
- * Context: with the power lock.
- * Return: feed, or NULL.
- */
-struct spek_feed *spek_feed_from(u32 id)
-{
-	struct spek_feed *feed;
-
-	lockdep_assert_held(&spek_power_lock);
+	lockdep_assert_held(&feeds_lock);
 
 	list_for_each_entry(feed, &feeds, node)
 		if (feed->id >= id)
@@ -279,17 +228,9 @@ struct spek_feed *spek_feed_from(u32 id)
 	return NULL;
 }
 
-/**
- * spek_feed_find() - a feed by its number
- * @id: that number
- * @extack: told if there is none
- *
- * Context: with the power lock.
- * Return: feed, or NULL.
- */
-struct spek_feed *spek_feed_find(u32 id, struct netlink_ext_ack *extack)
+static struct spek_feed *find_feed(u32 id, struct netlink_ext_ack *extack)
 {
-	struct spek_feed *feed = spek_feed_from(id);
+	struct spek_feed *feed = feed_from(id);
 
 	if (feed && feed->id == id)
 		return feed;
@@ -298,23 +239,14 @@ struct spek_feed *spek_feed_find(u32 id, struct netlink_ext_ack *extack)
 	return NULL;
 }
 
-/**
- * spek_feed_find_own() - a feed that a socket may write to
- * @id: its number
- * @portid: the socket
- * @extack: told why not
- *
- * Context: with the power lock.
- * Return: feed, or a pointer with -ENOENT, -EPERM if another socket opened it, -EBUSY if
- *	it has ended.
- */
-struct spek_feed *spek_feed_find_own(u32 id, u32 portid, struct netlink_ext_ack *extack)
+/* Return: the feed, or a pointer with -ENOENT, -EBUSY if it has ended, -EPERM if not @portid's */
+static struct spek_feed *find_own_feed(u32 id, u32 portid, struct netlink_ext_ack *extack)
 {
-	struct spek_feed *feed = spek_feed_find(id, extack);
+	struct spek_feed *feed = find_feed(id, extack);
 
 	if (!feed)
 		return ERR_PTR(-ENOENT);
-	/* asked first: the number of a socket may come again, but not while the feed is open */
+	/* first, because a socket's number may be used again, but not while the feed is open */
 	if (spek_feed_has_ended(feed)) {
 		NL_SET_ERR_MSG(extack, "The feed has ended.");
 		return ERR_PTR(-EBUSY);
@@ -327,19 +259,31 @@ struct spek_feed *spek_feed_find_own(u32 id, u32 portid, struct netlink_ext_ack 
 	return feed;
 }
 
-/** spek_power_generation() - Return: a number that changes when feeds come, end or go. */
-u32 spek_power_generation(void)
+/**
+ * spek_feed_check() - check that there is a feed
+ * @id: its number
+ * @extack: filled with a sentence if not
+ *
+ * Context: process. The feed may be gone when this returns.
+ * Return: 0 or -ENOENT.
+ */
+int spek_feed_check(u32 id, struct netlink_ext_ack *extack)
 {
-	lockdep_assert_held(&spek_power_lock);
+	struct spek_feed *feed;
 
-	return generation;
+	mutex_lock(&feeds_lock);
+	feed = find_feed(id, extack);
+	mutex_unlock(&feeds_lock);
+
+	return feed ? 0 : -ENOENT;
 }
 
 /**
- * spek_feeds_get_open() - all feeds that are open now
+ * spek_feeds_get_open() - take a reference to each feed that is open
  * @nr: filled with their number
  *
- * Return: array of them, each with a reference, to be freed by kfree(); NULL without memory.
+ * Context: process.
+ * Return: array of them, for kfree(), each for spek_feed_put(); NULL if out of memory.
  */
 struct spek_feed **spek_feeds_get_open(u32 *nr)
 {
@@ -350,36 +294,143 @@ struct spek_feed **spek_feeds_get_open(u32 *nr)
 		return NULL;
 
 	*nr = 0;
-	mutex_lock(&spek_power_lock);
+	mutex_lock(&feeds_lock);
 	list_for_each_entry(feed, &feeds, node) {
 		if (spek_feed_has_ended(feed))
 			continue;
 		kref_get(&feed->ref);
 		open[(*nr)++] = feed;
 	}
-	mutex_unlock(&spek_power_lock);
+	mutex_unlock(&feeds_lock);
 
 	return open;
 }
 
-/**
- * spek_feed_watermark() - the time up to which all rails of a feed have come
- * @feed: feed
- *
- * Context: with the power lock.
- * Return: CLOCK_MONOTONIC, 0 if a rail has brought nothing yet.
- */
-u64 spek_feed_watermark(const struct spek_feed *feed)
+static u64 watermark_of(const struct spek_feed *feed)
 {
 	u64 watermark_ns = U64_MAX;
 	u32 i;
 
-	lockdep_assert_held(&spek_power_lock);
+	lockdep_assert_held(&feeds_lock);
 
 	for (i = 0; i < feed->nr_rails; i++)
 		watermark_ns = min(watermark_ns, feed->rails[i].rail.horizon_ns);
 
 	return watermark_ns;
+}
+
+/**
+ * spek_feeds_walk() - visit rails, feed by feed, for as long as they fit into a message
+ * @cursor: the rail to go on with; set to the rail that was refused, or behind the last one
+ * @visit: called for each rail with the feed's watermark, the time up to which all of its
+ *	rails have come; returns 0 or a negative errno to end the walk. Under the lock, so
+ *	the feed and its rails stand still; may sleep, must not call into this file.
+ * @context: given to @visit
+ * @seq: filled with a number that changes whenever feeds come, end or go
+ *
+ * A feed may go between two walks: its successor is then visited from its first rail on.
+ *
+ * Context: process.
+ * Return: 0 at the end, or what @visit returned.
+ */
+int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, void *context,
+		    u32 *seq)
+{
+	const struct spek_feed *feed;
+	int err = 0;
+
+	mutex_lock(&feeds_lock);
+	*seq = generation;
+	while (!err && (feed = feed_from(cursor->feed)) &&
+	       (!cursor->only || feed->id == cursor->only)) {
+		if (feed->id != cursor->feed)
+			*cursor = (struct spek_feed_cursor){ cursor->only, feed->id };
+		for (; cursor->rail < feed->nr_rails; cursor->rail++) {
+			err = visit(feed, cursor->rail, watermark_of(feed), context);
+			if (err)
+				break;
+		}
+		if (!err)
+			*cursor = (struct spek_feed_cursor){ cursor->only, feed->id + 1 };
+	}
+	mutex_unlock(&feeds_lock);
+
+	return err;
+}
+
+/* ---- the ends of feeds ---- */
+
+/**
+ * spek_feed_close() - end a feed
+ * @id: its number
+ * @extack: filled with a sentence if that fails
+ *
+ * Context: process.
+ * Return: 0, also if it has ended already, or -ENOENT.
+ */
+int spek_feed_close(u32 id, struct netlink_ext_ack *extack)
+{
+	struct spek_feed *feed;
+
+	mutex_lock(&feeds_lock);
+	feed = find_feed(id, extack);
+	if (feed)
+		end_feed(feed, SPEK_FEED_EVENT_CLOSE);
+	mutex_unlock(&feeds_lock);
+
+	return feed ? 0 : -ENOENT;
+}
+
+/* Without the lock. A socket can't close before its feed-open is through, which added the feed. */
+static bool owns_open_feed(u32 portid)
+{
+	const struct spek_feed *feed;
+	bool found = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(feed, &feeds, node)
+		found |= feed->portid == portid &&
+			 spek_feed_states[READ_ONCE(feed->state)].takes_samples;
+	rcu_read_unlock();
+
+	return found;
+}
+
+/**
+ * spek_feed_owner_gone() - a generic netlink socket was closed
+ * @portid: its number
+ *
+ * Called for every such socket of the machine: takes no lock unless it owns an open feed.
+ *
+ * Context: process.
+ */
+void spek_feed_owner_gone(u32 portid)
+{
+	struct spek_feed *feed;
+
+	if (!owns_open_feed(portid))
+		return;
+
+	mutex_lock(&feeds_lock);
+	list_for_each_entry(feed, &feeds, node)
+		if (feed->portid == portid)
+			end_feed(feed, SPEK_FEED_EVENT_OWNER_GONE);
+	mutex_unlock(&feeds_lock);
+}
+
+/**
+ * spek_feed_exit() - release all feeds
+ *
+ * Context: process; no request comes any more, and no probe holds a feed.
+ */
+void spek_feed_exit(void)
+{
+	struct spek_feed *feed, *next;
+
+	mutex_lock(&feeds_lock);
+	list_for_each_entry_safe(feed, next, &feeds, node)
+		remove_feed(feed);
+	mutex_unlock(&feeds_lock);
 }
 
 /* ---- samples ---- */
@@ -410,15 +461,17 @@ static int check_sample(const struct spek_feed *feed, const struct spek_prober_p
 }
 
 /**
- * spek_feed_push() - take a batch of samples, all or none of it
- * @id: feed
- * @portid: socket that brings them
+ * spek_feed_push() - store a batch of samples, or none of it if one is wrong
+ * @id: number of the feed
+ * @portid: socket that pushes them
  * @samples: samples
- * @nr: how many
- * @accepted: filled with how many were stored; the others came too late
- * @extack: told why not
+ * @nr: number of samples
+ * @accepted: filled with the number of samples stored; the others came too late
+ * @extack: filled with a sentence if that fails
  *
- * Return: 0, -EINVAL or -ERANGE for a bad sample, or as spek_feed_find_own().
+ * Context: process.
+ * Return: 0, -EINVAL or -ERANGE for a bad sample, -ENOENT, -EPERM if another socket opened
+ *	the feed, -EBUSY if it has ended.
  */
 int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *samples, u32 nr,
 		   u32 *accepted, struct netlink_ext_ack *extack)
@@ -428,8 +481,8 @@ int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *sa
 	u32 i;
 	int err = 0;
 
-	mutex_lock(&spek_power_lock);
-	feed = spek_feed_find_own(id, portid, extack);
+	mutex_lock(&feeds_lock);
+	feed = find_own_feed(id, portid, extack);
 	if (IS_ERR(feed)) {
 		err = PTR_ERR(feed);
 		goto out_unlock;
@@ -449,24 +502,95 @@ int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *sa
 	feed->batches++;
 
 out_unlock:
-	mutex_unlock(&spek_power_lock);
+	mutex_unlock(&feeds_lock);
 	return err;
 }
 
 /**
- * spek_feed_set_mark() - take what a feed says of itself
- * @feed: feed
- * @mark: all of it
+ * spek_feed_mark() - update what a feed's owner says about it
+ * @id: number of the feed
+ * @portid: socket that says so
+ * @mark: new values
+ * @given: bits 1 << enum spek_feed_mark_field of those in @mark that are given
+ * @extack: filled with a sentence if that fails
  *
- * Context: with the power lock.
+ * Context: process.
+ * Return: 0, -ENOENT, -EPERM if another socket opened the feed, -EBUSY if it has ended.
  */
-void spek_feed_set_mark(struct spek_feed *feed, const struct spek_feed_mark *mark)
+int spek_feed_mark(u32 id, u32 portid, const struct spek_feed_mark *mark, u32 given,
+		   struct netlink_ext_ack *extack)
 {
+	struct spek_feed *feed;
 	u32 i;
 
-	lockdep_assert_held(&spek_power_lock);
-
-	feed->mark = *mark;
+	mutex_lock(&feeds_lock);
+	feed = find_own_feed(id, portid, extack);
+	if (IS_ERR(feed))
+		goto out_unlock;
+	for (i = 0; i < SPEK_FEED_MARK_NR_FIELDS; i++)
+		if (given & BIT(i))
+			feed->mark.fields[i] = mark->fields[i];
 	for (i = 0; i < feed->nr_rails; i++)
-		spek_rail_mark(&feed->rails[i].rail, mark->until_ns);
+		spek_rail_mark(&feed->rails[i].rail, feed->mark.fields[SPEK_FEED_MARK_UNTIL_NS]);
+
+out_unlock:
+	mutex_unlock(&feeds_lock);
+	return PTR_ERR_OR_ZERO(feed);
+}
+
+/* ---- what a probe's rows need ---- */
+
+/**
+ * spek_feed_read_total() - read what a rail has used from its first sample up to a time
+ * @feed: feed; the caller holds a reference
+ * @rail: number of the rail
+ * @at_ns: the time
+ * @total: filled in
+ *
+ * Context: process.
+ * Return: 0, or a negative errno if that is not known, as spek_rail_total().
+ */
+int spek_feed_read_total(const struct spek_feed *feed, u32 rail, u64 at_ns,
+			 struct spek_rail_total *total)
+{
+	int err;
+
+	mutex_lock(&feeds_lock);
+	err = spek_rail_total(&feed->rails[rail].rail, at_ns, spek_feed_has_ended(feed), total);
+	mutex_unlock(&feeds_lock);
+
+	return err;
+}
+
+/**
+ * spek_feed_ready_ns() - time up to which a feed needs no waiting for
+ * @feed: feed; the caller holds a reference
+ *
+ * Context: process.
+ * Return: CLOCK_MONOTONIC up to which all rails have come; U64_MAX if the feed has ended.
+ */
+u64 spek_feed_ready_ns(const struct spek_feed *feed)
+{
+	u64 ready_ns;
+
+	mutex_lock(&feeds_lock);
+	ready_ns = spek_feed_has_ended(feed) ? U64_MAX : watermark_of(feed);
+	mutex_unlock(&feeds_lock);
+
+	return ready_ns;
+}
+
+/**
+ * spek_feed_leave_behind() - count a row that goes out without a feed that lags
+ * @feed: feed; the caller holds a reference
+ * @at_ns: start of the row
+ *
+ * Context: process.
+ */
+void spek_feed_leave_behind(struct spek_feed *feed, u64 at_ns)
+{
+	mutex_lock(&feeds_lock);
+	if (!spek_feed_has_ended(feed) && watermark_of(feed) < at_ns)
+		feed->left_behind++;
+	mutex_unlock(&feeds_lock);
 }

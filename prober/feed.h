@@ -9,11 +9,12 @@
 
 #include <linux/kref.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
 #include "core/rail.h"
+#include "core/state.h"
 #include "uapi/spek_prober.h"
 
 struct netlink_ext_ack;
@@ -22,9 +23,9 @@ struct netlink_ext_ack;
 #define SPEK_POWER_ENTITY_RAILS 256
 
 /**
- * struct spek_rail_config - a rail that a feed shall have
- * @name: checked
- * @lsb_nw: least step of its power; 0 if not known
+ * struct spek_rail_config - configuration of a rail
+ * @name: name, within the contract's limits
+ * @lsb_nw: least step of its power, nanowatt; 0 if not known
  */
 struct spek_rail_config {
 	char name[SPEK_PROBER_MAX_NAME + 1];
@@ -32,15 +33,15 @@ struct spek_rail_config {
 };
 
 /**
- * struct spek_feed_config - a feed to open; all of it checked against the contract's limits
- * @name: its name
- * @source: what measures
+ * struct spek_feed_config - configuration of a feed, within the contract's limits
+ * @name: name
+ * @source: what measures, for people
  * @portid: socket that owns it
  * @history: samples to keep for each rail
- * @max_step_ns: samples further apart have a gap between them
- * @uncertainty_ns: of the time stamps
+ * @max_step_ns: samples further apart than this have a gap between them
+ * @uncertainty_ns: largest error of the time stamps
  * @nr_rails: length of @rails
- * @rails: the rails
+ * @rails: configuration of each rail
  */
 struct spek_feed_config {
 	char name[SPEK_PROBER_MAX_NAME + 1];
@@ -54,21 +55,31 @@ struct spek_feed_config {
 };
 
 /**
- * struct spek_feed_mark - what feed-mark says; what it does not say is as it was
- * @until_ns: time up to which nothing came
- * @uncertainty_ns: of the time stamps
- * @drift_ppb: of the source's clock
- * @residual_ns: of the mapping of clocks
- * @overflows: so far
- * @lost: so far
+ * enum spek_feed_mark_field - what feed-mark can say
+ * @SPEK_FEED_MARK_UNTIL_NS: CLOCK_MONOTONIC before which no sample will come any more
+ * @SPEK_FEED_MARK_UNCERTAINTY_NS: largest error of the time stamps
+ * @SPEK_FEED_MARK_DRIFT_PPB: rate of the source's clock against CLOCK_MONOTONIC; s64
+ * @SPEK_FEED_MARK_RESIDUAL_NS: largest deviation from the line that maps the clocks
+ * @SPEK_FEED_MARK_OVERFLOWS: overflows of the source so far
+ * @SPEK_FEED_MARK_LOST: samples lost by the source so far
+ * @SPEK_FEED_MARK_NR_FIELDS: number of fields
+ */
+enum spek_feed_mark_field {
+	SPEK_FEED_MARK_UNTIL_NS,
+	SPEK_FEED_MARK_UNCERTAINTY_NS,
+	SPEK_FEED_MARK_DRIFT_PPB,
+	SPEK_FEED_MARK_RESIDUAL_NS,
+	SPEK_FEED_MARK_OVERFLOWS,
+	SPEK_FEED_MARK_LOST,
+	SPEK_FEED_MARK_NR_FIELDS,
+};
+
+/**
+ * struct spek_feed_mark - values of feed-mark
+ * @fields: by enum spek_feed_mark_field
  */
 struct spek_feed_mark {
-	u64 until_ns;
-	u64 uncertainty_ns;
-	s64 drift_ppb;
-	u64 residual_ns;
-	u64 overflows;
-	u64 lost;
+	u64 fields[SPEK_FEED_MARK_NR_FIELDS];
 };
 
 /**
@@ -82,9 +93,10 @@ struct spek_feed_rail {
 };
 
 /**
- * struct spek_feed - a feed, from feed-open until nobody can ask for it any more
+ * struct spek_feed - a feed, from feed-open until it is released
  * @ref: one for the list, one for each probe that has its rails in table power
- * @node: in the list of feeds; protected by the power lock, like all that is not const
+ * @rcu: frees it once no close of a socket looks at it
+ * @node: in the list of feeds; protected by feeds_lock, like all that is not const
  * @id: const
  * @name: const
  * @source: const
@@ -94,17 +106,18 @@ struct spek_feed_rail {
  * @history: const
  * @max_step_ns: const
  * @opened_ns: const
- * @state: state
- * @ended_ns: when it ended
- * @mark: the last word of feed-mark
- * @batches: batches taken
+ * @state: state; also read under RCU
+ * @ended_ns: CLOCK_MONOTONIC of its end; 0 before
+ * @mark: values of feed-mark, updated by each one
+ * @batches: batches stored
  * @refused: batches refused
- * @left_behind: rows that were handed out without its rails
+ * @left_behind: rows read by clients without its rails because it lagged
  * @nr_rails: const
  * @rails: rails
  */
 struct spek_feed {
 	struct kref ref;
+	struct rcu_head rcu;
 	struct list_head node;
 	u32 id;
 	char name[SPEK_PROBER_MAX_NAME + 1];
@@ -126,7 +139,20 @@ struct spek_feed {
 	struct spek_feed_rail rails[];
 };
 
-extern struct mutex spek_power_lock;
+/**
+ * struct spek_feed_cursor - place of a walk over all rails
+ * @only: number of the one feed to visit, or 0 for all
+ * @feed: number of the feed to go on with
+ * @rail: number of its rail to go on with
+ */
+struct spek_feed_cursor {
+	u32 only;
+	u32 feed;
+	u32 rail;
+};
+
+typedef int spek_feed_visit(const struct spek_feed *feed, u32 rail, u64 watermark_ns,
+			    void *context);
 
 void spek_feed_exit(void);
 void spek_feed_owner_gone(u32 portid);
@@ -135,21 +161,29 @@ int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct netlin
 int spek_feed_close(u32 id, struct netlink_ext_ack *extack);
 int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *samples, u32 nr,
 		   u32 *accepted, struct netlink_ext_ack *extack);
-struct spek_feed *spek_feed_find_own(u32 id, u32 portid, struct netlink_ext_ack *extack);
-void spek_feed_set_mark(struct spek_feed *feed, const struct spek_feed_mark *mark);
+int spek_feed_mark(u32 id, u32 portid, const struct spek_feed_mark *mark, u32 given,
+		   struct netlink_ext_ack *extack);
 
-struct spek_feed *spek_feed_find(u32 id, struct netlink_ext_ack *extack);
-struct spek_feed *spek_feed_from(u32 id);
-u64 spek_feed_watermark(const struct spek_feed *feed);
-u32 spek_power_generation(void);
+int spek_feed_check(u32 id, struct netlink_ext_ack *extack);
+int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, void *context,
+		    u32 *seq);
 
 struct spek_feed **spek_feeds_get_open(u32 *nr);
 void spek_feed_put(struct spek_feed *feed);
+int spek_feed_read_total(const struct spek_feed *feed, u32 rail, u64 at_ns,
+			 struct spek_rail_total *total);
+u64 spek_feed_ready_ns(const struct spek_feed *feed);
+void spek_feed_leave_behind(struct spek_feed *feed, u64 at_ns);
 
-/** spek_feed_has_ended() - Return: no samples will come any more. */
+/**
+ * spek_feed_has_ended() - check whether a feed has ended
+ * @feed: feed; only a visit of spek_feeds_walk() and feed.c itself may ask
+ *
+ * Return: true if no sample will come any more.
+ */
 static inline bool spek_feed_has_ended(const struct spek_feed *feed)
 {
-	return feed->state != SPEK_PROBER_FEED_STATE_OPEN;
+	return !spek_feed_states[feed->state].takes_samples;
 }
 
 #endif

@@ -21,20 +21,32 @@
 
 /**
  * struct energy_dump - a dump in progress; owned by its netlink callback
- * @only: number of the one feed that was asked for, or 0
- * @feed: where to go on: which feed
- * @rail: which of its rails
- * @next: which interval
+ * @cursor: rail to go on with
+ * @feed: number of the feed that @next is about
+ * @rail: number of the rail that @next is about
+ * @next: index of the interval to go on with
  * @nr: number of intervals
  * @intervals: intervals
  */
 struct energy_dump {
-	u32 only;
+	struct spek_feed_cursor cursor;
 	u32 feed;
 	u32 rail;
 	u32 next;
 	u32 nr;
 	struct spek_prober_power_interval intervals[];
+};
+
+/**
+ * struct energy_message - what a message of energy-get is put into
+ * @skb: buffer
+ * @cb: dump
+ * @dump: its state
+ */
+struct energy_message {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+	struct energy_dump *dump;
 };
 
 #define PUT_ENERGY(skb, name, value) \
@@ -59,11 +71,12 @@ static struct energy_dump *begin_dump(struct netlink_callback *cb)
 {
 	struct nlattr **attrs = spek_compat_dump_attrs(cb);
 	const struct nlattr *attr = attrs[SPEK_PROBER_A_ENERGY_INTERVALS];
+	struct spek_feed_cursor cursor;
 	struct energy_dump *dump;
-	u32 only, nr;
+	u32 nr;
 	int err;
 
-	err = spek_prober_netlink_check_feed(cb, attrs[SPEK_PROBER_A_ENERGY_FEED], &only);
+	err = spek_prober_netlink_begin_walk(cb, attrs[SPEK_PROBER_A_ENERGY_FEED], &cursor);
 	if (err)
 		return ERR_PTR(err);
 	if (!attr || !nla_len(attr) || nla_len(attr) % sizeof(dump->intervals[0]))
@@ -76,8 +89,7 @@ static struct energy_dump *begin_dump(struct netlink_callback *cb)
 		NL_SET_ERR_MSG(cb->extack, "The kernel is out of memory.");
 		return ERR_PTR(-ENOMEM);
 	}
-	dump->only = only;
-	dump->feed = only;
+	dump->cursor = cursor;
 	dump->nr = nr;
 	memcpy(dump->intervals, nla_data(attr), nla_len(attr));
 	err = check_intervals(attr, dump, cb->extack);
@@ -128,7 +140,7 @@ static int put_energy_head(struct sk_buff *skb, const struct energy_dump *dump,
 	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_RAIL, dump->rail) ||
 	    nla_put_string(skb, SPEK_PROBER_A_ENERGY_RAIL_NAME, rail->name) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_STATE, feed->state) ||
-	    PUT_ENERGY(skb, UNCERTAINTY_NS, feed->mark.uncertainty_ns) ||
+	    PUT_ENERGY(skb, UNCERTAINTY_NS, feed->mark.fields[SPEK_FEED_MARK_UNCERTAINTY_NS]) ||
 	    PUT_ENERGY(skb, LSB_NW, rail->lsb_nw) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_ENERGY_FIRST, dump->next))
 		return -EMSGSIZE;
@@ -136,7 +148,7 @@ static int put_energy_head(struct sk_buff *skb, const struct energy_dump *dump,
 	return 0;
 }
 
-/* As many results of the current rail as fit. Return: 0 or -EMSGSIZE if none does */
+/* Put as many results of the current rail as fit. Return: 0 or -EMSGSIZE if none does */
 static int put_results(struct sk_buff *skb, struct netlink_callback *cb, struct energy_dump *dump,
 		       const struct spek_feed *feed)
 {
@@ -174,18 +186,22 @@ err_cancel:
 	return -EMSGSIZE;
 }
 
-static int put_feed_results(struct sk_buff *skb, struct netlink_callback *cb,
-			    struct energy_dump *dump, const struct spek_feed *feed)
+static int put_rail(const struct spek_feed *feed, u32 rail, u64 watermark_ns, void *context)
 {
+	const struct energy_message *message = context;
+	struct energy_dump *dump = message->dump;
 	int err;
 
-	for (; dump->rail < feed->nr_rails; dump->rail++) {
-		while (dump->next < dump->nr) {
-			err = put_results(skb, cb, dump, feed);
-			if (err)
-				return err;
-		}
+	/* a rail begins, or this feed follows one that went with results unsaid */
+	if (dump->feed != feed->id || dump->rail != rail) {
+		dump->feed = feed->id;
+		dump->rail = rail;
 		dump->next = 0;
+	}
+	while (dump->next < dump->nr) {
+		err = put_results(message->skb, message->cb, dump, feed);
+		if (err)
+			return err;
 	}
 
 	return 0;
@@ -194,37 +210,18 @@ static int put_feed_results(struct sk_buff *skb, struct netlink_callback *cb,
 int spek_prober_nl_energy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct energy_dump *dump = (struct energy_dump *)cb->args[0];
-	const struct spek_feed *feed;
-	int err = 0;
+	struct energy_message message = { skb, cb };
+	int err;
 
-	mutex_lock(&spek_power_lock);
 	if (!dump) {
 		dump = begin_dump(cb);
-		if (IS_ERR(dump)) {
-			err = PTR_ERR(dump);
-			goto out_unlock;
-		}
+		if (IS_ERR(dump))
+			return PTR_ERR(dump);
 		cb->args[0] = (long)dump;
 	}
-	cb->seq = spek_power_generation();
-	while (!err && (feed = spek_feed_from(dump->feed)) &&
-	       (!dump->only || feed->id == dump->only)) {
-		/* the one before may have gone with some of its rails unsaid */
-		if (feed->id != dump->feed) {
-			dump->rail = 0;
-			dump->next = 0;
-		}
-		dump->feed = feed->id;
-		err = put_feed_results(skb, cb, dump, feed);
-		if (!err) {
-			dump->feed++;
-			dump->rail = 0;
-			dump->next = 0;
-		}
-	}
+	message.dump = dump;
+	err = spek_feeds_walk(&dump->cursor, put_rail, &message, &cb->seq);
 
-out_unlock:
-	mutex_unlock(&spek_power_lock);
 	/* with something in it, the message goes out and the rest comes in the next */
 	return skb->len ?: err;
 }

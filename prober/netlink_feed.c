@@ -301,58 +301,38 @@ out_free_samples:
 	return err;
 }
 
-static int take_mark(struct genl_info *info, struct spek_feed_mark *mark)
-{
-	const struct nlattr *until = info->attrs[SPEK_PROBER_A_FEED_UNTIL_NS];
-	const struct nlattr *drift = info->attrs[SPEK_PROBER_A_FEED_DRIFT_PPB];
-	struct {
-		u32 attr;
-		u64 *value;
-	} numbers[] = {
-		{ SPEK_PROBER_A_FEED_UNTIL_NS, &mark->until_ns },
-		{ SPEK_PROBER_A_FEED_UNCERTAINTY_NS, &mark->uncertainty_ns },
-		{ SPEK_PROBER_A_FEED_RESIDUAL_NS, &mark->residual_ns },
-		{ SPEK_PROBER_A_FEED_OVERFLOWS, &mark->overflows },
-		{ SPEK_PROBER_A_FEED_LOST, &mark->lost },
-	};
-	unsigned int i;
-
-	if (until && nla_get_u64(until) > ktime_get_ns() + SPEK_PROBER_MAX_AHEAD_NS)
-		return refuse(info, until, -ERANGE,
-			      "The mark lies more than 1 s in the future.");
-	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (info->attrs[numbers[i].attr])
-			*numbers[i].value = nla_get_u64(info->attrs[numbers[i].attr]);
-	if (drift)
-		mark->drift_ppb = nla_get_s64(drift);
-
-	return 0;
-}
+/* attributes of feed-mark, by what they say */
+static const u32 mark_attrs[SPEK_FEED_MARK_NR_FIELDS] = {
+	[SPEK_FEED_MARK_UNTIL_NS]	= SPEK_PROBER_A_FEED_UNTIL_NS,
+	[SPEK_FEED_MARK_UNCERTAINTY_NS]	= SPEK_PROBER_A_FEED_UNCERTAINTY_NS,
+	[SPEK_FEED_MARK_DRIFT_PPB]	= SPEK_PROBER_A_FEED_DRIFT_PPB,
+	[SPEK_FEED_MARK_RESIDUAL_NS]	= SPEK_PROBER_A_FEED_RESIDUAL_NS,
+	[SPEK_FEED_MARK_OVERFLOWS]	= SPEK_PROBER_A_FEED_OVERFLOWS,
+	[SPEK_FEED_MARK_LOST]		= SPEK_PROBER_A_FEED_LOST,
+};
 
 int spek_prober_nl_feed_mark_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	const struct nlattr *until = info->attrs[SPEK_PROBER_A_FEED_UNTIL_NS];
 	struct spek_feed_mark mark;
-	struct spek_feed *feed;
+	u32 i, given = 0;
 	int err;
 
 	err = check_id(skb, info);
 	if (err)
 		return err;
+	if (until && nla_get_u64(until) > ktime_get_ns() + SPEK_PROBER_MAX_AHEAD_NS)
+		return refuse(info, until, -ERANGE, "The mark lies more than 1 s in the future.");
 
-	mutex_lock(&spek_power_lock);
-	feed = spek_feed_find_own(feed_id(info), info->snd_portid, info->extack);
-	if (IS_ERR(feed)) {
-		err = blame(info, SPEK_PROBER_A_FEED_ID, PTR_ERR(feed));
-		goto out_unlock;
+	for (i = 0; i < SPEK_FEED_MARK_NR_FIELDS; i++) {
+		if (!info->attrs[mark_attrs[i]])
+			continue;
+		mark.fields[i] = nla_get_u64(info->attrs[mark_attrs[i]]);
+		given |= BIT(i);
 	}
-	mark = feed->mark;
-	err = take_mark(info, &mark);
-	if (!err)
-		spek_feed_set_mark(feed, &mark);
 
-out_unlock:
-	mutex_unlock(&spek_power_lock);
-	return err;
+	return blame(info, SPEK_PROBER_A_FEED_ID,
+		     spek_feed_mark(feed_id(info), info->snd_portid, &mark, given, info->extack));
 }
 
 int spek_prober_nl_feed_close_doit(struct sk_buff *skb, struct genl_info *info)
@@ -368,9 +348,9 @@ int spek_prober_nl_feed_close_doit(struct sk_buff *skb, struct genl_info *info)
 #define PUT_RAIL(skb, name, value) \
 	nla_put_u64_64bit(skb, SPEK_PROBER_A_RAIL_##name, value, SPEK_PROBER_A_RAIL_PAD)
 
-static int put_feed(struct sk_buff *skb, const struct spek_feed *feed)
+static int put_feed(struct sk_buff *skb, const struct spek_feed *feed, u64 watermark_ns)
 {
-	const struct spek_feed_mark *mark = &feed->mark;
+	const u64 *mark = feed->mark.fields;
 
 	if (nla_put_u32(skb, SPEK_PROBER_A_FEED_ID, feed->id) ||
 	    nla_put_string(skb, SPEK_PROBER_A_FEED_NAME, feed->name) ||
@@ -380,16 +360,15 @@ static int put_feed(struct sk_buff *skb, const struct spek_feed *feed)
 	    nla_put_string(skb, SPEK_PROBER_A_FEED_OWNER_NAME, feed->owner_name) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_FEED_HISTORY, feed->history) ||
 	    PUT_U64(skb, MAX_STEP_NS, feed->max_step_ns) ||
-	    PUT_U64(skb, UNCERTAINTY_NS, mark->uncertainty_ns) ||
-	    nla_put_s64(skb, SPEK_PROBER_A_FEED_DRIFT_PPB, mark->drift_ppb,
-			SPEK_PROBER_A_FEED_PAD) ||
-	    PUT_U64(skb, RESIDUAL_NS, mark->residual_ns) ||
-	    PUT_U64(skb, OVERFLOWS, mark->overflows) ||
-	    PUT_U64(skb, LOST, mark->lost) ||
+	    PUT_U64(skb, UNCERTAINTY_NS, mark[SPEK_FEED_MARK_UNCERTAINTY_NS]) ||
+	    PUT_U64(skb, DRIFT_PPB, mark[SPEK_FEED_MARK_DRIFT_PPB]) ||
+	    PUT_U64(skb, RESIDUAL_NS, mark[SPEK_FEED_MARK_RESIDUAL_NS]) ||
+	    PUT_U64(skb, OVERFLOWS, mark[SPEK_FEED_MARK_OVERFLOWS]) ||
+	    PUT_U64(skb, LOST, mark[SPEK_FEED_MARK_LOST]) ||
 	    PUT_U64(skb, OPENED_NS, feed->opened_ns) ||
 	    (spek_feed_has_ended(feed) && PUT_U64(skb, ENDED_NS, feed->ended_ns)) ||
 	    PUT_U64(skb, NOW_NS, ktime_get_ns()) ||
-	    PUT_U64(skb, WATERMARK_NS, spek_feed_watermark(feed)) ||
+	    PUT_U64(skb, WATERMARK_NS, watermark_ns) ||
 	    PUT_U64(skb, BATCHES, feed->batches) ||
 	    PUT_U64(skb, REFUSED, feed->refused) ||
 	    PUT_U64(skb, LEFT_BEHIND, feed->left_behind))
@@ -435,14 +414,27 @@ static int put_rail(struct sk_buff *skb, const struct spek_feed *feed, u32 numbe
 	return 0;
 }
 
-static int describe_rail(struct sk_buff *skb, struct netlink_callback *cb,
-			 const struct spek_feed *feed, u32 number)
-{
-	void *header = spek_prober_netlink_begin_dump_message(skb, cb, SPEK_PROBER_CMD_FEED_GET);
+/**
+ * struct feed_message - what a message of feed-get is put into
+ * @skb: buffer
+ * @cb: dump
+ */
+struct feed_message {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+};
 
+static int describe_rail(const struct spek_feed *feed, u32 rail, u64 watermark_ns, void *context)
+{
+	const struct feed_message *message = context;
+	struct sk_buff *skb = message->skb;
+	void *header;
+
+	header = spek_prober_netlink_begin_dump_message(skb, message->cb,
+							SPEK_PROBER_CMD_FEED_GET);
 	if (!header)
 		return -EMSGSIZE;
-	if (put_feed(skb, feed) || put_rail(skb, feed, number)) {
+	if (put_feed(skb, feed, watermark_ns) || put_rail(skb, feed, rail)) {
 		genlmsg_cancel(skb, header);
 		return -EMSGSIZE;
 	}
@@ -452,25 +444,30 @@ static int describe_rail(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * spek_prober_netlink_check_feed() - check rights and the one feed that a dump may ask for
- * @cb: dump, with the feed lock
- * @attr: number of a feed, or NULL
- * @id: filled with that number, or with 0 for all feeds
+ * spek_prober_netlink_begin_walk() - check rights and begin the dump of one or all feeds
+ * @cb: dump
+ * @attr: number of the one feed to visit, or NULL for all
+ * @cursor: set to the first rail to visit
  *
  * Return: 0, -EPERM or -ENOENT, with a sentence.
  */
-int spek_prober_netlink_check_feed(struct netlink_callback *cb, const struct nlattr *attr,
-				   u32 *id)
+int spek_prober_netlink_begin_walk(struct netlink_callback *cb, const struct nlattr *attr,
+				   struct spek_feed_cursor *cursor)
 {
-	int err = spek_prober_netlink_check_rights(cb->skb, cb->extack);
+	u32 only = attr ? nla_get_u32(attr) : 0;
+	int err;
 
+	err = spek_prober_netlink_check_rights(cb->skb, cb->extack);
 	if (err)
 		return err;
-	*id = attr ? nla_get_u32(attr) : 0;
-	if (attr && !spek_feed_find(*id, cb->extack)) {
-		NL_SET_BAD_ATTR(cb->extack, attr);
-		return -ENOENT;
+	if (attr) {
+		err = spek_feed_check(only, cb->extack);
+		if (err) {
+			NL_SET_BAD_ATTR(cb->extack, attr);
+			return err;
+		}
 	}
+	*cursor = (struct spek_feed_cursor){ .only = only, .feed = only };
 
 	return 0;
 }
@@ -479,44 +476,23 @@ int spek_prober_nl_feed_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 {
 	struct {
 		u32 has_begun;
-		u32 only;	/* number of the one that was asked for, or 0 */
-		u32 feed;
-		u32 rail;
-	} *cursor = (void *)cb->ctx;
-	struct nlattr **attrs = spek_compat_dump_attrs(cb);
-	struct spek_feed *feed;
-	int err = 0;
+		struct spek_feed_cursor next;
+	} *dump = (void *)cb->ctx;
+	struct feed_message message = { skb, cb };
+	int err;
 
-	BUILD_BUG_ON(sizeof(*cursor) > sizeof(cb->ctx));
+	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
 
-	mutex_lock(&spek_power_lock);
-	if (!cursor->has_begun) {
-		err = spek_prober_netlink_check_feed(cb, attrs[SPEK_PROBER_A_FEED_ID],
-						     &cursor->only);
+	if (!dump->has_begun) {
+		struct nlattr **attrs = spek_compat_dump_attrs(cb);
+
+		err = spek_prober_netlink_begin_walk(cb, attrs[SPEK_PROBER_A_FEED_ID], &dump->next);
 		if (err)
-			goto out_unlock;
-		cursor->feed = cursor->only;
-		cursor->has_begun = 1;
+			return err;
+		dump->has_begun = 1;
 	}
-	cb->seq = spek_power_generation();
-	while ((feed = spek_feed_from(cursor->feed)) &&
-	       (!cursor->only || feed->id == cursor->only)) {
-		/* the one before may have gone with some of its rails unsaid */
-		if (feed->id != cursor->feed)
-			cursor->rail = 0;
-		cursor->feed = feed->id;
-		for (; cursor->rail < feed->nr_rails; cursor->rail++) {
-			err = describe_rail(skb, cb, feed, cursor->rail);
-			if (err)
-				goto out_unlock;
-		}
-		cursor->feed++;
-		cursor->rail = 0;
-	}
+	err = spek_feeds_walk(&dump->next, describe_rail, &message, &cb->seq);
 
-out_unlock:
-	mutex_unlock(&spek_power_lock);
 	/* with something in it, the message goes out and the rest comes in the next */
 	return skb->len ?: err;
 }
-

@@ -12,6 +12,7 @@
 #include <linux/timekeeping.h>
 #include <net/net_namespace.h>
 
+#include "core/state.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
 #include "probe.h"
@@ -361,7 +362,7 @@ static int put_probe(struct sk_buff *skb, struct spek_probe *probe)
 	    put_progress(skb, probe) || put_tasks(skb, probe) || put_tables(skb, probe))
 		return -EMSGSIZE;
 
-	if (status.state == SPEK_PROBER_PROBE_STATE_DONE &&
+	if (spek_probe_states[status.state].has_ended &&
 	    (PUT_U64(skb, ENDED_NS, status.ended.mono_ns) ||
 	     PUT_U64(skb, END_RAW_NS, status.ended.raw_ns) ||
 	     PUT_U64(skb, END_REAL_NS, status.ended.real_ns)))

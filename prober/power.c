@@ -97,7 +97,7 @@ static void fill_rail(const struct spek_feed *feed, u32 rail, u64 at_ns, u64 *ce
 {
 	struct spek_rail_total total;
 
-	if (spek_rail_total(&feed->rails[rail].rail, at_ns, spek_feed_has_ended(feed), &total))
+	if (spek_feed_read_total(feed, rail, at_ns, &total))
 		return;
 	cells[SPEK_PROBER_POWER_COLUMN_ENERGY] = FIRST_NJ + (u64)total.energy.uj * 1000 +
 						 total.energy.rest / (SPEK_ENERGY_UNIT / 1000);
@@ -110,11 +110,9 @@ static void rows_fill(const struct spek_probe_source *source, u64 at_ns, u64 *ce
 	const struct rows *rows = source->private;
 	u32 i, k;
 
-	mutex_lock(&spek_power_lock);
 	for (i = 0; i < rows->nr_feeds; i++)
 		for (k = 0; k < rows->feeds[i]->nr_rails; k++, cells += NR_COLUMNS)
 			fill_rail(rows->feeds[i], k, at_ns, cells);
-	mutex_unlock(&spek_power_lock);
 }
 
 static u64 rows_ready_ns(const struct spek_probe_source *source)
@@ -123,11 +121,8 @@ static u64 rows_ready_ns(const struct spek_probe_source *source)
 	u64 ready_ns = U64_MAX;
 	u32 i;
 
-	mutex_lock(&spek_power_lock);
 	for (i = 0; i < rows->nr_feeds; i++)
-		if (!spek_feed_has_ended(rows->feeds[i]))
-			ready_ns = min(ready_ns, spek_feed_watermark(rows->feeds[i]));
-	mutex_unlock(&spek_power_lock);
+		ready_ns = min(ready_ns, spek_feed_ready_ns(rows->feeds[i]));
 
 	return ready_ns;
 }
@@ -137,12 +132,8 @@ static void rows_left_behind(const struct spek_probe_source *source, u64 at_ns)
 	const struct rows *rows = source->private;
 	u32 i;
 
-	mutex_lock(&spek_power_lock);
 	for (i = 0; i < rows->nr_feeds; i++)
-		if (!spek_feed_has_ended(rows->feeds[i]) &&
-		    spek_feed_watermark(rows->feeds[i]) < at_ns)
-			rows->feeds[i]->left_behind++;
-	mutex_unlock(&spek_power_lock);
+		spek_feed_leave_behind(rows->feeds[i], at_ns);
 }
 
 const struct spek_probe_source_ops spek_probe_source_power = {

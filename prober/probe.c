@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * probe.c - the probe: a thread that takes rows by a schedule
+ * probe.c - life of a probe: start, stop, end, release
  *
- * States of a probe (there is at most one, the current one):
+ * States and transitions: core/state.c. There is at most one probe, the current one.
+ * It is released when it is deleted, replaced by the next start, when its owner's
+ * socket closes (unless detached) or when the module is unloaded. A probe whose owner's
+ * socket closes while it runs is an orphan: it still goes through STOPPING and is
+ * released as soon as it is DONE.
  *
- *	start -> RUNNING -stop|owner gone|unload-> STOPPING -thread ended-> DONE -> gone
+ * References to a probe, and why each one ends:
+ *  - current_probe: until it is released, as above;
+ *  - the stop work, queued once by whatever makes the probe STOPPING: it waits for the
+ *    sampler, which waits for nothing but its timer;
+ *  - a dump in progress: until it is read to its end or its socket closes. It reads the
+ *    ring and the descriptions of the sources, nothing else;
+ *  - the sampler thread and the CPU callbacks hold no reference: both have ended before
+ *    the stop work makes the probe DONE, and a RUNNING or STOPPING probe is current.
+ * A dump in progress also holds the module (genetlink takes care of that), so at unload
+ * current_probe and the stop work hold the only references, and the queue of the stop
+ * work is drained.
  *
- * It is gone when it is deleted, replaced by the next start, when its owner's
- * socket closes (unless detached) or when the module is unloaded. A probe whose
- * owner dies while it runs is an orphan: it goes through STOPPING all the same and
- * is gone as soon as it is DONE.
- *
- * Who may hold a probe, and why each one ends:
- *  - current_probe: until it is gone, as above;
- *  - the stop work, queued once by whoever makes it STOPPING: it waits for the
- *    sampler, which never waits for anything but its timer;
- *  - a dump in progress: until it is read to its end or its socket closes. It
- *    reads the ring and the descriptions of the sources, nothing else;
- *  - the sampler thread and the CPU callbacks hold no reference: both have ended
- *    before the stop work makes the probe DONE, and a RUNNING or STOPPING probe is
- *    current.
- * A dump in progress also holds the module (genetlink takes care of that), so at
- * unload current_probe and the stop work are the only holders, and the queue of
- * the stop work is drained.
- *
- * Lock order: genl_mutex > family_lock (netlink_probe.c) > probe_lock > CPU hotplug lock,
- * spek_power_lock (feed.c), the block class's lock > locks of the sources.
- * probe_lock protects current_probe, hotplug_probe and the fields of struct
- * spek_probe that say so. The sampler takes no lock but those of the sources. The
- * stop work waits for the sampler without probe_lock, so nobody who wants to know
- * the state waits for a row.
+ * Lock order: start_lock > probe_lock; start_lock > CPU hotplug lock, rtnl_lock, feeds_lock
+ * (feed.c), the block class's lock > locks of the sources.
+ *  - start_lock serializes starts. A start registers callbacks and waits for work, which
+ *    takes as long as CPUs take to come and go; requests about the current probe must not
+ *    wait for that.
+ *  - probe_lock protects current_probe, last_probe_id and the fields of struct spek_probe
+ *    that say so. Nothing is waited for under it.
+ * hotplug_probe belongs to the probe that is being started, is RUNNING or is STOPPING, of
+ * which there is one at most.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/ktime.h>
@@ -43,18 +42,22 @@
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
+#include "core/state.h"
 #include "probe.h"
 
 static struct workqueue_struct *stop_queue;
 static const struct spek_probe_listener *listener;	/* const after init */
 
-static DEFINE_MUTEX(probe_lock);
+static DEFINE_MUTEX(start_lock);	/* serializes starts */
+static DEFINE_MUTEX(probe_lock);	/* protects the next 3 */
 static struct spek_probe *current_probe;
 static u32 last_probe_id;
+/* socket whose close ends current_probe, 0 if none does; read without the lock */
+static u32 owner_portid;
 
 /*
- * The probe that the CPU callbacks serve, and their registration. Set before they
- * are registered and cleared after they are gone, so they need no lock.
+ * The probe that the CPU callbacks serve, and their registration. Set before they are
+ * registered and cleared after they are unregistered, so they need no lock.
  */
 static struct spek_probe *hotplug_probe;
 static int hotplug_state;
@@ -66,9 +69,9 @@ static void read_clocks(struct spek_probe_clocks *clocks)
 	clocks->real_ns = ktime_get_real_ns();
 }
 
-/* ---- CPUs that come and go ---- */
+/* ---- CPU hotplug ---- */
 
-static int cpu_came(unsigned int cpu)
+static int online_cpu(unsigned int cpu)
 {
 	struct spek_probe_source *source;
 
@@ -77,11 +80,11 @@ static int cpu_came(unsigned int cpu)
 		if (source->ops->cpu_up)
 			source->ops->cpu_up(source, cpu);
 
-	/* a CPU that can't be sampled is absent from the rows; it may come up all the same */
+	/* a CPU that can't be sampled is absent from the rows; that is no reason to keep it off */
 	return 0;
 }
 
-static int cpu_goes(unsigned int cpu)
+static int offline_cpu(unsigned int cpu)
 {
 	struct spek_probe_source *source;
 
@@ -93,13 +96,14 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
-/* Calls cpu_came() for every CPU that is up before it returns. */
+/* Calls online_cpu() for every CPU that is online before it returns. */
 static int watch_cpus(struct spek_probe *probe)
 {
 	int state;
 
 	hotplug_probe = probe;
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "spek_prober:online", cpu_came, cpu_goes);
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "spek_prober:online",
+				  online_cpu, offline_cpu);
 	if (state < 0) {
 		hotplug_probe = NULL;
 		return state;
@@ -111,7 +115,7 @@ static int watch_cpus(struct spek_probe *probe)
 
 static void unwatch_cpus(void)
 {
-	/* no calls to cpu_goes(): the CPUs stay, the sources are stopped as a whole */
+	/* no calls to offline_cpu(): the CPUs stay online, the sources are stopped as a whole */
 	cpuhp_remove_state_nocalls(hotplug_state);
 	hotplug_probe = NULL;
 }
@@ -149,9 +153,10 @@ void spek_probe_put(struct spek_probe *probe)
 }
 
 /**
- * spek_probe_get_current() - the probe that there is
+ * spek_probe_get_current() - take a reference to the current probe
  *
- * Return: with a reference, or NULL.
+ * Context: process.
+ * Return: the probe, for spek_probe_put(), or NULL if there is none.
  */
 struct spek_probe *spek_probe_get_current(void)
 {
@@ -168,8 +173,10 @@ struct spek_probe *spek_probe_get_current(void)
 
 /**
  * spek_probe_read_status() - read the fields that the probe lock protects
- * @probe: probe
- * @status: filled
+ * @probe: probe; the caller holds a reference
+ * @status: filled in
+ *
+ * Context: process.
  */
 void spek_probe_read_status(struct spek_probe *probe, struct spek_probe_status *status)
 {
@@ -180,15 +187,38 @@ void spek_probe_read_status(struct spek_probe *probe, struct spek_probe_status *
 	mutex_unlock(&probe_lock);
 }
 
-/* Make the current probe nobody's. Return: it, with the reference that being current was. */
+static int change_state(struct spek_probe *probe, enum spek_probe_event event)
+{
+	int next = spek_probe_next_state(probe->state, event);
+
+	lockdep_assert_held(&probe_lock);
+
+	if (next < 0)
+		return next;
+	probe->state = next;
+
+	return 0;
+}
+
+/* Return: the current probe, which is current no longer, with the reference for that */
 static struct spek_probe *take_current(void)
 {
 	struct spek_probe *probe = current_probe;
 
 	lockdep_assert_held(&probe_lock);
 	current_probe = NULL;
+	WRITE_ONCE(owner_portid, 0);
 
 	return probe;
+}
+
+static void make_current(struct spek_probe *probe)
+{
+	lockdep_assert_held(&probe_lock);
+
+	current_probe = probe;
+	/* before the request is answered, so before the owner can close its socket */
+	WRITE_ONCE(owner_portid, probe->detached ? 0 : probe->portid);
 }
 
 static void stop_sources(struct spek_probe *probe)
@@ -234,8 +264,8 @@ static void finish_stop(struct work_struct *work)
 
 	mutex_lock(&probe_lock);
 	read_clocks(&probe->ended);
-	probe->state = SPEK_PROBER_PROBE_STATE_DONE;
-	if (probe->is_orphan)
+	WARN_ON_ONCE(change_state(probe, SPEK_PROBE_EVENT_ENDED));
+	if (probe->is_orphan && !change_state(probe, SPEK_PROBE_EVENT_RELEASE))
 		gone = take_current();
 	mutex_unlock(&probe_lock);
 
@@ -246,24 +276,15 @@ static void finish_stop(struct work_struct *work)
 
 static void request_stop(struct spek_probe *probe, enum spek_prober_reason reason)
 {
+	enum spek_prober_probe_state before = probe->state;
+
 	lockdep_assert_held(&probe_lock);
 
-	if (probe->state != SPEK_PROBER_PROBE_STATE_RUNNING)
+	if (change_state(probe, SPEK_PROBE_EVENT_STOP) || probe->state == before)
 		return;
-	probe->state = SPEK_PROBER_PROBE_STATE_STOPPING;
 	probe->reason = reason;
 	kref_get(&probe->ref);
 	queue_work(stop_queue, &probe->stop_work);
-}
-
-static int refuse_second(const struct spek_probe *probe, struct netlink_ext_ack *extack)
-{
-	if (probe->state == SPEK_PROBER_PROBE_STATE_STOPPING)
-		NL_SET_ERR_MSG(extack, "The previous probe is still stopping: try again.");
-	else
-		NL_SET_ERR_MSG(extack, "The prober is already sampling: stop its probe first.");
-
-	return -EBUSY;
 }
 
 static int make_ring(struct spek_probe *probe, u32 rows, struct netlink_ext_ack *extack)
@@ -363,34 +384,70 @@ static int run_probe(struct spek_probe *probe, struct netlink_ext_ack *extack)
 			probe->sources[i].ops->ready(&probe->sources[i]);
 
 	probe->thread_pid = task_pid_nr(probe->sampler.thread);
-	probe->state = SPEK_PROBER_PROBE_STATE_RUNNING;
 	read_clocks(&probe->started);
 	spek_sampler_start(&probe->sampler, probe->started.mono_ns);
 
 	return 0;
 }
 
+/* Return: 0 if a probe may start now; start_lock keeps it that way */
+static int check_room(struct netlink_ext_ack *extack)
+{
+	int err = 0;
+
+	lockdep_assert_held(&start_lock);
+
+	mutex_lock(&probe_lock);
+	if (current_probe && !spek_probe_states[current_probe->state].makes_room) {
+		NL_SET_ERR_MSG(extack,
+			       "The prober is already sampling: stop its probe and wait for the end.");
+		err = -EBUSY;
+	}
+	mutex_unlock(&probe_lock);
+
+	return err;
+}
+
+/* The reference of @probe's creator is now that of being current. Return: its predecessor */
+static struct spek_probe *publish_probe(struct spek_probe *probe)
+{
+	struct spek_probe *old;
+
+	lockdep_assert_held(&start_lock);
+
+	mutex_lock(&probe_lock);
+	old = take_current();
+	if (old)
+		WARN_ON_ONCE(change_state(old, SPEK_PROBE_EVENT_RELEASE));
+	WARN_ON_ONCE(change_state(probe, SPEK_PROBE_EVENT_START));
+	probe->id = ++last_probe_id;
+	make_current(probe);
+	kref_get(&probe->ref);
+	mutex_unlock(&probe_lock);
+
+	return old;
+}
+
 /**
- * spek_probe_start() - make a probe and let it run
- * @config: what it has to do, checked
+ * spek_probe_start() - create a probe and start it
+ * @config: configuration, within the contract's limits
  * @id: filled with its number
- * @extack: told why not
+ * @extack: filled with a sentence if that fails
  *
  * Context: process, may sleep; current becomes the owner.
- * Return: 0, -EBUSY if one runs or stops, -ERANGE if its ring would be too large,
- *	-ENOMEM, or what the kernel had against a thread or a CPU callback.
+ * Return: 0, -EBUSY if a probe runs or stops, -ERANGE if its ring would be too large,
+ *	-ENOMEM, or a negative errno from creating the thread or the CPU callbacks.
  */
 int spek_probe_start(const struct spek_probe_config *config, u32 *id,
 		     struct netlink_ext_ack *extack)
 {
-	struct spek_probe *probe, *old = NULL;
+	struct spek_probe *probe, *old;
 	int err;
 
-	mutex_lock(&probe_lock);
-	if (current_probe && current_probe->state != SPEK_PROBER_PROBE_STATE_DONE) {
-		err = refuse_second(current_probe, extack);
+	mutex_lock(&start_lock);
+	err = check_room(extack);
+	if (err)
 		goto out_unlock;
-	}
 	probe = create_probe(config, extack);
 	if (IS_ERR(probe)) {
 		err = PTR_ERR(probe);
@@ -402,13 +459,9 @@ int spek_probe_start(const struct spek_probe_config *config, u32 *id,
 		spek_probe_put(probe);
 		goto out_unlock;
 	}
-
-	old = take_current();
-	probe->id = ++last_probe_id;
-	current_probe = probe;
+	old = publish_probe(probe);
 	*id = probe->id;
-	kref_get(&probe->ref);
-	mutex_unlock(&probe_lock);
+	mutex_unlock(&start_lock);
 
 	listener->changed(probe);
 	spek_probe_put(probe);
@@ -417,7 +470,7 @@ int spek_probe_start(const struct spek_probe_config *config, u32 *id,
 	return 0;
 
 out_unlock:
-	mutex_unlock(&probe_lock);
+	mutex_unlock(&start_lock);
 	return err;
 }
 
@@ -440,9 +493,10 @@ static struct spek_probe *find_probe(u32 id, struct netlink_ext_ack *extack)
 /**
  * spek_probe_stop() - ask a probe to end
  * @id: its number
- * @extack: told why not
+ * @extack: filled with a sentence if that fails
  *
- * Return: 0 (also if it has ended already) or -ENOENT. Does not wait.
+ * Context: process. Doesn't wait for the end.
+ * Return: 0, also if it is ending or has ended already, or -ENOENT.
  */
 int spek_probe_stop(u32 id, struct netlink_ext_ack *extack)
 {
@@ -458,48 +512,53 @@ int spek_probe_stop(u32 id, struct netlink_ext_ack *extack)
 }
 
 /**
- * spek_probe_del() - let go of a probe that is DONE
+ * spek_probe_del() - release a probe that is DONE
  * @id: its number
- * @extack: told why not
+ * @extack: filled with a sentence if that fails
  *
- * Return: 0, -ENOENT or -EBUSY.
+ * Context: process.
+ * Return: 0, -ENOENT or, before its end, -EBUSY.
  */
 int spek_probe_del(u32 id, struct netlink_ext_ack *extack)
 {
-	struct spek_probe *probe;
-	int err = 0;
+	struct spek_probe *probe, *gone = NULL;
+	int err = -ENOENT;
 
 	mutex_lock(&probe_lock);
 	probe = find_probe(id, extack);
-	if (!probe) {
-		err = -ENOENT;
-	} else if (probe->state != SPEK_PROBER_PROBE_STATE_DONE) {
-		NL_SET_ERR_MSG(extack, "The probe has not ended: stop it first.");
-		probe = NULL;
-		err = -EBUSY;
-	} else {
-		take_current();
+	if (probe) {
+		err = change_state(probe, SPEK_PROBE_EVENT_RELEASE);
+		if (err)
+			NL_SET_ERR_MSG(extack, "The probe has not ended: stop it first.");
+		else
+			gone = take_current();
 	}
 	mutex_unlock(&probe_lock);
 
-	spek_probe_put(probe);
+	spek_probe_put(gone);
 	return err;
 }
 
 /**
- * spek_probe_owner_gone() - a netlink socket was closed
+ * spek_probe_owner_gone() - a generic netlink socket was closed
  * @portid: its number
  *
- * Context: process, for every netlink socket of the machine: cheap if it isn't ours.
+ * Called for every such socket of the machine: takes no lock unless it owns the probe.
+ *
+ * Context: process.
  */
 void spek_probe_owner_gone(u32 portid)
 {
 	struct spek_probe *probe, *gone = NULL;
 
+	if (!portid || READ_ONCE(owner_portid) != portid)
+		return;
+
 	mutex_lock(&probe_lock);
 	probe = current_probe;
-	if (probe && !probe->detached && probe->portid == portid) {
-		if (probe->state == SPEK_PROBER_PROBE_STATE_DONE) {
+	/* again: it may have been released or replaced meanwhile */
+	if (probe && owner_portid == portid) {
+		if (!change_state(probe, SPEK_PROBE_EVENT_RELEASE)) {
 			gone = take_current();
 		} else {
 			probe->is_orphan = true;
@@ -520,16 +579,16 @@ void spek_probe_owner_gone(u32 portid)
 int spek_probe_init(const struct spek_probe_listener *probe_listener)
 {
 	listener = probe_listener;
-	/* of our own, so that at unload it can be waited for; has no thread while idle */
+	/* not a shared queue, so that it can be drained at unload; has no thread while idle */
 	stop_queue = alloc_workqueue("spek_prober", WQ_UNBOUND, 1);
 
 	return stop_queue ? 0 : -ENOMEM;
 }
 
 /**
- * spek_probe_exit() - end the probe and forget it
+ * spek_probe_exit() - stop and release the probe
  *
- * Context: process, waits for the sampler. Nobody can start a probe any more.
+ * Context: process, waits for the sampler. No probe can be started any more.
  */
 void spek_probe_exit(void)
 {

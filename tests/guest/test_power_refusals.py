@@ -128,10 +128,14 @@ def test_pushes_by_others_to_nothing_and_of_nothing(link: PowerLink, reader: Pow
             act()
         assert refusal.value.errno == code
 
-    refused(lambda: reader.push(feed, [PowerSample(now, W)]), errno.EPERM, "Only the socket that opened")
+    refused(
+        lambda: reader.push(feed, [PowerSample(now, W)]), errno.EPERM, "Only the socket that opened"
+    )
     refused(lambda: reader.mark(feed, until_ns=now), errno.EPERM, "Only the socket that opened")
     refused(lambda: link.mark(feed, until_ns=now + 60 * SECOND), errno.ERANGE, "in the future")
-    refused(lambda: link.push(feed + 1, [PowerSample(now, W)]), errno.ENOENT, "no feed with this number")
+    refused(
+        lambda: link.push(feed + 1, [PowerSample(now, W)]), errno.ENOENT, "no feed with this number"
+    )
     refused(lambda: link.close_feed(feed + 1), errno.ENOENT, "no feed with this number")
     refused(lambda: link.feeds(feed + 1), errno.ENOENT, "no feed with this number")
     refused(lambda: link.energy([(1, 2)], feed + 1), errno.ENOENT, "no feed with this number")

@@ -59,7 +59,9 @@ def test_second_start_is_refused(prober: Prober) -> None:
     with Prober() as other, pytest.raises(SpekError) as refusal:
         other.start(100 * MS)
     assert refusal.value.errno == errno.EBUSY
-    assert refusal.value.message == "The prober is already sampling: stop its probe first."
+    assert refusal.value.message == (
+        "The prober is already sampling: stop its probe and wait for the end."
+    )
     info = prober.info()
     assert info.owner_pid == os.getpid()
     assert info.owner_name == Path("/proc/self/comm").read_text().strip()
@@ -264,7 +266,11 @@ def assert_refused(call: Callable[[], Any], code: int, beginning: str) -> None:
         ({"interval_ns": MS, "ring_rows": 0}, errno.ERANGE, "The ring must keep from 2 to"),
         ({"interval_ns": MS, "ring_rows": 1}, errno.ERANGE, "The ring must keep from 2 to"),
         ({"interval_ns": MS, "ring_rows": 2**20 + 1}, errno.ERANGE, "The ring must keep from"),
-        ({"interval_ns": MS, "ring_rows": 2**20}, errno.ERANGE, "The rows need more than the 256 MiB"),
+        (
+            {"interval_ns": MS, "ring_rows": 2**20},
+            errno.ERANGE,
+            "The rows need more than the 256 MiB",
+        ),
         ({"interval_ns": MS, "task": [{"pid": 0}]}, errno.ESRCH, "There is no task with"),
         ({"interval_ns": MS, "task": [{"pid": 2**31}]}, errno.ESRCH, "There is no task with"),
         ({"interval_ns": MS, "task": [{"pid": 2**22 + 1}]}, errno.ESRCH, "There is no task"),
