@@ -35,28 +35,15 @@ static int refuse_from_below(struct genl_info *info, const struct nlattr *attr, 
 
 /* ---- run-get ---- */
 
-/* Rooms for one attribute, header and alignment included; u64 may need a pad before it. */
-#define U32_BYTES	nla_total_size(sizeof(u32))
-#define U64_BYTES	nla_total_size_64bit(sizeof(u64))
-/* Our own constant strings are shorter. */
-#define REASON_BYTES	256
-#define VERSION_BYTES	64
-
+/* Return: room that put_whole_run() needs. */
 static size_t run_bytes(const struct spek_run *run)
 {
 	const struct spek_run_config *config = run->config;
-	size_t head = 18 * U32_BYTES + 26 * U64_BYTES + nla_total_size(SPEK_RUN_NAME_LEN) +
-		      nla_total_size(SPEK_RUN_ERROR_LEN) + nla_total_size(VERSION_BYTES) +
-		      nla_total_size(SPEK_RUN_LOG_DIR_LEN) + nla_total_size(REASON_BYTES);
-	size_t sense = nla_total_size(4 * U32_BYTES + U64_BYTES);
-	size_t worker = nla_total_size(4 * U32_BYTES + 5 * U64_BYTES);
-	size_t verify = nla_total_size((5 + SPEK_NR_VERDICTS) * U64_BYTES);
-	size_t target = nla_total_size(6 * U32_BYTES + 9 * U64_BYTES +
-				       nla_total_size(BDEVNAME_SIZE) +
-				       nla_total_size(REASON_BYTES));
 
-	return head + verify + (1 + SPEK_MAX_SENSES) * sense + config->nr_workers * worker +
-	       config->nr_targets * target;
+	return SPEK_NL_RUN_BYTES + nla_total_size(SPEK_NL_VERIFY_BYTES) +
+	       (1 + SPEK_MAX_SENSES) * nla_total_size(SPEK_NL_SENSE_BYTES) +
+	       config->nr_workers * nla_total_size(SPEK_NL_WORKER_BYTES) +
+	       config->nr_targets * nla_total_size(SPEK_NL_TARGET_BYTES);
 }
 
 static int put_worker(struct sk_buff *skb, struct spek_run *run, u32 index)

@@ -22,6 +22,17 @@ int spek_prober_nl_feed_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 int spek_prober_nl_energy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_prober_nl_energy_done(struct netlink_callback *cb);
 
+/* Room for one of each attribute of a set; nests, in bytes of theirs, come on top. */
+#define SPEK_PROBER_NL_TASK_BYTES ( \
+	nla_total_size(4))
+#define SPEK_PROBER_NL_SAMPLE_BYTES ( \
+	4 * nla_total_size(4) + \
+	7 * nla_total_size_64bit(8))
+#define SPEK_PROBER_NL_RAIL_BYTES ( \
+	nla_total_size(4) + \
+	nla_total_size(32) + \
+	12 * nla_total_size_64bit(8))
+
 /* index of a multicast group of spek_prober_nl_family */
 enum {
 	SPEK_PROBER_NLGRP_PROBES,

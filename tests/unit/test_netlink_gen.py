@@ -237,6 +237,14 @@ def test_kernel_source_accepts_only_what_a_request_may_carry(tmp_path: Path) -> 
     assert "DONT_VALIDATE" not in source
 
 
+def test_kernel_header_has_the_room_that_a_set_needs(tmp_path: Path) -> None:
+    header = generate(tmp_path)["netlink_gen.h"].replace("\\\n", "")
+    sizes = dict(re.findall(r"^#define (\w+)_BYTES (.*)$", header, re.M))
+    assert squeeze(sizes["TOY_BOX_NL_TOY"]) == "( nla_total_size_64bit(8) + nla_total_size(6))"
+    # a blob may have any length up to its limit: nothing is promised for its set
+    assert set(sizes) == {"TOY_BOX_NL_TOY"}
+
+
 def test_kernel_header_has_one_prototype_for_each_handler(tmp_path: Path) -> None:
     header = generate(tmp_path)["netlink_gen.h"]
     assert re.findall(r"^int (\w+)\(", header, re.M) == [

@@ -45,12 +45,45 @@ def kernel_header(spec: Spec, outputs: Outputs) -> str:
             if prototype not in seen:
                 seen.append(prototype)
     out += seen
+    sizes = [line for attr_set in spec.sets for line in set_bytes(spec, attr_set)]
+    if sizes:
+        out += [
+            "",
+            "/* Room for one of each attribute of a set; nests, in bytes of theirs, come on top. */",
+        ]
+        out += sizes
     if spec.groups:
         out += ["", f"/* index of a multicast group of {spec.c}_nl_family */", "enum {"]
         out += [f"\t{fam}_NLGRP_{upper(group.name)}," for group in spec.groups]
         out.append("};")
     out += ["", f"extern struct genl_family {spec.c}_nl_family;", "", f"#endif /* {guard} */"]
     return "\n".join(out) + "\n"
+
+
+def set_bytes(spec: Spec, attr_set: AttrSet) -> list[str]:
+    """A macro with the room that a set's attributes need; none if a length has no limit."""
+    terms: dict[str, int] = {}
+    for attr in attr_set.attrs:
+        if attr.type in ("pad", "nest"):
+            continue
+        if attr.type in INTEGERS:
+            bits, _ = INTEGERS[attr.type]
+            total = "nla_total_size_64bit(8)" if bits == 64 else "nla_total_size(4)"
+        elif attr.type == "flag":
+            total = "nla_total_size(0)"
+        elif attr.type == "string" and "max-len" in attr.checks:
+            total = f"nla_total_size({attr.checks['max-len'] + 1})"
+        else:
+            return []
+        terms[total] = terms.get(total, 0) + 1
+    if not terms:
+        return []
+    name = f"{upper(spec.name)}_NL_{upper(attr_set.name)}_BYTES"
+    lines = [f"#define {name} ("]
+    for index, (term, count) in enumerate(terms.items()):
+        part = f"{count} * {term}" if count > 1 else term
+        lines.append(f"\t{part}" + (" +" if index + 1 < len(terms) else ")"))
+    return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
 
 
 class PolicyWriter:

@@ -23,6 +23,53 @@ int spek_nl_mismatch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 int spek_nl_map_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info);
 
+/* Room for one of each attribute of a set; nests, in bytes of theirs, come on top. */
+#define SPEK_NL_RUN_BYTES ( \
+	18 * nla_total_size(4) + \
+	2 * nla_total_size(64) + \
+	24 * nla_total_size_64bit(8) + \
+	nla_total_size(128) + \
+	nla_total_size(24) + \
+	nla_total_size(256))
+#define SPEK_NL_WORKER_BYTES ( \
+	4 * nla_total_size(4) + \
+	5 * nla_total_size_64bit(8))
+#define SPEK_NL_TARGET_BYTES ( \
+	6 * nla_total_size(4) + \
+	nla_total_size(32) + \
+	9 * nla_total_size_64bit(8) + \
+	nla_total_size(256))
+#define SPEK_NL_SENSE_BYTES ( \
+	4 * nla_total_size(4) + \
+	nla_total_size_64bit(8))
+#define SPEK_NL_VERIFY_BYTES ( \
+	12 * nla_total_size_64bit(8))
+#define SPEK_NL_MISMATCH_BYTES ( \
+	12 * nla_total_size(4) + \
+	7 * nla_total_size_64bit(8))
+#define SPEK_NL_EXTENT_BYTES ( \
+	nla_total_size(4) + \
+	nla_total_size_64bit(8))
+#define SPEK_NL_ASU_BYTES ( \
+	nla_total_size(32) + \
+	nla_total_size_64bit(8) + \
+	nla_total_size(4))
+#define SPEK_NL_ARRIVAL_BYTES ( \
+	3 * nla_total_size(4) + \
+	3 * nla_total_size_64bit(8))
+#define SPEK_NL_SIZE_BYTES ( \
+	2 * nla_total_size(4))
+#define SPEK_NL_STREAM_BYTES ( \
+	nla_total_size(32) + \
+	10 * nla_total_size(4) + \
+	5 * nla_total_size_64bit(8))
+#define SPEK_NL_ERROR_BYTES ( \
+	nla_total_size(4) + \
+	nla_total_size_64bit(8))
+#define SPEK_NL_CELL_BYTES ( \
+	nla_total_size(4) + \
+	13 * nla_total_size_64bit(8))
+
 /* index of a multicast group of spek_nl_family */
 enum {
 	SPEK_NLGRP_RUNS,

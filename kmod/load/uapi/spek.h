@@ -302,12 +302,12 @@ struct spek_log_record {
  * @SPEK_A_RUN_OLDEST_NS: (u64) Age of the oldest outstanding I/O.
  * @SPEK_A_RUN_INTERVALS: (u64) Intervals closed so far.
  * @SPEK_A_RUN_ERRORS: (u64) Failed I/Os so far.
- * @SPEK_A_RUN_FIRST_ERROR: (string) The first failure in words.
- * @SPEK_A_RUN_MODULE_VERSION: (string)
+ * @SPEK_A_RUN_FIRST_ERROR: (string, at most 127 bytes) The first failure in words.
+ * @SPEK_A_RUN_MODULE_VERSION: (string, at most 63 bytes)
  * @SPEK_A_RUN_LOG_RECORDS: (u32, 1..16777216) Log every I/O: room for so many records for
  *   each worker, rounded up to a power of two and at least 1024.
- * @SPEK_A_RUN_LOG_DIR: (string) Directory of the log's files worker0, worker1..., from
- *   the mount point of debugfs on.
+ * @SPEK_A_RUN_LOG_DIR: (string, at most 23 bytes) Directory of the log's files worker0,
+ *   worker1..., from the mount point of debugfs on.
  * @SPEK_A_RUN_FIRST_SENSE: (nest of sense) scsi - what the device said of the first
  *   failure.
  * @SPEK_A_RUN_SENSE: (nest of sense, repeated) scsi - one for each cause of failed
@@ -325,7 +325,8 @@ struct spek_log_record {
  * @SPEK_A_RUN_START_NS: (u64, at least 1) CLOCK_MONOTONIC at which the run starts; it
  *   must lie in the future. Not given - at once.
  * @SPEK_A_RUN_FAILURE_ERRNO: (u32) failed - errno of the refusal.
- * @SPEK_A_RUN_FAILURE: (string) failed - what was wrong and what is allowed.
+ * @SPEK_A_RUN_FAILURE: (string, at most 255 bytes) failed - what was wrong and what is
+ *   allowed.
  * @SPEK_A_RUN_FAILURE_PART: (u32, enum config-part) failed - the part of the
  *   configuration that the refusal is about.
  * @SPEK_A_RUN_FAILURE_INDEX: (u32) failed - number of that part among its kind.
@@ -431,7 +432,8 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_PAD: alignment of 64-bit attributes
  * @SPEK_A_TARGET_MAJOR: (u32) Device number.
  * @SPEK_A_TARGET_MINOR: (u32) Device number.
- * @SPEK_A_TARGET_NAME: (string) Name of the device as the kernel prints it.
+ * @SPEK_A_TARGET_NAME: (string, at most 31 bytes) Name of the device as the kernel prints
+ *   it.
  * @SPEK_A_TARGET_DISKSEQ: (u64) Sequence number of the disk; tells a replaced device from
  *   the one that was checked.
  * @SPEK_A_TARGET_BYTES: (u64) Capacity.
@@ -439,7 +441,7 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_MAX_IO: (u32) Bytes of the largest request that is sent whole; larger
  *   I/Os go out in parts.
  * @SPEK_A_TARGET_BACKEND: (u32, enum backend) The one in use.
- * @SPEK_A_TARGET_BACKEND_REASON: (string) Why this one.
+ * @SPEK_A_TARGET_BACKEND_REASON: (string, at most 255 bytes) Why this one.
  * @SPEK_A_TARGET_POLLED: (u32)
  * @SPEK_A_TARGET_READS: (u64) Read requests sent since the run started, all phases.
  * @SPEK_A_TARGET_READ_BYTES: (u64)
