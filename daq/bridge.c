@@ -318,7 +318,7 @@ static bool open_again(struct daq_bridge *bridge)
 			bridge->err = err;
 			return false;
 		}
-		report_if_new(bridge, &err, "trying again");
+		report_if_new(bridge, &err, "retrying");
 	}
 	return false;
 }
@@ -331,7 +331,7 @@ static bool recover(struct daq_bridge *bridge, int error, const struct daq_error
 		begin_silence(bridge);
 		bridge->source.ops->stop(&bridge->source);
 		if (!start_source(bridge, &inner)) {
-			daq_say("%s; sampling began anew", err->text);
+			daq_say("%s; sampling restarted", err->text);
 			return true;
 		}
 		bridge->source.ops->close(&bridge->source);

@@ -38,29 +38,29 @@ int daq_calibration_check(const struct daq_calibration *cal, const char *rail,
 {
 	if (cal->zero_uv < ZERO_MIN_UV || cal->zero_uv > ZERO_MAX_UV)
 		return daq_fail(err, EINVAL,
-				"rail '%s': zero_uv is %lld; it has to lie between %d and %d, a powered transducer's range",
+				"rail '%s': zero_uv is %lld; it must be between %d and %d, the output range of a powered transducer",
 				rail, (long long)cal->zero_uv, ZERO_MIN_UV, ZERO_MAX_UV);
 	if (cal->sens_uv_per_a < SENS_MIN_UV_PER_A || cal->sens_uv_per_a > SENS_MAX_UV_PER_A)
 		return daq_fail(err, EINVAL,
-				"rail '%s': sens_uv_per_a is %lld; it has to lie between %d and %d",
+				"rail '%s': sens_uv_per_a is %lld; it must be between %d and %d",
 				rail, (long long)cal->sens_uv_per_a, SENS_MIN_UV_PER_A,
 				SENS_MAX_UV_PER_A);
 	if (cal->turns < 1 || cal->turns > 3)
-		return daq_fail(err, EINVAL, "rail '%s': turns is %u; the primary has 1, 2 or 3",
+		return daq_fail(err, EINVAL, "rail '%s': turns is %u; it must be 1, 2 or 3",
 				rail, cal->turns);
 	if (cal->voltage_scale_ppm < SCALE_MIN_PPM || cal->voltage_scale_ppm > SCALE_MAX_PPM)
 		return daq_fail(err, EINVAL,
-				"rail '%s': voltage_scale_ppm is %lld; it has to lie between %d and %d",
+				"rail '%s': voltage_scale_ppm is %lld; it must be between %d and %d",
 				rail, (long long)cal->voltage_scale_ppm, SCALE_MIN_PPM,
 				SCALE_MAX_PPM);
 	if (has_voltage_channel && cal->voltage_uv)
 		return daq_fail(err, EINVAL,
-				"rail '%s' has both voltage_mv and voltage_channel; give one of them", rail);
+				"rail '%s' has both voltage_mv and voltage_channel; give only one of them", rail);
 	if (!has_voltage_channel && !cal->voltage_uv)
 		return daq_fail(err, EINVAL,
 				"rail '%s' has no voltage; give voltage_mv (not 0) or voltage_channel", rail);
 	if (cal->voltage_uv < 0 || cal->voltage_uv > VOLTAGE_MAX_UV)
-		return daq_fail(err, EINVAL, "rail '%s': voltage_mv has to lie between 1 and %d",
+		return daq_fail(err, EINVAL, "rail '%s': voltage_mv must be between 1 and %d",
 				rail, VOLTAGE_MAX_UV / 1000);
 	return 0;
 }

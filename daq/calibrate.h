@@ -3,8 +3,9 @@
  * calibrate.h - from the output of a current transducer to current and power
  *
  * The output of a Hall transducer (LEM LTS 6-NP and its successors) is zero + sensitivity *
- * current: 2.5 V + 104.167 mV/A for one turn of the primary, and a sensitivity two or three times
- * as high for two or three turns. The zero is off by up to 25 mV (0.24 A), so it must be measured.
+ * current: 2.5 V + 104.167 mV/A with one turn of the primary, and twice or three times that
+ * sensitivity with two or three turns. The zero is off by up to 25 mV (0.24 A), so it must be
+ * measured.
  *
  *	uA = (uV - zero_uv) * 10^6 / (sens_uv_per_a * turns)
  *	nW = uA * mV

@@ -43,21 +43,21 @@ int daq_clock_init(struct daq_clock *clock, const struct daq_clock_config *confi
 
 	memset(clock, 0, sizeof(*clock));
 	if (!config->period_num || !config->period_den)
-		return daq_fail(err, EINVAL, "the time between scans can't be zero");
+		return daq_fail(err, EINVAL, "the scan interval can't be zero");
 	common = gcd(config->period_num, config->period_den);
 	clock->config = *config;
 	clock->config.period_num /= common;
 	clock->config.period_den /= common;
 	/* The steepest line rises by period_num * max_ppm in 10^6 periods: 63 bits. */
 	if (clock->config.period_num >> 46 || clock->config.period_den >> 30)
-		return daq_fail(err, EINVAL, "the time between scans, %llu/%llu ns, is too fine or too long",
+		return daq_fail(err, EINVAL, "the scan interval, %llu/%llu ns, is too long or its fraction too fine",
 				(unsigned long long)config->period_num,
 				(unsigned long long)config->period_den);
 	if (!config->window_ns || config->window_ns >> 50 || config->settle_ns > config->window_ns)
 		return daq_fail(err, EINVAL,
-				"the clock's window has to be longer than its time to settle, and shorter than 10 days");
+				"the clock's window must not be shorter than its settling time, nor longer than 10 days");
 	if (config->max_ppm > 100000)
-		return daq_fail(err, EINVAL, "a clock's drift can be limited to 100000 ppm at most");
+		return daq_fail(err, EINVAL, "the limit on a clock's drift must not exceed 100000 ppm");
 	/* The window consists of the full segments; one more is being filled. */
 	clock->segment_scans = scans_in(&clock->config, config->window_ns) /
 			       (DAQ_CLOCK_SEGMENTS - 1);

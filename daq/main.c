@@ -30,7 +30,7 @@ static int list_channels(const struct daq_options *options, struct daq_error *er
 int main(int argc, char **argv)
 {
 	struct daq_options *options = calloc(1, sizeof(*options));
-	struct daq_error err = { "there is no memory" };
+	struct daq_error err = { "out of memory" };
 	int error = options ? 0 : -ENOMEM;
 
 	if (!error)

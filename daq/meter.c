@@ -32,12 +32,12 @@ static int check_rail(const struct daq_meter *meter, const struct daq_rail *rail
 		if (!has_voltage)
 			return 0;
 		return daq_fail(err, EINVAL,
-				"rail '%s': channel '%s' measures power, so the rail takes no voltage",
+				"rail '%s': channel '%s' measures power; remove the rail's voltage",
 				rail->name, channel->name);
 	case DAQ_UNIT_BITS:
 		break;
 	}
-	return daq_fail(err, EINVAL, "rail '%s': channel '%s' is digital and measures no power",
+	return daq_fail(err, EINVAL, "rail '%s': channel '%s' is digital and can't measure power",
 			rail->name, channel->name);
 }
 

@@ -73,7 +73,7 @@ int daq_print_flush(struct daq_error *err)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
-	return daq_fail(err, EIO, "standard output can't be written: %s", strerror(errno));
+	return daq_fail(err, EIO, "cannot write to standard output: %s", strerror(errno));
 }
 
 int daq_print_scan(void *context, uint64_t at_ns, const int64_t *value,

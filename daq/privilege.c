@@ -12,12 +12,12 @@ int daq_drop_privileges(bool keep_admin, struct daq_error *err)
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (capng_get_caps_process())
-		return daq_fail(err, EPERM, "this process's capabilities can't be read");
+		return daq_fail(err, EPERM, "cannot read this process's capabilities");
 	has_admin = capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN);
 	capng_clear(CAPNG_SELECT_CAPS);
 	if (keep_admin && has_admin)
 		capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_SYS_ADMIN, -1);
 	if (capng_apply(CAPNG_SELECT_CAPS))
-		return daq_fail(err, EPERM, "this process's capabilities can't be dropped");
+		return daq_fail(err, EPERM, "cannot drop this process's capabilities");
 	return 0;
 }

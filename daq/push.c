@@ -56,7 +56,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *cont
 	answer->is_complete = true;
 	if (error->error >= 0 || error->error < -MAX_ERRNO) {
 		answer->error = daq_fail(answer->err, EIO,
-					 "the prober answers with %d, which is no error number",
+					 "the prober answered with %d, which is not an errno",
 					 error->error);
 		return NL_STOP;
 	}
@@ -108,7 +108,7 @@ static int receive(struct daq_push *push, struct answer *answer)
 	int got = 0;
 
 	if (!cb)
-		return daq_fail(answer->err, EAGAIN, "there is no memory for the prober's answer");
+		return daq_fail(answer->err, EAGAIN, "out of memory for the prober's answer");
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, answer);
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_reply, answer);
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, answer);
@@ -131,7 +131,7 @@ static int request(struct daq_push *push, struct nl_msg *msg, struct daq_error *
 	/* Not sent for lack of buffers: the prober has not seen it, so it can be sent again. */
 	if (sent < 0)
 		return daq_fail(err, errno_of(sent) == EIO ? EAGAIN : errno_of(sent),
-				"the prober can't be reached: %s", nl_geterror(sent));
+				"cannot reach the prober: %s", nl_geterror(sent));
 	return receive(push, &answer);
 }
 
@@ -177,7 +177,7 @@ static int open_feed(struct daq_push *push, const struct daq_feed_config *config
 	     nla_put_u64(msg, SPEK_PROBER_A_FEED_MAX_STEP_NS, config->max_step_ns)) ||
 	    put_rails(msg, config->meter)) {
 		nlmsg_free(msg);
-		return daq_fail(err, ENOMEM, "there is no memory for the feed");
+		return daq_fail(err, ENOMEM, "out of memory for the feed");
 	}
 	error = request(push, msg, err);
 	push->is_open = !error;
@@ -192,7 +192,7 @@ static int find_family(struct daq_push *push, struct daq_error *err)
 	int error = genl_ctrl_alloc_cache(push->socket, &families);
 
 	if (error)
-		return daq_fail(err, EIO, "generic netlink can't be asked: %s", nl_geterror(error));
+		return daq_fail(err, EIO, "cannot list the generic netlink families: %s", nl_geterror(error));
 	family = genl_ctrl_search_by_name(families, SPEK_PROBER_FAMILY_NAME);
 	push->family = family ? (int)genl_family_get_id(family) : -1;
 	if (family)
@@ -210,10 +210,10 @@ static int connect_socket(struct daq_push *push, struct daq_error *err)
 
 	push->socket = nl_socket_alloc();
 	if (!push->socket)
-		return daq_fail(err, ENOMEM, "there is no memory for a socket");
+		return daq_fail(err, ENOMEM, "out of memory for a socket");
 	error = genl_connect(push->socket);
 	if (error)
-		return daq_fail(err, EIO, "no netlink socket: %s", nl_geterror(error));
+		return daq_fail(err, EIO, "cannot open a netlink socket: %s", nl_geterror(error));
 	/* A batch exceeds the default socket buffers. */
 	nl_socket_set_buffer_size(push->socket, 1 << 18, 1 << 18);
 	fd = nl_socket_get_fd(push->socket);
@@ -246,7 +246,7 @@ int daq_push_samples(struct daq_push *push, const struct spek_prober_power_sampl
 	if (!msg || nla_put_u32(msg, SPEK_PROBER_A_FEED_ID, push->feed) ||
 	    nla_put(msg, SPEK_PROBER_A_FEED_SAMPLES, bytes, sample)) {
 		nlmsg_free(msg);
-		return daq_fail(err, EAGAIN, "there is no memory for a batch");
+		return daq_fail(err, EAGAIN, "out of memory for a batch");
 	}
 	return request(push, msg, err);
 }
@@ -264,7 +264,7 @@ int daq_push_mark(struct daq_push *push, const struct daq_status *status, struct
 	    (status->silent_until_ns &&
 	     nla_put_u64(msg, SPEK_PROBER_A_FEED_UNTIL_NS, status->silent_until_ns))) {
 		nlmsg_free(msg);
-		return daq_fail(err, EAGAIN, "there is no memory for a mark");
+		return daq_fail(err, EAGAIN, "out of memory for a mark");
 	}
 	return request(push, msg, err);
 }

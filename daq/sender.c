@@ -23,7 +23,7 @@ int daq_sender_open(struct daq_sender *sender, struct daq_error *err)
 
 static void lose_connection(struct daq_sender *sender, const struct daq_error *err)
 {
-	daq_say("%s; samples wait for the prober", err->text);
+	daq_say("%s; queueing samples until the prober is back", err->text);
 	daq_push_abandon(&sender->push);
 	sender->is_connected = false;
 	sender->last = *err;
@@ -38,11 +38,11 @@ static void connect_again(struct daq_sender *sender)
 		return;
 	sender->next_try_ns = daq_now_ns() + RETRY_NS;
 	if (!daq_sender_open(sender, &err)) {
-		daq_say("the prober is there; the feed '%s' is open", sender->config.name);
+		daq_say("connected to the prober; feed '%s' is open", sender->config.name);
 		return;
 	}
 	if (strcmp(err.text, sender->last.text))
-		daq_say("%s; trying again", err.text);
+		daq_say("%s; retrying", err.text);
 	sender->last = err;
 }
 
@@ -52,7 +52,7 @@ static void refuse_batch(struct daq_sender *sender, size_t nr, const struct daq_
 	size_t i;
 
 	if (!sender->refused++)
-		daq_say("%s; what this batch held is a gap", err->text);
+		daq_say("%s; this batch becomes a gap", err->text);
 	for (i = 0; i < nr; i++)
 		sender->gap[sender->batch[i].rail] = true;
 	daq_queue_drop(sender->queue, nr);

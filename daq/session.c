@@ -118,7 +118,7 @@ static int open_prober(struct session *session, struct daq_error *err)
 	int error;
 
 	if (daq_queue_init(&session->queue, (size_t)options->queue))
-		return daq_fail(err, ENOMEM, "there is no memory for the queue");
+		return daq_fail(err, ENOMEM, "out of memory for the queue");
 	session->sender.bridge = &session->bridge;
 	session->sender.queue = &session->queue;
 	session->sender.config = (struct daq_feed_config){
@@ -165,13 +165,13 @@ static void report(struct session *session)
 		gaps += session->meter.rail[i].gaps;
 		implausible += session->meter.rail[i].implausible;
 	}
-	daq_say("%llu samples, %llu gaps, %llu lost, %llu overflows, %llu implausible; clock %lld ppb, within %llu ns",
+	daq_say("%llu samples, %llu gaps, %llu lost, %llu overflows, %llu implausible; clock drift %lld ppb, timestamps within %llu ns",
 		(unsigned long long)samples, (unsigned long long)gaps,
 		(unsigned long long)(status.lost + (session->queue.sample ? daq_queue_lost(&session->queue) : 0)),
 		(unsigned long long)status.overflows, (unsigned long long)implausible,
 		(long long)status.drift_ppb, (unsigned long long)status.uncertainty_ns);
 	if (session->options->print == DAQ_PRINT_NOT)
-		daq_say("the prober took %llu samples, %llu came too late, %llu batches were refused",
+		daq_say("the prober accepted %llu samples, %llu were late, %llu batches were refused",
 			(unsigned long long)session->sender.push.accepted,
 			(unsigned long long)session->sender.push.late,
 			(unsigned long long)session->sender.refused);
@@ -179,10 +179,10 @@ static void report(struct session *session)
 
 static void report_check(const struct session *session)
 {
-	daq_say("%zu rails on %zu channels of source %s are fine", session->meter.nr_rails,
+	daq_say("%zu rails on %zu channels of source %s: ok", session->meter.nr_rails,
 		session->bridge.nr_channels, session->options->ops->name);
 	if (session->bridge.source.interval_ns)
-		daq_say("a scan comes every %llu ns",
+		daq_say("scan interval: %llu ns",
 			(unsigned long long)session->bridge.source.interval_ns);
 }
 
@@ -196,7 +196,7 @@ static int block_signals(struct session *session, struct daq_error *err)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	session->signals = signalfd(-1, &set, SFD_CLOEXEC);
 	if (session->signals < 0)
-		return daq_fail(err, errno, "signals can't be watched: %s", strerror(errno));
+		return daq_fail(err, errno, "cannot watch signals: %s", strerror(errno));
 	return 0;
 }
 
@@ -218,7 +218,7 @@ static int run(struct session *session, struct daq_error *err)
 
 	error = pthread_create(&session->reader, NULL, read_unprivileged, &session->bridge);
 	if (error)
-		return daq_fail(err, error, "no thread can be made: %s", strerror(error));
+		return daq_fail(err, error, "cannot create a thread: %s", strerror(error));
 	daq_notify("READY=1");
 	work(session);
 	daq_notify("STOPPING=1");
@@ -240,7 +240,7 @@ int daq_session_run(const struct daq_options *options, struct daq_error *err)
 	int error;
 
 	if (!session)
-		return daq_fail(err, ENOMEM, "there is no memory");
+		return daq_fail(err, ENOMEM, "out of memory");
 	session->options = options;
 	/* First, because threads that libraries create inherit signal mask and capabilities. */
 	error = block_signals(session, err);

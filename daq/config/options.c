@@ -16,36 +16,36 @@
 enum { OPTION_SYSFS = 256, OPTION_HISTORY, OPTION_QUEUE, OPTION_MAX_STEP, OPTION_CHECK };
 
 static const struct argp_option known[] = {
-	{ "source", 's', "NAME", 0, "What measures (below); the rails file's if left out", 1 },
-	{ "rails", 'r', "FILE", 0, "Rails: name, channel, voltage, calibration of each (TOML). Without it, each thing that measures power becomes a rail", 1 },
-	{ "interval", 'i', "TIME", 0, "Time between samples, e.g. 1ms", 1 },
-	{ "set", 'o', "KEY=VALUE", 0, "A setting of the source (below); goes before the rails file's", 1 },
-	{ "name", 'n', "NAME", 0, "The feed's name; else the rails file's, else the source's", 2 },
-	{ "print", 'p', "WHAT", OPTION_ARG_OPTIONAL, "Write CSV to standard output instead of feeding the prober: rails, in uW, or raw, channels as the source gives them", 2 },
-	{ "time", 't', "TIME", 0, "End after this, e.g. 10s", 2 },
-	{ "wait", 'w', NULL, 0, "Wait for a device or a prober that is not there, instead of ending", 2 },
+	{ "source", 's', "NAME", 0, "Source to read (see below); default: the one named in the rails file", 1 },
+	{ "rails", 'r', "FILE", 0, "TOML file with the name, channel, voltage and calibration of each rail; default: one rail for each channel that measures power", 1 },
+	{ "interval", 'i', "TIME", 0, "Sampling interval, e.g. 1ms", 1 },
+	{ "set", 'o', "KEY=VALUE", 0, "Setting of the source (see below); overrides the rails file", 1 },
+	{ "name", 'n', "NAME", 0, "Name of the feed; default: the one in the rails file, or the name of the source", 2 },
+	{ "print", 'p', "WHAT", OPTION_ARG_OPTIONAL, "Write CSV to standard output instead of feeding the prober: rails (in uW; default) or raw (channels as the source delivers them)", 2 },
+	{ "time", 't', "TIME", 0, "Stop after this time, e.g. 10s", 2 },
+	{ "wait", 'w', NULL, 0, "Wait for a missing device or prober instead of exiting", 2 },
 	{ "history", OPTION_HISTORY, "N", 0, "Samples that the prober keeps for each rail", 2 },
-	{ "max-step", OPTION_MAX_STEP, "TIME", 0, "Samples further apart than this have a gap between them", 2 },
-	{ "queue", OPTION_QUEUE, "N", 0, "Samples that wait for a prober that is busy or gone; more are a gap, but a file waits (262144)", 2 },
-	{ "list", 'l', NULL, 0, "List the channels that the source finds, and end", 3 },
-	{ "check", OPTION_CHECK, NULL, 0, "Check rails file and device, and end", 3 },
-	{ "sysfs", OPTION_SYSFS, "DIR", 0, "Where sysfs is mounted (/sys)", 3 },
+	{ "max-step", OPTION_MAX_STEP, "TIME", 0, "Largest time between two samples without a gap", 2 },
+	{ "queue", OPTION_QUEUE, "N", 0, "Samples to queue while the prober is busy or gone; further ones become a gap, but a file pauses (262144)", 2 },
+	{ "list", 'l', NULL, 0, "List the channels of the source and exit", 3 },
+	{ "check", OPTION_CHECK, NULL, 0, "Check the rails file and the device and exit", 3 },
+	{ "sysfs", OPTION_SYSFS, "DIR", 0, "Mount point of sysfs (/sys)", 3 },
 	{ 0 },
 };
 
 static const char doc[] =
-	"Measures power and delivers it to the prober (spek_prober.ko), on one clock with all else."
+	"Measures power and feeds the samples to the prober (spek_prober.ko), on the same clock as all other statistics."
 	"\v"
-	"Times are 10ms, 1.5s, 2h. SIGINT and SIGTERM end it in order: what was measured is delivered. When the device or the prober goes, it waits for its return; what lies between is a gap.\n"
+	"A TIME is for example 10ms, 1.5s or 2h. SIGINT and SIGTERM stop spek-daq cleanly: it still delivers what it has measured. If the device or the prober disappears, spek-daq waits until it is back; the time in between is a gap.\n"
 	"\n"
 	"Exit codes:\n"
-	"  0  ended as asked, or the replayed file ended\n"
-	"  1  something failed that no other code names\n"
-	"  2  wrong input: an option, the rails file, a setting, a channel, a CSV file\n"
-	"  3  not permitted: the prober needs CAP_SYS_ADMIN, devices need access\n"
-	"  4  in use: a feed of that name is open, or another program has the device\n"
-	"  5  the prober is not loaded, or too old, or samples were left that it had not taken\n"
-	"  6  the device is not there";
+	"  0  stopped as requested, or at the end of the replayed file\n"
+	"  1  any other failure\n"
+	"  2  invalid input: an option, the rails file, a setting, a channel, a CSV file\n"
+	"  3  permission denied: the prober needs CAP_SYS_ADMIN, devices need access\n"
+	"  4  busy: a feed of that name is open, or another program has the device\n"
+	"  5  the prober is not loaded or too old, or has not taken all samples\n"
+	"  6  the device is missing";
 
 struct parse {
 	struct daq_options *options;
@@ -90,7 +90,7 @@ static int take_time(struct parse *parse, const char *option, const char *text, 
 				option, text);
 	if (daq_parse_duration_ns(text, ns) || !*ns)
 		return daq_fail(parse->err, EINVAL,
-				"--%s is '%s'; write a time, not 0, for example 10ms or 2s", option, text);
+				"--%s is '%s'; it must be a time greater than 0, for example 10ms or 2s", option, text);
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static int take_number(struct parse *parse, const char *option, const char *text
 	if (strchr(text, '.') || daq_parse_fixed(text, strlen(text), 0, number) || *number < min ||
 	    *number > max)
 		return daq_fail(parse->err, EINVAL,
-				"--%s is '%s'; it has to be a whole number from %lld to %lld", option,
+				"--%s is '%s'; it must be a whole number from %lld to %lld", option,
 				text, (long long)min, (long long)max);
 	return 0;
 }
@@ -129,7 +129,7 @@ static int take_print(struct parse *parse, const char *what)
 	else if (!strcmp(what, "raw"))
 		parse->options->print = DAQ_PRINT_RAW;
 	else
-		return daq_fail(parse->err, EINVAL, "--print is '%s'; it has to be rails or raw", what);
+		return daq_fail(parse->err, EINVAL, "--print is '%s'; it must be rails or raw", what);
 	return 0;
 }
 
@@ -187,7 +187,7 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 
 	if (key == ARGP_KEY_ARG) {
 		parse->error = daq_fail(parse->err, EINVAL,
-					"there is nothing to do with '%s'; options are in --help", text);
+					"unexpected argument '%s'; see --help", text);
 		return EINVAL;
 	}
 	outcome = take_option(parse, key, text);
@@ -236,8 +236,8 @@ static int choose_source(struct parse *parse)
 		strcat(list, daq_sources[i]->name);
 	}
 	if (!name[0])
-		return daq_fail(parse->err, EINVAL, "no source was named; --source is one of %s", list);
-	return daq_fail(parse->err, EINVAL, "there is no source '%s'; there are %s", name, list);
+		return daq_fail(parse->err, EINVAL, "no source given; --source must be one of %s", list);
+	return daq_fail(parse->err, EINVAL, "unknown source '%s'; known sources: %s", name, list);
 }
 
 /* Without a rails file, each channel that measures power becomes a rail. */
@@ -266,7 +266,7 @@ static int make_rails(struct daq_options *options, struct daq_error *err)
 	}
 	if (!rails->nr_rails)
 		return daq_fail(err, ENODEV,
-				"source %s finds nothing that measures power by itself; a rails file can name other channels, or combine current and voltage",
+				"source %s has no channel that measures power directly; a rails file can name other channels, or combine current and voltage",
 				options->ops->name);
 	return 0;
 }
@@ -300,12 +300,12 @@ static int complete(struct parse *parse)
 		options->name = parse->name;
 	if (!daq_name_is_good(options->name))
 		return daq_fail(parse->err, EINVAL,
-				"'%s' can't be a feed's name: 1 to %d printable characters, no spaces",
+				"'%s' is not a valid feed name; use 1 to %d printable characters without spaces",
 				options->name, SPEK_PROBER_MAX_NAME);
 	if (options->do_list || rails->nr_rails)
 		return 0;
 	if (options->rails_path)
-		return daq_fail(parse->err, EINVAL, "%s: there is no [[rail]] in it",
+		return daq_fail(parse->err, EINVAL, "%s: it has no [[rail]]",
 				options->rails_path);
 	return make_rails(options, parse->err);
 }
@@ -322,7 +322,7 @@ int daq_options_parse(struct daq_options *options, int argc, char **argv, struct
 	int error;
 
 	if (!parse)
-		return daq_fail(err, ENOMEM, "there is no memory for the options");
+		return daq_fail(err, ENOMEM, "out of memory");
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version = DAQ_VERSION;
 	memset(options, 0, sizeof(*options));

@@ -45,7 +45,7 @@ void refuse_others(const toml::table &table, std::initializer_list<const char *>
 			list += (list.empty() ? "" : ", ") + std::string(name);
 		}
 		if (!found)
-			refuse(&node, "there is no " + quoted(key.str()) + " " + where + "; there are " + list);
+			refuse(&node, "unknown key " + quoted(key.str()) + " " + where + "; known keys: " + list);
 	}
 }
 
@@ -57,9 +57,9 @@ void take_text(const toml::table &table, const char *key, char *to, size_t room)
 		return;
 	auto value = node->value_exact<std::string_view>();
 	if (!value)
-		refuse(node, quoted(key) + " has to be a text in quotes");
+		refuse(node, quoted(key) + " must be a string in quotes");
 	if (value->empty() || value->size() >= room || value->find('\0') != value->npos)
-		refuse(node, quoted(key) + " has to have 1 to " + std::to_string(room - 1) + " bytes");
+		refuse(node, quoted(key) + " must have 1 to " + std::to_string(room - 1) + " bytes");
 	std::memcpy(to, value->data(), value->size());
 	to[value->size()] = '\0';
 }
@@ -68,7 +68,7 @@ void take_name(const toml::table &table, const char *key, char *to, size_t room)
 {
 	take_text(table, key, to, room);
 	if (to[0] && !daq_name_is_good(to))
-		refuse(table.get(key), quoted(to) + " can't be a name: printable characters only, no spaces");
+		refuse(table.get(key), quoted(to) + " is not a valid name; use printable characters without spaces");
 }
 
 /* Return: whether the key exists. */
@@ -80,7 +80,7 @@ bool take_number(const toml::table &table, const char *key, int64_t min, int64_t
 		return false;
 	auto value = node->value_exact<int64_t>();
 	if (!value || *value < min || *value > max)
-		refuse(node, quoted(key) + " has to be a whole number from " + std::to_string(min) +
+		refuse(node, quoted(key) + " must be a whole number from " + std::to_string(min) +
 			     " to " + std::to_string(max));
 	*to = *value;
 	return true;
@@ -100,7 +100,7 @@ void take_setting(struct daq_rails *rails, std::string_view key, const toml::nod
 	else if (auto string = node.value_exact<std::string_view>())
 		text = *string;
 	else
-		refuse(&node, "setting " + quoted(key) + " has to be a whole number, a text, true or false");
+		refuse(&node, "setting " + quoted(key) + " must be a whole number, a string, true or false");
 	if (key.size() >= sizeof(setting->key) || text.size() >= sizeof(setting->value))
 		refuse(&node, "setting " + quoted(key) + " is too long");
 	std::memcpy(setting->key, key.data(), key.size());
@@ -123,7 +123,7 @@ void take_calibration(const toml::table &table, struct daq_rail_spec *rail)
 		rail->cal.voltage_uv = number * 1000;
 		if (!number)
 			refuse(table.get("voltage_mv"), "rail " + quoted(rail->name) +
-			       ": a voltage of 0 has no power; give the rail's nominal voltage in mV");
+			       ": voltage_mv is 0; give the rail's nominal voltage in mV");
 	}
 }
 
@@ -133,7 +133,7 @@ void take_rail(struct daq_rails *rails, const toml::node &node)
 	struct daq_rail_spec *rail = &rails->rail[rails->nr_rails];
 
 	if (!table)
-		refuse(&node, "a rail is a table; begin it with [[rail]]");
+		refuse(&node, "a rail must be a table; begin it with [[rail]]");
 	if (rails->nr_rails == SPEK_PROBER_MAX_RAILS)
 		refuse(&node, "there are more than " + std::to_string(SPEK_PROBER_MAX_RAILS) + " rails");
 	refuse_others(*table, { "name", "channel", "voltage_mv", "voltage_channel", "voltage_scale_ppm",
@@ -143,7 +143,7 @@ void take_rail(struct daq_rails *rails, const toml::node &node)
 		refuse(&node, "the rail has no name");
 	for (size_t i = 0; i < rails->nr_rails; i++)
 		if (!std::strcmp(rails->rail[i].name, rail->name))
-			refuse(&node, "there are two rails " + quoted(rail->name));
+			refuse(&node, "two rails are called " + quoted(rail->name));
 	std::memcpy(rail->channel, rail->name, sizeof(rail->name));
 	take_text(*table, "channel", rail->channel, sizeof(rail->channel));
 	take_text(*table, "voltage_channel", rail->voltage_channel, sizeof(rail->voltage_channel));
@@ -162,13 +162,13 @@ void take_all(const toml::table &table, struct daq_rails *rails)
 		rails->interval_ns = static_cast<uint64_t>(interval_us) * 1000;
 	if (const toml::node *settings = table.get("settings")) {
 		if (!settings->is_table())
-			refuse(settings, "'settings' has to be a table; begin it with [settings]");
+			refuse(settings, "'settings' must be a table; begin it with [settings]");
 		for (auto &&[key, node] : *settings->as_table())
 			take_setting(rails, key.str(), node);
 	}
 	if (const toml::node *rail = table.get("rail")) {
 		if (!rail->is_array())
-			refuse(rail, "'rail' has to be a list of tables; begin each with [[rail]]");
+			refuse(rail, "'rail' must be an array of tables; begin each with [[rail]]");
 		for (auto &&node : *rail->as_array())
 			take_rail(rails, node);
 	}
@@ -188,7 +188,7 @@ extern "C" int daq_rails_parse(const char *text, size_t length, struct daq_rails
 	} catch (const wrong &error) {
 		return daq_fail(err, EINVAL, "%s", error.text.c_str());
 	} catch (const std::exception &error) {
-		return daq_fail(err, ENOMEM, "can't read it: %s", error.what());
+		return daq_fail(err, ENOMEM, "cannot parse it: %s", error.what());
 	}
 	return 0;
 }

@@ -74,12 +74,12 @@ static int parse_column(const struct field *field, struct daq_channel *column,
 	size_t length, i;
 
 	if (!dot || dot == field->text)
-		return daq_fail(err, EINVAL, "column '%.*s' has no unit; write for example 12V.mW",
+		return daq_fail(err, EINVAL, "column '%.*s' has no unit; use for example 12V.mW",
 				(int)field->length, field->text);
 	length = (size_t)(dot - field->text);
 	unit.length = field->length - length - 1;
 	if (length >= sizeof(column->name))
-		return daq_fail(err, EINVAL, "a column's name is longer than %zu bytes",
+		return daq_fail(err, EINVAL, "a column name is longer than %zu bytes",
 				sizeof(column->name) - 1);
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (!field_is(&unit, units[i].name))
@@ -91,7 +91,7 @@ static int parse_column(const struct field *field, struct daq_channel *column,
 		return 0;
 	}
 	return daq_fail(err, EINVAL,
-			"column '%.*s' has an unknown unit; there are W, V, A and J, with m, u or n",
+			"column '%.*s' has an unknown unit; known units: W, V, A and J, with m, u or n",
 			(int)field->length, field->text);
 }
 
@@ -108,7 +108,7 @@ int daq_csv_header(const char *line, size_t length, struct daq_csv_layout *layou
 			break;
 	if (i == sizeof(times) / sizeof(times[0]))
 		return daq_fail(err, EINVAL,
-				"the first column is '%.*s'; it has to be time_ns, time_us, time_ms or time_s",
+				"the first column is '%.*s'; it must be time_ns, time_us, time_ms or time_s",
 				(int)field.length, field.text);
 	layout->time_decimals = times[i].decimals;
 	for (i = 0; next_field(&rest, &field); i++) {
@@ -120,11 +120,11 @@ int daq_csv_header(const char *line, size_t length, struct daq_csv_layout *layou
 			return error;
 		for (j = 0; j < i; j++)
 			if (!strcmp(layout->column[i].name, layout->column[j].name))
-				return daq_fail(err, EINVAL, "there are two columns '%s'",
+				return daq_fail(err, EINVAL, "two columns are called '%s'",
 						layout->column[i].name);
 	}
 	layout->nr_columns = i;
-	return i ? 0 : daq_fail(err, EINVAL, "there is no column but the time");
+	return i ? 0 : daq_fail(err, EINVAL, "there is no column besides the time");
 }
 
 static int parse_time(const struct field *field, const struct daq_csv_layout *layout,
@@ -133,7 +133,7 @@ static int parse_time(const struct field *field, const struct daq_csv_layout *la
 	int64_t at;
 
 	if (daq_parse_fixed(field->text, field->length, layout->time_decimals, &at))
-		return daq_fail(err, EINVAL, "the time '%.*s' is no number that can be one",
+		return daq_fail(err, EINVAL, "the time '%.*s' is not a valid number",
 				(int)field->length, field->text);
 	if (at < 0)
 		return daq_fail(err, EINVAL, "the time %.*s is negative", (int)field->length,
@@ -163,11 +163,11 @@ int daq_csv_line(const char *line, size_t length, const struct daq_csv_layout *l
 		value[i] = DAQ_ABSENT;
 		if (field.length && (daq_parse_fixed(field.text, field.length, layout->decimals[i],
 						     &value[i]) || value[i] == DAQ_ABSENT))
-			return daq_fail(err, EINVAL, "the value '%.*s' of '%s' is no number that can be one",
+			return daq_fail(err, EINVAL, "the value '%.*s' of '%s' is not a valid number",
 					(int)field.length, field.text, layout->column[i].name);
 	}
 	if (i < layout->nr_columns)
-		return daq_fail(err, EINVAL, "there are %zu values, not %zu", i,
+		return daq_fail(err, EINVAL, "found %zu values, expected %zu", i,
 				layout->nr_columns);
 	return 1;
 }
@@ -197,11 +197,11 @@ static int parse_row(const char *line, size_t length, struct daq_csv *csv, size_
 	int found;
 
 	if (row == *room && grow(csv, room))
-		return daq_fail(err, ENOMEM, "there is no memory for more lines");
+		return daq_fail(err, ENOMEM, "out of memory");
 	found = daq_csv_line(line, length, &csv->layout, &csv->at_ns[row],
 			     csv->value + row * csv->layout.nr_columns, err);
 	if (found > 0 && row && csv->at_ns[row] < csv->at_ns[row - 1])
-		return daq_fail(err, EINVAL, "the time goes back");
+		return daq_fail(err, EINVAL, "time goes backwards");
 	csv->nr_rows += found > 0;
 	return found;
 }
@@ -234,7 +234,7 @@ int daq_csv_parse(const char *text, size_t length, struct daq_csv *csv, struct d
 	}
 	if (!csv->nr_rows) {
 		daq_csv_free(csv);
-		return daq_fail(err, EINVAL, "there are no values in it");
+		return daq_fail(err, EINVAL, "the file has no values");
 	}
 	return 0;
 }

@@ -51,10 +51,10 @@ static int find_chip(const char *root, const char *chip, int length, char found[
 	if (nr < 0)
 		return daq_fail(err, ENODEV, "%s: this machine has no hwmon sensors", root);
 	if (!nr)
-		return daq_fail(err, ENODEV, "there is no hwmon chip '%.*s'", length, chip);
+		return daq_fail(err, ENODEV, "hwmon chip '%.*s' not found", length, chip);
 	if (nr > 1)
 		return daq_fail(err, EINVAL,
-				"there are %d hwmon chips '%.*s'; name one as hwmonN (the last is %s)",
+				"%d hwmon chips are called '%.*s'; use hwmonN instead (the last is %s)",
 				nr, length, chip, found);
 	return 0;
 }
@@ -71,7 +71,7 @@ static int attach(struct daq_source *source, size_t index, const char *root,
 	kind = slash ? sensor_kind(slash + 1, strlen(slash + 1)) : NR_SENSORS;
 	if (kind == NR_SENSORS)
 		return daq_fail(err, EINVAL,
-				"'%s' is no hwmon channel; write CHIP/powerN, CHIP/currN, CHIP/inN or CHIP/energyN",
+				"'%s' is not a hwmon channel; use CHIP/powerN, CHIP/currN, CHIP/inN or CHIP/energyN",
 				name);
 	error = find_chip(root, name, (int)(slash - name), chip, err);
 	if (error)
@@ -146,7 +146,7 @@ static int hwmon_discover(const struct daq_setup *setup, struct daq_channel *fou
 
 const struct daq_source_ops daq_source_hwmon = {
 	.name = "hwmon",
-	.help = "sensors of the kernel; channels: CHIP/powerN, CHIP/currN, CHIP/inN, CHIP/energyN, the chip by name or as hwmonN",
+	.help = "hardware sensors of the kernel; channels: CHIP/powerN, CHIP/currN, CHIP/inN, CHIP/energyN, with CHIP a name or hwmonN",
 	.discover = hwmon_discover,
 	.open = hwmon_open,
 	.start = daq_polled_start,

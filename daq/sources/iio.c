@@ -73,21 +73,21 @@ static int find_channel(struct daq_source *source, size_t i, struct daq_error *e
 	struct iio_device *device;
 
 	if (!slash || slash == channel->name)
-		return daq_fail(err, EINVAL, "'%s' is no IIO channel; write DEVICE/CHANNEL",
+		return daq_fail(err, EINVAL, "'%s' is not an IIO channel; use DEVICE/CHANNEL",
 				channel->name);
 	memset(device_name, 0, sizeof(device_name));
 	memcpy(device_name, channel->name, (size_t)(slash - channel->name));
 	device = iio_context_find_device(iio->context, device_name);
 	if (!device)
-		return daq_fail(err, ENODEV, "there is no IIO device '%s'", device_name);
+		return daq_fail(err, ENODEV, "IIO device '%s' not found", device_name);
 	iio->channel[i] = iio_device_find_channel(device, slash + 1, false);
 	if (!iio->channel[i])
-		return daq_fail(err, EINVAL, "the IIO device '%s' has no input '%s'", device_name,
+		return daq_fail(err, EINVAL, "IIO device '%s' has no input '%s'", device_name,
 				slash + 1);
 	if (!daq_iio_unit(iio_channel_get_id(iio->channel[i]), &channel->unit,
 			  &iio->scale[i].factor))
 		return daq_fail(err, EINVAL,
-				"'%s' measures neither voltage nor current, power or energy",
+				"'%s' does not measure voltage, current, power or energy",
 				channel->name);
 	if (!i)
 		iio->device = device;
@@ -106,11 +106,11 @@ static int choose_mode(struct iio *iio, const struct daq_setup *setup, struct da
 	if (!mode)
 		return 0;
 	if (strcmp(mode, "buffer") && strcmp(mode, "sysfs"))
-		return daq_fail(err, EINVAL, "setting 'mode' is '%s'; it has to be buffer or sysfs",
+		return daq_fail(err, EINVAL, "setting 'mode' is '%s'; it must be buffer or sysfs",
 				mode);
 	if (!strcmp(mode, "buffer") && !iio->is_buffered)
 		return daq_fail(err, EINVAL,
-				"these channels have no buffer with time stamps in common; use mode sysfs");
+				"these channels do not share a buffer with timestamps; use mode sysfs");
 	iio->is_buffered = !strcmp(mode, "buffer");
 	return 0;
 }
@@ -145,12 +145,12 @@ static int set_rate(struct iio *iio, const struct daq_setup *setup, struct daq_e
 
 	if (setup->interval_ns && !by)
 		return daq_fail(err, EINVAL,
-				"the IIO device '%s' takes no interval: it has no sampling_frequency",
+				"cannot set the interval of IIO device '%s': it has no sampling_frequency",
 				iio_device_get_id(iio->device));
 	if (setup->interval_ns &&
 	    (iio_device_attr_write_double(by, attribute, 1e9 / (double)setup->interval_ns) ||
 	     iio_device_attr_read_double(by, attribute, &rate)))
-		return daq_fail(err, EINVAL, "the IIO device '%s' doesn't take this interval as its %s",
+		return daq_fail(err, EINVAL, "IIO device '%s' rejects this interval as its %s",
 				iio_device_get_id(by), attribute);
 	if (by && rate > 0)
 		iio->interval_ns = (uint64_t)(1e9 / rate);
@@ -166,9 +166,9 @@ static int set_trigger(struct iio *iio, const struct daq_setup *setup, struct da
 		return 0;
 	trigger = iio_context_find_device(iio->context, name);
 	if (!trigger || !iio_device_is_trigger(trigger))
-		return daq_fail(err, EINVAL, "there is no IIO trigger '%s'", name);
+		return daq_fail(err, EINVAL, "IIO trigger '%s' not found", name);
 	if (iio_device_set_trigger(iio->device, trigger))
-		return daq_fail(err, EINVAL, "the IIO device doesn't take the trigger '%s'", name);
+		return daq_fail(err, EINVAL, "the IIO device rejects the trigger '%s'", name);
 	return 0;
 }
 
@@ -220,7 +220,7 @@ static int iio_open(struct daq_source *source, const struct daq_setup *setup,
 
 	source->private = calloc(1, sizeof(struct iio));
 	if (!source->private)
-		return daq_fail(err, ENOMEM, "there is no memory for the source");
+		return daq_fail(err, ENOMEM, "out of memory");
 	error = prepare(source, setup, err);
 	if (error)
 		iio_close(source);
@@ -235,7 +235,7 @@ static int start_buffer(struct daq_source *source, struct daq_error *err)
 
 	if (iio_device_attr_write(iio->device, "current_timestamp_clock", "monotonic") < 0)
 		return daq_fail(err, EINVAL,
-				"the IIO device doesn't stamp in CLOCK_MONOTONIC; use mode sysfs");
+				"the IIO device has no timestamps in CLOCK_MONOTONIC; use mode sysfs");
 	for (i = 0; i < source->nr_channels; i++)
 		iio_channel_enable(iio->channel[i]);
 	iio_channel_enable(iio->timestamp);
@@ -247,7 +247,7 @@ static int start_buffer(struct daq_source *source, struct daq_error *err)
 	if (!iio->buffer) {
 		int error = errno;
 
-		return daq_fail(err, error == EPERM ? EACCES : error, "the IIO device can't sample: %s%s",
+		return daq_fail(err, error == EPERM ? EACCES : error, "the IIO device does not start sampling: %s%s",
 				strerror(error), error == EINVAL ? " (does it need a trigger?)" : "");
 	}
 	return 0;
@@ -340,12 +340,12 @@ static int read_buffer(struct daq_source *source, int timeout_ms, struct daq_blo
 	ssize_t got;
 
 	if (iio_context_set_timeout(iio->context, (unsigned int)timeout_ms))
-		return daq_fail(err, EIO, "libiio takes no timeout");
+		return daq_fail(err, EIO, "libiio rejects the timeout");
 	got = iio_buffer_refill(iio->buffer);
 	if (got == -ETIMEDOUT || got == -EAGAIN || got == -EINTR)
 		return 0;
 	if (got < 0)
-		return daq_fail(err, ENODEV, "the IIO device can't be read: %s", strerror((int)-got));
+		return daq_fail(err, ENODEV, "cannot read the IIO device: %s", strerror((int)-got));
 	block->kind = DAQ_BLOCK_SCANS;
 	block->nr_scans = copy_scans(source, (size_t)(got / iio_buffer_step(iio->buffer)));
 	return 0;
@@ -367,7 +367,7 @@ static int poll_attributes(struct daq_source *source, int timeout_ms, struct daq
 							 iio->has_raw[i] ? "raw" : "input", &number);
 
 		if (error && error != -EBUSY && error != -EAGAIN)
-			return daq_fail(err, ENODEV, "channel '%s' can't be read: %s",
+			return daq_fail(err, ENODEV, "cannot read channel '%s': %s",
 					source->channel[i].name, strerror(-error));
 		iio->value[i] = error ? DAQ_ABSENT : daq_iio_value(&iio->scale[i], number);
 	}
@@ -414,7 +414,7 @@ static int iio_discover(const struct daq_setup *setup, struct daq_channel *found
 
 	(void)setup;
 	if (!iio)
-		return daq_fail(err, ENOMEM, "there is no memory for the source");
+		return daq_fail(err, ENOMEM, "out of memory");
 	error = make_context(iio, err);
 	for (i = 0; !error && i < iio_context_get_devices_count(iio->context); i++) {
 		struct iio_device *device = iio_context_get_device(iio->context, i);
@@ -441,7 +441,7 @@ static int iio_discover(const struct daq_setup *setup, struct daq_channel *found
 const struct daq_source_ops daq_source_iio = {
 	.name = "iio",
 	.help = "industrial I/O converters; channels: DEVICE/CHANNEL, e.g. ina226/power0",
-	.settings = "mode (buffer or sysfs; buffer where there is one), trigger (name)",
+	.settings = "mode (buffer or sysfs; default: buffer if there is one), trigger (name)",
 	.discover = iio_discover,
 	.open = iio_open,
 	.start = iio_start,

@@ -21,7 +21,7 @@ static int create(struct daq_source *source, const struct daq_setup *setup, stru
 		return daq_fail(err, EINVAL, "the shortest interval of this source is 100us");
 	polled = calloc(1, sizeof(*polled));
 	if (!polled)
-		return daq_fail(err, ENOMEM, "there is no memory for the source");
+		return daq_fail(err, ENOMEM, "out of memory");
 	for (i = 0; i < DAQ_MAX_CHANNELS; i++)
 		polled->fd[i] = -1;
 	polled->interval_ns = setup->interval_ns ? setup->interval_ns : DAQ_POLLED_INTERVAL_NS;
@@ -121,7 +121,7 @@ int daq_polled_read(struct daq_source *source, int timeout_ms, struct daq_block 
 		int error = read_channel(source, i, &polled->value[i]);
 
 		if (error)
-			return daq_fail(err, ENODEV, "channel '%s' can't be read: %s",
+			return daq_fail(err, ENODEV, "cannot read channel '%s': %s",
 					source->channel[i].name, strerror(-error));
 	}
 	length_ns = daq_now_ns() - from_ns;

@@ -20,12 +20,12 @@ static int find_zone(const char *root, const char *zone, char found[NAME_MAX + 1
 	int nr = daq_sysfs_find(root, zone, strlen(zone), found);
 
 	if (nr < 0)
-		return daq_fail(err, ENODEV, "%s: this machine counts no energy (no RAPL)", root);
+		return daq_fail(err, ENODEV, "%s: this machine has no energy counters (RAPL)", root);
 	if (!nr)
-		return daq_fail(err, ENODEV, "there is no powercap zone '%s'", zone);
+		return daq_fail(err, ENODEV, "powercap zone '%s' not found", zone);
 	if (nr > 1)
 		return daq_fail(err, EINVAL,
-				"there are %d powercap zones '%s'; name one by its directory (the last is %s)",
+				"%d powercap zones are called '%s'; use the directory's name instead (the last is %s)",
 				nr, zone, found);
 	return 0;
 }
@@ -39,7 +39,7 @@ static int read_range(const char *path, uint64_t *range, struct daq_error *err)
 	if (fd >= 0)
 		close(fd);
 	if (error || found <= 0)
-		return daq_fail(err, ENODEV, "%s: the counter's range can't be read", path);
+		return daq_fail(err, ENODEV, "%s: cannot read the counter's range", path);
 	*range = (uint64_t)found;
 	return 0;
 }
@@ -116,13 +116,13 @@ static int powercap_discover(const struct daq_setup *setup, struct daq_channel *
 	snprintf(root, sizeof(root), "%s/class/powercap", setup->sysfs);
 	listing.root = root;
 	if (daq_sysfs_list(root, add_zone, &listing) < 0)
-		return daq_fail(err, ENODEV, "%s: this machine counts no energy (no RAPL)", root);
+		return daq_fail(err, ENODEV, "%s: this machine has no energy counters (RAPL)", root);
 	return (int)listing.nr;
 }
 
 const struct daq_source_ops daq_source_powercap = {
 	.name = "powercap",
-	.help = "energy counters of processors and memory (RAPL); channels: zones by directory (intel-rapl:0) or name (package-0); found by itself are packages and dram, which can be added",
+	.help = "energy counters of processors and memory (RAPL); channels: zones by directory (intel-rapl:0) or name (package-0); default: packages and DRAM, which add up",
 	.discover = powercap_discover,
 	.open = powercap_open,
 	.start = daq_polled_start,

@@ -66,7 +66,7 @@ static int find_columns(struct daq_source *source, struct daq_error *err)
 			if (!strcmp(channel->name, layout->column[j].name))
 				break;
 		if (j == layout->nr_columns)
-			return daq_fail(err, EINVAL, "there is no column '%s' in the file",
+			return daq_fail(err, EINVAL, "the file has no column '%s'",
 					channel->name);
 		replay->column[i] = j;
 		channel->unit = layout->column[j].unit;
@@ -90,7 +90,7 @@ static int prepare(struct daq_source *source, const struct daq_setup *setup,
 		return error;
 	if (replay->has_loop &&
 	    replay->csv.at_ns[0] == replay->csv.at_ns[replay->csv.nr_rows - 1])
-		return daq_fail(err, EINVAL, "a file that takes no time can't be replayed in a loop");
+		return daq_fail(err, EINVAL, "a file whose samples all have the same time can't be replayed in a loop");
 	error = find_columns(source, err);
 	if (error)
 		return error;
@@ -105,7 +105,7 @@ static int replay_open(struct daq_source *source, const struct daq_setup *setup,
 
 	source->private = calloc(1, sizeof(struct replay));
 	if (!source->private)
-		return daq_fail(err, ENOMEM, "there is no memory for the source");
+		return daq_fail(err, ENOMEM, "out of memory");
 	error = prepare(source, setup, err);
 	if (error)
 		replay_close(source);
@@ -191,8 +191,8 @@ static int replay_discover(const struct daq_setup *setup, struct daq_channel *fo
 
 const struct daq_source_ops daq_source_replay = {
 	.name = "replay",
-	.help = "a CSV file: time_ns|us|ms|s, then columns NAME.UNIT (W, V, A, J, with m, u, n); channels: the columns' names",
-	.settings = "file, loop (true: over and over), absolute (true: times are CLOCK_MONOTONIC)",
+	.help = "a CSV file: time_ns|us|ms|s, then columns NAME.UNIT (W, V, A, J, with m, u, n); channels: the names of the columns",
+	.settings = "file, loop (true: repeat forever), absolute (true: times are CLOCK_MONOTONIC)",
 	.can_wait = true,
 	.discover = replay_discover,
 	.open = replay_open,

@@ -32,7 +32,7 @@ int daq_setting_number(const struct daq_setup *setup, const char *key, int64_t m
 	if (strchr(text, '.') || daq_parse_fixed(text, strlen(text), 0, &found) || found < min ||
 	    found > max)
 		return daq_fail(err, EINVAL,
-				"setting '%s' is '%s'; it has to be a whole number from %lld to %lld",
+				"setting '%s' is '%s'; it must be a whole number from %lld to %lld",
 				key, text, (long long)min, (long long)max);
 	*value = found;
 	return 0;
@@ -46,7 +46,7 @@ int daq_setting_bool(const struct daq_setup *setup, const char *key, bool *value
 	if (!text)
 		return 0;
 	if (strcmp(text, "true") && strcmp(text, "false"))
-		return daq_fail(err, EINVAL, "setting '%s' is '%s'; it has to be true or false", key,
+		return daq_fail(err, EINVAL, "setting '%s' is '%s'; it must be true or false", key,
 				text);
 	*value = !strcmp(text, "true");
 	return 0;

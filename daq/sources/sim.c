@@ -62,7 +62,7 @@ static int read_settings(struct sim *sim, const struct daq_setup *setup, struct 
 	int64_t year_s = 31536000;
 
 	if (clock && strcmp(clock, "device") && strcmp(clock, "host"))
-		return daq_fail(err, EINVAL, "setting 'clock' is '%s'; it has to be device or host",
+		return daq_fail(err, EINVAL, "setting 'clock' is '%s'; it must be device or host",
 				clock);
 	sim->has_host_clock = clock && !strcmp(clock, "host");
 	sim->voltage_mv = 12000;
@@ -120,7 +120,7 @@ static int sim_open(struct daq_source *source, const struct daq_setup *setup,
 
 	source->private = calloc(1, sizeof(struct sim));
 	if (!source->private)
-		return daq_fail(err, ENOMEM, "there is no memory for the source");
+		return daq_fail(err, ENOMEM, "out of memory");
 	error = prepare(source, setup, err);
 	if (error)
 		sim_close(source);
@@ -256,8 +256,8 @@ static int sim_discover(const struct daq_setup *setup, struct daq_channel *found
 
 const struct daq_source_ops daq_source_sim = {
 	.name = "sim",
-	.help = "waveforms; channels: const:MW, square:MW:MW:MS, triangle:MW:MW:MS, sine:MW:MW:MS, in CLOCK_MONOTONIC's phase",
-	.settings = "seed, noise_uw, drift_ppb, jitter_us, gap_every and gap_scans (scans), clock (device or host), transducer (true: outputs of transducers in uV), zero_error_uv, voltage_mv, unplugged (number of a channel)",
+	.help = "waveforms; channels: const:MW, square:MW:MW:MS, triangle:MW:MW:MS, sine:MW:MW:MS, in phase with CLOCK_MONOTONIC",
+	.settings = "seed, noise_uw, drift_ppb, jitter_us, gap_every and gap_scans (scans), clock (device or host), transducer (true: transducer outputs in uV), zero_error_uv, voltage_mv, unplugged (index of a channel)",
 	.discover = sim_discover,
 	.open = sim_open,
 	.start = sim_start,

@@ -51,7 +51,7 @@ int daq_wave_parse(const char *text, struct daq_wave *wave, struct daq_error *er
 	if (i == sizeof(kinds) / sizeof(kinds[0]) ||
 	    parse_numbers(text + length, number, kinds[i].numbers))
 		return daq_fail(err, EINVAL,
-				"'%s' is no waveform; write const:MW, square:MW:MW:MS, triangle:MW:MW:MS or sine:MW:MW:MS",
+				"'%s' is not a waveform; use const:MW, square:MW:MW:MS, triangle:MW:MW:MS or sine:MW:MW:MS",
 				text);
 	if (kinds[i].numbers == 1)
 		number[1] = number[0];
@@ -61,10 +61,10 @@ int daq_wave_parse(const char *text, struct daq_wave *wave, struct daq_error *er
 	wave->period_ns = number[2];
 	if (wave->low_nw > MAX_NW || wave->low_nw < -MAX_NW || wave->high_nw > MAX_NW ||
 	    wave->high_nw < -MAX_NW)
-		return daq_fail(err, EINVAL, "waveform '%s': powers go up to 1 MW", text);
+		return daq_fail(err, EINVAL, "waveform '%s': power must be between -1 MW and 1 MW", text);
 	if (wave->period_ns < 2 || wave->period_ns % 2 || wave->period_ns > MAX_PERIOD_NS)
 		return daq_fail(err, EINVAL,
-				"waveform '%s': the period has to be an even number of ns, at most an hour",
+				"waveform '%s': the period must be an even number of ns, at most an hour",
 				text);
 	return 0;
 }

@@ -248,7 +248,7 @@ const char *u6_error_text(int code)
 	case U6_OK:
 		return "no error";
 	case U6_STREAM_ACTIVE:
-		return "a stream is running already";
+		return "a stream is already running";
 	case 49:
 		return "the list of channels is not valid";
 	case 50:
@@ -274,6 +274,6 @@ const char *u6_error_text(int code)
 	case 63:
 		return "more scans were dropped than can be counted";
 	default:
-		return "an error that has no name here";
+		return "unknown error";
 	}
 }

@@ -141,11 +141,11 @@ static int choose_channels(struct u6_source *u6, struct daq_source *source, stru
 
 		if (input < 0)
 			return daq_fail(err, EINVAL,
-					"a U6 has no channel '%s': there are AIN0 to AIN%d, and " DIGITAL_NAME " for the digital inputs",
+					"a U6 has no channel '%s'; use AIN0 to AIN%d, and " DIGITAL_NAME " for the digital inputs",
 					source->channel[i].name, U6_INPUTS - 1);
 		for (size_t j = 0; j < i; j++) {
 			if (!strcmp(source->channel[i].name, source->channel[j].name))
-				return daq_fail(err, EINVAL, "channel '%s' is there twice",
+				return daq_fail(err, EINVAL, "channel '%s' is listed twice",
 						source->channel[i].name);
 		}
 		if (input != U6_CHANNEL_DIGITAL)
@@ -197,7 +197,7 @@ static int choose_rate(struct u6_source *u6, struct daq_source *source,
 
 	if (u6_rate_choose(rate, wanted) || u6_rate_time_ns(rate, 1) < needed)
 		return daq_fail(err, EINVAL,
-				"a U6 can't scan %u channels each %llu ns: it takes from %llu to %llu ns",
+				"a U6 can't scan %u channels every %llu ns; the interval must be from %llu to %llu ns",
 				u6->config.channels, (unsigned long long)wanted,
 				(unsigned long long)needed, (unsigned long long)U6_MAX_INTERVAL_NS);
 	choose_sizes(u6, u6_rate_time_ns(rate, 1));
@@ -225,12 +225,12 @@ static int read_calibration(struct u6_source *u6, struct daq_error *err)
 			return error;
 		error = u6_decode_read_block(bytes, length, blocks[i]);
 		if (error)
-			return daq_fail(err, EIO, "the U6's calibration can't be read: %s",
-					error > 0 ? u6_error_text(error) : "it gave a wrong reply");
+			return daq_fail(err, EIO, "cannot read the U6's calibration: %s",
+					error > 0 ? u6_error_text(error) : "invalid reply");
 	}
 	if (u6_calibration_decode(&u6->calibration, blocks))
 		return daq_fail(err, EIO,
-				"the U6's calibration makes no sense: its memory was erased or is worn out");
+				"the U6's calibration is implausible: its memory was erased or is worn out");
 	return 0;
 }
 
@@ -310,7 +310,7 @@ static int exchange(struct u6_source *u6, size_t (*encode)(uint8_t *),
 		return daq_fail(err, EIO, "the U6 refuses to %s: %s (error %d)", doing,
 				u6_error_text(error), error);
 	if (error)
-		return daq_fail(err, EIO, "the U6 gave a wrong reply when told to %s", doing);
+		return daq_fail(err, EIO, "the U6 sent an invalid reply to the command to %s", doing);
 	return 0;
 }
 
@@ -329,7 +329,7 @@ static int configure(struct u6_source *u6, struct daq_error *err)
 		return daq_fail(err, EIO, "the U6 refuses these channels at this rate: %s (error %d)",
 				u6_error_text(error), error);
 	if (error)
-		return daq_fail(err, EIO, "the U6 gave a wrong reply when told what to stream");
+		return daq_fail(err, EIO, "the U6 sent an invalid reply to its stream configuration");
 	return 0;
 }
 
@@ -402,7 +402,7 @@ static void take_scan(void *context, const struct u6_scan *scan)
 
 static int restart(struct daq_error *err, const char *why)
 {
-	return daq_fail(err, ESTALE, "the U6's stream is started anew: %s", why);
+	return daq_fail(err, ESTALE, "the U6's stream failed: %s", why);
 }
 
 /* The times of scans with wrong numbers are unknown; only their number counts. */
@@ -435,15 +435,15 @@ static int take_chunk(struct daq_source *source, const struct u6_usb_chunk *chun
 	if (error == U6_STREAM_SCAN_OVERLAP)
 		return restart(err, u6_error_text(error));
 	if (error > 0)
-		return daq_fail(err, ESTALE, "the U6's stream is started anew: %s (error %d)",
+		return daq_fail(err, ESTALE, "the U6's stream failed: %s (error %d)",
 				u6_error_text(error), error);
 	if (error)
-		return restart(err, "it is not known how many scans were lost");
+		return restart(err, "the number of lost scans is unknown");
 	if (u6->next && u6_plausible_check(&u6->plausible,
 					   u6_rate_time_ns(&u6->config.rate, u6->next - 1),
 					   chunk->arrival_ns)) {
 		lose_runs(u6);
-		return restart(err, "its packets' numbers don't fit the time");
+		return restart(err, "its packet numbers contradict the elapsed time");
 	}
 	return 0;
 }
@@ -486,7 +486,7 @@ static int u6_read(struct daq_source *source, int timeout_ms, struct daq_block *
 		if (chunk.length)
 			u6->failure = take_chunk(source, &chunk, &u6->why);
 		else if (daq_now_ns() - u6->heard_ns > u6->silence_ns)
-			error = restart(err, "it was silent");
+			error = restart(err, "no data arrived");
 		if (error)
 			return error;
 	}
@@ -498,7 +498,7 @@ static int u6_read(struct daq_source *source, int timeout_ms, struct daq_block *
 const struct daq_source_ops daq_source_u6 = {
 	.name = "u6",
 	.help = "LabJack U6 on USB, in stream mode; channels AIN0 to AIN13 (voltages of -10 to 10 V) and " DIGITAL_NAME " (digital inputs)",
-	.settings = "serial    number of the device; needed where there are several",
+	.settings = "serial (number of the device; required if several are connected)",
 	.discover = u6_discover,
 	.open = u6_open,
 	.start = u6_start,

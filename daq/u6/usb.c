@@ -85,7 +85,7 @@ int u6_usb_command(struct u6_usb *usb, const uint8_t *command, size_t length,
 	if (code)
 		return fail_usb(err, code, "sending a command");
 	if ((size_t)moved != length)
-		return daq_fail(err, EIO, "the U6 took only %d of a command's %zu bytes", moved,
+		return daq_fail(err, EIO, "the U6 accepted only %d of a command's %zu bytes", moved,
 				length);
 	code = libusb_bulk_transfer(usb->handle, U6_ENDPOINT_REPLY, reply, U6_PACKET_BYTES, &moved,
 				    REPLY_MS);
@@ -125,8 +125,8 @@ static int end_old_stream(struct u6_usb *usb, struct daq_error *err)
 		return error;
 	error = u6_decode_stream_stop(bytes, length);
 	if (error && error != U6_STREAM_NOT_RUNNING)
-		return daq_fail(err, EIO, "the U6 doesn't stop its old stream: %s",
-				error > 0 ? u6_error_text(error) : "it gave a wrong reply");
+		return daq_fail(err, EIO, "the U6 does not stop its old stream: %s",
+				error > 0 ? u6_error_text(error) : "invalid reply");
 	drain(usb, U6_ENDPOINT_STREAM);
 	return 0;
 }
@@ -142,8 +142,8 @@ static int identify(struct u6_usb *usb, struct u6_identity *identity, struct daq
 		return error;
 	error = u6_decode_identify(bytes, length, identity);
 	if (error)
-		return daq_fail(err, EIO, "the U6 doesn't say who it is: %s",
-				error > 0 ? u6_error_text(error) : "it gave a wrong reply");
+		return daq_fail(err, EIO, "cannot identify the U6: %s",
+				error > 0 ? u6_error_text(error) : "invalid reply");
 	return 0;
 }
 
@@ -208,7 +208,7 @@ static int take(struct u6_usb *usb, libusb_device *device, struct u6_identity *i
 	code = libusb_open(device, &usb->handle);
 	if (code == LIBUSB_ERROR_ACCESS)
 		return daq_fail(err, EACCES,
-				"no permission to open the U6 at /dev/bus/usb/%03d/%03d: run as root or let a udev rule grant it",
+				"no permission to open the U6 at /dev/bus/usb/%03d/%03d: run as root or add a udev rule",
 				bus, address);
 	if (code)
 		return fail_usb(err, code, "opening the U6");
@@ -268,7 +268,7 @@ static int find_and_take(struct u6_usb *usb, uint32_t serial, struct u6_identity
 		error = take_by_serial(usb, list, serial, identity, err);
 	else if (number > 1)
 		error = daq_fail(err, EINVAL,
-				 "%zd LabJack U6 are connected: say which one by its serial number (setting 'serial')",
+				 "%zd LabJack U6 are connected; select one with the setting 'serial'",
 				 number);
 	else
 		error = take(usb, list[0], identity, err);
@@ -362,7 +362,7 @@ int u6_usb_stream_begin(struct u6_usb *usb, unsigned int transfers, size_t bytes
 	int code = LIBUSB_ERROR_NO_MEM;
 
 	if (usb->is_stuck)
-		return daq_fail(err, EIO, "the kernel holds on to the U6's last transfers");
+		return daq_fail(err, EIO, "the kernel has not released the U6's last transfers");
 	usb->transfers = calloc(transfers, sizeof(*usb->transfers));
 	usb->buffer = malloc(transfers * bytes);
 	if (!usb->transfers || !usb->buffer)

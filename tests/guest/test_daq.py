@@ -144,7 +144,7 @@ def test_nothing_is_lost_while_the_prober_is_away(link: PowerLink, tmp_path: Pat
         guest_prober.unload()
         away_ns = time.monotonic_ns()
         time.sleep(3)  # that much is to be kept
-        daq.until_said("samples wait for the prober")
+        daq.until_said("queueing samples until the prober is back")
         guest_prober.load()
         back_ns = time.monotonic_ns()
         with PowerLink() as again:
@@ -156,7 +156,7 @@ def test_nothing_is_lost_while_the_prober_is_away(link: PowerLink, tmp_path: Pat
             (use,) = again.energy(intervals, feed.id)
             assert_energy(use, intervals)
         said = daq.end()
-    assert "the prober is there; the feed 'sim' is open" in said
+    assert "connected to the prober; feed 'sim' is open" in said
 
 
 def test_it_can_wait_for_the_prober(tmp_path: Path) -> None:
@@ -268,4 +268,4 @@ def test_it_ends_in_order_and_says_what_it_did(link: PowerLink, tmp_path: Path) 
     assert feed.state is FeedState.CLOSED
     assert feed.owner_name.startswith("spek-daq")
     samples = feed.rails[0].samples
-    assert f"the prober took {samples} samples, 0 came too late, 0 batches were refused" in said
+    assert f"the prober accepted {samples} samples, 0 were late, 0 batches were refused" in said

@@ -104,7 +104,7 @@ def test_a_dry_run_leaves_the_file_alone(rails: Path, capsys: pytest.CaptureFixt
         (["--zero"], 1, "rail '5V': its output is 2.7"),
         (["--load", "3", "--rail", "5V"], 1, "is it this load, this rail"),
         (["--zero", "--set", "unplugged=0"], 1, "rail '12V': the transducer on const:0 is"),
-        (["--zero", "--set", "transducer=false"], 2, "measures power, so the rail takes no volt"),
+        (["--zero", "--set", "transducer=false"], 2, "measures power; remove the rail's voltage"),
     ],
 )
 def test_what_can_not_be_calibrated_is_refused_and_the_file_stays(

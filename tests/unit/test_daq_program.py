@@ -209,25 +209,25 @@ def test_a_file_waits_for_room_in_the_queue(program: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        ([], 2, "no source was named; --source is one of u6, hwmon"),
-        (["-s", "wall"], 2, "there is no source 'wall'; there are u6, hwmon"),
+        ([], 2, "no source given; --source must be one of u6, hwmon"),
+        (["-s", "wall"], 2, "unknown source 'wall'; known sources: u6, hwmon"),
         (["-s", "sim", "-i", "-5ms"], 2, "--interval is '-5ms'; a time can't be negative"),
-        (["-s", "sim", "-t", "5"], 2, "--time is '5'; write a time, not 0, for example 10ms"),
+        (["-s", "sim", "-t", "5"], 2, "--time is '5'; it must be a time greater than 0, for"),
         (["-s", "sim", "-i", "1ns", "-p"], 2, "source sim: the shortest interval is 10us"),
         (["-s", "sim", "-o", "seed", "-p"], 2, "--set is 'seed'; write KEY=VALUE"),
         (["-s", "sim", "-o", "sed=1", "-p"], 2, "source sim has no setting 'sed'; it has seed"),
-        (["-s", "sim", "-o", "seed=x", "-p"], 2, "setting 'seed' is 'x'; it has to be a whole"),
-        (["-s", "sim", "-n", "a b", "-p"], 2, "'a b' can't be a feed's name"),
-        (["-s", "sim", "--queue", "5"], 2, "--queue is '5'; it has to be a whole number from 2048"),
-        (["-s", "sim", "--print=watts"], 2, "--print is 'watts'; it has to be rails or raw"),
+        (["-s", "sim", "-o", "seed=x", "-p"], 2, "setting 'seed' is 'x'; it must be a whole"),
+        (["-s", "sim", "-n", "a b", "-p"], 2, "'a b' is not a valid feed name"),
+        (["-s", "sim", "--queue", "5"], 2, "--queue is '5'; it must be a whole number from 2048"),
+        (["-s", "sim", "--print=watts"], 2, "--print is 'watts'; it must be rails or raw"),
         (["-r", "/does/not/exist"], 2, "/does/not/exist: No such file or directory"),
         (["-r", "/"], 2, "/: Is a directory"),
         (["-s", "replay"], 2, "source replay needs a file: --set file=PATH"),
         (["-s", "replay", "-o", "file=/"], 2, "/: Is a directory"),
         (["-s", "replay", "-o", "file=/none"], 2, "/none: No such file or directory"),
-        (["watts"], 2, "there is nothing to do with 'watts'"),
+        (["watts"], 2, "unexpected argument 'watts'"),
         (["-s", "hwmon", "--sysfs", "/none"], 6, "this machine has no hwmon sensors"),
-        (["-s", "powercap", "--sysfs", "/none"], 6, "this machine counts no energy (no RAPL)"),
+        (["-s", "powercap", "--sysfs", "/none"], 6, "this machine has no energy counters (RAPL)"),
     ],
 )
 def test_wrong_input_gets_one_sentence_and_its_exit_code(
@@ -247,25 +247,25 @@ def test_wrong_input_gets_one_sentence_and_its_exit_code(
 @pytest.mark.parametrize(
     ("text", "code", "sentence"),
     [
-        ("", 2, "there is no [[rail]] in it"),
-        ('[[rail]]\nname = "a"\nchannel = "wall/power1"\n', 6, "there is no hwmon chip 'wall'"),
+        ("", 2, "it has no [[rail]]"),
+        ('[[rail]]\nname = "a"\nchannel = "wall/power1"\n', 6, "hwmon chip 'wall' not found"),
         ('[[rail]]\nname = "a"\nchannel = "ina226/power9"\n', 6, "power9_input: No such file"),
         (
             '[[rail]]\nname = "a"\nchannel = "ina226/temp1"\n',
             2,
-            "'ina226/temp1' is no hwmon channel",
+            "'ina226/temp1' is not a hwmon channel",
         ),
-        ('[[rail]]\nname = "a"\nchannel = "power1"\n', 2, "'power1' is no hwmon channel"),
+        ('[[rail]]\nname = "a"\nchannel = "power1"\n', 2, "'power1' is not a hwmon channel"),
         ('[[rail]]\nname = "a"\nchannel = "ina226/curr1"\n', 2, "rail 'a' has no voltage"),
         (
             '[[rail]]\nname = "a"\nchannel = "ina226/curr1"\nvoltage_mv = 0\n',
             2,
-            "a voltage of 0 has no power",
+            "voltage_mv is 0",
         ),
         (
             '[[rail]]\nname = "a"\nchannel = "ina226/power1"\nvoltage_mv = 12000\n',
             2,
-            "measures power, so the rail takes no voltage",
+            "measures power; remove the rail's voltage",
         ),
         (
             '[[rail]]\nname = "a"\nchannel = "ina226/curr1"\nvoltage_channel = "ina226/power1"\n',
@@ -296,7 +296,7 @@ def test_two_chips_of_one_name_have_to_be_told_apart(
     done = daq("-s", "hwmon", "-r", rails, "--sysfs", sysfs.root, "--check")
     assert done.returncode == 2
     assert (
-        "there are 2 hwmon chips 'ina226'; name one as hwmonN (the last is hwmon7)" in done.stderr
+        "2 hwmon chips are called 'ina226'; use hwmonN instead (the last is hwmon7)" in done.stderr
     )
 
 
@@ -307,7 +307,7 @@ def test_a_broken_line_of_a_csv_file_is_named(
     path.write_text("time_s,a.W\n0,1\n1,oops\n")
     done = daq(*replay(path))
     assert done.returncode == 2
-    assert f"{path}: line 3: the value 'oops' of 'a' is no number" in done.stderr
+    assert f"{path}: line 3: the value 'oops' of 'a' is not a valid number" in done.stderr
 
 
 def test_an_unknown_column_is_named(
@@ -318,7 +318,7 @@ def test_an_unknown_column_is_named(
     rails = rails_file(tmp_path, '[[rail]]\nname = "b"\n')
     done = daq(*replay(path, "-r", str(rails)))
     assert done.returncode == 2
-    assert "there is no column 'b' in the file" in done.stderr
+    assert "the file has no column 'b'" in done.stderr
 
 
 @pytest.mark.parametrize("what", ["--print", "--print=raw", "--list"])
@@ -334,7 +334,7 @@ def test_what_cannot_be_written_ends_it(program: Path, what: str) -> None:
         )
     check_sanitizers(done.stderr)
     assert done.returncode == 1, done.stderr
-    sentence = "standard output can't be written: No space left on device"
+    sentence = "cannot write to standard output: No space left on device"
     assert done.stderr.splitlines()[-1] == f"spek-daq: {sentence}"
 
 

@@ -115,7 +115,7 @@ def test_a_source_says_how_often_it_measures(
 ) -> None:
     done = daq("-s", source, "--sysfs", sysfs.root, "--check", *more)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines()[-1] == f"spek-daq: a scan comes every {interval_ns} ns"
+    assert done.stderr.splitlines()[-1] == f"spek-daq: scan interval: {interval_ns} ns"
 
 
 def test_current_times_voltage(program: Path, sysfs: Sysfs, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_device_that_goes_and_comes_back_is_waited_for(
         away = chip.with_name("away")
         chip.rename(away)
         (away / "power1_input").write_text("")
-        daq.until(lambda: "; trying again" in daq.errors, "nothing is tried")
+        daq.until(lambda: "; retrying" in daq.errors, "nothing is tried")
         # A second and more without samples, in which it tries twice.
         time.sleep(1.2)
         (away / "power1_input").write_text("7000000\n")
@@ -177,8 +177,8 @@ def test_a_device_that_goes_and_comes_back_is_waited_for(
         daq.until(lambda: daq.rows[-1][1] == after, "nothing comes any more")
         rows = daq.finish()[1]
         errors = daq.errors
-    assert "channel 'hwmon1/power1' can't be read: No such device; waiting for the device" in errors
-    assert "there is no hwmon chip 'hwmon1'; trying again" in errors
+    assert "cannot read channel 'hwmon1/power1': No such device; waiting for the device" in errors
+    assert "hwmon chip 'hwmon1' not found; retrying" in errors
     assert "the device is back" in errors
     hole = next(i for i, (_, values) in enumerate(rows) if values == [None, None])
     assert rows[hole - 1][1] == before
@@ -208,7 +208,7 @@ def test_the_units_of_a_device_that_was_waited_for_are_right(
     ("more", "settings", "sentence"),
     [
         ("", ["-o", "serail=1"], "source hwmon has no setting 'serail'; it has none"),
-        ("voltage_mv = 1\n", [], "measures power, so the rail takes no voltage"),
+        ("voltage_mv = 1\n", [], "measures power; remove the rail's voltage"),
     ],
 )
 def test_wrong_input_ends_it_when_the_device_has_come(
@@ -245,7 +245,7 @@ def test_a_device_that_opens_but_cannot_be_read_is_tried_now_and_then(
         rows = daq.finish()[1]
         errors = daq.errors
     assert used < 0.5
-    why = "channel 'hwmon1/power1' can't be read: Input/output error; waiting for the device"
+    why = "cannot read channel 'hwmon1/power1': Input/output error; waiting for the device"
     assert said == f"spek-daq: {why}\n"
     assert errors.count("the device is back") == 1
     assert sum(1 for _, values in rows if values == [None, None]) == 1
@@ -327,25 +327,26 @@ def buffered(program: Path, tmp_path: Path) -> Buffered:
 
 
 def test_the_interval_of_a_buffer_is_where_the_driver_says_it(buffered: Buffered) -> None:
-    assert buffered.check()[-1] == "spek-daq: 1 rails on 1 channels of source iio are fine"
+    assert buffered.check()[-1] == "spek-daq: 1 rails on 1 channels of source iio: ok"
     buffered.put("in_sampling_frequency", 0.2)
-    assert buffered.check()[-1] == "spek-daq: a scan comes every 5000000000 ns"
-    assert buffered.check("-i", "20ms")[-1] == "spek-daq: a scan comes every 20000000 ns"
+    assert buffered.check()[-1] == "spek-daq: scan interval: 5000000000 ns"
+    assert buffered.check("-i", "20ms")[-1] == "spek-daq: scan interval: 20000000 ns"
     assert buffered.read("buffer/length") == "4"
     buffered.put("sampling_frequency", 1000)
-    assert buffered.check()[-1] == "spek-daq: a scan comes every 1000000 ns"
+    assert buffered.check()[-1] == "spek-daq: scan interval: 1000000 ns"
     # The device converts so often, but samples when its trigger says.
     buffered.put("name", "timer", "trigger0")
     buffered.put("sampling_frequency", 100, "trigger0")
     buffered.put("trigger/current_trigger", "timer")
-    assert buffered.check()[-1] == "spek-daq: a scan comes every 10000000 ns"
-    assert buffered.check("-i", "50ms")[-1] == "spek-daq: a scan comes every 50000000 ns"
+    assert buffered.check()[-1] == "spek-daq: scan interval: 10000000 ns"
+    assert buffered.check("-i", "50ms")[-1] == "spek-daq: scan interval: 50000000 ns"
     assert float(buffered.read("sampling_frequency", "trigger0")) == 20
 
 
 def test_without_a_rate_an_interval_is_refused(buffered: Buffered) -> None:
     (sentence,) = buffered.check("-i", "20ms")
-    assert "'iio:device0' takes no interval: it has no sampling_frequency" in sentence
+    refusal = "cannot set the interval of IIO device 'iio:device0': it has no sampling_frequency"
+    assert refusal in sentence
 
 
 @pytest.mark.parametrize("frequency", [None, "100"])
@@ -410,12 +411,12 @@ def test_converters_are_polled(
 @pytest.mark.parametrize(
     ("channel", "more", "code", "sentence"),
     [
-        ("ina226/power9", [], 2, "the IIO device 'ina226' has no input 'power9'"),
-        ("ina3221/power0", [], 6, "there is no IIO device 'ina3221'"),
-        ("power0", [], 2, "'power0' is no IIO channel; write DEVICE/CHANNEL"),
-        ("ina226/temp", [], 2, "'ina226/temp' measures neither voltage nor current"),
-        ("ina226/power2", ["-o", "mode=buffer"], 2, "no buffer with time stamps in common"),
-        ("ina226/power2", ["-o", "mode=x"], 2, "setting 'mode' is 'x'; it has to be buffer or"),
+        ("ina226/power9", [], 2, "IIO device 'ina226' has no input 'power9'"),
+        ("ina3221/power0", [], 6, "IIO device 'ina3221' not found"),
+        ("power0", [], 2, "'power0' is not an IIO channel; use DEVICE/CHANNEL"),
+        ("ina226/temp", [], 2, "'ina226/temp' does not measure voltage, current"),
+        ("ina226/power2", ["-o", "mode=buffer"], 2, "do not share a buffer with timestamps"),
+        ("ina226/power2", ["-o", "mode=x"], 2, "setting 'mode' is 'x'; it must be buffer or"),
     ],
 )
 def test_wrong_converters_get_one_sentence(
