@@ -215,7 +215,7 @@ static inline bool spek_compat_cookie_polls(struct request_queue *q, blk_qc_t co
 	return hctx && hctx->type == HCTX_TYPE_POLL;
 }
 
-/** spek_compat_queue_resume() - wake a device that sleeps; who doesn't want to wait has to ask. */
+/** spek_compat_queue_resume() - resume a suspended device without waiting for it */
 static inline void spek_compat_queue_resume(struct request_queue *q)
 {
 #ifdef CONFIG_PM

@@ -22,20 +22,20 @@
  * @data: enum spek_data
  * @max_outstanding: I/Os outstanding over all workers
  * @batch: I/Os issued under one plug
- * @spin_ns: spin for the last so many ns before an arrival
+ * @spin_ns: time before an arrival that a worker spins instead of sleeping
  * @interval_ns: report interval; 0: totals only
  * @ramp_ns: ramp-up by time, or 0
  * @ramp_count: ramp-up by I/Os completed, or 0
- * @time_ns: measure for so long, or 0
- * @count: measure so many I/Os, or 0
- * @max_errors: end after so many failed I/Os; 0: never
- * @log_records: room for records in the log of each worker; 0: no log
- * @stamp_id: stamped: of the run, 0: draw one
- * @verify_from: stamped: number of the run to go on from, or 0
+ * @time_ns: length of the measure phase by time, or 0
+ * @count: length of the measure phase in I/Os, or 0
+ * @max_errors: failed I/Os that end the run; 0: never
+ * @log_records: capacity of each worker's log in records; 0: no log
+ * @stamp_id: stamped: id in the stamps; 0: draw one
+ * @verify_from: stamped: number of the run to continue, or 0
  * @grain_bytes: stamped: largest grain, a power of two, or 0
- * @nr_workers: workers
+ * @nr_workers: number of workers
  * @cpu: CPU of each worker
- * @nr_targets: targets
+ * @nr_targets: number of targets
  * @dev: device number of each target
  * @diskseq: sequence number that its disk must have; 0: any
  * @stream_name: name of each stream
@@ -79,10 +79,10 @@ struct spek_run_config {
  */
 static inline u64 spek_share(u64 total, u32 index, u32 nr)
 {
-	u32 rest;
-	u64 each = div_u64_rem(total, nr, &rest);
+	u32 remainder;
+	u64 each = div_u64_rem(total, nr, &remainder);
 
-	return each + (index < rest);
+	return each + (index < remainder);
 }
 
 #endif

@@ -50,7 +50,7 @@ static int log_open(struct inode *inode, struct file *file)
 {
 	struct spek_iolog *log = inode->i_private;
 
-	/* The mode lets in whoever is uid 0, as root of a user namespace may be: not enough. */
+	/* The mode admits uid 0, which root of a user namespace may be: not enough. */
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	kref_get(&log->ref);
@@ -121,7 +121,7 @@ static const struct file_operations log_fops = {
 
 void spek_iolog_wake(struct spek_iolog *log)
 {
-	/* Has a barrier: who goes to sleep now sees the records, or is seen here. */
+	/* Has a barrier: a reader that goes to sleep now sees the records, or is seen here. */
 	if (wq_has_sleeper(&log->readers))
 		wake_up_interruptible(&log->readers);
 }
@@ -190,7 +190,7 @@ void spek_iolog_close(struct spek_iolog *log)
 
 int spek_iolog_init(void)
 {
-	/* Without debugfs everything but the log works: the error waits for who wants one. */
+	/* Without debugfs everything but the log works: a run with a log gets the error. */
 	spek_debugfs = debugfs_create_dir("spek", NULL);
 	return PTR_ERR_OR_ZERO(spek_debugfs) == -ENOMEM ? -ENOMEM : 0;
 }

@@ -44,7 +44,7 @@ struct spek_iolog {
 	bool is_closed;
 };
 
-/** spek_iolog_init() - Return: 0, also where there is no debugfs; -ENOMEM. */
+/** spek_iolog_init() - Return: 0, also without debugfs, or -ENOMEM. */
 int spek_iolog_init(void);
 void spek_iolog_deinit(void);
 
@@ -57,7 +57,7 @@ u32 spek_iolog_records(u32 records);
  * @name: "spek/<id>" is written here, as from the mount point of debugfs on
  * @size: of @name
  *
- * Return: the directory, or an ERR_PTR; -ENOMEM, or another where there is no debugfs.
+ * Return: the directory, or an ERR_PTR: -ENOMEM, or another errno without debugfs.
  */
 struct dentry *spek_iolog_mkdir(u32 id, char *name, size_t size);
 /** spek_iolog_rmdir() - remove a directory and its files; waits for no reader; @dir may be NULL. */
@@ -73,12 +73,12 @@ void spek_iolog_rmdir(struct dentry *dir);
  */
 struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records);
 /**
- * spek_iolog_close() - the run lets go of it; who has its file open may read it to its end
+ * spek_iolog_close() - drop the run's reference; an open file can be read to its end
  * @log: its file was removed before; may be NULL
  */
 void spek_iolog_close(struct spek_iolog *log);
 
-/** spek_iolog_wake() - wake who waits for records. Context: worker. */
+/** spek_iolog_wake() - wake readers that wait for records. Context: worker. */
 void spek_iolog_wake(struct spek_iolog *log);
 
 /**

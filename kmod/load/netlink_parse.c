@@ -422,7 +422,7 @@ static int check_stamped(struct genl_info *info, const struct spek_run_config *c
 						"This attribute is for stamped data.");
 	if (config->stamp_id && config->verify_from)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_STAMP_ID], -EINVAL,
-					"A run that goes on from another one has the stamp-id of that.");
+					"A run that continues another one has its stamp-id.");
 	if (config->grain_bytes &&
 	    (!is_power_of_2(config->grain_bytes) || config->grain_bytes < SPEK_SECTOR))
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_GRAIN_BYTES], -EINVAL,

@@ -209,7 +209,7 @@ static int put_whole_run(struct sk_buff *skb, struct spek_run *run)
 	    put_config(skb, run->config) ||
 	    nla_put_string(skb, SPEK_A_RUN_MODULE_VERSION, THIS_MODULE->version ?: ""))
 		return -EMSGSIZE;
-	/* Nothing of the rest exists before, or it is being made. */
+	/* Logs, workers and targets are still being made. */
 	if (!view.is_set_up || !spek_run_is_set_up(run))
 		return 0;
 	if (run->log && (nla_put_u32(skb, SPEK_A_RUN_LOG_RECORDS, run->config->log_records) ||
@@ -226,7 +226,7 @@ static int put_whole_run(struct sk_buff *skb, struct spek_run *run)
 	return 0;
 }
 
-/* Return: a whole message about @run, or NULL if there is no memory for it. */
+/* Return: a whole message about @run, or NULL without memory. */
 static struct sk_buff *run_message(struct spek_run *run, u32 portid, u32 seq, u8 cmd)
 {
 	struct sk_buff *msg = genlmsg_new(run_bytes(run), GFP_KERNEL);

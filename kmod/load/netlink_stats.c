@@ -63,7 +63,7 @@ static int put_counters(struct sk_buff *skb, const struct spek_total *total)
 	return put_errors(skb, total);
 }
 
-/* Some buckets from @first on; sets @first to where to go on, or to the end. */
+/* Put buckets from @first; set @first to the first one of the next message, or to the end. */
 static int put_buckets(struct sk_buff *skb, const struct spek_total *total, u32 metric, u32 *first)
 {
 	const u64 *hist = total->hist[metric];

@@ -174,7 +174,7 @@ static int start_map(struct netlink_callback *cb, struct spek_genl_dump *dump)
 	return 0;
 }
 
-/* A run may start between two parts of the answer, or while one is made, also one that goes on. */
+/* A run that uses the map, a continuing one too, may start between two messages or within one. */
 static bool map_has_changed(const struct spek_genl_dump *dump)
 {
 	u64 starts;

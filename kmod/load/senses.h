@@ -31,7 +31,7 @@ void spek_senses_add(struct spek_senses *senses, const struct spek_sense *sense)
  * @index: below SPEK_MAX_SENSES
  * @sense: filled in
  *
- * Context: any. Return: how many requests, 0 if there is no such entry (and none after it).
+ * Context: any. Return: number of requests; 0 for the first empty entry and all after it.
  */
 u64 spek_senses_get(const struct spek_senses *senses, u32 index, struct spek_sense *sense);
 

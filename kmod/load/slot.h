@@ -147,7 +147,7 @@ static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 	bio->bi_end_io = part->target->backend->end_io;
 }
 
-/** spek_part_set_data() - let the bio of a part have its data within one @chunk of the buffer */
+/** spek_part_set_data() - point the bio of a part at data within one @chunk of the buffer */
 static inline void spek_part_set_data(struct spek_part *part, const struct bio_vec *chunk,
 				      u32 in_chunk)
 {

@@ -2,7 +2,7 @@
 /*
  * Back end bio: the way every file system uses. Works on every block device.
  *
- * submit_bio() may wait: for a request, or until a frozen queue goes on. A worker that polls must
+ * submit_bio() may wait: for a request, or until a frozen queue is thawed. A worker that polls must
  * not, as long as anything of its own is with a device: nobody else polls for that, and it may be
  * what the wait is for. With nothing out there it waits as others do, so that a bio that has to
  * be split, which can't be asked not to wait, gets through.
@@ -37,7 +37,7 @@ static bool others_are_out(const struct spek_part *part)
 	       (slot->nr_parts > 1 && atomic_read(&slot->parts_left) > unsent);
 }
 
-/* As it was before the block layer had it, which left its marks. */
+/* Arm the part again: the block layer has changed its bio. */
 static void arm_again(struct spek_part *part, u16 ioprio)
 {
 	const struct spek_slot *slot = part->slot;

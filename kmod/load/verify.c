@@ -185,7 +185,7 @@ int spek_verify_create(struct spek_verify **verify, const struct spek_run_config
 	if (config->max_outstanding > SPEK_GRAIN_MAX_READERS)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ERANGE,
 				   "The run has too many outstanding I/Os: stamped data allow at most 65534.");
-	/* An operation that meets itself would wait for itself. */
+	/* One operation needing a grain twice would deadlock on itself. */
 	for (i = 0; i < config->workload.nr_asus; i++) {
 		const struct spek_asu *asu = &config->workload.asu[i];
 

@@ -31,7 +31,7 @@ struct spek_map_target {
 };
 
 /**
- * struct spek_map - what was written to the targets of one run, and of those that go on from it
+ * struct spek_map - what was written to the targets of one run and of those that continue it
  * @ref: one for each run
  * @writers: runs that have started and are not DONE
  * @starts: runs that have started
@@ -95,7 +95,7 @@ struct spek_verify {
 	struct spek_map *map;
 	const struct spek_target *targets;
 	u32 chunk_bytes;
-	spinlock_t lock;	/* protects the rest */
+	spinlock_t lock;	/* protects the fields below */
 	struct spek_verify_counts counts;
 	u32 nr_kept;
 	struct spek_mismatch_record kept[SPEK_MAX_MISMATCHES];
@@ -122,7 +122,7 @@ void spek_verify_destroy(struct spek_verify *verify);
  */
 bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 		       const struct spek_asu_map *asu);
-/** spek_verify_end() - check what was read, know what was written, give the blocks back. */
+/** spek_verify_end() - check what was read, record what was written, release the blocks. */
 void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 		     const struct spek_asu_map *asu);
 /**

@@ -48,7 +48,7 @@ def done(nl: Socket, node: str, **changes: Any) -> int:
         (
             {**WRITES, "stamp_id": 1, "verify_from": 1},
             "stamp_id",
-            "A run that goes on from another one has the stamp-id of that.",
+            "A run that continues another one has its stamp-id.",
         ),
     ],
 )

@@ -271,16 +271,15 @@ struct spek_log_record {
  * @SPEK_A_RUN_MAX_OUTSTANDING: (u32, 1..65536) Limit of I/Os outstanding over all
  *   workers.
  * @SPEK_A_RUN_BATCH: (u32, 1..256) I/Os issued under one plug; 16 if not given.
- * @SPEK_A_RUN_SPIN_NS: (u64) A worker spins instead of sleeping for the last so many ns
- *   before an arrival and for the first so many of waiting for a completion; at most 10
- *   ms.
+ * @SPEK_A_RUN_SPIN_NS: (u64) Time that a worker spins instead of sleeping, before an
+ *   arrival and at the start of a wait for a completion; at most 10 ms.
  * @SPEK_A_RUN_INTERVAL_NS: (u64) Report interval, at least 1 ms; 0 - totals only.
  * @SPEK_A_RUN_RAMP_NS: (u64) Ramp-up by time.
  * @SPEK_A_RUN_RAMP_COUNT: (u64) Ramp-up by I/Os completed; not with ramp-ns.
- * @SPEK_A_RUN_TIME_NS: (u64) Measure for so long, at most 366 days; exactly one of
- *   time-ns and count.
- * @SPEK_A_RUN_COUNT: (u64) Measure exactly so many I/Os.
- * @SPEK_A_RUN_MAX_ERRORS: (u64) End the run after so many failed I/Os; 0 - never.
+ * @SPEK_A_RUN_TIME_NS: (u64) Length of the measure phase, at most 366 days; exactly one
+ *   of time-ns and count.
+ * @SPEK_A_RUN_COUNT: (u64) Length of the measure phase in I/Os.
+ * @SPEK_A_RUN_MAX_ERRORS: (u64) Failed I/Os that end the run; 0 - never.
  * @SPEK_A_RUN_WORKER: (nest of worker, repeated) One for each worker.
  * @SPEK_A_RUN_TARGET: (nest of target, repeated) One for each target, in order.
  * @SPEK_A_RUN_ASU: (nest of asu, repeated) One for each address range, in order.
@@ -290,7 +289,7 @@ struct spek_log_record {
  * @SPEK_A_RUN_STARTED_NS: (u64) CLOCK_MONOTONIC of the start of the ramp.
  * @SPEK_A_RUN_MEASURE_NS: (u64) CLOCK_MONOTONIC of the start of the measure phase.
  * @SPEK_A_RUN_DRAIN_NS: (u64) CLOCK_MONOTONIC of the end of the measure phase.
- * @SPEK_A_RUN_ENDED_NS: (u64) CLOCK_MONOTONIC when the last I/O had come back.
+ * @SPEK_A_RUN_ENDED_NS: (u64) CLOCK_MONOTONIC when the last I/O completed.
  * @SPEK_A_RUN_START_RAW_NS: (u64) CLOCK_MONOTONIC_RAW read with started-ns.
  * @SPEK_A_RUN_START_REAL_NS: (u64) CLOCK_REALTIME read with started-ns.
  * @SPEK_A_RUN_END_RAW_NS: (u64) CLOCK_MONOTONIC_RAW read with ended-ns.
@@ -304,23 +303,24 @@ struct spek_log_record {
  * @SPEK_A_RUN_ERRORS: (u64) Failed I/Os so far.
  * @SPEK_A_RUN_FIRST_ERROR: (string, at most 127 bytes) The first failure in words.
  * @SPEK_A_RUN_MODULE_VERSION: (string, at most 63 bytes)
- * @SPEK_A_RUN_LOG_RECORDS: (u32, 1..16777216) Log every I/O: room for so many records for
- *   each worker, rounded up to a power of two and at least 1024.
+ * @SPEK_A_RUN_LOG_RECORDS: (u32, 1..16777216) Log every I/O: capacity of each worker's
+ *   log in records, rounded up to a power of two and at least 1024.
  * @SPEK_A_RUN_LOG_DIR: (string, at most 23 bytes) Directory of the log's files worker0,
- *   worker1..., from the mount point of debugfs on.
+ *   worker1..., relative to the mount point of debugfs.
  * @SPEK_A_RUN_FIRST_SENSE: (nest of sense) scsi - what the device said of the first
  *   failure.
  * @SPEK_A_RUN_SENSE: (nest of sense, repeated) scsi - one for each cause of failed
  *   requests so far, at most max-senses, in order of appearance.
  * @SPEK_A_RUN_SENSE_OTHERS: (u64) scsi - failed requests whose cause found no room among
  *   these.
- * @SPEK_A_RUN_STAMP_ID: (u64) stamped - what tells this run's blocks from those of
- *   others; drawn by the kernel if not given. Given with a workload that only reads: what
- *   was written is told by map-set.
- * @SPEK_A_RUN_VERIFY_FROM: (u32) stamped - take over what this run, which is DONE, knows
- *   to have written, and its stamp-id. It must have the same targets in the same order.
- * @SPEK_A_RUN_GRAIN_BYTES: (u32) stamped - what is known is known for pieces of so many
- *   bytes, 8 bytes of memory each. Given: not the largest possible, but at most this.
+ * @SPEK_A_RUN_STAMP_ID: (u64) stamped - id in this run's stamps; drawn by the kernel if
+ *   not given. A workload that only reads needs it, and map-set to record what was
+ *   written.
+ * @SPEK_A_RUN_VERIFY_FROM: (u32) stamped - continue this run, which is DONE: take over
+ *   its record of what was written and its stamp-id. It must have the same targets in the
+ *   same order.
+ * @SPEK_A_RUN_GRAIN_BYTES: (u32) stamped - size of a grain, for which the run records
+ *   whether it was written; each takes 8 bytes of memory. Given - an upper limit.
  * @SPEK_A_RUN_VERIFY: (nest of verify) stamped - what was checked so far.
  * @SPEK_A_RUN_START_NS: (u64, at least 1) CLOCK_MONOTONIC at which the run starts; it
  *   must lie in the future. Not given - at once.
@@ -449,9 +449,8 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_WRITE_BYTES: (u64)
  * @SPEK_A_TARGET_REFUSED: (u64) mq and scsi - requests the driver had no room for and
  *   that were sent again; with mq the disk's own statistics count those twice.
- * @SPEK_A_TARGET_MAP_START: (u64) stamped - first byte of which is known whether it was
- *   written.
- * @SPEK_A_TARGET_MAP_BYTES: (u64) stamped - and how many from there.
+ * @SPEK_A_TARGET_MAP_START: (u64) stamped - first byte that the record of writes covers.
+ * @SPEK_A_TARGET_MAP_BYTES: (u64) stamped - bytes that it covers.
  * @__SPEK_A_TARGET_MAX: private
  * @SPEK_A_TARGET_MAX: highest id
  */
@@ -511,7 +510,7 @@ enum spek_a_sense {
  *   a stamp of this run is an error there.
  * @SPEK_A_VERIFY_UNCERTAIN: (u64) Blocks that were read after their last write had
  *   failed; they may hold what it or a write before it wrote.
- * @SPEK_A_VERIFY_WAITS: (u64) I/Os that had to wait for another one on the same block.
+ * @SPEK_A_VERIFY_WAITS: (u64) I/Os that waited for another one on the same block.
  * @SPEK_A_VERIFY_MISMATCHES: (u64) Wrong blocks.
  * @SPEK_A_VERIFY_CORRUPT: (u64) Of these by kind, see enum mismatch.
  * @SPEK_A_VERIFY_MISDIRECTED: (u64)
@@ -553,8 +552,8 @@ enum spek_a_verify {
  * @SPEK_A_MISMATCH_AT_NS: (u64) When the read completed, CLOCK_MONOTONIC.
  * @SPEK_A_MISMATCH_EXPECTED_GENERATION: (u64) Number of the write that should be found,
  *   from 1; 0 - none.
- * @SPEK_A_MISMATCH_STAMPED: (u32) 1 - there is a stamp, the rest of found- means
- *   something.
+ * @SPEK_A_MISMATCH_STAMPED: (u32) 1 - there is a stamp, and the other found- attributes
+ *   are valid.
  * @SPEK_A_MISMATCH_INTACT: (u32) 1 - its checksum is right.
  * @SPEK_A_MISMATCH_ZEROES: (u32) 1 - the block is all zeroes.
  * @SPEK_A_MISMATCH_FIRST: (u32) First byte of the block that is not as expected.
@@ -781,7 +780,7 @@ enum spek_a_error {
  *   where I/Os go out in parts.
  * @SPEK_A_STATS_ERRORS: (u64)
  * @SPEK_A_STATS_ERROR: (nest of error, repeated) Failed I/Os by cause.
- * @SPEK_A_STATS_METRIC: (u32, enum metric) What the rest of this message is about.
+ * @SPEK_A_STATS_METRIC: (u32, enum metric) Metric of the histogram in this message.
  * @SPEK_A_STATS_SUM_NS: (u64)
  * @SPEK_A_STATS_MIN_NS: (u64)
  * @SPEK_A_STATS_MAX_NS: (u64)
@@ -943,16 +942,16 @@ enum spek_a_op {
  *   and direction with I/Os; for the measure phase then the histograms, cut into messages
  *   of at most 256 buckets.
  * @SPEK_CMD_INTERVAL_GET: Closed intervals of a run from number since on, oldest first.
- * @SPEK_CMD_OP_GET: The first operations that a worker of this run generates, made anew
- *   from the configuration and the seed; nothing is sent to a device. In a closed loop
- *   each operation completes at once.
+ * @SPEK_CMD_OP_GET: The first operations that a worker of this run generates, generated
+ *   again from the configuration and the seed; nothing is sent to a device. In a closed
+ *   loop each operation completes at once.
  * @SPEK_CMD_RUN_NTF: A run changed its state; content of run-get.
  * @SPEK_CMD_MISMATCH_GET: The first wrong blocks that a run with stamped data has found,
  *   at most max-mismatches; run-get counts all.
  * @SPEK_CMD_MAP_GET: What a run with stamped data, which is READY or DONE, knows to have
  *   written, and how often. Grains that were never written may be left out.
- * @SPEK_CMD_MAP_SET: Tell a READY run with stamped data what was written before, as
- *   map-get has said it.
+ * @SPEK_CMD_MAP_SET: Record for a READY run with stamped data what was written before, as
+ *   map-get returned it.
  * @__SPEK_CMD_MAX: private
  * @SPEK_CMD_MAX: highest id
  */

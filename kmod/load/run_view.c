@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading a run: what netlink reports of it, copied under its lock.
+ *
+ * A run that is OPENING has a configuration and empty statistics; everything else exists once
+ * spek_run_is_set_up() returns true. Workers can be gone at any time: what is known of them is
+ * then in the run.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include "run.h"
+#include "verify.h"
+
+/** spek_run_is_set_up() - Return: true if its targets, logs and workers were made. */
+bool spek_run_is_set_up(const struct spek_run *run)
+{
+	/* Pairs with open_work(). */
+	return smp_load_acquire(&run->is_set_up);
+}
+
+/** spek_run_verify() - Return: the run's verification, NULL without stamped data. */
+struct spek_verify *spek_run_verify(const struct spek_run *run)
+{
+	return spek_run_is_set_up(run) ? run->verify : NULL;
+}
+
+/**
+ * spek_run_view() - read what netlink reports of a run
+ * @run: run
+ * @view: filled in
+ *
+ * Context: process.
+ */
+void spek_run_view(struct spek_run *run, struct spek_run_view *view)
+{
+	u32 i;
+
+	memset(view, 0, sizeof(*view));
+	mutex_lock(&run->lock);
+	view->id = run->id;
+	view->state = run->state;
+	view->is_set_up = run->is_set_up;
+	view->failure = run->failure;
+	view->phase = spek_stats_phase(run->stats);
+	view->reason = spek_states[run->state].has_ended ? run->reason :
+							  atomic_read(&run->outcome.reason);
+	view->started = run->started;
+	view->ended = run->ended;
+	spek_stats_measured(run->stats, &view->measure_ns, &view->drain_ns);
+	if (view->phase != SPEK_PHASE_DRAIN)
+		view->drain_ns = 0;
+	view->now_ns = ktime_get_ns();
+	view->backlog = spek_stats_backlog(run->stats);
+	view->intervals = spek_stats_nr_rows(run->stats);
+	view->errors = atomic64_read(&run->outcome.errors);
+	spek_outcome_first_error(&run->outcome, view->first_error, &view->first_sense);
+	for (i = 0; run->workers && i < run->config->nr_workers; i++) {
+		struct spek_worker_info info;
+
+		spek_worker_info(run->workers[i], &info);
+		view->outstanding += info.outstanding;
+		view->oldest_ns = max(view->oldest_ns,
+				      spek_worker_oldest_ns(run->workers[i], view->now_ns));
+	}
+	mutex_unlock(&run->lock);
+}
+
+/**
+ * spek_run_view_worker() - read what netlink reports of a worker
+ * @run: set up
+ * @index: number of the worker
+ * @info: filled in
+ *
+ * Context: process.
+ */
+void spek_run_view_worker(struct spek_run *run, u32 index, struct spek_worker_info *info)
+{
+	mutex_lock(&run->lock);
+	if (run->workers)
+		spek_worker_info(run->workers[index], info);
+	else
+		*info = run->worker_info[index];
+	mutex_unlock(&run->lock);
+}
+
+/**
+ * spek_run_view_target() - read what netlink reports of a target
+ * @run: set up
+ * @index: number of the target
+ * @view: filled in
+ *
+ * Context: process.
+ */
+void spek_run_view_target(struct spek_run *run, u32 index, struct spek_target_view *view)
+{
+	u32 i;
+
+	mutex_lock(&run->lock);
+	view->target = &run->targets[index];
+	view->count = run->count[index];
+	for (i = 0; run->workers && i < run->config->nr_workers; i++)
+		spek_worker_add_counts(run->workers[i], index, &view->count);
+	mutex_unlock(&run->lock);
+}
+
+/**
+ * spek_run_snapshot() - copy the totals of a run
+ * @run: run
+ *
+ * Context: process. Return: the snapshot, for kvfree(), or NULL without memory.
+ */
+struct spek_snapshot *spek_run_snapshot(struct spek_run *run)
+{
+	struct spek_snapshot *snapshot = spek_snapshot_alloc(run->config->workload.nr_streams);
+
+	if (!snapshot)
+		return NULL;
+	mutex_lock(&run->lock);
+	spek_snapshot_take(snapshot, run->stats);
+	mutex_unlock(&run->lock);
+	return snapshot;
+}
+
+/** spek_run_row_bytes() - Return: size of an interval row of a run. */
+size_t spek_run_row_bytes(const struct spek_run *run)
+{
+	return spek_stats_row_bytes(run->stats);
+}
+
+/** spek_run_nr_rows() - Return: interval rows closed so far. Context: process. */
+u64 spek_run_nr_rows(struct spek_run *run)
+{
+	u64 nr;
+
+	mutex_lock(&run->lock);
+	nr = spek_stats_nr_rows(run->stats);
+	mutex_unlock(&run->lock);
+	return nr;
+}
+
+/**
+ * spek_run_copy_row() - copy the next closed interval row that is still there
+ * @run: run
+ * @seq: number of the first row wanted; set to that of the row found
+ * @end: number of the first row not wanted
+ * @copy: spek_run_row_bytes() bytes
+ * @dropped: rows overwritten so far
+ *
+ * Context: process. Return: false if there is none below @end.
+ */
+bool spek_run_copy_row(struct spek_run *run, u64 *seq, u64 end, struct spek_row *copy,
+		       u64 *dropped)
+{
+	const struct spek_row *row = NULL;
+
+	mutex_lock(&run->lock);
+	*dropped = spek_stats_dropped(run->stats);
+	*seq = max(*seq, *dropped);
+	while (*seq < end && !row) {
+		row = spek_stats_row(run->stats, *seq);
+		*seq += !row;
+	}
+	if (row)
+		memcpy(copy, row, spek_stats_row_bytes(run->stats));
+	mutex_unlock(&run->lock);
+	return row;
+}
+
+/**
+ * spek_run_restore_map() - record what was written before a READY run with stamped data
+ * @run: run
+ * @target: number of the target
+ * @first: number of the first grain
+ * @states: as spek_map_save() returned them
+ * @nr: entries of @states
+ * @refusal: filled in on failure
+ *
+ * Context: process. Return: 0 or a negative errno with nothing changed.
+ */
+int spek_run_restore_map(struct spek_run *run, u32 target, u64 first, const u64 *states, u32 nr,
+			 struct spek_refusal *refusal)
+{
+	int err;
+
+	mutex_lock(&run->lock);
+	if (!spek_states[run->state].accepts_start)
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				  "Only a READY run takes a record of what was written.");
+	else if (run->config->verify_from)
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				  "The run continues another one, which has the record of what was written.");
+	else
+		err = spek_map_restore(run->verify->map, target, first, states, nr);
+	mutex_unlock(&run->lock);
+	return err;
+}
