@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spekctl.errors import SpekError
+from spekctl.vm.apt import RETRIES
 from spekctl.vm.cache import cache_dir, locked
-from spekctl.vm.kernels import RETRIES
 
 FRAGMENTS = Path(__file__).resolve().parents[1] / "debug"
 VARIANTS = ("kasan", "kcsan")
