@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """What guests need before they boot, kept in the cache: kernels, and modules built for them.
 
-    python -m lib.guest_ahead KERNEL...      (as after --kernels: 6.12, debug, LABEL=TREE)
+    python -m lib.guest_ahead KERNEL...      (as after --kernels: 6.12, debug, newest, LABEL=TREE)
 
-makes it while others run, and says of each kernel in a line of JSON where it is or why it can't be
-had.
+makes it while others run, and says of each kernel in a line of JSON where it is or why there is
+none.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pathlib import Path
 
 from lib import debug_kernel, debug_modules
 from lib.disks_build import build_disks
-from lib.guest_kernels import DEBUG_KERNELS
+from lib.guest_kernels import DEBUG_KERNELS, source_of
 
 from spekctl.errors import SpekError
-from spekctl.vm.kernels import find_kernel
+from spekctl.vm.kernels import Kernel, find_kernel
 from spekctl.vm.modules import build_modules
 
 
@@ -34,26 +34,38 @@ class Prepared:
     test_modules: Path | None
 
 
-def prepare(word: str) -> Prepared:
-    """All of it for a kernel; made now or earlier. Raises SpekError."""
-    label, source = word.partition("=")[0], word.rpartition("=")[2]
-    variant = DEBUG_KERNELS.get(label)
-    if variant:
-        source = str(debug_kernel.find(variant))
-    kernel = find_kernel(source)
+@dataclass(frozen=True)
+class Missing:
+    """@why: there is nothing to boot; @has_kernel: there is a kernel, and what is made for it
+    could not be made."""
+
+    why: str
+    has_kernel: bool
+
+
+def find(word: str) -> tuple[str, Kernel]:
+    """Source and kernel of a @word of --kernels, fetched or built if need be. Raises SpekError."""
+    variant = DEBUG_KERNELS.get(word.partition("=")[0])
+    source = str(debug_kernel.find(variant)) if variant else source_of(word)
+    return source, find_kernel(source)
+
+
+def prepare(word: str, source: str, kernel: Kernel) -> Prepared:
+    """All that belongs to a kernel; made now or earlier. Raises SpekError."""
+    variant = DEBUG_KERNELS.get(word.partition("=")[0])
     build_modules(kernel)
     test_modules = debug_modules.build(kernel) if variant else None
     return Prepared(source, build_disks(kernel), test_modules)
 
 
-def answers(path: Path) -> dict[str, Prepared | str]:
-    """What has been said so far of kernels, by label: what there is, or why there is nothing."""
+def answers(path: Path) -> dict[str, Prepared | Missing]:
+    """What has been said so far of kernels, by label."""
     text = path.read_text()
-    found: dict[str, Prepared | str] = {}
+    found: dict[str, Prepared | Missing] = {}
     for line in text[: text.rfind("\n") + 1].splitlines():
         answer = json.loads(line)
         if "error" in answer:
-            found[answer["label"]] = answer["error"]
+            found[answer["label"]] = Missing(answer["error"], answer["has_kernel"])
             continue
         modules = answer["test_modules"]
         found[answer["label"]] = Prepared(
@@ -63,12 +75,17 @@ def answers(path: Path) -> dict[str, Prepared | str]:
 
 
 def main(words: list[str]) -> int:
-    """Exit code 1: one of the kernels can't be had."""
+    """Exit code 1: one of the kernels has no guest."""
     failed = 0
     for word in words:
-        answer: dict[str, str | Path | None] = {"label": word.partition("=")[0]}
+        answer: dict[str, str | bool | Path | None] = {
+            "label": word.partition("=")[0],
+            "has_kernel": False,
+        }
         try:
-            answer |= dataclasses.asdict(prepare(word))
+            source, kernel = find(word)
+            answer["has_kernel"] = True
+            answer |= dataclasses.asdict(prepare(word, source, kernel))
         except SpekError as error:
             answer["error"] = str(error)
             failed = 1

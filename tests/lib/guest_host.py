@@ -25,7 +25,7 @@ from pathlib import Path
 
 import pytest
 from lib import guest_kernels
-from lib.guest_ahead import Prepared, answers
+from lib.guest_ahead import Missing, Prepared, answers
 from lib.guest_kernels import DEBUG_KERNELS, guest_kernel
 from lib.guest_process import ROOT, Guest, child_of
 
@@ -147,8 +147,18 @@ class GuestRunner:
             if isinstance(found, Prepared):
                 if free := self.free_places(over):
                     guest.boot(found, free[0])
-            elif found or over:
-                guest.give_up(found or f"see {preparation.log}")
+            elif found is None and over:
+                guest.give_up(f"see {preparation.log}")
+            elif found and self.may_be_missing(guest.kernel, found):
+                guest.skip(found.why)
+            elif found:
+                guest.give_up(found.why)
+
+    def may_be_missing(self, kernel: str, missing: Missing) -> bool:
+        """True if tests of @kernel are skipped without it: nobody has asked for it, and it is in
+        no suite that this machine reaches."""
+        asked = guest_kernels.are_named(self.config)
+        return kernel == guest_kernels.NEWEST and not asked and not missing.has_kernel
 
     def free_places(self, prepared: bool) -> list[set[int]]:
         """Where no guest is. Of several, the last is not free while this process needs it."""
@@ -203,9 +213,10 @@ def kernel_in(nodeid: str) -> str:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kernels",
-        default=os.environ.get("SPEK_KERNELS", ",".join(guest_kernels.KERNELS)),
+        default=os.environ.get("SPEK_KERNELS"),
         help="kernels of the guest tests, separated by commas: what spekctl vm --kernel takes, "
-        "or LABEL=TREE for a built kernel tree (default: %(default)s)",
+        f"or LABEL=TREE for a built kernel tree (default: {','.join(guest_kernels.KERNELS)}, "
+        f"where {guest_kernels.NEWEST} is skipped if it can't be fetched)",
     )
     parser.addoption(
         "--guest-limit",
@@ -217,8 +228,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def wanted_kernels(config: pytest.Config) -> dict[str, str]:
     """Label of each kernel in test ids, and how spekctl vm finds it."""
-    words = [word for word in config.getoption("--kernels").split(",") if word]
-    return {word.partition("=")[0]: word.rpartition("=")[2] for word in words}
+    named: str = config.getoption("--kernels") or ",".join(guest_kernels.KERNELS)
+    words = [word for word in named.split(",") if word]
+    return {word.partition("=")[0]: guest_kernels.source_of(word) for word in words}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

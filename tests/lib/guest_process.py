@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from lib.guest_ahead import Prepared
@@ -196,13 +196,29 @@ class Guest:
 
     def fail(self, nodeid: str, text: str) -> None:
         """Report a test that the guest did not live to report."""
+        self.settle(nodeid, "failed", text)
+
+    def skip(self, why: str) -> None:
+        """There is no such kernel here, which is nobody's fault: all that is pending is skipped."""
+        self.fresh = []
+        for nodeid in list(self.pending):
+            path, line, _ = self.items[nodeid].location
+            self.settle(nodeid, "skipped", (path, (line or 0) + 1, f"Skipped: {why}"))
+
+    def settle(
+        self,
+        nodeid: str,
+        outcome: Literal["failed", "skipped"],
+        longrepr: str | tuple[str, int, str],
+    ) -> None:
+        """Report the @outcome of a test that no guest reports."""
         item = self.items[nodeid]
         report = pytest.TestReport(
             nodeid=nodeid,
             location=item.location,
             keywords={name: 1 for name in item.keywords},
-            outcome="failed",
-            longrepr=text,
+            outcome=outcome,
+            longrepr=longrepr,
             when="call",
         )
         self.fresh.append(report)

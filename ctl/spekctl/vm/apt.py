@@ -24,7 +24,9 @@ RETRIES = ("-o", "Acquire::Retries=3")  # a mirror may be slow to deliver a sing
 # backported kernel is built by the compiler of its stable release.
 OTHER_SUITES = (("trixie", "trixie-backports"), ("sid",))
 
-KEYRINGS = tuple(Path(f"/usr/share/keyrings/debian-archive-keyring.{end}") for end in ("gpg", "pgp"))
+KEYRINGS = tuple(
+    Path(f"/usr/share/keyrings/debian-archive-keyring.{end}") for end in ("gpg", "pgp")
+)
 OS_RELEASE = Path("/etc/os-release")
 
 
@@ -98,9 +100,7 @@ class Apt:
         """Read the package lists from the mirror."""
         strict = ("-o", "APT::Update::Error-Mode=any")  # otherwise only a warning
         what = f"reading the package lists of {self}" if self.suites else "apt-get update"
-        run(
-            ["apt-get", *self.options, "update", "-q", *strict, *RETRIES], cwd=Path("/"), what=what
-        )
+        run(["apt-get", *self.options, "update", "-q", *strict, *RETRIES], cwd=Path("/"), what=what)
 
     def unpack(self, packages: list[str], tree: Path, scratch: Path) -> None:
         """Download @packages to @scratch, unpack them in @tree."""
