@@ -12,6 +12,7 @@ units of its asu, at the device's chunks and at the largest request the device t
 from __future__ import annotations
 
 import contextlib
+import time
 import errno
 import os
 from collections import Counter
@@ -49,6 +50,7 @@ from spekctl.records import (
 from spekctl.stats import merge
 
 SECTOR = 512
+WAIT_STEP_S = 0.01
 WAIT_S = 120.0
 Size = tuple[int, int]  # bytes, weight
 Requests = Counter[tuple[Direction, int]]  # (direction, sectors): requests
@@ -138,6 +140,10 @@ class Controller(Client):
 
     def _listen(self) -> None:
         """It has listened from the start, or never will."""
+
+    def wait(self, timeout_s: float) -> None:
+        """A moment: what was heard is for wait_done()."""
+        time.sleep(min(timeout_s, WAIT_STEP_S))
 
     def wait_done(self, run: int, timeout_s: float = WAIT_S) -> RunInfo:
         """Sleep until the kernel announces the end of a run that was started after __init__."""
