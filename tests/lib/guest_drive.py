@@ -12,9 +12,9 @@ units of its asu, at the device's chunks and at the largest request the device t
 from __future__ import annotations
 
 import contextlib
-import time
 import errno
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -43,7 +43,7 @@ def test_table_covers_every_state_and_event() -> None:
     assert (LIB.SPEK_EVENT_START, LIB.SPEK_EVENT_GONE) == (START, LEAVE)
 
 
-@pytest.mark.parametrize(("state", "event"), itertools.product(STATES, EVENTS))
+@pytest.mark.parametrize(("state", "event"), list(itertools.product(STATES, EVENTS)))
 def test_transition(state: int, event: int) -> None:
     assert LIB.spek_state_next(state, event) == TABLE.get((state, event), BUSY)
 
