@@ -90,7 +90,7 @@ def _build(scratch: Path) -> Path:
     includes = _includes()
 
     def compile_one(path: Path) -> str:
-        made = str(scratch / f"{path.parent.name}-{path.name}.o")
+        made = str(scratch / f"{str(path.relative_to(ROOT)).replace(os.sep, '-')}.o")
         is_cpp = path.suffix == ".cc"
         language = ["-std=c++17", "-x", "c++"] if is_cpp else ["-std=gnu11"]
         options = [*WARNINGS, *includes, *OPTIONS.get(path, ())]
