@@ -29,7 +29,7 @@ SANITIZE = (
     "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=fuzzer-no-link,address,undefined",
     "-fno-sanitize-recover=all", "-fno-sanitize=vptr",
 )  # fmt: skip
-WARNINGS = ("-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE")
+WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-D_GNU_SOURCE")
 
 
 def _includes() -> list[str]:
