@@ -69,6 +69,17 @@ static inline void spek_memset(void *p, int value, size_t bytes)
 #define spek_unlikely(condition)	__builtin_expect(!!(condition), 0)
 #define spek_likely(condition)		__builtin_expect(!!(condition), 1)
 
+/** spek_is_multiple() - Return: true if @n is a multiple of @of, which is not 0. Set-up only. */
+static inline bool spek_is_multiple(u64 n, u64 of)
+{
+	return spek_div64(n, of) * of == n;
+}
+
+static inline bool spek_is_power_of_two(u64 n)
+{
+	return n && !(n & (n - 1));
+}
+
 /** spek_mulhi64() - Return: the upper 64 bits of @a * @b. */
 static inline u64 spek_mulhi64(u64 a, u64 b)
 {

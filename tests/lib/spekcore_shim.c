@@ -129,13 +129,14 @@ void shim_walk_level_count(struct spek_rng *rng, u32 min_level, u32 levels, u64 
  */
 u64 shim_walk_rewrites(const struct spek_workload *wl, u64 seed, u8 *leaf_state, u64 n)
 {
-	struct spek_source source = { .replicas = 1 };
+	struct spek_share share = { .count = 1 };
+	struct spek_source source;
 	struct spek_walk walk;
 	struct spek_rng rng;
 	u64 rewrites = 0;
 
 	spek_rng_seed(&rng, seed);
-	spek_walk_init(&source, &wl->stream[0], &rng, &walk, leaf_state);
+	spek_pattern_walk.init(&source, &wl->stream[0], &share, &rng, &walk, leaf_state);
 	for (u64 i = 0; i < n; i++) {
 		u64 before = rng.s[0];
 

@@ -13,20 +13,37 @@ const u32 spek_hotband_limit[SPEK_HOTBAND_SEGMENTS - 1] = {
 	3434983167u, 3475386637u, 3511749759u,
 };
 
-void spek_hotband_init(struct spek_source *source, const struct spek_stream *stream)
+static int check(const struct spek_workload *wl, u32 index, u32 nr_workers,
+		 struct spek_refusal *refusal)
 {
-	u32 largest = 0, i;
+	if (wl->stream[index].range_bytes < SPEK_HOTBAND_MIN_BYTES)
+		return spek_refuse_part(refusal, -ERANGE,
+					"A hot band is too small: its range must have 1000000 bytes or more.");
+	return 0;
+}
 
-	for (i = 0; i < stream->nr_sizes; i++)
-		if (stream->size[i].bytes > largest)
-			largest = stream->size[i].bytes;
+static void init(struct spek_source *source, const struct spek_stream *stream,
+		 const struct spek_share *share, struct spek_rng *rng, void *states, u8 *leaves)
+{
 	/* The same places for all sizes: those where the largest one fits. */
-	source->hotband.slots =
-		spek_div64(stream->range_bytes - largest, stream->align_bytes) + 1;
+	u64 room = stream->range_bytes - spek_stream_max_bytes(stream);
+
+	source->hotband.slots = spek_div64(room, stream->align_bytes) + 1;
 	source->hotband.per_slots = spek_div64(~0ull, source->hotband.slots);
 	source->hotband.per_align = spek_div64(~0ull, stream->align_bytes);
 	source->hotband.write_shift = spek_div64(source->hotband.slots, 100);
 }
+
+static enum spek_kind kind(const struct spek_stream *stream, bool write)
+{
+	return SPEK_KIND_HOTBAND;
+}
+
+const struct spek_pattern_ops spek_pattern_hotband = {
+	.check = check,
+	.init = init,
+	.kind = kind,
+};
 
 static u32 segment_of(u32 bits)
 {
@@ -53,17 +70,18 @@ u64 spek_hotband_distance(struct spek_rng *rng)
 	       spek_rng_below(rng, (end - start) * SPEK_HOTBAND_UNIT);
 }
 
-u64 spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng, bool write)
+void spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng,
+		       struct spek_op *op)
 {
 	const struct spek_source *source = choice->source;
 	u64 slots = source->hotband.slots;
 	u64 slot = spek_mulhi64(spek_hotband_distance(rng), source->hotband.per_align);
 
-	if (write)
+	if (op->write)
 		slot += source->hotband.write_shift;
 	/* The rounded reciprocal can make the quotient one too small, never more: slot < 2^55. */
 	slot -= spek_mulhi64(slot, source->hotband.per_slots) * slots;
 	if (slot >= slots)
 		slot -= slots;
-	return choice->start + slot * choice->align_bytes;
+	op->addr = choice->start + slot * choice->align_bytes;
 }

@@ -28,9 +28,6 @@
 /* 2^32 times the probability that an I/O lies before the end of segment i; the last is 1. */
 extern const u32 spek_hotband_limit[SPEK_HOTBAND_SEGMENTS - 1];
 
-/** spek_hotband_init() - prepare the source of a checked stream */
-void spek_hotband_init(struct spek_source *source, const struct spek_stream *stream);
-
 /**
  * spek_hotband_distance() - draw from the law
  * @rng: operations sequence of the arrival process
@@ -38,15 +35,5 @@ void spek_hotband_init(struct spek_source *source, const struct spek_stream *str
  * Return: bytes from the start of a band that never ends.
  */
 u64 spek_hotband_distance(struct spek_rng *rng);
-
-/**
- * spek_hotband_next() - address of the next I/O
- * @choice: what was chosen
- * @rng: operations sequence of the arrival process
- * @write: it writes
- *
- * Return: byte in the asu.
- */
-u64 spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng, bool write);
 
 #endif

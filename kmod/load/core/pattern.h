@@ -15,6 +15,10 @@
  *   hotband      0
  *
  * The eight streams of SPC-1 take 120 bytes per BSU.
+ *
+ * A pattern is a file: its struct spek_pattern_ops checks streams and sets their sources up, its
+ * spek_X_next() finds addresses. A new one also needs its state in struct spek_source, its kinds,
+ * a row in the table of pattern.c and a line in spek_pattern_next(), which calls directly.
  */
 #ifndef SPEK_CORE_PATTERN_H
 #define SPEK_CORE_PATTERN_H
@@ -43,11 +47,11 @@ struct spek_cursor {
 };
 
 /**
- * struct spek_run - a replica of a stream of runs
+ * struct spek_seq_run - a replica of a stream of runs
  * @next: address after the last I/O
  * @end: first byte after the run; 0 before the first run
  */
-struct spek_run {
+struct spek_seq_run {
 	u64 next;
 	u64 end;
 };
@@ -68,7 +72,6 @@ struct spek_walk {
 
 /**
  * struct spek_source - what one worker has of a stream; constant but for states
- * @replicas: replicas of this worker; > 0
  * @align_bytes: see struct spek_stream
  * @mixed: uniform with sequential share: @threshold: 32 random bits below it continue the
  *	I/O before; @next: per replica, the address after its last I/O
@@ -82,7 +85,6 @@ struct spek_walk {
  *	them; @per_slots, @per_align: 2^64 - 1 divided by them
  */
 struct spek_source {
-	u32 replicas;
 	u32 align_bytes;
 	union {
 		struct {
@@ -98,7 +100,7 @@ struct spek_source {
 			u64 restart_blocks;
 			u64 run_blocks;
 			u64 mask;
-			struct spek_run *replica;
+			struct spek_seq_run *replica;
 		} runs;
 		struct {
 			u64 base_block;
@@ -155,10 +157,10 @@ struct spek_choice {
 };
 
 /**
- * struct spek_source_memory - what a source needs
+ * struct spek_source_memory - memory of a source
  * @choices: number of choices
- * @replica_bytes: states of the replicas
- * @leaf_bytes: leaf states
+ * @replica_bytes: size of the states of all replicas
+ * @leaf_bytes: size of the leaf states
  */
 struct spek_source_memory {
 	u32 choices;
@@ -166,45 +168,57 @@ struct spek_source_memory {
 	u64 leaf_bytes;
 };
 
-/** spek_source_memory() - memory that a worker with @share of @stream needs. */
+/**
+ * struct spek_pattern_ops - what set-up has to know of a pattern
+ * @check: refuse what the pattern can't do with a stream whose asu, range, alignment and sizes
+ *	are right. Return: 0, -EINVAL or -ERANGE
+ * @memory: set what one replica and all leaves need, where it is not 0; NULL: nothing
+ * @init: fill in the pattern's part of a source and the states of its replicas
+ * @kind: how addresses of reads or of writes are found
+ * @is_exclusive: replicas have a history that a copy on a second worker would falsify
+ */
+struct spek_pattern_ops {
+	int (*check)(const struct spek_workload *wl, u32 index, u32 nr_workers,
+		     struct spek_refusal *refusal);
+	void (*memory)(struct spek_source_memory *memory, const struct spek_stream *stream);
+	void (*init)(struct spek_source *source, const struct spek_stream *stream,
+		     const struct spek_share *share, struct spek_rng *rng, void *states,
+		     u8 *leaves);
+	enum spek_kind (*kind)(const struct spek_stream *stream, bool write);
+	bool is_exclusive;
+};
+
+extern const struct spek_pattern_ops spek_pattern_uniform;
+extern const struct spek_pattern_ops spek_pattern_sequential;
+extern const struct spek_pattern_ops spek_pattern_strided;
+extern const struct spek_pattern_ops spek_pattern_runs;
+extern const struct spek_pattern_ops spek_pattern_walk;
+extern const struct spek_pattern_ops spek_pattern_hotband;
+
+const struct spek_pattern_ops *spek_pattern_of(const struct spek_stream *stream);
+
 void spek_source_memory(struct spek_source_memory *memory, const struct spek_stream *stream,
 			const struct spek_share *share);
-
-/**
- * spek_source_init() - prepare a source
- * @source: filled in
- * @stream: checked stream
- * @share: what this worker has of it; count > 0
- * @rng: operations sequence of the arrival process; starting points are drawn from it
- * @states: memory for the states of the replicas
- * @leaves: memory for the leaf states
- */
 void spek_source_init(struct spek_source *source, const struct spek_stream *stream,
 		      const struct spek_share *share, struct spek_rng *rng, void *states,
 		      u8 *leaves);
-
-/**
- * spek_choices_init() - list the choices of a source
- * @choice: spek_source_memory.choices entries, filled in
- * @weight: as many weights, filled in; they add up to @total
- * @total: weight of the stream
- * @source: prepared source
- * @wl: checked workload
- * @stream: index of the stream
- * @share: what this worker has of it
- */
 void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 		       struct spek_source *source, const struct spek_workload *wl, u32 stream,
 		       const struct spek_share *share);
-
-/**
- * spek_pattern_next() - address of the next I/O, for all kinds but uniform
- * @choice: what was chosen
- * @replica: which of the source's replicas, from 0
- * @rng: operations sequence of the arrival process
- * @op: tag is there, addr is filled in
- */
 void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
+		       struct spek_op *op);
+
+/* What spek_pattern_next() calls; same parameters. */
+void spek_mixed_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
+		     struct spek_op *op);
+void spek_cursor_next(const struct spek_choice *choice, u32 replica, struct spek_op *op);
+void spek_runs_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
+		    struct spek_op *op);
+void spek_walk_next_read(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
+			 struct spek_op *op);
+void spek_walk_next_write(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
+			  struct spek_op *op);
+void spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng,
 		       struct spek_op *op);
 
 /** spek_uniform_next() - Return: a random address where the choice fits. */

@@ -2,6 +2,7 @@
 /* Sharing a run out among its workers. */
 #include "../../core/muldiv.h"
 #include "alias.h"
+#include "pattern.h"
 #include "share.h"
 
 u32 spek_share_even(u32 total, u32 worker, u32 workers, u32 *first)
@@ -13,10 +14,12 @@ u32 spek_share_even(u32 total, u32 worker, u32 workers, u32 *first)
 	return each + (worker < rest);
 }
 
-/* Its replicas cannot be copied to a second worker. */
 static bool is_exclusive(const struct spek_stream *stream)
 {
-	return stream->pattern == SPEK_PATTERN_RUNS || stream->pattern == SPEK_PATTERN_WALK;
+	const struct spek_pattern_ops *pattern = spek_pattern_of(stream);
+
+	/* Streams that have not been checked yet are counted, too. */
+	return pattern && pattern->is_exclusive;
 }
 
 u32 spek_share_participants(const struct spek_workload *wl, u32 arrival, u32 nr_workers)
@@ -96,19 +99,4 @@ u64 spek_share_weights(u64 *weight, const struct spek_workload *wl, u32 arrival,
 		mine += w;
 	}
 	return mine;
-}
-
-u64 spek_share_part(const struct spek_stream *stream, u64 part, u64 parts)
-{
-	u64 unit = stream->align_bytes;
-
-	if (part == parts)
-		return stream->range_start + stream->range_bytes;
-	/* Cut between positions, so that the workers together touch what one would. */
-	if (stream->pattern == SPEK_PATTERN_STRIDED)
-		unit = stream->stride_bytes;
-	else if (stream->nr_sizes == 1)
-		unit = stream->size[0].bytes;
-	unit *= spek_div64(spek_div64(stream->range_bytes, unit), parts);
-	return stream->range_start + part * unit;
 }

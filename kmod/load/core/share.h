@@ -68,14 +68,4 @@ void spek_share_stream(struct spek_share *share, const struct spek_workload *wl,
 u64 spek_share_weights(u64 *weight, const struct spek_workload *wl, u32 arrival, u32 worker,
 		       u32 nr_workers, u64 *all);
 
-/**
- * spek_share_part() - part of the range of a sequential or strided stream
- * @stream: the stream
- * @part: number of the part; @parts gives the end of the range
- * @parts: parts of the range
- *
- * Return: first byte of the part, in the asu.
- */
-u64 spek_share_part(const struct spek_stream *stream, u64 part, u64 parts);
-
 #endif

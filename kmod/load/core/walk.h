@@ -135,18 +135,4 @@ static inline u64 spek_walk_write(const struct spek_source *source, struct spek_
 				     spek_rng_next(rng));
 }
 
-/**
- * spek_walk_init() - prepare a walk and place its replicas
- * @source: common fields are set
- * @stream: the stream
- * @rng: starting points are drawn from it
- * @states: memory for the replicas
- * @leaves: memory for the leaf states
- */
-void spek_walk_init(struct spek_source *source, const struct spek_stream *stream,
-		    struct spek_rng *rng, struct spek_walk *states, u8 *leaves);
-
-/** spek_walk_leaves() - Return: leaves of the hot spot of a walk. */
-u64 spek_walk_leaves(const struct spek_stream *stream);
-
 #endif

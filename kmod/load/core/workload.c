@@ -3,9 +3,7 @@
  * Checks of a workload. Everything the generator relies on is refused here,
  * with a sentence for the user, so that the hot path checks nothing.
  */
-#include "hotband.h"
 #include "pattern.h"
-#include "share.h"
 #include "workload.h"
 
 #define MAX_ADDRESS	(1ull << 62)
@@ -13,17 +11,7 @@
 #define MAX_RATE_MILLI	1000000000000ull	/* one I/O per ns */
 #define MAX_DEPTH	65536
 
-static bool is_power_of_two(u64 n)
-{
-	return n && !(n & (n - 1));
-}
-
-static bool is_multiple(u64 n, u64 of)
-{
-	return spek_div64(n, of) * of == n;
-}
-
-static u32 max_bytes(const struct spek_stream *stream)
+u32 spek_stream_max_bytes(const struct spek_stream *stream)
 {
 	u32 max = 0, i;
 
@@ -31,6 +19,16 @@ static u32 max_bytes(const struct spek_stream *stream)
 		if (stream->size[i].bytes > max)
 			max = stream->size[i].bytes;
 	return max;
+}
+
+bool spek_stream_is_aligned(const struct spek_stream *stream)
+{
+	u32 i;
+
+	for (i = 0; i < stream->nr_sizes; i++)
+		if (stream->size[i].bytes % stream->align_bytes)
+			return false;
+	return true;
 }
 
 static int check_extents(const struct spek_asu *asu, struct spek_refusal *refusal)
@@ -74,10 +72,10 @@ static int check_asu(const struct spek_asu *asu, struct spek_refusal *refusal)
 			return spek_refuse_part(refusal, -EINVAL,
 						"A stripe unit is given for an address range that lies on one target only.");
 	} else {
-		if (!is_power_of_two(asu->stripe_bytes) || asu->stripe_bytes < SPEK_SECTOR)
+		if (!spek_is_power_of_two(asu->stripe_bytes) || asu->stripe_bytes < SPEK_SECTOR)
 			return spek_refuse_part(refusal, -EINVAL,
 						"The stripe unit must be a power of two of at least 512 bytes.");
-		if (!is_multiple(asu->bytes, (u64)asu->stripe_bytes * asu->nr_extents))
+		if (!spek_is_multiple(asu->bytes, (u64)asu->stripe_bytes * asu->nr_extents))
 			return spek_refuse_part(refusal, -EINVAL,
 						"The size of a striped address range must be a whole number of stripes over all its targets.");
 	}
@@ -144,16 +142,6 @@ static int check_sizes(const struct spek_stream *stream, struct spek_refusal *re
 	return 0;
 }
 
-static bool sizes_are_aligned(const struct spek_stream *stream)
-{
-	u32 i;
-
-	for (i = 0; i < stream->nr_sizes; i++)
-		if (stream->size[i].bytes % stream->align_bytes)
-			return false;
-	return true;
-}
-
 /* Parameters of another pattern would have no effect: they must be 0. */
 static int check_foreign(const struct spek_stream *stream, struct spek_refusal *refusal)
 {
@@ -175,119 +163,11 @@ static int check_foreign(const struct spek_stream *stream, struct spek_refusal *
 	return 0;
 }
 
-static int check_parts(const struct spek_workload *wl, u32 index, u32 nr_workers,
-		       struct spek_refusal *refusal)
-{
-	const struct spek_stream *stream = &wl->stream[index];
-	struct spek_share share;
-	u64 part;
-
-	spek_share_stream(&share, wl, index, 0, nr_workers);
-	part = spek_share_part(stream, 1, share.parts) - stream->range_start;
-	if (stream->pattern == SPEK_PATTERN_STRIDED) {
-		if (part < stream->stride_bytes + max_bytes(stream))
-			return spek_refuse_part(refusal, -ERANGE,
-						"The range of a strided stream is too small: each worker's part of it must hold two strides.");
-	} else if (part < max_bytes(stream)) {
-		return spek_refuse_part(refusal, -ERANGE,
-					"The range of a sequential stream is too small: each worker's part of it must hold the largest block.");
-	}
-	return 0;
-}
-
-static int check_runs(const struct spek_stream *stream, struct spek_refusal *refusal)
-{
-	u32 align = stream->align_bytes;
-	u64 run = stream->run_bytes;
-
-	if (!sizes_are_aligned(stream))
-		return spek_refuse_part(refusal, -EINVAL,
-					"Every block size of a stream of runs must be a multiple of its alignment.");
-	if (!is_multiple(stream->run_align_bytes, align) ||
-	    !is_power_of_two(stream->run_align_bytes / align))
-		return spek_refuse_part(refusal, -EINVAL,
-					"The alignment of runs must be the stream's alignment times a power of two.");
-	if (run > stream->range_bytes || stream->restart_bytes > stream->range_bytes - run)
-		return spek_refuse_part(refusal, -ERANGE,
-					"The restart zone of a stream of runs and one run together are larger than its range.");
-	if (stream->restart_bytes < align)
-		return spek_refuse_part(refusal, -ERANGE,
-					"The restart zone of a stream of runs is smaller than its alignment.");
-	/* Rounding may take up to one alignment of runs from a run. */
-	if (run < (u64)max_bytes(stream) + stream->run_align_bytes)
-		return spek_refuse_part(refusal, -ERANGE,
-					"A run is too short: it must hold the largest block and the alignment of runs.");
-	return 0;
-}
-
-static int check_walk(const struct spek_stream *stream, struct spek_refusal *refusal)
-{
-	u64 leaves;
-
-	if (stream->walk_style > SPEK_WALK_FIXED)
-		return spek_refuse_part(refusal, -EINVAL, "A walk has an unknown style.");
-	if (stream->nr_sizes != 1 || stream->size[0].bytes != stream->align_bytes)
-		return spek_refuse_part(refusal, -EINVAL,
-					"A walk moves by single blocks: it needs one block size, equal to its alignment.");
-	leaves = spek_div64(stream->range_bytes, (u64)stream->align_bytes * SPEK_LEAF_BLOCKS);
-	if (stream->walk_style == SPEK_WALK_CLASSIC && leaves < 1u << SPEK_CLASSIC_MIN_LEVEL)
-		return spek_refuse_part(refusal, -ERANGE,
-					"The hot spot of a classic walk is too small: its smallest step spans 128 leaves of 8 blocks (4 MiB of 4 KiB blocks; for SPC-1 an ASU of 80 MiB).");
-	if (leaves < 1u << SPEK_FIXED_MIN_LEVEL)
-		return spek_refuse_part(refusal, -ERANGE,
-					"The hot spot of a fixed walk is too small: its smallest step spans 64 leaves of 8 blocks (2 MiB of 4 KiB blocks; for SPC-1 an ASU of 40 MiB).");
-	if (leaves >> 32)
-		return spek_refuse_part(refusal, -ERANGE,
-					"The hot spot of a walk is too large: it has 2^32 leaves of 8 blocks or more.");
-	return 0;
-}
-
-static int check_pattern(const struct spek_workload *wl, u32 index, u32 nr_workers,
-			 struct spek_refusal *refusal)
-{
-	const struct spek_stream *stream = &wl->stream[index];
-
-	switch (stream->pattern) {
-	case SPEK_PATTERN_UNIFORM:
-		if (stream->seq_ppm > 1000000)
-			return spek_refuse_part(refusal, -ERANGE,
-						"The share of sequential I/Os is larger than 100 %.");
-		if (stream->seq_ppm && !sizes_are_aligned(stream))
-			return spek_refuse_part(refusal, -EINVAL,
-						"With a share of sequential I/Os every block size must be a multiple of the alignment.");
-		return 0;
-	case SPEK_PATTERN_SEQUENTIAL:
-		if (!sizes_are_aligned(stream))
-			return spek_refuse_part(refusal, -EINVAL,
-						"Every block size of a sequential stream must be a multiple of its alignment.");
-		return check_parts(wl, index, nr_workers, refusal);
-	case SPEK_PATTERN_STRIDED:
-		if (!stream->stride_bytes ||
-		    !is_multiple(stream->stride_bytes, stream->align_bytes))
-			return spek_refuse_part(refusal, -EINVAL,
-						"The stride must be a multiple of the stream's alignment and not 0.");
-		if (stream->stride_bytes > stream->range_bytes)
-			return spek_refuse_part(refusal, -ERANGE,
-						"The stride is larger than the range of its stream.");
-		return check_parts(wl, index, nr_workers, refusal);
-	case SPEK_PATTERN_RUNS:
-		return check_runs(stream, refusal);
-	case SPEK_PATTERN_WALK:
-		return check_walk(stream, refusal);
-	case SPEK_PATTERN_HOTBAND:
-		if (stream->range_bytes < SPEK_HOTBAND_MIN_BYTES)
-			return spek_refuse_part(refusal, -ERANGE,
-						"A hot band is too small: its range must have 1000000 bytes or more.");
-		return 0;
-	default:
-		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown address pattern.");
-	}
-}
-
 static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_workers,
 			struct spek_refusal *refusal)
 {
 	const struct spek_stream *stream = &wl->stream[index];
+	const struct spek_pattern_ops *pattern = spek_pattern_of(stream);
 	const struct spek_asu *asu;
 	int err;
 
@@ -313,15 +193,17 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 	    stream->range_bytes > asu->bytes - stream->range_start)
 		return spek_refuse_part(refusal, -ERANGE,
 					"The range of a stream ends beyond its address range.");
-	if (!is_multiple(stream->range_start, stream->align_bytes))
+	if (!spek_is_multiple(stream->range_start, stream->align_bytes))
 		return spek_refuse_part(refusal, -EINVAL,
 					"The start of a stream's range is not a multiple of its alignment.");
 	err = check_sizes(stream, refusal);
 	if (!err)
 		err = check_foreign(stream, refusal);
-	if (!err)
-		err = check_pattern(wl, index, nr_workers, refusal);
-	return err;
+	if (err)
+		return err;
+	if (!pattern)
+		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown address pattern.");
+	return pattern->check(wl, index, nr_workers, refusal);
 }
 
 int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
@@ -370,7 +252,7 @@ u32 spek_workload_max_bytes(const struct spek_workload *wl)
 	u32 max = 0, i;
 
 	for (i = 0; i < wl->nr_streams; i++) {
-		u32 bytes = max_bytes(&wl->stream[i]);
+		u32 bytes = spek_stream_max_bytes(&wl->stream[i]);
 
 		if (bytes > max)
 			max = bytes;

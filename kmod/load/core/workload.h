@@ -132,6 +132,12 @@ struct spek_workload {
 int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 			struct spek_refusal *refusal);
 
+/** spek_stream_max_bytes() - Return: largest block size of @stream, bytes. */
+u32 spek_stream_max_bytes(const struct spek_stream *stream);
+
+/** spek_stream_is_aligned() - Return: true if its block sizes are multiples of its alignment. */
+bool spek_stream_is_aligned(const struct spek_stream *stream);
+
 /** spek_workload_max_bytes() - Return: largest block size in any stream, bytes. */
 u32 spek_workload_max_bytes(const struct spek_workload *wl);
 

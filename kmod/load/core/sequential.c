@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sequential and strided: each replica goes through its own part of the range, and starts over
+ * where the next I/O doesn't fit any more. Sequential I/Os follow each other without a gap;
+ * strided ones start at equal distances.
+ */
+#include "pattern.h"
+
+/*
+ * First byte of a part of the range, in the asu; part number @parts is its end. Parts are cut
+ * between positions, so that the workers together touch what one would.
+ */
+static u64 part_start(const struct spek_stream *stream, u64 part, u64 parts)
+{
+	u64 unit = stream->align_bytes;
+
+	if (part == parts)
+		return stream->range_start + stream->range_bytes;
+	if (stream->pattern == SPEK_PATTERN_STRIDED)
+		unit = stream->stride_bytes;
+	else if (stream->nr_sizes == 1)
+		unit = stream->size[0].bytes;
+	unit *= spek_div64(spek_div64(stream->range_bytes, unit), parts);
+	return stream->range_start + part * unit;
+}
+
+/* Bytes of the smallest part. */
+static u64 part_bytes(const struct spek_workload *wl, u32 index, u32 nr_workers)
+{
+	struct spek_share share;
+
+	spek_share_stream(&share, wl, index, 0, nr_workers);
+	return part_start(&wl->stream[index], 1, share.parts) - wl->stream[index].range_start;
+}
+
+static int check_sequential(const struct spek_workload *wl, u32 index, u32 nr_workers,
+			    struct spek_refusal *refusal)
+{
+	const struct spek_stream *stream = &wl->stream[index];
+
+	if (!spek_stream_is_aligned(stream))
+		return spek_refuse_part(refusal, -EINVAL,
+					"Every block size of a sequential stream must be a multiple of its alignment.");
+	if (part_bytes(wl, index, nr_workers) < spek_stream_max_bytes(stream))
+		return spek_refuse_part(refusal, -ERANGE,
+					"The range of a sequential stream is too small: each worker's part of it must hold the largest block.");
+	return 0;
+}
+
+static int check_strided(const struct spek_workload *wl, u32 index, u32 nr_workers,
+			 struct spek_refusal *refusal)
+{
+	const struct spek_stream *stream = &wl->stream[index];
+
+	if (!stream->stride_bytes || !spek_is_multiple(stream->stride_bytes, stream->align_bytes))
+		return spek_refuse_part(refusal, -EINVAL,
+					"The stride must be a multiple of the stream's alignment and not 0.");
+	if (stream->stride_bytes > stream->range_bytes)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The stride is larger than the range of its stream.");
+	if (part_bytes(wl, index, nr_workers) <
+	    stream->stride_bytes + spek_stream_max_bytes(stream))
+		return spek_refuse_part(refusal, -ERANGE,
+					"The range of a strided stream is too small: each worker's part of it must hold two strides.");
+	return 0;
+}
+
+static void memory(struct spek_source_memory *memory, const struct spek_stream *stream)
+{
+	memory->replica_bytes = sizeof(struct spek_cursor);
+}
+
+static void init(struct spek_source *source, const struct spek_stream *stream,
+		 const struct spek_share *share, struct spek_rng *rng, void *states, u8 *leaves)
+{
+	struct spek_cursor *cursor = states;
+	u32 i;
+
+	source->cursor.stride_bytes = stream->stride_bytes;
+	source->cursor.replica = cursor;
+	for (i = 0; i < share->count; i++) {
+		u64 part = share->first_part + i;
+
+		cursor[i].start = part_start(stream, part, share->parts);
+		cursor[i].end = part_start(stream, part + 1, share->parts);
+		cursor[i].next = cursor[i].start;
+	}
+}
+
+static enum spek_kind kind(const struct spek_stream *stream, bool write)
+{
+	return SPEK_KIND_CURSOR;
+}
+
+const struct spek_pattern_ops spek_pattern_sequential = {
+	.check = check_sequential,
+	.memory = memory,
+	.init = init,
+	.kind = kind,
+};
+
+const struct spek_pattern_ops spek_pattern_strided = {
+	.check = check_strided,
+	.memory = memory,
+	.init = init,
+	.kind = kind,
+};
+
+void spek_cursor_next(const struct spek_choice *choice, u32 replica, struct spek_op *op)
+{
+	struct spek_cursor *cursor = &choice->source->cursor.replica[replica];
+	u64 stride = choice->source->cursor.stride_bytes;
+	u64 addr = cursor->next;
+
+	if (addr + choice->bytes > cursor->end)
+		addr = cursor->start;
+	cursor->next = addr + (stride ? stride : choice->bytes);
+	op->addr = addr;
+}

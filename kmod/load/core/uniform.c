@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Uniform: any place of the range where the I/O fits. With a sequential share some I/Os
+ * continue the one before of the same replica instead.
+ */
+#include "pattern.h"
+
+static int check(const struct spek_workload *wl, u32 index, u32 nr_workers,
+		 struct spek_refusal *refusal)
+{
+	const struct spek_stream *stream = &wl->stream[index];
+
+	if (stream->seq_ppm > 1000000)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The share of sequential I/Os is larger than 100 %.");
+	if (stream->seq_ppm && !spek_stream_is_aligned(stream))
+		return spek_refuse_part(refusal, -EINVAL,
+					"With a share of sequential I/Os every block size must be a multiple of the alignment.");
+	return 0;
+}
+
+static void memory(struct spek_source_memory *memory, const struct spek_stream *stream)
+{
+	memory->replica_bytes = stream->seq_ppm ? sizeof(u64) : 0;
+}
+
+static void init(struct spek_source *source, const struct spek_stream *stream,
+		 const struct spek_share *share, struct spek_rng *rng, void *states, u8 *leaves)
+{
+	u64 *next = states;
+	u32 i;
+
+	if (!stream->seq_ppm)
+		return;
+	source->mixed.threshold = spek_ppm_threshold(stream->seq_ppm);
+	source->mixed.next = next;
+	/* No I/O before the first one: an address where nothing fits. */
+	for (i = 0; i < share->count; i++)
+		next[i] = ~0ull;
+}
+
+static enum spek_kind kind(const struct spek_stream *stream, bool write)
+{
+	return stream->seq_ppm ? SPEK_KIND_MIXED : SPEK_KIND_UNIFORM;
+}
+
+const struct spek_pattern_ops spek_pattern_uniform = {
+	.check = check,
+	.memory = memory,
+	.init = init,
+	.kind = kind,
+};
+
+void spek_mixed_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
+		     struct spek_op *op)
+{
+	u64 *next = &choice->source->mixed.next[replica];
+	u64 addr = *next;
+
+	if (spek_rng_next(rng) >> 32 >= choice->source->mixed.threshold || addr > choice->last)
+		addr = spek_uniform_next(choice, rng);
+	*next = addr + choice->bytes;
+	op->addr = addr;
+}
