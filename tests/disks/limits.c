@@ -132,7 +132,9 @@ static int add(struct disk *one, unsigned int number)
 	one->tags.nr_hw_queues = 1;
 	one->tags.queue_depth = DEPTH;
 	one->tags.numa_node = NUMA_NO_NODE;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)	/* merging is no choice since then */
 	one->tags.flags = BLK_MQ_F_SHOULD_MERGE;
+#endif
 	err = blk_mq_alloc_tag_set(&one->tags);
 	if (err)
 		return err;

@@ -271,7 +271,7 @@ def _make_relocatable(tree: Path, release: str) -> None:
         here = "$(dir $(realpath $(lastword $(MAKEFILE_LIST))))"
         fixed = re.sub(r"(?m)^include /usr/src/", f"include {here}../", text)
         itself = f"KBUILD_OUTPUT := $(patsubst %/,%,{here})"
-        fixed = re.sub(r"(?m)^KBUILD_OUTPUT=/usr/src/.*", lambda _: itself, fixed)
+        fixed = re.sub(r"(?m)^KBUILD_OUTPUT=/usr/src/.*", itself, fixed)
         if fixed != text:
             makefile.write_text(fixed)
     if not (tree / "lib").exists():
