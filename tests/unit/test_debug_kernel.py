@@ -59,8 +59,9 @@ def test_each_debug_kernel_has_a_variant() -> None:
 class Marked:
     """A test with these marks."""
 
-    def __init__(self, *names: str) -> None:
+    def __init__(self, *names: str, file: str = "test_limits.py") -> None:
         self.names = names
+        self.path = guest_kernels.GUEST_TESTS / file
 
     def get_closest_marker(self, name: str) -> pytest.MarkDecorator | None:
         found: pytest.MarkDecorator = getattr(pytest.mark, name)("debug")
@@ -85,6 +86,28 @@ def test_which_kernels_a_test_runs_on(marks: tuple[str, ...], kernels: str, want
     found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]  # type: ignore[arg-type]
 
     assert found == wanted.split()
+
+
+@pytest.mark.parametrize(
+    ("file", "marks", "wanted"),
+    [
+        ("test_submission.py", (), "6.1 6.12 newest"),
+        ("test_submission.py", ("debug_kernel",), "6.12 debug newest"),
+        ("test_submission.py", ("user_space",), "6.1"),
+        ("test_limits.py", (), "6.1 6.12"),
+    ],
+)
+def test_the_newest_kernel_runs_some_files(file: str, marks: tuple[str, ...], wanted: str) -> None:
+    given, test = list(guest_kernels.KERNELS), Marked(*marks, file=file)
+
+    found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]  # type: ignore[arg-type]
+
+    assert found == wanted.split()
+    for name in guest_kernels.NEWEST_FILES:
+        assert (guest_kernels.GUEST_TESTS / name).exists()
+
+
+def test_debug_kernels_have_the_version_that_they_stand_for() -> None:
     assert debug_kernel.SOURCE.endswith(guest_kernels.DEBUG_VERSION)
 
 

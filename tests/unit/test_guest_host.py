@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from lib import guest_process
-from lib.guest_ahead import Prepared, answers
+from lib.guest_ahead import Missing, Prepared, answers
 from lib.guest_host import GuestRunner, places_of
 from lib.guest_process import Guest
 
@@ -226,6 +226,53 @@ def test_a_half_written_answer_is_none(tmp_path: Path) -> None:
     path = tmp_path / "ahead.jsonl"
     path.write_text(
         '{"label": "6.1", "source": "6.1", "disks": "/d", "test_modules": null}\n'
-        '{"label": "debug", "error": "no source"}\n{"label": "6.1'
+        '{"label": "debug", "has_kernel": false, "error": "no source"}\n{"label": "6.1'
     )
-    assert answers(path) == {"6.1": Prepared("6.1", Path("/d"), None), "debug": "no source"}
+    assert answers(path) == {
+        "6.1": Prepared("6.1", Path("/d"), None),
+        "debug": Missing("no source", has_kernel=False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("label", "named", "has_kernel", "expected"),
+    [
+        ("newest", None, False, "skipped"),
+        ("newest", "newest", False, "gave up"),
+        ("newest", None, True, "gave up"),  # there is one, and the modules don't build for it
+        ("6.1", None, False, "gave up"),
+    ],
+)
+def test_only_a_newest_kernel_that_nobody_asked_for_may_be_missing(
+    tmp_path: Path, label: str, named: str | None, has_kernel: bool, expected: str
+) -> None:
+    made = tmp_path / "made"
+    answer = {"label": label, "has_kernel": has_kernel, "error": "the mirror is silent"}
+    made.write_text(json.dumps(answer) + "\n")
+    preparation: Any = SimpleNamespace(is_over=lambda: True, made=made, log=tmp_path)
+    config: Any = SimpleNamespace(getoption=lambda name: named)
+    runner = GuestRunner(config)
+    ends: list[tuple[str, str]] = []
+    guest: Any = SimpleNamespace(
+        kernel=label,
+        pending=["test"],
+        process=None,
+        skip=lambda why: ends.append(("skipped", why)),
+        give_up=lambda why: ends.append(("gave up", why)),
+    )
+    runner.guests[label] = guest
+
+    runner.start_guests(preparation)
+
+    assert ends == [(expected, "the mirror is silent")]
+
+
+def test_what_is_skipped_says_why() -> None:
+    guest = Played("", ["a", "b"])
+
+    guest.skip("the mirror is silent")
+
+    found = [(*guest.ready[nodeid],) for nodeid in "ab"]
+    assert [report.outcome for (report,) in found] == ["skipped", "skipped"]
+    assert all(report.longrepr[2] == "Skipped: the mirror is silent" for (report,) in found)
+    assert not guest.pending
