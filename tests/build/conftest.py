@@ -4,21 +4,10 @@
 from __future__ import annotations
 
 import pytest
-from lib.guest_kernels import NEWEST, STOCK_KERNELS, are_named, source_of
+from lib.build_kernels import find
+from lib.guest_kernels import NEWEST, STOCK_KERNELS
 
-from spekctl.errors import GuestError
-from spekctl.vm.kernels import Kernel, find_kernel
-
-
-def find(label: str, config: pytest.Config) -> Kernel:
-    """The kernel of a @label, fetched if need be. The newest one may be out of reach: then this
-    skips, unless kernels were asked for by name."""
-    try:
-        return find_kernel(source_of(label))
-    except GuestError as error:
-        if label != NEWEST or are_named(config):
-            raise
-        pytest.skip(error.message)
+from spekctl.vm.kernels import Kernel
 
 
 @pytest.fixture(scope="session", params=[*STOCK_KERNELS, NEWEST])
