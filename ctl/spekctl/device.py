@@ -87,12 +87,17 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class DiskStat:
-    """Counters of /sys/dev/block/MAJ:MIN/stat that spek's own are compared with."""
+    """Counters of /sys/dev/block/MAJ:MIN/stat that spek's own are compared with.
+
+    @read_ms, @write_ms: only of disks that take requests; others count in ticks for each I/O
+    """
 
     reads: int
     read_sectors: int
     writes: int
     write_sectors: int
+    read_ms: int | None = None
+    write_ms: int | None = None
 
 
 def find(path: str, roots: Roots = ROOTS) -> Device:
@@ -201,9 +206,13 @@ def read_stat(device: Device) -> DiskStat | None:
     if device.iostats == "0":
         return None
     fields = _text(device.sysfs / "stat").split()
-    if len(fields) < 7:
+    if len(fields) < 8:
         return None
-    return DiskStat(int(fields[0]), int(fields[2]), int(fields[4]), int(fields[6]))
+    reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms = map(int, fields[:8])
+    disk = device.sysfs.parent if device.partition else device.sysfs
+    if not (disk / "mq").is_dir():
+        return DiskStat(reads, read_sectors, writes, write_sectors)
+    return DiskStat(reads, read_sectors, writes, write_sectors, read_ms, write_ms)
 
 
 def related_names(device: Device, roots: Roots = ROOTS) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from spekctl import __version__, recorded, sense, stats
+from spekctl import __version__, disk_times, recorded, sense, stats
 from spekctl.config import RunConfig
 from spekctl.device import Device, DiskStat
 from spekctl.power_report import Metered, figures
@@ -90,7 +90,14 @@ def facts_of(device: Device, diskseq: int, before: DiskStat | None) -> TargetFac
 def _counters(stat: DiskStat | None) -> DiskCounters | None:
     if stat is None:
         return None
-    return DiskCounters(stat.reads, stat.read_sectors, stat.writes, stat.write_sectors)
+    return DiskCounters(
+        stat.reads,
+        stat.read_sectors,
+        stat.writes,
+        stat.write_sectors,
+        stat.read_ms,
+        stat.write_ms,
+    )
 
 
 def build(
@@ -128,10 +135,7 @@ def build(
         environment=environment(info.module_version),
         start=Clocks(info.started_ns, info.start_raw_ns, info.start_real_ns),
         end=Clocks(info.ended_ns, info.end_raw_ns, info.end_real_ns),
-        targets=[
-            _target(plan.targets[index], info, index, disk_after[index])
-            for index in range(len(plan.targets))
-        ],
+        targets=_targets(plan, info, cells, disk_after),
         workers=[
             WorkerResult(one.cpu, one.pid, one.cpu_ns, one.voluntary, one.involuntary)
             for one in info.workers
@@ -350,24 +354,48 @@ def _interval_cell(cell: CellRow) -> IntervalCell:
     return IntervalCell(**{name: getattr(cell, name) for name in IntervalCell.__struct_fields__})
 
 
-def _target(facts: TargetFacts, info: RunInfo, index: int, after: DiskStat | None) -> TargetResult:
-    target = info.targets[index]
-    before = facts.disk_before
-    disk = None
-    agrees: bool | None = None
+def _targets(
+    plan: Plan, info: RunInfo, cells: Sequence[StatsCell], after: Sequence[DiskStat | None]
+) -> list[TargetResult]:
+    disks = [
+        _counted(facts.disk_before, after[index], info.targets[index].backend)
+        for index, facts in enumerate(plan.targets)
+    ]
+    times_agree = disk_times.agree(plan.config, info, cells, disks)
+    return [
+        _target(facts, info, index, disks[index], times_agree)
+        for index, facts in enumerate(plan.targets)
+    ]
+
+
+def _counted(
+    before: DiskCounters | None, after: DiskStat | None, backend: str
+) -> DiskCounters | None:
     # The kernel leaves SCSI commands of others out, or counts them, as the queue is told to.
-    if before is not None and after is not None and target.backend != "scsi":
-        disk = DiskCounters(
-            after.reads - before.reads,
-            after.read_sectors - before.read_sectors,
-            after.writes - before.writes,
-            after.write_sectors - before.write_sectors,
+    if before is None or after is None or backend == "scsi":
+        return None
+    return disk_times.counters(before, after)
+
+
+def _target(
+    facts: TargetFacts,
+    info: RunInfo,
+    index: int,
+    disk: DiskCounters | None,
+    times_agree: bool | None,
+) -> TargetResult:
+    target = info.targets[index]
+    agrees: bool | None = None
+    if disk is not None and info.state is RunState.DONE and not target.refused:
+        sent = DiskCounters(
+            target.reads,
+            target.read_bytes // 512,
+            target.writes,
+            target.write_bytes // 512,
+            disk.read_ms,
+            disk.write_ms,
         )
-        if info.state is RunState.DONE and not target.refused:
-            sent = DiskCounters(
-                target.reads, target.read_bytes // 512, target.writes, target.write_bytes // 512
-            )
-            agrees = disk == sent
+        agrees = disk == sent and times_agree is not False
     return TargetResult(
         facts=facts,
         backend=target.backend,

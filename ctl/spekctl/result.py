@@ -219,6 +219,11 @@ class DiskCounters(Part, frozen=True):
     read_sectors: int
     writes: int
     write_sectors: int
+    read_ms: Annotated[
+        int | None,
+        Meta(description="Sum of the times of all reads; null unless the disk takes requests."),
+    ] = None
+    write_ms: Annotated[int | None, Meta(description="The same of writes.")] = None
 
 
 class TargetFacts(Part, frozen=True):
@@ -268,7 +273,11 @@ class TargetResult(Part, frozen=True):
         ),
     ]
     disk_agrees: Annotated[
-        bool | None, Meta(description="The disk counted what spek sent; null if not known.")
+        bool | None,
+        Meta(
+            description="The disk counted what spek sent, and in all the time that it can have"
+            " taken; null if not known."
+        ),
     ]
 
 

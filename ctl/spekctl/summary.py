@@ -9,6 +9,7 @@ from spekctl import units
 from spekctl.console import wide
 from spekctl.result import (
     Cell,
+    DiskCounters,
     Distribution,
     LogResult,
     RailPower,
@@ -188,7 +189,8 @@ def _footer(result: Result) -> list[str]:
         if target.disk_agrees is False and target.disk is not None:
             lines.append(
                 f"{target.facts.path} itself counted {target.disk.reads:,} reads and"
-                f" {target.disk.writes:,} writes, spek sent {target.reads:,} and {target.writes:,}"
+                f" {target.disk.writes:,} writes{_disk_times(target.disk)}, spek sent"
+                f" {target.reads:,} and {target.writes:,}"
             )
         if target.backend == "scsi":
             lines.append(f"{target.facts.path} does not count what comes as SCSI commands")
@@ -213,6 +215,13 @@ def _footer(result: Result) -> list[str]:
         lines.append(f"{result.intervals_dropped:,} intervals were overwritten before being read")
     lines += result.remarks
     return lines
+
+
+def _disk_times(disk: DiskCounters) -> str:
+    """What it says of its times, if it does."""
+    if disk.read_ms is None or disk.write_ms is None:
+        return ""
+    return f" that took {disk.read_ms:,} ms and {disk.write_ms:,} ms in all"
 
 
 def _log_line(log: LogResult) -> str:

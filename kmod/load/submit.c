@@ -10,7 +10,7 @@ static const struct spek_backend_ops *const backends[] = {
 	[SPEK_BACKEND_SCSI] = &spek_backend_scsi,
 };
 
-static const struct spek_backend_ops *bio_backend(const struct spek_target *target)
+const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target)
 {
 	return target->polled ? &spek_backend_bio_polled : &spek_backend_bio;
 }
@@ -21,21 +21,11 @@ static const struct spek_backend_ops *bio_backend(const struct spek_target *targ
  */
 static void choose_auto(struct spek_target *target)
 {
-	struct request_queue *q = bdev_get_queue(target->handle.bdev);
 	const char *why = spek_backend_mq.why_unsupported(target);
 
 	if (why) {
-		target->backend = bio_backend(target);
+		target->backend = spek_backend_bio_of(target);
 		target->backend_reason = why;
-		return;
-	}
-	/*
-	 * A request that such a driver refuses and gets again is counted twice in the
-	 * disk's statistics, so the tool's numbers and the disk's would differ.
-	 */
-	if (q->mq_ops->get_budget) {
-		target->backend = bio_backend(target);
-		target->backend_reason = "The driver limits requests beyond its tags (SCSI).";
 		return;
 	}
 	target->backend = &spek_backend_mq;
@@ -59,7 +49,7 @@ int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 		choose_auto(target);
 		return 0;
 	}
-	target->backend = wanted == SPEK_BACKEND_BIO ? bio_backend(target) : backends[wanted];
+	target->backend = wanted == SPEK_BACKEND_BIO ? spek_backend_bio_of(target) : backends[wanted];
 	target->backend_reason = "It was asked for.";
 	why = target->backend->why_unsupported(target);
 	return why ? spek_refuse_part(refusal, -EOPNOTSUPP, why) : 0;

@@ -38,6 +38,9 @@ extern const struct spek_backend_ops spek_backend_bio_polled;
 extern const struct spek_backend_ops spek_backend_mq;
 extern const struct spek_backend_ops spek_backend_scsi;
 
+/** spek_backend_bio_of() - Return: the back end that sends bios to @target, polled or not. */
+const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target);
+
 /**
  * spek_backend_choose() - find the back end for a target
  * @target: open

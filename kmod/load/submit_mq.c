@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Back end mq: requests from the device's own tag set, straight to the driver, past
- * merging, elevator, write-back throttling and cgroup limits; the path that
- * dm-multipath takes to its members.
+ * Back end mq: requests from the device's own tag set, put on the list of the worker's plug. Flushing
+ * the plug hands them to the driver as those of bios: a batch with one doorbell, in order, through
+ * the elevator if the device has one. What the driver has no room for stays with the block layer,
+ * which sends it later. Left out is what only bios go through: splitting and merging, write-back
+ * throttling and cgroup limits.
+ *
+ * A request is ours until it is on the list. From then on the block layer ends its bio, whatever
+ * becomes of it. This thread does not sleep between the two, so nothing flushes the plug there.
+ *
+ * The queue's limits, block size and statistics can't change while there is a request, as those
+ * who change them freeze the queue. So they are looked at with the request at hand.
  */
 #include <linux/bio.h>
+#include <linux/blk-cgroup.h>
 #include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
-#include "../compat/compat.h"
+#include <linux/sizes.h>
+#include "../compat/plug.h"
 #include "slot.h"
 #include "submit.h"
 #include "submit_request.h"
@@ -19,8 +29,6 @@ static const char *why_unsupported(const struct spek_target *target)
 
 	if (!queue_is_mq(q))
 		return "The device takes bios, not requests.";
-	if (!spek_compat_can_insert_requests())
-		return "This kernel lets no module insert requests: CONFIG_BLK_MQ_STACKING is off.";
 	if (bdev_is_zoned(target->handle.bdev))
 		return "The device is zoned: its write order is kept above the request path.";
 	if (blk_get_integrity(target->handle.bdev->bd_disk))
@@ -40,12 +48,87 @@ static bool uses_cached_rqs(const struct spek_target *target)
 	return !bdev_get_queue(target->handle.bdev)->elevator && !target->own_read_queues;
 }
 
-static int submit(struct spek_part *part)
+/*
+ * Count the segments of a contiguous piece as the block layer does, see bvec_split_segs().
+ * Return: a number that no queue takes if one of them would have to end where none may.
+ */
+static u32 segments_of(const struct bio_vec *piece, const struct queue_limits *lim, bool is_last)
+{
+	u64 at = page_to_phys(piece->bv_page) + piece->bv_offset;
+	u32 left = piece->bv_len, n = 0;
+
+	while (left) {
+		u64 to_boundary = lim->seg_boundary_mask - (at & lim->seg_boundary_mask);
+		u32 bytes = min_t(u64, left, to_boundary + 1);
+
+		bytes = min(bytes, lim->max_segment_size);
+		at += bytes;
+		left -= bytes;
+		n++;
+		if ((at & lim->virt_boundary_mask) && (left || !is_last))
+			return U32_MAX;
+	}
+	return n;
+}
+
+/*
+ * Return: segments of a bio that is one request by the queue's limits of now; 0 if it is not. They
+ * may have shrunk since the target was opened, by which parts are cut.
+ */
+static noinline u32 count_segments(const struct bio *bio, const struct queue_limits *lim,
+				   sector_t sector)
+{
+	const u32 sectors = bio_sectors(bio);
+	u32 sum = 0, bytes = 0;
+	struct bvec_iter iter;
+	struct bio_vec piece;
+
+	if (sectors > lim->max_sectors)
+		return 0;
+	if (lim->chunk_sectors) {
+		u32 into = sector_div(sector, lim->chunk_sectors);
+
+		if (into + sectors > lim->chunk_sectors)
+			return 0;
+	}
+	bio_for_each_bvec(piece, bio, iter) {
+		u32 n;
+
+		bytes += piece.bv_len;
+		n = segments_of(&piece, lim, bytes == bio->bi_iter.bi_size);
+		if (sum && (piece.bv_offset & lim->virt_boundary_mask))
+			return 0;
+		if (n > lim->max_segments - sum)
+			return 0;
+		sum += n;
+	}
+	return sum;
+}
+
+/* Every queue takes this as one segment; and only partitions and chunks are smaller. */
+static inline bool is_small(const struct bio *bio, const struct queue_limits *lim)
+{
+	return bio->bi_vcnt && bio->bi_io_vec->bv_offset + bio->bi_iter.bi_size <= SZ_4K &&
+	       !lim->chunk_sectors;
+}
+
+/* What is too large by now: the block layer cuts it, as it does for everybody. */
+static noinline int submit_as_bio(struct spek_part *part)
+{
+	const struct spek_backend_ops *ops = spek_backend_bio_of(part->target);
+
+	bio_associate_blkg(&part->bio);
+	part->bio.bi_end_io = ops->end_io;
+	return ops->submit(part);
+}
+
+static int submit_plugged(struct spek_part *part, struct blk_plug *plug)
 {
 	struct bio *bio = &part->bio;
 	struct request_queue *q = bdev_get_queue(bio->bi_bdev);
-	blk_status_t status;
+	sector_t sector = bio->bi_iter.bi_sector + part->target->start_sector;
 	struct request *rq;
+	u32 nr_segments = 1;
 
 	/* submit_bio() sees a partition or disk that has shrunk since; requests go past that. */
 	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev))) {
@@ -60,34 +143,59 @@ static int submit(struct spek_part *part)
 		bio_io_error(bio);
 		return 0;
 	}
-	/*
-	 * The driver divides by the block that the device has now. Who changes it freezes the
-	 * queue: while there is a request it stays.
-	 */
+	/* The driver divides by the block that the device has now. */
 	if (unlikely(queue_logical_block_size(q) != part->target->logical_block)) {
 		blk_mq_free_request(rq);
 		bio_io_error(bio);
 		return 0;
 	}
+	if (!is_small(bio, &q->limits)) {
+		nr_segments = count_segments(bio, &q->limits, sector);
+		if (unlikely(!nr_segments)) {
+			blk_mq_free_request(rq);
+			return submit_as_bio(part);
+		}
+	}
 	rq->cmd_flags = bio->bi_opf;
-	/* A tag that was fetched ahead may have waited. */
-	if (rq->start_time_ns)
-		rq->start_time_ns = max(rq->start_time_ns, part->slot->issue_ns);
-	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
+	rq->__sector = sector;
 	rq->__data_len = bio->bi_iter.bi_size;
-	spek_compat_request_set_ioprio(rq, bio->bi_ioprio);
+	rq->nr_phys_segments = nr_segments;
 	rq->bio = bio;
 	rq->biotail = bio;
-
-	status = spek_compat_insert_request(rq);
-	if (likely(status == BLK_STS_OK))
-		return 0;
-
-	if (spek_request_undo(rq, status))
-		return -EBUSY;
-	bio->bi_status = status;
-	bio_endio(bio);
+	spek_compat_request_init_hints(rq, bio);
+	spek_compat_request_count_start(rq, bio->bi_bdev, part->slot->issue_ns);
+	spek_compat_plug_add(plug, rq);
 	return 0;
+}
+
+/* There is no plug around a single operation. */
+static noinline int submit_alone(struct spek_part *part)
+{
+	struct blk_plug plug;
+	int err;
+
+	blk_start_plug(&plug);
+	err = submit_plugged(part, &plug);
+	blk_finish_plug(&plug);
+	return err;
+}
+
+/* As the block layer does, so that the first of very many need not wait for the last. */
+static noinline void flush(struct blk_plug *plug)
+{
+	blk_finish_plug(plug);
+	blk_start_plug(plug);
+}
+
+static int submit(struct spek_part *part)
+{
+	struct blk_plug *plug = current->plug;
+
+	if (!plug)
+		return submit_alone(part);
+	if (unlikely(spek_compat_plug_is_full(plug)))
+		flush(plug);
+	return submit_plugged(part, plug);
 }
 
 const struct spek_backend_ops spek_backend_mq = {

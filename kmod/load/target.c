@@ -32,7 +32,11 @@ static void read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
 		target->only_segment = segment;
 	bytes = min_t(u64, (u64)queue_max_sectors(q) << SECTOR_SHIFT, by_segments);
 	bytes = min_t(u64, bytes, SPEK_MAX_IO_BYTES);
-	bytes = rounddown(bytes, max(queue_physical_block_size(q), target->logical_block));
+	target->physical_block = max(queue_physical_block_size(q), target->logical_block);
+	if (bytes >= target->physical_block)
+		bytes = rounddown(bytes, target->physical_block);
+	else
+		bytes = rounddown(bytes, target->logical_block);
 	target->max_part_bytes = max_t(u64, bytes, target->logical_block);
 	target->chunk_sectors = q->limits.chunk_sectors;
 }

@@ -19,6 +19,7 @@ struct spek_run_config;
  * @start_sector: of a partition on its disk
  * @bytes: capacity
  * @logical_block: bytes
+ * @physical_block: bytes; pieces that are cut end at multiples of this on the disk, if they can
  * @max_part_bytes: largest piece that is sent as one request
  * @chunk_sectors: pieces don't cross multiples of this on the disk; 0: no such limit
  * @only_segment: where a request has one segment: pieces don't cross multiples of this in the
@@ -36,6 +37,7 @@ struct spek_target {
 	u64 start_sector;
 	u64 bytes;
 	u32 logical_block;
+	u32 physical_block;
 	u32 max_part_bytes;
 	u32 chunk_sectors;
 	u32 only_segment;
@@ -82,23 +84,38 @@ static inline blk_opf_t spek_target_opf(const struct spek_target *target, bool w
 
 /**
  * spek_target_part() - Return: how many of @bytes at @offset, whose data begin at @in_buffer, go
- * out as one request.
+ * out as one request. Sectors are cut as get_max_io_size() of the block layer cuts them.
  */
 static inline u32 spek_target_part(const struct spek_target *target, u64 offset, u32 bytes,
 				   u32 in_buffer)
 {
-	u32 n = min(bytes, target->max_part_bytes);
+	u64 start = offset + (target->start_sector << SECTOR_SHIFT);
+	u32 into_block = start & (target->physical_block - 1);
+	u32 n = target->max_part_bytes, end;
 
 	if (target->chunk_sectors) {
 		u32 into;
 
-		div_u64_rem((offset >> SECTOR_SHIFT) + target->start_sector, target->chunk_sectors,
-			    &into);
+		div_u64_rem(start >> SECTOR_SHIFT, target->chunk_sectors, &into);
 		n = min_t(u64, n, (u64)(target->chunk_sectors - into) << SECTOR_SHIFT);
 	}
+	end = (into_block + n) & ~(target->physical_block - 1);
+	if (end > into_block)
+		n = end - into_block;
+	n = min(n, bytes);
 	if (target->only_segment)
 		n = min(n, target->only_segment - (in_buffer & (target->only_segment - 1)));
 	return n;
+}
+
+/** spek_target_whole_bytes() - Return: the largest piece that is one request wherever it starts, but
+ * for chunks and segments.
+ */
+static inline u32 spek_target_whole_bytes(const struct spek_target *target)
+{
+	if (target->max_part_bytes < target->physical_block)
+		return target->logical_block;
+	return target->max_part_bytes - (target->physical_block - target->logical_block);
 }
 
 #endif

@@ -112,6 +112,25 @@ int spek_validate_devices(const struct spek_workload *wl, const struct spek_targ
 	return 0;
 }
 
+/* Return: requests that @bytes on @target may take, wherever they start. */
+static u32 most_parts(const struct spek_target *target, u32 bytes)
+{
+	u32 parts = DIV_ROUND_UP(bytes, target->max_part_bytes), cuts = 0;
+
+	if (target->chunk_sectors)
+		cuts += DIV_ROUND_UP(bytes >> SECTOR_SHIFT, target->chunk_sectors);
+	if (target->only_segment)
+		cuts += DIV_ROUND_UP(bytes, target->only_segment);
+	/* What starts within a physical block may be shorter by that, after each cut as well. */
+	if (target->physical_block > target->logical_block)
+		cuts += cuts;
+	if (bytes > spek_target_whole_bytes(target))
+		cuts++;
+	if (target->max_part_bytes < target->physical_block)
+		cuts += DIV_ROUND_UP(bytes, target->physical_block);
+	return parts + cuts;
+}
+
 /**
  * spek_validate_max_parts() - count the parts that an operation needs at most
  * @wl: workload
@@ -135,13 +154,8 @@ u32 spek_validate_max_parts(const struct spek_workload *wl, const struct spek_ta
 		}
 		for (k = 0; k < asu->nr_extents; k++) {
 			const struct spek_target *target = &targets[asu->extent[k].target];
-			u32 each = DIV_ROUND_UP(piece, target->max_part_bytes);
 
-			if (target->chunk_sectors)
-				each += DIV_ROUND_UP(piece >> SECTOR_SHIFT, target->chunk_sectors);
-			if (target->only_segment)
-				each += DIV_ROUND_UP(piece, target->only_segment);
-			parts = max(parts, pieces * each);
+			parts = max(parts, pieces * most_parts(target, piece));
 		}
 	}
 	return parts;

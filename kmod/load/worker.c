@@ -532,7 +532,7 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 	lane->whole_bytes = 0;
 	/* Nor with stamped data: what is stamped goes the longer way. */
 	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
-		lane->whole_bytes = min(lane->target->max_part_bytes,
+		lane->whole_bytes = min(spek_target_whole_bytes(lane->target),
 					w->inflight.shape->chunk_bytes);
 }
 

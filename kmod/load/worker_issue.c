@@ -8,6 +8,8 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
+#include "../compat/plug.h"
+#include "config.h"
 #include "submit.h"
 #include "verify.h"
 #include "worker.h"
@@ -139,6 +141,7 @@ static bool issue_one(struct spek_worker *w, u64 now_ns)
 	w->free = slot->next_free;
 	spek_gen_next(w->gen, &slot->op);
 	WRITE_ONCE(slot->issue_ns, now_ns);
+	spek_compat_plug_set_time(now_ns);
 	armed = arm(w, slot);
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding + 1);
 	w->issue_left--;
@@ -153,7 +156,8 @@ static bool issue_one(struct spek_worker *w, u64 now_ns)
 /* Return: operations issued, at most a batch. */
 static u32 issue_batch(struct spek_worker *w, u64 now_ns)
 {
-	u32 n = 0, batch = w->config->batch;
+	/* What is more than a plug holds goes under the next one. */
+	u32 n = 0, batch = min(w->config->batch, SPEK_COMPAT_PLUG_MAX);
 
 	if (w->stalled) {
 		if (!send_stalled(w))

@@ -104,6 +104,7 @@ FIO_UNTIMED = "--gtod_reduce=1"
 
 ROWS: tuple[Row, ...] = (
     Row("floor-mq", "floor: requests", "floor", ("mq",), ALL),
+    Row("floor-plug", "floor: requests, plugged", "floor", ("plug",), (DEEP, SINGLE)),
     Row("floor-bio", "floor: bios", "floor", ("bio",), ALL),
     Row("floor-mq-polled", "floor: requests, polled", "floor", ("mq", "polled=1"), disk="polled"),
     Row("floor-bio-polled", "floor: bios, polled", "floor", ("bio", "polled=1"), disk="polled"),

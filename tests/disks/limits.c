@@ -7,7 +7,7 @@
  *
  * Parameters: disks, mib (size of each), segments (of a request), segment_bytes (of a segment),
  * boundary_bytes (no segment crosses a multiple of it), chunk_sectors (no request does), sectors
- * (of a request). 0: the block layer's own.
+ * (of a request), physical_bytes (physical block, no limit). 0: the block layer's own.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -31,6 +31,8 @@ static unsigned int chunk_sectors;
 module_param(chunk_sectors, uint, 0444);
 static unsigned int sectors;
 module_param(sectors, uint, 0444);
+static unsigned int physical_bytes;
+module_param(physical_bytes, uint, 0444);
 
 static struct disk {
 	struct blk_mq_tag_set tags;
@@ -65,7 +67,8 @@ static const char *wrong_with(struct request *rq)
 
 	if (blk_rq_sectors(rq) > limits->max_hw_sectors)
 		return "sectors";
-	if (count_segments(rq) > limits->max_segments)
+	/* A driver makes room for as many as the request says. */
+	if (count_segments(rq) > min(limits->max_segments, blk_rq_nr_phys_segments(rq)))
 		return "segments";
 	if (limits->chunk_sectors &&
 	    first / limits->chunk_sectors != last / limits->chunk_sectors)
@@ -101,6 +104,7 @@ static struct gendisk *make_disk(struct blk_mq_tag_set *tags)
 		.seg_boundary_mask = boundary_bytes ? boundary_bytes - 1 : 0,
 		.chunk_sectors = chunk_sectors,
 		.max_hw_sectors = sectors,
+		.physical_block_size = physical_bytes,
 	};
 
 	return blk_mq_alloc_disk(tags, &limits, NULL);
@@ -117,6 +121,8 @@ static struct gendisk *make_disk(struct blk_mq_tag_set *tags)
 		blk_queue_segment_boundary(made->queue, boundary_bytes - 1);
 	if (sectors)
 		blk_queue_max_hw_sectors(made->queue, sectors);
+	if (physical_bytes)
+		blk_queue_physical_block_size(made->queue, physical_bytes);
 	if (chunk_sectors)
 		blk_queue_chunk_sectors(made->queue, chunk_sectors);
 	return made;

@@ -31,6 +31,13 @@ LIMITS: dict[str, tuple[dict[str, int], int]] = {
     "bounds": ({"segments": 4, "boundary_bytes": 16384}, 3 * 16384),
     "chunks": ({"chunk_sectors": 24, "sectors": 1024}, 200 * KIB),
     "odd sectors": ({"sectors": 255}, 255 * 512),
+    "physical blocks": ({"sectors": 64, "physical_bytes": 4096}, 32 * KIB),
+    "odd sectors of physical blocks": ({"sectors": 63, "physical_bytes": 4096}, 28 * KIB),
+    "a physical block too large": ({"sectors": 24, "physical_bytes": 16384}, 24 * 512),
+    "chunks of physical blocks": (
+        {"sectors": 64, "physical_bytes": 4096, "chunk_sectors": 20},
+        32 * KIB,
+    ),
     "all": ({"segments": 1, "segment_bytes": 8192, "chunk_sectors": 40, "sectors": 63}, 8192),
 }
 

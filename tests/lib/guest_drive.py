@@ -348,14 +348,16 @@ def pieces(asu: ResolvedAsu, addr: int, length: int) -> Iterator[tuple[int, int,
 
 @dataclass(frozen=True)
 class Edges:
-    """What the requests of a disk may not cross.
+    """What the requests of a disk may not cross, and where they end if they can.
 
     @chunk: multiples of so many bytes on the disk; 0: none
     @segment: where a request has one segment, multiples of so many bytes in the buffer; 0: none
+    @block: the physical block; what is cut ends at a multiple of it on the disk
     """
 
     chunk: int = 0
     segment: int = 0
+    block: int = 1
 
 
 def edges_of(node: str) -> Edges:
@@ -366,7 +368,7 @@ def edges_of(node: str) -> Edges:
 
     # spek's buffers are cut at powers of two.
     segment = 1 << limit("max_segment_size").bit_length() - 1 if limit("max_segments") == 1 else 0
-    return Edges(limit("chunk_sectors") * SECTOR, segment)
+    return Edges(limit("chunk_sectors") * SECTOR, segment, limit("physical_block_size"))
 
 
 def cut(
@@ -374,9 +376,11 @@ def cut(
 ) -> Iterator[tuple[int, int]]:
     """(byte, bytes) for each request; @largest is what goes out whole."""
     while length:
-        part = min(length, largest)
+        part = largest
         if edges.chunk:
             part = min(part, edges.chunk - start % edges.chunk)
+        end = (start + part) // edges.block * edges.block
+        part = min(length, end - start if end > start else part)
         if edges.segment:
             part = min(part, edges.segment - in_buffer % edges.segment)
         yield start, part

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jsonschema
 import msgspec
@@ -68,7 +68,7 @@ def plan(name: str = "mixed-70-30-8k", **options: Any) -> result.Plan:
         scheduler="none",
         iostats="1",
         nomerges="0",
-        disk_before=result.DiskCounters(10, 80, 20, 160),
+        disk_before=result.DiskCounters(10, 80, 20, 160, 4_294_967_000, 500),
     )
     return result.Plan(
         run=1,
@@ -115,7 +115,8 @@ CELLS = [
     cell(Direction.READ, READS),
     cell(Direction.WRITE, WRITES),
 ]
-AFTER = DiskStat(10 + 90, 80 + 90 * 16, 20 + 40, 160 + 40 * 16)
+# The read times pass the 32 bits in which the kernel prints them.
+AFTER = DiskStat(10 + 90, 80 + 90 * 16, 20 + 40, 160 + 40 * 16, 704, 520)
 
 
 def build(
@@ -184,11 +185,40 @@ def test_the_disk_is_asked_whether_it_agrees() -> None:
         "read_sectors": 90 * 16,
         "writes": 40,
         "write_sectors": 40 * 16,
+        "read_ms": 1000,
+        "write_ms": 20,
     }
     (target,) = as_json(build(after=replace(AFTER, reads=999)))["targets"]
     assert target["disk_agrees"] is False
     (target,) = as_json(build(after=None))["targets"]
     assert (target["disk_agrees"], target["disk"]) == (None, None)
+
+
+def test_times_that_a_disk_cannot_have_taken_are_found() -> None:
+    """Service times add up to 0.1 s in 5 s, of which 1 s was not measured, with 16 outstanding and
+    batches of 16 of one worker: up to 0.1 + 16 + 90 s are possible, and what is above is not."""
+
+    def agrees(read_ms: int) -> bool | None:
+        after = replace(AFTER, read_ms=(4_294_967_000 + read_ms) % (1 << 32))
+        (target,) = as_json(build(after=after))["targets"]
+        return cast(bool | None, target["disk_agrees"])
+
+    assert [agrees(ms) for ms in (0, 106_000, 107_000, 4_154_491_962, (1 << 32) - 1)] == [
+        *(True, True),
+        *(False, False, False),
+    ]
+
+
+def test_a_disk_that_takes_too_little_time_is_found() -> None:
+    """A thousand outstanding for all of the run can't have been without the disk."""
+    slow = [cell(Direction.READ, [SECOND] * 4000)]
+    (target,) = as_json(build(INFO, slow, after=AFTER))["targets"]
+    assert target["disk_agrees"] is False
+
+
+def test_disks_without_times_agree_by_their_counts() -> None:
+    (target,) = as_json(build(after=replace(AFTER, read_ms=None, write_ms=None)))["targets"]
+    assert target["disk_agrees"] is True
 
 
 def test_requests_that_were_sent_twice_leave_it_open() -> None:
@@ -315,7 +345,10 @@ def test_the_summary_has_a_row_for_each_direction_and_the_sum() -> None:
 
 def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
     text = printed(build(after=replace(AFTER, reads=999)))
-    assert "/dev/x itself counted 989 reads and 40 writes, spek sent 90 and 40" in text
+    assert (
+        "/dev/x itself counted 989 reads and 40 writes that took 1,000 ms and 20 ms in all,"
+        " spek sent 90 and 40"
+    ) in text
     assert "itself counted" not in printed(build())
 
 

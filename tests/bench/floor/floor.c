@@ -10,8 +10,11 @@
  *
  * path=bio: submit_bio()
  * path=mq: requests of the disk's own tags, by blk_insert_cloned_request()
+ * path=plug: the same requests, put on the plug's own list, which blk_finish_plug() sends; the
+ *	disk does not count them
  * A batch goes under a plug that knows how many are coming and fetches their tags at once
- * (ahead=0: one by one, to see what that saves); a plug around a single read would only cost.
+ * (ahead=0: one by one, to see what that saves); a plug around a single read would only cost,
+ * but path=plug can't do without.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -25,13 +28,14 @@
 #define BLOCK_BYTES	4096
 #define BLOCK_SECTORS	(BLOCK_BYTES >> SECTOR_SHIFT)
 #define MAX_DEPTH	1024
+#define MAX_BATCH	32	/* that the block layer has in a plug */
 
 static char *device;
 module_param(device, charp, 0444);
 MODULE_PARM_DESC(device, "disk to read from, whole and not in use");
 static char *path = "bio";
 module_param(path, charp, 0444);
-MODULE_PARM_DESC(path, "bio or mq");
+MODULE_PARM_DESC(path, "bio, mq or plug");
 static uint depth = 32;
 module_param(depth, uint, 0444);
 MODULE_PARM_DESC(depth, "reads outstanding");
@@ -155,7 +159,8 @@ static void send_bio(struct floor *floor, struct slot *slot)
 	submit_bio(&slot->bio);
 }
 
-static void send_request(struct floor *floor, struct slot *slot)
+/* Return: a request for @slot, or NULL: its bio has failed. */
+static struct request *make_request(struct floor *floor, struct slot *slot)
 {
 	struct bio *bio = &slot->bio;
 	struct request *rq;
@@ -167,22 +172,47 @@ static void send_request(struct floor *floor, struct slot *slot)
 				  BLK_MQ_REQ_NOWAIT);
 	if (IS_ERR(rq)) {
 		bio_io_error(bio);
-		return;
+		return NULL;
 	}
 	rq->cmd_flags = bio->bi_opf;
 	rq->__sector = bio->bi_iter.bi_sector;
 	rq->__data_len = bio->bi_iter.bi_size;
 	rq->bio = bio;
 	rq->biotail = bio;
-	if (likely(blk_insert_cloned_request(rq) == BLK_STS_OK))
+	return rq;
+}
+
+static void send_request(struct floor *floor, struct slot *slot)
+{
+	struct request *rq = make_request(floor, slot);
+
+	if (!rq || likely(blk_insert_cloned_request(rq) == BLK_STS_OK))
 		return;
 	rq->bio = NULL;
 	rq->biotail = NULL;
 	blk_mq_free_request(rq);
-	bio_io_error(bio);
+	bio_io_error(&slot->bio);
 }
 
-static __always_inline void loop(struct floor *floor, void (*send)(struct floor *, struct slot *))
+static void send_plugged(struct floor *floor, struct slot *slot)
+{
+	struct blk_plug *plug = current->plug;
+	struct request *rq = make_request(floor, slot);
+
+	if (!rq)
+		return;
+	rq->nr_phys_segments = 1;
+	/* What is a function since v6.13 was a macro for another kind of list. */
+#ifdef rq_list_add_tail
+	rq_list_add(&plug->mq_list, rq);
+#else
+	rq_list_add_tail(&plug->mq_list, rq);
+#endif
+	plug->rq_count++;
+}
+
+static __always_inline void loop(struct floor *floor, void (*send)(struct floor *, struct slot *),
+				 bool always_plugs)
 {
 	unsigned long left = count;
 	struct blk_plug plug;
@@ -191,7 +221,7 @@ static __always_inline void loop(struct floor *floor, void (*send)(struct floor 
 		unsigned long n = min_t(unsigned long, left, batch);
 
 		left -= n;
-		if (batch > 1) {
+		if (batch > 1 || always_plugs) {
 			blk_start_plug(&plug);
 			if (ahead)
 				plug.nr_ios = n;
@@ -203,7 +233,7 @@ static __always_inline void loop(struct floor *floor, void (*send)(struct floor 
 			wait_for(slot);
 			send(floor, slot);
 		}
-		if (batch > 1)
+		if (batch > 1 || always_plugs)
 			blk_finish_plug(&plug);
 		cond_resched();
 	}
@@ -215,9 +245,11 @@ static int run(struct floor *floor)
 	u32 i;
 
 	if (!strcmp(path, "mq"))
-		loop(floor, send_request);
+		loop(floor, send_request, false);
+	else if (!strcmp(path, "plug"))
+		loop(floor, send_plugged, true);
 	else
-		loop(floor, send_bio);
+		loop(floor, send_bio, false);
 	for (i = 0; i < depth; i++)
 		wait_for(&floor->slots[i]);
 	elapsed_ns = ktime_get_ns() - start_ns;
@@ -261,12 +293,14 @@ static int create_slots(struct floor *floor)
 
 static int check_parameters(void)
 {
-	if (!device || (strcmp(path, "bio") && strcmp(path, "mq")) || !depth || !batch ||
-	    depth > MAX_DEPTH || batch > depth) {
-		pr_err("spek_floor: needs device=, path=bio|mq, batch <= depth <= %u\n", MAX_DEPTH);
-		return -EINVAL;
-	}
-	return 0;
+	bool is_path = !strcmp(path, "bio") || !strcmp(path, "mq") || !strcmp(path, "plug");
+
+	if (device && is_path && batch && batch <= depth && batch <= MAX_BATCH &&
+	    depth <= MAX_DEPTH)
+		return 0;
+	pr_err("spek_floor: needs device=, path=bio|mq|plug, batch <= %u, batch <= depth <= %u\n",
+	       MAX_BATCH, MAX_DEPTH);
+	return -EINVAL;
 }
 
 static int __init floor_init(void)
@@ -286,7 +320,7 @@ static int __init floor_init(void)
 		goto err_close;
 	floor->bdev = I_BDEV(file->f_mapping->host);
 	err = -EOPNOTSUPP;
-	if (!strcmp(path, "mq") && !queue_is_mq(bdev_get_queue(floor->bdev)))
+	if (strcmp(path, "bio") && !queue_is_mq(bdev_get_queue(floor->bdev)))
 		goto err_close;
 	floor->blocks = bdev_nr_sectors(floor->bdev) / BLOCK_SECTORS;
 	floor->random = 0x9e3779b97f4a7c15ull;
