@@ -22,7 +22,7 @@ int spek_prober_nl_feed_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 int spek_prober_nl_energy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_prober_nl_energy_done(struct netlink_callback *cb);
 
-/* Room for one of each attribute of a set; nests, in bytes of theirs, come on top. */
+/* Room for one of each attribute of a set, without nests. */
 #define SPEK_PROBER_NL_TASK_BYTES ( \
 	nla_total_size(4))
 #define SPEK_PROBER_NL_SAMPLE_BYTES ( \

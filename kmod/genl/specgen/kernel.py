@@ -49,7 +49,7 @@ def kernel_header(spec: Spec, outputs: Outputs) -> str:
     if sizes:
         out += [
             "",
-            "/* Room for one of each attribute of a set; nests, in bytes of theirs, come on top. */",
+            "/* Room for one of each attribute of a set, without nests. */",
         ]
         out += sizes
     if spec.groups:

@@ -23,7 +23,7 @@ int spek_nl_mismatch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 int spek_nl_map_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info);
 
-/* Room for one of each attribute of a set; nests, in bytes of theirs, come on top. */
+/* Room for one of each attribute of a set, without nests. */
 #define SPEK_NL_RUN_BYTES ( \
 	18 * nla_total_size(4) + \
 	2 * nla_total_size(64) + \
