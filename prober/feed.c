@@ -13,8 +13,7 @@
  *
  * feeds_lock protects the list, the ids and everything in feeds that is not const; it is
  * taken in this file only. Nothing is waited for under it, and memory is allocated before
- * it is taken. The list is also walked under RCU, by socket closes that look whether they
- * concern a feed at all.
+ * it is taken.
  *
  * Lock order: start_lock (probe.c) > feeds_lock.
  */
@@ -22,7 +21,6 @@
 #include <linux/mm.h>
 #include <linux/netlink.h>
 #include <linux/pid.h>
-#include <linux/rculist.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -40,8 +38,10 @@ static_assert(SPEK_PROBER_MAX_BATCH_BYTES ==
 static_assert(SPEK_PROBER_MAX_INTERVALS_BYTES ==
 	      SPEK_PROBER_MAX_INTERVALS * sizeof(struct spek_prober_power_interval));
 
+static void (*ended)(u32 portid);	/* const after init */
+
 static DEFINE_MUTEX(feeds_lock);	/* protects the next 4 */
-static LIST_HEAD(feeds);	/* by id; also read under RCU */
+static LIST_HEAD(feeds);	/* by id */
 static u32 nr_feeds;
 static u32 last_feed_id;
 static u32 generation = 1;	/* changes with the list */
@@ -58,8 +58,7 @@ static void release_feed(struct kref *ref)
 		kvfree(feed->rails[i].rail.extremes);
 	}
 	put_pid(feed->owner_pid);
-	/* spek_feed_owner_gone() may still be looking at it */
-	kfree_rcu(feed, rcu);
+	kfree(feed);
 }
 
 /**
@@ -127,7 +126,7 @@ static void remove_feed(struct spek_feed *feed)
 {
 	lockdep_assert_held(&feeds_lock);
 
-	list_del_rcu(&feed->node);
+	list_del(&feed->node);
 	nr_feeds--;
 	generation++;
 	spek_feed_put(feed);
@@ -188,7 +187,7 @@ int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct netlin
 	if (!err) {
 		feed->id = ++last_feed_id;
 		*id = feed->id;
-		list_add_tail_rcu(&feed->node, &feeds);
+		list_add_tail(&feed->node, &feeds);
 		nr_feeds++;
 		generation++;
 	}
@@ -207,9 +206,10 @@ static void end_feed(struct spek_feed *feed, enum spek_feed_event event)
 
 	if (feed->state == next)
 		return;
-	WRITE_ONCE(feed->state, next);
+	feed->state = next;
 	feed->ended_ns = ktime_get_ns();
 	generation++;
+	ended(feed->portid);
 }
 
 /* ---- lookup ---- */
@@ -381,26 +381,9 @@ int spek_feed_close(u32 id, struct netlink_ext_ack *extack)
 	return feed ? 0 : -ENOENT;
 }
 
-/* Without the lock. A socket can't close before its feed-open is through, which added the feed. */
-static bool owns_open_feed(u32 portid)
-{
-	const struct spek_feed *feed;
-	bool found = false;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(feed, &feeds, node)
-		found |= feed->portid == portid &&
-			 spek_feed_states[READ_ONCE(feed->state)].takes_samples;
-	rcu_read_unlock();
-
-	return found;
-}
-
 /**
  * spek_feed_owner_gone() - a generic netlink socket was closed
  * @portid: its number
- *
- * Called for every such socket of the machine: takes no lock unless it owns an open feed.
  *
  * Context: process.
  */
@@ -408,14 +391,21 @@ void spek_feed_owner_gone(u32 portid)
 {
 	struct spek_feed *feed;
 
-	if (!owns_open_feed(portid))
-		return;
-
 	mutex_lock(&feeds_lock);
 	list_for_each_entry(feed, &feeds, node)
 		if (feed->portid == portid)
 			end_feed(feed, SPEK_FEED_EVENT_OWNER_GONE);
 	mutex_unlock(&feeds_lock);
+}
+
+/**
+ * spek_feed_init() - prepare for feeds
+ * @feed_ended: called once for each feed when it ends, with the socket that owned it;
+ *	under the lock of feeds
+ */
+void spek_feed_init(void (*feed_ended)(u32 portid))
+{
+	ended = feed_ended;
 }
 
 /**

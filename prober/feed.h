@@ -9,7 +9,6 @@
 
 #include <linux/kref.h>
 #include <linux/list.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -95,7 +94,6 @@ struct spek_feed_rail {
 /**
  * struct spek_feed - a feed, from feed-open until it is released
  * @ref: one for the list, one for each probe that has its rails in table power
- * @rcu: frees it once no close of a socket looks at it
  * @node: in the list of feeds; protected by feeds_lock, like all that is not const
  * @id: const
  * @name: const
@@ -106,7 +104,7 @@ struct spek_feed_rail {
  * @history: const
  * @max_step_ns: const
  * @opened_ns: const
- * @state: state; also read under RCU
+ * @state: state
  * @ended_ns: CLOCK_MONOTONIC of its end; 0 before
  * @mark: values of feed-mark, updated by each one
  * @batches: batches stored
@@ -117,7 +115,6 @@ struct spek_feed_rail {
  */
 struct spek_feed {
 	struct kref ref;
-	struct rcu_head rcu;
 	struct list_head node;
 	u32 id;
 	char name[SPEK_PROBER_MAX_NAME + 1];
@@ -154,6 +151,7 @@ struct spek_feed_cursor {
 typedef int spek_feed_visit(const struct spek_feed *feed, u32 rail, u64 watermark_ns,
 			    void *context);
 
+void spek_feed_init(void (*feed_ended)(u32 portid));
 void spek_feed_exit(void);
 void spek_feed_owner_gone(u32 portid);
 

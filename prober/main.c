@@ -16,12 +16,13 @@ static int __init spek_prober_init(void)
 {
 	int err;
 
+	spek_feed_init(spek_prober_netlink_feed_ended);
 	err = spek_probe_init(&spek_prober_netlink_listener);
 	if (err)
 		return err;
 
 	/* last, so that no request meets a half-built module */
-	err = spek_prober_netlink_init();
+	err = spek_genl_register(&spek_prober_genl);
 	if (err)
 		goto err_exit_probe;
 
@@ -34,7 +35,7 @@ err_exit_probe:
 
 static void __exit spek_prober_exit(void)
 {
-	spek_prober_netlink_exit();
+	spek_genl_unregister(&spek_prober_genl);
 	spek_probe_exit();
 	spek_feed_exit();
 }

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* netlink.h - the spek_prober family and what its handlers share */
+/* netlink.h - the spek_prober family and what its files share */
 #ifndef SPEK_PROBER_NETLINK_H
 #define SPEK_PROBER_NETLINK_H
 
-#include <linux/types.h>
+#include "../kmod/genl/dump.h"
+#include "../kmod/genl/family.h"
+#include "../kmod/genl/put.h"
+#include "../kmod/genl/refuse.h"
 
-struct netlink_callback;
-struct netlink_ext_ack;
-struct nlattr;
-struct sk_buff;
+#define SPEK_PROBER_NO_MEMORY "The kernel is out of memory."
+
+struct spek_feed_cursor;
 struct spek_probe_listener;
 
 /* netlink.c */
-int spek_prober_netlink_init(void);
-void spek_prober_netlink_exit(void);
-
-int spek_prober_netlink_check_rights(const struct sk_buff *skb, struct netlink_ext_ack *extack);
-int spek_prober_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, int err,
-		       const char *text);
-void *spek_prober_netlink_begin_dump_message(struct sk_buff *skb, struct netlink_callback *cb,
-					     u8 command);
-bool spek_prober_netlink_begin_multicast(unsigned int group);
-void spek_prober_netlink_end_multicast(void);
+extern struct spek_genl spek_prober_genl;
 
 /* netlink_probe.c */
 extern const struct spek_probe_listener spek_prober_netlink_listener;
+
+/* netlink_feed.c */
+void spek_prober_netlink_feed_ended(u32 portid);
+int spek_prober_netlink_begin_walk(struct netlink_callback *cb, const struct nlattr *attr,
+				   struct spek_feed_cursor *cursor);
 
 #endif

@@ -14,7 +14,8 @@
 #include "feed.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
-#include "netlink_feed.h"
+
+#define PUT_ENERGY(skb, name, value) SPEK_PUT_U64(skb, SPEK_PROBER_A_ENERGY, name, value)
 
 /* an attribute's length is u16; this leaves room for the attributes around it */
 #define MAX_RESULTS_BYTES 61440
@@ -49,9 +50,6 @@ struct energy_message {
 	struct energy_dump *dump;
 };
 
-#define PUT_ENERGY(skb, name, value) \
-	nla_put_u64_64bit(skb, SPEK_PROBER_A_ENERGY_##name, value, SPEK_PROBER_A_ENERGY_PAD)
-
 static int check_intervals(const struct nlattr *attr, const struct energy_dump *dump,
 			   struct netlink_ext_ack *extack)
 {
@@ -60,8 +58,8 @@ static int check_intervals(const struct nlattr *attr, const struct energy_dump *
 	for (i = 0; i < dump->nr; i++) {
 		if (dump->intervals[i].from_ns < dump->intervals[i].to_ns)
 			continue;
-		return spek_prober_refuse(extack, attr, -EINVAL,
-					  "An interval does not end after its start.");
+		return spek_genl_refuse(extack, attr, -EINVAL,
+					"An interval does not end after its start.");
 	}
 
 	return 0;
@@ -80,15 +78,13 @@ static struct energy_dump *begin_dump(struct netlink_callback *cb)
 	if (err)
 		return ERR_PTR(err);
 	if (!attr || !nla_len(attr) || nla_len(attr) % sizeof(dump->intervals[0]))
-		return ERR_PTR(spek_prober_refuse(cb->extack, attr, -EINVAL,
+		return ERR_PTR(spek_genl_refuse(cb->extack, attr, -EINVAL,
 				"The request needs intervals, an array of whole records."));
 
 	nr = nla_len(attr) / sizeof(dump->intervals[0]);
 	dump = kvzalloc(struct_size(dump, intervals, nr), GFP_KERNEL);
-	if (!dump) {
-		NL_SET_ERR_MSG(cb->extack, "The kernel is out of memory.");
-		return ERR_PTR(-ENOMEM);
-	}
+	if (!dump)
+		return ERR_PTR(spek_genl_refuse(cb->extack, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY));
 	dump->cursor = cursor;
 	dump->nr = nr;
 	memcpy(dump->intervals, nla_data(attr), nla_len(attr));
@@ -103,10 +99,7 @@ static struct energy_dump *begin_dump(struct netlink_callback *cb)
 
 int spek_prober_nl_energy_done(struct netlink_callback *cb)
 {
-	/* none if the dump was refused */
-	kvfree((void *)cb->args[0]);
-
-	return 0;
+	return spek_genl_dump_done(&spek_prober_genl, cb);
 }
 
 static struct spek_prober_power_energy result_of(const struct spek_feed *feed, u32 rail,
@@ -152,7 +145,7 @@ static int put_energy_head(struct sk_buff *skb, const struct energy_dump *dump,
 static int put_results(struct sk_buff *skb, struct netlink_callback *cb, struct energy_dump *dump,
 		       const struct spek_feed *feed)
 {
-	void *header = spek_prober_netlink_begin_dump_message(skb, cb, SPEK_PROBER_CMD_ENERGY_GET);
+	void *header = spek_genl_dump_head(&spek_prober_genl, skb, cb, SPEK_PROBER_CMD_ENERGY_GET);
 	struct spek_prober_power_energy result;
 	struct nlattr *results;
 	u32 room, i;
@@ -209,19 +202,21 @@ static int put_rail(const struct spek_feed *feed, u32 rail, u64 watermark_ns, vo
 
 int spek_prober_nl_energy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct energy_dump *dump = (struct energy_dump *)cb->args[0];
+	struct spek_genl_dump *position = spek_genl_dump_of(cb);
 	struct energy_message message = { skb, cb };
+	struct energy_dump *dump;
 	int err;
 
-	if (!dump) {
+	if (!position->started) {
 		dump = begin_dump(cb);
 		if (IS_ERR(dump))
 			return PTR_ERR(dump);
-		cb->args[0] = (long)dump;
+		position->memory = dump;
+		position->started = true;
 	}
+	dump = position->memory;
 	message.dump = dump;
 	err = spek_feeds_walk(&dump->cursor, put_rail, &message, &cb->seq);
 
-	/* with something in it, the message goes out and the rest comes in the next */
-	return skb->len ?: err;
+	return spek_genl_dump_end(skb, cb, err);
 }

@@ -17,13 +17,13 @@
 #include "feed.h"
 #include "gen/netlink_gen.h"
 #include "netlink.h"
-#include "netlink_feed.h"
 
-#define NO_MEMORY "The kernel is out of memory."
+#define PUT_FEED(skb, name, value) SPEK_PUT_U64(skb, SPEK_PROBER_A_FEED, name, value)
+#define PUT_RAIL(skb, name, value) SPEK_PUT_U64(skb, SPEK_PROBER_A_RAIL, name, value)
 
 static int refuse(struct genl_info *info, const struct nlattr *attr, int err, const char *text)
 {
-	return spek_prober_refuse(info->extack, attr, err, text);
+	return spek_genl_refuse(info->extack, attr, err, text);
 }
 
 /* ---- feed-open ---- */
@@ -125,7 +125,7 @@ static int take_rails(struct genl_info *info, struct spek_feed_config *config)
 
 	config->rails = kcalloc(count, sizeof(*config->rails), GFP_KERNEL);
 	if (!config->rails)
-		return refuse(info, NULL, -ENOMEM, NO_MEMORY);
+		return refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != SPEK_PROBER_A_FEED_RAIL)
 			continue;
@@ -173,9 +173,11 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 	/* all that can fail comes first: a feed whose number nobody learns is a nuisance */
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_OPEN, &header);
 	if (!answer)
-		return refuse(info, NULL, -ENOMEM, NO_MEMORY);
+		return refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
+	spek_genl_own(&spek_prober_genl, config->portid);
 	err = spek_feed_open(config, &id, info->extack);
 	if (err) {
+		spek_genl_disown(&spek_prober_genl, config->portid);
 		nlmsg_free(answer);
 		return err;
 	}
@@ -191,12 +193,23 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 	return refuse(info, NULL, err, "The answer could not be delivered.");
 }
 
+/**
+ * spek_prober_netlink_feed_ended() - a feed has ended, whose owner may be forgotten
+ * @portid: socket that owned it
+ *
+ * Context: any; given to spek_feed_init().
+ */
+void spek_prober_netlink_feed_ended(u32 portid)
+{
+	spek_genl_disown(&spek_prober_genl, portid);
+}
+
 int spek_prober_nl_feed_open_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct spek_feed_config config = { .portid = info->snd_portid };
 	int err;
 
-	err = spek_prober_netlink_check_rights(skb, info->extack);
+	err = spek_genl_check_rights(skb, info->extack);
 	if (err)
 		return err;
 
@@ -218,7 +231,7 @@ int spek_prober_nl_feed_open_doit(struct sk_buff *skb, struct genl_info *info)
 
 static int check_id(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = spek_prober_netlink_check_rights(skb, info->extack);
+	int err = spek_genl_check_rights(skb, info->extack);
 
 	if (err)
 		return err;
@@ -241,9 +254,6 @@ static int blame(struct genl_info *info, u32 attr, int err)
 	return err;
 }
 
-#define PUT_U64(skb, name, value) \
-	nla_put_u64_64bit(skb, SPEK_PROBER_A_FEED_##name, value, SPEK_PROBER_A_FEED_PAD)
-
 /* Take the samples out of the message: they may lie there at addresses that suit no u64. */
 static struct spek_prober_power_sample *copy_samples(struct genl_info *info, u32 *nr)
 {
@@ -257,7 +267,7 @@ static struct spek_prober_power_sample *copy_samples(struct genl_info *info, u32
 	*nr = nla_len(attr) / sizeof(*samples);
 	samples = kvmalloc(nla_len(attr), GFP_KERNEL);
 	if (!samples)
-		return ERR_PTR(refuse(info, NULL, -ENOMEM, NO_MEMORY));
+		return ERR_PTR(refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY));
 	memcpy(samples, nla_data(attr), nla_len(attr));
 
 	return samples;
@@ -281,7 +291,7 @@ int spek_prober_nl_feed_push_doit(struct sk_buff *skb, struct genl_info *info)
 	/* first, so that nothing is stored of which the sender is told that it was not */
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_PUSH, &header);
 	if (!answer) {
-		err = refuse(info, NULL, -ENOMEM, NO_MEMORY);
+		err = refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
 		goto out_free_samples;
 	}
 	err = spek_feed_push(feed_id(info), info->snd_portid, samples, nr, &accepted, info->extack);
@@ -292,7 +302,7 @@ int spek_prober_nl_feed_push_doit(struct sk_buff *skb, struct genl_info *info)
 		goto out_free_samples;
 	}
 
-	WARN_ON_ONCE(PUT_U64(answer, ACCEPTED, accepted) || PUT_U64(answer, LATE, nr - accepted));
+	WARN_ON_ONCE(PUT_FEED(answer, ACCEPTED, accepted) || PUT_FEED(answer, LATE, nr - accepted));
 	genlmsg_end(answer, header);
 	err = genlmsg_reply(answer, info);
 
@@ -345,9 +355,6 @@ int spek_prober_nl_feed_close_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- feed-get ---- */
 
-#define PUT_RAIL(skb, name, value) \
-	nla_put_u64_64bit(skb, SPEK_PROBER_A_RAIL_##name, value, SPEK_PROBER_A_RAIL_PAD)
-
 static int put_feed(struct sk_buff *skb, const struct spek_feed *feed, u64 watermark_ns)
 {
 	const u64 *mark = feed->mark.fields;
@@ -359,19 +366,19 @@ static int put_feed(struct sk_buff *skb, const struct spek_feed *feed, u64 water
 	    nla_put_u32(skb, SPEK_PROBER_A_FEED_OWNER_PID, pid_vnr(feed->owner_pid)) ||
 	    nla_put_string(skb, SPEK_PROBER_A_FEED_OWNER_NAME, feed->owner_name) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_FEED_HISTORY, feed->history) ||
-	    PUT_U64(skb, MAX_STEP_NS, feed->max_step_ns) ||
-	    PUT_U64(skb, UNCERTAINTY_NS, mark[SPEK_FEED_MARK_UNCERTAINTY_NS]) ||
-	    PUT_U64(skb, DRIFT_PPB, mark[SPEK_FEED_MARK_DRIFT_PPB]) ||
-	    PUT_U64(skb, RESIDUAL_NS, mark[SPEK_FEED_MARK_RESIDUAL_NS]) ||
-	    PUT_U64(skb, OVERFLOWS, mark[SPEK_FEED_MARK_OVERFLOWS]) ||
-	    PUT_U64(skb, LOST, mark[SPEK_FEED_MARK_LOST]) ||
-	    PUT_U64(skb, OPENED_NS, feed->opened_ns) ||
-	    (spek_feed_has_ended(feed) && PUT_U64(skb, ENDED_NS, feed->ended_ns)) ||
-	    PUT_U64(skb, NOW_NS, ktime_get_ns()) ||
-	    PUT_U64(skb, WATERMARK_NS, watermark_ns) ||
-	    PUT_U64(skb, BATCHES, feed->batches) ||
-	    PUT_U64(skb, REFUSED, feed->refused) ||
-	    PUT_U64(skb, LEFT_BEHIND, feed->left_behind))
+	    PUT_FEED(skb, MAX_STEP_NS, feed->max_step_ns) ||
+	    PUT_FEED(skb, UNCERTAINTY_NS, mark[SPEK_FEED_MARK_UNCERTAINTY_NS]) ||
+	    PUT_FEED(skb, DRIFT_PPB, mark[SPEK_FEED_MARK_DRIFT_PPB]) ||
+	    PUT_FEED(skb, RESIDUAL_NS, mark[SPEK_FEED_MARK_RESIDUAL_NS]) ||
+	    PUT_FEED(skb, OVERFLOWS, mark[SPEK_FEED_MARK_OVERFLOWS]) ||
+	    PUT_FEED(skb, LOST, mark[SPEK_FEED_MARK_LOST]) ||
+	    PUT_FEED(skb, OPENED_NS, feed->opened_ns) ||
+	    (spek_feed_has_ended(feed) && PUT_FEED(skb, ENDED_NS, feed->ended_ns)) ||
+	    PUT_FEED(skb, NOW_NS, ktime_get_ns()) ||
+	    PUT_FEED(skb, WATERMARK_NS, watermark_ns) ||
+	    PUT_FEED(skb, BATCHES, feed->batches) ||
+	    PUT_FEED(skb, REFUSED, feed->refused) ||
+	    PUT_FEED(skb, LEFT_BEHIND, feed->left_behind))
 		return -EMSGSIZE;
 
 	return 0;
@@ -382,13 +389,11 @@ static int put_samples(struct sk_buff *skb, const struct spek_rail *rail,
 {
 	if (PUT_RAIL(skb, GAP_NS, last->gap_ns) ||
 	    PUT_RAIL(skb, KNOWN_NS, last->at_ns - rail->first_ns - last->gap_ns) ||
-	    nla_put_s64(skb, SPEK_PROBER_A_RAIL_ENERGY_UJ, last->energy_uj,
-			SPEK_PROBER_A_RAIL_PAD) ||
+	    SPEK_PUT_S64(skb, SPEK_PROBER_A_RAIL, ENERGY_UJ, last->energy_uj) ||
 	    PUT_RAIL(skb, FIRST_NS, rail->first_ns) ||
 	    PUT_RAIL(skb, OLDEST_NS, spek_rail_oldest(rail)->at_ns) ||
 	    PUT_RAIL(skb, LAST_NS, last->at_ns) ||
-	    nla_put_s64(skb, SPEK_PROBER_A_RAIL_POWER_UW, last->power_uw,
-			SPEK_PROBER_A_RAIL_PAD))
+	    SPEK_PUT_S64(skb, SPEK_PROBER_A_RAIL, POWER_UW, last->power_uw))
 		return -EMSGSIZE;
 
 	return 0;
@@ -430,8 +435,7 @@ static int describe_rail(const struct spek_feed *feed, u32 rail, u64 watermark_n
 	struct sk_buff *skb = message->skb;
 	void *header;
 
-	header = spek_prober_netlink_begin_dump_message(skb, message->cb,
-							SPEK_PROBER_CMD_FEED_GET);
+	header = spek_genl_dump_head(&spek_prober_genl, skb, message->cb, SPEK_PROBER_CMD_FEED_GET);
 	if (!header)
 		return -EMSGSIZE;
 	if (put_feed(skb, feed, watermark_ns) || put_rail(skb, feed, rail)) {
@@ -457,7 +461,7 @@ int spek_prober_netlink_begin_walk(struct netlink_callback *cb, const struct nla
 	u32 only = attr ? nla_get_u32(attr) : 0;
 	int err;
 
-	err = spek_prober_netlink_check_rights(cb->skb, cb->extack);
+	err = spek_genl_check_rights(cb->skb, cb->extack);
 	if (err)
 		return err;
 	if (attr) {
@@ -493,6 +497,5 @@ int spek_prober_nl_feed_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 	}
 	err = spek_feeds_walk(&dump->next, describe_rail, &message, &cb->seq);
 
-	/* with something in it, the message goes out and the rest comes in the next */
-	return skb->len ?: err;
+	return spek_genl_dump_end(skb, cb, err);
 }

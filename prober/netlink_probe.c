@@ -17,6 +17,8 @@
 #include "netlink.h"
 #include "probe.h"
 
+#define PUT_PROBE(skb, name, value) SPEK_PUT_U64(skb, SPEK_PROBER_A_PROBE, name, value)
+
 /* ---- probe-start ---- */
 
 static int check_limits(struct genl_info *info, struct spek_probe_config *config)
@@ -26,20 +28,20 @@ static int check_limits(struct genl_info *info, struct spek_probe_config *config
 	const struct nlattr *detached = info->attrs[SPEK_PROBER_A_PROBE_DETACHED];
 
 	if (GENL_REQ_ATTR_CHECK(info, SPEK_PROBER_A_PROBE_INTERVAL_NS))
-		return spek_prober_refuse(info->extack, NULL, -EINVAL, "The request needs an interval.");
+		return spek_genl_refuse(info->extack, NULL, -EINVAL, "The request needs an interval.");
 
 	config->interval_ns = nla_get_u64(interval);
 	if (config->interval_ns < SPEK_PROBER_MIN_INTERVAL_NS ||
 	    config->interval_ns > SPEK_PROBER_MAX_INTERVAL_NS)
-		return spek_prober_refuse(info->extack, interval, -ERANGE,
-					  "The interval must be from 1 ms to 1 h.");
+		return spek_genl_refuse(info->extack, interval, -ERANGE,
+					"The interval must be from 1 ms to 1 h.");
 
 	if (rows) {
 		config->ring_rows = nla_get_u32(rows);
 		if (config->ring_rows < SPEK_PROBER_MIN_RING_ROWS ||
 		    config->ring_rows > SPEK_PROBER_MAX_RING_ROWS)
-			return spek_prober_refuse(info->extack, rows, -ERANGE,
-						  "The ring must keep from 2 to 1048576 rows.");
+			return spek_genl_refuse(info->extack, rows, -ERANGE,
+						"The ring must keep from 2 to 1048576 rows.");
 	}
 	config->detached = detached && nla_get_u32(detached);
 
@@ -60,20 +62,20 @@ static int find_task(const struct nlattr *attr, struct spek_probe_config *config
 	if (err)
 		return err;
 	if (!tb[SPEK_PROBER_A_TASK_PID])
-		return spek_prober_refuse(extack, attr, -EINVAL, "A task to watch needs its thread id.");
+		return spek_genl_refuse(extack, attr, -EINVAL, "A task to watch needs its thread id.");
 
 	watched->pid = nla_get_u32(tb[SPEK_PROBER_A_TASK_PID]);
 	for (i = 0; i < config->nr_tasks; i++)
 		if (config->tasks[i].pid == watched->pid)
-			return spek_prober_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -EINVAL,
-						  "The same task is to be watched twice.");
+			return spek_genl_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -EINVAL,
+						"The same task is to be watched twice.");
 
 	pid = find_get_pid(watched->pid);
 	watched->task = get_pid_task(pid, PIDTYPE_PID);
 	put_pid(pid);
 	if (!watched->task)
-		return spek_prober_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -ESRCH,
-					  "There is no task with this thread id.");
+		return spek_genl_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -ESRCH,
+					"There is no task with this thread id.");
 	config->nr_tasks++;
 
 	return 0;
@@ -90,13 +92,13 @@ static int find_tasks(struct genl_info *info, struct spek_probe_config *config)
 	if (!count)
 		return 0;
 	if (count > SPEK_PROBER_MAX_TASKS)
-		return spek_prober_refuse(info->extack, info->attrs[SPEK_PROBER_A_PROBE_TASK],
-					  -ERANGE, "At most 1024 tasks can be watched.");
+		return spek_genl_refuse(info->extack, info->attrs[SPEK_PROBER_A_PROBE_TASK],
+					-ERANGE, "At most 1024 tasks can be watched.");
 
 	config->tasks = kvcalloc(count, sizeof(*config->tasks), GFP_KERNEL);
 	if (!config->tasks)
-		return spek_prober_refuse(info->extack, NULL, -ENOMEM,
-					  "The kernel is out of memory.");
+		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
+					SPEK_PROBER_NO_MEMORY);
 
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != SPEK_PROBER_A_PROBE_TASK)
@@ -128,13 +130,17 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 	/* all that can fail comes first: a probe whose number nobody learns is a nuisance */
 	answer = genlmsg_new(nla_total_size(sizeof(u32)), GFP_KERNEL);
 	if (!answer)
-		return spek_prober_refuse(info->extack, NULL, -ENOMEM,
-					  "The kernel is out of memory.");
+		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
+					SPEK_PROBER_NO_MEMORY);
 	header = genlmsg_put_reply(answer, info, &spek_prober_nl_family, 0,
 				   SPEK_PROBER_CMD_PROBE_START);
 
+	if (!config->detached)
+		spek_genl_own(&spek_prober_genl, config->portid);
 	err = spek_probe_start(config, &id, info->extack);
 	if (err) {
+		if (!config->detached)
+			spek_genl_disown(&spek_prober_genl, config->portid);
 		nlmsg_free(answer);
 		if (err == -ERANGE && info->extack)
 			info->extack->bad_attr = info->attrs[SPEK_PROBER_A_PROBE_RING_ROWS];
@@ -155,7 +161,7 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 
 err_stop:
 	spek_probe_stop(id, NULL);
-	return spek_prober_refuse(info->extack, NULL, err, "The answer could not be delivered.");
+	return spek_genl_refuse(info->extack, NULL, err, "The answer could not be delivered.");
 }
 
 int spek_prober_nl_probe_start_doit(struct sk_buff *skb, struct genl_info *info)
@@ -163,7 +169,7 @@ int spek_prober_nl_probe_start_doit(struct sk_buff *skb, struct genl_info *info)
 	struct spek_probe_config config = { .portid = info->snd_portid };
 	int err;
 
-	err = spek_prober_netlink_check_rights(skb, info->extack);
+	err = spek_genl_check_rights(skb, info->extack);
 	if (err)
 		return err;
 
@@ -185,12 +191,12 @@ static int call_by_id(struct sk_buff *skb, struct genl_info *info,
 	const struct nlattr *id = info->attrs[SPEK_PROBER_A_PROBE_ID];
 	int err;
 
-	err = spek_prober_netlink_check_rights(skb, info->extack);
+	err = spek_genl_check_rights(skb, info->extack);
 	if (err)
 		return err;
 	if (GENL_REQ_ATTR_CHECK(info, SPEK_PROBER_A_PROBE_ID))
-		return spek_prober_refuse(info->extack, NULL, -EINVAL,
-					  "The request needs the number of a probe.");
+		return spek_genl_refuse(info->extack, NULL, -EINVAL,
+					"The request needs the number of a probe.");
 
 	err = call(nla_get_u32(id), info->extack);
 	if (err && info->extack)
@@ -210,9 +216,6 @@ int spek_prober_nl_probe_del_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* ---- probe-get, probe-ntf ---- */
-
-#define PUT_U64(skb, name, value) \
-	nla_put_u64_64bit(skb, SPEK_PROBER_A_PROBE_##name, value, SPEK_PROBER_A_PROBE_PAD)
 
 static size_t probe_bytes(const struct spek_probe *probe)
 {
@@ -328,14 +331,14 @@ static int put_tasks(struct sk_buff *skb, const struct spek_probe *probe)
 
 static int put_progress(struct sk_buff *skb, const struct spek_probe *probe)
 {
-	if (PUT_U64(skb, NOW_NS, ktime_get_ns()) ||
-	    PUT_U64(skb, ROWS, spek_ring_made(&probe->ring)) ||
-	    PUT_U64(skb, OLDEST, spek_ring_oldest(&probe->ring)) ||
-	    PUT_U64(skb, MISSED, READ_ONCE(probe->sampler.missed)) ||
-	    PUT_U64(skb, LATE_SUM_NS, READ_ONCE(probe->sampler.late_sum_ns)) ||
-	    PUT_U64(skb, LATE_MAX_NS, READ_ONCE(probe->sampler.late_max_ns)) ||
-	    PUT_U64(skb, COST_SUM_NS, READ_ONCE(probe->sampler.cost_sum_ns)) ||
-	    PUT_U64(skb, COST_MAX_NS, READ_ONCE(probe->sampler.cost_max_ns)))
+	if (PUT_PROBE(skb, NOW_NS, ktime_get_ns()) ||
+	    PUT_PROBE(skb, ROWS, spek_ring_made(&probe->ring)) ||
+	    PUT_PROBE(skb, OLDEST, spek_ring_oldest(&probe->ring)) ||
+	    PUT_PROBE(skb, MISSED, READ_ONCE(probe->sampler.missed)) ||
+	    PUT_PROBE(skb, LATE_SUM_NS, READ_ONCE(probe->sampler.late_sum_ns)) ||
+	    PUT_PROBE(skb, LATE_MAX_NS, READ_ONCE(probe->sampler.late_max_ns)) ||
+	    PUT_PROBE(skb, COST_SUM_NS, READ_ONCE(probe->sampler.cost_sum_ns)) ||
+	    PUT_PROBE(skb, COST_MAX_NS, READ_ONCE(probe->sampler.cost_max_ns)))
 		return -EMSGSIZE;
 
 	return 0;
@@ -349,23 +352,23 @@ static int put_probe(struct sk_buff *skb, struct spek_probe *probe)
 	if (nla_put_u32(skb, SPEK_PROBER_A_PROBE_ID, probe->id) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_STATE, status.state) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_REASON, status.reason) ||
-	    PUT_U64(skb, INTERVAL_NS, probe->sampler.interval_ns) ||
+	    PUT_PROBE(skb, INTERVAL_NS, probe->sampler.interval_ns) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_RING_ROWS, probe->ring.rows) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_ROW_BYTES, spek_ring_row_bytes(&probe->ring)) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_DETACHED, probe->detached) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_OWNER_PID, pid_vnr(probe->owner_pid)) ||
 	    nla_put_string(skb, SPEK_PROBER_A_PROBE_OWNER_NAME, probe->owner_name) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_THREAD_PID, probe->thread_pid) ||
-	    PUT_U64(skb, STARTED_NS, probe->started.mono_ns) ||
-	    PUT_U64(skb, START_RAW_NS, probe->started.raw_ns) ||
-	    PUT_U64(skb, START_REAL_NS, probe->started.real_ns) ||
+	    PUT_PROBE(skb, STARTED_NS, probe->started.mono_ns) ||
+	    PUT_PROBE(skb, START_RAW_NS, probe->started.raw_ns) ||
+	    PUT_PROBE(skb, START_REAL_NS, probe->started.real_ns) ||
 	    put_progress(skb, probe) || put_tasks(skb, probe) || put_tables(skb, probe))
 		return -EMSGSIZE;
 
 	if (spek_probe_states[status.state].has_ended &&
-	    (PUT_U64(skb, ENDED_NS, status.ended.mono_ns) ||
-	     PUT_U64(skb, END_RAW_NS, status.ended.raw_ns) ||
-	     PUT_U64(skb, END_REAL_NS, status.ended.real_ns)))
+	    (PUT_PROBE(skb, ENDED_NS, status.ended.mono_ns) ||
+	     PUT_PROBE(skb, END_RAW_NS, status.ended.raw_ns) ||
+	     PUT_PROBE(skb, END_REAL_NS, status.ended.real_ns)))
 		return -EMSGSIZE;
 
 	return 0;
@@ -384,7 +387,7 @@ static struct sk_buff *describe_probe(struct spek_probe *probe, u32 portid, u32 
 
 	header = genlmsg_put(skb, portid, seq, &spek_prober_nl_family, 0, cmd);
 	err = header ? nla_put_string(skb, SPEK_PROBER_A_PROBE_MODULE_VERSION,
-				      THIS_MODULE->version) : -EMSGSIZE;
+				      THIS_MODULE->version ?: "") : -EMSGSIZE;
 	if (!err)
 		err = probe ? put_probe(skb, probe) :
 			nla_put_u32(skb, SPEK_PROBER_A_PROBE_STATE, SPEK_PROBER_PROBE_STATE_IDLE);
@@ -403,7 +406,7 @@ int spek_prober_nl_probe_get_doit(struct sk_buff *skb, struct genl_info *info)
 	struct sk_buff *answer;
 	int err;
 
-	err = spek_prober_netlink_check_rights(skb, info->extack);
+	err = spek_genl_check_rights(skb, info->extack);
 	if (err)
 		return err;
 
@@ -412,28 +415,33 @@ int spek_prober_nl_probe_get_doit(struct sk_buff *skb, struct genl_info *info)
 				SPEK_PROBER_CMD_PROBE_GET);
 	spek_probe_put(probe);
 	if (IS_ERR(answer))
-		return spek_prober_refuse(info->extack, NULL, PTR_ERR(answer),
-					  "The kernel is out of memory.");
+		return spek_genl_refuse(info->extack, NULL, PTR_ERR(answer),
+					SPEK_PROBER_NO_MEMORY);
 
 	return genlmsg_reply(answer, info);
 }
 
-/* Notify listeners of a change of state; one that is not delivered is not sent again. */
-static void announce(struct spek_probe *probe)
+static struct sk_buff *notification(void *probe)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb = describe_probe(probe, 0, 0, SPEK_PROBER_CMD_PROBE_NTF);
 
-	if (spek_prober_netlink_begin_multicast(SPEK_PROBER_NLGRP_PROBES)) {
-		skb = describe_probe(probe, 0, 0, SPEK_PROBER_CMD_PROBE_NTF);
-		if (!IS_ERR(skb))
-			genlmsg_multicast(&spek_prober_nl_family, skb, 0, SPEK_PROBER_NLGRP_PROBES,
-					  GFP_KERNEL);
-	}
-	spek_prober_netlink_end_multicast();
+	return IS_ERR(skb) ? NULL : skb;
+}
+
+static void notify(struct spek_probe *probe)
+{
+	spek_genl_notify(&spek_prober_genl, SPEK_PROBER_NLGRP_PROBES, notification, probe);
+}
+
+static void disown(const struct spek_probe *probe)
+{
+	if (!probe->detached)
+		spek_genl_disown(&spek_prober_genl, probe->portid);
 }
 
 /* what a probe calls back; given to spek_probe_init() */
 const struct spek_probe_listener spek_prober_netlink_listener = {
-	.changed	= announce,
+	.changed	= notify,
+	.released	= disown,
 	.can_describe	= can_describe,
 };

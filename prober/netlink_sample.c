@@ -22,20 +22,22 @@
 #include "probe.h"
 #include "sampler.h"
 
+#define PUT_SAMPLE(skb, name, value) SPEK_PUT_U64(skb, SPEK_PROBER_A_SAMPLE, name, value)
+
 /* an attribute's length is u16; this leaves room for the attributes around it */
 #define MAX_CELLS_BYTES 61440
 
 /**
- * struct sample_dump - a dump in progress; owned by its netlink callback
- * @probe: with a reference
+ * struct sample_dump - a dump in progress
+ * @probe: probe; referenced by the dump's position
  * @next: number of the row to read next
  * @end: number of the row to stop before
  * @hold: end before the first row whose power has not come yet
- * @dropped: rows that were overwritten before we came to them
+ * @dropped: rows overwritten before they were read
  * @has_row: @row is being sent
- * @source: where to go on in it: which source
- * @entity: which of its entities
- * @row: the copy
+ * @source: index of the source to go on with in @row
+ * @entity: index of its entity to go on with
+ * @row: copy of the row that is being sent
  */
 struct sample_dump {
 	struct spek_probe *probe;
@@ -46,83 +48,66 @@ struct sample_dump {
 	bool has_row;
 	u32 source;
 	u32 entity;
-	struct spek_probe_row *row;
+	struct spek_probe_row row;
 };
 
-static int check_probe(struct spek_probe *probe, struct nlattr *const *attrs,
+static int check_probe(const struct spek_probe *probe, const struct nlattr *id,
 		       struct netlink_ext_ack *extack)
 {
-	const struct nlattr *id = attrs[SPEK_PROBER_A_SAMPLE_PROBE];
-
 	if (!probe)
-		return spek_prober_refuse(extack, id, -ENOENT,
-					  "There is no probe: start one first.");
+		return spek_genl_refuse(extack, id, -ENOENT,
+					"There is no probe: start one first.");
 	if (id && nla_get_u32(id) != probe->id)
-		return spek_prober_refuse(extack, id, -ENOENT,
-					  "There is no probe with this number.");
+		return spek_genl_refuse(extack, id, -ENOENT,
+					"There is no probe with this number.");
 
 	return 0;
 }
 
-static void free_dump(struct sample_dump *dump)
-{
-	spek_probe_put(dump->probe);
-	kvfree(dump->row);
-	kfree(dump);
-}
-
-static struct sample_dump *begin_dump(struct netlink_callback *cb)
+/* What it takes is released at the end of the dump, also if it fails. */
+static int begin_dump(struct netlink_callback *cb, struct spek_genl_dump *position)
 {
 	struct nlattr **attrs = spek_compat_dump_attrs(cb);
 	const struct nlattr *since = attrs[SPEK_PROBER_A_SAMPLE_SINCE];
 	const struct nlattr *hold = attrs[SPEK_PROBER_A_SAMPLE_HOLD];
+	struct spek_probe *probe;
 	struct sample_dump *dump;
 	int err;
 
-	err = spek_prober_netlink_check_rights(cb->skb, cb->extack);
+	err = spek_genl_check_rights(cb->skb, cb->extack);
 	if (err)
-		return ERR_PTR(err);
-
-	dump = kzalloc(sizeof(*dump), GFP_KERNEL);
-	if (!dump) {
-		NL_SET_ERR_MSG(cb->extack, "The kernel is out of memory.");
-		return ERR_PTR(-ENOMEM);
+		return err;
+	probe = spek_probe_get_current();
+	err = check_probe(probe, attrs[SPEK_PROBER_A_SAMPLE_PROBE], cb->extack);
+	if (err) {
+		spek_probe_put(probe);
+		return err;
 	}
-	dump->probe = spek_probe_get_current();
-	err = check_probe(dump->probe, attrs, cb->extack);
-	if (err)
-		goto err_free;
+	position->object = probe;
 
-	dump->row = kvmalloc_array(dump->probe->row_words, sizeof(u64), GFP_KERNEL);
-	if (!dump->row) {
-		NL_SET_ERR_MSG(cb->extack, "The kernel is out of memory.");
-		err = -ENOMEM;
-		goto err_free;
-	}
-	dump->end = spek_ring_made(&dump->probe->ring);
+	/* a row has a head of its own, which is counted in row_words, too */
+	dump = kvzalloc(sizeof(*dump) + probe->row_words * sizeof(u64), GFP_KERNEL);
+	if (!dump)
+		return spek_genl_refuse(cb->extack, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
+	position->memory = dump;
+	dump->probe = probe;
+	dump->end = spek_ring_made(&probe->ring);
 	dump->next = since ? nla_get_u64(since) : 0;
 	dump->hold = hold && nla_get_u32(hold);
+	position->started = true;
 
-	return dump;
-
-err_free:
-	free_dump(dump);
-	return ERR_PTR(err);
+	return 0;
 }
 
 int spek_prober_nl_sample_done(struct netlink_callback *cb)
 {
-	/* none if the dump was refused */
-	if (cb->args[0])
-		free_dump((struct sample_dump *)cb->args[0]);
-
-	return 0;
+	return spek_genl_dump_done(&spek_prober_genl, cb);
 }
 
 /* Return: false if something in the copied row is still to come and can be waited for */
 static bool complete_row(struct sample_dump *dump)
 {
-	u64 at_ns = dump->row->start_ns;
+	u64 at_ns = dump->row.start_ns;
 	bool waits = dump->hold && ktime_get_ns() < at_ns + SPEK_PROBER_MAX_LAG_NS;
 	unsigned int i;
 
@@ -136,7 +121,7 @@ static bool complete_row(struct sample_dump *dump)
 				return false;
 			source->ops->left_behind(source, at_ns);
 		}
-		source->ops->fill(source, at_ns, dump->row->cells + source->first_cell);
+		source->ops->fill(source, at_ns, dump->row.cells + source->first_cell);
 	}
 
 	return true;
@@ -149,7 +134,7 @@ static bool next_row(struct sample_dump *dump)
 	u64 oldest;
 
 	while (dump->next < dump->end) {
-		if (!spek_ring_read(ring, dump->next, (u64 *)dump->row)) {
+		if (!spek_ring_read(ring, dump->next, (u64 *)&dump->row)) {
 			if (!complete_row(dump)) {
 				dump->end = dump->next;
 				return false;
@@ -194,7 +179,7 @@ static bool put_block(struct sk_buff *skb, struct sample_dump *dump)
 {
 	const struct spek_probe_source *source = &dump->probe->sources[dump->source];
 	u32 nr_columns = source->ops->nr_columns;
-	const u64 *cells = dump->row->cells + source->first_cell;
+	const u64 *cells = dump->row.cells + source->first_cell;
 	u32 room = room_for(skb, nr_columns);
 	u32 first = dump->entity, count = 0, i;
 	struct nlattr *nest, *entities, *values;
@@ -229,19 +214,16 @@ static bool put_block(struct sk_buff *skb, struct sample_dump *dump)
 	return dump->entity == source->nr_entities;
 }
 
-#define PUT_U64(skb, name, value) \
-	nla_put_u64_64bit(skb, SPEK_PROBER_A_SAMPLE_##name, value, SPEK_PROBER_A_SAMPLE_PAD)
-
 static int put_head(struct sk_buff *skb, const struct sample_dump *dump)
 {
 	if (nla_put_u32(skb, SPEK_PROBER_A_SAMPLE_PROBE, dump->probe->id) ||
-	    PUT_U64(skb, SEQ, dump->next) ||
-	    PUT_U64(skb, DROPPED, dump->dropped) ||
-	    PUT_U64(skb, TICK, dump->row->tick) ||
-	    PUT_U64(skb, DUE_NS, dump->row->due_ns) ||
-	    PUT_U64(skb, START_NS, dump->row->start_ns) ||
-	    PUT_U64(skb, END_NS, dump->row->end_ns) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_SAMPLE_FINAL, dump->row->final))
+	    PUT_SAMPLE(skb, SEQ, dump->next) ||
+	    PUT_SAMPLE(skb, DROPPED, dump->dropped) ||
+	    PUT_SAMPLE(skb, TICK, dump->row.tick) ||
+	    PUT_SAMPLE(skb, DUE_NS, dump->row.due_ns) ||
+	    PUT_SAMPLE(skb, START_NS, dump->row.start_ns) ||
+	    PUT_SAMPLE(skb, END_NS, dump->row.end_ns) ||
+	    nla_put_u32(skb, SPEK_PROBER_A_SAMPLE_FINAL, dump->row.final))
 		return -EMSGSIZE;
 
 	return 0;
@@ -254,7 +236,7 @@ static int put_message(struct sk_buff *skb, struct netlink_callback *cb, struct 
 	struct nlattr *more;
 	void *header;
 
-	header = spek_prober_netlink_begin_dump_message(skb, cb, SPEK_PROBER_CMD_SAMPLE_GET);
+	header = spek_genl_dump_head(&spek_prober_genl, skb, cb, SPEK_PROBER_CMD_SAMPLE_GET);
 	if (!header)
 		return -EMSGSIZE;
 	if (put_head(skb, dump))
@@ -283,15 +265,16 @@ err_cancel:
 
 int spek_prober_nl_sample_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct sample_dump *dump = (struct sample_dump *)cb->args[0];
+	struct spek_genl_dump *position = spek_genl_dump_of(cb);
+	struct sample_dump *dump;
 	int err = 0;
 
-	if (!dump) {
-		dump = begin_dump(cb);
-		if (IS_ERR(dump))
-			return PTR_ERR(dump);
-		cb->args[0] = (long)dump;
+	if (!position->started) {
+		err = begin_dump(cb, position);
+		if (err)
+			return err;
 	}
+	dump = position->memory;
 
 	cb->seq = dump->probe->id;
 	while (dump->has_row || next_row(dump)) {
@@ -302,6 +285,5 @@ int spek_prober_nl_sample_get_dumpit(struct sk_buff *skb, struct netlink_callbac
 			dump->next++;
 	}
 
-	/* with something in it, the message goes out and the rest comes in the next */
-	return skb->len ?: err;
+	return spek_genl_dump_end(skb, cb, err);
 }

@@ -49,11 +49,9 @@ static struct workqueue_struct *stop_queue;
 static const struct spek_probe_listener *listener;	/* const after init */
 
 static DEFINE_MUTEX(start_lock);	/* serializes starts */
-static DEFINE_MUTEX(probe_lock);	/* protects the next 3 */
+static DEFINE_MUTEX(probe_lock);	/* protects the next 2 */
 static struct spek_probe *current_probe;
 static u32 last_probe_id;
-/* socket whose close ends current_probe, 0 if none does; read without the lock */
-static u32 owner_portid;
 
 /*
  * The probe that the CPU callbacks serve, and their registration. Set before they are
@@ -137,6 +135,8 @@ static void release_probe(struct kref *ref)
 		kvfree(source->names);
 	}
 	put_pid(probe->owner_pid);
+	if (probe->id)
+		listener->released(probe);
 	kfree(probe);
 }
 
@@ -207,18 +207,8 @@ static struct spek_probe *take_current(void)
 
 	lockdep_assert_held(&probe_lock);
 	current_probe = NULL;
-	WRITE_ONCE(owner_portid, 0);
 
 	return probe;
-}
-
-static void make_current(struct spek_probe *probe)
-{
-	lockdep_assert_held(&probe_lock);
-
-	current_probe = probe;
-	/* before the request is answered, so before the owner can close its socket */
-	WRITE_ONCE(owner_portid, probe->detached ? 0 : probe->portid);
 }
 
 static void stop_sources(struct spek_probe *probe)
@@ -421,7 +411,7 @@ static struct spek_probe *publish_probe(struct spek_probe *probe)
 		WARN_ON_ONCE(change_state(old, SPEK_PROBE_EVENT_RELEASE));
 	WARN_ON_ONCE(change_state(probe, SPEK_PROBE_EVENT_START));
 	probe->id = ++last_probe_id;
-	make_current(probe);
+	current_probe = probe;
 	kref_get(&probe->ref);
 	mutex_unlock(&probe_lock);
 
@@ -543,21 +533,15 @@ int spek_probe_del(u32 id, struct netlink_ext_ack *extack)
  * spek_probe_owner_gone() - a generic netlink socket was closed
  * @portid: its number
  *
- * Called for every such socket of the machine: takes no lock unless it owns the probe.
- *
  * Context: process.
  */
 void spek_probe_owner_gone(u32 portid)
 {
 	struct spek_probe *probe, *gone = NULL;
 
-	if (!portid || READ_ONCE(owner_portid) != portid)
-		return;
-
 	mutex_lock(&probe_lock);
 	probe = current_probe;
-	/* again: it may have been released or replaced meanwhile */
-	if (probe && owner_portid == portid) {
+	if (probe && !probe->detached && probe->portid == portid) {
 		if (!change_state(probe, SPEK_PROBE_EVENT_RELEASE)) {
 			gone = take_current();
 		} else {

@@ -105,10 +105,12 @@ struct spek_probe {
  * struct spek_probe_listener - what the side that talks to clients does for probes
  * @changed: a probe changed its state; process context, without the probe lock, with a
  *	reference
+ * @released: the last reference to a probe is gone, its memory follows; process context
  * @can_describe: true if a table's description fits into an answer
  */
 struct spek_probe_listener {
 	void (*changed)(struct spek_probe *probe);
+	void (*released)(const struct spek_probe *probe);
 	bool (*can_describe)(const struct spek_probe_source *source);
 };
 

@@ -1,3 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shared sources, compiled again for this module: kbuild links an object into one module only. */
 #include "../kmod/core/muldiv.c"
+#include "../kmod/genl/dump.c"
+#include "../kmod/genl/family.c"
+#include "../kmod/genl/refuse.c"

@@ -174,6 +174,7 @@ struct genl_family spek_prober_nl_family __ro_after_init = {
 	.name		= SPEK_PROBER_FAMILY_NAME,
 	.version	= SPEK_PROBER_FAMILY_VERSION,
 	.netnsok	= false,
+	.parallel_ops	= true,
 	.module		= THIS_MODULE,
 	.ops		= spek_prober_nl_ops,
 	.n_ops		= ARRAY_SIZE(spek_prober_nl_ops),

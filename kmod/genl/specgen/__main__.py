@@ -44,6 +44,7 @@ FAMILIES = (
         table="prober/uapi/spek_prober.md",
         include_uapi="../uapi/spek_prober.h",
         include_compat="../../kmod/compat/compat.h",
+        parallel=True,
     ),
 )
 
