@@ -7,17 +7,23 @@ import pytest
 from lib.build_kernels import find
 from lib.guest_kernels import NEWEST, STOCK_KERNELS
 
-from spekctl.vm.kernels import Kernel
+from spekctl.vm.kernels import Kernel, find_kernel
+
+
+@pytest.fixture(scope="session", params=STOCK_KERNELS)
+def kernel(request: pytest.FixtureRequest) -> Kernel:
+    """A stock kernel with its headers: installed, or unpacked in the cache."""
+    return find_kernel(request.param)
 
 
 @pytest.fixture(scope="session", params=[*STOCK_KERNELS, NEWEST])
 def label(request: pytest.FixtureRequest) -> str:
-    """A stock kernel, as in test ids."""
+    """A stock kernel or the newest one, as in test ids."""
     name: str = request.param
     return name
 
 
 @pytest.fixture(scope="session")
-def kernel(label: str, pytestconfig: pytest.Config) -> Kernel:
-    """A stock kernel with its headers: installed, or unpacked in the cache."""
+def each_kernel(label: str, pytestconfig: pytest.Config) -> Kernel:
+    """The kernel of @label with its headers."""
     return find(label, pytestconfig)

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +18,8 @@ from lib.ordinary_user import call_as_ordinary_user
 import spekctl
 from spekctl import cli
 from spekctl.errors import ExitCode, GuestError, UsageError
-from spekctl.vm import accel, guest_side, kernels, modules
+from spekctl.vm import accel, apt, guest_side, kernels, modules, toolchain
+from spekctl.vm.apt import Apt
 from spekctl.vm.disks import parse_disk, parse_disks
 from spekctl.vm.kernels import Kernel, matches, version_key
 from spekctl.vm.runner import Guest, emulation, kept_folders, kernel_options, make_mount_point
@@ -211,30 +215,115 @@ def test_kernel_tree_closed_to_the_user_is_refused(tmp_path: Path) -> None:
     assert outcome.out == f"cannot look at {tree}: Permission denied\n", outcome.err
 
 
-def test_kernel_that_apt_does_not_know_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "_apt_cache", lambda *arguments: [])
-    monkeypatch.setattr(kernels.os, "geteuid", lambda: 1000)
+class Packages(Apt):
+    """An apt with a few packages, whose mirror may be silent."""
 
-    with pytest.raises(GuestError, match=r"^no kernel 6\.99 with headers is installed, cached or"):
+    def __init__(
+        self, suite: str, releases: list[str], calls: list[str], broken: str | None = None
+    ) -> None:
+        super().__init__((suite,) if suite else ())
+        object.__setattr__(self, "known", (releases, calls, broken))
+
+    def cache(self, *arguments: str) -> list[str]:
+        releases, _, _ = self.known
+        if arguments[0] == "search":
+            return [f"linux-image-{release} - Linux" for release in releases]
+        return ["  Candidate: 1"] if arguments[0] == "policy" else []
+
+    def update(self) -> None:
+        _, calls, broken = self.known
+        calls.append(f"update {self}")
+        if broken == "update":
+            raise GuestError(f"reading the package lists of {self} failed: E: no route")
+
+    def unpack(self, packages: list[str], tree: Path, scratch: Path) -> None:
+        _, calls, broken = self.known
+        calls.append(f"unpack {packages[0]} from {self}")
+        if broken == "unpack":
+            raise GuestError("downloading the kernel failed: E: 404")
+        unpacked(tree, packages[0].removeprefix("linux-image-"))
+
+
+Setup = Callable[..., list[str]]
+
+
+@pytest.fixture
+def suites(monkeypatch: pytest.MonkeyPatch) -> Setup:
+    """suites(own, *others) replaces apt; each is (releases, what is broken). Gives the calls."""
+
+    def set_up(
+        own: tuple[list[str], str | None],
+        *others: tuple[list[str], str | None],
+        user: int = 1000,
+    ) -> list[str]:
+        calls: list[str] = []
+        monkeypatch.setattr(kernels.os, "geteuid", lambda: user)
+        monkeypatch.setattr(kernels, "Apt", lambda: Packages("", own[0], calls, own[1]))
+        monkeypatch.setattr(kernels, "architecture", lambda: "amd64")
+        found = [
+            Packages(name, releases, calls, broken)
+            for name, (releases, broken) in zip(("backports", "sid"), others, strict=False)
+        ]
+        monkeypatch.setattr(kernels, "other_suites", lambda: found)
+        return calls
+
+    return set_up
+
+
+def test_kernel_that_no_suite_has_is_refused(suites: Setup) -> None:
+    calls = suites(([], None), ([], None), (["7.1.3-amd64"], None))
+
+    with pytest.raises(GuestError) as refusal:
         kernels.find_kernel("6.99")
 
+    assert refusal.value.message == (
+        "no kernel 6.99 with headers is installed, cached or known to apt, nor part of "
+        "Debian backports or Debian sid; name a built tree with --kernel"
+    )
+    assert calls == ["update Debian backports", "update Debian sid"]
 
-def test_old_package_lists_are_renewed_by_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
 
-    def run(command: list[str], *, cwd: Path, what: str) -> None:
-        calls.append(what)
-        if what == "downloading the kernel":
-            raise GuestError("downloading the kernel failed: E: 404")
+def test_suite_out_of_reach_is_one_sentence(suites: Setup) -> None:
+    suites(([], None), ([], "update"))
 
-    monkeypatch.setattr(kernels.os, "geteuid", lambda: 0)
-    monkeypatch.setattr(kernels, "_available_releases", lambda wanted: ["6.77.1-amd64"])
-    monkeypatch.setattr(kernels, "_packages", lambda release: ["linux-image-6.77.1-amd64"])
-    monkeypatch.setattr(kernels, "_run", run)
+    with pytest.raises(GuestError) as refusal:
+        kernels.find_kernel("7")
+
+    assert refusal.value.message == (
+        "no kernel 7 with headers is installed, cached or known to apt, and reading the package "
+        "lists of Debian backports failed: E: no route"
+    )
+
+
+def test_newer_kernel_comes_from_another_suite(suites: Setup, cache: Path) -> None:
+    calls = suites((["6.77.1-amd64"], None), (["7.0.9-amd64", "7.0.13-amd64"], None), ([], None))
+
+    kernel = kernels.find_kernel("7")
+
+    assert (kernel.release, kernel.origin) == ("7.0.13-amd64", "cache")
+    assert kernel.headers.is_relative_to(cache / "kernels")
+    assert calls == [
+        "update Debian backports",
+        "unpack linux-image-7.0.13-amd64 from Debian backports",
+    ]
+    assert kernels.find_kernel("7").release == "7.0.13-amd64"
+    assert len(calls) == 2, "what is cached is not fetched again"
+
+
+def test_own_suites_come_first(suites: Setup) -> None:
+    calls = suites((["7.0.4-amd64"], None), (["7.0.13-amd64"], None))
+
+    assert kernels.find_kernel("7").release == "7.0.4-amd64"
+    assert calls == ["unpack linux-image-7.0.4-amd64 from apt"]
+
+
+def test_old_package_lists_are_renewed_by_root(suites: Setup) -> None:
+    calls = suites((["6.77.1-amd64"], "unpack"), user=0)
 
     with pytest.raises(GuestError, match="downloading the kernel failed"):
         kernels.find_kernel("6.77")
-    assert calls == ["downloading the kernel", "apt-get update", "downloading the kernel"]
+    fetch = "unpack linux-image-6.77.1-amd64 from apt"
+    assert calls == [fetch, "update apt", fetch]
 
 
 def test_newest_package_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,13 +337,178 @@ def test_newest_package_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
         "linux-image-6.12-amd64 - Linux for 64-bit PCs (meta-package)",
         "linux-image-6.1.0-56-amd64 - Linux 6.1 for 64-bit PCs (signed)",
     ]
-    monkeypatch.setattr(kernels, "_apt_cache", lambda *arguments: lines)
-    monkeypatch.setattr(kernels, "_architecture", lambda: "amd64")
+    monkeypatch.setattr(kernels, "architecture", lambda: "amd64")
+    found: Any = SimpleNamespace(cache=lambda *arguments: lines)
 
-    assert kernels._available_releases("6.12")[:2] == [
+    assert kernels._available_releases(found, "6.12")[:2] == [
         "6.12.117+deb12-amd64",
         "6.12.9+deb12-amd64",
     ]
+
+
+def test_headers_name_their_compiler_and_libraries() -> None:
+    """Direct dependencies are looked at; what they need in turn is apt's to find."""
+    depends = {
+        "linux-headers-7.0.1-amd64": ["gcc-14-for-host", "linux-base", "linux-kbuild-7.0.1"],
+        "linux-kbuild-7.0.1": ["pahole", "libc6", "libelf1t64", "linux-base"],
+    }
+    asked: list[str] = []
+
+    def dependencies(package: str, pattern: str) -> list[str]:
+        return [name for name in depends.get(package, []) if re.fullmatch(pattern, name)]
+
+    def closure(names: list[str]) -> list[str]:
+        asked.extend(names)
+        return [*names, "zlib1g"]
+
+    suite: Any = SimpleNamespace(dependencies=dependencies, closure=closure)
+    tools = kernels._build_tools(suite, ["linux-image-7.0.1-amd64", *depends])
+
+    assert asked == ["gcc-14-for-host", "pahole", "libc6", "libelf1t64"]
+    assert tools == [*asked, "zlib1g"]
+
+
+def machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str, targets: list[str]
+) -> None:
+    """This machine's /etc/os-release, and what apt-get indextargets prints."""
+    (tmp_path / "os-release").write_text(release)
+    monkeypatch.setattr(apt, "OS_RELEASE", tmp_path / "os-release")
+    monkeypatch.setattr(Apt, "_lines", lambda self, *command: targets)
+
+
+def test_other_suites_are_of_the_machines_own_mirror(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    keyring = tmp_path / "keys.gpg"
+    keyring.touch()
+    monkeypatch.setattr(apt, "KEYRINGS", (tmp_path / "none.gpg", keyring))
+    targets = [
+        "http://security.invalid/debian-security/ bookworm-security main",
+        "http://tools.invalid/apt/ nodistro main",
+        "http://mirror.invalid/debian/ bookworm main",
+    ]
+    machine(tmp_path, monkeypatch, 'ID=debian\nVERSION_CODENAME="bookworm"\n', targets)
+
+    first, last = apt.other_suites()
+
+    assert (str(first), str(last)) == ("Debian trixie-backports", "Debian sid")
+    sources = (cache / "apt" / "trixie-backports" / "sources.list").read_text().splitlines()
+    assert sources == [
+        f"deb [target=Packages signed-by={keyring}] http://mirror.invalid/debian/ {suite} main"
+        for suite in ("trixie", "trixie-backports")
+    ]
+    settings = dict(word.split("=", 1) for word in first.options[1::2])
+    for name in ("Dir::State::Lists", "Dir::Cache", "Dir::Etc::SourceList"):
+        assert Path(settings[name]).is_relative_to(cache), "nothing of the machine's own apt"
+
+
+@pytest.mark.parametrize(
+    ("release", "targets", "sentence"),
+    [
+        ("ID=ubuntu\nVERSION_CODENAME=noble\n", ["http://a/ noble main"],
+         "suites of Debian are not looked for on ubuntu"),
+        ("ID=debian\nVERSION_CODENAME=bookworm\n", ["http://a/ nodistro main"],
+         "apt's sources name no mirror of Debian bookworm"),
+    ],
+)  # fmt: skip
+def test_machine_without_a_debian_mirror_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    release: str,
+    targets: list[str],
+    sentence: str,
+) -> None:
+    machine(tmp_path, monkeypatch, release, targets)
+
+    with pytest.raises(GuestError) as refusal:
+        apt.other_suites()
+
+    assert refusal.value.message == sentence
+
+
+# ---- programs of another suite ----
+
+
+def foreign(tmp_path: Path) -> Path:
+    """A kernel's tree with a program and what a C library's package holds, as if of another suite;
+    both are this machine's own."""
+    release = "7.0.1-test"
+    tree = unpacked(tmp_path / "tree", release)
+    (tree / "usr/lib").mkdir(exist_ok=True)
+    kernels._make_relocatable(tree, release)
+    headers = tree / f"usr/src/linux-headers-{release}"
+    (headers / ".kernelvariables").write_text(
+        "override ARCH = x86\nCC = $(CROSS_COMPILE)gcc-14\n"
+        "override CROSS_COMPILE = x86_64-linux-gnu-\n"
+    )
+    root = tree / toolchain.FOLDER
+    libraries = root / "usr/lib/x86_64-linux-gnu"
+    for folder in (libraries, root / "usr/lib64", root / "usr/bin"):
+        folder.mkdir(parents=True)
+    loader = Path("/lib64/ld-linux-x86-64.so.2").resolve()
+    shutil.copy2(loader, libraries)
+    (root / "usr/lib64/ld-linux-x86-64.so.2").symlink_to(f"../lib/x86_64-linux-gnu/{loader.name}")
+    for line in subprocess.run(
+        ["ldd", "/bin/cat"], capture_output=True, text=True
+    ).stdout.splitlines():
+        if "=> /" in line:
+            shutil.copy2(line.split()[2], libraries)
+    for name in ("gcc-14", "ld.bfd"):
+        shutil.copy2("/bin/cat", root / f"usr/bin/x86_64-linux-gnu-{name}")
+    (root / "usr/bin/x86_64-linux-gnu-ld").symlink_to("x86_64-linux-gnu-ld.bfd")
+    scripts = tree / "usr/lib/linux-kbuild-7.0.1/scripts/mod"
+    scripts.mkdir(parents=True)
+    shutil.copy2("/bin/cat", scripts / "modpost")
+    (scripts / "helper.sh").write_text("#!/bin/sh\n")
+    (headers / "scripts").symlink_to("../../lib/linux-kbuild-7.0.1/scripts")
+    return tree
+
+
+def test_programs_of_another_suite_run_by_its_loader(tmp_path: Path) -> None:
+    tree = foreign(tmp_path)
+    toolchain.set_up(tree)
+
+    tree = tree.rename(tmp_path / "moved tree")
+    (tmp_path / "text").write_text("ran\n")
+    headers = tree / "usr/src/linux-headers-7.0.1-test"
+    for program in (
+        headers / "scripts/mod/modpost",
+        tree / "toolchain/usr/bin/x86_64-linux-gnu-gcc-14",
+        tree / "toolchain/usr/bin/x86_64-linux-gnu-ld",
+        tree / "toolchain/usr/x86_64-linux-gnu/bin/ld",
+    ):
+        words = [program, "text"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", ""), program
+        wrapped = program.resolve().read_bytes()
+        assert wrapped.startswith(b"#!/bin/sh") and b"ld-linux-x86-64.so.2" in wrapped
+    named = subprocess.run(
+        [headers / "scripts/mod/modpost", "missing"], capture_output=True, text=True, check=False
+    )
+    assert named.stderr.startswith(f"{headers}/scripts/mod/modpost: "), "it knows its own name"
+    assert (headers / "scripts/mod/helper.sh").read_text() == "#!/bin/sh\n"
+
+
+def test_headers_use_the_compiler_that_came_with_them(tmp_path: Path) -> None:
+    tree = foreign(tmp_path)
+    toolchain.set_up(tree)
+
+    tree = tree.rename(tmp_path / "moved")
+    variables = tree / "usr/src/linux-headers-7.0.1-test/.kernelvariables"
+    make = tmp_path / "Makefile"
+    make.write_text(f"include {variables}\nall:\n\t@echo $(CC) $(PAHOLE) $(ARCH)\n")
+    done = subprocess.run(["make", "-f", make], capture_output=True, text=True, check=True)
+
+    compiler, pahole, arch = done.stdout.split()
+    assert Path(compiler).resolve() == tree / "toolchain/usr/bin/x86_64-linux-gnu-gcc-14"
+    assert Path(pahole).resolve() == tree / "toolchain/usr/bin/pahole"
+    assert arch == "x86"
+
+
+def test_suite_without_a_c_library_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(GuestError, match="the C library of the kernel's suite has no usr/lib64/ld"):
+        toolchain.set_up(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["missing/tree", "empty"])

@@ -21,9 +21,11 @@ from spekctl.vm.disks import HELP as DISK_HELP
 @click.option(
     "--kernel",
     metavar="K",
-    help="Kernel of the guest: a release or its beginning (6.12), or a built kernel tree. "
+    help="Kernel of the guest: a release or its beginning (6.12, 7), or a built kernel tree. "
     "By default the one this machine runs if its image and headers are there, else the newest "
-    "installed one. What is not installed is fetched with apt and unpacked in the cache.",
+    "installed one. What is not installed is fetched with apt and unpacked in the cache; what the "
+    "suites of this machine lack comes from Debian's backports or sid in the same way, with the "
+    "compiler that its modules need.",
 )
 @click.option("--disk", "disks", multiple=True, metavar="TYPE[,OPTION=VALUE]...", help=DISK_HELP)
 @click.option(
