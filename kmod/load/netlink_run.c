@@ -420,7 +420,7 @@ static int change_run(struct sk_buff *skb, struct genl_info *info,
 		return PTR_ERR(run);
 	err = change(run, info, &refusal);
 	spek_run_put(run);
-	if (err == -ETIME)
+	if (err == -ETIME || err == -ERANGE)
 		return refuse_from_below(info, info->attrs[SPEK_A_RUN_START_NS], err, &refusal);
 	if (err)
 		return refuse_from_below(info, info->attrs[SPEK_A_RUN_ID], err, &refusal);

@@ -32,6 +32,8 @@
 
 /* As long as the kernel's freezer waits for tasks. */
 #define SUSPEND_WAIT_MS	20000
+/* Until the time of an armed run: sums of it and the lengths of phases don't overflow. */
+#define MAX_WAIT_NS	(366ull * 86400 * NSEC_PER_SEC)
 
 static DEFINE_MUTEX(spek_table_lock);	/* protects next 3 */
 static DEFINE_IDR(spek_table);
@@ -41,7 +43,12 @@ static bool is_suspending;
 static atomic_t nr_started;		/* runs that may have I/O in flight */
 static DECLARE_WAIT_QUEUE_HEAD(all_ended);
 
+/*
+ * Work on device_wq may wait for a device for arbitrarily long, so it has a queue of its own: any
+ * number of hung devices leaves room for the collectors and ends of other runs.
+ */
 static struct workqueue_struct *spek_wq;
+static struct workqueue_struct *device_wq;	/* open_work and delete_work */
 static const struct spek_run_listener *listener;
 
 /* ---- finding one ---- */
@@ -95,6 +102,7 @@ u32 spek_run_generation(void)
 	return READ_ONCE(table_generation);
 }
 
+/* From here on the run belongs to others, too. Return: its number, or a negative errno. */
 static int insert_run(struct spek_run *run)
 {
 	int id;
@@ -104,9 +112,11 @@ static int insert_run(struct spek_run *run)
 	if (id > 0) {
 		run->id = id;
 		table_generation += 2;	/* odd, so never 0 */
+		/* Before anybody can find and delete the run: delete_work flushes open_work. */
+		queue_work(device_wq, &run->open_work);
 	}
 	mutex_unlock(&spek_table_lock);
-	return min(id, 0);
+	return id;
 }
 
 static void remove_run(struct spek_run *run)
@@ -138,51 +148,50 @@ static void set_state(struct spek_run *run, enum spek_event event)
 }
 
 /* Queue a work item, which holds a reference while it is queued or runs. */
-static void queue_run_work(struct spek_run *run, struct work_struct *work)
+static void queue_run_work(struct spek_run *run, struct workqueue_struct *wq,
+			   struct work_struct *work)
 {
 	kref_get(&run->ref);
 	/* It is queued: that one will do. This reference is never the last one. */
-	if (!queue_work(spek_wq, work))
+	if (!queue_work(wq, work))
 		kref_put(&run->ref, release_run);
 }
 
 /* The time of an armed run has come: whoever notices first makes it RUNNING. */
-static bool begins_to_run(struct spek_run *run)
+static bool begins_to_run(struct spek_run *run, const struct spek_clocks *now)
 {
-	struct spek_clocks now;
+	u64 late_ns = now->mono_ns - run->started.mono_ns;
 
-	if (run->state != SPEK_STATE_ARMED)
+	if (run->state != SPEK_STATE_ARMED || now->mono_ns < run->started.mono_ns)
 		return false;
-	read_clocks(&now);
-	if (now.mono_ns < run->started.mono_ns)
-		return false;
-	run->started.raw_ns = now.raw_ns - (now.mono_ns - run->started.mono_ns);
-	run->started.real_ns = now.real_ns - (now.mono_ns - run->started.mono_ns);
+	run->started.raw_ns = now->raw_ns - late_ns;
+	run->started.real_ns = now->real_ns - late_ns;
 	set_state(run, SPEK_EVENT_START);
 	return true;
 }
 
-static void queue_start_work(struct spek_run *run)
+/* Return: false if it is being cancelled. */
+static bool queue_start_work(struct spek_run *run)
 {
 	u64 now_ns = ktime_get_ns();
 
-	queue_delayed_work(spek_wq, &run->start_work,
-			   nsecs_to_jiffies(run->started.mono_ns -
-					    min(now_ns, run->started.mono_ns)) + 1);
+	return queue_delayed_work(spek_wq, &run->start_work,
+				  nsecs_to_jiffies(run->started.mono_ns -
+						   min(now_ns, run->started.mono_ns)) + 1);
 }
 
 static void start_work(struct work_struct *work)
 {
 	struct spek_run *run = container_of(to_delayed_work(work), struct spek_run, start_work);
+	struct spek_clocks now;
 	bool begins, again;
 
 	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
-	begins = begins_to_run(run);
-	/* Jiffies may run faster than the clock. */
-	again = run->state == SPEK_STATE_ARMED;
-	if (again)
-		queue_start_work(run);
+	read_clocks(&now);
+	begins = begins_to_run(run, &now);
+	/* Jiffies may run faster than the clock. finish_work() may be cancelling this work. */
+	again = run->state == SPEK_STATE_ARMED && queue_start_work(run);
 	mutex_unlock(&run->lock);
 	if (begins)
 		listener->state_changed(run);
@@ -221,12 +230,14 @@ static bool begins_to_drain(struct spek_run *run)
 static void collect_work(struct work_struct *work)
 {
 	struct spek_run *run = container_of(work, struct spek_run, collect_work);
+	struct spek_clocks now;
 	bool changes;
 
 	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
 	collect(run);
-	changes = begins_to_run(run);
+	read_clocks(&now);
+	changes = begins_to_run(run, &now);
 	changes |= begins_to_drain(run);
 	mutex_unlock(&run->lock);
 	if (changes)
@@ -253,7 +264,7 @@ static void begin_delete(struct spek_run *run)
 {
 	spek_outcome_end(&run->outcome, SPEK_REASON_STOPPED);
 	set_state(run, SPEK_EVENT_DELETE);
-	queue_run_work(run, &run->delete_work);
+	queue_run_work(run, device_wq, &run->delete_work);
 }
 
 static void count_ended(void)
@@ -279,7 +290,7 @@ static void finish_work(struct work_struct *work)
 	if (spek_states[run->state].has_ended)
 		goto unlock;
 	spek_stats_flush(run->stats);
-	begins_to_run(run);
+	begins_to_run(run, &ended);
 	was_started = run->state != SPEK_STATE_READY;
 	if (run->state == SPEK_STATE_RUNNING)
 		set_state(run, SPEK_EVENT_END);
@@ -287,6 +298,8 @@ static void finish_work(struct work_struct *work)
 		set_state(run, SPEK_EVENT_DRAINED);
 	else
 		set_state(run, SPEK_EVENT_END);
+	if (!run->started.real_ns)
+		run->started.mono_ns = 0;	/* it was ARMED, and its time has not come */
 	if (was_started && run->verify)
 		spek_verify_finished(run->verify);
 	run->ended = ended;
@@ -365,8 +378,8 @@ static void open_work(struct work_struct *work)
 		smp_store_release(&run->is_set_up, true);
 	}
 	set_state(run, err ? SPEK_EVENT_FAILED : SPEK_EVENT_OPENED);
-	if (!err && atomic_read(&run->outcome.reason) == SPEK_REASON_STOPPED)
-		queue_run_work(run, &run->finish_work);
+	if (!err && run->stops)
+		queue_run_work(run, spek_wq, &run->finish_work);
 	mutex_unlock(&run->lock);
 	listener->state_changed(run);
 	mutex_unlock(&run->notify_lock);
@@ -411,7 +424,7 @@ static const struct spek_worker_ops worker_ops = {
 int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *refusal)
 {
 	struct spek_run *run;
-	int err;
+	int err, new_id;
 	u32 i;
 
 	err = spek_validate_config(config, refusal);
@@ -436,7 +449,8 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 		INIT_WORK(&run->finish_work, finish_work);
 		INIT_WORK(&run->delete_work, delete_work);
 		kref_get(&run->ref);	/* open_work */
-		err = insert_run(run);
+		new_id = insert_run(run);
+		err = min(new_id, 0);
 	}
 	if (err) {
 		if (run)
@@ -445,8 +459,8 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err,
 				   "There is not enough memory: fewer outstanding I/Os, workers or replicas need less.");
 	}
-	*id = run->id;
-	queue_work(spek_wq, &run->open_work);
+	/* Not run->id: another socket may have deleted the run already. */
+	*id = new_id;
 	return 0;
 }
 
@@ -470,6 +484,8 @@ static void share_counts(struct spek_run *run)
 
 static int check_start(struct spek_run *run, u64 start_ns, struct spek_refusal *refusal)
 {
+	u64 now_ns = ktime_get_ns();
+
 	lockdep_assert_held(&spek_table_lock);
 	if (atomic_read(&run->outcome.reason) == SPEK_REASON_DEVICE_GONE &&
 	    spek_states[run->state].accepts_start)
@@ -481,9 +497,12 @@ static int check_start(struct spek_run *run, u64 start_ns, struct spek_refusal *
 	if (is_suspending)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				   "The system is about to suspend: start the run after it has resumed.");
-	if (start_ns && start_ns <= ktime_get_ns())
+	if (start_ns && start_ns <= now_ns)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ETIME,
 				   "The start time has passed: it must lie in the future of CLOCK_MONOTONIC.");
+	if (start_ns && start_ns - now_ns > MAX_WAIT_NS)
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ERANGE,
+				   "The start time is too far away: at most 366 days from now are allowed.");
 	return 0;
 }
 
@@ -548,8 +567,9 @@ int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal)
 	} else if (!spek_states[run->state].has_ended) {
 		spek_outcome_end(&run->outcome, SPEK_REASON_STOPPED);
 		/* No worker ends what has not begun. An OPENING run ends when it is open. */
+		run->stops = true;
 		if (spek_states[run->state].accepts_start)
-			queue_run_work(run, &run->finish_work);
+			queue_run_work(run, spek_wq, &run->finish_work);
 	}
 	mutex_unlock(&run->lock);
 	return err;
@@ -670,12 +690,21 @@ int spek_run_init(const struct spek_run_listener *report)
 {
 	listener = report;
 	spek_wq = alloc_workqueue("spek", WQ_UNBOUND, 0);
-	return spek_wq ? 0 : -ENOMEM;
+	if (!spek_wq)
+		return -ENOMEM;
+	device_wq = alloc_workqueue("spek_device", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!device_wq) {
+		destroy_workqueue(spek_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /** spek_run_deinit() - wait for the ends of work items; no run exists, each pinned the module. */
 void spek_run_deinit(void)
 {
+	/* Work on device_wq queues work on spek_wq, not the other way round: no run is left. */
+	destroy_workqueue(device_wq);
 	destroy_workqueue(spek_wq);
 	idr_destroy(&spek_table);
 }

@@ -60,6 +60,7 @@ struct spek_run_listener {
  * @started: clocks at the start of the ramp-up; of an armed run: when it will be
  * @ended: clocks when the last I/O had come back
  * @orphan: the owner is gone: delete when done
+ * @stops: run-stop was accepted
  * @is_set_up: devices were claimed and workers made; set once, with release
  * @failure: why it is FAILED
  * @stats: totals and intervals
@@ -96,6 +97,7 @@ struct spek_run {
 	struct spek_clocks started;
 	struct spek_clocks ended;
 	bool orphan;
+	bool stops;
 	bool is_set_up;
 	struct spek_refusal failure;
 	struct spek_stats *stats;

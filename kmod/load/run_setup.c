@@ -75,12 +75,13 @@ static int create_verify(struct spek_run *run, struct spek_run *from,
 		return spek_verify_create(&run->verify, run->config, run->targets,
 					  run->shape.chunk_bytes, NULL, refusal);
 	mutex_lock(&from->lock);
-	if (!from->verify)
-		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
-				  "The run to continue has no stamped data.");
-	else if (!spek_states[from->state].has_ended)
+	if (!spek_states[from->state].has_ended)
 		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				  "The run to continue has not ended.");
+	/* One that is deleted while it opens its devices, or that failed, is half made. */
+	else if (!spek_run_verify(from))
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
+				  "The run to continue has no stamped data.");
 	else
 		err = spek_verify_create(&run->verify, run->config, run->targets,
 					 run->shape.chunk_bytes, from->verify->map, refusal);

@@ -379,7 +379,8 @@ static void run_loop(struct spek_worker *w)
 		cond_resched_tasks_rcu_qs();
 	}
 	wait_for_collector(w);
-	pass_set(w, SPEK_NEVER, ktime_get_ns());
+	/* A run may end before its start time. */
+	pass_set(w, SPEK_NEVER, max(ktime_get_ns(), w->row_start_ns));
 	if (w->log)
 		spek_iolog_wake(w->log);
 }

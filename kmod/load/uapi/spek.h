@@ -323,7 +323,7 @@ struct spek_log_record {
  *   whether it was written; each takes 8 bytes of memory. Given - an upper limit.
  * @SPEK_A_RUN_VERIFY: (nest of verify) stamped - what was checked so far.
  * @SPEK_A_RUN_START_NS: (u64, at least 1) CLOCK_MONOTONIC at which the run starts; it
- *   must lie in the future. Not given - at once.
+ *   must lie in the future (ETIME), at most 366 days away (ERANGE). Not given - at once.
  * @SPEK_A_RUN_FAILURE_ERRNO: (u32) failed - errno of the refusal.
  * @SPEK_A_RUN_FAILURE: (string, at most 255 bytes) failed - what was wrong and what is
  *   allowed.
