@@ -19,11 +19,13 @@
  */
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
+#include <linux/jiffies.h>
 #include <linux/kernel_stat.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/tick.h>
 
 #include "../kmod/compat/irq.h"
@@ -180,6 +182,18 @@ static void update_counts(struct cpu_state *state, unsigned int cpu)
 	}
 }
 
+static u32 cpu_step_ns(u32 column)
+{
+	if (column >= NR_TIMES || IS_ENABLED(CONFIG_VIRT_CPU_ACCOUNTING_NATIVE))
+		return 0;
+	/* the tick code knows the time of idle CPUs, unless it never stops the tick */
+	if ((column == COL_IDLE || column == COL_IOWAIT) &&
+	    get_cpu_idle_time_us(raw_smp_processor_id(), NULL) != U64_MAX)
+		return 0;
+
+	return TICK_NSEC;
+}
+
 static int cpu_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
 	struct cpu_states *states;
@@ -266,6 +280,7 @@ const struct spek_probe_source_ops spek_probe_source_cpu = {
 	.table		= SPEK_PROBER_TABLE_CPU,
 	.nr_columns	= NR_COLUMNS,
 	.columns	= columns,
+	.step_ns	= cpu_step_ns,
 	.start		= cpu_start,
 	.ready		= cpu_ready,
 	.stop		= cpu_stop,

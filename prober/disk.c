@@ -159,6 +159,11 @@ static int name_entities(struct spek_probe_source *source, const struct disks *d
 	return 0;
 }
 
+static u32 disks_step_ns(u32 column)
+{
+	return column == SPEK_PROBER_DISK_COLUMN_BUSY_TIME ? TICK_NSEC : 0;
+}
+
 static int disks_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
 	struct disks *disks = kzalloc(sizeof(*disks), GFP_KERNEL);
@@ -235,6 +240,7 @@ const struct spek_probe_source_ops spek_probe_source_disk = {
 	.table		= SPEK_PROBER_TABLE_DISK,
 	.nr_columns	= NR_COLUMNS,
 	.columns	= columns,
+	.step_ns	= disks_step_ns,
 	.start		= disks_start,
 	.stop		= disks_stop,
 	.sample		= disks_sample,

@@ -226,8 +226,8 @@ static size_t probe_bytes(const struct spek_probe *probe)
 		const struct spek_probe_source *source = &probe->sources[i];
 		u32 nr = source->nr_entities;
 
-		/* nests with two short strings; the numbers; a nest for each task */
-		bytes += source->ops->nr_columns * nla_total_size(3 * nla_total_size(32));
+		/* nests of two short strings and two numbers; entities; a nest for each task */
+		bytes += source->ops->nr_columns * nla_total_size(4 * nla_total_size(32));
 		bytes += nla_total_size(nr * sizeof(u32)) + 2 * nla_total_size(32);
 		if (source->names)
 			bytes += nr * nla_total_size(SPEK_ENTITY_NAME);
@@ -248,7 +248,7 @@ static bool can_describe(const struct spek_probe_source *source)
 	for (i = 0; i < ops->nr_columns; i++)
 		bytes += nla_total_size(nla_total_size(strlen(ops->columns[i].name) + 1) +
 					nla_total_size(strlen(ops->columns[i].unit) + 1) +
-					nla_total_size(sizeof(u32)));
+					2 * nla_total_size(sizeof(u32)));
 	bytes += nla_total_size(source->nr_entities * sizeof(u32));
 	for (i = 0; source->names && i < source->nr_entities; i++)
 		bytes += nla_total_size(strlen(spek_probe_source_name(source, i)) + 1);
@@ -266,7 +266,9 @@ static int put_columns(struct sk_buff *skb, const struct spek_probe_source_ops *
 		if (!nest ||
 		    nla_put_string(skb, SPEK_PROBER_A_COLUMN_NAME, ops->columns[i].name) ||
 		    nla_put_string(skb, SPEK_PROBER_A_COLUMN_UNIT, ops->columns[i].unit) ||
-		    nla_put_u32(skb, SPEK_PROBER_A_COLUMN_LEVEL, ops->columns[i].is_level))
+		    nla_put_u32(skb, SPEK_PROBER_A_COLUMN_LEVEL, ops->columns[i].is_level) ||
+		    nla_put_u32(skb, SPEK_PROBER_A_COLUMN_STEP_NS,
+				ops->step_ns ? ops->step_ns(i) : 0))
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}

@@ -36,6 +36,8 @@ struct spek_probe_column {
  * @table: number of its table, enum spek_prober_table
  * @nr_columns: cells of each entity
  * @columns: descriptions, in order
+ * @step_ns: step in which the kernel counts the time in a column, 0 if it is exact or no
+ *	time; optional, for none
  * @start: list the entities with spek_probe_source_set_entities(), take what sampling
  *	needs and keep it in spek_probe_source.private. Process context. A source that finds
  *	nothing to sample here still starts; it fails only for want of memory.
@@ -60,6 +62,7 @@ struct spek_probe_source_ops {
 	u32 table;
 	u32 nr_columns;
 	const struct spek_probe_column *columns;
+	u32 (*step_ns)(u32 column);
 	int (*start)(struct spek_probe_source *source, const struct spek_probe_config *config);
 	void (*ready)(struct spek_probe_source *source);
 	void (*stop)(struct spek_probe_source *source);

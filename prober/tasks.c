@@ -6,6 +6,7 @@
  * mean another one, and what it had used can still be read when it has ended. It
  * doesn't keep the task alive, nor a module whose thread it was.
  */
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/cputime.h>
@@ -26,6 +27,12 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_TASK_COLUMN_INVOLUNTARY]	= { "involuntary", "count" },
 	[SPEK_PROBER_TASK_COLUMN_ENDED]		= { "ended", "count" },
 };
+
+/* the scheduler updates a running task's time at its ticks */
+static u32 tasks_step_ns(u32 column)
+{
+	return column <= SPEK_PROBER_TASK_COLUMN_SYSTEM ? TICK_NSEC : 0;
+}
 
 static int tasks_start(struct spek_probe_source *source, const struct spek_probe_config *config)
 {
@@ -90,6 +97,7 @@ const struct spek_probe_source_ops spek_probe_source_tasks = {
 	.table		= SPEK_PROBER_TABLE_TASK,
 	.nr_columns	= NR_COLUMNS,
 	.columns	= columns,
+	.step_ns	= tasks_step_ns,
 	.start		= tasks_start,
 	.stop		= tasks_stop,
 	.sample		= tasks_sample,

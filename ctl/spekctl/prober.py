@@ -134,7 +134,8 @@ class Batch:
 class Table:
     """A table of the rows: its columns as (name, unit), and the entities that can appear.
 
-    names: of the entities, where they have any; levels: columns that are no counters.
+    names: of the entities, where they have any; levels: columns that are no counters;
+    steps: of columns whose times the kernel counts in steps of its tick, that tick in ns.
     """
 
     id: int
@@ -143,6 +144,7 @@ class Table:
     entities: tuple[int, ...]
     names: tuple[str, ...] = ()
     levels: frozenset[str] = frozenset()
+    steps: Mapping[str, int] = field(default_factory=dict)
 
     def name_of(self, entity: int) -> str:
         """What an entity is called."""
@@ -182,6 +184,19 @@ class ProbeInfo:
     cost_max_ns: int = 0
     tasks: tuple[int, ...] = ()
     tables: tuple[Table, ...] = ()
+
+    @property
+    def cpu_time_step_ns(self) -> int:
+        """Error of a difference of CPU times, either way: the kernel's tick; 0 - exact."""
+        return max(
+            (
+                step
+                for table in self.tables
+                if table.id in (uapi.Table.CPU, uapi.Table.TASK)
+                for step in table.steps.values()
+            ),
+            default=0,
+        )
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -359,6 +374,11 @@ def _table(values: dict[str, Any]) -> Table:
             for one in values["column"]
             if one.get("level")
         ),
+        steps={
+            name_in_results(one["name"], one["unit"]): one["step_ns"]
+            for one in values["column"]
+            if one.get("step_ns")
+        },
     )
 
 

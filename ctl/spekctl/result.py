@@ -355,6 +355,13 @@ class ProberResult(Part, frozen=True):
         dict[str, dict[str, int]],
         Meta(description="The same for each CPU: number -> column -> sum."),
     ]
+    cpu_time_step_ns: Annotated[
+        int,
+        Meta(
+            description="The kernel counts CPU time, but for idle and iowait, in steps of its tick:"
+            " any difference is off by up to so much either way. 0: exact."
+        ),
+    ] = 0
 
 
 class FeedResult(Part, frozen=True):

@@ -123,8 +123,12 @@ enum spek_prober_table {
 
 /**
  * enum spek_prober_cpu_column - Columns of table cpu, in order. Times are ns and mean
- *   what /proc/stat means by them; without CONFIG_VIRT_CPU_ACCOUNTING on a CPU, all but
- *   idle and iowait grow in steps of the kernel's tick.
+ *   what /proc/stat means by them. The kernel charges a whole tick to what the tick
+ *   interrupts, except where it accounts at every switch (a CPU in full dynticks mode): a
+ *   row is stale by up to one tick, and in rows shorter than a tick a time is 0 or a
+ *   whole tick. idle and iowait are exact, unless the kernel runs its tick always
+ *   (nohz=off). How busy a CPU was in a short row is therefore best told by its idle
+ *   time. step-ns of each column says which it is on this machine.
  * @SPEK_PROBER_CPU_COLUMN_USER: In userspace, guest included.
  * @SPEK_PROBER_CPU_COLUMN_NICE: In userspace at a positive nice value, guest-nice
  *   included.
@@ -184,8 +188,7 @@ enum spek_prober_cpu_column {
 
 /**
  * enum spek_prober_switch_column - Columns of table switches, in order.
- * @SPEK_PROBER_SWITCH_COLUMN_SWITCHES: Context switches while the probe ran. Those of a
- *   CPU that is just coming up or going down (some tens) are not seen.
+ * @SPEK_PROBER_SWITCH_COLUMN_SWITCHES: Context switches while the probe ran.
  */
 enum spek_prober_switch_column {
 	SPEK_PROBER_SWITCH_COLUMN_SWITCHES,
@@ -193,8 +196,8 @@ enum spek_prober_switch_column {
 
 /**
  * enum spek_prober_task_column - Columns of table task, in order. They keep their last
- *   values when the task has ended. Of a task that is on a CPU, times are as of the last
- *   tick.
+ *   values when the task has ended. Of a task that is on a CPU, times are as of its last
+ *   switch or tick, which is up to one tick ago, as step-ns of the column says.
  * @SPEK_PROBER_TASK_COLUMN_RUNTIME: CPU time, ns; the sum of user and system.
  * @SPEK_PROBER_TASK_COLUMN_USER: In userspace, ns; the kernel splits runtime by where the
  *   ticks hit.
@@ -480,6 +483,9 @@ enum spek_prober_a_table {
  * @SPEK_PROBER_A_COLUMN_NAME: (string)
  * @SPEK_PROBER_A_COLUMN_UNIT: (string) ns, count, bytes or nJ.
  * @SPEK_PROBER_A_COLUMN_LEVEL: (u32) 1 - what there is now and not a counter.
+ * @SPEK_PROBER_A_COLUMN_STEP_NS: (u32) Step in which the kernel counts this time, the
+ *   period of its tick; a difference of two rows is off by up to one step at either end.
+ *   0 - as exact as its unit.
  * @__SPEK_PROBER_A_COLUMN_MAX: private
  * @SPEK_PROBER_A_COLUMN_MAX: highest id
  */
@@ -487,6 +493,7 @@ enum spek_prober_a_column {
 	SPEK_PROBER_A_COLUMN_NAME = 1,
 	SPEK_PROBER_A_COLUMN_UNIT,
 	SPEK_PROBER_A_COLUMN_LEVEL,
+	SPEK_PROBER_A_COLUMN_STEP_NS,
 
 	__SPEK_PROBER_A_COLUMN_MAX,
 	SPEK_PROBER_A_COLUMN_MAX = (__SPEK_PROBER_A_COLUMN_MAX - 1)

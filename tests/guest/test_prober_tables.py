@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from lib.guest_prober import fresh_module
 from lib.waiting import eventually
 
 from spekctl.prober import Prober
+
+CLOCK_MONOTONIC_COARSE = 6  # has no name in Python
 
 fresh = pytest.fixture(autouse=True)(fresh_module)
 
@@ -69,6 +72,25 @@ def test_network_is_what_proc_net_dev_says() -> None:
     assert after["tx_bytes"] - before["tx_bytes"] == 100 * (1000 + 28)
     assert (after["rx_bytes"], after["rx_packets"]) == (counts[0], counts[1])
     assert (after["tx_bytes"], after["tx_packets"]) == (counts[8], counts[9])
+
+
+def test_times_counted_by_ticks_say_so() -> None:
+    """The coarse clock moves once a tick, too: its resolution is the tick's period."""
+    tick_ns = round(time.clock_getres(CLOCK_MONOTONIC_COARSE) * SECOND)
+    with Prober() as prober:
+        prober.start(SECOND)
+        steps = {table.name: table.steps for table in prober.info().tables}
+        assert prober.info().cpu_time_step_ns == tick_ns
+    ticked = ("user", "nice", "system", "irq", "softirq", "steal", "guest", "guest_nice")
+    assert steps == {
+        "cpu": {f"{name}_ns": tick_ns for name in ticked},
+        "switches": {},
+        "task": {f"{name}_ns": tick_ns for name in ("runtime", "user", "system")},
+        "memory": {},
+        "net": {},
+        "disk": {"busy_time_ns": tick_ns},
+        "power": {},
+    }
 
 
 def entity_row_soon(prober: Prober, probe: int, table: str) -> Any:

@@ -94,9 +94,12 @@ class Table(IntEnum):
 
 
 class CpuColumn(IntEnum):
-    """Columns of table cpu, in order. Times are ns and mean what /proc/stat means by them;
-    without CONFIG_VIRT_CPU_ACCOUNTING on a CPU, all but idle and iowait grow in steps of the
-    kernel's tick.
+    """Columns of table cpu, in order. Times are ns and mean what /proc/stat means by them. The
+    kernel charges a whole tick to what the tick interrupts, except where it accounts at every
+    switch (a CPU in full dynticks mode): a row is stale by up to one tick, and in rows
+    shorter than a tick a time is 0 or a whole tick. idle and iowait are exact, unless the
+    kernel runs its tick always (nohz=off). How busy a CPU was in a short row is therefore
+    best told by its idle time. step-ns of each column says which it is on this machine.
     """
 
     USER = 0
@@ -132,7 +135,8 @@ class SwitchColumn(IntEnum):
 
 class TaskColumn(IntEnum):
     """Columns of table task, in order. They keep their last values when the task has ended. Of a
-    task that is on a CPU, times are as of the last tick.
+    task that is on a CPU, times are as of its last switch or tick, which is up to one tick
+    ago, as step-ns of the column says.
     """
 
     RUNTIME = 0
@@ -255,11 +259,13 @@ class ColumnNla(nla):
         (1, "SPEK_PROBER_A_COLUMN_NAME", "asciiz", 0),
         (2, "SPEK_PROBER_A_COLUMN_UNIT", "asciiz", 0),
         (3, "SPEK_PROBER_A_COLUMN_LEVEL", "uint32", 0),
+        (4, "SPEK_PROBER_A_COLUMN_STEP_NS", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_PROBER_A_COLUMN_NAME",
         "unit": "SPEK_PROBER_A_COLUMN_UNIT",
         "level": "SPEK_PROBER_A_COLUMN_LEVEL",
+        "step_ns": "SPEK_PROBER_A_COLUMN_STEP_NS",
     }
     multi: ClassVar[frozenset[str]] = frozenset()
     enums: ClassVar[dict[str, type[IntEnum]]] = {}

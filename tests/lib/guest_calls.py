@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Who calls a kernel function, and through what: stacks from the function tracer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from spekctl.vm.guest_side import TRACEFS
+
+Stack = tuple[str, ...]  # from the function itself to the outermost caller, each with its module
+
+
+def _write(name: str, value: object) -> None:
+    (TRACEFS / name).write_text(f"{value}\n")
+
+
+def _stacks(trace: str) -> Iterator[Stack]:
+    for part in trace.split("<stack trace>")[1:]:
+        lines = part.splitlines()[1:]
+        stack = []
+        for line in lines:
+            if not line.startswith(" => "):
+                break
+            stack.append(line.removeprefix(" => "))
+        yield tuple(stack)
+
+
+@contextmanager
+def stacks_of(function: str, pid: int | None = None) -> Iterator[list[Stack]]:
+    """The list is filled at the end of the block; calls by one task only if @pid is given."""
+    found: list[Stack] = []
+    _write("current_tracer", "nop")
+    _write("set_ftrace_filter", function)
+    _write("set_ftrace_pid", "" if pid is None else pid)
+    _write("current_tracer", "function")
+    try:
+        _write("options/func_stack_trace", 1)
+        _write("options/sym-offset", 1)
+        _write("trace", "")
+        _write("tracing_on", 1)
+        yield found
+        _write("tracing_on", 0)
+        found += _stacks((TRACEFS / "trace").read_text())
+    finally:
+        _write("options/func_stack_trace", 0)
+        _write("options/sym-offset", 0)
+        _write("current_tracer", "nop")
+        _write("set_ftrace_filter", "")
+        _write("set_ftrace_pid", "")
+        _write("trace", "")
+        _write("tracing_on", 1)
+
+
+def passes_module(stack: Stack, module: str) -> bool:
+    """True if a function of that module is among the callers."""
+    return any(f"[{module}]" in frame for frame in stack)
