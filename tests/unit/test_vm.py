@@ -234,13 +234,13 @@ class Packages(Apt):
         _, calls, broken = self.known
         calls.append(f"update {self}")
         if broken == "update":
-            raise GuestError(f"reading the package lists of {self} failed: E: no route")
+            raise GuestError(f"reading the package lists of {self} failed: no route")
 
     def unpack(self, packages: list[str], tree: Path, scratch: Path) -> None:
         _, calls, broken = self.known
         calls.append(f"unpack {packages[0]} from {self}")
         if broken == "unpack":
-            raise GuestError("downloading the kernel failed: E: 404")
+            raise GuestError("downloading the kernel failed: 404")
         unpacked(tree, packages[0].removeprefix("linux-image-"))
 
 
@@ -291,7 +291,7 @@ def test_suite_out_of_reach_is_one_sentence(suites: Setup) -> None:
 
     assert refusal.value.message == (
         "no kernel 7 with headers is installed, cached or known to apt, and reading the package "
-        "lists of Debian backports failed: E: no route"
+        "lists of Debian backports failed: no route"
     )
 
 

@@ -31,7 +31,7 @@ OS_RELEASE = Path("/etc/os-release")
 
 
 def run(command: list[str], *, cwd: Path, what: str) -> None:
-    """Run @command, or raise with what it says on its lines of errors."""
+    """Run @command, or raise with the first error that it reports."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     done = subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
@@ -39,7 +39,8 @@ def run(command: list[str], *, cwd: Path, what: str) -> None:
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("E:")] or lines[-1:]
-        raise GuestError(f"{what} failed: {' '.join(errors) or f'exit {done.returncode}'}")
+        first = errors[0].removeprefix("E: ") if errors else f"exit {done.returncode}"
+        raise GuestError(f"{what} failed: {' '.join(first.split())}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +98,12 @@ class Apt:
         return [match.group(1) for line in lines if (match := re.match(r"Inst (\S+) ", line))]
 
     def update(self) -> None:
-        """Read the package lists from the mirror."""
-        strict = ("-o", "APT::Update::Error-Mode=any")  # otherwise only a warning
+        """Read the package lists from the mirror. Of the machine's own sources some may be dead;
+        what they lack is found out later."""
+        strict = ("-o", "APT::Update::Error-Mode=any") if self.suites else ()
         what = f"reading the package lists of {self}" if self.suites else "apt-get update"
-        run(["apt-get", *self.options, "update", "-q", *strict, *RETRIES], cwd=Path("/"), what=what)
+        command = ["apt-get", *self.options, "update", "-q", *strict, *RETRIES]
+        run(command, cwd=Path("/"), what=what)
 
     def unpack(self, packages: list[str], tree: Path, scratch: Path) -> None:
         """Download @packages to @scratch, unpack them in @tree."""
