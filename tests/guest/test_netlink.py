@@ -26,6 +26,7 @@ from lib.guest_netlink import (
     DISK_MIB,
     MIB,
     SECOND,
+    delete,
     is_free,
     is_gone,
     new,
@@ -249,8 +250,7 @@ def test_a_dump_keeps_its_run_until_it_ends(nl: Socket, disks: list[str]) -> Non
         reader.sock.send(request)
         assert not reader.receive(Cmd.OP_GET, request, answer)
 
-        nl.ask(Cmd.RUN_DEL, id=run)
-        assert is_gone(nl, run)
+        delete(nl, run)
         while not reader.receive(Cmd.OP_GET, request, answer):
             pass
 
@@ -287,7 +287,7 @@ def test_a_dump_of_runs_says_when_the_set_changed(nl: Socket, null_blk: Callable
         request = reader.request_bytes(Cmd.RUN_GET, {}, NLM_F_REQUEST | NLM_F_DUMP)
         reader.sock.send(request)
         assert not reader.receive(Cmd.RUN_GET, request, answer)
-        nl.ask(Cmd.RUN_DEL, id=runs[-1])
+        delete(nl, runs[-1])
         while not reader.receive(Cmd.RUN_GET, request, answer):
             pass
 
@@ -295,7 +295,7 @@ def test_a_dump_of_runs_says_when_the_set_changed(nl: Socket, null_blk: Callable
     told = [values["id"] for values in answer.values if values]
     assert told == runs[:-1]
     for run in runs[:-1]:
-        nl.ask(Cmd.RUN_DEL, id=run)
+        delete(nl, run)
 
 
 # Ownership -----------------------------------------------------------------------
@@ -482,8 +482,8 @@ def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str])
 
 # A run that ends by itself may be over before anybody looks whether it drains.
 SEQUENCES = [
-    [RunState.RUNNING, RunState.DONE],
-    [RunState.RUNNING, RunState.DRAINING, RunState.DONE],
+    [RunState.READY, RunState.RUNNING, RunState.DONE],
+    [RunState.READY, RunState.RUNNING, RunState.DRAINING, RunState.DONE],
 ]
 
 
@@ -495,7 +495,7 @@ def test_news_of_runs_that_end_at_once_come_in_order(nl: Socket, disks: list[str
             run = new(nl, disks[0], time_ns=None, count=1, worker=[{"cpu": 1}])
             nl.ask(Cmd.RUN_START, id=run)
             assert [values["state"] for values in news_of(listener, run)] in SEQUENCES
-            nl.ask(Cmd.RUN_DEL, id=run)
+            delete(nl, run)
 
 
 def test_without_a_listener_nothing_is_lost(nl: Socket, disks: list[str]) -> None:
