@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 import mmap
@@ -13,7 +14,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from lib.guest_netlink import (
     stream,
     target,
 )
-from lib.netlink_raw import NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
+from lib.netlink_raw import NETLINK_GENERIC, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
 from lib.waiting import comes_true
 
 from spekctl.gen import spek
@@ -379,6 +380,64 @@ def test_closing_the_socket_is_enough(nl: Socket, disks: list[str]) -> None:
         assert state(nl, run) == RunState.RUNNING
 
     assert comes_true(lambda: is_gone(nl, run))
+
+
+def test_sockets_that_own_nothing_are_none_of_our_business(nl: Socket, disks: list[str]) -> None:
+    """Each closing socket of the machine is announced to us; one without runs takes no lock."""
+    unrelated = 100
+    with kprobe("owner_gone", "spek:spek_run_owner_gone") as hits:
+        close_sockets(unrelated)
+        assert hits() == 0
+
+        with Socket(spek) as owner:
+            run = new(owner, disks[0])
+            # One of 64 counters is not zero.
+            close_sockets(unrelated)
+            assert hits() < unrelated // 4
+            before = hits()
+        assert hits() == before + 1
+        assert comes_true(lambda: is_gone(nl, run))
+
+        before = hits()
+        close_sockets(unrelated)
+        assert hits() == before
+
+
+def close_sockets(count: int) -> None:
+    """Sockets of generic netlink, with a port number each."""
+    open_ones = []
+    for _ in range(count):
+        sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
+        sock.bind((0, 0))
+        open_ones.append(sock)
+    for sock in open_ones:
+        sock.close()
+
+
+@contextlib.contextmanager
+def kprobe(name: str, where: str) -> Iterator[Callable[[], int]]:
+    """Gives a function that says how often the kernel came by."""
+    tracing = Path("/sys/kernel/tracing")
+
+    def order(text: str) -> None:
+        with (tracing / "kprobe_events").open("a") as events:
+            events.write(text)
+
+    def hits() -> int:
+        for line in (tracing / "kprobe_profile").read_text().splitlines():
+            probe, hit, _missed = line.split()
+            if probe == name:
+                return int(hit)
+        raise AssertionError("the probe is not there")
+
+    order(f"p:spek_test/{name} {where}\n")
+    enable = tracing / "events/spek_test" / name / "enable"
+    try:
+        enable.write_text("1")
+        yield hits
+    finally:
+        enable.write_text("0")
+        order(f"-:spek_test/{name}\n")
 
 
 # Stop, news ----------------------------------------------------------------------

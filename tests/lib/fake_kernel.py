@@ -48,6 +48,7 @@ class FakeKernel:
 
     refuse: dict[str, SpekError] = field(default_factory=dict)
     start_ns: int = 0
+    armed_waits: int = 1  # until an armed run starts
     diskseq: int = 0
     errors: int = 0
     end_reason: Reason = Reason.COMPLETED
@@ -119,8 +120,9 @@ class FakeKernel:
         assert timeout_s < 60
         self.calls.append("wait")
         if self.state is RunState.ARMED:
+            self.armed_waits -= 1
             self.on_wait(0)
-            if self.state is RunState.ARMED:
+            if self.state is RunState.ARMED and not self.armed_waits:
                 self.state = RunState.RUNNING
             return
         if self.state is not RunState.RUNNING:
