@@ -37,6 +37,7 @@ from lib.guest_netlink import (
     stream,
     target,
 )
+from lib.guest_trace import trace_instance
 from lib.netlink_raw import NETLINK_GENERIC, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
 from lib.waiting import comes_true
 
@@ -417,7 +418,7 @@ def close_sockets(count: int) -> None:
 @contextlib.contextmanager
 def kprobe(name: str, where: str) -> Iterator[Callable[[], int]]:
     """Gives a function that says how often the kernel came by."""
-    tracing = Path("/sys/kernel/tracing")
+    tracing = trace_instance("spek-owner").parents[1]
 
     def order(text: str) -> None:
         with (tracing / "kprobe_events").open("a") as events:
@@ -438,6 +439,7 @@ def kprobe(name: str, where: str) -> Iterator[Callable[[], int]]:
     finally:
         enable.write_text("0")
         order(f"-:spek_test/{name}\n")
+        (tracing / "instances/spek-owner").rmdir()
 
 
 # Stop, news ----------------------------------------------------------------------
