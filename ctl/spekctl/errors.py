@@ -27,7 +27,8 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     ExitCode.OK: "everything was done as asked",
     ExitCode.RUN_FAILED: "the run ended early or with I/O errors (the result says why), "
     "spc1 missed a limit, or something failed that no other code names",
-    ExitCode.USAGE: "wrong input: an option, a workload, a file or a device that does not exist",
+    ExitCode.USAGE: "wrong input: an option, a workload, a file, a device that does not exist,"
+    " or a start time that has passed",
     ExitCode.PERMISSION: "not permitted: spek needs root (CAP_SYS_ADMIN)",
     ExitCode.REFUSED: "refused: the device is in use, holds data, or may not be written; "
     "nothing was sent to it",
@@ -109,6 +110,7 @@ _BY_ERRNO: dict[int, type[SpekError]] = {
     errno_names.ENOTBLK: UsageError,
     errno_names.EOPNOTSUPP: UsageError,
     errno_names.E2BIG: UsageError,
+    errno_names.ETIME: UsageError,
 }
 
 

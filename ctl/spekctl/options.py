@@ -15,6 +15,7 @@ from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from spekctl.metering import Wish
+    from spekctl.start import StartAt
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]
@@ -48,6 +49,22 @@ class Size(click.ParamType):  # type: ignore[type-arg]
             return value
         try:
             return units.parse_size(str(value))
+        except UsageError as error:
+            self.fail(error.message, param, ctx)
+
+
+class StartTime(click.ParamType):  # type: ignore[type-arg]
+    """``+5s``, ``mono:NS`` or ISO 8601 as a start.StartAt."""
+
+    name = "WHEN"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> StartAt:
+        from spekctl import start
+
+        try:
+            return start.parse(str(value))
         except UsageError as error:
             self.fail(error.message, param, ctx)
 
@@ -133,6 +150,14 @@ time = click.option(
     " workload says, else 60s.",
 )
 ramp = click.option("--ramp", "ramp_ns", type=DURATION, help="Run for so long before measuring.")
+start_at = click.option(
+    "--start-at",
+    type=StartTime(),
+    help="Open the devices, then start at WHEN: +5s (from the moment they are open),"
+    " mono:NANOSECONDS of CLOCK_MONOTONIC, or an ISO 8601 time, local unless it has an offset,"
+    " converted once with the clocks as they are when the devices are open. A time that has"
+    " passed is refused.",
+)
 workers = click.option(
     "--workers", type=int, metavar="N", help="Worker threads, one CPU each.  [1]"
 )

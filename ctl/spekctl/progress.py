@@ -78,6 +78,7 @@ class Clock:
     elapsed_s: float
     left_s: float | None
     share: float | None
+    starts_in_s: float | None = None  # of an armed run
 
 
 def figures_of(
@@ -119,6 +120,9 @@ def _direction(cell: CellRow, seconds: float) -> DirectionFigures:
 def clock_of(info: RunInfo, measured_ios: int = 0) -> Clock:
     """How far the run is: by time where time ends it, else by I/Os completed."""
     now = info.ended_ns or info.now_ns
+    if info.state is RunState.ARMED:
+        starts_in_s = max(0, info.started_ns - now) / 1e9
+        return Clock(info.phase, info.state, 0.0, None, 0.0, starts_in_s)
     elapsed_s = max(0, now - info.started_ns) / 1e9 if info.started_ns else 0.0
     left_s: float | None = None
     share: float | None = None
@@ -146,6 +150,8 @@ def phase_word(clock: Clock) -> str:
         return "done"
     if clock.state is RunState.READY:
         return "ready"
+    if clock.state is RunState.ARMED:
+        return "armed"
     return {"ramp": "ramp-up", "measure": "measure", "drain": "drain"}[word(clock.phase)]
 
 
@@ -204,6 +210,7 @@ class LineProgress:
         self._quiet = quiet
         self._last_s: float | None = None
         self._phase: Phase | None = None
+        self._is_armed = False
 
     def note(self, text: str) -> None:
         """Print a sentence."""
@@ -213,6 +220,9 @@ class LineProgress:
         """Print what is due: the first interval of a phase, then one every few seconds."""
         if self._quiet:
             return
+        if clock.starts_in_s is not None and not self._is_armed:
+            self._is_armed = True
+            self.note(f"armed, starts in {units.format_clock(clock.starts_in_s)}")
         for figures in news:
             new_phase = figures.phase is not self._phase
             if figures.phase is Phase.DRAIN:
@@ -268,7 +278,7 @@ class LiveProgress:
         parts: list[RenderableType] = [self._head()]
         if self._figures is not None:
             parts += [self._table(self._figures), self._foot(self._figures)]
-        else:
+        elif self._clock.starts_in_s is None:
             parts.append("no interval has ended yet")
         # A name in it is no markup.
         title = Text(self.title)
@@ -284,6 +294,8 @@ class LiveProgress:
 
         clock = self._clock
         left = "" if clock.left_s is None else f"{units.format_clock(clock.left_s)} left"
+        if clock.starts_in_s is not None:
+            left = f"starts in {units.format_clock(clock.starts_in_s)}"
         grid = Table.grid(padding=(0, 1), expand=True)
         grid.add_column(min_width=7)
         grid.add_column(justify="right", min_width=5)

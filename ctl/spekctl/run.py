@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno as errno_names
 import signal
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,9 +31,11 @@ from spekctl.progress import Figures, MachineFigures, Progress, clock_of, figure
 from spekctl.records import IntervalRow, Phase, RunInfo, RunState
 from spekctl.report import build, facts_of
 from spekctl.result import Plan, ProberResult, Result, TargetFacts, VerifyResult
+from spekctl.start import StartAt
 
 POLL_S = 1.0
 POLL_MIN_S = 0.25
+ABANDON_S = 5.0
 
 
 class Observer(Protocol):
@@ -75,6 +78,7 @@ class Request:
     command: Sequence[str] = ()
     remarks: Sequence[str] = ()
     log: Path | None = None  # together with config.log_records
+    start_at: StartAt | None = None  # None: at once
     verify_state: Path | None = None  # where to keep what was written; config.data is stamped
 
 
@@ -146,7 +150,7 @@ def execute(
             verified = verify.conclude(kernel, request, facts, info, progress, interrupts)
         result = conclude(kernel, plan, info, rows, after, observer, log, verified)
         if info.state is RunState.DONE:
-            kernel.run_delete(run)
+            release(kernel, run, interrupts)
         return result
     except BaseException:
         abandon(kernel, run)
@@ -260,7 +264,7 @@ def begin(
     remarks: Sequence[str],
 ) -> Plan:
     """run-start, and everything that the result will say of what was asked for."""
-    kernel.run_start(run)
+    kernel.run_start(run, request.start_at.mono_ns() if request.start_at is not None else 0)
     return Plan(
         run=run,
         started_ns=kernel.run_get(run).started_ns,
@@ -328,6 +332,22 @@ def follow(
         kernel.wait(_pause_s(info))
 
 
+class _EnoughError(Exception):
+    """The wait for a deletion is over; the deletion is not."""
+
+
+def release(kernel: Kernel, run: int, interrupts: Interrupts) -> None:
+    """Delete a DONE run and wait for its devices, unless one more Ctrl-C says not to wait."""
+    before = interrupts.count
+
+    def patience() -> None:
+        if interrupts.count > before:
+            raise _EnoughError
+
+    with contextlib.suppress(_EnoughError):
+        kernel.run_delete(run, patience)
+
+
 def disk_stats(targets: Sequence[TargetFacts]) -> list[DiskStat | None]:
     """What the disks themselves have counted; None for one that keeps none, or is gone.
 
@@ -380,19 +400,23 @@ def _pause_s(info: RunInfo) -> float:
 
 def abandon(kernel: Kernel, run: int) -> None:
     """Something failed: end the run and give the devices back, as far as that is possible."""
-    with contextlib.suppress(SpekError):
+    end_s = time.monotonic() + ABANDON_S
+
+    def patience() -> None:
+        if time.monotonic() > end_s:
+            raise _EnoughError
+
+    with contextlib.suppress(SpekError, _EnoughError):
         if kernel.run_get(run).state is not RunState.READY:
             kernel.run_stop(run)
-            wait_done(kernel, run, 5.0)
-        kernel.run_delete(run)
+            wait_done(kernel, run, ABANDON_S)
+        kernel.run_delete(run, patience)
 
 
 def wait_done(
     kernel: Kernel, run: int, timeout_s: float, pause: Callable[[], bool] = lambda: True
 ) -> RunInfo:
     """Until a run is DONE, or the time is over, or @pause says no."""
-    import time
-
     deadline = time.monotonic() + timeout_s
     while True:
         info = kernel.run_get(run)

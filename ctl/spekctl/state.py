@@ -35,7 +35,9 @@ def load(info: RunInfo) -> Plan | None:
         plan = files.decode(_path(info.id).read_bytes(), Plan)
     except (OSError, msgspec.DecodeError):
         return None
-    return plan if plan.started_ns == info.started_ns else None
+    # One that was armed and ended before its time has not been started.
+    called_off = not info.started_ns and 0 < info.ended_ns < plan.started_ns
+    return plan if plan.started_ns == info.started_ns or called_off else None
 
 
 def forget(run: int) -> None:

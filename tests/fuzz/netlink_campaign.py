@@ -138,7 +138,7 @@ def check_it_works(node: str) -> None:
         measured = [cell for cell in cells if cell["phase"] == 1 and "ios" in cell]
         _require(measured and measured[0]["ios"] == 100, f"a run of 100 I/Os counts {cells}")
         nl.ask(Cmd.RUN_DEL, id=run)
-        _require(is_gone(nl, run), "a deleted run is still there")
+        _require(comes_true(lambda: is_gone(nl, run), 60), "a deleted run is still there")
     with Socket(spek_prober) as nl:
         probe = nl.ask(ProberCmd.PROBE_START, interval_ns=10_000_000).values[0]["id"]
         _require(

@@ -31,17 +31,19 @@ from lib.guest_failures import (
     Failing,
     FailNth,
     Outcomes,
+    fail_by_number,
+    fail_by_site,
     fail_each,
     failures_prepared,
     sites_known,
 )
-from lib.guest_netlink import asu, config, is_free, new, remove, state, stream
+from lib.guest_netlink import asu, config, delete, is_free, new, remove, state, stream
 from lib.guest_prober import wait_rows
 from lib.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
 from lib.waiting import comes_true
 
 from spekctl.gen import spek, spek_prober
-from spekctl.gen.spek import Cmd, Data, Law, RunState
+from spekctl.gen.spek import Cmd, ConfigPart, Data, Law, RunState
 from spekctl.gen.spek_prober import Cmd as ProberCmd
 from spekctl.gen.spek_prober import ProbeState
 from spekctl.prober import Prober
@@ -88,16 +90,25 @@ def link(node: str) -> Iterator[Socket]:
 
 
 def try_call(
-    sock: Socket, failing: Failing, n: int, cmd: int, values: dict[str, Any], dump: bool = False
+    sock: Socket,
+    failing: Failing,
+    n: int,
+    cmd: int,
+    values: dict[str, Any],
+    dump: bool = False,
+    until: Callable[[Answer], int] | None = None,
 ) -> tuple[int, Answer]:
-    """A command that lacks memory once. Return: errno, 0 if there was none, and the answer."""
+    """A command that lacks memory once. Return: errno, 0 if there was none, and the answer.
+
+    @until: called with the answer while the allocation may still fail; its errno is returned
+    """
     flags = NLM_F_REQUEST | (NLM_F_DUMP if dump else NLM_F_ACK)
     request = sock.request_bytes(cmd, values, flags)
     answer = Answer()
     failing.arm(n)
     try:
         sock.sock.send(request)
-        if not dump:
+        if not dump and not until:
             failing.disarm()
         while not sock.receive(cmd, request, answer):
             pass
@@ -108,9 +119,10 @@ def try_call(
         if not dump:
             read_what_is_there(sock, cmd, request, answer)
         return int(error.errno), answer
+    else:
+        return (until(answer) if until else 0), answer
     finally:
         failing.disarm()
-    return 0, answer
 
 
 def read_what_is_there(sock: Socket, cmd: int, request: bytes, answer: Answer) -> None:
@@ -212,34 +224,87 @@ def load_failing(path: Path, name: str, failing: Failing, n: int) -> tuple[int, 
 # ---- spek ----
 
 
-def make_and_delete(link: Socket, node: str) -> Attempt:
-    """A try of run-new, which leaves nothing behind whether it succeeds or not."""
+def opening_ends(link: Socket, answer: Answer) -> int:
+    """Wait until the run has opened its devices. Return: errno of its failure, or 0; of the
+    question, if that lacks memory again and again."""
+    (run,) = (values["id"] for values in answer.values)
+    unanswered = 0
+    while True:
+        try:
+            (info,) = link.ask(Cmd.RUN_GET, id=run).values
+        except Refusal as no:
+            assert no.errno in NO_MEMORY, no
+            unanswered += 1
+            if unanswered > 10:
+                return no.errno
+            continue
+        if info["state"] != RunState.OPENING:
+            break
+        time.sleep(0.01)
+    assert info["state"] in (RunState.READY, RunState.FAILED)
+    if info["state"] == RunState.READY:
+        return 0
+    assert info["failure"]
+    assert info["failure_part"] == ConfigPart.RUN or info["failure_errno"] not in NO_THREAD
+    return int(info["failure_errno"])
+
+
+def make_and_delete(
+    link: Socket,
+    node: str,
+    use: Callable[[Failing, int, int], list[int]] | None = None,
+    caller_only: bool = False,
+    **changes: Any,
+) -> Attempt:
+    """A try of run-new, which leaves nothing behind whether it succeeds or not.
+
+    @use: called with the failing, its number and the READY run; returns errnos
+    @caller_only: what fails is run-new itself, not the opening of devices after it
+    """
 
     def attempt(failing: Failing, n: int) -> int:
-        code, answer = try_call(link, failing, n, Cmd.RUN_NEW, config(node, **SMALL))
-        for values in answer.values:
-            link.ask(Cmd.RUN_DEL, id=values["id"])
-        assert no_runs(link)
+        until = None if caller_only else lambda answer: opening_ends(link, answer)
+        values = config(node, **SMALL, **changes)
+        code, answer = try_call(link, failing, n, Cmd.RUN_NEW, values, until=until)
+        codes = [code]
+        for made in answer.values:
+            opening_ends(link, answer)
+            if use and state(link, made["id"]) == RunState.READY:
+                codes += use(failing, n, made["id"])
+            delete(link, made["id"])
+        # One whose number could not be told is deleted by the kernel.
+        assert comes_true(lambda: no_runs(link))
         assert is_free(node)
-        return code
+        return next(filter(None, codes), 0)
 
     return attempt
 
 
+def fail_in_run_new(link: Socket, node: str, **how: Any) -> Outcomes:
+    """Each allocation of run-new, and those at each site until the run is READY or FAILED, in
+    whatever task: a work item opens the devices."""
+    outcomes = Outcomes()
+    fail_by_number(
+        make_and_delete(link, node, caller_only=True, **how), outcomes, None, "thread-self"
+    )
+    fail_by_site(make_and_delete(link, node, **how), outcomes, "spek", whose="*")
+    return outcomes
+
+
 def test_run_new(link: Socket, node: str, say: Say) -> None:
-    outcomes = fail_each(make_and_delete(link, node), module="spek")
+    outcomes = fail_in_run_new(link, node)
 
     say("run-new", outcomes)
     assert_only_memory(outcomes, 40)
     assert outcomes.functions >= {
-        *("spek_nl_run_new_doit", "spek_run_new", "spek_stats_create", "spek_set_create"),
+        *("spek_nl_run_new_doit", "spek_run_alloc", "spek_stats_create", "spek_set_create"),
         *("spek_iolog_create", "spek_slots_create", "spek_worker_create"),
     }
 
 
 def test_only_the_site_that_is_named_fails(link: Socket, node: str) -> None:
     attempt = make_and_delete(link, node)
-    with contextlib.closing(FailAtSite("spek")) as at:
+    with contextlib.closing(FailAtSite("spek", whose="*")) as at:
         assert attempt(at, 0) == 0
         sites = [site for site in at.seen if site.startswith("spek_set_create+")]
         assert sites
@@ -263,18 +328,12 @@ STAMPED = {"data": int(Data.STAMPED), "stamp_id": 7, "grain_bytes": 4096}
 
 
 def test_a_map_of_what_was_written(link: Socket, node: str, say: Say) -> None:
-    """Made with a run, set, read, taken over by another run."""
+    """Made with a run, set, read."""
 
-    def attempt(failing: Failing, n: int) -> int:
-        code, answer = try_call(link, failing, n, Cmd.RUN_NEW, config(node, **SMALL, **STAMPED))
-        codes = [code]
-        for values in answer.values:
-            codes += use_map(link, node, failing, n, values["id"])
-        assert no_runs(link)
-        assert is_free(node)
-        return next(filter(None, codes), 0)
+    def use(failing: Failing, n: int, run: int) -> list[int]:
+        return use_map(link, failing, n, run)
 
-    outcomes = fail_each(attempt, module="spek")
+    outcomes = fail_in_run_new(link, node, use=use, **STAMPED)
 
     say("run-new, map-set, map-get", outcomes)
     assert_only_memory(outcomes, 40)
@@ -285,8 +344,8 @@ def test_a_map_of_what_was_written(link: Socket, node: str, say: Say) -> None:
     }
 
 
-def use_map(link: Socket, node: str, failing: Failing, n: int, run: int) -> list[int]:
-    """Set and read the run's map, and have another run go on from it. Return: errnos."""
+def use_map(link: Socket, failing: Failing, n: int, run: int) -> list[int]:
+    """Set and read the run's map. Return: errnos."""
     state_bytes = struct.pack("=Q", 2)
     part = {"run": run, "target": 0, "first": 3, "states": state_bytes}
     codes = [try_call(link, failing, n, Cmd.MAP_SET, part)[0]]
@@ -295,7 +354,6 @@ def use_map(link: Socket, node: str, failing: Failing, n: int, run: int) -> list
     if not code and not codes[0]:
         assert any(state_bytes in bytes(part["states"]) for part in answer.values)
     codes.append(code)
-    link.ask(Cmd.RUN_DEL, id=run)
     return codes
 
 
@@ -316,7 +374,7 @@ def test_start_and_stop(link: Socket, node: str, say: Say) -> None:
             link.ask(Cmd.RUN_STOP, id=run)
         if state(link, run) != RunState.READY:
             assert comes_true(lambda: state(link, run) == RunState.DONE)
-        link.ask(Cmd.RUN_DEL, id=run)
+        delete(link, run)
         assert is_free(node)
         return started or stopped
 

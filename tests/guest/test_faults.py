@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 from lib.guest_disks import mapped_disk
+from lib.guest_netlink import delete, make
 from lib.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
@@ -47,7 +48,7 @@ def nl(spek_module: Path) -> Iterator[Socket]:
         for run in found.dump(Cmd.RUN_GET).values:
             with contextlib.suppress(Refusal):
                 end(found, run["id"])
-                found.ask(Cmd.RUN_DEL, id=run["id"])
+                delete(found, run["id"])
 
 
 def bytes_of(node: str) -> int:
@@ -88,7 +89,7 @@ def stream(range_bytes: int, **changes: Any) -> dict[str, Any]:
 
 
 def new(nl: Socket, values: dict[str, Any]) -> int:
-    return int(nl.ask(Cmd.RUN_NEW, **values).values[0]["id"])
+    return make(nl, values)
 
 
 def start(nl: Socket, values: dict[str, Any]) -> int:
@@ -289,7 +290,7 @@ def test_what_is_written_is_not_what_was_read(nl: Socket, null_blk: Callable[...
     run = start(nl, config(node, stream=half, data=int(Data.RANDOM), time_ns=None, count=2000))
 
     assert comes_true(lambda: is_done(nl, run))
-    nl.ask(Cmd.RUN_DEL, id=run)
+    delete(nl, run)
     blocks = Path(node).read_bytes()
     zero = sum(not any(blocks[at : at + BLOCK]) for at in range(0, len(blocks), BLOCK))
     # a thousand writes on a thousand blocks of zeroes: 1/e of them are missed
@@ -375,7 +376,7 @@ def test_runs_come_and_go_while_others_look(nl: Socket, null_blk: Callable[..., 
                 assert comes_true(lambda one=run: is_done(nl, one))
             elif i % 4 > 1:
                 end(nl, run)
-            nl.ask(Cmd.RUN_DEL, id=run)
+            delete(nl, run)
     finally:
         finished.set()
         for looker in lookers:

@@ -22,7 +22,7 @@ from lib.guest_disks import (
     null_disk,
     remove_null,
 )
-from lib.guest_drive import Controller, PlainLink, assert_completed, one_stream
+from lib.guest_drive import Controller, PlainLink, assert_completed, make_ready, one_stream
 from lib.guest_modules import (
     idle_meminfo,
     is_loaded,
@@ -37,7 +37,6 @@ from lib.guest_modules import (
 )
 from lib.waiting import eventually
 
-from spekctl.client import _run_attributes
 from spekctl.config import RunConfig
 from spekctl.gen import spek
 from spekctl.records import Reason, RunState
@@ -219,7 +218,7 @@ def test_a_run_keeps_the_module(module: None) -> None:
 def child(config: RunConfig, say: int) -> None:
     """A controller of the smallest kind: makes a run, starts it, says so and sleeps."""
     link = PlainLink()
-    run = link.ask(spek.Cmd.RUN_NEW, **_run_attributes(spek, config))["id"]
+    run = make_ready(link, config)
     link.tell(spek.Cmd.RUN_START, id=run)
     os.write(say, int(run).to_bytes(4, "little"))
     while True:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 import mmap
@@ -13,7 +14,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from lib.guest_netlink import (
     DISK_MIB,
     MIB,
     SECOND,
+    delete,
     is_free,
     is_gone,
     new,
@@ -35,7 +37,8 @@ from lib.guest_netlink import (
     stream,
     target,
 )
-from lib.netlink_raw import NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
+from lib.guest_trace import trace_instance
+from lib.netlink_raw import NETLINK_GENERIC, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
 from lib.waiting import comes_true
 
 from spekctl.gen import spek
@@ -249,8 +252,7 @@ def test_a_dump_keeps_its_run_until_it_ends(nl: Socket, disks: list[str]) -> Non
         reader.sock.send(request)
         assert not reader.receive(Cmd.OP_GET, request, answer)
 
-        nl.ask(Cmd.RUN_DEL, id=run)
-        assert is_gone(nl, run)
+        delete(nl, run)
         while not reader.receive(Cmd.OP_GET, request, answer):
             pass
 
@@ -287,7 +289,7 @@ def test_a_dump_of_runs_says_when_the_set_changed(nl: Socket, null_blk: Callable
         request = reader.request_bytes(Cmd.RUN_GET, {}, NLM_F_REQUEST | NLM_F_DUMP)
         reader.sock.send(request)
         assert not reader.receive(Cmd.RUN_GET, request, answer)
-        nl.ask(Cmd.RUN_DEL, id=runs[-1])
+        delete(nl, runs[-1])
         while not reader.receive(Cmd.RUN_GET, request, answer):
             pass
 
@@ -295,7 +297,7 @@ def test_a_dump_of_runs_says_when_the_set_changed(nl: Socket, null_blk: Callable
     told = [values["id"] for values in answer.values if values]
     assert told == runs[:-1]
     for run in runs[:-1]:
-        nl.ask(Cmd.RUN_DEL, id=run)
+        delete(nl, run)
 
 
 # Ownership -----------------------------------------------------------------------
@@ -379,6 +381,65 @@ def test_closing_the_socket_is_enough(nl: Socket, disks: list[str]) -> None:
         assert state(nl, run) == RunState.RUNNING
 
     assert comes_true(lambda: is_gone(nl, run))
+
+
+def test_sockets_that_own_nothing_are_none_of_our_business(nl: Socket, disks: list[str]) -> None:
+    """Each closing socket of the machine is announced to us; one without runs takes no lock."""
+    unrelated = 100
+    with kprobe("owner_gone", "spek:spek_run_owner_gone") as hits:
+        close_sockets(unrelated)
+        assert hits() == 0
+
+        with Socket(spek) as owner:
+            run = new(owner, disks[0])
+            # One of 64 counters is not zero.
+            close_sockets(unrelated)
+            assert hits() < unrelated // 4
+            before = hits()
+        assert hits() == before + 1
+        assert comes_true(lambda: is_gone(nl, run))
+
+        before = hits()
+        close_sockets(unrelated)
+        assert hits() == before
+
+
+def close_sockets(count: int) -> None:
+    """Sockets of generic netlink, with a port number each."""
+    open_ones = []
+    for _ in range(count):
+        sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
+        sock.bind((0, 0))
+        open_ones.append(sock)
+    for sock in open_ones:
+        sock.close()
+
+
+@contextlib.contextmanager
+def kprobe(name: str, where: str) -> Iterator[Callable[[], int]]:
+    """Gives a function that says how often the kernel came by."""
+    tracing = trace_instance("spek-owner").parents[1]
+
+    def order(text: str) -> None:
+        with (tracing / "kprobe_events").open("a") as events:
+            events.write(text)
+
+    def hits() -> int:
+        for line in (tracing / "kprobe_profile").read_text().splitlines():
+            probe, hit, _missed = line.split()
+            if probe == name:
+                return int(hit)
+        raise AssertionError("the probe is not there")
+
+    order(f"p:spek_test/{name} {where}\n")
+    enable = tracing / "events/spek_test" / name / "enable"
+    try:
+        enable.write_text("1")
+        yield hits
+    finally:
+        enable.write_text("0")
+        order(f"-:spek_test/{name}\n")
+        (tracing / "instances/spek-owner").rmdir()
 
 
 # Stop, news ----------------------------------------------------------------------
@@ -482,8 +543,8 @@ def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str])
 
 # A run that ends by itself may be over before anybody looks whether it drains.
 SEQUENCES = [
-    [RunState.RUNNING, RunState.DONE],
-    [RunState.RUNNING, RunState.DRAINING, RunState.DONE],
+    [RunState.READY, RunState.RUNNING, RunState.DONE],
+    [RunState.READY, RunState.RUNNING, RunState.DRAINING, RunState.DONE],
 ]
 
 
@@ -495,7 +556,7 @@ def test_news_of_runs_that_end_at_once_come_in_order(nl: Socket, disks: list[str
             run = new(nl, disks[0], time_ns=None, count=1, worker=[{"cpu": 1}])
             nl.ask(Cmd.RUN_START, id=run)
             assert [values["state"] for values in news_of(listener, run)] in SEQUENCES
-            nl.ask(Cmd.RUN_DEL, id=run)
+            delete(nl, run)
 
 
 def test_without_a_listener_nothing_is_lost(nl: Socket, disks: list[str]) -> None:

@@ -25,6 +25,7 @@ from lib.guest_netlink import (
     asu,
     config,
     is_free,
+    make,
     new,
     refused,
     remove,
@@ -265,14 +266,14 @@ def test_run_new_says_what_is_wrong(
 
 
 def test_a_refused_run_leaves_the_device_free(nl: Socket, disks: list[str]) -> None:
-    refused(lambda: nl.ask(Cmd.RUN_NEW, **config(disks[0], worker=[{"cpu": 9999}])))
-    refused(lambda: nl.ask(Cmd.RUN_NEW, **config(disks[0], asu=[asu(bytes=1 << 40)])))
+    refused(lambda: new(nl, disks[0], worker=[{"cpu": 9999}]))
+    refused(lambda: new(nl, disks[0], asu=[asu(bytes=1 << 40)]))
 
     assert is_free(disks[0])
 
 
 def test_the_same_device_twice_is_refused(nl: Socket, disks: list[str]) -> None:
-    no = refused(lambda: nl.ask(Cmd.RUN_NEW, **config(disks[0], target=[target(disks[0])] * 2)))
+    no = refused(lambda: new(nl, disks[0], target=[target(disks[0])] * 2))
 
     assert (no.errno, no.attr) == (errno.EINVAL, "target[1]")
     assert no.text == "The same device is a target twice."
@@ -281,11 +282,7 @@ def test_the_same_device_twice_is_refused(nl: Socket, disks: list[str]) -> None:
 def test_a_device_that_somebody_holds_is_busy(nl: Socket, disks: list[str]) -> None:
     held = os.open(disks[1], os.O_RDONLY | os.O_EXCL)
     try:
-        no = refused(
-            lambda: nl.ask(
-                Cmd.RUN_NEW, **config(disks[0], target=[target(disks[0]), target(disks[1])])
-            )
-        )
+        no = refused(lambda: new(nl, disks[0], target=[target(disks[0]), target(disks[1])]))
     finally:
         os.close(held)
 
@@ -295,15 +292,13 @@ def test_a_device_that_somebody_holds_is_busy(nl: Socket, disks: list[str]) -> N
 def test_a_device_of_another_run_is_busy(nl: Socket, disks: list[str]) -> None:
     new(nl, disks[0])
 
-    no = refused(lambda: nl.ask(Cmd.RUN_NEW, **config(disks[0])))
+    no = refused(lambda: new(nl, disks[0]))
 
     assert (no.errno, no.attr) == (errno.EBUSY, "target[0]")
 
 
 def test_no_such_device(nl: Socket, disks: list[str]) -> None:
-    no = refused(
-        lambda: nl.ask(Cmd.RUN_NEW, **config(disks[0], target=[{"major": 7, "minor": 9999}]))
-    )
+    no = refused(lambda: new(nl, disks[0], target=[{"major": 7, "minor": 9999}]))
 
     assert no.attr == "target[0]"
     assert no.errno in (errno.ENXIO, errno.ENODEV)
@@ -312,18 +307,14 @@ def test_no_such_device(nl: Socket, disks: list[str]) -> None:
 def test_a_disk_that_was_replaced_is_refused(nl: Socket, disks: list[str]) -> None:
     seq = int(Path("/sys/block", os.path.basename(disks[0]), "diskseq").read_text())
 
-    no = refused(
-        lambda: nl.ask(
-            Cmd.RUN_NEW, **config(disks[0], target=[{**target(disks[0]), "diskseq": seq + 1}])
-        )
-    )
+    no = refused(lambda: new(nl, disks[0], target=[{**target(disks[0]), "diskseq": seq + 1}]))
 
     assert (no.errno, no.attr) == (errno.ENODEV, "target[0]")
     new(nl, disks[0], target=[{**target(disks[0]), "diskseq": seq}])
 
 
 def test_a_writing_stream_needs_the_permission_of_the_run(nl: Socket, disks: list[str]) -> None:
-    no = refused(lambda: nl.ask(Cmd.RUN_NEW, **config(disks[0], stream=[stream(read_ppm=0)])))
+    no = refused(lambda: new(nl, disks[0], stream=[stream(read_ppm=0)]))
     assert no.errno == errno.EPERM
 
     run = new(nl, disks[0], stream=[stream(read_ppm=0)], write=1)
@@ -331,9 +322,7 @@ def test_a_writing_stream_needs_the_permission_of_the_run(nl: Socket, disks: lis
 
 
 def test_a_range_beyond_the_device_is_refused(nl: Socket, disks: list[str]) -> None:
-    no = refused(
-        lambda: nl.ask(Cmd.RUN_NEW, **config(disks[0], asu=[asu(bytes=(DISK_MIB + 1) * MIB)]))
-    )
+    no = refused(lambda: new(nl, disks[0], asu=[asu(bytes=(DISK_MIB + 1) * MIB)]))
 
     assert no.attr in ("asu[0]", "target[0]")
 
@@ -353,11 +342,11 @@ def test_a_stripe_unit_below_a_logical_block_is_refused(nl: Socket) -> None:
             ],
             stream=[stream(range_bytes=64 * MIB)],
         )
-        no = refused(lambda: nl.ask(Cmd.RUN_NEW, **values))
+        no = refused(lambda: make(nl, values))
         assert (no.errno, no.attr) == (errno.EINVAL, "asu[0]")
         assert no.text.startswith("The stripe unit is smaller than a logical block"), no.text
         values["asu"][0]["stripe_bytes"] = 4096
-        remove(nl, nl.ask(Cmd.RUN_NEW, **values).values[0]["id"])
+        remove(nl, make(nl, values))
 
 
 def test_a_nest_without_its_flag_is_refused(nl: Socket, disks: list[str]) -> None:

@@ -10,7 +10,18 @@ from typing import Any
 
 import pytest
 from lib.guest_disks import held_disk, null_disk
-from lib.guest_netlink import DISK_MIB, MIB, SECOND, asu, is_free, new, refused, state, stream
+from lib.guest_netlink import (
+    DISK_MIB,
+    MIB,
+    SECOND,
+    asu,
+    delete,
+    is_free,
+    new,
+    refused,
+    state,
+    stream,
+)
 from lib.netlink_raw import Socket
 from lib.waiting import comes_true
 
@@ -179,7 +190,7 @@ def test_a_write_that_is_dropped_keeps_nobody_out(nl: Socket) -> None:
         (info,) = nl.ask(Cmd.RUN_GET, id=reader).values
         assert (info["verify"]["checked"], info["verify"]["mismatches"]) == (4096 // 512, 0)
         for one in (run, reader):
-            nl.ask(Cmd.RUN_DEL, id=one)
+            delete(nl, one)
         assert comes_true(lambda: is_free(node))
 
 
@@ -194,7 +205,7 @@ def test_a_write_that_no_device_has_seen_is_none(nl: Socket) -> None:
         )
         ends_while_one_waits(nl, run, lambda: None)
         assert found_states(nl, run) == [2]
-        nl.ask(Cmd.RUN_DEL, id=run)
+        delete(nl, run)
         assert comes_true(lambda: is_free(node))
 
 

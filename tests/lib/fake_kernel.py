@@ -47,6 +47,8 @@ class FakeKernel:
     """Implements spekctl.client.Kernel. Each wait() lets a second go by."""
 
     refuse: dict[str, SpekError] = field(default_factory=dict)
+    start_ns: int = 0
+    armed_waits: int = 1  # until an armed run starts
     diskseq: int = 0
     errors: int = 0
     end_reason: Reason = Reason.COMPLETED
@@ -90,7 +92,8 @@ class FakeKernel:
 
     def run_start(self, run: int, start_ns: int = 0) -> None:
         self._called("run-start")
-        self.state = RunState.RUNNING
+        self.start_ns = start_ns
+        self.state = RunState.ARMED if start_ns else RunState.RUNNING
 
     def run_stop(self, run: int) -> None:
         self._called("run-stop")
@@ -116,6 +119,12 @@ class FakeKernel:
     def wait(self, timeout_s: float) -> None:
         assert timeout_s < 60
         self.calls.append("wait")
+        if self.state is RunState.ARMED:
+            self.armed_waits -= 1
+            self.on_wait(0)
+            if self.state is RunState.ARMED and not self.armed_waits:
+                self.state = RunState.RUNNING
+            return
         if self.state is not RunState.RUNNING:
             self.on_wait(self.seconds)
             return
@@ -155,7 +164,7 @@ class FakeKernel:
             ramp_ns=config.ramp_ns,
             time_ns=config.time_ns,
             count=config.count,
-            started_ns=START_NS if started else 0,
+            started_ns=(self.start_ns or START_NS) if started else 0,
             measure_ns=measure_ns,
             drain_ns=now_ns if done and measuring else 0,
             ended_ns=now_ns if done else 0,

@@ -24,7 +24,7 @@ from typing import Any
 from lib.netlink_raw import Refusal, Socket
 
 from spekctl import resolve, workload
-from spekctl.client import Client, Link
+from spekctl.client import Client, Link, Patience, _run_attributes, endless
 from spekctl.config import (
     DeviceNumber,
     Extent,
@@ -34,6 +34,7 @@ from spekctl.config import (
     ResolvedStream,
     RunConfig,
 )
+from spekctl.errors import SpekError
 from spekctl.gen import spek
 from spekctl.records import (
     Direction,
@@ -80,6 +81,15 @@ class PlainLink(Link):
             answer = self._socket.dump(command, **values)
             if not answer.interrupted:
                 return answer.values
+
+
+def make_ready(link: PlainLink, config: RunConfig) -> int:
+    """A run that has opened its devices, for who has no more than a link."""
+    run = int(link.ask(spek.Cmd.RUN_NEW, **_run_attributes(spek, config))["id"])
+    while (state := link.ask(spek.Cmd.RUN_GET, id=run)["state"]) == RunState.OPENING:
+        time.sleep(WAIT_STEP_S)
+    assert state == RunState.READY
+    return run
 
 
 @dataclass(frozen=True)
@@ -144,6 +154,26 @@ class Controller(Client):
     def wait(self, timeout_s: float) -> None:
         """A moment: what was heard is for wait_done()."""
         time.sleep(min(timeout_s, WAIT_STEP_S))
+
+    def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
+        """A READY run. What becomes FAILED is refused like what run-new itself refuses."""
+        try:
+            return super().run_new(config, patience)
+        except SpekError as error:
+            part, index = error.blamed or ("", 0)
+            attr = f"{part}[{index}]" if part else ""
+            raise Refusal(error.errno, error.message, attr) from error
+
+    def run_delete(self, run: int, patience: Patience = endless) -> None:
+        """Delete a run and wait until its devices are free."""
+        self._link.tell(spek.Cmd.RUN_DEL, id=run)
+        try:
+            while self.run_get(run):
+                patience()
+                self.wait(WAIT_S)
+        except Refusal as refusal:
+            if refusal.errno != errno.ENOENT:
+                raise
 
     def wait_done(self, run: int, timeout_s: float = WAIT_S) -> RunInfo:
         """Sleep until the kernel announces the end of a run that was started after __init__."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from lib.netlink_raw import Answer, Refusal, Socket
+from lib.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
-from spekctl.gen.spek import Cmd, Law, Pattern, RunState
+from spekctl.gen.spek import Cmd, ConfigPart, Law, Pattern, RunState
 
 MIB = 1 << 20
 SECOND = 10**9
@@ -63,9 +64,34 @@ def config(node: str, **changes: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
+def make(nl: Socket, values: dict[str, Any]) -> int:
+    """A run that has opened its devices. Raises Refusal, also for one that has FAILED: its errno,
+    its sentence and its part."""
+    (answer,) = nl.ask(Cmd.RUN_NEW, **values).values
+    return opened(nl, int(answer["id"]))
+
+
+def opened(nl: Socket, run: int) -> int:
+    """A run once it is not OPENING any more. Raises Refusal if it has FAILED, and deletes it."""
+    while (info := nl.ask(Cmd.RUN_GET, id=run).values[0])["state"] == RunState.OPENING:
+        time.sleep(0.01)
+    if info["state"] != RunState.FAILED:
+        return run
+    delete(nl, run)
+    part = ConfigPart(info["failure_part"])
+    attr = "" if part is ConfigPart.RUN else f"{part.name.lower()}[{info['failure_index']}]"
+    raise Refusal(info["failure_errno"], info["failure"], attr)
+
+
 def new(nl: Socket, node: str, **changes: Any) -> int:
-    (answer,) = nl.ask(Cmd.RUN_NEW, **config(node, **changes)).values
-    return int(answer["id"])
+    """A READY run."""
+    return make(nl, config(node, **changes))
+
+
+def delete(nl: Socket, run: int) -> None:
+    """Delete a run, and wait until its devices are free."""
+    nl.ask(Cmd.RUN_DEL, id=run)
+    assert comes_true(lambda: is_gone(nl, run))
 
 
 def state(nl: Socket, run: int) -> RunState:
@@ -93,15 +119,15 @@ def is_free(node: str) -> bool:
 def remove(nl: Socket, run: int) -> None:
     """End and delete a run, whatever state it is in."""
     try:
-        if state(nl, run) in (RunState.RUNNING, RunState.DRAINING):
+        if state(nl, run) in (RunState.ARMED, RunState.RUNNING, RunState.DRAINING):
             nl.ask(Cmd.RUN_STOP, id=run)
             assert comes_true(lambda: state(nl, run) == RunState.DONE)
-        nl.ask(Cmd.RUN_DEL, id=run)
+        delete(nl, run)
     except Refusal as no:
         assert no.errno == errno.ENOENT
 
 
-def refused(act: Callable[[], Answer]) -> Refusal:
+def refused(act: Callable[[], object]) -> Refusal:
     with pytest.raises(Refusal) as caught:
         act()
     assert caught.value.text, "a refusal without a sentence"

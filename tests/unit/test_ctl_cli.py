@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from spekctl.errors import (
     SpekError,
     error_from_errno,
 )
-from spekctl.records import Reason
+from spekctl.records import Reason, RunState
 
 # --- what is wrong -------------------------------------------------------------------------------
 
@@ -54,6 +55,10 @@ WRONG: dict[str, tuple[str, str]] = {
     "wrong duration": (
         "run random-read-4k --device /dev/fake0 --time 3parsecs",
         "'3parsecs' is not a duration",
+    ),
+    "wrong start time": (
+        "run random-read-4k --device /dev/fake0 --start-at soon",
+        "'soon' is not a start time",
     ),
     "wrong size": ("run random-read-4k --device /dev/fake0 --stripe 4KB", "write 4KiB"),
     "wrong cpus": ("run random-read-4k --device /dev/fake0 --cpus 3-1", "not a range of CPUs"),
@@ -323,6 +328,29 @@ def test_a_run_that_ends_early_is_code_1(
 ) -> None:
     kernel.end_reason = reason
     assert run_ok(spekctl, "--progress", "none").code == ExitCode.RUN_FAILED
+
+
+def test_a_run_is_armed(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    before_ns = time.monotonic_ns()
+    outcome = run_ok(spekctl, "--progress", "lines", "--start-at", "+1h")
+    assert outcome.code == ExitCode.OK
+    assert before_ns + 3600 * 10**9 <= kernel.start_ns <= time.monotonic_ns() + 3600 * 10**9
+    assert outcome.err.count("spekctl: armed, starts in ") == 1
+
+
+def test_an_armed_run_is_stopped_by_ctrl_c(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    def interrupt(seconds: int) -> None:
+        assert kernel.state is RunState.ARMED
+        signal.raise_signal(signal.SIGINT)
+        kernel.on_wait = lambda seconds: None
+
+    kernel.on_wait = interrupt
+    kernel.armed_waits = 1000
+    outcome = run_ok(spekctl, "--progress", "none", "--start-at", "+1h", "--json")
+    assert outcome.code == ExitCode.INTERRUPTED
+    found = json.loads(outcome.out)
+    assert found["outcome"]["reason"] == "stopped"
+    assert kernel.deleted
 
 
 def test_a_dry_run_sends_nothing(spekctl: Spekctl, kernel: FakeKernel) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from spekctl.errors import UsageError
 if TYPE_CHECKING:
     from spekctl.result import Result
     from spekctl.run import Request
+    from spekctl.start import StartAt
 
 EPILOG = """\b
 Examples:
@@ -24,6 +26,7 @@ Examples:
   spekctl run spc1 --bsu 50 --device /dev/sdb --ramp 10s --time 60s --write -o out.json
   spekctl run mixed-70-30-8k --rate 5000 --device /dev/sdb --device /dev/sdc --write
   spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
+  spekctl run random-read-4k --device /dev/sdb --start-at 2027-01-31T12:00:00Z
 """
 
 
@@ -41,6 +44,7 @@ Examples:
 @click.option("--depth", type=int, metavar="N", help="Closed loop: N I/Os outstanding in all.")
 @options.time
 @click.option("--count", type=int, metavar="N", help="Measure exactly N I/Os instead.")
+@options.start_at
 @options.ramp
 @click.option("--ramp-count", type=int, metavar="N", help="Run N I/Os before measuring instead.")
 @options.workers
@@ -130,6 +134,7 @@ class _Asked:
     progress: str
     dry_run: bool
     verify_state: Path | None
+    start_at: StartAt | None
 
 
 def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
@@ -144,6 +149,7 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
     _check_files(asked)
     files.check_writable(asked.output)
     wanted = _with_log(_with_state(wanted, asked), asked)
+    wanted = dataclasses.replace(wanted, start_at=asked.start_at)
     if asked.dry_run:
         from spekctl.commands.show import print_numbers
 
@@ -208,8 +214,6 @@ def _with_state(request: Request, asked: _Asked) -> Request:
     if request.config.data != "stamped":
         raise UsageError("--verify-state needs --verify as well")
 
-    import dataclasses
-
     from spekctl import files
 
     files.check_writable(asked.verify_state, streams=False)
@@ -222,8 +226,6 @@ def _with_log(request: Request, asked: _Asked) -> Request:
         if asked.log_buffer is not None:
             raise UsageError("--log-buffer needs --log as well")
         return request
-
-    import dataclasses
 
     import msgspec
 

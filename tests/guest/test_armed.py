@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs that start at a given time."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.guest_disks import make_null, remove_null
+from lib.guest_drive import Controller, one_stream
+from lib.guest_netlink import SECOND, is_free, is_gone, new, refused, state
+from lib.netlink_raw import Socket
+from lib.waiting import comes_true
+
+from spekctl.gen import spek
+from spekctl.gen.spek import Cmd, Reason, RunState
+
+pytestmark = pytest.mark.debug_kernel
+
+PASSED = "The start time has passed: it must lie in the future of CLOCK_MONOTONIC."
+FAR_NS = 600 * SECOND
+RECORD = struct.Struct("=QQQ24x")  # at_ns, issue_ns, done_ns of a log record
+
+
+def arm(nl: Socket, run: int, in_ns: int) -> int:
+    """Return: time 0 of the run."""
+    start_ns = time.monotonic_ns() + in_ns
+    nl.ask(Cmd.RUN_START, id=run, start_ns=start_ns)
+    return start_ns
+
+
+def info_of(nl: Socket, run: int) -> dict[str, Any]:
+    return nl.ask(Cmd.RUN_GET, id=run).values[0]
+
+
+def assert_never_began(nl: Socket, run: int, reason: Reason) -> None:
+    info = info_of(nl, run)
+    assert (info["state"], info["reason"]) == (RunState.DONE, reason)
+    assert (info["started_ns"], info["start_real_ns"]) == (0, 0)
+    assert all(
+        row["start_ns"] <= row["end_ns"] for row in nl.dump(Cmd.INTERVAL_GET, run=run).values
+    )
+    counts = [one["ios"] for one in nl.dump(Cmd.STATS_GET, run=run).values if "ios" in one]
+    assert not any(counts)
+
+
+@pytest.mark.parametrize(
+    ("start_ns", "code", "text"),
+    [
+        (
+            1,
+            errno.ETIME,
+            "The start time has passed: it must lie in the future of CLOCK_MONOTONIC.",
+        ),
+        (
+            (1 << 64) - 1,
+            errno.ERANGE,
+            "The start time is too far away: at most 366 days from now are allowed.",
+        ),
+    ],
+)
+def test_a_time_that_no_run_can_start_at(
+    nl: Socket, disks: list[str], start_ns: int, code: int, text: str
+) -> None:
+    run = new(nl, disks[0])
+    no = refused(lambda: nl.ask(Cmd.RUN_START, id=run, start_ns=start_ns))
+    assert (no.errno, no.attr, no.text) == (code, "start_ns", text)
+    assert state(nl, run) == RunState.READY
+    nl.ask(Cmd.RUN_START, id=run)
+
+
+def records_of(nl: Socket, run: int) -> list[tuple[int, int, int]]:
+    """Times of each I/O of a run's only worker."""
+    log = Path("/sys/kernel/debug", info_of(nl, run)["log_dir"], "worker0").read_bytes()
+    return [(at, issue, done) for at, issue, done in RECORD.iter_unpack(log)]
+
+
+def test_runs_armed_for_the_same_time_start_together(nl: Socket, disks: list[str]) -> None:
+    runs = [
+        new(nl, node, worker=[{"cpu": cpu}], log_records=4096, time_ns=None, count=1000)
+        for cpu, node in enumerate(disks)
+    ]
+    start_ns = time.monotonic_ns() + 3 * SECOND
+    for run in runs:
+        nl.ask(Cmd.RUN_START, id=run, start_ns=start_ns)
+        info = info_of(nl, run)
+        assert (info["state"], info["started_ns"]) == (RunState.ARMED, start_ns)
+        assert info["outstanding"] == 0
+    assert comes_true(lambda: all(state(nl, run) == RunState.DONE for run in runs))
+
+    logs = [records_of(nl, run) for run in runs]
+    for run, log in zip(runs, logs, strict=True):
+        info = info_of(nl, run)
+        assert info["started_ns"] == start_ns
+        assert info["reason"] == Reason.COMPLETED
+        assert len(log) == 1000
+        # The first I/Os of a closed loop arrive at time 0 itself.
+        assert [at for at, _issue, _done in sorted(log)[:4]] == [start_ns] * 4
+        assert min(issue for _at, issue, _done in log) >= start_ns
+        wall_ns = time.time_ns() - time.monotonic_ns() + start_ns
+        assert abs(info["start_real_ns"] - wall_ns) < SECOND // 10
+    first = [min(issue for _at, issue, _done in log) for log in logs]
+    last = [max(done for _at, _issue, done in log) for log in logs]
+    assert max(first) < min(last), "one ended before the other began"
+
+
+def test_news_of_an_armed_run(nl: Socket, disks: list[str]) -> None:
+    with Socket(spek) as listener:
+        listener.join(spek.GROUP_RUNS)
+        run = new(nl, disks[0])
+        start_ns = arm(nl, run, SECOND)
+        told: list[dict[str, Any]] = []
+        while not told or told[-1]["state"] != RunState.RUNNING:
+            told.append(listener.notification().values)
+    assert [one["state"] for one in told] == [RunState.READY, RunState.ARMED, RunState.RUNNING]
+    assert [one["started_ns"] for one in told] == [0, start_ns, start_ns]
+    assert told[-1]["now_ns"] >= start_ns
+
+
+def test_an_armed_run_is_stopped(nl: Socket, disks: list[str]) -> None:
+    run = new(nl, disks[0], worker=[{"cpu": 0}, {"cpu": 1}], interval_ns=SECOND)
+    arm(nl, run, FAR_NS)
+    no = refused(lambda: nl.ask(Cmd.RUN_DEL, id=run))
+    assert no.errno == errno.EBUSY
+    no = refused(lambda: nl.ask(Cmd.RUN_START, id=run))
+    assert no.text == "Only a run that is READY can be started."
+
+    nl.ask(Cmd.RUN_STOP, id=run)
+
+    assert comes_true(lambda: state(nl, run) == RunState.DONE)
+    assert_never_began(nl, run, Reason.STOPPED)
+    assert is_free(disks[0])
+
+
+def test_a_stop_at_the_start_time_ends_the_run_once(nl: Socket, disks: list[str]) -> None:
+    """The stop, the timer of the worker and the one of the state race."""
+    for number in range(40):
+        run = new(nl, disks[0])
+        start_ns = arm(nl, run, SECOND // 10)
+        while time.monotonic_ns() < start_ns + (number - 20) * 100_000:
+            pass
+        nl.ask(Cmd.RUN_STOP, id=run)
+        assert comes_true(lambda run=run: state(nl, run) == RunState.DONE)
+        info = info_of(nl, run)
+        assert info["reason"] == Reason.STOPPED
+        assert info["started_ns"] in (0, start_ns)
+        assert info["ended_ns"] >= info["started_ns"]
+        nl.ask(Cmd.RUN_DEL, id=run)
+        assert comes_true(lambda run=run: is_gone(nl, run))
+
+
+@pytest.mark.parametrize("detached", [0, 1])
+def test_an_armed_run_and_the_end_of_its_owner(nl: Socket, disks: list[str], detached: int) -> None:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with Socket(spek) as mine:
+                run = new(mine, disks[0], detached=detached)
+                arm(mine, run, FAR_NS)
+                os.write(writer, b"%d\n" % run)
+                signal.pause()
+        finally:
+            os._exit(1)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        run = int(pipe.readline())
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if not detached:
+        assert comes_true(lambda: is_gone(nl, run))
+        assert is_free(disks[0])
+        return
+    assert state(nl, run) == RunState.ARMED
+    nl.ask(Cmd.RUN_STOP, id=run)
+    assert comes_true(lambda: state(nl, run) == RunState.DONE)
+
+
+def test_a_device_that_goes_ends_an_armed_run(spek_module: Path) -> None:
+    """At once where the kernel tells of it, else with the first I/O."""
+    node, item = make_null()
+    try:
+        with Controller() as controller:
+            run = controller.run_new(one_stream(node, time_ns=FAR_NS))
+            controller.run_start(run, time.monotonic_ns() + 2 * SECOND)
+            (item / "power").write_text("0")
+            info = controller.wait_done(run)
+            assert info.reason.name == "DEVICE_GONE"
+            assert not any(cell.ios for cell in controller.stats(run))
+            controller.run_delete(run)
+    finally:
+        remove_null(item)
+
+
+def test_spekctl_starts_at_a_time(
+    spek_module: Path, disks: list[str], spekctl: Callable[..., Any]
+) -> None:
+    common = ("random-read-4k", "--device", disks[0], "--time", "1s", "--no-prober")
+    for when, at_ns in (
+        ("+2s", None),
+        (f"mono:{(at := time.monotonic_ns() + 90 * SECOND)}", at),
+    ):
+        before_ns = time.monotonic_ns()
+        done = spekctl("run", *common, "--json", "--start-at", when)
+        assert done.returncode == 0, done.stderr
+        assert "spekctl: armed, starts in " in done.stderr
+        result = json.loads(done.stdout)
+        started_ns = result["start"]["monotonic_ns"]
+        assert started_ns == at_ns if at_ns else started_ns >= before_ns + 2 * SECOND
+        assert result["phases"][0]["start_ns"] == started_ns
+
+    late = spekctl("run", *common, "--start-at", "mono:1")
+    assert late.returncode == 2
+    assert late.stderr == f"spekctl: {PASSED}\n"
