@@ -2,7 +2,7 @@
 /*
  * All that the core needs from the world around it:
  * u8..u64, s8, s32, s64, bool, size_t, NULL, SIZE_MAX, errno values, spek_div64(), spek_mulhi64(),
- * spek_muladd128(), spek_memset(), spek_likely(), spek_unlikely(), spek_noinline, spek_cold.
+ * spek_muladd128(), spek_memset(), spek_likely(), spek_unlikely(), spek_prefetch(), spek_noinline, spek_cold.
  *
  * This is the only file of the core that includes foreign headers, so the
  * other files compile unchanged in the kernel and in userspace.
@@ -67,6 +67,7 @@ static inline void spek_memset(void *p, int value, size_t bytes)
 #endif
 
 #define spek_unlikely(condition)	__builtin_expect(!!(condition), 0)
+#define spek_prefetch(address)		__builtin_prefetch(address)
 #define spek_likely(condition)		__builtin_expect(!!(condition), 1)
 
 /** spek_is_multiple() - Return: true if @n is a multiple of @of, which is not 0. Set-up only. */

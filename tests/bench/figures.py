@@ -10,7 +10,7 @@ import msgspec
 from bench import raw
 from bench.cases import Conditions, Point, points
 from bench.demands import judge
-from bench.result import VERSION, Bench, Figure, OpenLoop, Prober, Scaling
+from bench.result import VERSION, Bench, Figure, Generation, OpenLoop, Prober, Scaling
 
 TOLERANCE = 0.005  # two measurements of one figure may differ by so much of it
 # Rows that others are compared with, under the same conditions.
@@ -158,6 +158,7 @@ def bench_of(
     wanted: Sequence[str],
     *,
     core: dict[str, float],
+    generation: Sequence[Generation] = (),
     created: str,
     commit: str,
 ) -> Bench:
@@ -179,5 +180,6 @@ def bench_of(
         scaling=scaling_of(lines),
         core=core,
         demands=[],
+        generation=list(generation),
     )
     return msgspec.structs.replace(bench, demands=judge(bench))

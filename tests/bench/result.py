@@ -74,6 +74,14 @@ class Scaling(Part, frozen=True):
     ratios: list[float]
 
 
+class Generation(Part, frozen=True):
+    """SPC-1 operations generated per second by one CPU of the machine that measures."""
+
+    bsus: int
+    fastest_per_s: Annotated[float, Meta(description="In the fastest of many short slices.")]
+    median_per_s: float
+
+
 class Demand(Part, frozen=True):
     """A number that is asked for, and whether it was reached."""
 
@@ -102,6 +110,7 @@ class Bench(Part, frozen=True):
     scaling: Scaling | None
     core: Annotated[dict[str, float], Meta(description="The core alone, per operation.")]
     demands: list[Demand]
+    generation: list[Generation] = []
 
     @property
     def disagreeing(self) -> list[Figure]:

@@ -53,6 +53,8 @@ def render(bench: Bench) -> RenderableType:
         parts.append(_open_loops(bench))
     if bench.core:
         parts.append(_core(bench))
+    if bench.generation:
+        parts.append(_generation(bench))
     if bench.prober:
         parts.append(Text(f"\n{_prober_sentence(bench)}"))
     if bench.demands:
@@ -175,6 +177,17 @@ def _core(bench: Bench) -> Table:
     )
     for name, cost in bench.core.items():
         table.add_row(name, f"{cost:.1f}")
+    return table
+
+
+def _generation(bench: Bench) -> Table:
+    table = _table(
+        "SPC-1 operations generated per second and CPU of this machine", "BSUs", "million", "median"
+    )
+    for one in bench.generation:
+        table.add_row(
+            f"{one.bsus:,}", f"{one.fastest_per_s / 1e6:.1f}", f"{one.median_per_s / 1e6:.1f}"
+        )
     return table
 
 

@@ -15,7 +15,7 @@ from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, Point, points
 from bench.counts import parse_stats
 from bench.drivers import libraries_of
 from bench.figures import BrokenMeasurementError, bench_of
-from bench.result import Bench, Demand, figure
+from bench.result import Bench, Demand, Generation, figure
 from rich.console import Console
 
 from spekctl.errors import SpekError
@@ -244,12 +244,15 @@ def test_log_costs_the_difference() -> None:
 
 def test_table_shows_figures_ratios_and_agreement() -> None:
     lines = runs("floor-mq/d32", 2157.0, 2157.0) + runs("spek-mq/d32", 2528.0, 2530.0)
-    text = printed(bench(lines, core={"uniform": 92.04}))
+    generated = [Generation(bsus=60_000, fastest_per_s=40.04e6, median_per_s=20e6)]
+    found = bench(lines, core={"uniform": 92.04})
+    text = printed(msgspec.structs.replace(found, generation=generated))
 
     (row,) = [line for line in text.splitlines() if line.startswith("spek mq ")]
     assert row.split() == ["spek", "mq", "2,529", "-", "-", "0.000", "0.062", "1.172", *"----"]
     assert "2 passes agree on all 2 figures within 0.5%" in text
     assert "uniform" in text and "92.0" in text
+    assert ["60,000", "40.0", "20.0"] in [line.split() for line in text.splitlines()]
     assert "NOT MET" in text
 
 

@@ -523,10 +523,10 @@ def test_backlog_of_an_idle_worker_is_zero() -> None:
 # ---- memory ----
 
 
-def test_a_bsu_takes_120_bytes() -> None:
-    assert LIB.shim_replica_bytes(spc1(1).c) == 120
+def test_a_bsu_takes_96_bytes() -> None:
+    assert LIB.shim_replica_bytes(spc1(1).c) == 96
     few, many = (Generator(spc1(n), 1).bytes for n in (10_000, 20_000))
-    assert many - few == 120 * 10_000
+    assert many - few == 96 * 10_000
 
 
 def test_leaf_states_are_shared_by_all_replicas() -> None:

@@ -91,7 +91,7 @@ def test_reads_leave_a_pending_rewrite_alone() -> None:
     assert hot.walk.rewrite_pending == 1
     hot.enter(99, False)
     assert hot.walk.rewrite_pending == 1
-    assert hot.walk.rewrite == 64
+    assert (hot.walk.rewrite_leaf, hot.walk.rewrite_block) == (8, 0)
 
 
 def test_classic_counts_leaf_states_from_the_tree_and_fixed_from_the_hot_spot() -> None:

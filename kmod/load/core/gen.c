@@ -10,6 +10,9 @@
  * An operation takes its process's time, makes its choice of stream, size, direction
  * and replica by one draw (none if there is only one), finds the address, and advances the
  * process. The process that is due next is kept; with several it is found by a scan.
+ *
+ * A choice is drawn as soon as the operation before it is made, which is the same order of
+ * draws, and the replica's state is fetched meanwhile: 60,000 BSUs have more than a cache holds.
  */
 #include "alias.h"
 #include "arrival.h"
@@ -28,6 +31,7 @@
  * @made: open: arrivals made so far
  * @draws_choice: more than one choice or replica
  * @nr_choices, @choice, @alias: what to choose from
+ * @next_choice, @next_replica: choice that is drawn already
  * @rng: operations
  * @ready, @mask: closed: ring of ready times
  * @head, @tail: closed: running numbers of the oldest ready time and of the next one to come
@@ -41,6 +45,8 @@ struct spek_process {
 
 	bool draws_choice;
 	u32 nr_choices;
+	u32 next_replica;
+	const struct spek_choice *next_choice;
 	struct spek_choice *choice;
 	struct spek_alias *alias;
 	struct spek_rng rng;
@@ -82,6 +88,19 @@ static u32 closed_depth(const struct spek_workload *wl, u32 arrival, u32 worker,
 	if (wl->arrival[arrival].law != SPEK_LAW_CLOSED || worker >= workers)
 		return 0;
 	return spek_share_even(wl->arrival[arrival].depth, worker, workers, &first);
+}
+
+/* The next choice; its replica's state is on its way into the cache from now on. */
+static inline void draw_choice(struct spek_process *process)
+{
+	u64 bits = spek_rng_next(&process->rng);
+	const struct spek_choice *choice = process->choice +
+		spek_alias_pick(process->alias, process->nr_choices, (u32)(bits >> 32));
+	u32 replica = spek_rng_scale32((u32)bits, choice->replicas);
+
+	spek_choice_prefetch(choice, replica);
+	process->next_choice = choice;
+	process->next_replica = replica;
 }
 
 /*
@@ -153,8 +172,12 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		if (share.count > 1)
 			process->draws_choice = true;
 	}
-	if (nr_choices)
-		spek_alias_init(alias, choice_weight, nr_choices);
+	if (!nr_choices)
+		return;
+	spek_alias_init(alias, choice_weight, nr_choices);
+	process->next_choice = choice;
+	if (process->draws_choice)
+		draw_choice(process);
 }
 
 size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
@@ -269,21 +292,17 @@ static spek_noinline void next_with_history(struct spek_gen *gen, struct spek_pr
 					    struct spek_op *op)
 {
 	spek_pattern_next(choice, replica, &process->rng, op);
+	if (process->draws_choice)
+		draw_choice(process);
 	advance_fast(gen, process);
 }
 
 void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 {
 	struct spek_process *process = gen->next;
-	const struct spek_choice *choice = process->choice;
-	u32 replica = 0;
+	const struct spek_choice *choice = process->next_choice;
+	u32 replica = process->next_replica;
 
-	if (process->draws_choice) {
-		u64 bits = spek_rng_next(&process->rng);
-
-		choice += spek_alias_pick(process->alias, process->nr_choices, (u32)(bits >> 32));
-		replica = spek_rng_scale32((u32)bits, choice->replicas);
-	}
 	op->at_ns = gen->next_ns;
 	op->tag = choice->tag;
 	op->bytes = choice->bytes;
@@ -293,6 +312,8 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 		return;
 	}
 	op->addr = spek_uniform_next(choice, &process->rng);
+	if (process->draws_choice)
+		draw_choice(process);
 	advance_fast(gen, process);
 }
 

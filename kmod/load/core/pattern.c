@@ -64,7 +64,13 @@ void spek_source_init(struct spek_source *source, const struct spek_stream *stre
 		      const struct spek_share *share, struct spek_rng *rng, void *states,
 		      u8 *leaves)
 {
+	const struct spek_share one = { .count = 1 };
+	struct spek_source_memory memory;
+
+	spek_source_memory(&memory, stream, &one);
 	source->align_bytes = stream->align_bytes;
+	source->state_bytes = (u32)memory.replica_bytes;
+	source->states = memory.replica_bytes ? states : source;
 	spek_pattern_of(stream)->init(source, stream, share, rng, states, leaves);
 }
 

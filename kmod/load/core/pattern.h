@@ -11,10 +11,10 @@
  *   sequential   24
  *   strided      24
  *   runs         16
- *   walk         24                         one byte per leaf
+ *   walk         16                         one byte per leaf
  *   hotband      0
  *
- * The eight streams of SPC-1 take 120 bytes per BSU.
+ * The eight streams of SPC-1 take 96 bytes per BSU.
  *
  * A pattern is a file: its struct spek_pattern_ops checks streams and sets their sources up, its
  * spek_X_next() finds addresses. A new one also needs its state in struct spek_source, its kinds,
@@ -57,50 +57,53 @@ struct spek_seq_run {
 };
 
 /**
- * struct spek_walk - a replica of a walk
- * @origin: first block of its tree in the asu
- * @rewrite: block of the last write, from @origin
- * @leaf: where the walk stands, from @origin
- * @rewrite_pending: the next write repeats the last one
+ * struct spek_walk - a replica of a walk; 16 bytes, so that it lies in one cache line
+ * @rewrite_block: block of the last write in its leaf
+ * @rewrite_pending: 1 if the next write repeats the last one
+ * @origin: first block of its tree in the asu, < 2^53
+ * @leaf: leaf that the walk stands on, from @origin
+ * @rewrite_leaf: leaf of the last write, from @origin
  */
 struct spek_walk {
-	u64 origin;
-	u64 rewrite;
+	u64 rewrite_block : 3;
+	u64 rewrite_pending : 1;
+	u64 origin : 60;
 	u32 leaf;
-	u32 rewrite_pending;
+	u32 rewrite_leaf;
 };
 
 /**
  * struct spek_source - what one worker has of a stream; constant but for states
  * @align_bytes: see struct spek_stream
+ * @state_bytes: size of the state of a replica, 0 without one
+ * @states: states of the replicas; without any the source itself, which is cached
  * @mixed: uniform with sequential share: @threshold: 32 random bits below it continue the
- *	I/O before; @next: per replica, the address after its last I/O
- * @cursor: @stride_bytes: from start to start, 0 for sequential; @replica: states
+ *	I/O before; a state is the address after the replica's last I/O
+ * @cursor: @stride_bytes: from start to start, 0 for sequential
  * @runs: @first_block, @restart_blocks, @run_blocks: in units of @align_bytes;
- *	@mask: rounds blocks down to the alignment of runs; @replica: states
+ *	@mask: rounds blocks down to the alignment of runs
  * @walk: @base_block: first block of the hot spot; @min_level, @levels: log2 of the leaves
  *	in the smallest window and in the tree; @is_fixed: enum spek_walk_style;
- *	@leaf_state: per leaf, the block to be read next; @replica: states
+ *	@leaf_state: per leaf, the block to be read next
  * @hotband: @slots: addresses in the band, in units of @align_bytes; @write_shift: 1 % of
  *	them; @per_slots, @per_align: 2^64 - 1 divided by them
  */
 struct spek_source {
 	u32 align_bytes;
+	u32 state_bytes;
+	void *states;
 	union {
 		struct {
 			u64 threshold;
-			u64 *next;
 		} mixed;
 		struct {
 			u64 stride_bytes;
-			struct spek_cursor *replica;
 		} cursor;
 		struct {
 			u64 first_block;
 			u64 restart_blocks;
 			u64 run_blocks;
 			u64 mask;
-			struct spek_seq_run *replica;
 		} runs;
 		struct {
 			u64 base_block;
@@ -108,7 +111,6 @@ struct spek_source {
 			u32 levels;
 			bool is_fixed;
 			u8 *leaf_state;
-			struct spek_walk *replica;
 		} walk;
 		struct {
 			u64 slots;
@@ -220,6 +222,14 @@ void spek_walk_next_write(const struct spek_choice *choice, u32 replica, struct 
 			  struct spek_op *op);
 void spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng,
 		       struct spek_op *op);
+
+/** spek_choice_prefetch() - fetch the state of a replica, for an I/O that comes next */
+static inline void spek_choice_prefetch(const struct spek_choice *choice, u32 replica)
+{
+	const struct spek_source *source = choice->source;
+
+	spek_prefetch((const u8 *)source->states + (u64)replica * source->state_bytes);
+}
 
 /** spek_uniform_next() - Return: a random address where the choice fits. */
 static inline u64 spek_uniform_next(const struct spek_choice *choice, struct spek_rng *rng)

@@ -46,7 +46,6 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	source->runs.restart_blocks = spek_div64(stream->restart_bytes, align);
 	source->runs.run_blocks = spek_div64(stream->run_bytes, align);
 	source->runs.mask = ~((u64)(stream->run_align_bytes / align) - 1);
-	source->runs.replica = states;
 	spek_memset(states, 0, sizeof(struct spek_seq_run) * share->count);
 }
 
@@ -82,7 +81,7 @@ void spek_runs_next(const struct spek_choice *choice, u32 replica, struct spek_r
 		    struct spek_op *op)
 {
 	const struct spek_source *source = choice->source;
-	struct spek_seq_run *run = &source->runs.replica[replica];
+	struct spek_seq_run *run = (struct spek_seq_run *)source->states + replica;
 	u64 addr = run->next;
 
 	if (spek_unlikely(addr + choice->bytes >= run->end))

@@ -77,7 +77,6 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	u32 i;
 
 	source->cursor.stride_bytes = stream->stride_bytes;
-	source->cursor.replica = cursor;
 	for (i = 0; i < share->count; i++) {
 		u64 part = share->first_part + i;
 
@@ -108,7 +107,7 @@ const struct spek_pattern_ops spek_pattern_strided = {
 
 void spek_cursor_next(const struct spek_choice *choice, u32 replica, struct spek_op *op)
 {
-	struct spek_cursor *cursor = &choice->source->cursor.replica[replica];
+	struct spek_cursor *cursor = (struct spek_cursor *)choice->source->states + replica;
 	u64 stride = choice->source->cursor.stride_bytes;
 	u64 addr = cursor->next;
 

@@ -33,7 +33,6 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	if (!stream->seq_ppm)
 		return;
 	source->mixed.threshold = spek_ppm_threshold(stream->seq_ppm);
-	source->mixed.next = next;
 	/* No I/O before the first one: an address where nothing fits. */
 	for (i = 0; i < share->count; i++)
 		next[i] = ~0ull;
@@ -54,7 +53,7 @@ const struct spek_pattern_ops spek_pattern_uniform = {
 void spek_mixed_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		     struct spek_op *op)
 {
-	u64 *next = &choice->source->mixed.next[replica];
+	u64 *next = (u64 *)choice->source->states + replica;
 	u64 addr = *next;
 
 	if (spek_rng_next(rng) >> 32 >= choice->source->mixed.threshold || addr > choice->last)

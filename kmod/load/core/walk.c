@@ -51,18 +51,19 @@ static void place(struct spek_walk *walk, const struct spek_source *source, u64 
 {
 	u64 base = source->walk.base_block;
 	u64 shift = spek_rng_below(rng, room + 1);
+	u64 origin = base + shift;
 
 	/* Classic rounds in the asu, but a tree never starts before its hot spot. */
 	if (source->walk.is_fixed)
-		walk->origin = base + shift - shift % SPEK_LEAF_BLOCKS;
+		origin -= shift % SPEK_LEAF_BLOCKS;
 	else
-		walk->origin = (base + shift) & ~(SPEK_LEAF_BLOCKS - 1ull);
-	if (walk->origin < base)
-		walk->origin = base;
+		origin -= origin % SPEK_LEAF_BLOCKS;
+	walk->origin = origin < base ? base : origin;
 	/* Drawn over the tree only: a start beyond it could never walk back into it. */
 	walk->leaf = (u32)(spek_rng_below(rng, (u64)SPEK_LEAF_BLOCKS << source->walk.levels) /
 			   SPEK_LEAF_BLOCKS);
-	walk->rewrite = 0;
+	walk->rewrite_leaf = 0;
+	walk->rewrite_block = 0;
 	walk->rewrite_pending = 0;
 }
 
@@ -80,7 +81,6 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 							 SPEK_CLASSIC_MIN_LEVEL;
 	source->walk.levels = levels;
 	source->walk.leaf_state = leaves;
-	source->walk.replica = walk;
 	spek_memset(leaves, 0, nr_leaves);
 	for (i = 0; i < share->count; i++)
 		place(&walk[i], source, SPEK_LEAF_BLOCKS * (nr_leaves - (1ull << levels)), rng);
@@ -103,16 +103,16 @@ void spek_walk_next_read(const struct spek_choice *choice, u32 replica, struct s
 			 struct spek_op *op)
 {
 	const struct spek_source *source = choice->source;
+	struct spek_walk *walk = (struct spek_walk *)source->states + replica;
 
-	op->addr = spek_walk_read(source, &source->walk.replica[replica], rng) *
-		   choice->align_bytes;
+	op->addr = spek_walk_read(source, walk, rng) * choice->align_bytes;
 }
 
 void spek_walk_next_write(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 			  struct spek_op *op)
 {
 	const struct spek_source *source = choice->source;
+	struct spek_walk *walk = (struct spek_walk *)source->states + replica;
 
-	op->addr = spek_walk_write(source, &source->walk.replica[replica], rng) *
-		   choice->align_bytes;
+	op->addr = spek_walk_write(source, walk, rng) * choice->align_bytes;
 }

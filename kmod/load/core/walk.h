@@ -99,10 +99,12 @@ static inline u64 spek_walk_enter_write(const struct spek_source *source, struct
 		block += SPEK_LEAF_BLOCKS - 1;
 	if (bits & 1)
 		block = (u32)bits >> 1;
+	block %= SPEK_LEAF_BLOCKS;
 	walk->leaf = leaf;
-	walk->rewrite = (u64)leaf * SPEK_LEAF_BLOCKS + block % SPEK_LEAF_BLOCKS;
+	walk->rewrite_leaf = leaf;
+	walk->rewrite_block = block;
 	walk->rewrite_pending = (u32)(bits >> 32) < SPEK_WALK_REWRITE;
-	return walk->origin + walk->rewrite;
+	return walk->origin + (u64)leaf * SPEK_LEAF_BLOCKS + block;
 }
 
 /** spek_walk_read() - Return: block in the asu of the next read. */
@@ -125,8 +127,8 @@ static inline u64 spek_walk_write(const struct spek_source *source, struct spek_
 
 	if (walk->rewrite_pending) {
 		walk->rewrite_pending = 0;
-		walk->leaf = (u32)(walk->rewrite / SPEK_LEAF_BLOCKS);
-		return walk->origin + walk->rewrite;
+		walk->leaf = walk->rewrite_leaf;
+		return walk->origin + (u64)walk->leaf * SPEK_LEAF_BLOCKS + walk->rewrite_block;
 	}
 	bits = spek_rng_next(rng);
 	level = spek_walk_level(source, (u32)(bits >> 32));
