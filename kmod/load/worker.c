@@ -77,6 +77,29 @@ static u32 held_by_devices(const struct spek_worker *w)
 	return outstanding - (outstanding && stalled && !READ_ONCE(stalled->busy));
 }
 
+/*
+ * What is in flight at the end of the measure phase, for the collector: all that the drain will
+ * complete, with an operation that the driver has no room for yet. Once a run.
+ */
+static void note_ages(struct spek_worker *w, struct spek_set *set, u64 end_ns)
+{
+	u32 i;
+
+	set->age = w->age;
+	set->nr_ages = 0;
+	for (i = 0; i < w->nr_slots; i++) {
+		const struct spek_slot *slot = &w->slots[i];
+		struct spek_age *age = &w->age[set->nr_ages];
+
+		if (!slot->busy && slot != w->stalled)
+			continue;
+		age->response_ns = end_ns - min(end_ns, slot->op.at_ns);
+		age->service_ns = slot->busy ? end_ns - min(end_ns, slot->issue_ns) : 0;
+		age->cell = slot->op.stream * 2 + slot->op.write;
+		set->nr_ages++;
+	}
+}
+
 static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 {
 	u64 cpu_ns = READ_ONCE(current->se.sum_exec_runtime);
@@ -174,6 +197,8 @@ static void enter_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 		while (spek_worker_issue(w, ktime_get_ns()))
 			;
 	wait_for_collector(w);
+	if (w->phase == SPEK_PHASE_MEASURE)
+		note_ages(w, w->active, now_ns);
 	pass_set(w, spek_row_first(phase), now_ns);
 	set_phase(w, phase, now_ns);
 }
@@ -548,9 +573,10 @@ static int create_memory(struct spek_worker *w)
 	w->gen = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	w->set[0] = spek_set_create(&config->workload, node);
 	w->set[1] = spek_set_create(&config->workload, node);
+	w->age = kvcalloc(w->nr_slots, sizeof(*w->age), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
 	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
-	if (!w->gen || !w->set[0] || !w->set[1] || !w->slots || !w->poller)
+	if (!w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots || !w->poller)
 		return -ENOMEM;
 	for (i = 0; i < w->nr_slots; i++) {
 		w->slots[i].next_free = w->free;
@@ -634,6 +660,7 @@ void spek_worker_destroy(struct spek_worker *w)
 	spek_slots_destroy(w->slots, w->nr_slots, w->inflight.shape);
 	spek_set_destroy(w->set[0]);
 	spek_set_destroy(w->set[1]);
+	kvfree(w->age);
 	vfree(w->gen);
 	kfree(w->poller);
 	kfree(w);

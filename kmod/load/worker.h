@@ -118,6 +118,7 @@ struct spek_worker_info {
  * @gen: generator of its operations
  * @slots: its slots
  * @set: the two sets it counts into
+ * @age: I/Os in flight at the end of the measure phase, room for @nr_slots
  * @lane: how operations on each asu become parts
  * @log: where its I/Os are recorded, the run's; NULL without a log
  * @verify: the run's; NULL without stamped data
@@ -165,6 +166,7 @@ struct spek_worker {
 	struct spek_gen *gen;
 	struct spek_slot *slots;
 	struct spek_set *set[2];
+	struct spek_age *age;
 	struct spek_lane lane[SPEK_MAX_ASUS];
 	struct spek_iolog *log;
 	struct spek_verify *verify;
