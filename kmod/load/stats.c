@@ -78,6 +78,11 @@ struct spek_set *spek_set_create(const struct spek_workload *wl, int node)
 	if (!set)
 		return NULL;
 	set->nr_cells = nr;
+	set->mark = kcalloc_node(wl->nr_arrivals, sizeof(*set->mark), GFP_KERNEL, node);
+	if (!set->mark) {
+		spek_set_destroy(set);
+		return NULL;
+	}
 	for (i = 0; i < nr; i++) {
 		if (!cell_is_used(wl, i))
 			continue;
@@ -99,6 +104,7 @@ void spek_set_destroy(struct spek_set *set)
 		return;
 	for (i = 0; i < set->nr_cells; i++)
 		kvfree(set->cell[i]);
+	kfree(set->mark);
 	kfree(set);
 }
 

@@ -65,11 +65,12 @@ struct spek_age {
  * @phase: enum spek_phase
  * @start_ns: start of the interval
  * @end_ns: its end
- * @backlog: of this worker at the end
+ * @backlog: of this worker at the end; from @mark, when the collector has the set
  * @outstanding: of this worker at the end
  * @cpu_ns: CPU time of the worker since the set before
  * @switches: context switches of the worker since the set before
  * @next_row: the worker has nothing more for rows before this one; @row if more of it follows
+ * @mark: where the generator was at the end
  * @age: I/Os in flight, if the set ends the measure phase; the worker's memory
  * @nr_ages: entries of @age
  * @cell: stream * 2 + write; NULL for directions the stream can't have
@@ -84,6 +85,7 @@ struct spek_set {
 	u64 cpu_ns;
 	u64 switches;
 	u64 next_row;
+	struct spek_gen_mark *mark;
 	const struct spek_age *age;
 	u32 nr_ages;
 	u32 nr_cells;

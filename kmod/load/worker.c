@@ -110,8 +110,8 @@ static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 	set->start_ns = w->row_start_ns;
 	set->end_ns = end_ns;
 	set->outstanding = held_by_devices(w);
-	/* What is due at the end itself belongs to the time after it. */
-	set->backlog = w->phase == SPEK_PHASE_DRAIN ? 0 : spek_gen_backlog(w->gen, end_ns - 1);
+	/* The collector draws what was due and not made: that can be a million arrivals. */
+	spek_gen_mark(w->gen, set->mark);
 	set->cpu_ns = cpu_ns - w->seen_cpu_ns;
 	set->switches = switches - w->seen_switches;
 	w->seen_cpu_ns = cpu_ns;
@@ -435,6 +435,7 @@ bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
 {
 	spek_gen_init(w->gen, &w->config->workload, w->config->seed, w->index,
 		      w->config->nr_workers, start_ns);
+	spek_backlog_init(&w->backlog, &w->config->workload, w->gen);
 	return spek_worker_has_work(w);
 }
 
@@ -480,11 +481,24 @@ void spek_worker_join(struct spek_worker *w)
 	kthread_stop(w->task);
 }
 
-/** spek_worker_take_sealed() - Return: the sealed set, or NULL; the caller's until given back. */
+/**
+ * spek_worker_take_sealed() - take the sealed set and complete it with the backlog
+ * @w: worker
+ *
+ * Context: process; the caller is the only collector.
+ * Return: the set, the caller's until it is given back, or NULL.
+ */
 struct spek_set *spek_worker_take_sealed(struct spek_worker *w)
 {
 	/* What the worker counted: pairs with pass_set(). */
-	return smp_load_acquire(&w->sealed);
+	struct spek_set *set = smp_load_acquire(&w->sealed);
+
+	if (!set)
+		return NULL;
+	/* What is due at the end itself belongs to the time after it. */
+	set->backlog = set->phase == SPEK_PHASE_DRAIN ? 0 :
+			spek_backlog_count(&w->backlog, set->mark, set->end_ns - 1);
+	return set;
 }
 
 /** spek_worker_give_back() - return the set that spek_worker_take_sealed() gave, empty */
