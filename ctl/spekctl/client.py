@@ -395,7 +395,7 @@ class Client(Connection):
                 self.wait(OPEN_POLL_S)
 
     def stats(self, run: int) -> list[StatsCell]:
-        """Counters of all phases and histograms of the measure phase."""
+        """Counters of all phases, histograms of the measure phase and the drain."""
         cells: dict[tuple[int, int, int], dict[str, Any]] = {}
         parts: dict[tuple[int, int, int], dict[Metric, Histogram]] = {}
         for values in self._link.dump(self._spek.Cmd.STATS_GET, run=run):

@@ -54,6 +54,8 @@ class Metric(IntEnum):
     RESPONSE = 0
     SERVICE = 1
     SLIP = 2
+    RESPONSE_AGE = 3
+    SERVICE_AGE = 4
 
 
 def word(member: IntEnum) -> str:

@@ -39,6 +39,7 @@ from spekctl.result import (
     DiskCounters,
     Distribution,
     Environment,
+    InFlight,
     Interval,
     IntervalCell,
     LogResult,
@@ -267,6 +268,17 @@ def _times(cells: Sequence[StatsCell], with_buckets: bool) -> Times:
     return Times(merged[Metric.RESPONSE], merged[Metric.SERVICE], merged[Metric.SLIP])
 
 
+def _in_flight(cells: Sequence[StatsCell], with_buckets: bool) -> InFlight:
+    response, service = (
+        _distribution(
+            stats.merge(cell.histograms[age] for cell in cells if age in cell.histograms),
+            with_buckets,
+        )
+        for age in (Metric.RESPONSE_AGE, Metric.SERVICE_AGE)
+    )
+    return InFlight(response.count if response is not None else 0, response, service)
+
+
 def _total(cells: Sequence[StatsCell], seconds: float) -> Total:
     ios = sum(cell.ios for cell in cells)
     amount = sum(cell.bytes for cell in cells)
@@ -279,6 +291,7 @@ def _total(cells: Sequence[StatsCell], seconds: float) -> Total:
         bytes_per_s=amount / seconds if seconds else 0.0,
         mean_bytes=amount / ios if ios else 0.0,
         times=_times(cells, with_buckets=False),
+        in_flight=_in_flight(cells, with_buckets=False),
     )
 
 
@@ -295,6 +308,7 @@ def _cell(cell: StatsCell, config: RunConfig) -> Cell:
         errors=cell.errors,
         errors_by_cause={cause(errno): n for errno, n in cell.errors_by_errno.items()},
         times=_times([cell], with_buckets=True),
+        in_flight=(_in_flight([cell], with_buckets=True) if cell.phase is Phase.MEASURE else None),
     )
 
 
@@ -319,6 +333,7 @@ def _phases(info: RunInfo, cells: Sequence[StatsCell]) -> list[PhaseResult]:
                 ios=sum(cell.ios for cell in inside),
                 bytes=sum(cell.bytes for cell in inside),
                 errors=sum(cell.errors for cell in inside),
+                times=_times(inside, with_buckets=False) if phase is not Phase.RAMP else None,
             )
         )
     return found

@@ -79,8 +79,29 @@ class Times(Part, frozen=True):
     slip: Annotated[Distribution | None, Meta(description="Issue minus intended arrival.")] = None
 
 
+class InFlight(Part, frozen=True):
+    """I/Os that were due in the measure phase, taken up, and not completed at its end.
+
+    The drain counts them, so the percentiles of the measure phase lack them: with many of them,
+    or old ones, the true percentiles are higher. The backlog, not taken up, is not among them.
+    """
+
+    count: int
+    response_age: Annotated[
+        Distribution | None,
+        Meta(description="End of the measure phase minus intended arrival; null: none in flight."),
+    ] = None
+    service_age: Annotated[
+        Distribution | None,
+        Meta(
+            description="End of the measure phase minus issue; 0 for I/Os that were due before the"
+            " end and issued later."
+        ),
+    ] = None
+
+
 class Cell(Part, frozen=True):
-    """One stream and direction in one phase. Histograms exist for the measure phase."""
+    """One stream and direction in one phase. The ramp-up has no histograms."""
 
     phase: str
     stream: Annotated[int, Meta(description="Index in config.streams.")]
@@ -92,6 +113,9 @@ class Cell(Part, frozen=True):
     errors: int
     errors_by_cause: Annotated[dict[str, int], Meta(description="By errno name.")]
     times: Times
+    in_flight: Annotated[
+        InFlight | None, Meta(description="null: in ramp-up and drain, and in older results.")
+    ] = None
 
 
 class Total(Part, frozen=True):
@@ -105,6 +129,9 @@ class Total(Part, frozen=True):
     bytes_per_s: float
     mean_bytes: float
     times: Times
+    in_flight: Annotated[
+        InFlight | None, Meta(description="null: in results of versions that did not count them.")
+    ] = None
 
 
 class Totals(Part, frozen=True):
@@ -125,6 +152,10 @@ class PhaseResult(Part, frozen=True):
     ios: int
     bytes: int
     errors: int
+    times: Annotated[
+        Times | None,
+        Meta(description="Of measure and drain; the ramp-up keeps none. Buckets: in the cells."),
+    ] = None
 
 
 class IntervalCell(Part, frozen=True):

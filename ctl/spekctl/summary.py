@@ -178,6 +178,7 @@ def _footer(result: Result) -> list[str]:
     if service is not None:
         mean, p50, p99, longest = _times(service, ("mean", "p50", "p99", "max"))
         lines.append(f"service time: mean {mean}, p50 {p50}, p99 {p99}, max {longest}")
+    lines += _in_flight_lines(result)
     slip = result.totals.all.times.slip
     if slip is not None:
         lines.append(
@@ -222,6 +223,23 @@ def _disk_times(disk: DiskCounters) -> str:
     if disk.read_ms is None or disk.write_ms is None:
         return ""
     return f" that took {disk.read_ms:,} ms and {disk.write_ms:,} ms in all"
+
+
+def _in_flight_lines(result: Result) -> list[str]:
+    """What the percentiles lack: I/Os that completed only after the measure phase."""
+    held = result.totals.all.in_flight
+    if held is None or not held.count:
+        return []
+    mean, longest = _times(held.response_age, ("mean", "max"))
+    line = (
+        f"in flight at the end, so not in the percentiles: {held.count:,} I/Os,"
+        f" then {mean} old on average, at most {longest}"
+    )
+    drained = next((one.times for one in result.phases if one.phase == "drain"), None)
+    if drained is not None and drained.response is not None:
+        p50, most = _times(drained.response, ("p50", "max"))
+        line += f"; {drained.response.count:,} completed in the drain: p50 {p50}, max {most}"
+    return [line]
 
 
 def _log_line(log: LogResult) -> str:

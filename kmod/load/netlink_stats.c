@@ -89,6 +89,15 @@ static int put_buckets(struct sk_buff *skb, const struct spek_total *total, u32 
 	return 0;
 }
 
+/* Return: the step of the next metric with times, from @step on; 0 if there is none. */
+static u32 next_step(const struct spek_total *total, u32 step)
+{
+	for (; step <= SPEK_NR_TOTAL_METRICS; step++)
+		if (total->hist[step - 1])
+			return step;
+	return 0;
+}
+
 /* The next message of a snapshot; moves the position on if it fits. */
 static int put_stats(struct sk_buff *skb, struct netlink_callback *cb, struct spek_genl_dump *dump)
 {
@@ -117,12 +126,9 @@ static int put_stats(struct sk_buff *skb, struct netlink_callback *cb, struct sp
 		return 0;
 	}
 	dump->first = 0;
-	dump->step++;
-	/* histograms are of the measure phase, and only I/Os without error have times */
-	if (dump->step > SPEK_NR_METRICS || !item->total.hist[dump->step - 1] || !item->total.ios) {
-		dump->step = 0;
+	dump->step = next_step(&item->total, dump->step + 1);
+	if (!dump->step)
 		dump->next++;
-	}
 	return 0;
 }
 

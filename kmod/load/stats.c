@@ -78,6 +78,11 @@ struct spek_set *spek_set_create(const struct spek_workload *wl, int node)
 	if (!set)
 		return NULL;
 	set->nr_cells = nr;
+	set->mark = kcalloc_node(wl->nr_arrivals, sizeof(*set->mark), GFP_KERNEL, node);
+	if (!set->mark) {
+		spek_set_destroy(set);
+		return NULL;
+	}
 	for (i = 0; i < nr; i++) {
 		if (!cell_is_used(wl, i))
 			continue;
@@ -99,8 +104,15 @@ void spek_set_destroy(struct spek_set *set)
 		return;
 	for (i = 0; i < set->nr_cells; i++)
 		kvfree(set->cell[i]);
+	kfree(set->mark);
 	kfree(set);
 }
+
+/* How many of the metrics of a phase are kept as histograms. */
+static const u32 nr_hists[SPEK_NR_PHASES] = {
+	[SPEK_PHASE_MEASURE] = SPEK_NR_TOTAL_METRICS,
+	[SPEK_PHASE_DRAIN] = SPEK_NR_METRICS,
+};
 
 static int create_totals(struct spek_stats *stats, const struct spek_workload *wl)
 {
@@ -113,11 +125,11 @@ static int create_totals(struct spek_stats *stats, const struct spek_workload *w
 		if (!total)
 			return -ENOMEM;
 		for (i = 0; i < stats->nr_cells; i++) {
-			for (m = 0; m < SPEK_NR_METRICS; m++)
+			for (m = 0; m < SPEK_NR_TOTAL_METRICS; m++)
 				total[i].min[m] = U64_MAX;
-			if (phase != SPEK_PHASE_MEASURE || !cell_is_used(wl, i))
+			if (!cell_is_used(wl, i))
 				continue;
-			for (m = 0; m < SPEK_NR_METRICS; m++) {
+			for (m = 0; m < nr_hists[phase]; m++) {
 				total[i].hist[m] = kvcalloc(SPEK_HIST_BUCKETS, sizeof(u64),
 							    GFP_KERNEL);
 				if (!total[i].hist[m])
@@ -182,7 +194,7 @@ void spek_stats_destroy(struct spek_stats *stats)
 		return;
 	for (phase = 0; phase < SPEK_NR_PHASES; phase++) {
 		for (i = 0; stats->total[phase] && i < stats->nr_cells; i++)
-			for (m = 0; m < SPEK_NR_METRICS; m++)
+			for (m = 0; m < SPEK_NR_TOTAL_METRICS; m++)
 				kvfree(stats->total[phase][i].hist[m]);
 		kvfree(stats->total[phase]);
 	}
@@ -354,6 +366,28 @@ static void add_to_total(struct spek_total *total, const struct spek_cell *cell)
 	}
 }
 
+static void add_age(struct spek_total *total, u32 metric, u64 ns)
+{
+	total->sum[metric] += ns;
+	total->min[metric] = min(total->min[metric], ns);
+	total->max[metric] = max(total->max[metric], ns);
+	total->hist[metric][spek_hist_index(ns)]++;
+}
+
+/* Only the set that ends the measure phase has ages. */
+static void add_ages(struct spek_stats *stats, struct spek_set *set)
+{
+	u32 i;
+
+	for (i = 0; i < set->nr_ages; i++) {
+		struct spek_total *total = &stats->total[SPEK_PHASE_MEASURE][set->age[i].cell];
+
+		add_age(total, SPEK_METRIC_RESPONSE_AGE, set->age[i].response_ns);
+		add_age(total, SPEK_METRIC_SERVICE_AGE, set->age[i].service_ns);
+	}
+	set->nr_ages = 0;
+}
+
 void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *set)
 {
 	u32 i;
@@ -370,6 +404,7 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
 		add_to_row(stats, find_row(stats, set), set);
 		close_finished_rows(stats);
 	}
+	add_ages(stats, set);
 	for (i = 0; i < set->nr_cells; i++) {
 		if (!set->cell[i])
 			continue;
@@ -454,11 +489,17 @@ struct spek_snapshot *spek_snapshot_alloc(u32 nr_streams)
 	struct spek_snapshot *snapshot;
 
 	snapshot = kvzalloc(struct_size(snapshot, item, SPEK_NR_PHASES * nr_cells) +
-			    SPEK_NR_METRICS * nr_cells * SPEK_HIST_BUCKETS * sizeof(u64),
+			    (SPEK_NR_TOTAL_METRICS + SPEK_NR_METRICS) * nr_cells *
+				    SPEK_HIST_BUCKETS * sizeof(u64),
 			    SNAPSHOT_GFP);
 	if (snapshot)
 		snapshot->hist = (u64 *)&snapshot->item[SPEK_NR_PHASES * nr_cells];
 	return snapshot;
+}
+
+static bool is_empty(const struct spek_total *total)
+{
+	return !total->ios && !total->errors && !spek_total_has(total, SPEK_METRIC_RESPONSE_AGE);
 }
 
 /**
@@ -476,14 +517,14 @@ void spek_snapshot_take(struct spek_snapshot *snapshot, const struct spek_stats 
 			const struct spek_total *total = spek_stats_total(stats, phase, cell);
 			struct spek_snapshot_item *item = &snapshot->item[snapshot->nr];
 
-			if (!total || !(total->ios || total->errors))
+			if (!total || is_empty(total))
 				continue;
 			item->phase = phase;
 			item->cell = cell;
 			item->total = *total;
-			for (metric = 0; metric < SPEK_NR_METRICS; metric++) {
+			for (metric = 0; metric < SPEK_NR_TOTAL_METRICS; metric++) {
 				item->total.hist[metric] = NULL;
-				if (!total->hist[metric])
+				if (!total->hist[metric] || !spek_total_has(total, metric))
 					continue;
 				item->total.hist[metric] = hist;
 				memcpy(hist, total->hist[metric],

@@ -18,7 +18,8 @@
 #include "core/workload.h"
 #include "uapi/spek.h"
 
-#define SPEK_NR_METRICS		3
+#define SPEK_NR_METRICS		3	/* of a completed I/O */
+#define SPEK_NR_TOTAL_METRICS	5	/* with the ages of those in flight */
 #define SPEK_NR_PHASES		3
 #define SPEK_NR_STATUS		24	/* blk_status_t values told apart; the last: "others" */
 #define SPEK_ROWS		4096	/* closed intervals kept for reading */
@@ -47,16 +48,31 @@ struct spek_cell {
 };
 
 /**
+ * struct spek_age - an I/O in flight at the end of the measure phase
+ * @response_ns: the end minus the intended arrival
+ * @service_ns: the end minus the issue; 0 if it was due before the end and issued later
+ * @cell: stream * 2 + write
+ */
+struct spek_age {
+	u64 response_ns;
+	u64 service_ns;
+	u32 cell;
+};
+
+/**
  * struct spek_set - what one worker counts between two boundaries
  * @row: number of the interval it belongs to; grows with time, the same for all workers
  * @phase: enum spek_phase
  * @start_ns: start of the interval
  * @end_ns: its end
- * @backlog: of this worker at the end
+ * @backlog: of this worker at the end; from @mark, when the collector has the set
  * @outstanding: of this worker at the end
  * @cpu_ns: CPU time of the worker since the set before
  * @switches: context switches of the worker since the set before
  * @next_row: the worker has nothing more for rows before this one; @row if more of it follows
+ * @mark: where the generator was at the end
+ * @age: I/Os in flight, if the set ends the measure phase; the worker's memory
+ * @nr_ages: entries of @age
  * @cell: stream * 2 + write; NULL for directions the stream can't have
  */
 struct spek_set {
@@ -69,13 +85,17 @@ struct spek_set {
 	u64 cpu_ns;
 	u64 switches;
 	u64 next_row;
+	struct spek_gen_mark *mark;
+	const struct spek_age *age;
+	u32 nr_ages;
 	u32 nr_cells;
 	struct spek_cell *cell[];
 };
 
 /**
  * struct spek_total - one stream and direction over the run
- * @hist: SPEK_HIST_BUCKETS for each metric; only for the measure phase, else NULL
+ * @hist: SPEK_HIST_BUCKETS for each metric that the phase has, else NULL: all in the measure
+ *	phase, those of completed I/Os in the drain, none in the ramp-up
  */
 struct spek_total {
 	u64 ios;
@@ -83,10 +103,10 @@ struct spek_total {
 	u64 requests;
 	u64 errors;
 	u64 error[SPEK_NR_STATUS];
-	u64 sum[SPEK_NR_METRICS];
-	u64 min[SPEK_NR_METRICS];
-	u64 max[SPEK_NR_METRICS];
-	u64 *hist[SPEK_NR_METRICS];
+	u64 sum[SPEK_NR_TOTAL_METRICS];
+	u64 min[SPEK_NR_TOTAL_METRICS];
+	u64 max[SPEK_NR_TOTAL_METRICS];
+	u64 *hist[SPEK_NR_TOTAL_METRICS];
 };
 
 /**
@@ -191,6 +211,12 @@ u32 spek_stats_phase(const struct spek_stats *stats);
 void spek_stats_measured(const struct spek_stats *stats, u64 *start_ns, u64 *end_ns);
 /** spek_stats_backlog() - Return: backlog of all workers as last sealed before the drain. */
 u64 spek_stats_backlog(const struct spek_stats *stats);
+
+/** spek_total_has() - Return: true if @metric was counted at least once. */
+static inline bool spek_total_has(const struct spek_total *total, u32 metric)
+{
+	return total->min[metric] <= total->max[metric];
+}
 
 struct spek_snapshot *spek_snapshot_alloc(u32 nr_streams);
 void spek_snapshot_take(struct spek_snapshot *snapshot, const struct spek_stats *stats);

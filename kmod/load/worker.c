@@ -77,6 +77,29 @@ static u32 held_by_devices(const struct spek_worker *w)
 	return outstanding - (outstanding && stalled && !READ_ONCE(stalled->busy));
 }
 
+/*
+ * What is in flight at the end of the measure phase, for the collector: all that the drain will
+ * complete, with an operation that the driver has no room for yet. Once a run.
+ */
+static void note_ages(struct spek_worker *w, struct spek_set *set, u64 end_ns)
+{
+	u32 i;
+
+	set->age = w->age;
+	set->nr_ages = 0;
+	for (i = 0; i < w->nr_slots; i++) {
+		const struct spek_slot *slot = &w->slots[i];
+		struct spek_age *age = &w->age[set->nr_ages];
+
+		if (!slot->busy && slot != w->stalled)
+			continue;
+		age->response_ns = end_ns - min(end_ns, slot->op.at_ns);
+		age->service_ns = slot->busy ? end_ns - min(end_ns, slot->issue_ns) : 0;
+		age->cell = slot->op.stream * 2 + slot->op.write;
+		set->nr_ages++;
+	}
+}
+
 static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 {
 	u64 cpu_ns = READ_ONCE(current->se.sum_exec_runtime);
@@ -87,8 +110,8 @@ static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 	set->start_ns = w->row_start_ns;
 	set->end_ns = end_ns;
 	set->outstanding = held_by_devices(w);
-	/* What is due at the end itself belongs to the time after it. */
-	set->backlog = w->phase == SPEK_PHASE_DRAIN ? 0 : spek_gen_backlog(w->gen, end_ns - 1);
+	/* The collector draws what was due and not made: that can be a million arrivals. */
+	spek_gen_mark(w->gen, set->mark);
 	set->cpu_ns = cpu_ns - w->seen_cpu_ns;
 	set->switches = switches - w->seen_switches;
 	w->seen_cpu_ns = cpu_ns;
@@ -174,6 +197,8 @@ static void enter_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 		while (spek_worker_issue(w, ktime_get_ns()))
 			;
 	wait_for_collector(w);
+	if (w->phase == SPEK_PHASE_MEASURE)
+		note_ages(w, w->active, now_ns);
 	pass_set(w, spek_row_first(phase), now_ns);
 	set_phase(w, phase, now_ns);
 }
@@ -411,6 +436,7 @@ bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
 {
 	spek_gen_init(w->gen, &w->config->workload, w->config->seed, w->index,
 		      w->config->nr_workers, start_ns);
+	spek_backlog_init(&w->backlog, &w->config->workload, w->gen);
 	return spek_worker_has_work(w);
 }
 
@@ -456,11 +482,24 @@ void spek_worker_join(struct spek_worker *w)
 	kthread_stop(w->task);
 }
 
-/** spek_worker_take_sealed() - Return: the sealed set, or NULL; the caller's until given back. */
+/**
+ * spek_worker_take_sealed() - take the sealed set and complete it with the backlog
+ * @w: worker
+ *
+ * Context: process; the caller is the only collector.
+ * Return: the set, the caller's until it is given back, or NULL.
+ */
 struct spek_set *spek_worker_take_sealed(struct spek_worker *w)
 {
 	/* What the worker counted: pairs with pass_set(). */
-	return smp_load_acquire(&w->sealed);
+	struct spek_set *set = smp_load_acquire(&w->sealed);
+
+	if (!set)
+		return NULL;
+	/* What is due at the end itself belongs to the time after it. */
+	set->backlog = set->phase == SPEK_PHASE_DRAIN ? 0 :
+			spek_backlog_count(&w->backlog, set->mark, set->end_ns - 1);
+	return set;
 }
 
 /** spek_worker_give_back() - return the set that spek_worker_take_sealed() gave, empty */
@@ -549,9 +588,10 @@ static int create_memory(struct spek_worker *w)
 	w->gen = __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	w->set[0] = spek_set_create(&config->workload, node);
 	w->set[1] = spek_set_create(&config->workload, node);
+	w->age = kvcalloc(w->nr_slots, sizeof(*w->age), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
 	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
-	if (!w->gen || !w->set[0] || !w->set[1] || !w->slots || !w->poller)
+	if (!w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots || !w->poller)
 		return -ENOMEM;
 	for (i = 0; i < w->nr_slots; i++) {
 		w->slots[i].next_free = w->free;
@@ -635,6 +675,7 @@ void spek_worker_destroy(struct spek_worker *w)
 	spek_slots_destroy(w->slots, w->nr_slots, w->inflight.shape);
 	spek_set_destroy(w->set[0]);
 	spek_set_destroy(w->set[1]);
+	kvfree(w->age);
 	vfree(w->gen);
 	kfree(w->poller);
 	kfree(w);

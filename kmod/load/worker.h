@@ -7,6 +7,7 @@
 #include <linux/cache.h>
 #include <linux/llist.h>
 #include <linux/wait.h>
+#include "core/backlog.h"
 #include "core/gen.h"
 #include "config.h"
 #include "slot.h"
@@ -118,6 +119,7 @@ struct spek_worker_info {
  * @gen: generator of its operations
  * @slots: its slots
  * @set: the two sets it counts into
+ * @age: I/Os in flight at the end of the measure phase, room for @nr_slots
  * @lane: how operations on each asu become parts
  * @log: where its I/Os are recorded, the run's; NULL without a log
  * @verify: the run's; NULL without stamped data
@@ -145,6 +147,7 @@ struct spek_worker_info {
  * @unbound: its CPU was hot-unplugged while it polled; the thread may migrate
  * @inflight: its operations in flight, shared with completions
  * @sealed: a set while it is the collector's, else NULL
+ * @backlog: counts the backlog at the seals; the collector's once the run starts
  * @start: woken when the run starts
  * @start_ns: time 0 of the run; 0 before the run starts
  *
@@ -165,6 +168,7 @@ struct spek_worker {
 	struct spek_gen *gen;
 	struct spek_slot *slots;
 	struct spek_set *set[2];
+	struct spek_age *age;
 	struct spek_lane lane[SPEK_MAX_ASUS];
 	struct spek_iolog *log;
 	struct spek_verify *verify;
@@ -198,6 +202,7 @@ struct spek_worker {
 
 	/* shared with the collector */
 	struct spek_set *sealed ____cacheline_aligned;
+	struct spek_backlog backlog;
 	wait_queue_head_t start;
 	u64 start_ns;
 };

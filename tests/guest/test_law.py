@@ -22,7 +22,7 @@ from lib.guest_trace import Traced, request_log
 
 from spekctl.config import ResolvedArrival, RunConfig
 from spekctl.records import IntervalRow, Metric, Phase
-from spekctl.stats import percentile
+from spekctl.stats import count_of, percentile
 
 MS, SECOND = 1_000_000, 1_000_000_000
 QUARTER = 250_000  # ppm
@@ -59,6 +59,37 @@ def test_service_time_is_the_devices_at_any_depth(
 
     assert MS <= service.min_ns < 1.25 * MS
     assert MS <= percentile(service, QUARTER) < 4 * MS
+
+
+# ---- what the measure phase leaves in flight ----
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_ios_in_flight_at_the_end_have_ages(controller: Controller, backend: str) -> None:
+    """Of a device that takes 400 ms, at depth 32, after 1 s: 32 I/Os in flight, 200 ms old.
+
+    Never older: a timer never fires early, so the third I/O of a slot is issued at 800 ms or
+    later. A virtual CPU that stands still makes them younger, unless it does for 200 ms.
+    """
+    depth, latency_ns, time_ns = 32, 400 * MS, SECOND
+    with null_disk(irqmode=2, completion_nsec=latency_ns, hw_queue_depth=64) as node:
+        config = one_stream(
+            node, depth=depth, backend=backend, time_ns=time_ns, interval_ns=time_ns, batch=1
+        )
+        outcome, rows = with_rows(controller, config)
+
+    response = outcome.times(Metric.RESPONSE_AGE)
+    service = outcome.times(Metric.SERVICE_AGE)
+    assert outcome.in_flight() == count_of(service) == depth
+    assert 0 < service.max_ns <= response.max_ns <= time_ns - 2 * latency_ns
+    (measured,) = (row for row in rows if row.phase is Phase.MEASURE)
+    assert measured.outstanding == depth
+    # The percentiles are of the two rounds before; the drain has those of the third.
+    assert count_of(outcome.times(Metric.RESPONSE)) == outcome.ios(phase=Phase.MEASURE) == 2 * depth
+    drained = outcome.times(Metric.RESPONSE, Phase.DRAIN)
+    assert count_of(drained) == outcome.ios(phase=Phase.DRAIN) == depth
+    assert drained.min_ns >= latency_ns
+    assert drained.sum_ns >= response.sum_ns
 
 
 # ---- more than the device can do ----
@@ -123,6 +154,7 @@ def assert_arrivals_are_accounted_for(config: RunConfig, outcome: Outcome) -> in
     assert info.drain_ns - info.measure_ns == config.time_ns
     arrived = arrivals_before(config, info.started_ns, info.drain_ns)
     assert outcome.ios() + info.backlog == arrived
+    assert outcome.ios(phase=Phase.DRAIN) == outcome.in_flight()
     return arrived
 
 

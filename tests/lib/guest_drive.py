@@ -48,7 +48,7 @@ from spekctl.records import (
     StatsCell,
     TargetInfo,
 )
-from spekctl.stats import merge
+from spekctl.stats import count_of, merge
 
 SECTOR = 512
 WAIT_STEP_S = 0.01
@@ -117,11 +117,17 @@ class Outcome:
         """Requests that these I/Os took."""
         return sum(cell.requests for cell in self._cells(direction, None))
 
-    def times(self, metric: Metric) -> Histogram:
-        """Distribution of a time over the measure phase, both directions."""
-        found = merge(cell.histograms[metric] for cell in self.cells if cell.histograms)
-        assert found is not None, "nothing was measured"
+    def times(self, metric: Metric, phase: Phase = Phase.MEASURE) -> Histogram:
+        """Distribution of a time over a phase, both directions."""
+        cells = self._cells(None, phase)
+        found = merge(cell.histograms[metric] for cell in cells if metric in cell.histograms)
+        assert found is not None, f"{phase.name} has no {metric.name}"
         return found
+
+    def in_flight(self) -> int:
+        """I/Os that were in flight at the end of the measure phase."""
+        ages = (cell.histograms.get(Metric.RESPONSE_AGE) for cell in self.cells)
+        return sum(count_of(age) for age in ages if age is not None)
 
     def _cells(self, direction: Direction | None, phase: Phase | None) -> Iterator[StatsCell]:
         for cell in self.cells:

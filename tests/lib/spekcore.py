@@ -318,6 +318,8 @@ class Generator:
         address = int(ffi.cast("uintptr_t", self._memory))
         self._gen = ffi.cast("struct spek_gen *", address + -address % 64)
         self._lib.spek_gen_init(self._gen, workload.c, seed, worker, nr_workers, start_ns)
+        self._backlog = ffi.new("struct spek_backlog *")
+        self._lib.spek_backlog_init(self._backlog, workload.c, self._gen)
 
     def ops(self, count: int) -> Ops:
         """The next operations; a closed loop's complete at once. Empty without work."""
@@ -340,7 +342,17 @@ class Generator:
         self._lib.spek_gen_complete(self._gen, arrival, done_ns)
 
     def backlog(self, now_ns: int) -> int:
-        return int(self._lib.spek_gen_backlog(self._gen, now_ns))
+        return self.backlog_at(self.mark(), now_ns)
+
+    def mark(self) -> Any:
+        """Where the generator is: an array of struct spek_gen_mark."""
+        mark = self._ffi.new("struct spek_gen_mark[]", self.workload.c.nr_arrivals)
+        self._lib.spek_gen_mark(self._gen, mark)
+        return mark
+
+    def backlog_at(self, mark: Any, now_ns: int) -> int:
+        """The backlog as it was at a mark; as in the kernel, where another thread counts it."""
+        return int(self._lib.spek_backlog_count(self._backlog, mark, now_ns))
 
     def footprints(self, count: int) -> tuple[list[Footprint], int]:
         """Make so many operations; what each stream did, and the time of the last one."""

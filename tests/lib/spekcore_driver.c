@@ -16,6 +16,7 @@
 #define CALLGRIND_START_INSTRUMENTATION
 #endif
 
+#include "backlog.h"
 #include "gen.h"
 #include "hist.h"
 
@@ -25,7 +26,7 @@ static u64 mix(u64 sum, u64 value)
 }
 
 /* Closed loops complete at once. */
-static u64 drive(struct spek_gen *gen, u64 count, u64 *made, u64 *backlog)
+static u64 drive(struct spek_gen *gen, u64 count, u64 *made, u64 *last_ns)
 {
 	u64 sum = 0xcbf29ce484222325ull;
 	struct spek_op op = { 0 };
@@ -38,8 +39,16 @@ static u64 drive(struct spek_gen *gen, u64 count, u64 *made, u64 *backlog)
 		sum = mix(sum, (u64)op.bytes << 32 | op.replica);
 		sum = mix(sum, (u64)op.stream << 32 | op.write);
 	}
-	*backlog = spek_gen_backlog(gen, op.at_ns + 1000);
+	*last_ns = op.at_ns;
 	return sum;
+}
+
+static u64 backlog_at(const struct spek_gen *gen, struct spek_backlog *backlog, u64 now_ns)
+{
+	struct spek_gen_mark mark[SPEK_MAX_ARRIVALS];
+
+	spek_gen_mark(gen, mark);
+	return spek_backlog_count(backlog, mark, now_ns);
 }
 
 static int read_workload(const char *path, struct spek_workload *wl)
@@ -58,9 +67,10 @@ int main(int argc, char **argv)
 {
 	struct spek_workload *wl = malloc(sizeof(*wl));
 	struct spek_refusal refusal;
+	struct spek_backlog backlog;
 	struct spek_gen *gen;
 	u32 worker, nr_workers;
-	u64 made, backlog, sum;
+	u64 made, last_ns, sum;
 	size_t bytes;
 
 	if (argc < 6 || argc > 7 || !wl || read_workload(argv[1], wl))
@@ -77,12 +87,13 @@ int main(int argc, char **argv)
 	if (posix_memalign((void **)&gen, 64, bytes))
 		return 2;
 	spek_gen_init(gen, wl, strtoull(argv[2], NULL, 0), worker, nr_workers, 1000000000);
+	spek_backlog_init(&backlog, wl, gen);
 	if (argc == 7)
-		drive(gen, strtoull(argv[6], NULL, 0), &made, &backlog);
+		drive(gen, strtoull(argv[6], NULL, 0), &made, &last_ns);
 	CALLGRIND_START_INSTRUMENTATION;
-	sum = drive(gen, strtoull(argv[5], NULL, 0), &made, &backlog);
+	sum = drive(gen, strtoull(argv[5], NULL, 0), &made, &last_ns);
 	printf("%llu %016llx %llu\n", (unsigned long long)made, (unsigned long long)sum,
-	       (unsigned long long)backlog);
+	       (unsigned long long)backlog_at(gen, &backlog, last_ns + 1000));
 	free(gen);
 	free(wl);
 	return 0;

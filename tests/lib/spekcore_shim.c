@@ -9,6 +9,7 @@
 #include "arrival.h"
 #include "explog.h"
 #include "expo.h"
+#include "backlog.h"
 #include "gen.h"
 #include "grain.h"
 #include "hist.h"

@@ -468,6 +468,24 @@ def test_backlog_is_exact(loop: Arrival) -> None:
         assert generator.backlog(now) == max(0, due - made)
 
 
+def test_backlog_is_that_of_the_mark_however_late_it_is_counted() -> None:
+    """The generator goes on while another thread counts."""
+    loops = [*LOOPS, Arrival(depth=3)]
+    workload = Workload([ASU], loops, [Stream(arrival=i) for i in range(len(loops))])
+    late, prompt = Generator(workload, 1), Generator(workload, 1)
+    found, marks = [], []
+    for now in range(10**5, 10**6, 10**5):
+        for generator in (late, prompt):
+            for _ in range(50):
+                generator.next()
+        found.append(prompt.backlog(now))
+        marks.append((late.mark(), now))
+    for _ in range(1000):
+        late.next()
+    assert [late.backlog_at(mark, now) for mark, now in marks] == found
+    assert found[-1] > found[0] > 0
+
+
 FAST_LOOPS = [
     Arrival("poisson", rate=1e9),
     Arrival("poisson", rate=333e6),

@@ -155,6 +155,30 @@ def test_phases_say_when_and_how_much() -> None:
     ]
 
 
+def test_ios_in_flight_at_the_end_are_beside_the_percentiles() -> None:
+    ages = {Metric.RESPONSE_AGE: histogram([5000, 9000]), Metric.SERVICE_AGE: histogram([0, 4000])}
+    drained = cell(Direction.READ, [50_000, 70_000], Phase.DRAIN)
+    cells = [
+        *CELLS[:1],
+        replace(CELLS[1], histograms={Metric.RESPONSE: histogram(READS), **ages}),
+        replace(drained, histograms={Metric.RESPONSE: histogram([50_000, 70_000])}),
+    ]
+    made = build(cells=cells)
+    found = as_json(made)
+
+    held = found["totals"]["all"]["in_flight"]
+    assert held["count"] == found["totals"]["read"]["in_flight"]["count"] == 2
+    assert found["totals"]["write"]["in_flight"]["count"] == 0
+    assert (held["response_age"]["min_ns"], held["response_age"]["max_ns"]) == (5000, 9000)
+    assert (held["service_age"]["mean_ns"], held["service_age"]["max_ns"]) == (2000.0, 4000)
+    measured = next(one for one in found["cells"] if one["phase"] == "measure")
+    assert sum(measured["in_flight"]["response_age"]["histogram"]["counts"]) == 2
+    drain = next(one for one in found["phases"] if one["phase"] == "drain")
+    assert drain["times"]["response"]["max_ns"] == 70_000
+    (line,) = (line for line in summary._footer(made) if "in flight" in line)
+    assert "2 I/Os" in line and "2 completed in the drain" in line
+
+
 def test_percentiles_can_be_recomputed_from_the_buckets() -> None:
     found = as_json(build())
     parts = []

@@ -153,6 +153,8 @@ class Metric(IntEnum):
     RESPONSE = 0
     SERVICE = 1
     SLIP = 2
+    RESPONSE_AGE = 3
+    SERVICE_AGE = 4
 
 
 # One I/O in the log of a run, in the machine's byte order.

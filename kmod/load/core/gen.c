@@ -36,7 +36,6 @@
  * @ready, @mask: closed: ring of ready times
  * @head, @tail: closed: running numbers of the oldest ready time and of the next one to come
  * @depth, @think_ns: closed: see struct spek_arrival
- * @ahead, @seen: open: copy of @times that counts the backlog, and the arrivals it has passed
  */
 struct spek_process {
 	struct spek_times times;
@@ -57,9 +56,6 @@ struct spek_process {
 	u32 mask;
 	u32 depth;
 	u64 think_ns;
-
-	struct spek_times ahead;
-	u64 seen;
 };
 
 /* A block of memory handed out from its start; without a base it only counts. */
@@ -223,7 +219,6 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 		lay_out_process(&arena, process, wl, i, seed, worker, nr_workers);
 		spek_clock_init(&process->clock, &process->times, wl, i, seed, worker, nr_workers,
 				start_ns);
-		process->ahead = process->times;
 		for (j = 0; j < process->depth; j++)
 			process->ready[j] = start_ns;
 		process->tail = process->depth;
@@ -341,37 +336,19 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 	}
 }
 
-static u64 process_backlog(struct spek_process *process, u64 now_ns)
+void spek_gen_mark(const struct spek_gen *gen, struct spek_gen_mark *mark)
 {
-	u32 draws = SPEK_BACKLOG_DRAWS;
-
-	/* The copy was overtaken: go on from where the original is. */
-	if (process->seen < process->made) {
-		process->ahead = process->times;
-		process->seen = process->made;
-	}
-	while (process->ahead.next_ns <= now_ns) {
-		if (!draws--)
-			return process->seen - process->made +
-			       spek_times_estimate(&process->ahead, &process->clock, now_ns);
-		spek_times_advance(&process->ahead, &process->clock);
-		process->seen++;
-	}
-	return process->seen - process->made;
-}
-
-u64 spek_gen_backlog(struct spek_gen *gen, u64 now_ns)
-{
-	u64 backlog = 0;
 	u32 i;
 
 	for (i = 0; i < gen->nr_processes; i++) {
-		struct spek_process *process = &gen->process[i];
-
-		if (process->clock.pace != SPEK_PACE_CLOSED && process->times.next_ns != SPEK_NEVER)
-			backlog += process_backlog(process, now_ns);
+		mark[i].times = gen->process[i].times;
+		mark[i].made = gen->process[i].made;
 	}
-	return backlog;
+}
+
+const struct spek_clock *spek_gen_clock(const struct spek_gen *gen, u32 arrival)
+{
+	return &gen->process[arrival].clock;
 }
 
 u32 spek_gen_preview(struct spek_gen *gen, struct spek_op *ops, u32 count)

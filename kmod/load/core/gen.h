@@ -11,12 +11,10 @@
 #define SPEK_CORE_GEN_H
 
 #include "../../core/spek_host.h"
+#include "arrival.h"
 #include "workload.h"
 
 #define SPEK_NEVER	(~(u64)0)
-
-/** SPEK_BACKLOG_DRAWS - arrivals of a process that one call of spek_gen_backlog() draws */
-#define SPEK_BACKLOG_DRAWS	(1u << 20)
 
 /**
  * struct spek_op - one operation
@@ -122,19 +120,26 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op);
 void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns);
 
 /**
- * spek_gen_backlog() - open loop arrivals that are due and not made
- * @gen: generator
- * @now_ns: arrivals at or before this are due; must not go back from call to call
- *
- * Exact: the times are drawn ahead on a copy of the time sequence. Amortised cost:
- * one draw for each arrival. But a rate far beyond any device must not keep the caller
- * here for ever: what is left after SPEK_BACKLOG_DRAWS draws of a process is computed
- * from its rate. That is exact, too, but for Poisson: there its standard deviation is less
- * than a thousandth of the backlog.
- *
- * Return: arrivals that spek_gen_next() has not made yet, over all open loops.
+ * struct spek_gen_mark - where a generator is in the time sequence of an arrival process
+ * @times: next arrival, and what follows it; closed: only its time
+ * @made: open: arrivals made so far
  */
-u64 spek_gen_backlog(struct spek_gen *gen, u64 now_ns);
+struct spek_gen_mark {
+	struct spek_times times;
+	u64 made;
+};
+
+/**
+ * spek_gen_mark() - note where a generator is
+ * @gen: generator
+ * @mark: filled in, one for each arrival process of the workload
+ *
+ * Cheap; what can be computed from it is left to others (backlog.h).
+ */
+void spek_gen_mark(const struct spek_gen *gen, struct spek_gen_mark *mark);
+
+/** spek_gen_clock() - Return: constants of the times of an arrival process, while @gen is used. */
+const struct spek_clock *spek_gen_clock(const struct spek_gen *gen, u32 arrival);
 
 /**
  * spek_gen_preview() - make operations without a device

@@ -214,11 +214,17 @@ enum spek_direction {
  * @SPEK_METRIC_RESPONSE: Completion minus intended arrival, ns.
  * @SPEK_METRIC_SERVICE: Completion minus issue, ns.
  * @SPEK_METRIC_SLIP: Issue minus intended arrival, ns.
+ * @SPEK_METRIC_RESPONSE_AGE: Of I/Os in flight at the end of the measure phase - the end
+ *   minus the intended arrival, ns.
+ * @SPEK_METRIC_SERVICE_AGE: Of the same I/Os - the end minus the issue, ns; 0 for those
+ *   that were due before the end and issued later.
  */
 enum spek_nl_metric {
 	SPEK_METRIC_RESPONSE,
 	SPEK_METRIC_SERVICE,
 	SPEK_METRIC_SLIP,
+	SPEK_METRIC_RESPONSE_AGE,
+	SPEK_METRIC_SERVICE_AGE,
 };
 
 /**
@@ -939,8 +945,9 @@ enum spek_a_op {
  *   done.
  * @SPEK_CMD_STATS_GET: Counters and histograms of a run, merged over workers, as of the
  *   last closed interval or the end. First one message of counters for each phase, stream
- *   and direction with I/Os; for the measure phase then the histograms, cut into messages
- *   of at most 256 buckets.
+ *   and direction with I/Os; for the measure phase and the drain then the histograms, cut
+ *   into messages of at most 256 buckets. What was in flight at the end of the measure
+ *   phase is counted in the drain, and its ages come with the measure phase.
  * @SPEK_CMD_INTERVAL_GET: Closed intervals of a run from number since on, oldest first.
  * @SPEK_CMD_OP_GET: The first operations that a worker of this run generates, generated
  *   again from the configuration and the seed; nothing is sent to a device. In a closed

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "backlog.h"
 #include "explog.h"
 #include "expo.h"
 #include "gen.h"
@@ -135,10 +136,13 @@ static void check_op(const struct spek_workload *wl, const struct spek_op *op, u
 
 static void drive(const struct spek_workload *wl, struct spek_gen *gen)
 {
+	struct spek_gen_mark mark[SPEK_MAX_ARRIVALS];
+	struct spek_backlog backlog;
 	struct spek_op op;
 	u64 before_ns = 0;
 	u32 i;
 
+	spek_backlog_init(&backlog, wl, gen);
 	for (i = 0; i < OPS && spek_gen_next_ns(gen) != SPEK_NEVER; i++) {
 		spek_gen_next(gen, &op);
 		check_op(wl, &op, before_ns);
@@ -146,8 +150,10 @@ static void drive(const struct spek_workload *wl, struct spek_gen *gen)
 		spek_gen_complete(gen, op.arrival, op.at_ns);
 	}
 	/* what is due next, and no more: so many draws would take their time */
-	if (i == OPS)
-		spek_gen_backlog(gen, before_ns);
+	if (i == OPS) {
+		spek_gen_mark(gen, mark);
+		spek_backlog_count(&backlog, mark, before_ns);
+	}
 }
 
 void fuzz_core_workload(const uint8_t *data, size_t size)

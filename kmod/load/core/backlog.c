@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counting the backlog from marks of a generator. */
+#include "backlog.h"
+
+void spek_backlog_init(struct spek_backlog *backlog, const struct spek_workload *wl,
+		       const struct spek_gen *gen)
+{
+	u32 i;
+
+	backlog->nr = wl->nr_arrivals;
+	for (i = 0; i < backlog->nr; i++) {
+		backlog->process[i].clock = *spek_gen_clock(gen, i);
+		backlog->process[i].has_begun = false;
+	}
+}
+
+static u64 count_process(struct spek_ahead *ahead, const struct spek_gen_mark *mark, u64 now_ns)
+{
+	u32 draws = SPEK_BACKLOG_DRAWS;
+
+	/* The first mark, or the copy was overtaken: continue from where the generator was. */
+	if (!ahead->has_begun || ahead->seen < mark->made) {
+		ahead->times = mark->times;
+		ahead->seen = mark->made;
+		ahead->has_begun = true;
+	}
+	while (ahead->times.next_ns <= now_ns) {
+		if (!draws--)
+			return ahead->seen - mark->made +
+			       spek_times_estimate(&ahead->times, &ahead->clock, now_ns);
+		spek_times_advance(&ahead->times, &ahead->clock);
+		ahead->seen++;
+	}
+	return ahead->seen - mark->made;
+}
+
+u64 spek_backlog_count(struct spek_backlog *backlog, const struct spek_gen_mark *mark, u64 now_ns)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < backlog->nr; i++) {
+		struct spek_ahead *ahead = &backlog->process[i];
+
+		if (ahead->clock.pace != SPEK_PACE_CLOSED && mark[i].times.next_ns != SPEK_NEVER)
+			sum += count_process(ahead, &mark[i], now_ns);
+	}
+	return sum;
+}
