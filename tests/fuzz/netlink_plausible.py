@@ -101,7 +101,11 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
             (*_CHECKED, Field("count", (100,)), Field("verify-from", ("@run",))),
         ],
         "run-get": [(Field("id", ("@run",)),)],
-        "run-start": [(Field("id", ("@run",)),)],
+        "run-start": [
+            (Field("id", ("@run",)),),
+            # late, or armed for a while
+            (Field("id", ("@run",)), Field("start-ns", ("@near-now",))),
+        ],
         "run-stop": [(Field("id", ("@run",)),)],
         "run-del": [(Field("id", ("@run",)),)],
         "stats-get": [(Field("run", ("@run",)),)],

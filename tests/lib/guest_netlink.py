@@ -119,6 +119,9 @@ def is_free(node: str) -> bool:
 def remove(nl: Socket, run: int) -> None:
     """End and delete a run, whatever state it is in."""
     try:
+        if state(nl, run) == RunState.CLOSING:
+            assert comes_true(lambda: is_gone(nl, run))
+            return
         if state(nl, run) in (RunState.ARMED, RunState.RUNNING, RunState.DRAINING):
             nl.ask(Cmd.RUN_STOP, id=run)
             assert comes_true(lambda: state(nl, run) == RunState.DONE)
