@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from lib.build_kernels import find
-from lib.guest_kernels import STOCK_KERNELS
+from lib.guest_kernels import NEWEST, STOCK_KERNELS
 from lib.sources import ROOT, copy_sources
 
 from spekctl.vm.kernels import Kernel, find_kernel, version_key
@@ -34,6 +34,12 @@ Build = tuple[Path, str]  # the directory and what was printed
 ALL_WARNINGS = ("W=1", "C=1", "CF=-Wsparse-error")
 
 
+def warnings_for(label: str) -> tuple[str, ...]:
+    """Without sparse for the newest kernel: its headers lack the script that tells kbuild whether
+    there is one."""
+    return ("W=1",) if label == NEWEST else ALL_WARNINGS
+
+
 def make(tree: Path, kernel: Kernel, *words: str) -> tuple[int, str]:
     return run("make", f"KDIR={kernel.headers}", *words, cwd=tree)
 
@@ -47,7 +53,7 @@ def build_for(
     @functools.cache
     def build(label: str) -> Build:
         tree = copy_sources(tmp_path_factory.mktemp(f"build-{label}") / "tree")
-        code, output = make(tree, find(label, pytestconfig), *ALL_WARNINGS)
+        code, output = make(tree, find(label, pytestconfig), *warnings_for(label))
         assert code == 0, output
         return tree, output
 
@@ -59,11 +65,11 @@ def built(label: str, build_for: Callable[[str], Build]) -> Build:
     return build_for(label)
 
 
-def test_compiler_and_sparse_are_silent(built: Build) -> None:
+def test_compiler_and_sparse_are_silent(built: Build, label: str) -> None:
     tree, output = built
 
     assert [line for line in output.splitlines() if COMPLAINT.search(line)] == []
-    assert "CHECK " in output
+    assert ("CHECK " in output) == ("C=1" in warnings_for(label))
     assert all((tree / name).exists() for name in NAMES)
 
 
@@ -79,11 +85,11 @@ def test_modules_need_no_other_module(built: Build) -> None:
         assert run("/sbin/modinfo", "-F", "depends", str(built[0] / name)) == (0, "\n")
 
 
-def test_second_make_rebuilds_nothing(built: Build, each_kernel: Kernel) -> None:
+def test_second_make_rebuilds_nothing(built: Build, each_kernel: Kernel, label: str) -> None:
     tree, _ = built
     before = {path: path.stat().st_mtime_ns for path in tree.rglob("*.[ok]*")}
 
-    code, output = make(tree, each_kernel, *ALL_WARNINGS)
+    code, output = make(tree, each_kernel, *warnings_for(label))
 
     assert code == 0
     assert re.findall(r"(?m)^ +(?:CC|LD|PROBE|UPD|CHECK).*$", output) == []
@@ -117,11 +123,17 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "holder_ops": ("6.5", None),
     "irq_stat_counts": ("7.2", None),
     "mark_dead_surprise": ("6.6", None),
+    "plug_time": ("6.9", None),
     "poll_nsec": ("5.0", "6.4"),
     "queue_hctx": ("6.19", None),
+    "request_gap_bit": ("6.19", None),
     "request_ioprio": ("5.0", "6.12"),  # v6.13, and 6.12.y
+    "request_sched_tags": ("6.5", None),
+    "request_write_hint": ("5.0", "6.12"),  # v6.13, and 6.12.y
+    "rq_list": ("6.12", None),  # v6.13, and 6.12.y
     "self_no": ("99", None),
     "self_yes": ("5.0", None),
+    "start_io_acct_op": ("6.3", None),
     "sts_zone_resource": ("5.0", "6.9"),
 }
 
