@@ -421,7 +421,7 @@ def wait_done(
     while True:
         info = kernel.run_get(run)
         left_s = deadline - time.monotonic()
-        if info.state is RunState.DONE or left_s <= 0 or not pause():
+        if info.state in (RunState.DONE, RunState.FAILED) or left_s <= 0 or not pause():
             return info
         kernel.wait(min(POLL_S, left_s))
 

@@ -64,12 +64,12 @@ class RecoveringDisk:
         fd = os.open(self.node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
         def end() -> None:
-            self.host.write_text("running")
+            self.host.write_text("running\n")
             # Its end wakes those that wait for the host.
             fcntl.ioctl(fd, SG_SCSI_RESET, struct.pack("@i", SG_SCSI_RESET_DEVICE))
 
         try:
-            self.host.write_text("recovery")
+            self.host.write_text("recovery\n")
             yield end
         finally:
             if self.host.read_text().strip() != "running":

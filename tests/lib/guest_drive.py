@@ -213,7 +213,7 @@ class Controller(Client):
         try:
             yield run
         finally:
-            if self.run_get(run).state in (RunState.RUNNING, RunState.DRAINING):
+            if self.run_get(run).state in (RunState.ARMED, RunState.RUNNING, RunState.DRAINING):
                 self.run_stop(run)
                 self.wait_done(run)
             self.run_delete(run)

@@ -64,6 +64,8 @@ def _row(info: RunInfo) -> list[str]:
         remarks.append(f"backlog {info.backlog}")
     if info.state is RunState.DRAINING or info.reason is Reason.DEVICE_GONE:
         remarks.append(f"oldest I/O {info.oldest_ns / 1e9:.1f} s")
+    if clock.starts_in_s is not None:
+        remarks.append(f"starts in {format_clock(clock.starts_in_s)}")
     running = info.state in (RunState.RUNNING, RunState.DRAINING)
     return [
         str(info.id),

@@ -45,20 +45,22 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
 
     if everything and run is not None:
         raise UsageError("give the number of a run or --all, not both")
+    active = (RunState.OPENING, RunState.ARMED, RunState.RUNNING, RunState.DRAINING)
+    idle = (RunState.READY, RunState.DONE, RunState.FAILED)
     kernel = client.connect()
     try:
         chosen = kernel.runs() if everything else [choose_run(kernel, run)]
         for info in chosen:
-            if info.state in (RunState.RUNNING, RunState.DRAINING):
+            if info.state in active:
                 with contextlib.suppress(NotFoundError):
                     kernel.run_stop(info.id)
         ended = []
         deleted = set()
         for info in chosen:
             try:
-                if info.state in (RunState.RUNNING, RunState.DRAINING):
+                if info.state in active:
                     info = runner.wait_done(kernel, info.id, wait_ns / 1e9)
-                if delete and info.detached and info.state in (RunState.READY, RunState.DONE):
+                if delete and info.detached and info.state in idle:
                     kernel.run_delete(info.id)
                     deleted.add(info.id)
                     state.forget(info.id)
@@ -68,11 +70,13 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
             ended.append(info)
     finally:
         kernel.close()
-    late = [info for info in ended if info.state not in (RunState.READY, RunState.DONE)]
+    late = [info for info in ended if info.state in active]
     if as_json:
         click.echo(json.dumps([as_dict(info) for info in ended], indent=1))
     for info in ended:
-        if info in late:
+        if info.state is RunState.OPENING:
+            text = f"run {info.id} is stopping; its devices are still being opened"
+        elif info in late:
             text = (
                 f"run {info.id} is stopping; {info.outstanding} I/Os are still with the device,"
                 f" the oldest for {info.oldest_ns / 1e9:.1f} s"
