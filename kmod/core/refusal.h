@@ -5,26 +5,16 @@
 
 #include "spek_host.h"
 
-/** enum spek_refusal_kind - part of a request that a refusal is about; RUN: none in particular */
-enum spek_refusal_kind {
-	SPEK_REFUSAL_RUN,
-	SPEK_REFUSAL_TARGET,
-	SPEK_REFUSAL_WORKER,
-	SPEK_REFUSAL_STREAM,
-	SPEK_REFUSAL_ASU,
-	SPEK_REFUSAL_ARRIVAL,
-};
-
 /**
  * struct spek_refusal - why a request was refused
- * @kind: what kind of part the sentence is about
+ * @kind: what kind of part the sentence is about, by the module's own enum; 0: the whole request
  * @index: index of that part among its kind
  * @err: negative errno
  * @text: constant sentence for the user: capital, what was wrong, what is allowed, full stop;
  *	NULL where the errno says it all
  */
 struct spek_refusal {
-	enum spek_refusal_kind kind;
+	u32 kind;
 	u32 index;
 	int err;
 	const char *text;
@@ -55,8 +45,8 @@ static inline int spek_refuse_part(struct spek_refusal *refusal, int err, const 
  *
  * Return: @err.
  */
-static inline int spek_refuse(struct spek_refusal *refusal, enum spek_refusal_kind kind, u32 index,
-			      int err, const char *text)
+static inline int spek_refuse(struct spek_refusal *refusal, u32 kind, u32 index, int err,
+			      const char *text)
 {
 	refusal->kind = kind;
 	refusal->index = index;

@@ -15,19 +15,6 @@
 #define MAX_TIME_NS		(366ull * 24 * 3600 * NSEC_PER_SEC)
 #define DEFAULT_BATCH		16
 
-static_assert((int)SPEK_NL_LAW_CLOSED == (int)SPEK_LAW_CLOSED);
-static_assert((int)SPEK_NL_LAW_POISSON == (int)SPEK_LAW_POISSON);
-static_assert((int)SPEK_NL_LAW_CONSTANT == (int)SPEK_LAW_CONSTANT);
-static_assert((int)SPEK_NL_LAW_BURST == (int)SPEK_LAW_BURST);
-static_assert((int)SPEK_NL_PATTERN_UNIFORM == (int)SPEK_PATTERN_UNIFORM);
-static_assert((int)SPEK_NL_PATTERN_SEQUENTIAL == (int)SPEK_PATTERN_SEQUENTIAL);
-static_assert((int)SPEK_NL_PATTERN_STRIDED == (int)SPEK_PATTERN_STRIDED);
-static_assert((int)SPEK_NL_PATTERN_RUNS == (int)SPEK_PATTERN_RUNS);
-static_assert((int)SPEK_NL_PATTERN_WALK == (int)SPEK_PATTERN_WALK);
-static_assert((int)SPEK_NL_PATTERN_HOTBAND == (int)SPEK_PATTERN_HOTBAND);
-static_assert((int)SPEK_NL_WALK_STYLE_CLASSIC == (int)SPEK_WALK_CLASSIC);
-static_assert((int)SPEK_NL_WALK_STYLE_FIXED == (int)SPEK_WALK_FIXED);
-
 /**
  * struct field - where an attribute goes
  * @attr: its id

@@ -24,9 +24,9 @@ int spek_nl_put_verify(struct sk_buff *skb, struct spek_run *run)
 	u64 mismatches = 0;
 	size_t i;
 
-	static_assert(ARRAY_SIZE(kinds) == SPEK_NR_VERDICTS);
+	static_assert(ARRAY_SIZE(kinds) == SPEK_NR_MISMATCHES);
 	spek_verify_counts(run->verify, &counts);
-	for (i = 0; i < SPEK_NR_VERDICTS; i++)
+	for (i = 0; i < SPEK_NR_MISMATCHES; i++)
 		mismatches += counts.kind[i];
 	if (SPEK_PUT_U64(skb, SPEK_A_RUN, STAMP_ID, map->id) ||
 	    nla_put_u32(skb, SPEK_A_RUN_GRAIN_BYTES, 1u << map->shift) ||
@@ -40,7 +40,7 @@ int spek_nl_put_verify(struct sk_buff *skb, struct spek_run *run)
 	    SPEK_PUT_U64(skb, SPEK_A_VERIFY, WAITS, counts.waits) ||
 	    SPEK_PUT_U64(skb, SPEK_A_VERIFY, MISMATCHES, mismatches))
 		return -EMSGSIZE;
-	for (i = 0; i < SPEK_NR_VERDICTS; i++)
+	for (i = 0; i < SPEK_NR_MISMATCHES; i++)
 		if (nla_put_u64_64bit(skb, kinds[i], counts.kind[i], SPEK_A_VERIFY_PAD))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);

@@ -29,14 +29,6 @@
 
 #define MAP_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-static_assert((int)SPEK_MISMATCH_CORRUPT == (int)SPEK_VERDICT_CORRUPT);
-static_assert((int)SPEK_MISMATCH_MISDIRECTED == (int)SPEK_VERDICT_MISDIRECTED);
-static_assert((int)SPEK_MISMATCH_STALE == (int)SPEK_VERDICT_STALE);
-static_assert((int)SPEK_MISMATCH_TORN == (int)SPEK_VERDICT_TORN);
-static_assert((int)SPEK_MISMATCH_UNWRITTEN == (int)SPEK_VERDICT_UNWRITTEN);
-static_assert((int)SPEK_MISMATCH_UNSTAMPED == (int)SPEK_VERDICT_UNSTAMPED);
-static_assert((int)SPEK_MISMATCH_FOREIGN == (int)SPEK_VERDICT_FOREIGN);
-
 /* ---- the map ---- */
 
 static void free_map(struct kref *ref)
@@ -500,7 +492,7 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 		else
 			counts->checked++;
 		if (spek_stamp_check(block_at(slot, piece->in_buffer + at, verify->chunk_bytes),
-				     block, &expect, &record.finding) == SPEK_VERDICT_OK)
+				     block, &expect, &record.finding) == SPEK_MISMATCH_NONE)
 			continue;
 		record.expected = expect.generation;
 		record.offset = piece->offset + at;

@@ -78,7 +78,7 @@ struct spek_verify_counts {
 	u64 never_written;
 	u64 uncertain;
 	u64 waits;
-	u64 kind[SPEK_NR_VERDICTS];
+	u64 kind[SPEK_NR_MISMATCHES];
 };
 
 /**

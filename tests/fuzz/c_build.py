@@ -53,7 +53,11 @@ def _digest() -> str:
     options = (SANITIZE, WARNINGS, sorted(OPTIONS.values()), compiler())
     digest = hashlib.sha256(repr(options).encode())
     headers = [one for folder in (TARGETS, CORE, LOAD, PROBER) for one in folder.glob("*.h")]
-    headers += [*DAQ.rglob("*.h"), ROOT / "prober/uapi/spek_prober.h"]
+    headers += [
+        *DAQ.rglob("*.h"),
+        ROOT / "prober/uapi/spek_prober.h",
+        ROOT / "kmod/load/uapi/spek_enums.h",
+    ]
     for path in [*sources(), *sorted(headers)]:
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]

@@ -23,7 +23,7 @@ def program() -> Path:
 
     text = tables()
     digest = hashlib.sha256(text.encode() + " ".join(FLAGS).encode())
-    uapi = [ROOT / "kmod/load/uapi/spek.h", ROOT / "prober/uapi/spek_prober.h"]
+    uapi = [*sorted((ROOT / "kmod/load/uapi").glob("*.h")), ROOT / "prober/uapi/spek_prober.h"]
     for path in [*sorted((HERE / "netlink").glob("*.[ch]")), *uapi]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     stamp = PROGRAM.with_name("netlink-fuzz.of")

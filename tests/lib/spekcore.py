@@ -26,6 +26,8 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[2]
 # What every module may use, and the generator of spek.ko.
 CORES = (ROOT / "kmod" / "core", ROOT / "kmod" / "load" / "core")
+# Generated from the netlink spec, with nothing of the kernel in it.
+ENUMS = ROOT / "kmod" / "load" / "uapi" / "spek_enums.h"
 INCLUDES = tuple(word for core in CORES for word in ("-I", str(core)))
 SHIM = Path(__file__).with_name("spekcore_shim.c")
 DRIVER = Path(__file__).with_name("spekcore_driver.c")
@@ -83,7 +85,7 @@ def _kept(
     name: str, flags: Sequence[str], extra: Sequence[Path], make: Callable[[Path], None]
 ) -> Path:
     """The file that @make has made of the core, of @extra and with @flags; made once."""
-    inputs = [*(path for core in CORES for path in sorted(core.glob("*.[ch]"))), *extra]
+    inputs = [*(path for core in CORES for path in sorted(core.glob("*.[ch]"))), ENUMS, *extra]
     digest = hashlib.sha256(" ".join(flags).encode())
     for path in inputs:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -114,7 +116,8 @@ def declarations() -> str:
         marker = re.match(r'# \d+ "([^"]*)"', line)
         if marker:
             path = Path(os.path.normpath(marker[1]))
-            wanted = path == SHIM or (path.parent in CORES and path.name != "spek_host.h")
+            wanted = path in (SHIM, ENUMS)
+            wanted |= path.parent in CORES and path.name != "spek_host.h"
         elif wanted:
             kept.append(line)
     return "\n".join(_without_bodies("\n".join(kept)))

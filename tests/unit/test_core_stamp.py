@@ -18,7 +18,7 @@ from spekctl.gen.spek import Mismatch
 
 FFI, LIB = library()
 HEADER = struct.Struct("=QQQQQIHHQ")
-OK = LIB.SPEK_VERDICT_OK
+OK = LIB.SPEK_MISMATCH_NONE
 U64 = st.integers(0, 2**64 - 1)
 BLOCKS = st.sampled_from([512, 520 - 8, 1024, 4096, 65536])
 GENERATIONS = st.integers(1, 2**46 - 1)
@@ -77,8 +77,8 @@ VERSIONS = st.builds(
 
 def test_verdicts_are_those_of_the_contract() -> None:
     for member in Mismatch:
-        assert getattr(LIB, f"SPEK_VERDICT_{member.name}") == member
-    assert len(Mismatch) == LIB.SPEK_NR_VERDICTS
+        assert getattr(LIB, f"SPEK_MISMATCH_{member.name}") == member
+    assert len(Mismatch) == LIB.SPEK_NR_MISMATCHES
     assert FFI.sizeof("struct spek_stamp") == HEADER.size
 
 

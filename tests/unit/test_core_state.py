@@ -37,7 +37,7 @@ HOLDS_IO = (ARMED, RUNNING, DRAINING)
 
 
 def test_table_covers_every_state_and_event() -> None:
-    assert len(STATES) == LIB.SPEK_STATE_NR
+    assert len(STATES) == FFI.typeof(LIB.spek_states).length
     assert len(EVENTS) == LIB.SPEK_EVENT_NR
     assert (LIB.SPEK_STATE_READY, LIB.SPEK_STATE_GONE) == (READY, GONE)
     assert (LIB.SPEK_EVENT_START, LIB.SPEK_EVENT_GONE) == (START, LEAVE)

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -105,13 +106,15 @@ def outputs() -> Outputs:
 
 
 def generate(
-    tmp_path: Path, change: Callable[[dict[str, Any]], None] | None = None
+    tmp_path: Path,
+    change: Callable[[dict[str, Any]], None] | None = None,
+    where: Outputs | None = None,
 ) -> dict[str, str]:
     tree = yaml.safe_load(yaml.safe_dump(SPEC))
     if change is not None:
         change(tree)
     (tmp_path / "toy.yaml").write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
-    files: dict[str, str] = gen.generate(tmp_path, outputs())
+    files: dict[str, str] = gen.generate(tmp_path, where or outputs())
     return files
 
 
@@ -199,6 +202,22 @@ def test_header_compiles_as_c_and_agrees_with_python(tmp_path: Path) -> None:
     command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
     done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_enums_can_have_a_header_that_includes_nothing(tmp_path: Path) -> None:
+    together = generate(tmp_path)["toy.h"]
+    files = generate(tmp_path, where=replace(outputs(), enums="toy_enums.h"))
+    enums = files["toy_enums.h"]
+    assert "enum toy_box_colour {" in enums and "#include" not in enums
+    assert "enum toy_box_colour {" not in files["toy.h"]
+    assert '#include "toy_enums.h"' in files["toy.h"]
+    # the same words, in two files
+    body = enums[enums.index("/**") : enums.index("#endif")]
+    assert body in together
+    (tmp_path / "toy.c").write_text('#include "toy.h"\n#include "toy_enums.h"\n')
+    for name in ("toy.h", "toy_enums.h"):
+        (tmp_path / name).write_text(files[name])
+    subprocess.run(["gcc", "-fsyntax-only", "-Werror", tmp_path / "toy.c"], check=True)
 
 
 @pytest.mark.parametrize(

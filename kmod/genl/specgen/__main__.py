@@ -21,7 +21,7 @@ from specgen.kernel import kernel_header, kernel_source
 from specgen.python import python_module
 from specgen.spec import Outputs, SpecError, load
 from specgen.table import markdown
-from specgen.uapi import uapi_header
+from specgen.uapi import enum_header, uapi_header
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -29,6 +29,7 @@ FAMILIES = (
     Outputs(
         spec="kmod/load/uapi/spek.yaml",
         uapi="kmod/load/uapi/spek.h",
+        enums="kmod/load/uapi/spek_enums.h",
         kernel="kmod/load/gen/netlink_gen",
         python="ctl/spekctl/gen/spek.py",
         table="kmod/load/uapi/spek.md",
@@ -52,8 +53,9 @@ FAMILIES = (
 def generate(root: Path, outputs: Outputs) -> dict[str, str]:
     """Return the text of every file that follows from one spec, by path."""
     spec = load(root / outputs.spec, outputs.spec)
-    return {
-        outputs.uapi: uapi_header(spec),
+    enums = {outputs.enums: enum_header(spec)} if outputs.enums else {}
+    return enums | {
+        outputs.uapi: uapi_header(spec, outputs),
         outputs.kernel + ".h": kernel_header(spec, outputs),
         outputs.kernel + ".c": kernel_source(spec, outputs),
         outputs.python: python_module(spec),

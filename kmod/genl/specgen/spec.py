@@ -34,6 +34,9 @@ class Outputs:
     include_compat: str
     # handlers may run beside each other: genetlink's lock is not theirs
     parallel: bool = False
+    # header of the enums alone, for code that includes nothing of the kernel; in the uapi header's
+    # folder, which includes it; "": the enums are in the uapi header itself
+    enums: str = ""
 
 
 @dataclass

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import PurePath
 
 from specgen.spec import (
     UAPI_LICENSE,
     WIDTH,
     Attr,
     AttrSet,
+    Outputs,
     Spec,
     Struct,
     limits_text,
@@ -42,23 +44,16 @@ def kernel_doc(kind: str, doc: str, members: list[tuple[str, str]]) -> list[str]
     return [*lines, " */"]
 
 
-def uapi_header(spec: Spec) -> str:
-    """The header that kernel and userspace share."""
-    fam = upper(spec.name)
-    guard = f"_UAPI_{fam}_H"
-    out = c_head(spec, UAPI_LICENSE, header=True)
-    out += [f"#ifndef {guard}", f"#define {guard}", ""]
-    if spec.structs:
-        out += ["#include <linux/types.h>", ""]
-    out += [f'#define {fam}_FAMILY_NAME "{spec.name}"']
-    out += [f"#define {fam}_FAMILY_VERSION {spec.version}"]
-    out += [f'#define {fam}_MCGRP_{upper(group.name)} "{group.name}"' for group in spec.groups]
-    out.append("")
-    for name, value, doc in spec.consts:
-        if doc:
-            out += [f"/* {doc} */"]
-        suffix = "ULL" if value >> 32 else "U" if value >> 31 else ""
-        out.append(f"#define {fam}_{upper(name)} {value}{suffix}")
+def enum_header(spec: Spec) -> str:
+    """The enums alone: a header that includes nothing."""
+    guard = f"_UAPI_{upper(spec.name)}_ENUMS_H"
+    out = [*c_head(spec, UAPI_LICENSE, header=True), f"#ifndef {guard}", f"#define {guard}"]
+    out += [*enums(spec), "", f"#endif /* {guard} */"]
+    return "\n".join(out) + "\n"
+
+
+def enums(spec: Spec) -> list[str]:
+    out: list[str] = []
     for enum in spec.enums:
         members = [(enum.c_prefix + upper(entry.name), entry.doc) for entry in enum.entries]
         doc = enum.doc or f"{enum.name.replace('-', ' ').capitalize()}."
@@ -68,6 +63,30 @@ def uapi_header(spec: Spec) -> str:
         ]
         out += ["", *kernel_doc(f"enum {enum.c_name}", doc, members_doc)]
         out += [f"enum {enum.c_name} {{", *[f"\t{c_id}," for c_id, _ in members], "};"]
+    return out
+
+
+def uapi_header(spec: Spec, outputs: Outputs) -> str:
+    """The header that kernel and userspace share."""
+    fam = upper(spec.name)
+    guard = f"_UAPI_{fam}_H"
+    out = c_head(spec, UAPI_LICENSE, header=True)
+    out += [f"#ifndef {guard}", f"#define {guard}", ""]
+    if spec.structs:
+        out += ["#include <linux/types.h>", ""]
+    if outputs.enums:
+        out += [f'#include "{PurePath(outputs.enums).name}"', ""]
+    out += [f'#define {fam}_FAMILY_NAME "{spec.name}"']
+    out += [f"#define {fam}_FAMILY_VERSION {spec.version}"]
+    out += [f'#define {fam}_MCGRP_{upper(group.name)} "{group.name}"' for group in spec.groups]
+    out.append("")
+    for name, value, doc in spec.consts:
+        if doc:
+            out += [f"/* {doc} */"]
+        suffix = "ULL" if value >> 32 else "U" if value >> 31 else ""
+        out.append(f"#define {fam}_{upper(name)} {value}{suffix}")
+    if not outputs.enums:
+        out += enums(spec)
     for struct in spec.structs:
         out += ["", *c_struct(spec, struct)]
     for attr_set in spec.sets:

@@ -201,11 +201,11 @@ static void compare(struct comparison *c, const u64 *word, u32 words,
 static u32 verdict_of_stamp(const struct spek_stamp *found, const struct spek_expect *expect)
 {
 	if (!is_ours(found, expect))
-		return SPEK_VERDICT_FOREIGN;
+		return SPEK_MISMATCH_FOREIGN;
 	if (!is_here(found, expect))
-		return SPEK_VERDICT_MISDIRECTED;
-	return found->generation < expect->generation ? SPEK_VERDICT_STALE :
-							SPEK_VERDICT_UNWRITTEN;
+		return SPEK_MISMATCH_MISDIRECTED;
+	return found->generation < expect->generation ? SPEK_MISMATCH_STALE :
+							SPEK_MISMATCH_UNWRITTEN;
 }
 
 /* A block that was written, and whose last write was acknowledged. */
@@ -217,17 +217,17 @@ static u32 judge_written(const struct spek_finding *finding, const struct compar
 		      found->generation == expect->generation;
 
 	if (finding->intact)
-		return claims ? SPEK_VERDICT_CORRUPT : verdict_of_stamp(found, expect);
+		return claims ? SPEK_MISMATCH_CORRUPT : verdict_of_stamp(found, expect);
 	if (finding->zeroes)
-		return SPEK_VERDICT_UNSTAMPED;
+		return SPEK_MISMATCH_UNSTAMPED;
 	/* In words of unrelated data every other bit differs. */
 	if (c->bits <= c->differ * (WORD_BYTES * 8 / 4))
-		return SPEK_VERDICT_CORRUPT;
+		return SPEK_MISMATCH_CORRUPT;
 	if (c->equal)
-		return c->long_runs && !c->short_runs ? SPEK_VERDICT_TORN : SPEK_VERDICT_CORRUPT;
+		return c->long_runs && !c->short_runs ? SPEK_MISMATCH_TORN : SPEK_MISMATCH_CORRUPT;
 	if (!finding->stamped)
-		return SPEK_VERDICT_UNSTAMPED;
-	return claims ? SPEK_VERDICT_TORN : verdict_of_stamp(found, expect);
+		return SPEK_MISMATCH_UNSTAMPED;
+	return claims ? SPEK_MISMATCH_TORN : verdict_of_stamp(found, expect);
 }
 
 /* A block of which nothing, or not everything, is known: only this run's stamps say something. */
@@ -236,14 +236,14 @@ static u32 judge_unknown(const struct spek_finding *finding, const struct spek_e
 	const struct spek_stamp *found = &finding->found;
 
 	if (!is_ours(found, expect))
-		return SPEK_VERDICT_OK;
+		return SPEK_MISMATCH_NONE;
 	if (!expect->uncertain)
 		return verdict_of_stamp(found, expect);
 	/* Half of an old version and half of a failed write: no error of the device's. */
 	if (!finding->intact)
-		return SPEK_VERDICT_OK;
+		return SPEK_MISMATCH_NONE;
 	if (is_here(found, expect) && found->generation <= expect->generation)
-		return SPEK_VERDICT_OK;
+		return SPEK_MISMATCH_NONE;
 	return verdict_of_stamp(found, expect);
 }
 
@@ -278,6 +278,6 @@ u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *exp
 	u32 words = bytes / WORD_BYTES;
 
 	if (spek_likely(expect->generation && is_expected(word, words, expect)))
-		return SPEK_VERDICT_OK;
+		return SPEK_MISMATCH_NONE;
 	return judge(word, words, expect, finding);
 }

@@ -14,6 +14,7 @@
 #define SPEK_CORE_STAMP_H
 
 #include "../../core/spek_host.h"
+#include "../uapi/spek_enums.h"
 
 #define SPEK_STAMP_MAGIC	0x3130504d54534b50ull	/* "PKSTMP01" */
 /* Pieces of another version shorter than this can't be told from flipped bits. */
@@ -43,17 +44,10 @@ struct spek_stamp {
 	u64 checksum;
 };
 
-/** enum spek_verdict - what a block is found to be; the numbers are those of the contract */
-enum spek_verdict {
-	SPEK_VERDICT_CORRUPT,		/* the right version with flipped bits */
-	SPEK_VERDICT_MISDIRECTED,	/* this run wrote it for another place */
-	SPEK_VERDICT_STALE,		/* an older version: the last write was lost */
-	SPEK_VERDICT_TORN,		/* the right version in part, something else in part */
-	SPEK_VERDICT_UNWRITTEN,		/* a version of this run that was never written here */
-	SPEK_VERDICT_UNSTAMPED,		/* written, but there is no stamp, zeroes for example */
-	SPEK_VERDICT_FOREIGN,		/* written, but there is the stamp of another run */
-	SPEK_NR_VERDICTS,
-	SPEK_VERDICT_OK = SPEK_NR_VERDICTS,
+/* Kinds of mismatches, and what is none of them. */
+enum {
+	SPEK_NR_MISMATCHES = SPEK_MISMATCH_FOREIGN + 1,
+	SPEK_MISMATCH_NONE = SPEK_NR_MISMATCHES,
 };
 
 /**
@@ -78,7 +72,7 @@ struct spek_expect {
 
 /**
  * struct spek_finding - what is wrong with a block
- * @verdict: enum spek_verdict
+ * @verdict: enum spek_mismatch
  * @stamped: there is a magic number: @found means something
  * @intact: the checksum is right
  * @zeroes: all bytes are 0
@@ -111,7 +105,7 @@ void spek_stamp_write(void *block, u32 bytes, const struct spek_stamp *stamp);
  * @expect: what it should hold
  * @finding: filled in unless all is well
  *
- * Return: SPEK_VERDICT_OK or what is wrong.
+ * Return: SPEK_MISMATCH_NONE or what is wrong.
  */
 u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *expect,
 		     struct spek_finding *finding);

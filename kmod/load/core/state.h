@@ -4,19 +4,9 @@
 #define SPEK_CORE_STATE_H
 
 #include "../../core/spek_host.h"
+#include "../uapi/spek_enums.h"
 
-enum spek_state {
-	SPEK_STATE_READY,
-	SPEK_STATE_RUNNING,
-	SPEK_STATE_DRAINING,
-	SPEK_STATE_DONE,
-	SPEK_STATE_OPENING,
-	SPEK_STATE_ARMED,
-	SPEK_STATE_FAILED,
-	SPEK_STATE_CLOSING,
-	SPEK_STATE_GONE,
-	SPEK_STATE_NR,
-};
+#define SPEK_STATE_NR	(SPEK_STATE_GONE + 1)
 
 enum spek_event {
 	SPEK_EVENT_START,	/* run-start, or the time of an armed run has come */

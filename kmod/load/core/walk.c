@@ -22,13 +22,13 @@ static int check(const struct spek_workload *wl, u32 index, u32 nr_workers,
 	const struct spek_stream *stream = &wl->stream[index];
 	u64 leaves;
 
-	if (stream->walk_style > SPEK_WALK_FIXED)
+	if (stream->walk_style > SPEK_WALK_STYLE_FIXED)
 		return spek_refuse_part(refusal, -EINVAL, "A walk has an unknown style.");
 	if (stream->nr_sizes != 1 || stream->size[0].bytes != stream->align_bytes)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A walk moves by single blocks: it needs one block size, equal to its alignment.");
 	leaves = count_leaves(stream);
-	if (stream->walk_style == SPEK_WALK_CLASSIC && leaves < 1u << SPEK_CLASSIC_MIN_LEVEL)
+	if (stream->walk_style == SPEK_WALK_STYLE_CLASSIC && leaves < 1u << SPEK_CLASSIC_MIN_LEVEL)
 		return spek_refuse_part(refusal, -ERANGE,
 					"The hot spot of a classic walk is too small: its smallest step spans 128 leaves of 8 blocks (4 MiB of 4 KiB blocks; for SPC-1 an ASU of 80 MiB).");
 	if (leaves < 1u << SPEK_FIXED_MIN_LEVEL)
@@ -76,7 +76,7 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	u32 i;
 
 	source->walk.base_block = spek_div64(stream->range_start, stream->align_bytes);
-	source->walk.is_fixed = stream->walk_style == SPEK_WALK_FIXED;
+	source->walk.is_fixed = stream->walk_style == SPEK_WALK_STYLE_FIXED;
 	source->walk.min_level = source->walk.is_fixed ? SPEK_FIXED_MIN_LEVEL :
 							 SPEK_CLASSIC_MIN_LEVEL;
 	source->walk.levels = levels;

@@ -9,6 +9,7 @@
 
 #include "../../core/refusal.h"
 #include "../../core/spek_host.h"
+#include "../uapi/spek_enums.h"
 
 #define SPEK_MAX_STREAMS	64
 #define SPEK_MAX_SIZES		64
@@ -19,17 +20,6 @@
 #define SPEK_NAME_LEN		32
 #define SPEK_SECTOR		512
 #define SPEK_MAX_IO_BYTES	(16u << 20)
-
-enum spek_law { SPEK_LAW_CLOSED, SPEK_LAW_POISSON, SPEK_LAW_CONSTANT, SPEK_LAW_BURST };
-enum spek_pattern {
-	SPEK_PATTERN_UNIFORM,
-	SPEK_PATTERN_SEQUENTIAL,
-	SPEK_PATTERN_STRIDED,
-	SPEK_PATTERN_RUNS,
-	SPEK_PATTERN_WALK,
-	SPEK_PATTERN_HOTBAND,
-};
-enum spek_walk_style { SPEK_WALK_CLASSIC, SPEK_WALK_FIXED };
 
 /**
  * struct spek_asu - an address range on one target, or striped over several

@@ -6,6 +6,8 @@
 
 #include <linux/types.h>
 
+#include "spek_enums.h"
+
 #define SPEK_FAMILY_NAME "spek"
 #define SPEK_FAMILY_VERSION 1
 #define SPEK_MCGRP_RUNS "runs"
@@ -22,210 +24,6 @@
 #define SPEK_MAX_MISMATCHES 64
 /* States of grains that a message of map-get or map-set holds at most. */
 #define SPEK_MAP_STATES 4000
-
-/**
- * enum spek_run_state - State of a run.
- * @SPEK_RUN_STATE_READY: Configured, targets claimed, not started.
- * @SPEK_RUN_STATE_RUNNING: Workers generate I/O.
- * @SPEK_RUN_STATE_DRAINING: No new I/O; waiting for what the devices still hold.
- * @SPEK_RUN_STATE_DONE: All I/O has come back; results can be read.
- * @SPEK_RUN_STATE_OPENING: Devices are being opened and claimed, workers made.
- * @SPEK_RUN_STATE_ARMED: Started with start-ns, which has not come yet.
- * @SPEK_RUN_STATE_FAILED: A device or memory refused; the attributes failure say why.
- * @SPEK_RUN_STATE_CLOSING: Being deleted; devices are being released.
- * @SPEK_RUN_STATE_GONE: Deleted, devices free; only in the last run-ntf of a run.
- */
-enum spek_run_state {
-	SPEK_RUN_STATE_READY,
-	SPEK_RUN_STATE_RUNNING,
-	SPEK_RUN_STATE_DRAINING,
-	SPEK_RUN_STATE_DONE,
-	SPEK_RUN_STATE_OPENING,
-	SPEK_RUN_STATE_ARMED,
-	SPEK_RUN_STATE_FAILED,
-	SPEK_RUN_STATE_CLOSING,
-	SPEK_RUN_STATE_GONE,
-};
-
-/**
- * enum spek_phase - Phase of a run; every I/O is counted in the phase in which it
- *   completed.
- * @SPEK_PHASE_RAMP: Before measuring.
- * @SPEK_PHASE_MEASURE: The result is made of this phase.
- * @SPEK_PHASE_DRAIN: After the end of measuring, until the last I/O came back.
- */
-enum spek_phase {
-	SPEK_PHASE_RAMP,
-	SPEK_PHASE_MEASURE,
-	SPEK_PHASE_DRAIN,
-};
-
-/**
- * enum spek_config_part - Part of a configuration that a refusal is about.
- * @SPEK_CONFIG_PART_RUN: The run as a whole.
- * @SPEK_CONFIG_PART_TARGET: A target.
- * @SPEK_CONFIG_PART_WORKER: A worker.
- * @SPEK_CONFIG_PART_STREAM: A stream.
- * @SPEK_CONFIG_PART_ASU: An address range.
- * @SPEK_CONFIG_PART_ARRIVAL: An arrival process.
- */
-enum spek_config_part {
-	SPEK_CONFIG_PART_RUN,
-	SPEK_CONFIG_PART_TARGET,
-	SPEK_CONFIG_PART_WORKER,
-	SPEK_CONFIG_PART_STREAM,
-	SPEK_CONFIG_PART_ASU,
-	SPEK_CONFIG_PART_ARRIVAL,
-};
-
-/**
- * enum spek_reason - Why a run ended.
- * @SPEK_REASON_NONE: It has not ended.
- * @SPEK_REASON_COMPLETED: Time or number of transactions reached.
- * @SPEK_REASON_STOPPED: run-stop.
- * @SPEK_REASON_OWNER_GONE: The socket that owned it was closed.
- * @SPEK_REASON_DEVICE_GONE: A target was removed.
- * @SPEK_REASON_ERRORS: More I/O errors than max-errors allows.
- * @SPEK_REASON_SUSPENDED: The system was about to suspend or hibernate.
- */
-enum spek_reason {
-	SPEK_REASON_NONE,
-	SPEK_REASON_COMPLETED,
-	SPEK_REASON_STOPPED,
-	SPEK_REASON_OWNER_GONE,
-	SPEK_REASON_DEVICE_GONE,
-	SPEK_REASON_ERRORS,
-	SPEK_REASON_SUSPENDED,
-};
-
-/**
- * enum spek_backend - How I/O reaches the device.
- * @SPEK_BACKEND_AUTO: mq where the device allows it, otherwise bio; the answer names the
- *   reason.
- * @SPEK_BACKEND_BIO: Preallocated bios through submit_bio(). Works on every block device.
- * @SPEK_BACKEND_MQ: Requests from the device's own tag set, straight to the driver.
- * @SPEK_BACKEND_SCSI: READ(16) and WRITE(16) commands, straight to the SCSI layer and
- *   each tried once. For SCSI disks; never chosen by auto. The disk's own statistics
- *   don't count them (from v6.13 on they do where queue/iostats_passthrough says so).
- */
-enum spek_backend {
-	SPEK_BACKEND_AUTO,
-	SPEK_BACKEND_BIO,
-	SPEK_BACKEND_MQ,
-	SPEK_BACKEND_SCSI,
-};
-
-/**
- * enum spek_nl_law - Arrival law.
- * @SPEK_NL_LAW_CLOSED: depth I/Os outstanding; the next one think-ns after a completion.
- * @SPEK_NL_LAW_POISSON: Exponential gaps, mean rate rate-milli.
- * @SPEK_NL_LAW_CONSTANT: Equal gaps, rate rate-milli.
- * @SPEK_NL_LAW_BURST: burst-length I/Os at once, every burst-interval-ns.
- */
-enum spek_nl_law {
-	SPEK_NL_LAW_CLOSED,
-	SPEK_NL_LAW_POISSON,
-	SPEK_NL_LAW_CONSTANT,
-	SPEK_NL_LAW_BURST,
-};
-
-/**
- * enum spek_nl_pattern - Address pattern of a stream.
- * @SPEK_NL_PATTERN_UNIFORM: Uniform over the range; with seq-ppm, that share continues
- *   the I/O before it.
- * @SPEK_NL_PATTERN_SEQUENTIAL: One after the other, from the start again at the end of
- *   the range.
- * @SPEK_NL_PATTERN_STRIDED: stride-bytes from start to start, wrapping at the end of the
- *   range.
- * @SPEK_NL_PATTERN_RUNS: Sequential runs of run-bytes that start at a uniform place in
- *   the first restart-bytes of the range.
- * @SPEK_NL_PATTERN_WALK: Hierarchical reuse random walk over a hot spot (the range).
- * @SPEK_NL_PATTERN_HOTBAND: Random, low addresses of the range far more often than high
- *   ones; writes are moved up by 1 %.
- */
-enum spek_nl_pattern {
-	SPEK_NL_PATTERN_UNIFORM,
-	SPEK_NL_PATTERN_SEQUENTIAL,
-	SPEK_NL_PATTERN_STRIDED,
-	SPEK_NL_PATTERN_RUNS,
-	SPEK_NL_PATTERN_WALK,
-	SPEK_NL_PATTERN_HOTBAND,
-};
-
-/**
- * enum spek_nl_walk_style - Variant of the hierarchical reuse random walk.
- * @SPEK_NL_WALK_STYLE_CLASSIC: As version 1 of the generator did.
- * @SPEK_NL_WALK_STYLE_FIXED: Leaf state is shared by address, so that streams meet in the
- *   data.
- */
-enum spek_nl_walk_style {
-	SPEK_NL_WALK_STYLE_CLASSIC,
-	SPEK_NL_WALK_STYLE_FIXED,
-};
-
-/**
- * enum spek_data - What is written.
- * @SPEK_DATA_ZERO: Zeroes.
- * @SPEK_DATA_RANDOM: Incompressible data, made once per buffer.
- * @SPEK_DATA_STAMPED: Every block says what it is (kmod/core/stamp.h), and what is read
- *   is checked. I/Os that meet on a block, one of them a write, are made to wait for each
- *   other.
- */
-enum spek_data {
-	SPEK_DATA_ZERO,
-	SPEK_DATA_RANDOM,
-	SPEK_DATA_STAMPED,
-};
-
-/**
- * enum spek_mismatch - What is wrong with a block of a run with stamped data.
- * @SPEK_MISMATCH_CORRUPT: The version that was expected, with flipped bits.
- * @SPEK_MISMATCH_MISDIRECTED: This run wrote it for another place.
- * @SPEK_MISMATCH_STALE: An older version; the last write was lost.
- * @SPEK_MISMATCH_TORN: A part of the version that was expected, the rest is something
- *   else.
- * @SPEK_MISMATCH_UNWRITTEN: A version of this run that was never written here, above all
- *   where nothing was.
- * @SPEK_MISMATCH_UNSTAMPED: It was written, but holds no stamp; zeroes, for example.
- * @SPEK_MISMATCH_FOREIGN: It was written, but holds the stamp of another run.
- */
-enum spek_mismatch {
-	SPEK_MISMATCH_CORRUPT,
-	SPEK_MISMATCH_MISDIRECTED,
-	SPEK_MISMATCH_STALE,
-	SPEK_MISMATCH_TORN,
-	SPEK_MISMATCH_UNWRITTEN,
-	SPEK_MISMATCH_UNSTAMPED,
-	SPEK_MISMATCH_FOREIGN,
-};
-
-/**
- * enum spek_direction - Direction.
- * @SPEK_DIRECTION_READ: Read.
- * @SPEK_DIRECTION_WRITE: Write.
- */
-enum spek_direction {
-	SPEK_DIRECTION_READ,
-	SPEK_DIRECTION_WRITE,
-};
-
-/**
- * enum spek_nl_metric - What a histogram counts.
- * @SPEK_METRIC_RESPONSE: Completion minus intended arrival, ns.
- * @SPEK_METRIC_SERVICE: Completion minus issue, ns.
- * @SPEK_METRIC_SLIP: Issue minus intended arrival, ns.
- * @SPEK_METRIC_RESPONSE_AGE: Of I/Os in flight at the end of the measure phase - the end
- *   minus the intended arrival, ns.
- * @SPEK_METRIC_SERVICE_AGE: Of the same I/Os - the end minus the issue, ns; 0 for those
- *   that were due before the end and issued later.
- */
-enum spek_nl_metric {
-	SPEK_METRIC_RESPONSE,
-	SPEK_METRIC_SERVICE,
-	SPEK_METRIC_SLIP,
-	SPEK_METRIC_RESPONSE_AGE,
-	SPEK_METRIC_SERVICE_AGE,
-};
 
 /**
  * struct spek_log_record - One I/O in the log of a run, in the machine's byte order. 48
@@ -726,7 +524,7 @@ enum spek_a_size {
  * @SPEK_A_STREAM_RESTART_BYTES: (u64) runs - a run starts in the first so many bytes of
  *   the range.
  * @SPEK_A_STREAM_RUN_ALIGN_BYTES: (u32) runs - start and end of a run are rounded down to
- *   this.
+ *   multiples of this in the asu, but never to before the range.
  * @SPEK_A_STREAM_WALK_STYLE: (u32, enum walk-style)
  * @SPEK_A_STREAM_SIZE: (nest of size, repeated) Block sizes with their weights.
  * @__SPEK_A_STREAM_MAX: private

@@ -74,7 +74,7 @@ static void take_stream(struct fuzz_input *in, struct spek_stream *stream, u32 n
 	stream->restart_bytes = fuzz_or(in, is_runs ? USUAL_BYTES / 2 : 0);
 	stream->run_align_bytes = (u32)fuzz_or(in, is_runs ? 4096 : 0);
 	stream->seq_ppm = (u32)fuzz_or(in, 0);
-	stream->walk_style = fuzz_upto(in, SPEK_WALK_FIXED);
+	stream->walk_style = fuzz_upto(in, SPEK_WALK_STYLE_FIXED);
 	stream->nr_sizes = (u32)fuzz_or(in, 1) % (SPEK_MAX_SIZES + 1);
 	for (i = 0; i < stream->nr_sizes; i++) {
 		stream->size[i].bytes = (u32)fuzz_or(in, 4096 * (i + 1));

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/* generated from kmod/load/uapi/spek.yaml, run `make gen` */
+
+#ifndef _UAPI_SPEK_ENUMS_H
+#define _UAPI_SPEK_ENUMS_H
+
+/**
+ * enum spek_state - State of a run.
+ * @SPEK_STATE_READY: Configured, targets claimed, not started.
+ * @SPEK_STATE_RUNNING: Workers generate I/O.
+ * @SPEK_STATE_DRAINING: No new I/O; waiting for what the devices still hold.
+ * @SPEK_STATE_DONE: All I/O has come back; results can be read.
+ * @SPEK_STATE_OPENING: Devices are being opened and claimed, workers made.
+ * @SPEK_STATE_ARMED: Started with start-ns, which has not come yet.
+ * @SPEK_STATE_FAILED: A device or memory refused; the attributes failure say why.
+ * @SPEK_STATE_CLOSING: Being deleted; devices are being released.
+ * @SPEK_STATE_GONE: Deleted, devices free; only in the last run-ntf of a run.
+ */
+enum spek_state {
+	SPEK_STATE_READY,
+	SPEK_STATE_RUNNING,
+	SPEK_STATE_DRAINING,
+	SPEK_STATE_DONE,
+	SPEK_STATE_OPENING,
+	SPEK_STATE_ARMED,
+	SPEK_STATE_FAILED,
+	SPEK_STATE_CLOSING,
+	SPEK_STATE_GONE,
+};
+
+/**
+ * enum spek_phase - Phase of a run; every I/O is counted in the phase in which it
+ *   completed.
+ * @SPEK_PHASE_RAMP: Before measuring.
+ * @SPEK_PHASE_MEASURE: The result is made of this phase.
+ * @SPEK_PHASE_DRAIN: After the end of measuring, until the last I/O came back.
+ */
+enum spek_phase {
+	SPEK_PHASE_RAMP,
+	SPEK_PHASE_MEASURE,
+	SPEK_PHASE_DRAIN,
+};
+
+/**
+ * enum spek_refusal_kind - Part of a configuration that a refusal is about.
+ * @SPEK_REFUSAL_RUN: The run as a whole.
+ * @SPEK_REFUSAL_TARGET: A target.
+ * @SPEK_REFUSAL_WORKER: A worker.
+ * @SPEK_REFUSAL_STREAM: A stream.
+ * @SPEK_REFUSAL_ASU: An address range.
+ * @SPEK_REFUSAL_ARRIVAL: An arrival process.
+ */
+enum spek_refusal_kind {
+	SPEK_REFUSAL_RUN,
+	SPEK_REFUSAL_TARGET,
+	SPEK_REFUSAL_WORKER,
+	SPEK_REFUSAL_STREAM,
+	SPEK_REFUSAL_ASU,
+	SPEK_REFUSAL_ARRIVAL,
+};
+
+/**
+ * enum spek_reason - Why a run ended.
+ * @SPEK_REASON_NONE: It has not ended.
+ * @SPEK_REASON_COMPLETED: Time or number of transactions reached.
+ * @SPEK_REASON_STOPPED: run-stop.
+ * @SPEK_REASON_OWNER_GONE: The socket that owned it was closed.
+ * @SPEK_REASON_DEVICE_GONE: A target was removed.
+ * @SPEK_REASON_ERRORS: More I/O errors than max-errors allows.
+ * @SPEK_REASON_SUSPENDED: The system was about to suspend or hibernate.
+ */
+enum spek_reason {
+	SPEK_REASON_NONE,
+	SPEK_REASON_COMPLETED,
+	SPEK_REASON_STOPPED,
+	SPEK_REASON_OWNER_GONE,
+	SPEK_REASON_DEVICE_GONE,
+	SPEK_REASON_ERRORS,
+	SPEK_REASON_SUSPENDED,
+};
+
+/**
+ * enum spek_backend - How I/O reaches the device.
+ * @SPEK_BACKEND_AUTO: mq where the device allows it, otherwise bio; the answer names the
+ *   reason.
+ * @SPEK_BACKEND_BIO: Preallocated bios through submit_bio(). Works on every block device.
+ * @SPEK_BACKEND_MQ: Requests from the device's own tag set, straight to the driver.
+ * @SPEK_BACKEND_SCSI: READ(16) and WRITE(16) commands, straight to the SCSI layer and
+ *   each tried once. For SCSI disks; never chosen by auto. The disk's own statistics
+ *   don't count them (from v6.13 on they do where queue/iostats_passthrough says so).
+ */
+enum spek_backend {
+	SPEK_BACKEND_AUTO,
+	SPEK_BACKEND_BIO,
+	SPEK_BACKEND_MQ,
+	SPEK_BACKEND_SCSI,
+};
+
+/**
+ * enum spek_law - Arrival law.
+ * @SPEK_LAW_CLOSED: depth I/Os outstanding; the next one think-ns after a completion.
+ * @SPEK_LAW_POISSON: Exponential gaps, mean rate rate-milli.
+ * @SPEK_LAW_CONSTANT: Equal gaps, rate rate-milli.
+ * @SPEK_LAW_BURST: burst-length I/Os at once, every burst-interval-ns.
+ */
+enum spek_law {
+	SPEK_LAW_CLOSED,
+	SPEK_LAW_POISSON,
+	SPEK_LAW_CONSTANT,
+	SPEK_LAW_BURST,
+};
+
+/**
+ * enum spek_pattern - Address pattern of a stream.
+ * @SPEK_PATTERN_UNIFORM: Uniform over the range; with seq-ppm, that share continues the
+ *   I/O before it.
+ * @SPEK_PATTERN_SEQUENTIAL: One after the other, from the start again at the end of the
+ *   range.
+ * @SPEK_PATTERN_STRIDED: stride-bytes from start to start, wrapping at the end of the
+ *   range.
+ * @SPEK_PATTERN_RUNS: Sequential runs of run-bytes that start at a uniform place in the
+ *   first restart-bytes of the range.
+ * @SPEK_PATTERN_WALK: Hierarchical reuse random walk over a hot spot (the range).
+ * @SPEK_PATTERN_HOTBAND: Random, low addresses of the range far more often than high
+ *   ones; writes are moved up by 1 %.
+ */
+enum spek_pattern {
+	SPEK_PATTERN_UNIFORM,
+	SPEK_PATTERN_SEQUENTIAL,
+	SPEK_PATTERN_STRIDED,
+	SPEK_PATTERN_RUNS,
+	SPEK_PATTERN_WALK,
+	SPEK_PATTERN_HOTBAND,
+};
+
+/**
+ * enum spek_walk_style - Variant of the hierarchical reuse random walk.
+ * @SPEK_WALK_STYLE_CLASSIC: As version 1 of the generator did.
+ * @SPEK_WALK_STYLE_FIXED: Leaf state is shared by address, so that streams meet in the
+ *   data.
+ */
+enum spek_walk_style {
+	SPEK_WALK_STYLE_CLASSIC,
+	SPEK_WALK_STYLE_FIXED,
+};
+
+/**
+ * enum spek_data - What is written.
+ * @SPEK_DATA_ZERO: Zeroes.
+ * @SPEK_DATA_RANDOM: Incompressible data, made once per buffer.
+ * @SPEK_DATA_STAMPED: Every block says what it is (kmod/load/core/stamp.h), and what is
+ *   read is checked. I/Os that meet on a block, one of them a write, are made to wait for
+ *   each other.
+ */
+enum spek_data {
+	SPEK_DATA_ZERO,
+	SPEK_DATA_RANDOM,
+	SPEK_DATA_STAMPED,
+};
+
+/**
+ * enum spek_mismatch - What is wrong with a block of a run with stamped data.
+ * @SPEK_MISMATCH_CORRUPT: The version that was expected, with flipped bits.
+ * @SPEK_MISMATCH_MISDIRECTED: This run wrote it for another place.
+ * @SPEK_MISMATCH_STALE: An older version; the last write was lost.
+ * @SPEK_MISMATCH_TORN: A part of the version that was expected, the rest is something
+ *   else.
+ * @SPEK_MISMATCH_UNWRITTEN: A version of this run that was never written here, above all
+ *   where nothing was.
+ * @SPEK_MISMATCH_UNSTAMPED: It was written, but holds no stamp; zeroes, for example.
+ * @SPEK_MISMATCH_FOREIGN: It was written, but holds the stamp of another run.
+ */
+enum spek_mismatch {
+	SPEK_MISMATCH_CORRUPT,
+	SPEK_MISMATCH_MISDIRECTED,
+	SPEK_MISMATCH_STALE,
+	SPEK_MISMATCH_TORN,
+	SPEK_MISMATCH_UNWRITTEN,
+	SPEK_MISMATCH_UNSTAMPED,
+	SPEK_MISMATCH_FOREIGN,
+};
+
+/**
+ * enum spek_direction - Direction.
+ * @SPEK_DIRECTION_READ: Read.
+ * @SPEK_DIRECTION_WRITE: Write.
+ */
+enum spek_direction {
+	SPEK_DIRECTION_READ,
+	SPEK_DIRECTION_WRITE,
+};
+
+/**
+ * enum spek_nl_metric - What a histogram counts.
+ * @SPEK_METRIC_RESPONSE: Completion minus intended arrival, ns.
+ * @SPEK_METRIC_SERVICE: Completion minus issue, ns.
+ * @SPEK_METRIC_SLIP: Issue minus intended arrival, ns.
+ * @SPEK_METRIC_RESPONSE_AGE: Of I/Os in flight at the end of the measure phase - the end
+ *   minus the intended arrival, ns.
+ * @SPEK_METRIC_SERVICE_AGE: Of the same I/Os - the end minus the issue, ns; 0 for those
+ *   that were due before the end and issued later.
+ */
+enum spek_nl_metric {
+	SPEK_METRIC_RESPONSE,
+	SPEK_METRIC_SERVICE,
+	SPEK_METRIC_SLIP,
+	SPEK_METRIC_RESPONSE_AGE,
+	SPEK_METRIC_SERVICE_AGE,
+};
+
+#endif /* _UAPI_SPEK_ENUMS_H */
