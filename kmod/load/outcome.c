@@ -4,7 +4,7 @@
  *
  * Everything here may be called from completions, in interrupt context, and takes no lock. The
  * first caller of spek_outcome_end() decides on the reason and wakes the workers, whose tasks
- * are read under RCU: whoever unpublishes them waits for a grace period before putting them.
+ * are read under RCU: the unpublisher waits for a grace period before putting them.
  */
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>

@@ -18,7 +18,7 @@ struct task_struct;
 /**
  * struct spek_tasks - threads to wake when the run ends, published under RCU
  * @nr: entries of @task
- * @task: threads, referenced by whoever publishes them
+ * @task: threads, referenced by the publisher
  */
 struct spek_tasks {
 	u32 nr;

@@ -157,7 +157,7 @@ static void queue_run_work(struct spek_run *run, struct workqueue_struct *wq,
 		kref_put(&run->ref, release_run);
 }
 
-/* The time of an armed run has come: whoever notices first makes it RUNNING. */
+/* The time of an armed run has come: the first to notice makes it RUNNING. */
 static bool begins_to_run(struct spek_run *run, const struct spek_clocks *now)
 {
 	u64 late_ns = now->mono_ns - run->started.mono_ns;

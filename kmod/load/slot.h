@@ -30,7 +30,7 @@ struct task_struct;
  * @outstanding: operations issued and not accounted; worker-owned, read elsewhere with READ_ONCE
  * @nowait_bio: in submit_bio() with REQ_NOWAIT; cleared on BLK_STS_AGAIN; worker-owned
  * @done: slots that completed; completions add, the worker takes
- * @idle: the worker sleeps or is about to: whoever adds to @done wakes it
+ * @idle: the worker sleeps or is about to: an addition to @done wakes it
  */
 struct spek_inflight {
 	struct spek_outcome *outcome;
