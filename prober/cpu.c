@@ -2,18 +2,18 @@
 /*
  * cpu.c - CPU time, interrupts and softirqs of each CPU and in total
  *
- * The numbers are those of /proc/stat, read from where it reads them. Idle and
- * iowait come from the tick code, which knows them without a tick; the rest from
- * kcpustat, where a CPU in full dynticks mode is brought up to date on the way.
+ * The numbers are those of /proc/stat, from the same places. Idle and iowait come from
+ * the tick code, which knows them between ticks, too; all other times from kcpustat,
+ * which is brought up to date first for a CPU in full dynticks mode only.
  * What the kernel counts in 32 bits is widened here: 2^32 interrupts can't happen
  * within the longest interval.
  *
- * Idle time needs care. It is split into idle and iowait by who waits *now*, so a
- * task that stops waiting moves the whole current idle period from one to the
+ * Idle time needs care. It is split into idle and iowait by whether a task waits *now*:
+ * one that stops waiting moves the whole current idle period from one to the
  * other and the raw number falls: the cell stands still until the raw number has
- * caught up. A CPU that goes and comes back may find its idle time started
- * afresh, or find it counted on in a place of its own: the cell goes on from where
- * the CPU left, and the time it was off is in no column. Before v6.3 the tick code
+ * caught up. After a CPU was offline its raw idle time may have restarted at 0, or may
+ * have been counted further: the cell continues from where the CPU left, and the time
+ * it was off is in no column. Before v6.3 the tick code
  * let readers race with the end of an idle period; a number read too high that way
  * is waited for like the others.
  */
@@ -89,14 +89,14 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 /* our softirq columns are the kernel's vectors in the kernel's order */
 static_assert(NR_COLUMNS - COL_SOFTIRQ == NR_SOFTIRQS);
 static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_BLOCK - COL_SOFTIRQ == BLOCK_SOFTIRQ);
-/* and the two idle columns are neighbours */
+/* the two idle columns are adjacent */
 static_assert(COL_IDLE + IOWAIT == COL_IOWAIT);
 static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU - COL_SOFTIRQ == RCU_SOFTIRQ);
 
 /**
  * struct cpu_state - what was last given of a CPU
  * @cells: the last cells; sampler-owned, like all that no other line claims
- * @is_on: the CPU is there and @idle_base is right; written by the CPU callbacks
+ * @is_on: the CPU is online and @idle_base is valid; written by the CPU callbacks
  * @idle_base: added to the raw idle times; written by the CPU callbacks
  * @idle_left: raw idle times when the CPU went; owned by the CPU callbacks
  * @local_interrupts: widened count of the processor's own vectors

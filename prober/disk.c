@@ -6,7 +6,7 @@
  * a class interface hears of a disk that is being removed before its memory goes.
  *
  * Lock order: the block class's own lock > disks->lock. The class calls us with its
- * lock held, when a disk comes (and once for each that is there, when we register)
+ * lock held, when a disk is added (and for each existing one when we register)
  * and before one goes. Reading takes disks->lock only.
  */
 #include <linux/blkdev.h>
@@ -38,7 +38,7 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 };
 
 /**
- * struct disk - a disk that was there at the start
+ * struct disk - a disk that existed at the start
  * @node: in the list of disks, in the order in which they were found
  * @bdev: all of the disk; NULL once it is gone; protected by the lock of disks
  * @number: its device number
@@ -53,12 +53,12 @@ struct disk {
 
 /**
  * struct disks - the source's own
- * @interface: how we hear of disks
+ * @interface: reports added and removed disks
  * @lock: protects the bdev of each disk, and the next three
  * @list: disks; const once they are listed
- * @is_listed: disks that come from now on are none of ours
+ * @is_listed: the list is complete; disks added from now on are ignored
  * @nr: number of disks
- * @err: what listing them ran into
+ * @err: negative errno from listing them, or 0
  */
 struct disks {
 	struct class_interface interface;
@@ -69,10 +69,10 @@ struct disks {
 	int err;
 };
 
-/* The one at work. There is one prober and it has one of us; set while it is registered. */
+/* The registered one; there is one probe at a time. Set while the interface is registered. */
 static struct disks *disks_at_work;
 
-static SPEK_COMPAT_CLASS_ADD(disk_came, dev)
+static SPEK_COMPAT_CLASS_ADD(disk_added, dev)
 {
 	struct disks *disks = disks_at_work;
 	struct block_device *bdev = dev_to_bdev(dev);
@@ -93,7 +93,7 @@ static SPEK_COMPAT_CLASS_ADD(disk_came, dev)
 	disk->number = bdev->bd_dev;
 	strscpy(disk->name, bdev->bd_disk->disk_name, sizeof(disk->name));
 	spin_lock(&disks->lock);
-	/* Again: listing may have ended while memory was sought. */
+	/* Check again: listing may have ended during the allocation. */
 	if (!disks->is_listed) {
 		list_add_tail(&disk->node, &disks->list);
 		disks->nr++;
@@ -105,7 +105,7 @@ static SPEK_COMPAT_CLASS_ADD(disk_came, dev)
 	return 0;
 }
 
-static SPEK_COMPAT_CLASS_REMOVE(disk_goes, dev)
+static SPEK_COMPAT_CLASS_REMOVE(disk_removed, dev)
 {
 	struct disks *disks = disks_at_work;
 	struct disk *disk;
@@ -128,8 +128,8 @@ static int watch_disks(struct disks *disks)
 	disks->interface.class = disk_to_dev(disk)->class;
 	put_disk(disk);
 
-	disks->interface.add_dev = disk_came;
-	disks->interface.remove_dev = disk_goes;
+	disks->interface.add_dev = disk_added;
+	disks->interface.remove_dev = disk_removed;
 	disks_at_work = disks;
 	err = class_interface_register(&disks->interface);
 	if (err)
@@ -226,7 +226,7 @@ static void disks_sample(struct spek_probe_source *source, u64 *cells)
 
 	spek_probe_source_set_absent(source, cells);
 	list_for_each_entry(disk, &disks->list, node) {
-		/* for each disk anew: one that goes need not wait for all the others */
+		/* the lock for each disk: a removal waits for one disk only */
 		spin_lock(&disks->lock);
 		if (disk->bdev)
 			sample_one(disk->bdev, cells);

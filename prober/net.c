@@ -2,8 +2,8 @@
 /*
  * net.c - packets and bytes of the network interfaces
  *
- * No reference to an interface is kept, which would hold up whoever wants to remove
- * it: each row looks them up by their index. One that is gone, or was moved to
+ * No reference to an interface is kept, as that would delay its removal: each row looks
+ * them up by their index. One that is gone, or was moved to
  * another namespace, is absent.
  */
 #include <linux/netdevice.h>

@@ -170,7 +170,7 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 	u32 id;
 	int err;
 
-	/* all that can fail comes first: a feed whose number nobody learns is a nuisance */
+	/* first everything that can fail: the owner must learn the number of a feed that is open */
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_OPEN, &header);
 	if (!answer)
 		return refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
@@ -288,7 +288,7 @@ int spek_prober_nl_feed_push_doit(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(samples))
 		return PTR_ERR(samples);
 
-	/* first, so that nothing is stored of which the sender is told that it was not */
+	/* before the push: samples must not be stored if the answer says they were refused */
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_PUSH, &header);
 	if (!answer) {
 		err = refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);

@@ -127,7 +127,7 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 	u32 id;
 	int err;
 
-	/* all that can fail comes first: a probe whose number nobody learns is a nuisance */
+	/* first everything that can fail: the owner must learn the number of a probe that runs */
 	answer = genlmsg_new(nla_total_size(sizeof(u32)), GFP_KERNEL);
 	if (!answer)
 		return spek_genl_refuse(info->extack, NULL, -ENOMEM,

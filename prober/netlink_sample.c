@@ -4,11 +4,11 @@
  *
  * The dump keeps a copy of the row that it is sending, so that a row that takes
  * several messages is sent whole or not at all, whatever the sampler overwrites
- * meanwhile. It ends with the last row that there was when it began: reading can't
- * be kept busy by a short interval.
+ * meanwhile. It ends with the last row that existed when it began, so a short interval
+ * can't keep a reader busy for ever.
  *
- * It is refused from the first call of dumpit and not from a start callback: from
- * there, the sentence of a refusal has no way out on 6.1.
+ * Requests are checked by the first call of dumpit and not by a start callback, whose
+ * refusals lose their sentence on 6.1.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -174,7 +174,7 @@ static u32 room_for(const struct sk_buff *skb, u32 nr_columns)
 	return room > frame ? (room - frame) / entity : 0;
 }
 
-/* Send as much of the current source as fits. Return: false if there is no room for the rest */
+/* Put as much of the current source as fits. Return: true if that is all of it */
 static bool put_block(struct sk_buff *skb, struct sample_dump *dump)
 {
 	const struct spek_probe_source *source = &dump->probe->sources[dump->source];

@@ -44,8 +44,8 @@ int spek_ring_init(struct spek_ring *ring, u32 rows, u32 row_words)
 }
 
 /**
- * spek_ring_deinit() - free the rows; nobody may write or read any more
- * @ring: ring, also one whose init failed
+ * spek_ring_deinit() - free the rows
+ * @ring: ring without writer and readers; one whose init failed is fine
  */
 void spek_ring_deinit(struct spek_ring *ring)
 {
@@ -65,7 +65,7 @@ u64 *spek_ring_begin(struct spek_ring *ring)
 	u64 *slot = slot_at(ring, ring->slot);
 
 	WRITE_ONCE(slot[0], 0);
-	/* nobody sees new words under the old stamp; pairs with smp_rmb() in spek_ring_read() */
+	/* no new word is seen under the old stamp; pairs with smp_rmb() in spek_ring_read() */
 	smp_wmb();
 
 	return slot + 1;
@@ -87,15 +87,21 @@ void spek_ring_commit(struct spek_ring *ring)
 	ring->slot = ring->slot + 1 == ring->rows ? 0 : ring->slot + 1;
 }
 
-/** spek_ring_made() - Return: number of rows made so far, which is the next one's number. */
+/**
+ * spek_ring_made() - count the rows made so far
+ * @ring: ring
+ *
+ * Context: any.
+ * Return: the count, which is the number of the next row.
+ */
 u64 spek_ring_made(const struct spek_ring *ring)
 {
-	/* who knows the count finds the rows; pairs with spek_ring_commit() */
+	/* a reader of the count must find the rows; pairs with spek_ring_commit() */
 	return smp_load_acquire(&ring->next);
 }
 
 /**
- * spek_ring_oldest() - where to go on reading after rows were lost
+ * spek_ring_oldest() - find the row to continue with after rows were lost
  * @ring: ring
  *
  * Return: number of the oldest row that can be read, unless the writer laps it meanwhile.

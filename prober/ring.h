@@ -33,7 +33,12 @@ struct spek_ring {
 int spek_ring_init(struct spek_ring *ring, u32 rows, u32 row_words);
 void spek_ring_deinit(struct spek_ring *ring);
 
-/** spek_ring_row_bytes() - Return: memory of one row, its stamp included. */
+/**
+ * spek_ring_row_bytes() - get the memory of one row
+ * @ring: ring
+ *
+ * Return: bytes, its stamp included.
+ */
 static inline size_t spek_ring_row_bytes(const struct spek_ring *ring)
 {
 	return (ring->row_words + 1) * sizeof(u64);

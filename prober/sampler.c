@@ -5,7 +5,7 @@
  * Tick n is due at started_ns + n * interval_ns. The thread sleeps until the next
  * tick, reads every source into the next slot of the ring and commits the row. It
  * takes no lock but those of the sources and waits for nothing but its timer and the
- * request to stop, so that whoever stops it waits for one row at most.
+ * request to stop, so spek_sampler_stop() waits for one row at most.
  */
 #include <linux/err.h>
 #include <linux/hrtimer.h>
@@ -143,7 +143,7 @@ int spek_sampler_create(struct spek_sampler *sampler)
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 
-	/* a schedule kept only while the machine is idle would be worth nothing */
+	/* the load being watched must not delay the schedule */
 	sched_set_fifo_low(thread);
 	sampler->thread = get_task_struct(thread);
 

@@ -15,14 +15,14 @@
 struct spek_probe_config;
 struct spek_probe_source;
 
-/* a cell whose value can't be given now; an entity with nothing else is left out of the row */
+/* cell without a value; an entity that has no other cells is left out of the row */
 #define SPEK_ABSENT U64_MAX
 
 /**
  * struct spek_probe_column - what the cells of a column are
  * @name: as in the uapi enum of the table's columns
  * @unit: "ns", "count", "bytes" or "nJ"
- * @is_level: what there is now, and not a counter
+ * @is_level: the value is a level, not a counter
  */
 struct spek_probe_column {
 	const char *name;
@@ -48,7 +48,7 @@ struct spek_probe_column {
  * @sample: write spek_probe_source.nr_entities * @nr_columns cells. The sampler thread,
  *	preemptible; must not sleep.
  * @release: give back what readers of old rows needed beyond @stop; optional. Process
- *	context, once nobody reads any more.
+ *	context, after the last reader.
  * @fill: complete the cells of a row that a reader has taken out; optional. Process
  *	context, from the end of @start to @release.
  * @ready_ns: rows that started after this are not complete yet; optional, as @fill.
@@ -76,8 +76,8 @@ struct spek_probe_source_ops {
 };
 
 /**
- * struct spek_probe_source - a source at work in one probe
- * @ops: which
+ * struct spek_probe_source - a source of one probe
+ * @ops: its operations
  * @entities: their numbers; const after start, freed with the probe
  * @names: their names, SPEK_ENTITY_NAME bytes each, or NULL; as @entities
  * @nr_entities: number of them
@@ -122,7 +122,13 @@ extern const struct spek_probe_source_ops spek_probe_source_disk;
 /* power.c */
 extern const struct spek_probe_source_ops spek_probe_source_power;
 
-/** spek_probe_source_name() - Return: where the name of an entity is. */
+/**
+ * spek_probe_source_name() - get the place of an entity's name
+ * @source: source with names
+ * @index: index of the entity
+ *
+ * Return: SPEK_ENTITY_NAME bytes.
+ */
 static inline char *spek_probe_source_name(const struct spek_probe_source *source, u32 index)
 {
 	return source->names + (size_t)index * SPEK_ENTITY_NAME;

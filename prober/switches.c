@@ -34,7 +34,7 @@ static const struct spek_probe_column columns[] = {
 
 /**
  * struct switches - state of the source
- * @tracepoint: sched_switch, with our probe; NULL if it has none of ours
+ * @tracepoint: sched_switch with our callback registered, or NULL
  * @counts: switches of each CPU since the start; each written by its CPU only
  * @is_online: by index of the entities; written by the CPU callbacks
  */
@@ -59,7 +59,7 @@ static void find_tracepoint(struct tracepoint *tracepoint, void *found)
 		*(struct tracepoint **)found = tracepoint;
 }
 
-/* The tracepoint has no name for modules, but every module may look at all of them. */
+/* The tracepoint itself is not exported to modules; iterating over all of them is. */
 static int watch_switches(struct switches *switches)
 {
 	struct tracepoint *tracepoint = NULL;

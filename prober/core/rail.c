@@ -95,7 +95,12 @@ void spek_rail_init(struct spek_rail *rail, struct spek_rail_sample *samples,
 	};
 }
 
-/** spek_rail_overwritten() - Return: how many samples are not there any more. */
+/**
+ * spek_rail_overwritten() - count the samples that are no longer kept
+ * @rail: rail
+ *
+ * Return: the count.
+ */
 u64 spek_rail_overwritten(const struct spek_rail *rail)
 {
 	return rail->stored > rail->capacity ? rail->stored - rail->capacity : 0;
@@ -120,13 +125,23 @@ static const struct spek_rail_sample *sample_at(const struct spek_rail *rail, u3
 	return &rail->samples[slot_of(rail, index)];
 }
 
-/** spek_rail_last() - Return: the last sample, or NULL. */
+/**
+ * spek_rail_last() - get the last sample
+ * @rail: rail
+ *
+ * Return: the sample, or NULL before there is one.
+ */
 const struct spek_rail_sample *spek_rail_last(const struct spek_rail *rail)
 {
 	return rail->stored ? sample_at(rail, nr_kept(rail) - 1) : NULL;
 }
 
-/** spek_rail_oldest() - Return: the oldest sample that is kept, or NULL. */
+/**
+ * spek_rail_oldest() - get the oldest sample that is kept
+ * @rail: rail
+ *
+ * Return: the sample, or NULL before there is one.
+ */
 const struct spek_rail_sample *spek_rail_oldest(const struct spek_rail *rail)
 {
 	return rail->stored ? sample_at(rail, 0) : NULL;
@@ -251,7 +266,7 @@ static struct spek_rail_total total_within(const struct spek_rail *rail, u64 at_
 }
 
 /**
- * spek_rail_total() - what there was from the first sample up to a time
+ * spek_rail_total() - integrate from the first sample up to a time
  * @rail: rail
  * @at_ns: that time
  * @ended: no more samples will come
@@ -352,7 +367,7 @@ static void use_samples(const struct spek_rail *rail, struct spek_rail_use *use,
 }
 
 /**
- * spek_rail_use() - what there was in an interval
+ * spek_rail_use() - integrate over an interval
  * @rail: rail
  * @from_ns: its start
  * @to_ns: its end, after the start

@@ -6,7 +6,7 @@
  * A segment between two samples is either known or a gap; nothing is added for a
  * gap but its length. Energy is kept exactly, in halves of a femtojoule
  * (microwatt times nanosecond, and the half of the trapezoid), as whole
- * microjoules and a rest: no sum can overflow within 2^63 uJ, 292 years of 1 kW.
+ * microjoules and a remainder: no sum can overflow within 2^63 uJ, 292 years of 1 kW.
  *
  * Let E(t) be the energy from the first sample up to t. At a sample it is exact;
  * within a segment from a to b, a span of T, it is, with x = t - a,
@@ -50,9 +50,10 @@ struct spek_energy {
 
 /**
  * struct spek_rail_sample - a stored sample
- * @at_ns: when
- * @power_uw: what
- * @energy: from the first sample up to this one
+ * @at_ns: CLOCK_MONOTONIC of the sample
+ * @power_uw: power, microwatt
+ * @energy_uj: energy from the first sample up to this one, microjoule
+ * @energy_rest: remainder of @energy_uj, halves of a femtojoule
  * @is_gap: the segment that ends here is a gap
  * @gap_ns: length of gaps from the first sample up to this one
  */
@@ -102,7 +103,7 @@ struct spek_rail {
 };
 
 /**
- * struct spek_rail_total - what there was from the first sample up to a time
+ * struct spek_rail_total - integral from the first sample up to a time
  * @energy: of the known part
  * @known_ns: its length
  * @gap_ns: length of gaps
@@ -114,12 +115,12 @@ struct spek_rail_total {
 };
 
 /**
- * struct spek_rail_use - what there was in an interval
+ * struct spek_rail_use - integral over an interval
  * @energy: of the known part
  * @known_ns: length of the known part
- * @gap_ns: of what nobody knows
- * @lost_ns: of what was known and is overwritten
- * @pending_ns: of what may still come
+ * @gap_ns: length of gaps
+ * @lost_ns: length of the part whose samples were overwritten
+ * @pending_ns: length of the part whose samples may still come
  * @samples: from the start, inclusive, to the end, exclusive
  * @min_uw: least power of the known part, 0 if there is none
  * @max_uw: greatest power of the known part, 0 if there is none

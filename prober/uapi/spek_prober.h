@@ -71,7 +71,7 @@ enum spek_prober_feed_state {
 
 /**
  * enum spek_prober_probe_state - State of the probe.
- * @SPEK_PROBER_PROBE_STATE_IDLE: There is none.
+ * @SPEK_PROBER_PROBE_STATE_IDLE: There is no probe.
  * @SPEK_PROBER_PROBE_STATE_RUNNING: Rows are taken.
  * @SPEK_PROBER_PROBE_STATE_STOPPING: The last row is being taken.
  * @SPEK_PROBER_PROBE_STATE_DONE: The rows can be read; no more will come.
@@ -138,8 +138,7 @@ enum spek_prober_table {
  *   never goes back.
  * @SPEK_PROBER_CPU_COLUMN_IRQ: In hard interrupt handlers.
  * @SPEK_PROBER_CPU_COLUMN_SOFTIRQ: In softirqs.
- * @SPEK_PROBER_CPU_COLUMN_STEAL: Wanted by this guest, given to somebody else by its
- *   host.
+ * @SPEK_PROBER_CPU_COLUMN_STEAL: Wanted by this guest, but given to others by its host.
  * @SPEK_PROBER_CPU_COLUMN_GUEST: Running virtual CPUs.
  * @SPEK_PROBER_CPU_COLUMN_GUEST_NICE: Running virtual CPUs at a positive nice value.
  * @SPEK_PROBER_CPU_COLUMN_INTERRUPTS: All interrupts, the processor's own vectors (timer,
@@ -220,8 +219,7 @@ enum spek_prober_task_column {
  *   up to swap-free.
  * @SPEK_PROBER_MEMORY_COLUMN_TOTAL: All memory that the kernel manages.
  * @SPEK_PROBER_MEMORY_COLUMN_FREE: Not used for anything.
- * @SPEK_PROBER_MEMORY_COLUMN_AVAILABLE: What can be had without swapping, as in
- *   /proc/meminfo.
+ * @SPEK_PROBER_MEMORY_COLUMN_AVAILABLE: Available without swapping, as in /proc/meminfo.
  * @SPEK_PROBER_MEMORY_COLUMN_SHARED: Shared memory and tmpfs.
  * @SPEK_PROBER_MEMORY_COLUMN_BUFFERS: Page cache of block devices.
  * @SPEK_PROBER_MEMORY_COLUMN_CACHED: Page cache of files.
@@ -229,10 +227,8 @@ enum spek_prober_task_column {
  * @SPEK_PROBER_MEMORY_COLUMN_WRITEBACK: Page cache being written.
  * @SPEK_PROBER_MEMORY_COLUMN_SLAB: Kernel objects.
  * @SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE: Swap not used.
- * @SPEK_PROBER_MEMORY_COLUMN_PAGED_IN: Read from block devices by bios, whoever made
- *   them.
- * @SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT: Written to block devices by bios, whoever made
- *   them.
+ * @SPEK_PROBER_MEMORY_COLUMN_PAGED_IN: Read from block devices by bios of any origin.
+ * @SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT: Written to block devices by bios of any origin.
  * @SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN: Read from swap.
  * @SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT: Written to swap.
  */
@@ -348,11 +344,11 @@ struct spek_prober_power_interval {
  *   byte order. known-ns, gap-ns, lost-ns and pending-ns add up to the interval. The
  *   energies of adjacent intervals add up to that of both together. 72 bytes, no padding.
  * @energy_uj: Energy of the time that is known, microjoule, rounded down.
- * @rest_fj: What was cut off, femtojoule, below 10^9, rounded down.
+ * @rest_fj: Remainder of energy-uj, femtojoule, below 10^9, rounded down.
  * @known_ns: Time that samples cover.
- * @gap_ns: Time of which nothing is known.
+ * @gap_ns: Time without known power.
  * @lost_ns: Time whose samples were overwritten.
- * @pending_ns: Time to which the feed has not come yet.
+ * @pending_ns: Time that the feed has not reached yet.
  * @samples: Samples from the start of the interval up to its end.
  * @min_uw: Least power, known part only; 0 if known-ns is 0.
  * @max_uw: Greatest power, known part only; 0 if known-ns is 0.
@@ -444,8 +440,8 @@ enum spek_prober_a_probe {
 
 /**
  * enum spek_prober_a_task - attributes of the set task
- * @SPEK_PROBER_A_TASK_PID: (u32) Thread id in the pid namespace of whoever starts the
- *   probe.
+ * @SPEK_PROBER_A_TASK_PID: (u32) Thread id in the pid namespace of the process that
+ *   starts the probe.
  * @__SPEK_PROBER_A_TASK_MAX: private
  * @SPEK_PROBER_A_TASK_MAX: highest id
  */
@@ -482,7 +478,7 @@ enum spek_prober_a_table {
  * enum spek_prober_a_column - attributes of the set column
  * @SPEK_PROBER_A_COLUMN_NAME: (string)
  * @SPEK_PROBER_A_COLUMN_UNIT: (string) ns, count, bytes or nJ.
- * @SPEK_PROBER_A_COLUMN_LEVEL: (u32) 1 - what there is now and not a counter.
+ * @SPEK_PROBER_A_COLUMN_LEVEL: (u32) 1 - the values are levels and no counters.
  * @SPEK_PROBER_A_COLUMN_STEP_NS: (u32) Step in which the kernel counts this time, the
  *   period of its tick; a difference of two rows is off by up to one step at either end.
  *   0 - as exact as its unit.
@@ -517,7 +513,7 @@ enum spek_prober_a_column {
  * @SPEK_PROBER_A_SAMPLE_END_NS: (u64) CLOCK_MONOTONIC when reading ended.
  * @SPEK_PROBER_A_SAMPLE_FINAL: (u32) 1 - the last row, taken at the stop and not at a
  *   tick; due-ns is start-ns.
- * @SPEK_PROBER_A_SAMPLE_MORE: (u32) 1 - the next message goes on with this row.
+ * @SPEK_PROBER_A_SAMPLE_MORE: (u32) 1 - the next message continues this row.
  * @SPEK_PROBER_A_SAMPLE_BLOCK: (nest of block, repeated) A table or a part of one.
  * @__SPEK_PROBER_A_SAMPLE_MAX: private
  * @SPEK_PROBER_A_SAMPLE_MAX: highest id
@@ -724,7 +720,7 @@ enum spek_prober_a_energy {
  * @SPEK_PROBER_CMD_PROBE_GET: State of the probe; IDLE, and nothing but the module's
  *   version, where there is none.
  * @SPEK_PROBER_CMD_SAMPLE_GET: Rows from number since on, oldest first, as many as there
- *   were when the dump began. A row that doesn't fit into one message goes on in the
+ *   were when the dump began. A row that doesn't fit into one message continues in the
  *   next.
  * @SPEK_PROBER_CMD_PROBE_NTF: The probe changed its state; content of probe-get.
  * @SPEK_PROBER_CMD_FEED_OPEN: Open a feed; an ended one of the same name makes room.
