@@ -91,7 +91,7 @@ def test_requests_do_not_take_genetlinks_mutex() -> None:
             link.energy([(1, 2)])
             prober.stop(probe)
     # What takes genetlink's own mutex is genetlink, and not one of our functions that it calls.
-    callers = [stack[1] for stack in stacks if len(stack) > 1]
+    callers = [stack[0] for stack in stacks if stack]
     assert any("[spek_prober]" in caller for caller in callers)
     assert [caller for caller in callers if caller.startswith("genl_")] == []
 
@@ -206,7 +206,8 @@ def test_requests_beside_each_other() -> None:
                 link.energy([(1, 2), (time.monotonic_ns() - SECOND, time.monotonic_ns())])
                 prober.rows(prober.info().id)
 
-            until(end_s, cycle, errno.ENOENT, errno.EINTR)
+            # Without an errno: the client gives up on a list that changes all the time.
+            until(end_s, cycle, errno.ENOENT, 0)
 
     works = (*(starts_and_stops,) * 2, starts_and_dies, *(feeds,) * 2, *(reads,) * 2)
     children = [fork(work) for work in works]

@@ -3,27 +3,26 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from spekctl.vm.guest_side import TRACEFS
 
-Stack = tuple[str, ...]  # from the function itself to the outermost caller, each with its module
+Stack = tuple[str, ...]  # from the caller to the outermost one, each with its offset and module
 
 
 def _write(name: str, value: object) -> None:
     (TRACEFS / name).write_text(f"{value}\n")
 
 
-def _stacks(trace: str) -> Iterator[Stack]:
+def _stacks(trace: str, function: str) -> Iterator[Stack]:
     for part in trace.split("<stack trace>")[1:]:
-        lines = part.splitlines()[1:]
-        stack = []
-        for line in lines:
-            if not line.startswith(" => "):
-                break
-            stack.append(line.removeprefix(" => "))
-        yield tuple(stack)
+        lines = itertools.takewhile(lambda line: line.startswith(" => "), part.splitlines()[1:])
+        stack = [line.removeprefix(" => ") for line in lines]
+        # Above the function itself the tracer's own frames may show.
+        own = [number for number, frame in enumerate(stack) if frame.split("+")[0] == function]
+        yield tuple(stack[own[0] + 1 if own else 0 :])
 
 
 @contextmanager
@@ -41,7 +40,7 @@ def stacks_of(function: str, pid: int | None = None) -> Iterator[list[Stack]]:
         _write("tracing_on", 1)
         yield found
         _write("tracing_on", 0)
-        found += _stacks((TRACEFS / "trace").read_text())
+        found += _stacks((TRACEFS / "trace").read_text(), function)
     finally:
         _write("options/func_stack_trace", 0)
         _write("options/sym-offset", 0)
