@@ -131,8 +131,8 @@ def counter() -> tuple[Callable[[], int], Callable[[], None]]:
 
 @two_cpus
 def test_start_and_stop_are_served_while_a_cpu_comes_and_goes() -> None:
-    """Without any pause: a start and a stop together wait for a few changes of the CPU, each of
-    which may take as long as it likes here."""
+    """Without any pause. What a start and a stop take is held above; here it must come in time:
+    where the lock was taken once for each CPU, they took minutes of twenty changes a second."""
     changes, count = counter()
 
     def toggle(say: Callable[[str], object]) -> None:
@@ -147,8 +147,7 @@ def test_start_and_stop_are_served_while_a_cpu_comes_and_goes() -> None:
             for _ in range(10):
                 before = changes()
                 prober.stop(prober.start(MS))
-                # One that just begins counts, too; the client asks for the end now and then.
-                assert changes() - before <= 40
+                assert changes() - before <= 400
     finally:
         reap(pid, signal.SIGKILL)
         CPU1.write_text("1")

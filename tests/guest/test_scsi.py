@@ -208,7 +208,7 @@ def test_a_device_on_a_scsi_disk_is_none(controller: Controller) -> None:
     [
         ({"zbc": "managed", "zone_size_mb": 8}, "zoned"),
         ({"dif": 1, "dix": 1}, "integrity data"),
-        ({"ptype": 7}, "no disk"),
+        ({"ptype": 7}, "not a disk"),
     ],
     ids=["zoned", "protected", "optical"],
 )
@@ -219,9 +219,9 @@ def test_scsi_disks_that_need_more_are_refused(
         assert_refused(controller, node, why)
 
 
-def test_it_is_asked_for_or_not_had(controller: Controller) -> None:
+def test_auto_never_takes_it(controller: Controller) -> None:
     with scsi_disk(size_mb=64, delay=0) as node:
-        assert controller.complete(one_stream(node, count=10)).target.backend == "bio"
+        assert controller.complete(one_stream(node, count=10)).target.backend == "mq"
 
 
 def unload_with_users(module: str) -> bool:
