@@ -118,7 +118,7 @@ soak: deps ## IOS I/Os of mixed load in a guest with kernel KERNEL: exact counte
 		--kernels $(KERNEL) --guest-limit $$((600 + $(IOS) / 5000)) $(ARGS)
 
 .PHONY: figures
-figures: deps-bench ## make the papers' pictures anew in a guest; results in out/figures/
+figures: deps-bench ## draw the papers' figures again in a guest; results in out/figures/
 	@.ci/figures
 
 # make bench ARGS="--kernels 6.1 --only spek-mq,floor-mq" measures a part of it.

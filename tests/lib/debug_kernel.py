@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spekctl.errors import SpekError
-from spekctl.vm.apt import RETRIES
+from spekctl.vm.apt import RETRIES, Apt
 from spekctl.vm.cache import cache_dir, locked
 
 FRAGMENTS = Path(__file__).resolve().parents[1] / "debug"
@@ -89,7 +89,7 @@ def find(variant: str) -> Path:
         wanted = ingredients(variant)
         found = _cached(home, wanted)
         if not found and wanted.version is None:
-            _run(["apt-get", "update", "-q", *RETRIES], Path("/"), "apt-get update")
+            Apt().update()
             wanted = ingredients(variant)
             if wanted.version is None:
                 raise SpekError(f"a debug kernel is built from {SOURCE}, which apt doesn't know")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spekctl.errors import GuestError
-from spekctl.vm.cache import cache_dir
+from spekctl.vm.cache import cache_dir, locked
 
 RETRIES = ("-o", "Acquire::Retries=3")  # a mirror may be slow to deliver a single file
 
@@ -98,12 +98,14 @@ class Apt:
         return [match.group(1) for line in lines if (match := re.match(r"Inst (\S+) ", line))]
 
     def update(self) -> None:
-        """Read the package lists from the mirror. Of the machine's own sources some may be dead;
-        what they lack is found out later."""
+        """Read the package lists from the mirror, one process at a time: apt does not wait for the
+        lock of its lists. Of the machine's own sources some may be dead; what they lack is found
+        out later."""
         strict = ("-o", "APT::Update::Error-Mode=any") if self.suites else ()
         what = f"reading the package lists of {self}" if self.suites else "apt-get update"
         command = ["apt-get", *self.options, "update", "-q", *strict, *RETRIES]
-        run(command, cwd=Path("/"), what=what)
+        with locked("apt"):
+            run(command, cwd=Path("/"), what=what)
 
     def unpack(self, packages: list[str], tree: Path, scratch: Path) -> None:
         """Download @packages to @scratch, unpack them in @tree."""

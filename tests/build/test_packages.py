@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What make deps sees to, on a machine whose packages are all installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from lib.sources import ROOT
+
+PROGRAMS = {"dpkg-query": "echo installed", "sudo": 'exec "$@"'}
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> list[Path]:
+    """The script, for a machine where /lib/modules is another directory; and that directory."""
+    folder = tmp_path / "lib/modules"
+    script = tmp_path / ".ci/packages"
+    script.parent.mkdir()
+    script.write_text((ROOT / ".ci/packages").read_text().replace("/lib/modules", str(folder)))
+    script.chmod(0o755)
+    for name, text in PROGRAMS.items():
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+    return [script, folder]
+
+
+def call(script: Path, *sets: str) -> str:
+    path = f"{script.parents[1]}/bin:{os.environ['PATH']}"
+    done = subprocess.run(
+        [script, *sets],
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_the_mount_point_of_guests_is_made_once(packages: list[Path]) -> None:
+    """An ordinary user cannot make it when a guest boots."""
+    script, folder = packages
+
+    made = f"packages: making the empty directory {folder}, a mount point for guests\n"
+    assert call(script, "python", "guest") == made
+    assert folder.is_dir()
+    assert call(script, "guest") == ""
+
+
+def test_without_guests_no_mount_point_is_made(packages: list[Path]) -> None:
+    script, folder = packages
+
+    assert call(script, "python") == ""
+    assert not folder.exists()
