@@ -139,8 +139,14 @@ def test_what_a_busy_host_refuses_leaves_nothing_behind(
         left = pool_objects() - before
 
     assert_completed(outcome)
-    assert outcome.target.refused > 100
-    assert left < outcome.target.refused / 2
+    if backend == "mq":
+        # The block layer keeps what the driver refuses, and sends it again.
+        assert outcome.target.refused == 0
+        refusals = 400 // 3
+    else:
+        refusals = outcome.target.refused
+        assert refusals > 100
+    assert left < refusals / 2
 
 
 def test_partition_gets_what_is_meant_for_it(controller: Controller) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -54,3 +55,26 @@ def stacks_of(function: str, pid: int | None = None) -> Iterator[list[Stack]]:
 def passes_module(stack: Stack, module: str) -> bool:
     """True if a function of that module is among the callers."""
     return any(f"[{module}]" in frame for frame in stack)
+
+
+@contextmanager
+def times_of(function: str) -> Iterator[list[int]]:
+    """CLOCK_MONOTONIC of each call, to the end of its microsecond; filled at the end."""
+    found: list[int] = []
+    _write("current_tracer", "nop")
+    _write("trace_clock", "mono")
+    _write("set_ftrace_filter", function)
+    _write("current_tracer", "function")
+    try:
+        _write("trace", "")
+        _write("tracing_on", 1)
+        yield found
+        _write("tracing_on", 0)
+        calls = re.finditer(rf"\s(\d+)\.(\d{{6}}): {function} <-", (TRACEFS / "trace").read_text())
+        found += [int(call[1]) * 10**9 + int(call[2]) * 1000 + 999 for call in calls]
+    finally:
+        _write("current_tracer", "nop")
+        _write("trace_clock", "local")
+        _write("set_ftrace_filter", "")
+        _write("trace", "")
+        _write("tracing_on", 1)
