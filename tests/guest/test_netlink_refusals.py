@@ -179,7 +179,7 @@ WRONG = [
         "stream[1].read_ppm",
         "integer out of range",
     ),
-    ({"name": "x" * 64}, errno.EINVAL, "name", "attribute failed policy validation"),
+    ({"name": "x" * 64}, errno.EINVAL, "name", "Attribute failed policy validation"),
     ({"seed": b"\1\0\0\0"}, errno.EINVAL, "seed", "invalid attribute length"),
     ({"id": 1}, errno.EINVAL, "id", ""),
     # what only answers carry
@@ -376,10 +376,13 @@ def test_an_unknown_command_is_refused(nl: Socket) -> None:
 
 
 def test_damaged_requests_are_refused_and_do_no_harm(nl: Socket, disks: list[str]) -> None:
-    """Bytes of a good request are changed at random; its device doesn't exist, so none can pass."""
+    """Bytes of a request are changed at random, one by one: no change makes its CPU exist."""
     streams = [stream(name="a"), stream(name="b", pattern=int(Pattern.WALK))]
     nowhere = [{"major": 4000, "minor": 12345, "diskseq": 1}]
-    values = config(disks[0], target=nowhere, stream=streams, asu=[asu(name="x"), asu()])
+    ranges = [asu(name="x"), asu()]
+    values = config(
+        disks[0], target=nowhere, stream=streams, asu=ranges, worker=[{"cpu": 0x01010101}]
+    )
     good = nl.request_bytes(Cmd.RUN_NEW, values, NLM_F_REQUEST | NLM_F_ACK)
     dice = random.Random(20260101)
     head = 20
@@ -438,7 +441,7 @@ def test_a_dump_of_runs_takes_no_number(nl: Socket) -> None:
         (
             {"worker": 0, "count": 1_000_001},
             errno.ERANGE,
-            "At most 1000000 operations can be had.",
+            "At most 1000000 operations can be previewed.",
         ),
     ],
 )
