@@ -236,6 +236,6 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
 # How often an operation is asked for, in relation to the others; what is not here: 4.
 WEIGHTS = {
     "run-new": 20, "run-get": 10, "run-start": 14, "run-stop": 6, "run-del": 8, "stats-get": 6,
-    "interval-get": 6, "op-get": 6, "run-ntf": 1, "probe-ntf": 1, "probe-start": 6,
-    "feed-open": 6, "feed-push": 14,
+    "interval-get": 6, "op-get": 6, "run-ntf": 1, "probe-ntf": 1, "probe-start": 10,
+    "probe-stop": 8, "probe-del": 8, "feed-open": 6, "feed-push": 14,
 }  # fmt: skip
