@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import signal
+import statistics
 import struct
 import time
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from spekctl.gen.spek import Cmd, Reason, RunState
 pytestmark = pytest.mark.debug_kernel
 
 PASSED = "The start time has passed: it must lie in the future of CLOCK_MONOTONIC."
+MS = 10**6
 FAR_NS = 600 * SECOND
 RECORD = struct.Struct("=QQQ24x")  # at_ns, issue_ns, done_ns of a log record
 
@@ -94,10 +96,10 @@ def records_of(nl: Socket, run: int) -> list[tuple[int, int, int]]:
 
 
 def test_runs_armed_for_the_same_time_start_together(nl: Socket, disks: list[str]) -> None:
-    runs = [
-        new(nl, node, worker=[{"cpu": cpu}], log_records=4096, time_ns=None, count=1000)
-        for cpu, node in enumerate(disks)
-    ]
+    # A quarter of a second of load each: two CPUs of a guest may take turns on one of the machine.
+    pace = [{"law": 0, "depth": 4, "think_ns": MS}]
+    sizes: dict[str, Any] = {"log_records": 4096, "time_ns": None, "count": 1000, "arrival": pace}
+    runs = [new(nl, node, worker=[{"cpu": cpu}], **sizes) for cpu, node in enumerate(disks)]
     start_ns = time.monotonic_ns() + 3 * SECOND
     for run in runs:
         nl.ask(Cmd.RUN_START, id=run, start_ns=start_ns)
@@ -115,7 +117,9 @@ def test_runs_armed_for_the_same_time_start_together(nl: Socket, disks: list[str
         # The first I/Os of a closed loop arrive at time 0 itself.
         assert [at for at, _issue, _done in sorted(log)[:4]] == [start_ns] * 4
         assert min(issue for _at, issue, _done in log) >= start_ns
-        wall_ns = time.time_ns() - time.monotonic_ns() + start_ns
+        # Of many pairs, as a guest may be away between the two clocks of one.
+        offsets = [time.time_ns() - time.monotonic_ns() for _ in range(21)]
+        wall_ns = statistics.median(offsets) + start_ns
         assert abs(info["start_real_ns"] - wall_ns) < SECOND // 10
     first = [min(issue for _at, issue, _done in log) for log in logs]
     last = [max(done for _at, _issue, done in log) for log in logs]
