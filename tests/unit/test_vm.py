@@ -498,7 +498,9 @@ def test_headers_use_the_compiler_that_came_with_them(tmp_path: Path) -> None:
     variables = tree / "usr/src/linux-headers-7.0.1-test/.kernelvariables"
     make = tmp_path / "Makefile"
     make.write_text(f"include {variables}\nall:\n\t@echo $(CC) $(PAHOLE) $(ARCH)\n")
-    done = subprocess.run(["make", "-f", make], capture_output=True, text=True, check=True)
+    # Under another make it would name the directory as well.
+    words = ["make", "--no-print-directory", "-f", make]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
 
     compiler, pahole, arch = done.stdout.split()
     assert Path(compiler).resolve() == tree / "toolchain/usr/bin/x86_64-linux-gnu-gcc-14"
