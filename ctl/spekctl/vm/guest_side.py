@@ -99,11 +99,12 @@ def keep(tag: str, folders: list[Path]) -> None:
 def hold_scheduler() -> None:
     """Keep the scheduler's code as it is for as long as this process lives.
 
-    The first and the last counter of context switches (each probe has one), and the first and the
-    last event of any kind that is traced (names of tasks are recorded with it), patch __schedule().
+    The first and the last perf counter of context switches, the first two and the last two users of
+    the tracepoint sched_switch (each probe is one), and the first and the last event of any kind
+    that is traced (names of tasks are recorded with it) patch __schedule().
     QEMU's emulated CPUs are not up to that: once in some thousand times one of them runs into the
     breakpoint that stood there a moment ago, when the kernel no longer knows of it. Then it dies
-    (Oops: int3 in __schedule, whose code is whole again) or stands still. With one of each that is
+    (Oops: int3 in __schedule, whose code is whole again) or stands still. With as many of each
     there all the time there is no first and no last; while these come no other CPU runs.
     """
     import ctypes
@@ -112,13 +113,17 @@ def hold_scheduler() -> None:
     attributes = struct.pack("=IIQ7Q", *event, *[0] * 7)
     if not (TRACEFS / "instances").is_dir():
         call("mount", "-t", "tracefs", "nodev", str(TRACEFS), check=False)
-    held = TRACEFS / "instances/spek-held"
+    held = [TRACEFS / "instances" / name for name in ("spek-held", "spek-held-too")]
     with one_cpu(), contextlib.suppress(OSError):
         # Of this thread, on any CPU, in no group; where the kernel has none there is nothing to
         # hold.
         ctypes.CDLL(None).syscall(PERF_EVENT_OPEN, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)
-        held.mkdir()
-        (held / RARE_EVENT / "enable").write_text("1")
+        for instance in held:
+            instance.mkdir()
+            # Nothing is recorded.
+            (instance / "tracing_on").write_text("0")
+            (instance / RARE_EVENT / "enable").write_text("1")
+            (instance / "events/sched/sched_switch/enable").write_text("1")
 
 
 @contextlib.contextmanager
