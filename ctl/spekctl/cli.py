@@ -9,9 +9,10 @@ from typing import NamedTuple, NoReturn
 
 import click
 
-from spekctl import __version__, stderr
+from spekctl import __version__
 from spekctl.errors import EXIT_CODE_HELP, ExitCode, SpekError
-from spekctl.output import Output
+from spekctl.render import output as render_output
+from spekctl.render.output import Output
 
 
 class Slot(NamedTuple):
@@ -91,7 +92,7 @@ def cli(ctx: click.Context, verbose: bool) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run spekctl and exit."""
-    sys.stderr = stderr.patient(sys.stderr)
+    sys.stderr = render_output.patient(sys.stderr)
     if arguments is None:
         arguments = sys.argv[1:]
     if sys.stdout is None:  # closed by the caller

@@ -15,8 +15,8 @@ from bench.cases import Point, Runner
 from lib.guest_drive import Controller, assert_completed, one_stream, shipped
 from lib.guest_drive import Outcome as Finished
 
-from spekctl.config import RunConfig
-from spekctl.records import RunInfo
+from spekctl.kernel.records import RunInfo
+from spekctl.workload.config import RunConfig
 
 PARAMETERS = Path("/sys/module/spek_floor/parameters")
 CALM_S = 1.0

@@ -12,11 +12,11 @@ from bench.counts import context_switches
 from bench.drivers import CALM_S, SECOND_NS, Drivers, idle_ns, run_floor, set_iostats
 from lib.guest_drive import one_stream
 
-from spekctl.config import ResolvedArrival, RunConfig
-from spekctl.model import Law
-from spekctl.prober import Prober
-from spekctl.records import Metric, Phase
-from spekctl.stats import percentile
+from spekctl.documents.histogram import percentile
+from spekctl.kernel.prober import Prober
+from spekctl.kernel.records import Metric, Phase
+from spekctl.workload.config import ResolvedArrival, RunConfig
+from spekctl.workload.model import Law
 
 FLOOR_SHORT, FLOOR_LONG = 4_000, 44_000
 SAMPLED_IOS = 80_000

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from spekctl.curve import KIND, VERSION, Curve, Load, Point, TimeFigures, load_curve
+from spekctl.documents.curve import KIND, VERSION, Curve, Load, Point, TimeFigures, load_curve
 from spekctl.vm import guest_side
 
 DELAYS_NS = {"100us": 100_000, "10us": 10_000}

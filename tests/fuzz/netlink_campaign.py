@@ -30,10 +30,10 @@ from lib.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
 from fuzz import netlink_build
-from spekctl.gen import spek, spek_prober
-from spekctl.gen.spek import Cmd, RunState
-from spekctl.gen.spek_prober import Cmd as ProberCmd
-from spekctl.gen.spek_prober import ProbeState
+from spekctl.kernel.gen import spek, spek_prober
+from spekctl.kernel.gen.spek import Cmd, RunState
+from spekctl.kernel.gen.spek_prober import Cmd as ProberCmd
+from spekctl.kernel.gen.spek_prober import ProbeState
 
 DISK_MIB = 16
 ROUND = 50_000  # messages that the program sends at once; who waits for more is told of each round

@@ -21,19 +21,6 @@ def main(words: list[str]) -> None:
 
         import tomlkit  # noqa: F401
 
-        import spekctl.curve
-        import spekctl.energy.inputs
-        import spekctl.logfile
-        import spekctl.method
-        import spekctl.method_state
-        import spekctl.plots.source
-        import spekctl.power_rails
-        import spekctl.resolve
-        import spekctl.sense
-        import spekctl.state
-        import spekctl.units
-        import spekctl.workload  # noqa: F401
-
     def one(data: bytes) -> None:
         run(target, data)
 

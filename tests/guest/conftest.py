@@ -22,8 +22,8 @@ from lib.guest_trace import RequestCounts
 from lib.netlink_raw import Socket
 from lib.waiting import eventually
 
-from spekctl.gen import spek
-from spekctl.gen.spek import Cmd
+from spekctl.kernel.gen import spek
+from spekctl.kernel.gen.spek import Cmd
 from spekctl.vm import guest_side
 
 

@@ -42,11 +42,11 @@ from lib.guest_prober import wait_rows
 from lib.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
 from lib.waiting import comes_true
 
-from spekctl.gen import spek, spek_prober
-from spekctl.gen.spek import Cmd, ConfigPart, Data, Law, RunState
-from spekctl.gen.spek_prober import Cmd as ProberCmd
-from spekctl.gen.spek_prober import ProbeState
-from spekctl.prober import Prober
+from spekctl.kernel.gen import spek, spek_prober
+from spekctl.kernel.gen.spek import Cmd, ConfigPart, Data, Law, RunState
+from spekctl.kernel.gen.spek_prober import Cmd as ProberCmd
+from spekctl.kernel.gen.spek_prober import ProbeState
+from spekctl.kernel.prober import Prober
 
 pytestmark = [
     pytest.mark.debug_kernel_only("debug"),

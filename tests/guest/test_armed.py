@@ -22,8 +22,8 @@ from lib.guest_netlink import SECOND, is_free, is_gone, new, refused, state
 from lib.netlink_raw import Socket
 from lib.waiting import comes_true
 
-from spekctl.gen import spek
-from spekctl.gen.spek import Cmd, Reason, RunState
+from spekctl.kernel.gen import spek
+from spekctl.kernel.gen.spek import Cmd, Reason, RunState
 
 pytestmark = pytest.mark.debug_kernel
 

@@ -21,8 +21,8 @@ from lib.daq_guest import (
 )
 from lib.waiting import eventually
 
-from spekctl.gen.spek_prober import FeedState
-from spekctl.power import Feed, PowerLink, RailUse
+from spekctl.kernel.feeds import Feed, PowerLink, RailUse
+from spekctl.kernel.gen.spek_prober import FeedState
 
 pytestmark = pytest.mark.user_space
 

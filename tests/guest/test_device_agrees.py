@@ -27,7 +27,7 @@ from lib.guest_trace import RequestCounts, request_log
 from lib.netlink_raw import Refusal
 from lib.waiting import eventually
 
-from spekctl.records import Direction
+from spekctl.kernel.records import Direction
 
 KIB, MIB = 1 << 10, 1 << 20
 KINDS = ("null_blk", "scsi_debug", "nvme", "virtio")

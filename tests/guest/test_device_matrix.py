@@ -15,10 +15,10 @@ from lib.guest_disks import disk_of_kind
 from lib.guest_drive import Controller, one_stream, queue_of, shipped
 from lib.guest_trace import RequestCounts
 
-from spekctl import workload
 from spekctl.errors import UsageError
-from spekctl.model import WorkloadFile
-from spekctl.records import Direction
+from spekctl.kernel.records import Direction
+from spekctl.workload import file as workload_file
+from spekctl.workload.model import WorkloadFile
 
 KIB, MIB = 1 << 10, 1 << 20
 KINDS = ("null_blk", "scsi_debug", "nvme", "virtio")
@@ -119,11 +119,13 @@ def test_requests_stay_below_a_smaller_limit(
 
 def smallest_block(file: WorkloadFile) -> int:
     """Bytes."""
-    return min(size for stream in file.stream for size, _share in workload.size_weights(stream))
+    return min(
+        size for stream in file.stream for size, _share in workload_file.size_weights(stream)
+    )
 
 
 # Drivers differ in limits, and all of those are above. Here it is workloads that differ.
-@pytest.mark.parametrize("name", workload.shipped_names())
+@pytest.mark.parametrize("name", workload_file.shipped_names())
 @pytest.mark.parametrize(
     "disk",
     [("null_blk", 512), ("scsi_debug", 512), ("nvme", 4096)],
@@ -133,7 +135,7 @@ def smallest_block(file: WorkloadFile) -> int:
 def test_shipped_workload(
     controller: Controller, counts: RequestCounts, disk: Disk, name: str
 ) -> None:
-    file = workload.load(name)
+    file = workload_file.load(name)
     options: dict[str, int] = {}
     if file.workload.scale == "bsu":
         options["bsu"] = 40

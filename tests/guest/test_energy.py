@@ -23,11 +23,13 @@ from lib.guest_disks import null_disk
 from lib.guest_spekctl import in_process
 from lib.waiting import LONG_S, eventually
 
-from spekctl.energy import idle, report, spc1e
-from spekctl.energy.exact import rounded
-from spekctl.energy.report import EmeraldReport, LevelReport, Spc1eReport
+from spekctl.campaigns import idle
+from spekctl.documents import energy
+from spekctl.documents.energy import EmeraldReport, LevelReport, Spc1eReport
+from spekctl.documents.exact import rounded
+from spekctl.energy import spc1e
 from spekctl.errors import ExitCode, SpekError
-from spekctl.power import PowerLink, PowerSample
+from spekctl.kernel.feeds import PowerLink, PowerSample
 
 pytestmark = pytest.mark.user_space
 MS = 1_000_000
@@ -168,7 +170,7 @@ def test_a_whole_test_has_the_power_of_its_loads(
     folder = tmp_path / "t"
     outcome = call("energy", "spc1e", "--device", disk, "--out", str(folder), *SPC1E)
 
-    found = report.load_spc1e(folder / "energy.json")
+    found = energy.load_spc1e(folder / "energy.json")
     assert found.complete, outcome.err + outcome.out
     assert outcome.code == (ExitCode.OK if found.passed else ExitCode.RUN_FAILED)
     heavy, moderate, rest = found.levels
@@ -195,7 +197,7 @@ EMERALD = (
 
 def emerald(call: Spekctl, disk: str, folder: Path, *more: str) -> EmeraldReport:
     outcome = call("energy", "emerald", "--device", disk, "--out", str(folder), *EMERALD, *more)
-    found = report.load_emerald(folder / "energy.json")
+    found = energy.load_emerald(folder / "energy.json")
     assert found.passed and outcome.code == ExitCode.OK, outcome.err + outcome.out
     return found
 

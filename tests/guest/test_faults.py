@@ -26,8 +26,8 @@ from lib.guest_netlink import delete, make
 from lib.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
-from spekctl.gen import spek
-from spekctl.gen.spek import Cmd, Data, Direction, Law, Pattern, Phase, Reason, RunState
+from spekctl.kernel.gen import spek
+from spekctl.kernel.gen.spek import Cmd, Data, Direction, Law, Pattern, Phase, Reason, RunState
 from spekctl.vm import guest_side
 
 pytestmark = pytest.mark.debug_kernel

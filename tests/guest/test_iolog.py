@@ -33,13 +33,15 @@ from lib.guest_drive import Controller, Outcome, assert_completed, one_stream
 from lib.spekcore import OP_DTYPE
 from lib.waiting import LONG_S, eventually
 
-from spekctl import cli, iolog, logfile
-from spekctl.config import RunConfig
+from spekctl import cli
+from spekctl.documents.result import Cell, DiskCounters, Distribution, Result
 from spekctl.errors import ExitCode
-from spekctl.records import Direction, Phase, Reason
-from spekctl.result import Cell, DiskCounters, Distribution, Result
+from spekctl.kernel.records import Direction, Phase, Reason
+from spekctl.log import file as log_file
+from spekctl.log import recorder
+from spekctl.workload.config import RunConfig
 
-TYPE = logfile.record_type()
+TYPE = log_file.record_type()
 MIB = 1 << 20
 DIRECTIONS = {"read": 0, "write": 1}
 PHASES = {"ramp": 0, "measure": 1, "drain": 2}
@@ -54,7 +56,7 @@ class Logged:
 
     code: int
     result: Result
-    header: logfile.LogHeader
+    header: log_file.LogHeader
     rows: Rows
 
     def where(self, **wanted: int) -> Any:
@@ -70,11 +72,11 @@ def logged(folder: Path, node: str, *arguments: str) -> Logged:
     line = ["run", *arguments, "--device", node, "--no-prober", "--progress", "none"]
     code = cli.run([*line, "--log", str(log), "-o", str(out)])
     assert out.exists(), f"spekctl ended with code {code}"
-    file = logfile.open_log(log)
-    parts = list(file.columns(*logfile.COLUMNS))
+    file = log_file.open_log(log)
+    parts = list(file.columns(*log_file.COLUMNS))
     rows = {
         name: np.concatenate([part[index] for part in parts]) if parts else np.zeros(0)
-        for index, name in enumerate(logfile.COLUMNS)
+        for index, name in enumerate(log_file.COLUMNS)
     }
     result = msgspec.json.decode(out.read_bytes(), type=Result)
     return Logged(code, result, file.header, rows)
@@ -99,7 +101,7 @@ def test_nothing_is_lost_at_full_speed(full_speed: Logged) -> None:
     assert ios > 10_000, "this was not full speed"
     assert (log.lost, log.overrun, log.text, log.complete) == (0, 0, "", True)
     assert log.written == log.records == len(full_speed.rows["op"]) >= ios
-    assert log.buffer_records == iolog.default_buffer(1)
+    assert log.buffer_records == recorder.default_buffer(1)
 
 
 def test_a_closed_loop_is_logged_as_it_was_announced(
@@ -356,7 +358,7 @@ def as_rows(ops: Any) -> Rows:
 
 def read_all(run: int, worker: int = 0) -> Any:
     found = b""
-    with Path(iolog.debugfs(), f"spek/{run}/worker{worker}").open("rb", buffering=0) as file:
+    with Path(recorder.debugfs(), f"spek/{run}/worker{worker}").open("rb", buffering=0) as file:
         while piece := file.read(1 << 20):
             found += piece
     return np.frombuffer(found, TYPE)
@@ -392,7 +394,7 @@ def test_loss_is_counted_exactly_with_a_reader_that_stops_and_goes(controller: C
         config = with_log(node, 1024, time_ns=3600 * 10**9, depth=8)
         taken = 0
         with controller.ready(config) as run:
-            path = Path(iolog.debugfs(), f"spek/{run}/worker0")
+            path = Path(recorder.debugfs(), f"spek/{run}/worker0")
             with path.open("rb", buffering=0) as file:
                 controller.run_start(run)
                 for _ in range(15):
@@ -500,7 +502,7 @@ def running() -> bool:
 def test_nothing_stays_behind(controller: Controller) -> None:
     with null_disk() as node:
         with controller.ready(with_log(node, 1024, count=10)) as run:
-            directory = Path(iolog.debugfs(), f"spek/{run}")
+            directory = Path(recorder.debugfs(), f"spek/{run}")
             assert [path.name for path in directory.iterdir()] == ["worker0"]
             outcome = controller.finish(run)
             assert outcome.info.log_dir == f"spek/{run}"
@@ -509,7 +511,7 @@ def test_nothing_stays_behind(controller: Controller) -> None:
         with controller.ready(one_stream(node, count=10)) as run:
             outcome = controller.finish(run)
             assert (outcome.info.log_dir, outcome.info.log_records) == ("", 0)
-            assert not Path(iolog.debugfs(), f"spek/{run}").exists()
+            assert not Path(recorder.debugfs(), f"spek/{run}").exists()
             assert outcome.ios(Direction.READ, Phase.MEASURE) == 10
 
 
@@ -545,12 +547,12 @@ def test_nobody_waits_for_a_reader(controller: Controller) -> None:
     with null_disk() as node, absent(memory) as come:
         with controller.ready(with_log(node, 1024, count=10)) as run:
             controller.finish(run)
-            file = os.open(Path(iolog.debugfs(), f"spek/{run}/worker0"), os.O_RDONLY)
+            file = os.open(Path(recorder.debugfs(), f"spek/{run}/worker0"), os.O_RDONLY)
             reader = threading.Thread(target=lambda: got.append(os.readv(file, [memory])))
             reader.start()
             call = Path(f"/proc/self/task/{reader.native_id}/syscall")
             eventually(lambda: call.read_text().startswith(f"{SYS_READV} "), "it does not wait")
-        assert not Path(iolog.debugfs(), f"spek/{run}").exists()
+        assert not Path(recorder.debugfs(), f"spek/{run}").exists()
         assert not [one for one in controller.runs() if one.id == run]
         assert not got
         waiting = select.poll()
@@ -572,7 +574,7 @@ def test_without_debugfs_nothing_is_started(
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text("proc /proc proc rw 0 0\n")
-    monkeypatch.setattr(iolog, "MOUNTS", mounts)
+    monkeypatch.setattr(recorder, "MOUNTS", mounts)
     node = null_blk(size_mb=64)
     stat = Path("/sys/block", os.path.basename(node), "stat")
     before = stat.read_text().split()[:8]

@@ -20,9 +20,9 @@ from lib.guest_disks import null_disk
 from lib.guest_drive import Controller, Outcome, assert_completed, one_stream, shipped
 from lib.guest_trace import Traced, request_log
 
-from spekctl.config import ResolvedArrival, RunConfig
-from spekctl.records import IntervalRow, Metric, Phase
-from spekctl.stats import count_of, percentile
+from spekctl.documents.histogram import count_of, percentile
+from spekctl.kernel.records import IntervalRow, Metric, Phase
+from spekctl.workload.config import ResolvedArrival, RunConfig
 
 MS, SECOND = 1_000_000, 1_000_000_000
 QUARTER = 250_000  # ppm

@@ -37,9 +37,9 @@ from lib.guest_modules import (
 )
 from lib.waiting import eventually
 
-from spekctl.config import RunConfig
-from spekctl.gen import spek
-from spekctl.records import Reason, RunState
+from spekctl.kernel.gen import spek
+from spekctl.kernel.records import Reason, RunState
+from spekctl.workload.config import RunConfig
 
 pytestmark = pytest.mark.debug_kernel
 

@@ -14,7 +14,7 @@ from lib.guest_disks import limited_disks
 from lib.guest_drive import Controller, one_stream
 from lib.guest_trace import RequestCounts
 
-from spekctl.config import RunConfig
+from spekctl.workload.config import RunConfig
 
 KIB = 1 << 10
 BACKENDS = ("bio", "mq")

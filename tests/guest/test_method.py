@@ -28,7 +28,7 @@ from lib.guest_disks import null_disk, settle
 from lib.guest_spekctl import in_process
 from lib.waiting import LONG_S, eventually
 
-from spekctl import curve, method, result
+from spekctl.documents import curve, result, spc1
 from spekctl.errors import ExitCode
 
 MS = 1_000_000
@@ -176,11 +176,11 @@ SHORT = (
 )
 
 
-def report_of(folder: Path) -> method.Report:
-    return method.load_report(folder / "report.json")
+def report_of(folder: Path) -> spc1.Report:
+    return spc1.load_report(folder / "report.json")
 
 
-def checked_against_results(folder: Path, report: method.Report) -> None:
+def checked_against_results(folder: Path, report: spc1.Report) -> None:
     """Each phase says what its run says, and the runs were those of the plan."""
     for phase in report.phases:
         path = folder / str(phase.point.result_file)

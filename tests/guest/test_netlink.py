@@ -40,8 +40,8 @@ from lib.guest_netlink import (
 from lib.netlink_raw import NLM_F_DUMP, NLM_F_REQUEST, Answer, Socket
 from lib.waiting import comes_true
 
-from spekctl.gen import spek
-from spekctl.gen.spek import Cmd, Metric, Phase, Reason, RunState
+from spekctl.kernel.gen import spek
+from spekctl.kernel.gen.spek import Cmd, Metric, Phase, Reason, RunState
 
 # What completed I/Os are counted by; those in flight at the end have ages instead.
 TIMES = (Metric.RESPONSE, Metric.SERVICE, Metric.SLIP)

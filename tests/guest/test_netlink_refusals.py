@@ -36,8 +36,8 @@ from lib.guest_netlink import (
 from lib.netlink_raw import NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR, Refusal, Socket, attribute
 from lib.waiting import comes_true
 
-from spekctl.gen import spek
-from spekctl.gen.spek import Cmd, Pattern, RunState
+from spekctl.kernel.gen import spek
+from spekctl.kernel.gen.spek import Cmd, Pattern, RunState
 
 pytestmark = pytest.mark.debug_kernel
 

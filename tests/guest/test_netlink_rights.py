@@ -23,8 +23,8 @@ import yaml
 from lib.guest_netlink import SECOND, new
 from lib.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Refusal, Socket
 
-from spekctl.gen import spek, spek_prober
-from spekctl.gen.spek import Cmd
+from spekctl.kernel.gen import spek, spek_prober
+from spekctl.kernel.gen.spek import Cmd
 
 pytestmark = pytest.mark.debug_kernel
 

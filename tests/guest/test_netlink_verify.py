@@ -25,7 +25,7 @@ from lib.guest_netlink import (
 from lib.netlink_raw import Socket
 from lib.waiting import comes_true
 
-from spekctl.gen.spek import MAP_STATES, Backend, Cmd, Data, Law, Pattern, RunState
+from spekctl.kernel.gen.spek import MAP_STATES, Backend, Cmd, Data, Law, Pattern, RunState
 
 STAMPED = {"data": int(Data.STAMPED)}
 WRITES: dict[str, Any] = {**STAMPED, "write": 1, "stream": [stream(read_ppm=500_000)]}

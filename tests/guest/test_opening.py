@@ -41,8 +41,8 @@ from lib.netlink_raw import (
 from lib.waiting import comes_true, eventually
 
 from spekctl.errors import ExitCode
-from spekctl.gen import spek
-from spekctl.gen.spek import Cmd, Reason, RunState
+from spekctl.kernel.gen import spek
+from spekctl.kernel.gen.spek import Cmd, Reason, RunState
 
 pytestmark = pytest.mark.debug_kernel
 

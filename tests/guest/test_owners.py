@@ -11,7 +11,7 @@ from lib.guest_netlink import is_gone, new
 from lib.netlink_raw import Socket
 from lib.waiting import comes_true
 
-from spekctl.gen import spek
+from spekctl.kernel.gen import spek
 
 NETLINK_GENERIC = 16
 UNRELATED = 100

@@ -28,10 +28,10 @@ from lib.guest_prober import fresh_module, unload
 from lib.waiting import eventually
 
 from spekctl.errors import SpekError
-from spekctl.gen import spek_prober as uapi
-from spekctl.gen.spek_prober import FeedState
-from spekctl.power import MISSING, PowerLink, PowerSample, Use
-from spekctl.prober import Prober
+from spekctl.kernel.feeds import MISSING, PowerLink, PowerSample, Use
+from spekctl.kernel.gen import spek_prober as uapi
+from spekctl.kernel.gen.spek_prober import FeedState
+from spekctl.kernel.prober import Prober
 
 fresh = pytest.fixture(autouse=True)(fresh_module)
 

@@ -12,10 +12,10 @@ import pytest
 from lib.guest_power import SECOND, W, only_feed
 from lib.guest_prober import fresh_module
 
-from spekctl.client import Link
 from spekctl.errors import SpekError
-from spekctl.gen import spek_prober as uapi
-from spekctl.power import MISSING, PowerLink, PowerSample
+from spekctl.kernel.feeds import MISSING, PowerLink, PowerSample
+from spekctl.kernel.gen import spek_prober as uapi
+from spekctl.kernel.link import Link
 
 pytestmark = pytest.mark.debug_kernel
 

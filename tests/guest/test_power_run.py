@@ -17,11 +17,12 @@ import pytest
 from lib.guest_modules import is_loaded, unload_soon
 from lib.waiting import LONG_S, eventually
 
-from spekctl import cli, client
+from spekctl import cli
 from spekctl.errors import ExitCode
-from spekctl.metering import NO_FEED
-from spekctl.power import PowerLink, PowerSample
-from spekctl.records import RunState
+from spekctl.kernel import client
+from spekctl.kernel.feeds import PowerLink, PowerSample
+from spekctl.kernel.records import RunState
+from spekctl.power.meter import NO_FEED
 
 SECOND = 1_000_000_000
 W = 1_000_000  # in microwatts

@@ -29,9 +29,9 @@ import pytest
 from lib.guest_prober import fresh_module, in_child, reap, running, wait_rows
 from lib.waiting import eventually
 
-from spekctl.gen import spek_prober as uapi
-from spekctl.gen.spek_prober import ProbeState, Reason
-from spekctl.prober import CpuCounters, Prober, Row
+from spekctl.kernel.gen import spek_prober as uapi
+from spekctl.kernel.gen.spek_prober import ProbeState, Reason
+from spekctl.kernel.prober import CpuCounters, Prober, Row
 
 MS = 1_000_000
 SECOND = 1_000_000_000

@@ -28,11 +28,11 @@ from lib.guest_prober import (
 )
 from lib.waiting import eventually
 
-from spekctl.client import Link
 from spekctl.errors import SpekError
-from spekctl.gen import spek_prober as uapi
-from spekctl.gen.spek_prober import ProbeState, Reason
-from spekctl.prober import Prober
+from spekctl.kernel.gen import spek_prober as uapi
+from spekctl.kernel.gen.spek_prober import ProbeState, Reason
+from spekctl.kernel.link import Link
+from spekctl.kernel.prober import Prober
 
 MS = 1_000_000
 SECOND = 1_000_000_000

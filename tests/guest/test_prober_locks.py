@@ -20,8 +20,8 @@ from lib.guest_power import SECOND, W, fork, status_of
 from lib.guest_prober import fresh_module, in_child, reap, wait_rows
 
 from spekctl.errors import SpekError
-from spekctl.power import PowerLink, PowerSample
-from spekctl.prober import Prober
+from spekctl.kernel.feeds import PowerLink, PowerSample
+from spekctl.kernel.prober import Prober
 
 MS = 1_000_000
 CPU1 = Path("/sys/devices/system/cpu/cpu1/online")

@@ -17,7 +17,7 @@ from lib.guest_power import MS, SECOND
 from lib.guest_prober import fresh_module
 from lib.waiting import eventually
 
-from spekctl.prober import Prober
+from spekctl.kernel.prober import Prober
 
 CLOCK_MONOTONIC_COARSE = 6  # has no name in Python
 

@@ -33,10 +33,11 @@ from lib.guest_netlink import is_free
 from lib.netlink_raw import Refusal
 from lib.waiting import eventually
 
-from spekctl import cli, device, safety
-from spekctl.config import DeviceNumber
+from spekctl import cli
+from spekctl.block import device, safety
 from spekctl.errors import ExitCode
-from spekctl.records import RunState
+from spekctl.kernel.records import RunState
+from spekctl.workload.config import DeviceNumber
 
 MIB = 1 << 20
 SIZE_MB = 8

@@ -44,8 +44,8 @@ from lib.guest_trace import disk_stat, sums
 from lib.netlink_raw import Refusal
 from lib.waiting import eventually
 
-from spekctl.config import RunConfig
-from spekctl.records import Reason
+from spekctl.kernel.records import Reason
+from spekctl.workload.config import RunConfig
 
 KIB, MIB = 1 << 10, 1 << 20
 SECOND = 10**9

@@ -19,8 +19,8 @@ from lib.guest_disks import scsi_disk
 from lib.guest_drive import Controller, Outcome, assert_completed, one_stream, sysfs
 from lib.guest_scsi import faults
 
-from spekctl.config import RunConfig
-from spekctl.records import Reason
+from spekctl.kernel.records import Reason
+from spekctl.workload.config import RunConfig
 
 pytestmark = pytest.mark.debug_kernel
 

@@ -14,8 +14,9 @@ from lib.guest_disks import null_disk
 from lib.guest_drive import Controller, assert_completed, device_number, queue_of, shipped
 from lib.guest_trace import Traced, request_log
 
-from spekctl import workload
-from spekctl.config import (
+from spekctl.kernel.records import Operation
+from spekctl.workload import file
+from spekctl.workload.config import (
     Extent,
     ResolvedArrival,
     ResolvedAsu,
@@ -23,7 +24,6 @@ from spekctl.config import (
     ResolvedStream,
     RunConfig,
 )
-from spekctl.records import Operation
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 MANY = 100_000
@@ -111,12 +111,12 @@ def everything(node: str) -> RunConfig:
 def config_of(name: str, node: str, workers: int) -> RunConfig:
     if name == "everything":
         return msgspec.structs.replace(everything(node), cpus=list(range(workers)))
-    options = {"bsu": 7} if workload.load(name).workload.scale == "bsu" else {}
+    options = {"bsu": 7} if file.load(name).workload.scale == "bsu" else {}
     return shipped(name, node, workers=workers, seed=20261121, **options)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("name", [*workload.shipped_names(), "everything"])
+@pytest.mark.parametrize("name", [*file.shipped_names(), "everything"])
 def test_kernel_and_userspace_generate_the_same(
     controller: Controller, disk: str, name: str, workers: int
 ) -> None:

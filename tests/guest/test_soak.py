@@ -26,7 +26,7 @@ from lib.guest_modules import (
 from lib.guest_soak import Account, counts, mixes, soak
 from lib.waiting import comes_true
 
-from spekctl.prober import Prober
+from spekctl.kernel.prober import Prober
 
 IOS = int(os.environ.get("SPEK_SOAK_IOS", "500000"))
 ROUNDS = 6

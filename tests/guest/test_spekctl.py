@@ -27,8 +27,12 @@ from lib.guest_modules import is_loaded, unload_soon
 from lib.guest_spekctl import in_process
 from lib.waiting import LONG_S, eventually
 
-from spekctl import cli, client, result, run, workload
+from spekctl import cli
+from spekctl.documents import result
 from spekctl.errors import ExitCode
+from spekctl.kernel import client
+from spekctl.run import execute
+from spekctl.workload import file
 
 pytestmark = pytest.mark.user_space
 
@@ -88,14 +92,14 @@ def at_claim(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, Any]]
 
     def watch(node: str) -> dict[str, Any]:
         seen: dict[str, Any] = {}
-        prepare = run.prepare
+        prepare = execute.prepare
 
         def noting(*arguments: Any) -> Any:
             found = prepare(*arguments)
             seen["before"] = counters(node)
             return found
 
-        monkeypatch.setattr(run, "prepare", noting)
+        monkeypatch.setattr(execute, "prepare", noting)
         return seen
 
     return watch
@@ -117,7 +121,7 @@ def writing(name: str) -> tuple[str, ...]:
 # --- the device agrees ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", workload.shipped_names())
+@pytest.mark.parametrize("name", file.shipped_names())
 def test_the_disk_counts_what_the_result_says(
     name: str, call: Call, null_blk: Callable[..., str], at_claim: Callable[[str], dict[str, Any]]
 ) -> None:
@@ -408,9 +412,9 @@ def test_a_killed_controller_leaves_nothing(call: Call, null_blk: Callable[..., 
 def test_a_detached_run_is_seen_watched_and_stopped(
     call: Call, null_blk: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from spekctl import state
+    from spekctl.run import detached
 
-    monkeypatch.setattr(state, "DIRECTORY", tmp_path)
+    monkeypatch.setattr(detached, "DIRECTORY", tmp_path)
     node = null_blk(size_mb=64)
     arguments = ("random-read-4k", "--rate", "500", "--device", node, "--interval", "200ms")
     started = call("run", *arguments, "--time", "10m", "--detach", "--json")

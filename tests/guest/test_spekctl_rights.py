@@ -18,8 +18,9 @@ import pytest
 from lib.ordinary_user import as_ordinary_user
 
 import spekctl
-from spekctl import cli, workload
+from spekctl import cli
 from spekctl.errors import ExitCode
+from spekctl.workload import file
 
 DEVICE = "{disk}"
 NEEDS_ROOT: dict[str, tuple[str, ...]] = {
@@ -94,11 +95,11 @@ def readable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The workloads of an installed spekctl: this clone may be closed to an ordinary user."""
     copy = folder / "workloads"
     copy.mkdir()
-    for path in workload.shipped_directory().glob("*.toml"):
+    for path in file.shipped_directory().glob("*.toml"):
         shutil.copyfile(path, copy / path.name)
         (copy / path.name).chmod(0o644)
     copy.chmod(0o755)
-    monkeypatch.setattr(workload, "shipped_directory", lambda: copy)
+    monkeypatch.setattr(file, "shipped_directory", lambda: copy)
 
 
 def test_what_concerns_the_kernel_needs_root(

@@ -12,7 +12,7 @@ from lib.guest_disks import null_disk
 from lib.guest_drive import Controller, Outcome, one_stream, queue_of, sysfs
 from lib.guest_trace import RequestCounts
 
-from spekctl.records import Metric
+from spekctl.kernel.records import Metric
 
 KIB = 1 << 10
 BACKENDS = ("bio", "mq")

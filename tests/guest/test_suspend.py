@@ -22,7 +22,7 @@ from lib.guest_netlink import DISK_MIB, SECOND, delete, is_free, new, refused, s
 from lib.netlink_raw import Socket
 from lib.waiting import comes_true
 
-from spekctl.gen.spek import Cmd, Data, Reason, RunState
+from spekctl.kernel.gen.spek import Cmd, Data, Reason, RunState
 
 POWER = Path("/sys/power")
 WRITES: dict[str, Any] = {"write": 1, "stream": [stream(read_ppm=300_000)]}

@@ -32,7 +32,7 @@ from lib.u6_scenarios import (
 from lib.u6_usbip import VHCI, Plug
 from lib.waiting import LONG_S, eventually
 
-from spekctl.power import Feed, PowerLink
+from spekctl.kernel.feeds import Feed, PowerLink
 
 __all__ = [
     "test_a_stream_that_was_left_running_is_stopped_first",

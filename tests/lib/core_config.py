@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from lib import spekcore
 
-from spekctl.config import RunConfig
+from spekctl.workload.config import RunConfig
 
 
 def core_of(config: RunConfig) -> spekcore.Workload:

@@ -14,7 +14,7 @@ from pathlib import Path
 from lib.daq_build import guest_program
 from lib.waiting import LONG_S, eventually
 
-from spekctl.power import Feed, PowerLink
+from spekctl.kernel.feeds import Feed, PowerLink
 
 MS = 1_000_000
 SECOND = 1_000_000_000

@@ -13,9 +13,9 @@ from lib.command_line import Outcome
 from lib.queue_kernel import QueueKernel
 from lib.schemas import validator
 
-from spekctl.config import RunConfig
-from spekctl.energy import report
+from spekctl.documents import energy
 from spekctl.errors import ExitCode
+from spekctl.workload.config import RunConfig
 
 MISSING = "power is missing: spek_prober is not loaded"
 # A short SPC-1-like method, and what goes before it.
@@ -28,7 +28,7 @@ SHORT = (
 def of_file(path: Path) -> dict[str, Any]:
     """A report that was written."""
     data: dict[str, Any] = json.loads(path.read_text())
-    validator(report.SCHEMA_FILE).validate(data)
+    validator(energy.SCHEMA_FILE).validate(data)
     return data
 
 
@@ -36,7 +36,7 @@ def of_output(outcome: Outcome) -> dict[str, Any]:
     """A report on standard output."""
     assert outcome.code == ExitCode.OK, outcome.err
     data: dict[str, Any] = json.loads(outcome.out)
-    validator(report.SCHEMA_FILE).validate(data)
+    validator(energy.SCHEMA_FILE).validate(data)
     return data
 
 

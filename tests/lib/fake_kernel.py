@@ -7,10 +7,10 @@ import errno
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from spekctl.client import Patience, endless
-from spekctl.config import RunConfig
+from spekctl.documents.histogram import bucket_index
 from spekctl.errors import SpekError, error_from_errno
-from spekctl.records import (
+from spekctl.kernel.client import Patience, endless
+from spekctl.kernel.records import (
     CellRow,
     Direction,
     Histogram,
@@ -26,7 +26,7 @@ from spekctl.records import (
     TargetInfo,
     WorkerInfo,
 )
-from spekctl.stats import bucket_index
+from spekctl.workload.config import RunConfig
 
 SECOND = 10**9
 START_NS = 1000 * SECOND
@@ -44,7 +44,7 @@ def histogram(values: list[int]) -> Histogram:
 
 @dataclass
 class FakeKernel:
-    """Implements spekctl.client.Kernel. Each wait() lets a second go by."""
+    """Implements spekctl.kernel.client.Kernel. Each wait() lets a second go by."""
 
     refuse: dict[str, SpekError] = field(default_factory=dict)
     start_ns: int = 0

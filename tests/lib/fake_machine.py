@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from lib.fake_kernel import FakeKernel
 
-from spekctl import client, device, observe, safety, state
-from spekctl.device import Device
+from spekctl.block import device, safety
+from spekctl.block.device import Device
+from spekctl.kernel import client
+from spekctl.run import detached, observe
 
 
 def disk(path: str = "/dev/fake0", **changes: Any) -> Device:
@@ -58,5 +60,5 @@ def use_fakes(monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, tmp_path: Pat
     # What is written is read again, but needs no disk.
     monkeypatch.setattr(os, "fsync", lambda fd: None)
     monkeypatch.setattr(observe, "connect", lambda *wishes: (None, ""))
-    monkeypatch.setattr(state, "DIRECTORY", tmp_path / "state")
+    monkeypatch.setattr(detached, "DIRECTORY", tmp_path / "state")
     monkeypatch.setenv("COLUMNS", "100")

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from spekctl.power_figures import PowerFigures
-from spekctl.power_report import total_of
-from spekctl.result import RailPower, Result
+from spekctl.documents.power import PowerFigures, total_of
+from spekctl.documents.result import RailPower, Result
 
 
 def figures(

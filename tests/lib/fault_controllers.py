@@ -16,11 +16,11 @@ from lib.guest_drive import Controller, PlainLink, make_ready, one_stream
 from lib.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Refusal, Socket
 from lib.waiting import eventually
 
-from spekctl.client import _run_attributes
-from spekctl.config import RunConfig
-from spekctl.gen import spek
-from spekctl.gen.spek import Cmd
-from spekctl.records import Reason, RunState
+from spekctl.kernel.client import _run_attributes
+from spekctl.kernel.gen import spek
+from spekctl.kernel.gen.spek import Cmd
+from spekctl.kernel.records import Reason, RunState
+from spekctl.workload.config import RunConfig
 
 
 def owner(config: RunConfig, say: int) -> None:

@@ -36,9 +36,9 @@ from lib.guest_scsi import faults
 from lib.netlink_raw import Refusal
 from lib.waiting import eventually
 
-from spekctl.config import ResolvedArrival
-from spekctl.records import Reason, RunInfo, RunState
+from spekctl.kernel.records import Reason, RunInfo, RunState
 from spekctl.vm import guest_side
+from spekctl.workload.config import ResolvedArrival
 
 BACKENDS = ("bio", "mq")
 SCSI_BACKENDS = ("bio", "mq", "scsi")

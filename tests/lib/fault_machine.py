@@ -22,9 +22,9 @@ from lib.netlink_raw import Refusal
 from lib.waiting import eventually
 
 from spekctl.errors import SpekError
-from spekctl.power import PowerLink, PowerSample
-from spekctl.prober import Prober
-from spekctl.records import Reason, RunState
+from spekctl.kernel.feeds import PowerLink, PowerSample
+from spekctl.kernel.prober import Prober
+from spekctl.kernel.records import Reason, RunState
 
 CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
 W = 1_000_000  # in microwatts

@@ -34,8 +34,8 @@ from lib.guest_disks import (
 from lib.guest_drive import Controller, Outcome, capacity, one_stream, sysfs
 from lib.waiting import eventually
 
-from spekctl.config import RunConfig
-from spekctl.records import Reason, RunInfo, RunState
+from spekctl.kernel.records import Reason, RunInfo, RunState
+from spekctl.workload.config import RunConfig
 
 MIB = 1 << 20
 MS, SECOND = 1_000_000, 1_000_000_000

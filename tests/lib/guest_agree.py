@@ -33,8 +33,8 @@ from lib.guest_drive import (
 )
 from lib.guest_trace import DiskStat, RequestCounts, disk_stat, sectors_limit, sums
 
-from spekctl.config import RunConfig
-from spekctl.records import Direction, Operation, TargetInfo
+from spekctl.kernel.records import Direction, Operation, TargetInfo
+from spekctl.workload.config import RunConfig
 
 
 @dataclass(frozen=True)

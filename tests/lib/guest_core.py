@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from lib import spekcore
 
-from spekctl.config import RunConfig
+from spekctl.workload.config import RunConfig
 
 _CACHE = "XDG_CACHE_HOME"
 

@@ -23,20 +23,12 @@ from typing import Any
 
 from lib.netlink_raw import Refusal, Socket
 
-from spekctl import resolve, workload
-from spekctl.client import Client, Link, Patience, _run_attributes, endless
-from spekctl.config import (
-    DeviceNumber,
-    Extent,
-    ResolvedArrival,
-    ResolvedAsu,
-    ResolvedSize,
-    ResolvedStream,
-    RunConfig,
-)
+from spekctl.documents.histogram import count_of, merge
 from spekctl.errors import SpekError
-from spekctl.gen import spek
-from spekctl.records import (
+from spekctl.kernel.client import Client, Patience, _run_attributes, endless
+from spekctl.kernel.gen import spek
+from spekctl.kernel.link import Link
+from spekctl.kernel.records import (
     Direction,
     Histogram,
     Metric,
@@ -48,7 +40,16 @@ from spekctl.records import (
     StatsCell,
     TargetInfo,
 )
-from spekctl.stats import count_of, merge
+from spekctl.workload import file, resolve
+from spekctl.workload.config import (
+    DeviceNumber,
+    Extent,
+    ResolvedArrival,
+    ResolvedAsu,
+    ResolvedSize,
+    ResolvedStream,
+    RunConfig,
+)
 
 SECTOR = 512
 WAIT_STEP_S = 0.01
@@ -342,7 +343,7 @@ def shipped(name: str, *nodes: str, **options: Any) -> RunConfig:
             resolve.Target(node, number.major, number.minor, capacity(node), logical_block(node))
         )
     given = resolve.Options(write=True, available_cpus=(0, 1), **options)
-    return resolve.resolve(workload.load(name), given, targets)
+    return resolve.resolve(file.load(name), given, targets)
 
 
 # ---- what must have been sent ----

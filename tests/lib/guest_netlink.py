@@ -13,7 +13,7 @@ import pytest
 from lib.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
-from spekctl.gen.spek import Cmd, ConfigPart, Law, Pattern, RunState
+from spekctl.kernel.gen.spek import Cmd, ConfigPart, Law, Pattern, RunState
 
 MIB = 1 << 20
 SECOND = 10**9

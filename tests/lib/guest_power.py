@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Callable
 
-from spekctl.power import Feed, PowerLink, Use
+from spekctl.kernel.feeds import Feed, PowerLink, Use
 
 MS = 1_000_000
 SECOND = 1_000_000_000

@@ -12,7 +12,7 @@ from pathlib import Path
 from lib import guest_modules
 from lib.waiting import eventually
 
-from spekctl.prober import Prober
+from spekctl.kernel.prober import Prober
 
 MODULE = "spek_prober"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from lib.guest_drive import SECTOR, Sent, sysfs
 from lib.guest_trace import trace_instance
 
-from spekctl.records import Direction
+from spekctl.kernel.records import Direction
 
 DRIVER = Path("/sys/bus/pseudo/drivers/scsi_debug")
 EVENT = "events/scsi/scsi_dispatch_cmd_start"

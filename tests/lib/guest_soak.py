@@ -20,15 +20,15 @@ from lib.guest_disks import emulated, null_disk, scsi_disk
 from lib.guest_drive import Controller, Outcome, one_stream, shipped
 from lib.guest_trace import DiskStat, disk_stat
 
-from spekctl import logfile
-from spekctl.config import ResolvedArrival, RunConfig
-from spekctl.iolog import debugfs
-from spekctl.prober import Prober, Row
-from spekctl.records import Direction, Reason, RunInfo, RunState
+from spekctl.kernel.prober import Prober, Row
+from spekctl.kernel.records import Direction, Reason, RunInfo, RunState
+from spekctl.log import file
+from spekctl.log.recorder import debugfs
+from spekctl.workload.config import ResolvedArrival, RunConfig
 
 KIB = 1 << 10
 MS, SECOND = 1_000_000, 1_000_000_000
-RECORD = logfile.record_type()
+RECORD = file.record_type()
 LOG_RECORDS = 1 << 18
 BUFFER = np.empty(1 << 16, RECORD)
 BUFFER_BYTES = BUFFER.view(np.uint8).data

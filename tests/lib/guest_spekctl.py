@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import pytest
 from lib.command_line import Spekctl, caller
 
-from spekctl import client, run
+from spekctl.kernel import client
+from spekctl.run import ending
 
 
 @contextlib.contextmanager
@@ -27,6 +28,6 @@ def stop_all() -> list[int]:
         for number in found:
             with contextlib.suppress(Exception):
                 kernel.run_stop(number)
-            run.wait_done(kernel, number, 20)
+            ending.wait_done(kernel, number, 20)
             kernel.run_delete(number)
         return found

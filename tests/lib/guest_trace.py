@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lib.guest_drive import SECTOR, Requests, sysfs
 
-from spekctl.records import Direction
+from spekctl.kernel.records import Direction
 from spekctl.vm.guest_side import TRACEFS
 
 EVENTS = ("block_rq_issue", "block_rq_complete")

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from lib.fake_kernel import SECOND, START_NS
 
-from spekctl import logfile
-from spekctl.config import Extent, ResolvedAsu
-from spekctl.logfile import LogHeader, LogTarget, LogWriter, open_log
+from spekctl.log import file
+from spekctl.log.file import LogHeader, LogTarget, LogWriter, open_log
+from spekctl.workload.config import Extent, ResolvedAsu
 
-TYPE = logfile.record_type()
+TYPE = file.record_type()
 GIB = 1 << 30
 
 

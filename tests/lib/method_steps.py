@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from spekctl.curve import Load, Point, TimeFigures
-from spekctl.method import Limits, Phase, Step
-from spekctl.method_plan import beyond
+from spekctl.campaigns.spc1.plan import beyond
+from spekctl.documents.curve import Load, Point, TimeFigures
+from spekctl.documents.spc1 import Limits, Phase, Step
 
 SECOND = 10**9
 PER_BSU = 50

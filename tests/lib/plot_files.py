@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 from lib.fake_kernel import SECOND, START_NS, histogram
 
-from spekctl import curve, files, logfile, method, report, result, workload
-from spekctl.config import Extent, ResolvedAsu
-from spekctl.records import (
+from spekctl import files
+from spekctl.documents import curve, result, spc1
+from spekctl.kernel.records import (
     CellRow,
     Direction,
     IntervalRow,
@@ -25,7 +25,11 @@ from spekctl.records import (
     StatsCell,
     TargetInfo,
 )
-from spekctl.resolve import Options, Target, resolve
+from spekctl.log import file
+from spekctl.run import build
+from spekctl.workload import file as workload_file
+from spekctl.workload.config import Extent, ResolvedAsu
+from spekctl.workload.resolve import Options, Target, resolve
 
 MIB = 1 << 20
 MEASURE_NS = START_NS + 2 * SECOND
@@ -42,7 +46,7 @@ STREAMS = ("first", "second", "third")
 def records(count: int, seed: int = 1, **changes: Any) -> np.ndarray:
     """Records of a run of 12 seconds, 2 of them ramp-up; a quarter second of drain."""
     rng = np.random.default_rng(seed)
-    made = np.zeros(count, logfile.record_type())
+    made = np.zeros(count, file.record_type())
     at = np.sort(rng.integers(START_NS, DRAIN_NS, count))
     made["at_ns"] = at
     made["issue_ns"] = at + rng.integers(1000, 50_000, count)
@@ -61,14 +65,14 @@ def records(count: int, seed: int = 1, **changes: Any) -> np.ndarray:
 
 
 def write_log(path: Path, rows: np.ndarray, **changes: Any) -> Path:
-    writer = logfile.LogWriter(path)
+    writer = file.LogWriter(path)
     for part in np.array_split(rows, 3):
         writer.add(part)
-    header = logfile.LogHeader(
+    header = file.LogHeader(
         workload="mixed",
         streams=list(STREAMS),
         asus=list(ASUS),
-        targets=[logfile.LogTarget("/dev/x", 128 * MIB), logfile.LogTarget("/dev/y", 128 * MIB)],
+        targets=[file.LogTarget("/dev/x", 128 * MIB), file.LogTarget("/dev/y", 128 * MIB)],
         seed=7,
         workers=1,
         started_ns=START_NS,
@@ -92,7 +96,7 @@ def in_measure(rows: np.ndarray) -> np.ndarray:
 
 
 def write_result(path: Path, rows: Sequence[IntervalRow], name: str = "mixed-70-30-8k") -> Path:
-    found = workload.load(name)
+    found = workload_file.load(name)
     options = Options(available_cpus=(0,), write=True, rate=1000.0 if name != "spc1" else None)
     if name == "spc1":
         options = Options(available_cpus=(0,), write=True, bsu=20)
@@ -124,7 +128,7 @@ def write_result(path: Path, rows: Sequence[IntervalRow], name: str = "mixed-70-
         for phase in (Phase.RAMP, Phase.MEASURE)
         for direction, times in ((Direction.READ, READS), (Direction.WRITE, WRITES))
     ]
-    made = report.build(plan, info, cells, rows, [None], None)
+    made = build.build(plan, info, cells, rows, [None], None)
     path.write_bytes(result.encode(made))
     return path
 
@@ -222,12 +226,12 @@ def write_curve(path: Path, made: Sequence[curve.Point]) -> Path:
 
 
 def write_report(path: Path, made: Sequence[curve.Point], search: Sequence[curve.Point]) -> Path:
-    shape = method.Shape(1, [0], 65536, "classic", None, "auto", False, None, None, 0, None)
-    limits = method.Limits(response_ns=20 * method.MS)
-    parameters = method.Parameters(method.QUICK, limits, shape, 1, 100)
-    whole = method.Report(
-        "spek-spc1", 1, method.NOTICE, "2026-01-01T00:00:00Z", ["spc1"], True, True, "passed",
-        28, 1400.0, 2e6, method.Capacity(1, 1, 1), parameters, [facts()], None,
+    shape = spc1.Shape(1, [0], 65536, "classic", None, "auto", False, None, None, 0, None)
+    limits = spc1.Limits(response_ns=20 * spc1.MS)
+    parameters = spc1.Parameters(spc1.QUICK, limits, shape, 1, 100)
+    whole = spc1.Report(
+        "spek-spc1", 1, spc1.NOTICE, "2026-01-01T00:00:00Z", ["spc1"], True, True, "passed",
+        28, 1400.0, 2e6, spc1.Capacity(1, 1, 1), parameters, [facts()], None,
         a_curve(made), a_curve(search), [], [], [],
     )  # fmt: skip
     path.write_bytes(files.encode(whole))

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 
 from lib.fake_kernel import HIST_BITS, SECOND, START_NS, FakeKernel
 
-from spekctl.client import Patience, endless
-from spekctl.config import RunConfig
-from spekctl.records import (
+from spekctl.documents.histogram import bucket_index
+from spekctl.kernel.client import Patience, endless
+from spekctl.kernel.records import (
     CellRow,
     Direction,
     Histogram,
@@ -30,7 +30,7 @@ from spekctl.records import (
     RunState,
     StatsCell,
 )
-from spekctl.stats import bucket_index
+from spekctl.workload.config import RunConfig
 
 QUANTILES = 60
 

@@ -12,7 +12,7 @@ from lib.fake_machine import use_fakes
 from lib.queue_kernel import QueueKernel
 from lib.schemas import validator
 
-from spekctl import method
+from spekctl.documents import spc1
 
 SECOND = 10**9
 SHORT = (
@@ -32,8 +32,8 @@ def queue_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel
 def report_of(folder: Path) -> dict[str, Any]:
     """The report; valid, and readable as what it is."""
     data: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    validator(method.SCHEMA_FILE).validate(data)
-    method.load_report(folder / "report.json")
+    validator(spc1.SCHEMA_FILE).validate(data)
+    spc1.load_report(folder / "report.json")
     return data
 
 

@@ -14,7 +14,7 @@ import sys
 import msgspec
 import pytest
 
-from spekctl import curve
+from spekctl.documents import curve
 
 SERVICE_NS = 2_000_000
 SLOTS = 4

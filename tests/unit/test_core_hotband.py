@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lib.spekcore import BLOCK, Arrival, Asu, Generator, Ops, Stream, Workload, library
 
-from spekctl import workload
-from spekctl.resolve import Options, Target, resolve
+from spekctl.workload import file
+from spekctl.workload.resolve import Options, Target, resolve
 
 FFI, LIB = library()
 MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
@@ -136,7 +136,7 @@ MIXES = {
 
 
 def generated(name: str, sector: int = 512) -> tuple[Ops, list[str]]:
-    found = workload.load(name)
+    found = file.load(name)
     disk = Target("/dev/x", 8, 0, 100 * GIB, sector, 5)
     config = resolve(found, Options(available_cpus=(0,), write=True), (disk,))
     streams = [

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lib.spekcore import library
 
-from spekctl.gen.spek import Mismatch
+from spekctl.kernel.gen.spek import Mismatch
 
 FFI, LIB = library()
 HEADER = struct.Struct("=QQQQQIHHQ")

@@ -20,7 +20,10 @@ from lib.fake_kernel import FakeKernel, other_run
 from lib.fake_machine import disk
 from lib.schemas import validator
 
-from spekctl import blkid, cli, client, device, observe, result, safety, stderr
+from spekctl import cli
+from spekctl.block import blkid, safety
+from spekctl.block import device as block_device
+from spekctl.documents import result
 from spekctl.errors import (
     EXIT_CODE_HELP,
     ExitCode,
@@ -28,7 +31,10 @@ from spekctl.errors import (
     SpekError,
     error_from_errno,
 )
-from spekctl.records import Reason, RunState
+from spekctl.kernel import client
+from spekctl.kernel.records import Reason, RunState
+from spekctl.render import output as render_output
+from spekctl.run import observe
 
 # --- what is wrong -------------------------------------------------------------------------------
 
@@ -146,7 +152,7 @@ def test_a_device_in_use_is_code_4_and_says_who(
 ) -> None:
     kernel.refuse["run-new"] = error_from_errno(errno.EBUSY, "Somebody holds it.", "run-new")
     holder = safety.Holder("fake0 is mounted on /srv")
-    monkeypatch.setattr(safety, "holders", lambda device, roots=None: [holder])
+    monkeypatch.setattr(safety, "holders", lambda block_device, roots=None: [holder])
     outcome = spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
     assert outcome.code == ExitCode.REFUSED
     assert outcome.sentence == "/dev/fake0 is in use: fake0 is mounted on /srv"
@@ -197,7 +203,7 @@ def test_data_is_refused_after_the_claim_and_before_the_start(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = [blkid.Signature("xfs", "filesystem", 0)]
-    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: found)
+    monkeypatch.setattr(safety, "signatures_on", lambda block_device, diskseq: found)
     command = "run random-write-4k --device /dev/fake0 --write --time 2s --progress none"
     outcome = spekctl(*command.split())
     assert outcome.code == ExitCode.REFUSED
@@ -229,7 +235,7 @@ def test_a_device_replaced_between_look_and_claim_is_refused(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel.diskseq = 6
-    monkeypatch.setattr(device, "find", lambda path: disk(path, diskseq=5))
+    monkeypatch.setattr(block_device, "find", lambda path: disk(path, diskseq=5))
     outcome = spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
     assert outcome.code == ExitCode.REFUSED
     assert "was replaced" in outcome.sentence
@@ -276,9 +282,9 @@ def test_names_that_are_not_utf_8_do_not_lose_the_result(
 ) -> None:
     name = os.fsdecode(b"r\xff.json")
     path = tmp_path / name
-    monkeypatch.setattr(device, "find", lambda path: replace(disk(), path=f"/dev/{name}"))
+    monkeypatch.setattr(block_device, "find", lambda path: replace(disk(), path=f"/dev/{name}"))
     found = [blkid.Signature("xfs", "filesystem", 0)]
-    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: found)
+    monkeypatch.setattr(safety, "signatures_on", lambda block_device, diskseq: found)
     arguments = ["run", "random-write-4k", "--write", "--destroy", "S123", "--time", "3s", "-d"]
     arguments += [f"/dev/{name}", "-o", str(path), "--progress", "none"]
     monkeypatch.setattr(sys, "argv", ["spekctl", *arguments])
@@ -373,7 +379,7 @@ def test_a_missing_prober_is_said_in_one_line(
 def test_a_device_without_capacity_is_refused(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(device, "find", lambda path: disk(path, bytes=0))
+    monkeypatch.setattr(block_device, "find", lambda path: disk(path, bytes=0))
     assert "no capacity" in run_ok(spekctl).sentence
 
 
@@ -484,7 +490,7 @@ def test_ctrl_c_gives_the_result_even_if_standard_error_is_gone(
 def test_standard_error_stays_what_it_was(tmp_path: Path) -> None:
     path = tmp_path / "said"
     with path.open("w", encoding="ascii") as file:
-        made = stderr.patient(file)
+        made = render_output.patient(file)
         print("gr\u00fcn", file=made)
         assert path.read_text() == "gr\\xfcn\n"
         assert (made.fileno(), made.isatty(), made.encoding) == (file.fileno(), False, "ascii")
@@ -533,7 +539,9 @@ def test_devices_say_what_may_be_done(
     gone = str((1 << 22) + 1)  # more than Linux gives a process
     opened = [safety.Opened("250:5", gone, os.O_RDWR), safety.Opened("250:0", gone, os.O_RDONLY)]
     monkeypatch.setattr(safety, "opened_devices", lambda: opened)
-    monkeypatch.setattr(device, "every", lambda everything: [one[0] for one in found.values()])
+    monkeypatch.setattr(
+        block_device, "every", lambda everything: [one[0] for one in found.values()]
+    )
     monkeypatch.setattr(safety, "verdict", lambda one, runs: found[one.path][1])
     monkeypatch.setattr(safety, "data_on", lambda one: found[one.path][2])
     rows = json.loads(spekctl("devices", "--json").out)
@@ -552,8 +560,8 @@ def test_devices_say_what_may_be_done(
     assert "S123" in table and "no: fake1 is mounted on /" in table
 
 
-def seen(monkeypatch: pytest.MonkeyPatch, *found: device.Device) -> None:
-    monkeypatch.setattr(device, "every", lambda everything: list(found))
+def seen(monkeypatch: pytest.MonkeyPatch, *found: block_device.Device) -> None:
+    monkeypatch.setattr(block_device, "every", lambda everything: list(found))
     monkeypatch.setattr(safety, "verdict", lambda one, runs=(): "")
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
     monkeypatch.setattr(safety, "data_on", lambda one: [])
@@ -600,7 +608,7 @@ def test_a_device_of_a_run_is_listed_as_in_use(
     kernel.others = [other_run(3, 250, 0)]
     if error is not None:
         kernel.refuse["runs"] = error
-    monkeypatch.setattr(device, "every", lambda everything: [disk("/dev/fake0")])
+    monkeypatch.setattr(block_device, "every", lambda everything: [disk("/dev/fake0")])
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
     monkeypatch.setattr(safety, "data_on", lambda one: [])
     (row,) = json.loads(spekctl("devices", "--json").out)

@@ -10,25 +10,27 @@ from typing import Any
 
 import pytest
 
-from spekctl import client, records, workload
 from spekctl.errors import NotPermittedError, RefusedError, SpekError, UsageError
-from spekctl.gen import spek
-from spekctl.resolve import Options, Target, resolve
+from spekctl.kernel import client, records
+from spekctl.kernel import link as kernel_link
+from spekctl.kernel.gen import spek
+from spekctl.workload import file
+from spekctl.workload.resolve import Options, Target, resolve
 
 DISK = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
 
 
 def attributes(name: str, **options: Any) -> dict[str, Any]:
     """What a run of a shipped workload sends, after a round trip through real messages."""
-    config = resolve(workload.load(name), Options(available_cpus=(0, 1), **options), [DISK])
+    config = resolve(file.load(name), Options(available_cpus=(0, 1), **options), [DISK])
     message = spek.RunMsg()
     message["cmd"], message["version"] = spek.Cmd.RUN_NEW, spek.VERSION
     message["header"]["type"] = 30
-    message["attrs"] = client._encode(spek.RunMsg, client._run_attributes(spek, config))
+    message["attrs"] = kernel_link._encode(spek.RunMsg, client._run_attributes(spek, config))
     message.encode()
     received = spek.message(message.data)
     received.decode()
-    return client._decode(received)
+    return kernel_link._decode(received)
 
 
 @pytest.mark.parametrize(
@@ -60,17 +62,17 @@ def test_records_hold_what_answers_carry(record: Any, message: Any) -> None:
 
 
 def test_limits_are_those_of_the_contract() -> None:
-    from spekctl import model
+    from spekctl.workload import model
 
     assert (model.STREAMS_MAX, model.SIZES_MAX) == (spek.MAX_STREAMS, spek.MAX_SIZES)
     assert (model.ASUS_MAX, model.ARRIVALS_MAX) == (spek.MAX_ASUS, spek.MAX_ARRIVALS)
     assert (model.TARGETS_MAX, model.WORKERS_MAX) == (spek.MAX_TARGETS, spek.MAX_WORKERS)
 
 
-@pytest.mark.parametrize("name", workload.shipped_names())
+@pytest.mark.parametrize("name", file.shipped_names())
 def test_a_workload_survives_the_wire(name: str) -> None:
     options = {"bsu": 3} if name == "spc1" else {}
-    config = resolve(workload.load(name), Options(available_cpus=(0,), **options), [DISK])
+    config = resolve(file.load(name), Options(available_cpus=(0,), **options), [DISK])
     sent = attributes(name, **options)
     assert sent["name"] == name
     assert sent["target"] == [{"major": 8, "minor": 16, "diskseq": 5}]
@@ -84,17 +86,17 @@ def test_a_workload_survives_the_wire(name: str) -> None:
 
 
 def test_the_blamed_part_is_found_from_its_offset() -> None:
-    config = resolve(workload.load("spc1"), Options(bsu=1, available_cpus=(0,)), [DISK])
+    config = resolve(file.load("spc1"), Options(bsu=1, available_cpus=(0,)), [DISK])
     message = spek.RunMsg()
-    message["attrs"] = client._encode(spek.RunMsg, client._run_attributes(spek, config))
+    message["attrs"] = kernel_link._encode(spek.RunMsg, client._run_attributes(spek, config))
     message.encode()
     data = bytes(message.data)
     for index, stream in enumerate(config.streams):
         offset = data.index(stream.name.encode() + b"\0")
-        assert client._blamed(spek.RunMsg, data, offset) == ("stream", index)
-    assert client._blamed(spek.RunMsg, data, data.index(b"asu2\0")) == ("asu", 1)
-    assert client._blamed(spek.RunMsg, data, 20) == ("name", 0)
-    assert client._blamed(spek.RunMsg, data, len(data)) is None
+        assert kernel_link._blamed(spek.RunMsg, data, offset) == ("stream", index)
+    assert kernel_link._blamed(spek.RunMsg, data, data.index(b"asu2\0")) == ("asu", 1)
+    assert kernel_link._blamed(spek.RunMsg, data, 20) == ("name", 0)
+    assert kernel_link._blamed(spek.RunMsg, data, len(data)) is None
 
 
 def test_read_only_runs_never_ask_to_write() -> None:
@@ -232,7 +234,7 @@ def test_what_devices_said_is_understood() -> None:
 def test_refusals_keep_the_kernels_sentence(
     code: int, text: str, kind: type[SpekError], wanted: str
 ) -> None:
-    error = client._refusal(code, text, "run-new")
+    error = kernel_link._refusal(code, text, "run-new")
     assert type(error) is kind
     assert wanted in error.message
     assert (error.errno, error.operation) == (code, "run-new")
@@ -247,7 +249,7 @@ class InterruptedSocket:
 
 
 def link_with(monkeypatch: pytest.MonkeyPatch, interrupted: int) -> tuple[Any, list[int]]:
-    link = client.Link.__new__(client.Link)
+    link = kernel_link.Link.__new__(kernel_link.Link)
     link._gen = spek
     link._netlink_error = OSError
     dumps: list[int] = []
@@ -255,7 +257,7 @@ def link_with(monkeypatch: pytest.MonkeyPatch, interrupted: int) -> tuple[Any, l
     def send(message: Any, flags: int, callback: Any = None) -> list[Any]:
         dumps.append(flags)
         torn = len(dumps) <= interrupted
-        callback({"header": {"flags": client.NLM_F_DUMP_INTR if torn else 0}})
+        callback({"header": {"flags": kernel_link.NLM_F_DUMP_INTR if torn else 0}})
         answer = spek.RunMsg()
         answer["attrs"] = [("SPEK_A_RUN_ID", len(dumps))]
         answer["header"]["type"] = 30
@@ -298,7 +300,7 @@ class EventSocket:
 
 
 def test_lost_notifications_only_wake_up() -> None:
-    link = client.Link.__new__(client.Link)
+    link = kernel_link.Link.__new__(kernel_link.Link)
     overrun = OSError(errno.ENOBUFS, "No buffer space available")
     events = EventSocket(b"one", overrun, b"two", BlockingIOError())
     link._events = events
@@ -327,7 +329,7 @@ def test_what_follows_from_a_request_is_heard(name: str, monkeypatch: pytest.Mon
 
 
 def test_a_dead_socket_is_not_taken_for_silence() -> None:
-    link = client.Link.__new__(client.Link)
+    link = kernel_link.Link.__new__(kernel_link.Link)
     link._events = EventSocket(OSError(errno.EBADF, "Bad file descriptor"))
     with pytest.raises(OSError):
         link.wait(5.0)

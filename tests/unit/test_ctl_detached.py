@@ -16,12 +16,14 @@ from lib.fake_kernel import FakeKernel, other_run
 from lib.fake_machine import disk
 from lib.schemas import validator
 
-from spekctl import device, result, state
+from spekctl.block import device
+from spekctl.documents import result
 from spekctl.errors import (
     ExitCode,
     error_from_errno,
 )
-from spekctl.records import RunState
+from spekctl.kernel.records import RunState
+from spekctl.run import detached
 
 
 def test_a_detached_run_is_watched_to_its_result(spekctl: Spekctl, kernel: FakeKernel) -> None:
@@ -96,7 +98,7 @@ def test_ctrl_c_only_leaves_the_view_of_watch(spekctl: Spekctl, kernel: FakeKern
 
 def test_the_result_of_another_terminals_run_is_there(spekctl: Spekctl, kernel: FakeKernel) -> None:
     run_ok(spekctl, "--detach")
-    state.forget(7)
+    detached.forget(7)
     outcome = spekctl("watch", "--progress", "none")
     assert outcome.code == ExitCode.RUN_FAILED
     assert "its plan is not in" in outcome.sentence

@@ -15,8 +15,9 @@ import pytest
 from lib.command_line import Spekctl
 from lib.fake_kernel import FakeKernel
 
-from spekctl import client, files
+from spekctl import files
 from spekctl.errors import ExitCode, NoKernelSideError, SpekError, UsageError
+from spekctl.kernel import client
 
 RUN = ("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
 LONG = "x" * 300

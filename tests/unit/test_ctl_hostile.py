@@ -10,11 +10,14 @@ import msgspec
 import pytest
 from lib.log_files import header, records
 
-from spekctl import curve, files, logfile, units, workload
+from spekctl import files, units
+from spekctl.documents import curve
 from spekctl.energy import inputs
 from spekctl.errors import UsageError
+from spekctl.log import file
 from spekctl.plots import source
-from spekctl.power_rails import RailsFile
+from spekctl.power.rails import RailsFile
+from spekctl.workload import file as workload_file
 
 DEEP = b"[" * 5000
 LONG = "9" * 5000
@@ -50,7 +53,7 @@ def test_a_log_whose_header_is_no_text() -> None:
     damaged = good.replace(b'"mine"', b'"m\x9f"')
     assert damaged != good
     with pytest.raises(UsageError, match="damaged header: it is not UTF-8"):
-        logfile._header(Path("x.parquet"), {logfile.KEY: damaged})
+        file._header(Path("x.parquet"), {file.KEY: damaged})
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,7 @@ def test_a_rails_file_with_a_key_twice_too_deep_or_a_number_too_long(
 @pytest.mark.parametrize("text", ["x = " + "[" * 5000, f"x = {LONG}"])
 def test_a_workload_too_deep_or_with_a_number_too_long(text: str) -> None:
     with pytest.raises(UsageError, match="not valid TOML"):
-        workload.parse(text)
+        workload_file.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +125,7 @@ def test_a_list_of_cpus_takes_as_long_as_it_is() -> None:
 
 def test_a_log_with_any_byte_changed_is_read_or_refused(tmp_path: Path) -> None:
     whole = tmp_path / "whole.parquet"
-    writer = logfile.LogWriter(whole)
+    writer = file.LogWriter(whole)
     writer.add(records(20))
     writer.finish(header(records=20))
     data = whole.read_bytes()
@@ -131,7 +134,7 @@ def test_a_log_with_any_byte_changed_is_read_or_refused(tmp_path: Path) -> None:
         path = tmp_path / "x.parquet"
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x81]) + data[at + 1 :])
         try:
-            assert all(batch.num_rows for batch in logfile.open_log(path).batches())
+            assert all(batch.num_rows for batch in file.open_log(path).batches())
         except UsageError as error:
             assert "x.parquet" in error.message
             refused += 1
@@ -144,7 +147,7 @@ def test_a_log_with_other_columns(tmp_path: Path) -> None:
 
     path = tmp_path / "x.parquet"
     table = pa.table({"arrival_ns": [1, 2]})
-    head = {logfile.KEY: msgspec.json.encode(header())}
+    head = {file.KEY: msgspec.json.encode(header())}
     pq.write_table(table.replace_schema_metadata(head), path)
     with pytest.raises(UsageError, match="columns"):
-        logfile.open_log(path)
+        file.open_log(path)

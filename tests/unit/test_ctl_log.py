@@ -25,12 +25,14 @@ from lib.log_files import GIB, TYPE, column, free_bytes, records
 from lib.schemas import validator
 from lib.waiting import eventually
 
-from spekctl import iolog, logfile, result
-from spekctl.config import Extent, ResolvedAsu
+from spekctl.documents import result
 from spekctl.errors import ExitCode, SpekError
-from spekctl.iolog import IoLog
-from spekctl.logfile import LogHeader, LogTarget, LogWriter, open_log
-from spekctl.records import RunInfo, RunState, WorkerInfo
+from spekctl.kernel.records import RunInfo, RunState, WorkerInfo
+from spekctl.log import file as log_file
+from spekctl.log import recorder
+from spekctl.log.file import LogHeader, LogTarget, LogWriter, open_log
+from spekctl.log.recorder import IoLog
+from spekctl.workload.config import Extent, ResolvedAsu
 
 MIB = 1 << 20
 
@@ -81,7 +83,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LoggingKernel:
     mount.mkdir()
     mounts = tmp_path / "mounts"
     mounts.write_text(f"x /x ext4 rw 0 0\ndebugfs {tmp_path}/debug\\040fs debugfs rw 0 0\n")
-    monkeypatch.setattr(iolog, "MOUNTS", mounts)
+    monkeypatch.setattr(recorder, "MOUNTS", mounts)
     fake = LoggingKernel(mount=mount)
     use_fakes(monkeypatch, fake, tmp_path)
     return fake
@@ -224,7 +226,7 @@ def test_a_writer_that_fails_ends_the_log_and_not_the_run(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(LogWriter, "add", broken)
-    monkeypatch.setattr(iolog, "BLOCK_RECORDS", 50)
+    monkeypatch.setattr(recorder, "BLOCK_RECORDS", 50)
     kernel.on_wait = until_the_log_has_ended
     path = tmp_path / "log"
     outcome, found = logged(spekctl, path)
@@ -269,8 +271,8 @@ def test_a_disk_that_fills_up_leaves_a_log_up_to_there(
 ) -> None:
     left = iter([100 * MIB, 90 * MIB, 10 * MIB])
     free_bytes(monkeypatch, lambda: next(left))
-    monkeypatch.setattr(iolog, "BLOCK_RECORDS", 50)
-    monkeypatch.setattr(logfile, "ROW_GROUP", 50)
+    monkeypatch.setattr(recorder, "BLOCK_RECORDS", 50)
+    monkeypatch.setattr(log_file, "ROW_GROUP", 50)
     kernel.on_wait = until_the_log_has_ended
     path = tmp_path / "log"
     outcome, found = logged(spekctl, path)
@@ -336,7 +338,7 @@ def test_a_name_that_is_not_utf_8_is_refused_before_the_start(
 def test_without_debugfs_the_sentence_says_how_to_mount_it(
     spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Path
 ) -> None:
-    iolog.MOUNTS.write_text("proc /proc proc rw 0 0\n")
+    recorder.MOUNTS.write_text("proc /proc proc rw 0 0\n")
     outcome = spekctl(*run_line(tmp_path))
     assert outcome.code == ExitCode.USAGE
     assert "mount -t debugfs none /sys/kernel/debug" in outcome.sentence
@@ -362,7 +364,7 @@ def test_without_pyarrow_the_sentence_says_what_to_install(
 def test_libraries_are_loaded_for_logs_only() -> None:
     program = (
         "import sys\n"
-        "from spekctl import run, iolog, logfile, logstats\n"
+        "from spekctl.run import execute\nfrom spekctl.log import file, recorder, stats\n"
         "from spekctl.commands import log, run\n"
         "sys.exit(' '.join({'numpy', 'pyarrow'} & set(sys.modules)))\n"
     )
@@ -409,7 +411,7 @@ def test_no_permission_to_read_is_code_3(
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     system = SimpleNamespace(**{**vars(os), "open": forbidden})
-    monkeypatch.setattr(iolog, "os", system)
+    monkeypatch.setattr(recorder, "os", system)
     outcome = spekctl(*run_line(tmp_path))
     assert outcome.code == ExitCode.PERMISSION
     assert "Operation not permitted (a locked-down kernel may forbid it)" in outcome.sentence
@@ -455,8 +457,8 @@ def test_the_records_of_many_workers_are_all_there_while_they_are_being_written(
     workers, rounds, at_once = 5, 400, 80  # what fits a pipe's page is written at once
     directory = tmp_path / "spek/1"
     directory.mkdir(parents=True)
-    monkeypatch.setattr(iolog, "debugfs", lambda: tmp_path)
-    monkeypatch.setattr(iolog, "BLOCK_RECORDS", 1000)
+    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
+    monkeypatch.setattr(recorder, "BLOCK_RECORDS", 1000)
     for worker in range(workers):
         os.mkfifo(directory / f"worker{worker}")
     log = IoLog(tmp_path / "log", 1024)
@@ -481,9 +483,9 @@ def test_a_slow_writer_makes_the_reader_wait_and_not_forget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "spek/1").mkdir(parents=True)
-    monkeypatch.setattr(iolog, "debugfs", lambda: tmp_path)
-    monkeypatch.setattr(iolog, "BLOCK_RECORDS", 100)
-    monkeypatch.setattr(iolog, "QUEUE_BYTES", 3 * 100 * 48)
+    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
+    monkeypatch.setattr(recorder, "BLOCK_RECORDS", 100)
+    monkeypatch.setattr(recorder, "QUEUE_BYTES", 3 * 100 * 48)
     waiting: list[int] = []
     add = LogWriter.add
 
@@ -511,7 +513,7 @@ def test_closing_twice_and_without_an_end_leaves_nothing(
 ) -> None:
     (tmp_path / "spek/1").mkdir(parents=True)
     (tmp_path / "spek/1/worker0").write_bytes(records(10).tobytes())
-    monkeypatch.setattr(iolog, "debugfs", lambda: tmp_path)
+    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
     log = IoLog(tmp_path / "log", 1024)
     log.start(info_of(1, [0]))
     assert (tmp_path / "log.part").exists()
@@ -522,9 +524,9 @@ def test_closing_twice_and_without_an_end_leaves_nothing(
 
 
 def test_the_default_buffer_shrinks_with_the_number_of_workers() -> None:
-    sizes = [iolog.default_buffer(workers) for workers in (1, 8, 16, 32, 1000)]
+    sizes = [recorder.default_buffer(workers) for workers in (1, 8, 16, 32, 1000)]
     assert sizes == [1 << 18, 1 << 18, 1 << 17, 1 << 16, 1 << 16]
-    assert all(iolog.check_buffer(size) == size for size in sizes)
+    assert all(recorder.check_buffer(size) == size for size in sizes)
 
 
 def test_one_core_keeps_up_with_half_a_million_records_a_second(
@@ -533,7 +535,7 @@ def test_one_core_keeps_up_with_half_a_million_records_a_second(
     count = 2 << 20
     (tmp_path / "spek/1").mkdir(parents=True)
     records(count, streams=8).tofile(tmp_path / "spek/1/worker0")
-    monkeypatch.setattr(iolog, "debugfs", lambda: tmp_path)
+    monkeypatch.setattr(recorder, "debugfs", lambda: tmp_path)
     log = IoLog(tmp_path / "log", 1 << 18)
     before = time.process_time()
     log.start(info_of(1, [0]))

@@ -19,9 +19,9 @@ from lib.command_line import Spekctl
 from lib.fake_kernel import START_NS
 from lib.log_files import TYPE, header, records, written
 
-from spekctl import logfile, logstats
 from spekctl.errors import ExitCode
-from spekctl.logfile import LogWriter, open_log
+from spekctl.log import file, stats
+from spekctl.log.file import LogWriter, open_log
 
 
 def test_csv_has_every_row_in_words(spekctl: Spekctl, tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_csv_has_every_row_in_words(spekctl: Spekctl, tmp_path: Path) -> None:
     outcome = spekctl("log", str(written(tmp_path / "log", rows)), "--csv")
     assert (outcome.code, outcome.err) == (ExitCode.OK, "")
     lines = outcome.out.splitlines()
-    assert lines[0] == ",".join(logfile.COLUMNS)
+    assert lines[0] == ",".join(file.COLUMNS)
     expected = [
         ",".join(
             map(
@@ -76,7 +76,7 @@ def test_a_limit_ends_inside_a_later_piece(tmp_path: Path) -> None:
     for seed in range(3):
         writer.add(records(1 << 19, seed=seed))
     writer.finish(header())
-    selection = logstats.Selection(limit=(1 << 20) + 5)
+    selection = stats.Selection(limit=(1 << 20) + 5)
     sizes = [len(rows["stream"]) for rows in selection.rows(open_log(path), ["op"])]
     assert (sum(sizes), sizes[-1]) == ((1 << 20) + 5, 5)
 
@@ -112,7 +112,7 @@ def test_the_summary_is_exact(tmp_path: Path) -> None:
     rows["phase"][:5000] = 0
     rows["error"][7000] = errno.EIO
     log = open_log(written(tmp_path / "log", rows))
-    summary = logstats.summarize(log, logstats.Selection(measure_only=True))
+    summary = stats.summarize(log, stats.Selection(measure_only=True))
     measured = rows[rows["phase"] == 1]
     assert summary.records == len(measured) == 15_000
     assert summary.errors == {errno.EIO: 1}
@@ -141,7 +141,7 @@ def test_the_summary_is_exact(tmp_path: Path) -> None:
     assert summary.outstanding == pytest.approx(busy / span)
 
 
-def check_cell(cell: logstats.Cell, rows: Any) -> None:
+def check_cell(cell: stats.Cell, rows: Any) -> None:
     """Against arithmetic on plain integers."""
     fine = [row for row in rows if not row["error"]]
     assert (cell.ios, cell.errors) == (len(fine), len(rows) - len(fine))
@@ -162,7 +162,7 @@ def check_cell(cell: logstats.Cell, rows: Any) -> None:
 
 def test_poisson_arrivals_have_a_variation_of_one(tmp_path: Path) -> None:
     log = open_log(written(tmp_path / "log", records(100_000)))
-    gaps = logstats.summarize(log, logstats.Selection()).cells[None, None].gaps
+    gaps = stats.summarize(log, stats.Selection()).cells[None, None].gaps
     assert gaps is not None
     assert gaps.mean_ns == pytest.approx(10_000, rel=0.02)
     assert gaps.cv == pytest.approx(1, abs=0.02)
@@ -170,7 +170,7 @@ def test_poisson_arrivals_have_a_variation_of_one(tmp_path: Path) -> None:
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9)), max_size=8), max_size=6))
 def test_a_footprint_is_a_set_of_blocks(batches: list[list[tuple[int, int]]]) -> None:
-    found, expected = logstats.Footprint(), set()
+    found, expected = stats.Footprint(), set()
     for batch in batches:
         first = np.array([at for at, _ in batch], np.uint64)
         end = np.array([at + length for at, length in batch], np.uint64)
@@ -182,9 +182,9 @@ def test_a_footprint_is_a_set_of_blocks(batches: list[list[tuple[int, int]]]) ->
 def test_a_footprint_that_is_settled_now_and_then_is_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(logstats.Footprint, "_COMPACT", 10)
+    monkeypatch.setattr(stats.Footprint, "_COMPACT", 10)
     rng = np.random.default_rng(1)
-    found, expected = logstats.Footprint(), set()
+    found, expected = stats.Footprint(), set()
     for _ in range(50):
         first = rng.integers(0, 500, 7).astype(np.uint64)
         found.add(first, first + np.uint64(3))
@@ -207,7 +207,7 @@ def test_places_tell_sequential_and_rewritten_from_random(tmp_path: Path) -> Non
     rows["write"][1000:] = 1
     rows["addr"][1000:] = np.tile(16384 * np.arange(500), 4)  # with holes, four times over
     log = open_log(written(tmp_path / "log", rows[np.argsort(rows["done_ns"], kind="stable")]))
-    summary = logstats.summarize(log, logstats.Selection())
+    summary = stats.summarize(log, stats.Selection())
     runs, holes = summary.cells[0, 0], summary.cells[1, 1]
     assert (runs.sequential, runs.distinct, runs.rewritten) == (999, 2000, 0.0)
     assert (holes.sequential, holes.distinct, holes.rewritten) == (0, 1000, 0.75)

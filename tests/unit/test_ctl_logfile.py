@@ -19,29 +19,29 @@ from hypothesis import strategies as st
 from lib.log_files import TYPE, column, free_bytes, header, records, written
 from lib.spekcore import Arrival, Asu, Stream, Workload, library
 
-from spekctl import logfile
-from spekctl.config import Extent, ResolvedAsu
 from spekctl.errors import UsageError
-from spekctl.gen import spek
-from spekctl.logfile import LogFullError, LogWriter, open_log
+from spekctl.kernel.gen import spek
+from spekctl.log import file
+from spekctl.log.file import LogFullError, LogWriter, open_log
+from spekctl.workload.config import Extent, ResolvedAsu
 
 MIB = 1 << 20
 FFI, LIB = library()
 
 
 def test_the_record_is_that_of_the_contract() -> None:
-    assert [(name, kind.lstrip("=")) for name, kind in logfile.RECORD] == list(spek.LOG_RECORD)
-    assert TYPE.itemsize == logfile.RECORD_BYTES == spek.LOG_RECORD_BYTES
-    assert len(logfile.COLUMNS) == len(logfile.RECORD)
+    assert [(name, kind.lstrip("=")) for name, kind in file.RECORD] == list(spek.LOG_RECORD)
+    assert TYPE.itemsize == file.RECORD_BYTES == spek.LOG_RECORD_BYTES
+    assert len(file.COLUMNS) == len(file.RECORD)
 
 
 def test_every_value_of_every_column_comes_back(tmp_path: Path) -> None:
     rows = records(5000)
-    for name, kind in logfile.RECORD:
+    for name, kind in file.RECORD:
         top = np.iinfo(kind.lstrip("=")).max
         rows[name][:2] = [0, top]
     path = written(tmp_path / "log", rows)
-    for name, (member, _) in zip(logfile.COLUMNS, logfile.RECORD, strict=True):
+    for name, (member, _) in zip(file.COLUMNS, file.RECORD, strict=True):
         found = column(path, name)
         assert found.dtype == rows[member].dtype
         assert np.array_equal(found, rows[member]), name
@@ -69,7 +69,7 @@ def test_long_logs_are_written_and_read_in_pieces(tmp_path: Path) -> None:
     writer.finish(header())
     metadata = pq.read_metadata(path)
     assert metadata.num_row_groups == 3
-    assert metadata.row_group(0).num_rows == logfile.ROW_GROUP
+    assert metadata.row_group(0).num_rows == file.ROW_GROUP
     sizes = [batch.num_rows for batch in open_log(path).batches(["op"], rows=100_000)]
     assert sum(sizes) == 33 << 16
     assert max(sizes) <= 100_000
@@ -98,10 +98,10 @@ def test_what_a_dead_controller_leaves_does_not_look_whole(tmp_path: Path) -> No
     path = tmp_path / "log"
     program = (
         "import os, sys, pathlib, numpy as np\n"
-        "from spekctl import logfile\n"
-        "writer = logfile.LogWriter(pathlib.Path(sys.argv[1]))\n"
+        "from spekctl.log import file\n"
+        "writer = file.LogWriter(pathlib.Path(sys.argv[1]))\n"
         "for _ in range(3):\n"
-        "    writer.add(np.zeros(logfile.ROW_GROUP, logfile.record_type()))\n"
+        "    writer.add(np.zeros(file.ROW_GROUP, file.record_type()))\n"
         "os._exit(9)\n"
     )
     assert subprocess.run([sys.executable, "-c", program, str(path)]).returncode == 9
@@ -157,7 +157,7 @@ def test_a_disk_that_fills_up_ends_a_log_that_is_whole_up_to_there(
     free_bytes(monkeypatch, lambda: next(left))
     path = tmp_path / "log"
     writer = LogWriter(path)
-    block = records(logfile.ROW_GROUP)
+    block = records(file.ROW_GROUP)
     writer.add(block)
     with pytest.raises(LogFullError, match="has only 10 MiB left"):
         writer.add(block)
@@ -167,9 +167,9 @@ def test_a_disk_that_fills_up_ends_a_log_that_is_whole_up_to_there(
 
 def test_no_row_group_needs_more_than_the_reserve(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
-    worst = rng.integers(0, 256, logfile.ROW_GROUP * 48, np.uint8).view(TYPE)
+    worst = rng.integers(0, 256, file.ROW_GROUP * 48, np.uint8).view(TYPE)
     path = written(tmp_path / "log", worst)
-    assert path.stat().st_size < logfile.RESERVE_BYTES
+    assert path.stat().st_size < file.RESERVE_BYTES
 
 
 @given(st.data())
@@ -186,7 +186,7 @@ def test_places_on_devices_are_those_of_the_core(data: st.DataObject) -> None:
         (asu, data.draw(st.integers(0, asus[asu].bytes - 1)))
         for asu in data.draw(st.lists(st.integers(0, len(asus) - 1), min_size=1, max_size=20))
     ]
-    log = logfile.LogFile(Path("x"), None, header(asus=asus))
+    log = file.LogFile(Path("x"), None, header(asus=asus))
     target, byte = log.device_address(
         np.array([asu for asu, _ in rows], np.uint8), np.array([at for _, at in rows], np.uint64)
     )

@@ -15,10 +15,13 @@ from lib.command_line import caller
 from lib.fake_kernel import FakeKernel
 from lib.fake_machine import use_fakes
 
-from spekctl import device, method_persist, run, verify_state
+from spekctl.block import device
+from spekctl.campaigns.spc1 import persistence as spc1_persistence
+from spekctl.campaigns.spc1 import report as spc1_report
+from spekctl.documents.result import VerifyCounts
+from spekctl.documents.spc1 import Persistence
 from spekctl.errors import SpekError, UsageError
-from spekctl.method import Persistence
-from spekctl.result import VerifyCounts
+from spekctl.run import job, verify_state
 
 __all__ = ["caller"]
 
@@ -42,18 +45,18 @@ class Teller:
 def test_a_command_that_fails_is_told_with_its_last_words() -> None:
     view: Any = Teller()
     with pytest.raises(SpekError, match=r"ended with 3: no such slot"):
-        method_persist._reattach("echo first; echo no such slot >&2; exit 3", view)
+        spc1_persistence._reattach("echo first; echo no such slot >&2; exit 3", view)
     assert len(view.told) == 1
     with pytest.raises(SpekError, match="it said nothing"):
-        method_persist._reattach("exit 1", view)
-    method_persist._reattach("true", view)
+        spc1_persistence._reattach("exit 1", view)
+    spc1_persistence._reattach("true", view)
 
 
 def test_a_command_may_speak_in_other_letters() -> None:
     view: Any = Teller()
     with pytest.raises(SpekError, match="ended with 3: Ger\ufffdt fehlt"):
-        method_persist._reattach(r"printf 'Ger\344t fehlt\n'; exit 3", view)
-    method_persist._reattach(r"printf '\344'", view)
+        spc1_persistence._reattach(r"printf 'Ger\344t fehlt\n'; exit 3", view)
+    spc1_persistence._reattach(r"printf '\344'", view)
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
@@ -68,10 +71,10 @@ def test_the_wait_for_the_devices_can_be_ended(
     monkeypatch.setattr(verify_state, "load", lambda path: None)
     work: Any = SimpleNamespace(subject=SimpleNamespace(devices=[SimpleNamespace(path="/dev/x")]))
     began = time.monotonic()
-    with run.Interrupts() as interrupts:
-        assert method_persist._find(work, Path("x"), interrupts) is None
+    with job.Interrupts() as interrupts:
+        assert spc1_persistence._find(work, Path("x"), interrupts) is None
     assert interrupts.count == 1
-    assert time.monotonic() - began < method_persist.BACK_S / 2
+    assert time.monotonic() - began < spc1_persistence.BACK_S / 2
 
 
 @pytest.mark.parametrize(
@@ -97,13 +100,13 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     use_fakes(monkeypatch, FakeKernel(), tmp_path)
     import msgspec
 
-    from spekctl.method import Report
+    from spekctl.documents.spc1 import Report
 
     values = {
         name: None for name in Report.__struct_fields__ if name not in ("persistence", "remarks")
     }
     return msgspec.structs.replace(
-        Report(**values, remarks=["other", method_persist.NOT_TESTED]),  # type: ignore[arg-type]
+        Report(**values, remarks=["other", spc1_report.NOT_TESTED]),  # type: ignore[arg-type]
         passed=True,
         complete=True,
         verdict="passed: all limits are met",
@@ -111,7 +114,7 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_without_it_the_report_says_that_it_was_not_tested(report: Any) -> None:
-    assert method_persist.amend(report, None) is report
+    assert spc1_report.amend(report, None) is report
 
 
 @pytest.mark.parametrize(
@@ -125,7 +128,7 @@ def test_without_it_the_report_says_that_it_was_not_tested(report: Any) -> None:
 def test_the_report_says_how_it_went(
     report: Any, passed: bool | None, text: str, word: str, verdict: str
 ) -> None:
-    found = method_persist.amend(report, persistence(passed, text))
+    found = spc1_report.amend(report, persistence(passed, text))
     assert found.passed == bool(passed)
     assert found.complete == (passed is not None)
     assert found.verdict.startswith(verdict)

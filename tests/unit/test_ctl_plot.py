@@ -25,7 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from spekctl import curve
+from spekctl.documents import curve
 from spekctl.plots import addresses, cdf, curves, source, style, timeline
 
 drawing = pytest.fixture(autouse=True)(our_style)

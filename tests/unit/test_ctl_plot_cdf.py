@@ -11,7 +11,7 @@ import pytest
 from lib.plot_files import MEASURE_NS, READS, WRITES, records, write_log, write_result
 from lib.plot_seen import lines, our_style
 
-from spekctl import result, stats
+from spekctl.documents import histogram, result
 from spekctl.plots import buckets, cdf, source
 
 drawing = pytest.fixture(autouse=True)(our_style)
@@ -76,7 +76,7 @@ def test_each_metric_is_between_its_own_two_events(tmp_path: Path) -> None:
         "slip": ("at_ns", "issue_ns"),
     }.items():
         times = cdf.of_log(log, metric).times["all"]
-        assert stats.count_of(times) == len(mine)
+        assert histogram.count_of(times) == len(mine)
         assert times.sum_ns == int((mine[then] - mine[first]).sum())
 
 
@@ -85,7 +85,7 @@ def test_failed_ios_have_no_response_time(tmp_path: Path) -> None:
     rows["error"][: len(rows) // 2] = 5
     found = cdf.of_log(write_log(tmp_path / "a.parquet", rows), "response")
     expected = ((rows["phase"] == 1) & (rows["error"] == 0)).sum()
-    assert stats.count_of(found.times["all"]) == expected
+    assert histogram.count_of(found.times["all"]) == expected
 
 
 def test_arrays_fall_into_the_same_buckets_as_single_times() -> None:
@@ -94,7 +94,7 @@ def test_arrays_fall_into_the_same_buckets_as_single_times() -> None:
     picks |= set(np.random.default_rng(1).integers(0, 2**41, 2000).tolist())
     ordered = sorted(picks)
     found = buckets.index(np.array(ordered, dtype=np.uint64))
-    assert found.tolist() == [stats.bucket_index(one, buckets.BITS) for one in ordered]
+    assert found.tolist() == [histogram.bucket_index(one, buckets.BITS) for one in ordered]
 
 
 def test_several_files_are_told_apart(tmp_path: Path) -> None:

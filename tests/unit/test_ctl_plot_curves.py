@@ -10,7 +10,7 @@ import pytest
 from lib.plot_files import CLOSED, OPEN, point, write_curve, write_report
 from lib.plot_seen import lines, our_style, points
 
-from spekctl import curve
+from spekctl.documents import curve
 from spekctl.plots import curves, source, style
 
 drawing = pytest.fixture(autouse=True)(our_style)

@@ -24,9 +24,9 @@ from lib.plot_seen import lines, our_style
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 
-from spekctl import result
+from spekctl.documents import result
+from spekctl.kernel.records import Phase
 from spekctl.plots import source, timeline
-from spekctl.records import Phase
 
 drawing = pytest.fixture(autouse=True)(our_style)
 

@@ -21,17 +21,24 @@ from lib.fake_kernel import SECOND, START_NS
 from lib.railcore import Rail, library
 from rich.console import Console
 
-from spekctl import curve_text, metering, points, power_report, report, result, summary, workload
-from spekctl.curve import Load, Power
+from spekctl.campaigns import points
+from spekctl.commands.options import power_of
+from spekctl.documents import power as documents_power
+from spekctl.documents import result
+from spekctl.documents.curve import Load, Power
 from spekctl.errors import SpekError, UsageError
-from spekctl.gen.spek_prober import FeedState
-from spekctl.metering import Meter, Wish
-from spekctl.options import power_of
+from spekctl.kernel.feeds import Feed, RailState, RailUse, Use
+from spekctl.kernel.gen.spek_prober import FeedState
+from spekctl.kernel.records import CellRow, Direction, IntervalRow, Phase, RunInfo, StatsCell
 from spekctl.plots import curves, power, style
-from spekctl.power import Feed, RailState, RailUse, Use
-from spekctl.records import CellRow, Direction, IntervalRow, Phase, RunInfo, StatsCell
-from spekctl.resolve import Options, Target, resolve
+from spekctl.power import meter as power_meter
+from spekctl.power.meter import Meter, Wish
+from spekctl.render import curve as render_curve
+from spekctl.render import result as render_result
+from spekctl.run import build as run_build
 from spekctl.units import format_joules, format_watts, parse_watts
+from spekctl.workload import file as workload_file
+from spekctl.workload.resolve import Options, Target, resolve
 
 MS = 1_000_000
 MEASURE_NS = START_NS + SECOND
@@ -140,20 +147,20 @@ def meter(link: FakeLink, wish: Wish | None = None, patience_s: float = 0.0) -> 
     return Meter(link, wish or Wish(), lambda: next(ticks) * (100 if not patience_s else 0))  # type: ignore[arg-type]
 
 
-def metered(link: FakeLink, wish: Wish | None = None) -> power_report.Metered:
+def metered(link: FakeLink, wish: Wish | None = None) -> documents_power.Metered:
     found = meter(link, wish)
     found.start()
     return found.finish(INFO, ROWS)
 
 
-def build(found: power_report.Metered | None = None) -> result.Result:
+def build(found: documents_power.Metered | None = None) -> result.Result:
     """A result of ROWS: 1000 reads of 4 KiB each second."""
-    file = workload.load("random-read-4k")
+    file = workload_file.load("random-read-4k")
     disk = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
     config = resolve(file, Options(available_cpus=(0,)), [disk])
     plan = result.Plan(1, START_NS, ["run"], file, config, [], [])
     cell = StatsCell(Phase.MEASURE, 0, Direction.READ, 4000, 4000 * 4096, 4000, 0)
-    return report.build(plan, INFO, [cell], ROWS, [], None, None, found)
+    return run_build.build(plan, INFO, [cell], ROWS, [], None, None, found)
 
 
 def test_power_of_intervals_and_of_the_measure_phase(rail: Callable[..., Rail]) -> None:
@@ -249,7 +256,7 @@ def test_a_feed_opened_anew_does_not_forget_what_was_known(rail: Callable[..., R
 
 def test_feeds_that_ended_before_do_not_count(rail: Callable[..., Rail]) -> None:
     old = FakeFeed(1, "old", {"5V": rail(5.0)}, FeedState.CLOSED)
-    assert metered(FakeLink([old])).text == metering.NO_FEED
+    assert metered(FakeLink([old])).text == power_meter.NO_FEED
     both = metered(FakeLink([old, FakeFeed(2, "new", {"5V": rail(3.0)})]))
     assert both.result is not None and both.result.measure.total.mean_w == 3.0
 
@@ -269,7 +276,7 @@ def test_several_feeds_are_told_apart_and_one_can_be_chosen(rail: Callable[..., 
 
 
 def test_no_feed_and_no_prober_are_said(rail: Callable[..., Rail]) -> None:
-    assert metered(FakeLink()).text == metering.NO_FEED
+    assert metered(FakeLink()).text == power_meter.NO_FEED
     link = FakeLink([FakeFeed(1, "board", {"5V": rail()})])
     seen = meter(link)
     seen.start()
@@ -326,13 +333,13 @@ def test_uncertainty_is_what_shifting_changes(rail: Callable[..., Rail]) -> None
 
 
 def test_efficiency_is_of_the_power_less_the_baseline() -> None:
-    cost = power_report.efficiency(12.0 - 2.0, 5000.0, 2 * (1 << 30))
+    cost = documents_power.efficiency(12.0 - 2.0, 5000.0, 2 * (1 << 30))
     assert cost is not None
     assert (cost.iops_per_w, cost.mw_per_iops) == (500.0, 2.0)
     assert (cost.mib_s_per_w, cost.j_per_gib) == (204.8, 5.0)
-    assert power_report.efficiency(0.0, 5000.0, 1.0) is None
-    assert power_report.efficiency(None, 5000.0, 1.0) is None
-    assert power_report.efficiency(5.0, 0.0, 0.0) is None
+    assert documents_power.efficiency(0.0, 5000.0, 1.0) is None
+    assert documents_power.efficiency(None, 5000.0, 1.0) is None
+    assert documents_power.efficiency(5.0, 0.0, 0.0) is None
 
 
 def test_result_carries_power_by_interval_and_fits_its_schema(rail: Callable[..., Rail]) -> None:
@@ -353,7 +360,7 @@ def test_result_carries_power_by_interval_and_fits_its_schema(rail: Callable[...
 
 def printed(made: result.Result) -> str:
     stream = io.StringIO()
-    summary.print_result(made, Console(file=stream, width=120))
+    render_result.print_result(made, Console(file=stream, width=120))
     return stream.getvalue()
 
 
@@ -367,7 +374,7 @@ def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rai
     assert "energy is known to 0.02%" in text
 
     assert "no power: without spek_prober" in printed(build())
-    assert metering.NO_FEED in printed(build(metered(FakeLink())))
+    assert power_meter.NO_FEED in printed(build(metered(FakeLink())))
 
 
 def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) -> None:
@@ -379,7 +386,7 @@ def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) ->
     assert bare.power is None and bare.efficiency is None
 
     stream = io.StringIO()
-    Console(file=stream, width=160).print(curve_text.table_of([bare, point]))
+    Console(file=stream, width=160).print(render_curve.table_of([bare, point]))
     head, first, second = stream.getvalue().splitlines()
     assert head.split()[-3:] == ["power", "mW/IOPS", "IOPS/W"]
     assert first.split()[-3:] == ["-", "-", "-"]

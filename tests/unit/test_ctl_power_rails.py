@@ -14,14 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lib.daq_build import checked_program
 
-from spekctl import cli, power, power_calibrate
+from spekctl import cli
 from spekctl.commands.power import parse_ampere_ua
 from spekctl.errors import ExitCode, SpekError, UsageError
-from spekctl.gen.spek_prober import FeedState
-from spekctl.power import Feed, RailState, RailUse, Use
-from spekctl.power_calibrate import Reading
-from spekctl.power_monitor import Monitor, total_w
-from spekctl.power_rails import Rail, RailsFile
+from spekctl.kernel import feeds as kernel_feeds
+from spekctl.kernel.feeds import Feed, RailState, RailUse, Use
+from spekctl.kernel.gen.spek_prober import FeedState
+from spekctl.power import calibrate
+from spekctl.power.calibrate import Reading
+from spekctl.power.monitor import Monitor, total_w
+from spekctl.power.rails import Rail, RailsFile
 
 SECOND = 10**9
 
@@ -171,23 +173,23 @@ RAIL = Rail("12V", "AIN0", 12_000, None, 2_500_000, 104_167, 1)
 def test_gain_is_the_one_that_was(zero: int, sens: int, turns: int, load_ua: int) -> None:
     rail = Rail("r", "AIN0", 12_000, None, zero, 104_167, turns)
     uv = zero + round(load_ua * sens * turns / 1e6)
-    change = power_calibrate.gain(rail, {"AIN0": Reading(uv, 0, 100)}, load_ua)
+    change = calibrate.gain(rail, {"AIN0": Reading(uv, 0, 100)}, load_ua)
     assert change.after == pytest.approx(sens, abs=10**6 / (load_ua * turns) + 1)
 
 
 def test_readings_are_averaged_and_gaps_left_out() -> None:
     text = "time_ns,AIN0.uV,p.nW\n1,2500000,5\n2,,\n3,2500003,6\n"
-    assert power_calibrate.parse(text) == {"AIN0": Reading(2_500_002, 2, 2)}
-    assert power_calibrate.parse("") == {}
+    assert calibrate.parse(text) == {"AIN0": Reading(2_500_002, 2, 2)}
+    assert calibrate.parse("") == {}
 
 
 def test_a_channel_that_puts_out_nothing_is_named() -> None:
     with pytest.raises(UsageError, match="rail '12V': channel 'AIN0' is no transducer's output"):
-        power_calibrate.zero(RAIL, {})
+        calibrate.zero(RAIL, {})
     with pytest.raises(SpekError, match="unplugged or has no supply: its output is 0"):
-        power_calibrate.zero(RAIL, {"AIN0": Reading(100_000, 0, 100)})
+        calibrate.zero(RAIL, {"AIN0": Reading(100_000, 0, 100)})
     with pytest.raises(SpekError, match="only 3 readings came in; measure for longer"):
-        power_calibrate.zero(RAIL, {"AIN0": Reading(2_500_000, 0, 3)})
+        calibrate.zero(RAIL, {"AIN0": Reading(2_500_000, 0, 3)})
 
 
 @pytest.mark.parametrize(
@@ -290,13 +292,13 @@ def test_the_monitor_goes_from_watermark_to_watermark() -> None:
 def test_the_monitor_shows_views_as_lines_and_as_json(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(power, "PowerLink", lambda: FakeProber(10, 10, 11, 12))
+    monkeypatch.setattr(kernel_feeds, "PowerLink", lambda: FakeProber(10, 10, 11, 12))
     assert run("monitor", "--interval", "50ms", "--count", "2") == 0
     text = capsys.readouterr().out
     assert "12V" in text
     assert "2.000" in text
     assert "total" in text
-    monkeypatch.setattr(power, "PowerLink", lambda: FakeProber(10, 10, 11, 12))
+    monkeypatch.setattr(kernel_feeds, "PowerLink", lambda: FakeProber(10, 10, 11, 12))
     assert run("monitor", "--interval", "50ms", "--count", "2", "--json") == 0
     views = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [[rail["mean_w"] for rail in view] for view in views] == [[2, 1], [2, 1]]
@@ -305,7 +307,7 @@ def test_the_monitor_shows_views_as_lines_and_as_json(
 def test_the_monitor_needs_a_feed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(power, "PowerLink", lambda: FakeProber(10))
+    monkeypatch.setattr(kernel_feeds, "PowerLink", lambda: FakeProber(10))
     assert run("monitor", "--feed", "u6x") == ExitCode.USAGE
     assert "there is no open feed 'u6x'; did you mean 'u6'?" in capsys.readouterr().err
     assert run("monitor", "--interval", "1ms") == ExitCode.USAGE
@@ -315,7 +317,7 @@ def test_the_monitor_needs_a_feed(
 def test_rails_of_the_prober_are_listed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(power, "PowerLink", lambda: FakeProber(10))
+    monkeypatch.setattr(kernel_feeds, "PowerLink", lambda: FakeProber(10))
     assert run("rails") == 0
     text = capsys.readouterr().out
     for word in ("u6", "open", "12V", "5V", "1.500", "2.000"):

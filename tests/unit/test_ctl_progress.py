@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 from lib.fake_kernel import SECOND, START_NS
 
-from spekctl import progress
-from spekctl.progress import LineProgress, LiveProgress, MachineFigures, clock_of, figures_of
-from spekctl.records import CellRow, Direction, IntervalRow, Phase, RunInfo, RunState
+from spekctl.kernel.records import CellRow, Direction, IntervalRow, Phase, RunInfo, RunState
+from spekctl.render import progress
+from spekctl.render.progress import LineProgress, LiveProgress
+from spekctl.run.progress import MachineFigures, clock_of, figures_of
 
 ROW = IntervalRow(
     seq=2,

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lib.core_config import core_of
 
-from spekctl import workload
-from spekctl.config import RunConfig
 from spekctl.errors import UsageError
-from spekctl.resolve import Options, Target, resolve
+from spekctl.workload import file
+from spekctl.workload.config import RunConfig
+from spekctl.workload.resolve import Options, Target, resolve
 
 MIB, GIB = 1 << 20, 1 << 30
 DISK = Target("/dev/x", 8, 0, 10 * GIB, 512, 5)
@@ -26,13 +26,13 @@ STREAM = '[[stream]]\nname = "s"\nsize = "4KiB"\n'
 
 def run_config(text: str, *targets: Target, **options: Any) -> RunConfig:
     """Resolve the text of a file, or the shipped workload of that name."""
-    found = workload.parse(text) if "\n" in text else workload.load(text)
+    found = file.parse(text) if "\n" in text else file.load(text)
     return resolve(found, Options(available_cpus=CPUS, **options), targets or (DISK,))
 
 
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("size", [178 * MIB, 256 * MIB + 512, GIB, 10 * GIB + 7 * 512, 1 << 44])
-@pytest.mark.parametrize("name", workload.shipped_names())
+@pytest.mark.parametrize("name", file.shipped_names())
 def test_the_core_accepts_every_shipped_workload(name: str, size: int, workers: int) -> None:
     options = {"bsu": 3} if name == "spc1" else {}
     config = run_config(name, replace(DISK, bytes=size), workers=workers, **options)
@@ -41,7 +41,7 @@ def test_the_core_accepts_every_shipped_workload(name: str, size: int, workers: 
 
 @settings(deadline=None)
 @given(
-    st.sampled_from(workload.shipped_names()),
+    st.sampled_from(file.shipped_names()),
     st.lists(st.integers(300 * MIB // 512, GIB // 512), min_size=2, max_size=5),
     st.sampled_from([4096, 65536, MIB]),
     st.sampled_from(["classic", "fixed"]),

@@ -15,12 +15,13 @@ import pytest
 from lib.fake_kernel import SECOND, START_NS, FakeKernel, histogram
 from lib.schemas import validator
 
-from spekctl import observe, prober, report, result, run, stats, summary, workload
-from spekctl.device import DiskStat
+from spekctl.block.device import DiskStat
+from spekctl.documents import histogram as documents_histogram
+from spekctl.documents import result
 from spekctl.errors import RefusedError, UsageError
-from spekctl.gen.spek_prober import ProbeState
-from spekctl.progress import LineProgress
-from spekctl.records import (
+from spekctl.kernel import prober
+from spekctl.kernel.gen.spek_prober import ProbeState
+from spekctl.kernel.records import (
     CellRow,
     Direction,
     Histogram,
@@ -34,7 +35,12 @@ from spekctl.records import (
     StatsCell,
     TargetInfo,
 )
-from spekctl.resolve import Options, Target, resolve
+from spekctl.render import result as render_result
+from spekctl.render.progress import LineProgress
+from spekctl.run import build as run_build
+from spekctl.run import execute, job, observe
+from spekctl.workload import file
+from spekctl.workload.resolve import Options, Target, resolve
 
 SCHEMA = json.loads(result.SCHEMA_FILE.read_text())
 DISK = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
@@ -42,14 +48,14 @@ DISK = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
 
 def test_the_schema_is_that_of_the_structs() -> None:
     assert json.loads(json.dumps(result.json_schema())) == SCHEMA, (
-        "result.schema.json is out of date; run python -m spekctl.schemas, and raise"
+        "result.schema.json is out of date; run python -m spekctl.documents.schemas, and raise"
         " SCHEMA_VERSION if a field changed its meaning or went away"
     )
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
 def plan(name: str = "mixed-70-30-8k", **options: Any) -> result.Plan:
-    found = workload.load(name)
+    found = file.load(name)
     facts = result.TargetFacts(
         path="/dev/x",
         name="x",
@@ -126,7 +132,7 @@ def build(
     after: DiskStat | None = AFTER,
     **options: Any,
 ) -> result.Result:
-    return report.build(plan(**options), info, cells, rows, [after], None)
+    return run_build.build(plan(**options), info, cells, rows, [after], None)
 
 
 def as_json(made: result.Result) -> dict[str, Any]:
@@ -175,7 +181,7 @@ def test_ios_in_flight_at_the_end_are_beside_the_percentiles() -> None:
     assert sum(measured["in_flight"]["response_age"]["histogram"]["counts"]) == 2
     drain = next(one for one in found["phases"] if one["phase"] == "drain")
     assert drain["times"]["response"]["max_ns"] == 70_000
-    (line,) = (line for line in summary._footer(made) if "in flight" in line)
+    (line,) = (line for line in render_result._footer(made) if "in flight" in line)
     assert "2 I/Os" in line and "2 completed in the drain" in line
 
 
@@ -192,11 +198,11 @@ def test_percentiles_can_be_recomputed_from_the_buckets() -> None:
             Histogram(buckets["bits"], counts, times["sum_ns"], times["min_ns"], times["max_ns"])
         )
         assert sum(buckets["counts"]) == one["ios"] == times["count"]
-    merged = stats.merge(parts)
+    merged = documents_histogram.merge(parts)
     assert merged is not None
     total = found["totals"]["all"]["times"]["response"]
     for name, ppm in result.PERCENTILES.items():
-        assert total["percentiles_ns"][name] == stats.percentile(merged, ppm)
+        assert total["percentiles_ns"][name] == documents_histogram.percentile(merged, ppm)
     assert total["mean_ns"] == pytest.approx(sum(READS + WRITES) / 100)
     assert (total["min_ns"], total["max_ns"]) == (min(READS), max(WRITES))
 
@@ -349,7 +355,7 @@ def printed(made: result.Result) -> str:
     from rich.console import Console
 
     stream = io.StringIO()
-    summary.print_result(made, Console(file=stream, width=100, highlight=False))
+    render_result.print_result(made, Console(file=stream, width=100, highlight=False))
     assert "…" not in stream.getvalue()
     return stream.getvalue()
 
@@ -405,7 +411,7 @@ def test_the_environment_is_read(tmp_path: Path) -> None:
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
-    found = report.environment("1.2.3", tmp_path)
+    found = run_build.environment("1.2.3", tmp_path)
     assert (found.taint, found.clocksource, found.cpus_online) == (4096, "tsc", "0-2")
     assert (found.cpu_model, found.module_version) == ("Fast CPU", "1.2.3")
     assert found.governors == {"performance": "0-1", "powersave": "2"}
@@ -552,12 +558,12 @@ class RingProber(FakeProber):
 @pytest.mark.parametrize("interval_ns", [0, SECOND])
 def test_no_sample_is_lost_with_or_without_intervals(interval_ns: int) -> None:
     kernel = FakeKernel()
-    found = workload.load("random-read-4k")
+    found = file.load("random-read-4k")
     options = Options(available_cpus=(0,), time_ns=5 * SECOND, interval_ns=interval_ns)
-    request = run.Request(found, resolve(found, options, [DISK]), ())
+    request = job.Request(found, resolve(found, options, [DISK]), ())
     seen = observe.ProberObserver(RingProber(kernel=kernel), SECOND // 2)  # type: ignore[arg-type]
-    with run.Interrupts() as interrupts:
-        made = run.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
+    with job.Interrupts() as interrupts:
+        made = execute.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
     assert made.prober is not None
     assert (made.prober.samples, made.prober.dropped) == (12, 0)
 
@@ -579,11 +585,11 @@ class UnloadedProber(FakeProber):
 def test_a_run_outlives_its_prober(calls_left: int) -> None:
     """From start to result: the run completes, and the result says what is missing and why."""
     kernel = FakeKernel()
-    found = workload.load("random-read-4k")
-    request = run.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
+    found = file.load("random-read-4k")
+    request = job.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
     seen = observe.ProberObserver(UnloadedProber(calls_left=calls_left), SECOND)  # type: ignore[arg-type]
-    with run.Interrupts() as interrupts:
-        made = run.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
+    with job.Interrupts() as interrupts:
+        made = execute.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
     assert made.outcome.ok
     lost = [one for one in made.remarks if "the prober was lost under the run" in one]
     if calls_left == 1000:
@@ -595,14 +601,14 @@ def test_a_run_outlives_its_prober(calls_left: int) -> None:
 
 def test_a_failure_under_way_gives_the_devices_back() -> None:
     kernel = FakeKernel()
-    found = workload.load("random-read-4k")
-    request = run.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
+    found = file.load("random-read-4k")
+    request = job.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
 
     class Broken(LineProgress):
         def show(self, clock: object, news: object) -> None:
             raise RuntimeError("the terminal burns")
 
-    with pytest.raises(RuntimeError), run.Interrupts() as interrupts:
-        run.execute(kernel, request, Broken(quiet=True), interrupts)
+    with pytest.raises(RuntimeError), job.Interrupts() as interrupts:
+        execute.execute(kernel, request, Broken(quiet=True), interrupts)
     assert kernel.calls[-3:] == ["run-stop", "run-get", "run-delete"]
     assert kernel.deleted

@@ -14,8 +14,8 @@ import pytest
 from lib import disk_images
 from lib.fake_kernel import other_run
 
-from spekctl import blkid, device, safety
-from spekctl.device import Device, Roots
+from spekctl.block import blkid, device, safety
+from spekctl.block.device import Device, Roots
 from spekctl.errors import RefusedError, UsageError
 
 NUMBERS = {"sda": "8:0", "sda1": "8:1", "sda2": "8:2", "sdb": "8:16", "dm-0": "253:0", "md0": "9:0"}

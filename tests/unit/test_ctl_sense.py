@@ -3,8 +3,8 @@
 
 import pytest
 
-from spekctl import sense
-from spekctl.records import RunInfo, SenseInfo
+from spekctl.kernel import sense
+from spekctl.kernel.records import RunInfo, SenseInfo
 
 
 @pytest.mark.parametrize(

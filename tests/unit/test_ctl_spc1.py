@@ -14,11 +14,11 @@ from lib.command_line import Spekctl
 from lib.queue_kernel import QueueKernel
 from lib.spc1_command import SECOND, SHORT, WRITE, bsus, queue_kernel, report_of
 
-from spekctl import curve, method
-from spekctl.config import RunConfig
-from spekctl.curve import Load
+from spekctl.documents import curve, spc1
+from spekctl.documents.curve import Load
+from spekctl.documents.spc1 import QUICK
 from spekctl.errors import ExitCode, UsageError
-from spekctl.method import QUICK
+from spekctl.workload.config import RunConfig
 
 kernel = pytest.fixture(queue_kernel)
 
@@ -256,5 +256,5 @@ def test_a_report_is_no_curve_and_a_curve_no_report(spekctl: Spekctl, kernel: Qu
     with pytest.raises(UsageError, match="is not a load curve"):
         curve.load_curve(Path("t/report.json"))
     with pytest.raises(UsageError, match="is not a report"):
-        method.load_report(Path("t/state.json"))
-    assert method.load_report(Path("t/report.json")).search.points[0].load == Load("bsu", 1)
+        spc1.load_report(Path("t/state.json"))
+    assert spc1.load_report(Path("t/report.json")).search.points[0].load == Load("bsu", 1)

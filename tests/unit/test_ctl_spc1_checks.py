@@ -9,9 +9,10 @@ import msgspec
 import pytest
 from lib.method_steps import phase
 
-from spekctl import method, method_checks
-from spekctl.method import Limits, Phase, Step, StreamFigures
-from spekctl.method_plan import beyond
+from spekctl.campaigns.spc1 import checks as spc1_checks
+from spekctl.campaigns.spc1.plan import beyond
+from spekctl.documents import spc1
+from spekctl.documents.spc1 import Limits, Phase, Step, StreamFigures
 
 SECOND = 10**9
 STEP = Step("search", "search-20", 100, 20, 0, 10 * SECOND)
@@ -48,7 +49,7 @@ def test_the_mean_may_be_as_long_as_the_limit(mean_s: float, fine: bool) -> None
 
 def checked_stream(
     share: float, ios: int, cov: float = 0.0, chance: float = 0.0
-) -> list[method.Check]:
+) -> list[spc1.Check]:
     stream = StreamFigures(
         "2-1", "asu2", int(share * ios), share, 0.018, cov, chance, 0.3, 4096, None
     )
@@ -56,8 +57,8 @@ def checked_stream(
     one = msgspec.structs.replace(
         one, point=msgspec.structs.replace(one.point, ios=ios), streams=[stream], parts=10
     )
-    whole = method.Capacity(100, 100, 1.0)
-    found = method_checks.checks_of(Limits(), {"iops": one}, whole)
+    whole = spc1.Capacity(100, 100, 1.0)
+    found = spc1_checks.checks_of(Limits(), {"iops": one}, whole)
     return [check for check in found if check.stream]
 
 
@@ -96,35 +97,33 @@ def test_pure_chance_passes(seed: int) -> None:
     """Streams drawn with their probabilities are never found at fault, however few I/Os."""
     import numpy
 
-    from spekctl import method_phase
+    from spekctl.campaigns.spc1 import phase as spc1_phase
 
     draw = numpy.random.default_rng(seed)
     shares = [0.035, 0.281, 0.07, 0.21, 0.018, 0.07, 0.035, 0.281]
     for ios in (50, 1000, 30_000):
         parts = [[int(n) for n in draw.multinomial(ios // 10, shares)] for _ in range(10)]
         for index, share in enumerate(shares):
-            cov, chance = method_phase.variation(parts, index)
+            cov, chance = spc1_phase.variation(parts, index)
             measured = sum(part[index] for part in parts) / sum(map(sum, parts))
             stream = StreamFigures("s", "a", 0, measured, share, cov, chance, 0, 0, None)
             one = phase(STEP, 0.010)
             point = msgspec.structs.replace(one.point, ios=ios)
             one = msgspec.structs.replace(one, point=point, streams=[stream], parts=len(parts))
-            checks = method_checks.checks_of(Limits(), {"iops": one}, method.Capacity(1, 1, 1.0))
+            checks = spc1_checks.checks_of(Limits(), {"iops": one}, spc1.Capacity(1, 1, 1.0))
             assert all(check.passed for check in checks), (ios, index)
 
 
 def test_unused_capacity_is_limited() -> None:
     for used, passed in ((0.55, True), (0.54, False)):
-        (check,) = method_checks.checks_of(
-            Limits(), {}, method.Capacity(100, int(used * 100), used)
-        )
+        (check,) = spc1_checks.checks_of(Limits(), {}, spc1.Capacity(100, int(used * 100), used))
         assert (check.kind, check.passed) == ("capacity", passed)
 
 
-def repeated(kind: str, first: Phase, again: Phase) -> method.Check:
+def repeated(kind: str, first: Phase, again: Phase) -> spc1.Check:
     names = {"repeat-iops": ("iops", "repeat-1-100"), "repeat-lrt": ("ramp-10", "repeat-1-10")}
     final = dict(zip(names[kind], (first, again), strict=True))
-    found = method_checks.checks_of(Limits(), final, method.Capacity(1, 1, 1.0))
+    found = spc1_checks.checks_of(Limits(), final, spc1.Capacity(1, 1, 1.0))
     (check,) = [one for one in found if one.kind == kind]
     return check
 

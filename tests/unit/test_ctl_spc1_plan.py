@@ -16,10 +16,19 @@ from hypothesis import strategies as st
 from lib.method_steps import PER_BSU, phase
 from lib.queue_kernel import mean_response_s
 
-from spekctl import method_plan
+from spekctl.campaigns.spc1 import plan
+from spekctl.campaigns.spc1.plan import PLAN, Bracket, carry_out, left_ns, next_step, position_of
+from spekctl.documents.spc1 import (
+    QUICK,
+    STANDARD,
+    Durations,
+    Limits,
+    Parameters,
+    Phase,
+    Shape,
+    Step,
+)
 from spekctl.errors import SpekError
-from spekctl.method import QUICK, STANDARD, Durations, Limits, Parameters, Phase, Shape, Step
-from spekctl.method_plan import PLAN, Bracket, carry_out, left_ns, next_step, position_of
 
 SECOND = 10**9
 LIMIT_S = 0.030
@@ -207,7 +216,7 @@ def test_brackets_only_narrow() -> None:
     for capacity in (200, 3_333, 77_777):
         done = do_all(parameters(start=7), queue(capacity))
         search = [one for one in done if one.step.kind == "search"]
-        brackets = [method_plan.bracket_of(search[:count]) for count in range(len(search) + 1)]
+        brackets = [plan.bracket_of(search[:count]) for count in range(len(search) + 1)]
         for (before, after), one in zip(pairwise(brackets), search, strict=True):
             assert before.good < one.step.bsu
             assert before.bad is None or one.step.bsu < before.bad

@@ -11,7 +11,7 @@ from lib.fake_machine import disk
 from lib.queue_kernel import QueueKernel
 from lib.spc1_command import WRITE, queue_kernel
 
-from spekctl import blkid, device, safety
+from spekctl.block import blkid, device, safety
 from spekctl.errors import ExitCode
 
 kernel = pytest.fixture(queue_kernel)

@@ -15,10 +15,11 @@ from lib.fake_machine import disk
 from lib.queue_kernel import QueueKernel
 from lib.spc1_command import SECOND, WRITE, bsus, queue_kernel, report_of
 
-from spekctl import device, files
-from spekctl.config import RunConfig
+from spekctl import files
+from spekctl.block import device
 from spekctl.errors import ExitCode, SpekError
-from spekctl.records import Reason
+from spekctl.kernel.records import Reason
+from spekctl.workload.config import RunConfig
 
 kernel = pytest.fixture(queue_kernel)
 

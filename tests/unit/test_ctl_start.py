@@ -9,7 +9,7 @@ import time
 import pytest
 
 from spekctl.errors import ExitCode, UsageError, error_from_errno
-from spekctl.start import Base, StartAt, parse
+from spekctl.run.start import Base, StartAt, parse
 
 SECOND = 10**9
 

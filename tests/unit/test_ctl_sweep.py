@@ -21,12 +21,16 @@ from lib.fake_machine import use_fakes
 from lib.queue_kernel import QueueKernel, mean_response_s
 from lib.schemas import validator
 
-from spekctl import blkid, curve, points, result, run, safety, schemas, units
-from spekctl.config import RunConfig
-from spekctl.curve import Load, Point
+from spekctl import units
+from spekctl.block import blkid, safety
+from spekctl.campaigns import points
+from spekctl.documents import curve, result, schemas
+from spekctl.documents.curve import Load, Point
 from spekctl.errors import ExitCode, SpekError, UsageError
-from spekctl.progress import LineProgress
-from spekctl.records import Reason
+from spekctl.kernel.records import Reason
+from spekctl.render.progress import LineProgress
+from spekctl.run import execute, job
+from spekctl.workload.config import RunConfig
 
 QUIET = ("--progress", "none")
 READ = ("random-read-4k", "--device", "/dev/fake0", "--time", "10s", *QUIET)
@@ -41,7 +45,9 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
 
 def test_the_schemas_are_those_of_the_structs() -> None:
     for path, text in schemas.texts().items():
-        assert path.read_text() == text, f"{path} is out of date; run python -m spekctl.schemas"
+        assert path.read_text() == text, (
+            f"{path} is out of date; run python -m spekctl.documents.schemas"
+        )
         jsonschema.Draft202012Validator.check_schema(json.loads(text))
     assert curve.SCHEMA_FILE in schemas.texts()
 
@@ -178,11 +184,11 @@ def test_a_closed_loop_is_never_stretched(spekctl: Spekctl, kernel: QueueKernel)
 
 
 def a_result(kernel: FakeKernel, **changes: Any) -> result.Result:
-    from spekctl import request
+    from spekctl.run import request
 
     found = request.build(request.find("random-read-4k", ["/dev/fake0"]), {"time_ns": 3 * 10**9})
-    with run.Interrupts() as interrupts:
-        made = run.execute(kernel, found, LineProgress(quiet=True), interrupts)
+    with job.Interrupts() as interrupts:
+        made = execute.execute(kernel, found, LineProgress(quiet=True), interrupts)
     return msgspec.structs.replace(made, **changes)
 
 
@@ -287,14 +293,16 @@ def test_progress_tells_the_point_and_the_time_left(spekctl: Spekctl, kernel: Qu
 def test_a_live_view_tells_it_too(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.console import Console
 
-    from spekctl import progress, series
+    from spekctl.render import progress as render_progress
+    from spekctl.render import series
+    from spekctl.run import progress
 
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=100)
-    views: list[progress.LiveProgress] = []
+    views: list[render_progress.LiveProgress] = []
 
-    def choose(mode: str, title: str) -> progress.LiveProgress:
-        views.append(progress.LiveProgress(title, console))
+    def choose(mode: str, title: str) -> render_progress.LiveProgress:
+        views.append(render_progress.LiveProgress(title, console))
         return views[-1]
 
     monkeypatch.setattr(series, "choose", choose)
@@ -312,7 +320,7 @@ def test_a_live_view_tells_it_too(kernel: QueueKernel, monkeypatch: pytest.Monke
 def test_what_every_run_remarks_is_said_once(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spekctl import observe
+    from spekctl.run import observe
 
     monkeypatch.setattr(observe, "connect", lambda *wishes: (None, "no prober here"))
     outcome = spekctl("sweep", *READ, "--rate", "100,200,300")

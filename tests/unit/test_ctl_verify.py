@@ -15,14 +15,24 @@ from lib.core_config import core_of
 from lib.fake_kernel import FakeKernel
 from lib.fake_machine import disk, use_fakes
 
-from spekctl import device, request, run, verify, verify_state, workload
-from spekctl.config import Extent, ResolvedAsu, RunConfig
-from spekctl.device import DiskStat
+from spekctl.block import device
+from spekctl.block.device import DiskStat
 from spekctl.errors import UsageError
-from spekctl.progress import LineProgress
-from spekctl.records import MapPart, MismatchInfo, Reason, RunInfo, RunState, TargetInfo, VerifyInfo
-from spekctl.report import facts_of
-from spekctl.resolve import Options, Target, resolve
+from spekctl.kernel.records import (
+    MapPart,
+    MismatchInfo,
+    Reason,
+    RunInfo,
+    RunState,
+    TargetInfo,
+    VerifyInfo,
+)
+from spekctl.render.progress import LineProgress
+from spekctl.run import execute, job, request, verify, verify_state
+from spekctl.run.build import facts_of
+from spekctl.workload import file
+from spekctl.workload.config import Extent, ResolvedAsu, RunConfig
+from spekctl.workload.resolve import Options, Target, resolve
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 DISK = Target("/dev/fake0", 250, 0, GIB, 512, 5)
@@ -31,10 +41,10 @@ DISK = Target("/dev/fake0", 250, 0, GIB, 512, 5)
 def config_of(name: str, *targets: Target, **options: Any) -> RunConfig:
     options.setdefault("verify", True)
     given = Options(write=True, available_cpus=(0, 1), **options)
-    return resolve(workload.load(name), given, targets or (DISK,))
+    return resolve(file.load(name), given, targets or (DISK,))
 
 
-@pytest.mark.parametrize("name", workload.shipped_names())
+@pytest.mark.parametrize("name", file.shipped_names())
 def test_the_grain_is_that_of_the_core(name: str) -> None:
     load: dict[str, Any] = {"bsu": 3} if name == "spc1" else {}
     config = config_of(name, verify=False, **load)
@@ -156,8 +166,8 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
     )
     shape = {"verify": True, "write": True, "time_ns": 3 * 10**9}
     wanted = request.build(request.find("random-write-4k", ["/dev/fake0"]), shape)
-    with run.Interrupts() as interrupts:
-        made = run.execute(kernel, wanted, LineProgress(quiet=True), interrupts)
+    with job.Interrupts() as interrupts:
+        made = execute.execute(kernel, wanted, LineProgress(quiet=True), interrupts)
     assert kernel.calls.count("run-start") > 1 and kernel.seconds > 3
     assert (made.targets[0].reads, made.targets[0].disk_agrees) == (300, True)
 

@@ -14,8 +14,8 @@ import pytest
 from lib.ordinary_user import as_ordinary_user
 from lib.schemas import validator
 
-from spekctl import model, workload
 from spekctl.errors import ExitCode, UsageError
+from spekctl.workload import file, model
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = sorted((ROOT / "workloads").glob("*.toml"))
@@ -28,14 +28,14 @@ STREAM = '[[stream]]\nname = "s"\nsize = "4KiB"\n'
 
 def test_the_schema_is_that_of_the_models() -> None:
     assert json.loads(json.dumps(model.json_schema())) == SCHEMA, (
-        "workloads/schema.json is out of date; run python -m spekctl.schemas"
+        "workloads/schema.json is out of date; run python -m spekctl.documents.schemas"
     )
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_workloads_are_valid(path: Path) -> None:
-    found = workload.load(path.stem)
+    found = file.load(path.stem)
     assert found.workload.name == path.stem
     assert found.workload.doc.strip()
     validator(SCHEMA_FILE).validate(tomllib.loads(path.read_text()))
@@ -46,7 +46,7 @@ def test_all_promised_workloads_are_there() -> None:
         "spc1 random-read-4k random-write-4k sequential-read-128k sequential-write-128k"
         " mixed-70-30-8k spek-mix burst oltp emerald-hot-band emerald-hot-band-4k"
     )
-    assert set(promised.split()) == set(workload.shipped_names())
+    assert set(promised.split()) == set(file.shipped_names())
 
 
 def test_every_key_is_in_the_readme() -> None:
@@ -58,16 +58,16 @@ def test_every_key_is_in_the_readme() -> None:
 
 
 def test_a_minimal_file_is_enough() -> None:
-    found = workload.parse(HEAD + STREAM)
-    assert [asu.name for asu in workload.asus_of(found)] == ["all"]
-    assert workload.arrivals_of(found)[0].depth == 1
+    found = file.parse(HEAD + STREAM)
+    assert [asu.name for asu in file.asus_of(found)] == ["all"]
+    assert file.arrivals_of(found)[0].depth == 1
 
 
 def test_spc1_has_the_weights_of_the_standard() -> None:
-    found = workload.load("spc1")
+    found = file.load("spc1")
     shares = [(stream.name, stream.share) for stream in found.stream]
-    assert workload.weights_of(shares, "") == [35, 281, 70, 210, 18, 70, 35, 281]
-    sizes = workload.size_weights(next(one for one in found.stream if one.name == "3-1"))
+    assert file.weights_of(shares, "") == [35, 281, 70, 210, 18, 70, 35, 281]
+    sizes = file.size_weights(next(one for one in found.stream if one.name == "3-1"))
     assert sizes == [(4096, 10), (8192, 6), (16384, 5), (32768, 2), (65536, 2)]
 
 
@@ -200,7 +200,7 @@ WRONG: dict[str, tuple[str, str]] = {
 def test_what_is_wrong_gets_one_sentence(case: str) -> None:
     text, sentence = WRONG[case]
     with pytest.raises(UsageError) as refusal:
-        workload.parse(text)
+        file.parse(text)
     assert sentence in refusal.value.message
     assert "\n" not in refusal.value.message
     assert "`" not in refusal.value.message, "that is a validator speaking, not us"
@@ -225,17 +225,17 @@ def test_limits_are_those_of_the_schema(section: str, keys: tuple[str, ...]) -> 
             allowed = low <= value <= high
             assert validator(SCHEMA_FILE).is_valid(tomllib.loads(text)) == allowed
             if allowed:
-                workload.parse(text)
+                file.parse(text)
                 continue
             with pytest.raises(UsageError, match=f"{key} must be {low} to {high}, not {value}"):
-                workload.parse(text)
+                file.parse(text)
 
 
 def test_a_complaint_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(HEAD + STREAM + 'patern = "uniform"\n')
     with pytest.raises(UsageError, match=r"mine\.toml: stream 's': unknown key 'patern'"):
-        workload.load(str(path))
+        file.load(str(path))
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_complaint_names_the_file(tmp_path: Path) -> None:
 )
 def test_an_unknown_workload_is_refused(name: str, sentence: str) -> None:
     with pytest.raises(UsageError) as refusal:
-        workload.load(name)
+        file.load(name)
     assert sentence in refusal.value.message
 
 
@@ -257,7 +257,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "binary.toml"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="not UTF-8"):
-        workload.load(str(path))
+        file.load(str(path))
 
 
 @pytest.mark.parametrize("arguments", [("workloads",), ("show", "spc1")])
@@ -270,7 +270,7 @@ def test_workloads_closed_to_the_user_are_refused(
     closed = tmp_path / "closed"
     folder = closed / "workloads"
     shutil.copytree(ROOT / "workloads", folder)
-    monkeypatch.setattr(workload, "shipped_directory", lambda: folder)
+    monkeypatch.setattr(file, "shipped_directory", lambda: folder)
     closed.chmod(0)
     try:
         outcome = as_ordinary_user(tmp_path, *arguments)
@@ -288,8 +288,8 @@ def test_a_workload_closed_to_the_user_is_refused(
     importlib.import_module("spekctl.commands.show")
     shutil.copyfile(ROOT / "workloads/spc1.toml", tmp_path / "spc1.toml")
     (tmp_path / "spc1.toml").chmod(0)
-    monkeypatch.setattr(workload, "shipped_names", lambda: ["spc1"])
-    monkeypatch.setattr(workload, "shipped_directory", lambda: tmp_path)
+    monkeypatch.setattr(file, "shipped_names", lambda: ["spc1"])
+    monkeypatch.setattr(file, "shipped_directory", lambda: tmp_path)
 
     outcome = as_ordinary_user(tmp_path, "show", "spc1")
 

@@ -18,16 +18,19 @@ from lib.fake_machine import disk, use_fakes
 from lib.fake_power import FakePower, figures
 from lib.queue_kernel import QueueKernel
 
-from spekctl import device
-from spekctl.config import RunConfig
-from spekctl.energy import emerald_report, idle, meter, report
-from spekctl.energy.emerald_plan import (
+from spekctl.block import device
+from spekctl.campaigns import idle
+from spekctl.campaigns.emerald import report
+from spekctl.campaigns.emerald.plan import (
     PHASES,
     QUICK,
 )
+from spekctl.documents import energy
+from spekctl.documents.power import PowerFigures
+from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, SpekError
-from spekctl.power_figures import PowerFigures
-from spekctl.result import Result
+from spekctl.power import span
+from spekctl.workload.config import RunConfig
 
 SECOND = 10**9
 
@@ -63,7 +66,7 @@ def test_published_metrics_come_out_of_a_file(spekctl: Spekctl) -> None:
     assert values_of(found) == {"EP_RI": "12.317", "EP_RR": "17.255", "EP_SR": "3.010"}
     assert (found["complete"], found["notice"]) == (True, "Emerald-like, unaudited")
     assert "12.317" in outcome.out and "…" not in outcome.out
-    assert report.load_emerald(Path("p.json")).raw_gigabytes == "7300"
+    assert energy.load_emerald(Path("p.json")).raw_gigabytes == "7300"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +126,7 @@ class LoopKernel(QueueKernel):
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LoopKernel:
     fake = LoopKernel(capacity=400.0)
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.setattr(meter, "connect", lambda *wish: (None, MISSING))
+    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
     return fake
 
 
@@ -135,8 +138,8 @@ def power(kernel: LoopKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
         depth = result.config.arrivals[0].depth
         return figures(5.0 + 0.01 * result.totals.all.iops + 0.1 * depth, 2.0)
 
-    monkeypatch.setattr(meter, "connect", lambda *wish: (fake, ""))
-    monkeypatch.setattr(emerald_report, "power_of", of_result)
+    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
+    monkeypatch.setattr(report, "power_of", of_result)
     return fake
 
 
@@ -218,7 +221,7 @@ def test_ready_idle_is_made_up_for_when_power_comes(
     line = (*RUN, "--out", "t", "--phases", "random-read,ready-idle")
     spekctl(*line)
     runs = len(kernel.runs_seen)
-    monkeypatch.setattr(meter, "connect", lambda *wish: (FakePower(idle_w=4.0), ""))
+    monkeypatch.setattr(span, "connect", lambda *wish: (FakePower(idle_w=4.0), ""))
     assert spekctl(*line, "--resume").code == ExitCode.OK
     assert len(kernel.runs_seen) == runs
     assert values_of(of_file(Path("t/energy.json")))["EP_RI"] == "0.268"

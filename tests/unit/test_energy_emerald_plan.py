@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spekctl.energy import emerald, emerald_report
-from spekctl.energy.emerald_plan import (
+from spekctl.campaigns.emerald import report
+from spekctl.campaigns.emerald.plan import (
     DEPTHS,
     LIMITS,
     MIXED_QUARTER,
@@ -27,9 +27,10 @@ from spekctl.energy.emerald_plan import (
     next_step,
     trial_of,
 )
-from spekctl.energy.report import EmeraldParameters, EmeraldPhase
+from spekctl.documents.energy import EmeraldParameters, EmeraldPhase
+from spekctl.documents.result import Interval, IntervalCell
+from spekctl.energy import emerald
 from spekctl.errors import UsageError
-from spekctl.result import Interval, IntervalCell
 
 SECOND = 10**9
 
@@ -214,7 +215,7 @@ def row(start_s: float, ios: int, mean_ms: float) -> Interval:
 
 def test_the_worst_window_is_a_mean_over_its_ios() -> None:
     rows = [row(100, 10, 1), row(101, 30, 5), row(102, 1, 100), row(103, 99, 1)]
-    worst = emerald_report.worst_window
+    worst = report.worst_window
     assert worst(rows, SECOND) == pytest.approx(100e6)
     assert worst(rows, 2 * SECOND) == pytest.approx(4e6)
     assert worst(rows, 60 * SECOND) == pytest.approx((10 + 150 + 100 + 99) / 140 * 1e6)

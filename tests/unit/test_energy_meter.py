@@ -9,15 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from spekctl import power
-from spekctl.energy import meter
+from spekctl.documents.power import Amount, figures_of, interval_power, power_of
+from spekctl.documents.result import PowerResult, Result
 from spekctl.errors import NoKernelSideError, SpekError, UsageError
-from spekctl.gen.spek_prober import FeedState
-from spekctl.metering import Wish
-from spekctl.power import Feed, RailUse, Use
-from spekctl.power_figures import figures_of, power_of
-from spekctl.power_report import Amount, interval_power
-from spekctl.result import PowerResult, Result
+from spekctl.kernel import feeds as kernel_feeds
+from spekctl.kernel.feeds import Feed, RailUse, Use
+from spekctl.kernel.gen.spek_prober import FeedState
+from spekctl.power import span
+from spekctl.power.meter import Wish
 
 SECOND = 10**9
 FJ = 10**15
@@ -65,9 +64,9 @@ class FakeLink:
 
 def asked(
     *answers: list[RailUse], wish: Wish | None = None
-) -> tuple[meter.ProberMeter, FakeLink, list[float]]:
+) -> tuple[span.ProberMeter, FakeLink, list[float]]:
     link, pauses = FakeLink(*answers), []
-    return meter.ProberMeter(link, wish or Wish(), pauses.append), link, pauses
+    return span.ProberMeter(link, wish or Wish(), pauses.append), link, pauses
 
 
 def test_rails_and_their_sum() -> None:
@@ -98,7 +97,7 @@ def test_a_feed_that_stays_behind_is_unknown_from_there_on() -> None:
     found = source.between(0, 10 * SECOND)
     assert found is not None and found.net_w == 2
     assert found.remark == "power is unknown for 1 s of 10 s"
-    assert meter.LAG_S <= sum(pauses) < meter.LAG_S + 0.2
+    assert span.LAG_S <= sum(pauses) < span.LAG_S + 0.2
 
 
 def test_gaps_and_lost_time_are_unknown() -> None:
@@ -141,13 +140,13 @@ def test_a_baseline_is_taken_off() -> None:
 
 
 def connect_to(monkeypatch: pytest.MonkeyPatch, link: FakeLink) -> None:
-    monkeypatch.setattr(power, "PowerLink", lambda: link)
+    monkeypatch.setattr(kernel_feeds, "PowerLink", lambda: link)
 
 
 def test_a_prober_with_a_feed_is_a_meter(monkeypatch: pytest.MonkeyPatch) -> None:
     link = FakeLink(feeds=[feed("board")])
     connect_to(monkeypatch, link)
-    found, text = meter.connect(Wish(("board",)), SECOND)
+    found, text = span.connect(Wish(("board",)), SECOND)
     assert found is not None and text == ""
     found.close()
     assert link.closed
@@ -159,7 +158,7 @@ def test_a_prober_without_an_open_feed_says_so(
 ) -> None:
     link = FakeLink(feeds=feeds)
     connect_to(monkeypatch, link)
-    found, text = meter.connect(None, SECOND)
+    found, text = span.connect(None, SECOND)
     assert found is None and link.closed
     assert text == "power is missing: no feed is open in spek_prober (spek-daq brings them)"
 
@@ -168,7 +167,7 @@ def test_an_unknown_feed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     link = FakeLink(feeds=[feed("board")])
     connect_to(monkeypatch, link)
     with pytest.raises(UsageError, match="there is no open feed 'bord'; open are board"):
-        meter.connect(Wish(("bord",)), SECOND)
+        span.connect(Wish(("bord",)), SECOND)
     assert link.closed
 
 
@@ -176,10 +175,10 @@ def test_no_prober_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise NoKernelSideError("the kernel module spek_prober is not loaded")
 
-    monkeypatch.setattr(power, "PowerLink", refuse)
+    monkeypatch.setattr(kernel_feeds, "PowerLink", refuse)
     missing = "power is missing: the kernel module spek_prober is not loaded"
-    assert meter.connect(None, SECOND) == (None, missing)
-    assert "--no-prober was given" in meter.connect(None, None)[1]
+    assert span.connect(None, SECOND) == (None, missing)
+    assert "--no-prober was given" in span.connect(None, None)[1]
 
 
 def test_a_refusal_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +186,7 @@ def test_a_refusal_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     link.refuses = SpekError("not permitted: spek needs root")
     connect_to(monkeypatch, link)
     missing = "power is missing: not permitted: spek needs root"
-    assert meter.connect(None, SECOND) == (None, missing)
+    assert span.connect(None, SECOND) == (None, missing)
     assert link.closed
 
 

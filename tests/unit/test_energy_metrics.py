@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spekctl.documents.exact import decimal_text, figure, of_float, rounded
 from spekctl.energy import dcse, emerald, spc1e
-from spekctl.energy.exact import decimal_text, figure, of_float, rounded
 from spekctl.energy.spc1e import Hours, Level, Levels
 
 # The table of an HP EVA P6400, and measured levels from which all 17 of its figures follow.

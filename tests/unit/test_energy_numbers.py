@@ -12,8 +12,8 @@ from lib.energy_command import MISSING, SHORT, of_file, of_output
 from lib.fake_machine import use_fakes
 from lib.queue_kernel import QueueKernel
 
-from spekctl.energy import meter
 from spekctl.errors import ExitCode
+from spekctl.power import span
 
 LEVELS = """
 [heavy]
@@ -31,7 +31,7 @@ watts = 225.530
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     fake = QueueKernel(capacity=1163.3)
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.setattr(meter, "connect", lambda *wish: (None, MISSING))
+    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
     return fake
 
 

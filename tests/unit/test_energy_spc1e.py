@@ -15,11 +15,14 @@ from lib.fake_machine import use_fakes
 from lib.fake_power import FakePower
 from lib.queue_kernel import QueueKernel
 
-from spekctl import device, method
-from spekctl.config import RunConfig
-from spekctl.device import DiskStat
-from spekctl.energy import idle, meter, report, spc1e_run
+from spekctl.block import device
+from spekctl.block.device import DiskStat
+from spekctl.campaigns import idle
+from spekctl.campaigns.spc1e import test
+from spekctl.documents import energy, spc1
 from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.power import span
+from spekctl.workload.config import RunConfig
 
 RUN = ("energy", "spc1e", "--device", "/dev/fake0", "--write", *SHORT)
 
@@ -28,15 +31,15 @@ RUN = ("energy", "spc1e", "--device", "/dev/fake0", "--write", *SHORT)
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     fake = QueueKernel(capacity=1163.3)
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.setattr(meter, "connect", lambda *wish: (None, MISSING))
+    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
     return fake
 
 
 @pytest.fixture
 def power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
     fake = FakePower()
-    monkeypatch.setattr(meter, "connect", lambda *wish: (fake, ""))
-    monkeypatch.setattr(spc1e_run, "power_of", fake.of_result)
+    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
+    monkeypatch.setattr(test, "power_of", fake.of_result)
     return fake
 
 
@@ -49,7 +52,7 @@ def test_a_test_measures_idle_and_load(
     outcome = spekctl(*RUN, "--out", "t")
     assert outcome.code == ExitCode.OK, outcome.err
     found = of_file(Path("t/energy.json"))
-    level = method.load_report(Path("t/report.json")).level_bsu
+    level = spc1.load_report(Path("t/report.json")).level_bsu
     assert level == 22
     heavy, moderate, rest = found["levels"]
     assert (heavy["bsu"], moderate["bsu"], rest["bsu"]) == (17, 11, None)
@@ -184,8 +187,8 @@ def test_power_that_came_late_has_the_idle_test_done_again(
 ) -> None:
     spekctl(*RUN, "--out", "t", "--max-bsu", "2")
     fake = FakePower()
-    monkeypatch.setattr(meter, "connect", lambda *wish: (fake, ""))
-    monkeypatch.setattr(spc1e_run, "power_of", fake.of_result)
+    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
+    monkeypatch.setattr(test, "power_of", fake.of_result)
     spekctl(*RUN, "--out", "t", "--max-bsu", "2", "--resume")
     assert len(fake.asked) == 1 and of_file(Path("t/energy.json"))["complete"]
 
@@ -250,7 +253,7 @@ def test_a_missing_idle_test_does_not_stay_missing(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = FakePower()
-    monkeypatch.setattr(spc1e_run, "power_of", fake.of_result)
+    monkeypatch.setattr(test, "power_of", fake.of_result)
     spekctl(*RUN, "--out", "t", "--max-bsu", "2")
     assert of_file(Path("t/energy.json"))["verdict"].startswith("performance only")
     line = ("energy", "spc1e", "--from", "t/energy.json", "--idle-watts", "5.5", "--json")
@@ -298,7 +301,7 @@ def test_a_damaged_idle_test_is_refused(
     assert outcome.code == ExitCode.USAGE
     assert "idle.json is not an idle test" in outcome.sentence
     with pytest.raises(UsageError, match="is not a report of `spekctl energy spc1e`"):
-        report.load_spc1e(Path("t/state.json"))
+        energy.load_spc1e(Path("t/state.json"))
 
 
 def test_devices_are_looked_at_before_anything(

@@ -390,7 +390,7 @@ def to_dict(message: Any) -> dict[str, Any]:
 
 
 def test_round_trip_of_a_whole_run() -> None:
-    from spekctl.gen import spek
+    from spekctl.kernel.gen import spek
 
     run = {
         "name": "mixed",
@@ -428,7 +428,7 @@ def test_round_trip_of_a_whole_run() -> None:
 
 
 def test_every_message_class_carries_every_attribute() -> None:
-    from spekctl.gen import spek, spek_prober
+    from spekctl.kernel.gen import spek, spek_prober
 
     samples = {"uint32": 7, "uint64": 1 << 40, "int32": -7, "int64": -(1 << 40)}
     samples |= {"asciiz": "text", "cdata": b"\x01\x00\x02"}
@@ -452,7 +452,7 @@ def test_every_message_class_carries_every_attribute() -> None:
 
 def test_nests_carry_the_nested_flag() -> None:
     """The kernel's strict validation refuses a nest without it."""
-    from spekctl.gen import spek
+    from spekctl.kernel.gen import spek
 
     data = encode(spek.RunMsg, worker=[{"cpu": 1}])
     header = 16 + 4
@@ -462,7 +462,7 @@ def test_nests_carry_the_nested_flag() -> None:
 
 
 def test_message_finds_the_class_by_command() -> None:
-    from spekctl.gen import spek
+    from spekctl.kernel.gen import spek
 
     data = bytearray(encode(spek.StatsMsg, run=5, ios=10))
     data[16] = int(spek.Cmd.STATS_GET)
@@ -475,7 +475,7 @@ def test_message_finds_the_class_by_command() -> None:
 
 def test_padding_of_64_bit_attributes_is_skipped() -> None:
     """nla_put_u64_64bit() may put an empty attribute before an unaligned one."""
-    from spekctl.gen import spek
+    from spekctl.kernel.gen import spek
 
     values = {"run": 5, "ios": 10}
     attrs = attributes(spek.StatsMsg, values)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from spekctl import prober
-from spekctl.gen import spek_prober as uapi
-from spekctl.prober import CpuCounters, Prober, TaskCounters
+from spekctl.kernel import prober
+from spekctl.kernel.gen import spek_prober as uapi
+from spekctl.kernel.prober import CpuCounters, Prober, TaskCounters
 
 ABSENT = 2**64 - 1
 WIDTH = len(uapi.CpuColumn)

@@ -12,7 +12,7 @@ import cffi
 import pytest
 from lib.spekcore import ROOT, WARNINGS
 
-from spekctl.gen.spek_prober import FeedState, ProbeState
+from spekctl.kernel.gen.spek_prober import FeedState, ProbeState
 
 CORE = ROOT / "prober/core"
 CONTRACT = ROOT / "prober/uapi/spek_prober.h"

@@ -12,7 +12,7 @@ import click
 from spekctl.errors import SpekError
 
 if TYPE_CHECKING:
-    from spekctl.records import RunInfo
+    from spekctl.kernel.records import RunInfo
 
 
 @click.command()
@@ -25,7 +25,7 @@ def command(everything: bool, as_json: bool) -> int:
 
     ID is what --destroy wants to see before a device that holds data is overwritten.
     """
-    from spekctl import device, safety
+    from spekctl.block import device, safety
     from spekctl.units import format_bytes
 
     runs = _runs()
@@ -62,7 +62,7 @@ def command(everything: bool, as_json: bool) -> int:
 
     from rich.table import Table
 
-    from spekctl.console import fitted
+    from spekctl.render.console import fitted
 
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     for name in ("DEVICE", "SIZE", "BLOCK", "MODEL", "ID", "MAY BE TESTED"):
@@ -87,7 +87,7 @@ def command(everything: bool, as_json: bool) -> int:
 
 def _runs() -> list[RunInfo]:
     """Runs of spek, if the module is there and tells us."""
-    from spekctl import client
+    from spekctl.kernel import client
 
     try:
         kernel = client.connect()

@@ -11,8 +11,8 @@ import click
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
+    from spekctl.documents.energy import DcseReport
     from spekctl.energy.dcse import Inputs
-    from spekctl.energy.report import DcseReport
 
 EPILOG = """\b
 Examples:
@@ -64,8 +64,8 @@ def command(
     Figures are exact, printed with two decimals. What is not given is left out.
     """
     from spekctl import files
+    from spekctl.commands.deliver import deliver
     from spekctl.energy import inputs
-    from spekctl.energy.deliver import deliver
 
     files.check_writable(output)
     given = {name: text for name, text in numbers.items() if text is not None}

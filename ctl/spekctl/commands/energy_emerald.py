@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl import options
+from spekctl.commands import options
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.energy.emerald_run import Emerald
-    from spekctl.energy.report import EmeraldParameters
+    from spekctl.campaigns.emerald.test import Emerald
+    from spekctl.documents.energy import EmeraldParameters
 
 EPILOG = """\b
 Examples:
@@ -166,9 +166,9 @@ def command(source: Path | None, **given: Any) -> int:
 
 def _compute(source: Path, output: Path | None, as_json: bool) -> int:
     from spekctl import files
+    from spekctl.campaigns.emerald.report import of_numbers
+    from spekctl.commands.deliver import deliver
     from spekctl.energy import inputs
-    from spekctl.energy.deliver import deliver
-    from spekctl.energy.emerald_report import of_numbers
 
     files.check_writable(output)
     found, gigabytes = inputs.emerald_inputs(source)
@@ -178,8 +178,9 @@ def _compute(source: Path, output: Path | None, as_json: bool) -> int:
 
 def _test_of(given: dict[str, Any]) -> Emerald:
     """The test that is asked for; everything about it that can be checked beforehand is."""
-    from spekctl import device, files
-    from spekctl.energy.emerald_run import Emerald
+    from spekctl import files
+    from spekctl.block import device
+    from spekctl.campaigns.emerald.test import Emerald
 
     devices = [device.find(path) for path in given["devices"]]
     for one in devices:
@@ -201,11 +202,11 @@ def _test_of(given: dict[str, Any]) -> Emerald:
 def _parameters(given: dict[str, Any], capacity_bytes: int) -> EmeraldParameters:
     from msgspec import structs
 
+    from spekctl.campaigns.emerald.plan import DEPTHS, PHASES, QUICK, STANDARD
+    from spekctl.documents.energy import EmeraldDurations, EmeraldLimits, EmeraldParameters
+    from spekctl.documents.exact import decimal_text
     from spekctl.energy import emerald
-    from spekctl.energy.emerald_plan import DEPTHS, PHASES, QUICK, STANDARD
-    from spekctl.energy.exact import decimal_text
     from spekctl.energy.inputs import fraction_of
-    from spekctl.energy.report import EmeraldDurations, EmeraldLimits, EmeraldParameters
 
     names = EmeraldDurations.__struct_fields__
     changed = {name: given[name] for name in names if given[name] is not None}
@@ -240,10 +241,13 @@ def _parameters(given: dict[str, Any], capacity_bytes: int) -> EmeraldParameters
 
 
 def _measure(given: dict[str, Any]) -> int:
-    from spekctl import client, files, run, series
-    from spekctl.energy import meter
-    from spekctl.energy.deliver import deliver
-    from spekctl.energy.emerald_run import REPORT
+    from spekctl import files
+    from spekctl.campaigns.emerald.test import REPORT
+    from spekctl.commands.deliver import deliver
+    from spekctl.kernel import client
+    from spekctl.power import span
+    from spekctl.render import series
+    from spekctl.run import job
 
     test = _test_of(given)
     if given["resume"]:
@@ -257,8 +261,8 @@ def _measure(given: dict[str, Any]) -> int:
     source = None
     try:
         files.make_folder(test.folder)
-        source, missing = meter.connect(test.power, test.prober_ns)
-        with run.Interrupts() as interrupts:
+        source, missing = span.connect(test.power, test.prober_ns)
+        with job.Interrupts() as interrupts:
             view = series.SeriesProgress(given["progress"], test.title())
             report = None
             try:

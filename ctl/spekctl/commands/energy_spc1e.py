@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl import options
-from spekctl.commands import spc1
+from spekctl.commands import options, spc1
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.energy.report import Spc1eReport
+    from spekctl.campaigns.spc1.test import Method
+    from spekctl.documents.energy import Spc1eReport
     from spekctl.energy.spc1e import Hours
-    from spekctl.method_run import Method
 
 NAME = "spc1e"
 # The standard's text is not at hand: its idle test is remembered as ten minutes to an hour.
@@ -158,7 +157,7 @@ def _compute(
     as_json: bool,
 ) -> int:
     from spekctl import files
-    from spekctl.energy.deliver import deliver
+    from spekctl.commands.deliver import deliver
 
     files.check_writable(output)
     deliver(_computed(source, idle_watts, price, days), as_json, output)
@@ -168,17 +167,20 @@ def _compute(
 def _computed(
     source: Path, idle_watts: Fraction | None, price: Fraction | None, days: dict[str, Hours]
 ) -> Spc1eReport:
-    from spekctl import files, method
-    from spekctl.energy import inputs, report, spc1e, spc1e_run
-    from spekctl.energy.spc1e_report import Facts, build, typed_in
+    from spekctl import files
+    from spekctl.campaigns.spc1e import test as spc1e_test
+    from spekctl.campaigns.spc1e.report import Facts, build, typed_in
+    from spekctl.documents import energy
+    from spekctl.documents import spc1 as documents_spc1
+    from spekctl.energy import inputs, spc1e
 
     profiles = {**spc1e.PROFILES, **days}
     if source.suffix == ".json":
-        if files.kind_of(source) == method.KIND:
+        if files.kind_of(source) == documents_spc1.KIND:
             used = price if price is not None else spc1e.DEFAULT_PRICE
-            return spc1e_run.from_method(source, idle_watts, used, profiles)
-        previous = report.load_spc1e(source)
-        return spc1e_run.from_energy(previous, source, idle_watts, price, days)
+            return spc1e_test.from_method(source, idle_watts, used, profiles)
+        previous = energy.load_spc1e(source)
+        return spc1e_test.from_energy(previous, source, idle_watts, price, days)
     if idle_watts is not None:
         raise UsageError(f"--idle-watts belongs to a report; {source} has a section [idle]")
     levels, file_price, site = inputs.spc1e_levels(source)
@@ -192,9 +194,14 @@ def _measure(
     price: Fraction | None,
     days: dict[str, Hours],
 ) -> int:
-    from spekctl import client, files, run, series
-    from spekctl.energy import meter, spc1e, spc1e_run
-    from spekctl.energy.deliver import deliver
+    from spekctl import files
+    from spekctl.campaigns.spc1e import test as spc1e_test
+    from spekctl.commands.deliver import deliver
+    from spekctl.energy import spc1e
+    from spekctl.kernel import client
+    from spekctl.power import span
+    from spekctl.render import series
+    from spekctl.run import job
 
     asked, shape = spc1.Asked.split(given)
     if idle_ns == 0:
@@ -206,23 +213,23 @@ def _measure(
     report = source = None
     try:
         files.make_folder(work.folder)
-        source, missing = meter.connect(work.power, work.prober_ns)
+        source, missing = span.connect(work.power, work.prober_ns)
         remarks = [missing] if missing else []
-        with run.Interrupts() as interrupts:
+        with job.Interrupts() as interrupts:
             view = series.SeriesProgress(asked.progress, work.subject.title)
             try:
                 if missing:
                     view.tell(missing)
-                rest = spc1e_run.do_idle(work, rest, length_ns, source, view, interrupts)
+                rest = spc1e_test.do_idle(work, rest, length_ns, source, view, interrupts)
                 if rest is not None:
-                    spc1e_run.do_load(work, kernel, view, interrupts)
+                    spc1e_test.do_load(work, kernel, view, interrupts)
             except SpekError as error:
                 if not interrupts.count:
                     raise spc1.with_advice(work, error) from error
             finally:
                 view.close()
                 if work.done or (rest is not None and rest.power is not None):
-                    report = spc1e_run.build_report(
+                    report = spc1e_test.build_report(
                         work.folder,
                         work.report(),
                         rest,
@@ -230,7 +237,7 @@ def _measure(
                         {**spc1e.PROFILES, **days},
                         remarks,
                     )
-                    deliver(report, asked.as_json, work.folder / spc1e_run.ENERGY_REPORT)
+                    deliver(report, asked.as_json, work.folder / spc1e_test.ENERGY_REPORT)
             if interrupts.count:
                 kept = spc1.kept(work)
                 if rest is not None and not work.done:
@@ -247,11 +254,10 @@ def _measure(
 
 def _begin(work: Method, resume: bool, length_ns: int) -> Any:
     """The idle test that is taken up again; the method takes up its own phases."""
-    from spekctl import method_state
-    from spekctl.energy import idle
+    from spekctl.campaigns import folder, idle
 
     rest = idle.load(work.folder)
-    has_load = method_state.exists(work.folder)
+    has_load = folder.exists(work.folder)
     if not resume:
         if has_load or rest is not None:
             raise UsageError(

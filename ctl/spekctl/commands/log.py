@@ -13,8 +13,8 @@ import click
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spekctl.logfile import LogFile, LogHeader
-    from spekctl.logstats import Cell, Selection, Summary, Times
+    from spekctl.log.file import LogFile, LogHeader
+    from spekctl.log.stats import Cell, Selection, Summary, Times
 
 EPILOG = """\b
 Examples:
@@ -49,10 +49,10 @@ def command(file: Path, form: str, stream: str | None, phase: str | None, limit:
     rewritten is the share of 4 KiB blocks that the stream had already touched in that direction.
     Failed I/Os count as errors and arrivals only.
     """
-    from spekctl import logfile
-    from spekctl.logstats import Selection, summarize
+    from spekctl.log import file as log_file
+    from spekctl.log.stats import Selection, summarize
 
-    log = logfile.open_log(file)
+    log = log_file.open_log(file)
     phase = phase or ("measure" if form == "summary" else "all")
     selection = Selection.of(log.header, stream, phase, limit)
     if form == "csv":
@@ -69,7 +69,7 @@ def _write_csv(log: LogFile, selection: Selection) -> None:
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    from spekctl.logfile import COLUMNS
+    from spekctl.log.file import COLUMNS
 
     out = sys.stdout.buffer
     out.write(",".join(COLUMNS).encode() + b"\n")
@@ -99,7 +99,7 @@ def _words(header: LogHeader) -> dict[str, list[str]]:
 
 
 def _print_summary(file: Path, phase: str, summary: Summary) -> None:
-    from spekctl.console import wide
+    from spekctl.render.console import wide
 
     out = wide(120)
     for line in _head(file, phase, summary):
@@ -272,6 +272,6 @@ def _foot(summary: Summary) -> list[str]:
 
 
 def _causes(errors: dict[int, int]) -> str:
-    from spekctl.report import cause
+    from spekctl.run.build import cause
 
     return ", ".join(f"{cause(code)} {count:,}" for code, count in sorted(errors.items()))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from spekctl.commands.options import DURATION
 from spekctl.errors import UsageError
-from spekctl.options import DURATION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

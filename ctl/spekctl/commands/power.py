@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spekctl.commands.options import Duration
 from spekctl.errors import UsageError
-from spekctl.options import Duration
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spekctl.power import Feed
-    from spekctl.power_calibrate import Change
-    from spekctl.power_monitor import RailView
-    from spekctl.power_rails import Rail
+    from spekctl.kernel.feeds import Feed
+    from spekctl.power.calibrate import Change
+    from spekctl.power.monitor import RailView
+    from spekctl.power.rails import Rail
 
 SECOND = 10**9
 RAILS_FILE = click.Path(dir_okay=False, path_type=Path)
@@ -46,7 +46,7 @@ def _table(*columns: tuple[str, bool]) -> Table:
 
 
 def _print(table: Table) -> None:
-    from spekctl.console import fitted
+    from spekctl.render.console import fitted
 
     fitted(160).print(table)
 
@@ -61,7 +61,7 @@ def rails(file: Path | None, as_json: bool) -> int:
     """List the rails that the prober knows, or those of a rails FILE."""
     if file:
         return _rails_of_file(file, as_json)
-    from spekctl.power import PowerLink
+    from spekctl.kernel.feeds import PowerLink
 
     with PowerLink() as link:
         feeds = link.feeds()
@@ -99,7 +99,7 @@ def _feed_as_dict(feed: Feed) -> dict[str, object]:
 
 
 def _rails_of_file(path: Path, as_json: bool) -> int:
-    from spekctl.power_rails import RailsFile
+    from spekctl.power.rails import RailsFile
 
     file = RailsFile(path)
     if as_json:
@@ -153,8 +153,8 @@ def monitor(interval: int, count: int | None, feed: str | None, as_json: bool) -
 
     Ctrl-C ends it.
     """
-    from spekctl.power import PowerLink
-    from spekctl.power_monitor import Monitor
+    from spekctl.kernel.feeds import PowerLink
+    from spekctl.power.monitor import Monitor
     from spekctl.suggest import did_you_mean
 
     if interval < SECOND // 20:
@@ -179,7 +179,7 @@ def _follow(
 
     from rich.live import Live
 
-    from spekctl.console import fitted
+    from spekctl.render.console import fitted
 
     is_live = sys.stdout.isatty() and not as_json
     shown = 0
@@ -197,7 +197,7 @@ def _follow(
 
 
 def _view_table(views: list[RailView]) -> Table:
-    from spekctl.power_monitor import total_w
+    from spekctl.power.monitor import total_w
 
     def watts(value: float | None) -> str:
         return "-" if value is None else f"{value:.3f}"
@@ -262,8 +262,8 @@ def calibrate(
     0.24 A at the worst. Then, if there is a known load, --rail NAME --load AMPERE for its gain.
     The device must be free: end the spek-daq that reads it.
     """
-    from spekctl import power_calibrate
-    from spekctl.power_rails import RailsFile
+    from spekctl.power import calibrate as power_calibrate
+    from spekctl.power.rails import RailsFile
 
     if zero == (load is not None):
         raise UsageError("give either --zero or --load AMPERE")

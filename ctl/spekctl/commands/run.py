@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl import options
+from spekctl.commands import options
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from spekctl.result import Result
-    from spekctl.run import Request
-    from spekctl.start import StartAt
+    from spekctl.documents.result import Result
+    from spekctl.run.job import Request
+    from spekctl.run.start import StartAt
 
 EPILOG = """\b
 Examples:
@@ -138,14 +138,15 @@ class _Asked:
 
 
 def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
-    from spekctl import files, request
+    from spekctl import files
+    from spekctl.run import request as run_request
 
     if asked.detach:
         _check_detached(asked)
-    subject = request.find(name, asked.devices)
-    wanted = request.build(subject, shape, asked.destroy, asked.detach)
+    subject = run_request.find(name, asked.devices)
+    wanted = run_request.build(subject, shape, asked.destroy, asked.detach)
     power = options.power_of(asked.power_feeds, asked.power_baseline)
-    request.check_destroy(wanted)
+    run_request.check_destroy(wanted)
     _check_files(asked)
     files.check_writable(asked.output)
     wanted = _with_log(_with_state(wanted, asked), asked)
@@ -155,23 +156,26 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
 
         print_numbers(wanted.config, asked.as_json)
         return 0
-    request.check_write(wanted)
+    run_request.check_write(wanted)
 
-    from spekctl import client, points, progress, run
+    from spekctl.campaigns import points
+    from spekctl.kernel import client
+    from spekctl.render import progress as render_progress
+    from spekctl.run import execute, job
 
     kernel = client.connect()
     try:
         if asked.detach:
             return _detach(kernel, wanted, asked)
-        with run.Interrupts() as interrupts:
-            view = progress.choose(asked.progress, subject.title)
+        with job.Interrupts() as interrupts:
+            view = render_progress.choose(asked.progress, subject.title)
             try:
                 prober_ns = None if asked.no_prober else asked.prober_ns
                 result = points.measure(kernel, wanted, view, interrupts, prober_ns, power)
             finally:
                 view.close()
             deliver(result, asked.output, asked.as_json)
-            return int(run.exit_code_of(result, interrupts))
+            return int(execute.exit_code_of(result, interrupts))
     finally:
         kernel.close()
 
@@ -229,13 +233,14 @@ def _with_log(request: Request, asked: _Asked) -> Request:
 
     import msgspec
 
-    from spekctl import files, iolog
+    from spekctl import files
+    from spekctl.log import recorder
 
     files.check_writable(asked.log, streams=False)
     if asked.log_buffer is None:
-        records = iolog.default_buffer(len(request.config.cpus))
+        records = recorder.default_buffer(len(request.config.cpus))
     else:
-        records = iolog.check_buffer(asked.log_buffer)
+        records = recorder.check_buffer(asked.log_buffer)
     config = msgspec.structs.replace(request.config, log_records=records)
     return dataclasses.replace(request, config=config, log=asked.log)
 
@@ -243,9 +248,10 @@ def _with_log(request: Request, asked: _Asked) -> Request:
 def _detach(kernel: Any, request: Request, asked: _Asked) -> int:
     import json
 
-    from spekctl import progress, run
+    from spekctl.render.progress import LineProgress
+    from spekctl.run import execute
 
-    plan = run.launch(kernel, request, progress.LineProgress())
+    plan = execute.launch(kernel, request, LineProgress())
     if asked.as_json:
         click.echo(json.dumps({"run": plan.run}))
     else:
@@ -261,7 +267,7 @@ def _detach(kernel: Any, request: Request, asked: _Asked) -> int:
 def deliver(result: Result, output: Path | None, as_json: bool) -> None:
     """The result to where it was wanted."""
     from spekctl import files
-    from spekctl.result import encode
+    from spekctl.documents.result import encode
 
     data = encode(result)
     if output is not None:
@@ -269,7 +275,7 @@ def deliver(result: Result, output: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(data.decode(), nl=False)
     else:
-        from spekctl.summary import print_result
+        from spekctl.render.result import print_result
 
         print_result(result)
         if output is not None:

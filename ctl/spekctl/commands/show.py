@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.options import SIZE
+from spekctl.commands.options import SIZE
 
 if TYPE_CHECKING:
-    from spekctl.config import ResolvedStream, RunConfig
-    from spekctl.model import Stream, WorkloadFile
+    from spekctl.workload.config import ResolvedStream, RunConfig
+    from spekctl.workload.model import Stream, WorkloadFile
 
 
 @click.command()
@@ -38,8 +38,8 @@ def command(
     as_json: bool,
 ) -> int:
     """Explain WORKLOAD; with --device or --size also what it means in numbers."""
-    from spekctl import workload as workloads
     from spekctl.errors import UsageError
+    from spekctl.workload import file as workloads
 
     found = workloads.load(workload)
     if devices and size is not None:
@@ -51,9 +51,9 @@ def command(
             if value is not None:
                 raise UsageError(f"--{name} needs --device or --size as well")
     else:
-        from spekctl import device
-        from spekctl.layout import Target
-        from spekctl.resolve import Options, resolve
+        from spekctl.block import device
+        from spekctl.workload.layout import Target
+        from spekctl.workload.resolve import Options, resolve
 
         targets = [
             Target(one.path, one.major, one.minor, one.bytes, one.logical_block)
@@ -83,7 +83,7 @@ def command(
 
 
 def _print_words(found: WorkloadFile) -> None:
-    from spekctl.workload import arrivals_of, asus_of
+    from spekctl.workload.file import arrivals_of, asus_of
 
     header = found.workload
     click.echo(f"{header.name}: {header.summary}")
@@ -144,7 +144,7 @@ def print_numbers(config: RunConfig, as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from spekctl.console import fitted
+    from spekctl.render.console import fitted
     from spekctl.units import format_bytes
 
     console = fitted(140)

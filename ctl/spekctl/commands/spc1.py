@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spekctl import options
+from spekctl.commands import options
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.method import Parameters, Report
-    from spekctl.method_run import Method
+    from spekctl.campaigns.spc1.test import Method
+    from spekctl.documents.spc1 import Parameters, Report
 
 EPILOG = """\b
 Examples:
@@ -224,13 +224,17 @@ class Asked:
 
 
 def _spc1(asked: Asked, given: dict[str, Any]) -> int:
-    from spekctl import client, files, method_state, run, series
+    from spekctl import files
+    from spekctl.campaigns import folder
+    from spekctl.kernel import client
+    from spekctl.render import series
+    from spekctl.run import job
 
     _check_persistence(asked)
     work = method_of(asked, given)
     if asked.resume:
         work.resume()
-    elif method_state.exists(work.folder):
+    elif folder.exists(work.folder):
         raise UsageError(
             f"there is a test in {work.folder} already: --resume goes on with it, and another"
             " --out begins a new one"
@@ -238,7 +242,7 @@ def _spc1(asked: Asked, given: dict[str, Any]) -> int:
     kernel = client.connect()
     try:
         files.make_folder(work.folder)
-        with run.Interrupts() as interrupts:
+        with job.Interrupts() as interrupts:
             view = series.SeriesProgress(asked.progress, work.subject.title)
             ended = False
             try:
@@ -267,11 +271,14 @@ def _check_persistence(asked: Asked) -> None:
 
 
 def _persist(work: Method, asked: Asked, view: Any, interrupts: Any) -> bool:
-    from spekctl import client, method_persist
+    from spekctl.campaigns.spc1 import persistence as spc1_persistence
+    from spekctl.kernel import client
 
-    default_ns = method_persist.QUICK_NS if asked.quick else method_persist.STANDARD_NS
+    default_ns = spc1_persistence.QUICK_NS if asked.quick else spc1_persistence.STANDARD_NS
     time_ns = asked.persistence_ns or default_ns
-    return method_persist.carry_out(work, client.connect, view, interrupts, time_ns, asked.reattach)
+    return spc1_persistence.carry_out(
+        work, client.connect, view, interrupts, time_ns, asked.reattach
+    )
 
 
 def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Method:
@@ -279,9 +286,10 @@ def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Method
 
     @name is what its folder is called after if the user gives no other.
     """
-    from spekctl import files, request
-    from spekctl.method import WORKLOAD, Shape
-    from spekctl.method_run import Method
+    from spekctl import files
+    from spekctl.campaigns.spc1.test import Method
+    from spekctl.documents.spc1 import WORKLOAD, Shape
+    from spekctl.run import request
 
     subject = request.find(WORKLOAD, asked.devices)
     shape = {name: given.pop(name) for name in ("workers", *Shape.__struct_fields__)}
@@ -307,7 +315,7 @@ def _parameters(given: dict[str, Any], shape: dict[str, Any], quick: bool) -> Pa
     """Presets and options as the parameters of the test."""
     from msgspec import structs
 
-    from spekctl.method import QUICK, STANDARD, Durations, Limits, Parameters, Shape
+    from spekctl.documents.spc1 import QUICK, STANDARD, Durations, Limits, Parameters, Shape
 
     changed = {name: given[name] for name in Durations.__struct_fields__ if given[name] is not None}
     for name, option in (
@@ -339,7 +347,7 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
     """NAME=VALUE pairs as fields of Limits."""
     from msgspec import structs
 
-    from spekctl.method import Limits
+    from spekctl.documents.spc1 import Limits
     from spekctl.suggest import did_you_mean
 
     # --max-response has an option of its own.
@@ -367,18 +375,20 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
 
 def _deliver(work: Method, as_json: bool) -> Report | None:
     """The report, as far as it goes, to standard output and into the folder."""
-    from spekctl import files, method_state, method_text
+    from spekctl import files
+    from spekctl.campaigns import folder
+    from spekctl.render import spc1 as render_spc1
 
     report = work.report()
     if report is None:
         return None
     data = files.encode(report)
-    path = work.folder / method_state.REPORT
+    path = work.folder / folder.REPORT
     files.deliver(data, path)
     if as_json:
         click.echo(data.decode(), nl=False)
     else:
-        method_text.print_report(report)
+        render_spc1.print_report(report)
         click.echo(f"spekctl: report written to {path}", err=True)
     return report
 

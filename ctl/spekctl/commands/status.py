@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from spekctl.records import RunInfo
+    from spekctl.kernel.records import RunInfo
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(as_json: bool) -> int:
     """Show the runs that the kernel knows, those of other terminals included."""
-    from spekctl import client
+    from spekctl.kernel import client
 
     kernel = client.connect()
     try:
@@ -33,7 +33,7 @@ def command(as_json: bool) -> int:
 
     from rich.table import Table
 
-    from spekctl.console import fitted
+    from spekctl.render.console import fitted
 
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     for name in ("RUN", "WORKLOAD", "STATE", "ELAPSED", "LEFT", "DEVICES", "QUEUE", "REMARKS"):
@@ -45,9 +45,10 @@ def command(as_json: bool) -> int:
 
 
 def _row(info: RunInfo) -> list[str]:
-    from spekctl.progress import clock_of, phase_word
-    from spekctl.records import Reason, RunState, word
-    from spekctl.sense import first_error
+    from spekctl.kernel.records import Reason, RunState, word
+    from spekctl.kernel.sense import first_error
+    from spekctl.render.progress import phase_word
+    from spekctl.run.progress import clock_of
     from spekctl.units import format_clock
 
     clock = clock_of(info)
@@ -81,7 +82,7 @@ def _row(info: RunInfo) -> list[str]:
 
 def as_dict(info: RunInfo) -> dict[str, object]:
     """A run as JSON: enums as words."""
-    from spekctl.records import word
+    from spekctl.kernel.records import word
 
     values = dataclasses.asdict(info)
     values.update(state=word(info.state), phase=word(info.phase), reason=word(info.reason))

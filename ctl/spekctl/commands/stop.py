@@ -9,7 +9,7 @@ import json
 
 import click
 
-from spekctl.options import DURATION
+from spekctl.commands.options import DURATION
 
 
 @click.command()
@@ -36,12 +36,12 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
     until `spekctl watch` has taken it (or --delete). That of another terminal's run appears there,
     and that terminal deletes the run, --delete or not.
     """
-    from spekctl import client, state
-    from spekctl import run as runner
     from spekctl.commands.status import as_dict
     from spekctl.commands.watch import choose_run
     from spekctl.errors import NotFoundError, UsageError
-    from spekctl.records import RunState
+    from spekctl.kernel import client
+    from spekctl.kernel.records import RunState
+    from spekctl.run import detached, ending
 
     if everything and run is not None:
         raise UsageError("give the number of a run or --all, not both")
@@ -59,11 +59,11 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
         for info in chosen:
             try:
                 if info.state in active:
-                    info = runner.wait_done(kernel, info.id, wait_ns / 1e9)
+                    info = ending.wait_done(kernel, info.id, wait_ns / 1e9)
                 if delete and info.detached and info.state in idle:
                     kernel.run_delete(info.id)
                     deleted.add(info.id)
-                    state.forget(info.id)
+                    detached.forget(info.id)
             except NotFoundError:
                 # It was there before: whoever started it has taken its result and deleted it.
                 info = dataclasses.replace(info, state=RunState.DONE)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl import options
+from spekctl.commands import options
 from spekctl.errors import SpekError, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.curve import Curve, Load
+    from spekctl.documents.curve import Curve, Load
 
 EPILOG = """\b
 Examples:
@@ -114,7 +114,7 @@ class _Asked:
 
 
 def _loads(given: dict[str, list[int | float] | None]) -> list[Load]:
-    from spekctl.curve import Load
+    from spekctl.documents.curve import Load
 
     kinds = [kind for kind, values in given.items() if values]
     if not kinds:
@@ -127,7 +127,11 @@ def _loads(given: dict[str, list[int | float] | None]) -> list[Load]:
 
 
 def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -> int:
-    from spekctl import client, files, request, run, series, sweep
+    from spekctl import files
+    from spekctl.campaigns import sweep
+    from spekctl.kernel import client
+    from spekctl.render import series
+    from spekctl.run import job, request
 
     if asked.as_json and asked.as_csv:
         raise UsageError("--json and --csv exclude each other: both go to standard output")
@@ -145,7 +149,7 @@ def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -
     kernel = client.connect()
     try:
         files.make_folder(asked.keep)
-        with run.Interrupts() as interrupts:
+        with job.Interrupts() as interrupts:
             view = series.SeriesProgress(asked.progress, subject.title)
             prober_ns = None if asked.no_prober else asked.prober_ns
             try:
@@ -164,7 +168,8 @@ def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -
 
 def _deliver(curve: Curve, asked: _Asked) -> None:
     """The curve to where it was wanted."""
-    from spekctl import curve_text, files
+    from spekctl import files
+    from spekctl.render import curve as render_curve
 
     data = files.encode(curve)
     if asked.output is not None:
@@ -172,8 +177,8 @@ def _deliver(curve: Curve, asked: _Asked) -> None:
     if asked.as_json:
         click.echo(data.decode(), nl=False)
     elif asked.as_csv:
-        click.echo(curve_text.csv_of(curve), nl=False)
+        click.echo(render_curve.csv_of(curve), nl=False)
     else:
-        curve_text.print_curve(curve)
+        render_curve.print_curve(curve)
         if asked.output is not None:
             click.echo(f"spekctl: curve written to {asked.output}", err=True)

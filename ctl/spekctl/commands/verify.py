@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from spekctl import options
+from spekctl.commands import options
 
 EPILOG = """\b
 Examples:
@@ -54,8 +54,11 @@ def command(
     """
     import os
 
-    from spekctl import client, device, files, run, verify_check, verify_state
-    from spekctl.progress import choose
+    from spekctl import files
+    from spekctl.block import device
+    from spekctl.kernel import client
+    from spekctl.render.progress import choose
+    from spekctl.run import job, recheck, verify_state
 
     state = verify_state.load(state_file)
     found = [device.find(path) for path in devices]
@@ -63,10 +66,10 @@ def command(
     files.check_writable(output)
     kernel = client.connect()
     try:
-        with run.Interrupts() as interrupts:
+        with job.Interrupts() as interrupts:
             view = choose(progress, f"verify {' '.join(one.path for one in found)}")
             try:
-                report = verify_check.check(
+                report = recheck.check(
                     kernel,
                     state_file,
                     state,
@@ -78,13 +81,13 @@ def command(
                 )
             finally:
                 view.close()
-            data = verify_check.encode(report)
+            data = recheck.encode(report)
             if output is not None:
                 files.deliver(data, output)
             if as_json:
                 click.echo(data.decode(), nl=False)
             else:
-                click.echo("\n".join(verify_check.lines_of(report)))
-            return int(verify_check.exit_code_of(report, interrupts))
+                click.echo("\n".join(recheck.lines_of(report)))
+            return int(recheck.exit_code_of(report, interrupts))
     finally:
         kernel.close()

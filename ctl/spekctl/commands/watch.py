@@ -12,8 +12,8 @@ import click
 from spekctl.errors import NotFoundError, SpekError, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.client import Kernel
-    from spekctl.records import RunInfo
+    from spekctl.kernel.client import Kernel
+    from spekctl.kernel.records import RunInfo
 
 
 @click.command()
@@ -41,22 +41,24 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
     Ctrl-C leaves the view; the run goes on. Of a run that belongs to another terminal only the
     view is shown; its result appears there.
     """
-    from spekctl import client, files, state
-    from spekctl import progress as views
-    from spekctl import run as runner
+    from spekctl import files
     from spekctl.commands.run import deliver
-    from spekctl.records import RunState
+    from spekctl.kernel import client
+    from spekctl.kernel.records import RunState
+    from spekctl.render import progress as render_progress
+    from spekctl.run import detached, job
+    from spekctl.run import execute as runner
 
     files.check_writable(output)
     kernel = client.connect()
     try:
         info = choose_run(kernel, run)
-        plan = state.load(info)
+        plan = detached.load(info)
         ended_unseen = info.state is RunState.DONE
         try:
-            with runner.Interrupts() as interrupts:
+            with job.Interrupts() as interrupts:
                 names = " ".join(target.name for target in info.targets)
-                view = views.choose(progress, f"run {info.id}: {info.name} on {names}")
+                view = render_progress.choose(progress, f"run {info.id}: {info.name} on {names}")
                 try:
                     info, rows = runner.follow(kernel, info.id, view, interrupts, owned=False)
                 finally:
@@ -67,7 +69,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
             if not info.detached:
                 return _leave_to_owner(info, output is not None or as_json)
             if plan is None:
-                raise SpekError(f"run {info.id} has ended; its plan is not in {state.DIRECTORY}")
+                raise SpekError(f"run {info.id} has ended; its plan is not in {detached.DIRECTORY}")
             after = [None] * len(plan.targets) if ended_unseen else runner.disk_stats(plan.targets)
             result = runner.conclude(kernel, plan, info, rows, after)
         except NotFoundError as error:
@@ -80,7 +82,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
         if not keep:
             with contextlib.suppress(NotFoundError):
                 kernel.run_delete(info.id)
-            state.forget(info.id)
+            detached.forget(info.id)
         return int(runner.exit_code_of(result, interrupts))
     finally:
         kernel.close()

@@ -12,9 +12,9 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(as_json: bool) -> int:
     """List the workloads that come with spek."""
-    from spekctl import workload
+    from spekctl.workload import file
 
-    found = [one.workload for one in workload.iter_shipped()]
+    found = [one.workload for one in file.iter_shipped()]
     if as_json:
         click.echo(
             json.dumps([{"name": one.name, "summary": one.summary} for one in found], indent=1)
@@ -23,7 +23,5 @@ def command(as_json: bool) -> int:
     width = max((len(one.name) for one in found), default=0)
     for one in found:
         click.echo(f"{one.name:<{width}}  {one.summary}")
-    click.echo(
-        f"spekctl: details: spekctl show NAME; files: {workload.shipped_directory()}", err=True
-    )
+    click.echo(f"spekctl: details: spekctl show NAME; files: {file.shipped_directory()}", err=True)
     return 0

@@ -8,9 +8,9 @@ from dataclasses import fields
 from fractions import Fraction
 
 from spekctl import recorded
+from spekctl.documents.energy import DCSE_KIND, DCSE_NOTICE, VERSION, DcseReport
+from spekctl.documents.exact import Figure, decimal_text, figure
 from spekctl.energy import dcse
-from spekctl.energy.exact import Figure, decimal_text, figure
-from spekctl.energy.report import DCSE_KIND, DCSE_NOTICE, VERSION, DcseReport
 
 
 def build(known: dcse.Inputs, other: dcse.Inputs | None, source: str) -> DcseReport:

@@ -10,9 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from spekctl.documents.energy import Site
+from spekctl.documents.exact import decimal_text
 from spekctl.energy import dcse, emerald, spc1e
-from spekctl.energy.exact import decimal_text
-from spekctl.energy.report import Site
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import LONGEST_NUMBER

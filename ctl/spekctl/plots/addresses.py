@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from spekctl.logfile import LogFile
+    from spekctl.log.file import LogFile
 
 # More points than this make a picture slow and no clearer.
 MOST_POINTS = 2_000_000

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spekctl import stats
-from spekctl.records import Histogram
+from spekctl.documents import histogram as documents_histogram
+from spekctl.kernel.records import Histogram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # What the module counts with; times from a log are counted in the same buckets.
 BITS = 6
-NR_BUCKETS = stats.last_bucket(BITS) + 1
+NR_BUCKETS = documents_histogram.last_bucket(BITS) + 1
 
 
 def index(ns: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Bucket of each time; stats.bucket_index() for arrays."""
-    bounded = np.minimum(ns, np.uint64((1 << stats.HIST_MAX_BITS) - 1))
+    bounded = np.minimum(ns, np.uint64((1 << documents_histogram.HIST_MAX_BITS) - 1))
     # Below 2^53 a double is exact, so its exponent is the top bit.
     top = np.frexp(bounded.astype(np.float64))[1].astype(np.int64) - 1
     shift = np.maximum(top, BITS) - BITS

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spekctl import stats
+from spekctl.documents import histogram
 from spekctl.errors import UsageError
+from spekctl.kernel.records import Histogram, Phase
 from spekctl.plots import buckets, source, style
 from spekctl.plots.style import Origin
-from spekctl.records import Histogram, Phase
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,9 @@ def of_log(path: Path, metric: str) -> Distributions:
             mine = counted & (op == write)
             made = buckets.histogram(end[mine] - start[mine])
             # Merged at once, so that memory does not grow with the log.
-            found[:] = [one for one in [stats.merge([*found, *([made] if made else [])])] if one]
+            found[:] = [
+                one for one in [histogram.merge([*found, *([made] if made else [])])] if one
+            ]
     return _distributions(path, source.log_origin(path, log), metric, parts)
 
 
@@ -82,7 +84,7 @@ def _distributions(
 ) -> Distributions:
     times = {}
     for name, found in (*parts.items(), ("all", [*parts["read"], *parts["write"]])):
-        merged = stats.merge(found)
+        merged = histogram.merge(found)
         if merged is not None:
             times[name] = merged
     if not times:
@@ -94,8 +96,8 @@ def steps(times: Histogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(times in ns, share of I/Os at or below each): the level holds up to the next time."""
     used = sorted(times.counts)
     counts = np.array([times.counts[index] for index in used], dtype=np.float64)
-    ns = [min(stats.bucket_value(index, times.bits), times.max_ns) for index in used]
-    if used[-1] == stats.last_bucket(times.bits):
+    ns = [min(histogram.bucket_value(index, times.bits), times.max_ns) for index in used]
+    if used[-1] == histogram.last_bucket(times.bits):
         ns[-1] = max(ns[-1], times.max_ns)
     return np.array(ns, dtype=np.float64), np.cumsum(counts) / counts.sum()
 
@@ -129,7 +131,7 @@ def draw(
     if not curves:
         raise UsageError(f"there are no {' or '.join(chosen)} I/Os in {', '.join(names)}")
     # From the middle of the axis: between medians and maxima, as a logarithm sees it.
-    typical = [(stats.percentile(times, 500_000), times.max_ns) for _, _, times in curves]
+    typical = [(histogram.percentile(times, 500_000), times.max_ns) for _, _, times in curves]
     unit, unit_ns = style.ns_unit(float(np.exp(np.log(np.maximum(1, typical)).mean())))
     for file, name, times in curves:
         ns, share = steps(times)
@@ -142,7 +144,7 @@ def draw(
             label=_label(names, file, name, times, chosen),
             **_look(len(found), file, name, len(chosen) > 1),
         )
-    _percentile_axis(axes, max(stats.count_of(times) for _, _, times in curves))
+    _percentile_axis(axes, max(histogram.count_of(times) for _, _, times in curves))
     axes.set_xscale("log")
     style.log_ticks(axes, "x")
     axes.set_xlabel(f"{_AXIS[found[0].metric]} ({unit})")
@@ -161,7 +163,7 @@ def _label(
 ) -> str:
     direction = name if len(names) == 1 or len(chosen) > 1 else ""
     head = " ".join(filter(None, [names[file] if len(names) > 1 else "", direction]))
-    return f"{head}\n({stats.count_of(times):,} I/Os)"
+    return f"{head}\n({histogram.count_of(times):,} I/Os)"
 
 
 def _look(files: int, file: int, name: str, by_direction: bool) -> dict[str, Any]:

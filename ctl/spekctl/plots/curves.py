@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from spekctl.curve import Point
+    from spekctl.documents.curve import Point
 
 # More than 2 % of the I/Os left over, and more than a queue has at times: not kept up.
 KEPT_UP = 1.02

@@ -15,10 +15,10 @@ from spekctl.errors import UsageError
 from spekctl.plots.style import Origin
 
 if TYPE_CHECKING:
-    from spekctl.curve import Curve as LoadCurve
-    from spekctl.logfile import LogFile
+    from spekctl.documents.curve import Curve as LoadCurve
+    from spekctl.documents.result import Environment, Result, TargetFacts
+    from spekctl.log.file import LogFile
     from spekctl.plots.curves import Curve
-    from spekctl.result import Environment, Result, TargetFacts
 
 _PARQUET = b"PAR1"
 
@@ -83,9 +83,9 @@ def expect(path: Path, wanted: Sequence[Kind], picture: str) -> Kind:
 
 def open_log(path: Path) -> LogFile:
     """A log that has a measure phase and records in it."""
-    from spekctl import logfile
+    from spekctl.log import file
 
-    log = logfile.open_log(path)
+    log = file.open_log(path)
     if not log.header.records:
         raise UsageError(f"{path} holds no I/Os")
     if not log.header.measure_ns:
@@ -95,7 +95,7 @@ def open_log(path: Path) -> LogFile:
 
 def load_result(path: Path) -> Result:
     """A result, as it was written."""
-    from spekctl.result import SCHEMA_VERSION, Result
+    from spekctl.documents.result import SCHEMA_VERSION, Result
 
     try:
         found = files.decode(path.read_bytes(), Result)
@@ -146,14 +146,14 @@ def _machine(environment: Environment) -> str:
 
 def load_points(path: Path) -> Curve:
     """The load curve of a curve or a report."""
-    from spekctl import curve, method
+    from spekctl.documents import curve, spc1
     from spekctl.plots.curves import of_points
 
     if kind_of(path) is Kind.CURVE:
         found = curve.load_curve(path)
         origin = _curve_origin(path, found, found.targets, found.environment)
         return of_points(str(path), origin, found.points)
-    report = method.load_report(path)
+    report = spc1.load_report(path)
     origin = _curve_origin(path, report.curve, report.targets, report.environment)
     limit_ns = report.parameters.limits.response_ns
     return of_points(str(path), origin, report.curve.points, limit_ns, report.search.points)

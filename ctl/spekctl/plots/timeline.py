@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spekctl import stats, units
+from spekctl import units
+from spekctl.documents import histogram
 from spekctl.errors import UsageError
 from spekctl.plots import buckets, source, style
 from spekctl.plots.style import Origin
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from spekctl.logfile import LogHeader
-    from spekctl.result import Interval, IntervalCell
+    from spekctl.documents.result import Interval, IntervalCell
+    from spekctl.log.file import LogHeader
 
     Floats = NDArray[np.float64]
 
@@ -212,8 +213,8 @@ class _Counts:
         table = self.buckets[op].reshape(self.nr, buckets.NR_BUCKETS)
         for slot in np.flatnonzero(self.ios[op]):
             seen = np.cumsum(table[slot])
-            rank = -(-int(seen[-1]) * _P99 // stats.PPM)
-            p99[slot] = stats.bucket_value(int(np.searchsorted(seen, rank)), buckets.BITS)
+            rank = -(-int(seen[-1]) * _P99 // histogram.PPM)
+            p99[slot] = histogram.bucket_value(int(np.searchsorted(seen, rank)), buckets.BITS)
         return Direction(self.ios[op], self.bytes[op], self.sum_ns[op] / _or_nan(self.ios[op]), p99)
 
 

@@ -26,7 +26,7 @@ def _file(data: bytes, name: str) -> Path:
 
 def workload(data: bytes) -> None:
     """A workload file, and what a run makes of it."""
-    from spekctl import workload as module
+    from spekctl.workload import file as module
 
     path = _file(data, "fuzz.toml")
     module.load(str(path))
@@ -41,7 +41,7 @@ def resolve(data: bytes) -> None:
 
 def rails(data: bytes) -> None:
     """A rails file, read, changed and written."""
-    from spekctl.power_rails import RailsFile
+    from spekctl.power.rails import RailsFile
 
     file = RailsFile(_file(data, "rails.toml"))
     found = file.rails
@@ -70,9 +70,9 @@ def units(data: bytes) -> None:
 
 def logs(data: bytes) -> None:
     """A per-I/O log; the header, then rows."""
-    from spekctl import logfile
+    from spekctl.log import file as log_file
 
-    log = logfile.open_log(_file(data, "fuzz.parquet"))
+    log = log_file.open_log(_file(data, "fuzz.parquet"))
     for batch in log.batches(rows=1024):
         if batch.num_rows > 1 << 20:
             break
@@ -80,9 +80,9 @@ def logs(data: bytes) -> None:
 
 def log_header(data: bytes) -> None:
     """The header alone: few bytes that are mutated are of a Parquet file's header otherwise."""
-    from spekctl import logfile
+    from spekctl.log import file as log_file
 
-    logfile._header(Path("fuzz.parquet"), {logfile.KEY: data})
+    log_file._header(Path("fuzz.parquet"), {log_file.KEY: data})
 
 
 def documents(data: bytes) -> None:
@@ -101,8 +101,8 @@ def energy(data: bytes) -> None:
 
 def sense(data: bytes) -> None:
     """What a SCSI device has said, in words."""
-    from spekctl.records import SenseInfo
-    from spekctl.sense import sentence
+    from spekctl.kernel.records import SenseInfo
+    from spekctl.kernel.sense import sentence
 
     sentence(SenseInfo(*(*data[:4], 0, 0, 0, 0)[:4]))
 

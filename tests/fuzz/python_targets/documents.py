@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from spekctl import curve, files, method, state
+from spekctl import files
+from spekctl.campaigns.folder import KIND, VERSION, State
+from spekctl.documents import curve, spc1
 from spekctl.energy import inputs
 from spekctl.errors import UsageError
-from spekctl.method_state import KIND, VERSION, State
+from spekctl.kernel.records import RunInfo
 from spekctl.plots import source
-from spekctl.records import RunInfo
+from spekctl.run import detached
 
 
 def _each(path: Path, readers: list[Callable[[Path], object]]) -> None:
@@ -31,9 +33,9 @@ def _state(path: Path) -> object:
 
 
 def _plan(path: Path) -> object:
-    state.DIRECTORY = path.parent
+    detached.DIRECTORY = path.parent
     path.with_name("run-1.json").write_bytes(path.read_bytes())
-    return state.load(RunInfo(id=1))
+    return detached.load(RunInfo(id=1))
 
 
 def read_all(path: Path) -> None:
@@ -45,7 +47,7 @@ def read_all(path: Path) -> None:
             source.load_result,
             source.load_points,
             curve.load_curve,
-            method.load_report,
+            spc1.load_report,
             files.kind_of,
             _state,
             _plan,

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from spekctl import workload
 from spekctl.errors import UsageError
-from spekctl.resolve import Options, Target, resolve
+from spekctl.workload import file
+from spekctl.workload.resolve import Options, Target, resolve
 
 MIB = 1 << 20
 DISKS = (Target("/dev/x", 8, 0, 64 * MIB, 512, 5), Target("/dev/y", 8, 16, 100 * MIB, 4096, 6))
@@ -17,7 +17,7 @@ def resolve_text(data: bytes) -> None:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise UsageError("it is not UTF-8 text") from error
-    found = workload.parse(text)
+    found = file.parse(text)
     bsu = 3 if found.workload.scale == "bsu" else None
     resolve(found, Options(available_cpus=(0, 1), bsu=bsu, time_ns=10**9), DISKS[:1])
     resolve(found, Options(available_cpus=(0, 1), bsu=bsu, time_ns=10**9), DISKS)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Block devices of this machine: what they are, what they hold, whether they may be written."""

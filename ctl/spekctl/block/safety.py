@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Nobody loses a disk: who holds a device, and whether it may be written.
+
+The claim itself is made by the kernel (run-new opens the device exclusively); what is here tells
+the user who is in the way, and looks for data *after* the claim, on exactly the device that was
+claimed, before anything is sent to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from spekctl.block import blkid
+from spekctl.block.device import ROOTS, Device, Roots, related_names
+from spekctl.errors import NotPermittedError, RefusedError, SpekError
+from spekctl.kernel.records import RunInfo, RunState
+
+_BLKGETDISKSEQ = 0x80081280
+
+# How a device can be open. Who only reads loses nothing but the sense of what was read; udev and
+# the like do it all the time.
+WRITERS = frozenset({os.O_WRONLY, os.O_RDWR})
+EVERYBODY = WRITERS | {os.O_RDONLY}
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Somebody who uses a device: what to print, and how sure it is that it is in the way."""
+
+    text: str
+    exclusive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A block device that a process has open."""
+
+    number: str
+    pid: str
+    mode: int
+
+
+def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
+    """Everybody who is known to use the device or, for a disk, one of its partitions."""
+    numbers = _numbers(device, roots)
+    found: list[Holder] = []
+    found += _mounts(numbers, roots)
+    found += _swap(numbers, roots)
+    found += _stacked(device, roots)
+    found += _multi_device_filesystems(device, roots)
+    found += _loops(numbers, roots)
+    unique: dict[str, Holder] = {}
+    for holder in found:
+        unique.setdefault(holder.text, holder)
+    return list(unique.values())
+
+
+def explain_busy(device: Device, runs: Iterable[RunInfo] = (), roots: Roots = ROOTS) -> str:
+    """Who is in the way of an exclusive claim, in words; never empty."""
+    texts = [holder.text for holder in holders(device, roots)] + _runs_on(device, runs, roots)
+    if not texts:
+        openers = _openers(device, roots, EVERYBODY)
+        texts = [f"{text} (perhaps with an exclusive claim)" for text in openers]
+    if not texts:
+        return "somebody in the kernel holds it exclusively, and sysfs does not say who"
+    return "; ".join(texts)
+
+
+def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
+    """What lies on the claimed device, read through a descriptor that is checked to be it."""
+    try:
+        fd = os.open(device.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except PermissionError as error:
+        raise NotPermittedError(f"not permitted to read {device.path}") from error
+    except OSError as error:
+        raise RefusedError(f"cannot look for data on {device.path}: {error.strerror}") from error
+    try:
+        same = _device_number(fd) == (device.major, device.minor)
+        seq = _diskseq(fd)
+        if not same or (diskseq and seq and seq != diskseq):
+            raise RefusedError(f"{device.path} was replaced by another device just now")
+        return blkid.signatures(fd)
+    finally:
+        os.close(fd)
+
+
+def refuse_without_write(some: Sequence[Device], roots: Roots = ROOTS) -> NoReturn:
+    """A workload writes, and nobody allowed it. Never advise that for a device in use."""
+    for device in some:
+        if in_use := verdict(device, roots):
+            raise RefusedError(f"{device.path} is in use: {in_use}")
+    paths = " and ".join(device.path for device in some)
+    raise RefusedError(f"this workload writes; give --write to let it overwrite {paths}")
+
+
+def check_named(some: Sequence[Device], destroy: Sequence[str]) -> None:
+    """Refuse --destroy with a name that is nobody's: whoever mistypes a name may mistype a path."""
+    for text in destroy:
+        if not any(device.is_named_by(text) for device in some):
+            names = ", ".join(f"{device.path} is {device.identity}" for device in some)
+            if any(device.shares(text) for device in some):
+                raise RefusedError(
+                    f"--destroy {text} does not name one device alone, another disk has the same"
+                    f" serial number or WWN: {names}"
+                )
+            raise RefusedError(f"--destroy {text} names none of the devices given: {names}")
+
+
+def check_write(
+    device: Device,
+    diskseq: int,
+    destroy: Sequence[str],
+    write_allowed: bool,
+    roots: Roots = ROOTS,
+) -> str | None:
+    """Refuse to write unless the user may lose what is there; a remark if something is lost.
+
+    Called under the claim, which keeps out everybody who claims. Who uses the device without a
+    claim is looked for here, and is no less in the way: --destroy does not help.
+    """
+    if not write_allowed:
+        refuse_without_write([device])
+    if text := unwritable(device):
+        raise RefusedError(f"{device.path} {text}")
+    in_use = [holder.text for holder in holders(device, roots)] + _openers(device, roots, WRITERS)
+    if in_use:
+        raise RefusedError(f"{device.path} is in use: {'; '.join(in_use)}")
+    found = signatures_on(device, diskseq)
+    if not found:
+        return None
+    listed = ", ".join(str(one) for one in found[:3])
+    if len(found) > 3:
+        listed += f" and {len(found) - 3} more"
+    if any(device.is_named_by(text) for text in destroy):
+        return f"{device.path} holds data and will be overwritten: {listed}"
+    wrong = ""
+    if destroy:
+        wrong = f" (--destroy {destroy[0]} names another device)"
+    raise RefusedError(
+        f"{device.path} holds data: {listed}; to overwrite it, give --destroy"
+        f" {device.identity}{wrong}"
+    )
+
+
+def unwritable(device: Device) -> str:
+    """What the device itself has against being written; empty if nothing."""
+    if device.read_only:
+        return "is read-only"
+    if device.zoned == "host-managed":
+        return (
+            "is a zoned device that must be written in the order of its zones;"
+            " no workload does that yet"
+        )
+    return ""
+
+
+def verdict(device: Device, roots: Roots = ROOTS, runs: Iterable[RunInfo] = ()) -> str:
+    """For the list of devices: empty if it may be tested, else why not."""
+    if not device.bytes:
+        return "has no capacity"
+    in_use = [holder.text for holder in holders(device, roots) if holder.exclusive]
+    return "; ".join(in_use + _runs_on(device, runs, roots))
+
+
+def writers(device: Device, opened: Iterable[Opened], roots: Roots = ROOTS) -> list[str]:
+    """For the list of devices: who of @opened is in the way of writing."""
+    return _choose(device, opened, roots, WRITERS)
+
+
+def data_on(device: Device) -> list[blkid.Signature] | None:
+    """For the list of devices: what lies on it; None if it can't be read."""
+    with contextlib.suppress(SpekError):
+        return signatures_on(device, 0)
+    return None
+
+
+# --- who uses a device ---------------------------------------------------------------------------
+
+
+def _numbers(device: Device, roots: Roots) -> dict[str, str]:
+    """MAJ:MIN -> kernel name, of the device and of what lies on the same bytes.
+
+    A disk is in use if one of its partitions is; a partition if the whole disk is.
+    """
+    names = related_names(device, roots)
+    if device.partition:
+        names.append(device.disk)
+    numbers: dict[str, str] = {}
+    for name in names:
+        number = _read(roots.sys / "class" / "block" / name.replace("/", "!") / "dev")
+        if number:
+            numbers[number] = name
+    numbers.setdefault(f"{device.major}:{device.minor}", device.name)
+    return numbers
+
+
+def _mounts(numbers: dict[str, str], roots: Roots) -> list[Holder]:
+    found: list[Holder] = []
+    for process, where in (("self", ""), ("1", " (seen by process 1)")):
+        for line in _read(roots.proc / process / "mountinfo").splitlines():
+            fields = line.split()
+            if len(fields) < 10 or "-" not in fields:
+                continue
+            source = _unescape(fields[fields.index("-") + 2])
+            number = fields[2] if fields[2] in numbers else _number_of(source)
+            if number not in numbers:
+                continue
+            point = _unescape(fields[4])
+            text = f"{numbers[number]} is mounted on {point}"
+            if any(holder.text == text for holder in found):
+                continue
+            found.append(Holder(text + where))
+    return found
+
+
+def _swap(numbers: dict[str, str], roots: Roots) -> list[Holder]:
+    found = []
+    for line in _read(roots.proc / "swaps").splitlines()[1:]:
+        fields = line.split()
+        if fields and (number := _number_of(_unescape(fields[0]))) in numbers:
+            found.append(Holder(f"{numbers[number]} is active swap"))
+    return found
+
+
+def _stacked(device: Device, roots: Roots) -> list[Holder]:
+    """Device mapper (LVM, LUKS, multipath), md, bcache and whoever else registers itself."""
+    found = []
+    for name in related_names(device, roots):
+        directory = roots.sys / "class" / "block" / name.replace("/", "!")
+        for holder in _list(directory / "holders"):
+            found.append(Holder(f"{name} is used by {_stack_name(holder, roots)}"))
+        if (directory / "bcache").exists():
+            found.append(Holder(f"{name} belongs to bcache"))
+    return found
+
+
+def _stack_name(name: str, roots: Roots) -> str:
+    directory = roots.sys / "class" / "block" / name
+    if mapped := _read(directory / "dm" / "name"):
+        uuid = _read(directory / "dm" / "uuid")
+        kind = {"LVM": "LVM volume", "CRYPT": "encrypted volume", "mpath": "multipath device"}.get(
+            uuid.split("-", 1)[0], "device mapper volume"
+        )
+        return f"{kind} {mapped} ({name})"
+    if level := _read(directory / "md" / "level"):
+        return f"md array {name} ({level})"
+    if name.startswith("bcache"):
+        return f"bcache device {name}"
+    return name
+
+
+def _multi_device_filesystems(device: Device, roots: Roots) -> list[Holder]:
+    """btrfs mounts one device and uses many."""
+    found = []
+    names = set(related_names(device, roots))
+    for uuid in _list(roots.sys / "fs" / "btrfs"):
+        for member in _list(roots.sys / "fs" / "btrfs" / uuid / "devices"):
+            if member in names:
+                found.append(Holder(f"{member} belongs to the mounted btrfs {uuid}"))
+    return found
+
+
+def _loops(numbers: dict[str, str], roots: Roots) -> list[Holder]:
+    """Loop devices on the device: they do not claim it, but they write to it."""
+    found = []
+    for name in _list(roots.sys / "class" / "block"):
+        if not name.startswith("loop"):
+            continue
+        backing = _read(roots.sys / "class" / "block" / name / "loop" / "backing_file")
+        if backing and (number := _number_of(backing)) in numbers:
+            found.append(Holder(f"{name} is a loop device on {numbers[number]}"))
+    return found
+
+
+def _runs_on(device: Device, runs: Iterable[RunInfo], roots: Roots) -> list[str]:
+    """Runs of spek that have claimed the device, or a partition of it, or its disk."""
+    numbers = _numbers(device, roots)
+    own = f"{device.major}:{device.minor}"
+    found = []
+    for run in runs:
+        if run.state is RunState.DONE:
+            continue
+        for target in run.targets:
+            number = f"{target.major}:{target.minor}"
+            if number in numbers:
+                what = "it" if number == own else numbers[number]
+                found.append(f"run {run.id} of spek ({run.name}) uses {what}")
+    return found
+
+
+def opened_devices(roots: Roots = ROOTS) -> Iterator[Opened]:
+    """All block devices that other processes have open, as far as we may see."""
+    for pid in _list(roots.proc):
+        if not pid.isdigit() or pid == str(os.getpid()):
+            continue
+        folder = str(roots.proc / pid / "fd")
+        for fd in _list(Path(folder)):
+            # Of all files of all processes: too many for a Path each.
+            if number := _number_of(f"{folder}/{fd}"):
+                yield Opened(number, pid, _open_mode(roots.proc / pid / "fdinfo" / fd))
+
+
+def _openers(device: Device, roots: Roots, modes: frozenset[int]) -> list[str]:
+    """Other processes that have the device open in one of the @modes. Whether they claimed it is
+    not to be seen: the kernel forgets that flag of an open file."""
+    return _choose(device, opened_devices(roots), roots, modes)
+
+
+def _choose(
+    device: Device, opened: Iterable[Opened], roots: Roots, modes: frozenset[int]
+) -> list[str]:
+    numbers = _numbers(device, roots)
+    how = " for writing" if modes == WRITERS else ""
+    pids = {one.pid: None for one in opened if one.number in numbers and one.mode in modes}
+    return [
+        f"process {pid} ({_read(roots.proc / pid / 'comm') or '?'}) has it open{how}"
+        for pid in list(pids)[:5]
+    ]
+
+
+def _open_mode(path: Path) -> int:
+    """O_RDONLY, O_WRONLY or O_RDWR of an open file; what can't be told counts as the last."""
+    match = re.search(r"^flags:\s*([0-7]+)$", _read(path), re.MULTILINE)
+    return int(match[1], 8) & os.O_ACCMODE if match else os.O_RDWR
+
+
+def _number_of(path: str) -> str:
+    """MAJ:MIN of a block device node, or an empty string."""
+    if not path.startswith("/"):
+        return ""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ""
+    if not status.st_rdev or (status.st_mode & 0o170000) != 0o060000:
+        return ""
+    return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
+
+
+def _device_number(fd: int) -> tuple[int, int]:
+    number = os.fstat(fd).st_rdev
+    return os.major(number), os.minor(number)
+
+
+def _diskseq(fd: int) -> int:
+    buffer = bytearray(8)
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(fd, _BLKGETDISKSEQ, buffer)
+    return int(struct.unpack("=Q", buffer)[0])
+
+
+def _unescape(text: str) -> str:
+    r"""``/mnt/a\040b`` -> ``/mnt/a b``."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), text)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _list(path: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []

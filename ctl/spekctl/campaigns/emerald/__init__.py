@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""SNIA Emerald: conditioning, the load mixes, idle."""

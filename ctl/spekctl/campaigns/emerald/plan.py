@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What an Emerald-like test does next, from what is done: pure functions, no clock, no device.
+
+Storage is filled and conditioned, then comes one phase after the other. A phase in closed loop is
+first searched for its best foot: the depth and the number of workers that do the most work per
+watt, or the most work where power is missing. Depths go up until two in a row are no better than
+the best before, or one misses the response limits.
+
+Lengths, limits and order are as remembered from the published standard and are parameters here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from spekctl.documents.energy import (
+    EmeraldDurations,
+    EmeraldLimits,
+    EmeraldParameters,
+    EmeraldPhase,
+    Trial,
+)
+from spekctl.documents.result import Part
+from spekctl.energy.emerald import BY_PHASE, KINDS
+from spekctl.errors import UsageError
+from spekctl.suggest import did_you_mean
+
+SECOND = 10**9
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+MS = 10**6
+
+STANDARD = EmeraldDurations(
+    prefill_percent=100,
+    conditioning_ns=12 * HOUR,
+    warmup_ns=11 * MINUTE,
+    measure_ns=30 * MINUTE,
+    idle_ns=2 * HOUR,
+    search_ns=3 * MINUTE,
+)
+QUICK = EmeraldDurations(
+    prefill_percent=0,
+    conditioning_ns=20 * SECOND,
+    warmup_ns=3 * SECOND,
+    measure_ns=20 * SECOND,
+    idle_ns=10 * SECOND,
+    search_ns=4 * SECOND,
+)
+LIMITS = EmeraldLimits(mean_ns=20 * MS, window_mean_ns=80 * MS, window_ns=MINUTE)
+DEPTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
+PHASES = [kind.phase for kind in KINDS]
+IDLE = "ready-idle"
+MIXED, MIXED_QUARTER = "mixed", "mixed-25"
+QUARTER = Fraction(1, 4)
+LIMITED = ("hot-band", "random-read", "random-write", MIXED, MIXED_QUARTER)
+PATIENCE = 2
+
+StepKind = Literal["prefill", "conditioning", "search", "measure", "idle"]
+
+
+class Step(Part, frozen=True):
+    """What to do."""
+
+    kind: StepKind
+    phase: str
+    workers: int
+    depth: int | None
+    rate: Annotated[float | None, Meta(description="I/Os per second; null: closed loop.")]
+    ramp_ns: int
+    time_ns: Annotated[int, Meta(description="0: until all is filled.")]
+
+    @property
+    def name(self) -> str:
+        """Of its result's file, and for people."""
+        if self.kind == "search":
+            return f"{self.phase}-search-{self.workers}x{self.depth}"
+        return self.phase
+
+
+class Done(Part, frozen=True):
+    """A step that was done, and what was found."""
+
+    step: Step
+    found: EmeraldPhase
+
+
+def check(parameters: EmeraldParameters) -> None:
+    """Refuse what cannot be done, in one sentence."""
+    phases = parameters.phases
+    for phase in phases:
+        if phase not in PHASES:
+            raise UsageError(
+                f"--phases: no phase is called '{phase}'{did_you_mean(phase, PHASES)}"
+                f" (they are {', '.join(PHASES)})"
+            )
+        if phases.count(phase) > 1:
+            raise UsageError(f"--phases: {phase} is there twice")
+    if MIXED_QUARTER in phases and MIXED not in phases[: phases.index(MIXED_QUARTER)]:
+        raise UsageError(
+            f"--phases: {MIXED_QUARTER} has a quarter of the rate of {MIXED}, which has to come"
+            " before it"
+        )
+    choices = len(parameters.depths) * len(parameters.workers)
+    if not parameters.durations.search_ns and choices > 1:
+        raise UsageError(
+            f"--search-time 0 leaves no time to choose among {choices} combinations of --depths"
+            " and --workers; give one of each"
+        )
+
+
+def writes(phase: str) -> bool:
+    """A step of that phase writes."""
+    return phase not in ("random-read", "sequential-read", IDLE)
+
+
+def trial_of(done: Done) -> Trial:
+    """A step of the search as the report has it."""
+    depth = done.step.depth
+    assert depth is not None
+    return Trial(
+        phase=done.step.phase,
+        workers=done.step.workers,
+        depth=depth,
+        work=done.found.work,
+        watts=done.found.watts,
+        response_ns=done.found.response_ns,
+        allowed=done.found.passed,
+    )
+
+
+def score(trial: Trial, by_power: bool) -> Fraction:
+    """The better, the more."""
+    work = Fraction(trial.work)
+    return work / Fraction(trial.watts) if by_power and trial.watts is not None else work
+
+
+def _by_power(trials: Sequence[Trial]) -> bool:
+    return all(one.watts is not None and Fraction(one.watts) > 0 for one in trials)
+
+
+def next_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[int, int] | None:
+    """Workers and depth to try now; None when the search of the phase is over."""
+    if len(parameters.depths) * len(parameters.workers) == 1:
+        return None
+    by_power = _by_power(trials)
+    for workers in parameters.workers:
+        mine = [one for one in trials if one.workers == workers]
+        if _is_over(mine, by_power):
+            continue
+        tried = {one.depth for one in mine}
+        depth = next((one for one in sorted(parameters.depths) if one not in tried), None)
+        if depth is not None:
+            return workers, depth
+    return None
+
+
+def _is_over(trials: Sequence[Trial], by_power: bool) -> bool:
+    """More depth does not help any more, or is not allowed."""
+    best, worse = Fraction(-1), 0
+    for trial in trials:
+        if not trial.allowed:
+            return True
+        value = score(trial, by_power)
+        worse = 0 if value > best else worse + 1
+        best = max(best, value)
+    return worse >= PATIENCE
+
+
+def best_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[int, int]:
+    """Workers and depth that are best among those that keep the limits; else the least load."""
+    least = parameters.workers[0], min(parameters.depths)
+    allowed = [one for one in trials if one.allowed]
+    if not allowed:
+        return least
+    by_power = _by_power(trials)
+    best = max(allowed, key=lambda one: (score(one, by_power), -one.depth, -one.workers))
+    return best.workers, best.depth
+
+
+def next_step(parameters: EmeraldParameters, done: Sequence[Done]) -> Step | None:
+    """What to do now; None when the test is over."""
+    kinds = [one.step.kind for one in done]
+    lengths = parameters.durations
+    first = parameters.workers[0]
+    if lengths.prefill_percent and "prefill" not in kinds:
+        return Step("prefill", "prefill", first, max(parameters.depths), None, 0, 0)
+    if lengths.conditioning_ns and "conditioning" not in kinds:
+        depth = max(parameters.depths)
+        time_ns = lengths.conditioning_ns
+        return Step("conditioning", "conditioning", first, depth, None, 0, time_ns)
+    measured = {one.step.phase for one in done if one.step.kind in ("measure", "idle")}
+    phase = next((one for one in parameters.phases if one not in measured), None)
+    if phase is None:
+        return None
+    if phase == IDLE:
+        return Step("idle", phase, 0, None, None, 0, lengths.idle_ns)
+    if phase == MIXED_QUARTER:
+        return _quarter(parameters, done)
+    trials = [
+        trial_of(one) for one in done if one.step.kind == "search" and one.step.phase == phase
+    ]
+    choice = next_trial(parameters, trials)
+    if choice is not None:
+        ramp_ns = min(lengths.warmup_ns, lengths.search_ns // 2)
+        return Step("search", phase, *choice, None, ramp_ns, lengths.search_ns)
+    workers, depth = best_trial(parameters, trials)
+    return Step("measure", phase, workers, depth, None, lengths.warmup_ns, lengths.measure_ns)
+
+
+def _quarter(parameters: EmeraldParameters, done: Sequence[Done]) -> Step:
+    full = next(one for one in done if one.step.kind == "measure" and one.step.phase == MIXED)
+    lengths = parameters.durations
+    rate = max(1.0, float(Fraction(full.found.work) * QUARTER))
+    return Step(
+        "measure",
+        MIXED_QUARTER,
+        full.step.workers,
+        None,
+        rate,
+        lengths.warmup_ns,
+        lengths.measure_ns,
+    )
+
+
+def left_ns(parameters: EmeraldParameters, done: Sequence[Done]) -> int:
+    """How long all that is left takes at most, filling apart."""
+    lengths = parameters.durations
+    kinds = [one.step.kind for one in done]
+    left = 0 if "conditioning" in kinds else lengths.conditioning_ns
+    measured = {one.step.phase for one in done if one.step.kind in ("measure", "idle")}
+    choices = len(parameters.depths) * len(parameters.workers)
+    for phase in parameters.phases:
+        if phase in measured:
+            continue
+        if phase == IDLE:
+            left += lengths.idle_ns
+            continue
+        left += lengths.warmup_ns + lengths.measure_ns
+        if choices > 1 and phase != MIXED_QUARTER:
+            tried = sum(one.step.kind == "search" and one.step.phase == phase for one in done)
+            each = lengths.search_ns + min(lengths.warmup_ns, lengths.search_ns // 2)
+            left += max(0, choices - tried) * each
+    return left
+
+
+def metric_of(phase: str) -> tuple[str, str]:
+    """Name and unit of a phase's metric; empty for preparation."""
+    kind = BY_PHASE.get(phase)
+    return (kind.name, kind.unit) if kind is not None else ("", "")

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Emerald-like figures: a phase from its run, and the report from all that is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from spekctl import recorded, units
+from spekctl.campaigns import points
+from spekctl.campaigns.emerald.plan import IDLE, LIMITED, Done, Step, metric_of, trial_of
+from spekctl.campaigns.idle import Idle
+from spekctl.campaigns.spc1e.report import baseline_remarks
+from spekctl.documents.energy import (
+    EMERALD_KIND,
+    EMERALD_NOTICE,
+    VERSION,
+    EmeraldLimits,
+    EmeraldParameters,
+    EmeraldPhase,
+    EmeraldReport,
+)
+from spekctl.documents.exact import Figure, decimal_text, figure, measured_number
+from spekctl.documents.power import PowerFigures, power_of
+from spekctl.documents.result import Environment, Interval, Result, TargetFacts
+from spekctl.energy import emerald
+
+
+def watts_of(power: PowerFigures | None) -> Fraction | None:
+    """Mean power; None if it is not known or no power at all."""
+    net_w = power.net_w if power is not None else None
+    return measured_number(net_w) if net_w is not None and net_w > 0 else None
+
+
+def phase_of_run(
+    step: Step, result: Result, limits: EmeraldLimits, result_file: str | None
+) -> EmeraldPhase:
+    """What a run says about its step."""
+    total = result.totals.all
+    metric, unit = metric_of(step.phase)
+    rate = total.bytes_per_s / (1 << 20) if unit == "MiB/s/W" else total.iops
+    work = measured_number(rate)
+    figures = points.merged_figures(result.cells, "response")
+    mean = figures.mean if figures is not None else None
+    worst = worst_window(points.measured_intervals(result), limits.window_ns)
+    missed = _missed(step, result, limits, mean, worst)
+    power = power_of(result)
+    watts = watts_of(power)
+    return EmeraldPhase(
+        name=step.phase,
+        metric=metric,
+        unit=unit,
+        workers=step.workers,
+        depth=step.depth,
+        rate=step.rate,
+        measured_ns=points.measured_ns(result),
+        work=decimal_text(work),
+        watts=decimal_text(watts) if watts is not None else None,
+        value=_value(metric, work, watts),
+        response_ns=mean,
+        worst_response_ns=worst,
+        passed=not missed,
+        text=missed or result.outcome.text,
+        power=power,
+        result_file=result_file,
+    )
+
+
+def _value(metric: str, work: Fraction, watts: Fraction | None) -> Figure | None:
+    if not metric or watts is None or not work:
+        return None
+    return figure(emerald.metric(work, watts), emerald.DECIMALS)
+
+
+def worst_window(rows: Sequence[Interval], window_ns: int) -> float | None:
+    """Largest mean response time of the windows that a measure phase is cut into."""
+    if not rows:
+        return None
+    sums: dict[int, tuple[int, int]] = {}
+    for row in rows:
+        number = (row.start_ns - rows[0].start_ns) // window_ns
+        ns, ios = sums.get(number, (0, 0))
+        sums[number] = (
+            ns + row.read.response_sum_ns + row.write.response_sum_ns,
+            ios + row.read.ios + row.write.ios,
+        )
+    return max((ns / ios for ns, ios in sums.values() if ios), default=None)
+
+
+def _missed(
+    step: Step, result: Result, limits: EmeraldLimits, mean: float | None, worst: float | None
+) -> str:
+    """Which limit a phase misses, as a sentence; empty if none."""
+    if not result.outcome.ok:
+        return result.outcome.text
+    if mean is None:
+        return "nothing was completed"
+    if step.phase not in LIMITED:
+        return ""
+    if mean > limits.mean_ns:
+        return (
+            f"mean response time {units.format_ns(mean)} is above {units.format_ns(limits.mean_ns)}"
+        )
+    if worst is not None and worst > limits.window_mean_ns:
+        return (
+            f"mean response time of a window, {units.format_ns(worst)}, is above"
+            f" {units.format_ns(limits.window_mean_ns)}"
+        )
+    return ""
+
+
+def phase_of_idle(gigabytes: Fraction, rest: Idle, result_file: str | None) -> EmeraldPhase:
+    """Ready idle."""
+    metric, unit = metric_of(IDLE)
+    power = rest.power
+    watts = watts_of(power)
+    text = "nothing was sent" if power is not None else "not done: there is no power to measure"
+    return EmeraldPhase(
+        name=IDLE,
+        metric=metric,
+        unit=unit,
+        workers=0,
+        depth=None,
+        rate=None,
+        measured_ns=rest.end_ns - rest.start_ns,
+        work=decimal_text(gigabytes),
+        watts=decimal_text(watts) if watts is not None else None,
+        value=_value(metric, gigabytes, watts),
+        response_ns=None,
+        worst_response_ns=None,
+        passed=True,
+        text="; ".join([text, *rest.remarks]),
+        power=power,
+        result_file=result_file,
+    )
+
+
+def phase_of_numbers(phase: str, work: Fraction, watts: Fraction) -> EmeraldPhase:
+    """A phase that somebody else measured."""
+    metric, unit = metric_of(phase)
+    return EmeraldPhase(
+        name=phase,
+        metric=metric,
+        unit=unit,
+        workers=0,
+        depth=None,
+        rate=None,
+        measured_ns=0,
+        work=decimal_text(work),
+        watts=decimal_text(watts),
+        value=_value(metric, work, watts),
+        response_ns=None,
+        worst_response_ns=None,
+        passed=True,
+        text="given",
+        power=None,
+        result_file=None,
+    )
+
+
+def of_numbers(
+    found: Mapping[str, tuple[Fraction, Fraction]], gigabytes: Fraction | None, source: str
+) -> EmeraldReport:
+    """The report of typed-in phases."""
+    phases = [phase_of_numbers(name, *numbers) for name, numbers in found.items()]
+    return _report(phases, gigabytes=gigabytes, source=source, verdict="complete", complete=True)
+
+
+def build(
+    parameters: EmeraldParameters,
+    done: Sequence[Done],
+    targets: Sequence[TargetFacts],
+    environment: Environment | None,
+    remarks: Sequence[str],
+) -> EmeraldReport:
+    """The report of what was done so far."""
+    phases = [one.found for one in done if one.step.kind != "search"]
+    metrics = [one for one in phases if one.metric]
+    names = [one.name for one in metrics]
+    missing = [one for one in parameters.phases if one not in names]
+    without = [one.name for one in metrics if one.value is None]
+    failed = [one for one in phases if not one.passed]
+    verdict = "complete"
+    if missing:
+        verdict = f"not complete: {', '.join(missing)} were not measured"
+    elif failed:
+        verdict = f"failed: {failed[0].name}: {failed[0].text}"
+    elif without:
+        verdict = f"performance only: power is missing of {', '.join(without)}"
+    return _report(
+        phases,
+        gigabytes=Fraction(parameters.raw_gigabytes),
+        source="measured",
+        verdict=verdict,
+        complete=not missing and not without,
+        passed=not missing and not failed,
+        parameters=parameters,
+        done=done,
+        targets=targets,
+        environment=environment,
+        remarks=[*remarks, *_remarks(parameters, metrics)],
+    )
+
+
+def _remarks(parameters: EmeraldParameters, phases: Sequence[EmeraldPhase]) -> list[str]:
+    found = [
+        f"{EMERALD_NOTICE}: limits, lengths and shares are parameters, not the text of a standard"
+    ]
+    lengths = parameters.durations
+    if lengths.prefill_percent < 100:
+        found.append(f"{lengths.prefill_percent} % of the capacity was filled beforehand")
+    found += [
+        f"{one.name}: {one.power.remark}"
+        for one in phases
+        if one.power is not None and one.power.remark
+    ]
+    found += baseline_remarks(one.power for one in phases)
+    found += [f"{one.name}: {one.text}" for one in phases if one.name == IDLE and ";" in one.text]
+    idle = next((one for one in phases if one.name == IDLE and one.watts is not None), None)
+    for one in phases:
+        if (
+            idle is not None
+            and one.watts is not None
+            and Fraction(one.watts) < Fraction(idle.watts or 0)
+        ):
+            found.append(
+                f"idle power, {float(idle.watts or 0):g} W, is above that of {one.name},"
+                f" {float(one.watts):g} W: was the system busy when idle, or the meter elsewhere?"
+            )
+    return found
+
+
+def _report(
+    phases: list[EmeraldPhase],
+    *,
+    gigabytes: Fraction | None,
+    source: str,
+    verdict: str,
+    complete: bool,
+    passed: bool = True,
+    parameters: EmeraldParameters | None = None,
+    done: Sequence[Done] = (),
+    targets: Sequence[TargetFacts] = (),
+    environment: Environment | None = None,
+    remarks: Sequence[str] = (),
+) -> EmeraldReport:
+    return EmeraldReport(
+        kind=EMERALD_KIND,
+        version=VERSION,
+        notice=EMERALD_NOTICE,
+        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        command=recorded.command(),
+        complete=complete,
+        passed=passed,
+        verdict=verdict,
+        source=recorded.text(source),
+        raw_gigabytes=decimal_text(gigabytes) if gigabytes is not None else None,
+        parameters=parameters,
+        phases=phases,
+        trials=[trial_of(one) for one in done if one.step.kind == "search"],
+        targets=list(targets),
+        environment=environment,
+        remarks=list(remarks),
+    )

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An idle test: no I/O for a while, and the power of that time.
+
+Nothing is sent to the devices and they are not claimed. Their own counters say afterwards whether
+somebody else used them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from spekctl import files, units
+from spekctl.block import device as devices
+from spekctl.block.device import Device
+from spekctl.campaigns.folder import check_devices, refuse_other
+from spekctl.documents.energy import VERSION
+from spekctl.documents.power import PowerFigures
+from spekctl.documents.result import Part, TargetFacts
+from spekctl.power.span import SpanMeter
+from spekctl.run.build import facts_of
+from spekctl.run.job import Interrupts
+
+KIND: Literal["spek-energy-idle"] = "spek-energy-idle"
+FILE = "idle.json"
+_STEP_S = 0.25
+
+
+class Idle(Part, frozen=True):
+    """An idle test that was done."""
+
+    kind: Literal["spek-energy-idle"]
+    version: int
+    length_ns: int
+    start_ns: int
+    end_ns: int
+    targets: list[TargetFacts]
+    power: PowerFigures | None
+    foreign_ios: int | None  # by somebody else; None: the devices don't count
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader should know."""
+        if self.foreign_ios:
+            ios = "1 I/O" if self.foreign_ios == 1 else f"{self.foreign_ios:,} I/Os"
+            return [f"the devices were not idle in the idle test: somebody else did {ios}"]
+        return []
+
+
+def monotonic_ns() -> int:
+    """The clock of the power samples."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def measure(
+    subject: Sequence[Device],
+    length_ns: int,
+    meter: SpanMeter | None,
+    interrupts: Interrupts,
+    clock: Callable[[], int] = monotonic_ns,
+    pause: Callable[[float], None] = time.sleep,
+) -> Idle | None:
+    """Wait for so long and ask @meter; None if the user interrupts. Without one nobody waits."""
+    before = [devices.read_stat(one) for one in subject]
+    start_ns = clock()
+    end_ns = start_ns + (length_ns if meter is not None else 0)
+    while (left_ns := end_ns - clock()) > 0:
+        if interrupts.count:
+            return None
+        pause(min(_STEP_S, left_ns / 1e9))
+    after = [devices.read_stat(one) for one in subject]
+    foreign: int | None = 0
+    for first, last in zip(before, after, strict=True):
+        if first is None or last is None or foreign is None:
+            foreign = None
+        else:
+            foreign += last.reads + last.writes - first.reads - first.writes
+    return Idle(
+        kind=KIND,
+        version=VERSION,
+        length_ns=length_ns,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        targets=[facts_of(one, 0, stat) for one, stat in zip(subject, before, strict=True)],
+        power=meter.between(start_ns, end_ns) if meter is not None else None,
+        foreign_ios=foreign,
+    )
+
+
+def save(folder: Path, done: Idle, name: str = FILE) -> None:
+    """Keep it for a resumption."""
+    files.write(folder / name, files.encode(done))
+
+
+def load(folder: Path, name: str = FILE) -> Idle | None:
+    """The one of the folder; None if there is none."""
+    if not files.exists(folder / name):
+        return None
+    return files.read(folder / name, Idle, KIND, VERSION, "an idle test of `spekctl energy`")
+
+
+def check_same(folder: Path, done: Idle, subject: Sequence[Device], length_ns: int) -> None:
+    """Refuse to mix idle tests and loads of different things."""
+    check_devices(folder, done.targets, subject)
+    if done.length_ns != length_ns:
+        was, now = units.format_duration(done.length_ns), units.format_duration(length_ns)
+        refuse_other(folder, "--idle-time", was, now)

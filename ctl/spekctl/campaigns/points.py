@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Measures one point: a run with the prober beside it, and what it says about its load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from spekctl.documents.curve import Load, Point, Power, TimeFigures
+from spekctl.documents.histogram import mean, merge, percentile
+from spekctl.documents.result import Cell, Interval, Result, histogram_of
+from spekctl.kernel.client import Kernel
+from spekctl.power.meter import Wish
+from spekctl.run import execute, job, observe
+from spekctl.run.progress import Progress
+
+_FIGURES = {"p50": 500_000, "p90": 900_000, "p99": 990_000, "p999": 999_000}
+_CPU_TIMES = ("user", "nice", "system", "irq", "softirq", "steal", "iowait", "idle")
+
+
+def measure(
+    kernel: Kernel,
+    request: job.Request,
+    view: Progress,
+    interrupts: job.Interrupts,
+    prober_ns: int | None,
+    power: Wish | None = None,
+) -> Result:
+    """Carry out a run; @prober_ns is the interval of the prober's samples, None to do without."""
+    observer, remark = observe.connect(prober_ns, power) if prober_ns is not None else (None, "")
+    try:
+        if remark:
+            view.note(remark)
+        return execute.execute(kernel, request, view, interrupts, observer)
+    finally:
+        if observer is not None:
+            observer.close()
+
+
+def point_of(result: Result, load: Load, result_file: str | None = None) -> Point:
+    """The measure phase of a run as a point of a curve."""
+    total = result.totals.all
+    left_over = left_over_of(result)
+    open_loop = result.outcome.offered_iops is not None
+    cost = _cost(result)
+    return Point(
+        load=load,
+        offered_iops=result.outcome.offered_iops,
+        measured_ns=measured_ns(result),
+        ios=total.ios,
+        reads=result.totals.read.ios,
+        writes=result.totals.write.ios,
+        iops=total.iops,
+        mib_s=total.bytes_per_s / (1 << 20),
+        response=merged_figures(result.cells, "response"),
+        service=merged_figures(result.cells, "service"),
+        slip=merged_figures(result.cells, "slip"),
+        backlog=result.outcome.backlog,
+        left_over=left_over,
+        stretch=1 + max(0, left_over) / total.ios if open_loop and total.ios else None,
+        cpu=cost.cpu,
+        switches_per_io=cost.switches_per_io,
+        cpu_of=cost.of,
+        errors=result.outcome.errors,
+        ok=result.outcome.ok,
+        text=result.outcome.text,
+        result_file=result_file,
+        power=power_point(result),
+    )
+
+
+def power_point(result: Result) -> Power | None:
+    """Power of the measure phase as a curve has it."""
+    power = result.power
+    if power is None or power.measure.total.mean_w is None:
+        return None
+    rails = {rail.name: rail.mean_w for rail in power.measure.rails if rail.mean_w is not None}
+    return Power(
+        watts=power.measure.total.mean_w,
+        rails_watts=rails,
+        joules=power.measure.total.joules,
+        gap_s=power.measure.total.gap_s,
+        baseline_w=power.baseline_w,
+    )
+
+
+def measured_ns(result: Result) -> int:
+    """Length of the measure phase; 0 if the run did not get there."""
+    return next((one.duration_ns for one in result.phases if one.phase == "measure"), 0)
+
+
+def measured_intervals(result: Result) -> list[Interval]:
+    """The intervals of the measure phase."""
+    return [row for row in result.intervals if row.phase == "measure"]
+
+
+def left_over_of(result: Result) -> int:
+    """I/Os by which the queue grew in the measure phase: what arrived and was not completed.
+
+    The queue is the backlog and what the devices hold; it can shrink, too, after a ramp-up with
+    a hiccup.
+    """
+    rows = measured_intervals(result)
+    before = [row for row in result.intervals if row.phase == "ramp"][-1:]
+    start = sum(row.backlog + row.outstanding for row in before)
+    end = rows[-1].backlog + rows[-1].outstanding if rows else result.outcome.backlog
+    return end - start
+
+
+def merged_figures(cells: Iterable[Cell], name: str) -> TimeFigures | None:
+    """One of the three times over several cells, exactly: the buckets are added."""
+    parts = [histogram_of(getattr(cell.times, name)) for cell in cells if cell.phase == "measure"]
+    whole = merge(part for part in parts if part is not None)
+    if whole is None:
+        return None
+    figures = {key: percentile(whole, ppm) for key, ppm in _FIGURES.items()}
+    return TimeFigures(mean=mean(whole), max=whole.max_ns, **figures)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What the load cost the machine."""
+
+    cpu: float | None
+    switches_per_io: float | None
+    of: Literal["machine", "workers"]
+
+
+def _cost(result: Result) -> _Cost:
+    """Of the whole machine if a prober saw it, else of the workers."""
+    ios, seconds = result.totals.all.ios, measured_ns(result) / 1e9
+    prober = result.prober
+    machine = prober.measure.get("machine") if prober is not None else None
+    if prober is not None and prober.measure_ns and machine:
+        times = {name: machine.get(f"{name}_ns", 0) for name in _CPU_TIMES}
+        whole = sum(times.values())
+        switches = machine.get("switches")
+        # The samples cover a part of the measure phase, so rates are compared, not counts.
+        per_s = switches / (prober.measure_ns / 1e9) if switches is not None else None
+        return _Cost(
+            cpu=1 - (times["idle"] + times["iowait"]) / whole if whole else None,
+            switches_per_io=per_s * seconds / ios if per_s is not None and ios else None,
+            of="machine",
+        )
+    rows = measured_intervals(result)
+    span_ns = sum(row.end_ns - row.start_ns for row in rows) * max(1, len(result.workers))
+    return _Cost(
+        cpu=sum(row.worker_cpu_ns for row in rows) / span_ns if span_ns else None,
+        switches_per_io=sum(row.worker_switches for row in rows) / ios if rows and ios else None,
+        of="workers",
+    )

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The persistence test: what was written is still there after the devices were away.
+
+A quarter of the load writes stamped blocks for a while and everything is read back. Then the
+devices are detached and attached again, by a command of the user's or by hand between two calls,
+and everything is read back once more, against the file that says what was written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import structs
+
+from spekctl import files
+from spekctl.block import device
+from spekctl.block.device import Device
+from spekctl.campaigns import folder, points
+from spekctl.campaigns.spc1.plan import position_of
+from spekctl.campaigns.spc1.test import Method
+from spekctl.documents.result import encode
+from spekctl.documents.spc1 import MINUTE, SECOND, Persistence, Step
+from spekctl.documents.verify import VerifyReport
+from spekctl.errors import SpekError, UsageError
+from spekctl.kernel.client import Kernel
+from spekctl.render.series import SeriesProgress
+from spekctl.run import job, recheck, verify_state
+
+PERCENT = 25
+STANDARD_NS = 10 * MINUTE
+QUICK_NS = 20 * SECOND
+STATE_FILE = "persistence.state"
+WRITTEN_FILE = "persistence-written.json"
+CHECKED_FILE = "persistence-checked.json"
+BACK_S = 60.0
+
+
+def carry_out(
+    work: Method,
+    connect: Callable[[], Kernel],
+    view: SeriesProgress,
+    interrupts: job.Interrupts,
+    time_ns: int,
+    reattach: str | None,
+) -> bool:
+    """Write, or, where that is done, check. Return: False if the user ended it."""
+    state = work.state
+    if state is None or work.stopped():
+        return True
+    if state.persistence is not None and state.persistence.passed is not None:
+        return True
+    if state.persistence is None:
+        if not _write(work, connect, view, interrupts, time_ns):
+            return False
+        if reattach is None:
+            view.tell(
+                "written; now detach the devices, or switch them off, and attach them again; then"
+                f" the same command with --resume and --out {work.folder} checks them"
+            )
+            return True
+    if reattach is not None:
+        _reattach(reattach, view)
+    return _check(work, connect, view, interrupts)
+
+
+def _write(
+    work: Method,
+    connect: Callable[[], Kernel],
+    view: SeriesProgress,
+    interrupts: job.Interrupts,
+    time_ns: int,
+) -> bool:
+    assert work.state is not None
+    level = position_of(work.parameters, work.done, work.keep_going).level
+    assert level is not None
+    bsu = max(1, level * PERCENT // 100)
+    step = Step("sustain", "persistence", PERCENT, bsu, 0, time_ns)
+    view.begin(f"persistence: writing, {bsu} BSU", time_ns / 1e9, 0.0)
+    request = dataclasses.replace(
+        work.request(bsu, step, verified=True), verify_state=work.folder / STATE_FILE
+    )
+    kernel = connect()
+    try:
+        result = points.measure(kernel, request, view, interrupts, None)
+    finally:
+        kernel.close()
+    files.write(work.folder / WRITTEN_FILE, encode(result))
+    if interrupts.count:
+        return False
+    verified = result.verify
+    assert verified is not None
+    wrong = verified.mismatches
+    if not result.outcome.ok and not wrong:
+        raise SpekError(f"persistence: {result.outcome.text}")
+    written = sum(cell.ios for cell in result.cells if cell.direction == "write")
+    _keep(
+        work,
+        Persistence(
+            bsu=bsu,
+            time_ns=time_ns,
+            writes=written,
+            written=verified.load,
+            read_back=verified.final,
+            checked=None,
+            # What is wrong already need not be taken away first.
+            passed=False if wrong else None,
+            text=f"before the devices were detached, {verified.text}" if wrong else "written",
+        ),
+    )
+    return True
+
+
+def _reattach(command: str, view: SeriesProgress) -> None:
+    view.tell(f"persistence: {command}")
+    done = subprocess.run(
+        ["sh", "-c", command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        last = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
+        raise SpekError(f"--reattach: '{command}' ended with {done.returncode}: {last}")
+
+
+def _find(work: Method, path: Path, interrupts: job.Interrupts) -> list[Device] | None:
+    """The devices, as soon as they are back; None if the user ended the wait."""
+    state = verify_state.load(path)
+    deadline = time.monotonic() + BACK_S
+    while True:
+        try:
+            found = [device.find(one.path) for one in work.subject.devices]
+            verify_state.check_devices(path, state, found)
+        except UsageError:
+            if interrupts.count:
+                return None
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+        else:
+            return found
+
+
+def _check(
+    work: Method,
+    connect: Callable[[], Kernel],
+    view: SeriesProgress,
+    interrupts: job.Interrupts,
+) -> bool:
+    assert work.state is not None and work.state.persistence is not None
+    path = work.folder / STATE_FILE
+    devices = _find(work, path, interrupts)
+    if devices is None:
+        return False
+    view.begin("persistence: checking", 0.0, 0.0)
+    shape = work.parameters.shape
+    # The module may have been reloaded meanwhile: the old connection would not know.
+    kernel = connect()
+    try:
+        report = recheck.check(
+            *(kernel, path, verify_state.load(path), devices, shape.backend, shape.cpus[0]),
+            *(view, interrupts),
+        )
+    finally:
+        kernel.close()
+    files.write(work.folder / CHECKED_FILE, files.encode(report))
+    if interrupts.count:
+        return False
+    if not report.complete:
+        raise SpekError(f"persistence: {report.text}")
+    before = work.state.persistence
+    _keep(
+        work, structs.replace(before, checked=report.counts, passed=report.ok, text=_text(report))
+    )
+    return True
+
+
+def _text(report: VerifyReport) -> str:
+    if report.ok:
+        return f"{report.counts.checked:,} blocks were still there after the devices had been away"
+    worst = report.first[0] if report.first else None
+    where = f"; the first at byte {worst.offset} of {worst.device}: {worst.text}" if worst else ""
+    return f"{report.counts.mismatches:,} blocks were wrong after the devices had been away{where}"
+
+
+def _keep(work: Method, persistence: Persistence) -> None:
+    assert work.state is not None
+    work.state = structs.replace(work.state, persistence=persistence)
+    folder.save(work.folder, work.state)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A phase of the method from the result of its run: intensities, streams, address ranges."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from spekctl.campaigns import points
+from spekctl.campaigns.spc1.plan import beyond
+from spekctl.documents.curve import Load
+from spekctl.documents.result import Cell, Interval, Result
+from spekctl.documents.spc1 import AsuFigures, Limits, Phase, Step, StreamFigures
+
+# The coefficient of variation is taken over parts of a phase: a minute each for the standard's ten.
+PARTS = 10
+
+
+def phase_of(step: Step, result: Result, limits: Limits, result_file: str) -> Phase:
+    """What a run says about the step that it measured."""
+    point = points.point_of(result, Load("bsu", step.bsu), result_file)
+    parts = parts_of(points.measured_intervals(result))
+    return Phase(
+        step=step,
+        point=point,
+        beyond=beyond(point, limits),
+        parts=len(parts),
+        streams=_streams(result, parts),
+        asus=_asus(result),
+    )
+
+
+def parts_of(rows: Sequence[Interval]) -> list[list[int]]:
+    """I/Os of each stream in up to PARTS parts of the measure phase."""
+    count = min(PARTS, len(rows))
+    found = []
+    for index in range(count):
+        some = rows[index * len(rows) // count : (index + 1) * len(rows) // count]
+        streams = zip(*(row.streams for row in some), strict=True)
+        found.append([sum(cell[0] + cell[2] for cell in cells) for cells in streams])
+    return found
+
+
+def variation(parts: Sequence[Sequence[int]], stream: int) -> tuple[float | None, float | None]:
+    """Coefficient of variation of a stream's share, and what chance alone makes of it.
+
+    By chance each I/O belongs to the stream with probability p, so its share among n I/Os has the
+    variance p(1-p)/n.
+    """
+    counts = [(part[stream], sum(part)) for part in parts if sum(part)]
+    shares = [ios / everything for ios, everything in counts]
+    if len(shares) < 2 or not any(shares):
+        return None, None
+    mean = statistics.fmean(shares)
+    whole = sum(ios for ios, _ in counts) / sum(everything for _, everything in counts)
+    by_chance = statistics.fmean(whole * (1 - whole) / everything for _, everything in counts)
+    return statistics.stdev(shares) / mean, math.sqrt(by_chance) / mean
+
+
+def _streams(result: Result, parts: Sequence[Sequence[int]]) -> list[StreamFigures]:
+    config = result.config
+    weights = sum(stream.weight for stream in config.streams)
+    found = []
+    for index, stream in enumerate(config.streams):
+        sums = _Sums(result, [index])
+        cov, chance = variation(parts, index)
+        found.append(
+            StreamFigures(
+                name=stream.name,
+                asu=config.asus[stream.asu].name,
+                ios=sums.ios,
+                share=sums.share,
+                intended=stream.weight / weights,
+                share_cov=cov,
+                share_cov_chance=chance,
+                read_share=sums.read_share,
+                mean_bytes=sums.mean_bytes,
+                response=points.merged_figures(sums.cells, "response"),
+            )
+        )
+    return found
+
+
+def _asus(result: Result) -> list[AsuFigures]:
+    config = result.config
+    weights = sum(stream.weight for stream in config.streams)
+    found = []
+    for number, asu in enumerate(config.asus):
+        members = [index for index, one in enumerate(config.streams) if one.asu == number]
+        sums = _Sums(result, members)
+        found.append(
+            AsuFigures(
+                name=asu.name,
+                bytes=asu.bytes,
+                ios=sums.ios,
+                share=sums.share,
+                intended=sum(config.streams[index].weight for index in members) / weights,
+                read_share=sums.read_share,
+                mean_bytes=sums.mean_bytes,
+                response=points.merged_figures(sums.cells, "response"),
+            )
+        )
+    return found
+
+
+class _Sums:
+    """Counters of some streams together, in the measure phase."""
+
+    def __init__(self, result: Result, streams: Sequence[int]) -> None:
+        self.cells: list[Cell] = [
+            one for one in result.cells if one.phase == "measure" and one.stream in streams
+        ]
+        self.ios = sum(one.ios for one in self.cells)
+        reads = sum(one.ios for one in self.cells if one.direction == "read")
+        everything = result.totals.all.ios
+        self.share = self.ios / everything if everything else 0.0
+        self.read_share = reads / self.ios if self.ios else 0.0
+        self.mean_bytes = sum(one.bytes for one in self.cells) / self.ios if self.ios else 0.0

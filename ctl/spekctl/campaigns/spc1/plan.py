@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the method does next, from what is done: pure functions, no clock, no device.
+
+SEARCH doubles the load until a point is beyond the limit, then halves the bracket. The level is
+the highest load that was served in time below the lowest one that was not. Then come the phases
+at that level: sustain, IOPS, ramp, repetitions. If the device does not keep the limit in the
+sustained run or the IOPS phase, the level is lowered and both are done again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from spekctl import units
+from spekctl.documents.curve import Point
+from spekctl.documents.spc1 import (
+    RAMP_PERCENTS,
+    REPEAT_PASSES,
+    REPEAT_PERCENTS,
+    Limits,
+    Parameters,
+    Phase,
+    PhaseKind,
+    Step,
+)
+
+
+def beyond(point: Point, limits: Limits) -> str:
+    """Why the device does not serve this load in time; empty if it does.
+
+    The mean counts what was completed. A device that stops to answer completes nothing more, so
+    what it left undone has to count as well: more than one per cent of the I/Os, and more than
+    a queue just long enough for the limit holds by chance.
+    """
+    response = point.response
+    if response is None or not point.iops:
+        return "nothing was completed"
+    if response.mean > limits.response_ns:
+        return (
+            f"mean response time {units.format_ns(response.mean)} is above"
+            f" {units.format_ns(limits.response_ns)}"
+        )
+    waiting_ns = point.left_over / point.iops * 1e9
+    if (
+        point.left_over > limits.left_over * point.ios
+        and waiting_ns > limits.left_over_responses * limits.response_ns
+    ):
+        return f"{point.left_over:,} I/Os were left over, {units.format_ns(waiting_ns)} of work"
+    return ""
+
+
+# --- search --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Between which loads the level is."""
+
+    good: int  # 0: none is known to be served
+    bad: int | None  # None: none is known to be too much
+
+    @property
+    def width(self) -> int:
+        """Loads that are not decided, the bad one included."""
+        assert self.bad is not None
+        return self.bad - self.good
+
+
+def bracket_of(done: Iterable[Phase]) -> Bracket:
+    """What the points of the search say."""
+    tried = {one.step.bsu: not one.beyond for one in done if one.step.kind == "search"}
+    bad = min((bsu for bsu, good in tried.items() if not good), default=None)
+    good = max(
+        (bsu for bsu, fine in tried.items() if fine and (bad is None or bsu < bad)), default=0
+    )
+    return Bracket(good, bad)
+
+
+def next_search_bsu(parameters: Parameters, bracket: Bracket) -> int | None:
+    """The next point of the search; None when it is over."""
+    good, bad = bracket.good, bracket.bad
+    if bad is None:
+        if good >= parameters.max_bsu:
+            return None
+        return min(max(2 * good, parameters.start_bsu), parameters.max_bsu)
+    if bracket.width <= _grain(parameters, good):
+        return None
+    return good + bracket.width // 2
+
+
+def _grain(parameters: Parameters, good: int) -> int:
+    """How narrow the bracket has to be."""
+    return max(1, math.floor(good * parameters.durations.resolution_percent / 100))
+
+
+def _search_points_left(parameters: Parameters, bracket: Bracket) -> int:
+    """How many points it takes if the next doubling is too much."""
+    good, bad = bracket.good, bracket.bad
+    first = next_search_bsu(parameters, bracket)
+    if first is None:
+        return 0
+    count = 0
+    if bad is None:
+        count, bad = 1, first
+    width = bad - good
+    while width > _grain(parameters, good):
+        count, width = count + 1, width - width // 2
+    return count
+
+
+# --- phases --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A phase after the search, before the level is known."""
+
+    kind: PhaseKind
+    name: str
+    percent: int
+
+
+PLAN: tuple[_Item, ...] = (
+    _Item("sustain", "sustain", 100),
+    _Item("iops", "iops", 100),
+    *(_Item("ramp", f"ramp-{percent}", percent) for percent in RAMP_PERCENTS),
+    *(
+        _Item("repeat", f"repeat-{number}-{percent}", percent)
+        for number in range(1, REPEAT_PASSES + 1)
+        for percent in REPEAT_PERCENTS
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a test is."""
+
+    bracket: Bracket
+    found: int | None  # by the search; None: not yet, or there is none
+    level: int | None  # the same, lowered
+    lowered: int  # how often
+    final: tuple[Phase, ...]  # phases at that level
+    stopped: str  # why it does not go on although something is left; else empty
+
+
+def position_of(parameters: Parameters, done: Sequence[Phase], keep_going: bool) -> Position:
+    """Where a test is after the phases that are done."""
+    bracket = bracket_of(done)
+    limits = parameters.limits
+    stopped = ""
+    for phase in done:
+        if not phase.point.ok and not keep_going:
+            stopped = stopped or f"{phase.step.name} failed: {phase.point.text}"
+    if next_search_bsu(parameters, bracket) is not None or not bracket.good:
+        if not bracket.good and bracket.bad == 1:
+            (worst,) = (one for one in done if one.step.kind == "search" and one.step.bsu == 1)
+            stopped = stopped or f"not even 1 BSU is served in time: {worst.beyond}"
+        return Position(bracket, None, None, 0, (), stopped)
+    level, lowered = bracket.good, 0
+    final: list[Phase] = []
+    for phase in done:
+        kind = phase.step.kind
+        if kind == "search":
+            continue
+        if phase.beyond and kind in ("sustain", "iops") and lowered < limits.lowered_at_most:
+            if level == 1:
+                stopped = stopped or f"1 BSU is not served in time by {phase.step.name}"
+                final.append(phase)
+                continue
+            level, lowered, final = lower(level, limits), lowered + 1, []
+            continue
+        final.append(phase)
+        if phase.beyond and not keep_going:
+            stopped = stopped or f"{phase.step.name}: {phase.beyond}"
+    return Position(bracket, bracket.good, level, lowered, tuple(final), stopped)
+
+
+def final_by_name(position: Position) -> dict[str, Phase]:
+    """The phases at the level of the test by their names in PLAN."""
+    return {item.name: phase for item, phase in zip(PLAN, position.final, strict=False)}
+
+
+def lower(level: int, limits: Limits) -> int:
+    """The next level to try."""
+    return max(1, level - max(1, math.ceil(level * limits.lower_percent / 100)))
+
+
+def next_step(
+    parameters: Parameters, done: Sequence[Phase], keep_going: bool = False
+) -> Step | None:
+    """What to measure now; None when the test is over, complete or not."""
+    position = position_of(parameters, done, keep_going)
+    if position.stopped:
+        return None
+    lengths = parameters.durations
+    if position.level is None:
+        bsu = next_search_bsu(parameters, position.bracket)
+        if bsu is None:
+            return None
+        return Step("search", f"search-{bsu}", 100, bsu, lengths.ramp_ns, lengths.search_ns)
+    if len(position.final) == len(PLAN):
+        return None
+    return _step(parameters, PLAN[len(position.final)], position.level, position.lowered)
+
+
+def _step(parameters: Parameters, item: _Item, level: int, lowered: int) -> Step:
+    again = f"-again-{lowered}" if lowered and item.kind in ("sustain", "iops") else ""
+    return Step(
+        kind=item.kind,
+        name=item.name + again,
+        percent=item.percent,
+        bsu=max(1, level * item.percent // 100),
+        ramp_ns=parameters.durations.ramp_ns,
+        time_ns=_length_ns(parameters, item),
+    )
+
+
+def _length_ns(parameters: Parameters, item: _Item) -> int:
+    lengths = parameters.durations
+    if item.kind == "sustain":
+        return lengths.sustain_ns
+    return lengths.iops_ns if item.percent == 100 else lengths.phase_ns
+
+
+def left_ns(parameters: Parameters, done: Sequence[Phase], keep_going: bool = False) -> int:
+    """How long all that is left should take, the next step included."""
+    position = position_of(parameters, done, keep_going)
+    if position.stopped:
+        return 0
+    lengths = parameters.durations
+    left = sum(
+        lengths.ramp_ns + _length_ns(parameters, item) for item in PLAN[len(position.final) :]
+    )
+    points = 0
+    if position.level is None:
+        points = _search_points_left(parameters, position.bracket)
+    return left + points * (lengths.ramp_ns + lengths.search_ns)
+
+
+# --- the whole -----------------------------------------------------------------------------------
+
+
+def carry_out(
+    parameters: Parameters,
+    done: list[Phase],
+    measure: Callable[[Step], Phase | None],
+    finished: Callable[[Phase], None],
+    keep_going: bool = False,
+) -> bool:
+    """Measure until nothing is left. @done grows, @finished hears of each phase.
+
+    Return: False if @measure gave up (None) because the user wanted to.
+    """
+    while (step := next_step(parameters, done, keep_going)) is not None:
+        phase = measure(step)
+        if phase is None:
+            return False
+        done.append(phase)
+        finished(phase)
+    return True

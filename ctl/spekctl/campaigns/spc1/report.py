@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of the method, from its phases alone: metrics, checks, verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from msgspec import structs
+
+from spekctl import recorded, units
+from spekctl.campaigns.spc1.checks import checks_of
+from spekctl.campaigns.spc1.plan import PLAN, Position, final_by_name, position_of
+from spekctl.documents.curve import KIND as CURVE_KIND
+from spekctl.documents.curve import VERSION as CURVE_VERSION
+from spekctl.documents.curve import Curve
+from spekctl.documents.result import Environment, TargetFacts
+from spekctl.documents.spc1 import (
+    KIND,
+    NOTICE,
+    VERSION,
+    WORKLOAD,
+    Capacity,
+    Check,
+    Parameters,
+    Persistence,
+    Phase,
+    Report,
+)
+
+
+def build(
+    parameters: Parameters,
+    done: Sequence[Phase],
+    targets: Sequence[TargetFacts],
+    environment: Environment | None,
+    keep_going: bool = False,
+) -> Report:
+    """Everything that the phases say, as far as they go; there is at least one."""
+    position = position_of(parameters, done, keep_going)
+    final = final_by_name(position)
+    devices_bytes = sum(target.bytes for target in targets)
+    asus_bytes = sum(asu.bytes for asu in done[0].asus)
+    capacity = Capacity(devices_bytes, asus_bytes, asus_bytes / devices_bytes)
+    checks = checks_of(parameters.limits, final, capacity)
+    complete = len(final) == len(PLAN)
+    iops, lightest = final.get("iops"), final.get("ramp-10")
+    created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    lengths = parameters.durations
+    return Report(
+        kind=KIND,
+        version=VERSION,
+        notice=NOTICE,
+        created=created,
+        command=recorded.command(),
+        passed=complete and all(one.passed for one in checks),
+        complete=complete,
+        verdict=_verdict(position, complete, checks),
+        level_bsu=position.level,
+        iops=iops.point.iops if iops else None,
+        lrt_ns=lightest.point.response.mean if lightest and lightest.point.response else None,
+        capacity=capacity,
+        parameters=parameters,
+        targets=list(targets),
+        environment=environment,
+        curve=_curve(parameters, _response_time_curve(final), lengths.phase_ns, complete, created),
+        search=_curve(
+            parameters,
+            [one for one in done if one.step.kind == "search"],
+            lengths.search_ns,
+            position.found is not None,
+            created,
+        ),
+        checks=checks,
+        phases=list(done),
+        remarks=_remarks(parameters, position),
+    )
+
+
+def _response_time_curve(final: Mapping[str, Phase]) -> list[Phase]:
+    return [one for one in final.values() if one.step.kind in ("iops", "ramp")]
+
+
+def _curve(
+    parameters: Parameters, phases: Sequence[Phase], time_ns: int, complete: bool, created: str
+) -> Curve:
+    """Phases by load; devices and machine are those of the report."""
+    return Curve(
+        kind=CURVE_KIND,
+        version=CURVE_VERSION,
+        created=created,
+        command=recorded.command(),
+        workload=WORKLOAD,
+        seed=parameters.shape.seed,
+        cpus=parameters.shape.cpus,
+        ramp_ns=parameters.durations.ramp_ns,
+        time_ns=time_ns,
+        targets=[],
+        environment=None,
+        complete=complete,
+        points=sorted((one.point for one in phases), key=lambda point: point.load.value),
+        remarks=[NOTICE],
+    )
+
+
+def _verdict(position: Position, complete: bool, checks: Sequence[Check]) -> str:
+    failed = [one for one in checks if not one.passed]
+    if position.stopped:
+        return f"failed: {position.stopped}"
+    if not complete:
+        return "not complete: phases are missing"
+    if not failed:
+        return "passed: all limits are met"
+    more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
+    return f"failed: {failed[0].text}{more}"
+
+
+def _remarks(parameters: Parameters, position: Position) -> list[str]:
+    remarks = [
+        f"{NOTICE}: limits and lengths are parameters, not the text of a standard",
+        "between phases the load pauses for as long as it takes to set up a run",
+        "data persistence was not tested",
+    ]
+    if position.lowered:
+        remarks.append(
+            f"the search found {position.found} BSU; the limit was missed at that level, so it"
+            f" was lowered {_times(position.lowered)}, by"
+            f" {parameters.limits.lower_percent:g} % each, to {position.level} BSU"
+        )
+    if position.found == parameters.max_bsu:
+        remarks.append(
+            f"the device serves --max-bsu {parameters.max_bsu} in time, so its real level is higher"
+        )
+    grain = parameters.durations.resolution_percent
+    if position.found is not None and position.bracket.bad is not None and grain:
+        remarks.append(
+            f"the search was exact to {grain:g} %: {position.found} BSU were served in time,"
+            f" {position.bracket.bad} BSU were not"
+        )
+    return remarks
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+NOT_TESTED = "data persistence was not tested"
+
+
+def amend(report: Report, persistence: Persistence | None) -> Report:
+    """The report with what is known of persistence."""
+    if persistence is None:
+        return report
+    word = {None: "not finished", True: "passed", False: "failed"}[persistence.passed]
+    remark = (
+        f"data persistence: {word}: {persistence.text}"
+        f" ({persistence.bsu} BSU for {units.format_duration(persistence.time_ns)},"
+        f" {persistence.writes:,} writes)"
+    )
+    verdict = report.verdict
+    if report.passed and not persistence.passed:
+        verdict = f"{'failed' if persistence.passed is False else 'not complete'}: {remark}"
+    return structs.replace(
+        report,
+        persistence=persistence,
+        passed=report.passed and bool(persistence.passed),
+        complete=report.complete and persistence.passed is not None,
+        verdict=verdict,
+        remarks=[remark if one == NOT_TESTED else one for one in report.remarks],
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""SPC-1/E: energy over idle, and over the load points of SPC-1."""

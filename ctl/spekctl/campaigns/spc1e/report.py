@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The SPC-1/E-like report: levels in, table out; without power what is left of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from spekctl import recorded
+from spekctl.documents.energy import (
+    SPC1E_KIND,
+    SPC1E_NOTICE,
+    VERSION,
+    LevelReport,
+    ProfileReport,
+    Site,
+    Spc1eReport,
+)
+from spekctl.documents.exact import decimal_text, figure, measured_number
+from spekctl.documents.power import PowerFigures
+from spekctl.documents.result import Environment, TargetFacts
+from spekctl.energy import spc1e
+
+PERCENTS = {"heavy": spc1e.HEAVY_PERCENT, "moderate": spc1e.MODERATE_PERCENT, "idle": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A level as it was found: no watts where power is missing."""
+
+    iops: Fraction
+    watts: Fraction | None
+    power: PowerFigures | None = None
+    bsu: int | None = None
+    result_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a report says besides its figures."""
+
+    source: str
+    passed: bool = True
+    trouble: str = ""
+    site: Site | None = None
+    targets: Sequence[TargetFacts] = ()
+    environment: Environment | None = None
+    remarks: Sequence[str] = field(default_factory=tuple)
+
+
+def measured(
+    iops: float, power: PowerFigures | None, bsu: int | None = None, result_file: str | None = None
+) -> Measured:
+    """A level that was measured by a run, or without one."""
+    net_w = power.net_w if power is not None else None
+    watts = measured_number(net_w) if net_w is not None else None
+    return Measured(measured_number(iops), watts, power, bsu, result_file)
+
+
+def typed_in(levels: spc1e.Levels) -> dict[str, Measured]:
+    """Levels that somebody else measured."""
+    named = {"heavy": levels.heavy, "moderate": levels.moderate, "idle": levels.idle}
+    return {name: Measured(level.iops, level.watts) for name, level in named.items()}
+
+
+def build(
+    found: Mapping[str, Measured],
+    facts: Facts,
+    price: Fraction,
+    profiles: Mapping[str, spc1e.Hours],
+) -> Spc1eReport:
+    """All that follows from the levels that were found: heavy, moderate, idle, or some of them."""
+    missing = [name for name in PERCENTS if name not in found]
+    without = [name for name, level in found.items() if level.watts is None]
+    levels = _levels(found) if not missing and not without else None
+    disorder = spc1e.disorder(levels) if levels is not None else ""
+    fault = spc1e.fault(levels) if levels is not None else ""
+    remarks = list(facts.remarks)
+    if disorder:
+        remarks.append(f"{disorder}: was the system busy in the idle test, or the meter elsewhere?")
+    for name, level in found.items():
+        if level.power is not None and level.power.remark:
+            remarks.append(f"{name}: {level.power.remark}")
+    remarks += baseline_remarks([level.power for level in found.values()])
+    # Disorder is a finding about the system; any other fault leaves nothing to compute with.
+    whole = (
+        spc1e.metrics(levels, price, profiles)
+        if levels is not None and fault in ("", disorder)
+        else None
+    )
+    if fault and whole is None:
+        remarks.append(fault)
+    rows = _rows(found, whole, profiles)
+    return Spc1eReport(
+        kind=SPC1E_KIND,
+        version=VERSION,
+        notice=SPC1E_NOTICE,
+        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        command=recorded.command(),
+        complete=whole is not None,
+        passed=facts.passed and not facts.trouble and not missing,
+        verdict=_verdict(facts, missing, without, fault if whole is None else ""),
+        source=recorded.text(facts.source),
+        levels=[_level_report(name, found[name]) for name in PERCENTS if name in found],
+        profiles=rows[:-1],
+        composite=rows[-1] if rows else None,
+        annual_kwh=figure(whole.annual_kwh, spc1e.DECIMALS) if whole is not None else None,
+        price=decimal_text(price),
+        annual_cost=figure(whole.annual_cost, spc1e.DECIMALS) if whole is not None else None,
+        site=facts.site,
+        targets=list(facts.targets),
+        environment=facts.environment,
+        remarks=remarks,
+    )
+
+
+def baseline_remarks(powers: Iterable[PowerFigures | None]) -> list[str]:
+    """What was taken off the power that was measured."""
+    taken = sorted({one.baseline_w for one in powers if one is not None})
+    if len(taken) > 1:
+        texts = " and ".join(f"{one:g} W" for one in taken)
+        return [f"different baselines were taken off the power, {texts}: figures do not compare"]
+    return [f"a baseline of {one:g} W was taken off the power" for one in taken if one]
+
+
+def _levels(found: Mapping[str, Measured]) -> spc1e.Levels:
+    named = {
+        name: spc1e.Level(level.watts or Fraction(0), level.iops) for name, level in found.items()
+    }
+    return spc1e.Levels(**named)
+
+
+def _verdict(facts: Facts, missing: list[str], without: list[str], fault: str) -> str:
+    if facts.trouble:
+        return facts.trouble
+    if missing:
+        return f"not complete: {' and '.join(missing)} were not measured"
+    if without:
+        return f"performance only: power is missing of {', '.join(without)}"
+    return f"performance only: {fault}" if fault else "complete"
+
+
+def _level_report(name: str, level: Measured) -> LevelReport:
+    return LevelReport(
+        name=name,
+        percent=PERCENTS[name],
+        bsu=level.bsu,
+        iops=decimal_text(level.iops),
+        watts=decimal_text(level.watts) if level.watts is not None else None,
+        power=level.power,
+        result_file=level.result_file,
+    )
+
+
+def _rows(
+    found: Mapping[str, Measured],
+    whole: spc1e.Metrics | None,
+    profiles: Mapping[str, spc1e.Hours],
+) -> list[ProfileReport]:
+    """Profiles and their mean; traffic alone where power is missing, nothing without load."""
+    if "heavy" not in found or "moderate" not in found:
+        return []
+    if whole is not None:
+        rows = [_row(name, profiles[name], day) for name, day in whole.profiles.items()]
+        return [*rows, _row("composite", None, whole.composite)]
+    rates = {
+        name: spc1e.traffic(hours, found["heavy"].iops, found["moderate"].iops)
+        for name, hours in profiles.items()
+    }
+    rows = [_row(name, profiles[name], rate) for name, rate in rates.items()]
+    return [*rows, _row("composite", None, sum(rates.values(), Fraction(0)) / len(rates))]
+
+
+def _row(name: str, hours: spc1e.Hours | None, day: spc1e.Nominal | Fraction) -> ProfileReport:
+    texts = [decimal_text(one) for one in hours.all] if hours is not None else []
+    if isinstance(day, Fraction):
+        return ProfileReport(name, texts, None, figure(day, spc1e.DECIMALS), None, None)
+    return ProfileReport(
+        name=name,
+        hours=texts,
+        watts=figure(day.watts, spc1e.DECIMALS),
+        iops=figure(day.iops, spc1e.DECIMALS),
+        iops_per_watt=figure(day.iops_per_watt, spc1e.DECIMALS),
+        btu_per_hour=figure(day.btu_per_hour, spc1e.DECIMALS),
+    )

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Does an SPC-1/E-like test: the idle test, then the SPC-1-like method; or takes up one that was.
+
+The method's ramp has runs at 80 % and 50 % of the level. Those are the heavy and the moderate load,
+and what they say of power is in their results, which the method keeps in its folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import msgspec
+
+from spekctl import files, units
+from spekctl.campaigns import idle
+from spekctl.campaigns.folder import REPORT
+from spekctl.campaigns.spc1.plan import final_by_name, position_of
+from spekctl.campaigns.spc1.test import Method
+from spekctl.campaigns.spc1e.report import Facts, Measured, build, measured
+from spekctl.documents import spc1
+from spekctl.documents.energy import LevelReport, ProfileReport, Spc1eReport
+from spekctl.documents.power import power_of
+from spekctl.documents.result import Result
+from spekctl.documents.spc1 import Phase
+from spekctl.energy import spc1e
+from spekctl.energy.inputs import fraction_of
+from spekctl.errors import UsageError
+from spekctl.kernel.client import Kernel
+from spekctl.power.span import SpanMeter
+from spekctl.render.series import SeriesProgress
+from spekctl.run.job import Interrupts
+
+ENERGY_REPORT = "energy.json"
+LOADS = {
+    "heavy": f"ramp-{spc1e.HEAVY_PERCENT}",
+    "moderate": f"ramp-{spc1e.MODERATE_PERCENT}",
+}
+
+
+def do_idle(
+    work: Method,
+    done: idle.Idle | None,
+    length_ns: int,
+    meter: SpanMeter | None,
+    view: SeriesProgress,
+    interrupts: Interrupts,
+) -> idle.Idle | None:
+    """The idle test, unless it is done already; None if the user interrupted it."""
+    if done is not None and (done.power is not None or meter is None):
+        return done
+    if meter is not None:
+        view.tell(f"idle test for {units.format_duration(length_ns)}: nothing is sent")
+    found = idle.measure(work.subject.devices, length_ns, meter, interrupts)
+    if found is not None:
+        idle.save(work.folder, found)
+    return found
+
+
+def do_load(
+    work: Method, kernel: Kernel, view: SeriesProgress, interrupts: Interrupts
+) -> spc1.Report | None:
+    """The whole method, or what is left of it; its report goes beside ours."""
+    try:
+        work.carry_out(kernel, view, interrupts)
+    finally:
+        report = work.report()
+        if report is not None:
+            files.deliver(files.encode(report), work.folder / REPORT)
+    return report
+
+
+def levels_of(
+    folder: Path, report: spc1.Report | None, rest: idle.Idle | None
+) -> dict[str, Measured]:
+    """The levels that were measured."""
+    found: dict[str, Measured] = {}
+    if report is not None:
+        position = position_of(report.parameters, report.phases, True)
+        final = final_by_name(position)
+        found = {
+            name: _load(folder, final[phase]) for name, phase in LOADS.items() if phase in final
+        }
+    if rest is not None:
+        found["idle"] = measured(0, rest.power)
+    return found
+
+
+def _load(folder: Path, phase: Phase) -> Measured:
+    file = phase.point.result_file
+    assert file is not None  # every phase of the method keeps its result
+    path = folder / file
+    try:
+        result = files.decode(path.read_bytes(), Result)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is damaged: {error}") from error
+    return measured(phase.point.iops, power_of(result), phase.step.bsu, file)
+
+
+def build_report(
+    folder: Path,
+    report: spc1.Report | None,
+    rest: idle.Idle | None,
+    price: Fraction,
+    profiles: Mapping[str, spc1e.Hours],
+    remarks: Sequence[str] = (),
+    source: str = "measured",
+) -> Spc1eReport:
+    """The report of what was done so far."""
+    said = [*remarks, *(rest.remarks if rest is not None else [])]
+    targets = report.targets if report is not None else rest.targets if rest is not None else []
+    trouble = ""
+    if report is None or not report.complete:
+        trouble = report.verdict if report is not None else "not complete: there was no load"
+    return build(
+        levels_of(folder, report, rest),
+        Facts(
+            source=source,
+            passed=report is not None and report.passed,
+            trouble=trouble,
+            targets=targets,
+            environment=report.environment if report is not None else None,
+            remarks=said,
+        ),
+        price,
+        profiles,
+    )
+
+
+def from_method(
+    path: Path, idle_watts: Fraction | None, price: Fraction, profiles: Mapping[str, spc1e.Hours]
+) -> Spc1eReport:
+    """From the report of a test of `spekctl spc1`, with the results that it kept beside it."""
+    report = spc1.load_report(path)
+    found = levels_of(path.parent, report, idle.load(path.parent))
+    missing = [f"{spc1e_percent(name)} %" for name in LOADS if name not in found]
+    if missing:
+        raise UsageError(
+            f"{path}: the phase{'s' if len(missing) > 1 else ''} at {' and '.join(missing)} of the"
+            " level are missing"
+        )
+    if idle_watts is not None:
+        found["idle"] = Measured(Fraction(0), idle_watts)
+    if "idle" not in found:
+        raise UsageError(
+            f"{path} has no idle test beside it; give its power with --idle-watts, for example"
+            " --idle-watts 225.53"
+        )
+    facts = Facts(
+        source=str(path),
+        passed=report.passed,
+        trouble="" if report.complete else report.verdict,
+        targets=report.targets,
+        environment=report.environment,
+    )
+    return build(found, facts, price, profiles)
+
+
+def spc1e_percent(name: str) -> int:
+    """Of the level, for a load."""
+    return spc1e.HEAVY_PERCENT if name == "heavy" else spc1e.MODERATE_PERCENT
+
+
+def from_energy(
+    previous: Spc1eReport,
+    path: Path,
+    idle_watts: Fraction | None,
+    price: Fraction | None,
+    days: Mapping[str, spc1e.Hours],
+) -> Spc1eReport:
+    """The same levels again; what is not given stays as it was."""
+    found = {level.name: _level_again(level, path) for level in previous.levels}
+    missing = [name for name in ("heavy", "moderate") if name not in found]
+    if missing:
+        raise UsageError(f"{path}: the levels {' and '.join(missing)} are missing")
+    used = price if price is not None else fraction_of(previous.price, f"{path}: the price")
+    profiles = {**_days_again(previous.profiles, path), **days}
+    facts = Facts(
+        source=str(path),
+        passed=previous.passed,
+        site=previous.site,
+        targets=previous.targets,
+        environment=previous.environment,
+    )
+    # What does not follow from the levels was said of the test that they come from.
+    follows = build(found, facts, used, profiles)
+    facts = replace(
+        facts,
+        trouble=previous.verdict if previous.verdict != follows.verdict else "",
+        remarks=[one for one in previous.remarks if one not in follows.remarks],
+    )
+    if idle_watts is not None:
+        found["idle"] = Measured(Fraction(0), idle_watts)
+    return build(found, facts, used, profiles)
+
+
+def _level_again(level: LevelReport, path: Path) -> Measured:
+    what = f"{path}: the {level.name} level"
+    return Measured(
+        fraction_of(level.iops, what),
+        fraction_of(level.watts, what) if level.watts is not None else None,
+        level.power,
+        level.bsu,
+        None,
+    )
+
+
+def _days_again(rows: Sequence[ProfileReport], path: Path) -> dict[str, spc1e.Hours]:
+    found = dict(spc1e.PROFILES)
+    for row in rows:
+        what = f"{path}: the hours of {row.name}"
+        hours = [fraction_of(text, what) for text in row.hours]
+        if row.name not in found or len(hours) != 3:
+            raise UsageError(f"{what} are not those of a usage profile")
+        found[row.name] = spc1e.Hours(*hours)
+        if fault := spc1e.day_fault(found[row.name]):
+            raise UsageError(f"{what}: {fault}")
+    return found

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Load curves: one measured point for each load, as data for tables and pictures.
+
+Each point is a run of its own; what is here is the part of its result that is drawn against the
+load. ``points.py`` makes a point of a result.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from spekctl import files
+from spekctl.documents.power import MIB, efficiency
+from spekctl.documents.result import Efficiency, Environment, Part, TargetFacts
+
+KIND: Literal["spek-curve"] = "spek-curve"
+VERSION = 1
+SCHEMA_FILE = Path(__file__).with_name("curve.schema.json")
+LoadKind = Literal["bsu", "rate", "depth"]
+
+
+class Load(Part, frozen=True):
+    """What was asked of the device."""
+
+    kind: Annotated[
+        LoadKind,
+        Meta(description="bsu: BSUs; rate: I/Os per second, both open loop; depth: closed loop."),
+    ]
+    value: float
+
+    def __str__(self) -> str:
+        number = f"{self.value:g}" if self.value < 1e6 else f"{self.value:.0f}"
+        return {
+            "bsu": f"{number} BSU",
+            "rate": f"{number} I/Os per second",
+            "depth": f"depth {number}",
+        }[self.kind]
+
+
+class TimeFigures(Part, frozen=True):
+    """A distribution of times in a few figures, all of them ns."""
+
+    mean: float
+    p50: int
+    p90: int
+    p99: int
+    p999: int
+    max: int
+
+
+class Power(Part, frozen=True):
+    """Power over the measure phase."""
+
+    watts: Annotated[float, Meta(description="Mean over the measure phase, all rails.")]
+    rails_watts: Annotated[dict[str, float], Meta(description="Mean of each rail.")]
+    joules: Annotated[float, Meta(description="Of the time that is known.")] = 0.0
+    gap_s: Annotated[float, Meta(description="Time of which nothing is known.")] = 0.0
+    baseline_w: Annotated[
+        float, Meta(description="To be taken from watts before they are compared with the load.")
+    ] = 0.0
+
+    @property
+    def net_watts(self) -> float:
+        """Less the baseline."""
+        return self.watts - self.baseline_w
+
+
+class Point(Part, frozen=True):
+    """What a load did, over the measure phase of its run."""
+
+    load: Load
+    offered_iops: Annotated[
+        float | None, Meta(description="Open loop: the rate that was offered; null: closed loop.")
+    ]
+    measured_ns: Annotated[int, Meta(description="Length of the measure phase.")]
+    ios: int
+    reads: int
+    writes: int
+    iops: float
+    mib_s: Annotated[float, Meta(description="MiB per second.")]
+    response: Annotated[
+        TimeFigures | None,
+        Meta(description="Completion minus intended arrival, ns; null: nothing was completed."),
+    ]
+    service: Annotated[TimeFigures | None, Meta(description="Completion minus issue, ns.")]
+    slip: Annotated[TimeFigures | None, Meta(description="Issue minus intended arrival, ns.")]
+    backlog: Annotated[int, Meta(description="Arrivals due and not issued at the end.")]
+    left_over: Annotated[
+        int,
+        Meta(
+            description="I/Os by which the queue (backlog and what the device holds) grew in the"
+            " measure phase."
+        ),
+    ]
+    stretch: Annotated[
+        float | None,
+        Meta(
+            description="Time it takes to work off what arrived in the measure phase at the rate"
+            " achieved, over the length of the phase: 1 is kept up, 4 is four times too much."
+            " null: closed loop, or nothing was completed."
+        ),
+    ]
+    cpu: Annotated[float | None, Meta(description="Busy share of the CPUs, 0 to 1.")]
+    switches_per_io: Annotated[float | None, Meta(description="Context switches per I/O.")]
+    cpu_of: Annotated[
+        Literal["machine", "workers"],
+        Meta(
+            description="Whose these two are: of the whole machine when a prober was beside the"
+            " run, else of the worker threads alone (share of one CPU each)."
+        ),
+    ]
+    errors: int
+    ok: Annotated[bool, Meta(description="The run went to its end, without errors.")]
+    text: Annotated[str, Meta(description="How it ended, as a sentence.")]
+    result_file: Annotated[
+        str | None, Meta(description="Its whole result, beside this file; null: not kept.")
+    ] = None
+    power: Annotated[Power | None, Meta(description="null: there was none to measure.")] = None
+
+    @property
+    def efficiency(self) -> Efficiency | None:
+        """What the load took of the power, less the baseline."""
+        if self.power is None:
+            return None
+        return efficiency(self.power.net_watts, self.iops, self.mib_s * MIB)
+
+
+class Curve(Part, frozen=True):
+    """A workload measured at a list of loads."""
+
+    kind: Literal["spek-curve"]
+    version: Annotated[
+        int, Meta(description="Changes when a field changes its meaning or goes away.")
+    ]
+    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
+    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
+    workload: Annotated[str, Meta(description="Its name.")]
+    seed: int
+    cpus: Annotated[list[int], Meta(description="CPU of each worker.")]
+    ramp_ns: Annotated[int, Meta(description="Ramp-up before each measure phase.")]
+    time_ns: Annotated[int, Meta(description="Length of each measure phase.")]
+    targets: list[TargetFacts]
+    environment: Annotated[Environment | None, Meta(description="null: see what holds this.")]
+    complete: Annotated[bool, Meta(description="All loads that were asked for were measured.")]
+    points: Annotated[list[Point], Meta(description="In the order in which they were measured.")]
+    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a curve."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{KIND}-{VERSION}",
+        "title": "Load curve measured by spek",
+        **msgspec.json.schema(Curve),
+    }
+
+
+def load_curve(path: Path) -> Curve:
+    """Read a curve; refuses what is not one."""
+    return files.read(path, Curve, KIND, VERSION, "a load curve of `spekctl sweep`")

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reports of energy tests as structs that are their JSON Schema.
+
+Numbers that were given or measured are decimals as text, so that reading a report again gives the
+same figures to the last digit. Where power is missing its fields are null and the rest stands.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from spekctl import files
+from spekctl.documents.exact import Figure
+from spekctl.documents.power import PowerFigures
+from spekctl.documents.result import Environment, Part, TargetFacts
+
+SPC1E_KIND: Literal["spek-energy-spc1e"] = "spek-energy-spc1e"
+DCSE_KIND: Literal["spek-energy-dcse"] = "spek-energy-dcse"
+EMERALD_KIND: Literal["spek-energy-emerald"] = "spek-energy-emerald"
+VERSION = 1
+SCHEMA_FILE = Path(__file__).with_name("energy.schema.json")
+SPC1E_NOTICE = "SPC-1/E-like, unaudited"
+EMERALD_NOTICE = "Emerald-like, unaudited"
+DCSE_NOTICE = "DCsE, unaudited"
+
+Given = Annotated[str, Meta(description="A decimal as it was given or measured.")]
+
+
+class LevelReport(Part, frozen=True):
+    """A level of load."""
+
+    name: Annotated[str, Meta(description="heavy, moderate or idle.")]
+    percent: Annotated[int, Meta(description="Of the highest load; 0: idle.")]
+    bsu: Annotated[int | None, Meta(description="null: not measured here.")]
+    iops: Given
+    watts: Annotated[Given | None, Meta(description="null: power is missing.")]
+    power: Annotated[PowerFigures | None, Meta(description="Its rails; null: not measured here.")]
+    result_file: Annotated[str | None, Meta(description="Beside this file; null: there is none.")]
+
+
+class ProfileReport(Part, frozen=True):
+    """A usage profile, or the mean of all of them (name composite)."""
+
+    name: str
+    hours: Annotated[
+        list[str], Meta(description="Of a day at heavy, moderate and idle; empty: composite.")
+    ]
+    watts: Annotated[Figure | None, Meta(description="Nominal power, W.")]
+    iops: Annotated[Figure, Meta(description="Nominal traffic, I/Os per second.")]
+    iops_per_watt: Figure | None
+    btu_per_hour: Annotated[Figure | None, Meta(description="Nominal heat.")]
+
+
+class Site(Part, frozen=True):
+    """Where it was measured, as far as somebody took it down."""
+
+    volts: Annotated[Given | None, Meta(description="Mean RMS voltage.")] = None
+    power_factor: Annotated[Given | None, Meta(description="Mean power factor.")] = None
+    first_celsius: Annotated[
+        Given | None, Meta(description="Air intake in the first minute of the idle test.")
+    ] = None
+    last_celsius: Annotated[
+        Given | None, Meta(description="Air intake in the last minute under load.")
+    ] = None
+
+
+class Spc1eReport(Part, frozen=True):
+    """Report of an SPC-1/E-like, unaudited test."""
+
+    kind: Literal["spek-energy-spc1e"]
+    version: Annotated[
+        int, Meta(description="Changes when a field changes its meaning or goes away.")
+    ]
+    notice: Annotated[str, Meta(description="What these results are not.")]
+    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
+    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
+    complete: Annotated[bool, Meta(description="All levels were measured, and their power.")]
+    passed: Annotated[bool, Meta(description="The test under load met all its limits.")]
+    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    source: Annotated[str, Meta(description="measured, or the file that levels came from.")]
+    levels: Annotated[list[LevelReport], Meta(description="heavy, moderate, idle; if measured.")]
+    profiles: list[ProfileReport]
+    composite: ProfileReport | None
+    annual_kwh: Figure | None
+    price: Annotated[Given, Meta(description="Of a kWh, in whatever currency.")]
+    annual_cost: Figure | None
+    site: Site | None
+    targets: list[TargetFacts]
+    environment: Environment | None
+    remarks: list[str]
+
+
+class DcseReport(Part, frozen=True):
+    """DCsE figures of a system."""
+
+    kind: Literal["spek-energy-dcse"]
+    version: Annotated[
+        int, Meta(description="Changes when a field changes its meaning or goes away.")
+    ]
+    notice: str
+    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
+    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
+    source: Annotated[str, Meta(description="The file, or command line.")]
+    given: Annotated[
+        dict[str, str],
+        Meta(description="gigabytes, idle_watts, load_watts, iops, megabytes_per_s."),
+    ]
+    gb_per_watt: Figure | None
+    iops_per_watt: Figure | None
+    mb_per_s_per_watt: Figure | None
+    against: Annotated[
+        dict[str, Figure], Meta(description="Change against --against in per cent, by metric.")
+    ]
+    remarks: list[str]
+
+
+class Trial(Part, frozen=True):
+    """A point of the search for the best depth and number of workers."""
+
+    phase: str
+    workers: int
+    depth: int
+    work: Annotated[Given, Meta(description="In the unit of the phase.")]
+    watts: Given | None
+    response_ns: Annotated[float | None, Meta(description="Mean response time.")]
+    allowed: Annotated[bool, Meta(description="It keeps the response limits, without errors.")]
+
+
+class EmeraldPhase(Part, frozen=True):
+    """A measured phase."""
+
+    name: str
+    metric: Annotated[str, Meta(description="EP_..., or empty: preparation.")]
+    unit: str
+    workers: int
+    depth: Annotated[int | None, Meta(description="null: open loop, or idle.")]
+    rate: Annotated[float | None, Meta(description="I/Os per second offered; null: closed loop.")]
+    measured_ns: int
+    work: Annotated[Given, Meta(description="In the unit of the phase, of watts apart.")]
+    watts: Annotated[Given | None, Meta(description="Mean power; null: missing.")]
+    value: Annotated[Figure | None, Meta(description="The metric; null: power is missing.")]
+    response_ns: Annotated[float | None, Meta(description="Mean response time.")]
+    worst_response_ns: Annotated[
+        float | None, Meta(description="Mean response time of the worst window.")
+    ]
+    passed: Annotated[bool, Meta(description="It keeps its limits, without errors.")]
+    text: Annotated[str, Meta(description="Which it misses, or how the run ended.")]
+    power: PowerFigures | None
+    result_file: Annotated[str | None, Meta(description="Beside this file; null: there is none.")]
+
+
+class EmeraldDurations(Part, frozen=True):
+    """How long everything takes."""
+
+    prefill_percent: Annotated[
+        int, Meta(description="Of the capacity, written once before all else; 0: none.")
+    ]
+    conditioning_ns: Annotated[int, Meta(description="Hot band before the first phase.")]
+    warmup_ns: Annotated[int, Meta(description="Load before each measurement.")]
+    measure_ns: Annotated[int, Meta(description="Each active phase.")]
+    idle_ns: Annotated[int, Meta(description="Ready idle.")]
+    search_ns: Annotated[int, Meta(description="Each trial of the search; 0: no search.")]
+
+
+class EmeraldLimits(Part, frozen=True):
+    """What random phases and the hot band have to meet."""
+
+    mean_ns: Annotated[int, Meta(description="Mean response time of a phase.")]
+    window_mean_ns: Annotated[int, Meta(description="The same in any window.")]
+    window_ns: Annotated[int, Meta(description="Length of a window.")]
+
+
+class EmeraldParameters(Part, frozen=True):
+    """Everything that decides what is measured; the same on every resumption."""
+
+    durations: EmeraldDurations
+    limits: EmeraldLimits
+    phases: Annotated[list[str], Meta(description="In their order.")]
+    depths: Annotated[list[int], Meta(description="Depths that the search may try.")]
+    workers: Annotated[list[int], Meta(description="Numbers of workers that it may try.")]
+    seed: int
+    stripe_bytes: int
+    backend: str
+    data: Annotated[Literal["zero", "random"], Meta(description="What is written.")]
+    raw_gigabytes: Given
+
+
+class EmeraldReport(Part, frozen=True):
+    """Report of an Emerald-like, unaudited test."""
+
+    kind: Literal["spek-energy-emerald"]
+    version: Annotated[
+        int, Meta(description="Changes when a field changes its meaning or goes away.")
+    ]
+    notice: Annotated[str, Meta(description="What these results are not.")]
+    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
+    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
+    complete: Annotated[bool, Meta(description="All phases were done, and their power is known.")]
+    passed: Annotated[bool, Meta(description="All phases were done and keep their limits.")]
+    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    source: Annotated[str, Meta(description="measured, or the file that numbers came from.")]
+    raw_gigabytes: Annotated[
+        Given | None, Meta(description="Raw capacity, 10^9 bytes; null: not given.")
+    ]
+    parameters: EmeraldParameters | None
+    phases: list[EmeraldPhase]
+    trials: list[Trial]
+    targets: list[TargetFacts]
+    environment: Environment | None
+    remarks: list[str]
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of the three reports."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"spek-energy-{VERSION}",
+        "title": "Energy reports of spek",
+        **_either((Spc1eReport, EmeraldReport, DcseReport)),
+    }
+
+
+def _either(models: tuple[type[Part], ...]) -> dict[str, Any]:
+    branches, parts = msgspec.json.schema_components(models, ref_template="#/$defs/{name}")
+    return {"oneOf": list(branches), "$defs": parts}
+
+
+def load_spc1e(path: Path) -> Spc1eReport:
+    """Read a report; refuses what is not one."""
+    what = "a report of `spekctl energy spc1e`"
+    return files.read(path, Spc1eReport, SPC1E_KIND, VERSION, what)
+
+
+def load_emerald(path: Path) -> EmeraldReport:
+    """Read a report; refuses what is not one."""
+    what = "a report of `spekctl energy emerald`"
+    return files.read(path, EmeraldReport, EMERALD_KIND, VERSION, what)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Exact numbers, rounded once, when they are printed: half up.
+
+A published figure can be told from a wrong one by its last digit, so nothing here is a float on
+its way. What was measured as a float enters as the shortest decimal that means that float.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated
+
+from msgspec import Meta
+
+from spekctl.documents.result import Part
+
+Number = int | Decimal | Fraction
+
+
+class Figure(Part, frozen=True):
+    """A derived number."""
+
+    text: Annotated[str, Meta(description="Rounded half up, as it is printed.")]
+    exact: Annotated[str, Meta(description="The same unrounded, a whole number or a/b.")]
+
+    @property
+    def fraction(self) -> Fraction:
+        """The unrounded value."""
+        return Fraction(self.exact)
+
+
+def of_float(value: float) -> Fraction:
+    """A measured number as the decimal that it is written as."""
+    return Fraction(repr(value))
+
+
+def measured_number(value: float) -> Fraction:
+    """The same as reports write it: what is computed from a report is what it says."""
+    return Fraction(decimal_text(of_float(value)))
+
+
+def rounded(value: Fraction, decimals: int) -> str:
+    """@value with so many decimals; a half goes away from 0."""
+    scale = 10**decimals
+    whole = (2 * abs(value.numerator) * scale + value.denominator) // (2 * value.denominator)
+    digits = f"{whole:0{decimals + 1}}"
+    sign = "-" if value < 0 and whole else ""
+    return sign + (f"{digits[:-decimals]}.{digits[-decimals:]}" if decimals else digits)
+
+
+def figure(value: Fraction, decimals: int) -> Figure:
+    """@value as it is printed and as it is."""
+    return Figure(rounded(value, decimals), str(value))
+
+
+def decimal_text(value: Fraction) -> str:
+    """@value in full where it has an end within 12 decimals, else rounded to them."""
+    return (rounded(value, 12).rstrip("0").rstrip(".")) or "0"

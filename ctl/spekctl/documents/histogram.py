@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Histograms of the module: what a bucket means, merging, percentiles.
+
+The same arithmetic as kmod/core/hist.c (a test compares them): with M bits, values below
+2^(M+1) have a bucket each; above, a group of 2^M buckets for every power of two. A bucket stands
+for its middle, a percentile is the nearest rank, bounded by the exact maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from spekctl.kernel.records import Histogram
+
+HIST_MAX_BITS = 40
+PPM = 1_000_000
+
+
+def bucket_index(ns: int, bits: int) -> int:
+    """Bucket of a value."""
+    if ns >> HIST_MAX_BITS:
+        return last_bucket(bits)
+    shift = max(ns.bit_length() - 1, bits) - bits
+    return (shift << bits) + (ns >> shift)
+
+
+def last_bucket(bits: int) -> int:
+    """The last bucket; it also holds everything from 2^40 ns on."""
+    return ((HIST_MAX_BITS - bits + 1) << bits) - 1
+
+
+def bucket_value(index: int, bits: int) -> int:
+    """Value that stands for a bucket: its middle."""
+    shift = 0 if index < 2 << bits else (index >> bits) - 1
+    return ((index - (shift << bits)) << shift) + ((1 << shift) >> 1)
+
+
+def merge(histograms: Iterable[Histogram]) -> Histogram | None:
+    """Sum of histograms of the same kind; None of none. Exact: buckets are just added."""
+    merged: Histogram | None = None
+    for one in histograms:
+        if not one.counts:
+            continue
+        if merged is None:
+            merged = Histogram(one.bits, dict(one.counts), one.sum_ns, one.min_ns, one.max_ns)
+            continue
+        if one.bits != merged.bits:
+            raise ValueError(f"histograms with {one.bits} and {merged.bits} bits don't add up")
+        counts = merged.counts
+        for index, count in one.counts.items():
+            counts[index] = counts.get(index, 0) + count
+        merged = Histogram(
+            merged.bits,
+            counts,
+            merged.sum_ns + one.sum_ns,
+            min(merged.min_ns, one.min_ns),
+            max(merged.max_ns, one.max_ns),
+        )
+    return merged
+
+
+def count_of(histogram: Histogram) -> int:
+    """How many values were counted."""
+    return sum(histogram.counts.values())
+
+
+def percentile(histogram: Histogram, ppm: int) -> int:
+    """Value at or below which @ppm of the counted values lie; 0 if there are none."""
+    total = count_of(histogram)
+    if not total:
+        return 0
+    rank = max(1, -(-total * ppm // PPM))
+    seen = 0
+    for index in sorted(histogram.counts):
+        seen += histogram.counts[index]
+        if seen >= rank:
+            break
+    if index == last_bucket(histogram.bits) and histogram.max_ns >> HIST_MAX_BITS:
+        return histogram.max_ns
+    return min(bucket_value(index, histogram.bits), histogram.max_ns)
+
+
+def mean(histogram: Histogram) -> float:
+    """Exact mean, from the sum; 0 if there are no values."""
+    total = count_of(histogram)
+    return histogram.sum_ns / total if total else 0.0
+
+
+def dense(counts: Mapping[int, int]) -> tuple[int, list[int]]:
+    """(index of the first bucket, counts from there to the last one that is not empty)."""
+    used = [index for index, count in counts.items() if count]
+    if not used:
+        return 0, []
+    first, last = min(used), max(used)
+    return first, [counts.get(index, 0) for index in range(first, last + 1)]

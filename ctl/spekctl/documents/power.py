@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures of power: from what rails used to watts, joules, and what an I/O takes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from spekctl.documents.result import Efficiency, IntervalPower, Part, PowerResult, RailPower, Result
+
+if TYPE_CHECKING:
+    from spekctl.kernel.feeds import Use
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What a rail used in an interval, under the name that the result gives it."""
+
+    name: str
+    feed: str
+    lsb_nw: int
+    use: Use
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """Power of a run: the result's part, that of the intervals by number, and what is missing."""
+
+    result: PowerResult | None = None
+    intervals: Mapping[int, IntervalPower] = field(default_factory=dict)
+    text: str = ""
+
+
+def interval_power(amounts: Sequence[Amount]) -> IntervalPower:
+    """Rails and their sum; without a load to compare with."""
+    rails = [_rail(amount) for amount in amounts]
+    return IntervalPower(rails=rails, total=total_of(rails))
+
+
+def _rail(amount: Amount) -> RailPower:
+    use = amount.use
+    known = use.known_ns > 0
+    return RailPower(
+        name=amount.name,
+        joules=use.energy_fj / 1e15,
+        mean_w=use.energy_fj / use.known_ns / 1e6 if known else None,
+        min_w=use.min_uw / 1e6 if known else None,
+        max_w=use.max_uw / 1e6 if known else None,
+        known_s=use.known_ns / 1e9,
+        gap_s=(use.gap_ns + use.lost_ns + use.pending_ns) / 1e9,
+        samples=use.samples,
+        feed=amount.feed,
+        lsb_w=amount.lsb_nw / 1e9,
+    )
+
+
+def total_of(rails: Sequence[RailPower]) -> RailPower:
+    """All rails together; a figure that one of them has not, the sum has not either."""
+
+    def added(values: Sequence[float | None]) -> float | None:
+        found = [value for value in values if value is not None]
+        return sum(found) if found and len(found) == len(values) else None
+
+    return RailPower(
+        name="total",
+        joules=sum(rail.joules for rail in rails),
+        mean_w=added([rail.mean_w for rail in rails]),
+        min_w=added([rail.min_w for rail in rails]),
+        max_w=added([rail.max_w for rail in rails]),
+        known_s=min((rail.known_s for rail in rails), default=0.0),
+        gap_s=max((rail.gap_s for rail in rails), default=0.0),
+        samples=sum(rail.samples for rail in rails),
+        lsb_w=sum(rail.lsb_w for rail in rails),
+    )
+
+
+def efficiency(mean_w: float | None, iops: float, bytes_per_s: float) -> Efficiency | None:
+    """What the load takes of this power; nothing where there is no power or no load."""
+    if mean_w is None or mean_w <= 0 or not iops or not bytes_per_s:
+        return None
+    return Efficiency(
+        watts=mean_w,
+        iops_per_w=iops / mean_w,
+        mw_per_iops=1000 * mean_w / iops,
+        mib_s_per_w=bytes_per_s / MIB / mean_w,
+        j_per_gib=mean_w / (bytes_per_s / GIB),
+    )
+
+
+def figures(
+    power: IntervalPower, baseline_w: float, iops: float, bytes_per_s: float
+) -> IntervalPower:
+    """The same with a load beside it; @baseline_w is taken away before they are compared."""
+    mean_w = power.total.mean_w
+    net_w = None if mean_w is None else mean_w - baseline_w
+    return IntervalPower(power.rails, power.total, efficiency(net_w, iops, bytes_per_s))
+
+
+class PowerFigures(Part, frozen=True):
+    """All rails over a span, as measured."""
+
+    rails: list[RailPower]
+    total: RailPower
+    baseline_w: Annotated[
+        float, Meta(description="To be taken off the total before metrics are computed.")
+    ] = 0.0
+
+    @property
+    def net_w(self) -> float | None:
+        """Mean power less the baseline; None if nothing is known."""
+        mean_w = self.total.mean_w
+        return mean_w - self.baseline_w if mean_w is not None and self.total.known_s else None
+
+    @property
+    def remark(self) -> str:
+        """What a reader has to know about it; empty if it is whole."""
+        total = self.total
+        if self.net_w is None:
+            return f"power is not known: {total.gap_s:.3g} s without samples"
+        if total.gap_s > 0:
+            whole = total.known_s + total.gap_s
+            return f"power is unknown for {total.gap_s:.3g} s of {whole:.3g} s"
+        return ""
+
+
+def power_of(result: Result) -> PowerFigures | None:
+    """Power over the measure phase of a run; None if there was none to measure."""
+    power = result.power
+    return figures_of(power.measure, power.baseline_w) if power is not None else None
+
+
+def figures_of(interval: IntervalPower, baseline_w: float = 0.0) -> PowerFigures | None:
+    """What the rails of an interval say."""
+    if not interval.rails:
+        return None
+    return PowerFigures(interval.rails, interval.total, baseline_w)

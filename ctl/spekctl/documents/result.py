@@ -1,0 +1,619 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The result of a run: structs that are the JSON Schema; report.py fills them in.
+
+Whole numbers are exact and in the units of their names; what is derived from them (rates,
+percentiles, means) is beside them for convenience and can be recomputed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from spekctl.kernel.records import Histogram
+from spekctl.workload.config import Resolved, RunConfig
+from spekctl.workload.model import WorkloadFile
+from spekctl.workload.model import json_schema as workload_schema
+
+SCHEMA_VERSION = 1
+SCHEMA_NAME: Literal["spek-result"] = "spek-result"
+SCHEMA_FILE = Path(__file__).with_name("result.schema.json")
+PERCENTILES: dict[str, int] = {
+    "p50": 500_000,
+    "p90": 900_000,
+    "p95": 950_000,
+    "p99": 990_000,
+    "p99.9": 999_000,
+    "p99.99": 999_900,
+}
+
+
+class Part(Resolved, frozen=True):
+    """Base of the parts of a result."""
+
+
+class Buckets(Part, frozen=True):
+    """A histogram: counts of consecutive buckets; kmod/core/hist.h says what a bucket is."""
+
+    bits: Annotated[int, Meta(description="M: 2^M buckets for every power of two.")]
+    max_bits: Annotated[int, Meta(description="Values from 2^max_bits ns on share one bucket.")]
+    first: Annotated[int, Meta(description="Index of the bucket that counts[0] counts.")]
+    counts: list[int]
+
+
+class Distribution(Part, frozen=True):
+    """Distribution of one kind of time."""
+
+    count: int
+    sum_ns: int
+    mean_ns: float
+    min_ns: int
+    max_ns: int
+    percentiles_ns: Annotated[
+        dict[str, int], Meta(description="Nearest rank; a value is the middle of its bucket.")
+    ]
+    histogram: Annotated[
+        Buckets | None, Meta(description="Missing in sums; add up those of the cells.")
+    ] = None
+
+
+def histogram_of(times: Distribution | None) -> Histogram | None:
+    """The buckets of a distribution that has them, to be merged with others (stats.merge)."""
+    if times is None or times.histogram is None:
+        return None
+    buckets = times.histogram
+    counts = dict(enumerate(buckets.counts, start=buckets.first))
+    return Histogram(buckets.bits, counts, times.sum_ns, times.min_ns, times.max_ns)
+
+
+class Times(Part, frozen=True):
+    """The three times of an I/O; null where no I/O was counted."""
+
+    response: Annotated[
+        Distribution | None, Meta(description="Completion minus intended arrival.")
+    ] = None
+    service: Annotated[Distribution | None, Meta(description="Completion minus issue.")] = None
+    slip: Annotated[Distribution | None, Meta(description="Issue minus intended arrival.")] = None
+
+
+class InFlight(Part, frozen=True):
+    """I/Os that were due in the measure phase, taken up, and not completed at its end.
+
+    The drain counts them, so the percentiles of the measure phase lack them: with many of them,
+    or old ones, the true percentiles are higher. The backlog, not taken up, is not among them.
+    """
+
+    count: int
+    response_age: Annotated[
+        Distribution | None,
+        Meta(description="End of the measure phase minus intended arrival; null: none in flight."),
+    ] = None
+    service_age: Annotated[
+        Distribution | None,
+        Meta(
+            description="End of the measure phase minus issue; 0 for I/Os that were due before the"
+            " end and issued later."
+        ),
+    ] = None
+
+
+class Cell(Part, frozen=True):
+    """One stream and direction in one phase. The ramp-up has no histograms."""
+
+    phase: str
+    stream: Annotated[int, Meta(description="Index in config.streams.")]
+    name: str
+    direction: str
+    ios: int
+    bytes: int
+    requests: Annotated[int, Meta(description="Sent to devices for these I/Os.")]
+    errors: int
+    errors_by_cause: Annotated[dict[str, int], Meta(description="By errno name.")]
+    times: Times
+    in_flight: Annotated[
+        InFlight | None, Meta(description="null: in ramp-up and drain, and in older results.")
+    ] = None
+
+
+class Total(Part, frozen=True):
+    """Sum over streams in the measure phase."""
+
+    ios: int
+    bytes: int
+    requests: int
+    errors: int
+    iops: float
+    bytes_per_s: float
+    mean_bytes: float
+    times: Times
+    in_flight: Annotated[
+        InFlight | None, Meta(description="null: in results of versions that did not count them.")
+    ] = None
+
+
+class Totals(Part, frozen=True):
+    """Sums over streams in the measure phase, by direction and in all."""
+
+    read: Total
+    write: Total
+    all: Total
+
+
+class PhaseResult(Part, frozen=True):
+    """A phase: when it was (CLOCK_MONOTONIC) and what completed in it."""
+
+    phase: str
+    start_ns: int
+    end_ns: int
+    duration_ns: int
+    ios: int
+    bytes: int
+    errors: int
+    times: Annotated[
+        Times | None,
+        Meta(description="Of measure and drain; the ramp-up keeps none. Buckets: in the cells."),
+    ] = None
+
+
+class IntervalCell(Part, frozen=True):
+    """One direction in one interval."""
+
+    ios: int
+    bytes: int
+    errors: int
+    response_sum_ns: int
+    response_max_ns: int
+    response_p50_ns: int
+    response_p90_ns: int
+    response_p99_ns: int
+    response_p999_ns: int
+    service_sum_ns: int
+    service_max_ns: int
+    service_p50_ns: int
+    service_p99_ns: int
+
+
+class RailPower(Part, frozen=True):
+    """A power rail, or all of them together, over a time; null: nothing is known."""
+
+    name: Annotated[str, Meta(description="feed/rail where there are several feeds.")]
+    joules: Annotated[float, Meta(description="Of the time that is known.")]
+    mean_w: float | None
+    min_w: Annotated[
+        float | None, Meta(description="Of several rails: the sum, which is a lower bound.")
+    ]
+    max_w: Annotated[
+        float | None, Meta(description="Of several rails: the sum, which is an upper bound.")
+    ]
+    known_s: Annotated[float, Meta(description="Of several rails: of the one with the least.")]
+    gap_s: Annotated[float, Meta(description="Time of which nothing is known; likewise.")]
+    samples: int
+    feed: str = ""
+    lsb_w: Annotated[float, Meta(description="Least step of the measurement; 0: not known.")] = 0.0
+
+
+class Efficiency(Part, frozen=True):
+    """What the load took of the power."""
+
+    watts: Annotated[float, Meta(description="Mean of all rails, less the baseline.")]
+    iops_per_w: float
+    mw_per_iops: float
+    mib_s_per_w: float
+    j_per_gib: float
+
+
+class IntervalPower(Part, frozen=True):
+    """Power over an interval or a phase."""
+
+    rails: list[RailPower]
+    total: RailPower
+    efficiency: Annotated[
+        Efficiency | None, Meta(description="null: no load, or no power above the baseline.")
+    ] = None
+
+
+class Interval(Part, frozen=True):
+    """One report interval."""
+
+    seq: int
+    phase: str
+    start_ns: int
+    end_ns: int
+    outstanding: Annotated[int, Meta(description="At its end.")]
+    backlog: Annotated[int, Meta(description="Arrivals due and not issued, at its end.")]
+    worker_cpu_ns: Annotated[int, Meta(description="CPU time of the workers.")]
+    worker_switches: Annotated[int, Meta(description="Context switches of the workers.")]
+    read: IntervalCell
+    write: IntervalCell
+    streams: Annotated[
+        list[tuple[int, int, int, int]],
+        Meta(description="Per stream: reads, bytes read, writes, bytes written."),
+    ]
+    power: Annotated[IntervalPower | None, Meta(description="null: not measured.")] = None
+
+
+class Clocks(Part, frozen=True):
+    """The clocks, read together."""
+
+    monotonic_ns: int
+    monotonic_raw_ns: int
+    realtime_ns: int
+
+
+class DiskCounters(Part, frozen=True):
+    """Counters of the disk itself (/sys/block/*/stat)."""
+
+    reads: int
+    read_sectors: int
+    writes: int
+    write_sectors: int
+    read_ms: Annotated[
+        int | None,
+        Meta(description="Sum of the times of all reads; null unless the disk takes requests."),
+    ] = None
+    write_ms: Annotated[int | None, Meta(description="The same of writes.")] = None
+
+
+class TargetFacts(Part, frozen=True):
+    """What a target is; taken before the run."""
+
+    path: str
+    name: str
+    major: int
+    minor: int
+    diskseq: int
+    bytes: int
+    logical_block: int
+    physical_block: int
+    model: str
+    serial: str
+    wwn: str
+    driver: str
+    rotational: bool
+    zoned: str
+    scheduler: str
+    iostats: str
+    nomerges: str
+    disk_before: DiskCounters | None
+
+
+class TargetResult(Part, frozen=True):
+    """A target, how it was driven and what was sent to it in all phases."""
+
+    facts: TargetFacts
+    backend: str
+    backend_reason: str
+    polled: bool
+    max_io_bytes: Annotated[int, Meta(description="Larger I/Os went out in parts.")]
+    reads: int
+    read_bytes: int
+    writes: int
+    write_bytes: int
+    refused: Annotated[
+        int,
+        Meta(description="Requests sent again; with mq the disk's counters have them twice."),
+    ]
+    disk: Annotated[
+        DiskCounters | None,
+        Meta(
+            description="What the disk counted during the run; null if it does not count,"
+            " as with back end scsi, or was not asked when the run ended."
+        ),
+    ]
+    disk_agrees: Annotated[
+        bool | None,
+        Meta(
+            description="The disk counted what spek sent, and in all the time that it can have"
+            " taken; null if not known."
+        ),
+    ]
+
+
+class WorkerResult(Part, frozen=True):
+    """A worker thread over the whole run."""
+
+    cpu: int
+    pid: int
+    cpu_ns: int
+    voluntary_switches: int
+    involuntary_switches: int
+
+
+class Environment(Part, frozen=True):
+    """The machine and the instrument."""
+
+    hostname: str
+    kernel: str
+    kernel_version: str
+    machine: str
+    kernel_command_line: str
+    boot_id: str
+    taint: int
+    module_version: str
+    spekctl_version: str
+    clocksource: str
+    cpu_model: str
+    cpus_online: str
+    governors: Annotated[
+        dict[str, str], Meta(description="CPU frequency governor -> CPUs that have it.")
+    ]
+
+
+class ProberTable(Part, frozen=True):
+    """What happened from sample to sample: differences of counters."""
+
+    name: Annotated[
+        str,
+        Meta(
+            description="machine: all CPUs; workers: the worker threads together; memory: levels"
+            " are those at the end of each entry; net NAME and disk NAME: those with traffic."
+        ),
+    ]
+    columns: Annotated[
+        list[str], Meta(description="Times end in _ns, bytes in _bytes, all else are counts.")
+    ]
+    rows: Annotated[
+        list[list[int | None]],
+        Meta(description="One list for each entry of start_ns and end_ns; null: not available."),
+    ]
+
+
+class ProberResult(Part, frozen=True):
+    """What spek_prober saw during the run."""
+
+    module_version: str
+    interval_ns: int
+    samples: int
+    dropped: Annotated[int, Meta(description="Samples overwritten before they were read.")]
+    missed: Annotated[int, Meta(description="Ticks of the schedule without a sample.")]
+    late_max_ns: Annotated[int, Meta(description="Most that a sample came after its tick.")]
+    cost_mean_ns: Annotated[float, Meta(description="Time that taking one sample takes.")]
+    cost_max_ns: int
+    start_ns: Annotated[list[int], Meta(description="CLOCK_MONOTONIC, start of each difference.")]
+    end_ns: Annotated[list[int], Meta(description="CLOCK_MONOTONIC, end of each difference.")]
+    tables: list[ProberTable]
+    measure_ns: Annotated[
+        int, Meta(description="How much of the measure phase the sums below cover.")
+    ]
+    measure: Annotated[
+        dict[str, dict[str, int]],
+        Meta(description="Sums over samples inside the measure phase: table -> column -> sum."),
+    ]
+    measure_cpus: Annotated[
+        dict[str, dict[str, int]],
+        Meta(description="The same for each CPU: number -> column -> sum."),
+    ]
+    cpu_time_step_ns: Annotated[
+        int,
+        Meta(
+            description="The kernel counts CPU time, but for idle and iowait, in steps of its tick:"
+            " any difference is off by up to so much either way. 0: exact."
+        ),
+    ] = 0
+
+
+class FeedResult(Part, frozen=True):
+    """A source of power samples, as it was at the end of the run."""
+
+    id: int
+    name: str
+    source: str
+    state: Annotated[str, Meta(description="open, closed, or broken: its program went away.")]
+    uncertainty_ns: Annotated[int, Meta(description="How far its time stamps may be off.")]
+    drift_ppb: Annotated[int, Meta(description="Rate of its clock against CLOCK_MONOTONIC.")]
+    residual_ns: Annotated[int, Meta(description="Largest deviation from that rate.")]
+    overflows: int
+    lost: Annotated[int, Meta(description="Samples that it knows to have lost.")]
+    late: Annotated[int, Meta(description="Samples that came too late.")]
+
+
+class PowerResult(Part, frozen=True):
+    """Power during the measure phase."""
+
+    feeds: list[FeedResult]
+    baseline_w: Annotated[
+        float,
+        Meta(
+            description="Taken away before efficiency is computed; rails and total are as measured."
+        ),
+    ]
+    measure: IntervalPower
+    uncertainty_ns: Annotated[int, Meta(description="Largest of the feeds.")]
+    shift_j: Annotated[
+        float, Meta(description="By how much moving all time stamps by that changes the energy.")
+    ]
+    uncertainty_j: Annotated[
+        float, Meta(description="That, and the least step of every rail over its known time.")
+    ]
+
+
+class LogResult(Part, frozen=True):
+    """The per-I/O log."""
+
+    file: Annotated[str, Meta(description="Empty if it could not be written.")]
+    bytes: Annotated[int, Meta(description="Size of the file.")]
+    records: Annotated[int, Meta(description="Records in the file.")]
+    lost: Annotated[int, Meta(description="I/Os of the run that have no record in the file.")]
+    written: Annotated[int, Meta(description="Records that the kernel side wrote.")]
+    overrun: Annotated[int, Meta(description="I/Os for whose record it had no room.")]
+    buffer_records: Annotated[int, Meta(description="That room, for each worker.")]
+    complete: Annotated[
+        bool, Meta(description="Every I/O of the run has its record, by all counts.")
+    ]
+    text: Annotated[str, Meta(description="Else why not, as a sentence.")]
+
+
+class Sense(Part, frozen=True):
+    """What a SCSI device said of a command that failed."""
+
+    key: Annotated[int, Meta(description="Sense key.")]
+    asc: Annotated[int, Meta(description="Additional sense code, 0 without one.")]
+    ascq: Annotated[int, Meta(description="Its qualifier.")]
+    deferred: Annotated[
+        bool, Meta(description="The error is of an earlier command; this one was not done.")
+    ]
+    text: Annotated[str, Meta(description="The same in words.")]
+
+
+class SenseCount(Part, frozen=True):
+    """How many requests failed so."""
+
+    sense: Sense
+    count: int
+
+
+class WrongBlock(Part, frozen=True):
+    """A block that did not hold what it should."""
+
+    kind: Annotated[
+        str,
+        Meta(
+            description="corrupt: flipped bits. misdirected: written for another place. stale: an"
+            " older version, so a write was lost. torn: of two versions. unwritten: a version of"
+            " this run that was never written here. unstamped: written, but without a stamp."
+            " foreign: the stamp of another run."
+        ),
+    ]
+    when: Annotated[str, Meta(description="load, or final: when everything was read back.")]
+    device: str
+    offset: Annotated[int, Meta(description="First byte of the block on the device.")]
+    bytes: Annotated[int, Meta(description="Of the block.")]
+    expected_generation: Annotated[
+        int, Meta(description="Which write of the block it should hold, from 1; 0: none.")
+    ]
+    text: Annotated[str, Meta(description="What was found, as a sentence.")]
+    found_device: Annotated[str, Meta(description="For which it was written; empty: unknown.")] = ""
+    found_offset: int | None = None
+    found_generation: int | None = None
+    found_id: Annotated[
+        int | None, Meta(description="Of the run that wrote it; null: there is no stamp.")
+    ] = None
+    first: Annotated[int, Meta(description="First byte of the block that is wrong.")] = 0
+    bits: Annotated[int, Meta(description="Bits that are wrong.")] = 0
+
+
+class VerifyCounts(Part, frozen=True):
+    """What was read and compared, in logical blocks."""
+
+    checked: Annotated[int, Meta(description="Written before, and compared.")]
+    never_written: Annotated[
+        int, Meta(description="Not written before: only a stamp of this run is wrong there.")
+    ]
+    uncertain: Annotated[
+        int, Meta(description="Their last write had failed: what they hold is not known.")
+    ]
+    mismatches: Annotated[int, Meta(description="Wrong blocks.")]
+    by_kind: Annotated[dict[str, int], Meta(description="The same by kind; none are left out.")]
+
+
+class VerifyResult(Part, frozen=True):
+    """Verification of what was written."""
+
+    mismatches: Annotated[int, Meta(description="Wrong blocks, load and final pass together.")]
+    complete: Annotated[bool, Meta(description="Everything was read back at the end.")]
+    text: Annotated[str, Meta(description="All of this as a sentence.")]
+    stamp_id: int
+    grain_bytes: Annotated[int, Meta(description="What one state of 8 bytes stands for.")]
+    map_bytes: Annotated[int, Meta(description="Kernel memory for these states.")]
+    load: VerifyCounts
+    waits: Annotated[int, Meta(description="I/Os that waited for another one on their blocks.")]
+    final: Annotated[VerifyCounts | None, Meta(description="null: not done.")] = None
+    first: Annotated[
+        list[WrongBlock], Meta(description="The first wrong blocks of the load and the pass.")
+    ] = msgspec.field(default_factory=list)
+    state_file: Annotated[str, Meta(description="What was written; empty: not kept.")] = ""
+
+
+class Outcome(Part, frozen=True):
+    """How the run ended."""
+
+    state: Annotated[str, Meta(description="done, unless the result was taken before the end.")]
+    reason: str
+    text: Annotated[str, Meta(description="The reason as a sentence.")]
+    ok: Annotated[bool, Meta(description="It went to its end, without errors.")]
+    errors: int
+    first_error: str
+    errors_by_cause: dict[str, int]
+    outstanding: Annotated[int, Meta(description="I/Os that the devices still held.")]
+    oldest_ns: Annotated[int, Meta(description="Age of the oldest of them.")]
+    backlog: Annotated[int, Meta(description="Arrivals due and not issued at the end.")]
+    backlog_max: Annotated[int, Meta(description="Most of them at the end of any interval.")]
+    offered_iops: Annotated[
+        float | None, Meta(description="Open loop: rate that was offered; null: closed loop.")
+    ]
+    first_sense: Annotated[
+        Sense | None, Meta(description="Back end scsi: what the device said of the first failure.")
+    ] = None
+    senses: Annotated[
+        list[SenseCount], Meta(description="Back end scsi: failed requests by what was said.")
+    ] = msgspec.field(default_factory=list)
+    sense_others: Annotated[
+        int, Meta(description="Failed requests whose cause the kernel had no room for.")
+    ] = 0
+
+
+class Result(Part, frozen=True):
+    """Result of one run of spek."""
+
+    schema: Literal["spek-result"]
+    schema_version: Annotated[
+        int, Meta(description="Changes when a field changes its meaning or goes away.")
+    ]
+    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
+    run: Annotated[int, Meta(description="Number of the run.")]
+    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
+    outcome: Outcome
+    totals: Totals
+    workload: Annotated[WorkloadFile, Meta(description="As written in its file.")]
+    config: Annotated[RunConfig, Meta(description="As resolved for these targets.")]
+    environment: Environment
+    start: Clocks
+    end: Clocks
+    targets: list[TargetResult]
+    workers: list[WorkerResult]
+    phases: list[PhaseResult]
+    cells: Annotated[list[Cell], Meta(description="Per phase, stream and direction.")]
+    intervals: list[Interval]
+    intervals_dropped: Annotated[int, Meta(description="Intervals that were never read.")]
+    prober: ProberResult | None
+    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    log: Annotated[LogResult | None, Meta(description="null: without --log.")] = None
+    verify: Annotated[VerifyResult | None, Meta(description="null: without --verify.")] = None
+    power: Annotated[
+        PowerResult | None, Meta(description="null: not measured; power_text says why.")
+    ] = None
+    power_text: Annotated[
+        str, Meta(description="What is missing of power, as a sentence; empty: nothing.")
+    ] = ""
+
+
+class Plan(Part, frozen=True):
+    """What spekctl knows of a run that the kernel does not; kept for detached runs."""
+
+    run: int
+    started_ns: int
+    command: list[str]
+    workload: WorkloadFile
+    config: RunConfig
+    targets: list[TargetFacts]
+    remarks: list[str]
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a result; the workload in it is described as in its own schema."""
+    schema: dict[str, Any] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{SCHEMA_NAME}-{SCHEMA_VERSION}",
+        "title": "Result of a run of spek",
+        **msgspec.json.schema(Result),
+    }
+    schema["$defs"].update(workload_schema()["$defs"])
+    return schema
+
+
+def encode(result: Result) -> bytes:
+    """A result as the JSON of its file."""
+    return msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The SPC-1-like method: its numbers, and the report as structs that are its JSON Schema.
+
+A test is a list of phases. What comes next follows from those that are done (method_plan.py);
+a phase is one run, cut down to what the method asks of it (method_phase.py); the report is made
+of the phases alone (method_report.py), so that an interrupted test goes on where it was.
+
+The phases, their lengths and the limits are as remembered from the published standard's versions
+1.10 to 1.14 and are parameters here: nothing of it is the standard's text, "SPC-1" is a trademark,
+and results are SPC-1-like and unaudited.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from spekctl import files
+from spekctl.documents.curve import Curve, Point, TimeFigures
+from spekctl.documents.result import Environment, Part, TargetFacts, VerifyCounts
+
+KIND: Literal["spek-spc1"] = "spek-spc1"
+VERSION = 1
+SCHEMA_FILE = Path(__file__).with_name("spc1.schema.json")
+NOTICE = "SPC-1-like, unaudited"
+WORKLOAD = "spc1"
+
+SECOND = 10**9
+MINUTE = 60 * SECOND
+MS = 10**6
+
+RAMP_PERCENTS = (95, 90, 80, 50, 10)
+REPEAT_PERCENTS = (10, 100)
+REPEAT_PASSES = 2
+PhaseKind = Literal["search", "sustain", "iops", "ramp", "repeat"]
+
+
+class Durations(Part, frozen=True):
+    """How long everything takes."""
+
+    sustain_ns: Annotated[int, Meta(description="Sustained run at the level that was found.")]
+    iops_ns: Annotated[int, Meta(description="IOPS phase, and each repetition of it.")]
+    phase_ns: Annotated[int, Meta(description="Each step of the response-time ramp.")]
+    ramp_ns: Annotated[int, Meta(description="Ramp-up before each measurement.")]
+    search_ns: Annotated[int, Meta(description="Each point of the search for the level.")]
+    resolution_percent: Annotated[
+        float, Meta(description="The search ends when its bracket is that narrow; 0: 1 BSU.")
+    ]
+
+
+# The standard's lengths; that of a search point, which it leaves open, is the ramp-up's.
+STANDARD = Durations(
+    sustain_ns=8 * 60 * MINUTE,
+    iops_ns=10 * MINUTE,
+    phase_ns=10 * MINUTE,
+    ramp_ns=3 * MINUTE,
+    search_ns=3 * MINUTE,
+    resolution_percent=0.0,
+)
+# About 5 minutes and 2 more for the search. A mean response time near the limit needs hundreds of
+# the queue's relaxation times: seconds for what answers in milliseconds, not for slow disks. How
+# far stream shares may be off by chance at such lengths is taken into account by the checks.
+QUICK = Durations(
+    sustain_ns=45 * SECOND,
+    iops_ns=30 * SECOND,
+    phase_ns=20 * SECOND,
+    ramp_ns=2 * SECOND,
+    search_ns=6 * SECOND,
+    resolution_percent=2.0,
+)
+
+
+class Limits(Part, frozen=True):
+    """What a test has to meet."""
+
+    response_ns: Annotated[int, Meta(description="Mean response time of every phase.")] = 30 * MS
+    left_over: Annotated[
+        float,
+        Meta(
+            description="Share of the I/Os of a phase by which the queue may grow, if that is"
+            " more than left_over_responses times response_ns of work."
+        ),
+    ] = 0.01
+    left_over_responses: float = 5.0
+    intensity: Annotated[
+        float, Meta(description="Share of each stream: relative difference from the workload's.")
+    ] = 0.05
+    intensity_cov: Annotated[
+        float, Meta(description="Coefficient of variation of that share within a phase.")
+    ] = 0.20
+    repeat_iops: Annotated[float, Meta(description="Relative difference of repeated IOPS.")] = 0.05
+    repeat_lrt: Annotated[float, Meta(description="Relative difference of repeated LRT ...")] = 0.05
+    repeat_lrt_ns: Annotated[int, Meta(description="... or in time, whichever is more.")] = MS
+    unused_capacity: Annotated[
+        float, Meta(description="Share of the devices' capacity that is not in an asu.")
+    ] = 0.45
+    chance_sigmas: Annotated[
+        float,
+        Meta(
+            description="Limits of counted quantities are widened to that many standard"
+            " deviations of what chance alone does with so few I/Os."
+        ),
+    ] = 5.0
+    lower_percent: Annotated[
+        float,
+        Meta(
+            description="If the sustained run or the IOPS phase misses the response limit, the"
+            " level is lowered by that much, at least 1 BSU, and both are done again."
+        ),
+    ] = 5.0
+    lowered_at_most: Annotated[int, Meta(description="How often that may happen.")] = 10
+
+
+class Shape(Part, frozen=True):
+    """Options of every run of the test."""
+
+    seed: int
+    cpus: Annotated[list[int], Meta(description="CPU of each worker.")]
+    stripe_bytes: int
+    hrrw: Literal["classic", "fixed"]
+    iops_per_bsu: int | None
+    backend: str
+    polled: bool
+    max_outstanding: int | None
+    batch: int | None
+    spin_ns: int
+    data: Literal["zero", "random"] | None
+
+
+class Parameters(Part, frozen=True):
+    """Everything that decides what is measured; the same on every resumption."""
+
+    durations: Durations
+    limits: Limits
+    shape: Shape
+    start_bsu: Annotated[int, Meta(description="Where the search begins.")]
+    max_bsu: Annotated[int, Meta(description="Where it ends if the device is faster.")]
+
+
+class Step(Part, frozen=True):
+    """What to measure."""
+
+    kind: PhaseKind
+    name: str
+    percent: Annotated[int, Meta(description="Of the level; 100 in the search, too.")]
+    bsu: int
+    ramp_ns: int
+    time_ns: int
+
+
+class StreamFigures(Part, frozen=True):
+    """A stream in the measure phase."""
+
+    name: str
+    asu: str
+    ios: int
+    share: Annotated[float, Meta(description="Measured intensity multiplier: of all I/Os.")]
+    intended: Annotated[float, Meta(description="The same as the workload has it.")]
+    share_cov: Annotated[
+        float | None,
+        Meta(description="Coefficient of variation of share over parts; null: too few I/Os."),
+    ]
+    share_cov_chance: Annotated[
+        float | None, Meta(description="What chance alone makes of it with so few I/Os.")
+    ]
+    read_share: float
+    mean_bytes: float
+    response: TimeFigures | None
+
+
+class AsuFigures(Part, frozen=True):
+    """An address range in the measure phase."""
+
+    name: str
+    bytes: int
+    ios: int
+    share: float
+    intended: float
+    read_share: float
+    mean_bytes: float
+    response: TimeFigures | None
+
+
+class Phase(Part, frozen=True):
+    """A step that was measured."""
+
+    step: Step
+    point: Point
+    beyond: Annotated[
+        str, Meta(description="Why the load is more than the device serves in time; else empty.")
+    ]
+    parts: Annotated[int, Meta(description="Parts of the phase that share_cov is taken over.")]
+    streams: list[StreamFigures]
+    asus: list[AsuFigures]
+
+    @property
+    def fine(self) -> bool:
+        """It was served in time, went to its end, and nothing failed."""
+        return not self.beyond and self.point.ok
+
+
+class Check(Part, frozen=True):
+    """A limit, and whether it is met."""
+
+    kind: Annotated[
+        str,
+        Meta(
+            description="response, served, errors, intensity, intensity-cov, repeat-iops,"
+            " repeat-lrt or capacity."
+        ),
+    ]
+    phase: str
+    stream: Annotated[str, Meta(description="Empty: all of them.")]
+    value: float
+    limit: float
+    allowed: Annotated[
+        float, Meta(description="The limit, widened where so few I/Os can tell no better.")
+    ]
+    passed: bool
+    text: Annotated[str, Meta(description="As a sentence.")]
+
+
+class Capacity(Part, frozen=True):
+    """How much of the devices is used."""
+
+    devices_bytes: int
+    asus_bytes: Annotated[int, Meta(description="Total ASU capacity.")]
+    used_share: float
+
+
+class Persistence(Part, frozen=True):
+    """Persistence test: is it still there after the devices were away?"""
+
+    bsu: Annotated[int, Meta(description="Load while writing: 25 % of the level.")]
+    time_ns: int
+    writes: int
+    written: Annotated[VerifyCounts, Meta(description="Checked while it was written.")]
+    read_back: Annotated[
+        VerifyCounts | None, Meta(description="Right after that; null: not everything.")
+    ]
+    checked: Annotated[
+        VerifyCounts | None, Meta(description="After the devices came back; null: not yet.")
+    ]
+    passed: Annotated[bool | None, Meta(description="null: not checked yet.")]
+    text: Annotated[str, Meta(description="The same as a sentence.")]
+
+
+class Report(Part, frozen=True):
+    """Report of an SPC-1-like, unaudited test."""
+
+    kind: Literal["spek-spc1"]
+    version: Annotated[
+        int, Meta(description="Changes when a field changes its meaning or goes away.")
+    ]
+    notice: Annotated[str, Meta(description="What these results are not.")]
+    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
+    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
+    passed: Annotated[bool, Meta(description="It is complete and meets all limits.")]
+    complete: Annotated[bool, Meta(description="All phases were measured.")]
+    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    level_bsu: Annotated[int | None, Meta(description="100 % of the load; null: not found.")]
+    iops: Annotated[float | None, Meta(description="SPC-1-like IOPS: I/Os per second at 100 %.")]
+    lrt_ns: Annotated[float | None, Meta(description="SPC-1-like LRT: mean response at 10 %.")]
+    capacity: Capacity
+    parameters: Parameters
+    targets: list[TargetFacts]
+    environment: Environment | None
+    curve: Annotated[Curve, Meta(description="Response time against load, 10 to 100 %.")]
+    search: Annotated[Curve, Meta(description="The points that led to the level.")]
+    checks: list[Check]
+    phases: Annotated[
+        list[Phase], Meta(description="All that was measured, in that order, the search included.")
+    ]
+    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    persistence: Annotated[Persistence | None, Meta(description="null: without --persistence.")] = (
+        None
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a report."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{KIND}-{VERSION}",
+        "title": "Report of spekctl spc1",
+        **msgspec.json.schema(Report),
+    }
+
+
+def load_report(path: Path) -> Report:
+    """Read a report; refuses what is not one."""
+    return files.read(path, Report, KIND, VERSION, "a report of `spekctl spc1`")

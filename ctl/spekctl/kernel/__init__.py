@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The generic netlink families of the modules: link, clients, records."""

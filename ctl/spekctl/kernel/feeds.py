@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Client of the power feeds of spek_prober.ko: fill them, and ask what they have brought."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from spekctl.kernel.gen import spek_prober as uapi
+from spekctl.kernel.gen.spek_prober import FeedState
+from spekctl.kernel.link import Connection, Link
+
+MISSING = (
+    "the kernel module spek_prober is not loaded; "
+    "as root: modprobe spek_prober (or insmod spek_prober.ko)"
+)
+_SAMPLE = struct.Struct("=QqII")
+_INTERVAL = struct.Struct("=QQ")
+_ENERGY = struct.Struct("=qQQQQQQqq")
+assert (_SAMPLE.size, _INTERVAL.size, _ENERGY.size) == (
+    uapi.POWER_SAMPLE_BYTES,
+    uapi.POWER_INTERVAL_BYTES,
+    uapi.POWER_ENERGY_BYTES,
+)
+
+
+class PowerSample(NamedTuple):
+    """One sample of a rail."""
+
+    at_ns: int
+    power_uw: int
+    rail: int = 0
+    gap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RailState:
+    """A rail and what it has brought; times are 0 before there is a sample."""
+
+    number: int
+    name: str
+    lsb_nw: int = 0
+    samples: int = 0
+    late: int = 0
+    overwritten: int = 0
+    gaps: int = 0
+    gap_ns: int = 0
+    known_ns: int = 0
+    energy_uj: int = 0
+    first_ns: int = 0
+    oldest_ns: int = 0
+    last_ns: int = 0
+    power_uw: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A feed, open or ended."""
+
+    id: int
+    name: str
+    source: str
+    state: FeedState
+    owner_pid: int
+    owner_name: str
+    history: int
+    max_step_ns: int
+    uncertainty_ns: int
+    drift_ppb: int
+    residual_ns: int
+    overflows: int
+    lost: int
+    opened_ns: int
+    now_ns: int
+    watermark_ns: int
+    batches: int
+    refused: int
+    left_behind: int
+    ended_ns: int = 0
+    rails: tuple[RailState, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Samples may still come."""
+        return self.state is FeedState.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a rail used in an interval; its times add up to the length of the interval."""
+
+    energy_fj: int
+    known_ns: int
+    gap_ns: int
+    lost_ns: int
+    pending_ns: int
+    samples: int
+    min_uw: int
+    max_uw: int
+
+
+@dataclass(frozen=True, slots=True)
+class RailUse:
+    """A rail, and what it used in each of the intervals that were asked for."""
+
+    feed: int
+    feed_name: str
+    rail: int
+    rail_name: str
+    state: FeedState
+    uncertainty_ns: int
+    lsb_nw: int
+    uses: tuple[Use, ...]
+
+
+class PowerLink(Connection):
+    """A connection to spek_prober.ko. Feeds that it opens end with it."""
+
+    def __init__(self) -> None:
+        self._link = Link(uapi, None, MISSING)
+
+    def close(self) -> None:
+        """Close the connection; feeds that it opened end."""
+        self._link.close()
+
+    def open_feed(
+        self,
+        name: str,
+        source: str,
+        rails: Iterable[str | tuple[str, int]],
+        *,
+        history: int | None = None,
+        max_step_ns: int | None = None,
+        uncertainty_ns: int = 0,
+    ) -> int:
+        """Open a feed; a rail is its name, or its name and least step in nanowatt."""
+        values: dict[str, Any] = {"name": name, "source": source}
+        values["uncertainty_ns"] = uncertainty_ns
+        if history is not None:
+            values["history"] = history
+        if max_step_ns is not None:
+            values["max_step_ns"] = max_step_ns
+        pairs = [(rail, 0) if isinstance(rail, str) else rail for rail in rails]
+        values["rail"] = [{"name": rail, "lsb_nw": lsb_nw} for rail, lsb_nw in pairs]
+        return int(self._link.ask(uapi.Cmd.FEED_OPEN, **values)["id"])
+
+    def push(self, feed: int, samples: Iterable[PowerSample]) -> tuple[int, int]:
+        """Bring samples, at most MAX_BATCH; how many were stored, and how many came too late."""
+        data = b"".join(
+            _SAMPLE.pack(one.at_ns, one.power_uw, one.rail, uapi.POWER_GAP if one.gap else 0)
+            for one in samples
+        )
+        answer = self._link.ask(uapi.Cmd.FEED_PUSH, id=feed, samples=data)
+        return answer["accepted"], answer["late"]
+
+    def mark(self, feed: int, **values: int) -> None:
+        """until_ns, and how the source's clock is doing; see feed-mark."""
+        self._link.tell(uapi.Cmd.FEED_MARK, id=feed, **values)
+
+    def close_feed(self, feed: int) -> None:
+        """End a feed; what it brought stays readable."""
+        self._link.tell(uapi.Cmd.FEED_CLOSE, id=feed)
+
+    def feeds(self, feed: int | None = None) -> list[Feed]:
+        """All feeds that there are, or one."""
+        only = {} if feed is None else {"id": feed}
+        messages = self._link.dump(uapi.Cmd.FEED_GET, **only)
+        rails: dict[int, list[RailState]] = {}
+        heads: dict[int, dict[str, Any]] = {}
+        for message in messages:
+            found = [RailState(**one) for one in message.pop("rail")]
+            rails.setdefault(message["id"], []).extend(found)
+            heads[message["id"]] = {**message, "state": FeedState(message["state"])}
+        return [Feed(**head, rails=tuple(rails[number])) for number, head in heads.items()]
+
+    def energy(
+        self, intervals: Sequence[tuple[int, int]], feed: int | None = None
+    ) -> list[RailUse]:
+        """What each rail, of all feeds or of one, used in each of the intervals."""
+        parts: dict[tuple[int, int], list[Use]] = {}
+        heads: dict[tuple[int, int], dict[str, Any]] = {}
+        only = {} if feed is None else {"feed": feed}
+        for start in range(0, len(intervals), uapi.MAX_INTERVALS):
+            some = intervals[start : start + uapi.MAX_INTERVALS]
+            data = b"".join(_INTERVAL.pack(*interval) for interval in some)
+            for message in self._link.dump(uapi.Cmd.ENERGY_GET, intervals=data, **only):
+                key = (message["feed"], message["rail"])
+                uses = [_use(values) for values in _ENERGY.iter_unpack(message.pop("results"))]
+                parts.setdefault(key, []).extend(uses)
+                message.pop("first")
+                heads[key] = {**message, "state": FeedState(message["state"])}
+        return [
+            RailUse(**head, uses=tuple(parts[key]))
+            for key, head in heads.items()
+            # a feed that was opened between two parts of the answer has not all of it
+            if len(parts[key]) == len(intervals)
+        ]
+
+
+def _use(values: tuple[int, ...]) -> Use:
+    energy_uj, rest_fj, *others = values
+    return Use(energy_uj * 10**9 + rest_fj, *others)

@@ -1,0 +1,448 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Client of spek_prober.ko: start and stop sampling, read rows, take their differences.
+
+The kernel sends counters that only grow. A Row is one reading of them, a Sample the difference of
+two rows. A value that the kernel could not give is None, a CPU that was off is not there.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from typing import Any, TypeVar
+
+from spekctl.errors import SpekError
+from spekctl.kernel.gen import spek_prober as uapi
+from spekctl.kernel.gen.spek_prober import ProbeState, Reason
+from spekctl.kernel.link import Connection, Link
+
+_ABSENT = 0xFFFF_FFFF_FFFF_FFFF
+_POLL_S = 0.02
+
+ProbeReason = Reason
+
+
+@dataclass(frozen=True, slots=True)
+class CpuCounters:
+    """Counters of one CPU or of all; fields in the order of uapi.CpuColumn, then switches."""
+
+    user_ns: int | None
+    nice_ns: int | None
+    system_ns: int | None
+    idle_ns: int | None
+    iowait_ns: int | None
+    irq_ns: int | None
+    softirq_ns: int | None
+    steal_ns: int | None
+    guest_ns: int | None
+    guest_nice_ns: int | None
+    interrupts: int | None
+    device_interrupts: int | None
+    softirqs: int | None
+    softirq_hi: int | None
+    softirq_timer: int | None
+    softirq_net_tx: int | None
+    softirq_net_rx: int | None
+    softirq_block: int | None
+    softirq_irq_poll: int | None
+    softirq_tasklet: int | None
+    softirq_sched: int | None
+    softirq_hrtimer: int | None
+    softirq_rcu: int | None
+    switches: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCounters:
+    """Counters of a watched task; fields in the order of uapi.TaskColumn."""
+
+    runtime_ns: int | None
+    user_ns: int | None
+    system_ns: int | None
+    voluntary: int | None
+    involuntary: int | None
+    ended: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RailCounters:
+    """Counters of a rail; fields in the order of uapi.PowerColumn. Energy is modulo 2^64."""
+
+    energy_nj: int | None
+    known_ns: int | None
+    gap_ns: int | None
+
+
+Cells = Mapping[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One reading: counters by CPU number, by thread id and by number of a rail.
+
+    others: tables memory, net and disk, by name of the table, the entity and the column.
+    """
+
+    probe: int
+    seq: int
+    tick: int
+    due_ns: int
+    start_ns: int
+    end_ns: int
+    final: bool
+    total: CpuCounters
+    cpus: Mapping[int, CpuCounters]
+    tasks: Mapping[int, TaskCounters]
+    power: Mapping[int, RailCounters] = field(default_factory=dict)
+    others: Mapping[str, Mapping[str, Cells]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What happened between two rows; CPUs and entities are those that are in both.
+
+    others: as of Row; what is a level is that of the second row.
+    """
+
+    row: Row
+    start_ns: int
+    end_ns: int
+    total: CpuCounters
+    cpus: Mapping[int, CpuCounters]
+    tasks: Mapping[int, TaskCounters]
+    others: Mapping[str, Mapping[str, Cells]] = field(default_factory=dict)
+
+    @property
+    def duration_ns(self) -> int:
+        """From one reading to the other."""
+        return self.end_ns - self.start_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Samples, oldest first; `last` is the cursor to go on from."""
+
+    samples: tuple[Sample, ...]
+    dropped: int
+    last: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the rows: its columns as (name, unit), and the entities that can appear.
+
+    names: of the entities, where they have any; levels: columns that are no counters;
+    steps: of columns whose times the kernel counts in steps of its tick, that tick in ns.
+    """
+
+    id: int
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    entities: tuple[int, ...]
+    names: tuple[str, ...] = ()
+    levels: frozenset[str] = frozenset()
+    steps: Mapping[str, int] = field(default_factory=dict)
+
+    def name_of(self, entity: int) -> str:
+        """What an entity is called."""
+        if entity == uapi.TOTAL:
+            return "total"
+        return self.names[self.entities.index(entity)] if self.names else str(entity)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeInfo:
+    """State and progress of the probe; all zero but for the version where there is none."""
+
+    module_version: str
+    state: ProbeState
+    id: int = 0
+    reason: ProbeReason = ProbeReason.NONE
+    interval_ns: int = 0
+    ring_rows: int = 0
+    row_bytes: int = 0
+    detached: bool = False
+    owner_pid: int = 0
+    owner_name: str = ""
+    thread_pid: int = 0
+    started_ns: int = 0
+    start_raw_ns: int = 0
+    start_real_ns: int = 0
+    ended_ns: int = 0
+    end_raw_ns: int = 0
+    end_real_ns: int = 0
+    now_ns: int = 0
+    rows: int = 0
+    oldest: int = 0
+    missed: int = 0
+    late_sum_ns: int = 0
+    late_max_ns: int = 0
+    cost_sum_ns: int = 0
+    cost_max_ns: int = 0
+    tasks: tuple[int, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+    @property
+    def cpu_time_step_ns(self) -> int:
+        """Error of a difference of CPU times, either way: the kernel's tick; 0 - exact."""
+        return max(
+            (
+                step
+                for table in self.tables
+                if table.id in (uapi.Table.CPU, uapi.Table.TASK)
+                for step in table.steps.values()
+            ),
+            default=0,
+        )
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """CPUs that can appear in a row; one that doesn't was off."""
+        return tuple(
+            entity
+            for table in self.tables
+            if table.id == uapi.Table.CPU
+            for entity in table.entities
+            if entity != uapi.TOTAL
+        )
+
+
+class Prober(Connection):
+    """A connection to spek_prober.ko. The probe that it starts ends with it, unless detached."""
+
+    def __init__(self) -> None:
+        self._tables: dict[int, Table] = {}
+        self._tables_of = 0
+        self._link = Link(
+            uapi,
+            None,
+            "the kernel module spek_prober is not loaded; "
+            "as root: modprobe spek_prober (or insmod spek_prober.ko)",
+        )
+
+    def close(self) -> None:
+        """Close the connection; a probe that it owns ends."""
+        self._link.close()
+
+    def start(
+        self,
+        interval_ns: int,
+        *,
+        ring_rows: int | None = None,
+        tasks: Iterable[int] = (),
+        detached: bool = False,
+    ) -> int:
+        """Start sampling every @interval_ns, watching the threads @tasks; the probe's number."""
+        values: dict[str, Any] = {"interval_ns": interval_ns, "detached": int(detached)}
+        if ring_rows is not None:
+            values["ring_rows"] = ring_rows
+        watched = [{"pid": pid} for pid in tasks]
+        if watched:
+            values["task"] = watched
+        return int(self._link.ask(uapi.Cmd.PROBE_START, **values)["id"])
+
+    def request_stop(self, probe: int) -> None:
+        """Ask for the end and don't wait for it."""
+        self._link.tell(uapi.Cmd.PROBE_STOP, id=probe)
+
+    def stop(self, probe: int, timeout_s: float = 10.0) -> ProbeInfo:
+        """End sampling; all rows, the final one included, can be read afterwards."""
+        self.request_stop(probe)
+        end_s = time.monotonic() + timeout_s
+        while (info := self.info()).id == probe and info.state != ProbeState.DONE:
+            if time.monotonic() > end_s:
+                raise SpekError(
+                    f"probe {probe} has not ended within {timeout_s:g} s", operation="probe-stop"
+                )
+            time.sleep(_POLL_S)
+        return info
+
+    def delete(self, probe: int) -> None:
+        """Release an ended probe and its rows."""
+        self._link.tell(uapi.Cmd.PROBE_DEL, id=probe)
+
+    def info(self) -> ProbeInfo:
+        """State of the probe, if there is one."""
+        values = self._link.ask(uapi.Cmd.PROBE_GET)
+        known = {field.name for field in fields(ProbeInfo)}
+        plain = {key: value for key, value in values.items() if key in known}
+        plain["state"] = ProbeState(values["state"])
+        plain["reason"] = ProbeReason(values.get("reason", 0))
+        plain["detached"] = bool(values.get("detached", 0))
+        return ProbeInfo(
+            **plain,
+            tasks=tuple(task["pid"] for task in values.get("task", ())),
+            tables=tuple(_table(table) for table in values.get("table", ())),
+        )
+
+    def rows(self, probe: int, since: int = 0, *, hold: bool = False) -> tuple[list[Row], int]:
+        """Rows from number @since on that are still there, and how many of them are not.
+
+        With @hold, a row whose power has not come yet is kept back for a while.
+        """
+        asked = {"probe": probe, "since": since, **({"hold": 1} if hold else {})}
+        messages = self._link.dump(uapi.Cmd.SAMPLE_GET, **asked)
+        dropped = messages[-1]["dropped"] if messages else 0
+        seen = {block["table"] for message in messages for block in message.get("block", ())}
+        tables = self._described(probe) if seen.intersection(_OTHERS) else {}
+        return [_row(parts, tables) for parts in _by_row(messages)], dropped
+
+    def _described(self, probe: int) -> dict[int, Table]:
+        """The tables of a probe, which do not change."""
+        if self._tables_of != probe:
+            info = self.info()
+            if info.id == probe:
+                self._tables, self._tables_of = {one.id: one for one in info.tables}, probe
+        return self._tables if self._tables_of == probe else {}
+
+    def samples(self, probe: int, after: Row | None = None) -> Batch:
+        """What happened from row to row since row @after (default: since the oldest row).
+
+        A lost row makes a sample longer; what it would have said is in that sample. `dropped`
+        counts the rows that were lost after @after.
+        """
+        rows, dropped = self.rows(probe, 0 if after is None else after.seq + 1)
+        known = rows if after is None else [after, *rows]
+        levels = {table.name: table.levels for table in self._tables.values()}
+        return Batch(
+            samples=tuple(difference(*pair, levels) for pair in pairwise(known)),
+            dropped=dropped,
+            last=known[-1] if known else None,
+        )
+
+
+Counters = TypeVar("Counters", CpuCounters, TaskCounters)
+
+
+def difference(
+    first: Row, second: Row, levels: Mapping[str, frozenset[str]] | None = None
+) -> Sample:
+    """What happened between two rows of one probe; @levels are columns that are no counters."""
+    return Sample(
+        row=second,
+        start_ns=first.start_ns,
+        end_ns=second.start_ns,
+        total=_minus(second.total, first.total),
+        cpus={
+            cpu: _minus(counters, first.cpus[cpu])
+            for cpu, counters in second.cpus.items()
+            if cpu in first.cpus
+        },
+        tasks={pid: _minus(counters, first.tasks[pid]) for pid, counters in second.tasks.items()},
+        others={
+            table: {
+                name: _cells_minus(cells, first.others[table][name], (levels or {}).get(table, ()))
+                for name, cells in entities.items()
+                if name in first.others.get(table, {})
+            }
+            for table, entities in second.others.items()
+        },
+    )
+
+
+def _cells_minus(now: Cells, before: Cells, levels: Collection[str]) -> Cells:
+    found: dict[str, int | None] = {}
+    for name, value in now.items():
+        start = before[name]
+        if name in levels:
+            found[name] = value
+        else:
+            found[name] = None if value is None or start is None else value - start
+    return found
+
+
+def _minus(second: Counters, first: Counters) -> Counters:
+    values = []
+    for one in fields(second):
+        now, before = getattr(second, one.name), getattr(first, one.name)
+        values.append(None if now is None or before is None else now - before)
+    return type(second)(*values)
+
+
+def _table(values: dict[str, Any]) -> Table:
+    return Table(
+        id=values["id"],
+        name=values["name"],
+        columns=tuple((column["name"], column["unit"]) for column in values["column"]),
+        entities=_numbers("I", values["entities"]),
+        names=tuple(values.get("entity_name", ())),
+        levels=frozenset(
+            name_in_results(one["name"], one["unit"])
+            for one in values["column"]
+            if one.get("level")
+        ),
+        steps={
+            name_in_results(one["name"], one["unit"]): one["step_ns"]
+            for one in values["column"]
+            if one.get("step_ns")
+        },
+    )
+
+
+def name_in_results(name: str, unit: str) -> str:
+    """A column with its unit: ``read_time_ns``, ``free_bytes``, ``rx_packets``."""
+    word = name.replace("-", "_")
+    return word if unit == "count" or word.endswith(f"_{unit}") else f"{word}_{unit}"
+
+
+def _numbers(code: str, data: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"={len(data) // struct.calcsize('=' + code)}{code}", data)
+
+
+def _by_row(messages: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """A row is one message, or several of which all but the last say that more comes."""
+    parts: list[dict[str, Any]] = []
+    for message in messages:
+        parts.append(message)
+        if not message["more"]:
+            yield parts
+            parts = []
+
+
+_OTHERS = (uapi.Table.MEMORY, uapi.Table.NET, uapi.Table.DISK)
+
+
+def _row(parts: Sequence[dict[str, Any]], described: Mapping[int, Table]) -> Row:
+    tables: dict[int, dict[int, tuple[int | None, ...]]] = {table: {} for table in uapi.Table}
+    for part in parts:
+        for block in part.get("block", ()):
+            tables.setdefault(block["table"], {}).update(_entities(block))
+    switches = tables[uapi.Table.SWITCHES]
+    cpus = {
+        cpu: CpuCounters(*cells, *switches.get(cpu, (None,)))
+        for cpu, cells in tables[uapi.Table.CPU].items()
+    }
+    head = parts[0]
+    return Row(
+        probe=head["probe"],
+        seq=head["seq"],
+        tick=head["tick"],
+        due_ns=head["due_ns"],
+        start_ns=head["start_ns"],
+        end_ns=head["end_ns"],
+        final=bool(head["final"]),
+        total=cpus.pop(uapi.TOTAL),
+        cpus=cpus,
+        tasks={pid: TaskCounters(*cells) for pid, cells in tables[uapi.Table.TASK].items()},
+        power={rail: RailCounters(*cells) for rail, cells in tables[uapi.Table.POWER].items()},
+        others={
+            table.name: {
+                table.name_of(entity): dict(
+                    zip((name_in_results(*one) for one in table.columns), cells, strict=True)
+                )
+                for entity, cells in tables[table.id].items()
+            }
+            for table in (described[one] for one in _OTHERS if one in described)
+        },
+    )
+
+
+def _entities(block: dict[str, Any]) -> Iterator[tuple[int, tuple[int | None, ...]]]:
+    entities = _numbers("I", block["entities"])
+    cells = [None if cell == _ABSENT else cell for cell in _numbers("Q", block["cells"])]
+    width = len(cells) // len(entities)
+    for index, entity in enumerate(entities):
+        yield entity, tuple(cells[index * width : (index + 1) * width])

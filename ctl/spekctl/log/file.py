@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The file of a per-I/O log: Parquet, one row per I/O, and a header that explains the numbers.
+
+Rows of a worker come in the order in which it handled completions; workers are interleaved as
+they were read. Whoever needs another order sorts.
+
+A log that is being written is FILE.part. It gets its footer, without which nobody can read it,
+and its name only when it is whole; so what a dead controller leaves behind cannot be mistaken
+for a log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from spekctl import files, units
+from spekctl.errors import SpekError, UsageError
+from spekctl.workload.config import ResolvedAsu
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Block = NDArray[np.void]
+    U64 = NDArray[np.uint64]
+
+VERSION = 1
+KEY = b"spek"
+ROW_GROUP = 1 << 20
+# A row group of random numbers, which do not shrink, and the footer.
+RESERVE_BYTES = 64 << 20
+
+# struct spek_log_record of the module: its members, and the columns that they become.
+RECORD = (
+    ("at_ns", "=u8"),
+    ("issue_ns", "=u8"),
+    ("done_ns", "=u8"),
+    ("addr", "=u8"),
+    ("bytes", "=u4"),
+    ("replica", "=u4"),
+    ("stream", "=u2"),
+    ("worker", "=u2"),
+    ("asu", "=u1"),
+    ("write", "=u1"),
+    ("phase", "=u1"),
+    ("error", "=u1"),
+)
+RECORD_BYTES = 48
+COLUMNS = (
+    "arrival_ns",
+    "issue_ns",
+    "completion_ns",
+    "address",
+    "bytes",
+    "bsu",
+    "stream",
+    "worker",
+    "asu",
+    "op",
+    "phase",
+    "error",
+)
+# Times go up in small steps: the steps take a quarter of the room. A dictionary of values that
+# hardly repeat only costs time.
+_STEPS = ("arrival_ns", "issue_ns", "completion_ns")
+_REPEATING = COLUMNS[COLUMNS.index("bytes") :]
+
+
+class LogTarget(msgspec.Struct, frozen=True):
+    """A device of the run."""
+
+    path: str
+    bytes: int
+
+
+class LogHeader(msgspec.Struct, frozen=True):
+    """What the numbers in the rows mean; JSON, under the key "spek" of the file's metadata."""
+
+    workload: str
+    streams: Annotated[list[str], Meta(description="Names, by the number in the rows.")]
+    asus: Annotated[list[ResolvedAsu], Meta(description="As in the configuration of the run.")]
+    targets: list[LogTarget]
+    seed: int
+    workers: int
+    started_ns: Annotated[int, Meta(description="CLOCK_MONOTONIC, as all times.")]
+    measure_ns: Annotated[int, Meta(description="Start of the measure phase; 0: not reached.")]
+    drain_ns: Annotated[int, Meta(description="Its end; 0: not reached.")]
+    ended_ns: Annotated[int, Meta(description="0: the run had not ended.")]
+    start_real_ns: Annotated[int, Meta(description="CLOCK_REALTIME at started_ns.")]
+    module_version: str
+    reason: Annotated[str, Meta(description="Why the run ended; stopped: it was interrupted.")]
+    records: Annotated[int, Meta(description="Rows.")]
+    lost: Annotated[int, Meta(description="I/Os of the run that have no row.")]
+    complete: Annotated[bool, Meta(description="The run ended and every I/O has its row.")]
+    kind: Literal["spek-log"] = "spek-log"
+    version: int = VERSION
+
+
+def require() -> None:
+    """UsageError if the libraries that logs need are missing."""
+    try:
+        importlib.import_module("numpy")
+        importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise UsageError("a per-I/O log needs pyarrow: pip install 'spekctl[log]'") from error
+
+
+def record_type() -> np.dtype[Any]:
+    """A record of the kernel side as numpy sees it."""
+    import numpy as np
+
+    return np.dtype(list(RECORD))
+
+
+def _schema() -> Any:
+    import pyarrow as pa
+
+    kinds = {"=u8": pa.uint64(), "=u4": pa.uint32(), "=u2": pa.uint16(), "=u1": pa.uint8()}
+    return pa.schema(
+        [
+            pa.field(name, kinds[kind], nullable=False)
+            for name, (_, kind) in zip(COLUMNS, RECORD, strict=True)
+        ]
+    )
+
+
+class LogFullError(SpekError):
+    """The file system is nearly full. The log can still be finished, and is whole up to here."""
+
+
+class LogWriter:
+    """A log that is being written. One thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        self.path = path
+        self.part = path.with_name(path.name + ".part")
+        self.records = 0
+        self._pending: list[Any] = []
+        self._pending_rows = 0
+        self._schema = _schema()
+        try:
+            free = self._free_bytes()
+            if free < RESERVE_BYTES:
+                raise UsageError(
+                    f"cannot log to {path}: its file system has {units.format_bytes(free)} left,"
+                    f" and a log needs {units.format_bytes(RESERVE_BYTES)} in reserve"
+                )
+            self._writer = pq.ParquetWriter(
+                str(self.part),
+                self._schema,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=list(_REPEATING),
+                column_encoding=dict.fromkeys(_STEPS, "DELTA_BINARY_PACKED"),
+            )
+        except OSError as error:
+            raise UsageError(f"cannot log to {path}: {reason_of(error)}") from error
+        except UnicodeEncodeError as error:
+            raise UsageError(f"cannot log to {path}: the name of a log must be UTF-8") from error
+
+    def _free_bytes(self) -> int:
+        room = os.statvfs(self.path.parent)
+        # Some file systems, made of software, do not say.
+        return room.f_bavail * room.f_frsize if room.f_blocks else 1 << 62
+
+    def add(self, block: Block) -> None:
+        """Records to the end of the log.
+
+        OSError if they could not be written: then the file is of no use any more.
+        LogFullError if they were written, and were the last for which there is room.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        columns = [pa.array(np.ascontiguousarray(block[member])) for member, _ in RECORD]
+        self._pending.append(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        self._pending_rows += len(block)
+        if self._pending_rows >= ROW_GROUP:
+            self.flush()
+            free = self._free_bytes()
+            if free < RESERVE_BYTES:
+                raise LogFullError(f"its file system has only {units.format_bytes(free)} left")
+
+    def flush(self) -> None:
+        """Write what is held back. OSError as add()."""
+        import pyarrow as pa
+
+        if not self._pending:
+            return
+        table = pa.Table.from_batches(self._pending, self._schema)
+        self._writer.write_table(table, row_group_size=max(ROW_GROUP, self._pending_rows))
+        self.records += self._pending_rows
+        self._pending, self._pending_rows = [], 0
+
+    def finish(self, header: LogHeader) -> None:
+        """Write header and footer and give the file its name. OSError as add()."""
+        self.flush()
+        self._writer.add_key_value_metadata({KEY: msgspec.json.encode(header)})
+        self._writer.close()
+        os.replace(self.part, self.path)
+
+    def discard(self) -> None:
+        """Give the log up and delete what there is of it."""
+        # Only the descriptor matters: a footer would not make a broken file readable.
+        with contextlib.suppress(Exception):
+            self._writer.close()
+        self.part.unlink(missing_ok=True)
+
+
+def reason_of(error: OSError) -> str:
+    """An OSError in the words of the system, without pyarrow's."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def open_log(path: Path) -> LogFile:
+    """A log for reading; UsageError with what is wrong with the file."""
+    require()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(str(path))
+        columns = file.schema_arrow
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}") from error
+    except (pa.ArrowException, ValueError) as error:
+        if path.suffix == ".part":
+            raise UsageError(
+                f"{path} is the log of a run that still goes on, or whose controller died; it"
+                " cannot be read"
+            ) from error
+        raise UsageError(f"{path} is not a log of spek: it is not a Parquet file") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {reason_of(error)}") from error
+    metadata: Mapping[bytes, bytes] = file.metadata.metadata or {}
+    header = _header(path, metadata)
+    if not columns.equals(_schema()):
+        raise UsageError(f"{path} is damaged: its columns are not those of a log")
+    return LogFile(path, file, header)
+
+
+class _Kind(msgspec.Struct):
+    """As much of a header as every version has."""
+
+    kind: str = ""
+    version: int = 0
+
+
+def _header(path: Path, metadata: Mapping[bytes, bytes]) -> LogHeader:
+    data = metadata.get(KEY)
+    try:
+        kind = files.decode(data or b"{}", _Kind)
+        if kind.kind != "spek-log":
+            raise UsageError(f"{path} is not a log of spek: it is another Parquet file")
+        if kind.version > VERSION:
+            raise UsageError(f"{path} has format {kind.version}; this spekctl knows {VERSION}")
+        return files.decode(data or b"", LogHeader)
+    except msgspec.MsgspecError as error:
+        raise UsageError(f"{path} has a damaged header: {error}") from error
+
+
+class LogFile:
+    """A log as it lies on disk; read in pieces, so its size does not matter."""
+
+    def __init__(self, path: Path, file: Any, header: LogHeader) -> None:
+        self.path = path
+        self.header = header
+        self._file = file
+
+    def batches(self, columns: Sequence[str] | None = None, rows: int = ROW_GROUP) -> Iterator[Any]:
+        """The rows as pyarrow.RecordBatch of at most @rows, as they lie; @columns only."""
+        import pyarrow as pa
+
+        names = list(columns) if columns is not None else list(COLUMNS)
+        if not self._file.num_row_groups:
+            return  # pyarrow 18 cannot read nothing
+        try:
+            yield from self._file.iter_batches(batch_size=rows, columns=names)
+        except (OSError, pa.ArrowException, ValueError) as error:
+            if isinstance(error, OSError) and error.errno:
+                raise SpekError(f"cannot read {self.path}: {reason_of(error)}") from error
+            # pyarrow's own, without a number: a page that can't be unpacked
+            raise UsageError(f"{self.path} is damaged: {error}") from error
+
+    def columns(self, *names: str) -> Iterator[tuple[NDArray[Any], ...]]:
+        """The same as numpy arrays, in the order of @names."""
+        for batch in self.batches(names):
+            yield tuple(batch.column(name).to_numpy(zero_copy_only=False) for name in names)
+
+    def device_address(
+        self, asu: NDArray[Any], address: NDArray[Any]
+    ) -> tuple[NDArray[np.uint32], U64]:
+        """Where I/Os begin: number of the target, and byte on it (kmod/load/core/asu.c)."""
+        import numpy as np
+
+        target = np.zeros(len(asu), np.uint32)
+        byte = np.zeros(len(asu), np.uint64)
+        for index, place in enumerate(self.header.asus):
+            mine = asu == index
+            there = address[mine].astype(np.uint64)
+            numbers = np.array([one.target for one in place.extents], np.uint32)
+            starts = np.array([one.start for one in place.extents], np.uint64)
+            if len(numbers) == 1:
+                target[mine], byte[mine] = numbers[0], starts[0] + there
+                continue
+            stripe, nr = np.uint64(place.stripe_bytes), np.uint64(len(numbers))
+            unit, within = there // stripe, there % stripe
+            column = (unit % nr).astype(np.intp)
+            target[mine] = numbers[column]
+            byte[mine] = starts[column] + unit // nr * stripe + within
+        return target, byte

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The per-I/O log of a run: empties the kernel's buffers while the run goes on, writes the file.
+
+The kernel side has room for some tenths of a second only, so two threads share the work: the
+reader does nothing but take records out of the kernel, and what the writer has not yet encoded
+waits in memory, up to QUEUE_BYTES. Only when that is full does the reader wait, and then the
+kernel side counts what finds no room as lost. Neither of them can hold up the run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno as errno_names
+import os
+import queue
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from io import FileIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spekctl.documents.result import LogResult, Plan
+from spekctl.errors import NotPermittedError, SpekError, UsageError
+from spekctl.kernel.records import RunInfo, RunState, word
+from spekctl.log import file as log_file
+from spekctl.log.file import LogFullError, LogHeader, LogTarget, LogWriter
+
+if TYPE_CHECKING:
+    from spekctl.log.file import Block
+
+MOUNTS = Path("/proc/self/mounts")
+
+MIN_BUFFER = 1024
+MAX_BUFFER = 1 << 24
+BLOCK_RECORDS = 1 << 16
+QUEUE_BYTES = 256 << 20
+# The reader looks so often that at so many I/Os per second and worker it finds the buffer half
+# full; and no less often than every PAUSE_MAX_S.
+PACE_IOPS = 2_000_000
+PAUSE_MAX_S = 0.2
+
+
+def default_buffer(workers: int) -> int:
+    """Records of buffer per worker: a quarter of a million (12 MiB), less if they are many."""
+    return max(1 << 16, min(1 << 18, (1 << 21) // workers))
+
+
+def check_buffer(records: int) -> int:
+    """What --log-buffer may say."""
+    if not MIN_BUFFER <= records <= MAX_BUFFER:
+        raise UsageError(
+            f"--log-buffer must be between {MIN_BUFFER} and {MAX_BUFFER} records, not {records}"
+        )
+    return records
+
+
+def debugfs() -> Path:
+    """Where debugfs is mounted."""
+    with contextlib.suppress(OSError):
+        for line in MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
+            fields = line.split(" ")
+            if len(fields) > 2 and fields[2] == "debugfs":
+                # /proc writes blanks and the like as \040.
+                octal = re.compile(r"\\([0-7]{3})")
+                return Path(octal.sub(lambda found: chr(int(found[1], 8)), fields[1]))
+    raise UsageError(
+        "a per-I/O log needs debugfs, which is not mounted: mount -t debugfs none /sys/kernel/debug"
+    )
+
+
+class IoLog:
+    """A log, from a READY run to its end."""
+
+    def __init__(self, path: Path, buffer_records: int) -> None:
+        log_file.require()
+        self._path = path
+        self._buffer_records = buffer_records
+        self._mount = debugfs()
+        self._files: list[FileIO] = []
+        self._writer: LogWriter | None = None
+        self._blocks: queue.Queue[Block | None] = queue.Queue(
+            QUEUE_BYTES // (BLOCK_RECORDS * log_file.RECORD_BYTES)
+        )
+        self._threads: list[threading.Thread] = []
+        self._ending = threading.Event()
+        # Why the log ended early; set by the thread that failed, looked at by the others.
+        self._trouble = ""
+        self._useless = False
+        self._told = False
+
+    def start(self, info: RunInfo) -> None:
+        """Open everything; a SpekError says why there can be no log."""
+        if not info.log_dir:
+            raise SpekError("the kernel side keeps no log; is spek.ko older than spekctl?")
+        for index in range(len(info.workers)):
+            self._files.append(_open(self._mount / info.log_dir / f"worker{index}"))
+        self._writer = LogWriter(self._path)
+        self._threads = [
+            threading.Thread(target=self._read, name="log-reader", daemon=True),
+            threading.Thread(target=self._write, name="log-writer", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def trouble(self) -> str:
+        """That the log ended before the run, said once; else nothing."""
+        if not self._trouble or self._told:
+            return ""
+        self._told = True
+        return f"the log has ended, the run goes on: {self._trouble}"
+
+    def finish(self, plan: Plan, info: RunInfo, ios: int) -> LogResult:
+        """Read what is left, finish the file, and hold it against what the kernel side counted.
+
+        @ios: I/Os of the run as its statistics have them."""
+        writer = self._stop()
+        if not self._useless:
+            with self._noting_failure():
+                writer.flush()
+                writer.finish(self._header(plan, info, writer.records, ios))
+        if self._useless:
+            writer.discard()
+        self._writer = None
+        records = 0 if self._useless else writer.records
+        text = self._text(info, records, ios)
+        return LogResult(
+            file="" if self._useless else str(self._path),
+            bytes=0 if self._useless else self._path.stat().st_size,
+            records=records,
+            lost=max(0, ios - records),
+            written=sum(worker.log_written for worker in info.workers),
+            overrun=sum(worker.log_lost for worker in info.workers),
+            buffer_records=self._buffer_records,
+            complete=not text,
+            text=text,
+        )
+
+    def close(self) -> None:
+        """Give everything back; a second call does nothing. Without finish() there is no log."""
+        if self._writer is not None:
+            self._stop().discard()
+            self._writer = None
+        self._close_files()
+
+    def _stop(self) -> LogWriter:
+        """End the threads, after they took everything that is there."""
+        assert self._writer is not None
+        self._ending.set()
+        for thread in self._threads:
+            thread.join()
+        self._threads = []
+        self._close_files()
+        return self._writer
+
+    def _close_files(self) -> None:
+        for file in self._files:
+            file.close()
+        self._files = []
+
+    @contextlib.contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        """A log that is full ends. One that cannot be written is of no use any more; whatever it
+        is (disk, memory, pyarrow), it ends the log and not the run."""
+        try:
+            yield
+        except LogFullError as error:
+            self._trouble = error.message
+        except Exception as error:
+            self._useless = True
+            reason = _reason_of(error)
+            self._trouble = f"{self._path} could not be written and was deleted ({reason})"
+
+    def _header(self, plan: Plan, info: RunInfo, records: int, ios: int) -> LogHeader:
+        return LogHeader(
+            workload=plan.workload.workload.name,
+            streams=[stream.name for stream in plan.config.streams],
+            asus=plan.config.asus,
+            targets=[LogTarget(target.path, target.bytes) for target in plan.targets],
+            seed=plan.config.seed,
+            workers=len(info.workers),
+            started_ns=info.started_ns,
+            measure_ns=info.measure_ns,
+            drain_ns=info.drain_ns,
+            ended_ns=info.ended_ns,
+            start_real_ns=info.start_real_ns,
+            module_version=info.module_version,
+            reason=word(info.reason),
+            records=records,
+            lost=max(0, ios - records),
+            complete=not self._text(info, records, ios),
+        )
+
+    def _text(self, info: RunInfo, records: int, ios: int) -> str:
+        """What a reader of the log must know; empty if it is complete."""
+        written = sum(worker.log_written for worker in info.workers)
+        overrun = sum(worker.log_lost for worker in info.workers)
+        if self._trouble:
+            return f"the log ended before the run: {self._trouble}"
+        if info.state is not RunState.DONE:
+            return "the log was closed before the run had ended"
+        if records != written:
+            return f"the kernel side wrote {written:,} records, and {records:,} were read"
+        if ios != written + overrun:
+            return (
+                f"the statistics have {ios:,} I/Os, the log knows of {written + overrun:,}"
+                f" ({overrun:,} lost)"
+            )
+        if overrun:
+            return (
+                f"{overrun:,} records found no room because they were not read in time; a larger"
+                " --log-buffer may help"
+            )
+        return ""
+
+    # --- the reader's thread ---------------------------------------------------------------------
+
+    def _read(self) -> None:
+        pause_s = min(PAUSE_MAX_S, self._buffer_records / 2 / PACE_IOPS)
+        filler = _Filler()
+        try:
+            ending = False
+            while not (ending or self._trouble):
+                # What is there when the run is over is all there will be: one more look.
+                ending = self._ending.wait(pause_s)
+                for block in filler.fill(self._files):
+                    self._blocks.put(block)
+            for block in filler.rest():
+                self._blocks.put(block)
+        except Exception as error:
+            self._trouble = f"reading from the kernel side failed ({_reason_of(error)})"
+        finally:
+            self._blocks.put(None)
+
+    # --- the writer's thread ---------------------------------------------------------------------
+
+    def _write(self) -> None:
+        assert self._writer is not None
+        # To the end also after a failure: the reader must never wait for room in vain.
+        while (block := self._blocks.get()) is not None:
+            if self._trouble:
+                continue
+            with self._noting_failure():
+                self._writer.add(block)
+
+
+def _reason_of(error: Exception) -> str:
+    """What went wrong, in the words of whoever knows it best."""
+    if isinstance(error, OSError):
+        return log_file.reason_of(error)
+    return str(error) if isinstance(error, SpekError) else f"{type(error).__name__}: {error}"
+
+
+class _Filler:
+    """Makes full blocks of what many files hand out."""
+
+    def __init__(self) -> None:
+        self._type = log_file.record_type()
+        self._new()
+
+    def _new(self) -> None:
+        import numpy as np
+
+        raw = np.empty(BLOCK_RECORDS * log_file.RECORD_BYTES, np.uint8)
+        self._block: Block = raw.view(self._type)
+        self._bytes = raw.data
+        self._used = 0
+
+    def fill(self, files: Sequence[FileIO]) -> Iterator[Block]:
+        """Everything that is there now; blocks as they get full."""
+        for file in files:
+            while got := file.readinto(self._bytes[self._used :]):
+                if got % log_file.RECORD_BYTES:
+                    raise SpekError(f"{got} bytes are no whole number of records")
+                self._used += got
+                # A read that was not cut short by the end of the block has emptied the buffer.
+                # To ask again would fetch the few records that came meanwhile, again and again.
+                if self._used < len(self._bytes):
+                    break
+                yield from self.rest()
+
+    def rest(self) -> Iterator[Block]:
+        """The block as far as it is filled."""
+        if self._used:
+            block = self._block[: self._used // log_file.RECORD_BYTES]
+            self._new()
+            yield block
+
+
+def _open(path: Path) -> FileIO:
+    try:
+        return FileIO(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
+    except OSError as error:
+        text = f"cannot read the log at {path}: {log_file.reason_of(error)}"
+        if error.errno in (errno_names.EPERM, errno_names.EACCES):
+            raise NotPermittedError(f"{text} (a locked-down kernel may forbid it)") from error
+        raise SpekError(text) from error

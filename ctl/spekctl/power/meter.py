@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Power beside a run: what each rail used in each interval and in the measure phase.
+
+The prober is asked for an interval as soon as it has ended, and again until its samples have all
+come: a source may lag. Whatever goes wrong with power, the run goes on and its result says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from spekctl.documents.power import Amount, Metered, interval_power
+from spekctl.documents.result import FeedResult, PowerResult, RailPower
+from spekctl.errors import SpekError, UsageError
+from spekctl.kernel.feeds import Feed, PowerLink, RailUse, Use
+from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
+from spekctl.kernel.records import IntervalRow, RunInfo
+
+_POLL_S = 0.05
+# a second more than the prober waits for a feed that lags
+_WAIT_S = MAX_LAG_NS / 1e9 + 1.0
+NO_FEED = "no power: no feed is open in spek_prober (spek-daq brings them)"
+
+Key = tuple[str, str]  # names of feed and rail
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user wants to know of power."""
+
+    feeds: tuple[str, ...] = ()  # empty: all
+    baseline_w: float = 0.0
+
+
+class Meter:
+    """Asks the prober about the intervals of one run."""
+
+    def __init__(
+        self, link: PowerLink, wish: Wish, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._link = link
+        self._wish = wish
+        self._clock = clock
+        self._before: frozenset[int] = frozenset()
+        self._rows: dict[int, IntervalRow] = {}
+        self._uses: dict[int, dict[Key, Use]] = {}
+        self._open: set[int] = set()  # rows whose samples have not all come
+        self._lsb_nw: dict[Key, int] = {}
+        self._trouble = ""
+
+    def start(self) -> None:
+        """Look which feeds there are; a name that was asked for must be one of them."""
+        try:
+            feeds = self._link.feeds()
+        except SpekError as error:
+            if self._wish.feeds:
+                raise
+            self._trouble = f"no power: {error.message}"
+            return
+        self._before = frozenset(feed.id for feed in feeds if not feed.is_open)
+        names = [feed.name for feed in feeds if feed.is_open]
+        for name in self._wish.feeds:
+            if name not in names:
+                there = f"open are {', '.join(names)}" if names else "none is open"
+                raise UsageError(f"--power-feed: there is no open feed '{name}'; {there}")
+
+    def note(self, rows: Iterable[IntervalRow]) -> None:
+        """Take in intervals that have ended since, and ask about those that are not complete."""
+        news = [row for row in rows if row.seq not in self._rows]
+        if not news:
+            return
+        self._rows |= {row.seq: row for row in news}
+        self._open |= {row.seq for row in news}
+        # one that is older waits for the end: its source has gone, or lags beyond all measure
+        oldest_ns = news[-1].end_ns - 2 * MAX_LAG_NS
+        self._ask([seq for seq in self._open if self._rows[seq].end_ns >= oldest_ns])
+
+    def watts(self, row: IntervalRow) -> float | None:
+        """Power of an interval, as far as it was known when it was last asked for."""
+        found = self._uses.get(row.seq)
+        return interval_power(self._amounts(found)).total.mean_w if found else None
+
+    def finish(self, info: RunInfo, rows: Iterable[IntervalRow]) -> Metered:
+        """Everything, once the samples have come or it is too late to wait for them."""
+        start_ns = info.measure_ns
+        end_ns = info.drain_ns or info.ended_ns or info.now_ns
+        self.note(rows)
+        try:
+            self._wait_for(max([end_ns, *(row.end_ns for row in self._rows.values())]))
+            feeds = self._feeds()
+            if not feeds:
+                return Metered(text=self._trouble or NO_FEED)
+            if not start_ns or end_ns <= start_ns:
+                return Metered(text="no power: there was no measure phase")
+            return self._result(start_ns, end_ns, feeds)
+        except SpekError as error:
+            return Metered(text=f"no power: {error.message}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._link.close()
+
+    def _result(self, start_ns: int, end_ns: int, feeds: Sequence[Feed]) -> Metered:
+        rows = {seq: self._rows[seq] for seq in self._uses}
+        measured = [
+            self._uses[seq]
+            for seq, row in rows.items()
+            if row.start_ns >= start_ns and row.end_ns <= end_ns
+        ]
+        whole = self._whole(start_ns, end_ns, measured)
+        measure = interval_power(self._amounts(whole))
+        uncertainty_ns = max(feed.uncertainty_ns for feed in feeds)
+        shift_j = self._shifted(start_ns, end_ns, uncertainty_ns, whole)
+        lsb_j = sum(rail.lsb_w * rail.known_s for rail in measure.rails)
+        return Metered(
+            PowerResult(
+                feeds=[_feed(feed) for feed in feeds],
+                baseline_w=self._wish.baseline_w,
+                measure=measure,
+                uncertainty_ns=uncertainty_ns,
+                shift_j=shift_j,
+                uncertainty_j=shift_j + lsb_j,
+            ),
+            {seq: interval_power(self._amounts(uses)) for seq, uses in self._uses.items()},
+            _missing(measure.total),
+        )
+
+    def _feeds(self) -> list[Feed]:
+        return [feed for feed in self._link.feeds() if self._counts(feed.id, feed.name)]
+
+    def _counts(self, number: int, name: str) -> bool:
+        """It was open during the run, and is wanted."""
+        wanted = not self._wish.feeds or name in self._wish.feeds
+        return wanted and number not in self._before
+
+    def _energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]:
+        rails = self._link.energy(intervals) if intervals else []
+        found = [rail for rail in rails if self._counts(rail.feed, rail.feed_name)]
+        for rail in found:
+            self._lsb_nw[rail.feed_name, rail.rail_name] = rail.lsb_nw
+        return found
+
+    def _ask(self, seqs: Iterable[int]) -> None:
+        """What is known by now of these intervals."""
+        asked = sorted(seqs)
+        try:
+            rails = self._energy(
+                [(self._rows[one].start_ns, self._rows[one].end_ns) for one in asked]
+            )
+        except SpekError as error:
+            self._trouble = f"no power: {error.message}"
+            return
+        for index, seq in enumerate(asked):
+            found = {(rail.feed_name, rail.rail_name): rail.uses[index] for rail in rails}
+            before = self._uses.get(seq, {})
+            # a feed that was opened anew has forgotten what the one before it knew
+            kept = {
+                key: use
+                for key, use in before.items()
+                if key not in found or use.known_ns > found[key].known_ns
+            }
+            if found or before:
+                self._uses[seq] = {**found, **kept}
+            if found and not any(use.pending_ns for use in found.values()):
+                self._open.discard(seq)
+
+    def _wait_for(self, end_ns: int) -> None:
+        """Until all open feeds have come past a time, or it is clear that they will not."""
+        deadline = self._clock() + _WAIT_S
+        while True:
+            lagging = [
+                feed for feed in self._feeds() if feed.is_open and feed.watermark_ns < end_ns
+            ]
+            if not lagging or self._clock() > deadline:
+                break
+            time.sleep(_POLL_S)
+        self._ask(self._open)
+
+    def _whole(
+        self, start_ns: int, end_ns: int, measured: Sequence[Mapping[Key, Use]]
+    ) -> dict[Key, Use]:
+        """The measure phase: as the prober knows it, or as intervals add up if they know more."""
+        rails = self._energy([(start_ns, end_ns)])
+        found = {(rail.feed_name, rail.rail_name): rail.uses[0] for rail in rails}
+        for key in {key for uses in measured for key in uses}:
+            parts = [uses[key] for uses in measured if key in uses]
+            summed = _sum(parts, end_ns - start_ns)
+            if key not in found or summed.known_ns > found[key].known_ns:
+                found[key] = summed
+        return dict(sorted(found.items(), key=lambda item: list(self._lsb_nw).index(item[0])))
+
+    def _shifted(self, start_ns: int, end_ns: int, by_ns: int, whole: Mapping[Key, Use]) -> float:
+        """How much the energy changes if the time stamps are off, at most, both ways."""
+        if not by_ns:
+            return 0.0
+        moves = [(start_ns - by_ns, end_ns - by_ns), (start_ns + by_ns, end_ns + by_ns)]
+        most = [0, 0]
+        for rail in self._energy(moves):
+            before = whole.get((rail.feed_name, rail.rail_name))
+            for index, use in enumerate(rail.uses):
+                # where less is known, there is less energy, which says nothing
+                if before is not None and use.known_ns == before.known_ns:
+                    most[index] += abs(use.energy_fj - before.energy_fj)
+        return max(most) / 1e15
+
+    def _amounts(self, uses: Mapping[Key, Use]) -> list[Amount]:
+        several = len({feed for feed, _ in uses}) > 1
+        return [
+            Amount(f"{feed}/{rail}" if several else rail, feed, self._lsb_nw[feed, rail], use)
+            for (feed, rail), use in uses.items()
+        ]
+
+
+def _sum(parts: Sequence[Use], span_ns: int) -> Use:
+    known = [one for one in parts if one.known_ns]
+    known_ns = sum(one.known_ns for one in parts)
+    return Use(
+        energy_fj=sum(one.energy_fj for one in parts),
+        known_ns=known_ns,
+        gap_ns=span_ns - known_ns,
+        lost_ns=0,
+        pending_ns=0,
+        samples=sum(one.samples for one in parts),
+        min_uw=min((one.min_uw for one in known), default=0),
+        max_uw=max((one.max_uw for one in known), default=0),
+    )
+
+
+def _feed(feed: Feed) -> FeedResult:
+    return FeedResult(
+        id=feed.id,
+        name=feed.name,
+        source=feed.source,
+        state=feed.state.name.lower(),
+        uncertainty_ns=feed.uncertainty_ns,
+        drift_ppb=feed.drift_ppb,
+        residual_ns=feed.residual_ns,
+        overflows=feed.overflows,
+        lost=feed.lost,
+        late=sum(rail.late for rail in feed.rails),
+    )
+
+
+def _missing(total: RailPower) -> str:
+    if not total.known_s:
+        return "power is not known: no sample lies in the measure phase"
+    if total.gap_s:
+        return f"power is unknown for {total.gap_s:.3f} s of the measure phase"
+    return ""

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Rails live: power and energy since the view began, over what the feeds have brought so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from spekctl.kernel.feeds import Feed, RailUse, Use
+
+SECOND = 10**9
+
+
+class Source(Protocol):
+    """What this needs of spekctl.power.PowerLink."""
+
+    def feeds(self, feed: int | None = None) -> list[Feed]: ...
+
+    def energy(
+        self, intervals: list[tuple[int, int]], feed: int | None = None
+    ) -> list[RailUse]: ...
+
+
+@dataclass(slots=True)
+class RailView:
+    """One line: power in the last interval, and what has added up."""
+
+    feed: str
+    rail: str
+    mean_w: float | None
+    min_w: float | None
+    max_w: float | None
+    joules: float
+    known_s: float
+    gap_s: float
+    uncertainty_ns: int
+
+    @property
+    def remark(self) -> str:
+        """Why there is no power, or that there was none for a while."""
+        if self.mean_w is None:
+            return "unknown"
+        return f"{self.gap_s:.1f} s unknown" if self.gap_s >= 0.05 else ""
+
+
+@dataclass(slots=True)
+class _Sum:
+    joules: float = 0.0
+    known_s: float = 0.0
+    gap_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Monitor:
+    """Asks for each feed's energy from where it asked last up to that feed's watermark."""
+
+    source: Source
+    only: str | None = None
+    _from_ns: dict[int, int] = field(default_factory=dict)
+    _sums: dict[tuple[int, int], _Sum] = field(default_factory=dict)
+
+    def feeds(self) -> list[Feed]:
+        """The open ones that were asked for."""
+        return [
+            feed for feed in self.source.feeds() if feed.is_open and self.only in (None, feed.name)
+        ]
+
+    def step(self) -> list[RailView]:
+        """All rails now; a feed that has not come on since the last time has no power."""
+        return [view for feed in self.feeds() for view in self._views(feed)]
+
+    def _views(self, feed: Feed) -> Iterator[RailView]:
+        start = self._from_ns.setdefault(feed.id, feed.watermark_ns)
+        if not start:
+            del self._from_ns[feed.id]
+        uses: dict[int, Use] = {}
+        if start and feed.watermark_ns > start:
+            found = self.source.energy([(start, feed.watermark_ns)], feed.id)
+            uses = {one.rail: one.uses[0] for one in found}
+            self._from_ns[feed.id] = feed.watermark_ns
+        for rail in feed.rails:
+            total = self._sums.setdefault((feed.id, rail.number), _Sum())
+            use = uses.get(rail.number)
+            if use:
+                total.joules += use.energy_fj / 1e15
+                total.known_s += use.known_ns / SECOND
+                total.gap_s += (use.gap_ns + use.lost_ns) / SECOND
+            known = use is not None and use.known_ns > 0
+            yield RailView(
+                feed=feed.name,
+                rail=rail.name,
+                mean_w=use.energy_fj / use.known_ns / 1e6 if use and known else None,
+                min_w=use.min_uw / 1e6 if use and known else None,
+                max_w=use.max_uw / 1e6 if use and known else None,
+                joules=total.joules,
+                known_s=total.known_s,
+                gap_s=total.gap_s,
+                uncertainty_ns=feed.uncertainty_ns,
+            )
+
+
+def total_w(views: list[RailView]) -> float | None:
+    """Power of all rails together; unknown where that of any rail is."""
+    known = [view.mean_w for view in views if view.mean_w is not None]
+    return sum(known) if views and len(known) == len(views) else None

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Asks spek_prober for the power of a span of time without a run: the idle tests.
+
+The prober keeps the samples of its feeds and integrates them over any interval. What its feeds
+have not delivered yet is waited for, but not long: a feed that lags more is taken as unknown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from spekctl.documents.power import Amount, PowerFigures, figures_of, interval_power
+from spekctl.errors import SpekError, UsageError
+from spekctl.kernel import feeds as kernel_feeds
+from spekctl.kernel.feeds import Feed, RailUse
+from spekctl.kernel.gen.spek_prober import MAX_LAG_NS, FeedState
+from spekctl.power.meter import Wish
+
+# A second more than the prober itself waits for a feed that lags.
+LAG_S = MAX_LAG_NS / 1e9 + 1.0
+_POLL_S = 0.1
+
+
+class SpanMeter(Protocol):
+    """Power of any span of time, as long as it is remembered."""
+
+    def between(self, start_ns: int, end_ns: int) -> PowerFigures | None:
+        """From one CLOCK_MONOTONIC time to another; None if nothing measures power."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+class Feeds(Protocol):
+    """The part of power.PowerLink that is needed."""
+
+    def feeds(self) -> list[Feed]: ...
+    def energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]: ...
+    def close(self) -> None: ...
+
+
+def connect(wish: Wish | None, prober_ns: int | None) -> tuple[SpanMeter | None, str]:
+    """The prober's power; without it None and why, as a sentence.
+
+    @prober_ns is None where the user wants no prober.
+    """
+    if prober_ns is None:
+        return None, "power is missing: it comes from spek_prober, and --no-prober was given"
+    wish = wish or Wish()
+    try:
+        link = kernel_feeds.PowerLink()
+    except SpekError as error:
+        return None, f"power is missing: {error.message}"
+    try:
+        names = [feed.name for feed in link.feeds() if feed.is_open]
+    except SpekError as error:
+        link.close()
+        return None, f"power is missing: {error.message}"
+    unknown = [name for name in wish.feeds if name not in names]
+    if unknown:
+        link.close()
+        there = f"open are {', '.join(names)}" if names else "none is open"
+        raise UsageError(f"--power-feed: there is no open feed '{unknown[0]}'; {there}")
+    if not names:
+        link.close()
+        return None, "power is missing: no feed is open in spek_prober (spek-daq brings them)"
+    return ProberMeter(link, wish), ""
+
+
+class ProberMeter:
+    """The feeds of spek_prober, or those of them that are wanted."""
+
+    def __init__(
+        self, link: Feeds, wish: Wish, pause: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._link = link
+        self._wish = wish
+        self._pause = pause
+
+    def close(self) -> None:
+        """Close the connection; the feeds belong to others."""
+        self._link.close()
+
+    def between(self, start_ns: int, end_ns: int) -> PowerFigures | None:
+        """Power of all rails from one time to another; None if there is no rail."""
+        waited_s = 0.0
+        while True:
+            rails = self._rails(start_ns, end_ns)
+            pending = any(_is_open(one) and one.uses[0].pending_ns for one in rails)
+            if not pending or waited_s >= LAG_S:
+                break
+            self._pause(_POLL_S)
+            waited_s += _POLL_S
+        several = len({one.feed for one in rails}) > 1
+        amounts = [
+            Amount(
+                f"{one.feed_name}/{one.rail_name}" if several else one.rail_name,
+                one.feed_name,
+                one.lsb_nw,
+                one.uses[0],
+            )
+            for one in rails
+        ]
+        return figures_of(interval_power(amounts), self._wish.baseline_w)
+
+    def _rails(self, start_ns: int, end_ns: int) -> list[RailUse]:
+        """Those that are wanted, without ended ones of another time."""
+        return [
+            one
+            for one in self._link.energy([(start_ns, end_ns)])
+            if (not self._wish.feeds or one.feed_name in self._wish.feeds)
+            and (_is_open(one) or one.uses[0].known_ns)
+        ]
+
+
+def _is_open(rail: RailUse) -> bool:
+    return rail.state is FeedState.OPEN

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A load curve as people and spreadsheets read it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from spekctl import units
+from spekctl.documents.curve import Curve, Point, TimeFigures
+from spekctl.render.console import wide
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+WIDTH = 130
+_FIGURES = ("mean", "p50", "p90", "p99", "p999", "max")
+
+
+def print_curve(curve: Curve, console: Console | None = None) -> None:
+    """Print the table of a sweep."""
+    out = wide(WIDTH, console)
+    label = f"{curve.workload} (SPC-1-like)" if curve.workload == "spc1" else curve.workload
+    length = f", {units.format_duration(curve.time_ns)} each" if curve.time_ns else ""
+    devices = " ".join(target.path for target in curve.targets)
+    count = f"{len(curve.points)} point{'' if len(curve.points) == 1 else 's'}"
+    head = f"{label} on {devices}: {count}{length}" if devices else f"{label}: nothing measured"
+    out.print(head, style="bold", soft_wrap=True)
+    if curve.points:
+        out.print(table_of(curve.points))
+    for line in [*_notes(curve.points), *curve.remarks]:
+        out.print(f"  {line}", soft_wrap=True)
+
+
+def table_of(points: Sequence[Point]) -> Table:
+    """A row for each point."""
+    from rich.table import Table as RichTable
+
+    kind = points[0].load.kind
+    table = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
+    names = [{"bsu": "BSU", "rate": "rate", "depth": "depth"}[kind]]
+    names += ["offered"] if kind == "bsu" else []
+    names += ["IOPS", "MiB/s", "mean", "p50", "p99", "p99.9", "service", "slip p99"]
+    names += ["CPU", "switches/IO", "backlog", "stretch"]
+    powered = any(one.power is not None for one in points)
+    names += ["power", "mW/IOPS", "IOPS/W"] if powered else []
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in points:
+        table.add_row(*_cells(one), *(power_cells(one) if powered else ()))
+    return table
+
+
+def _cells(point: Point) -> list[str]:
+    cells = [f"{point.load.value:,g}" if point.load.value < 1e6 else f"{point.load.value:,.0f}"]
+    if point.load.kind == "bsu":
+        offered = point.offered_iops
+        cells.append(units.format_rate(offered) if offered is not None else "-")
+    return [
+        *cells,
+        units.format_rate(point.iops),
+        f"{point.mib_s:,.1f}",
+        *times(point.response, ("mean", "p50", "p99", "p999")),
+        *times(point.service, ("mean",)),
+        *times(point.slip, ("p99",)),
+        f"{point.cpu:.0%}" if point.cpu is not None else "-",
+        f"{point.switches_per_io:.3f}" if point.switches_per_io is not None else "-",
+        f"{point.backlog:,}",
+        f"{point.stretch:.2f}" if point.stretch is not None else "-",
+    ]
+
+
+def power_cells(point: Point) -> tuple[str, str, str]:
+    """Power, and what the load takes of it less the baseline."""
+    if point.power is None:
+        return "-", "-", "-"
+    cost = point.efficiency
+    return (
+        units.format_watts(point.power.watts),
+        f"{cost.mw_per_iops:.3g}" if cost is not None else "-",
+        units.format_rate(cost.iops_per_w) if cost is not None else "-",
+    )
+
+
+def times(figures: TimeFigures | None, names: tuple[str, ...]) -> list[str]:
+    """Some of the figures for people."""
+    if figures is None:
+        return ["-"] * len(names)
+    return [units.format_ns(getattr(figures, name)) for name in names]
+
+
+def _notes(points: Sequence[Point]) -> list[str]:
+    """Whose CPU it is, and a line for each run that did not end well."""
+    notes = []
+    if any(one.cpu_of == "workers" for one in points):
+        notes.append("CPU and context switches are those of the workers alone")
+    baselines = {one.power.baseline_w for one in points if one.power is not None}
+    if any(baselines):
+        less = " or ".join(units.format_watts(one) for one in sorted(baselines))
+        notes.append(f"mW/IOPS and IOPS/W are of the power less a baseline of {less}")
+    return notes + [f"{one.load}: {one.text}" for one in points if not one.ok]
+
+
+def csv_of(curve: Curve) -> str:
+    """A line for each point, times in ns, nothing where there is no value."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    rows = [_columns(one) for one in curve.points]
+    if rows:
+        writer.writerow(rows[0])
+        writer.writerows(row.values() for row in rows)
+    return stream.getvalue()
+
+
+def _columns(point: Point) -> dict[str, object]:
+    columns: dict[str, object] = {"load_kind": point.load.kind, "load": f"{point.load.value:.10g}"}
+    plain = ("offered_iops", "measured_ns", "ios", "reads", "writes", "iops", "mib_s")
+    columns |= {name: getattr(point, name) for name in plain}
+    for kind in ("response", "service", "slip"):
+        figures = getattr(point, kind)
+        for name in _FIGURES:
+            columns[f"{kind}_{name}_ns"] = getattr(figures, name) if figures is not None else None
+    more = ("backlog", "left_over", "stretch", "cpu", "switches_per_io", "cpu_of", "errors")
+    columns |= {name: getattr(point, name) for name in more}
+    columns["ok"] = int(point.ok)
+    power, cost = point.power, point.efficiency
+    columns["watts"] = power.watts if power is not None else None
+    columns["joules"] = power.joules if power is not None else None
+    columns["power_gap_s"] = power.gap_s if power is not None else None
+    for name in ("iops_per_w", "mw_per_iops", "mib_s_per_w", "j_per_gib"):
+        columns[name] = getattr(cost, name) if cost is not None else None
+    return columns

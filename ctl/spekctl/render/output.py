@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Standard output that knows when it failed: it may be a file on a disk that is full."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+import sys
+from typing import Any
+
+
+class _Raw(io.FileIO):
+    """A descriptor that keeps its failure: nothing else tells it from that of another file."""
+
+    failure: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.failure = error
+            raise
+
+
+class Output:
+    """Takes the place of sys.stdout."""
+
+    def __init__(self) -> None:
+        before = sys.stdout
+        self._raw = _Raw(before.fileno(), "w", closefd=False)
+        self._text = io.TextIOWrapper(
+            io.BufferedWriter(self._raw),
+            encoding=before.encoding,
+            errors=before.errors,
+            line_buffering=before.isatty(),
+        )
+        sys.stdout = self._text
+
+    @property
+    def failure(self) -> OSError | None:
+        """Why it could not be written; None if it could."""
+        return self._raw.failure
+
+    def flush(self) -> None:
+        """Write what is still held back. OSError if that fails."""
+        self._text.flush()
+
+    def abandon(self) -> None:
+        """Throw away what is held back; Python would try again at exit, and complain."""
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, self._raw.fileno())
+        os.close(null)
+
+
+class _Unread(io.FileIO):
+    """Takes what can't be written (the pipe is closed, the disk is full) as written."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            written: int | None = super().write(data)
+        except OSError:
+            written = None
+        return memoryview(data).nbytes if written is None else written
+
+
+def patient(stream: TextIO | None) -> TextIO:
+    """Standard error @stream as it should be; it is None if there was none from the start."""
+    fd = os.open(os.devnull, os.O_WRONLY) if stream is None else stream.fileno()
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Unread(fd, "w", closefd=False)),
+        encoding=stream.encoding if stream is not None else "utf-8",
+        errors="backslashreplace",
+        line_buffering=True,
+    )

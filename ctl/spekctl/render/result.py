@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The result as people read it, on standard output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spekctl import units
+from spekctl.documents.result import (
+    Cell,
+    DiskCounters,
+    Distribution,
+    LogResult,
+    RailPower,
+    Result,
+    TargetResult,
+    Total,
+    histogram_of,
+)
+from spekctl.render.console import wide
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+WIDTH = 100
+
+
+def print_result(result: Result, console: Console | None = None) -> None:
+    """Print the summary."""
+    out = wide(WIDTH, console)
+    for part in _parts(result):
+        out.print(part, soft_wrap=isinstance(part, str))
+
+
+def _parts(result: Result) -> list[RenderableType]:
+    parts: list[RenderableType] = [_headline(result)]
+    parts += [_target_line(target) for target in result.targets]
+    parts.append(_totals_table(result))
+    if len(result.config.streams) > 1:
+        parts.append(_streams_table(result))
+    parts += [f"  {line}" for line in _footer(result)]
+    return parts
+
+
+def _table(*names: str) -> Table:
+    """A table without lines, its first column a name and all others numbers."""
+    from rich.table import Table as RichTable
+
+    table = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
+    for index, name in enumerate(names):
+        table.add_column(name, justify="right" if index else "left", no_wrap=True)
+    return table
+
+
+def _headline(result: Result) -> RenderableType:
+    from rich.text import Text
+
+    name = result.workload.workload.name
+    label = f"{name} (SPC-1-like)" if name == "spc1" else name
+    seconds = next((one.duration_ns for one in result.phases if one.phase == "measure"), 0) / 1e9
+    text = Text(f"{label}: {_load(result)}, measured for {seconds:.3f} s", style="bold")
+    style = "green" if result.outcome.ok else "bold red"
+    text.append(f"\n  {result.outcome.text}", style=style)
+    return text
+
+
+def _load(result: Result) -> str:
+    config = result.config
+    if result.workload.workload.scale == "bsu" and config.arrivals[0].law != "closed":
+        rate = config.arrivals[0].rate_milli / 1000
+        return f"{config.streams[0].replicas} BSU ({rate:g} I/Os per second offered)"
+    laws = []
+    for arrival in config.arrivals:
+        if arrival.law == "closed":
+            think = f", think {units.format_duration(arrival.think_ns)}" if arrival.think_ns else ""
+            laws.append(f"closed loop of depth {arrival.depth}{think}")
+        elif arrival.law == "burst":
+            laws.append(
+                f"bursts of {arrival.burst_length} every"
+                f" {units.format_duration(arrival.burst_interval_ns)}"
+            )
+        else:
+            laws.append(f"{arrival.law} arrivals, {arrival.rate_milli / 1000:g} per second")
+    return " + ".join(laws)
+
+
+def _target_line(target: TargetResult) -> str:
+    facts = target.facts
+    what = " ".join(part for part in (facts.model, facts.serial) if part) or facts.driver
+    path = facts.path if facts.path.endswith("/" + facts.name) else f"{facts.path} ({facts.name})"
+    how = f"{target.backend}{', polled' if target.polled else ''}: {target.backend_reason}"
+    return f"  {path}  {what}  {units.format_bytes(facts.bytes)}  {how}"
+
+
+def _totals_table(result: Result) -> RenderableType:
+    table = _table(
+        "response", "I/Os", "IOPS", "MiB/s", "size", "mean", "p50", "p99", "p99.9", "max"
+    )
+    for name, total in (
+        ("read", result.totals.read),
+        ("write", result.totals.write),
+        ("all", result.totals.all),
+    ):
+        both = result.totals.read.ios and result.totals.write.ios
+        if total.ios if name != "all" else both or not result.totals.all.ios:
+            table.add_row(name, *_total_cells(total))
+    return table
+
+
+def _total_cells(total: Total) -> list[str]:
+    return [
+        f"{total.ios:,}",
+        units.format_rate(total.iops),
+        f"{total.bytes_per_s / (1 << 20):,.1f}",
+        units.format_bytes(round(total.mean_bytes)) if total.ios else "-",
+        *_times(total.times.response, ("mean", "p50", "p99", "p99.9", "max")),
+    ]
+
+
+def _times(times: Distribution | None, names: tuple[str, ...]) -> list[str]:
+    if times is None:
+        return ["-"] * len(names)
+    values = {"mean": times.mean_ns, "max": times.max_ns, **times.percentiles_ns}
+    return [units.format_ns(values[name]) for name in names]
+
+
+def _streams_table(result: Result) -> RenderableType:
+    table = _table("stream", "I/Os", "share", "reads", "MiB/s", "size", "p50", "p99")
+    seconds = next((one.duration_ns for one in result.phases if one.phase == "measure"), 0) / 1e9
+    everything = result.totals.all.ios
+    for index, stream in enumerate(result.config.streams):
+        cells = [one for one in result.cells if one.stream == index and one.phase == "measure"]
+        ios = sum(one.ios for one in cells)
+        amount = sum(one.bytes for one in cells)
+        reads = sum(one.ios for one in cells if one.direction == "read")
+        p50, p99 = _both(cells)
+        table.add_row(
+            stream.name,
+            f"{ios:,}",
+            f"{ios / everything:.1%}" if everything else "-",
+            f"{reads / ios:.1%}" if ios else "-",
+            f"{amount / seconds / (1 << 20):,.1f}" if seconds else "-",
+            units.format_bytes(round(amount / ios)) if ios else "-",
+            p50,
+            p99,
+        )
+    return table
+
+
+def _both(cells: list[Cell]) -> tuple[str, str]:
+    """p50 and p99 of reads and writes of a stream together, from their buckets."""
+    from spekctl.documents import histogram
+
+    parts = [histogram_of(cell.times.response) for cell in cells]
+    merged = histogram.merge(part for part in parts if part is not None)
+    if merged is None:
+        return "-", "-"
+    return (
+        units.format_ns(histogram.percentile(merged, 500_000)),
+        units.format_ns(histogram.percentile(merged, 990_000)),
+    )
+
+
+def _footer(result: Result) -> list[str]:
+    lines = []
+    outcome = result.outcome
+    if outcome.offered_iops is not None:
+        lines.append(
+            f"offered {units.format_rate(outcome.offered_iops)} I/Os per second;"
+            f" backlog at the end {outcome.backlog:,}, at most {outcome.backlog_max:,}"
+        )
+    lines.append(_workers_line(result))
+    if result.prober is not None:
+        lines.append(_machine_line(result))
+    lines += _power_lines(result)
+    service = result.totals.all.times.service
+    if service is not None:
+        mean, p50, p99, longest = _times(service, ("mean", "p50", "p99", "max"))
+        lines.append(f"service time: mean {mean}, p50 {p50}, p99 {p99}, max {longest}")
+    lines += _in_flight_lines(result)
+    slip = result.totals.all.times.slip
+    if slip is not None:
+        lines.append(
+            f"slip (intended arrival to issue): p50 {units.format_ns(slip.percentiles_ns['p50'])},"
+            f" p99 {units.format_ns(slip.percentiles_ns['p99'])};"
+            f" clock {result.environment.clocksource}"
+        )
+    for target in result.targets:
+        if target.disk_agrees is False and target.disk is not None:
+            lines.append(
+                f"{target.facts.path} itself counted {target.disk.reads:,} reads and"
+                f" {target.disk.writes:,} writes{_disk_times(target.disk)}, spek sent"
+                f" {target.reads:,} and {target.writes:,}"
+            )
+        if target.backend == "scsi":
+            lines.append(f"{target.facts.path} does not count what comes as SCSI commands")
+        elif target.facts.disk_before is None:
+            lines.append(f"{target.facts.path} keeps no statistics to compare with")
+        elif target.disk is None:
+            lines.append(f"what {target.facts.path} counted itself was not read when the run ended")
+    if outcome.errors_by_cause:
+        causes = ", ".join(f"{name} {count:,}" for name, count in outcome.errors_by_cause.items())
+        lines.append(f"errors by cause: {causes}")
+    for said in outcome.senses:
+        lines.append(f"{said.count:,} requests: {said.sense.text}")
+    if outcome.sense_others:
+        lines.append(f"{outcome.sense_others:,} requests: other causes")
+    if result.verify is not None:
+        from spekctl.run.verify import lines_of
+
+        lines += lines_of(result.verify)
+    if result.log is not None:
+        lines.append(_log_line(result.log))
+    if result.intervals_dropped:
+        lines.append(f"{result.intervals_dropped:,} intervals were overwritten before being read")
+    lines += result.remarks
+    return lines
+
+
+def _disk_times(disk: DiskCounters) -> str:
+    """What it says of its times, if it does."""
+    if disk.read_ms is None or disk.write_ms is None:
+        return ""
+    return f" that took {disk.read_ms:,} ms and {disk.write_ms:,} ms in all"
+
+
+def _in_flight_lines(result: Result) -> list[str]:
+    """What the percentiles lack: I/Os that completed only after the measure phase."""
+    held = result.totals.all.in_flight
+    if held is None or not held.count:
+        return []
+    mean, longest = _times(held.response_age, ("mean", "max"))
+    line = (
+        f"in flight at the end, so not in the percentiles: {held.count:,} I/Os,"
+        f" then {mean} old on average, at most {longest}"
+    )
+    drained = next((one.times for one in result.phases if one.phase == "drain"), None)
+    if drained is not None and drained.response is not None:
+        p50, most = _times(drained.response, ("p50", "max"))
+        line += f"; {drained.response.count:,} completed in the drain: p50 {p50}, max {most}"
+    return [line]
+
+
+def _log_line(log: LogResult) -> str:
+    line = f"log: {log.records:,} records, {log.lost:,} lost, {log.file or 'no file'}"
+    return line if log.complete else f"{line}: {log.text}"
+
+
+def _workers_line(result: Result) -> str:
+    total_ns = sum(worker.cpu_ns for worker in result.workers)
+    switches = sum(
+        worker.voluntary_switches + worker.involuntary_switches for worker in result.workers
+    )
+    ios = sum(phase.ios for phase in result.phases)
+    span_ns = sum(phase.duration_ns for phase in result.phases) * max(1, len(result.workers))
+    cpus = units.format_cpu_list(worker.cpu for worker in result.workers)
+    line = f"workers on CPU {cpus}: busy {total_ns / span_ns:.0%}" if span_ns else f"CPU {cpus}"
+    if ios:
+        line += (
+            f", {units.format_ns(total_ns / ios)} of CPU and {_ratio(switches / ios)} context"
+            " switches per I/O"
+        )
+    return line
+
+
+def _machine_line(result: Result) -> str:
+    """Shares of all CPUs, and events per I/O: rates over what the samples cover."""
+    prober = result.prober
+    machine = prober.measure.get("machine", {}) if prober is not None else {}
+    if prober is None or not prober.measure_ns or not machine:
+        return "prober: no sample lies inside the measure phase; try a shorter --prober-interval"
+    names = ("user", "nice", "system", "irq", "softirq", "steal", "iowait", "idle")
+    total = sum(machine.get(f"{name}_ns", 0) for name in names)
+    parts = []
+    if total:
+        shares = [
+            f"{name} {machine[f'{name}_ns'] / total:.1%}"
+            for name in names
+            if machine.get(f"{name}_ns")
+        ]
+        parts.append(f"machine: {', '.join(shares)}")
+    seconds = prober.measure_ns / 1e9
+    iops = result.totals.all.iops
+    if iops:
+        for column, text in (("switches", "context switches"), ("interrupts", "interrupts")):
+            if column in machine:
+                parts.append(f"{_ratio(machine[column] / seconds / iops)} {text} per I/O")
+    return "; ".join(parts)
+
+
+def _power_lines(result: Result) -> list[str]:
+    """Watts and joules by rail, what the load took of them, and how far that is true."""
+    power = result.power
+    if power is None:
+        return [result.power_text] if result.power_text else []
+    total, cost = power.measure.total, power.measure.efficiency
+    lines = [f"power: {_watts(total)}, {units.format_joules(total.joules)}"]
+    if len(power.measure.rails) > 1:
+        lines += [f"  {rail.name}: {_watts(rail)}, {units.format_joules(rail.joules)}"
+                  for rail in power.measure.rails]  # fmt: skip
+    if cost is not None:
+        less = f" less {units.format_watts(power.baseline_w)}" if power.baseline_w else ""
+        lines.append(
+            f"power per load{less}: {units.format_rate(cost.iops_per_w)} IOPS/W,"
+            f" {cost.mw_per_iops:.3g} mW/IOPS, {cost.mib_s_per_w:.3g} MiB/s/W,"
+            f" {units.format_joules(cost.j_per_gib)}/GiB"
+        )
+    if power.uncertainty_j and total.joules:
+        lines.append(
+            f"energy is known to {power.uncertainty_j / abs(total.joules):.2%}:"
+            f" time stamps within {units.format_ns(power.uncertainty_ns)}, and the least steps"
+        )
+    return lines + ([result.power_text] if result.power_text else [])
+
+
+def _watts(rail: RailPower) -> str:
+    if rail.mean_w is None or rail.min_w is None or rail.max_w is None:
+        return "unknown"
+    low, high = units.format_watts(rail.min_w), units.format_watts(rail.max_w)
+    return f"{units.format_watts(rail.mean_w)} ({low} to {high})"
+
+
+def _ratio(value: float) -> str:
+    """Something per I/O: near zero is good, and more digits would say nothing."""
+    return "<0.001" if 0 < value < 0.001 else f"{value:.3f}"

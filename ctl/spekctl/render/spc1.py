@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of the method as people read it, on standard output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from spekctl import units
+from spekctl.documents.spc1 import AsuFigures, Check, Phase, Report, StreamFigures
+from spekctl.render.console import wide
+from spekctl.render.curve import power_cells, times
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+WIDTH = 125
+# Where all are met, one line says what the worst was.
+_KINDS = {
+    "response": "mean response time",
+    "served": "queue left over",
+    "errors": "I/O errors",
+    "intensity": "shares of streams",
+    "intensity-cov": "their variation in a phase",
+    "repeat-iops": "repeated IOPS",
+    "repeat-lrt": "repeated LRT",
+    "capacity": "unused capacity",
+}
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print the report."""
+    out = wide(WIDTH, console)
+    for part in _parts(report):
+        out.print(part, soft_wrap=isinstance(part, str))
+
+
+def _parts(report: Report) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    devices = " ".join(target.path for target in report.targets)
+    yield Text(f"{report.notice}: test of {devices}", style="bold")
+    yield Text(f"  {report.verdict}", style="green" if report.passed else "bold red")
+    yield from _metrics(report)
+    final = [phase for phase in report.phases if phase.step.kind != "search"]
+    if final:
+        yield "\nphases"
+        yield _phases_table(final)
+    full = next((one for one in reversed(final) if one.step.kind == "iops"), None)
+    if full is not None:
+        yield "\naddress ranges in the IOPS phase"
+        yield _asus_table(full.asus)
+        yield "\nstreams in the IOPS phase"
+        yield _streams_table(full.streams)
+    yield "\nlimits"
+    yield _checks_table(report.checks)
+    for check in report.checks:
+        if not check.passed:
+            yield f"  missed: {check.text}"
+    searched = [phase for phase in report.phases if phase.step.kind == "search"]
+    yield "\nsearch for the level, in the order of measuring"
+    yield _phases_table(searched)
+    yield ""
+    for remark in report.remarks:
+        yield f"  {remark}"
+
+
+def _metrics(report: Report) -> Iterator[str]:
+    if report.level_bsu is not None and report.iops is not None:
+        yield (
+            f"  SPC-1-like IOPS {units.format_rate(report.iops)} at {report.level_bsu:,} BSU"
+            + (f", SPC-1-like LRT {units.format_ns(report.lrt_ns)}" if report.lrt_ns else "")
+        )
+    elif report.level_bsu is not None:
+        yield f"  level {report.level_bsu:,} BSU"
+    capacity = report.capacity
+    yield (
+        f"  total ASU capacity {units.format_bytes(capacity.asus_bytes)},"
+        f" {capacity.used_share:.1%} of {units.format_bytes(capacity.devices_bytes)}"
+    )
+
+
+def _table(*names: str) -> Table:
+    """A table without lines, its first column a name and all others numbers."""
+    from rich.table import Table as RichTable
+
+    table = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
+    for index, name in enumerate(names):
+        table.add_column(name, justify="right" if index else "left", no_wrap=True)
+    return table
+
+
+def _phases_table(phases: Sequence[Phase]) -> Table:
+    powered = any(phase.point.power is not None for phase in phases)
+    table = _table(
+        "phase", "BSU", "offered", "IOPS", "MiB/s", "mean", "p50", "p99", "max", "stretch", "CPU",
+        *(("power", "mW/IOPS", "IOPS/W") if powered else ()), "limit",
+    )  # fmt: skip
+    for phase in phases:
+        point = phase.point
+        offered = point.offered_iops
+        table.add_row(
+            phase.step.name,
+            f"{phase.step.bsu:,}",
+            units.format_rate(offered) if offered is not None else "-",
+            units.format_rate(point.iops),
+            f"{point.mib_s:,.1f}",
+            *times(point.response, ("mean", "p50", "p99", "max")),
+            f"{point.stretch:.2f}" if point.stretch is not None else "-",
+            f"{point.cpu:.0%}" if point.cpu is not None else "-",
+            *(power_cells(point) if powered else ()),
+            "kept" if phase.fine else "MISSED" if phase.beyond else "ERRORS",
+        )
+    return table
+
+
+def _asus_table(asus: Sequence[AsuFigures]) -> Table:
+    table = _table("asu", "capacity", "I/Os", "share", "intended", "reads", "size", "mean", "p99")
+    for one in asus:
+        table.add_row(
+            one.name,
+            units.format_bytes(one.bytes),
+            *_counts(one),
+            *times(one.response, ("mean", "p99")),
+        )
+    return table
+
+
+def _streams_table(streams: Sequence[StreamFigures]) -> Table:
+    table = _table(
+        "stream", "asu", "I/Os", "share", "intended", "reads", "size", "mean", "p99", "variation"
+    )
+    for one in streams:
+        table.add_row(
+            one.name,
+            one.asu,
+            *_counts(one),
+            *times(one.response, ("mean", "p99")),
+            f"{one.share_cov:.3f}" if one.share_cov is not None else "-",
+        )
+    return table
+
+
+def _counts(one: AsuFigures | StreamFigures) -> tuple[str, ...]:
+    return (
+        f"{one.ios:,}",
+        f"{one.share:.2%}",
+        f"{one.intended:.2%}",
+        f"{one.read_share:.1%}",
+        units.format_bytes(round(one.mean_bytes)) if one.ios else "-",
+    )
+
+
+def _checks_table(checks: Sequence[Check]) -> Table:
+    table = _table("limit", "checked", "missed", "worst", "allowed there")
+    for kind, words in _KINDS.items():
+        some = [one for one in checks if one.kind == kind]
+        if not some:
+            continue
+        worst = max(some, key=_nearness)
+        table.add_row(
+            words,
+            f"{len(some)}",
+            f"{sum(not one.passed for one in some)}",
+            _value(kind, worst.value),
+            _value(kind, worst.allowed),
+        )
+    return table
+
+
+def _nearness(check: Check) -> float:
+    """How near to its limit, or how far beyond."""
+    if not check.allowed:
+        return check.value
+    return check.value / check.allowed
+
+
+def _value(kind: str, value: float) -> str:
+    if kind in ("response", "repeat-lrt"):
+        return units.format_ns(value)
+    if kind == "errors":
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if kind == "intensity-cov" else f"{value:.1%}"

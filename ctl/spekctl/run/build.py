@@ -1,0 +1,476 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Fills in a result from what the kernel side answered and what the machine says of itself."""
+
+from __future__ import annotations
+
+import errno as errno_names
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from spekctl import __version__, recorded
+from spekctl.block.device import Device, DiskStat
+from spekctl.documents import histogram as documents_histogram
+from spekctl.documents.power import Metered, figures
+from spekctl.documents.result import (
+    PERCENTILES,
+    SCHEMA_NAME,
+    SCHEMA_VERSION,
+    Buckets,
+    Cell,
+    Clocks,
+    DiskCounters,
+    Distribution,
+    Environment,
+    InFlight,
+    Interval,
+    IntervalCell,
+    LogResult,
+    Outcome,
+    PhaseResult,
+    Plan,
+    PowerResult,
+    ProberResult,
+    Result,
+    Sense,
+    SenseCount,
+    TargetFacts,
+    TargetResult,
+    Times,
+    Total,
+    Totals,
+    VerifyResult,
+    WorkerResult,
+)
+from spekctl.kernel import sense
+from spekctl.kernel.records import (
+    CellRow,
+    Direction,
+    Histogram,
+    IntervalRow,
+    Metric,
+    Phase,
+    Reason,
+    RunInfo,
+    RunState,
+    SenseInfo,
+    StatsCell,
+    word,
+)
+from spekctl.run import disk_times
+from spekctl.units import format_cpu_list
+from spekctl.workload.config import RunConfig
+
+NO_PROBER = "no power: without spek_prober, which takes its samples"
+
+
+def facts_of(device: Device, diskseq: int, before: DiskStat | None) -> TargetFacts:
+    """A device as the result describes it."""
+    return TargetFacts(
+        path=recorded.text(device.path),
+        name=device.name,
+        major=device.major,
+        minor=device.minor,
+        diskseq=diskseq or device.diskseq,
+        bytes=device.bytes,
+        logical_block=device.logical_block,
+        physical_block=device.physical_block,
+        model=device.model,
+        serial=device.serial,
+        wwn=device.wwn,
+        driver=device.driver,
+        rotational=device.rotational,
+        zoned=device.zoned,
+        scheduler=device.scheduler,
+        iostats=device.iostats,
+        nomerges=device.nomerges,
+        disk_before=_counters(before),
+    )
+
+
+def _counters(stat: DiskStat | None) -> DiskCounters | None:
+    if stat is None:
+        return None
+    return DiskCounters(
+        stat.reads,
+        stat.read_sectors,
+        stat.writes,
+        stat.write_sectors,
+        stat.read_ms,
+        stat.write_ms,
+    )
+
+
+def build(
+    plan: Plan,
+    info: RunInfo,
+    cells: Sequence[StatsCell],
+    rows: Sequence[IntervalRow],
+    disk_after: Sequence[DiskStat | None],
+    prober: ProberResult | None,
+    log: LogResult | None = None,
+    metered: Metered | None = None,
+    verified: VerifyResult | None = None,
+) -> Result:
+    """A result from what the kernel side answered."""
+    metered = metered or Metered(text=NO_PROBER)
+    measured = [cell for cell in cells if cell.phase is Phase.MEASURE]
+    seconds = _measure_ns(info) / 1e9
+    total = _total(measured, seconds)
+    reads = [cell for cell in measured if cell.direction is Direction.READ]
+    writes = [cell for cell in measured if cell.direction is Direction.WRITE]
+    return Result(
+        schema=SCHEMA_NAME,
+        schema_version=SCHEMA_VERSION,
+        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        run=info.id,
+        command=plan.command,
+        outcome=_outcome(plan.config, info, cells, rows, verified),
+        totals=Totals(
+            read=_total(reads, seconds),
+            write=_total(writes, seconds),
+            all=total,
+        ),
+        workload=plan.workload,
+        config=plan.config,
+        environment=environment(info.module_version),
+        start=Clocks(info.started_ns, info.start_raw_ns, info.start_real_ns),
+        end=Clocks(info.ended_ns, info.end_raw_ns, info.end_real_ns),
+        targets=_targets(plan, info, cells, disk_after),
+        workers=[
+            WorkerResult(one.cpu, one.pid, one.cpu_ns, one.voluntary, one.involuntary)
+            for one in info.workers
+        ],
+        phases=_phases(info, cells),
+        cells=[_cell(cell, plan.config) for cell in cells],
+        intervals=[_interval(row, metered) for row in rows],
+        intervals_dropped=rows[-1].seq + 1 - len(rows) if rows else 0,
+        prober=prober,
+        remarks=plan.remarks,
+        log=log,
+        verify=verified,
+        power=_power(metered.result, total),
+        power_text=metered.text,
+    )
+
+
+def _power(power: PowerResult | None, total: Total) -> PowerResult | None:
+    """Power with the load of the measure phase beside it."""
+    if power is None:
+        return None
+    measure = figures(power.measure, power.baseline_w, total.iops, total.bytes_per_s)
+    return msgspec.structs.replace(power, measure=measure)
+
+
+def _measure_ns(info: RunInfo) -> int:
+    if not info.measure_ns:
+        return 0
+    end = info.drain_ns or info.ended_ns or info.now_ns
+    return max(0, end - info.measure_ns)
+
+
+_REASON_TEXT: dict[Reason, str] = {
+    Reason.NONE: "the run has not ended",
+    Reason.COMPLETED: "the run went to its end",
+    Reason.STOPPED: "the run was stopped before its end",
+    Reason.OWNER_GONE: "the program that owned the run went away",
+    Reason.DEVICE_GONE: "a device was removed during the run",
+    Reason.ERRORS: "the run was ended after too many I/O errors",
+    Reason.SUSPENDED: "the run was ended because the system was about to suspend",
+}
+
+
+def _outcome(
+    config: RunConfig,
+    info: RunInfo,
+    cells: Iterable[StatsCell],
+    rows: Iterable[IntervalRow],
+    verified: VerifyResult | None = None,
+) -> Outcome:
+    causes: dict[str, int] = {}
+    for cell in cells:
+        for errno, count in cell.errors_by_errno.items():
+            name = cause(errno)
+            causes[name] = causes.get(name, 0) + count
+    done = info.state is RunState.DONE
+    text = _REASON_TEXT[info.reason]
+    if info.errors:
+        text += f"; {info.errors} I/Os failed, the first: {sense.first_error(info)}"
+    if info.outstanding:
+        text += (
+            f"; {info.outstanding} I/Os were still with the device, the oldest for"
+            f" {info.oldest_ns / 1e9:.1f} s"
+        )
+    if verified is not None:
+        text += f"; {verified.text}"
+    sound = verified is None or (verified.complete and not verified.mismatches)
+    return Outcome(
+        state=word(info.state),
+        reason=word(info.reason),
+        text=text,
+        ok=done and info.reason is Reason.COMPLETED and not info.errors and sound,
+        errors=info.errors,
+        first_error=info.first_error,
+        errors_by_cause=causes,
+        first_sense=_sense(info.first_sense) if info.first_sense is not None else None,
+        senses=[SenseCount(_sense(one), one.count) for one in info.senses],
+        sense_others=info.sense_others,
+        outstanding=info.outstanding,
+        oldest_ns=info.oldest_ns,
+        backlog=info.backlog,
+        backlog_max=max((row.backlog for row in rows), default=info.backlog),
+        offered_iops=config.offered_rate,
+    )
+
+
+def _sense(said: SenseInfo) -> Sense:
+    return Sense(
+        key=said.key,
+        asc=said.asc,
+        ascq=said.ascq,
+        deferred=bool(said.deferred),
+        text=sense.sentence(said),
+    )
+
+
+def cause(errno: int) -> str:
+    """errno as its name."""
+    return errno_names.errorcode.get(abs(errno), str(errno))
+
+
+def _distribution(histogram: Histogram | None, with_buckets: bool) -> Distribution | None:
+    if histogram is None or not histogram.counts:
+        return None
+    first, counts = documents_histogram.dense(histogram.counts)
+    return Distribution(
+        count=documents_histogram.count_of(histogram),
+        sum_ns=histogram.sum_ns,
+        mean_ns=documents_histogram.mean(histogram),
+        min_ns=histogram.min_ns,
+        max_ns=histogram.max_ns,
+        percentiles_ns={
+            name: documents_histogram.percentile(histogram, ppm)
+            for name, ppm in PERCENTILES.items()
+        },
+        histogram=(
+            Buckets(histogram.bits, documents_histogram.HIST_MAX_BITS, first, counts)
+            if with_buckets
+            else None
+        ),
+    )
+
+
+def _times(cells: Sequence[StatsCell], with_buckets: bool) -> Times:
+    merged = {
+        metric: _distribution(
+            documents_histogram.merge(
+                cell.histograms[metric] for cell in cells if metric in cell.histograms
+            ),
+            with_buckets,
+        )
+        for metric in Metric
+    }
+    return Times(merged[Metric.RESPONSE], merged[Metric.SERVICE], merged[Metric.SLIP])
+
+
+def _in_flight(cells: Sequence[StatsCell], with_buckets: bool) -> InFlight:
+    response, service = (
+        _distribution(
+            documents_histogram.merge(
+                cell.histograms[age] for cell in cells if age in cell.histograms
+            ),
+            with_buckets,
+        )
+        for age in (Metric.RESPONSE_AGE, Metric.SERVICE_AGE)
+    )
+    return InFlight(response.count if response is not None else 0, response, service)
+
+
+def _total(cells: Sequence[StatsCell], seconds: float) -> Total:
+    ios = sum(cell.ios for cell in cells)
+    amount = sum(cell.bytes for cell in cells)
+    return Total(
+        ios=ios,
+        bytes=amount,
+        requests=sum(cell.requests for cell in cells),
+        errors=sum(cell.errors for cell in cells),
+        iops=ios / seconds if seconds else 0.0,
+        bytes_per_s=amount / seconds if seconds else 0.0,
+        mean_bytes=amount / ios if ios else 0.0,
+        times=_times(cells, with_buckets=False),
+        in_flight=_in_flight(cells, with_buckets=False),
+    )
+
+
+def _cell(cell: StatsCell, config: RunConfig) -> Cell:
+    known = cell.stream < len(config.streams)
+    return Cell(
+        phase=word(cell.phase),
+        stream=cell.stream,
+        name=config.streams[cell.stream].name if known else str(cell.stream),
+        direction=word(cell.direction),
+        ios=cell.ios,
+        bytes=cell.bytes,
+        requests=cell.requests,
+        errors=cell.errors,
+        errors_by_cause={cause(errno): n for errno, n in cell.errors_by_errno.items()},
+        times=_times([cell], with_buckets=True),
+        in_flight=(_in_flight([cell], with_buckets=True) if cell.phase is Phase.MEASURE else None),
+    )
+
+
+def _phases(info: RunInfo, cells: Sequence[StatsCell]) -> list[PhaseResult]:
+    now = info.ended_ns or info.now_ns
+    bounds = {
+        Phase.RAMP: (info.started_ns, info.measure_ns or now),
+        Phase.MEASURE: (info.measure_ns, info.drain_ns or now),
+        Phase.DRAIN: (info.drain_ns, now),
+    }
+    found = []
+    for phase, (start, end) in bounds.items():
+        if not start:
+            continue
+        inside = [cell for cell in cells if cell.phase is phase]
+        found.append(
+            PhaseResult(
+                phase=word(phase),
+                start_ns=start,
+                end_ns=end,
+                duration_ns=max(0, end - start),
+                ios=sum(cell.ios for cell in inside),
+                bytes=sum(cell.bytes for cell in inside),
+                errors=sum(cell.errors for cell in inside),
+                times=_times(inside, with_buckets=False) if phase is not Phase.RAMP else None,
+            )
+        )
+    return found
+
+
+def _interval(row: IntervalRow, metered: Metered) -> Interval:
+    power = metered.intervals.get(row.seq)
+    if power is not None and metered.result is not None:
+        seconds = max(row.end_ns - row.start_ns, 1) / 1e9
+        power = figures(
+            power,
+            metered.result.baseline_w,
+            (row.read.ios + row.write.ios) / seconds,
+            (row.read.bytes + row.write.bytes) / seconds,
+        )
+    return Interval(
+        seq=row.seq,
+        phase=word(row.phase),
+        start_ns=row.start_ns,
+        end_ns=row.end_ns,
+        outstanding=row.outstanding,
+        backlog=row.backlog,
+        worker_cpu_ns=row.cpu_ns,
+        worker_switches=row.switches,
+        read=_interval_cell(row.read),
+        write=_interval_cell(row.write),
+        streams=list(row.streams),
+        power=power,
+    )
+
+
+def _interval_cell(cell: CellRow) -> IntervalCell:
+    return IntervalCell(**{name: getattr(cell, name) for name in IntervalCell.__struct_fields__})
+
+
+def _targets(
+    plan: Plan, info: RunInfo, cells: Sequence[StatsCell], after: Sequence[DiskStat | None]
+) -> list[TargetResult]:
+    disks = [
+        _counted(facts.disk_before, after[index], info.targets[index].backend)
+        for index, facts in enumerate(plan.targets)
+    ]
+    times_agree = disk_times.agree(plan.config, info, cells, disks)
+    return [
+        _target(facts, info, index, disks[index], times_agree)
+        for index, facts in enumerate(plan.targets)
+    ]
+
+
+def _counted(
+    before: DiskCounters | None, after: DiskStat | None, backend: str
+) -> DiskCounters | None:
+    # The kernel leaves SCSI commands of others out, or counts them, as the queue is told to.
+    if before is None or after is None or backend == "scsi":
+        return None
+    return disk_times.counters(before, after)
+
+
+def _target(
+    facts: TargetFacts,
+    info: RunInfo,
+    index: int,
+    disk: DiskCounters | None,
+    times_agree: bool | None,
+) -> TargetResult:
+    target = info.targets[index]
+    agrees: bool | None = None
+    if disk is not None and info.state is RunState.DONE and not target.refused:
+        sent = DiskCounters(
+            target.reads,
+            target.read_bytes // 512,
+            target.writes,
+            target.write_bytes // 512,
+            disk.read_ms,
+            disk.write_ms,
+        )
+        agrees = disk == sent and times_agree is not False
+    return TargetResult(
+        facts=facts,
+        backend=target.backend,
+        backend_reason=target.backend_reason,
+        polled=bool(target.polled),
+        max_io_bytes=target.max_io,
+        reads=target.reads,
+        read_bytes=target.read_bytes,
+        writes=target.writes,
+        write_bytes=target.write_bytes,
+        refused=target.refused,
+        disk=disk,
+        disk_agrees=agrees,
+    )
+
+
+def environment(module_version: str, root: Path = Path("/")) -> Environment:
+    """The machine, from uname, /proc and /sys."""
+    uname = os.uname()
+    governors: dict[str, list[int]] = {}
+    cpus = root / "sys/devices/system/cpu"
+    for path in sorted(cpus.glob("cpu[0-9]*/cpufreq/scaling_governor")):
+        number = path.parent.parent.name[3:]
+        governors.setdefault(_line(path), []).append(int(number))
+    model = ""
+    for line in _line(root / "proc/cpuinfo", whole=True).splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    taint = _line(root / "proc/sys/kernel/tainted")
+    return Environment(
+        hostname=uname.nodename,
+        kernel=uname.release,
+        kernel_version=uname.version,
+        machine=uname.machine,
+        kernel_command_line=_line(root / "proc/cmdline"),
+        boot_id=_line(root / "proc/sys/kernel/random/boot_id"),
+        taint=int(taint) if taint.isdigit() else 0,
+        module_version=module_version,
+        spekctl_version=__version__,
+        clocksource=_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        cpu_model=model,
+        cpus_online=_line(cpus / "online"),
+        governors={name: format_cpu_list(found) for name, found in governors.items()},
+    )
+
+
+def _line(path: Path, whole: bool = False) -> str:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+    return text if whole else text.split("\n", 1)[0]

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Plans of detached runs: what `watch` needs to write a result that the kernel does not keep."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import msgspec
+
+from spekctl import files
+from spekctl.documents.result import Plan
+from spekctl.errors import SpekError
+from spekctl.kernel.records import RunInfo
+
+# On a tmpfs: gone after a boot, as the runs are.
+DIRECTORY = Path(os.environ.get("SPEKCTL_STATE_DIR", "/run/spekctl"))
+
+
+def save(plan: Plan) -> None:
+    """Keep the plan of a detached run."""
+    try:
+        DIRECTORY.mkdir(mode=0o755, parents=True, exist_ok=True)
+        temporary = DIRECTORY / f".run-{plan.run}.{os.getpid()}"
+        temporary.write_bytes(msgspec.json.encode(plan))
+        temporary.replace(_path(plan.run))
+    except OSError as error:
+        raise SpekError(f"cannot keep the plan of the run in {DIRECTORY}: {error}") from error
+
+
+def load(info: RunInfo) -> Plan | None:
+    """The plan of this very run; None if it was started in another way or by an older module."""
+    try:
+        plan = files.decode(_path(info.id).read_bytes(), Plan)
+    except (OSError, msgspec.DecodeError):
+        return None
+    # One that was armed and ended before its time has not been started.
+    called_off = not info.started_ns and 0 < info.ended_ns < plan.started_ns
+    return plan if plan.started_ns == info.started_ns or called_off else None
+
+
+def forget(run: int) -> None:
+    """The run is deleted."""
+    with contextlib.suppress(OSError):
+        _path(run).unlink()
+
+
+def _path(run: int) -> Path:
+    return DIRECTORY / f"run-{run}.json"

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How runs end: waited for, deleted, or abandoned when something went wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+
+from spekctl.errors import SpekError
+from spekctl.kernel.client import Kernel
+from spekctl.kernel.records import RunInfo, RunState
+from spekctl.run.job import Interrupts
+
+POLL_S = 1.0
+
+
+ABANDON_S = 5.0
+
+
+class _EnoughError(Exception):
+    """The wait for a deletion is over; the deletion is not."""
+
+
+def release(kernel: Kernel, run: int, interrupts: Interrupts) -> None:
+    """Delete a DONE run and wait for its devices, unless one more Ctrl-C says not to wait."""
+    before = interrupts.count
+
+    def patience() -> None:
+        if interrupts.count > before:
+            raise _EnoughError
+
+    with contextlib.suppress(_EnoughError):
+        kernel.run_delete(run, patience)
+
+
+def abandon(kernel: Kernel, run: int) -> None:
+    """Something failed: end the run and give the devices back, as far as that is possible."""
+    end_s = time.monotonic() + ABANDON_S
+
+    def patience() -> None:
+        if time.monotonic() > end_s:
+            raise _EnoughError
+
+    with contextlib.suppress(SpekError, _EnoughError):
+        if kernel.run_get(run).state is not RunState.READY:
+            kernel.run_stop(run)
+            wait_done(kernel, run, ABANDON_S)
+        kernel.run_delete(run, patience)
+
+
+def wait_done(
+    kernel: Kernel, run: int, timeout_s: float, pause: Callable[[], bool] = lambda: True
+) -> RunInfo:
+    """Until a run is DONE, or the time is over, or @pause says no."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        info = kernel.run_get(run)
+        left_s = deadline - time.monotonic()
+        if info.state in (RunState.DONE, RunState.FAILED) or left_s <= 0 or not pause():
+            return info
+        kernel.wait(min(POLL_S, left_s))

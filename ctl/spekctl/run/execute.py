@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One run from claim to result.
+
+Order matters: run-new claims the devices in the kernel, and only then, on exactly the devices
+that were claimed, it is decided whether they may be written; run-start comes last. Whatever goes
+wrong on the way, the devices are given back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno as errno_names
+from collections.abc import Sequence
+
+from spekctl import recorded
+from spekctl.block import device as devices
+from spekctl.block import safety
+from spekctl.block.device import Device, DiskStat
+from spekctl.documents.result import Plan, Result, TargetFacts, VerifyResult
+from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError
+from spekctl.kernel.client import Kernel
+from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
+from spekctl.log.recorder import IoLog
+from spekctl.run import detached
+from spekctl.run.build import build, facts_of
+from spekctl.run.ending import POLL_S, abandon, release
+from spekctl.run.job import Interrupts, Observer, Request
+from spekctl.run.progress import Figures, Progress, clock_of, figures_of
+from spekctl.workload.config import RunConfig
+
+POLL_MIN_S = 0.25
+
+
+def execute(
+    kernel: Kernel,
+    request: Request,
+    progress: Progress,
+    interrupts: Interrupts,
+    observer: Observer | None = None,
+) -> Result:
+    """Run it to its end, or to that of the user's patience; the result either way."""
+    log = IoLog(request.log, request.config.log_records) if request.log is not None else None
+    run = claim(kernel, request.config, request.devices, interrupts)
+    try:
+        facts, remarks = prepare(kernel, run, request)
+        for remark in remarks:
+            progress.note(remark)
+        if log is not None:
+            log.start(kernel.run_get(run))
+        if observer is not None:
+            remark = observer.start([worker.pid for worker in kernel.run_get(run).workers])
+            if remark:
+                progress.note(remark)
+                remarks.append(remark)
+        if interrupts.count:
+            raise CalledOffError(
+                "interrupted before the start; nothing was sent to the device",
+                interrupts.exit_code,
+            )
+        plan = begin(kernel, run, request, facts, remarks)
+        info, rows = follow(kernel, run, progress, interrupts, observer, log, owned=True)
+        after = disk_stats(facts)
+        verified = None
+        if request.config.data == "stamped":
+            from spekctl.run import verify
+
+            verified = verify.conclude(kernel, request, facts, info, progress, interrupts)
+        result = conclude(kernel, plan, info, rows, after, observer, log, verified)
+        if info.state is RunState.DONE:
+            release(kernel, run, interrupts)
+        return result
+    except BaseException:
+        abandon(kernel, run)
+        raise
+    finally:
+        if log is not None:
+            log.close()
+
+
+def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
+    """Start a detached run; it goes on when this program ends."""
+    run = claim(kernel, request.config, request.devices)
+    try:
+        facts, remarks = prepare(kernel, run, request)
+        for remark in remarks:
+            progress.note(remark)
+        plan = begin(kernel, run, request, facts, remarks)
+        detached.save(plan)
+        return plan
+    except BaseException:
+        abandon(kernel, run)
+        raise
+
+
+def claim(
+    kernel: Kernel,
+    config: RunConfig,
+    on: Sequence[Device],
+    interrupts: Interrupts | None = None,
+) -> int:
+    """run-new; if a device is in use, say by whom, and name whatever else is to blame."""
+
+    def patience() -> None:
+        if interrupts is not None and interrupts.count:
+            raise CalledOffError(
+                "interrupted while a device was being opened; nothing was sent to it",
+                interrupts.exit_code,
+            )
+
+    try:
+        return kernel.run_new(config, patience)
+    except SpekError as error:
+        if error.errno == errno_names.EBUSY:
+            text = _busy_text(kernel, on, error)
+            raise RefusedError(text, errno=error.errno, operation="run-new") from error
+        name = _blamed_name(config, on, error)
+        if not name:
+            raise
+        text = f"{name}: {error.message}"
+        raise type(error)(text, errno=error.errno, operation=error.operation) from error
+
+
+def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:
+    """Who uses the device that the kernel could not claim."""
+    runs = _runs(kernel)
+    suspects = list(on)
+    if error.blamed is not None and error.blamed[0] == "target":
+        suspects = [suspects[error.blamed[1]]]
+    texts = []
+    for device in suspects:
+        known = safety.holders(device) or any(
+            (one.major, one.minor) == (device.major, device.minor)
+            for run in runs
+            for one in run.targets
+        )
+        if known or len(suspects) == 1:
+            texts.append(f"{device.path} is in use: {safety.explain_busy(device, runs)}")
+    return ". ".join(texts) or error.message
+
+
+def _blamed_name(config: RunConfig, on: Sequence[Device], error: SpekError) -> str:
+    """What the user calls the part of the request that the kernel blames."""
+    if error.blamed is None:
+        return ""
+    kind, index = error.blamed
+    names: dict[str, list[str]] = {
+        "target": [device.path for device in on],
+        "worker": [f"worker on CPU {cpu}" for cpu in config.cpus],
+        "stream": [f"stream '{one.name}'" for one in config.streams],
+        "asu": [f"asu '{one.name}'" for one in config.asus],
+        "arrival": [f"arrival '{one.name}'" for one in config.arrivals],
+    }
+    found = names.get(kind, [])
+    return found[index] if index < len(found) else ""
+
+
+def prepare(kernel: Kernel, run: int, request: Request) -> tuple[list[TargetFacts], list[str]]:
+    """Under the claim: may the devices be written? Then take down what they are."""
+    info = kernel.run_get(run)
+    remarks: list[str] = []
+    for index, device in enumerate(request.devices):
+        diskseq = info.targets[index].diskseq
+        if device.diskseq and diskseq and device.diskseq != diskseq:
+            raise RefusedError(f"{device.path} was replaced by another device just now")
+        if request.config.write:
+            remark = safety.check_write(device, diskseq, request.destroy, request.write_allowed)
+            if remark:
+                remarks.append(recorded.text(remark))
+    facts = [
+        facts_of(device, info.targets[index].diskseq, devices.read_stat(device))
+        for index, device in enumerate(request.devices)
+    ]
+    return facts, remarks
+
+
+def begin(
+    kernel: Kernel,
+    run: int,
+    request: Request,
+    facts: Sequence[TargetFacts],
+    remarks: Sequence[str],
+) -> Plan:
+    """run-start, and everything that the result will say of what was asked for."""
+    kernel.run_start(run, request.start_at.mono_ns() if request.start_at is not None else 0)
+    return Plan(
+        run=run,
+        started_ns=kernel.run_get(run).started_ns,
+        command=list(request.command),
+        workload=request.workload,
+        config=request.config,
+        targets=list(facts),
+        remarks=[*request.remarks, *remarks],
+    )
+
+
+def follow(
+    kernel: Kernel,
+    run: int,
+    progress: Progress,
+    interrupts: Interrupts,
+    observer: Observer | None = None,
+    log: IoLog | None = None,
+    *,
+    owned: bool,
+) -> tuple[RunInfo, list[IntervalRow]]:
+    """Show a run until it is done.
+
+    An owned run is stopped by the first Ctrl-C; the second one stops waiting for the devices, and
+    the kernel ends the run by itself. A run that is only watched is left alone by both.
+    """
+    rows: list[IntervalRow] = []
+    measured = 0
+    stopping = False
+    told = ""
+    while True:
+        info = kernel.run_get(run)
+        news = _new_rows(kernel, info, rows)
+        measured += sum(row.read.ios + row.write.ios for row in news if row.phase is Phase.MEASURE)
+        if observer is not None:
+            observer.note(news)
+        figures: list[Figures] = [
+            figures_of(
+                row,
+                info.started_ns,
+                len(info.workers),
+                observer.machine(row) if observer else None,
+                observer.watts(row) if observer else None,
+            )
+            for row in news
+        ]
+        progress.show(clock_of(info, measured), figures)
+        if observer is not None and observer.trouble() != told:
+            told = observer.trouble()
+            progress.note(told)
+        if log is not None and (trouble := log.trouble()):
+            progress.note(trouble)
+        if info.state is RunState.DONE or (interrupts.count and not owned):
+            return info, rows
+        if interrupts.count and not stopping:
+            stopping = True
+            progress.note("stopping; once more to leave without waiting for the device")
+            kernel.run_stop(run)
+        elif interrupts.count > 1:
+            progress.note(
+                f"leaving; {info.outstanding} I/Os are still with the device, the kernel ends the"
+                " run when they come back"
+            )
+            return info, rows
+        kernel.wait(_pause_s(info))
+
+
+def disk_stats(targets: Sequence[TargetFacts]) -> list[DiskStat | None]:
+    """What the disks themselves have counted; None for one that keeps none, or is gone.
+
+    To be read as soon as a run has ended: what others do afterwards is counted as well.
+    """
+    found = []
+    for facts in targets:
+        device = devices.by_number(facts.major, facts.minor, facts.path)
+        same = device is not None and device.diskseq == facts.diskseq
+        found.append(devices.read_stat(device) if device is not None and same else None)
+    return found
+
+
+def conclude(
+    kernel: Kernel,
+    plan: Plan,
+    info: RunInfo,
+    rows: list[IntervalRow],
+    after: Sequence[DiskStat | None],
+    observer: Observer | None = None,
+    log: IoLog | None = None,
+    verified: VerifyResult | None = None,
+) -> Result:
+    """The result of a run, as far as it has come; @after is what disk_stats() said at its end."""
+    prober = observer.finish(info) if observer is not None else None
+    metered = observer.power(info, rows) if observer is not None else None
+    if observer is not None and (trouble := observer.trouble()):
+        plan.remarks.append(trouble)
+    cells = kernel.stats(plan.run)
+    ios = sum(cell.ios + cell.errors for cell in cells)
+    logged = log.finish(plan, info, ios) if log is not None else None
+    return build(plan, info, cells, rows, after, prober, logged, metered, verified)
+
+
+def _new_rows(kernel: Kernel, info: RunInfo, rows: list[IntervalRow]) -> list[IntervalRow]:
+    """Fetch the intervals that were closed since; @rows grows by them."""
+    since = rows[-1].seq + 1 if rows else 0
+    if info.intervals <= since:
+        return []
+    news = [row for row in kernel.intervals(info.id, since) if row.seq >= since]
+    rows += news
+    return news
+
+
+def _pause_s(info: RunInfo) -> float:
+    """Until the next look: about once in an interval. The end of the run wakes us up anyway, and
+    every look costs CPU time that the run could be using."""
+    return max(POLL_MIN_S, min(POLL_S, info.interval_ns / 1e9)) if info.interval_ns else POLL_S
+
+
+def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
+    """What the program's exit code says about a result."""
+    if result.verify is not None and result.verify.mismatches:
+        return ExitCode.DATA_ERRORS
+    if interrupts.count:
+        return interrupts.exit_code
+    return ExitCode.OK if result.outcome.ok else ExitCode.RUN_FAILED
+
+
+def _runs(kernel: Kernel) -> list[RunInfo]:
+    with contextlib.suppress(SpekError):
+        return kernel.runs()
+    return []

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a run needs from outside: its request, who observes it, and how it is interrupted."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Protocol
+
+from spekctl.block.device import Device
+from spekctl.documents.power import Metered
+from spekctl.documents.result import ProberResult
+from spekctl.errors import ExitCode
+from spekctl.kernel.records import IntervalRow, RunInfo
+from spekctl.run.progress import MachineFigures
+from spekctl.run.start import StartAt
+from spekctl.workload.config import RunConfig
+from spekctl.workload.model import WorkloadFile
+
+
+class Observer(Protocol):
+    """The prober as a run uses it."""
+
+    def start(self, pids: Sequence[int]) -> str:
+        """Begin to sample; @pids are the workers. A remark if that is not possible."""
+
+    def machine(self, row: IntervalRow) -> MachineFigures | None:
+        """The machine during an interval."""
+
+    def note(self, rows: Sequence[IntervalRow]) -> None:
+        """Intervals that have ended since the last time; those below are among them."""
+
+    def watts(self, row: IntervalRow) -> float | None:
+        """Power during an interval, as far as it is known when it has just ended."""
+
+    def power(self, info: RunInfo, rows: Sequence[IntervalRow]) -> Metered:
+        """Power of the whole run."""
+
+    def finish(self, info: RunInfo) -> ProberResult | None:
+        """Stop sampling; everything that was seen."""
+
+    def trouble(self) -> str:
+        """Why sampling has ended before the run; empty if it has not."""
+
+    def close(self) -> None:
+        """Give everything back; a second call does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What `spekctl run` was asked to do."""
+
+    workload: WorkloadFile
+    config: RunConfig
+    devices: Sequence[Device]
+    write_allowed: bool = False
+    destroy: Sequence[str] = ()
+    command: Sequence[str] = ()
+    remarks: Sequence[str] = ()
+    log: Path | None = None  # together with config.log_records
+    start_at: StartAt | None = None  # None: at once
+    verify_state: Path | None = None  # where to keep what was written; config.data is stamped
+
+
+@dataclass(slots=True)
+class Interrupts:
+    """SIGINT and SIGTERM as something to look at between two steps."""
+
+    count: int = 0
+    signum: int = 0
+    _before: dict[int, object] = field(default_factory=dict)
+
+    def __enter__(self) -> Interrupts:
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            self._before[signum] = signal.signal(signum, self._note)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for signum, handler in self._before.items():
+            signal.signal(signum, handler)  # type: ignore[arg-type]
+
+    def _note(self, signum: int, frame: FrameType | None) -> None:
+        self.count += 1
+        self.signum = self.signum or signum
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The code that says by what the program was interrupted."""
+        return ExitCode.TERMINATED if self.signum == signal.SIGTERM else ExitCode.INTERRUPTED

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The prober beside a run: samples of the machine, cut to the run's intervals and phases."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+
+from spekctl.documents.power import Metered
+from spekctl.documents.result import ProberResult, ProberTable
+from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageError
+from spekctl.kernel.feeds import PowerLink
+from spekctl.kernel.prober import CpuCounters, Prober, Row, Sample, TaskCounters
+from spekctl.kernel.records import IntervalRow, RunInfo
+from spekctl.power.meter import Meter, Wish
+from spekctl.run.progress import MachineFigures
+
+CPU_COLUMNS = tuple(field.name for field in fields(CpuCounters))
+MEMORY = "memory"
+TASK_COLUMNS = tuple(field.name for field in fields(TaskCounters) if field.name != "ended")
+# Guest time is part of user time, so it does not count twice.
+_CPU_TIMES = ("user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns")
+
+
+def connect(interval_ns: int, power: Wish | None = None) -> tuple[ProberObserver | None, str]:
+    """The prober, or a line that says why there is none."""
+    try:
+        prober = Prober()
+    except NoKernelSideError:
+        text = "no prober (spek_prober is not loaded): CPU columns of the machine missing"
+        if power is not None and power.feeds:
+            raise UsageError(f"--power-feed: {text}") from None
+        return None, text
+    return ProberObserver(prober, interval_ns, Meter(PowerLink(), power or Wish())), ""
+
+
+class ProberObserver:
+    """Samples from just before a run until just after it."""
+
+    def __init__(self, prober: Prober, interval_ns: int, meter: Meter | None = None) -> None:
+        self._prober = prober
+        self._meter = meter
+        self._interval_ns = interval_ns
+        self._probe: int | None = None
+        self._samples: list[Sample] = []
+        self._last: Row | None = None
+        self._dropped = 0
+        self._trouble = ""
+
+    def trouble(self) -> str:
+        """Why sampling has ended before the run; empty if it has not."""
+        return self._trouble
+
+    def start(self, pids: Sequence[int]) -> str:
+        """Begin to sample; without the prober if somebody else uses it."""
+        if self._meter is not None:
+            self._meter.start()
+        try:
+            self._probe = self._prober.start(self._interval_ns, tasks=[pid for pid in pids if pid])
+        except RefusedError as error:
+            return f"no prober ({error.message}): CPU columns of the machine missing"
+        except UsageError as error:
+            raise UsageError(f"--prober-interval: {error.message}") from error
+        return ""
+
+    def machine(self, row: IntervalRow) -> MachineFigures | None:
+        """The machine during an interval, from the samples whose middle lies in it."""
+        if self._probe is None:
+            return None
+        inside = [
+            sample
+            for sample in self._samples
+            if row.start_ns <= (sample.start_ns + sample.end_ns) // 2 < row.end_ns
+        ]
+        sums = _sum(CPU_COLUMNS, (sample.total for sample in inside))
+        busy_ns = sum(sums.get(name, 0) for name in _CPU_TIMES) + sums.get("steal_ns", 0)
+        if not busy_ns:
+            return None
+        seconds = sum(sample.duration_ns for sample in inside) / 1e9
+        iops = (row.read.ios + row.write.ios) / ((row.end_ns - row.start_ns) / 1e9)
+
+        def per_io(column: str) -> float | None:
+            return sums[column] / seconds / iops if iops and column in sums else None
+
+        return MachineFigures(
+            user=(sums.get("user_ns", 0) + sums.get("nice_ns", 0)) / busy_ns,
+            system=sums.get("system_ns", 0) / busy_ns,
+            irq=(sums.get("irq_ns", 0) + sums.get("softirq_ns", 0)) / busy_ns,
+            idle=(sums.get("idle_ns", 0) + sums.get("iowait_ns", 0)) / busy_ns,
+            switches_per_io=per_io("switches"),
+            interrupts_per_io=per_io("interrupts"),
+        )
+
+    def note(self, rows: Sequence[IntervalRow]) -> None:
+        """Intervals that have ended since the last time."""
+        # Even if none has: an interval may be longer than what the prober's ring holds.
+        self._take_in()
+        if self._meter is not None:
+            self._meter.note(rows)
+
+    def watts(self, row: IntervalRow) -> float | None:
+        """Power during an interval, as far as it is known now."""
+        return self._meter.watts(row) if self._meter is not None else None
+
+    def power(self, info: RunInfo, rows: Sequence[IntervalRow]) -> Metered:
+        """Power of the whole run; waits a little for samples that are still to come."""
+        return self._meter.finish(info, rows) if self._meter is not None else Metered()
+
+    def finish(self, info: RunInfo) -> ProberResult | None:
+        """Stop sampling; everything that was seen."""
+        if self._probe is None:
+            return None
+        try:
+            probe = self._prober.stop(self._probe)
+            self._fetch()
+            self._prober.delete(self._probe)
+        except SpekError as error:
+            self._lose(error)
+            return None
+        self._probe = None
+        inside = [
+            sample
+            for sample in self._samples
+            if info.measure_ns
+            and sample.start_ns >= info.measure_ns
+            and sample.end_ns <= (info.drain_ns or info.now_ns)
+        ]
+        cpus = sorted({cpu for sample in inside for cpu in sample.cpus})
+        return ProberResult(
+            module_version=probe.module_version,
+            interval_ns=probe.interval_ns,
+            samples=len(self._samples),
+            dropped=self._dropped,
+            missed=probe.missed,
+            late_max_ns=probe.late_max_ns,
+            cost_mean_ns=probe.cost_sum_ns / probe.rows if probe.rows else 0.0,
+            cost_max_ns=probe.cost_max_ns,
+            cpu_time_step_ns=probe.cpu_time_step_ns,
+            start_ns=[sample.start_ns for sample in self._samples],
+            end_ns=[sample.end_ns for sample in self._samples],
+            tables=[
+                ProberTable(
+                    "machine",
+                    list(CPU_COLUMNS),
+                    [[getattr(one.total, name) for name in CPU_COLUMNS] for one in self._samples],
+                ),
+                ProberTable(
+                    "workers",
+                    list(TASK_COLUMNS),
+                    [_workers(sample) for sample in self._samples],
+                ),
+                *_others(self._samples),
+            ],
+            measure_ns=sum(sample.duration_ns for sample in inside),
+            measure={
+                "machine": _sum(CPU_COLUMNS, (sample.total for sample in inside)),
+                "workers": _sum(
+                    TASK_COLUMNS, (task for sample in inside for task in sample.tasks.values())
+                ),
+            },
+            measure_cpus={
+                str(cpu): _sum(
+                    CPU_COLUMNS, (sample.cpus[cpu] for sample in inside if cpu in sample.cpus)
+                )
+                for cpu in cpus
+            },
+        )
+
+    def close(self) -> None:
+        """End the probe if it still runs, and the connection."""
+        with contextlib.suppress(SpekError):
+            if self._probe is not None:
+                self._prober.stop(self._probe)
+                self._prober.delete(self._probe)
+        self._probe = None
+        self._prober.close()
+        if self._meter is not None:
+            self._meter.close()
+
+    def _take_in(self) -> None:
+        """Samples that have come since the last time."""
+        if self._probe is None:
+            return
+        try:
+            self._fetch()
+        except SpekError as error:
+            self._lose(error)
+
+    def _lose(self, error: SpekError) -> None:
+        """The prober was unloaded, or somebody ended the probe: the run goes on without it."""
+        self._probe = None
+        self._trouble = (
+            f"the prober was lost under the run ({error.message}): what it saw of the machine is"
+            " missing"
+        )
+
+    def _fetch(self) -> None:
+        assert self._probe is not None
+        batch = self._prober.samples(self._probe, self._last)
+        self._samples += batch.samples
+        self._dropped += batch.dropped
+        self._last = batch.last
+
+
+def _sum(columns: Sequence[str], counters: Iterable[CpuCounters | TaskCounters]) -> dict[str, int]:
+    """Sums by column; a column that is missing somewhere is left out rather than wrong."""
+    sums = dict.fromkeys(columns, 0)
+    found = False
+    for one in counters:
+        found = True
+        for name in tuple(sums):
+            value = getattr(one, name)
+            if value is None:
+                del sums[name]
+            else:
+                sums[name] += value
+    return sums if found else {}
+
+
+def _others(samples: Sequence[Sample]) -> list[ProberTable]:
+    """Memory, and the interfaces and disks that did anything at all."""
+    names = {
+        (table, entity): list(cells)
+        for sample in samples
+        for table, entities in sample.others.items()
+        for entity, cells in entities.items()
+    }
+    found = []
+    for (table, entity), columns in names.items():
+        cells = [sample.others.get(table, {}).get(entity, {}) for sample in samples]
+        rows = [[one.get(column) for column in columns] for one in cells]
+        if table == MEMORY or any(any(row) for row in rows):
+            name = table if table == MEMORY else f"{table} {entity}"
+            found.append(ProberTable(name, columns, rows))
+    return found
+
+
+def _workers(sample: Sample) -> list[int | None]:
+    sums = _sum(TASK_COLUMNS, sample.tasks.values())
+    return [sums.get(name) for name in TASK_COLUMNS]

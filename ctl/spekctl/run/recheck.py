@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Checks devices against what a run wrote before, and reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import structs
+
+from spekctl import files, recorded
+from spekctl.block.device import Device
+from spekctl.documents.verify import KIND, VERSION, VerifyReport
+from spekctl.errors import ExitCode, UsageError
+from spekctl.kernel.client import Kernel
+from spekctl.kernel.records import RunState
+from spekctl.run import ending, execute, job, verify, verify_state
+from spekctl.run.build import facts_of
+from spekctl.run.progress import Progress
+from spekctl.run.verify_state import SavedState
+from spekctl.workload.config import DeviceNumber
+
+
+def check(
+    kernel: Kernel,
+    path: Path,
+    state: SavedState,
+    devices: Sequence[Device],
+    backend: str,
+    cpu: int,
+    progress: Progress,
+    interrupts: job.Interrupts,
+) -> VerifyReport:
+    """Read all that could have been written to @devices and compare."""
+    verify_state.check_devices(path, state, devices)
+    parts = verify_state.parts_of(state, path)
+    grain = state.grain_bytes
+    spans = [
+        verify.Span(index, one.map_start, span)
+        for index, one in enumerate(state.devices)
+        if (span := min(one.map_bytes, one.facts.bytes - one.map_start) // grain * grain) > 0
+    ]
+    if not spans:
+        raise UsageError(f"{path} is about nothing that could have been written")
+    base = structs.replace(
+        state.config,
+        seed=state.seed,
+        cpus=[cpu],
+        backend=backend,
+        polled=False,
+        targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in devices],
+    )
+    runs = verify.reads_of(verify.pass_config(base, spans, grain), spans, grain)
+    first = structs.replace(runs[0], stamp_id=state.stamp_id)
+    handle = execute.claim(kernel, first, devices)
+    try:
+        info = kernel.run_get(handle)
+        facts = [
+            facts_of(device, target.diskseq, None)
+            for device, target in zip(devices, info.targets, strict=True)
+        ]
+        for part in parts:
+            kernel.map_set(handle, part)
+        blocks = sum(span.bytes // state.devices[span.target].facts.logical_block for span in spans)
+        passed = verify.final_pass(kernel, runs, facts, blocks, progress, interrupts, handle)
+        if kernel.run_get(handle).state is RunState.DONE:
+            kernel.run_delete(handle)
+    except BaseException:
+        ending.abandon(kernel, handle)
+        raise
+    return VerifyReport(
+        kind=KIND,
+        version=VERSION,
+        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        command=recorded.command(),
+        written=state.created,
+        ok=passed.complete and not passed.info.mismatches,
+        text=verify.sentence(passed.info.mismatches, passed.complete, passed.trouble),
+        stamp_id=state.stamp_id,
+        grain_bytes=grain,
+        targets=facts,
+        counts=verify.counts_of(passed.info),
+        complete=passed.complete,
+        first=passed.wrong,
+    )
+
+
+def exit_code_of(report: VerifyReport, interrupts: job.Interrupts) -> ExitCode:
+    """What the program's exit code says about a report."""
+    if report.counts.mismatches:
+        return ExitCode.DATA_ERRORS
+    if interrupts.count:
+        return interrupts.exit_code
+    return ExitCode.OK if report.ok else ExitCode.RUN_FAILED
+
+
+def lines_of(report: VerifyReport) -> list[str]:
+    """For people."""
+    counts = report.counts
+    line = f"  {counts.checked:,} blocks compared, {counts.never_written:,} never written"
+    if counts.uncertain:
+        line += f", {counts.uncertain:,} unknown after failed writes"
+    for kind, count in counts.by_kind.items():
+        line += f", {count:,} {kind}"
+    devices = " ".join(one.path for one in report.targets)
+    return [
+        f"{devices}, written {report.written}: {report.text}",
+        line,
+        *verify.wrong_lines(report.first, counts.mismatches),
+    ]
+
+
+def encode(report: VerifyReport) -> bytes:
+    """A report as the JSON of its file."""
+    return files.encode(report)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From the command line to the request of a run: all that can be checked without the module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spekctl import recorded
+from spekctl.block import device as block_device
+from spekctl.block.device import Device
+from spekctl.block.safety import check_named, refuse_without_write
+from spekctl.errors import UsageError
+from spekctl.run.job import Request
+from spekctl.workload import file
+from spekctl.workload.layout import Target
+from spekctl.workload.model import WorkloadFile
+from spekctl.workload.resolve import Options, resolve
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is done to which devices."""
+
+    workload: WorkloadFile
+    devices: Sequence[Device]
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        names = " ".join(device.path for device in self.devices)
+        return f"{self.workload.workload.name} on {names}"
+
+
+def find(name: str, paths: Sequence[str]) -> Subject:
+    """Look up a workload and devices."""
+    found = file.load(name)
+    devices = [block_device.find(path) for path in paths]
+    for one in devices:
+        if not one.bytes:
+            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
+    return Subject(found, devices)
+
+
+def build(
+    subject: Subject, shape: dict[str, Any], destroy: Sequence[str] = (), detach: bool = False
+) -> Request:
+    """The request for a run; @shape has the fields of resolve.Options."""
+    options = Options(**shape, detached=detach, available_cpus=sorted(os.sched_getaffinity(0)))
+    targets = [
+        Target(one.path, one.major, one.minor, one.bytes, one.logical_block, one.diskseq)
+        for one in subject.devices
+    ]
+    config = resolve(subject.workload, options, targets)
+    remarks = []
+    if options.verify:
+        from spekctl.run import verify
+
+        config, remark = verify.prepare(config, targets)
+        remarks.append(remark)
+    if detach:
+        remarks.append("a detached run has no prober beside it")
+    if options.write and not config.writes:
+        name = subject.workload.workload.name
+        remarks.append(f"{name} only reads, so the devices are opened read-only")
+    return Request(
+        workload=subject.workload,
+        config=config,
+        devices=subject.devices,
+        write_allowed=options.write,
+        destroy=destroy,
+        command=recorded.command(),
+        remarks=remarks,
+    )
+
+
+def check_destroy(request: Request) -> None:
+    """--destroy must name the devices, and be meant."""
+    if request.destroy:
+        check_named(request.devices, request.destroy)
+        if not request.write_allowed:
+            raise UsageError("--destroy needs --write as well")
+
+
+def check_write(request: Request) -> None:
+    """Refuse a workload that writes if that was not allowed; before anything is claimed."""
+    if request.config.writes and not request.write_allowed:
+        refuse_without_write(request.devices)

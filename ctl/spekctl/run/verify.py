@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Verified data: how much memory it takes, and reading everything back.
+
+The kernel stamps what a run writes and checks what it reads (kmod/load/verify.c). Here a run is
+followed by a final pass: runs that go on from it and read every block it could have written once.
+The same pass, with what was written from a file, is `spekctl verify`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import structs
+
+from spekctl import recorded, units
+from spekctl.documents.result import TargetFacts, VerifyCounts, VerifyResult, WrongBlock
+from spekctl.errors import UsageError
+from spekctl.kernel.client import Kernel
+from spekctl.kernel.records import MismatchInfo, Reason, RunInfo, RunState, VerifyInfo
+from spekctl.run.job import Interrupts, Request
+from spekctl.run.progress import Progress, clock_of
+from spekctl.workload.config import (
+    Extent,
+    ResolvedArrival,
+    ResolvedAsu,
+    ResolvedSize,
+    ResolvedStream,
+    RunConfig,
+)
+from spekctl.workload.layout import Target
+
+KINDS = ("corrupt", "misdirected", "stale", "torn", "unwritten", "unstamped", "foreign")
+STATE_BYTES = 8
+GRAIN_MAX = 1 << 20
+PASS_BYTES = 1 << 20
+PASS_DEPTH = 8
+SHOWN = 10
+POLL_S = 1.0
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+def grain_of(config: RunConfig) -> int:
+    """What one state stands for, as kmod/load/core/grain.c says."""
+    bits = GRAIN_MAX
+    for asu in config.asus:
+        bits |= asu.stripe_bytes
+        for extent in asu.extents:
+            bits |= extent.start
+    for stream in config.streams:
+        bits |= stream.align_bytes | stream.range_start | stream.stride_bytes
+        bits |= stream.run_align_bytes
+        for size in stream.sizes:
+            bits |= size.bytes
+    return bits & -bits
+
+
+def map_bytes_of(config: RunConfig) -> int:
+    """Kernel memory for the states of all that the run addresses."""
+    grain = grain_of(config)
+    spans: dict[int, tuple[int, int]] = {}
+    for asu in config.asus:
+        each = asu.bytes
+        if len(asu.extents) > 1:
+            row = asu.stripe_bytes * len(asu.extents)
+            each = -(-asu.bytes // row) * asu.stripe_bytes
+        for extent in asu.extents:
+            first, last = spans.get(extent.target, (extent.start, 0))
+            spans[extent.target] = (
+                min(first, extent.start),
+                max(last, extent.start + each),
+            )
+    return sum(-(-(last - first) // grain) for first, last in spans.values()) * STATE_BYTES
+
+
+def prepare(
+    config: RunConfig, targets: Sequence[Target], available: Callable[[], int] | None = None
+) -> tuple[RunConfig, str]:
+    """The configuration of a verified run, and what that costs; refused if it is too much."""
+    need, grain = map_bytes_of(config), grain_of(config)
+    room = (available or memory_available)() // 2
+    if need > room:
+        raise UsageError(
+            f"--verify would need {units.format_bytes(need)} of kernel memory, {STATE_BYTES} bytes"
+            f" for every {units.format_bytes(grain)} that"
+            f" {' '.join(target.path for target in targets)} can be written to; at most"
+            f" {units.format_bytes(room)}, half of what is free, may be used: a workload with a"
+            " smaller address range or larger blocks needs less"
+        )
+    remark = (
+        f"verified: {units.format_bytes(need)} of kernel memory for what was written,"
+        f" {STATE_BYTES} bytes for every {units.format_bytes(grain)}"
+    )
+    return structs.replace(config, stamp_id=secrets.randbits(63) | 1), remark
+
+
+def memory_available(path: Path = Path("/proc/meminfo")) -> int:
+    """Bytes that can be had without swapping."""
+    for line in path.read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "MemAvailable":
+            return int(value.split()[0]) * 1024
+    return 0
+
+
+# --- the final pass ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What is to be read of a target."""
+
+    target: int
+    start: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What a final pass has found."""
+
+    info: VerifyInfo
+    wrong: list[WrongBlock]
+    expected: int  # blocks
+    trouble: str = ""  # why it is not complete; else empty
+
+    @property
+    def complete(self) -> bool:
+        """Every block was read."""
+        read = self.info.checked + self.info.never_written + self.info.uncertain
+        return not self.trouble and read == self.expected
+
+
+def spans_of(info: RunInfo) -> list[Span]:
+    """What a run knows, in whole grains that the device has."""
+    found = []
+    for index, target in enumerate(info.targets):
+        end = min(target.map_start + target.map_bytes, target.bytes)
+        span = (end - target.map_start) // info.grain_bytes * info.grain_bytes
+        if span > 0:
+            found.append(Span(index, target.map_start, span))
+    return found
+
+
+def pass_config(base: RunConfig, spans: Sequence[Span], grain: int) -> RunConfig:
+    """The runs of a pass, but for what they read: nothing yet."""
+    return structs.replace(
+        base,
+        name="verify",
+        write=False,
+        data="stamped",
+        max_outstanding=PASS_DEPTH,
+        interval_ns=0,
+        ramp_ns=0,
+        ramp_count=0,
+        time_ns=0,
+        count=0,
+        max_errors=0,
+        cpus=base.cpus[:1],
+        asus=[
+            ResolvedAsu(f"target{span.target}", span.bytes, 0, [Extent(span.target, span.start)])
+            for span in spans
+        ],
+        arrivals=[ResolvedArrival("main", "closed", depth=PASS_DEPTH)],
+        streams=[],
+        batch=0,
+        spin_ns=0,
+        detached=False,
+        log_records=0,
+        grain_bytes=grain,
+    )
+
+
+def reads_of(config: RunConfig, spans: Sequence[Span], grain: int) -> list[RunConfig]:
+    """One run for the whole megabytes of each target, and one for what is left over."""
+    found = []
+    for asu, span in enumerate(spans):
+        whole = span.bytes // PASS_BYTES * PASS_BYTES
+        for start, size, count in (
+            (0, PASS_BYTES, whole // PASS_BYTES),
+            (whole, span.bytes - whole, 1 if span.bytes > whole else 0),
+        ):
+            if not count:
+                continue
+            stream = ResolvedStream(
+                name="verify",
+                asu=asu,
+                arrival=0,
+                weight=1,
+                replicas=1,
+                read_ppm=1_000_000,
+                pattern="sequential",
+                range_start=start,
+                range_bytes=size * count,
+                align_bytes=grain,
+                sizes=[ResolvedSize(size, 1)],
+            )
+            found.append(structs.replace(config, streams=[stream], count=count))
+    return found
+
+
+def final_pass(
+    kernel: Kernel,
+    runs: Sequence[RunConfig],
+    facts: Sequence[TargetFacts],
+    expected: int,
+    progress: Progress,
+    interrupts: Interrupts,
+    first_run: int = 0,
+) -> Passed:
+    """Read all that @runs say. They go on from run @first_run, or the first one is that, READY."""
+    total, wrong = VerifyInfo(), list[WrongBlock]()
+    mine = 0
+    base = first_run
+    try:
+        for index, config in enumerate(runs):
+            if index == 0 and kernel.run_get(base).state is RunState.READY:
+                run = base
+            else:
+                run = kernel.run_new(structs.replace(config, stamp_id=0, verify_from=base))
+                mine = run
+            kernel.run_start(run)
+            info = _wait(kernel, run, progress, interrupts)
+            total = add(total, info.verify or VerifyInfo())
+            wrong += [block_of(one, "final", facts, config) for one in kernel.mismatches(run)]
+            if mine:
+                if kernel.run_get(mine).state is RunState.DONE:
+                    kernel.run_delete(mine)
+                mine = 0
+            trouble = _trouble(info, interrupts)
+            if trouble:
+                return Passed(total, wrong, expected, trouble)
+    except BaseException:
+        if mine:
+            from spekctl.run.ending import abandon
+
+            abandon(kernel, mine)
+        raise
+    return Passed(total, wrong, expected)
+
+
+def _wait(kernel: Kernel, run: int, progress: Progress, interrupts: Interrupts) -> RunInfo:
+    stopping = False
+    before = interrupts.count
+    while True:
+        info = kernel.run_get(run)
+        progress.show(clock_of(info, 0), [])
+        if info.state is RunState.DONE:
+            return info
+        if interrupts.count > before and not stopping:
+            stopping = True
+            kernel.run_stop(run)
+        elif interrupts.count > before + 1:
+            return info
+        kernel.wait(POLL_S)
+
+
+def _trouble(info: RunInfo, interrupts: Interrupts) -> str:
+    if interrupts.count:
+        return "it was interrupted"
+    if info.state is not RunState.DONE:
+        return "the device did not answer"
+    if info.errors:
+        return f"{info.errors} reads failed, the first: {info.first_error}"
+    if info.reason is not Reason.COMPLETED:
+        return "the device went away" if info.reason is Reason.DEVICE_GONE else "it was ended early"
+    return ""
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def add(one: VerifyInfo, other: VerifyInfo) -> VerifyInfo:
+    """Sum of two counts."""
+    return VerifyInfo(
+        **{
+            name: getattr(one, name) + getattr(other, name)
+            for name in VerifyInfo.__dataclass_fields__
+        }
+    )
+
+
+def counts_of(info: VerifyInfo) -> VerifyCounts:
+    """The counters of the kernel as those of a result."""
+    return VerifyCounts(
+        checked=info.checked,
+        never_written=info.never_written,
+        uncertain=info.uncertain,
+        mismatches=info.mismatches,
+        by_kind={kind: getattr(info, kind) for kind in KINDS if getattr(info, kind)},
+    )
+
+
+def block_of(
+    one: MismatchInfo, when: str, facts: Sequence[TargetFacts], config: RunConfig
+) -> WrongBlock:
+    """A wrong block in words."""
+
+    def device(index: int) -> str:
+        return facts[index].path if index < len(facts) else f"target {index}"
+
+    ours = bool(one.stamped) and one.found_seed == config.seed
+    return WrongBlock(
+        kind=one.kind,
+        when=when,
+        device=device(one.target),
+        offset=one.offset,
+        bytes=one.bytes,
+        expected_generation=one.expected_generation,
+        text=_sentence(one, device),
+        found_device=device(one.found_target) if ours else "",
+        found_offset=one.found_offset if one.stamped else None,
+        found_generation=one.found_generation if one.stamped else None,
+        found_id=one.found_id if one.stamped else None,
+        first=one.first,
+        bits=one.bits,
+    )
+
+
+def _sentence(one: MismatchInfo, device: Callable[[int], str]) -> str:
+    if one.expected_generation:
+        wanted = f"write {one.expected_generation} was expected"
+    else:
+        wanted = "it was never written"
+    where = f"byte {one.found_offset} of {device(one.found_target)}"
+    found = {
+        "corrupt": f"{one.bits or 'some'} wrong {'bit' if one.bits == 1 else 'bits'}, the first in"
+        f" byte {one.first}",
+        "misdirected": f"it holds write {one.found_generation} of {where}",
+        "stale": f"it holds write {one.found_generation}",
+        "torn": f"only a part is of that; the first wrong byte is {one.first}",
+        "unwritten": f"it holds write {one.found_generation}",
+        "unstamped": "it holds zeroes" if one.zeroes else "it holds no stamp",
+        "foreign": f"it holds a block of run {one.found_id:#x}",
+    }[one.kind]
+    return f"{wanted}, {found}"
+
+
+def conclude(
+    kernel: Kernel,
+    request: Request,
+    facts: Sequence[TargetFacts],
+    info: RunInfo,
+    progress: Progress,
+    interrupts: Interrupts,
+) -> VerifyResult:
+    """After the load: read everything back, keep what was written, and sum it up."""
+    load = info.verify or VerifyInfo()
+    wrong = [block_of(one, "load", facts, request.config) for one in kernel.mismatches(info.id)]
+    passed, trouble, state_file = None, "", ""
+    spans = spans_of(info)
+    if info.state is not RunState.DONE:
+        trouble = "the device did not answer"
+    else:
+        if request.verify_state is not None:
+            from spekctl.run import verify_state
+
+            verify_state.save(request.verify_state, kernel, request.config, info, facts)
+            state_file = recorded.text(str(request.verify_state))
+        if interrupts.count:
+            trouble = "the run was interrupted"
+        elif info.reason is Reason.DEVICE_GONE:
+            trouble = "the device went away"
+    if not trouble:
+        progress.note("reading everything back")
+        config = pass_config(request.config, spans, info.grain_bytes)
+        runs = reads_of(config, spans, info.grain_bytes)
+        passed = final_pass(
+            kernel, runs, facts, blocks_of(spans, info), progress, interrupts, info.id
+        )
+        trouble = passed.trouble
+        wrong += passed.wrong
+    total = load.mismatches + (passed.info.mismatches if passed else 0)
+    complete = passed is not None and passed.complete
+    return VerifyResult(
+        mismatches=total,
+        complete=complete,
+        text=sentence(total, complete, trouble),
+        stamp_id=info.stamp_id,
+        grain_bytes=info.grain_bytes,
+        map_bytes=sum(target.map_bytes for target in info.targets)
+        // info.grain_bytes
+        * STATE_BYTES,
+        load=counts_of(load),
+        waits=load.waits,
+        final=counts_of(passed.info) if passed else None,
+        first=wrong,
+        state_file=state_file,
+    )
+
+
+def blocks_of(spans: Sequence[Span], info: RunInfo) -> int:
+    """Logical blocks in spans."""
+    return sum(span.bytes // info.targets[span.target].logical_block for span in spans)
+
+
+def sentence(mismatches: int, complete: bool, trouble: str) -> str:
+    """How it went."""
+    text = f"{mismatches:,} blocks are wrong" if mismatches else "all data were right"
+    if mismatches == 1:
+        text = "1 block is wrong"
+    if complete:
+        return f"{text}; everything was read back"
+    if not mismatches:
+        text = "no wrong data were seen"
+    return f"{text}, but not everything was read back: {trouble or 'blocks are missing'}"
+
+
+def lines_of(result: VerifyResult) -> list[str]:
+    """For people."""
+    lines = [f"verified: {result.text}"]
+    for name, counts in (("while loaded", result.load), ("read back", result.final)):
+        if counts is None:
+            continue
+        line = (
+            f"  {name}: {counts.checked:,} blocks compared, {counts.never_written:,} never written"
+        )
+        if counts.uncertain:
+            line += f", {counts.uncertain:,} unknown after failed writes"
+        for kind, count in counts.by_kind.items():
+            line += f", {count:,} {kind}"
+        lines.append(line)
+    if result.waits:
+        lines.append(f"  {result.waits:,} I/Os waited for another one on the same block")
+    return lines + wrong_lines(result.first, result.mismatches)
+
+
+def wrong_lines(first: Sequence[WrongBlock], total: int) -> list[str]:
+    """The first wrong blocks for people."""
+    lines = [
+        f"  {one.device} byte {one.offset:,}: {one.kind} ({one.when}): {one.text}"
+        for one in first[:SHOWN]
+    ]
+    if total > SHOWN and lines:
+        lines.append(f"  and {total - len(lines):,} more")
+    return lines

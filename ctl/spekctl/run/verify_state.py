@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The file that says what was written where: it outlives the module and the machine's uptime.
+
+JSON; the states of grains are little-endian numbers of 64 bits, compressed, as base64:
+2 * generation, plus 1 if the last write has failed (kmod/load/core/grain.h).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import sys
+import time
+import zlib
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from spekctl import files
+from spekctl.block.device import Device
+from spekctl.documents.result import Part, TargetFacts
+from spekctl.errors import UsageError
+from spekctl.kernel.client import Kernel
+from spekctl.kernel.records import MapPart, RunInfo
+from spekctl.workload.config import RunConfig
+
+KIND: Literal["spek-verify-state"] = "spek-verify-state"
+VERSION = 1
+STATE = 8
+
+
+class States(Part, frozen=True):
+    """States of consecutive grains."""
+
+    first: Annotated[int, Meta(description="Grain, from map_start of the device on.")]
+    count: int
+    data: str
+
+
+class DeviceState(Part, frozen=True):
+    """A device, and what was written to it."""
+
+    facts: TargetFacts
+    map_start: Annotated[int, Meta(description="First byte that could have been written.")]
+    map_bytes: int
+    states: Annotated[list[States], Meta(description="What is missing was never written.")]
+
+
+class SavedState(Part, frozen=True):
+    """What a run wrote."""
+
+    kind: Literal["spek-verify-state"]
+    version: int
+    created: str
+    config: Annotated[RunConfig, Meta(description="Of the run.")]
+    seed: int
+    stamp_id: int
+    grain_bytes: int
+    devices: list[DeviceState]
+
+
+def save(
+    path: Path, kernel: Kernel, config: RunConfig, info: RunInfo, facts: Sequence[TargetFacts]
+) -> None:
+    """Keep what a run that is DONE has written."""
+    parts = kernel.map_get(info.id)
+    devices = [
+        DeviceState(
+            facts=facts[index],
+            map_start=target.map_start,
+            map_bytes=target.map_bytes,
+            states=[_pack(part) for part in parts if part.target == index],
+        )
+        for index, target in enumerate(info.targets)
+    ]
+    state = SavedState(
+        kind=KIND,
+        version=VERSION,
+        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        config=config,
+        seed=info.seed,
+        stamp_id=info.stamp_id,
+        grain_bytes=info.grain_bytes,
+        devices=devices,
+    )
+    files.write(path, files.encode(state))
+
+
+def load(path: Path) -> SavedState:
+    """What a run wrote, from a file."""
+    return files.read(path, SavedState, KIND, VERSION, "what `spekctl run --verify-state` keeps")
+
+
+def parts_of(state: SavedState, path: Path) -> list[MapPart]:
+    """The states as the kernel takes them."""
+    return [
+        MapPart(index, one.first, _unpack(one, path))
+        for index, device in enumerate(state.devices)
+        for one in device.states
+    ]
+
+
+def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> None:
+    """The devices must be those of the file, whatever they are called now."""
+    if len(devices) != len(state.devices):
+        raise UsageError(
+            f"{path} is about {len(state.devices)} devices, {len(devices)} were given; name all of"
+            " them, in the same order"
+        )
+    for device, saved in zip(devices, state.devices, strict=True):
+        facts = saved.facts
+        for what, was, now in (
+            ("serial number", facts.serial, device.serial),
+            ("WWN", facts.wwn, device.wwn),
+            ("capacity", f"{facts.bytes} bytes", f"{device.bytes} bytes"),
+            ("logical block", f"{facts.logical_block} bytes", f"{device.logical_block} bytes"),
+        ):
+            if was != now:
+                raise UsageError(
+                    f"{device.path} is not the device that {path} is about: its {what} is"
+                    f" {now or 'missing'}, that of {facts.path} was {was or 'missing'}"
+                )
+
+
+def _pack(part: MapPart) -> States:
+    data = _little_endian(part.states)
+    packed = base64.b64encode(zlib.compress(data, 1)).decode()
+    return States(part.first, len(part.states) // STATE, packed)
+
+
+def _unpack(states: States, path: Path) -> bytes:
+    try:
+        data = zlib.decompress(base64.b64decode(states.data, validate=True))
+    except (zlib.error, binascii.Error) as error:
+        raise UsageError(f"{path} is damaged: {error}") from error
+    if len(data) != states.count * STATE:
+        raise UsageError(f"{path} is damaged: it has not as many states as it says")
+    return _little_endian(data)
+
+
+def _little_endian(data: bytes) -> bytes:
+    """From the machine's order, or back."""
+    if sys.byteorder == "little":
+        return data
+    numbers = array("Q", data)
+    numbers.byteswap()
+    return numbers.tobytes()

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A run as numbers: what ``resolve.py`` makes, ``client.py`` sends and the result repeats.
+
+All values are whole numbers in the units of their names and go to the kernel unchanged;
+shares are weights or parts per million.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from spekctl.workload.model import Data, Law, Pattern, WalkStyle
+
+
+class Resolved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of the resolved tables."""
+
+
+class Extent(Resolved, frozen=True):
+    """Part of an asu on one target."""
+
+    target: Annotated[int, Meta(description="Index of the target.")]
+    start: Annotated[int, Meta(description="First byte on it.")]
+
+
+class ResolvedAsu(Resolved, frozen=True):
+    """A range of addresses."""
+
+    name: str
+    bytes: Annotated[int, Meta(description="Size over all its extents.")]
+    stripe_bytes: Annotated[int, Meta(description="Stripe unit; 0 with one extent.")]
+    extents: list[Extent]
+
+
+class ResolvedArrival(Resolved, frozen=True):
+    """An arrival process; totals over all workers."""
+
+    name: str
+    law: Law
+    depth: Annotated[int, Meta(description="closed: I/Os outstanding, else 0.")] = 0
+    think_ns: Annotated[int, Meta(description="closed: pause after a completion.")] = 0
+    rate_milli: Annotated[int, Meta(description="poisson, constant: I/Os per 1000 s.")] = 0
+    burst_length: Annotated[int, Meta(description="burst: I/Os of a burst.")] = 0
+    burst_interval_ns: Annotated[int, Meta(description="burst: from start to start.")] = 0
+
+
+class ResolvedSize(Resolved, frozen=True):
+    """A block size with its weight."""
+
+    bytes: int
+    weight: int
+
+
+class ResolvedStream(Resolved, frozen=True):
+    """A stream; fields that its pattern does not use are 0."""
+
+    name: str
+    asu: Annotated[int, Meta(description="Index of its asu.")]
+    arrival: Annotated[int, Meta(description="Index of its arrival process.")]
+    weight: Annotated[int, Meta(description="Share among the streams of that process.")]
+    replicas: Annotated[int, Meta(description="Independent copies; SPC-1: BSUs.")]
+    read_ppm: Annotated[int, Meta(description="Share of reads.")]
+    pattern: Pattern
+    range_start: Annotated[int, Meta(description="First byte within the asu.")]
+    range_bytes: int
+    align_bytes: int
+    sizes: list[ResolvedSize]
+    seq_ppm: int = 0
+    stride_bytes: int = 0
+    run_bytes: int = 0
+    restart_bytes: int = 0
+    run_align_bytes: int = 0
+    walk_style: WalkStyle = "classic"
+
+
+class DeviceNumber(Resolved, frozen=True):
+    """Which device a target is."""
+
+    major: int
+    minor: int
+    diskseq: Annotated[
+        int, Meta(description="Sequence number of the disk that was looked at; 0: not known.")
+    ] = 0
+
+
+class RunConfig(Resolved, frozen=True):
+    """Everything that run-new carries."""
+
+    name: str
+    seed: int
+    write: bool
+    backend: str
+    polled: bool
+    data: Data | Literal["stamped"]
+    max_outstanding: int
+    spin_ns: int
+    interval_ns: int
+    ramp_ns: int
+    ramp_count: int
+    time_ns: int
+    count: int
+    max_errors: int
+    cpus: Annotated[list[int], Meta(description="CPU of each worker.")]
+    targets: list[DeviceNumber]
+    asus: list[ResolvedAsu]
+    arrivals: list[ResolvedArrival]
+    streams: list[ResolvedStream]
+    batch: Annotated[int, Meta(description="I/Os handed over in one go; 0: the module's default.")]
+    detached: bool = False
+    log_records: Annotated[
+        int, Meta(description="Room per worker for the per-I/O log; 0: no log.")
+    ] = 0
+    stamp_id: Annotated[
+        int, Meta(description="stamped: tells this run's blocks from those of others; 0: none.")
+    ] = 0
+    verify_from: Annotated[
+        int, Meta(description="stamped: run whose knowledge is taken over; 0: none.")
+    ] = 0
+    grain_bytes: Annotated[
+        int, Meta(description="stamped: most that one state may stand for; 0: as it fits.")
+    ] = 0
+
+    @property
+    def writes(self) -> bool:
+        """True if any stream can write."""
+        return any(stream.read_ppm < 1_000_000 and stream.weight for stream in self.streams)
+
+    @property
+    def offered_rate(self) -> float | None:
+        """I/Os per second that arrive whatever the device does; None if any loop is closed."""
+        total = 0.0
+        for arrival in self.arrivals:
+            if arrival.law == "closed":
+                return None
+            if arrival.law == "burst":
+                total += arrival.burst_length * 1e9 / arrival.burst_interval_ns
+            else:
+                total += arrival.rate_milli / 1000
+        return total

@@ -1,0 +1,471 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Find, read and check workload files. Every complaint is one sentence that names the place."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from functools import reduce
+from pathlib import Path
+
+import msgspec
+
+from spekctl import files, units
+from spekctl.errors import UsageError
+from spekctl.suggest import did_you_mean
+from spekctl.workload.model import (
+    ARRIVALS_MAX,
+    ASUS_MAX,
+    IO_BYTES_MAX,
+    LIMITS,
+    SIZES_MAX,
+    STREAMS_MAX,
+    WEIGHT_MAX,
+    Arrival,
+    Asu,
+    Stream,
+    WorkloadFile,
+)
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}", re.ASCII)
+SECTOR = 512
+
+# Keys that only one pattern or some laws have, and those that these need.
+_PATTERN_KEYS: dict[str, str] = {
+    "sequential": "uniform",
+    "stride": "strided",
+    "run_length": "runs",
+    "restart": "runs",
+    "run_align": "runs",
+    "walk": "walk",
+}
+_PATTERN_NEEDS: dict[str, str] = {"strided": "stride", "runs": "run_length"}
+_LAW_KEYS: dict[str, tuple[str, ...]] = {
+    "depth": ("closed",),
+    "think": ("closed",),
+    "rate": ("poisson", "constant"),
+    "length": ("burst",),
+    "interval": ("burst",),
+}
+_LAW_NEEDS: dict[str, tuple[str, ...]] = {
+    "poisson": ("rate",),
+    "constant": ("rate",),
+    "burst": ("length", "interval"),
+}
+
+
+def shipped_directory() -> Path:
+    """Where the workloads are: inside the installed package, or beside the checkout's ctl/.
+
+    It may exist and still be closed to the caller: shipped_names() and load() report that.
+    """
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "shipped"
+    return installed if os.path.isdir(installed) else package.parent.parent / "workloads"
+
+
+def shipped_names() -> list[str]:
+    """Names of the workloads that come with spek, sorted."""
+    folder = shipped_directory()
+    try:
+        # Not Path.glob(): it finds nothing where it may not look.
+        names = os.listdir(folder)
+    except OSError as error:
+        raise UsageError(f"cannot read the workloads in {folder}: {error.strerror}") from error
+    return sorted(Path(name).stem for name in names if name.endswith(".toml"))
+
+
+def find(name: str) -> Path:
+    """The file that a user means by @name: a shipped workload's name, or a path to a .toml."""
+    if "/" in name or name.endswith(".toml"):
+        path = Path(name)
+        if not files.exists(path):
+            raise UsageError(f"there is no workload file {name}")
+        if path.is_dir():
+            raise UsageError(f"{name} is a directory, not a workload file")
+        return path
+    names = shipped_names()
+    if name not in names:
+        hint = did_you_mean(name, names)
+        if not hint:
+            hint = "; the names are " + ", ".join(names) + ", or give the path of a .toml file"
+        raise UsageError(f"there is no workload '{name}'{hint}")
+    return shipped_directory() / f"{name}.toml"
+
+
+def load(name: str) -> WorkloadFile:
+    """Read and check the workload that @name means."""
+    path = find(name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"cannot read {path}: {reason}") from error
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.message}") from error
+
+
+def parse(text: str) -> WorkloadFile:
+    """A workload from the text of its file."""
+    try:
+        data = tomllib.loads(text)
+    except RecursionError as error:
+        raise UsageError("not valid TOML: it is nested too deeply") from error
+    except ValueError as error:  # tomllib's own, and Python's for a number that is too long
+        raise UsageError(f"not valid TOML: {_lower_first(str(error))}") from error
+    _check_keys(data, msgspec.inspect.type_info(WorkloadFile), "")
+    try:
+        workload = msgspec.convert(data, WorkloadFile)
+    except msgspec.ValidationError as error:
+        raise UsageError(_plain(str(error), data)) from error
+    _check(workload)
+    return workload
+
+
+# --- first pass: names of keys and of alternatives, with suggestions ---------------------------
+
+
+def _check_keys(value: object, info: msgspec.inspect.Type, where: str) -> None:
+    """Complain about the first unknown key or alternative, with the nearest valid one."""
+    if isinstance(info, msgspec.inspect.Metadata):
+        _check_keys(value, info.type, where)
+    elif isinstance(info, msgspec.inspect.UnionType):
+        concrete = [one for one in info.types if not isinstance(one, msgspec.inspect.NoneType)]
+        if len(concrete) == 1:
+            _check_keys(value, concrete[0], where)
+    elif isinstance(info, msgspec.inspect.StructType) and isinstance(value, dict):
+        fields = {field.encode_name: field for field in info.fields}
+        for key, inner in value.items():
+            if key not in fields:
+                hint = did_you_mean(key, fields) or "; the keys are " + ", ".join(fields)
+                raise UsageError(f"{_place(where)}unknown key '{key}'{hint}")
+            _check_keys(inner, fields[key].type, f"{where}.{key}")
+        for key, field in fields.items():
+            if field.required and key not in value:
+                what = "section" if not where else "key"
+                raise UsageError(f"{_place(where)}the {what} '{key}' is missing")
+    elif isinstance(info, msgspec.inspect.ListType) and isinstance(value, list):
+        for number, inner in enumerate(value, start=1):
+            label = inner.get("name") if isinstance(inner, dict) else None
+            tag = f" '{label}'" if isinstance(label, str) else f" {number}"
+            _check_keys(inner, info.item_type, where + tag)
+    elif isinstance(info, msgspec.inspect.LiteralType) and isinstance(value, str):
+        names = sorted(str(one) for one in info.values)
+        if value not in names:
+            hint = did_you_mean(value, names) or "; it is one of " + ", ".join(names)
+            raise UsageError(f"{_place(where)}'{value}' is not known{hint}")
+
+
+def _place(where: str) -> str:
+    """``.stream '1-1'.pattern`` as ``stream '1-1', pattern: ``."""
+    return where.strip(".").replace(".", ", ") + ": " if where else ""
+
+
+_TYPE_WORDS = {
+    "str": "a string (in quotes)",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "null": "nothing",
+}
+
+
+def _plain(message: str, data: Mapping[str, object]) -> str:
+    """msgspec's complaint in the words of somebody who writes TOML."""
+    match = re.fullmatch(r"Expected `([^`]+)`, got `([^`]+)`(?: - at `\$(.*)`)?", message)
+    if not match:
+        return message
+    wanted = " or ".join(
+        _TYPE_WORDS.get(part.strip(), part.strip())
+        for part in match.group(1).split("|")
+        if part.strip() != "null"
+    )
+    path = match.group(3) or ""
+    place = re.sub(r"\[(\d+)\]", lambda m: f" {int(m.group(1)) + 1}", path)
+    got = _TYPE_WORDS.get(match.group(2), match.group(2))
+    return f"{_place(place)}expected {wanted}, got {got}"
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+# --- second pass: values and combinations that need no device -----------------------------------
+
+
+def _check(workload: WorkloadFile) -> None:
+    header = workload.workload
+    with at("workload"):
+        _check_name(header.name)
+        check_limits("iops_per_bsu", header.iops_per_bsu)
+        if "\n" in header.summary or not header.summary:
+            raise UsageError("summary must be one line")
+    with at("run"):
+        _check_run(workload)
+    for kind, tables, limit in (
+        ("stream", workload.stream, STREAMS_MAX),
+        ("asu", workload.asu, ASUS_MAX),
+        ("arrival", workload.arrival, ARRIVALS_MAX),
+    ):
+        _check_tables(kind, [table.name for table in tables], limit)
+    if not workload.stream:
+        raise UsageError("a workload needs at least one [[stream]]")
+    _check_asus(workload.asu)
+    if header.scale == "bsu" and workload.arrival:
+        raise UsageError("scale = bsu: the arrivals follow from the scale; no [[arrival]] sections")
+    for arrival in workload.arrival:
+        with at(f"arrival '{arrival.name}'"):
+            _check_arrival(arrival)
+    asu_names = [asu.name for asu in asus_of(workload)]
+    arrival_names = [arrival.name for arrival in arrivals_of(workload)]
+    for stream in workload.stream:
+        with at(f"stream '{stream.name}'"):
+            for kind, wanted, names in (
+                ("asu", stream.asu, asu_names),
+                ("arrival", stream.arrival, arrival_names),
+            ):
+                if wanted is not None and wanted not in names:
+                    hint = did_you_mean(wanted, names) or "; there is " + ", ".join(names)
+                    raise UsageError(f"there is no {kind} '{wanted}'{hint}")
+            _check_stream(stream)
+    for name in arrival_names:
+        members = [one for one in workload.stream if (one.arrival or arrival_names[0]) == name]
+        if not members:
+            raise UsageError(f"arrival '{name}': no stream uses it")
+        weights_of([(one.name, one.share) for one in members], "the shares of the streams")
+
+
+def _check_tables(kind: str, names: list[str], limit: int) -> None:
+    if len(names) > limit:
+        raise UsageError(
+            f"there are {len(names)} [[{kind}]] sections; at most {limit} are possible"
+        )
+    for name in names:
+        with at(f"{kind} '{name}'"):
+            _check_name(name)
+        if names.count(name) > 1:
+            raise UsageError(f"there are two [[{kind}]] sections called '{name}'")
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' is not a name: letters, digits, '.', '_' and '-', at most 31 of them"
+        )
+
+
+def _check_run(workload: WorkloadFile) -> None:
+    run = workload.run
+    for key in ("time", "ramp", "interval"):
+        text = getattr(run, key)
+        if text is not None and units.parse_duration_ns(text) == 0 and key == "time":
+            raise UsageError("time must be more than 0")
+    if run.time is not None and run.count is not None:
+        raise UsageError("time and count exclude each other")
+    if run.ramp is not None and run.ramp_count is not None:
+        raise UsageError("ramp and ramp_count exclude each other")
+    for key in ("count", "ramp_count", "max_outstanding", "batch"):
+        check_limits(key, getattr(run, key))
+
+
+def _check_asus(asus: list[Asu]) -> None:
+    total = Fraction(0)
+    for asu in asus:
+        with at(f"asu '{asu.name}'"):
+            if is_percent(asu.size):
+                share = units.parse_percent(str(asu.size))
+                if asu.start is None:
+                    total += share
+            else:
+                share = Fraction(units.parse_size(asu.size))
+            if share == 0:
+                raise UsageError("its size is 0")
+            if asu.start is not None:
+                fraction_or_bytes(asu.start)
+            if units.parse_size(asu.block) % SECTOR or units.parse_size(asu.block) == 0:
+                raise UsageError(f"block '{asu.block}' is not a multiple of 512 bytes")
+            for smallest in (asu.min, asu.fixed.min if asu.fixed else None):
+                if smallest is not None:
+                    units.parse_size(smallest)
+    if total > 1:
+        raise UsageError(f"the sizes of the asus sum to {_percent(total)}, more than 100%")
+
+
+def _check_arrival(arrival: Arrival) -> None:
+    for key, laws in _LAW_KEYS.items():
+        if getattr(arrival, key) is not None and arrival.law not in laws:
+            raise UsageError(f"'{key}' belongs to law {' or '.join(laws)}, not to {arrival.law}")
+    for key in _LAW_NEEDS.get(arrival.law, ()):
+        if getattr(arrival, key) is None:
+            raise UsageError(f"law {arrival.law} needs '{key}'")
+    for key in ("depth", "length"):
+        check_limits(key, getattr(arrival, key))
+    if arrival.rate is not None:
+        rate_milli(arrival.rate)
+    for text in (arrival.think, arrival.interval):
+        if text is not None:
+            units.parse_duration_ns(text)
+
+
+def _check_stream(stream: Stream) -> None:
+    for key, pattern in _PATTERN_KEYS.items():
+        if getattr(stream, key) is not None and stream.pattern != pattern:
+            raise UsageError(f"'{key}' belongs to pattern {pattern}, not to {stream.pattern}")
+    needed = _PATTERN_NEEDS.get(stream.pattern)
+    if needed and getattr(stream, needed) is None:
+        raise UsageError(f"pattern {stream.pattern} needs '{needed}'")
+    if (stream.size is None) == (not stream.sizes):
+        raise UsageError(
+            "it needs a size, or a list of sizes"
+            if not stream.sizes
+            else "size and sizes exclude each other"
+        )
+    if len(stream.sizes) > SIZES_MAX:
+        raise UsageError(f"it has {len(stream.sizes)} sizes; at most {SIZES_MAX} are possible")
+    size_weights(stream)
+    units.share_to_ppm(units.parse_percent(stream.read), stream.read)
+    if stream.sequential is not None:
+        units.share_to_ppm(units.parse_percent(stream.sequential), stream.sequential)
+    if stream.pattern == "walk":
+        align = units.parse_size(stream.align) if stream.align is not None else 0
+        sizes = size_weights(stream)
+        if len(sizes) != 1 or align not in (0, sizes[0][0]):
+            raise UsageError("a walk moves by single blocks: one size, and align no other")
+    for value in (stream.start, stream.range, stream.run_length, stream.restart):
+        if value is not None:
+            fraction_or_bytes(value)
+    fixed = stream.fixed
+    for value in (
+        stream.align,
+        stream.stride,
+        stream.run_align,
+        fixed.align if fixed else None,
+        fixed.run_align if fixed else None,
+    ):
+        if value is not None and (units.parse_size(value) % SECTOR or not units.parse_size(value)):
+            raise UsageError(f"'{value}' is not a multiple of 512 bytes")
+
+
+def check_limits(name: str, value: int | None, label: str = "") -> None:
+    """Refuse a number beyond its limits; @label is what the user calls it, if not @name."""
+    low, high = LIMITS[name]
+    if value is not None and not low <= value <= high:
+        raise UsageError(f"{label or name} must be {low} to {high}, not {value}")
+
+
+# --- what a field means, for resolve.py ---------------------------------------------------------
+
+
+def asus_of(workload: WorkloadFile) -> list[Asu]:
+    """The asus, the default one included."""
+    return workload.asu or [Asu(name="all")]
+
+
+def arrivals_of(workload: WorkloadFile) -> list[Arrival]:
+    """The arrival processes, the default one included."""
+    return workload.arrival or [Arrival(name="default", law="closed", depth=1)]
+
+
+def is_percent(value: int | str) -> bool:
+    """True for ``45%``."""
+    return isinstance(value, str) and value.strip().endswith("%")
+
+
+def fraction_or_bytes(value: int | str) -> Fraction | int:
+    """``45%`` as a fraction, anything else as bytes."""
+    return units.parse_percent(str(value)) if is_percent(value) else units.parse_size(value)
+
+
+def rate_milli(rate: int | float) -> int:
+    """I/Os per second as the kernel takes them: I/Os per 1000 s."""
+    # A whole number may be too long for a float.
+    if not 0 < rate < math.inf:
+        raise UsageError(f"a rate must be more than 0, not {rate}")
+    milli = round(Fraction(str(rate)) * 1000)
+    if milli < 1:
+        raise UsageError(f"a rate of {rate} is less than 0.001 I/Os per second")
+    if milli > 10**12:
+        raise UsageError(f"a rate of {rate} is more than 1000000000 I/Os per second")
+    return milli
+
+
+def weights_of(shares: Iterable[tuple[str, int | str]], what: str) -> list[int]:
+    """Shares as the smallest whole-number weights; percentages must sum to 100."""
+    named = list(shares)
+    percent = [is_percent(share) for _, share in named]
+    fractions: list[Fraction] = []
+    for (name, share), as_percent in zip(named, percent, strict=True):
+        if as_percent:
+            fractions.append(units.parse_percent(str(share)))
+        elif isinstance(share, int) and 0 <= share <= WEIGHT_MAX:
+            fractions.append(Fraction(share))
+        else:
+            raise UsageError(
+                f"'{share}' is not a share ({name}); write a percentage or a whole number"
+            )
+    if any(percent) and not all(percent):
+        raise UsageError(f"{what} mix percentages and weights; write all of them in one way")
+    for (name, share), fraction in zip(named, fractions, strict=True):
+        if fraction == 0:
+            raise UsageError(f"the share of {name} is {share}: leave it out or give it a share")
+    total = sum(fractions, Fraction(0))
+    if all(percent) and named and total != 1:
+        raise UsageError(f"{what} sum to {_percent(total)}, not to 100%")
+    scale = reduce(math.lcm, (one.denominator for one in fractions), 1)
+    whole = [int(one * scale) for one in fractions]
+    divisor = reduce(math.gcd, whole)
+    weights = [one // divisor for one in whole]
+    if sum(weights) > WEIGHT_MAX:
+        raise UsageError(f"{what} are too fine to be expressed in 32 bits")
+    return weights
+
+
+def size_weights(stream: Stream) -> list[tuple[int, int]]:
+    """The mix of block sizes: (bytes, weight)."""
+    if stream.size is not None:
+        return [(_block_size(stream.size), 1)]
+    weights = weights_of(
+        [(str(one.size), one.share) for one in stream.sizes], "the shares of the sizes"
+    )
+    sizes = [_block_size(one.size) for one in stream.sizes]
+    for size, entry in zip(sizes, stream.sizes, strict=True):
+        if sizes.count(size) > 1:
+            raise UsageError(f"the size '{entry.size}' is listed twice")
+    return list(zip(sizes, weights, strict=True))
+
+
+def _block_size(value: int | str) -> int:
+    size = units.parse_size(value)
+    if size == 0 or size % SECTOR:
+        raise UsageError(f"the block size '{value}' is not a multiple of 512 bytes")
+    if size > IO_BYTES_MAX:
+        raise UsageError(f"the block size '{value}' is more than {IO_BYTES_MAX >> 20} MiB")
+    return size
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(share * 100):.10g}%"
+
+
+@contextlib.contextmanager
+def at(place: str) -> Iterator[None]:
+    """Puts @place in front of every complaint that arises inside."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{place}: {error.message}") from error
+
+
+def iter_shipped() -> Iterator[WorkloadFile]:
+    """All shipped workloads."""
+    for name in shipped_names():
+        yield load(name)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the address ranges of a workload lie on the devices of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from spekctl import units
+from spekctl.errors import UsageError
+from spekctl.workload.config import Extent, ResolvedAsu
+from spekctl.workload.file import asus_of, at, fraction_or_bytes, is_percent
+from spekctl.workload.model import Asu, WorkloadFile
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What resolving needs to know about a device."""
+
+    path: str
+    major: int
+    minor: int
+    bytes: int
+    logical_block: int
+    diskseq: int = 0
+
+
+def place_asus(
+    workload: WorkloadFile, stripe_bytes: int, targets: Sequence[Target], fixed: bool
+) -> list[ResolvedAsu]:
+    """Lay the asus out one after the other, on one device or striped over all of them.
+
+    Over several devices every asu takes the same part of each, in whole stripes; the smallest
+    device sets what is used of the others.
+    """
+    nr = len(targets)
+    smallest = min(targets, key=lambda target: target.bytes)
+    room = smallest.bytes  # on each device
+    if nr > 1:
+        room -= room % stripe_bytes
+    resolved: list[ResolvedAsu] = []
+    cursor = 0
+    for asu in asus_of(workload):
+        with at(f"asu '{asu.name}'"):
+            unit = units.parse_size(asu.block) if nr == 1 else stripe_bytes
+            start = _asu_start(asu, cursor, room, unit, nr)
+            taken, size = _asu_size(asu, room, unit, nr)
+            for target in targets:
+                if size % target.logical_block or start % target.logical_block:
+                    raise UsageError(
+                        "its start or size is not a multiple of the logical block of"
+                        f" {target.path}, {target.logical_block} bytes"
+                    )
+            _check_minimum(workload, asu, size, unit, nr, smallest, fixed)
+            if start + taken > smallest.bytes:
+                each = " of each device" if nr > 1 else ""
+                raise UsageError(
+                    f"it ends at byte {start + taken}{each}, but {smallest.path} has only"
+                    f" {smallest.bytes} ({units.format_bytes(smallest.bytes)})"
+                )
+            cursor = start + taken
+        resolved.append(
+            ResolvedAsu(
+                name=asu.name,
+                bytes=size,
+                stripe_bytes=stripe_bytes if nr > 1 else 0,
+                extents=[Extent(target=index, start=start) for index in range(nr)],
+            )
+        )
+    return resolved
+
+
+def _asu_start(asu: Asu, cursor: int, room: int, unit: int, nr: int) -> int:
+    """First byte of the asu on each device."""
+    if asu.start is None:
+        return -(-cursor // unit) * unit
+    start = fraction_or_bytes(asu.start)
+    if isinstance(start, Fraction):
+        return int(room * start) // unit * unit
+    if nr > 1 and start % (unit * nr):
+        raise UsageError(
+            f"its start, {asu.start}, is not a multiple of the stripe over {nr} devices,"
+            f" {units.format_bytes(unit * nr)}"
+        )
+    return start // nr
+
+
+def _asu_size(asu: Asu, room: int, unit: int, nr: int) -> tuple[int, int]:
+    """Bytes that the asu takes on each device, and its own size."""
+    wanted = fraction_or_bytes(asu.size)
+    if isinstance(wanted, Fraction):
+        taken = int(room * wanted) // unit * unit
+        return taken, taken * nr
+    if wanted % 512:
+        raise UsageError(f"its size, {asu.size}, is not a multiple of 512 bytes")
+    if nr > 1 and wanted % (unit * nr):
+        raise UsageError(
+            f"its size, {asu.size}, is not a whole number of stripes over {nr} devices,"
+            f" {units.format_bytes(unit * nr)}"
+        )
+    return wanted // nr, wanted
+
+
+def _check_minimum(
+    workload: WorkloadFile,
+    asu: Asu,
+    size: int,
+    unit: int,
+    nr: int,
+    smallest: Target,
+    fixed: bool,
+) -> None:
+    low = asu.fixed.min if fixed and asu.fixed and asu.fixed.min is not None else asu.min
+    if low is None and size > 0:
+        return
+    least = max(units.parse_size(low) if low is not None else unit, 1)
+    if size >= least:
+        return
+    sentence = (
+        f"it would have {units.format_bytes(size)}, but {workload.workload.name} needs at least"
+        f" {units.format_bytes(least)} there"
+    )
+    if is_percent(asu.size):
+        share = units.parse_percent(str(asu.size))
+        taken = -(-least // (unit * nr)) * unit  # on each device, in whole units
+        needed = math.ceil(Fraction(taken) / share)
+        mib = 1 << 20
+        sentence += (
+            f"; that takes {'devices' if nr > 1 else 'a device'} of at least"
+            f" {units.format_bytes(-(-needed // mib) * mib)}, and {smallest.path} has"
+            f" {units.format_bytes(smallest.bytes)}"
+        )
+    raise UsageError(sentence)

@@ -1,0 +1,516 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Workload + options + devices -> RunConfig: percentages become bytes, names become indices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+
+from spekctl import units
+from spekctl.errors import UsageError
+from spekctl.workload.config import (
+    DeviceNumber,
+    ResolvedArrival,
+    ResolvedAsu,
+    ResolvedSize,
+    ResolvedStream,
+    RunConfig,
+)
+from spekctl.workload.file import (
+    arrivals_of,
+    at,
+    check_limits,
+    fraction_or_bytes,
+    rate_milli,
+    size_weights,
+    weights_of,
+)
+from spekctl.workload.layout import Target as Target
+from spekctl.workload.layout import place_asus
+from spekctl.workload.model import (
+    DEPTH_MAX,
+    LIMITS,
+    TARGETS_MAX,
+    Arrival,
+    Data,
+    Stream,
+    WalkStyle,
+    WorkloadFile,
+)
+
+DEFAULT_TIME_NS = 60 * 10**9
+DEFAULT_INTERVAL_NS = 10**9
+DEFAULT_STRIPE_BYTES = 64 << 10
+DEFAULT_SEED = 1
+# An open loop needs room for what piles up; this bounds its number and its memory.
+OPEN_LOOP_OUTSTANDING = 1024
+OPEN_LOOP_BUFFER_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `spekctl run` that shape the load; None means not given."""
+
+    bsu: int | None = None
+    rate: float | None = None
+    depth: int | None = None
+    time_ns: int | None = None
+    count: int | None = None
+    ramp_ns: int | None = None
+    ramp_count: int | None = None
+    workers: int | None = None
+    cpus: Sequence[int] | None = None
+    seed: int = DEFAULT_SEED
+    write: bool = False
+    backend: str = "auto"
+    polled: bool = False
+    interval_ns: int | None = None
+    max_outstanding: int | None = None
+    batch: int | None = None
+    spin_ns: int = 0
+    max_errors: int = 0
+    hrrw: WalkStyle | None = None
+    iops_per_bsu: int | None = None
+    stripe_bytes: int = DEFAULT_STRIPE_BYTES
+    data: Data | None = None
+    verify: bool = False
+    detached: bool = False
+    available_cpus: Sequence[int] = field(default_factory=tuple)
+
+
+def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target]) -> RunConfig:
+    """Turn a workload into numbers for these devices. Raises UsageError with one sentence."""
+    _check_options(workload, options)
+    _check_targets(targets, options)
+    style_fixed = _walk_style(workload, options) == "fixed"
+    asus = place_asus(workload, options.stripe_bytes, targets, style_fixed)
+    arrivals, replicas = _arrivals(workload, options)
+    streams = _streams(workload, asus, replicas, targets, options)
+    time_ns, count = _length(workload, options)
+    ramp_ns, ramp_count = _ramp(workload, options)
+    run = workload.run
+    interval_ns = options.interval_ns
+    if interval_ns is None:
+        interval_ns = (
+            DEFAULT_INTERVAL_NS if run.interval is None else units.parse_duration_ns(run.interval)
+        )
+    writes = any(stream.read_ppm < 1_000_000 for stream in streams)
+    if options.verify and not writes:
+        raise UsageError(
+            f"{workload.workload.name} only reads, so --verify has nothing to compare with; it"
+            " needs a workload that writes"
+        )
+    return RunConfig(
+        name=workload.workload.name,
+        seed=options.seed,
+        write=writes and options.write,
+        backend=options.backend,
+        polled=options.polled,
+        data="stamped" if options.verify else options.data or run.data or "zero",
+        max_outstanding=_max_outstanding(workload, options, arrivals, streams),
+        batch=options.batch or run.batch or 0,
+        spin_ns=options.spin_ns,
+        interval_ns=interval_ns,
+        ramp_ns=ramp_ns,
+        ramp_count=ramp_count,
+        time_ns=time_ns,
+        count=count,
+        max_errors=options.max_errors,
+        cpus=_cpus(options),
+        targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in targets],
+        asus=asus,
+        arrivals=arrivals,
+        streams=streams,
+        detached=options.detached,
+    )
+
+
+def _check_options(workload: WorkloadFile, options: Options) -> None:
+    chosen = [
+        f"--{name}" for name in ("bsu", "rate", "depth") if getattr(options, name) is not None
+    ]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} exclude each other: each sets the load")
+    for name in Options.__dataclass_fields__:
+        if name in LIMITS:
+            check_limits(name, getattr(options, name), f"--{name.replace('_', '-')}")
+    if options.depth is not None and options.iops_per_bsu is not None:
+        raise UsageError("--depth and --iops-per-bsu exclude each other: a closed loop has no rate")
+    if options.rate is not None:
+        with at("--rate"):
+            rate_milli(options.rate)
+    if options.time_ns == 0:
+        raise UsageError("--time must be more than 0")
+    if options.time_ns is not None and options.count is not None:
+        raise UsageError("--time and --count exclude each other")
+    if options.ramp_ns is not None and options.ramp_count is not None:
+        raise UsageError("--ramp and --ramp-count exclude each other")
+    if options.verify and options.data is not None:
+        raise UsageError("--verify writes data of its own, so it cannot go with --data")
+    if options.verify and options.detached:
+        raise UsageError("--verify ends with reading everything back; it cannot go with --detach")
+    header = workload.workload
+    if header.scale != "bsu":
+        for name in ("bsu", "iops_per_bsu"):
+            if getattr(options, name) is not None:
+                raise UsageError(
+                    f"{header.name} does not scale by BSU, so --{name.replace('_', '-')} means"
+                    " nothing for it; use --rate or --depth"
+                )
+    if options.hrrw and not any(stream.pattern == "walk" for stream in workload.stream):
+        raise UsageError(f"{header.name} has no random walk, so --hrrw means nothing for it")
+
+
+def _check_targets(targets: Sequence[Target], options: Options) -> None:
+    if not targets:
+        raise UsageError("no device given; name one with --device")
+    if len(targets) > TARGETS_MAX:
+        raise UsageError(f"{len(targets)} devices given; at most {TARGETS_MAX} are possible")
+    stripe = options.stripe_bytes
+    if stripe < 512 or stripe & (stripe - 1) or stripe > 1 << 30:
+        raise UsageError("--stripe must be a power of two from 512 bytes to 1 GiB")
+    seen: dict[tuple[int, int], str] = {}
+    for target in targets:
+        number = (target.major, target.minor)
+        if number in seen:
+            raise UsageError(f"{seen[number]} and {target.path} are the same device")
+        seen[number] = target.path
+        if len(targets) > 1 and options.stripe_bytes % target.logical_block:
+            raise UsageError(
+                f"--stripe {options.stripe_bytes} is not a multiple of the logical block of"
+                f" {target.path}, {target.logical_block} bytes"
+            )
+
+
+def _walk_style(workload: WorkloadFile, options: Options) -> WalkStyle:
+    if options.hrrw:
+        return options.hrrw
+    styles = {stream.walk or "classic" for stream in workload.stream if stream.pattern == "walk"}
+    return "fixed" if styles == {"fixed"} else "classic"
+
+
+# --- arrivals ------------------------------------------------------------------------------------
+
+
+def _arrivals(workload: WorkloadFile, options: Options) -> tuple[list[ResolvedArrival], int]:
+    """The arrival processes under the load that the options ask for, and the BSUs."""
+    header = workload.workload
+    if header.scale == "bsu":
+        if options.depth is not None:
+            return [ResolvedArrival(name="bsu", law="closed", depth=options.depth)], 1
+        per_bsu = options.iops_per_bsu or header.iops_per_bsu
+        if options.rate is not None:
+            raise UsageError(
+                f"the rate of {header.name} is set by --bsu: one BSU is {per_bsu} I/Os per second,"
+                f" so about --bsu {max(1, round(options.rate / per_bsu))}"
+            )
+        if options.bsu is None:
+            raise UsageError(
+                f"{header.name} needs its load: --bsu N, where one BSU is {per_bsu} I/Os per"
+                " second (or --depth N for a closed loop)"
+            )
+        milli = rate_milli(options.bsu * per_bsu)
+        return [ResolvedArrival(name="bsu", law="poisson", rate_milli=milli)], options.bsu
+    arrivals = [_arrival(arrival) for arrival in arrivals_of(workload)]
+    if options.depth is not None:
+        if len(arrivals) > 1:
+            raise UsageError(
+                f"{header.name} has {len(arrivals)} arrival processes; --depth cannot say which"
+            )
+        only = arrivals[0]
+        arrivals = [
+            ResolvedArrival(
+                name=only.name, law="closed", depth=options.depth, think_ns=only.think_ns
+            )
+        ]
+    if options.rate is not None:
+        arrivals = _at_rate(header.name, arrivals, options.rate)
+    return arrivals, 1
+
+
+def _arrival(arrival: Arrival) -> ResolvedArrival:
+    with at(f"arrival '{arrival.name}'"):
+        if arrival.law == "closed":
+            return ResolvedArrival(
+                name=arrival.name,
+                law="closed",
+                depth=arrival.depth or 1,
+                think_ns=units.parse_duration_ns(arrival.think) if arrival.think else 0,
+            )
+        if arrival.law == "burst":
+            assert arrival.length is not None and arrival.interval is not None
+            interval_ns = units.parse_duration_ns(arrival.interval)
+            if interval_ns == 0:
+                return ResolvedArrival(name=arrival.name, law="closed", depth=arrival.length)
+            return ResolvedArrival(
+                name=arrival.name,
+                law="burst",
+                burst_length=arrival.length,
+                burst_interval_ns=interval_ns,
+            )
+        assert arrival.rate is not None
+        return ResolvedArrival(
+            name=arrival.name, law=arrival.law, rate_milli=rate_milli(arrival.rate)
+        )
+
+
+def _at_rate(name: str, arrivals: list[ResolvedArrival], rate: float) -> list[ResolvedArrival]:
+    """The same processes with this total rate; a closed loop becomes Poisson."""
+    total = Fraction(rate_milli(rate))
+    if len(arrivals) == 1 and arrivals[0].law == "closed":
+        return [ResolvedArrival(name=arrivals[0].name, law="poisson", rate_milli=int(total))]
+    if any(arrival.law == "closed" for arrival in arrivals):
+        raise UsageError(
+            f"{name} has {len(arrivals)} arrival processes, not all with a rate; --rate cannot say"
+            " which"
+        )
+    rates = [_milli(arrival) for arrival in arrivals]
+    scale = total / sum(rates, Fraction(0))
+    scaled: list[ResolvedArrival] = []
+    for arrival, milli in zip(arrivals, rates, strict=True):
+        if arrival.law == "burst":
+            interval_ns = round(arrival.burst_length * 10**12 / (milli * scale))
+            scaled.append(
+                ResolvedArrival(
+                    name=arrival.name,
+                    law="burst",
+                    burst_length=arrival.burst_length,
+                    burst_interval_ns=max(1, interval_ns),
+                )
+            )
+        else:
+            scaled.append(
+                ResolvedArrival(
+                    name=arrival.name, law=arrival.law, rate_milli=max(1, round(milli * scale))
+                )
+            )
+    return scaled
+
+
+def _milli(arrival: ResolvedArrival) -> Fraction:
+    if arrival.law == "burst":
+        return Fraction(arrival.burst_length * 10**12, arrival.burst_interval_ns)
+    return Fraction(arrival.rate_milli)
+
+
+# --- streams -------------------------------------------------------------------------------------
+
+
+def _streams(
+    workload: WorkloadFile,
+    asus: list[ResolvedAsu],
+    replicas: int,
+    targets: Sequence[Target],
+    options: Options,
+) -> list[ResolvedStream]:
+    asu_index = {asu.name: index for index, asu in enumerate(asus)}
+    names = (
+        ["bsu"]
+        if workload.workload.scale == "bsu"
+        else [arrival.name for arrival in arrivals_of(workload)]
+    )
+    weights: dict[str, int] = {}
+    for name in names:
+        members = [one for one in workload.stream if (one.arrival or names[0]) == name]
+        shares = [(one.name, one.share) for one in members]
+        found = weights_of(shares, "the shares of the streams")
+        weights.update({one.name: weight for one, weight in zip(members, found, strict=True)})
+    style = _walk_style(workload, options)
+    resolved = []
+    for stream in workload.stream:
+        with at(f"stream '{stream.name}'"):
+            index = asu_index[stream.asu] if stream.asu else 0
+            resolved.append(
+                _stream(
+                    stream,
+                    index,
+                    asus[index].bytes,
+                    names.index(stream.arrival) if stream.arrival else 0,
+                    weights[stream.name],
+                    replicas,
+                    style if options.hrrw or stream.walk is None else stream.walk,
+                    targets,
+                )
+            )
+    return resolved
+
+
+def _stream(
+    stream: Stream,
+    asu: int,
+    asu_bytes: int,
+    arrival: int,
+    weight: int,
+    replicas: int,
+    style: WalkStyle,
+    targets: Sequence[Target],
+) -> ResolvedStream:
+    sizes = size_weights(stream)
+    over = stream.fixed if style == "fixed" else None
+    align_text = over.align if over and over.align is not None else stream.align
+    stride_bytes = units.parse_size(stream.stride) if stream.stride is not None else 0
+    align = (
+        units.parse_size(align_text)
+        if align_text is not None
+        else reduce(math.gcd, (size for size, _ in sizes), stride_bytes)
+    )
+    run_align_text = over.run_align if over and over.run_align is not None else stream.run_align
+    for target in targets:
+        for what, value in (("block size", min(size for size, _ in sizes)), ("align", align)):
+            if value % target.logical_block:
+                raise UsageError(
+                    f"its {what}, {units.format_bytes(value)}, is not a multiple of the logical"
+                    f" block of {target.path}, {target.logical_block} bytes"
+                )
+
+    def within(key: str, value: int | str) -> int:
+        """Bytes of the asu: a percentage is rounded down to align, bytes must be a multiple."""
+        amount = fraction_or_bytes(value)
+        if isinstance(amount, Fraction):
+            return int(asu_bytes * amount) // align * align
+        if amount % align:
+            raise UsageError(
+                f"{key} = {value} is not a multiple of its align, {units.format_bytes(align)}"
+            )
+        if amount > asu_bytes:
+            raise UsageError(
+                f"{key} = {value} is beyond its asu, which has {units.format_bytes(asu_bytes)}"
+            )
+        return amount
+
+    start = within("start", stream.start)
+    room = asu_bytes - start
+    span = room // align * align if stream.range is None else within("range", stream.range)
+    if span > room:
+        raise UsageError(
+            f"its range ends at {units.format_bytes(start + span)}, beyond its asu, which has"
+            f" {units.format_bytes(asu_bytes)}"
+        )
+    largest = max(size for size, _ in sizes)
+    if largest > span:
+        raise UsageError(
+            f"its largest block, {units.format_bytes(largest)}, does not fit into its range of"
+            f" {units.format_bytes(span)}"
+        )
+    run_bytes = restart_bytes = 0
+    if stream.pattern == "runs":
+        assert stream.run_length is not None
+        run_bytes = within("run_length", stream.run_length)
+        if run_bytes > span:
+            raise UsageError(
+                f"its run_length, {units.format_bytes(run_bytes)}, does not fit into its range of"
+                f" {units.format_bytes(span)}"
+            )
+        restart_bytes = (
+            max(span - run_bytes, align)
+            if stream.restart is None
+            else within("restart", stream.restart)
+        )
+        if stream.restart is not None and restart_bytes + run_bytes > span:
+            raise UsageError(
+                f"restart and run_length together, {units.format_bytes(restart_bytes + run_bytes)},"
+                f" do not fit into its range of {units.format_bytes(span)}"
+            )
+    return ResolvedStream(
+        name=stream.name,
+        asu=asu,
+        arrival=arrival,
+        weight=weight,
+        replicas=replicas,
+        read_ppm=units.share_to_ppm(units.parse_percent(stream.read), stream.read),
+        pattern=stream.pattern,
+        range_start=start,
+        range_bytes=span,
+        align_bytes=align,
+        sizes=[ResolvedSize(bytes=size, weight=share) for size, share in sizes],
+        seq_ppm=(
+            units.share_to_ppm(units.parse_percent(stream.sequential), stream.sequential)
+            if stream.sequential
+            else 0
+        ),
+        stride_bytes=stride_bytes,
+        run_bytes=run_bytes,
+        restart_bytes=restart_bytes,
+        run_align_bytes=(
+            0
+            if stream.pattern != "runs"
+            else units.parse_size(run_align_text)
+            if run_align_text is not None
+            else align
+        ),
+        walk_style=style if stream.pattern == "walk" else "classic",
+    )
+
+
+# --- the rest ------------------------------------------------------------------------------------
+
+
+def _length(workload: WorkloadFile, options: Options) -> tuple[int, int]:
+    """(time_ns, count), exactly one of them not 0."""
+    if options.time_ns is not None:
+        return options.time_ns, 0
+    if options.count is not None:
+        return 0, options.count
+    if workload.run.time is not None:
+        return units.parse_duration_ns(workload.run.time), 0
+    if workload.run.count is not None:
+        return 0, workload.run.count
+    return DEFAULT_TIME_NS, 0
+
+
+def _ramp(workload: WorkloadFile, options: Options) -> tuple[int, int]:
+    if options.ramp_ns is not None:
+        return options.ramp_ns, 0
+    if options.ramp_count is not None:
+        return 0, options.ramp_count
+    if workload.run.ramp is not None:
+        return units.parse_duration_ns(workload.run.ramp), 0
+    return 0, workload.run.ramp_count or 0
+
+
+def _max_outstanding(
+    workload: WorkloadFile,
+    options: Options,
+    arrivals: list[ResolvedArrival],
+    streams: list[ResolvedStream],
+) -> int:
+    if options.max_outstanding is not None:
+        return options.max_outstanding
+    if workload.run.max_outstanding is not None:
+        return workload.run.max_outstanding
+    total = sum(arrival.depth for arrival in arrivals)
+    if any(arrival.law != "closed" for arrival in arrivals):
+        largest = max(size.bytes for stream in streams for size in stream.sizes)
+        burst = max(arrival.burst_length for arrival in arrivals)
+        room = min(OPEN_LOOP_OUTSTANDING, max(64, OPEN_LOOP_BUFFER_BYTES // largest))
+        total += max(room, burst)
+    if total > DEPTH_MAX:
+        raise UsageError(
+            f"the workload wants {total} I/Os outstanding; at most {DEPTH_MAX} are possible"
+        )
+    return total
+
+
+def _cpus(options: Options) -> list[int]:
+    available = list(options.available_cpus)
+    if options.cpus is not None:
+        missing = [cpu for cpu in options.cpus if cpu not in available]
+        if missing:
+            raise UsageError(
+                f"CPU {missing[0]} is not online; there is {units.format_cpu_list(available)}"
+            )
+        chosen = list(options.cpus)
+    else:
+        chosen = available
+    wanted = options.workers
+    if wanted is None:
+        wanted = len(chosen) if options.cpus is not None else 1
+    if wanted > len(chosen):
+        where = "in --cpus" if options.cpus is not None else "online"
+        raise UsageError(
+            f"--workers {wanted} needs as many CPUs, but there are {len(chosen)} {where}"
+        )
+    return chosen[:wanted]
