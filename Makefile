@@ -82,7 +82,7 @@ test-debug: deps debug-kernel ## run guest tests on a debug kernel (VARIANT=kasa
 VARIANT ?= kasan
 .PHONY: debug-kernel
 debug-kernel: deps-kernel ## build a kernel with checks for tests into the cache (VARIANT=kasan or kcsan)
-	@PYTHONPATH=tests $(PYTHON) -m lib.debug_kernel $(VARIANT)
+	@PYTHONPATH=tests $(PYTHON) -m lib.build.debug_kernel $(VARIANT)
 
 .PHONY: deps-kernel
 deps-kernel:
@@ -96,7 +96,7 @@ fuzz: deps ## look for inputs that break decoders and parsers; ARGS="--time 3600
 # A kernel is as in tests: 6.1, debug, or LABEL=/built/tree.
 KERNEL ?= 6.1
 kernel-of-guest = $(if $(filter debug,$(KERNEL)),\
-	"$$(PYTHONPATH=tests $(PYTHON) -m lib.debug_kernel kasan)",$(lastword $(subst =, ,$(KERNEL))))
+	"$$(PYTHONPATH=tests $(PYTHON) -m lib.build.debug_kernel kasan)",$(lastword $(subst =, ,$(KERNEL))))
 MESSAGES ?= 1000000
 SEED ?= 1
 fuzz-netlink: deps ## send MESSAGES=1000000 wrong and right requests to the modules in a guest of KERNEL=6.1

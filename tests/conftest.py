@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests in tests/guest run in a virtual machine; this file only picks the half that is needed.
 
-On the host, lib.guest_host boots one guest for each kernel and reports what the pytest inside
-it finds. Inside, lib.guest_inside writes the reports and watches the kernel's messages.
+On the host, lib.harness.host boots one guest for each kernel and reports what the pytest inside
+it finds. Inside, lib.harness.inside writes the reports and watches the kernel's messages.
 """
 
 import os
@@ -23,4 +23,4 @@ os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 # What the host's pytest makes of the test files spares the guests' the work.
 sys.dont_write_bytecode = False
-pytest_plugins = ["lib.guest_inside" if os.environ.get("SPEK_GUEST") else "lib.guest_host"]
+pytest_plugins = ["lib.harness.inside" if os.environ.get("SPEK_GUEST") else "lib.harness.host"]

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from lib.spekcore import (
+from lib.core.spekcore import (
     BLOCK,
     DRIVER,
     KERNEL_LIKE,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 from bench.cases import Point, Runner
-from lib.guest_drive import Controller, assert_completed, one_stream, shipped
-from lib.guest_drive import Outcome as Finished
+from lib.guest.drive import Controller, assert_completed, one_stream, shipped
+from lib.guest.drive import Outcome as Finished
 
 from spekctl.kernel.records import RunInfo
 from spekctl.workload.config import RunConfig

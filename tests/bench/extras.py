@@ -10,7 +10,7 @@ import msgspec
 from bench import raw
 from bench.counts import context_switches
 from bench.drivers import CALM_S, SECOND_NS, Drivers, idle_ns, run_floor, set_iostats
-from lib.guest_drive import one_stream
+from lib.guest.drive import one_stream
 
 from spekctl.documents.histogram import percentile
 from spekctl.kernel.prober import Prober

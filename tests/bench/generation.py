@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from bench.result import Generation
-from lib.spekcore import KERNEL_LIKE, build, spc1
+from lib.core.spekcore import KERNEL_LIKE, build, spc1
 
 PROGRAM = Path(__file__).with_name("generate.c")
 BSUS = (1, 50, 60_000)

@@ -25,8 +25,8 @@ from bench import extras, profile, raw
 from bench.cases import DISKS, DiskKind, Point, points
 from bench.counts import SyscallCounter, context_switches
 from bench.drivers import Drivers, copy_program, run_floor
-from lib import guest_modules
-from lib.guest_disks import make_null
+from lib.guest import modules as guest_modules
+from lib.guest.disks import make_null
 
 from spekctl.vm import guest_side
 

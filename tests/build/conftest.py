@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from lib.build_kernels import find
-from lib.guest_kernels import NEWEST, STOCK_KERNELS
+from lib.build.kernels import find
+from lib.harness.kernels import NEWEST, STOCK_KERNELS
 
 from spekctl.vm.kernels import Kernel, find_kernel
 

@@ -13,8 +13,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lib.build.sources import ROOT
 from lib.own_mounts import in_own_mounts
-from lib.sources import ROOT
 
 from spekctl import __version__
 from spekctl.vm.kernels import Kernel

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lib.build_kernels import find
-from lib.guest_kernels import NEWEST, STOCK_KERNELS
-from lib.sources import ROOT, copy_sources
+from lib.build.kernels import find
+from lib.build.sources import ROOT, copy_sources
+from lib.harness.kernels import NEWEST, STOCK_KERNELS
 
 from spekctl.vm.kernels import Kernel, find_kernel, version_key
 from spekctl.vm.modules import NAMES, make_command

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lib.sources import ROOT
+from lib.build.sources import ROOT
 
 PROGRAMS = {"dpkg-query": "echo installed", "sudo": 'exec "$@"'}
 

@@ -23,10 +23,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lib.guest_disks import make_null, remove_null
-from lib.guest_modules import load, orphaned_vmalloc_bytes, slab_objects, threads, unload
-from lib.guest_netlink import is_gone, new, remove, state
-from lib.netlink_raw import Refusal, Socket
+from lib.guest.disks import make_null, remove_null
+from lib.guest.modules import load, orphaned_vmalloc_bytes, slab_objects, threads, unload
+from lib.guest.netlink import is_gone, new, remove, state
+from lib.guest.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
 from fuzz import netlink_build
@@ -261,7 +261,7 @@ def growth(before: dict[str, int]) -> dict[str, int]:
 
 def main(words: list[str]) -> int:
     """Exit code 0: all invariants hold."""
-    from lib.guest_inside import TROUBLE, Messages
+    from lib.harness.inside import TROUBLE, Messages
 
     kernel = Messages()
     kernel.mark("netlink fuzz")

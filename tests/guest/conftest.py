@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lib.guest_disks import emulated, make_disk, settle
-from lib.guest_drive import Controller
-from lib.guest_modules import is_loaded, references, unload_soon
-from lib.guest_netlink import DISK_MIB, MIB, remove
-from lib.guest_trace import RequestCounts
-from lib.netlink_raw import Socket
+from lib.guest.disks import emulated, make_disk, settle
+from lib.guest.drive import Controller
+from lib.guest.modules import is_loaded, references, unload_soon
+from lib.guest.netlink import DISK_MIB, MIB, remove
+from lib.guest.netlink_raw import Socket
+from lib.guest.trace import RequestCounts
 from lib.waiting import eventually
 
 from spekctl.kernel.gen import spek

@@ -22,10 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib import guest_failures, guest_modules
-from lib.fault_times import TIMES
-from lib.guest_disks import null_disk
-from lib.guest_failures import (
+from guest import allocations as guest_failures
+from guest.allocations import (
     Attempt,
     FailAtSite,
     Failing,
@@ -37,9 +35,12 @@ from lib.guest_failures import (
     failures_prepared,
     sites_known,
 )
-from lib.guest_netlink import asu, config, delete, is_free, new, remove, state, stream
-from lib.guest_prober import wait_rows
-from lib.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
+from guest.faults.times import TIMES
+from lib.guest import modules as guest_modules
+from lib.guest.disks import null_disk
+from lib.guest.netlink import asu, config, delete, is_free, new, remove, state, stream
+from lib.guest.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
+from lib.guest.prober import wait_rows
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek, spek_prober

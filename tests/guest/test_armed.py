@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_disks import make_null, remove_null
-from lib.guest_drive import Controller, one_stream
-from lib.guest_netlink import SECOND, is_free, is_gone, new, refused, state
-from lib.netlink_raw import Socket
+from lib.guest.disks import make_null, remove_null
+from lib.guest.drive import Controller, one_stream
+from lib.guest.netlink import SECOND, is_free, is_gone, new, refused, state
+from lib.guest.netlink_raw import Socket
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek

@@ -11,14 +11,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from lib import guest_prober
-from lib.daq_guest import (
+from guest.daq import (
     MS,
     SECOND,
     refused,
     running,
     triangle_joules,
 )
+from lib.guest import prober as guest_prober
 from lib.waiting import eventually
 
 from spekctl.kernel.feeds import Feed, PowerLink, RailUse

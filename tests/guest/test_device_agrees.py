@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The device agrees: what spek counts is what the kernel counts for the device, exactly.
 
-See lib.guest_agree for what is compared. Each case keeps to a few hundred I/Os; what it takes is
+See lib.guest.agree for what is compared. Each case keeps to a few hundred I/Os; what it takes is
 mostly the two netlink dumps and the emulated CPU, not the device. Here are corners and disks of a
 kind; test_device_matrix.py has all sizes, depths and workloads on all drivers.
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lib.guest_agree import assert_streams_agree, run_and_compare, target_sums, watch
-from lib.guest_disks import (
+from lib.guest.agree import assert_streams_agree, run_and_compare, target_sums, watch
+from lib.guest.disks import (
     add_partition,
     delete_partition,
     disk_of_kind,
@@ -22,9 +22,9 @@ from lib.guest_disks import (
     scsi_disk,
     settle,
 )
-from lib.guest_drive import Controller, assert_completed, capacity, one_stream, shipped, sysfs
-from lib.guest_trace import RequestCounts, request_log
-from lib.netlink_raw import Refusal
+from lib.guest.drive import Controller, assert_completed, capacity, one_stream, shipped, sysfs
+from lib.guest.netlink_raw import Refusal
+from lib.guest.trace import RequestCounts, request_log
 from lib.waiting import eventually
 
 from spekctl.kernel.records import Direction

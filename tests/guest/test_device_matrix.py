@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from lib.guest_agree import run_and_compare
-from lib.guest_disks import disk_of_kind
-from lib.guest_drive import Controller, one_stream, queue_of, shipped
-from lib.guest_trace import RequestCounts
+from lib.guest.agree import run_and_compare
+from lib.guest.disks import disk_of_kind
+from lib.guest.drive import Controller, one_stream, queue_of, shipped
+from lib.guest.trace import RequestCounts
 
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Direction

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.command_line import Spekctl
-from lib.guest_disks import null_disk
-from lib.guest_spekctl import in_process
+from lib.ctl.command_line import Spekctl
+from lib.guest.disks import null_disk
+from lib.guest.spekctl import in_process
 from lib.waiting import LONG_S, eventually
 
 from spekctl.campaigns import idle

@@ -4,7 +4,7 @@
 What can be played again and again is in test_fault_scenarios.py.
 
 Each test guards something that was once wrong or could have been. The kernel's messages count
-as part of every outcome (lib/guest_inside.py), so "nothing bad is logged" needs no assertion.
+as part of every outcome (lib/harness/inside.py), so "nothing bad is logged" needs no assertion.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_disks import mapped_disk
-from lib.guest_netlink import delete, make
-from lib.netlink_raw import Refusal, Socket
+from lib.guest.disks import mapped_disk
+from lib.guest.netlink import delete, make
+from lib.guest.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek

@@ -27,10 +27,10 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from lib.guest_core import generators
-from lib.guest_disks import mapped_disk, null_disk
-from lib.guest_drive import Controller, Outcome, assert_completed, one_stream
-from lib.spekcore import OP_DTYPE
+from lib.core.spekcore import OP_DTYPE
+from lib.guest.core import generators
+from lib.guest.disks import mapped_disk, null_disk
+from lib.guest.drive import Controller, Outcome, assert_completed, one_stream
 from lib.waiting import LONG_S, eventually
 
 from spekctl import cli

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lib import guest_modules
-from lib.guest_disks import null_disk
+from lib.guest import modules as guest_modules
+from lib.guest.disks import null_disk
 
 pytestmark = pytest.mark.debug_kernel_only("debug", "kcsan")
 

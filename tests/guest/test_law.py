@@ -15,10 +15,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from lib.guest_core import arrivals_before, generators
-from lib.guest_disks import null_disk
-from lib.guest_drive import Controller, Outcome, assert_completed, one_stream, shipped
-from lib.guest_trace import Traced, request_log
+from lib.guest.core import arrivals_before, generators
+from lib.guest.disks import null_disk
+from lib.guest.drive import Controller, Outcome, assert_completed, one_stream, shipped
+from lib.guest.trace import Traced, request_log
 
 from spekctl.documents.histogram import count_of, percentile
 from spekctl.kernel.records import IntervalRow, Metric, Phase

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from lib.guest_disks import (
+from lib.guest.disks import (
     disk_of_kind,
     held_disk,
     make_null,
     null_disk,
     remove_null,
 )
-from lib.guest_drive import Controller, PlainLink, assert_completed, make_ready, one_stream
-from lib.guest_modules import (
+from lib.guest.drive import Controller, PlainLink, assert_completed, make_ready, one_stream
+from lib.guest.modules import (
     idle_meminfo,
     is_loaded,
     load,

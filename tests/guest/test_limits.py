@@ -2,17 +2,17 @@
 """Limits that no disk at hand has: what a request may be is what it is, and as large as that.
 
 spek_limits (tests/disks) answers a request that is more than the disk takes with an error and a
-warning. That none is smaller than it need be, is in the comparison with what lib.guest_drive
+warning. That none is smaller than it need be, is in the comparison with what lib.guest.drive
 makes of the limits.
 """
 
 from __future__ import annotations
 
 import pytest
-from lib.guest_agree import run_and_compare
-from lib.guest_disks import limited_disks
-from lib.guest_drive import Controller, one_stream
-from lib.guest_trace import RequestCounts
+from lib.guest.agree import run_and_compare
+from lib.guest.disks import limited_disks
+from lib.guest.drive import Controller, one_stream
+from lib.guest.trace import RequestCounts
 
 from spekctl.workload.config import RunConfig
 

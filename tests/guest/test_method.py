@@ -23,9 +23,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from lib.command_line import Spekctl
-from lib.guest_disks import null_disk, settle
-from lib.guest_spekctl import in_process
+from lib.ctl.command_line import Spekctl
+from lib.guest.disks import null_disk, settle
+from lib.guest.spekctl import in_process
 from lib.waiting import LONG_S, eventually
 
 from spekctl.documents import curve, result, spc1

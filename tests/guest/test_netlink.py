@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_disks import held_disk, null_disk, udev_at_rest
-from lib.guest_drive import sysfs
-from lib.guest_modules import references
-from lib.guest_netlink import (
+from lib.guest.disks import held_disk, null_disk, udev_at_rest
+from lib.guest.drive import sysfs
+from lib.guest.modules import references
+from lib.guest.netlink import (
     DISK_MIB,
     MIB,
     SECOND,
@@ -37,7 +37,7 @@ from lib.guest_netlink import (
     stream,
     target,
 )
-from lib.netlink_raw import NLM_F_DUMP, NLM_F_REQUEST, Answer, Socket
+from lib.guest.netlink_raw import NLM_F_DUMP, NLM_F_REQUEST, Answer, Socket
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_disks import null_disk
-from lib.guest_netlink import (
+from lib.guest.disks import null_disk
+from lib.guest.netlink import (
     BY_ID,
     DISK_MIB,
     DUMPS,
@@ -33,7 +33,7 @@ from lib.guest_netlink import (
     stream,
     target,
 )
-from lib.netlink_raw import NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR, Refusal, Socket, attribute
+from lib.guest.netlink_raw import NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR, Refusal, Socket, attribute
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek

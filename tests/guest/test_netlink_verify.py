@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from lib.guest_disks import held_disk, null_disk
-from lib.guest_netlink import (
+from lib.guest.disks import held_disk, null_disk
+from lib.guest.netlink import (
     DISK_MIB,
     MIB,
     SECOND,
@@ -22,7 +22,7 @@ from lib.guest_netlink import (
     state,
     stream,
 )
-from lib.netlink_raw import Socket
+from lib.guest.netlink_raw import Socket
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen.spek import MAP_STATES, Backend, Cmd, Data, Law, Pattern, RunState

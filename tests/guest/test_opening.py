@@ -15,9 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from lib.guest_drive import sysfs
-from lib.guest_modules import load, unload_soon
-from lib.guest_netlink import (
+from lib.guest.drive import sysfs
+from lib.guest.modules import load, unload_soon
+from lib.guest.netlink import (
     asu,
     config,
     delete,
@@ -30,7 +30,7 @@ from lib.guest_netlink import (
     stream,
     target,
 )
-from lib.netlink_raw import (
+from lib.guest.netlink_raw import (
     CTRL_CMD_GETFAMILY,
     GENL_ID_CTRL,
     NLM_F_DUMP,

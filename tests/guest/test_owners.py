@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import socket
 
-from lib.guest_calls import stacks_of
-from lib.guest_netlink import is_gone, new
-from lib.netlink_raw import Socket
+from lib.guest.calls import stacks_of
+from lib.guest.netlink import is_gone, new
+from lib.guest.netlink_raw import Socket
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek

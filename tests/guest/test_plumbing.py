@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lib.guest_inside import TROUBLE, Messages
-from lib.guest_kernels import DEBUG_KERNELS
+from lib.harness.inside import TROUBLE, Messages
+from lib.harness.kernels import DEBUG_KERNELS
 
 pytestmark = pytest.mark.debug_kernel
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_power import (
+from lib.guest.power import (
     MS,
     SECOND,
     W,
@@ -24,7 +24,7 @@ from lib.guest_power import (
     past,
     status_of,
 )
-from lib.guest_prober import fresh_module, unload
+from lib.guest.prober import fresh_module, unload
 from lib.waiting import eventually
 
 from spekctl.errors import SpekError

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from lib.guest_power import SECOND, W, only_feed
-from lib.guest_prober import fresh_module
+from lib.guest.power import SECOND, W, only_feed
+from lib.guest.prober import fresh_module
 
 from spekctl.errors import SpekError
 from spekctl.kernel.feeds import MISSING, PowerLink, PowerSample

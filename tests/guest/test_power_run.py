@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_modules import is_loaded, unload_soon
+from lib.guest.modules import is_loaded, unload_soon
 from lib.waiting import LONG_S, eventually
 
 from spekctl import cli

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_prober import fresh_module, in_child, reap, running, wait_rows
+from lib.guest.prober import fresh_module, in_child, reap, running, wait_rows
 from lib.waiting import eventually
 
 from spekctl.kernel.gen import spek_prober as uapi

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_modules import threads_end
-from lib.guest_prober import (
+from lib.guest.modules import threads_end
+from lib.guest.prober import (
     fresh_module,
     in_child,
     is_loaded,

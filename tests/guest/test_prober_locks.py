@@ -15,9 +15,9 @@ from mmap import mmap
 from pathlib import Path
 
 import pytest
-from lib.guest_calls import Stack, passes_module, stacks_of
-from lib.guest_power import SECOND, W, fork, status_of
-from lib.guest_prober import fresh_module, in_child, reap, wait_rows
+from lib.guest.calls import Stack, passes_module, stacks_of
+from lib.guest.power import SECOND, W, fork, status_of
+from lib.guest.prober import fresh_module, in_child, reap, wait_rows
 
 from spekctl.errors import SpekError
 from spekctl.kernel.feeds import PowerLink, PowerSample

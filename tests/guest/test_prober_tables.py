@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_disks import settle
-from lib.guest_modules import unload_soon
-from lib.guest_power import MS, SECOND
-from lib.guest_prober import fresh_module
+from lib.guest.disks import settle
+from lib.guest.modules import unload_soon
+from lib.guest.power import MS, SECOND
+from lib.guest.prober import fresh_module
 from lib.waiting import eventually
 
 from spekctl.kernel.prober import Prober

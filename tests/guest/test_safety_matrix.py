@@ -18,8 +18,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from lib import disk_images
-from lib.guest_disks import (
+from guest.holders import HOLDERS, WITHOUT_CLAIM, mounted, opened, tool
+from lib.guest import disk_images
+from lib.guest.disks import (
     add_partition,
     delete_partition,
     emulated,
@@ -27,10 +28,9 @@ from lib.guest_disks import (
     remove_null,
     settle,
 )
-from lib.guest_drive import Controller, device_number, one_stream
-from lib.guest_holders import HOLDERS, WITHOUT_CLAIM, mounted, opened, tool
-from lib.guest_netlink import is_free
-from lib.netlink_raw import Refusal
+from lib.guest.drive import Controller, device_number, one_stream
+from lib.guest.netlink import is_free
+from lib.guest.netlink_raw import Refusal
 from lib.waiting import eventually
 
 from spekctl import cli

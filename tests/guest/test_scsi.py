@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from lib import guest_scsi
-from lib.guest_agree import target_sums
-from lib.guest_disks import (
+from lib.guest import scsi as guest_scsi
+from lib.guest.agree import target_sums
+from lib.guest.disks import (
     add_partition,
     delete_partition,
     disk_of_kind,
@@ -26,7 +26,7 @@ from lib.guest_disks import (
     settle,
     udev_at_rest,
 )
-from lib.guest_drive import (
+from lib.guest.drive import (
     Controller,
     Outcome,
     assert_completed,
@@ -38,10 +38,10 @@ from lib.guest_drive import (
     sysfs,
     tally,
 )
-from lib.guest_modules import is_loaded, unload
-from lib.guest_scsi import Command, command_for, command_log, faults, pool_objects
-from lib.guest_trace import disk_stat, sums
-from lib.netlink_raw import Refusal
+from lib.guest.modules import is_loaded, unload
+from lib.guest.netlink_raw import Refusal
+from lib.guest.scsi import Command, command_for, command_log, faults, pool_objects
+from lib.guest.trace import disk_stat, sums
 from lib.waiting import eventually
 
 from spekctl.kernel.records import Reason

@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from lib import guest_scsi
-from lib.guest_disks import scsi_disk
-from lib.guest_drive import Controller, Outcome, assert_completed, one_stream, sysfs
-from lib.guest_scsi import faults
+from lib.guest import scsi as guest_scsi
+from lib.guest.disks import scsi_disk
+from lib.guest.drive import Controller, Outcome, assert_completed, one_stream, sysfs
+from lib.guest.scsi import faults
 
 from spekctl.kernel.records import Reason
 from spekctl.workload.config import RunConfig

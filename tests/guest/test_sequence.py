@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from lib.guest_core import generators
-from lib.guest_disks import null_disk
-from lib.guest_drive import Controller, assert_completed, device_number, queue_of, shipped
-from lib.guest_trace import Traced, request_log
+from lib.guest.core import generators
+from lib.guest.disks import null_disk
+from lib.guest.drive import Controller, assert_completed, device_number, queue_of, shipped
+from lib.guest.trace import Traced, request_log
 
 from spekctl.kernel.records import Operation
 from spekctl.workload import file

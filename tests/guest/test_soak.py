@@ -15,15 +15,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from lib.guest_drive import Controller
-from lib.guest_modules import (
+from guest.soak import Account, counts, mixes, soak
+from lib.guest.drive import Controller
+from lib.guest.modules import (
     idle_meminfo,
     meminfo,
     orphaned_vmalloc_bytes,
     slab_objects,
     vmalloc_bytes,
 )
-from lib.guest_soak import Account, counts, mixes, soak
 from lib.waiting import comes_true
 
 from spekctl.kernel.prober import Prober

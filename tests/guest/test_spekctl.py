@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_disks import settle
-from lib.guest_modules import is_loaded, unload_soon
-from lib.guest_spekctl import in_process
+from lib.guest.disks import settle
+from lib.guest.modules import is_loaded, unload_soon
+from lib.guest.spekctl import in_process
 from lib.waiting import LONG_S, eventually
 
 from spekctl import cli

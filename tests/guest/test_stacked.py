@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from lib import device_mapper
-from lib.guest_agree import Comparison, assert_streams_agree, run_and_compare, target_sums, watch
-from lib.guest_disks import emulated, mapped_disk, null_disk, settle
-from lib.guest_drive import (
+from lib.guest import device_mapper
+from lib.guest.agree import Comparison, assert_streams_agree, run_and_compare, target_sums, watch
+from lib.guest.disks import emulated, mapped_disk, null_disk, settle
+from lib.guest.drive import (
     Controller,
     Edges,
     Requests,
@@ -34,8 +34,8 @@ from lib.guest_drive import (
     operations_of,
     queue_of,
 )
-from lib.guest_trace import RequestCounts, sums
-from lib.netlink_raw import Refusal
+from lib.guest.netlink_raw import Refusal
+from lib.guest.trace import RequestCounts, sums
 from lib.waiting import eventually
 
 pytestmark = pytest.mark.debug_kernel

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from lib.guest_agree import run_and_compare
-from lib.guest_disks import null_disk
-from lib.guest_drive import Controller, Outcome, one_stream, queue_of, sysfs
-from lib.guest_trace import RequestCounts
+from lib.guest.agree import run_and_compare
+from lib.guest.disks import null_disk
+from lib.guest.drive import Controller, Outcome, one_stream, queue_of, sysfs
+from lib.guest.trace import RequestCounts
 
 from spekctl.kernel.records import Metric
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_calls import times_of
-from lib.guest_disks import held_disk, null_disk
-from lib.guest_netlink import DISK_MIB, SECOND, delete, is_free, new, refused, state, stream
-from lib.netlink_raw import Socket
+from lib.guest.calls import times_of
+from lib.guest.disks import held_disk, null_disk
+from lib.guest.netlink import DISK_MIB, SECOND, delete, is_free, new, refused, state, stream
+from lib.guest.netlink_raw import Socket
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen.spek import Cmd, Data, Reason, RunState

@@ -14,10 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lib import guest_prober, u6_build
-from lib import u6_energy as energy
-from lib.u6_device import Device
-from lib.u6_scenarios import (
+from lib.guest import prober as guest_prober
+from lib.u6 import build as u6_build
+from lib.u6 import energy
+from lib.u6.device import Device
+from lib.u6.scenarios import (
     MS,
     Bench,
     test_a_stream_that_was_left_running_is_stopped_first,
@@ -29,7 +30,7 @@ from lib.u6_scenarios import (
     test_unplugged_and_plugged_in_again,
     test_wrong_replies_are_refused_and_asked_for_again,
 )
-from lib.u6_usbip import VHCI, Plug
+from lib.u6.usbip import VHCI, Plug
 from lib.waiting import LONG_S, eventually
 
 from spekctl.kernel.feeds import Feed, PowerLink

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest_disks import mapped_disk, null_disk, scsi_disk, settle
-from lib.guest_modules import unload_soon
+from lib.guest.disks import mapped_disk, null_disk, scsi_disk, settle
+from lib.guest.modules import unload_soon
 
 from spekctl import cli
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lib import guest_modules
-from lib.guest_inside import TROUBLE, Messages, is_ours
-from lib.guest_leaks import Leaks
-from lib.guest_races import races_of_others
+from lib.guest import modules as guest_modules
+from lib.harness.inside import TROUBLE, Messages, is_ours
+from lib.harness.leaks import Leaks
+from lib.harness.races import races_of_others
 from lib.waiting import comes_true
 
 FAULTS = Path("/sys/kernel/debug/spek_rig")

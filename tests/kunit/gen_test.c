@@ -2,7 +2,7 @@
 /*
  * The generator inside the kernel makes the recorded sequences.
  *
- * vectors.h is made from tests/unit/vectors when this module is built: workloads as the words of
+ * vectors.h is made from tests/unit/core/vectors when this module is built: workloads as the words of
  * struct spek_workload that are not zero, and for each sequence a checksum of the bytes whose SHA-256
  * is the recorded one.
  */

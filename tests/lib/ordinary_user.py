@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from lib.command_line import Outcome
+from lib.ctl.command_line import Outcome
 
 from spekctl import cli
 

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lib.spekcore import (
+from lib.core.spekcore import (
     BLOCK,
     DRIVER,
     KERNEL_LIKE,

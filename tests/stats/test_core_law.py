@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lib.spekcore import BLOCK, Arrival, Asu, Generator, Ops, Stream, Workload, library
+from lib.core.spekcore import BLOCK, Arrival, Asu, Generator, Ops, Stream, Workload, library
 from scipy import stats
 
 FFI, LIB = library()

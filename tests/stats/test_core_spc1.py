@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from lib.spekcore import (
+from lib.core.spekcore import (
     BLOCK,
     SMIX,
     SPC1_INTENSITY,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from lib.spekcore import (
+from lib.core.spekcore import (
     BLOCK,
     SMIX,
     SPC1_INTENSITY,

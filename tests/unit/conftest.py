@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lib.command_line import Spekctl, caller_in_tmp_path
-from lib.daq_build import checked_program
-from lib.daq_program import HANG_S, Sysfs, check_sanitizers, put_zones
-from lib.fake_kernel import FakeKernel
-from lib.fake_machine import use_fakes
+from lib.ctl.command_line import Spekctl, caller_in_tmp_path
+from lib.daq.build import checked_program
+from lib.daq.program import HANG_S, Sysfs, check_sanitizers, put_zones
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import use_fakes
 
 
 @pytest.fixture

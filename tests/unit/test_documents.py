@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from lib.sources import ROOT
+from lib.build.sources import ROOT
 
 DOCUMENTS = ("README.md", "tests/README.md", "workloads/README.md")
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")

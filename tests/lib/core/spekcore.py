@@ -1,0 +1,487 @@
+"""The core of the kernel module, compiled for userspace: the real sources, bound by cffi.
+
+    wl = Workload([Asu(1 << 30)], [Arrival("poisson", rate=1000)], [Stream("uniform", 4096)])
+    ops = Generator(wl, seed=1).ops(100_000)      # numpy array of OP_DTYPE
+
+The C declarations are read from the core's own headers, so that a binding cannot
+drift from the code it binds.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import cffi
+import numpy as np
+import numpy.typing as npt
+
+ROOT = Path(__file__).resolve().parents[3]
+# What every module may use, and the generator of spek.ko.
+CORES = (ROOT / "kmod" / "core", ROOT / "kmod" / "load" / "core")
+# Generated from the netlink spec, with nothing of the kernel in it.
+ENUMS = ROOT / "kmod" / "load" / "uapi" / "spek_enums.h"
+INCLUDES = tuple(word for core in CORES for word in ("-I", str(core)))
+SHIM = Path(__file__).with_name("spekcore_shim.c")
+DRIVER = Path(__file__).with_name("spekcore_driver.c")
+# As the kernel does, not of parameters: operations in a table all have the same ones.
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter")
+# As the kernel compiles it: what it costs there is what tests should see.
+KERNEL_LIKE = (
+    *("-O2", "-mgeneral-regs-only", "-fno-jump-tables", "-fno-strict-aliasing"),
+    *("-fno-pie", "-no-pie"),
+)
+
+NEVER = 2**64 - 1
+BLOCK = 4096
+
+Law = Literal["closed", "poisson", "constant", "burst"]
+Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband"]
+Style = Literal["classic", "fixed"]
+LAWS: tuple[Law, ...] = ("closed", "poisson", "constant", "burst")
+PATTERNS: tuple[Pattern, ...] = (*("uniform", "sequential", "strided", "runs", "walk", "hotband"),)
+STYLES: tuple[Style, ...] = ("classic", "fixed")
+
+OP_DTYPE = np.dtype(
+    [
+        ("at_ns", "<u8"),
+        ("addr", "<u8"),
+        ("bytes", "<u4"),
+        ("replica", "<u4"),
+        ("stream", "<u2"),
+        ("asu", "<u2"),
+        ("arrival", "<u2"),
+        ("write", "<u2"),
+    ]
+)
+Ops = npt.NDArray[np.void]
+
+
+def sources() -> list[Path]:
+    """Every file of the core, in a fixed order."""
+    return [path for core in CORES for path in sorted(core.glob("*.c"))]
+
+
+def build(name: str, flags: Sequence[str], extra: Sequence[Path]) -> Path:
+    """Compile the core with the files of extra; the result is kept as long as nothing changes."""
+
+    def compile_to(scratch: Path) -> None:
+        command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, *flags]
+        command += [*INCLUDES, "-o", str(scratch)]
+        command += [str(path) for path in [*sources(), *extra] if path.suffix == ".c"]
+        subprocess.run(command, check=True)
+
+    return _kept(name, flags, extra, compile_to)
+
+
+def _kept(
+    name: str, flags: Sequence[str], extra: Sequence[Path], make: Callable[[Path], None]
+) -> Path:
+    """The file that @make has made of the core, of @extra and with @flags; made once."""
+    inputs = [*(path for core in CORES for path in sorted(core.glob("*.[ch]"))), ENUMS, *extra]
+    digest = hashlib.sha256(" ".join(flags).encode())
+    for path in inputs:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spek" / "core"
+    out = cache / f"{name}-{digest.hexdigest()[:16]}"
+    if not out.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        # Two test processes may build at once: each writes its own file, the last one stays.
+        scratch = out.with_name(f"{out.name}.{os.getpid()}")
+        make(scratch)
+        scratch.replace(out)
+    return out
+
+
+def declarations() -> str:
+    """The declarations of the core's headers and of the shim, as cffi takes them."""
+    # With the place, which is in what comes out.
+    flags = ("-std=gnu11", "-E", "-D__attribute__(x)=", *INCLUDES)
+
+    def preprocess_to(scratch: Path) -> None:
+        command = ["gcc", *flags, "-o", str(scratch), str(SHIM)]
+        subprocess.run(command, check=True)
+
+    text = _kept("spekcore.i", flags, [SHIM], preprocess_to).read_text()
+    kept: list[str] = []
+    wanted = False
+    for line in text.splitlines():
+        marker = re.match(r'# \d+ "([^"]*)"', line)
+        if marker:
+            path = Path(os.path.normpath(marker[1]))
+            wanted = path in (SHIM, ENUMS)
+            wanted |= path.parent in CORES and path.name != "spek_host.h"
+        elif wanted:
+            kept.append(line)
+    return "\n".join(_without_bodies("\n".join(kept)))
+
+
+def _without_bodies(text: str) -> Iterator[str]:
+    """Statements at the top level of text; functions become prototypes, inline ones vanish."""
+    depth = 0
+    statement = ""
+    for char in text:
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        statement += char
+        is_function = re.match(r"[^{=]*\)\s*\{", statement) is not None
+        if depth == 0 and (char == ";" or (char == "}" and is_function)):
+            if is_function:
+                statement = statement[: statement.index("{")] + ";"
+            if not statement.lstrip().startswith(("static", "_Static_assert")):
+                yield statement.strip()
+            statement = ""
+
+
+def compiled() -> tuple[str, Path]:
+    """What library() loads: declarations and shared object; made where they are missing."""
+    return declarations(), build("libspekcore.so", ("-O2", "-shared", "-fPIC"), [SHIM])
+
+
+@functools.cache
+def library() -> tuple[Any, Any]:
+    """The compiled core: (ffi, lib)."""
+    text, path = compiled()
+    ffi = cffi.FFI()
+    ffi.cdef(
+        "typedef uint8_t u8; typedef int8_t s8; typedef uint16_t u16; typedef uint32_t u32;"
+        "typedef uint64_t u64; typedef int32_t s32; typedef int64_t s64;"
+    )
+    ffi.cdef(text)
+    return ffi, ffi.dlopen(str(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Asu:
+    """An address range: one extent on target 0, unless extents (target, start) are given."""
+
+    bytes: int
+    stripe_bytes: int = 0
+    extents: Sequence[tuple[int, int]] = ((0, 0),)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An arrival process; rate is in I/Os per second."""
+
+    law: Law = "closed"
+    depth: int = 0
+    think_ns: int = 0
+    rate: float = 0
+    burst_length: int = 0
+    burst_interval_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream; sizes is one size or {bytes: weight}; range_bytes 0 means up to the asu's end."""
+
+    pattern: Pattern = "uniform"
+    sizes: int | dict[int, int] | Sequence[tuple[int, int]] = BLOCK
+    asu: int = 0
+    arrival: int = 0
+    weight: int = 1
+    replicas: int = 1
+    read_ppm: int = 1_000_000
+    range_start: int = 0
+    range_bytes: int = 0
+    align_bytes: int = BLOCK
+    seq_ppm: int = 0
+    stride_bytes: int = 0
+    run_bytes: int = 0
+    restart_bytes: int = 0
+    run_align_bytes: int = 0
+    walk_style: Style = "classic"
+
+    def size_weights(self) -> list[tuple[int, int]]:
+        if isinstance(self.sizes, int):
+            return [(self.sizes, 1)]
+        return list(self.sizes.items() if isinstance(self.sizes, dict) else self.sizes)
+
+
+# enum spek_refusal_kind
+REFUSAL_KINDS = ("run", "target", "worker", "stream", "asu", "arrival")
+
+
+class WorkloadError(Exception):
+    """A refusal by spek_workload_check()."""
+
+    def __init__(self, errno: int, kind: str, index: int, text: str) -> None:
+        super().__init__(text)
+        self.errno, self.kind, self.index, self.text = errno, kind, index, text
+
+
+_STREAM_NUMBERS = [
+    "asu",
+    "arrival",
+    "weight",
+    "replicas",
+    "read_ppm",
+    "range_start",
+    "align_bytes",
+    "seq_ppm",
+    "stride_bytes",
+    "run_bytes",
+    "restart_bytes",
+    "run_align_bytes",
+]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """struct spek_workload; `c` is the C object, which tests may also change by hand."""
+
+    asus: Sequence[Asu]
+    arrivals: Sequence[Arrival]
+    streams: Sequence[Stream]
+    c: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ffi, _ = library()
+        wl = ffi.new("struct spek_workload *")
+        object.__setattr__(self, "c", wl)
+        wl.nr_asus, wl.nr_arrivals = len(self.asus), len(self.arrivals)
+        wl.nr_streams = len(self.streams)
+        for asu, c in zip(self.asus, wl.asu, strict=False):
+            c.bytes, c.stripe_bytes = asu.bytes, asu.stripe_bytes
+            c.nr_extents = len(asu.extents)
+            for (target, start), extent in zip(asu.extents, c.extent, strict=False):
+                extent.target, extent.start = target, start
+        for arrival, c in zip(self.arrivals, wl.arrival, strict=False):
+            c.law, c.depth, c.think_ns = LAWS.index(arrival.law), arrival.depth, arrival.think_ns
+            c.rate_milli = round(arrival.rate * 1000)
+            c.burst_length = arrival.burst_length
+            c.burst_interval_ns = arrival.burst_interval_ns
+        for stream, c in zip(self.streams, wl.stream, strict=False):
+            self._fill_stream(stream, c)
+
+    def _fill_stream(self, stream: Stream, c: Any) -> None:
+        for name in _STREAM_NUMBERS:
+            setattr(c, name, getattr(stream, name))
+        c.pattern = PATTERNS.index(stream.pattern)
+        c.walk_style = STYLES.index(stream.walk_style)
+        c.range_bytes = stream.range_bytes
+        if not stream.range_bytes and stream.asu < len(self.asus):
+            c.range_bytes = max(0, self.asus[stream.asu].bytes - stream.range_start)
+        sizes = stream.size_weights()
+        c.nr_sizes = len(sizes)
+        for (size, weight), entry in zip(sizes, c.size, strict=False):
+            entry.bytes, entry.weight = size, weight
+
+    def check(self, nr_workers: int = 1) -> None:
+        """Raise WorkloadError with the core's sentence if the core refuses the workload."""
+        ffi, lib = library()
+        refusal = ffi.new("struct spek_refusal *")
+        err = lib.spek_workload_check(self.c, nr_workers, refusal)
+        if err:
+            assert err == refusal.err
+            text = ffi.string(refusal.text).decode()
+            raise WorkloadError(-err, REFUSAL_KINDS[refusal.kind], refusal.index, text)
+
+    def dump(self, path: Path) -> Path:
+        """Write the struct as it is in memory, for the driver."""
+        ffi, _ = library()
+        path.write_bytes(bytes(ffi.buffer(self.c)))
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """I/Os of a stream, 4 KiB blocks that it touched before any other stream, address range."""
+
+    ios: int
+    blocks: int
+    low: int
+    high: int
+
+
+class Generator:
+    """struct spek_gen of one worker."""
+
+    def __init__(
+        self,
+        workload: Workload,
+        seed: int,
+        worker: int = 0,
+        nr_workers: int = 1,
+        start_ns: int = 0,
+    ) -> None:
+        workload.check(nr_workers)
+        ffi, self._lib = library()
+        self._ffi = ffi
+        self.workload = workload
+        self.bytes = int(self._lib.spek_gen_size(workload.c, worker, nr_workers))
+        self._memory = ffi.new("char[]", self.bytes + 64)
+        address = int(ffi.cast("uintptr_t", self._memory))
+        self._gen = ffi.cast("struct spek_gen *", address + -address % 64)
+        self._lib.spek_gen_init(self._gen, workload.c, seed, worker, nr_workers, start_ns)
+        self._backlog = ffi.new("struct spek_backlog *")
+        self._lib.spek_backlog_init(self._backlog, workload.c, self._gen)
+
+    def ops(self, count: int) -> Ops:
+        """The next operations; a closed loop's complete at once. Empty without work."""
+        ops = np.zeros(count, dtype=OP_DTYPE)
+        pointer = self._ffi.cast("struct spek_op *", ops.ctypes.data)
+        made = self._lib.spek_gen_preview(self._gen, pointer, count)
+        return ops[:made]
+
+    @property
+    def next_ns(self) -> int:
+        return int(self._lib.shim_gen_next_ns(self._gen))
+
+    def next(self) -> Any:
+        """The next operation as struct spek_op; nothing completes."""
+        op = self._ffi.new("struct spek_op *")
+        self._lib.spek_gen_next(self._gen, op)
+        return op
+
+    def complete(self, arrival: int, done_ns: int) -> None:
+        self._lib.spek_gen_complete(self._gen, arrival, done_ns)
+
+    def backlog(self, now_ns: int) -> int:
+        return self.backlog_at(self.mark(), now_ns)
+
+    def mark(self) -> Any:
+        """Where the generator is: an array of struct spek_gen_mark."""
+        mark = self._ffi.new("struct spek_gen_mark[]", self.workload.c.nr_arrivals)
+        self._lib.spek_gen_mark(self._gen, mark)
+        return mark
+
+    def backlog_at(self, mark: Any, now_ns: int) -> int:
+        """The backlog as it was at a mark; as in the kernel, where another thread counts it."""
+        return int(self._lib.spek_backlog_count(self._backlog, mark, now_ns))
+
+    def footprints(self, count: int) -> tuple[list[Footprint], int]:
+        """Make so many operations; what each stream did, and the time of the last one."""
+        prints = self._ffi.new("struct shim_footprint[]", len(self.workload.streams))
+        blocks = [np.zeros(asu.bytes // BLOCK, dtype=np.uint8) for asu in self.workload.asus]
+        owner = [self._ffi.cast("u8 *", b.ctypes.data) for b in blocks]
+        end = self._lib.shim_footprints(self._gen, count, self._ffi.new("u8 *[]", owner), prints)
+        return [Footprint(p.ios, p.blocks, p.low, p.high) for p in prints], end
+
+
+@dataclass(frozen=True)
+class WalkSeen:
+    """struct shim_walk_seen: a walk followed from outside, summed over workers."""
+
+    reads: int
+    writes: int
+    outside: int
+    wrong_block: int
+    wrong_leaf: int
+    trials: int
+    repeats: int
+    read_level: npt.NDArray[np.int64]
+    write_level: npt.NDArray[np.int64]
+    chance: npt.NDArray[np.float64]
+
+
+def walk_starts(
+    workload: Workload, seed: int, stream: int, worker: int = 0, nr_workers: int = 1
+) -> Any:
+    """C array of (origin, leaf) of each replica of a walk that the worker has."""
+    ffi, lib = library()
+    starts = ffi.new("struct shim_walk_start[]", workload.streams[stream].replicas)
+    lib.shim_walk_starts(workload.c, seed, worker, nr_workers, stream, starts)
+    return starts
+
+
+def follow_walk(
+    workload: Workload,
+    seed: int,
+    stream: int,
+    group: Sequence[float],
+    parts: Sequence[Ops],
+) -> WalkSeen:
+    """Follow a walk through the operations of each worker from its first one on.
+
+    group: see struct shim_walk_law.
+    """
+    ffi, lib = library()
+    walk = workload.streams[stream]
+    leaves = walk.range_bytes // walk.align_bytes // 8
+    law = ffi.new("struct shim_walk_law *")
+    law.is_fixed = walk.walk_style == "fixed"
+    law.base = walk.range_start // walk.align_bytes
+    law.levels = leaves.bit_length() - 1
+    law.group = [*group, *[0.0] * (32 - len(group))]
+    seen = ffi.new("struct shim_walk_seen *")
+    for worker, ops in enumerate(parts):
+        starts = walk_starts(workload, seed, stream, worker, len(parts))
+        pointer = ffi.cast("struct spek_op *", ops.ctypes.data)
+        lib.shim_walk_follow(
+            workload.c, worker, len(parts), stream, law, starts,
+            ffi.new("u8[]", leaves), pointer, len(ops), seen,
+        )  # fmt: skip
+    numbers = ("reads", "writes", "outside", "wrong_block", "wrong_leaf", "trials", "repeats")
+    return WalkSeen(
+        **{name: int(getattr(seen, name)) for name in numbers},
+        read_level=np.array(list(seen.read_level), dtype=np.int64),
+        write_level=np.array(list(seen.write_level), dtype=np.int64),
+        chance=np.array(list(seen.chance)),
+    )
+
+
+SMIX = {BLOCK: 10, 2 * BLOCK: 6, 4 * BLOCK: 5, 8 * BLOCK: 2, 16 * BLOCK: 2}
+SPC1_NAMES = ("1-1", "1-2", "1-3", "1-4", "2-1", "2-2", "2-3", "3-1")
+SPC1_INTENSITY = (35, 281, 70, 210, 18, 70, 35, 281)
+
+
+def spc1(
+    bsus: int = 1,
+    asu1_blocks: int = 11796480,
+    asu3_blocks: int = 2621440,
+    style: Style = "classic",
+    iops_per_bsu: float = 50,
+) -> Workload:
+    """SPC-1 as eight streams with one replica for each BSU; ASU-2 is as large as ASU-1."""
+
+    def hot(asu: int, percent: int, weight: int, read_ppm: int) -> Stream:
+        return Stream(
+            "walk",
+            asu=asu,
+            weight=weight,
+            replicas=bsus,
+            read_ppm=read_ppm,
+            range_start=asu1_blocks * percent // 100 * BLOCK,
+            range_bytes=asu1_blocks // 20 * BLOCK,
+            walk_style=style,
+        )
+
+    def runs(asu: int, blocks: int, weight: int, read_ppm: int, start: int, *zone: int) -> Stream:
+        restart, run = (blocks * percent // 100 * BLOCK for percent in zone)
+        return Stream(
+            "runs",
+            SMIX,
+            asu=asu,
+            weight=weight,
+            replicas=bsus,
+            read_ppm=read_ppm,
+            range_start=blocks * start // 100 * BLOCK,
+            range_bytes=restart + run,
+            restart_bytes=restart,
+            run_bytes=run,
+            run_align_bytes=16 * BLOCK if style == "classic" else BLOCK,
+        )
+
+    align = 2 * BLOCK if style == "fixed" else BLOCK
+    return Workload(
+        [Asu(blocks * BLOCK) for blocks in (asu1_blocks, asu1_blocks, asu3_blocks)],
+        [Arrival("poisson", rate=iops_per_bsu * bsus)],
+        [
+            Stream(asu=0, weight=35, replicas=bsus, read_ppm=500_000),
+            hot(0, 15, 281, 500_000),
+            runs(0, asu1_blocks, 70, 1_000_000, 20, 40, 10),
+            hot(0, 70, 210, 500_000),
+            Stream(asu=1, weight=18, replicas=bsus, read_ppm=300_000, align_bytes=align),
+            hot(1, 47, 70, 300_000),
+            runs(1, asu1_blocks, 35, 1_000_000, 20, 40, 10),
+            runs(2, asu3_blocks, 281, 0, 0, 70, 30),
+        ],
+    )

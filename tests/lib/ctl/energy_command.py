@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What tests of spekctl energy share: its reports, which are what their schema says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from lib.ctl.command_line import Outcome
+from lib.ctl.schemas import validator
+from lib.fakes.queue_kernel import QueueKernel
+
+from spekctl.documents import energy
+from spekctl.errors import ExitCode
+from spekctl.workload.config import RunConfig
+
+MISSING = "power is missing: spek_prober is not loaded"
+# A short SPC-1-like method, and what goes before it.
+SHORT = (
+    *("--sustain", "4s", "--iops-time", "3s", "--ramp-time", "2s", "--ramp", "1s"),
+    *("--search-time", "2s", "--progress", "none", "--idle-time", "300ms"),
+)
+
+
+def of_file(path: Path) -> dict[str, Any]:
+    """A report that was written."""
+    data: dict[str, Any] = json.loads(path.read_text())
+    validator(energy.SCHEMA_FILE).validate(data)
+    return data
+
+
+def of_output(outcome: Outcome) -> dict[str, Any]:
+    """A report on standard output."""
+    assert outcome.code == ExitCode.OK, outcome.err
+    data: dict[str, Any] = json.loads(outcome.out)
+    validator(energy.SCHEMA_FILE).validate(data)
+    return data
+
+
+def interrupt_in_run(number: int, kernel: QueueKernel) -> None:
+    """Ctrl-C when the run of this number begins."""
+
+    def stop(config: RunConfig) -> None:
+        if len(kernel.runs_seen) == number:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    kernel.before_run = stop

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Logs, results, load curves and reports made up to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from lib.fakes.kernel import SECOND, START_NS, histogram
+
+from spekctl import files
+from spekctl.documents import curve, result, spc1
+from spekctl.kernel.records import (
+    CellRow,
+    Direction,
+    IntervalRow,
+    Metric,
+    Phase,
+    Reason,
+    RunInfo,
+    RunState,
+    StatsCell,
+    TargetInfo,
+)
+from spekctl.log import file
+from spekctl.run import build
+from spekctl.workload import file as workload_file
+from spekctl.workload.config import Extent, ResolvedAsu
+from spekctl.workload.resolve import Options, Target, resolve
+
+MIB = 1 << 20
+MEASURE_NS = START_NS + 2 * SECOND
+DRAIN_NS = START_NS + 12 * SECOND
+ENDED_NS = DRAIN_NS + SECOND // 4
+
+ASUS = (
+    ResolvedAsu("data", 64 * MIB, 0, [Extent(0, 4 * MIB)]),
+    ResolvedAsu("wide", 16 * MIB, 65536, [Extent(0, 68 * MIB), Extent(1, 68 * MIB)]),
+)
+STREAMS = ("first", "second", "third")
+
+
+def records(count: int, seed: int = 1, **changes: Any) -> np.ndarray:
+    """Records of a run of 12 seconds, 2 of them ramp-up; a quarter second of drain."""
+    rng = np.random.default_rng(seed)
+    made = np.zeros(count, file.record_type())
+    at = np.sort(rng.integers(START_NS, DRAIN_NS, count))
+    made["at_ns"] = at
+    made["issue_ns"] = at + rng.integers(1000, 50_000, count)
+    made["done_ns"] = made["issue_ns"] + rng.integers(100_000, 200_000_000, count).astype(np.uint64)
+    made["stream"] = rng.integers(0, 3, count)
+    made["asu"] = made["stream"] == 2
+    room = np.where(made["asu"] == 1, 16 * MIB, 64 * MIB) // 4096
+    made["addr"] = rng.integers(0, room) * 4096
+    made["bytes"] = rng.choice([4096, 8192, 65536], count)
+    made["write"] = rng.random(count) < 0.4
+    for name, value in changes.items():
+        made[name] = value
+    done = made["done_ns"]
+    made["phase"] = np.where(done < MEASURE_NS, 0, np.where(done < DRAIN_NS, 1, 2))
+    return made[np.argsort(done, kind="stable")]
+
+
+def write_log(path: Path, rows: np.ndarray, **changes: Any) -> Path:
+    writer = file.LogWriter(path)
+    for part in np.array_split(rows, 3):
+        writer.add(part)
+    header = file.LogHeader(
+        workload="mixed",
+        streams=list(STREAMS),
+        asus=list(ASUS),
+        targets=[file.LogTarget("/dev/x", 128 * MIB), file.LogTarget("/dev/y", 128 * MIB)],
+        seed=7,
+        workers=1,
+        started_ns=START_NS,
+        measure_ns=MEASURE_NS,
+        drain_ns=DRAIN_NS,
+        ended_ns=ENDED_NS,
+        start_real_ns=0,
+        module_version="0.1.0",
+        reason="completed",
+        records=len(rows),
+        lost=0,
+        complete=True,
+    )
+    writer.finish(msgspec.structs.replace(header, **changes))
+    return path
+
+
+def in_measure(rows: np.ndarray) -> np.ndarray:
+    """Those that were due in the measure phase."""
+    return rows[(rows["at_ns"] >= MEASURE_NS) & (rows["at_ns"] < DRAIN_NS)]
+
+
+def write_result(path: Path, rows: Sequence[IntervalRow], name: str = "mixed-70-30-8k") -> Path:
+    found = workload_file.load(name)
+    options = Options(available_cpus=(0,), write=True, rate=1000.0 if name != "spc1" else None)
+    if name == "spc1":
+        options = Options(available_cpus=(0,), write=True, bsu=20)
+    plan = result.Plan(
+        run=1,
+        started_ns=START_NS,
+        command=["run", name],
+        workload=found,
+        config=resolve(found, options, [Target("/dev/x", 8, 16, 10 << 30, 512, 5)]),
+        targets=[facts("Fast disk")],
+        remarks=[],
+    )
+    info = RunInfo(
+        id=1,
+        name=name,
+        state=RunState.DONE,
+        phase=Phase.DRAIN,
+        reason=Reason.COMPLETED,
+        started_ns=START_NS,
+        measure_ns=MEASURE_NS,
+        drain_ns=DRAIN_NS,
+        ended_ns=ENDED_NS,
+        now_ns=ENDED_NS,
+        module_version="0.1.0",
+        targets=(TargetInfo(8, 16, "x", 5, 10 << 30, 512, 1 << 20, "bio", "why"),),
+    )
+    cells = [
+        StatsCell(phase, 0, direction, len(times), 0, 0, 0, {}, counted(times, phase))
+        for phase in (Phase.RAMP, Phase.MEASURE)
+        for direction, times in ((Direction.READ, READS), (Direction.WRITE, WRITES))
+    ]
+    made = build.build(plan, info, cells, rows, [None], None)
+    path.write_bytes(result.encode(made))
+    return path
+
+
+READS = np.random.default_rng(3).lognormal(12, 0.8, 5000).astype(int).tolist()
+WRITES = np.random.default_rng(4).lognormal(11, 0.5, 2000).astype(int).tolist()
+
+
+def counted(times: list[int], phase: Phase) -> dict[Metric, Any]:
+    if phase is not Phase.MEASURE:
+        return {}
+    return {
+        Metric.RESPONSE: histogram(times),
+        Metric.SERVICE: histogram([one // 2 + 1 for one in times]),
+        Metric.SLIP: histogram([one // 100 + 1 for one in times]),
+    }
+
+
+def interval(seq: int, start_ns: int, end_ns: int, phase: Phase, ios: int = 100) -> IntervalRow:
+    def cell(direction: Direction, ios: int, ns: int) -> CellRow:
+        return CellRow(
+            direction,
+            ios=ios,
+            bytes=ios * 8192,
+            response_sum_ns=ios * ns,
+            response_max_ns=9 * ns,
+            response_p99_ns=4 * ns,
+        )
+
+    return IntervalRow(
+        seq, phase, start_ns, end_ns, 5 + seq, 2 * seq, 0, 0,
+        cell(Direction.READ, ios + seq, 300_000), cell(Direction.WRITE, ios // 2, 700_000),
+    )  # fmt: skip
+
+
+def intervals() -> list[IntervalRow]:
+    """One for each second, and the drain."""
+    made = [
+        interval(
+            seq,
+            START_NS + seq * SECOND,
+            START_NS + (seq + 1) * SECOND,
+            Phase.RAMP if seq < 2 else Phase.MEASURE,
+        )
+        for seq in range(12)
+    ]
+    return [*made, interval(12, DRAIN_NS, ENDED_NS, Phase.DRAIN, 2)]
+
+
+def point(
+    iops: float,
+    mean_ns: float,
+    offered: float | None = None,
+    depth: int = 0,
+    **changes: Any,
+) -> curve.Point:
+    times = curve.TimeFigures(
+        mean_ns, int(mean_ns), int(2 * mean_ns), int(4 * mean_ns), int(5 * mean_ns), int(9e9)
+    )
+    load = curve.Load("depth", depth) if offered is None else curve.Load("bsu", offered / 50)
+    made = curve.Point(
+        load, offered, SECOND, int(iops), int(iops), 0, iops, iops / 128, times, times, None,
+        0, int((offered or iops) - iops), offered / iops if offered else None, None, None,
+        "workers", 0, True, "fine",
+    )  # fmt: skip
+    return msgspec.structs.replace(made, **changes)
+
+
+def facts(model: str = "") -> result.TargetFacts:
+    return result.TargetFacts(
+        "/dev/x", "x", 8, 16, 5, 10 << 30, 512, 4096, model, "S", "", "sd", True, "none",
+        "none", "1", "0", None,
+    )  # fmt: skip
+
+
+OPEN = [
+    point(500, 2e6, 500),
+    point(1000, 3e6, 1000),
+    point(1500, 400e6, 3000),
+    point(1400, 9e6, 1400),
+]
+CLOSED = [point(900, 1e6, None, 1), point(2600, 3e6, None, 8), point(1700, 1.5e6, None, 2)]
+
+
+def a_curve(made: Sequence[curve.Point], name: str = "spc1") -> curve.Curve:
+    return curve.Curve(
+        "spek-curve", 1, "2026-01-01T00:00:00Z", ["sweep"], name, 1, [0], 0, SECOND, [facts()],
+        None, True, list(made), [],
+    )  # fmt: skip
+
+
+def write_curve(path: Path, made: Sequence[curve.Point]) -> Path:
+    path.write_bytes(files.encode(a_curve(made)))
+    return path
+
+
+def write_report(path: Path, made: Sequence[curve.Point], search: Sequence[curve.Point]) -> Path:
+    shape = spc1.Shape(1, [0], 65536, "classic", None, "auto", False, None, None, 0, None)
+    limits = spc1.Limits(response_ns=20 * spc1.MS)
+    parameters = spc1.Parameters(spc1.QUICK, limits, shape, 1, 100)
+    whole = spc1.Report(
+        "spek-spc1", 1, spc1.NOTICE, "2026-01-01T00:00:00Z", ["spc1"], True, True, "passed",
+        28, 1400.0, 2e6, spc1.Capacity(1, 1, 1), parameters, [facts()], None,
+        a_curve(made), a_curve(search), [], [], [],
+    )  # fmt: skip
+    path.write_bytes(files.encode(whole))
+    return path

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl spc1 on a disk that is one queue, with short phases, and its report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.schemas import validator
+from lib.fakes.machine import use_fakes
+from lib.fakes.queue_kernel import QueueKernel
+
+from spekctl.documents import spc1
+
+SECOND = 10**9
+SHORT = (
+    *("--sustain", "4s", "--iops-time", "3s", "--ramp-time", "2s", "--ramp", "1s"),
+    *("--search-time", "2s", "--progress", "none"),
+)
+WRITE = ("spc1", "--device", "/dev/fake0", "--write", *SHORT)
+
+
+def queue_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
+    fake = QueueKernel(capacity=1163.3)
+    use_fakes(monkeypatch, fake, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return fake
+
+
+def report_of(folder: Path) -> dict[str, Any]:
+    """The report; valid, and readable as what it is."""
+    data: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    validator(spc1.SCHEMA_FILE).validate(data)
+    spc1.load_report(folder / "report.json")
+    return data
+
+
+def bsus(kernel: QueueKernel) -> list[int]:
+    return [config.streams[0].replicas for config in kernel.runs_seen]

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek-daq for tests: its pure files as a library bound by cffi, and the program, with sanitizers.
+
+Both are the real sources; the declarations are read from their headers.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cffi
+
+ROOT = Path(__file__).resolve().parents[3]
+DAQ = ROOT / "daq"
+PURE = (
+    "error",
+    "number",
+    "clock",
+    "calibrate",
+    "sources/waveform",
+    "sources/energy_counter",
+    "sources/iio_scale",
+    "sources/iio_interval",
+)
+PURE_TOO = ("sources/csv", "meter", "queue", "file", "config/rails")
+INCLUDES = ("-I", str(DAQ), "-I", str(ROOT / "prober"))
+SANITIZE = ("-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=undefined")
+# What guests run must be where both sides see it.
+SHARED = ROOT / "out" / "cache" / "spek" / "daq"
+# cffi knows no __int128; this has its size and alignment, and nobody looks inside.
+TYPES = """
+typedef uint64_t __u64; typedef int64_t __s64; typedef uint32_t __u32;
+typedef struct { long part[5]; } pthread_mutex_t; /* of the C library, on x86-64 */
+"""
+
+
+def _kept(folder: Path, name: str, salt: str, make: Callable[[Path], None]) -> Path:
+    """A file made of daq/ by @make; made once."""
+    digest = hashlib.sha256(salt.encode())
+    inputs = [path for suffix in ("c", "h", "cc") for path in sorted(DAQ.rglob(f"*.{suffix}"))]
+    for path in [*inputs, DAQ / "Makefile", ROOT / "prober/uapi/spek_prober.h"]:
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    out = folder / f"{name}-{digest.hexdigest()[:16]}"
+    if not out.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        scratch = out.with_name(f"{out.name}.{os.getpid()}")
+        make(scratch)
+        scratch.replace(out)
+    return out
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spek" / "daq"
+
+
+def _declarations() -> str:
+    names = [*PURE, *PURE_TOO]
+    text = subprocess.run(
+        ["gcc", "-E", "-D_GNU_SOURCE", "-D__attribute__(x)=", *INCLUDES, "-"],
+        input="".join(f'#include "{DAQ / name}.h"\n' for name in names),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    kept: list[str] = []
+    wanted = False
+    for line in text.splitlines():
+        marker = re.match(r'# \d+ "([^"]*)"', line)
+        if marker:
+            path = Path(marker[1])
+            wanted = path.is_relative_to(DAQ) or path.name == "spek_prober.h"
+        elif wanted:
+            kept.append(line)
+    return TYPES + "\n".join(kept).replace("__int128", "long double")
+
+
+@functools.cache
+def library() -> tuple[Any, Any]:
+    """(ffi, lib) of the pure files; undefined behaviour ends the process."""
+
+    def compile_to(scratch: Path) -> None:
+        sources = [
+            *(str(DAQ / f"{one}.c") for one in (*PURE, *PURE_TOO)),
+            str(DAQ / "config/rails_toml.cc"),
+        ]
+        subprocess.run(
+            [
+                "gcc",
+                *SANITIZE,
+                "-D_GNU_SOURCE",
+                *INCLUDES,
+                "-Wall",
+                "-Wextra",
+                "-shared",
+                "-fPIC",
+                "-o",
+                str(scratch),
+                *sources,
+                "-ltomlplusplus",
+                "-lstdc++",
+                "-lm",
+            ],
+            check=True,
+        )
+
+    ffi = cffi.FFI()
+    ffi.cdef(_declarations())
+    return ffi, ffi.dlopen(str(_kept(_cache(), "libdaq.so", " ".join(SANITIZE), compile_to)))
+
+
+def _program(folder: Path, name: str, flags: str) -> Path:
+    def compile_to(scratch: Path) -> None:
+        built = scratch.with_name(f"{scratch.name}.built")
+        subprocess.run(
+            [
+                "make",
+                "-s",
+                "-C",
+                str(ROOT),
+                "daq",
+                f"daq-flags={flags}",
+                f"daq-built={built}",
+                f"daq-program={scratch}",
+            ],
+            check=True,
+        )
+        subprocess.run(["rm", "-rf", str(built)], check=True)
+
+    return _kept(folder, name, flags, compile_to)
+
+
+def checked_program() -> Path:
+    """spek-daq that ends at the first wrong access, leak or undefined behaviour."""
+    flags = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+    return _program(_cache(), "spek-daq-checked", flags)
+
+
+def guest_program() -> Path:
+    """spek-daq as it is shipped, where guests see it; made on the host, before they boot."""
+    latest = SHARED / "spek-daq-of-guests"
+    # A guest takes what there is, whatever becomes of the sources meanwhile.
+    if "SPEK_GUEST" not in os.environ:
+        made = _program(SHARED, "spek-daq", "-O2 -g")
+        scratch = latest.with_name(f"{latest.name}.{os.getpid()}")
+        scratch.symlink_to(made.name)
+        scratch.replace(latest)
+    return latest.resolve()
+
+
+def failure(error: Any) -> str:
+    """The sentence in a struct daq_error."""
+    ffi, _ = library()
+    text = ffi.string(error.text)
+    assert isinstance(text, bytes)
+    return text.decode()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The module's core in userspace, inside the guest: what a run must generate.
+
+The library is built where both sides see it, and on the host, when these tests are collected: a
+compiler takes a minute in an emulated guest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from lib.core import spekcore
+
+from spekctl.workload.config import RunConfig
+
+_CACHE = "XDG_CACHE_HOME"
+
+
+def _in_shared_cache(act: Callable[[], object]) -> None:
+    """@act, with a cache that host and guest have in common."""
+    usual = os.environ.get(_CACHE)
+    os.environ[_CACHE] = str(spekcore.ROOT / "out" / "cache")
+    try:
+        act()
+    finally:
+        os.environ.pop(_CACHE)
+        if usual is not None:
+            os.environ[_CACHE] = usual
+
+
+def core_workload(config: RunConfig) -> spekcore.Workload:
+    """The workload of a configuration, as the core takes it."""
+    _in_shared_cache(spekcore.library)
+    return spekcore.Workload(
+        [
+            spekcore.Asu(asu.bytes, asu.stripe_bytes, [(e.target, e.start) for e in asu.extents])
+            for asu in config.asus
+        ],
+        [
+            spekcore.Arrival(
+                arrival.law,
+                arrival.depth,
+                arrival.think_ns,
+                arrival.rate_milli / 1000,
+                arrival.burst_length,
+                arrival.burst_interval_ns,
+            )
+            for arrival in config.arrivals
+        ],
+        [
+            spekcore.Stream(
+                stream.pattern,
+                [(size.bytes, size.weight) for size in stream.sizes],
+                asu=stream.asu,
+                arrival=stream.arrival,
+                weight=stream.weight,
+                replicas=stream.replicas,
+                read_ppm=stream.read_ppm,
+                range_start=stream.range_start,
+                range_bytes=stream.range_bytes,
+                align_bytes=stream.align_bytes,
+                seq_ppm=stream.seq_ppm,
+                stride_bytes=stream.stride_bytes,
+                run_bytes=stream.run_bytes,
+                restart_bytes=stream.restart_bytes,
+                run_align_bytes=stream.run_align_bytes,
+                walk_style=stream.walk_style,
+            )
+            for stream in config.streams
+        ],
+    )
+
+
+def generators(config: RunConfig, start_ns: int = 0) -> list[spekcore.Generator]:
+    """The generator of each worker of a run that started at @start_ns."""
+    workers = len(config.cpus)
+    wl = core_workload(config)
+    return [
+        spekcore.Generator(wl, config.seed, worker, workers, start_ns) for worker in range(workers)
+    ]
+
+
+def arrivals_before(config: RunConfig, start_ns: int, end_ns: int) -> int:
+    """How many I/Os the seed lets arrive in [start, end), over all workers."""
+    return sum(one.backlog(end_ns - 1) for one in generators(config, start_ns))
+
+
+if "SPEK_GUEST" not in os.environ:
+    # Not library(): other tests here have loaded theirs, from elsewhere, and it is kept.
+    _in_shared_cache(spekcore.compiled)

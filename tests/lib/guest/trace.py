@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the kernel counts itself: the disks' statistics and the block layer's tracepoints."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib.guest.drive import SECTOR, Requests, sysfs
+
+from spekctl.kernel.records import Direction
+from spekctl.vm.guest_side import TRACEFS
+
+EVENTS = ("block_rq_issue", "block_rq_complete")
+HIST_LINE = re.compile(
+    r"{ common_cpu: +\d+, rwbs: ([A-Z]+) *, nr_sector: +(\d+) +} hitcount: +(\d+)"
+)
+TRACE_LINE = re.compile(
+    r" (?P<seconds>\d+)\.(?P<us>\d{6}): (?P<event>block_rq_issue|block_rq_complete): "
+    r"(?P<major>\d+),(?P<minor>\d+) (?P<rwbs>[A-Z]+) (?:\d+ )?\(.*\) "
+    r"(?P<sector>\d+) \+ (?P<sectors>\d+)"
+)
+
+
+@dataclass(frozen=True)
+class DiskStat:
+    """One direction of /sys/block/*/stat."""
+
+    ios: int
+    merges: int
+    sectors: int
+
+    def since(self, before: DiskStat) -> DiskStat:
+        """What was added."""
+        return DiskStat(
+            self.ios - before.ios, self.merges - before.merges, self.sectors - before.sectors
+        )
+
+
+def disk_stat(node: str) -> dict[Direction, DiskStat]:
+    """Statistics of a disk or partition."""
+    fields = [int(word) for word in (sysfs(node) / "stat").read_text().split()]
+    return {
+        Direction.READ: DiskStat(*fields[0:3]),
+        Direction.WRITE: DiskStat(*fields[4:7]),
+    }
+
+
+def direction_of(rwbs: str) -> Direction:
+    """Direction of a request by the flags that the tracepoints print."""
+    return Direction.WRITE if "W" in rwbs else Direction.READ
+
+
+def kernel_dev(node: str) -> int:
+    """The kernel's dev_t of a device node."""
+    number = os.stat(node).st_rdev
+    return os.major(number) << 20 | os.minor(number)
+
+
+def trace_instance(name: str) -> Path:
+    """A new tracing instance of its own."""
+    if not (TRACEFS / "instances").is_dir():
+        subprocess.run(["mount", "-t", "tracefs", "nodev", TRACEFS], check=True)
+    path = TRACEFS / "instances" / name
+    path.mkdir()
+    return path
+
+
+class RequestCounts:
+    """Requests issued and completed, by disk, direction and size, counted by the kernel.
+
+    Histogram triggers: nothing is copied to userspace but the sums. Two CPUs that insert the same
+    key at the same time can cost one of them its count (the kernel then says that it dropped it),
+    so the CPU is part of the key; as a key has three fields at most, each disk has triggers of its
+    own.
+    """
+
+    TRIGGER = "hist:keys=common_cpu,rwbs,nr_sector:size=512"
+
+    def __init__(self) -> None:
+        self.path = trace_instance("spek-counts")
+        self.watched: set[int] = set()
+
+    def close(self) -> None:
+        """Remove the triggers: opening the file to write it anew does."""
+        for event in EVENTS:
+            open(self.path / "events/block" / event / "trigger", "w").close()
+        self.path.rmdir()
+
+    def read(self, node: str) -> dict[str, Requests]:
+        """For each event the requests of this disk since it was read the first time."""
+        dev = kernel_dev(node)
+        if dev not in self.watched:
+            for event in EVENTS:
+                with open(self.path / "events/block" / event / "trigger", "a") as triggers:
+                    triggers.write(f"{self.TRIGGER} if dev == {dev}\n")
+            self.watched.add(dev)
+        return {event: self._counts(event, dev) for event in EVENTS}
+
+    def _counts(self, event: str, dev: int) -> Requests:
+        text = (self.path / "events/block" / event / "hist").read_text()
+        (mine,) = [part for part in text.split("# event hist") if f" if dev == {dev} [" in part]
+        assert mine.rpartition("Dropped:")[2].split()[0] == "0", mine
+        rows = HIST_LINE.findall(mine)
+        assert len(rows) == mine.count("\n{ "), f"a line is not understood:\n{mine}"
+        counts: Requests = Counter()
+        for rwbs, sectors, hits in rows:
+            counts[direction_of(rwbs), int(sectors)] += int(hits)
+        return counts
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A request as a tracepoint saw it; @us on CLOCK_MONOTONIC."""
+
+    us: int
+    sector: int
+    sectors: int
+    direction: Direction
+
+
+class RequestLog:
+    """Every request that is issued to a disk, in order."""
+
+    def __init__(self, node: str, buffer_kb: int = 4096) -> None:
+        self.path = trace_instance("spek-log")
+        (self.path / "trace_clock").write_text("mono")
+        (self.path / "buffer_size_kb").write_text(str(buffer_kb))
+        event = self.path / "events/block/block_rq_issue"
+        (event / "filter").write_text(f"dev == {kernel_dev(node)}")
+        (event / "enable").write_text("1")
+
+    def close(self) -> None:
+        """Stop and forget."""
+        (self.path / "events/block/block_rq_issue/enable").write_text("0")
+        self.path.rmdir()
+
+    def read(self) -> list[Traced]:
+        """What was issued so far, oldest first; nothing may have been overwritten."""
+        for stats in self.path.glob("per_cpu/cpu*/stats"):
+            text = stats.read_text()
+            assert "overrun: 0\n" in text and "dropped events: 0\n" in text, text
+        found = []
+        for line in (self.path / "trace").read_text().splitlines():
+            match = TRACE_LINE.search(line)
+            if match is None:
+                assert line.startswith("#") or not line, f"not understood: {line}"
+                continue
+            found.append(
+                Traced(
+                    int(match["seconds"]) * 1_000_000 + int(match["us"]),
+                    int(match["sector"]),
+                    int(match["sectors"]),
+                    direction_of(match["rwbs"]),
+                )
+            )
+        return found
+
+
+@contextlib.contextmanager
+def request_log(node: str) -> Iterator[RequestLog]:
+    """A RequestLog for as long as the block lasts."""
+    log = RequestLog(node)
+    try:
+        yield log
+    finally:
+        log.close()
+
+
+def sums(requests: Requests) -> dict[Direction, DiskStat]:
+    """What the disk's statistics must say for these requests."""
+    found = {}
+    for direction in Direction:
+        mine = {size: n for (way, size), n in requests.items() if way is direction}
+        found[direction] = DiskStat(
+            sum(mine.values()), 0, sum(size * n for size, n in mine.items())
+        )
+    return found
+
+
+def sectors_limit(node: str) -> int:
+    """The largest request that the disk's queue allows now, in sectors.
+
+    sysfs tells whole KiB, cut: a limit of 255 sectors reads as 127.
+    """
+    return int((sysfs(node) / "queue/max_sectors_kb").read_text()) * 1024 // SECTOR + 1

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What guests need before they boot, kept in the cache: kernels, and modules built for them.
+
+    python -m lib.harness.ahead KERNEL...      (as after --kernels: 6.12, debug, newest, LABEL=TREE)
+
+makes it while others run, and says of each kernel in a line of JSON where it is or why there is
+none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib.build import debug_kernel, debug_modules
+from lib.build.disks import build_disks
+from lib.harness.kernels import DEBUG_KERNELS, source_of
+
+from spekctl.errors import SpekError
+from spekctl.vm.kernels import Kernel, find_kernel
+from spekctl.vm.modules import build_modules
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """@source: what spekctl vm --kernel takes; @disks: the modules of tests/disks;
+    @test_modules: of debug kernels."""
+
+    source: str
+    disks: Path
+    test_modules: Path | None
+
+
+@dataclass(frozen=True)
+class Missing:
+    """@why: there is nothing to boot; @has_kernel: there is a kernel, and what is made for it
+    could not be made."""
+
+    why: str
+    has_kernel: bool
+
+
+def find(word: str) -> tuple[str, Kernel]:
+    """Source and kernel of a @word of --kernels, fetched or built if need be. Raises SpekError."""
+    variant = DEBUG_KERNELS.get(word.partition("=")[0])
+    source = str(debug_kernel.find(variant)) if variant else source_of(word)
+    return source, find_kernel(source)
+
+
+def prepare(word: str, source: str, kernel: Kernel) -> Prepared:
+    """All that belongs to a kernel; made now or earlier. Raises SpekError."""
+    variant = DEBUG_KERNELS.get(word.partition("=")[0])
+    build_modules(kernel)
+    test_modules = debug_modules.build(kernel) if variant else None
+    return Prepared(source, build_disks(kernel), test_modules)
+
+
+def answers(path: Path) -> dict[str, Prepared | Missing]:
+    """What has been said so far of kernels, by label."""
+    text = path.read_text()
+    found: dict[str, Prepared | Missing] = {}
+    for line in text[: text.rfind("\n") + 1].splitlines():
+        answer = json.loads(line)
+        if "error" in answer:
+            found[answer["label"]] = Missing(answer["error"], answer["has_kernel"])
+            continue
+        modules = answer["test_modules"]
+        found[answer["label"]] = Prepared(
+            answer["source"], Path(answer["disks"]), Path(modules) if modules else None
+        )
+    return found
+
+
+def answer(word: str) -> bool:
+    """Prepare a kernel and print its line. Return: False if it has no guest."""
+    found: dict[str, str | bool | Path | None] = {
+        "label": word.partition("=")[0],
+        "has_kernel": False,
+    }
+    try:
+        source, kernel = find(word)
+        found["has_kernel"] = True
+        found |= dataclasses.asdict(prepare(word, source, kernel))
+    except SpekError as error:
+        found["error"] = str(error)
+    line = json.dumps(found, default=str)
+    with _printing:
+        print(line, flush=True)
+    return "error" not in found
+
+
+_printing = threading.Lock()
+
+
+def main(words: list[str]) -> int:
+    """Exit code 1: one of the kernels has no guest.
+
+    Kernels are fetched while debug kernels are built: one waits for a mirror, the other takes
+    minutes of a processor, and a guest of the last kernel to be fetched need not wait for either.
+    """
+    built = [word for word in words if word.partition("=")[0] in DEBUG_KERNELS]
+    fetched = [word for word in words if word not in built]
+    with ThreadPoolExecutor() as pool:
+        parts = pool.map(lambda part: [answer(word) for word in part], (built, fetched))
+        return 0 if all(all(part) for part in parts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

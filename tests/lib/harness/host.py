@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0
+"""On the host: each test in tests/guest is an item for each kernel, run by a pytest in a guest.
+
+One guest is booted for each kernel, with all the selected tests of that kernel; its reports are
+passed on as if the tests had run here.
+
+The processors are divided into places, which take each other nothing. A place holds one guest after
+the other; the last one belongs to this process, while it has tests of its own to run or kernels
+and modules to make, and to a guest after that. With less than four processors a place is one
+processor: the CPUs of a guest there take turns. (Those of two guests that each have two threads on
+the same two processors wait for locks of CPUs that wait for a processor, and are ten times slower.)
+A single guest, as in campaigns, has them all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from lib.harness import kernels as guest_kernels
+from lib.harness.ahead import Missing, Prepared, answers
+from lib.harness.kernels import DEBUG_KERNELS, guest_kernel
+from lib.harness.process import ROOT, Guest, child_of
+
+__all__ = ["guest_kernel"]  # a fixture: being here makes it known
+
+INNER_LIMIT_S = 600  # for one test, by pytest-timeout inside: what only a hang reaches
+
+
+def places_of(processors: set[int], tenants: int) -> list[set[int]]:
+    """Divide @processors among as many of the @tenants as can have some at the same time: two
+    each, or one each where there are less than four."""
+    count = len(processors) if len(processors) < 4 else len(processors) // 2
+    count = max(1, min(count, tenants))
+    order = sorted(processors)
+    return [set(order[number::count]) for number in range(count)]
+
+
+class Preparation:
+    """A process that makes what guests with some kernels need, one kernel after the other."""
+
+    def __init__(self, words: list[str], processors: set[int]) -> None:
+        folder = ROOT / "out" / "tests"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.log = folder / "ahead.log"
+        self.made = folder / "ahead.jsonl"
+        with open(self.made, "wb") as made, open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "lib.harness.ahead", *words],
+                env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
+                stdin=subprocess.DEVNULL,
+                stdout=made,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=functools.partial(child_of, os.getpid(), processors),
+            )
+
+    def is_over(self) -> bool:
+        return self.process.poll() is not None
+
+    def stop(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+class GuestRunner:
+    """The plugin that runs on the host."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.guests: dict[str, Guest] = {}
+        self.preparation: Preparation | None = None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        # A test that none of the wanted kernels is for has got no kernel at all.
+        left_out = [item for item in items if not isinstance(kernel_of(item), str | None)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if isinstance(kernel_of(item), str | None)]
+        # Those of this process first, then in the order in which guests start.
+        order = [None, *wanted_kernels(config)]
+        items.sort(key=lambda item: order.index(kernel_of(item)))
+
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Before the first test: start what goes on while others run."""
+        if session.config.option.collectonly:
+            return
+        kernels = list(dict.fromkeys(kernel_of(item) for item in session.items))
+        self.busy = None in kernels
+        wanted = [kernel for kernel in kernels if kernel]
+        if not wanted:
+            return
+        self.processors = os.sched_getaffinity(0)
+        self.places = places_of(self.processors, len(kernels))
+        os.sched_setaffinity(0, self.places[-1])
+        words = [f"{kernel}={wanted_kernels(self.config)[kernel]}" for kernel in wanted]
+        self.preparation = Preparation(words, self.places[-1])
+        for kernel in wanted:
+            mine = [item for item in session.items if kernel_of(item) == kernel]
+            self.guests[kernel] = Guest(kernel, mine, self.config)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        kernel = kernel_of(item)
+        self.busy = kernel is None
+        self.attend()
+        if kernel is None:
+            return None
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        guest = self.guests[kernel]
+        while item.nodeid not in guest.ready:
+            time.sleep(0.1)
+            self.attend()
+        for report in guest.ready.pop(item.nodeid):
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+    # ---- guests ----
+
+    def attend(self) -> None:
+        """Take in what guests have done, and boot those whose turn it is."""
+        for guest in self.guests.values():
+            guest.attend()
+        if self.preparation:
+            self.start_guests(self.preparation)
+
+    def start_guests(self, preparation: Preparation) -> None:
+        """Boot guests that have what they need, as far as there are places."""
+        over = preparation.is_over()  # before its answers are read: then they are complete
+        made = answers(preparation.made)
+        waiting = [one for one in self.guests.values() if one.pending and not one.process]
+        # The longest first, so that the last place to be done is not alone for long.
+        waiting.sort(key=lambda one: one.kernel not in DEBUG_KERNELS)
+        for guest in waiting:
+            found = made.get(guest.kernel)
+            if isinstance(found, Prepared):
+                if free := self.free_places(over):
+                    guest.boot(found, free[0])
+            elif found is None and over:
+                guest.give_up(f"see {preparation.log}")
+            elif found and self.may_be_missing(guest.kernel, found):
+                guest.skip(found.why)
+            elif found:
+                guest.give_up(found.why)
+
+    def may_be_missing(self, kernel: str, missing: Missing) -> bool:
+        """True if tests of @kernel are skipped without it: nobody has asked for it, and it is in
+        no suite that this machine reaches."""
+        asked = guest_kernels.are_named(self.config)
+        return kernel == guest_kernels.NEWEST and not asked and not missing.has_kernel
+
+    def free_places(self, prepared: bool) -> list[set[int]]:
+        """Where no guest is. Of several, the last is not free while this process needs it."""
+        taken = [guest.processors for guest in self.guests.values() if guest.process]
+        mine = self.places[1:][-1:] if self.busy or not prepared else []
+        return [place for place in self.places if place not in [*taken, *mine]]
+
+    def pytest_sessionfinish(self) -> None:
+        for guest in self.guests.values():
+            guest.stop()
+        if self.preparation:
+            self.preparation.stop()
+            os.sched_setaffinity(0, self.processors)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Guests that did not come up at once, and what tests have counted (record_property
+        "count"), for each kernel."""
+        for guest in self.guests.values():
+            if guest.failed_boots:
+                terminalreporter.line(
+                    f"kernel {guest.kernel}: {guest.failed_boots} guest(s) did not get as far as "
+                    f"the first test: {guest.folder}/console-*.log"
+                )
+        reports = [one for found in terminalreporter.stats.values() for one in found]
+        lines = [
+            f"{Path(report.nodeid.partition('::')[0]).stem} {kernel_in(report.nodeid)} {text}"
+            for report in reports
+            if isinstance(report, pytest.TestReport) and report.when == "call"
+            for name, text in report.user_properties
+            if name == "count"
+        ]
+        if lines:
+            terminalreporter.section("counts")
+            for line in lines:
+                terminalreporter.line(line)
+
+
+def kernel_of(item: pytest.Item) -> str | None:
+    """Kernel of a guest test, None for a test that runs here."""
+    callspec = getattr(item, "callspec", None)
+    if callspec is None or not guest_kernels.is_guest_test(item.path):
+        return None
+    kernel: str | None = callspec.params.get(guest_kernels.FIXTURE)
+    return kernel
+
+
+def kernel_in(nodeid: str) -> str:
+    """The kernel's label in a test's id."""
+    return nodeid.partition("[")[2].partition("-")[0].rstrip("]")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--kernels",
+        default=os.environ.get("SPEK_KERNELS"),
+        help="kernels of the guest tests, separated by commas: what spekctl vm --kernel takes, "
+        f"or LABEL=TREE for a built kernel tree (default: {','.join(guest_kernels.KERNELS)}, "
+        f"where {guest_kernels.NEWEST} is skipped if it can't be fetched)",
+    )
+    parser.addoption(
+        "--guest-limit",
+        type=int,
+        default=INNER_LIMIT_S,
+        help="seconds that one test may take in a guest (default: %(default)s)",
+    )
+
+
+def wanted_kernels(config: pytest.Config) -> dict[str, str]:
+    """Label of each kernel in test ids, and how spekctl vm finds it."""
+    named: str = config.getoption("--kernels") or ",".join(guest_kernels.KERNELS)
+    words = [word for word in named.split(",") if word]
+    return {word.partition("=")[0]: guest_kernels.source_of(word) for word in words}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    guest_kernels.parametrize(metafunc, list(wanted_kernels(metafunc.config)))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(GuestRunner(config), "spek-guest-runner")

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What both halves of the guest plumbing must agree on: names, and one id for each test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+# Labels of kernels that are ours: built from the distribution's source, with checks.
+DEBUG_KERNELS = {"debug": "kasan", "kcsan": "kcsan"}
+STOCK_KERNELS = ("6.1", "6.12")  # of the distribution that this is developed on
+DEBUG_VERSION = "6.1"  # of the debug kernels
+# The newest kernel of other suites, and the files of tests that run on it: what a kernel can break
+# by itself. A machine that cannot reach these suites skips them, unless asked for them by name.
+NEWEST = "newest"
+NEWEST_RELEASE = "7"
+NEWEST_FILES = (
+    "test_plumbing.py",
+    "test_device_agrees.py",
+    "test_submission.py",
+    "test_safety_matrix.py",
+)
+KERNELS = (*STOCK_KERNELS, "debug", NEWEST)  # unless --kernels says otherwise
+GUEST_TESTS = Path(__file__).resolve().parents[2] / "guest"
+FIXTURE = "guest_kernel"
+
+
+def is_guest_test(path: Path) -> bool:
+    """True for a file of tests that runs in a guest."""
+    return GUEST_TESTS in path.resolve().parents
+
+
+def source_of(word: str) -> str:
+    """What spekctl vm --kernel takes for a @word of --kernels: 6.12, newest, LABEL=TREE."""
+    source = word.rpartition("=")[2]
+    return NEWEST_RELEASE if source == NEWEST else source
+
+
+def are_named(config: pytest.Config) -> bool:
+    """True if somebody has said which kernels to test."""
+    return bool(config.getoption("--kernels"))
+
+
+def runs_on(kernel: str, kernels: list[str], definition: pytest.Function) -> bool:
+    """True if a test is meant for @kernel, one of @kernels.
+
+    What a test marked user_space looks at is no kernel's business: the first will do.
+    Debug kernels are five times as slow, so they run what is marked debug_kernel; a test marked
+    debug_kernel_only("debug") needs that one. What they run need not run on the kernel of the
+    same version that checks nothing, too. NEWEST runs NEWEST_FILES only.
+    """
+    if kernel == NEWEST and definition.path.name not in NEWEST_FILES:
+        return False
+    only = definition.get_closest_marker("debug_kernel_only")
+    if only:
+        return kernel in only.args
+    if kernel != kernels[0] and definition.get_closest_marker("user_space"):
+        return False
+    checked = definition.get_closest_marker("debug_kernel") is not None
+    if kernel in DEBUG_KERNELS:
+        return checked
+    has_debug_kernel = any(one in DEBUG_KERNELS for one in kernels)
+    return not (checked and has_debug_kernel and kernel == DEBUG_VERSION)
+
+
+def parametrize(metafunc: pytest.Metafunc, kernels: list[str]) -> None:
+    """Give each guest test the kernel as its first parameter, here and there alike."""
+    if is_guest_test(metafunc.definition.path):
+        mine = [kernel for kernel in kernels if runs_on(kernel, kernels, metafunc.definition)]
+        metafunc.parametrize(FIXTURE, mine, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def guest_kernel(request: pytest.FixtureRequest) -> str | None:
+    """Kernel of the guest a test runs in, as in its id (6.12); None for other tests."""
+    kernel: str | None = getattr(request, "param", None)
+    return kernel

@@ -1,0 +1,184 @@
+"""The core compiles everywhere, needs nothing, and is clean under sanitizers."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from lib.core.spekcore import (
+    BLOCK,
+    CORES,
+    DRIVER,
+    ENUMS,
+    KERNEL_LIKE,
+    SHIM,
+    SMIX,
+    WARNINGS,
+    Arrival,
+    Asu,
+    Generator,
+    Stream,
+    Workload,
+    build,
+    sources,
+    spc1,
+)
+
+FILES = [path for core in CORES for path in sorted(core.glob("*.[ch]"))]
+CODE = [p for p in FILES if p.suffix == ".c"]
+G = 1 << 30
+
+
+def without_comments(path: Path) -> str:
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.S)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_only_spek_host_includes_foreign_headers(path: Path) -> None:
+    included = re.findall(r"^\s*#\s*include\s*(\S+)", path.read_text(), re.M)
+    if path.name == "spek_host.h":
+        assert all(name.startswith("<") for name in included)
+    else:
+        files = [(path.parent / name.strip('"')).resolve() for name in included]
+        assert all(file == ENUMS or file.parent in CORES for file in files)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_nothing_that_the_core_must_not_know(path: Path) -> None:
+    words = (
+        r"\b(float|double|malloc|kmalloc|printk|pr_\w+|ktime_\w+|jiffies|spin_lock|EXPORT_\w+)\b"
+    )
+    assert re.findall(words, without_comments(path)) == []
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda p: p.name)
+def test_no_state_of_its_own(path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.o"
+    subprocess.run(["gcc", "-std=gnu11", "-O2", "-fno-pie", "-c", path, "-o", out], check=True)
+    symbols = subprocess.run(["nm", out], check=True, capture_output=True, text=True).stdout
+    # neither initialised nor zeroed nor common data
+    assert re.findall(r" [dDbBC] (\w+)$", symbols, re.M) == []
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda p: p.name)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_compiles_without_floating_point_registers(compiler: str, path: Path) -> None:
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    flags = [*WARNINGS, "-Wmissing-prototypes", "-Wvla", "-Wframe-larger-than=1024"]
+    flags += ["-Wdeclaration-after-statement", "-mgeneral-regs-only", "-std=gnu11", "-O2"]
+    subprocess.run([compiler, *flags, "-fsyntax-only", path], check=True)
+    subprocess.run([compiler, *flags, "-c", path, "-o", os.devnull], check=True)
+
+
+def test_hot_path_does_not_divide_by_a_variable() -> None:
+    """No div instruction in the functions that run for each I/O."""
+    binary = build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
+    code = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", binary], check=True, capture_output=True, text=True
+    ).stdout
+    bodies = dict(re.findall(r"^[0-9a-f]+ <(\w+)>:\n((?:.+\n)+)", code, re.M))
+    names = r"spek_(gen|mixed|cursor|runs|walk|hotband)_(next|complete)|next_|advance"
+    hot = [name for name in bodies if re.match(names, name)]
+    hot += ["find_next", "spek_pattern_next", "spek_expo_rare", "spek_times_advance"]
+    hot += ["restart_run"]
+    assert len(hot) >= 14
+    for name in hot:
+        assert not re.search(r"\bi?div[ql]?\b", bodies[name]), name
+
+
+# ---- sanitizers ----
+
+RUNS = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+SOUP = Workload(
+    [Asu(G), Asu(512 * 1001)],
+    [
+        Arrival(depth=5, think_ns=1000),
+        Arrival("poisson", rate=1e4),
+        Arrival("poisson", rate=0.1),
+        Arrival("constant", rate=3333.333),
+        Arrival("burst", burst_length=11, burst_interval_ns=10**6),
+    ],
+    [
+        Stream(sizes=SMIX, read_ppm=333_333),
+        Stream("sequential", SMIX, arrival=1, replicas=3),
+        Stream("walk", arrival=1, replicas=7, read_ppm=300_000),
+        Stream("walk", arrival=2, replicas=2, read_ppm=300_000, walk_style="fixed"),
+        Stream("runs", SMIX, arrival=3, replicas=2, read_ppm=0, **RUNS),
+        Stream("strided", arrival=4, stride_bytes=12 * BLOCK),
+        Stream("uniform", 512, asu=1, arrival=4, align_bytes=512, seq_ppm=500_000, replicas=9),
+    ],
+)
+LARGEST = Workload(
+    [Asu(2**62)] * 16,
+    [Arrival("poisson", rate=1e9)] * 16,
+    [
+        Stream(
+            asu=i % 16,
+            arrival=i % 16,
+            weight=2**32 - 1,
+            align_bytes=512,
+            read_ppm=1,
+            sizes=[((k % 16 + 1) << 20, 2**32 - 1) for k in range(64)],
+        )
+        for i in range(64)
+    ],
+)
+SMALLEST = Workload(
+    [Asu(512)], [Arrival(depth=1)], [Stream(sizes=512, align_bytes=512, read_ppm=0)]
+)
+
+
+WORKLOADS = {
+    "soup": SOUP,
+    "largest": LARGEST,
+    "smallest": SMALLEST,
+    "spc1": spc1(3),
+    "smallest spc1": spc1(1, 20480, 4551),
+    "smallest fixed spc1": spc1(2, 10240, 2275, "fixed"),
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize(("worker", "nr_workers"), [(0, 1), (1, 3), (255, 256)])
+def test_clean_under_sanitizers(name: str, worker: int, nr_workers: int, tmp_path: Path) -> None:
+    workload = WORKLOADS[name]
+    sanitizers = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    binary = build("driver-sanitized", sanitizers, [DRIVER])
+    dump = workload.dump(tmp_path / "workload")
+    command = [binary, dump, "7", str(worker), str(nr_workers), "20000"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    # and it makes as many operations as the library
+    made = len(Generator(workload, 7, worker, nr_workers).ops(20000))
+    assert int(result.stdout.split()[0]) == made
+
+
+def test_the_kernel_flavour_makes_the_same_operations(tmp_path: Path) -> None:
+    """Neither optimisation, sanitizer nor compiler may change a sequence."""
+    dump = SOUP.dump(tmp_path / "workload")
+    flavours = {
+        "driver-kernel-like": KERNEL_LIKE,
+        "driver-sanitized": ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+        "driver-no-int128": ("-O2", "-U__SIZEOF_INT128__"),
+    }
+    printed = {
+        subprocess.run(
+            [build(name, flags, [DRIVER]), dump, "7", "0", "1", "50000"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for name, flags in flavours.items()
+    }
+    assert len(printed) == 1
+
+
+def test_library_is_made_of_every_source() -> None:
+    assert {p.name for p in sources()} == {p.name for p in CODE}
+    kbuild = (CORES[0].parents[1] / "Kbuild").read_text()
+    for path in CODE:
+        assert re.search(rf"\b{path.stem}\.o\b", kbuild), f"{path.name} is not linked into spek.ko"
+    assert SHIM.exists()

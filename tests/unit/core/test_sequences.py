@@ -1,0 +1,65 @@
+"""Sequences that may not change by accident: a seed must mean the same next year.
+
+`python tests/unit/core/test_sequences.py` writes the vectors anew, for a change that is meant.
+"""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from lib.core.spekcore import BLOCK, SMIX, Arrival, Asu, Generator, Stream, Workload, spc1
+
+VECTORS = Path(__file__).with_name("vectors") / "core_sequences.json"
+COUNT = 100_000
+G = 1 << 30
+RUNS = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+
+WORKLOADS = {
+    "uniform closed": Workload([Asu(G)], [Arrival(depth=32)], [Stream(read_ppm=700_000)]),
+    "mix poisson": Workload([Asu(G)], [Arrival("poisson", rate=1e4)], [Stream(sizes=SMIX)]),
+    "sequential share": Workload([Asu(G)], [Arrival(depth=1)], [Stream(seq_ppm=500_000)]),
+    "sequential constant": Workload(
+        [Asu(G)], [Arrival("constant", rate=777)], [Stream("sequential", 128 << 10)]
+    ),
+    "strided bursts": Workload(
+        [Asu(G)],
+        [Arrival("burst", burst_length=7, burst_interval_ns=10**6)],
+        [Stream("strided", stride_bytes=64 << 10, replicas=5)],
+    ),
+    "runs and walks": Workload(
+        [Asu(G)],
+        [Arrival("poisson", rate=1000), Arrival(depth=3, think_ns=10**6)],
+        [Stream("runs", SMIX, **RUNS), Stream("walk", arrival=1, read_ppm=300_000, replicas=3)],
+    ),
+    "hot band": Workload(
+        [Asu(G)],
+        [Arrival(depth=1)],
+        [Stream("hotband", SMIX, read_ppm=700_000, range_bytes=G // 8)],
+    ),
+    "spc1 classic": spc1(20),
+    "spc1 fixed": spc1(20, style="fixed"),
+}
+PLACES = [(name, worker, n) for name in WORKLOADS for worker, n in ((0, 1), (1, 3))]
+
+
+def fingerprint(name: str, worker: int, nr_workers: int) -> dict[str, object]:
+    ops = Generator(WORKLOADS[name], 42, worker, nr_workers).ops(COUNT)
+    first = [[int(x) for x in op] for op in ops[:3].tolist()]
+    return {"sha256": hashlib.sha256(ops.tobytes()).hexdigest(), "made": len(ops), "first": first}
+
+
+@pytest.mark.parametrize(("name", "worker", "nr_workers"), PLACES)
+def test_sequence_is_the_recorded_one(name: str, worker: int, nr_workers: int) -> None:
+    recorded = json.loads(VECTORS.read_text())
+    assert fingerprint(name, worker, nr_workers) == recorded[f"{name} {worker}/{nr_workers}"]
+
+
+if __name__ == "__main__":
+    lines = {f"{name} {w}/{n}": fingerprint(name, w, n) for name, w, n in PLACES}
+    VECTORS.write_text(json.dumps(lines, indent=1) + "\n")

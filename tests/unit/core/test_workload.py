@@ -1,0 +1,295 @@
+"""Every reason to refuse a workload has a sentence, and every sentence has a case here."""
+
+import errno
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from lib.core.spekcore import (
+    BLOCK,
+    CORES,
+    SMIX,
+    Arrival,
+    Asu,
+    Generator,
+    Stream,
+    Workload,
+    WorkloadError,
+    library,
+    spc1,
+)
+
+FFI, LIB = library()
+MIB, GIB = 1 << 20, 1 << 30
+ASU = Asu(GIB)
+CLOSED = Arrival(depth=4)
+RUNS = Stream("runs", SMIX, restart_bytes=GIB // 2, run_bytes=GIB // 4, run_align_bytes=16 * BLOCK)
+STRIDED = Stream("strided", stride_bytes=16 * BLOCK)
+STRIPED = Asu(16 * MIB, 64 << 10, [(0, 0), (1, 0)])
+
+
+def one(stream: Stream, asu: Asu = ASU, arrival: Arrival = CLOSED) -> Workload:
+    return Workload([asu], [arrival], [stream])
+
+
+def changed(workload: Workload, change: Callable[[Any], None]) -> Workload:
+    """With numbers that the Python types cannot say."""
+    change(workload.c)
+    return workload
+
+
+def set_to(path: str, value: int) -> Callable[[Any], None]:
+    def change(c: Any) -> None:
+        *parents, last = path.split(".")
+        for name in parents:
+            c = c[int(name)] if name.isdigit() else getattr(c, name)
+        setattr(c, last, value)
+
+    return change
+
+
+def raw(path: str, value: int, stream: Stream | None = None) -> Workload:
+    return changed(one(stream or Stream()), set_to(path, value))
+
+
+INVALID, RANGE = errno.EINVAL, errno.ERANGE
+
+KINDS = {"w": "run", "a": "asu", "r": "arrival", "s": "stream"}
+
+# workload, workers, errno, kind, index, how the sentence begins
+CASES: list[tuple[Workload, int, int, str, int, str]] = [
+    (one(Stream()), 0, RANGE, "w", 0, "A run needs 1 to 256 workers."),
+    (one(Stream()), 257, RANGE, "w", 0, "A run needs 1 to 256 workers."),
+    (raw("nr_asus", 0), 1, RANGE, "w", 0, "A workload needs 1 to 16 address ranges."),
+    (raw("nr_asus", 17), 1, RANGE, "w", 0, "A workload needs 1 to 16 address ranges."),
+    (raw("nr_arrivals", 0), 1, RANGE, "w", 0, "A workload needs 1 to 16 arrival processes."),
+    (raw("nr_arrivals", 17), 1, RANGE, "w", 0, "A workload needs 1 to 16 arrival processes."),
+    (raw("nr_streams", 0), 1, RANGE, "w", 0, "A workload needs 1 to 64 streams."),
+    (raw("nr_streams", 65), 1, RANGE, "w", 0, "A workload needs 1 to 64 streams."),
+    # address ranges
+    (raw("asu.0.bytes", 0), 1, INVALID, "a", 0, "An address range is empty."),
+    (raw("asu.0.bytes", GIB + 1), 1, INVALID, "a", 0, "The size of an address range is not a"),
+    (raw("asu.0.bytes", 2**63), 1, RANGE, "a", 0, "An address range is larger than 4 EiB."),
+    (raw("asu.0.nr_extents", 0), 1, RANGE, "a", 0, "An address range needs 1 to 16 extents."),
+    (raw("asu.0.nr_extents", 17), 1, RANGE, "a", 0, "An address range needs 1 to 16 extents."),
+    (raw("asu.0.stripe_bytes", 4096), 1, INVALID, "a", 0, "A stripe unit is given for an addr"),
+    (one(Stream(), replace(STRIPED, stripe_bytes=0)), 1, INVALID, "a", 0, "The stripe unit must"),
+    (one(Stream(), replace(STRIPED, stripe_bytes=256)), 1, INVALID, "a", 0, "The stripe unit m"),
+    (one(Stream(), replace(STRIPED, stripe_bytes=3 << 10)), 1, INVALID, "a", 0, "The stripe un"),
+    (one(Stream(), replace(STRIPED, bytes=16 * MIB + 512)), 1, INVALID, "a", 0, "The size of a "),
+    (raw("asu.0.extent.0.target", 16), 1, RANGE, "a", 0, "An address range lies on a target n"),
+    (raw("asu.0.extent.0.start", 100), 1, INVALID, "a", 0, "The start of an address range on i"),
+    (raw("asu.0.extent.0.start", 2**63), 1, RANGE, "a", 0, "An address range starts beyond 4 E"),
+    (
+        one(Stream(), replace(STRIPED, extents=[(0, 0), (0, 8 * MIB - 512)])),
+        *(1, INVALID, "a", 0, "Two extents of one address range overlap on their target."),
+    ),
+    # arrival processes
+    (one(Stream(), arrival=Arrival(depth=0)), 1, RANGE, "r", 0, "The depth of a closed loop mus"),
+    (one(Stream(), arrival=Arrival(depth=65537)), 1, RANGE, "r", 0, "The depth of a closed loop"),
+    (
+        one(Stream(), arrival=Arrival(depth=1, think_ns=10**15 + 1)),
+        *(1, RANGE, "r", 0, "The think time of a closed loop is longer than"),
+    ),
+    (one(Stream(), arrival=Arrival("poisson")), 1, RANGE, "r", 0, "The rate of an open loop must"),
+    (one(Stream(), arrival=Arrival("constant")), 1, RANGE, "r", 0, "The rate of an open loop mus"),
+    (
+        one(Stream(), arrival=Arrival("poisson", rate=2e9)),
+        *(1, RANGE, "r", 0, "The rate of an open loop must be 0.001 to 10^9 I/Os per second."),
+    ),
+    (
+        one(Stream(), arrival=Arrival("burst", burst_interval_ns=1)),
+        *(1, RANGE, "r", 0, "A burst has no I/O."),
+    ),
+    (
+        one(Stream(), arrival=Arrival("burst", burst_length=1)),
+        *(1, RANGE, "r", 0, "The interval between bursts must be 1 to 10^15 ns;"),
+    ),
+    (raw("arrival.0.law", 4), 1, INVALID, "r", 0, "An arrival process has an unknown law."),
+    (
+        Workload([ASU], [CLOSED, CLOSED], [Stream()]),
+        *(1, INVALID, "r", 1, "No stream uses an arrival process."),
+    ),
+    # streams
+    (one(Stream(asu=1)), 1, INVALID, "s", 0, "A stream names an address range that is not th"),
+    (
+        Workload([ASU], [CLOSED], [Stream(), Stream(arrival=1)]),
+        *(1, INVALID, "s", 1, "A stream names an arrival process that is not there."),
+    ),
+    (one(Stream(weight=0)), 1, INVALID, "s", 0, "A stream has weight 0: leave it out or give"),
+    (one(Stream(replicas=0)), 1, INVALID, "s", 0, "A stream has no replica: 1 is the least."),
+    (one(Stream(read_ppm=1_000_001)), 1, RANGE, "s", 0, "The share of reads is larger than 100"),
+    (one(Stream(align_bytes=0)), 1, INVALID, "s", 0, "The alignment of a stream is not a multi"),
+    (one(Stream(align_bytes=1000)), 1, INVALID, "s", 0, "The alignment of a stream is not a mu"),
+    (raw("stream.0.range_bytes", 0), 1, INVALID, "s", 0, "The range of a stream is empty."),
+    (one(Stream(range_bytes=GIB + 512)), 1, RANGE, "s", 0, "The range of a stream ends beyond"),
+    (
+        one(Stream(range_start=2 * GIB, range_bytes=BLOCK)),
+        *(1, RANGE, "s", 0, "The range of a stream ends beyond its address range."),
+    ),
+    (
+        one(Stream(range_start=BLOCK, range_bytes=2**64 - BLOCK)),
+        *(1, RANGE, "s", 0, "The range of a stream ends beyond its address range."),
+    ),
+    (one(Stream(range_start=512)), 1, INVALID, "s", 0, "The start of a stream's range is not a"),
+    (raw("stream.0.nr_sizes", 0), 1, RANGE, "s", 0, "A stream needs 1 to 64 block sizes."),
+    (raw("stream.0.nr_sizes", 65), 1, RANGE, "s", 0, "A stream needs 1 to 64 block sizes."),
+    (one(Stream(sizes=0)), 1, INVALID, "s", 0, "A block size is not a multiple of 512 bytes."),
+    (one(Stream(sizes=1000)), 1, INVALID, "s", 0, "A block size is not a multiple of 512 byt"),
+    (one(Stream(sizes=16 * MIB + 512)), 1, RANGE, "s", 0, "A block size is larger than 16 MiB"),
+    (one(Stream(sizes={BLOCK: 0})), 1, INVALID, "s", 0, "A block size has weight 0: leave it o"),
+    (
+        one(Stream(sizes=2 * BLOCK, range_bytes=BLOCK)),
+        *(1, RANGE, "s", 0, "A block size is larger than the range of its stream."),
+    ),
+    # parameters of other patterns
+    (one(replace(RUNS, seq_ppm=1)), 1, INVALID, "s", 0, "A share of sequential I/Os is given fo"),
+    (one(Stream(stride_bytes=BLOCK)), 1, INVALID, "s", 0, "A stride is given for a stream whose"),
+    (one(Stream(run_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a stream w"),
+    (one(Stream(restart_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a stre"),
+    (one(Stream(run_align_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a st"),
+    (one(Stream(walk_style="fixed")), 1, INVALID, "s", 0, "A walk style is given for a stream w"),
+    # patterns
+    (raw("stream.0.pattern", 6), 1, INVALID, "s", 0, "A stream has an unknown address pattern."),
+    (
+        one(Stream("hotband", range_bytes=999_936, align_bytes=512, sizes=512)),
+        *(1, RANGE, "s", 0, "A hot band is too small: its range must have 1000000 bytes or more."),
+    ),
+    (one(Stream(seq_ppm=1_000_001)), 1, RANGE, "s", 0, "The share of sequential I/Os is larger"),
+    (
+        one(Stream(sizes=512, seq_ppm=1)),
+        *(1, INVALID, "s", 0, "With a share of sequential I/Os every block size must be a multi"),
+    ),
+    (one(Stream("sequential", 512)), 1, INVALID, "s", 0, "Every block size of a sequential stre"),
+    (
+        one(Stream("sequential", {BLOCK: 1, MIB: 1}, range_bytes=2 * MIB)),
+        *(3, RANGE, "s", 0, "The range of a sequential stream is too small: each worker's part "),
+    ),
+    (
+        one(Stream("sequential", range_bytes=10 * BLOCK), arrival=Arrival("constant", rate=1)),
+        *(11, RANGE, "s", 0, "The range of a sequential stream is too small: each worker's part"),
+    ),
+    (one(Stream("strided")), 1, INVALID, "s", 0, "The stride must be a multiple of the stream's"),
+    (one(replace(STRIDED, stride_bytes=512)), 1, INVALID, "s", 0, "The stride must be a multipl"),
+    (one(replace(STRIDED, stride_bytes=2 * GIB)), 1, RANGE, "s", 0, "The stride is larger than "),
+    (one(replace(STRIDED, stride_bytes=GIB)), 1, RANGE, "s", 0, "The range of a strided stream "),
+    (
+        one(replace(STRIDED, range_bytes=64 * BLOCK)),
+        *(4, RANGE, "s", 0, "The range of a strided stream is too small: each worker's part of i"),
+    ),
+    (one(replace(RUNS, sizes=512)), 1, INVALID, "s", 0, "Every block size of a stream of runs m"),
+    (one(replace(RUNS, run_align_bytes=0)), 1, INVALID, "s", 0, "The alignment of runs must be "),
+    (one(replace(RUNS, run_align_bytes=512)), 1, INVALID, "s", 0, "The alignment of runs must b"),
+    (
+        one(replace(RUNS, run_align_bytes=3 * BLOCK)),
+        *(1, INVALID, "s", 0, "The alignment of runs must be the stream's alignment times a powe"),
+    ),
+    (one(replace(RUNS, run_bytes=GIB)), 1, RANGE, "s", 0, "The restart zone of a stream of runs"),
+    (one(replace(RUNS, run_bytes=2 * GIB)), 1, RANGE, "s", 0, "The restart zone of a stream of "),
+    (
+        one(replace(RUNS, restart_bytes=512)),
+        *(1, RANGE, "s", 0, "The restart zone of a stream of runs is smaller than its alignment."),
+    ),
+    (
+        one(replace(RUNS, run_bytes=32 * BLOCK - 512)),
+        *(1, RANGE, "s", 0, "A run is too short: it must hold the largest block and the alignmen"),
+    ),
+    (raw("stream.0.walk_style", 2, Stream("walk")), 1, INVALID, "s", 0, "A walk has an unknown s"),
+    (one(Stream("walk", 2 * BLOCK)), 1, INVALID, "s", 0, "A walk moves by single blocks: it nee"),
+    (one(Stream("walk", {BLOCK: 1, MIB: 1})), 1, INVALID, "s", 0, "A walk moves by single block"),
+    (
+        one(Stream("walk", range_bytes=4 * MIB - BLOCK)),
+        *(1, RANGE, "s", 0, "The hot spot of a classic walk is too small: its smallest step span"),
+    ),
+    (
+        one(Stream("walk", range_bytes=2 * MIB - BLOCK, walk_style="fixed")),
+        *(1, RANGE, "s", 0, "The hot spot of a fixed walk is too small: its smallest step spans "),
+    ),
+    (
+        one(Stream("walk", 512, align_bytes=512), Asu(2**32 * 8 * 512)),
+        *(1, RANGE, "s", 0, "The hot spot of a walk is too large: it has 2^32 leaves of 8 blocks"),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{c[3]}-{c[5][:40]}" for c in CASES])
+def test_refusal(case: tuple[Workload, int, int, str, int, str]) -> None:
+    workload, workers, err, kind, index, text = case
+    with pytest.raises(WorkloadError) as refusal:
+        workload.check(workers)
+    no = refusal.value
+    assert no.text.startswith(text)
+    assert (no.errno, no.kind, no.index) == (err, KINDS[kind], index)
+
+
+def sentences() -> set[str]:
+    source = (CORES[1] / "workload.c").read_text()
+    return set(re.findall(r'spek_refuse_part\(refusal, -E\w+,\s*"([^"]*)"\)', source))
+
+
+def test_every_sentence_has_a_case() -> None:
+    tried = {sentence for sentence in sentences() if any(sentence.startswith(c[5]) for c in CASES)}
+    assert sentences() - tried == set()
+
+
+def test_every_refusal_is_one_whole_sentence() -> None:
+    source = (CORES[1] / "workload.c").read_text()
+    assert len(re.findall(r"return spek_refuse_part\(", source)) >= len(sentences()) > 40
+    for sentence in sentences():
+        assert re.fullmatch(r"[A-Z].*[^.]\.", sentence), sentence
+
+
+GOOD = [
+    one(Stream()),
+    one(Stream(sizes=BLOCK, range_bytes=BLOCK)),
+    one(Stream(sizes=512)),
+    one(Stream(sizes={512: 1, 16 * MIB: 2**32 - 1}, align_bytes=512)),
+    one(Stream(sizes=[(BLOCK, 1)] * 64)),
+    one(Stream(), STRIPED),
+    one(Stream(), replace(STRIPED, extents=[(0, 0), (0, 8 * MIB)])),
+    one(Stream(), arrival=Arrival("poisson", rate=0.001)),
+    one(Stream(), arrival=Arrival("constant", rate=1e9)),
+    one(Stream(), arrival=Arrival("burst", burst_length=2**32 - 1, burst_interval_ns=10**15)),
+    one(RUNS),
+    one(replace(RUNS, run_bytes=32 * BLOCK)),
+    one(STRIDED),
+    one(Stream("walk", range_bytes=4 * MIB)),
+    one(Stream("walk", range_bytes=2 * MIB, walk_style="fixed")),
+    one(Stream("sequential", range_bytes=10 * BLOCK)),
+    spc1(1, 20480, 4551),
+    spc1(1, 10240, 2275, "fixed"),
+    spc1(60000),
+]
+
+
+@pytest.mark.parametrize("workload", GOOD)
+def test_the_last_allowed_value_is_allowed(workload: Workload) -> None:
+    workload.check(1)
+    assert len(Generator(workload, 1).ops(100)) == 100
+
+
+def test_spc1_below_its_smallest_asu_is_refused_with_the_reason() -> None:
+    with pytest.raises(WorkloadError, match=r"smallest step spans 128 leaves.* ASU of 80 MiB"):
+        spc1(1, 20479, 4551).check()
+    with pytest.raises(WorkloadError, match=r"smallest step spans 64 leaves.* ASU of 40 MiB"):
+        spc1(1, 10239, 2275, "fixed").check()
+
+
+def test_a_sequential_range_may_be_enough_for_few_workers_only() -> None:
+    stream = Stream("sequential", range_bytes=10 * BLOCK)
+    workload = one(stream, arrival=Arrival("constant", rate=1))
+    workload.check(10)
+    # four I/Os outstanding employ four workers
+    one(stream).check(11)
+    with pytest.raises(WorkloadError, match="each worker's part"):
+        workload.check(11)
+
+
+def test_largest_block_and_writing() -> None:
+    read, write = Stream(sizes={BLOCK: 1, MIB: 1}), Stream(sizes=512, read_ppm=999_999)
+    workload = Workload([ASU], [CLOSED], [read, write])
+    assert LIB.spek_workload_max_bytes(workload.c) == MIB
+    assert LIB.spek_workload_writes(workload.c)
+    assert not LIB.spek_workload_writes(one(read).c)

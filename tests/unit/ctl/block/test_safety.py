@@ -1,0 +1,497 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Who holds a device, and whether it may be written, on a machine made of files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lib.fakes.kernel import other_run
+from lib.guest import disk_images
+
+from spekctl.block import blkid, device, safety
+from spekctl.block.device import Device, Roots
+from spekctl.errors import RefusedError, UsageError
+
+NUMBERS = {"sda": "8:0", "sda1": "8:1", "sda2": "8:2", "sdb": "8:16", "dm-0": "253:0", "md0": "9:0"}
+
+
+class Machine:
+    """sysfs, procfs and udev as directories."""
+
+    def __init__(self, root: Path) -> None:
+        self.roots = Roots(root / "sys", root / "proc", Path("/dev"), root / "udev")
+        for place in ("sys/dev/block", "sys/class/block", "proc/self", "proc/1", "udev"):
+            (root / place).mkdir(parents=True)
+        for name in ("sda", "sdb", "dm-0", "md0"):
+            self.disk(name)
+        self.partition("sda", 1)
+        self.partition("sda", 2)
+
+    def write(self, path: Path, text: str | bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def _register(self, name: str, directory: Path) -> None:
+        self.write(directory / "dev", NUMBERS[name] + "\n")
+        self.write(directory / "size", "2097152\n")
+        self.write(directory / "ro", "0\n")
+        self.write(directory / "stat", "  10 0 80 5 20 0 160 7 0 9 12 0 0 0 0 0 0\n")
+        (self.roots.sys / "class/block" / name).symlink_to(directory)
+        (self.roots.sys / "dev/block" / NUMBERS[name]).symlink_to(directory)
+
+    def disk(self, name: str) -> Path:
+        directory = self.roots.sys / "devices" / name
+        self._register(name, directory)
+        self.write(directory / "diskseq", "42\n")
+        for key, value in {
+            "logical_block_size": "512",
+            "physical_block_size": "4096",
+            "rotational": "1",
+            "zoned": "none",
+            "scheduler": "mq-deadline [none]",
+            "iostats": "1",
+            "nomerges": "0",
+            "io_poll": "0",
+        }.items():
+            self.write(directory / "queue" / key, value + "\n")
+        return directory
+
+    def partition(self, disk: str, number: int) -> Path:
+        directory = self.roots.sys / "devices" / disk / f"{disk}{number}"
+        self._register(f"{disk}{number}", directory)
+        self.write(directory / "partition", f"{number}\n")
+        return directory
+
+    def get(self, name: str) -> Device:
+        major, minor = NUMBERS[name].split(":")
+        found = device.by_number(int(major), int(minor), roots=self.roots)
+        assert found is not None
+        return found
+
+    def mount(self, number: str, point: str, source: str, process: str = "self") -> None:
+        with (self.roots.proc / process / "mountinfo").open("a") as file:
+            file.write(f"36 35 {number} / {point} rw,relatime shared:1 - ext4 {source} rw\n")
+
+    def hold(self, name: str, holder: str) -> None:
+        (self.roots.sys / "class/block" / name / "holders" / holder).mkdir(parents=True)
+
+    def holders(self, name: str) -> list[str]:
+        return [one.text for one in safety.holders(self.get(name), self.roots)]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_a_device_that_nobody_uses_has_no_holders(machine: Machine) -> None:
+    assert machine.holders("sda") == []
+    assert safety.verdict(machine.get("sda"), machine.roots) == ""
+
+
+def test_a_mounted_disk_names_its_mount_point(machine: Machine) -> None:
+    machine.mount("8:16", r"/mnt/my\040data", "/dev/sdb")
+    assert machine.holders("sdb") == ["sdb is mounted on /mnt/my data"]
+
+
+def test_a_disk_is_in_use_if_a_partition_is_mounted(machine: Machine) -> None:
+    machine.mount("8:2", "/home", "/dev/sda2")
+    assert machine.holders("sda") == ["sda2 is mounted on /home"]
+    assert machine.holders("sda1") == []
+
+
+def test_a_partition_is_in_use_if_the_whole_disk_is_mounted(machine: Machine) -> None:
+    machine.mount("8:0", "/mnt", "/dev/sda")
+    assert machine.holders("sda1") == ["sda is mounted on /mnt"]
+
+
+def test_mounts_of_other_namespaces_are_seen_through_process_1(machine: Machine) -> None:
+    machine.mount("8:16", "/var/lib", "/dev/sdb", process="1")
+    assert machine.holders("sdb") == ["sdb is mounted on /var/lib (seen by process 1)"]
+    machine.mount("8:16", "/var/lib", "/dev/sdb")
+    assert machine.holders("sdb") == ["sdb is mounted on /var/lib"]
+
+
+def test_swap_is_seen(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.write(
+        machine.roots.proc / "swaps",
+        "Filename\tType\tSize\tUsed\tPriority\n/dev/sdb partition 1000 0 -2\n",
+    )
+    monkeypatch.setattr(safety, "_number_of", {"/dev/sdb": "8:16"}.get)
+    assert machine.holders("sdb") == ["sdb is active swap"]
+
+
+@pytest.mark.parametrize(
+    ("uuid", "text"),
+    [
+        ("LVM-abc", "LVM volume vg-data (dm-0)"),
+        ("CRYPT-LUKS2-abc", "encrypted volume vg-data (dm-0)"),
+        ("mpath-abc", "multipath device vg-data (dm-0)"),
+        ("", "device mapper volume vg-data (dm-0)"),
+    ],
+)
+def test_device_mapper_holders_are_named(machine: Machine, uuid: str, text: str) -> None:
+    machine.hold("sda2", "dm-0")
+    machine.write(machine.roots.sys / "class/block/dm-0/dm/name", "vg-data\n")
+    machine.write(machine.roots.sys / "class/block/dm-0/dm/uuid", uuid + "\n")
+    assert machine.holders("sda") == [f"sda2 is used by {text}"]
+
+
+def test_md_members_are_named(machine: Machine) -> None:
+    machine.hold("sdb", "md0")
+    machine.write(machine.roots.sys / "class/block/md0/md/level", "raid1\n")
+    assert machine.holders("sdb") == ["sdb is used by md array md0 (raid1)"]
+
+
+def test_bcache_and_btrfs_members_are_seen(machine: Machine) -> None:
+    (machine.roots.sys / "class/block/sdb/bcache").mkdir()
+    assert machine.holders("sdb") == ["sdb belongs to bcache"]
+    (machine.roots.sys / "fs/btrfs/1234/devices/sda1").mkdir(parents=True)
+    assert machine.holders("sda") == ["sda1 belongs to the mounted btrfs 1234"]
+
+
+def test_loop_devices_on_it_are_seen(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.write(machine.roots.sys / "class/block/loop3/loop/backing_file", "/dev/sdb\n")
+    monkeypatch.setattr(safety, "_number_of", {"/dev/sdb": "8:16"}.get)
+    assert machine.holders("sdb") == ["loop3 is a loop device on sdb"]
+
+
+def test_another_run_of_spek_is_named(machine: Machine) -> None:
+    text = safety.explain_busy(machine.get("sdb"), [other_run(3, 8, 16)], machine.roots)
+    assert text == "run 3 of spek (random-read-4k) uses it"
+
+
+def test_a_run_on_a_partition_has_its_disk_and_the_reverse(machine: Machine) -> None:
+    def said(name: str, minor: int) -> str:
+        return safety.verdict(machine.get(name), machine.roots, [other_run(3, 8, minor)])
+
+    assert said("sda", 1) == "run 3 of spek (random-read-4k) uses sda1"
+    assert said("sda1", 0) == "run 3 of spek (random-read-4k) uses sda"
+    assert (said("sda1", 2), said("sdb", 0)) == ("", "")
+
+
+def test_busy_without_a_known_holder_is_said_honestly(machine: Machine) -> None:
+    assert "sysfs does not say who" in safety.explain_busy(machine.get("sdb"), (), machine.roots)
+
+
+def test_programs_that_have_it_open_are_named(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.write(machine.roots.proc / "77/comm", "qemu\n")
+    machine.write(machine.roots.proc / "77/fd/5", "")
+    monkeypatch.setattr(
+        safety, "_number_of", lambda path: "8:16" if path.endswith("77/fd/5") else ""
+    )
+    text = safety.explain_busy(machine.get("sdb"), (), machine.roots)
+    assert text == "process 77 (qemu) has it open (perhaps with an exclusive claim)"
+
+
+# --- identity ------------------------------------------------------------------------------------
+
+
+def test_serial_numbers_come_from_where_the_driver_puts_them(machine: Machine) -> None:
+    sysfs = machine.roots.sys / "class/block/sdb"
+    assert machine.get("sdb").identity == "8:16/42"
+    machine.write(machine.roots.udev / "b8:16", "S:disk/by-id/x\nE:ID_SERIAL_SHORT=UDEV1\n")
+    assert machine.get("sdb").identity == "UDEV1"
+    machine.write(sysfs / "device/vpd_pg80", b"\x00\x80\x00\x08SCSI77  ")
+    assert machine.get("sdb").identity == "SCSI77"
+    machine.write(sysfs / "device/serial", " NVME1234  \n")
+    assert machine.get("sdb").identity == "NVME1234"
+
+
+def test_a_wwn_identifies_too(machine: Machine) -> None:
+    machine.write(machine.roots.sys / "class/block/sdb/device/wwid", "naa.5000c500\n")
+    found = machine.get("sdb")
+    assert found.identity == "naa.5000c500"
+    assert found.is_named_by("naa.5000c500")
+    assert found.is_named_by("8:16/42")
+    assert not found.is_named_by("")
+    assert not found.is_named_by("naa.5000c50")
+
+
+def test_a_partition_is_not_named_by_the_serial_of_its_disk(machine: Machine) -> None:
+    machine.write(machine.roots.sys / "class/block/sda/device/serial", "S1\n")
+    assert machine.get("sda").identity == "S1"
+    found = machine.get("sda2")
+    assert (found.identity, found.partition, found.disk) == ("S1-part2", 2, "sda")
+    assert not found.is_named_by("S1")
+    assert found.is_named_by("S1-part2")
+    assert found.diskseq == 42
+
+
+def share(machine: Machine, serial: str, *wwns: str) -> None:
+    """sda and sdb as two units of one controller."""
+    for name, wwn in zip(("sda", "sdb"), wwns, strict=True):
+        sysfs = machine.roots.sys / "class/block" / name
+        machine.write(sysfs / "device/serial", f"{serial}\n")
+        machine.write(sysfs / "wwid", f"{wwn}\n")
+
+
+def test_a_serial_that_two_disks_have_names_neither(machine: Machine) -> None:
+    share(machine, "CTRL1", "eui.01", "eui.02")
+    first, second = machine.get("sda"), machine.get("sdb")
+    assert (first.identity, second.identity) == ("eui.01", "eui.02")
+    assert [one.identity for one in device.every(machine.roots) if one.name == "sdb"] == ["eui.02"]
+    assert machine.get("sda2").identity == "eui.01-part2"
+    assert not machine.get("sda2").is_named_by("CTRL1-part2")
+    assert second.is_named_by("eui.02") and second.is_named_by("8:16/42")
+    for text in ("CTRL1", "eui.01", "8:0/42"):
+        assert not second.is_named_by(text)
+    with pytest.raises(RefusedError) as refusal:
+        safety.check_named([second], ["CTRL1"])
+    assert refusal.value.message == (
+        "--destroy CTRL1 does not name one device alone, another disk has the same serial number"
+        " or WWN: /dev/sdb is eui.02"
+    )
+    with pytest.raises(RefusedError, match=r"--destroy eui\.01 names none of the devices given"):
+        safety.check_named([second], ["eui.01"])
+
+
+def test_two_paths_to_one_disk_are_named_by_their_number(machine: Machine) -> None:
+    share(machine, "LUN1", "naa.6", "naa.6")
+    found = machine.get("sdb")
+    assert found.identity == "8:16/42"
+    assert not found.is_named_by("LUN1") and not found.is_named_by("naa.6")
+
+
+def test_a_path_that_is_part_of_a_multipath_disk_is_no_other_disk(machine: Machine) -> None:
+    """Those of the NVMe driver are in sysfs, but nobody can open them."""
+    share(machine, "NVME1", "eui.01", "eui.01")
+    (machine.roots.sys / "class/block/sda/dev").unlink()
+    assert machine.get("sdb").identity == "NVME1"
+
+
+def test_facts_are_read(machine: Machine) -> None:
+    found = machine.get("sdb")
+    assert (found.bytes, found.logical_block, found.scheduler) == (1 << 30, 512, "none")
+    assert device.read_stat(found) == device.DiskStat(10, 80, 20, 160)
+    machine.write(machine.roots.sys / "class/block/sdb/queue/iostats", "0\n")
+    assert device.read_stat(machine.get("sdb")) is None
+
+
+def test_disks_come_before_their_partitions_and_2_before_10(machine: Machine) -> None:
+    NUMBERS["sda10"] = "8:10"
+    machine.partition("sda", 10)
+    names = [one.name for one in device.every(machine.roots)]
+    assert names == ["dm-0", "md0", "sda", "sda1", "sda2", "sda10", "sdb"]
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("/dev/does-not-exist", "there is no device"),
+        ("/etc/hostname", "not a block device but a file"),
+        ("/dev/null", "but a character device"),
+        ("/tmp", "but a directory"),
+        ("/etc/hostname/x", "cannot look at"),
+    ],
+)
+def test_what_is_no_block_device_is_refused(path: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        device.find(path)
+    assert sentence in refusal.value.message
+
+
+# --- data ----------------------------------------------------------------------------------------
+
+
+def image(tmp_path: Path, *command: str) -> Path:
+    path = tmp_path / "image"
+    with path.open("wb") as file:
+        file.truncate(64 << 20)
+    if command:
+        if shutil.which(command[0]) is None:
+            pytest.skip(f"{command[0]} is not installed")
+        subprocess.run([*command, path], check=True, capture_output=True)
+    return path
+
+
+def found_on(path: Path) -> list[blkid.Signature]:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return blkid.signatures(fd)
+    finally:
+        os.close(fd)
+
+
+def test_nothing_is_found_on_zeroes(tmp_path: Path) -> None:
+    assert found_on(image(tmp_path)) == []
+
+
+def test_a_file_system_is_found(tmp_path: Path) -> None:
+    found = found_on(image(tmp_path, "mkfs.ext4", "-q", "-L", "mine"))
+    assert [str(one) for one in found] == ["file system ext4 'mine' at byte 1080"]
+
+
+def test_swap_space_is_found(tmp_path: Path) -> None:
+    assert [one.type for one in found_on(image(tmp_path, "mkswap"))] == ["swap"]
+
+
+def test_a_partition_table_is_found(tmp_path: Path) -> None:
+    path = image(tmp_path)
+    disk_images.mbr(str(path))
+    found = found_on(path)
+    assert [(one.type, one.usage) for one in found] == [("dos", "partition-table")]
+
+
+@pytest.mark.parametrize(
+    ("write", "kind"),
+    [
+        (disk_images.luks, "crypto_LUKS"),
+        (disk_images.lvm_member, "LVM2_member"),
+        (disk_images.bcache_member, "bcache"),
+        (disk_images.gpt, "gpt"),
+    ],
+)
+def test_a_header_is_found(tmp_path: Path, write: Callable[[str], None], kind: str) -> None:
+    path = image(tmp_path)
+    write(str(path))
+    assert [one.type for one in found_on(path)] == [kind]
+
+
+def test_every_signature_is_found_not_only_the_first(tmp_path: Path) -> None:
+    path = image(tmp_path, "mkfs.ext4", "-q")
+    with path.open("r+b") as file:  # a RAID superblock of version 1.0 would be hidden behind it
+        file.seek(510)
+        file.write(b"\x55\xaa")
+        file.seek(446 + 4)
+        file.write(b"\x83")
+        file.seek(446 + 8)
+        file.write((2048).to_bytes(4, "little") + (2048).to_bytes(4, "little"))
+    assert {one.type for one in found_on(path)} >= {"ext4"}
+
+
+def test_without_libblkid_writing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blkid, "_LIBRARY", "libblkid-is-not-here.so.1")
+    with pytest.raises(RefusedError, match="cannot look for data"):
+        blkid.signatures(0)
+
+
+# --- the decision --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def holds(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """holds(signature, ...) puts signatures on every device."""
+
+    def set_to(*found: blkid.Signature) -> None:
+        monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: list(found))
+
+    set_to()
+    return set_to
+
+
+EXT4 = blkid.Signature("ext4", "filesystem", 1080, "home")
+
+
+def check(
+    machine: Machine, found: Device, destroy: tuple[str, ...] = (), write_allowed: bool = True
+) -> str | None:
+    return safety.check_write(found, 42, destroy, write_allowed, machine.roots)
+
+
+def test_writing_needs_permission(machine: Machine, holds: Callable[..., None]) -> None:
+    with pytest.raises(RefusedError, match="this workload writes; give --write"):
+        check(machine, machine.get("sdb"), (), False)
+    assert check(machine, machine.get("sdb"), (), True) is None
+
+
+def test_nobody_is_told_to_write_on_a_mounted_disk(machine: Machine) -> None:
+    machine.mount("8:16", "/mnt", "/dev/sdb")
+    with pytest.raises(RefusedError, match="is in use: sdb is mounted on /mnt"):
+        safety.refuse_without_write([machine.get("sdb")], machine.roots)
+
+
+def test_data_is_not_overwritten(machine: Machine, holds: Callable[..., None]) -> None:
+    holds(EXT4)
+    with pytest.raises(RefusedError) as refusal:
+        check(machine, machine.get("sdb"), (), True)
+    assert refusal.value.message == (
+        "/dev/sdb holds data: file system ext4 'home' at byte 1080; to overwrite it, give"
+        " --destroy 8:16/42"
+    )
+    assert refusal.value.exit_code == 4
+
+
+def test_data_is_overwritten_if_the_device_is_named(
+    machine: Machine, holds: Callable[..., None]
+) -> None:
+    holds(EXT4)
+    remark = check(machine, machine.get("sdb"), ("8:16/42",), True)
+    assert remark is not None and "will be overwritten" in remark
+
+
+@pytest.mark.parametrize(
+    ("flags", "refused"), [("0100002", True), ("02100001", True), ("0100000", False), ("", True)]
+)
+def test_who_has_it_open_for_writing_is_in_the_way(
+    machine: Machine,
+    holds: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    flags: str,
+    refused: bool,
+) -> None:
+    """A virtual machine need not claim its disk. Who only reads is none of our business."""
+    machine.write(machine.roots.proc / "77/comm", "qemu\n")
+    machine.write(machine.roots.proc / "77/fd/5", "")
+    machine.write(machine.roots.proc / "77/fdinfo/5", f"pos:\t0\nflags:\t{flags}\nmnt_id:\t6\n")
+    monkeypatch.setattr(
+        safety, "_number_of", lambda path: "8:16" if path.endswith("77/fd/5") else ""
+    )
+    if not refused:
+        assert check(machine, machine.get("sdb")) is None
+        return
+    with pytest.raises(RefusedError) as refusal:
+        check(machine, machine.get("sdb"), ("8:16/42",))
+    assert refusal.value.message == (
+        "/dev/sdb is in use: process 77 (qemu) has it open for writing"
+    )
+
+
+def test_a_loop_device_on_it_is_in_the_way(
+    machine: Machine, holds: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loop devices don't claim what they lie on: the kernel would let us write."""
+    machine.write(machine.roots.sys / "class/block/loop3/loop/backing_file", "/dev/sdb\n")
+    monkeypatch.setattr(safety, "_number_of", {"/dev/sdb": "8:16"}.get)
+    with pytest.raises(RefusedError, match="in use: loop3 is a loop device on sdb"):
+        check(machine, machine.get("sdb"))
+
+
+def test_naming_another_device_does_not_help(machine: Machine, holds: Callable[..., None]) -> None:
+    holds(EXT4)
+    with pytest.raises(RefusedError, match="--destroy S9 names another device"):
+        check(machine, machine.get("sdb"), ("S9",), True)
+
+
+def test_read_only_and_zoned_devices_are_not_written(
+    machine: Machine, holds: Callable[..., None]
+) -> None:
+    found = machine.get("sdb")
+    with pytest.raises(RefusedError, match="read-only"):
+        check(machine, replace(found, read_only=True), (), True)
+    with pytest.raises(RefusedError, match="zoned"):
+        check(machine, replace(found, zoned="host-managed"), (), True)
+
+
+def test_a_device_that_was_replaced_is_refused(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = image(tmp_path)
+    found = replace(machine.get("sdb"), path=str(path))
+    with pytest.raises(RefusedError, match="was replaced"):
+        safety.signatures_on(found, 42)
+
+    monkeypatch.setattr(safety, "_device_number", lambda fd: (8, 16))
+    monkeypatch.setattr(safety, "_diskseq", lambda fd: 43)
+    with pytest.raises(RefusedError, match="was replaced"):
+        safety.signatures_on(found, 42)
+    monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
+    assert safety.signatures_on(found, 42) == []

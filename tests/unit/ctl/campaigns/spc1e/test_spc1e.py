@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy spc1e: whole tests on a fake kernel side with fake power."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.energy_command import MISSING, SHORT, interrupt_in_run, of_file, of_output
+from lib.fakes.machine import use_fakes
+from lib.fakes.power import FakePower
+from lib.fakes.queue_kernel import QueueKernel
+
+from spekctl.block import device
+from spekctl.block.device import DiskStat
+from spekctl.campaigns import idle
+from spekctl.campaigns.spc1e import test
+from spekctl.documents import energy, spc1
+from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.power import span
+from spekctl.workload.config import RunConfig
+
+RUN = ("energy", "spc1e", "--device", "/dev/fake0", "--write", *SHORT)
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
+    fake = QueueKernel(capacity=1163.3)
+    use_fakes(monkeypatch, fake, tmp_path)
+    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
+    return fake
+
+
+@pytest.fixture
+def power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
+    fake = FakePower()
+    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
+    monkeypatch.setattr(test, "power_of", fake.of_result)
+    return fake
+
+
+# --- a whole test --------------------------------------------------------------------------------
+
+
+def test_a_test_measures_idle_and_load(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.OK, outcome.err
+    found = of_file(Path("t/energy.json"))
+    level = spc1.load_report(Path("t/report.json")).level_bsu
+    assert level == 22
+    heavy, moderate, rest = found["levels"]
+    assert (heavy["bsu"], moderate["bsu"], rest["bsu"]) == (17, 11, None)
+    # 50 I/Os per second for each BSU, 4 mW for each of them, 6 W in any case.
+    assert float(heavy["iops"]) == pytest.approx(850, rel=0.005) and float(rest["watts"]) == 6
+    assert float(heavy["watts"]) == pytest.approx(6 + 0.004 * float(heavy["iops"]))
+    assert float(moderate["watts"]) == pytest.approx(6 + 0.004 * float(moderate["iops"]))
+    low = found["profiles"][0]
+    watts = (8 * float(moderate["watts"]) + 16 * 6) / 24
+    assert float(low["watts"]["text"]) == pytest.approx(watts, abs=0.005)
+    assert float(low["iops"]["text"]) == pytest.approx(float(moderate["iops"]) / 3, abs=0.005)
+    assert [rail["name"] for rail in heavy["power"]["rails"]] == ["rail0", "rail1"]
+    assert (found["complete"], found["passed"], found["verdict"]) == (True, True, "complete")
+    ((start_ns, end_ns),) = power.asked
+    assert end_ns - start_ns == 300_000_000 and power.closed == 1
+    assert kernel.closed and "rail1" in outcome.out
+
+
+def test_the_kept_results_are_what_the_levels_come_from(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    spekctl(*RUN, "--out", "t", "--start-bsu", "20", "--max-bsu", "20")
+    for level, bsu in zip(of_file(Path("t/energy.json"))["levels"][:2], (16, 10), strict=True):
+        kept = json.loads(Path("t", level["result_file"]).read_text())
+        assert kept["config"]["streams"][0]["replicas"] == bsu == level["bsu"]
+        assert kept["totals"]["all"]["iops"] == float(level["iops"])
+
+
+def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.OK, outcome.err
+    found = of_file(Path("t/energy.json"))
+    assert (found["complete"], found["passed"]) == (False, True)
+    assert found["verdict"] == "performance only: power is missing of heavy, moderate, idle"
+    assert MISSING in found["remarks"]
+    low = found["profiles"][0]
+    assert (low["watts"], low["iops_per_watt"], found["annual_kwh"]) == (None, None, None)
+    moderate = float(found["levels"][1]["iops"])
+    assert float(low["iops"]["text"]) == pytest.approx(moderate / 3, abs=0.005)
+    assert float(found["composite"]["iops"]["text"]) > float(low["iops"]["text"])
+    assert "performance only" in outcome.out
+
+
+def test_gaps_in_the_power_are_told(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    power.gap_s = 0.5
+    spekctl(*RUN, "--out", "t")
+    found = of_file(Path("t/energy.json"))
+    assert found["complete"]
+    assert "heavy: power is unknown for 0.5 s of 2 s" in found["remarks"]
+    power.gap_s = 1e9
+    spekctl(*RUN, "--out", "u")
+    nothing = of_file(Path("u/energy.json"))
+    assert not nothing["complete"]
+    assert "heavy: power is not known: 2 s without samples" in nothing["remarks"]
+
+
+def test_a_baseline_is_taken_off_every_level(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    power.baseline_w = 2.0
+    spekctl(*RUN, "--out", "t")
+    found = of_file(Path("t/energy.json"))
+    assert [level["watts"] for level in found["levels"]][2] == "4"
+    heavy = found["levels"][0]
+    assert float(heavy["watts"]) == pytest.approx(4 + 0.004 * float(heavy["iops"]))
+    assert "a baseline of 2 W was taken off the power" in found["remarks"]
+    power.baseline_w = 100.0
+    spekctl(*RUN, "--out", "u")
+    nothing = of_file(Path("u/energy.json"))
+    assert not nothing["complete"] and nothing["verdict"].startswith("performance only: the power")
+
+
+def test_a_system_that_rests_at_more_than_it_works_is_noticed(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    power.watts_per_iops = -0.001
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.OK
+    found = of_file(Path("t/energy.json"))
+    assert found["complete"]
+    assert any("idle power, 6 W, is above that of" in one for one in found["remarks"])
+
+
+def test_somebody_else_in_the_idle_test_is_noticed(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([DiskStat(5, 40, 1, 8), DiskStat(12, 99, 1, 8)])
+    monkeypatch.setattr(idle.devices, "read_stat", lambda one: next(counts, None))
+    spekctl(*RUN, "--out", "t")
+    said = "the devices were not idle in the idle test: somebody else did 7 I/Os"
+    assert said in of_file(Path("t/energy.json"))["remarks"]
+
+
+def test_an_interrupted_test_is_resumed(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    interrupt_in_run(6, kernel)
+    first = spekctl(*RUN, "--out", "t")
+    assert first.code == ExitCode.INTERRUPTED
+    assert "--resume goes on after" in first.err
+    partly = of_file(Path("t/energy.json"))
+    assert not partly["complete"] and partly["profiles"] == []
+    assert [level["name"] for level in partly["levels"]] == ["idle"]
+    refused = spekctl(*RUN, "--out", "t")
+    assert refused.code == ExitCode.USAGE and "there is a test in t already" in refused.sentence
+    other = spekctl(*RUN, "--out", "t", "--resume", "--idle-time", "1s")
+    assert "another --idle-time: 300ms then, 1s now" in other.sentence
+
+    kernel.before_run = lambda config: None
+    resumed = spekctl(*RUN, "--out", "t", "--resume")
+    assert resumed.code == ExitCode.OK, resumed.err
+    assert of_file(Path("t/energy.json"))["complete"]
+    assert len(power.asked) == 1  # the idle test was not done twice
+
+
+def test_an_interrupt_of_the_first_run_keeps_the_idle_test(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    kernel.before_run = lambda config: os.kill(os.getpid(), signal.SIGINT)
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.INTERRUPTED
+    assert "the idle test is kept in t, --resume goes on after it" in outcome.err
+    kernel.before_run = lambda config: None
+    assert spekctl(*RUN, "--out", "t", "--resume").code == ExitCode.OK
+    assert len(power.asked) == 1
+
+
+def test_power_that_came_late_has_the_idle_test_done_again(
+    spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spekctl(*RUN, "--out", "t", "--max-bsu", "2")
+    fake = FakePower()
+    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
+    monkeypatch.setattr(test, "power_of", fake.of_result)
+    spekctl(*RUN, "--out", "t", "--max-bsu", "2", "--resume")
+    assert len(fake.asked) == 1 and of_file(Path("t/energy.json"))["complete"]
+
+
+def test_an_interrupt_of_the_idle_test_leaves_nothing(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT) or None)
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.INTERRUPTED and outcome.out == ""
+    assert "no phase was finished" in outcome.err and "run-new" not in kernel.calls
+    assert list(Path("t").iterdir()) == []
+
+
+def test_a_failure_says_what_is_kept(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    def fail(config: RunConfig) -> None:
+        if len(kernel.runs_seen) == 3:
+            raise SpekError("the device is gone")
+
+    kernel.before_run = fail
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert "the device is gone; 3 phases are kept in t" in outcome.err
+    assert power.closed == 1 and kernel.closed
+
+
+def test_a_method_that_fails_fails_the_test(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    kernel.skew = {7: 1.3}
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.RUN_FAILED
+    found = of_file(Path("t/energy.json"))
+    assert (found["complete"], found["passed"]) == (True, False)
+    kernel.skew = {}
+    kernel.capacity = 1.0
+    outcome = spekctl(*RUN, "--out", "u")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert "not even 1 BSU is served in time" in of_file(Path("u/energy.json"))["verdict"]
+
+
+def test_what_was_said_of_a_test_is_still_said_of_its_report(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([DiskStat(5, 40, 1, 8), DiskStat(12, 99, 1, 8)])
+    monkeypatch.setattr(idle.devices, "read_stat", lambda one: next(counts, None))
+    power.baseline_w = 2.0
+    interrupt_in_run(8, kernel)
+    spekctl(*RUN, "--out", "t", "--start-bsu", "20", "--max-bsu", "20")
+    first = of_file(Path("t/energy.json"))
+    assert first["verdict"] == "not complete: phases are missing" and len(first["remarks"]) == 2
+    again = of_output(
+        spekctl("energy", "spc1e", "--from", "t/energy.json", "--price", "1", "--json")
+    )
+    assert (again["verdict"], again["passed"]) == (first["verdict"], False)
+    assert sorted(again["remarks"]) == sorted(first["remarks"])
+
+
+def test_a_missing_idle_test_does_not_stay_missing(
+    spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = FakePower()
+    monkeypatch.setattr(test, "power_of", fake.of_result)
+    spekctl(*RUN, "--out", "t", "--max-bsu", "2")
+    assert of_file(Path("t/energy.json"))["verdict"].startswith("performance only")
+    line = ("energy", "spc1e", "--from", "t/energy.json", "--idle-watts", "5.5", "--json")
+    again = of_output(spekctl(*line))
+    assert (again["verdict"], again["complete"], again["passed"]) == ("complete", True, True)
+
+
+def test_a_finished_method_gives_levels(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
+    assert spekctl("spc1", *line, "--out", "t").code == ExitCode.OK
+    missing = spekctl("energy", "spc1e", "--from", "t/report.json")
+    assert missing.code == ExitCode.USAGE
+    assert "has no idle test beside it; give its power with --idle-watts" in missing.sentence
+    found = of_output(
+        spekctl("energy", "spc1e", "--from", "t/report.json", "--idle-watts", "5.5", "--json")
+    )
+    assert [level["watts"] for level in found["levels"]][2] == "5.5"
+    assert float(found["levels"][0]["watts"]) == pytest.approx(9.4, rel=0.005)
+    assert found["complete"] and found["source"] == "t/report.json"
+    (Path("t") / found["levels"][0]["result_file"]).unlink()
+    gone = spekctl("energy", "spc1e", "--from", "t/report.json", "--idle-watts", "5.5")
+    assert gone.code == ExitCode.USAGE and "cannot read t/" in gone.sentence
+
+
+def test_a_method_without_the_phases_gives_none(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    interrupt_in_run(6, kernel)
+    line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
+    spekctl("spc1", *line, "--out", "t")
+    outcome = spekctl("energy", "spc1e", "--from", "t/report.json", "--idle-watts", "5")
+    assert outcome.code == ExitCode.USAGE
+    assert "the phases at 80 % and 50 % of the level are missing" in outcome.sentence
+
+
+def test_a_damaged_idle_test_is_refused(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    interrupt_in_run(3, kernel)
+    spekctl(*RUN, "--out", "t")
+    Path("t/idle.json").write_text("{}")
+    outcome = spekctl(*RUN, "--out", "t", "--resume")
+    assert outcome.code == ExitCode.USAGE
+    assert "idle.json is not an idle test" in outcome.sentence
+    with pytest.raises(UsageError, match="is not a report of `spekctl energy spc1e`"):
+        energy.load_spc1e(Path("t/state.json"))
+
+
+def test_devices_are_looked_at_before_anything(
+    spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(path: str) -> device.Device:
+        raise UsageError(f"there is no device {path}")
+
+    monkeypatch.setattr(device, "find", gone)
+    assert spekctl(*RUN).sentence == "there is no device /dev/fake0"

@@ -1,0 +1,451 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl sweep: lists of loads, one run for each, and the curve that comes out of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+from lib.ctl.command_line import Outcome, Spekctl
+from lib.ctl.schemas import validator
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import use_fakes
+from lib.fakes.queue_kernel import QueueKernel, mean_response_s
+
+from spekctl import units
+from spekctl.block import blkid, safety
+from spekctl.campaigns import points
+from spekctl.documents import curve, result, schemas
+from spekctl.documents.curve import Load, Point
+from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.kernel.records import Reason
+from spekctl.render.progress import LineProgress
+from spekctl.run import execute, job
+from spekctl.workload.config import RunConfig
+
+QUIET = ("--progress", "none")
+READ = ("random-read-4k", "--device", "/dev/fake0", "--time", "10s", *QUIET)
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
+    fake = QueueKernel(capacity=1000.0)
+    use_fakes(monkeypatch, fake, tmp_path)
+    return fake
+
+
+def test_the_schemas_are_those_of_the_structs() -> None:
+    for path, text in schemas.texts().items():
+        assert path.read_text() == text, (
+            f"{path} is out of date; run python -m spekctl.documents.schemas"
+        )
+        jsonschema.Draft202012Validator.check_schema(json.loads(text))
+    assert curve.SCHEMA_FILE in schemas.texts()
+
+
+# --- lists of loads ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "numbers"),
+    [
+        ("5", True, [5]),
+        ("1,2,5,10", True, [1, 2, 5, 10]),
+        ("1-4", True, [1, 2, 3, 4]),
+        ("10-100:30", True, [10, 40, 70, 100]),
+        ("10-99:30", True, [10, 40, 70]),
+        ("8, 1-3 ,2", True, [8, 1, 2, 3]),
+        ("0.1-0.5:0.1", False, [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ("1000,2500.5", False, [1000, 2500.5]),
+        ("1-1000", True, list(range(1, 1001))),
+    ],
+)
+def test_loads_are_lists_and_ranges(text: str, whole: bool, numbers: list[float]) -> None:
+    assert units.parse_numbers(text, whole=whole) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "is not a list of whole numbers"),
+        ("1,,2", "write for example 1,2,5 or 1-10 or 10-100:10"),
+        ("1.5", "whole numbers"),
+        ("-3", "is not a list"),
+        ("5-1", "never gets to its end"),
+        ("1-5:0", "never gets to its end"),
+        ("1-1001", "more than 1000 numbers"),
+        ("1-600,1001-1600", "more than 1000 numbers"),
+    ],
+)
+def test_other_loads_are_refused(text: str, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        units.parse_numbers(text)
+
+
+WRONG: dict[str, tuple[str, ExitCode, str]] = {
+    "no load": ("random-read-4k", ExitCode.USAGE, "say which loads: --bsu, --rate or --depth"),
+    "two loads": ("random-read-4k --rate 3 --depth 3", ExitCode.USAGE, "exclude each other"),
+    "no number": ("random-read-4k --depth many", ExitCode.USAGE, "'many' is not a list of whole"),
+    "depth 0": ("random-read-4k --depth 4,0", ExitCode.USAGE, "--depth must be 1 to"),
+    "rate 0": ("random-read-4k --rate 0,5", ExitCode.USAGE, "a rate must be more than 0"),
+    "bsu of a plain workload": ("random-read-4k --bsu 1-3", ExitCode.USAGE, "does not scale by"),
+    "rate of spc1": ("spc1 --rate 100 --write", ExitCode.USAGE, "is set by --bsu"),
+    "unknown workload": ("spc2 --bsu 1", ExitCode.USAGE, "did you mean 'spc1'?"),
+    "two outputs": ("random-read-4k --depth 1 --json --csv", ExitCode.USAGE, "exclude each other"),
+    "no folder": ("random-read-4k --depth 1 --keep /no/such", ExitCode.USAGE, "no directory /no"),
+    "no directory": ("random-read-4k --depth 1 -o /no/c.json", ExitCode.USAGE, "no directory /no"),
+    "not allowed": ("spc1 --bsu 1,2", ExitCode.REFUSED, "give --write"),
+    "destroy alone": ("spc1 --bsu 1 --destroy S123", ExitCode.USAGE, "needs --write as well"),
+    "wrong name": ("spc1 --bsu 1 --write --destroy S9", ExitCode.REFUSED, "names none of"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(WRONG))
+def test_wrong_input_gets_one_sentence_before_anything_runs(
+    case: str, spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    line, code, sentence = WRONG[case]
+    outcome = spekctl("sweep", *line.split(), "--device", "/dev/fake0")
+    assert outcome.code == code
+    assert sentence in outcome.sentence
+    assert outcome.out == ""
+    assert "run-new" not in kernel.calls
+
+
+# --- points --------------------------------------------------------------------------------------
+
+
+def sweep(spekctl: Spekctl, *more: str) -> tuple[Outcome, dict[str, Any]]:
+    outcome = spekctl("sweep", *READ, *more, "--json")
+    found = json.loads(outcome.out)
+    validator(curve.SCHEMA_FILE).validate(found)
+    return outcome, found
+
+
+def test_each_load_is_a_run_and_a_point(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    outcome, found = sweep(spekctl, "--rate", "100,500-900:200", "--seed", "7", "--ramp", "2s")
+    assert outcome.code == ExitCode.OK
+    assert [config.offered_rate for config in kernel.runs_seen] == [100, 500, 700, 900]
+    assert {config.seed for config in kernel.runs_seen} == {7}
+    assert kernel.calls.count("run-delete") == 4 and kernel.closed
+    assert (found["kind"], found["version"], found["complete"]) == ("spek-curve", 1, True)
+    assert (found["ramp_ns"], found["time_ns"]) == (2 * 10**9, 10 * 10**9)
+    for point, rate in zip(found["points"], (100, 500, 700, 900), strict=True):
+        assert point["load"] == {"kind": "rate", "value": rate}
+        assert point["iops"] == point["offered_iops"] == rate
+        assert point["response"]["mean"] == pytest.approx(1e9 / (1000 - rate), rel=1e-6)
+        assert point["response"]["p50"] == pytest.approx(0.693e9 / (1000 - rate), rel=0.03)
+        assert point["service"]["mean"] == pytest.approx(1e6)
+        assert (point["backlog"], point["stretch"], point["result_file"]) == (0, 1.0, None)
+        assert (point["reads"], point["writes"], point["errors"]) == (rate * 10, 0, 0)
+        assert (point["cpu_of"], point["cpu"]) == ("workers", 0.25)
+        assert point["switches_per_io"] == pytest.approx(50 / rate)
+
+
+def test_beyond_saturation_the_stretch_is_offered_over_achieved(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    """30 s of a load that a disk takes 130 s for have a stretch of 130 / 30."""
+    kernel.capacity = 5000 * 30 / 130
+    outcome, found = sweep(spekctl, "--rate", "500,5000", "--time", "30s")
+    below, above = found["points"]
+    assert below["stretch"] == pytest.approx(1 + 4 / (500 * 30))  # four are with the device
+    assert above["stretch"] * 30 == pytest.approx(130, rel=0.001)
+    assert above["iops"] == pytest.approx(kernel.capacity, rel=0.001)
+    assert above["backlog"] == pytest.approx((5000 - kernel.capacity) * 30, abs=1)
+    expected_s = mean_response_s(5000, kernel.capacity, 30)
+    assert above["response"]["mean"] == pytest.approx(expected_s * 1e9, rel=0.001)
+    assert outcome.code == ExitCode.OK
+
+
+def test_what_piled_up_in_the_ramp_up_is_not_counted_again(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    _, found = sweep(spekctl, "--rate", "2000", "--ramp", "20s")
+    (point,) = found["points"]
+    assert point["backlog"] == 30_000
+    assert point["left_over"] == 10_000
+    assert point["stretch"] == 2.0
+
+
+def test_a_closed_loop_is_never_stretched(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    _, found = sweep(spekctl, "--depth", "1-3")
+    assert [config.arrivals[0].depth for config in kernel.runs_seen] == [1, 2, 3]
+    assert [(one["offered_iops"], one["stretch"]) for one in found["points"]] == [(None, None)] * 3
+
+
+def a_result(kernel: FakeKernel, **changes: Any) -> result.Result:
+    from spekctl.run import request
+
+    found = request.build(request.find("random-read-4k", ["/dev/fake0"]), {"time_ns": 3 * 10**9})
+    with job.Interrupts() as interrupts:
+        made = execute.execute(kernel, found, LineProgress(quiet=True), interrupts)
+    return msgspec.structs.replace(made, **changes)
+
+
+def test_the_prober_tells_the_cost_of_the_whole_machine(kernel: QueueKernel) -> None:
+    times = {f"{name}_ns": 0 for name in ("nice", "irq", "softirq", "steal")}
+    machine = {**times, "user_ns": 100, "system_ns": 300, "idle_ns": 500, "iowait_ns": 100}
+    prober = result.ProberResult(
+        module_version="1",
+        interval_ns=10**9,
+        samples=3,
+        dropped=0,
+        missed=0,
+        late_max_ns=0,
+        cost_mean_ns=0.0,
+        cost_max_ns=0,
+        start_ns=[],
+        end_ns=[],
+        tables=[],
+        measure_ns=2 * 10**9,
+        measure={"machine": {**machine, "switches": 2000}},
+        measure_cpus={},
+    )
+    point = points.point_of(a_result(kernel, prober=prober), Load("depth", 32))
+    # 1000 switches per second over the two seconds with samples, 500 I/Os per second.
+    assert (point.cpu_of, point.cpu, point.switches_per_io) == ("machine", 0.4, 2.0)
+    without = points.point_of(a_result(kernel), Load("depth", 32))
+    assert (without.cpu_of, without.cpu) == ("workers", 0.25)
+
+
+def test_a_run_that_completed_nothing_is_a_point(kernel: QueueKernel) -> None:
+    kernel.capacity = 0.001
+    made = a_result(kernel)
+    point = points.point_of(made, Load("depth", 32))
+    assert (point.ios, point.iops, point.response, point.stretch) == (0, 0, None, None)
+    assert point.switches_per_io is None
+
+
+# --- where it goes -------------------------------------------------------------------------------
+
+
+def test_the_table_has_a_line_for_each_point(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    outcome = spekctl("sweep", *READ, "--rate", "500,1500")
+    assert outcome.code == ExitCode.OK and outcome.err == ""
+    title, head, low, high, note = outcome.out.splitlines()
+    assert title == "random-read-4k on /dev/fake0: 2 points, 10s each"
+    assert head.split()[:4] == ["rate", "IOPS", "MiB/s", "mean"]
+    assert head.split()[-2:] == ["backlog", "stretch"]
+    assert low.split()[:5] == ["500", "500", "2.0", "2.00", "ms"]
+    assert high.split()[-2:] == ["5,000", "1.50"]
+    assert "…" not in outcome.out
+    assert note.strip() == "CPU and context switches are those of the workers alone"
+
+
+def test_csv_can_be_read_back(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    outcome = spekctl("sweep", *READ, "--rate", "500,1500", "--csv")
+    low, high = csv.DictReader(io.StringIO(outcome.out))
+    assert (low["load_kind"], low["load"], low["iops"]) == ("rate", "500", "500.0")
+    assert float(low["response_mean_ns"]) == pytest.approx(2e6)
+    assert float(high["stretch"]) == pytest.approx(1.5, rel=0.001)
+    assert high["watts"] == "" and high["ok"] == "1"
+
+
+def test_the_curve_goes_to_a_file_and_comes_back(
+    spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path
+) -> None:
+    path = tmp_path / "curve.json"
+    outcome = spekctl("sweep", *READ, "--rate", "500,1500", "-o", str(path))
+    assert outcome.err == f"spekctl: curve written to {path}\n"
+    found = curve.load_curve(path)
+    assert [point.load for point in found.points] == [Load("rate", 500), Load("rate", 1500)]
+    assert found.targets[0].path == "/dev/fake0"
+    assert found.environment is not None and found.environment.module_version == "0.1.0-test"
+
+
+def test_whole_results_are_kept_when_asked(
+    spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path
+) -> None:
+    path, folder = tmp_path / "curve.json", tmp_path / "results"
+    spekctl("sweep", *READ, "--rate", "500,1500.5", "-o", str(path), "--keep", str(folder))
+    found = curve.load_curve(path)
+    assert sorted(os.listdir(folder)) == ["1-rate-500.json", "2-rate-1500.5.json"]
+    for point in found.points:
+        assert point.result_file is not None
+        kept = json.loads((tmp_path / point.result_file).read_text())
+        assert kept["schema"] == "spek-result"
+        assert kept["totals"]["all"]["iops"] == point.iops
+
+
+def test_progress_tells_the_point_and_the_time_left(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    line = ("random-read-4k", "--device", "/dev/fake0", "--time", "10s", "--progress", "lines")
+    outcome = spekctl("sweep", *line, "--rate", "100,200,300", "--ramp", "5s")
+    heads = [text for text in outcome.err.splitlines() if "left in all" in text]
+    assert [text.partition("fake0: ")[2] for text in heads] == [
+        "point 1 of 3, 100 I/Os per second, 0:45 left in all",
+        "point 2 of 3, 200 I/Os per second, 0:30 left in all",
+        "point 3 of 3, 300 I/Os per second, 0:15 left in all",
+    ]
+    # A first line for each phase of each run.
+    assert outcome.err.count("ramp-up") >= 3
+
+
+def test_a_live_view_tells_it_too(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.console import Console
+
+    from spekctl.render import progress as render_progress
+    from spekctl.render import series
+    from spekctl.run import progress
+
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=100)
+    views: list[render_progress.LiveProgress] = []
+
+    def choose(mode: str, title: str) -> render_progress.LiveProgress:
+        views.append(render_progress.LiveProgress(title, console))
+        return views[-1]
+
+    monkeypatch.setattr(series, "choose", choose)
+    view = series.SeriesProgress("live", "spc1 on /dev/x")
+    view.begin("point 2 of 3, 5 BSU", 30.0, 60.0)
+    clock = progress.Clock(progress.Phase.MEASURE, progress.RunState.RUNNING, 10.0, 20.0, 0.3)
+    view.show(clock, [])
+    assert views[0].title == "point 2 of 3, 5 BSU, 1:20 left in all: spc1 on /dev/x"
+    view.show(replace(clock, left_s=None, elapsed_s=25.0), [])
+    assert "1:05 left in all" in views[0].title
+    view.close()
+    assert "1:20 left in all" in stream.getvalue()
+
+
+def test_what_every_run_remarks_is_said_once(
+    spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spekctl.run import observe
+
+    monkeypatch.setattr(observe, "connect", lambda *wishes: (None, "no prober here"))
+    outcome = spekctl("sweep", *READ, "--rate", "100,200,300")
+    assert outcome.err == "spekctl: no prober here\n"
+    assert spekctl("sweep", *READ, "--rate", "100", "--no-prober").err == ""
+
+
+# --- what goes wrong -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("signum", "code"),
+    [(signal.SIGINT, ExitCode.INTERRUPTED), (signal.SIGTERM, ExitCode.TERMINATED)],
+)
+def test_ctrl_c_keeps_the_points_so_far(
+    signum: int, code: ExitCode, spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    def at(second: int) -> None:
+        if len(kernel.runs_seen) == 3 and second == 4:
+            os.kill(os.getpid(), signum)
+
+    kernel.on_wait = at
+    outcome, found = sweep(spekctl, "--rate", "100-900:100")
+    assert outcome.code == code
+    assert [one["load"]["value"] for one in found["points"]] == [100, 200]
+    assert found["complete"] is False
+    assert "interrupted at 300 I/Os per second: that point is missing" in found["remarks"]
+    assert kernel.deleted and len(kernel.runs_seen) == 3
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_a_refusal_on_the_way_keeps_the_points_so_far(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    def busy(config: RunConfig) -> None:
+        if config.offered_rate == 300:
+            raise SpekError("the terminal burns")
+
+    kernel.before_run = busy
+    outcome = spekctl("sweep", *READ, "--rate", "100-900:100", "--json")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.sentence == "the terminal burns"
+    found = json.loads(outcome.out)
+    assert ([one["iops"] for one in found["points"]], found["complete"]) == ([100, 200], False)
+
+
+def test_a_device_that_goes_away_ends_the_sweep(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    def gone(config: RunConfig) -> None:
+        if config.offered_rate == 200:
+            kernel.end_reason = Reason.DEVICE_GONE
+
+    kernel.before_run = gone
+    outcome, found = sweep(spekctl, "--rate", "100,200,300")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert [(one["iops"], one["ok"]) for one in found["points"]] == [(100, True), (200, False)]
+    assert "a device was removed" in found["points"][1]["text"]
+    assert found["complete"] is False
+
+
+def test_io_errors_are_counted_and_the_sweep_goes_on(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    def fails(config: RunConfig) -> None:
+        kernel.errors = 5 if config.offered_rate == 200 else 0
+
+    kernel.before_run = fails
+    outcome, found = sweep(spekctl, "--rate", "100,200,300")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert [(one["errors"], one["ok"]) for one in found["points"]] == [
+        (0, True),
+        (5, False),
+        (0, True),
+    ]
+    text = spekctl("sweep", *READ, "--rate", "100,200,300").out
+    assert "200 I/Os per second: the run went to its end; 5 I/Os failed" in text
+
+
+def test_data_is_refused_under_the_claim_of_every_point(
+    spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The safety path is that of run, each time: here data appears after the first point."""
+    looks: list[int] = []
+
+    def signatures(device: object, diskseq: int) -> list[blkid.Signature]:
+        looks.append(1)
+        return [blkid.Signature("xfs", "filesystem", 0)] if len(looks) == 2 else []
+
+    monkeypatch.setattr(safety, "signatures_on", signatures)
+    outcome = spekctl(
+        *("sweep", "spc1", "--bsu", "1,2,3", "--device", "/dev/fake0", "--write", "--json"),
+        *("--time", "2s", *QUIET),
+    )
+    assert outcome.code == ExitCode.REFUSED
+    assert "file system xfs at byte 0; to overwrite it, give --destroy S123" in outcome.sentence
+    assert len(json.loads(outcome.out)["points"]) == 1
+    assert kernel.calls.count("run-start") == 1 and kernel.deleted
+
+
+# --- files that are no curves --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "there is no file"),
+        ("{", "it is not JSON"),
+        ("[]", "it is not JSON of ours"),
+        ("{}", "its kind is 'missing'"),
+        ('{"kind": "spek-spc1", "version": 1}', "its kind is 'spek-spc1'"),
+        ('{"kind": "spek-curve", "version": 9}', "has version 9"),
+        ('{"kind": "spek-curve", "version": 1}', "is damaged"),
+    ],
+)
+def test_other_files_are_refused(text: str | None, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(UsageError, match=sentence):
+        curve.load_curve(path)
+
+
+def test_figures_of_streams_merge_exactly(kernel: QueueKernel) -> None:
+    """Percentiles of the whole are those of the merged buckets, as the result has them."""
+    made = a_result(kernel)
+    point: Point = points.point_of(made, Load("depth", 32))
+    whole = made.totals.all.times.response
+    assert whole is not None and point.response is not None
+    assert point.response.p999 == whole.percentiles_ns["p99.9"]
+    assert point.response.p90 == whole.percentiles_ns["p90"]
+    assert (point.response.mean, point.response.max) == (whole.mean_ns, whole.max_ns)

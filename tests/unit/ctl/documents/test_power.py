@@ -1,0 +1,472 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Power beside a run: figures of intervals and of the whole, and what is said when some is missing.
+
+The prober is played by its own integrator, so that what is known when is as in the kernel.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import numpy as np
+import pytest
+from lib.core.railcore import Rail, library
+from lib.fakes.kernel import SECOND, START_NS
+from rich.console import Console
+
+from spekctl.campaigns import points
+from spekctl.commands.options import power_of
+from spekctl.documents import power as documents_power
+from spekctl.documents import result
+from spekctl.documents.curve import Load, Power
+from spekctl.errors import SpekError, UsageError
+from spekctl.kernel.feeds import Feed, RailState, RailUse, Use
+from spekctl.kernel.gen.spek_prober import FeedState
+from spekctl.kernel.records import CellRow, Direction, IntervalRow, Phase, RunInfo, StatsCell
+from spekctl.plots import curves, power, style
+from spekctl.power import meter as power_meter
+from spekctl.power.meter import Meter, Wish
+from spekctl.render import curve as render_curve
+from spekctl.render import result as render_result
+from spekctl.run import build as run_build
+from spekctl.units import format_joules, format_watts, parse_watts
+from spekctl.workload import file as workload_file
+from spekctl.workload.resolve import Options, Target, resolve
+
+MS = 1_000_000
+MEASURE_NS = START_NS + SECOND
+DRAIN_NS = START_NS + 5 * SECOND
+INFO = RunInfo(
+    1, started_ns=START_NS, measure_ns=MEASURE_NS, drain_ns=DRAIN_NS, ended_ns=DRAIN_NS + 1000,
+    now_ns=DRAIN_NS + SECOND,
+)  # fmt: skip
+
+
+@dataclass
+class FakeFeed:
+    """A feed whose rails are real ones."""
+
+    id: int
+    name: str
+    rails: dict[str, Rail]
+    state: FeedState = FeedState.OPEN
+    uncertainty_ns: int = 0
+    lsb_nw: int = 0
+
+
+@dataclass
+class FakeLink:
+    """spek_prober.ko as the meter sees it."""
+
+    known: list[FakeFeed] = field(default_factory=list)
+    broken: str = ""
+    asked: int = 0
+    before_feeds: Callable[[], None] = lambda: None
+
+    def feeds(self) -> list[Feed]:
+        self.before_feeds()
+        if self.broken:
+            raise SpekError(self.broken)
+        return [
+            Feed(
+                id=one.id, name=one.name, source="sim", state=one.state, owner_pid=1,
+                owner_name="x", history=64, max_step_ns=10**10, uncertainty_ns=one.uncertainty_ns,
+                drift_ppb=5, residual_ns=6, overflows=7, lost=8, opened_ns=1, now_ns=2,
+                watermark_ns=min(rail.c.horizon_ns for rail in one.rails.values()), batches=1,
+                refused=0, left_behind=0,
+                rails=tuple(RailState(n, name, late=2) for n, name in enumerate(one.rails)),
+            )
+            for one in self.known
+        ]  # fmt: skip
+
+    def energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]:
+        self.asked += len(intervals)
+        if self.broken:
+            raise SpekError(self.broken)
+        return [
+            RailUse(
+                one.id, one.name, number, name, one.state, one.uncertainty_ns, one.lsb_nw,
+                tuple(_use(rail, *interval, one.state) for interval in intervals),
+            )
+            for one in self.known
+            for number, (name, rail) in enumerate(one.rails.items())
+        ]  # fmt: skip
+
+    def close(self) -> None:
+        pass
+
+
+def _use(rail: Rail, from_ns: int, to_ns: int, state: FeedState) -> Use:
+    use = rail.use(from_ns, to_ns, state is not FeedState.OPEN)
+    return Use(
+        int(use.joules * 10**15), use.known_ns, use.gap_ns, use.lost_ns, use.pending_ns,
+        use.samples, use.min_uw, use.max_uw,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def rail(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Rail]:
+    lib = library(tmp_path_factory.getbasetemp())
+
+    def make(watts: float = 5.0, first_s: float = -1, last_s: float = 10, **options: int) -> Rail:
+        made = Rail(lib, **{"capacity": 1024, **options})
+        add(made, watts, first_s, last_s)
+        return made
+
+    return make
+
+
+def add(made: Rail, watts: float, first_s: float, last_s: float) -> None:
+    """A sample each 100 ms, seconds since the start of the run."""
+    count = round((last_s - first_s) * 10) + 1
+    for n in range(count):
+        made.push(START_NS + int(first_s * SECOND) + n * SECOND // 10, round(watts * 1e6))
+
+
+def row(seq: int, phase: Phase = Phase.MEASURE, ios: int = 1000) -> IntervalRow:
+    start = START_NS + seq * SECOND
+    return IntervalRow(
+        seq, phase, start, start + SECOND, 0, 0, 0, 0,
+        CellRow(Direction.READ, ios=ios, bytes=ios * 4096), CellRow(Direction.WRITE),
+    )  # fmt: skip
+
+
+ROWS = [row(0, Phase.RAMP), *(row(n) for n in range(1, 5))]
+
+
+def meter(link: FakeLink, wish: Wish | None = None, patience_s: float = 0.0) -> Meter:
+    """One that waits no longer than told; the clock jumps on each look."""
+    ticks = iter(range(10**6))
+    return Meter(link, wish or Wish(), lambda: next(ticks) * (100 if not patience_s else 0))  # type: ignore[arg-type]
+
+
+def metered(link: FakeLink, wish: Wish | None = None) -> documents_power.Metered:
+    found = meter(link, wish)
+    found.start()
+    return found.finish(INFO, ROWS)
+
+
+def build(found: documents_power.Metered | None = None) -> result.Result:
+    """A result of ROWS: 1000 reads of 4 KiB each second."""
+    file = workload_file.load("random-read-4k")
+    disk = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
+    config = resolve(file, Options(available_cpus=(0,)), [disk])
+    plan = result.Plan(1, START_NS, ["run"], file, config, [], [])
+    cell = StatsCell(Phase.MEASURE, 0, Direction.READ, 4000, 4000 * 4096, 4000, 0)
+    return run_build.build(plan, INFO, [cell], ROWS, [], None, None, found)
+
+
+def test_power_of_intervals_and_of_the_measure_phase(rail: Callable[..., Rail]) -> None:
+    feed = FakeFeed(1, "board", {"5V": rail(4.0), "12V": rail(8.0)}, lsb_nw=10**6)
+    found = metered(FakeLink([feed]))
+
+    assert found.text == ""
+    assert found.result is not None
+    measure = found.result.measure
+    assert [(one.name, one.joules, one.mean_w) for one in measure.rails] == [
+        ("5V", 16.0, 4.0),
+        ("12V", 32.0, 8.0),
+    ]
+    total = measure.total
+    assert (total.joules, total.mean_w, total.min_w, total.max_w) == (48.0, 12.0, 12.0, 12.0)
+    assert (total.known_s, total.gap_s, total.samples) == (4.0, 0.0, 80)
+    assert {seq: one.total.joules for seq, one in found.intervals.items()} == dict.fromkeys(
+        range(5), 12.0
+    )
+    (source,) = found.result.feeds
+    assert (source.name, source.state, source.drift_ppb, source.late) == ("board", "open", 5, 4)
+    assert found.result.uncertainty_j == pytest.approx(2 * 0.001 * 4)
+
+
+def test_a_row_is_asked_for_again_until_its_samples_have_come(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=1.5)
+    seen = meter(FakeLink([FakeFeed(1, "board", {"5V": line})]))
+    seen.start()
+    seen.note([row(1)])
+    assert seen.watts(row(1)) == pytest.approx(5.0)
+    add(line, 9.0, 1.6, 10)
+    seen.note([row(2)])
+    assert seen.watts(row(2)) == pytest.approx(9.0)
+    found = seen.finish(INFO, ROWS)
+    assert found.intervals[1].total.known_s == 1.0
+    assert found.intervals[1].total.mean_w == pytest.approx(0.5 * 5 + 0.1 * 7 + 0.4 * 9)
+
+
+def test_what_the_history_forgets_is_kept_from_the_intervals(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=2.0, capacity=64)
+    link = FakeLink([FakeFeed(1, "board", {"5V": line})])
+    seen = meter(link)
+    seen.start()
+    for index, last in enumerate(ROWS):
+        add(line, 5.0, line_end(line) + 0.1, 2.0 + index)
+        seen.note([last])
+    add(line, 5.0, line_end(line) + 0.1, 30)
+    assert line.use(MEASURE_NS, DRAIN_NS).lost_ns == 4 * SECOND
+    found = seen.finish(INFO, ROWS)
+    assert found.result is not None
+    assert (found.result.measure.total.joules, found.text) == (20.0, "")
+
+
+def line_end(line: Rail) -> float:
+    return (line.c.horizon_ns - START_NS) / SECOND
+
+
+def test_a_gap_is_unknown_with_its_length(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=2.0)
+    line.mark(START_NS + 3 * SECOND)
+    add(line, 5.0, 3.5, 10)
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": line, "12V": rail(1.0)})]))
+
+    assert found.text == "power is unknown for 1.500 s of the measure phase"
+    assert found.result is not None
+    total = found.result.measure.total
+    assert (total.known_s, total.gap_s, total.mean_w) == (2.5, 1.5, 6.0)
+    assert found.intervals[2].total.mean_w is None
+    assert found.intervals[2].rails[1].mean_w == 1.0
+
+
+def test_a_daq_that_dies_leaves_the_rest_unknown(rail: Callable[..., Rail]) -> None:
+    feed = FakeFeed(1, "board", {"5V": rail(5.0, last_s=2.0)})
+    link = FakeLink([feed])
+    seen = meter(link)
+    seen.start()
+    feed.state = FeedState.BROKEN
+    found = seen.finish(INFO, ROWS)
+    assert found.result is not None and found.result.feeds[0].state == "broken"
+    assert found.text == "power is unknown for 3.000 s of the measure phase"
+
+
+def test_a_feed_opened_anew_does_not_forget_what_was_known(rail: Callable[..., Rail]) -> None:
+    link = FakeLink([FakeFeed(1, "board", {"5V": rail(5.0, last_s=3.0)})])
+    seen = meter(link)
+    seen.start()
+    seen.note(ROWS[:3])
+    link.known = [FakeFeed(2, "board", {"5V": rail(5.0, first_s=3.0)})]
+    found = seen.finish(INFO, ROWS)
+    assert found.result is not None
+    assert (found.result.measure.total.joules, found.text) == (20.0, "")
+
+
+def test_feeds_that_ended_before_do_not_count(rail: Callable[..., Rail]) -> None:
+    old = FakeFeed(1, "old", {"5V": rail(5.0)}, FeedState.CLOSED)
+    assert metered(FakeLink([old])).text == power_meter.NO_FEED
+    both = metered(FakeLink([old, FakeFeed(2, "new", {"5V": rail(3.0)})]))
+    assert both.result is not None and both.result.measure.total.mean_w == 3.0
+
+
+def test_several_feeds_are_told_apart_and_one_can_be_chosen(rail: Callable[..., Rail]) -> None:
+    feeds = [FakeFeed(1, "board", {"5V": rail(5.0)}), FakeFeed(2, "wall", {"5V": rail(50.0)})]
+    both = metered(FakeLink(feeds))
+    assert both.result is not None
+    assert [one.name for one in both.result.measure.rails] == ["board/5V", "wall/5V"]
+    one = metered(FakeLink(feeds), Wish(("wall",)))
+    assert one.result is not None
+    assert [(rail.name, rail.mean_w) for rail in one.result.measure.rails] == [("5V", 50.0)]
+    with pytest.raises(UsageError, match="no open feed 'roof'; open are board, wall"):
+        meter(FakeLink(feeds), Wish(("roof",))).start()
+    with pytest.raises(UsageError, match="none is open"):
+        meter(FakeLink(), Wish(("roof",))).start()
+
+
+def test_no_feed_and_no_prober_are_said(rail: Callable[..., Rail]) -> None:
+    assert metered(FakeLink()).text == power_meter.NO_FEED
+    link = FakeLink([FakeFeed(1, "board", {"5V": rail()})])
+    seen = meter(link)
+    seen.start()
+    link.broken = "the module has gone"
+    seen.note([row(1)])
+    assert seen.watts(row(1)) is None
+    assert seen.finish(INFO, ROWS).text == "no power: the module has gone"
+
+
+def test_prober_that_knows_no_feeds_does_not_end_a_run() -> None:
+    link = FakeLink(broken="not supported")
+    assert metered(link).text == "no power: not supported"
+    with pytest.raises(SpekError, match="not supported"):
+        metered(link, Wish(("board",)))
+
+
+def test_many_short_intervals_are_asked_for_together_and_not_for_ever(
+    rail: Callable[..., Rail],
+) -> None:
+    """A source that is stuck: rows that wait for it are not asked for each time anew."""
+    link = FakeLink([FakeFeed(1, "board", {"5V": rail(5.0, last_s=0.0)})])
+    seen = meter(link)
+    seen.start()
+    for n in range(0, 600, 10):
+        seen.note([row(n + k) for k in range(10)])
+    assert link.asked <= 600 + 60 * 4
+
+
+def test_a_feed_that_lags_is_waited_for(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=4.0)
+    link = FakeLink([FakeFeed(1, "board", {"5V": line})])
+    looks = iter(range(100))
+
+    def come() -> None:
+        if next(looks) == 3:
+            add(line, 5.0, 4.1, 6.0)
+
+    link.before_feeds = come
+    seen = meter(link, patience_s=1)
+    seen.start()
+    found = seen.finish(INFO, ROWS)
+    assert found.text == "" and found.result is not None
+    assert found.result.measure.total.joules == 20.0
+
+
+def test_uncertainty_is_what_shifting_changes(rail: Callable[..., Rail]) -> None:
+    """5 W before the end of the measure phase, 105 W after it."""
+    line = rail(5.0, last_s=5.0)
+    add(line, 105.0, 5.0, 8.0)
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": line}, uncertainty_ns=MS)]))
+    assert found.result is not None
+    assert found.result.uncertainty_ns == MS
+    assert found.result.shift_j == pytest.approx(0.1)
+
+
+def test_efficiency_is_of_the_power_less_the_baseline() -> None:
+    cost = documents_power.efficiency(12.0 - 2.0, 5000.0, 2 * (1 << 30))
+    assert cost is not None
+    assert (cost.iops_per_w, cost.mw_per_iops) == (500.0, 2.0)
+    assert (cost.mib_s_per_w, cost.j_per_gib) == (204.8, 5.0)
+    assert documents_power.efficiency(0.0, 5000.0, 1.0) is None
+    assert documents_power.efficiency(None, 5000.0, 1.0) is None
+    assert documents_power.efficiency(5.0, 0.0, 0.0) is None
+
+
+def test_result_carries_power_by_interval_and_fits_its_schema(rail: Callable[..., Rail]) -> None:
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), Wish(baseline_w=1.0))
+    made = build(found)
+    jsonschema.Draft202012Validator(json.loads(result.SCHEMA_FILE.read_text())).validate(
+        json.loads(result.encode(made))
+    )
+    assert made.power is not None and made.power.measure.efficiency is not None
+    assert made.power.measure.efficiency.watts == 4.0
+    assert made.power.measure.total.mean_w == 5.0
+    cost = made.intervals[1].power
+    assert cost is not None and cost.efficiency is not None
+    assert cost.efficiency.iops_per_w == 250.0
+    again = msgspec.json.decode(result.encode(made), type=result.Result)
+    assert again == made
+
+
+def printed(made: result.Result) -> str:
+    stream = io.StringIO()
+    render_result.print_result(made, Console(file=stream, width=120))
+    return stream.getvalue()
+
+
+def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rail]) -> None:
+    feed = FakeFeed(1, "board", {"5V": rail(5.0), "12V": rail(3.0, last_s=4.0)}, lsb_nw=10**6)
+    text = printed(build(metered(FakeLink([feed]), Wish(baseline_w=3.0))))
+    assert "power: 8.00 W (8.00 W to 8.00 W), 29.0 J" in text
+    assert "5V: 5.00 W (5.00 W to 5.00 W), 20.0 J" in text
+    assert "power per load less 3.00 W: 200 IOPS/W, 5 mW/IOPS" in text
+    assert "power is unknown for 1.000 s of the measure phase" in text
+    assert "energy is known to 0.02%" in text
+
+    assert "no power: without spek_prober" in printed(build())
+    assert power_meter.NO_FEED in printed(build(metered(FakeLink())))
+
+
+def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) -> None:
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), Wish(baseline_w=1.0))
+    point = points.point_of(build(found), Load("depth", 32))
+    assert point.power == Power(5.0, {"5V": 5.0}, 20.0, 0.0, 1.0)
+    assert point.efficiency is not None and point.efficiency.mw_per_iops == 4.0
+    bare = points.point_of(build(), Load("depth", 16))
+    assert bare.power is None and bare.efficiency is None
+
+    stream = io.StringIO()
+    Console(file=stream, width=160).print(render_curve.table_of([bare, point]))
+    head, first, second = stream.getvalue().splitlines()
+    assert head.split()[-3:] == ["power", "mW/IOPS", "IOPS/W"]
+    assert first.split()[-3:] == ["-", "-", "-"]
+    assert second.split()[-4:] == ["5.00", "W", "4", "250"]
+
+
+# ---- pictures ----
+
+
+def write(path: Path, made: result.Result) -> Path:
+    path.write_bytes(result.encode(made))
+    return path
+
+
+def test_picture_of_a_run_shows_each_rail_over_time(
+    tmp_path: Path, rail: Callable[..., Rail]
+) -> None:
+    feed = FakeFeed(1, "board", {"5V": rail(5.0), "12V": rail(3.0, last_s=4.0)})
+    found = power.of_result(write(tmp_path / "a.json", build(metered(FakeLink([feed])))))
+    assert list(found.rails) == ["5V", "12V"]
+    assert list(found.total.mean_w[:4]) == [8.0] * 4 and np.isnan(found.total.mean_w[4])
+    assert list(found.edges_s) == [0, 1, 2, 3, 4, 5]
+    figure = power.draw_line(found)
+    assert [one.get_label() for one in figure.axes[0].patches] == ["5V", "12V", "total"]
+    assert figure.axes[0].get_ylabel().startswith("power (W)")
+    with pytest.raises(UsageError, match="no power in it: no power: without spek_prober"):
+        power.of_result(write(tmp_path / "b.json", build()))
+
+
+def test_picture_of_curves_compares_power_and_what_an_io_takes(
+    rail: Callable[..., Rail],
+) -> None:
+    origin = style.Origin("a.json", "random-read-4k", ("/dev/x",))
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]))
+    point = points.point_of(build(found), Load("depth", 32))
+    figure = power.draw_curves([curves.Curve(origin, [point])])
+    assert figure.axes[0].get_ylabel() == "power (W)"
+    line = figure.axes[1].get_lines()[0]
+    assert (line.get_label(), list(line.get_xdata()), list(line.get_ydata())) == (
+        "a.json", [1000.0], [5.0],
+    )  # fmt: skip
+    bare = points.point_of(build(), Load("depth", 16))
+    with pytest.raises(UsageError, match=r"a\.json has no power in it"):
+        power.draw_curves([curves.Curve(origin, [bare])])
+
+
+# ---- the command line ----
+
+
+@pytest.mark.parametrize(
+    ("text", "watts"), [("12.5", 12.5), ("800mW", 0.8), (" 3 W", 3.0), ("1.2kW", 1200.0)]
+)
+def test_powers_are_understood(text: str, watts: float) -> None:
+    assert parse_watts(text) == pytest.approx(watts)
+
+
+@pytest.mark.parametrize("text", ["", "-3", "5 V", "1e3", "W"])
+def test_what_is_no_power_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a power"):
+        parse_watts(text)
+
+
+def test_baseline_from_a_file(tmp_path: Path, rail: Callable[..., Rail]) -> None:
+    path = tmp_path / "idle.json"
+    path.write_bytes(result.encode(build()))
+    with pytest.raises(UsageError, match="has no power in it"):
+        power_of((), str(path))
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(3.0)})]))
+    path.write_bytes(result.encode(build(found)))
+    assert power_of((), str(path)) == Wish((), 3.0)
+    with pytest.raises(UsageError, match="neither a power like"):
+        power_of((), str(tmp_path / "missing"))
+    assert power_of(("a",), None) == Wish(("a",), 0.0)
+
+
+def test_power_for_people() -> None:
+    values: list[Any] = [12.345, 0.8004, 1.0, 0.0, -2.5, 150.0]
+    assert [format_watts(one) for one in values] == [
+        "12.3 W", "800 mW", "1.00 W", "0.00 W", "-2.50 W", "150 W",
+    ]  # fmt: skip
+    assert [format_joules(one) for one in (740.4, 12_345.0, 0.0123)] == [
+        "740 J", "12.3 kJ", "12.3 mJ",
+    ]  # fmt: skip

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy spc1e and dcse: computed from numbers, exactly; refused in one sentence."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.energy_command import MISSING, SHORT, of_file, of_output
+from lib.fakes.machine import use_fakes
+from lib.fakes.queue_kernel import QueueKernel
+
+from spekctl.errors import ExitCode
+from spekctl.power import span
+
+LEVELS = """
+[heavy]
+watts = 236.965
+iops = 15999.51
+[moderate]
+watts = 232.480
+iops = 9999.42
+[idle]
+watts = 225.530
+"""
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
+    fake = QueueKernel(capacity=1163.3)
+    use_fakes(monkeypatch, fake, tmp_path)
+    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
+    return fake
+
+
+# --- from numbers --------------------------------------------------------------------------------
+
+
+def test_a_published_table_comes_out_of_a_file(spekctl: Spekctl) -> None:
+    Path("levels.toml").write_text(LEVELS)
+    found = of_output(spekctl("energy", "spc1e", "--from", "levels.toml", "--json"))
+    rows = [*found["profiles"], found["composite"]]
+    assert [[row[key]["text"] for key in ("watts", "iops", "iops_per_watt")] for row in rows] == [
+        ["227.85", "3333.14", "14.63"],
+        ["231.49", "8499.58", "36.72"],
+        ["235.84", "14499.49", "61.48"],
+        ["231.73", "8777.40", "37.88"],
+    ]
+    heat = [row["btu_per_hour"]["text"] for row in rows[:3]]
+    assert heat == ["777.44", "789.87", "804.72"]
+    assert (found["annual_kwh"]["text"], found["annual_cost"]["text"]) == ("2029.93", "243.59")
+    assert Fraction(found["composite"]["watts"]["exact"]) == Fraction(16_684_330, 72_000)
+    assert (found["complete"], found["notice"]) == (True, "SPC-1/E-like, unaudited")
+    assert [level["watts"] for level in found["levels"]] == ["236.965", "232.48", "225.53"]
+
+
+def test_the_table_for_people(spekctl: Spekctl) -> None:
+    site = "[site]\nvolts = 211.14\npower_factor = 0.809\n"
+    Path("levels.toml").write_text(LEVELS + site)
+    outcome = spekctl("energy", "spc1e", "--from", "levels.toml")
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert lines[0] == "SPC-1/E-like, unaudited: levels.toml"
+    assert "low 0/8/16 227.85 3,333.14 14.63 777.44" in lines
+    assert "medium 4/14/6 231.49 8,499.58 36.72 789.87" in lines
+    assert "high 18/6/0 235.84 14,499.49 61.48 804.72" in lines
+    assert "composite - 231.73 8,777.40 37.88 790.68" in lines
+    assert "annual energy 2,029.93 kWh, at 0.12 each: 243.59" in lines
+    assert "mean RMS voltage 211.14 V, power factor 0.809" in lines
+    assert "SPC-1 " not in outcome.out and "SPC-1/E " not in outcome.out
+    assert "…" not in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("in_file", "option", "cost"),
+    [("", (), "243.59"), ("price = 1\n", (), "2029.93"), ("price = 1\n", ("--price", "0"), "0.00")],
+)
+def test_the_price_is_a_parameter(
+    in_file: str, option: tuple[str, ...], cost: str, spekctl: Spekctl
+) -> None:
+    Path("levels.toml").write_text(in_file + LEVELS)
+    found = of_output(spekctl("energy", "spc1e", "--from", "levels.toml", "--json", *option))
+    assert found["annual_cost"]["text"] == cost
+
+
+def test_hours_are_parameters(spekctl: Spekctl) -> None:
+    Path("levels.toml").write_text(LEVELS)
+    line = ("energy", "spc1e", "--from", "levels.toml", "--json")
+    found = of_output(spekctl(*line, "--hours", "low=0/1.5/22.5", "--hours", "high=24/0/0"))
+    assert [row["hours"] for row in found["profiles"]] == [
+        ["0", "1.5", "22.5"],
+        ["4", "14", "6"],
+        ["24", "0", "0"],
+    ]
+    assert found["profiles"][2]["watts"]["text"] == "236.97"
+
+
+def test_a_report_is_read_again_without_losing_a_digit(spekctl: Spekctl) -> None:
+    Path("levels.toml").write_text(LEVELS)
+    spekctl("energy", "spc1e", "--from", "levels.toml", "-o", "first.json")
+    again = of_output(spekctl("energy", "spc1e", "--from", "first.json", "--json"))
+    first = of_file(Path("first.json"))
+    for key in ("levels", "profiles", "composite", "annual_kwh", "annual_cost"):
+        assert again[key] == first[key]
+
+
+def test_what_is_not_given_stays_as_in_the_report(spekctl: Spekctl) -> None:
+    Path("levels.toml").write_text("price = 1\n" + LEVELS)
+    spekctl(
+        *("energy", "spc1e", "--from", "levels.toml", "-o", "first.json"),
+        *("--hours", "low=0/0.5/23.5", "--hours", "high=24/0/0"),
+    )
+    line = ("energy", "spc1e", "--from", "first.json", "--json")
+    again = of_output(spekctl(*line, "--price", "2", "--hours", "high=18/6/0"))
+    assert [row["hours"] for row in again["profiles"]] == [
+        ["0", "0.5", "23.5"],
+        ["4", "14", "6"],
+        ["18", "6", "0"],
+    ]
+    assert (again["annual_kwh"]["text"], again["annual_cost"]["text"]) == ("2023.58", "4047.17")
+    assert of_output(spekctl(*line))["price"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "sentence"),
+    [
+        ('"16"', '"17"', "f.json: the hours of low: a day has 24 h, not 25"),
+        ('"16"', '"many"', "f.json: the hours of low: 'many' is not a number"),
+        ('"low"', '"lower"', "f.json: the hours of lower are not those of a usage profile"),
+        ('"236.965"', '"1e999"', "f.json: the heavy level: '1e999': it has to be 0 or lie"),
+        ('"0.12"', '"cheap"', "f.json: the price: 'cheap' is not a number"),
+    ],
+)
+def test_a_damaged_report_gets_one_sentence(
+    was: str, now: str, sentence: str, spekctl: Spekctl
+) -> None:
+    Path("levels.toml").write_text(LEVELS)
+    spekctl("energy", "spc1e", "--from", "levels.toml", "-o", "f.json")
+    text = Path("f.json").read_text()
+    assert was in text
+    Path("f.json").write_text(text.replace(was, now))
+    outcome = spekctl("energy", "spc1e", "--from", "f.json")
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
+
+
+WRONG_FILES = {
+    "negative power": (
+        LEVELS.replace("225.530", "-1"),
+        "l.toml: the power of the idle level is -1 W; it must be more than 0",
+    ),
+    "idle above load": (
+        LEVELS.replace("225.530", "240"),
+        "l.toml: idle power, 240 W, is above that of the moderate level, 232.48 W",
+    ),
+    "no I/Os": (
+        LEVELS.replace("9999.42", "0"),
+        "l.toml: the moderate level has 0 I/Os per second, not more than 0",
+    ),
+    "missing level": (
+        LEVELS[: LEVELS.index("[idle]")],
+        "l.toml: the section [idle] is missing",
+    ),
+    "missing levels": ("", "l.toml: the sections [heavy], [moderate], [idle] are missing"),
+    "missing number": (
+        LEVELS.replace("watts = 236.965", ""),
+        "l.toml: [heavy]: the key 'watts' is missing",
+    ),
+    "no number": (
+        LEVELS.replace("236.965", '"a lot"'),
+        "l.toml: [heavy]: watts is not a number",
+    ),
+    "400 digits": (
+        LEVELS.replace("236.965", "9" * 400),
+        "l.toml: [heavy]: watts is 1.00e+400; it has to be 0 or lie between 1e-100 and 1e100",
+    ),
+    "not finite": (LEVELS.replace("236.965", "inf"), "[heavy]: watts is not a finite number"),
+    "unknown key": (
+        LEVELS.replace("[idle]", "[idle]\nwats = 3"),
+        "l.toml: [idle]: unknown key 'wats'; did you mean 'watts'?",
+    ),
+    "no section": ("heavy = 3\n", "l.toml: heavy is not a section"),
+    "negative price": ("price = -1\n" + LEVELS, "l.toml: the price is -1; it must be 0 or more"),
+    "no TOML": ("[heavy", "l.toml is not valid TOML"),
+    "exchanged": (
+        LEVELS.replace("15999.51", "999"),
+        "the heavy level has fewer I/Os per second (999) than the moderate one (9999.42)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_FILES)
+def test_a_wrong_file_gets_one_sentence(case: str, spekctl: Spekctl) -> None:
+    text, sentence = WRONG_FILES[case]
+    Path("l.toml").write_text(text)
+    outcome = spekctl("energy", "spc1e", "--from", "l.toml")
+    assert outcome.code == ExitCode.USAGE and outcome.out == ""
+    assert sentence in outcome.sentence
+
+
+WRONG_OPTIONS = {
+    "no such file": (("--from", "none.toml"), "there is no file none.toml"),
+    "unknown profile": (
+        ("--from", "l.toml", "--hours", "meduim=1/2/21"),
+        "no profile is called 'meduim'; did you mean 'medium'? (they are low, medium, high)",
+    ),
+    "hours": (("--from", "l.toml", "--hours", "low=1/2/3"), "a day has 24 h, not 6"),
+    "two hours": (("--from", "l.toml", "--hours", "low=1/23"), "write hours at heavy/moderate"),
+    "words": (("--from", "l.toml", "--hours", "low=a/b/c"), "'a' is not a number"),
+    "negative hours": (("--from", "l.toml", "--hours", "low=-1/9/16"), "cannot be negative"),
+    "idle day": (("--from", "l.toml", "--hours", "low=0/0/24"), "a day without load"),
+    "price": (("--from", "l.toml", "--price", "cheap"), "--price: 'cheap' is not a number"),
+    "negative price": (("--from", "l.toml", "--price", "-1"), "--price must be 0 or more, not -1"),
+    "both": (("--from", "l.toml", "--device", "/dev/fake0"), "exclude each other"),
+    "folder of no test": (
+        ("--from", "l.toml", "--out", "t"),
+        "--from and --out exclude each other",
+    ),
+    "resumed numbers": (("--from", "l.toml", "--resume"), "--from and --resume exclude each other"),
+    "written numbers": (("--from", "l.toml", "--write"), "--from and --write exclude each other"),
+    "idle time of numbers": (
+        ("--from", "l.toml", "--idle-time", "1m"),
+        "--from and --idle-time exclude each other: measured, or computed",
+    ),
+    "neither": (("--price", "1"), "give a device to test (--device), or numbers (--from)"),
+    "idle of a file": (
+        ("--from", "l.toml", "--idle-watts", "3"),
+        "--idle-watts belongs to a report; l.toml has a section [idle]",
+    ),
+    "idle of a test": (
+        ("--device", "/dev/fake0", "--write", "--idle-watts", "3"),
+        "--idle-watts belongs to --from",
+    ),
+    "no idle": (("--from", "l.toml", "--idle-watts", "-3"), "--idle-watts must be more than 0"),
+    "no time": (
+        ("--device", "/dev/fake0", "--write", "--idle-time", "0"),
+        "--idle-time must be more than 0",
+    ),
+    "not ours": (("--from", "other.json"), "other.json is not a report of `spekctl energy spc1e`"),
+    "into nowhere": (("--from", "l.toml", "-o", "no/e.json"), "there is no directory no"),
+    "nothing to resume": (
+        ("--device", "/dev/fake0", "--write", "--resume"),
+        "there is no test to resume in spc1e-fake0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_OPTIONS)
+def test_wrong_options_get_one_sentence(case: str, spekctl: Spekctl, kernel: QueueKernel) -> None:
+    Path("l.toml").write_text(LEVELS)
+    Path("other.json").write_text('{"kind": "other"}')
+    options, sentence = WRONG_OPTIONS[case]
+    outcome = spekctl("energy", "spc1e", *options)
+    assert outcome.code == ExitCode.USAGE and outcome.out == ""
+    assert sentence in outcome.sentence
+    assert "run-new" not in kernel.calls
+
+
+def test_writing_has_to_be_allowed(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    outcome = spekctl("energy", "spc1e", "--device", "/dev/fake0", *SHORT)
+    assert outcome.code == ExitCode.REFUSED and "give --write" in outcome.sentence
+    assert not Path("spc1e-fake0").exists()
+
+
+# --- dcse ----------------------------------------------------------------------------------------
+
+BEFORE = "gigabytes = 18688\nidle_watts = 1960\niops = 35000\nload_watts = 2453\n"
+AFTER = "gigabytes = 18384\nidle_watts = 1870\niops = 61000\nload_watts = 2346\n"
+
+
+def test_published_dcse_figures(spekctl: Spekctl) -> None:
+    Path("before.toml").write_text(BEFORE)
+    Path("after.toml").write_text(AFTER)
+    found = of_output(
+        spekctl("energy", "dcse", "--from", "after.toml", "--against", "before.toml", "--json")
+    )
+    assert (found["gb_per_watt"]["text"], found["iops_per_watt"]["text"]) == ("9.83", "26.00")
+    assert found["mb_per_s_per_watt"] is None
+    assert found["against"]["workload"]["text"] == "82.23"
+    assert found["against"]["capacity"]["text"] == "3.11"
+    typed = spekctl("energy", "dcse", "--iops", "35000", "--load-watts", "2453", "-o", "d.json")
+    assert "workload    14.27" in typed.out and of_file(Path("d.json"))["given"]["iops"] == "35000"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--iops", "1"), "nothing can be computed: it takes a capacity and idle power"),
+        (("--iops", "many", "--load-watts", "3"), "--iops: 'many' is not a number"),
+        (("--iops", "0", "--load-watts", "3"), "the rate of I/Os is 0; it must be more than 0"),
+        (("--iops", "1", "--load-watts", "-3"), "the power under load is -3"),
+        (("--iops", "1", "--from", "b.toml"), "--from and --iops exclude each other"),
+        (("--from", "none.toml"), "there is no file none.toml"),
+        (
+            ("--iops", "1", "--load-watts", "3", "--idle-watts", "4"),
+            "idle power, 4 W, is above that under load, 3 W",
+        ),
+        (("--from", "b.toml", "--against", "w.toml"), "w.toml: unknown key 'gigabyte'; did you"),
+    ],
+)
+def test_dcse_refuses_what_cannot_be(
+    options: tuple[str, ...], sentence: str, spekctl: Spekctl
+) -> None:
+    Path("b.toml").write_text(BEFORE)
+    Path("w.toml").write_text("gigabyte = 3\n")
+    outcome = spekctl("energy", "dcse", *options)
+    assert outcome.code == ExitCode.USAGE and outcome.out == ""
+    assert sentence in outcome.sentence

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The file of a per-I/O log: every value comes back, and what is not whole does not look it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lib.core.spekcore import Arrival, Asu, Stream, Workload, library
+from lib.ctl.log_files import TYPE, column, free_bytes, header, records, written
+
+from spekctl.errors import UsageError
+from spekctl.kernel.gen import spek
+from spekctl.log import file
+from spekctl.log.file import LogFullError, LogWriter, open_log
+from spekctl.workload.config import Extent, ResolvedAsu
+
+MIB = 1 << 20
+FFI, LIB = library()
+
+
+def test_the_record_is_that_of_the_contract() -> None:
+    assert [(name, kind.lstrip("=")) for name, kind in file.RECORD] == list(spek.LOG_RECORD)
+    assert TYPE.itemsize == file.RECORD_BYTES == spek.LOG_RECORD_BYTES
+    assert len(file.COLUMNS) == len(file.RECORD)
+
+
+def test_every_value_of_every_column_comes_back(tmp_path: Path) -> None:
+    rows = records(5000)
+    for name, kind in file.RECORD:
+        top = np.iinfo(kind.lstrip("=")).max
+        rows[name][:2] = [0, top]
+    path = written(tmp_path / "log", rows)
+    for name, (member, _) in zip(file.COLUMNS, file.RECORD, strict=True):
+        found = column(path, name)
+        assert found.dtype == rows[member].dtype
+        assert np.array_equal(found, rows[member]), name
+
+
+def test_a_header_comes_back(tmp_path: Path) -> None:
+    path = written(tmp_path / "log", records(10), lost=3, complete=False, reason="stopped")
+    found = open_log(path).header
+    assert found == header(records=10, lost=3, complete=False, reason="stopped")
+    plain = json.loads(pq.read_metadata(path).metadata[b"spek"])
+    assert (plain["kind"], plain["version"], plain["streams"]) == (
+        "spek-log",
+        1,
+        ["first", "second"],
+    )
+
+
+def test_long_logs_are_written_and_read_in_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    writer = LogWriter(path)
+    block = records(1 << 16)
+    for _ in range(33):
+        writer.add(block)
+    assert writer.records == 2 << 20  # two full row groups are out, the rest is held back
+    writer.finish(header())
+    metadata = pq.read_metadata(path)
+    assert metadata.num_row_groups == 3
+    assert metadata.row_group(0).num_rows == file.ROW_GROUP
+    sizes = [batch.num_rows for batch in open_log(path).batches(["op"], rows=100_000)]
+    assert sum(sizes) == 33 << 16
+    assert max(sizes) <= 100_000
+
+
+def test_a_log_without_records_is_a_log(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    LogWriter(path).finish(header())
+    log = open_log(path)
+    assert log.header.records == 0
+    assert list(log.batches()) == []
+
+
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = written(tmp_path / "log", records(10))
+    writer = LogWriter(path)
+    writer.add(records(20))
+    writer.flush()
+    assert len(column(path, "op")) == 10
+    writer.finish(header())
+    assert len(column(path, "op")) == 20
+    assert [one.name for one in tmp_path.iterdir()] == ["log"]
+
+
+def test_what_a_dead_controller_leaves_does_not_look_whole(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    program = (
+        "import os, sys, pathlib, numpy as np\n"
+        "from spekctl.log import file\n"
+        "writer = file.LogWriter(pathlib.Path(sys.argv[1]))\n"
+        "for _ in range(3):\n"
+        "    writer.add(np.zeros(file.ROW_GROUP, file.record_type()))\n"
+        "os._exit(9)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program, str(path)]).returncode == 9
+    assert not path.exists()
+    part = tmp_path / "log.part"
+    assert part.stat().st_size > 0
+    with pytest.raises(UsageError, match="whose controller died; it cannot be read"):
+        open_log(part)
+    # The same name can be used again.
+    assert len(column(written(path, records(7)), "op")) == 7
+    assert not part.exists()
+
+
+def test_other_files_are_refused_with_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no file"):
+        open_log(tmp_path / "nothing")
+    text = tmp_path / "text"
+    text.write_text("not Parquet at all")
+    with pytest.raises(UsageError, match="is not a log of spek: it is not a Parquet file"):
+        open_log(text)
+    other = tmp_path / "other"
+    pq.write_table(pa.table({"x": [1]}), other)
+    with pytest.raises(UsageError, match="it is another Parquet file"):
+        open_log(other)
+    newer = tmp_path / "newer"
+    writer = LogWriter(newer)
+    writer.finish(header(version=2))
+    with pytest.raises(UsageError, match="has format 2; this spekctl knows 1"):
+        open_log(newer)
+
+
+def test_a_nearly_full_disk_is_refused_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free_bytes(monkeypatch, lambda: 63 * MIB)
+    with pytest.raises(UsageError, match=r"has 63 MiB left, and a log needs 64 MiB in reserve"):
+        LogWriter(tmp_path / "log")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_system_that_does_not_know_its_size_is_taken_to_be_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = SimpleNamespace(f_blocks=0, f_bavail=0, f_frsize=0)
+    monkeypatch.setattr(os, "statvfs", lambda path: unknown)
+    assert len(column(written(tmp_path / "log", records(10)), "op")) == 10
+
+
+def test_a_disk_that_fills_up_ends_a_log_that_is_whole_up_to_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = iter([100 * MIB, 90 * MIB, 10 * MIB])
+    free_bytes(monkeypatch, lambda: next(left))
+    path = tmp_path / "log"
+    writer = LogWriter(path)
+    block = records(file.ROW_GROUP)
+    writer.add(block)
+    with pytest.raises(LogFullError, match="has only 10 MiB left"):
+        writer.add(block)
+    writer.finish(header())
+    assert np.array_equal(column(path, "address"), np.tile(block["addr"], 2))
+
+
+def test_no_row_group_needs_more_than_the_reserve(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    worst = rng.integers(0, 256, file.ROW_GROUP * 48, np.uint8).view(TYPE)
+    path = written(tmp_path / "log", worst)
+    assert path.stat().st_size < file.RESERVE_BYTES
+
+
+@given(st.data())
+def test_places_on_devices_are_those_of_the_core(data: st.DataObject) -> None:
+    asus = []
+    for _ in range(data.draw(st.integers(1, 3))):
+        nr = data.draw(st.integers(1, 16))
+        stripe = 2 ** data.draw(st.integers(9, 24)) if nr > 1 else 0
+        size = nr * stripe * data.draw(st.integers(1, 1000)) or 1 << 40
+        targets = data.draw(st.permutations(range(nr)))
+        extents = [Extent(one, 512 * data.draw(st.integers(0, 2**40))) for one in targets]
+        asus.append(ResolvedAsu("a", size, stripe, extents))
+    rows = [
+        (asu, data.draw(st.integers(0, asus[asu].bytes - 1)))
+        for asu in data.draw(st.lists(st.integers(0, len(asus) - 1), min_size=1, max_size=20))
+    ]
+    log = file.LogFile(Path("x"), None, header(asus=asus))
+    target, byte = log.device_address(
+        np.array([asu for asu, _ in rows], np.uint8), np.array([at for _, at in rows], np.uint64)
+    )
+    expected = [core_place(asus[asu], at) for asu, at in rows]
+    assert list(zip(target.tolist(), byte.tolist(), strict=True)) == expected
+
+
+def core_place(asu: ResolvedAsu, address: int) -> tuple[int, int]:
+    """Where the core that the module ships puts a byte."""
+    extents = [(one.target, one.start) for one in asu.extents]
+    one = Asu(asu.bytes, asu.stripe_bytes, extents)
+    wl = Workload([one], [Arrival(depth=1)], [Stream()])
+    c_map = FFI.new("struct spek_asu_map *")
+    LIB.spek_asu_map_init(c_map, FFI.addressof(wl.c.asu, 0))
+    target, offset = FFI.new("u32 *"), FFI.new("u64 *")
+    LIB.shim_asu_map(c_map, address, 1, target, offset)
+    return int(target[0]), int(offset[0])

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Distributions: the curve passes through the percentiles of its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from lib.ctl.plot_files import MEASURE_NS, READS, WRITES, records, write_log, write_result
+from lib.ctl.plot_seen import lines, our_style
+
+from spekctl.documents import histogram, result
+from spekctl.plots import buckets, cdf, source
+
+drawing = pytest.fixture(autouse=True)(our_style)
+
+
+def test_the_cdf_passes_through_the_percentiles_of_the_result(tmp_path: Path) -> None:
+    path = write_result(tmp_path / "r.json", [])
+    totals = source.load_result(path).totals
+    figure = cdf.draw([cdf.of_result(path, "response")])
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "response time (µs)"
+    for name, total in (("read", totals.read), ("write", totals.write), ("all", totals.all)):
+        line = next(one for label, one in lines(axes).items() if label.startswith(f"{name}\n"))
+        x, y = (np.asarray(one) for one in line.get_data())
+        assert line.get_drawstyle() == "steps-post"
+        assert total.times.response is not None
+        for percentile, ppm in result.PERCENTILES.items():
+            reached = x[np.flatnonzero(y >= ppm / 1e6 - 1e-12)[0]]
+            ns = total.times.response.percentiles_ns[percentile]
+            assert reached * 1e3 == pytest.approx(ns), (name, percentile)
+        assert (y[0], y[-1]) == (0, 1)
+        assert x[-1] * 1e3 == total.times.response.max_ns
+        assert f"({total.times.response.count:,} I/Os)" in str(line.get_label())
+
+
+def test_every_nine_has_the_same_height(tmp_path: Path) -> None:
+    figure = cdf.draw([cdf.of_result(write_result(tmp_path / "r.json", []), "response")])
+    (axes,) = figure.axes
+    heights = [axes.transData.transform((1, share))[1] for share in (0, 0.9, 0.99, 0.999, 0.9999)]
+    assert np.diff(heights) == pytest.approx([np.diff(heights)[0]] * 4)
+    assert axes.get_xscale() == "log"
+    assert tick_texts(axes.yaxis) == ["0", "50", "90", "99", "99.9", "99.99"]
+
+
+def tick_texts(axis: Any) -> list[str]:
+    return [text.get_text() for text in axis.get_ticklabels()]
+
+
+def test_a_log_and_a_result_of_the_same_times_have_the_same_cdf(tmp_path: Path) -> None:
+    times = READS + WRITES
+    at = np.full(len(times), MEASURE_NS, dtype=np.uint64)
+    rows = records(
+        len(times),
+        at_ns=at,
+        issue_ns=at + np.array([one // 100 + 1 for one in times], dtype=np.uint64),
+        done_ns=at + np.array(times, dtype=np.uint64),
+        write=[0] * len(READS) + [1] * len(WRITES),
+    )
+    log = write_log(tmp_path / "a.parquet", rows)
+    one = write_result(tmp_path / "r.json", [])
+    for metric in ("response", "slip"):
+        assert cdf.of_log(log, metric).times == cdf.of_result(one, metric).times
+
+
+def test_each_metric_is_between_its_own_two_events(tmp_path: Path) -> None:
+    rows = records(2000)
+    log = write_log(tmp_path / "a.parquet", rows)
+    mine = rows[rows["phase"] == 1]
+    for metric, (first, then) in {
+        "response": ("at_ns", "done_ns"),
+        "service": ("issue_ns", "done_ns"),
+        "slip": ("at_ns", "issue_ns"),
+    }.items():
+        times = cdf.of_log(log, metric).times["all"]
+        assert histogram.count_of(times) == len(mine)
+        assert times.sum_ns == int((mine[then] - mine[first]).sum())
+
+
+def test_failed_ios_have_no_response_time(tmp_path: Path) -> None:
+    rows = records(1000)
+    rows["error"][: len(rows) // 2] = 5
+    found = cdf.of_log(write_log(tmp_path / "a.parquet", rows), "response")
+    expected = ((rows["phase"] == 1) & (rows["error"] == 0)).sum()
+    assert histogram.count_of(found.times["all"]) == expected
+
+
+def test_arrays_fall_into_the_same_buckets_as_single_times() -> None:
+    picks = {0, 1, 63, 64, 127, 128, 129, 2**40 - 1, 2**40, 2**63}
+    picks |= {2**power + delta for power in range(2, 41) for delta in (-1, 0, 1)}
+    picks |= set(np.random.default_rng(1).integers(0, 2**41, 2000).tolist())
+    ordered = sorted(picks)
+    found = buckets.index(np.array(ordered, dtype=np.uint64))
+    assert found.tolist() == [histogram.bucket_index(one, buckets.BITS) for one in ordered]
+
+
+def test_several_files_are_told_apart(tmp_path: Path) -> None:
+    one = cdf.of_result(write_result(tmp_path / "r.json", []), "response")
+    log = cdf.of_log(write_log(tmp_path / "a.parquet", records(2000)), "response")
+    found = lines(cdf.draw([one, log]).axes[0])
+    assert [name.split("\n")[0] for name in found] == ["r.json", "a.parquet"]
+    assert len({line.get_color() for line in found.values()}) == 2
+    assert len({str(line.get_linestyle()) for line in found.values()}) == 2
+    found = lines(cdf.draw([one, log], labels=["A", "B"], directions=["read", "write"]).axes[0])
+    assert [name.split("\n")[0] for name in found] == ["A read", "A write", "B read", "B write"]

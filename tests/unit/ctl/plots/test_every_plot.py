@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Pictures of every kind: labelled with units, nothing overlaps, always the same bytes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from lib.ctl.plot_files import (
+    CLOSED,
+    OPEN,
+    intervals,
+    records,
+    write_curve,
+    write_log,
+    write_report,
+    write_result,
+)
+from lib.ctl.plot_seen import foot, our_style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from spekctl.documents import curve
+from spekctl.plots import addresses, cdf, curves, source, style, timeline
+
+drawing = pytest.fixture(autouse=True)(our_style)
+
+
+def make_addresses(path: Path) -> Figure:
+    return addresses.draw(addresses.read(write_log(path / "a.parquet", records(3000))))
+
+
+def make_timeline(path: Path) -> Figure:
+    return timeline.draw(timeline.of_result(write_result(path / "r.json", intervals())))
+
+
+def make_log_timeline(path: Path) -> Figure:
+    return timeline.draw(timeline.of_log(write_log(path / "a.parquet", records(3000))))
+
+
+def make_cdf(path: Path) -> Figure:
+    one = cdf.of_result(write_result(path / "r.json", []), "response")
+    return cdf.draw([one, cdf.of_log(write_log(path / "a.parquet", records(999)), "response")])
+
+
+def make_curve(path: Path) -> Figure:
+    power = curve.Power(5.0, {})
+    powered = [msgspec.structs.replace(one, power=power) for one in OPEN]
+    found = [
+        source.load_points(write_curve(path / f"{name}.json", made))
+        for name, made in (("with a rather long name", powered), ("b", CLOSED), ("c", OPEN))
+    ]
+    return curves.draw(found)
+
+
+def make_report(path: Path) -> Figure:
+    return curves.draw([source.load_points(write_report(path / "r.json", OPEN[:2], OPEN))])
+
+
+MAKERS = [
+    make_addresses,
+    make_timeline,
+    make_log_timeline,
+    make_cdf,
+    make_curve,
+    make_report,
+]
+all_pictures = pytest.mark.parametrize("make", MAKERS)
+
+
+@all_pictures
+def test_every_axis_has_a_unit(make: Callable[[Path], Figure], tmp_path: Path) -> None:
+    figure = make(tmp_path)
+    for axes in figure.axes:
+        assert axes.get_ylabel().endswith(")")
+        shown = any(one.get_visible() for one in axes.get_xticklabels())
+        if axes is figure.axes[-1] or axes.get_xlabel():
+            assert "(" in axes.get_xlabel()
+            assert shown
+
+
+@all_pictures
+def test_nothing_overlaps(make: Callable[[Path], Figure], tmp_path: Path) -> None:
+    figure = make(tmp_path)
+    style.settle(figure)
+    FigureCanvasAgg(figure).draw()
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    boxes = [axes.get_tightbbox(renderer) for axes in figure.axes]
+    legends = [*figure.legends, *(one for axes in figure.axes if (one := axes.get_legend()))]
+    plain = [axes.get_window_extent(renderer) for axes in figure.axes]
+    marks = [one.get_window_extent(renderer) for one in [*figure.texts, *legends]]
+    for one, other in itertools.combinations(boxes, 2):
+        assert not overlap(one, other)
+    for mark in marks:
+        assert not any(overlap(mark, box) for box in plain)
+        assert mark.x0 >= 0 and mark.y0 >= 0
+        assert mark.x1 <= figure.bbox.x1 and mark.y1 <= figure.bbox.y1
+    for one, other in itertools.combinations(marks, 2):
+        assert not overlap(one, other)
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            extents = [text.get_window_extent(renderer) for text in visible_ticks(axes, axis)]
+            assert not any(overlap(a, b) for a, b in itertools.pairwise(extents))
+            if axis is axes.yaxis or axes.get_xlabel():
+                assert len(extents) >= 2
+
+
+def visible_ticks(axes: Axes, axis: Any) -> list[Any]:
+    low, high = sorted(axes.get_ylim() if axis is axes.yaxis else axes.get_xlim())
+    return [
+        tick.label1
+        for tick in axis.get_major_ticks()
+        if low <= tick.get_loc() <= high and tick.label1.get_text() and tick.label1.get_visible()
+    ]
+
+
+def overlap(one: Any, other: Any) -> bool:
+    """More than a pixel in both directions."""
+    wide = min(one.x1, other.x1) - max(one.x0, other.x0)
+    high = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return bool(wide > 1 and high > 1)
+
+
+def test_the_foot_names_file_workload_and_device(tmp_path: Path) -> None:
+    rows = intervals()
+    text = foot(timeline.draw(timeline.of_result(write_result(tmp_path / "r.json", rows))))
+    assert text.startswith("r.json: mixed-70-30-8k on /dev/x (Fast disk, 10 GiB)")
+    assert style.UNAUDITED not in text
+    text = foot(timeline.draw(timeline.of_result(write_result(tmp_path / "s.json", rows, "spc1"))))
+    assert text.endswith("\nSPC-1-like, unaudited")
+    assert "SPC-1-like, unaudited" in foot(make_curve(tmp_path))
+
+
+def test_the_foot_names_the_machine_if_it_has_a_name(tmp_path: Path) -> None:
+    whole = source.load_result(write_result(tmp_path / "r.json", []))
+    for name, end in (("rig7", " on rig7"), ("(none)", "Linux 6.1"), ("", "Linux 6.1")):
+        machine = msgspec.structs.replace(whole.environment, hostname=name, kernel="6.1")
+        made = msgspec.structs.replace(whole, environment=machine)
+        assert source.result_origin(Path("r.json"), made).details.endswith(end)
+
+
+def test_lost_records_and_early_ends_are_told(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "a.parquet", records(900), lost=100, reason="stopped")
+    text = foot(addresses.draw(addresses.read(log)))
+    assert "100 of 1,000 I/Os not logged" in text
+    assert "run ended early (stopped)" in text
+
+
+@all_pictures
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_same_input_gives_the_same_bytes(
+    make: Callable[[Path], Figure], kind: str, tmp_path: Path
+) -> None:
+    paths = [tmp_path / f"{number}.{kind}" for number in (1, 2)]
+    for path in paths:
+        style.save(make(tmp_path), [path])
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert b"<dc:date>" not in paths[0].read_bytes()

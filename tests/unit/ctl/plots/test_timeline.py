@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Timelines: intervals of a result, and the same counted from a log."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from lib.ctl.plot_files import (
+    DRAIN_NS,
+    MEASURE_NS,
+    MIB,
+    interval,
+    intervals,
+    records,
+    write_log,
+    write_result,
+)
+from lib.ctl.plot_seen import lines, our_style
+from lib.fakes.kernel import SECOND, START_NS
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
+
+from spekctl.documents import result
+from spekctl.kernel.records import Phase
+from spekctl.plots import source, timeline
+
+drawing = pytest.fixture(autouse=True)(our_style)
+
+
+def levels(line: Line2D) -> dict[tuple[float, float], float]:
+    """The level of a line from each start to each end."""
+    x, y = (np.asarray(one, dtype=float) for one in line.get_data())
+    return {
+        (x[i], x[i + 1]): y[i] for i in range(len(x) - 1) if y[i] == y[i + 1] and x[i] < x[i + 1]
+    }
+
+
+def test_the_timeline_of_a_result_shows_its_intervals(tmp_path: Path) -> None:
+    rows = intervals()
+    figure = timeline.draw(timeline.of_result(write_result(tmp_path / "r.json", rows)))
+    ios, mib, response, queue = figure.axes
+    for row in rows:
+        span = ((row.start_ns - START_NS) / 1e9, (row.end_ns - START_NS) / 1e9)
+        seconds = span[1] - span[0]
+        both = row.read.ios + row.write.ios
+        assert levels(lines(ios)["read"])[span] == pytest.approx(row.read.ios / seconds)
+        assert levels(lines(ios)["write"])[span] == pytest.approx(row.write.ios / seconds)
+        assert levels(lines(ios)["all"])[span] == pytest.approx(both / seconds)
+        assert levels(lines(mib)["all"])[span] == pytest.approx(both * 8192 / MIB / seconds)
+        assert levels(lines(response)["read mean"])[span] == pytest.approx(300)
+        assert levels(lines(response)["write p99"])[span] == pytest.approx(2800)
+        assert levels(lines(queue)["outstanding"])[span] == row.outstanding
+        assert levels(lines(queue)["backlog"])[span] == row.backlog
+    assert lines(ios)["offered (whole run)"].get_ydata()[0] == 1000
+    assert response.get_ylabel() == "response time (µs)"
+    assert queue.get_xlabel() == "time since the start of the run (s)"
+    assert queue.get_xlim() == (0, 12.25)
+
+
+def test_phases_are_shaded_and_named(tmp_path: Path) -> None:
+    figure = timeline.draw(timeline.of_result(write_result(tmp_path / "r.json", intervals())))
+    for axes in figure.axes:
+        spans = [(patch.get_x(), patch.get_width()) for patch in axes.patches]
+        assert spans == [pytest.approx(one) for one in ((0, 2), (2, 10), (12, 0.25))]
+        ramp, measure, drain = (to_hex(patch.get_facecolor()) for patch in axes.patches)
+        assert ramp == drain != measure == "#ffffff"
+    names = {text.get_text(): text.xy[0] for text in figure.axes[0].texts}
+    assert names == {"ramp": 0, "measure": 2, "drain": 12}
+
+
+def test_a_phase_that_took_no_time_is_not_named(tmp_path: Path) -> None:
+    path = write_result(tmp_path / "r.json", intervals()[2:])
+    whole = source.load_result(path)
+    ramp = msgspec.structs.replace(whole.phases[0], start_ns=MEASURE_NS)
+    phases = [ramp, *whole.phases[1:]]
+    path.write_bytes(result.encode(msgspec.structs.replace(whole, phases=phases)))
+    figure = timeline.draw(timeline.of_result(path))
+    assert {text.get_text(): text.xy[0] for text in figure.axes[0].texts} == {
+        "measure": 0,
+        "drain": 10,
+    }
+
+
+def test_a_missing_interval_leaves_a_gap(tmp_path: Path) -> None:
+    rows = [row for row in intervals() if row.seq not in (5, 6)]
+    figure = timeline.draw(timeline.of_result(write_result(tmp_path / "r.json", rows)))
+    x, y = lines(figure.axes[0])["read"].get_data()
+    assert np.asarray(x)[np.isnan(y)].tolist() == [5, 12.25]
+
+
+def test_an_interval_too_short_for_a_rate_is_left_out(tmp_path: Path) -> None:
+    rows = intervals()
+    end = rows[-1].start_ns + SECOND // 20
+    figure = timeline.draw(
+        timeline.of_result(
+            write_result(
+                tmp_path / "r.json", [*rows[:-1], interval(12, DRAIN_NS, end, Phase.DRAIN, 90)]
+            )
+        )
+    )
+    assert max(levels(lines(figure.axes[0])["all"])) == (11, 12)
+
+
+def test_response_times_far_apart_get_a_logarithmic_scale(tmp_path: Path) -> None:
+    rows = intervals()
+    near = timeline.of_result(write_result(tmp_path / "r.json", rows))
+    assert timeline.draw(near).axes[2].get_yscale() == "linear"
+    assert timeline.draw(near, log_scale=True).axes[2].get_yscale() == "log"
+    near.directions["read"].p99_ns[3] *= 100
+    assert timeline.draw(near).axes[2].get_yscale() == "log"
+    assert timeline.draw(near, log_scale=False).axes[2].get_yscale() == "linear"
+
+
+def test_the_timeline_of_a_log_counts_what_a_loop_over_its_records_counts(tmp_path: Path) -> None:
+    rows = records(5000)
+    rows["error"][::50] = 5
+    made = timeline.of_log(write_log(tmp_path / "a.parquet", rows), SECOND // 2)
+    edges = np.append(made.start_s, made.end_s[-1])
+    assert edges == pytest.approx([*np.arange(0, 12.1, 0.5), 12.25])
+    done, at, issue = (rows[name].astype(np.int64) for name in ("done_ns", "at_ns", "issue_ns"))
+    for slot, (start, end) in enumerate(itertools.pairwise(START_NS + np.round(edges * 1e9))):
+        inside = (done >= start) & (done < end)
+        if slot == len(edges) - 2:
+            inside |= done >= end
+        else:
+            assert made.outstanding[slot] == ((issue < end) & (done >= end)).sum()
+            assert made.backlog[slot] == ((at < end) & (issue >= end)).sum()
+        for op, name in enumerate(("read", "write")):
+            mine = inside & (rows["write"] == op) & (rows["error"] == 0)
+            one = made.directions[name]
+            assert one.ios[slot] == mine.sum()
+            assert one.bytes[slot] == rows["bytes"][mine].sum()
+            if mine.sum():
+                times = np.sort((done - at)[mine])
+                assert one.mean_ns[slot] == pytest.approx(times.mean())
+                exact = times[int(np.ceil(len(times) * 0.99)) - 1]
+                assert one.p99_ns[slot] == pytest.approx(exact, rel=1 / 128)
+            else:
+                assert np.isnan(one.mean_ns[slot])
+    assert sum(made.directions["read"].ios) + sum(made.directions["write"].ios) == 4900
+
+
+@pytest.mark.parametrize("step", [SECOND // 3, SECOND, 7 * SECOND, 60 * SECOND, 0])
+def test_intervals_of_a_log_keep_to_phases_and_are_no_slivers(tmp_path: Path, step: int) -> None:
+    made = timeline.of_log(write_log(tmp_path / "a.parquet", records(3000)), step)
+    assert (made.start_s[1:] == made.end_s[:-1]).all()
+    assert (made.start_s[0], made.end_s[-1]) == (0, 12.25)
+    assert {2, 12} <= set(made.start_s.tolist())
+    lengths = (made.end_s - made.start_s)[:-1]  # the drain is as short as it was
+    assert lengths.min() >= min(2, (step or 0.2e9) / 2e9)
+    assert [one.name for one in made.phases] == ["ramp", "measure", "drain"]
+    if not step:
+        assert 60 <= len(made.start_s) <= 130

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What people see while a run goes on."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from lib.fakes.kernel import SECOND, START_NS
+
+from spekctl.kernel.records import CellRow, Direction, IntervalRow, Phase, RunInfo, RunState
+from spekctl.render import progress
+from spekctl.render.progress import LineProgress, LiveProgress
+from spekctl.run.progress import MachineFigures, clock_of, figures_of
+
+ROW = IntervalRow(
+    seq=2,
+    phase=Phase.MEASURE,
+    start_ns=START_NS + 2 * SECOND,
+    end_ns=START_NS + 4 * SECOND,
+    outstanding=3,
+    backlog=0,
+    cpu_ns=SECOND,
+    switches=30,
+    read=CellRow(
+        Direction.READ,
+        ios=5000,
+        bytes=5000 * 4096,
+        response_p50_ns=120_000,
+        response_p99_ns=980_000,
+        response_max_ns=2_000_000,
+    ),
+    write=CellRow(Direction.WRITE),
+)
+RUNNING = RunInfo(
+    id=1,
+    state=RunState.RUNNING,
+    phase=Phase.MEASURE,
+    started_ns=START_NS,
+    measure_ns=START_NS + 10 * SECOND,
+    now_ns=START_NS + 20 * SECOND,
+    time_ns=40 * SECOND,
+    ramp_ns=10 * SECOND,
+    interval_ns=SECOND,
+)
+
+
+def lines(*rows: IntervalRow, **options: float) -> list[str]:
+    stream = io.StringIO()
+    view = LineProgress(stream, **options)  # type: ignore[arg-type]
+    for row in rows:
+        view.show(clock_of(RUNNING), [figures_of(row, START_NS, 2)])
+    view.close()
+    return stream.getvalue().splitlines()
+
+
+def at(second: int, **changes: object) -> IntervalRow:
+    return replace(
+        ROW,
+        start_ns=START_NS + (second - 1) * SECOND,
+        end_ns=START_NS + second * SECOND,
+        **changes,  # type: ignore[arg-type]
+    )
+
+
+def test_an_interval_is_one_line() -> None:
+    assert lines(ROW) == [
+        "  0:04 measure   2,500 IOPS  9.8 MiB/s  read p50 120 us p99 980 us  queue 3"
+        "  worker CPU 25%  0.01 switches/IO"
+    ]
+
+
+def test_backlog_and_errors_are_shown_when_there_are_any() -> None:
+    cell = replace(ROW.read, errors=2)
+    (line,) = lines(replace(ROW, backlog=12345, read=cell))
+    assert "backlog 12,345" in line and "ERRORS 2" in line
+
+
+def test_both_directions_are_shown() -> None:
+    (line,) = lines(replace(ROW, write=replace(ROW.read, direction=Direction.WRITE)))
+    assert "5,000 IOPS" in line and "write p50 120 us" in line
+
+
+def test_the_machine_is_shown_if_the_prober_sees_it() -> None:
+    machine = MachineFigures(0.1, 0.2, 0.05, 0.65, 0.5, 1.5)
+    line = progress.format_line(figures_of(ROW, START_NS, 2, machine))
+    assert line.endswith("CPU 35%  0.50 switches/IO")
+
+
+def test_an_idle_interval_divides_by_nothing() -> None:
+    idle = replace(ROW, read=CellRow(Direction.READ), switches=0)
+    (line,) = lines(idle)
+    assert " 0 IOPS" in line and "switches" not in line
+
+
+def test_a_log_is_not_flooded() -> None:
+    seen = lines(*[at(second) for second in range(1, 13)])
+    assert [line.split()[0] for line in seen] == ["0:01", "0:06", "0:11"]
+    assert len(lines(*[at(second) for second in range(1, 13)], min_gap_s=0.0)) == 12
+    assert lines(ROW, quiet=True) == []
+
+
+def test_a_new_phase_is_shown_at_once() -> None:
+    seen = lines(at(1, phase=Phase.RAMP), at(2, phase=Phase.MEASURE), at(3), at(4))
+    assert [line.split()[:2] for line in seen] == [["0:01", "ramp-up"], ["0:02", "measure"]]
+
+
+def test_notes_are_for_people() -> None:
+    stream = io.StringIO()
+    LineProgress(stream, quiet=True).note("stopping")
+    assert stream.getvalue() == "spekctl: stopping\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "elapsed_s", "left_s"),
+    [
+        ({}, 20, 30),
+        ({"measure_ns": 0, "phase": Phase.RAMP, "now_ns": START_NS + 4 * SECOND}, 4, 46),
+        ({"measure_ns": 0, "ramp_count": 9, "ramp_ns": 0}, 20, None),
+        ({"state": RunState.DRAINING}, 20, 0),
+        ({"state": RunState.DONE, "ended_ns": START_NS + 7 * SECOND}, 7, 0),
+        ({"time_ns": 0, "count": 1000}, 20, 30),
+        ({"state": RunState.READY, "started_ns": 0, "measure_ns": 0}, 0, None),
+    ],
+)
+def test_elapsed_and_remaining(
+    changes: dict[str, object], elapsed_s: float, left_s: float | None
+) -> None:
+    info = replace(RUNNING, **changes)  # type: ignore[arg-type]
+    clock = clock_of(info, measured_ios=250)
+    assert clock.elapsed_s == elapsed_s
+    if changes.get("state") is not RunState.READY:
+        assert clock.left_s == left_s
+
+
+def test_the_live_view_draws_what_it_is_given() -> None:
+    from rich.console import Console
+
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=90, color_system=None)
+    view = LiveProgress("spc1 on /dev/[/x]", console)
+    machine = MachineFigures(0.1, 0.2, 0.05, 0.65, 0.5, 1.5)
+    view.note("a remark")
+    view.show(clock_of(RUNNING), [figures_of(ROW, START_NS, 2, machine)])
+    view.close()
+    text = stream.getvalue()
+    for wanted in (
+        "spc1 on /dev/[/x]",
+        "a remark",
+        "measure",
+        "0:20",
+        "0:30 left",
+        "2,500",
+        "980 us",
+        "queue 3",
+        "workers: CPU 25%",
+        "system 20%",
+        "0.50 switches/IO",
+        "1.50 irqs/IO",
+    ):
+        assert wanted in text
+
+
+def test_the_view_follows_the_terminal() -> None:
+    assert isinstance(progress.choose("auto", "t", lambda: False), LineProgress)
+    assert isinstance(progress.choose("lines", "t", lambda: True), LineProgress)
+    assert isinstance(progress.choose("none", "t", lambda: True), LineProgress)
+    live = progress.choose("auto", "t", lambda: True)
+    live.close()
+    assert isinstance(live, LiveProgress)

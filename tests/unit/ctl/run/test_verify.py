@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Verified runs: what they cost, what is refused, what is read back, and the file of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from lib.core import spekcore
+from lib.core.config import core_of
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import disk, use_fakes
+
+from spekctl.block import device
+from spekctl.block.device import DiskStat
+from spekctl.errors import UsageError
+from spekctl.kernel.records import (
+    MapPart,
+    MismatchInfo,
+    Reason,
+    RunInfo,
+    RunState,
+    TargetInfo,
+    VerifyInfo,
+)
+from spekctl.render.progress import LineProgress
+from spekctl.run import execute, job, request, verify, verify_state
+from spekctl.run.build import facts_of
+from spekctl.workload import file
+from spekctl.workload.config import Extent, ResolvedAsu, RunConfig
+from spekctl.workload.resolve import Options, Target, resolve
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+DISK = Target("/dev/fake0", 250, 0, GIB, 512, 5)
+
+
+def config_of(name: str, *targets: Target, **options: Any) -> RunConfig:
+    options.setdefault("verify", True)
+    given = Options(write=True, available_cpus=(0, 1), **options)
+    return resolve(file.load(name), given, targets or (DISK,))
+
+
+@pytest.mark.parametrize("name", file.shipped_names())
+def test_the_grain_is_that_of_the_core(name: str) -> None:
+    load: dict[str, Any] = {"bsu": 3} if name == "spc1" else {}
+    config = config_of(name, verify=False, **load)
+    _, lib = spekcore.library()
+    assert verify.grain_of(config) == lib.spek_grain_bytes(core_of(config).c)
+
+
+def test_memory_is_said_and_refused_beforehand() -> None:
+    config = config_of("random-write-4k")
+    assert verify.map_bytes_of(config) == GIB // 4096 * 8
+    prepared, remark = verify.prepare(config, [DISK], lambda: GIB)
+    assert prepared.stamp_id and prepared.data == "stamped"
+    assert remark == (
+        "verified: 2 MiB of kernel memory for what was written, 8 bytes for every 4 KiB"
+    )
+    other, _ = verify.prepare(config, [DISK], lambda: GIB)
+    assert other.stamp_id != prepared.stamp_id
+    with pytest.raises(UsageError, match=r"would need 2 MiB .* at most 1 MiB, half of"):
+        verify.prepare(config, [DISK], lambda: 2 * MIB)
+
+
+def test_memory_of_a_stripe_and_of_a_range_in_the_middle() -> None:
+    two = [DISK, Target("/dev/fake1", 250, 1, GIB, 512, 6)]
+    config = config_of("random-write-4k", *two)
+    assert verify.map_bytes_of(config) == 2 * GIB // 4096 * 8
+    asus = [ResolvedAsu("a", 8 * MIB, 0, [Extent(0, 100 * MIB)])]
+    asus.append(ResolvedAsu("b", 8 * MIB, 0, [Extent(0, 200 * MIB)]))
+    config = msgspec.structs.replace(config_of("random-write-4k"), asus=asus)
+    assert verify.map_bytes_of(config) == 108 * MIB // 4096 * 8
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("random-read-4k", {}, "random-read-4k only reads, so --verify has nothing to compare"),
+        ("random-write-4k", {"data": "random"}, "it cannot go with --data"),
+        ("random-write-4k", {"detached": True}, "it cannot go with --detach"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(name: str, options: Any, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        config_of(name, **options)
+
+
+# ---- the final pass ----
+
+
+def info_of(*spans: tuple[int, int, int], grain: int = 4096) -> RunInfo:
+    """A run whose targets have (map_start, map_bytes, capacity)."""
+    targets = tuple(
+        TargetInfo(map_start=start, map_bytes=size, bytes=capacity, logical_block=512)
+        for start, size, capacity in spans
+    )
+    return RunInfo(
+        1, state=RunState.DONE, reason=Reason.COMPLETED, grain_bytes=grain, targets=targets
+    )
+
+
+def test_every_block_is_read_once() -> None:
+    info = info_of((8192, 5 * MIB + 12288, GIB), (0, 0, GIB), (0, 8192, 6000))
+    spans = verify.spans_of(info)
+    assert [(one.target, one.start, one.bytes) for one in spans] == [
+        (0, 8192, 5 * MIB + 12288),
+        (2, 0, 4096),
+    ]
+    base = verify.pass_config(config_of("random-write-4k"), spans, 4096)
+    reads = verify.reads_of(base, spans, 4096)
+    seen = []
+    for one in reads:
+        (stream,) = one.streams
+        (size,) = stream.sizes
+        assert stream.range_bytes == size.bytes * one.count
+        assert not one.writes and one.data == "stamped" and one.grain_bytes == 4096
+        start = one.asus[stream.asu].extents[0].start + stream.range_start
+        seen.append((one.asus[stream.asu].extents[0].target, start, stream.range_bytes))
+    assert seen == [
+        (0, 8192, 5 * MIB),
+        (0, 8192 + 5 * MIB, 12288),
+        (2, 0, 4096),
+    ]
+    assert verify.blocks_of(spans, info) == (5 * MIB + 12288 + 4096) // 512
+
+
+def test_the_core_makes_exactly_these_reads() -> None:
+    spans = [verify.Span(0, 0, 7 * MIB + 4096)]
+    base = verify.pass_config(config_of("random-write-4k"), spans, 4096)
+    covered = []
+    for one in verify.reads_of(base, spans, 4096):
+        ops = spekcore.Generator(core_of(one), seed=1).ops(one.count)
+        covered += [(int(op["addr"]), int(op["bytes"])) for op in ops]
+    assert sorted(covered) == [(index * MIB, MIB) for index in range(7)] + [(7 * MIB, 4096)]
+
+
+def test_a_pass_that_has_not_read_everything_is_not_complete() -> None:
+    whole = VerifyInfo(checked=5, never_written=3, uncertain=2)
+    assert verify.Passed(whole, [], 10).complete
+    assert not verify.Passed(whole, [], 11).complete
+    assert not verify.Passed(whole, [], 10, "it was interrupted").complete
+    assert verify.add(whole, whole).checked == 10
+
+
+class MappedKernel(FakeKernel):
+    """Its runs know what they have written."""
+
+    def run_get(self, run: int) -> RunInfo:
+        info = super().run_get(run)
+        targets = tuple(replace(one, map_bytes=GIB) for one in info.targets)
+        return replace(info, grain_bytes=4096, targets=targets)
+
+
+def test_the_final_pass_is_not_taken_for_somebody_elses_io(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernel = MappedKernel()
+    use_fakes(monkeypatch, kernel, tmp_path)
+    monkeypatch.setattr(device, "by_number", lambda *asked: disk())
+    monkeypatch.setattr(
+        device, "read_stat", lambda one: DiskStat(100 * kernel.seconds, 800 * kernel.seconds, 0, 0)
+    )
+    shape = {"verify": True, "write": True, "time_ns": 3 * 10**9}
+    wanted = request.build(request.find("random-write-4k", ["/dev/fake0"]), shape)
+    with job.Interrupts() as interrupts:
+        made = execute.execute(kernel, wanted, LineProgress(quiet=True), interrupts)
+    assert kernel.calls.count("run-start") > 1 and kernel.seconds > 3
+    assert (made.targets[0].reads, made.targets[0].disk_agrees) == (300, True)
+
+
+@pytest.mark.parametrize(
+    ("mismatches", "complete", "trouble", "text"),
+    [
+        (0, True, "", "all data were right; everything was read back"),
+        (1, True, "", "1 block is wrong; everything was read back"),
+        (2000, True, "", "2,000 blocks are wrong; everything was read back"),
+        (0, False, "why", "no wrong data were seen, but not everything was read back: why"),
+        (3, False, "why", "3 blocks are wrong, but not everything was read back: why"),
+    ],
+)
+def test_the_outcome_in_words(mismatches: int, complete: bool, trouble: str, text: str) -> None:
+    assert verify.sentence(mismatches, complete, trouble) == text
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"kind": "corrupt", "bits": 1, "first": 7},
+         "write 3 was expected, 1 wrong bit, the first in byte 7"),
+        ({"kind": "stale"}, "write 3 was expected, it holds write 2"),
+        ({"kind": "misdirected"},
+         "write 3 was expected, it holds write 2 of byte 512 of /dev/fake1"),
+        ({"kind": "unwritten", "expected_generation": 0}, "it was never written, it holds write 2"),
+        ({"kind": "unstamped", "zeroes": 1}, "write 3 was expected, it holds zeroes"),
+        ({"kind": "torn", "first": 256},
+         "write 3 was expected, only a part is of that; the first wrong byte is 256"),
+        ({"kind": "foreign", "found_id": 255},
+         "write 3 was expected, it holds a block of run 0xff"),
+    ],
+)  # fmt: skip
+def test_a_wrong_block_in_words(changes: Any, text: str) -> None:
+    values = {
+        **{"kind": "", "target": 0, "offset": 4096, "bytes": 512, "at_ns": 1},
+        **{"expected_generation": 3, "stamped": 1, "found_generation": 2, "found_target": 1},
+        **{"found_offset": 512, "found_seed": 1},
+    }
+    facts = [facts_of(disk(f"/dev/fake{index}"), 1, None) for index in range(2)]
+    block = verify.block_of(
+        MismatchInfo(**{**values, **changes}), "final", facts, config_of("random-write-4k")
+    )
+    assert block.text == text
+    assert (block.device, block.offset, block.when) == ("/dev/fake0", 4096, "final")
+
+
+# ---- the file ----
+
+
+class Written:
+    """A kernel side that knows what was written."""
+
+    def __init__(self, *parts: MapPart) -> None:
+        self.parts = list(parts)
+
+    def map_get(self, run: int) -> list[MapPart]:
+        return self.parts
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "state"
+    parts = [MapPart(0, 5, bytes(range(80))), MapPart(1, 0, b"\x02" + bytes(7))]
+    info = info_of((0, GIB, GIB), (0, GIB, GIB))
+    facts = [facts_of(disk(f"/dev/fake{index}"), 1, None) for index in range(2)]
+    config = config_of("random-write-4k")
+    verify_state.save(path, Written(*parts), config, info, facts)  # type: ignore[arg-type]
+    return path
+
+
+def test_what_was_written_survives_a_file(saved: Path) -> None:
+    state = verify_state.load(saved)
+    assert verify_state.parts_of(state, saved) == [
+        MapPart(0, 5, bytes(range(80))),
+        MapPart(1, 0, b"\x02" + bytes(7)),
+    ]
+    # Names may change, devices may not.
+    verify_state.check_devices(saved, state, [disk("/dev/fake7"), disk("/dev/fake8")])
+
+
+@pytest.mark.parametrize(
+    ("devices", "sentence"),
+    [
+        ([disk()], "is about 2 devices, 1 were given"),
+        ([disk(), disk(serial="other")], "its serial number is other, that of /dev/fake1 was S123"),
+        ([disk(bytes=5), disk()], "its capacity is 5 bytes"),
+        ([disk(logical_block=4096), disk()], "its logical block is 4096 bytes"),
+    ],
+)
+def test_other_devices_are_refused(saved: Path, devices: Any, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        verify_state.check_devices(saved, verify_state.load(saved), devices)
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda state: state.update(kind="other"), "its kind is 'other'"),
+        (lambda state: state.update(version=9), "has version 9"),
+        (lambda state: state["devices"][0]["states"][0].update(data="!"), "is damaged"),
+        (lambda state: state["devices"][0]["states"][0].update(count=3), "has not as many states"),
+    ],
+)
+def test_a_damaged_file_is_refused(saved: Path, damage: Any, sentence: str) -> None:
+    state = json.loads(saved.read_text())
+    damage(state)
+    saved.write_text(json.dumps(state))
+    with pytest.raises(UsageError, match=sentence):
+        verify_state.parts_of(verify_state.load(saved), saved)

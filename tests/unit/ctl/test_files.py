@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Files of ours: written whole or not at all, and checked before anything is measured."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.fakes.kernel import FakeKernel
+
+from spekctl import files
+from spekctl.errors import ExitCode, NoKernelSideError, SpekError, UsageError
+from spekctl.kernel import client
+
+RUN = ("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
+LONG = "x" * 300
+VERIFIED = ("run", "mixed-70-30-8k", "--device", "/dev/fake0", "--write", "--verify")
+
+
+@pytest.fixture
+def block_device(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A path that leads to a block device."""
+    look = files._look
+    path = Path("/dev/fake9")
+    found = os.stat_result((stat.S_IFBLK | 0o660, *[0] * 9))
+    monkeypatch.setattr(files, "_look", lambda one: found if one == path else look(one))
+    return path
+
+
+# --- whole or not at all -------------------------------------------------------------------------
+
+
+def test_a_file_that_grows_too_large_leaves_the_old_one(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        with pytest.raises(SpekError, match=r"cannot write .*out\.json: File too large"):
+            files.deliver(b"n" * 10000, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["out.json"]
+    assert "n" * 4000 in capfd.readouterr().out
+
+
+def test_a_link_stays_and_its_file_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "out.json"
+    link.symlink_to("there/real.json")
+    for data in (b"first", b"second"):
+        files.check_writable(link)
+        files.deliver(data, link)
+        assert link.is_symlink()
+        assert (tmp_path / "there/real.json").read_bytes() == data
+
+
+def test_who_may_read_a_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "fchown", lambda fd, uid, gid: given.append((uid, gid)))
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    files.write(path, b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert given == [(path.stat().st_uid, path.stat().st_gid)]
+
+
+def test_a_file_system_without_owners_and_modes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(fd: int, *values: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    monkeypatch.setattr(os, "fchmod", refuse)
+    path = tmp_path / "out.json"
+    for data in (b"old", b"new"):
+        files.write(path, data)
+        assert path.read_bytes() == data
+
+
+def test_a_name_as_long_as_can_be(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 255)
+    files.check_writable(path)
+    files.deliver(b"all", path)
+    assert path.read_bytes() == b"all"
+
+
+# --- what is no file -----------------------------------------------------------------------------
+
+
+def test_a_pipe_is_written_into(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
+    reader.start()
+    files.check_writable(path)
+    files.deliver(b"result", path)
+    reader.join()
+    assert read == [b"result"]
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_standard_output_may_be_a_file(capfd: pytest.CaptureFixture[str]) -> None:
+    """A shell has led it there, and goes on to use it."""
+    path = Path("/dev/stdout")
+    print("before")
+    files.check_writable(path)
+    files.deliver(b"result\n", path)
+    print("after")
+    assert capfd.readouterr().out == "before\nresult\nafter\n"
+
+
+def test_null_and_full(capfd: pytest.CaptureFixture[str]) -> None:
+    files.check_writable(Path("/dev/null"))
+    files.deliver(b"result", Path("/dev/null"))
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    files.check_writable(Path("/dev/full"))
+    with pytest.raises(SpekError, match="cannot write /dev/full: No space left on device"):
+        files.deliver(b"result", Path("/dev/full"))
+    assert capfd.readouterr().out == "result"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (*RUN, "-o"),
+        (*RUN, "--log"),
+        (*VERIFIED, "--verify-state"),
+        ("sweep", "random-read-4k", "--depth", "1", "--device", "/dev/fake0", "-o"),
+        ("watch", "-o"),
+        ("energy", "dcse", "--iops", "1", "--load-watts", "1", "-o"),
+        ("vm", "--console"),
+    ],
+    ids=lambda words: f"{words[0]} {words[-1]}",
+)
+def test_a_block_device_is_never_overwritten(
+    command: tuple[str, ...], spekctl: Spekctl, kernel: FakeKernel, block_device: Path
+) -> None:
+    more = ("--", "status") if command[0] == "vm" else ()
+    outcome = spekctl(*command, block_device, *more)
+    assert outcome.code == ExitCode.USAGE
+    assert f"cannot write {block_device}: it is a block device" in outcome.sentence
+    assert kernel.calls == []
+
+
+@pytest.mark.parametrize("option", ["--log", "--verify-state"])
+def test_nothing_but_a_file_is_replaced(
+    option: str, spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    outcome = spekctl(*VERIFIED, option, "pipe")
+    assert outcome.code == ExitCode.USAGE
+    assert "it is a pipe, and has to be a file" in outcome.sentence
+    assert kernel.calls == []
+
+
+# --- checked beforehand --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["-o", "--log"])
+def test_an_empty_name_is_refused_before_the_run(
+    option: str, spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    outcome = spekctl(*RUN, option, "")
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence == "cannot write a file without a name"
+    assert kernel.calls == []
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: path.mkdir(), "it is a directory"),
+        (lambda path: path.symlink_to("no/where"), "there is no directory"),
+    ],
+)
+def test_what_can_not_be_written(
+    tmp_path: Path, make: Callable[[Path], None], sentence: str
+) -> None:
+    path = tmp_path / "x"
+    make(path)
+    with pytest.raises(UsageError, match=sentence):
+        files.check_writable(path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show", f"{LONG}.toml"),
+        ("run", f"./{LONG}", "--device", "/dev/fake0"),
+        (*RUN, "-o", LONG),
+        (*RUN, "--power-baseline", LONG),
+        ("plot", LONG),
+        ("plot", "timeline", LONG),
+        ("spc1", "--device", "/dev/fake0", "--write", "--out", LONG),
+        ("energy", "spc1e", "--device", "/dev/fake0", "--write", "--out", LONG),
+        ("energy", "emerald", "--device", "/dev/fake0", "--write", "--out", LONG),
+    ],
+    ids=lambda words: " ".join(words).replace(LONG, "LONG"),
+)
+def test_a_name_that_is_too_long_gets_a_sentence(
+    command: tuple[str, ...], spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    outcome = spekctl(*command)
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence.startswith("cannot look at ")
+    assert outcome.sentence.endswith(": File name too long")
+    assert kernel.calls == []
+
+
+def test_what_may_not_be_seen_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> os.stat_result:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refuse)
+        with pytest.raises(UsageError, match="cannot look at hidden/x: Permission denied"):
+            files.exists(Path("hidden/x"))
+
+
+def test_the_folder_of_many_devices_has_a_name_that_may_be() -> None:
+    few = files.folder_name("spc1", ["/dev/sda", "/dev/sdb"])
+    many = [f"/dev/disk/by-id/scsi-{'3' * 60}{number}" for number in range(6)]
+    first, second = files.folder_name("spc1", many), files.folder_name("spc1", many[::-1])
+    assert few == "spc1-sda-sdb"
+    assert first.startswith("spc1-scsi-333") and len(first) < 255
+    assert first == files.folder_name("spc1", many) != second
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("spc1", "--write", "--out", "t"),
+        ("energy", "spc1e", "--write", "--out", "t"),
+        ("energy", "emerald", "--write", "--out", "t"),
+        ("sweep", "random-read-4k", "--depth", "1", "--keep", "t"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_no_folder_is_made_without_the_module(
+    command: tuple[str, ...],
+    spekctl: Spekctl,
+    kernel: FakeKernel,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def missing() -> FakeKernel:
+        raise NoKernelSideError("the kernel module spek is not loaded")
+
+    monkeypatch.setattr(client, "connect", missing)
+    assert spekctl(*command, "--device", "/dev/fake0").code == ExitCode.NO_KERNEL_SIDE
+    assert not (tmp_path / "t").exists()
+
+
+def test_watch_looks_at_its_file_first(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    outcome = spekctl("watch", "-o", "nodir/x.json")
+    assert outcome.code == ExitCode.USAGE
+    assert "there is no directory nodir" in outcome.sentence
+    assert kernel.calls == []
+
+
+def test_a_console_that_is_lost_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The guest has run by then: its command's exit code counts."""
+    from spekctl.commands import vm
+
+    vm._keep_console("text", tmp_path / "nodir/x")
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("spekctl: cannot write ") and "No such file" in line

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Workload files: what is right is understood, what is wrong gets one sentence with its place."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+from lib.ctl.schemas import validator
+from lib.ordinary_user import as_ordinary_user
+
+from spekctl.errors import ExitCode, UsageError
+from spekctl.workload import file, model
+
+ROOT = Path(__file__).resolve().parents[4]
+SHIPPED = sorted((ROOT / "workloads").glob("*.toml"))
+SCHEMA_FILE = ROOT / "workloads" / "schema.json"
+SCHEMA = json.loads(SCHEMA_FILE.read_text())
+
+HEAD = '[workload]\nname = "w"\nsummary = "a test"\n'
+STREAM = '[[stream]]\nname = "s"\nsize = "4KiB"\n'
+
+
+def test_the_schema_is_that_of_the_models() -> None:
+    assert json.loads(json.dumps(model.json_schema())) == SCHEMA, (
+        "workloads/schema.json is out of date; run python -m spekctl.documents.schemas"
+    )
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_workloads_are_valid(path: Path) -> None:
+    found = file.load(path.stem)
+    assert found.workload.name == path.stem
+    assert found.workload.doc.strip()
+    validator(SCHEMA_FILE).validate(tomllib.loads(path.read_text()))
+
+
+def test_all_promised_workloads_are_there() -> None:
+    promised = (
+        "spc1 random-read-4k random-write-4k sequential-read-128k sequential-write-128k"
+        " mixed-70-30-8k spek-mix burst oltp emerald-hot-band emerald-hot-band-4k"
+    )
+    assert set(promised.split()) == set(file.shipped_names())
+
+
+def test_every_key_is_in_the_readme() -> None:
+    readme = (ROOT / "workloads" / "README.md").read_text()
+    for table in SCHEMA["$defs"].values():
+        for key in table["properties"]:
+            written = any(f"`{text}`" in readme for text in (key, f"[{key}]", f"[[{key}]]"))
+            assert written, f"workloads/README.md does not say what {key} is"
+
+
+def test_a_minimal_file_is_enough() -> None:
+    found = file.parse(HEAD + STREAM)
+    assert [asu.name for asu in file.asus_of(found)] == ["all"]
+    assert file.arrivals_of(found)[0].depth == 1
+
+
+def test_spc1_has_the_weights_of_the_standard() -> None:
+    found = file.load("spc1")
+    shares = [(stream.name, stream.share) for stream in found.stream]
+    assert file.weights_of(shares, "") == [35, 281, 70, 210, 18, 70, 35, 281]
+    sizes = file.size_weights(next(one for one in found.stream if one.name == "3-1"))
+    assert sizes == [(4096, 10), (8192, 6), (16384, 5), (32768, 2), (65536, 2)]
+
+
+WRONG: dict[str, tuple[str, str]] = {
+    "not TOML": ("[workload\n", "not valid TOML"),
+    "empty": ("", "the section 'workload' is missing"),
+    "no stream": (HEAD, "the section 'stream' is missing"),
+    "empty list of streams": ("stream = []\n" + HEAD, "needs at least one"),
+    "no name": ('[workload]\nsummary = "x"\n' + STREAM, "'name' is missing"),
+    "typo in a section": (HEAD + STREAM.replace("stream", "steam"), "did you mean 'stream'?"),
+    "typo in a key": (HEAD + STREAM + 'patern = "uniform"\n', "did you mean 'pattern'?"),
+    "key of nothing": (HEAD + STREAM + "zzz = 1\n", "the keys are name, asu"),
+    "typo in a value": (HEAD + STREAM + 'pattern = "unifrom"\n', "did you mean 'uniform'?"),
+    "value of nothing": (
+        HEAD + STREAM + 'pattern = "zzz"\n',
+        "it is one of hotband, runs, sequential",
+    ),
+    "wrong type": (HEAD + STREAM + "read = 70\n", "read: expected a string"),
+    "section as a value": (HEAD.replace("[workload]", "workload = 1\n[x]"), "workload"),
+    "bad name": (HEAD.replace('"w"', '"w w"') + STREAM, "is not a name"),
+    "long name": (HEAD.replace('"w"', f'"{"w" * 32}"') + STREAM, "is not a name"),
+    "summary of two lines": (HEAD.replace("a test", "a\\ntest") + STREAM, "one line"),
+    "twice the same name": (HEAD + STREAM + STREAM, "two [[stream]] sections called 's'"),
+    "no size": (HEAD + '[[stream]]\nname = "s"\n', "it needs a size"),
+    "size and sizes": (
+        HEAD + STREAM + 'sizes = [{ size = "4KiB", share = 1 }]\n',
+        "exclude each other",
+    ),
+    "size of no sectors": (HEAD + STREAM.replace("4KiB", "1000"), "multiple of 512"),
+    "size 0": (HEAD + STREAM.replace("4KiB", "0"), "multiple of 512"),
+    "huge size": (HEAD + STREAM.replace("4KiB", "17MiB"), "more than 16 MiB"),
+    "decimal unit": (HEAD + STREAM.replace("4KiB", "4KB"), "write 4KiB"),
+    "sizes that do not sum": (
+        HEAD
+        + '[[stream]]\nname = "s"\nsizes = [{ size = "4KiB", share = "30%" },'
+        + ' { size = "8KiB", share = "60%" }]\n',
+        "the shares of the sizes sum to 90%, not to 100%",
+    ),
+    "sizes in two notations": (
+        HEAD
+        + '[[stream]]\nname = "s"\nsizes = [{ size = "4KiB", share = "30%" },'
+        + ' { size = "8KiB", share = 7 }]\n',
+        "mix percentages and weights",
+    ),
+    "a size twice": (
+        HEAD
+        + '[[stream]]\nname = "s"\nsizes = [{ size = "4KiB", share = 1 },'
+        + ' { size = "4096", share = 7 }]\n',
+        "listed twice",
+    ),
+    "a size without share": (
+        HEAD + '[[stream]]\nname = "s"\nsizes = [{ size = "4KiB", share = 0 }]\n',
+        "leave it out",
+    ),
+    "shares that do not sum": (
+        HEAD + STREAM + 'share = "60%"\n' + STREAM.replace('"s"', '"t"') + 'share = "50%"\n',
+        "the shares of the streams sum to 110%, not to 100%",
+    ),
+    "negative share": (HEAD + STREAM + "share = -1\n", "is not a share"),
+    "read above 100": (HEAD + STREAM + 'read = "101%"\n', "more than 100%"),
+    "read without %": (HEAD + STREAM + 'read = "70"\n', "is not a percentage"),
+    "read too fine": (HEAD + STREAM + 'read = "33.33333%"\n', "finer than four decimals"),
+    "unknown asu": (HEAD + STREAM + 'asu = "al"\n', "did you mean 'all'?"),
+    "unknown arrival": (HEAD + STREAM + 'arrival = "x"\n', "there is no arrival 'x'"),
+    "key of another pattern": (HEAD + STREAM + "stride = 4096\n", "belongs to pattern strided"),
+    "pattern without its key": (HEAD + STREAM + 'pattern = "strided"\n', "needs 'stride'"),
+    "runs without length": (HEAD + STREAM + 'pattern = "runs"\n', "needs 'run_length'"),
+    "walk with two sizes": (
+        HEAD
+        + '[[stream]]\nname = "s"\npattern = "walk"\n'
+        + 'sizes = [{ size = "4KiB", share = 1 }, { size = "8KiB", share = 1 }]\n',
+        "a walk moves by single blocks",
+    ),
+    "odd alignment": (HEAD + STREAM + "align = 100\n", "multiple of 512"),
+    "asus of more than 100 %": (
+        HEAD + STREAM + '[[asu]]\nname = "a"\nsize = "60%"\n[[asu]]\nname = "b"\nsize = "60%"\n',
+        "the sizes of the asus sum to 120%",
+    ),
+    "asu of size 0": (HEAD + STREAM + '[[asu]]\nname = "a"\nsize = "0%"\n', "its size is 0"),
+    "law without rate": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "poisson"\n',
+        "law poisson needs 'rate'",
+    ),
+    "rate of a closed loop": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\nrate = 5\n',
+        "'rate' belongs to law poisson or constant",
+    ),
+    "rate 0": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = 0\n',
+        "must be more than 0",
+    ),
+    "infinite rate": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = inf\n',
+        "must be more than 0",
+    ),
+    "depth 0": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\ndepth = 0\n',
+        "depth must be 1 to 65536, not 0",
+    ),
+    "rate of 400 digits": (
+        HEAD + STREAM + f'[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = {"9" * 400}\n',
+        "is more than 1000000000 I/Os per second",
+    ),
+    "think without unit": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\nthink = "5"\n',
+        "has no unit",
+    ),
+    "unused arrival": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\n[[arrival]]\nname = "b"\n',
+        "arrival 'b': no stream uses it",
+    ),
+    "arrivals of a scaled workload": (
+        HEAD + 'scale = "bsu"\n' + STREAM + '[[arrival]]\nname = "a"\n',
+        "the arrivals follow from the scale",
+    ),
+    "time and count": (HEAD + STREAM + '[run]\ntime = "5s"\ncount = 5\n', "exclude each other"),
+    "time 0": (HEAD + STREAM + '[run]\ntime = "0"\n', "more than 0"),
+    "count 0": (
+        HEAD + STREAM + "[run]\ncount = 0\n",
+        "run: count must be 1 to 18446744073709551615",
+    ),
+    "too many streams": (
+        HEAD + "".join(STREAM.replace('"s"', f'"s{i}"') for i in range(65)),
+        "at most 64",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(WRONG))
+def test_what_is_wrong_gets_one_sentence(case: str) -> None:
+    text, sentence = WRONG[case]
+    with pytest.raises(UsageError) as refusal:
+        file.parse(text)
+    assert sentence in refusal.value.message
+    assert "\n" not in refusal.value.message
+    assert "`" not in refusal.value.message, "that is a validator speaking, not us"
+    assert refusal.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("section", "keys"),
+    [
+        ("[run]", ("count", "ramp_count", "max_outstanding", "batch")),
+        ('[[arrival]]\nname = "a"', ("depth",)),
+        ('[[arrival]]\nname = "a"\nlaw = "burst"\ninterval = "1s"', ("length",)),
+        ('[workload]\nname = "w"\nsummary = "a test"', ("iops_per_bsu",)),
+    ],
+)
+def test_limits_are_those_of_the_schema(section: str, keys: tuple[str, ...]) -> None:
+    head = "" if section.startswith("[workload]") else HEAD
+    for key in keys:
+        low, high = model.LIMITS[key]
+        for value in (low - 1, low, high, high + 1):
+            text = f"{section}\n{key} = {value}\n{head}{STREAM}"
+            allowed = low <= value <= high
+            assert validator(SCHEMA_FILE).is_valid(tomllib.loads(text)) == allowed
+            if allowed:
+                file.parse(text)
+                continue
+            with pytest.raises(UsageError, match=f"{key} must be {low} to {high}, not {value}"):
+                file.parse(text)
+
+
+def test_a_complaint_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(HEAD + STREAM + 'patern = "uniform"\n')
+    with pytest.raises(UsageError, match=r"mine\.toml: stream 's': unknown key 'patern'"):
+        file.load(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("spc2", "there is no workload 'spc2'; did you mean 'spc1'?"),
+        ("zzzz", "the names are burst"),
+        ("./nothing.toml", "there is no workload file ./nothing.toml"),
+        ("/tmp/", "is a directory"),
+    ],
+)
+def test_an_unknown_workload_is_refused(name: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        file.load(name)
+    assert sentence in refusal.value.message
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "binary.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="not UTF-8"):
+        file.load(str(path))
+
+
+@pytest.mark.parametrize("arguments", [("workloads",), ("show", "spc1")])
+def test_workloads_closed_to_the_user_are_refused(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a clone in root's home."""
+    for command in ("show", "workloads"):
+        importlib.import_module(f"spekctl.commands.{command}")
+    closed = tmp_path / "closed"
+    folder = closed / "workloads"
+    shutil.copytree(ROOT / "workloads", folder)
+    monkeypatch.setattr(file, "shipped_directory", lambda: folder)
+    closed.chmod(0)
+    try:
+        outcome = as_ordinary_user(tmp_path, *arguments)
+    finally:
+        closed.chmod(0o700)
+
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert outcome.sentence == f"cannot read the workloads in {folder}: Permission denied"
+
+
+def test_a_workload_closed_to_the_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The directory is open, a file in it is not."""
+    importlib.import_module("spekctl.commands.show")
+    shutil.copyfile(ROOT / "workloads/spc1.toml", tmp_path / "spc1.toml")
+    (tmp_path / "spc1.toml").chmod(0)
+    monkeypatch.setattr(file, "shipped_names", lambda: ["spc1"])
+    monkeypatch.setattr(file, "shipped_directory", lambda: tmp_path)
+
+    outcome = as_ordinary_user(tmp_path, "show", "spc1")
+
+    assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
+    assert outcome.sentence == f"cannot read {tmp_path}/spc1.toml: Permission denied"
+
+
+def test_the_installed_package_carries_its_workloads() -> None:
+    """The directory that setuptools maps into the package is the one that the checkout uses."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert settings["package-dir"]["spekctl.shipped"] == "workloads"
+    assert "spekctl.shipped" in settings["packages"]
+    assert {"*.toml", "*.json"} <= set(settings["package-data"]["spekctl.shipped"])

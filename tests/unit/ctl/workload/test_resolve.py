@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From workload, options and devices to numbers; and the module's own core accepts them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lib.core.config import core_of
+
+from spekctl.errors import UsageError
+from spekctl.workload import file
+from spekctl.workload.config import RunConfig
+from spekctl.workload.resolve import Options, Target, resolve
+
+MIB, GIB = 1 << 20, 1 << 30
+DISK = Target("/dev/x", 8, 0, 10 * GIB, 512, 5)
+CPUS = (0, 1, 2, 3)
+
+HEAD = '[workload]\nname = "w"\nsummary = "a test"\n'
+STREAM = '[[stream]]\nname = "s"\nsize = "4KiB"\n'
+
+
+def run_config(text: str, *targets: Target, **options: Any) -> RunConfig:
+    """Resolve the text of a file, or the shipped workload of that name."""
+    found = file.parse(text) if "\n" in text else file.load(text)
+    return resolve(found, Options(available_cpus=CPUS, **options), targets or (DISK,))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("size", [178 * MIB, 256 * MIB + 512, GIB, 10 * GIB + 7 * 512, 1 << 44])
+@pytest.mark.parametrize("name", file.shipped_names())
+def test_the_core_accepts_every_shipped_workload(name: str, size: int, workers: int) -> None:
+    options = {"bsu": 3} if name == "spc1" else {}
+    config = run_config(name, replace(DISK, bytes=size), workers=workers, **options)
+    core_of(config).check(workers)
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(file.shipped_names()),
+    st.lists(st.integers(300 * MIB // 512, GIB // 512), min_size=2, max_size=5),
+    st.sampled_from([4096, 65536, MIB]),
+    st.sampled_from(["classic", "fixed"]),
+)
+def test_the_core_accepts_them_striped_over_uneven_disks(
+    name: str, sectors: list[int], stripe: int, style: str
+) -> None:
+    targets = [
+        Target(f"/dev/x{index}", 8, index, count * 512, 512) for index, count in enumerate(sectors)
+    ]
+    options: dict[str, Any] = {"bsu": 3, "hrrw": style} if name == "spc1" else {}
+    config = run_config(name, *targets, stripe_bytes=stripe, **options)
+    core_of(config).check(1)
+    for asu in config.asus:
+        each = asu.bytes // len(targets)
+        for extent in asu.extents:
+            assert extent.start + each <= min(sectors) * 512
+    ends = [asu.extents[0].start + asu.bytes // len(targets) for asu in config.asus]
+    starts = [asu.extents[0].start for asu in config.asus]
+    assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
+
+
+def test_spc1_is_split_45_45_10_in_whole_blocks() -> None:
+    config = run_config("spc1", replace(DISK, bytes=GIB + 512), bsu=2)
+    blocks = (GIB + 512) // 4096
+    assert [asu.bytes // 4096 for asu in config.asus] == [
+        blocks * 45 // 100,
+        blocks * 45 // 100,
+        int((GIB + 512) * 0.1) // 4096,
+    ]
+    assert all(asu.bytes % 4096 == 0 for asu in config.asus)
+
+
+def test_spc1_geometry_is_that_of_the_reference() -> None:
+    """ASU-1 of 11796480 blocks (45 GiB): hot spots at 1769472, 8257536 and 5544345 blocks."""
+    config = run_config("spc1", replace(DISK, bytes=100 * GIB), bsu=1)
+    assert config.asus[0].bytes == 45 * GIB
+    by_name = {stream.name: stream for stream in config.streams}
+    starts = [by_name[name].range_start // 4096 for name in ("1-2", "1-4", "2-2")]
+    assert starts == [1769472, 8257536, 5544345]
+    assert by_name["1-2"].range_bytes // 4096 == 11796480 // 20
+    runs = by_name["1-3"]
+    assert runs.range_start // 4096 == 11796480 // 5
+    assert runs.restart_bytes // 4096 == 11796480 * 2 // 5
+    assert runs.run_bytes // 4096 == 11796480 // 10
+    assert runs.run_align_bytes == 16 * 4096
+    writes = by_name["3-1"]
+    assert (writes.range_start, writes.read_ppm) == (0, 0)
+    assert writes.restart_bytes // 4096 == config.asus[2].bytes // 4096 * 7 // 10
+
+
+def test_spc1_rate_is_50_for_each_bsu() -> None:
+    config = run_config("spc1", bsu=7)
+    assert config.arrivals[0].law == "poisson"
+    assert config.offered_rate == 350
+    assert {stream.replicas for stream in config.streams} == {7}
+    assert run_config("spc1", bsu=7, iops_per_bsu=5).offered_rate == 35
+
+
+def test_spc1_fixed_differs_as_the_reference_says() -> None:
+    streams = {one.name: one for one in run_config("spc1", bsu=1, hrrw="fixed").streams}
+    assert {streams[name].walk_style for name in ("1-2", "1-4", "2-2")} == {"fixed"}
+    assert streams["2-1"].align_bytes == 8192
+    assert streams["1-3"].run_align_bytes == 4096
+
+
+def test_spc1_needs_178_mib_and_says_so() -> None:
+    small = replace(DISK, bytes=177 * MIB)
+    with pytest.raises(UsageError) as refusal:
+        run_config("spc1", small, bsu=1)
+    assert refusal.value.message == (
+        "asu 'asu1': it would have 79.6 MiB, but spc1 needs at least 80 MiB there; that takes a"
+        " device of at least 178 MiB, and /dev/x has 177 MiB"
+    )
+    run_config("spc1", replace(DISK, bytes=178 * MIB), bsu=1)
+    run_config("spc1", replace(DISK, bytes=90 * MIB), bsu=1, hrrw="fixed")
+    with pytest.raises(UsageError, match="at least 89 MiB"):
+        run_config("spc1", replace(DISK, bytes=88 * MIB), bsu=1, hrrw="fixed")
+
+
+def test_the_capacity_that_is_asked_for_is_enough_with_stripes_too() -> None:
+    pair = [replace(DISK, bytes=50 * MIB, minor=index) for index in (0, 1)]
+    with pytest.raises(UsageError, match="devices of at least 89 MiB"):
+        run_config("spc1", *pair, bsu=1)
+    run_config("spc1", *[replace(one, bytes=89 * MIB) for one in pair], bsu=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, "spc1 needs its load: --bsu N"),
+        ({"bsu": 0}, "--bsu must be 1 to"),
+        ({"bsu": -1}, "--bsu must be 1 to"),
+        ({"bsu": 1, "rate": 5}, "--bsu and --rate exclude each other"),
+        ({"rate": 1000}, "so about --bsu 20"),
+        ({"bsu": 1, "workers": 5}, "there are 4 online"),
+        ({"bsu": 1, "workers": 0}, "--workers must be 1 to 256"),
+        ({"bsu": 1, "cpus": [9]}, "CPU 9 is not online; there is 0-3"),
+        ({"bsu": 1, "cpus": [1], "workers": 2}, "there are 1 in --cpus"),
+        ({"bsu": 1, "time_ns": 0}, "--time must be more than 0"),
+        ({"bsu": 1, "time_ns": 1, "count": 1}, "--time and --count exclude each other"),
+        ({"bsu": 1, "ramp_ns": 1, "ramp_count": 1}, "--ramp and --ramp-count exclude"),
+        ({"bsu": 1, "count": 0}, "--count must be 1 to"),
+        ({"bsu": 1, "seed": -1}, "--seed must be 0 to"),
+        ({"bsu": 1, "max_outstanding": 0}, "--max-outstanding must be 1 to 65536"),
+        ({"bsu": 1, "batch": 257}, "--batch must be 1 to 256"),
+    ],
+)
+def test_wrong_options_get_one_sentence(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        run_config("spc1", **options)
+    assert sentence in refusal.value.message
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"bsu": 1}, "does not scale by BSU"),
+        ({"iops_per_bsu": 1}, "does not scale by BSU"),
+        ({"hrrw": "fixed"}, "has no random walk"),
+        ({"depth": -1}, "--depth must be 1 to 65536, not -1"),
+        ({"depth": 65537}, "--depth must be 1 to 65536"),
+        ({"rate": 0.0}, "must be more than 0"),
+        ({"rate": -5.0}, "must be more than 0"),
+        ({"rate": float("nan")}, "must be more than 0"),
+    ],
+)
+def test_wrong_options_of_an_ordinary_workload(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        run_config("random-read-4k", **options)
+    assert sentence in refusal.value.message
+
+
+def test_rate_makes_a_closed_loop_poisson_and_keeps_other_laws() -> None:
+    arrival = run_config("random-read-4k", rate=1234.5).arrivals[0]
+    assert (arrival.law, arrival.rate_milli) == ("poisson", 1_234_500)
+    constant = HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "constant"\nrate = 5\n'
+    arrival = run_config(constant, rate=1000).arrivals[0]
+    assert (arrival.law, arrival.rate_milli) == ("constant", 1_000_000)
+    arrival = run_config("burst", rate=6400).arrivals[0]
+    assert (arrival.law, arrival.burst_length, arrival.burst_interval_ns) == ("burst", 64, 10**7)
+
+
+def test_rate_scales_several_open_processes_alike() -> None:
+    text = HEAD + "".join(
+        f'[[arrival]]\nname = "a{n}"\nlaw = "poisson"\nrate = {n}\n'
+        f'[[stream]]\nname = "s{n}"\nsize = "4KiB"\narrival = "a{n}"\n'
+        for n in (1, 3)
+    )
+    assert [one.rate_milli for one in run_config(text, rate=100).arrivals] == [25_000, 75_000]
+    with pytest.raises(UsageError, match="--depth cannot say which"):
+        run_config(text, depth=3)
+
+
+def test_depth_makes_a_closed_loop() -> None:
+    arrival = run_config("burst", depth=9).arrivals[0]
+    assert (arrival.law, arrival.depth) == ("closed", 9)
+    assert run_config("spc1", depth=9).arrivals[0].depth == 9
+
+
+def test_bursts_without_a_pause_are_a_closed_loop() -> None:
+    text = HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "burst"\nlength = 5\ninterval = "0"\n'
+    arrival = run_config(text).arrivals[0]
+    assert (arrival.law, arrival.depth) == ("closed", 5)
+
+
+def test_room_for_what_is_outstanding() -> None:
+    assert run_config("random-read-4k").max_outstanding == 32
+    assert run_config("random-read-4k", rate=10).max_outstanding == 1024
+    assert run_config("random-read-4k", rate=10, max_outstanding=3).max_outstanding == 3
+    big = HEAD + STREAM.replace("4KiB", "16MiB")
+    assert run_config(big, rate=10).max_outstanding == 64
+    long = HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "burst"\nlength = 5000\ninterval="1s"\n'
+    assert run_config(long).max_outstanding == 5000
+
+
+def test_the_command_line_wins_over_the_file() -> None:
+    text = HEAD + STREAM + '[run]\ncount = 5\nramp_count = 6\ninterval = "0"\nbatch = 4\n'
+    config = run_config(text)
+    assert (config.time_ns, config.count, config.ramp_count) == (0, 5, 6)
+    assert (config.interval_ns, config.batch) == (0, 4)
+    config = run_config(text, time_ns=7, ramp_ns=8, interval_ns=10**9, batch=9)
+    assert (config.time_ns, config.count, config.ramp_ns, config.ramp_count) == (7, 0, 8, 0)
+    assert (config.interval_ns, config.batch) == (10**9, 9)
+
+
+def test_defaults_are_a_minute_one_worker_and_seed_1() -> None:
+    config = run_config("random-read-4k")
+    assert (config.time_ns, config.cpus, config.seed) == (60 * 10**9, [0], 1)
+    assert run_config("random-read-4k", cpus=[2, 1]).cpus == [2, 1]
+    assert run_config("random-read-4k", workers=2).cpus == [0, 1]
+
+
+def test_writing_needs_both_the_workload_and_the_permission() -> None:
+    assert not run_config("random-read-4k", write=True).write
+    assert not run_config("random-write-4k").write
+    assert run_config("random-write-4k", write=True).write
+
+
+def test_devices_are_told_apart_by_number() -> None:
+    with pytest.raises(UsageError, match="/dev/x and /dev/y are the same device"):
+        run_config("random-read-4k", DISK, replace(DISK, path="/dev/y"))
+    assert run_config("random-read-4k").targets[0].diskseq == 5
+
+
+WRONG_FOR_THE_DEVICE = {
+    "asu beyond the device": ('[[asu]]\nname = "a"\nsize = "11GiB"\n', "ends at byte 11811160064"),
+    "asu starts too late": (
+        '[[asu]]\nname = "a"\nsize = "5GiB"\nstart = "60%"\n',
+        "but /dev/x has only",
+    ),
+    "range beyond the asu": ('start = "60%"\nrange = "50%"\n', "beyond its asu"),
+    "range in bytes": ('range = "20GiB"\n', "beyond its asu"),
+    "start not aligned": ("start = 512\n", "not a multiple of its align, 4 KiB"),
+    "block larger than the range": ('align = 512\nrange = "2KiB"\n', "does not fit into its range"),
+    "runs longer than the range": (
+        'pattern = "runs"\nrange = "10%"\nrun_length = "20%"\n',
+        "does not fit into its range",
+    ),
+    "restart too far": (
+        'pattern = "runs"\nrestart = "90%"\nrun_length = "20%"\n',
+        "restart and run_length together",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(WRONG_FOR_THE_DEVICE))
+def test_what_does_not_fit_the_device_is_refused(case: str) -> None:
+    extra, sentence = WRONG_FOR_THE_DEVICE[case]
+    text = HEAD + STREAM + extra
+    with pytest.raises(UsageError) as refusal:
+        run_config(text)
+    assert sentence in refusal.value.message
+
+
+def test_blocks_smaller_than_the_logical_block_are_refused() -> None:
+    text = HEAD + STREAM.replace("4KiB", "512")
+    with pytest.raises(UsageError, match=r"not a multiple of the logical block of /dev/x, 4096"):
+        run_config(text, replace(DISK, logical_block=4096))
+
+
+def test_stripes_are_powers_of_two() -> None:
+    pair = [DISK, replace(DISK, minor=1)]
+    for stripe in (0, 1000, 256, 96 << 10):
+        with pytest.raises(UsageError, match="power of two"):
+            run_config("random-read-4k", *pair, stripe_bytes=stripe)
+
+
+def test_strided_streams_align_to_their_stride() -> None:
+    text = HEAD + STREAM + 'pattern = "strided"\nstride = "6KiB"\n'
+    stream = run_config(text).streams[0]
+    assert (stream.align_bytes, stream.stride_bytes) == (2048, 6144)

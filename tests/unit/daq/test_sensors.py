@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek-daq on sensors: hwmon, powercap and iio in a made-up sysfs."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import struct
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lib.daq.program import (
+    HANG_S,
+    MS,
+    SECOND,
+    Rows,
+    Sysfs,
+    check_sanitizers,
+    cpu_s,
+    put_zones,
+    rails_file,
+    running,
+    some_rows,
+)
+from lib.own_mounts import in_own_mounts
+
+# ---- hwmon and powercap, on files ----
+
+
+def test_sensors_are_listed(
+    daq: Callable[..., subprocess.CompletedProcess[str]], sysfs: Sysfs
+) -> None:
+    assert daq("-s", "hwmon", "--sysfs", sysfs.root, "--list").stdout.splitlines() == [
+        "hwmon1/curr1\tcurrent",
+        "hwmon1/in1\tvoltage",
+        "hwmon1/power1\tpower",
+        "hwmon2/power1\tpower",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("zones", "listed"),
+    [
+        # A desktop: psys contains the package, and mmio counts it again.
+        (
+            {
+                "intel-rapl-mmio:0": "package-0",
+                "intel-rapl:0": "package-0",
+                "intel-rapl:0:0": "core",
+                "intel-rapl:0:1": "uncore",
+                "intel-rapl:1": "psys",
+            },
+            ["intel-rapl:0"],
+        ),
+        # A server: memory is below its package, but not in its counter.
+        (
+            {
+                "intel-rapl:0": "package-1",
+                "intel-rapl:0:0": "dram",
+                "intel-rapl:1": "package-0-die-0",
+                "intel-rapl:1:0": "core",
+                "intel-rapl:1:1": "dram",
+                "intel-rapl:2": "psys-1",
+            },
+            ["intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1", "intel-rapl:1:1"],
+        ),
+        # AMD.
+        ({"intel-rapl:0": "package-0", "intel-rapl:0:0": "core"}, ["intel-rapl:0"]),
+        # What these count, or whether they count the same, is not known.
+        ({"intel-rapl:0": "psys", "intel-rapl:1": "wall", "dtpm:0": "package-0"}, []),
+    ],
+)
+def test_no_energy_is_counted_twice_or_left_out(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+    zones: dict[str, str],
+    listed: list[str],
+) -> None:
+    tree = Sysfs(tmp_path / "sys")
+    put_zones(tree, zones)
+    found = daq("-s", "powercap", "--sysfs", tree.root, "--list").stdout
+    assert found.splitlines() == [f"{zone}\tenergy" for zone in listed]
+    if not listed:
+        refused = daq("-s", "powercap", "--sysfs", tree.root, "--check")
+        assert refused.returncode == 6
+        assert "a rails file can name other channels" in refused.stderr
+
+
+def test_sensors_of_power_need_no_rails_file(program: Path, sysfs: Sysfs, tmp_path: Path) -> None:
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-p"]
+    names, rows = some_rows(tmp_path, 10, *command)
+    assert names == ["time_ns", "hwmon1/power1.uW", "hwmon2/power1.uW"]
+    assert {tuple(values) for _, values in rows} == {(5_250_000, 80_000_000)}
+    steps = [b - a for (a, _), (b, _) in itertools.pairwise(rows)]
+    assert min(steps) > 0
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "interval_ns"),
+    [
+        ("hwmon", [], 10 * MS),
+        ("hwmon", ["-i", "5s"], 5 * SECOND),
+        ("sim", ["-i", "20us"], 20_000),
+    ],
+)
+def test_a_source_says_how_often_it_measures(
+    daq: Callable[..., subprocess.CompletedProcess[str]],
+    sysfs: Sysfs,
+    source: str,
+    more: list[str],
+    interval_ns: int,
+) -> None:
+    done = daq("-s", source, "--sysfs", sysfs.root, "--check", *more)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == f"spek-daq: scan interval: {interval_ns} ns"
+
+
+def test_current_times_voltage(program: Path, sysfs: Sysfs, tmp_path: Path) -> None:
+    rails = rails_file(
+        tmp_path,
+        'source = "hwmon"\ninterval_us = 5000\n'
+        '[[rail]]\nname = "measured"\nchannel = "ina226/curr1"\nvoltage_channel = "ina226/in1"\n'
+        '[[rail]]\nname = "nominal"\nchannel = "ina226/curr1"\nvoltage_mv = 12000\n',
+    )
+    rows = some_rows(tmp_path, 10, program, "-r", rails, "--sysfs", sysfs.root, "-p")[1]
+    assert {tuple(values) for _, values in rows} == {(5_355_000, 5_400_000)}
+
+
+def test_a_counter_of_energy_wraps_without_a_jump(
+    program: Path, sysfs: Sysfs, tmp_path: Path
+) -> None:
+    counter = "class/powercap/intel-rapl:0/energy_uj"
+    energy, step, steps = 990_000, 2_000, 20
+    sysfs.put(counter, energy)
+    command = [program, "-s", "powercap", "--sysfs", sysfs.root, "-i", "20ms", "-p"]
+
+    def seen(rows: Rows) -> int:
+        """Intervals in which energy was used."""
+        return sum(1 for _, values in rows if values[0])
+
+    with running(tmp_path, *command) as daq:
+        daq.until(lambda: len(daq.rows) > 1, "no second sample comes")
+        for done in range(1, steps + 1):
+            energy += step
+            sysfs.put(counter, energy % 1_000_000)
+            daq.until(lambda done=done: seen(daq.rows) == done, "a step isn't seen")
+        names, rows = daq.finish()
+    assert names == ["time_ns", "intel-rapl:0.uW"]
+    powers = [values[0] for _, values in rows if values[0] is not None]
+    total = sum(
+        (values[0] or 0) * (at - before) for (before, _), (at, values) in itertools.pairwise(rows)
+    )
+    assert min(powers) >= 0
+    assert total / 1e9 == pytest.approx(steps * step, rel=0.001)
+    assert max(powers) < 10**9
+
+
+def test_a_device_that_goes_and_comes_back_is_waited_for(
+    program: Path, sysfs: Sysfs, tmp_path: Path
+) -> None:
+    chip = sysfs.root / "class/hwmon/hwmon1"
+    before, after = [5_250_000, 80_000_000], [7_000_000, 80_000_000]
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-i", "10ms", "-p"]
+    with running(tmp_path, *command) as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        away = chip.with_name("away")
+        chip.rename(away)
+        (away / "power1_input").write_text("")
+        daq.until(lambda: "; retrying" in daq.errors, "nothing is tried")
+        # A second and more without samples, in which it tries twice.
+        time.sleep(1.2)
+        (away / "power1_input").write_text("7000000\n")
+        away.rename(chip)
+        daq.until(lambda: daq.rows[-1][1] == after, "nothing comes any more")
+        rows = daq.finish()[1]
+        errors = daq.errors
+    assert "cannot read channel 'hwmon1/power1': No such device; waiting for the device" in errors
+    assert "hwmon chip 'hwmon1' not found; retrying" in errors
+    assert "the device is back" in errors
+    hole = next(i for i, (_, values) in enumerate(rows) if values == [None, None])
+    assert rows[hole - 1][1] == before
+    assert rows[hole + 1][1] == after
+    assert rows[hole + 1][0] - rows[hole - 1][0] > SECOND
+
+
+def test_the_units_of_a_device_that_was_waited_for_are_right(
+    program: Path, sysfs: Sysfs, tmp_path: Path
+) -> None:
+    chip = sysfs.root / "class/hwmon/hwmon1"
+    away = chip.with_name("away")
+    text = '[[rail]]\nname = "a"\nchannel = "hwmon1/power1"\n'
+    text += '[[rail]]\nname = "b"\nchannel = "hwmon1/curr1"\nvoltage_mv = 1000\n'
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-r", rails_file(tmp_path, text)]
+    chip.rename(away)
+    with running(tmp_path, *command, "--print=raw", "--wait") as daq:
+        daq.until(lambda: "waiting for the device" in daq.errors, "it doesn't wait")
+        away.rename(chip)
+        daq.until(lambda: daq.rows, "nothing comes")
+        names, rows = daq.finish()
+    assert names == ["time_ns", "hwmon1/power1.nW", "hwmon1/curr1.uA"]
+    assert rows[-1][1] == [5_250_000_000, 450_000]
+
+
+@pytest.mark.parametrize(
+    ("more", "settings", "sentence"),
+    [
+        ("", ["-o", "serail=1"], "source hwmon has no setting 'serail'; it has none"),
+        ("voltage_mv = 1\n", [], "measures power; remove the rail's voltage"),
+    ],
+)
+def test_wrong_input_ends_it_when_the_device_has_come(
+    program: Path, sysfs: Sysfs, tmp_path: Path, more: str, settings: list[str], sentence: str
+) -> None:
+    chip = sysfs.root / "class/hwmon/hwmon1"
+    away = chip.with_name("away")
+    rails = rails_file(tmp_path, f'[[rail]]\nname = "a"\nchannel = "hwmon1/power1"\n{more}')
+    command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-r", rails, *settings]
+    chip.rename(away)
+    with running(tmp_path, *command, "--print", "--wait") as daq:
+        daq.until(lambda: "waiting for the device" in daq.errors, "it doesn't wait")
+        away.rename(chip)
+        assert daq.process.wait(HANG_S) == 2
+        check_sanitizers(daq.errors)
+        assert sentence in daq.errors.splitlines()[-1]
+        assert not daq.out
+
+
+def test_a_device_that_opens_but_cannot_be_read_is_tried_now_and_then(
+    program: Path, sysfs: Sysfs, tmp_path: Path
+) -> None:
+    sensor = sysfs.root / "class/hwmon/hwmon1/power1_input"
+    with running(tmp_path, program, "-s", "hwmon", "--sysfs", sysfs.root, "-p") as daq:
+        daq.until(lambda: len(daq.rows) > 10, "no samples come")
+        sensor.write_text("no number\n")
+        daq.until(lambda: "waiting for the device" in daq.errors, "it isn't missed")
+        before = cpu_s(daq.process.pid)
+        time.sleep(1.5)
+        used = cpu_s(daq.process.pid) - before
+        said = daq.errors
+        sensor.write_text("7000000\n")
+        daq.until(lambda: daq.rows[-1][1][0] == 7_000_000, "nothing comes any more")
+        rows = daq.finish()[1]
+        errors = daq.errors
+    assert used < 0.5
+    why = "cannot read channel 'hwmon1/power1': Input/output error; waiting for the device"
+    assert said == f"spek-daq: {why}\n"
+    assert errors.count("the device is back") == 1
+    assert sum(1 for _, values in rows if values == [None, None]) == 1
+
+
+# ---- iio, whose place in sysfs libiio knows by heart ----
+
+IIO = """
+mount -t tmpfs none /sys/bus || exit
+device=/sys/bus/iio/devices/iio:device0
+mkdir -p $device
+echo ina226 > $device/name
+echo 4000 > $device/in_voltage0_raw; echo 1.25 > $device/in_voltage0_scale
+echo 500 > $device/in_current1_raw; echo 1 > $device/in_current1_scale
+echo 5250 > $device/in_power2_raw; echo 0.5 > $device/in_power2_scale
+echo 21000 > $device/in_temp_input
+exec "$@"
+"""
+
+
+# One of the test's own, with a buffer: its attributes and a FIFO for its scans are below DEVICES.
+IIO_BUFFER = """
+mount -t tmpfs none /sys/bus && mount -t tmpfs none /dev || exit
+mkdir -p /sys/bus/iio/devices
+for name in "$DEVICES"/*; do ln -s $name /sys/bus/iio/devices/; done
+ln -s "$DEVICES"/fifo /dev/iio:device0
+exec "$@"
+"""
+
+
+class Buffered:
+    """A power meter that the kernel samples into a buffer."""
+
+    def __init__(self, folder: Path, program: Path) -> None:
+        self.devices = Sysfs(folder / "devices")
+        self.program = program
+        for name, value in {
+            "name": "meter",
+            "current_timestamp_clock": "realtime",
+            "in_power0_raw": 0,
+            "in_power0_scale": 1,
+            "buffer/length": 0,
+            "buffer/enable": 0,
+            "scan_elements/in_power0_en": 0,
+            "scan_elements/in_power0_index": 0,
+            "scan_elements/in_power0_type": "le:s64/64>>0",
+            "scan_elements/in_timestamp_en": 0,
+            "scan_elements/in_timestamp_index": 1,
+            "scan_elements/in_timestamp_type": "le:s64/64>>0",
+        }.items():
+            self.put(name, value)
+        os.mkfifo(self.devices.root / "fifo")
+
+    def put(self, attribute: str, value: object, device: str = "iio:device0") -> None:
+        file = self.devices.root / device / attribute
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{value}\n")
+
+    def read(self, attribute: str, device: str = "iio:device0") -> str:
+        text = (self.devices.root / device / attribute).read_text()
+        return text.replace("\0", "").strip()
+
+    def command(self, *arguments: object) -> list[object]:
+        environment = ["env", f"DEVICES={self.devices.root}"]
+        inside = ["sh", "-c", IIO_BUFFER, "sh", self.program, "-s", "iio"]
+        return [*in_own_mounts(), *environment, *inside, *arguments]
+
+    def check(self, *arguments: str) -> list[str]:
+        """What --check says."""
+        command = [str(word) for word in self.command("--check", *arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
+        check_sanitizers(done.stderr)
+        return done.stderr.splitlines()
+
+
+@pytest.fixture
+def buffered(program: Path, tmp_path: Path) -> Buffered:
+    return Buffered(tmp_path, program)
+
+
+def test_the_interval_of_a_buffer_is_where_the_driver_says_it(buffered: Buffered) -> None:
+    assert buffered.check()[-1] == "spek-daq: 1 rails on 1 channels of source iio: ok"
+    buffered.put("in_sampling_frequency", 0.2)
+    assert buffered.check()[-1] == "spek-daq: scan interval: 5000000000 ns"
+    assert buffered.check("-i", "20ms")[-1] == "spek-daq: scan interval: 20000000 ns"
+    assert buffered.read("buffer/length") == "4"
+    buffered.put("sampling_frequency", 1000)
+    assert buffered.check()[-1] == "spek-daq: scan interval: 1000000 ns"
+    # The device converts so often, but samples when its trigger says.
+    buffered.put("name", "timer", "trigger0")
+    buffered.put("sampling_frequency", 100, "trigger0")
+    buffered.put("trigger/current_trigger", "timer")
+    assert buffered.check()[-1] == "spek-daq: scan interval: 10000000 ns"
+    assert buffered.check("-i", "50ms")[-1] == "spek-daq: scan interval: 50000000 ns"
+    assert float(buffered.read("sampling_frequency", "trigger0")) == 20
+
+
+def test_without_a_rate_an_interval_is_refused(buffered: Buffered) -> None:
+    (sentence,) = buffered.check("-i", "20ms")
+    refusal = "cannot set the interval of IIO device 'iio:device0': it has no sampling_frequency"
+    assert refusal in sentence
+
+
+@pytest.mark.parametrize("frequency", [None, "100"])
+def test_scans_that_a_buffer_lost_are_a_gap(
+    buffered: Buffered, tmp_path: Path, frequency: str | None
+) -> None:
+    if frequency:
+        buffered.put("in_sampling_frequency", frequency)
+    buffered.check()
+    start = time.monotonic_ns()
+    times = [start + i * 10 * MS for i in range(60) if i // 4 != 10]
+    scans = b"".join(struct.pack("<qq", 5, at) for at in times)
+    with (
+        running(tmp_path, *buffered.command("-p")) as daq,
+        (buffered.devices.root / "fifo").open("r+b", buffering=0) as fifo,
+    ):
+        fifo.write(scans)
+        daq.until(lambda: daq.rows and daq.rows[-1][0] == times[-1], "the last scan doesn't come")
+        rows = daq.finish()[1]
+        errors = daq.errors
+    assert [at for at, values in rows if values != [None]] == times
+    assert {at for at, values in rows if values == [None]} == {start + 440 * MS}
+    assert "1 overflows" in errors
+    assert int(buffered.read("buffer/length")) >= (8 if frequency else 64)
+
+
+def on_iio(program: Path, *arguments: object) -> list[object]:
+    """The command that runs it where there is an ina226."""
+    return [*in_own_mounts(), "sh", "-c", IIO, "sh", program, "-s", "iio", *arguments]
+
+
+@pytest.fixture
+def iio(program: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """iio(*arguments) runs it where there is an ina226."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [str(word) for word in on_iio(program, *arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
+        assert "Sanitizer" not in done.stderr, done.stderr
+        return done
+
+    return run
+
+
+def test_converters_are_polled(
+    iio: Callable[..., subprocess.CompletedProcess[str]], program: Path, tmp_path: Path
+) -> None:
+    assert sorted(iio("--list").stdout.splitlines()) == [
+        "iio:device0/current1\tcurrent",
+        "iio:device0/power2\tpower",
+        "iio:device0/voltage0\tvoltage",
+    ]
+    names, rows = some_rows(tmp_path, 5, *on_iio(program, "-p"))
+    assert names == ["time_ns", "iio:device0/power2.uW"]
+    assert {tuple(values) for _, values in rows} == {(2_625_000,)}
+    text = '[[rail]]\nname = "a"\nchannel = "ina226/current1"\nvoltage_channel = "ina226/voltage0"'
+    rails = rails_file(tmp_path, text)
+    rows = some_rows(tmp_path, 5, *on_iio(program, "-r", rails, "-p"))[1]
+    assert {tuple(values) for _, values in rows} == {(2_500_000,)}
+
+
+@pytest.mark.parametrize(
+    ("channel", "more", "code", "sentence"),
+    [
+        ("ina226/power9", [], 2, "IIO device 'ina226' has no input 'power9'"),
+        ("ina3221/power0", [], 6, "IIO device 'ina3221' not found"),
+        ("power0", [], 2, "'power0' is not an IIO channel; use DEVICE/CHANNEL"),
+        ("ina226/temp", [], 2, "'ina226/temp' does not measure voltage, current"),
+        ("ina226/power2", ["-o", "mode=buffer"], 2, "do not share a buffer with timestamps"),
+        ("ina226/power2", ["-o", "mode=x"], 2, "setting 'mode' is 'x'; it must be buffer or"),
+    ],
+)
+def test_wrong_converters_get_one_sentence(
+    iio: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+    channel: str,
+    more: list[str],
+    code: int,
+    sentence: str,
+) -> None:
+    file = rails_file(tmp_path, f'[[rail]]\nname = "a"\nchannel = "{channel}"\n')
+    done = iio("-r", file, "--check", *more)
+    assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
+    assert sentence in done.stderr

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is prepared for guests, and in which order, with nothing to fetch or to build."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.harness import ahead as guest_ahead
+from lib.harness.ahead import Prepared
+
+from spekctl.errors import SpekError
+
+LIMIT_S = 20
+
+
+def prepared(word: str, source: str, kernel: Any) -> Prepared:
+    return Prepared(source, Path("/disks"), None)
+
+
+def test_kernels_are_fetched_while_one_is_built(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    all_fetched = threading.Event()
+
+    def find(word: str) -> tuple[str, Any]:
+        if word == "debug":
+            assert all_fetched.wait(LIMIT_S), "the others wait for the debug kernel"
+        return word, None
+
+    def prepare(word: str, source: str, kernel: Any) -> Prepared:
+        if word == "6.77":
+            all_fetched.set()
+        return prepared(word, source, kernel)
+
+    monkeypatch.setattr(guest_ahead, "find", find)
+    monkeypatch.setattr(guest_ahead, "prepare", prepare)
+
+    assert guest_ahead.main(["6.1", "debug", "6.77"]) == 0
+
+    lines = capfd.readouterr().out.splitlines()
+    assert [json.loads(line)["label"] for line in lines] == ["6.1", "6.77", "debug"]
+
+
+@pytest.mark.parametrize("missing", ["6.1", "debug"])
+def test_a_kernel_that_is_missing_does_not_keep_the_others(
+    missing: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def find(word: str) -> tuple[str, Any]:
+        if word == missing:
+            raise SpekError("there is none")
+        return word, None
+
+    monkeypatch.setattr(guest_ahead, "find", find)
+    monkeypatch.setattr(guest_ahead, "prepare", prepared)
+
+    assert guest_ahead.main(["6.1", "6.77", "debug"]) == 1
+
+    answers = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    found = {answer["label"]: answer.get("error", "found") for answer in answers}
+    expected = dict.fromkeys(("6.1", "6.77", "debug"), "found") | {missing: "there is none"}
+    assert found == expected

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Guests' side of the tests on the host, with programs that behave as guests do."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from lib.harness import process as guest_process
+from lib.harness.ahead import Missing, Prepared, answers
+from lib.harness.host import GuestRunner, places_of
+from lib.harness.process import Guest
+
+PREPARED = Prepared("6.77", Path("/disks"), None)
+# The guest's half of the plumbing, as far as the host sees it.
+PROGRAM = """
+import json, os, sys, time
+
+def tell(event, **fields):
+    with open(sys.argv[2], "a") as results:
+        results.write(json.dumps({"event": event, **fields}) + "\\n")
+
+def run(nodeid):
+    tell("start", nodeid=nodeid)
+    tell("report", data={"nodeid": nodeid})
+    tell("finish", nodeid=nodeid)
+
+for nodeid in json.load(open(sys.argv[1])):
+"""
+
+
+class Item:
+    """As much of a pytest.Item as a report takes."""
+
+    def __init__(self, nodeid: str) -> None:
+        self.nodeid = nodeid
+        self.location = (nodeid, 0, nodeid)
+        self.keywords: dict[str, int] = {}
+
+
+class Config:
+    """As much of a pytest.Config as a guest takes."""
+
+    def __init__(self) -> None:
+        self.hook = self
+
+    def getoption(self, name: str) -> int:
+        return 600
+
+    def pytest_report_from_serializable(self, config: Config, data: Any) -> pytest.TestReport:
+        return pytest.TestReport(data["nodeid"], ("", 0, ""), {}, "passed", None, "call")
+
+
+class Played(Guest):
+    """A guest whose part is played by a program: @does for each test."""
+
+    def __init__(self, does: str, nodeids: list[str]) -> None:
+        items: Any = [Item(nodeid) for nodeid in nodeids]
+        config: Any = Config()
+        super().__init__("6.77", items, config)
+        self.does = does
+
+    def command(self) -> list[str]:
+        return ["env"]
+
+    def command_inside(self, wanted: Path) -> list[str]:
+        body = "".join(f"    {line}\n" for line in self.does.splitlines())
+        return [sys.executable, "-c", PROGRAM + body, str(wanted), str(self.results)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What guests leave behind."""
+    monkeypatch.setattr(guest_process, "ROOT", tmp_path)
+    return tmp_path
+
+
+def play(does: str, *nodeids: str) -> tuple[dict[str, str], Guest]:
+    """Play it to the end: outcome and text of each test."""
+    guest = Played(does, list(nodeids))
+    guest.boot(PREPARED, os.sched_getaffinity(0))
+    limit = time.monotonic() + 60
+    while guest.pending or guest.process:
+        assert time.monotonic() < limit
+        guest.attend()
+        time.sleep(0.01)
+    return {
+        nodeid: " ".join(f"{report.outcome} {report.longrepr or ''}".strip() for report in reports)
+        for nodeid, reports in guest.ready.items()
+    }, guest
+
+
+# ---- one guest ----
+
+
+def test_what_a_guest_reports_is_passed_on() -> None:
+    outcomes, guest = play("run(nodeid)", "a", "b", "c")
+    assert outcomes == {"a": "passed", "b": "passed", "c": "passed"}
+    assert (guest.boots, guest.failed_boots) == (1, 0)
+
+
+def test_the_test_that_a_guest_dies_in_has_failed_and_the_others_run_in_another_one() -> None:
+    outcomes, guest = play(
+        "if nodeid == 'b': tell('start', nodeid='b'); print('alas', flush=True); os._exit(1)\n"
+        "run(nodeid)",
+        *"abc",
+    )
+    assert (outcomes["a"], outcomes["c"]) == ("passed", "passed")
+    assert outcomes["b"].startswith("failed the guest died in this test")
+    assert "\nalas" in outcomes["b"]
+    assert guest.boots == 2
+
+
+def test_a_guest_that_ends_between_tests_fails_the_next_one() -> None:
+    outcomes, guest = play("if nodeid == 'b' : os._exit(0)\nrun(nodeid)", *"abc")
+    assert outcomes["b"].startswith("failed the guest died before it ran this test")
+    assert (outcomes["a"], outcomes["c"], guest.boots) == ("passed", "passed", 2)
+
+
+def test_a_guest_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest_process, "GRACE_S", -599)  # a second for each event
+    outcomes, guest = play(
+        "tell('start', nodeid=nodeid)\nif nodeid == 'a': time.sleep(600)\ntell('finish', "
+        "nodeid=nodeid)",
+        *"ab",
+    )
+    assert outcomes["a"].startswith("failed the guest hung in this test")
+    assert (outcomes["b"], guest.boots) == ("", 2)
+
+
+def test_a_guest_that_does_not_come_up_is_tried_twice() -> None:
+    outcomes, guest = play("print('no such kernel', flush=True); os._exit(1)", *"abc")
+    assert (guest.boots, guest.failed_boots) == (2, 2)
+    assert "the guest did not get as far as the first test" in outcomes["a"]
+    assert "no such kernel" in outcomes["a"]
+    for nodeid in "bc":
+        assert outcomes[nodeid] == "failed no guest with kernel 6.77 could be had: see a"
+
+
+def test_tests_that_do_not_load_are_not_tried_again() -> None:
+    outcomes, guest = play("tell('broken', text='no NumPy'); os._exit(2)", *"ab")
+    assert guest.boots == 1
+    assert "no NumPy" in outcomes["a"]
+    assert outcomes["b"].startswith("failed")
+
+
+def test_what_a_test_has_left_behind_is_reported_with_a_later_one() -> None:
+    guest = Played("", ["a", "b"])
+    guest.results = guest.folder / "results"
+    guest.position, guest.fresh, guest.started, guest.running = 0, [], False, ""
+    late = {"event": "report", "data": {"nodeid": "a"}}
+    events = [
+        {"event": "finish", "nodeid": "a"},
+        late,
+        {"event": "finish", "nodeid": "b"},
+    ]
+    guest.results.write_text("".join(json.dumps(event) + "\n" for event in events) + '{"event": "')
+    guest.read_events()
+    assert [report.nodeid for report in guest.ready["b"]] == ["a"]
+    assert not guest.pending
+
+
+# ---- who runs where ----
+
+
+@pytest.mark.parametrize(
+    ("processors", "tenants", "sizes"),
+    [
+        (1, 4, [1]),
+        (2, 4, [1, 1]),
+        (2, 1, [2]),
+        (3, 4, [1, 1, 1]),
+        (4, 4, [2, 2]),
+        (4, 1, [4]),
+        (16, 4, [4, 4, 4, 4]),
+        (9, 4, [3, 2, 2, 2]),
+    ],
+)
+def test_processors_are_divided(processors: int, tenants: int, sizes: list[int]) -> None:
+    places = places_of(set(range(processors)), tenants)
+    assert [len(place) for place in places] == sizes
+    assert set.union(*places) == set(range(processors))
+
+
+def test_a_debug_kernel_goes_before_others(tmp_path: Path) -> None:
+    """Each place takes the longest of those that wait and can be had."""
+    made = tmp_path / "made"
+    preparation: Any = SimpleNamespace(is_over=lambda: False, made=made, log=tmp_path)
+    config: Any = Config()
+    runner = GuestRunner(config)
+    runner.busy, runner.places = False, [{0}, {1}, {2}]
+    booted: list[str] = []
+    for label in ("6.1", "6.77", "debug"):
+        guest: Any = SimpleNamespace(kernel=label, pending=["test"], process=None)
+
+        def boot(prepared: Prepared, processors: set[int], guest: Any = guest) -> None:
+            guest.process, guest.processors = object(), processors
+            booted.append(guest.kernel)
+
+        guest.boot = boot
+        runner.guests[label] = guest
+
+    def prepare(*labels: str) -> None:
+        with open(made, "a") as file:
+            for label in labels:
+                line = {"label": label, "source": label, "disks": "d", "test_modules": None}
+                file.write(json.dumps(line) + "\n")
+        runner.start_guests(preparation)
+
+    prepare("6.1")
+    assert booted == ["6.1"]
+    prepare("6.77", "debug")
+    assert booted == ["6.1", "debug"]  # the last place is for what is prepared
+    preparation.is_over = lambda: True
+    prepare()
+    assert booted == ["6.1", "debug", "6.77"]
+
+
+def test_a_half_written_answer_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "ahead.jsonl"
+    path.write_text(
+        '{"label": "6.1", "source": "6.1", "disks": "/d", "test_modules": null}\n'
+        '{"label": "debug", "has_kernel": false, "error": "no source"}\n{"label": "6.1'
+    )
+    assert answers(path) == {
+        "6.1": Prepared("6.1", Path("/d"), None),
+        "debug": Missing("no source", has_kernel=False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("label", "named", "has_kernel", "expected"),
+    [
+        ("newest", None, False, "skipped"),
+        ("newest", "newest", False, "gave up"),
+        ("newest", None, True, "gave up"),  # there is one, and the modules don't build for it
+        ("6.1", None, False, "gave up"),
+    ],
+)
+def test_only_a_newest_kernel_that_nobody_asked_for_may_be_missing(
+    tmp_path: Path, label: str, named: str | None, has_kernel: bool, expected: str
+) -> None:
+    made = tmp_path / "made"
+    answer = {"label": label, "has_kernel": has_kernel, "error": "the mirror is silent"}
+    made.write_text(json.dumps(answer) + "\n")
+    preparation: Any = SimpleNamespace(is_over=lambda: True, made=made, log=tmp_path)
+    config: Any = SimpleNamespace(getoption=lambda name: named)
+    runner = GuestRunner(config)
+    ends: list[tuple[str, str]] = []
+    guest: Any = SimpleNamespace(
+        kernel=label,
+        pending=["test"],
+        process=None,
+        skip=lambda why: ends.append(("skipped", why)),
+        give_up=lambda why: ends.append(("gave up", why)),
+    )
+    runner.guests[label] = guest
+
+    runner.start_guests(preparation)
+
+    assert ends == [(expected, "the mirror is silent")]
+
+
+def test_what_is_skipped_says_why() -> None:
+    guest = Played("", ["a", "b"])
+
+    guest.skip("the mirror is silent")
+
+    found = [(*guest.ready[nodeid],) for nodeid in "ab"]
+    assert [report.outcome for (report,) in found] == ["skipped", "skipped"]
+    assert all(report.longrepr[2] == "Skipped: the mirror is silent" for (report,) in found)
+    assert not guest.pending
