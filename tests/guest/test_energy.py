@@ -23,11 +23,10 @@ from lib.guest.disks import null_disk
 from lib.guest.spekctl import in_process
 from lib.waiting import LONG_S, eventually
 
-from spekctl.campaigns import idle
+from spekctl.campaigns import idle, usage
 from spekctl.documents import energy
 from spekctl.documents.energy import EmeraldReport, LevelReport, Spc1eReport
 from spekctl.documents.exact import rounded
-from spekctl.energy import spc1e
 from spekctl.errors import ExitCode, SpekError
 from spekctl.kernel.feeds import PowerLink, PowerSample
 
@@ -148,10 +147,10 @@ def check_level(level: LevelReport) -> None:
 def check_figures(found: Spc1eReport) -> None:
     """All figures follow from the levels of the report, to the last digit."""
     levels = {one.name: one for one in found.levels}
-    whole = spc1e.metrics(
-        spc1e.Levels(
+    whole = usage.metrics(
+        usage.Levels(
             **{
-                name: spc1e.Level(Fraction(one.watts or 0), Fraction(one.iops))
+                name: usage.Level(Fraction(one.watts or 0), Fraction(one.iops))
                 for name, one in levels.items()
             }
         )
@@ -159,8 +158,8 @@ def check_figures(found: Spc1eReport) -> None:
     for row in found.profiles:
         assert row.watts is not None and row.iops_per_watt is not None
         day = whole.profiles[row.name]
-        assert (row.watts.fraction, row.iops.fraction) == (day.watts, day.iops)
-        assert row.iops_per_watt.text == rounded(day.iops_per_watt, 2)
+        assert (row.watts.fraction, row.iops.fraction) == (day.watts, day.rate)
+        assert row.iops_per_watt.text == rounded(day.rate_per_watt, 2)
     assert found.annual_kwh is not None and found.annual_kwh.fraction == whole.annual_kwh
 
 

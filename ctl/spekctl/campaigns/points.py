@@ -11,7 +11,7 @@ from spekctl.documents.curve import Load, Point, Power, TimeFigures
 from spekctl.documents.histogram import mean, merge, percentile
 from spekctl.documents.result import Cell, Interval, Result, histogram_of
 from spekctl.kernel.client import Kernel
-from spekctl.power.meter import Wish
+from spekctl.power.meter import PowerOptions
 from spekctl.run import execute, job, observe
 from spekctl.run.progress import Progress
 
@@ -25,7 +25,7 @@ def measure(
     view: Progress,
     interrupts: job.Interrupts,
     prober_ns: int | None,
-    power: Wish | None = None,
+    power: PowerOptions | None = None,
 ) -> Result:
     """Carry out a run; @prober_ns is the interval of the prober's samples, None to do without."""
     observer, remark = observe.connect(prober_ns, power) if prober_ns is not None else (None, "")

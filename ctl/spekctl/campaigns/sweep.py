@@ -16,7 +16,7 @@ from spekctl.documents.result import Result
 from spekctl.documents.result import encode as encode_result
 from spekctl.errors import ExitCode
 from spekctl.kernel.client import Kernel
-from spekctl.power.meter import Wish
+from spekctl.power.meter import PowerOptions
 from spekctl.render.series import SeriesProgress
 from spekctl.run.job import Interrupts, Request
 
@@ -53,7 +53,7 @@ class Sweep:
         view: SeriesProgress,
         interrupts: Interrupts,
         prober_ns: int | None,
-        power: Wish | None = None,
+        power: PowerOptions | None = None,
     ) -> None:
         """Measure all loads, until the user or a run that cannot go to its end says stop."""
         rest_s = sum(one.seconds for one in self.planned)

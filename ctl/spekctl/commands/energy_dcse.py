@@ -11,8 +11,8 @@ import click
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
+    from spekctl.campaigns.dcse.figures import Inputs
     from spekctl.documents.energy import DcseReport
-    from spekctl.energy.dcse import Inputs
 
 EPILOG = """\b
 Examples:
@@ -64,8 +64,8 @@ def command(
     Figures are exact, printed with two decimals. What is not given is left out.
     """
     from spekctl import files
+    from spekctl.campaigns import inputs
     from spekctl.commands.deliver import deliver
-    from spekctl.energy import inputs
 
     files.check_writable(output)
     given = {name: text for name, text in numbers.items() if text is not None}
@@ -79,8 +79,8 @@ def command(
 
 
 def _typed_in(given: dict[str, str]) -> Inputs:
-    from spekctl.energy import dcse
-    from spekctl.energy.inputs import fraction_of
+    from spekctl.campaigns.dcse import figures as dcse
+    from spekctl.campaigns.inputs import fraction_of
 
     known = dcse.Inputs(
         **{name: fraction_of(text, f"--{name.replace('_', '-')}") for name, text in given.items()}
@@ -92,6 +92,6 @@ def _typed_in(given: dict[str, str]) -> Inputs:
 
 
 def _report(known: Inputs, other: Inputs | None, source: str) -> DcseReport:
-    from spekctl.energy.dcse_report import build
+    from spekctl.campaigns.dcse.report import build
 
     return build(known, other, source)

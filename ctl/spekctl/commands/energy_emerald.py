@@ -166,9 +166,9 @@ def command(source: Path | None, **given: Any) -> int:
 
 def _compute(source: Path, output: Path | None, as_json: bool) -> int:
     from spekctl import files
+    from spekctl.campaigns import inputs
     from spekctl.campaigns.emerald.report import of_numbers
     from spekctl.commands.deliver import deliver
-    from spekctl.energy import inputs
 
     files.check_writable(output)
     found, gigabytes = inputs.emerald_inputs(source)
@@ -202,11 +202,11 @@ def _test_of(given: dict[str, Any]) -> Emerald:
 def _parameters(given: dict[str, Any], capacity_bytes: int) -> EmeraldParameters:
     from msgspec import structs
 
+    from spekctl.campaigns.emerald import figures as emerald
     from spekctl.campaigns.emerald.plan import DEPTHS, PHASES, QUICK, STANDARD
+    from spekctl.campaigns.inputs import fraction_of
     from spekctl.documents.energy import EmeraldDurations, EmeraldLimits, EmeraldParameters
     from spekctl.documents.exact import decimal_text
-    from spekctl.energy import emerald
-    from spekctl.energy.inputs import fraction_of
 
     names = EmeraldDurations.__struct_fields__
     changed = {name: given[name] for name in names if given[name] is not None}

@@ -13,9 +13,9 @@ from spekctl.commands import options, spc1
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.campaigns.spc1.test import Method
+    from spekctl.campaigns.spc1.test import Spc1Test
+    from spekctl.campaigns.usage import Hours
     from spekctl.documents.energy import Spc1eReport
-    from spekctl.energy.spc1e import Hours
 
 NAME = "spc1e"
 # The standard's text is not at hand: its idle test is remembered as ten minutes to an hour.
@@ -101,7 +101,7 @@ def command(
 
     The exit code is that of `spekctl spc1`; with --from it is 0.
     """
-    from spekctl.energy.inputs import fraction_of
+    from spekctl.campaigns.inputs import fraction_of
 
     wanted_price = fraction_of(price, "--price") if price is not None else None
     if wanted_price is not None and wanted_price < 0:
@@ -124,8 +124,8 @@ def command(
 
 def _hours(texts: tuple[str, ...]) -> dict[str, Hours]:
     """The hours that were given, by profile."""
-    from spekctl.energy.inputs import fraction_of
-    from spekctl.energy.spc1e import PROFILES, Hours, day_fault
+    from spekctl.campaigns.inputs import fraction_of
+    from spekctl.campaigns.usage import PROFILES, Hours, day_fault
     from spekctl.suggest import did_you_mean
 
     found: dict[str, Hours] = {}
@@ -168,23 +168,23 @@ def _computed(
     source: Path, idle_watts: Fraction | None, price: Fraction | None, days: dict[str, Hours]
 ) -> Spc1eReport:
     from spekctl import files
+    from spekctl.campaigns import inputs, usage
     from spekctl.campaigns.spc1e import test as spc1e_test
     from spekctl.campaigns.spc1e.report import Facts, build, typed_in
     from spekctl.documents import energy
     from spekctl.documents import spc1 as documents_spc1
-    from spekctl.energy import inputs, spc1e
 
-    profiles = {**spc1e.PROFILES, **days}
+    profiles = {**usage.PROFILES, **days}
     if source.suffix == ".json":
         if files.kind_of(source) == documents_spc1.KIND:
-            used = price if price is not None else spc1e.DEFAULT_PRICE
+            used = price if price is not None else usage.DEFAULT_PRICE
             return spc1e_test.from_method(source, idle_watts, used, profiles)
         previous = energy.load_spc1e(source)
         return spc1e_test.from_energy(previous, source, idle_watts, price, days)
     if idle_watts is not None:
         raise UsageError(f"--idle-watts belongs to a report; {source} has a section [idle]")
     levels, file_price, site = inputs.spc1e_levels(source)
-    used = next((one for one in (price, file_price) if one is not None), spc1e.DEFAULT_PRICE)
+    used = next((one for one in (price, file_price) if one is not None), usage.DEFAULT_PRICE)
     return build(typed_in(levels), Facts(source=str(source), site=site), used, profiles)
 
 
@@ -195,9 +195,9 @@ def _measure(
     days: dict[str, Hours],
 ) -> int:
     from spekctl import files
+    from spekctl.campaigns import usage
     from spekctl.campaigns.spc1e import test as spc1e_test
     from spekctl.commands.deliver import deliver
-    from spekctl.energy import spc1e
     from spekctl.kernel import client
     from spekctl.power import span
     from spekctl.render import series
@@ -233,8 +233,8 @@ def _measure(
                         work.folder,
                         work.report(),
                         rest,
-                        price if price is not None else spc1e.DEFAULT_PRICE,
-                        {**spc1e.PROFILES, **days},
+                        price if price is not None else usage.DEFAULT_PRICE,
+                        {**usage.PROFILES, **days},
                         remarks,
                     )
                     deliver(report, asked.as_json, work.folder / spc1e_test.ENERGY_REPORT)
@@ -252,7 +252,7 @@ def _measure(
         kernel.close()
 
 
-def _begin(work: Method, resume: bool, length_ns: int) -> Any:
+def _begin(work: Spc1Test, resume: bool, length_ns: int) -> Any:
     """The idle test that is taken up again; the method takes up its own phases."""
     from spekctl.campaigns import folder, idle
 

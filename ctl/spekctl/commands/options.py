@@ -14,7 +14,7 @@ from spekctl import units
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from spekctl.power.meter import Wish
+    from spekctl.power.meter import PowerOptions
     from spekctl.run.start import StartAt
 
 
@@ -266,11 +266,11 @@ power_baseline = click.option(
 )
 
 
-def power_of(feeds: tuple[str, ...], baseline: str | None) -> Wish:
+def power_of(feeds: tuple[str, ...], baseline: str | None) -> PowerOptions:
     """What --power-feed and --power-baseline ask for."""
-    from spekctl.power.meter import Wish
+    from spekctl.power.meter import PowerOptions
 
-    return Wish(feeds, _baseline_w(baseline) if baseline is not None else 0.0)
+    return PowerOptions(feeds, _baseline_w(baseline) if baseline is not None else 0.0)
 
 
 def _baseline_w(text: str) -> float:

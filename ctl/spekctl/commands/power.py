@@ -290,7 +290,7 @@ def calibrate(
 
 def parse_ampere_ua(text: str) -> int:
     """``2.5`` or ``2.5A`` or ``500mA`` as microampere."""
-    from spekctl.energy.inputs import fraction_of
+    from spekctl.campaigns.inputs import fraction_of
 
     cleaned = text.strip()
     scale = 10**6

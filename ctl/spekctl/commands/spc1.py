@@ -15,7 +15,7 @@ from spekctl.commands import options
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.campaigns.spc1.test import Method
+    from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import Parameters, Report
 
 EPILOG = """\b
@@ -270,7 +270,7 @@ def _check_persistence(asked: Asked) -> None:
         raise UsageError("--persistence-time must be more than 0")
 
 
-def _persist(work: Method, asked: Asked, view: Any, interrupts: Any) -> bool:
+def _persist(work: Spc1Test, asked: Asked, view: Any, interrupts: Any) -> bool:
     from spekctl.campaigns.spc1 import persistence as spc1_persistence
     from spekctl.kernel import client
 
@@ -281,13 +281,13 @@ def _persist(work: Method, asked: Asked, view: Any, interrupts: Any) -> bool:
     )
 
 
-def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Method:
+def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Spc1Test:
     """The test that is asked for; everything about it that can be checked beforehand is.
 
     @name is what its folder is called after if the user gives no other.
     """
     from spekctl import files
-    from spekctl.campaigns.spc1.test import Method
+    from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import WORKLOAD, Shape
     from spekctl.run import request
 
@@ -300,7 +300,7 @@ def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Method
     request.check_write(probe)
     del shape["workers"]
     shape["cpus"] = probe.config.cpus
-    return Method(
+    return Spc1Test(
         subject=subject,
         parameters=_parameters(given, shape, asked.quick),
         folder=asked.out or Path(files.folder_name(name, (one.path for one in subject.devices))),
@@ -373,7 +373,7 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _deliver(work: Method, as_json: bool) -> Report | None:
+def _deliver(work: Spc1Test, as_json: bool) -> Report | None:
     """The report, as far as it goes, to standard output and into the folder."""
     from spekctl import files
     from spekctl.campaigns import folder
@@ -393,7 +393,7 @@ def _deliver(work: Method, as_json: bool) -> Report | None:
     return report
 
 
-def kept(work: Method) -> str:
+def kept(work: Spc1Test) -> str:
     if not work.done:
         return "no phase was finished"
     count = len(work.done)
@@ -401,7 +401,7 @@ def kept(work: Method) -> str:
     return f"{phases} kept in {work.folder}, --resume goes on after {work.done[-1].step.name}"
 
 
-def with_advice(work: Method, error: SpekError) -> SpekError:
+def with_advice(work: Spc1Test, error: SpekError) -> SpekError:
     """The same failure, and what is left of the test."""
     if not work.done:
         return error

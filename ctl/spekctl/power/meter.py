@@ -27,7 +27,7 @@ Key = tuple[str, str]  # names of feed and rail
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PowerOptions:
     """What the user wants to know of power."""
 
     feeds: tuple[str, ...] = ()  # empty: all
@@ -38,7 +38,7 @@ class Meter:
     """Asks the prober about the intervals of one run."""
 
     def __init__(
-        self, link: PowerLink, wish: Wish, clock: Callable[[], float] = time.monotonic
+        self, link: PowerLink, wish: PowerOptions, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._link = link
         self._wish = wish

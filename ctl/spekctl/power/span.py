@@ -16,7 +16,7 @@ from spekctl.errors import SpekError, UsageError
 from spekctl.kernel import feeds as kernel_feeds
 from spekctl.kernel.feeds import Feed, RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS, FeedState
-from spekctl.power.meter import Wish
+from spekctl.power.meter import PowerOptions
 
 # A second more than the prober itself waits for a feed that lags.
 LAG_S = MAX_LAG_NS / 1e9 + 1.0
@@ -41,14 +41,14 @@ class Feeds(Protocol):
     def close(self) -> None: ...
 
 
-def connect(wish: Wish | None, prober_ns: int | None) -> tuple[SpanMeter | None, str]:
+def connect(wish: PowerOptions | None, prober_ns: int | None) -> tuple[SpanMeter | None, str]:
     """The prober's power; without it None and why, as a sentence.
 
     @prober_ns is None where the user wants no prober.
     """
     if prober_ns is None:
         return None, "power is missing: it comes from spek_prober, and --no-prober was given"
-    wish = wish or Wish()
+    wish = wish or PowerOptions()
     try:
         link = kernel_feeds.PowerLink()
     except SpekError as error:
@@ -73,7 +73,7 @@ class ProberMeter:
     """The feeds of spek_prober, or those of them that are wanted."""
 
     def __init__(
-        self, link: Feeds, wish: Wish, pause: Callable[[float], None] = time.sleep
+        self, link: Feeds, wish: PowerOptions, pause: Callable[[float], None] = time.sleep
     ) -> None:
         self._link = link
         self._wish = wish

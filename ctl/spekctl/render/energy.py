@@ -19,7 +19,6 @@ from spekctl.documents.energy import (
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import TargetFacts
-from spekctl.energy.emerald import BY_PHASE
 from spekctl.render.console import wide
 
 if TYPE_CHECKING:
@@ -187,13 +186,12 @@ def _phases_table(phases: Sequence[EmeraldPhase]) -> Table:
         "limits",
     )  # fmt: skip
     for one in phases:
-        kind = BY_PHASE.get(one.name)
         table.add_row(
             one.name,
             one.metric or "-",
             f"{one.workers}" if one.workers else "-",
             f"{one.depth:,}" if one.depth is not None else "-",
-            f"{float(one.work):,.2f} {kind.work_unit}" if kind is not None else "-",
+            f"{float(one.work):,.2f} {one.unit.removesuffix('/W')}" if one.unit else "-",
             f"{float(one.watts):,.3f}" if one.watts is not None else "-",
             _text(one.value, True),
             one.unit or "-",

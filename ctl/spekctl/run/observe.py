@@ -13,7 +13,7 @@ from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageErro
 from spekctl.kernel.feeds import PowerLink
 from spekctl.kernel.prober import CpuCounters, Prober, Row, Sample, TaskCounters
 from spekctl.kernel.records import IntervalRow, RunInfo
-from spekctl.power.meter import Meter, Wish
+from spekctl.power.meter import Meter, PowerOptions
 from spekctl.run.progress import MachineFigures
 
 CPU_COLUMNS = tuple(field.name for field in fields(CpuCounters))
@@ -23,7 +23,9 @@ TASK_COLUMNS = tuple(field.name for field in fields(TaskCounters) if field.name 
 _CPU_TIMES = ("user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns")
 
 
-def connect(interval_ns: int, power: Wish | None = None) -> tuple[ProberObserver | None, str]:
+def connect(
+    interval_ns: int, power: PowerOptions | None = None
+) -> tuple[ProberObserver | None, str]:
     """The prober, or a line that says why there is none."""
     try:
         prober = Prober()
@@ -32,7 +34,7 @@ def connect(interval_ns: int, power: Wish | None = None) -> tuple[ProberObserver
         if power is not None and power.feeds:
             raise UsageError(f"--power-feed: {text}") from None
         return None, text
-    return ProberObserver(prober, interval_ns, Meter(PowerLink(), power or Wish())), ""
+    return ProberObserver(prober, interval_ns, Meter(PowerLink(), power or PowerOptions())), ""
 
 
 class ProberObserver:

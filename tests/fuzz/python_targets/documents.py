@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spekctl import files
+from spekctl.campaigns import inputs
 from spekctl.campaigns.folder import KIND, VERSION, State
 from spekctl.documents import curve, spc1
-from spekctl.energy import inputs
 from spekctl.errors import UsageError
 from spekctl.kernel.records import RunInfo
 from spekctl.plots import source

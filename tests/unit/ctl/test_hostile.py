@@ -11,8 +11,8 @@ import pytest
 from lib.ctl.log_files import header, records
 
 from spekctl import files, units
+from spekctl.campaigns import inputs
 from spekctl.documents import curve
-from spekctl.energy import inputs
 from spekctl.errors import UsageError
 from spekctl.log import file
 from spekctl.plots import source

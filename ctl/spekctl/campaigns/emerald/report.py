@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from spekctl import recorded, units
 from spekctl.campaigns import points
+from spekctl.campaigns.emerald import figures as emerald
 from spekctl.campaigns.emerald.plan import IDLE, LIMITED, Done, Step, metric_of, trial_of
 from spekctl.campaigns.idle import Idle
 from spekctl.campaigns.spc1e.report import baseline_remarks
@@ -24,7 +25,6 @@ from spekctl.documents.energy import (
 from spekctl.documents.exact import Figure, decimal_text, figure, measured_number
 from spekctl.documents.power import PowerFigures, power_of
 from spekctl.documents.result import Environment, Interval, Result, TargetFacts
-from spekctl.energy import emerald
 
 
 def watts_of(power: PowerFigures | None) -> Fraction | None:

@@ -26,7 +26,7 @@ from spekctl.documents.result import Environment, Part, Result, TargetFacts
 from spekctl.documents.result import encode as encode_result
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
-from spekctl.power.meter import Wish
+from spekctl.power.meter import PowerOptions
 from spekctl.power.span import SpanMeter
 from spekctl.render.series import SeriesProgress
 from spekctl.run import request as run_request
@@ -62,7 +62,7 @@ class Emerald:
     write: bool
     destroy: Sequence[str] = ()
     prober_ns: int | None = None
-    power: Wish = field(default_factory=Wish)
+    power: PowerOptions = field(default_factory=PowerOptions)
     done: list[Done] = field(default_factory=list)
     environment: Environment | None = None
     remarks: list[str] = field(default_factory=list)

@@ -21,7 +21,7 @@ from spekctl.block import device
 from spekctl.block.device import Device
 from spekctl.campaigns import folder, points
 from spekctl.campaigns.spc1.plan import position_of
-from spekctl.campaigns.spc1.test import Method
+from spekctl.campaigns.spc1.test import Spc1Test
 from spekctl.documents.result import encode
 from spekctl.documents.spc1 import MINUTE, SECOND, Persistence, Step
 from spekctl.documents.verify import VerifyReport
@@ -40,7 +40,7 @@ BACK_S = 60.0
 
 
 def carry_out(
-    work: Method,
+    work: Spc1Test,
     connect: Callable[[], Kernel],
     view: SeriesProgress,
     interrupts: job.Interrupts,
@@ -68,7 +68,7 @@ def carry_out(
 
 
 def _write(
-    work: Method,
+    work: Spc1Test,
     connect: Callable[[], Kernel],
     view: SeriesProgress,
     interrupts: job.Interrupts,
@@ -129,7 +129,7 @@ def _reattach(command: str, view: SeriesProgress) -> None:
         raise SpekError(f"--reattach: '{command}' ended with {done.returncode}: {last}")
 
 
-def _find(work: Method, path: Path, interrupts: job.Interrupts) -> list[Device] | None:
+def _find(work: Spc1Test, path: Path, interrupts: job.Interrupts) -> list[Device] | None:
     """The devices, as soon as they are back; None if the user ended the wait."""
     state = verify_state.load(path)
     deadline = time.monotonic() + BACK_S
@@ -148,7 +148,7 @@ def _find(work: Method, path: Path, interrupts: job.Interrupts) -> list[Device] 
 
 
 def _check(
-    work: Method,
+    work: Spc1Test,
     connect: Callable[[], Kernel],
     view: SeriesProgress,
     interrupts: job.Interrupts,
@@ -189,7 +189,7 @@ def _text(report: VerifyReport) -> str:
     return f"{report.counts.mismatches:,} blocks were wrong after the devices had been away{where}"
 
 
-def _keep(work: Method, persistence: Persistence) -> None:
+def _keep(work: Spc1Test, persistence: Persistence) -> None:
     assert work.state is not None
     work.state = structs.replace(work.state, persistence=persistence)
     folder.save(work.folder, work.state)

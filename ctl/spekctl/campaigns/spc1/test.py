@@ -20,7 +20,7 @@ from spekctl.documents.result import encode as encode_result
 from spekctl.documents.spc1 import MS, SECOND, Parameters, Phase, Report, Step
 from spekctl.errors import SpekError
 from spekctl.kernel.client import Kernel
-from spekctl.power.meter import Wish
+from spekctl.power.meter import PowerOptions
 from spekctl.render.series import SeriesProgress
 from spekctl.run import request as run_request
 from spekctl.run.job import Interrupts, Request
@@ -32,7 +32,7 @@ INTERVAL_MAX_NS = 10 * SECOND
 
 
 @dataclass(slots=True)
-class Method:
+class Spc1Test:
     """A test under way."""
 
     subject: run_request.Subject
@@ -41,7 +41,7 @@ class Method:
     destroy: Sequence[str] = ()
     keep_going: bool = False
     prober_ns: int | None = None
-    power: Wish | None = None
+    power: PowerOptions | None = None
     done: list[Phase] = field(default_factory=list)
     state: State | None = None
 

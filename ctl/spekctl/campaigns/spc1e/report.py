@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from spekctl import recorded
+from spekctl.campaigns import usage
 from spekctl.documents.energy import (
     SPC1E_KIND,
     SPC1E_NOTICE,
@@ -21,9 +22,8 @@ from spekctl.documents.energy import (
 from spekctl.documents.exact import decimal_text, figure, measured_number
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Environment, TargetFacts
-from spekctl.energy import spc1e
 
-PERCENTS = {"heavy": spc1e.HEAVY_PERCENT, "moderate": spc1e.MODERATE_PERCENT, "idle": 0}
+PERCENTS = {"heavy": usage.HEAVY_PERCENT, "moderate": usage.MODERATE_PERCENT, "idle": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +59,24 @@ def measured(
     return Measured(measured_number(iops), watts, power, bsu, result_file)
 
 
-def typed_in(levels: spc1e.Levels) -> dict[str, Measured]:
+def typed_in(levels: usage.Levels) -> dict[str, Measured]:
     """Levels that somebody else measured."""
     named = {"heavy": levels.heavy, "moderate": levels.moderate, "idle": levels.idle}
-    return {name: Measured(level.iops, level.watts) for name, level in named.items()}
+    return {name: Measured(level.rate, level.watts) for name, level in named.items()}
 
 
 def build(
     found: Mapping[str, Measured],
     facts: Facts,
     price: Fraction,
-    profiles: Mapping[str, spc1e.Hours],
+    profiles: Mapping[str, usage.Hours],
 ) -> Spc1eReport:
     """All that follows from the levels that were found: heavy, moderate, idle, or some of them."""
     missing = [name for name in PERCENTS if name not in found]
     without = [name for name, level in found.items() if level.watts is None]
     levels = _levels(found) if not missing and not without else None
-    disorder = spc1e.disorder(levels) if levels is not None else ""
-    fault = spc1e.fault(levels) if levels is not None else ""
+    disorder = usage.disorder(levels) if levels is not None else ""
+    fault = usage.fault(levels) if levels is not None else ""
     remarks = list(facts.remarks)
     if disorder:
         remarks.append(f"{disorder}: was the system busy in the idle test, or the meter elsewhere?")
@@ -86,7 +86,7 @@ def build(
     remarks += baseline_remarks([level.power for level in found.values()])
     # Disorder is a finding about the system; any other fault leaves nothing to compute with.
     whole = (
-        spc1e.metrics(levels, price, profiles)
+        usage.metrics(levels, price, profiles)
         if levels is not None and fault in ("", disorder)
         else None
     )
@@ -106,9 +106,9 @@ def build(
         levels=[_level_report(name, found[name]) for name in PERCENTS if name in found],
         profiles=rows[:-1],
         composite=rows[-1] if rows else None,
-        annual_kwh=figure(whole.annual_kwh, spc1e.DECIMALS) if whole is not None else None,
+        annual_kwh=figure(whole.annual_kwh, usage.DECIMALS) if whole is not None else None,
         price=decimal_text(price),
-        annual_cost=figure(whole.annual_cost, spc1e.DECIMALS) if whole is not None else None,
+        annual_cost=figure(whole.annual_cost, usage.DECIMALS) if whole is not None else None,
         site=facts.site,
         targets=list(facts.targets),
         environment=facts.environment,
@@ -125,11 +125,11 @@ def baseline_remarks(powers: Iterable[PowerFigures | None]) -> list[str]:
     return [f"a baseline of {one:g} W was taken off the power" for one in taken if one]
 
 
-def _levels(found: Mapping[str, Measured]) -> spc1e.Levels:
+def _levels(found: Mapping[str, Measured]) -> usage.Levels:
     named = {
-        name: spc1e.Level(level.watts or Fraction(0), level.iops) for name, level in found.items()
+        name: usage.Level(level.watts or Fraction(0), level.iops) for name, level in found.items()
     }
-    return spc1e.Levels(**named)
+    return usage.Levels(**named)
 
 
 def _verdict(facts: Facts, missing: list[str], without: list[str], fault: str) -> str:
@@ -156,8 +156,8 @@ def _level_report(name: str, level: Measured) -> LevelReport:
 
 def _rows(
     found: Mapping[str, Measured],
-    whole: spc1e.Metrics | None,
-    profiles: Mapping[str, spc1e.Hours],
+    whole: usage.Metrics | None,
+    profiles: Mapping[str, usage.Hours],
 ) -> list[ProfileReport]:
     """Profiles and their mean; traffic alone where power is missing, nothing without load."""
     if "heavy" not in found or "moderate" not in found:
@@ -166,22 +166,22 @@ def _rows(
         rows = [_row(name, profiles[name], day) for name, day in whole.profiles.items()]
         return [*rows, _row("composite", None, whole.composite)]
     rates = {
-        name: spc1e.traffic(hours, found["heavy"].iops, found["moderate"].iops)
+        name: usage.traffic(hours, found["heavy"].iops, found["moderate"].iops)
         for name, hours in profiles.items()
     }
     rows = [_row(name, profiles[name], rate) for name, rate in rates.items()]
     return [*rows, _row("composite", None, sum(rates.values(), Fraction(0)) / len(rates))]
 
 
-def _row(name: str, hours: spc1e.Hours | None, day: spc1e.Nominal | Fraction) -> ProfileReport:
+def _row(name: str, hours: usage.Hours | None, day: usage.Nominal | Fraction) -> ProfileReport:
     texts = [decimal_text(one) for one in hours.all] if hours is not None else []
     if isinstance(day, Fraction):
-        return ProfileReport(name, texts, None, figure(day, spc1e.DECIMALS), None, None)
+        return ProfileReport(name, texts, None, figure(day, usage.DECIMALS), None, None)
     return ProfileReport(
         name=name,
         hours=texts,
-        watts=figure(day.watts, spc1e.DECIMALS),
-        iops=figure(day.iops, spc1e.DECIMALS),
-        iops_per_watt=figure(day.iops_per_watt, spc1e.DECIMALS),
-        btu_per_hour=figure(day.btu_per_hour, spc1e.DECIMALS),
+        watts=figure(day.watts, usage.DECIMALS),
+        iops=figure(day.rate, usage.DECIMALS),
+        iops_per_watt=figure(day.rate_per_watt, usage.DECIMALS),
+        btu_per_hour=figure(day.btu_per_hour, usage.DECIMALS),
     )

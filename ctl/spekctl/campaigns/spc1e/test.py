@@ -15,18 +15,17 @@ from pathlib import Path
 import msgspec
 
 from spekctl import files, units
-from spekctl.campaigns import idle
+from spekctl.campaigns import idle, usage
 from spekctl.campaigns.folder import REPORT
+from spekctl.campaigns.inputs import fraction_of
 from spekctl.campaigns.spc1.plan import final_by_name, position_of
-from spekctl.campaigns.spc1.test import Method
+from spekctl.campaigns.spc1.test import Spc1Test
 from spekctl.campaigns.spc1e.report import Facts, Measured, build, measured
 from spekctl.documents import spc1
 from spekctl.documents.energy import LevelReport, ProfileReport, Spc1eReport
 from spekctl.documents.power import power_of
 from spekctl.documents.result import Result
 from spekctl.documents.spc1 import Phase
-from spekctl.energy import spc1e
-from spekctl.energy.inputs import fraction_of
 from spekctl.errors import UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.power.span import SpanMeter
@@ -35,13 +34,13 @@ from spekctl.run.job import Interrupts
 
 ENERGY_REPORT = "energy.json"
 LOADS = {
-    "heavy": f"ramp-{spc1e.HEAVY_PERCENT}",
-    "moderate": f"ramp-{spc1e.MODERATE_PERCENT}",
+    "heavy": f"ramp-{usage.HEAVY_PERCENT}",
+    "moderate": f"ramp-{usage.MODERATE_PERCENT}",
 }
 
 
 def do_idle(
-    work: Method,
+    work: Spc1Test,
     done: idle.Idle | None,
     length_ns: int,
     meter: SpanMeter | None,
@@ -60,7 +59,7 @@ def do_idle(
 
 
 def do_load(
-    work: Method, kernel: Kernel, view: SeriesProgress, interrupts: Interrupts
+    work: Spc1Test, kernel: Kernel, view: SeriesProgress, interrupts: Interrupts
 ) -> spc1.Report | None:
     """The whole method, or what is left of it; its report goes beside ours."""
     try:
@@ -106,7 +105,7 @@ def build_report(
     report: spc1.Report | None,
     rest: idle.Idle | None,
     price: Fraction,
-    profiles: Mapping[str, spc1e.Hours],
+    profiles: Mapping[str, usage.Hours],
     remarks: Sequence[str] = (),
     source: str = "measured",
 ) -> Spc1eReport:
@@ -132,7 +131,7 @@ def build_report(
 
 
 def from_method(
-    path: Path, idle_watts: Fraction | None, price: Fraction, profiles: Mapping[str, spc1e.Hours]
+    path: Path, idle_watts: Fraction | None, price: Fraction, profiles: Mapping[str, usage.Hours]
 ) -> Spc1eReport:
     """From the report of a test of `spekctl spc1`, with the results that it kept beside it."""
     report = spc1.load_report(path)
@@ -162,7 +161,7 @@ def from_method(
 
 def spc1e_percent(name: str) -> int:
     """Of the level, for a load."""
-    return spc1e.HEAVY_PERCENT if name == "heavy" else spc1e.MODERATE_PERCENT
+    return usage.HEAVY_PERCENT if name == "heavy" else usage.MODERATE_PERCENT
 
 
 def from_energy(
@@ -170,7 +169,7 @@ def from_energy(
     path: Path,
     idle_watts: Fraction | None,
     price: Fraction | None,
-    days: Mapping[str, spc1e.Hours],
+    days: Mapping[str, usage.Hours],
 ) -> Spc1eReport:
     """The same levels again; what is not given stays as it was."""
     found = {level.name: _level_again(level, path) for level in previous.levels}
@@ -209,14 +208,14 @@ def _level_again(level: LevelReport, path: Path) -> Measured:
     )
 
 
-def _days_again(rows: Sequence[ProfileReport], path: Path) -> dict[str, spc1e.Hours]:
-    found = dict(spc1e.PROFILES)
+def _days_again(rows: Sequence[ProfileReport], path: Path) -> dict[str, usage.Hours]:
+    found = dict(usage.PROFILES)
     for row in rows:
         what = f"{path}: the hours of {row.name}"
         hours = [fraction_of(text, what) for text in row.hours]
         if row.name not in found or len(hours) != 3:
             raise UsageError(f"{what} are not those of a usage profile")
-        found[row.name] = spc1e.Hours(*hours)
-        if fault := spc1e.day_fault(found[row.name]):
+        found[row.name] = usage.Hours(*hours)
+        if fault := usage.day_fault(found[row.name]):
             raise UsageError(f"{what}: {fault}")
     return found

@@ -32,7 +32,7 @@ from spekctl.kernel.gen.spek_prober import FeedState
 from spekctl.kernel.records import CellRow, Direction, IntervalRow, Phase, RunInfo, StatsCell
 from spekctl.plots import curves, power, style
 from spekctl.power import meter as power_meter
-from spekctl.power.meter import Meter, Wish
+from spekctl.power.meter import Meter, PowerOptions
 from spekctl.render import curve as render_curve
 from spekctl.render import result as render_result
 from spekctl.run import build as run_build
@@ -141,13 +141,13 @@ def row(seq: int, phase: Phase = Phase.MEASURE, ios: int = 1000) -> IntervalRow:
 ROWS = [row(0, Phase.RAMP), *(row(n) for n in range(1, 5))]
 
 
-def meter(link: FakeLink, wish: Wish | None = None, patience_s: float = 0.0) -> Meter:
+def meter(link: FakeLink, wish: PowerOptions | None = None, patience_s: float = 0.0) -> Meter:
     """One that waits no longer than told; the clock jumps on each look."""
     ticks = iter(range(10**6))
-    return Meter(link, wish or Wish(), lambda: next(ticks) * (100 if not patience_s else 0))  # type: ignore[arg-type]
+    return Meter(link, wish or PowerOptions(), lambda: next(ticks) * (100 if not patience_s else 0))  # type: ignore[arg-type]
 
 
-def metered(link: FakeLink, wish: Wish | None = None) -> documents_power.Metered:
+def metered(link: FakeLink, wish: PowerOptions | None = None) -> documents_power.Metered:
     found = meter(link, wish)
     found.start()
     return found.finish(INFO, ROWS)
@@ -266,13 +266,13 @@ def test_several_feeds_are_told_apart_and_one_can_be_chosen(rail: Callable[..., 
     both = metered(FakeLink(feeds))
     assert both.result is not None
     assert [one.name for one in both.result.measure.rails] == ["board/5V", "wall/5V"]
-    one = metered(FakeLink(feeds), Wish(("wall",)))
+    one = metered(FakeLink(feeds), PowerOptions(("wall",)))
     assert one.result is not None
     assert [(rail.name, rail.mean_w) for rail in one.result.measure.rails] == [("5V", 50.0)]
     with pytest.raises(UsageError, match="no open feed 'roof'; open are board, wall"):
-        meter(FakeLink(feeds), Wish(("roof",))).start()
+        meter(FakeLink(feeds), PowerOptions(("roof",))).start()
     with pytest.raises(UsageError, match="none is open"):
-        meter(FakeLink(), Wish(("roof",))).start()
+        meter(FakeLink(), PowerOptions(("roof",))).start()
 
 
 def test_no_feed_and_no_prober_are_said(rail: Callable[..., Rail]) -> None:
@@ -290,7 +290,7 @@ def test_prober_that_knows_no_feeds_does_not_end_a_run() -> None:
     link = FakeLink(broken="not supported")
     assert metered(link).text == "no power: not supported"
     with pytest.raises(SpekError, match="not supported"):
-        metered(link, Wish(("board",)))
+        metered(link, PowerOptions(("board",)))
 
 
 def test_many_short_intervals_are_asked_for_together_and_not_for_ever(
@@ -343,7 +343,9 @@ def test_efficiency_is_of_the_power_less_the_baseline() -> None:
 
 
 def test_result_carries_power_by_interval_and_fits_its_schema(rail: Callable[..., Rail]) -> None:
-    found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), Wish(baseline_w=1.0))
+    found = metered(
+        FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), PowerOptions(baseline_w=1.0)
+    )
     made = build(found)
     jsonschema.Draft202012Validator(json.loads(result.SCHEMA_FILE.read_text())).validate(
         json.loads(result.encode(made))
@@ -366,7 +368,7 @@ def printed(made: result.Result) -> str:
 
 def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rail]) -> None:
     feed = FakeFeed(1, "board", {"5V": rail(5.0), "12V": rail(3.0, last_s=4.0)}, lsb_nw=10**6)
-    text = printed(build(metered(FakeLink([feed]), Wish(baseline_w=3.0))))
+    text = printed(build(metered(FakeLink([feed]), PowerOptions(baseline_w=3.0))))
     assert "power: 8.00 W (8.00 W to 8.00 W), 29.0 J" in text
     assert "5V: 5.00 W (5.00 W to 5.00 W), 20.0 J" in text
     assert "power per load less 3.00 W: 200 IOPS/W, 5 mW/IOPS" in text
@@ -378,7 +380,9 @@ def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rai
 
 
 def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) -> None:
-    found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), Wish(baseline_w=1.0))
+    found = metered(
+        FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), PowerOptions(baseline_w=1.0)
+    )
     point = points.point_of(build(found), Load("depth", 32))
     assert point.power == Power(5.0, {"5V": 5.0}, 20.0, 0.0, 1.0)
     assert point.efficiency is not None and point.efficiency.mw_per_iops == 4.0
@@ -456,10 +460,10 @@ def test_baseline_from_a_file(tmp_path: Path, rail: Callable[..., Rail]) -> None
         power_of((), str(path))
     found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(3.0)})]))
     path.write_bytes(result.encode(build(found)))
-    assert power_of((), str(path)) == Wish((), 3.0)
+    assert power_of((), str(path)) == PowerOptions((), 3.0)
     with pytest.raises(UsageError, match="neither a power like"):
         power_of((), str(tmp_path / "missing"))
-    assert power_of(("a",), None) == Wish(("a",), 0.0)
+    assert power_of(("a",), None) == PowerOptions(("a",), 0.0)
 
 
 def test_power_for_people() -> None:

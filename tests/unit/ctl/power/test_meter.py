@@ -16,7 +16,7 @@ from spekctl.kernel import feeds as kernel_feeds
 from spekctl.kernel.feeds import Feed, RailUse, Use
 from spekctl.kernel.gen.spek_prober import FeedState
 from spekctl.power import span
-from spekctl.power.meter import Wish
+from spekctl.power.meter import PowerOptions
 
 SECOND = 10**9
 FJ = 10**15
@@ -63,10 +63,10 @@ class FakeLink:
 
 
 def asked(
-    *answers: list[RailUse], wish: Wish | None = None
+    *answers: list[RailUse], wish: PowerOptions | None = None
 ) -> tuple[span.ProberMeter, FakeLink, list[float]]:
     link, pauses = FakeLink(*answers), []
-    return span.ProberMeter(link, wish or Wish(), pauses.append), link, pauses
+    return span.ProberMeter(link, wish or PowerOptions(), pauses.append), link, pauses
 
 
 def test_rails_and_their_sum() -> None:
@@ -127,12 +127,12 @@ def test_ended_feeds_of_another_time_do_not_count() -> None:
 
 def test_only_the_feeds_that_are_wanted_count() -> None:
     both = [rail(use(20, 10)), rail(use(50, 10), feed=2)]
-    found = asked(both, wish=Wish(("feed2",)))[0].between(0, 10 * SECOND)
+    found = asked(both, wish=PowerOptions(("feed2",)))[0].between(0, 10 * SECOND)
     assert found is not None and found.net_w == 5
 
 
 def test_a_baseline_is_taken_off() -> None:
-    found = asked([rail(use(50, 10))], wish=Wish(baseline_w=3.5))[0].between(0, 10 * SECOND)
+    found = asked([rail(use(50, 10))], wish=PowerOptions(baseline_w=3.5))[0].between(0, 10 * SECOND)
     assert found is not None and (found.net_w, found.total.mean_w) == (1.5, 5)
 
 
@@ -146,7 +146,7 @@ def connect_to(monkeypatch: pytest.MonkeyPatch, link: FakeLink) -> None:
 def test_a_prober_with_a_feed_is_a_meter(monkeypatch: pytest.MonkeyPatch) -> None:
     link = FakeLink(feeds=[feed("board")])
     connect_to(monkeypatch, link)
-    found, text = span.connect(Wish(("board",)), SECOND)
+    found, text = span.connect(PowerOptions(("board",)), SECOND)
     assert found is not None and text == ""
     found.close()
     assert link.closed
@@ -167,7 +167,7 @@ def test_an_unknown_feed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     link = FakeLink(feeds=[feed("board")])
     connect_to(monkeypatch, link)
     with pytest.raises(UsageError, match="there is no open feed 'bord'; open are board"):
-        span.connect(Wish(("bord",)), SECOND)
+        span.connect(PowerOptions(("bord",)), SECOND)
     assert link.closed
 
 

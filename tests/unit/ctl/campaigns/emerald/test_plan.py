@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spekctl.campaigns.emerald import figures as emerald
 from spekctl.campaigns.emerald import report
 from spekctl.campaigns.emerald.plan import (
     DEPTHS,
@@ -29,7 +30,6 @@ from spekctl.campaigns.emerald.plan import (
 )
 from spekctl.documents.energy import EmeraldParameters, EmeraldPhase
 from spekctl.documents.result import Interval, IntervalCell
-from spekctl.energy import emerald
 from spekctl.errors import UsageError
 
 SECOND = 10**9

@@ -8,9 +8,9 @@ from dataclasses import fields
 from fractions import Fraction
 
 from spekctl import recorded
+from spekctl.campaigns.dcse import figures as dcse
 from spekctl.documents.energy import DCSE_KIND, DCSE_NOTICE, VERSION, DcseReport
 from spekctl.documents.exact import Figure, decimal_text, figure
-from spekctl.energy import dcse
 
 
 def build(known: dcse.Inputs, other: dcse.Inputs | None, source: str) -> DcseReport:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spekctl.campaigns import usage
+from spekctl.campaigns.dcse import figures as dcse
+from spekctl.campaigns.emerald import figures as emerald
+from spekctl.campaigns.usage import Hours, Level, Levels
 from spekctl.documents.exact import decimal_text, figure, of_float, rounded
-from spekctl.energy import dcse, emerald, spc1e
-from spekctl.energy.spc1e import Hours, Level, Levels
 
 # The table of an HP EVA P6400, and measured levels from which all 17 of its figures follow.
 GOLDEN = Levels(
@@ -84,20 +86,20 @@ def test_decimals_are_written_as_far_as_they_go() -> None:
 
 @pytest.mark.parametrize("profile", GOLDEN_ROWS)
 def test_a_published_profile_comes_out_to_the_last_digit(profile: str) -> None:
-    day = spc1e.metrics(GOLDEN).profiles[profile]
+    day = usage.metrics(GOLDEN).profiles[profile]
     found = [
-        rounded(value, spc1e.DECIMALS)
-        for value in (day.watts, day.iops, day.iops_per_watt, day.btu_per_hour)
+        rounded(value, usage.DECIMALS)
+        for value in (day.watts, day.rate, day.rate_per_watt, day.btu_per_hour)
     ]
     assert tuple(found) == GOLDEN_ROWS[profile]
 
 
 def test_the_published_composite_comes_out_to_the_last_digit() -> None:
-    found = spc1e.metrics(GOLDEN)
+    found = usage.metrics(GOLDEN)
     mean = found.composite
     assert rounded(mean.watts, 2) == "231.73"
-    assert rounded(mean.iops, 2) == "8777.40"
-    assert rounded(mean.iops_per_watt, 2) == "37.88"
+    assert rounded(mean.rate, 2) == "8777.40"
+    assert rounded(mean.rate_per_watt, 2) == "37.88"
     assert rounded(found.annual_kwh, 2) == "2029.93"
     assert rounded(found.annual_cost, 2) == "243.59"
 
@@ -105,14 +107,14 @@ def test_the_published_composite_comes_out_to_the_last_digit() -> None:
 def test_no_figure_is_made_of_a_rounded_one() -> None:
     """231.73 W are printed; a year of them would be 2029.95 kWh."""
     assert rounded(Fraction("231.73") * 8760 / 1000, 2) == "2029.95"
-    assert spc1e.metrics(GOLDEN).annual_kwh == Fraction(
+    assert usage.metrics(GOLDEN).annual_kwh == Fraction(
         8 * 232480 + 16 * 225530 + 4 * 236965 + 14 * 232480 + 6 * 225530 + 18 * 236965 + 6 * 232480,
         72_000,
     ) * Fraction("8.76")
 
 
 def test_the_example_of_integer_arithmetic() -> None:
-    low = spc1e.nominal(GOLDEN, spc1e.PROFILES["low"])
+    low = usage.nominal(GOLDEN, usage.PROFILES["low"])
     assert low.watts == Fraction(5_468_320, 24_000)
 
 
@@ -132,26 +134,26 @@ levels = st.builds(
 
 @given(levels)
 def test_nominal_figures_lie_between_those_of_the_levels(some: Levels) -> None:
-    assert spc1e.fault(some) == ""
-    found = spc1e.metrics(some)
+    assert usage.fault(some) == ""
+    found = usage.metrics(some)
     for day in (*found.profiles.values(), found.composite):
         assert some.idle.watts <= day.watts <= some.heavy.watts
-        assert 0 < day.iops <= some.heavy.iops
+        assert 0 < day.rate <= some.heavy.rate
     low, medium, high = found.profiles.values()
     assert low.watts <= medium.watts <= high.watts
-    assert low.iops < medium.iops < high.iops
+    assert low.rate < medium.rate < high.rate
 
 
 @given(levels, positive)
 def test_units_scale(some: Levels, factor: Fraction) -> None:
     """Watts and I/Os per second are units: a thousand times the number, a thousand times all."""
     scaled = Levels(
-        *(Level(one.watts * factor, one.iops) for one in (some.heavy, some.moderate, some.idle))
+        *(Level(one.watts * factor, one.rate) for one in (some.heavy, some.moderate, some.idle))
     )
-    before, after = spc1e.metrics(some), spc1e.metrics(scaled)
+    before, after = usage.metrics(some), usage.metrics(scaled)
     assert after.composite.watts == factor * before.composite.watts
-    assert after.composite.iops == before.composite.iops
-    assert after.composite.iops_per_watt * factor == before.composite.iops_per_watt
+    assert after.composite.rate == before.composite.rate
+    assert after.composite.rate_per_watt * factor == before.composite.rate_per_watt
     assert after.annual_cost == factor * before.annual_cost
     for name, day in before.profiles.items():
         assert after.profiles[name].btu_per_hour == factor * day.btu_per_hour
@@ -160,25 +162,25 @@ def test_units_scale(some: Levels, factor: Fraction) -> None:
 @given(levels, positive)
 def test_more_idle_power_is_never_better(some: Levels, more: Fraction) -> None:
     worse = Levels(some.heavy, some.moderate, Level(some.idle.watts + more))
-    before, after = spc1e.metrics(some), spc1e.metrics(worse)
+    before, after = usage.metrics(some), usage.metrics(worse)
     assert after.annual_kwh > before.annual_kwh
     assert after.profiles["high"] == before.profiles["high"]
-    assert after.profiles["low"].iops_per_watt < before.profiles["low"].iops_per_watt
+    assert after.profiles["low"].rate_per_watt < before.profiles["low"].rate_per_watt
 
 
 @given(levels, positive)
 def test_the_price_only_moves_the_cost(some: Levels, price: Fraction) -> None:
-    found = spc1e.metrics(some, price)
+    found = usage.metrics(some, price)
     assert found.annual_cost == found.annual_kwh * price
-    assert found.composite == spc1e.metrics(some).composite
+    assert found.composite == usage.metrics(some).composite
 
 
 def test_a_day_at_one_level_is_that_level() -> None:
-    whole = spc1e.metrics(
+    whole = usage.metrics(
         GOLDEN, profiles={"always": Hours(Fraction(24), Fraction(0), Fraction(0))}
     )
     assert whole.composite.watts == GOLDEN.heavy.watts
-    assert whole.composite.iops == GOLDEN.heavy.iops
+    assert whole.composite.rate == GOLDEN.heavy.rate
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,7 @@ def test_a_day_at_one_level_is_that_level() -> None:
 )
 def test_levels_that_cannot_be(changed: dict[str, Level], sentence: str) -> None:
     given_levels = {"heavy": GOLDEN.heavy, "moderate": GOLDEN.moderate, "idle": GOLDEN.idle}
-    assert sentence in spc1e.fault(Levels(**{**given_levels, **changed}))
+    assert sentence in usage.fault(Levels(**{**given_levels, **changed}))
 
 
 # --- DCsE ----------------------------------------------------------------------------------------

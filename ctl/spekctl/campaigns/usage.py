@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""SPC-1/E-like metrics: a day's mean power and traffic from three measured levels.
+"""Energy of a system in use: a day's mean power and traffic from three measured levels.
 
-A level is a mean power and a rate: heavy at 80 % of the highest load, moderate at 50 %, idle
-without any I/O. A usage profile says how many hours of a day a system spends at each. With H, M, I
-hours
+A level is a mean power and a rate. SPC-1/E-like: I/Os per second, heavy at 80 % of the highest
+load, moderate at 50 %, idle without any I/O. A usage profile gives the hours of a day that a system
+spends at each level. With H, M and I hours
 
     nominal power    P = (H * P_heavy + M * P_moderate + I * P_idle) / 24        W
-    nominal traffic  T = (H * T_heavy + M * T_moderate) / 24                     I/Os per second
+    nominal traffic  T = (H * T_heavy + M * T_moderate) / 24                     unit of the rate
     heat             P * 3.4121                                                  BTU/h
 
 The composite is the mean of the profiles' P and of their T. Energy of a year: composite P times
@@ -35,7 +35,7 @@ class Level:
     """What was measured at one load."""
 
     watts: Fraction
-    iops: Fraction = Fraction(0)
+    rate: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,12 @@ class Nominal:
     """Power and traffic of a day."""
 
     watts: Fraction
-    iops: Fraction
+    rate: Fraction
 
     @property
-    def iops_per_watt(self) -> Fraction:
-        """I/Os per second for each watt: I/Os per joule."""
-        return self.iops / self.watts
+    def rate_per_watt(self) -> Fraction:
+        """Traffic for each watt: I/Os or MB per joule."""
+        return self.rate / self.watts
 
     @property
     def btu_per_hour(self) -> Fraction:
@@ -107,19 +107,19 @@ def nominal(levels: Levels, profile: Hours) -> Nominal:
     watts = (
         profile.heavy * heavy.watts + profile.moderate * moderate.watts + profile.idle * idle.watts
     )
-    return Nominal(watts / HOURS_PER_DAY, traffic(profile, heavy.iops, moderate.iops))
+    return Nominal(watts / HOURS_PER_DAY, traffic(profile, heavy.rate, moderate.rate))
 
 
-def traffic(profile: Hours, heavy_iops: Fraction, moderate_iops: Fraction) -> Fraction:
+def traffic(profile: Hours, heavy: Fraction, moderate: Fraction) -> Fraction:
     """Mean rate of a day; it can be known where power is not."""
-    return (profile.heavy * heavy_iops + profile.moderate * moderate_iops) / HOURS_PER_DAY
+    return (profile.heavy * heavy + profile.moderate * moderate) / HOURS_PER_DAY
 
 
 def composite(days: Sequence[Nominal]) -> Nominal:
     """The mean day."""
     return Nominal(
         sum((day.watts for day in days), Fraction(0)) / len(days),
-        sum((day.iops for day in days), Fraction(0)) / len(days),
+        sum((day.rate for day in days), Fraction(0)) / len(days),
     )
 
 
@@ -158,14 +158,14 @@ def fault(levels: Levels) -> str:
             return (
                 f"the power of the {name} level is {_text(level.watts)} W; it must be more than 0"
             )
-        if name != "idle" and level.iops <= 0:
-            return f"the {name} level has {_text(level.iops)} I/Os per second, not more than 0"
-    if levels.idle.iops:
+        if name != "idle" and level.rate <= 0:
+            return f"the {name} level has {_text(level.rate)} I/Os per second, not more than 0"
+    if levels.idle.rate:
         return "the idle level has I/Os; idle means that there are none"
-    if levels.heavy.iops < levels.moderate.iops:
+    if levels.heavy.rate < levels.moderate.rate:
         return (
-            f"the heavy level has fewer I/Os per second ({_text(levels.heavy.iops)}) than the"
-            f" moderate one ({_text(levels.moderate.iops)}); were they exchanged?"
+            f"the heavy level has fewer I/Os per second ({_text(levels.heavy.rate)}) than the"
+            f" moderate one ({_text(levels.moderate.rate)}); were they exchanged?"
         )
     return disorder(levels)
 

@@ -10,9 +10,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from spekctl.campaigns import usage
+from spekctl.campaigns.dcse import figures as dcse
+from spekctl.campaigns.emerald import figures as emerald
 from spekctl.documents.energy import Site
 from spekctl.documents.exact import decimal_text
-from spekctl.energy import dcse, emerald, spc1e
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import LONGEST_NUMBER
@@ -125,20 +127,20 @@ class Table:
                 raise self._wrong(f"unknown key '{key}'{hint}")
 
 
-def spc1e_levels(path: Path) -> tuple[spc1e.Levels, Fraction | None, Site | None]:
+def spc1e_levels(path: Path) -> tuple[usage.Levels, Fraction | None, Site | None]:
     """The three levels of a file, and the price and the place if they are there."""
     whole = Table(path, read_toml(path))
     heavy, moderate, idle = whole.tables(("heavy", "moderate", "idle"))
-    levels = spc1e.Levels(
-        heavy=spc1e.Level(heavy.number("watts"), heavy.number("iops")),
-        moderate=spc1e.Level(moderate.number("watts"), moderate.number("iops")),
-        idle=spc1e.Level(idle.number("watts"), idle.optional_number("iops") or Fraction(0)),
+    levels = usage.Levels(
+        heavy=usage.Level(heavy.number("watts"), heavy.number("iops")),
+        moderate=usage.Level(moderate.number("watts"), moderate.number("iops")),
+        idle=usage.Level(idle.number("watts"), idle.optional_number("iops") or Fraction(0)),
     )
     price = whole.optional_number("price")
     site = _site(whole.optional_table("site"))
     for table in (whole, heavy, moderate, idle):
         table.end()
-    text = spc1e.fault(levels)
+    text = usage.fault(levels)
     if text:
         raise UsageError(f"{path}: {text}")
     if price is not None and price < 0:
