@@ -88,7 +88,8 @@ def _kept(
     inputs = [*(path for core in CORES for path in sorted(core.glob("*.[ch]"))), ENUMS, *extra]
     digest = hashlib.sha256(" ".join(flags).encode())
     for path in inputs:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        # By its place: markers of the preprocessor name it.
+        digest.update(os.path.relpath(path, ROOT).encode() + b"\0" + path.read_bytes())
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spek" / "core"
     out = cache / f"{name}-{digest.hexdigest()[:16]}"
     if not out.exists():
