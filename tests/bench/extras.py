@@ -16,7 +16,7 @@ from spekctl.documents.histogram import percentile
 from spekctl.kernel.prober import Prober
 from spekctl.kernel.records import Metric, Phase
 from spekctl.workload.config import ResolvedArrival, RunConfig
-from spekctl.workload.model import Law
+from spekctl.workload.values import Law
 
 FLOOR_SHORT, FLOOR_LONG = 4_000, 44_000
 SAMPLED_IOS = 80_000

@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Parameter types of the command line."""
+"""Options that several commands have, and the types of their values.
+
+Those that shape the load are declared in workload/options.py and made into options of the command
+line here: options.batch is the decorator of the field ``batch``, options.time that of ``time_ns``.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from spekctl import units
 from spekctl.errors import UsageError
+from spekctl.workload.options import DEFAULTS, OPTIONS, Kind, Options, default_text, flag_of
 
 if TYPE_CHECKING:
+    from spekctl.documents.result import Result
     from spekctl.power.meter import PowerOptions
     from spekctl.run.start import StartAt
+
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]
@@ -133,6 +143,60 @@ def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
             raise UsageError(f"{option} and {max(one.opts, key=len)} exclude each other: {why}")
 
 
+# --- options that shape the load -----------------------------------------------------------------
+
+_TYPES: dict[Kind, click.ParamType] = {  # type: ignore[type-arg]
+    Kind.WHOLE: click.INT,
+    Kind.NUMBER: click.FLOAT,
+    Kind.DURATION: DURATION,
+    Kind.DURATION_WITH_UNIT: DURATION_WITH_UNIT,
+    Kind.SIZE: SIZE,
+    Kind.CPUS: CPU_LIST,
+}
+
+
+def option(name: str) -> Callable[[F], F]:
+    """A field of Options as an option of the command line."""
+    declared = OPTIONS[name]
+    default = default_text(name)
+    words = [declared.help, declared.more]
+    attributes: dict[str, Any] = {"default": DEFAULTS[name], "metavar": declared.metavar}
+    if declared.kind is Kind.FLAG:
+        attributes["is_flag"] = True
+    elif declared.kind is Kind.CHOICE:
+        attributes["type"] = click.Choice(declared.choices)
+    else:
+        attributes["type"] = _TYPES[declared.kind]
+    text = " ".join(word for word in words if word)
+    attributes["help"] = f"{text}  [{default}]" if default else text
+    return click.option(flag_of(name), name, **attributes)
+
+
+def load_options(*names: str) -> Callable[[F], F]:
+    """Several of them, in this order."""
+
+    def decorate(function: F) -> F:
+        for name in reversed(names):
+            function = option(name)(function)
+        return function
+
+    return decorate
+
+
+_BY_FLAG = {flag_of(name).removeprefix("--").replace("-", "_"): name for name in OPTIONS}
+
+
+def __getattr__(name: str) -> Callable[[F], F]:
+    if name not in _BY_FLAG:
+        raise AttributeError(f"module {__name__} has no attribute {name}")
+    return option(_BY_FLAG[name])
+
+
+def take_load(given: dict[str, Any]) -> Options:
+    """Take the fields of Options out of what click has parsed."""
+    return Options(**{name: given.pop(name) for name in OPTIONS if name in given})
+
+
 # --- options of run that other commands have, too -----------------------------------------------
 
 _DEVICE_HELP = "Block device to test; give it again to stripe the workload over several."
@@ -142,14 +206,6 @@ devices = click.option(
 optional_devices = click.option(
     "--device", "-d", "devices", multiple=True, metavar="DEV", help=_DEVICE_HELP
 )
-time = click.option(
-    "--time",
-    "time_ns",
-    type=DURATION,
-    help="Measure for so long: 500ms, 60s, 5m, 2h; a bare number is seconds. Default: what the"
-    " workload says, else 60s.",
-)
-ramp = click.option("--ramp", "ramp_ns", type=DURATION, help="Run for so long before measuring.")
 start_at = click.option(
     "--start-at",
     type=StartTime(),
@@ -158,21 +214,6 @@ start_at = click.option(
     " converted once with the clocks as they are when the devices are open. A time that has"
     " passed is refused.",
 )
-workers = click.option(
-    "--workers", type=int, metavar="N", help="Worker threads, one CPU each.  [1]"
-)
-cpus = click.option(
-    "--cpus", type=CPU_LIST, help="Their CPUs: 0-3,8. Without --workers one for each."
-)
-seed = click.option(
-    "--seed",
-    type=int,
-    default=1,
-    show_default=True,
-    metavar="S",
-    help="Same seed, workload and number of workers: same sequence of I/Os.",
-)
-write = click.option("--write", is_flag=True, help="Allow writing. Needed by workloads that write.")
 destroy = click.option(
     "--destroy",
     multiple=True,
@@ -180,65 +221,6 @@ destroy = click.option(
     help="Overwrite this device although it holds data: its serial number or WWN, as `spekctl"
     " devices` shows it (for devices without one that no other disk has: MAJ:MIN/DISKSEQ). Together"
     " with --write.",
-)
-backend = click.option(
-    "--backend",
-    type=click.Choice(["auto", "bio", "mq", "scsi"]),
-    default="auto",
-    show_default=True,
-    help="How I/O reaches the device; auto chooses bio or mq, and the result says what and why."
-    " scsi sends READ(16) and WRITE(16) to a SCSI disk, each tried once, and decodes its errors.",
-)
-polled = click.option("--polled", is_flag=True, help="Poll for completions; needs poll queues.")
-interval = click.option(
-    "--interval",
-    "interval_ns",
-    type=DURATION,
-    help="Report interval; 0 reports only at the end.  [1s]",
-)
-max_outstanding = click.option(
-    "--max-outstanding",
-    type=int,
-    metavar="N",
-    help="I/Os that may be outstanding at once; arrivals beyond that wait and are counted as"
-    " backlog.  [the depths of closed loops; up to 1024 more for open ones]",
-)
-batch = click.option("--batch", type=int, metavar="N", help="I/Os handed over in one go.")
-spin = click.option(
-    "--spin",
-    "spin_ns",
-    type=DURATION_WITH_UNIT,
-    default="0ns",
-    show_default=True,
-    help="Spin instead of sleeping: so long before an arrival, and so long at first when waiting"
-    " for a completion.  Exacter, costs CPU.",
-)
-max_errors = click.option(
-    "--max-errors", type=int, default=0, metavar="N", help="End after N failed I/Os; 0: never."
-)
-data = click.option(
-    "--data", type=click.Choice(["zero", "random"]), help="What writes write.  [zero]"
-)
-verify = click.option(
-    "--verify",
-    is_flag=True,
-    help="Stamp every block that is written, check whatever is read, and read everything back at"
-    " the end. Takes 8 bytes of kernel memory for each block; I/Os that meet on a block wait for"
-    " each other, so times are not comparable.",
-)
-hrrw = click.option(
-    "--hrrw", type=click.Choice(["classic", "fixed"]), help="Variant of random walks.  [classic]"
-)
-iops_per_bsu = click.option(
-    "--iops-per-bsu", type=int, metavar="N", help="I/Os per second of one BSU.  [50]"
-)
-stripe = click.option(
-    "--stripe",
-    "stripe_bytes",
-    type=SIZE,
-    default="64KiB",
-    show_default=True,
-    help="Stripe unit over several devices, a power of two.",
 )
 prober_interval = click.option(
     "--prober-interval",
@@ -249,7 +231,9 @@ prober_interval = click.option(
     help="How often spek_prober samples the machine, if it is loaded.",
 )
 no_prober = click.option(
-    "--no-prober", is_flag=True, help="Do not use spek_prober, which has the power as well."
+    "--no-prober",
+    is_flag=True,
+    help="Run without spek_prober (also disables power measurement).",
 )
 power_feed = click.option(
     "--power-feed",
@@ -261,8 +245,8 @@ power_feed = click.option(
 power_baseline = click.option(
     "--power-baseline",
     metavar="W",
-    help="Take so many watts (12.5, or 800mW) off before power is compared with the load, or the"
-    " mean of the RESULT named here: that of a run, idle or with the disks off.",
+    help="Subtract this baseline before computing efficiency: watts (12.5 or 800mW), or a result"
+    " file, of an idle run say, whose mean power is taken.",
 )
 
 
@@ -275,8 +259,6 @@ def power_of(feeds: tuple[str, ...], baseline: str | None) -> PowerOptions:
 
 def _baseline_w(text: str) -> float:
     """Watts, or those of the result in a file."""
-    from pathlib import Path
-
     from spekctl import files
 
     try:
@@ -288,13 +270,31 @@ def _baseline_w(text: str) -> float:
                 f"--power-baseline: '{text}' is neither a power like 12.5 or 800mW nor a file"
             ) from None
 
-    from spekctl.plots import source
-
-    source.expect(path, [source.Kind.RESULT], "a baseline")
-    power = source.load_result(path).power
+    power = _result(path).power
     if power is None or power.measure.total.mean_w is None:
         raise UsageError(f"--power-baseline: {path} has no power in it")
     return power.measure.total.mean_w
+
+
+def _result(path: Path) -> Result:
+    """The result of a run in a file."""
+    import msgspec
+
+    from spekctl import files
+    from spekctl.documents.result import SCHEMA_VERSION, Result
+
+    try:
+        found = files.decode(path.read_bytes(), Result)
+    except OSError as error:
+        raise UsageError(f"--power-baseline: cannot read {path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise UsageError(f"--power-baseline: {path} is not the result of a run") from error
+    if found.schema_version != SCHEMA_VERSION:
+        raise UsageError(
+            f"--power-baseline: {path} is a result of version {found.schema_version}; this spekctl"
+            f" reads version {SCHEMA_VERSION}"
+        )
+    return found
 
 
 progress = click.option(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from spekctl.documents.result import Result
     from spekctl.run.job import Request
     from spekctl.run.start import StartAt
+    from spekctl.workload.options import Options
 
 EPILOG = """\b
 Examples:
@@ -33,43 +34,19 @@ Examples:
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @click.argument("workload")
 @options.devices
-@click.option("--bsu", type=int, metavar="N", help="Load of a workload that scales by BSU (spc1).")
-@click.option(
-    "--rate",
-    type=float,
-    metavar="R",
-    help="Open loop: R I/Os per second in all, whatever the device does. Arrivals are Poisson, or"
-    " keep the law of the file (constant, burst).",
-)
-@click.option("--depth", type=int, metavar="N", help="Closed loop: N I/Os outstanding in all.")
-@options.time
-@click.option("--count", type=int, metavar="N", help="Measure exactly N I/Os instead.")
+@options.load_options("bsu", "rate", "depth", "time_ns", "count")
 @options.start_at
-@options.ramp
-@click.option("--ramp-count", type=int, metavar="N", help="Run N I/Os before measuring instead.")
-@options.workers
-@options.cpus
-@options.seed
-@options.write
+@options.load_options("ramp_ns", "ramp_count", "workers", "cpus", "seed", "write")
 @options.destroy
-@options.backend
-@options.polled
-@options.interval
-@options.max_outstanding
-@options.batch
-@options.spin
-@options.max_errors
-@options.data
-@options.verify
+@options.load_options("backend", "polled", "interval_ns", "max_outstanding", "batch", "spin_ns")
+@options.load_options("max_errors", "data", "verify")
 @click.option(
     "--verify-state",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="With --verify: keep what was written in FILE, to check it again with `spekctl verify`.",
 )
-@options.hrrw
-@options.iops_per_bsu
-@options.stripe
+@options.load_options("hrrw", "iops_per_bsu", "stripe_bytes")
 @click.option(
     "--detach",
     is_flag=True,
@@ -112,14 +89,14 @@ def command(workload: str, **given: Any) -> int:
     The result goes to standard output: a table, or JSON with --json. Ctrl-C ends the run in
     order and still gives the result.
     """
-    asked = _Asked(**{key: given.pop(key) for key in _Asked.__dataclass_fields__ if key in given})
-    return _run(workload, asked, given)
+    return _run(workload, RunOptions(load=options.take_load(given), **given))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """Options that do not shape the load."""
+class RunOptions:
+    """The options of `spekctl run`."""
 
+    load: Options
     devices: tuple[str, ...]
     destroy: tuple[str, ...]
     detach: bool
@@ -137,14 +114,14 @@ class _Asked:
     start_at: StartAt | None
 
 
-def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
+def _run(name: str, asked: RunOptions) -> int:
     from spekctl import files
     from spekctl.run import request as run_request
 
     if asked.detach:
         _check_detached(asked)
     subject = run_request.find(name, asked.devices)
-    wanted = run_request.build(subject, shape, asked.destroy, asked.detach)
+    wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
     power = options.power_of(asked.power_feeds, asked.power_baseline)
     run_request.check_destroy(wanted)
     _check_files(asked)
@@ -180,7 +157,7 @@ def _run(name: str, asked: _Asked, shape: dict[str, Any]) -> int:
         kernel.close()
 
 
-def _check_detached(asked: _Asked) -> None:
+def _check_detached(asked: RunOptions) -> None:
     """Refuse what only a program can do that stays with the run."""
     source = click.get_current_context().get_parameter_source("prober_ns")
     for option, given in (
@@ -198,7 +175,7 @@ def _check_detached(asked: _Asked) -> None:
             )
 
 
-def _check_files(asked: _Asked) -> None:
+def _check_files(asked: RunOptions) -> None:
     """No file may be written over another of the same run."""
     named = (
         ("--log", asked.log),
@@ -211,7 +188,7 @@ def _check_files(asked: _Asked) -> None:
             raise UsageError(f"{one} and {other} name the same file")
 
 
-def _with_state(request: Request, asked: _Asked) -> Request:
+def _with_state(request: Request, asked: RunOptions) -> Request:
     """The request with a file for what it writes, if one is wanted and possible."""
     if asked.verify_state is None:
         return request
@@ -224,7 +201,7 @@ def _with_state(request: Request, asked: _Asked) -> Request:
     return dataclasses.replace(request, verify_state=asked.verify_state)
 
 
-def _with_log(request: Request, asked: _Asked) -> Request:
+def _with_log(request: Request, asked: RunOptions) -> Request:
     """The request with its log, if one is wanted and possible."""
     if asked.log is None:
         if asked.log_buffer is not None:
@@ -245,7 +222,7 @@ def _with_log(request: Request, asked: _Asked) -> Request:
     return dataclasses.replace(request, config=config, log=asked.log)
 
 
-def _detach(kernel: Any, request: Request, asked: _Asked) -> int:
+def _detach(kernel: Any, request: Request, asked: RunOptions) -> int:
     import json
 
     from spekctl.render.progress import LineProgress

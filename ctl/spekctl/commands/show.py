@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.commands.options import SIZE
+from spekctl.commands import options
 
 if TYPE_CHECKING:
     from spekctl.workload.config import ResolvedStream, RunConfig
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
 @click.option(
     "--device", "-d", "devices", multiple=True, metavar="DEV", help="Numbers for this device."
 )
-@click.option("--size", type=SIZE, help="Numbers for a device of this size instead.")
-@click.option("--bsu", type=int, metavar="N", help="As for run.")
-@click.option("--rate", type=float, metavar="R", help="As for run.")
-@click.option("--depth", type=int, metavar="N", help="As for run.")
-@click.option("--hrrw", type=click.Choice(["classic", "fixed"]), help="As for run.")
+@click.option("--size", type=options.SIZE, help="Numbers for a device of this size instead.")
+@options.load_options("bsu", "rate", "depth", "hrrw")
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(
     workload: str,
@@ -53,7 +50,8 @@ def command(
     else:
         from spekctl.block import device
         from spekctl.workload.layout import Target
-        from spekctl.workload.resolve import Options, resolve
+        from spekctl.workload.options import Options
+        from spekctl.workload.resolve import resolve
 
         targets = [
             Target(one.path, one.major, one.minor, one.bytes, one.logical_block)
@@ -63,11 +61,11 @@ def command(
             targets = [Target("a device of that size", 0, 0, size, 512)]
         if found.workload.scale == "bsu" and bsu is None and depth is None and rate is None:
             load["bsu"] = 1
-        options = Options(
+        chosen = Options(
             **load,  # type: ignore[arg-type]
             available_cpus=sorted(os.sched_getaffinity(0)),
         )
-        config = resolve(found, options, targets)
+        config = resolve(found, chosen, targets)
     if as_json:
         import msgspec
 

@@ -290,11 +290,12 @@ def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Spc1Te
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import WORKLOAD, Shape
     from spekctl.run import request
+    from spekctl.workload.options import Options
 
     subject = request.find(WORKLOAD, asked.devices)
     shape = {name: given.pop(name) for name in ("workers", *Shape.__struct_fields__)}
     shape["hrrw"] = shape["hrrw"] or "classic"
-    largest = {**shape, "bsu": given["max_bsu"], "write": asked.write}
+    largest = Options(**shape, bsu=given["max_bsu"], write=asked.write)
     probe = request.build(subject, largest, asked.destroy)
     request.check_destroy(probe)
     request.check_write(probe)

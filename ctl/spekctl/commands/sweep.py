@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from spekctl.errors import SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.documents.curve import Curve, Load
+    from spekctl.workload.options import Options
 
 EPILOG = """\b
 Examples:
@@ -41,25 +42,10 @@ Examples:
     type=options.WHOLE_NUMBERS,
     help="Loads of a closed loop, I/Os outstanding in all, written likewise.",
 )
-@options.time
-@options.ramp
-@options.workers
-@options.cpus
-@options.seed
-@options.write
+@options.load_options("time_ns", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
-@options.backend
-@options.polled
-@options.interval
-@options.max_outstanding
-@options.batch
-@options.spin
-@options.max_errors
-@options.data
-@options.verify
-@options.hrrw
-@options.iops_per_bsu
-@options.stripe
+@options.load_options("backend", "polled", "interval_ns", "max_outstanding", "batch", "spin_ns")
+@options.load_options("max_errors", "data", "verify", "hrrw", "iops_per_bsu", "stripe_bytes")
 @options.prober_interval
 @options.no_prober
 @options.power_feed
@@ -91,15 +77,15 @@ def command(workload: str, **given: Any) -> int:
     that were measured. The exit code is that of a failed run if any run failed, and 6 if --verify
     found wrong data at any load.
     """
-    asked = _Asked(**{key: given.pop(key) for key in _Asked.__dataclass_fields__ if key in given})
     loads = _loads({key: given.pop(key) for key in ("bsu", "rate", "depth")})
-    return _sweep(workload, asked, loads, given)
+    return _sweep(workload, SweepOptions(load=options.take_load(given), **given), loads)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """Options that do not shape the load."""
+class SweepOptions:
+    """The options of `spekctl sweep` but its list of loads."""
 
+    load: Options
     devices: tuple[str, ...]
     destroy: tuple[str, ...]
     prober_ns: int
@@ -126,7 +112,7 @@ def _loads(given: dict[str, list[int | float] | None]) -> list[Load]:
     return [Load(kind, value) for value in given[kind] or []]  # type: ignore[arg-type]
 
 
-def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -> int:
+def _sweep(name: str, asked: SweepOptions, loads: list[Load]) -> int:
     from spekctl import files
     from spekctl.campaigns import sweep
     from spekctl.kernel import client
@@ -139,7 +125,8 @@ def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -
     power = options.power_of(asked.power_feeds, asked.power_baseline)
     planned = []
     for load in loads:
-        wanted = request.build(subject, {**shape, load.kind: load.value}, asked.destroy)
+        chosen: dict[str, Any] = {load.kind: load.value}
+        wanted = request.build(subject, replace(asked.load, **chosen), asked.destroy)
         planned.append(sweep.Planned(load, wanted))
     request.check_destroy(planned[0].request)
     files.check_writable(asked.output)
@@ -166,7 +153,7 @@ def _sweep(name: str, asked: _Asked, loads: list[Load], shape: dict[str, Any]) -
         kernel.close()
 
 
-def _deliver(curve: Curve, asked: _Asked) -> None:
+def _deliver(curve: Curve, asked: SweepOptions) -> None:
     """The curve to where it was wanted."""
     from spekctl import files
     from spekctl.render import curve as render_curve

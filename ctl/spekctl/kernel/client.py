@@ -37,6 +37,7 @@ from spekctl.kernel.records import (
     WorkerInfo,
 )
 from spekctl.workload.config import RunConfig
+from spekctl.workload.options import OPTIONS, Kind, Option
 
 T = TypeVar("T")
 
@@ -311,23 +312,19 @@ def _run_attributes(spek: Any, config: RunConfig) -> dict[str, Any]:
     def enum(kind: Any, name: str) -> int:
         return int(kind[name.upper().replace("-", "_")])
 
+    def value(option: Option, given: Any) -> int:
+        if option.kind is Kind.CHOICE:
+            return enum(getattr(spek, option.attribute.capitalize()), given)
+        return int(given)
+
     values: dict[str, Any] = {
         "name": config.name,
-        "seed": config.seed,
         "detached": int(config.detached),
-        "write": int(config.write),
-        "backend": enum(spek.Backend, config.backend),
-        "polled": int(config.polled),
-        "data": enum(spek.Data, config.data),
-        "max_outstanding": config.max_outstanding,
-        "batch": config.batch,
-        "spin_ns": config.spin_ns,
-        "interval_ns": config.interval_ns,
-        "ramp_ns": config.ramp_ns,
-        "ramp_count": config.ramp_count,
-        "time_ns": config.time_ns,
-        "count": config.count,
-        "max_errors": config.max_errors,
+        **{
+            option.attribute: value(option, getattr(config, name))
+            for name, option in OPTIONS.items()
+            if option.attribute
+        },
         "log_records": config.log_records,
         "stamp_id": config.stamp_id,
         "verify_from": config.verify_from,

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from spekctl import recorded
 from spekctl.block import device as block_device
@@ -17,7 +17,8 @@ from spekctl.run.job import Request
 from spekctl.workload import file
 from spekctl.workload.layout import Target
 from spekctl.workload.model import WorkloadFile
-from spekctl.workload.resolve import Options, resolve
+from spekctl.workload.options import Options
+from spekctl.workload.resolve import resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,12 @@ def find(name: str, paths: Sequence[str]) -> Subject:
 
 
 def build(
-    subject: Subject, shape: dict[str, Any], destroy: Sequence[str] = (), detach: bool = False
+    subject: Subject, given: Options, destroy: Sequence[str] = (), detach: bool = False
 ) -> Request:
-    """The request for a run; @shape has the fields of resolve.Options."""
-    options = Options(**shape, detached=detach, available_cpus=sorted(os.sched_getaffinity(0)))
+    """The request for a run with these options."""
+    options = dataclasses.replace(
+        given, detached=detach, available_cpus=sorted(os.sched_getaffinity(0))
+    )
     targets = [
         Target(one.path, one.major, one.minor, one.bytes, one.logical_block, one.diskseq)
         for one in subject.devices

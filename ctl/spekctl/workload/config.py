@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from spekctl.workload.model import Data, Law, Pattern, WalkStyle
+from spekctl.workload.options import OPTIONS
+from spekctl.workload.values import Data, Law, Pattern, WalkStyle
 
 
 class Resolved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,7 +109,7 @@ class RunConfig(Resolved, frozen=True):
     asus: list[ResolvedAsu]
     arrivals: list[ResolvedArrival]
     streams: list[ResolvedStream]
-    batch: Annotated[int, Meta(description="I/Os handed over in one go; 0: the module's default.")]
+    batch: Annotated[int, Meta(description=f"{OPTIONS['batch'].help} 0: the module's default.")]
     detached: bool = False
     log_records: Annotated[
         int, Meta(description="Room per worker for the per-I/O log; 0: no log.")

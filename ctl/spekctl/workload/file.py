@@ -18,18 +18,15 @@ import msgspec
 from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
-from spekctl.workload.model import (
+from spekctl.workload.model import LIMITS, Arrival, Asu, Stream, WorkloadFile
+from spekctl.workload.options import OPTIONS
+from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
     IO_BYTES_MAX,
-    LIMITS,
     SIZES_MAX,
     STREAMS_MAX,
     WEIGHT_MAX,
-    Arrival,
-    Asu,
-    Stream,
-    WorkloadFile,
 )
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}", re.ASCII)
@@ -273,8 +270,9 @@ def _check_run(workload: WorkloadFile) -> None:
         raise UsageError("time and count exclude each other")
     if run.ramp is not None and run.ramp_count is not None:
         raise UsageError("ramp and ramp_count exclude each other")
-    for key in ("count", "ramp_count", "max_outstanding", "batch"):
-        check_limits(key, getattr(run, key))
+    for name, option in OPTIONS.items():
+        if option.key and option.limits is not None:
+            check_limits(name, getattr(run, option.key), option.key)
 
 
 def _check_asus(asus: list[Asu]) -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The workload file as it is written: one struct for each TOML table.
 
-These structs are the single source of ``workloads/schema.json``; what a field means is said
-here and nowhere else. What the structs can't say (sums, combinations) is checked in
-``workload.py``; how percentages become bytes is in ``resolve.py``.
+These structs are the single source of ``workloads/schema.json``; what a field means is said here,
+or in ``options.py`` if it is an option as well. What the structs can't say (sums, combinations) is
+checked in ``file.py``; how percentages become bytes is in ``resolve.py``.
 """
 
 from __future__ import annotations
@@ -13,33 +13,25 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN, U64_MAX
+from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN
+from spekctl.workload.options import OPTIONS, Kind
+from spekctl.workload.values import (
+    ARRIVALS_MAX,
+    ASUS_MAX,
+    NAME_LEN_MAX,
+    STREAMS_MAX,
+    U32_MAX,
+    WEIGHT_MAX,
+    Data,
+    Law,
+    Pattern,
+    WalkStyle,
+)
 
-NAME_LEN_MAX = 31
-RUN_NAME_LEN_MAX = 63
-STREAMS_MAX = 64
-SIZES_MAX = 64
-ARRIVALS_MAX = 16
-ASUS_MAX = 16
-TARGETS_MAX = 16
-WORKERS_MAX = 256
-DEPTH_MAX = 65536
-IO_BYTES_MAX = 16 << 20
-U32_MAX = 2**32 - 1
-WEIGHT_MAX = U32_MAX
 # Least and greatest, the same in a file and as an option.
 LIMITS: dict[str, tuple[int, int]] = {
-    "bsu": (1, U32_MAX),
-    "depth": (1, DEPTH_MAX),
     "length": (1, U32_MAX),
-    "workers": (1, WORKERS_MAX),
-    "max_outstanding": (1, DEPTH_MAX),
-    "batch": (1, 256),
-    "count": (1, U64_MAX),
-    "ramp_count": (0, U64_MAX),
-    "max_errors": (0, U64_MAX),
-    "iops_per_bsu": (1, U32_MAX),
-    "seed": (0, U64_MAX),
+    **{name: option.limits for name, option in OPTIONS.items() if option.limits is not None},
 }
 _NOTATIONS = "x-notations"
 
@@ -55,6 +47,14 @@ def _number(description: str, name: str) -> Meta:
     """A whole number within its LIMITS."""
     low, high = LIMITS[name]
     return _doc(description, minimum=low, maximum=high)
+
+
+def _option(name: str) -> Meta:
+    """A key that is an option as well, as that is declared."""
+    option = OPTIONS[name]
+    if option.limits is not None:
+        return _number(option.help, name)
+    return _doc(option.help, DURATION_PATTERN if option.kind is Kind.DURATION else None)
 
 
 def _either(description: str, *branches: dict[str, object]) -> Meta:
@@ -77,10 +77,6 @@ Name = Annotated[
         rf"^[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LEN_MAX - 1}}}$",
     ),
 ]
-Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband"]
-Law = Literal["closed", "poisson", "constant", "burst"]
-WalkStyle = Literal["classic", "fixed"]
-Data = Literal["zero", "random"]
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -108,26 +104,14 @@ class Header(Table, frozen=True):
 class RunDefaults(Table, frozen=True):
     """[run]: options of `spekctl run` that this workload wants; the command line wins."""
 
-    time: Annotated[
-        str | None, _doc("Measure for so long, e.g. 60s. Not with count.", DURATION_PATTERN)
-    ] = None
-    count: Annotated[
-        int | None, _number("Measure exactly so many I/Os (SPEK: number of transactions).", "count")
-    ] = None
-    ramp: Annotated[str | None, _doc("Ramp up for so long before measuring.", DURATION_PATTERN)] = (
-        None
-    )
-    ramp_count: Annotated[
-        int | None, _number("Ramp up by so many I/Os (SPEK: ramp-up count).", "ramp_count")
-    ] = None
-    interval: Annotated[
-        str | None, _doc("Report interval; 0 reports only at the end.", DURATION_PATTERN)
-    ] = None
-    max_outstanding: Annotated[
-        int | None, _number("I/Os that may be outstanding at once in all.", "max_outstanding")
-    ] = None
-    batch: Annotated[int | None, _number("I/Os handed to the device in one go.", "batch")] = None
-    data: Annotated[Data | None, _doc("What writes write: zeroes, or incompressible data.")] = None
+    time: Annotated[str | None, _option("time_ns")] = None
+    count: Annotated[int | None, _option("count")] = None
+    ramp: Annotated[str | None, _option("ramp_ns")] = None
+    ramp_count: Annotated[int | None, _option("ramp_count")] = None
+    interval: Annotated[str | None, _option("interval_ns")] = None
+    max_outstanding: Annotated[int | None, _option("max_outstanding")] = None
+    batch: Annotated[int | None, _option("batch")] = None
+    data: Annotated[Data | None, _option("data")] = None
 
 
 class FixedAsu(Table, frozen=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 
@@ -30,55 +29,14 @@ from spekctl.workload.file import (
 )
 from spekctl.workload.layout import Target as Target
 from spekctl.workload.layout import place_asus
-from spekctl.workload.model import (
-    DEPTH_MAX,
-    LIMITS,
-    TARGETS_MAX,
-    Arrival,
-    Data,
-    Stream,
-    WalkStyle,
-    WorkloadFile,
-)
+from spekctl.workload.model import LIMITS, Arrival, RunDefaults, Stream, WorkloadFile
+from spekctl.workload.options import OPTIONS, flag_of, setting
+from spekctl.workload.options import Options as Options
+from spekctl.workload.values import DEPTH_MAX, TARGETS_MAX, WalkStyle
 
-DEFAULT_TIME_NS = 60 * 10**9
-DEFAULT_INTERVAL_NS = 10**9
-DEFAULT_STRIPE_BYTES = 64 << 10
-DEFAULT_SEED = 1
 # An open loop needs room for what piles up; this bounds its number and its memory.
 OPEN_LOOP_OUTSTANDING = 1024
 OPEN_LOOP_BUFFER_BYTES = 256 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of `spekctl run` that shape the load; None means not given."""
-
-    bsu: int | None = None
-    rate: float | None = None
-    depth: int | None = None
-    time_ns: int | None = None
-    count: int | None = None
-    ramp_ns: int | None = None
-    ramp_count: int | None = None
-    workers: int | None = None
-    cpus: Sequence[int] | None = None
-    seed: int = DEFAULT_SEED
-    write: bool = False
-    backend: str = "auto"
-    polled: bool = False
-    interval_ns: int | None = None
-    max_outstanding: int | None = None
-    batch: int | None = None
-    spin_ns: int = 0
-    max_errors: int = 0
-    hrrw: WalkStyle | None = None
-    iops_per_bsu: int | None = None
-    stripe_bytes: int = DEFAULT_STRIPE_BYTES
-    data: Data | None = None
-    verify: bool = False
-    detached: bool = False
-    available_cpus: Sequence[int] = field(default_factory=tuple)
 
 
 def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target]) -> RunConfig:
@@ -92,11 +50,6 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
     time_ns, count = _length(workload, options)
     ramp_ns, ramp_count = _ramp(workload, options)
     run = workload.run
-    interval_ns = options.interval_ns
-    if interval_ns is None:
-        interval_ns = (
-            DEFAULT_INTERVAL_NS if run.interval is None else units.parse_duration_ns(run.interval)
-        )
     writes = any(stream.read_ppm < 1_000_000 for stream in streams)
     if options.verify and not writes:
         raise UsageError(
@@ -109,11 +62,11 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
         write=writes and options.write,
         backend=options.backend,
         polled=options.polled,
-        data="stamped" if options.verify else options.data or run.data or "zero",
+        data="stamped" if options.verify else setting("data", options, run),
         max_outstanding=_max_outstanding(workload, options, arrivals, streams),
-        batch=options.batch or run.batch or 0,
+        batch=setting("batch", options, run) or 0,
         spin_ns=options.spin_ns,
-        interval_ns=interval_ns,
+        interval_ns=setting("interval_ns", options, run),
         ramp_ns=ramp_ns,
         ramp_count=ramp_count,
         time_ns=time_ns,
@@ -134,9 +87,9 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
     ]
     if len(chosen) > 1:
         raise UsageError(f"{' and '.join(chosen)} exclude each other: each sets the load")
-    for name in Options.__dataclass_fields__:
+    for name in OPTIONS:
         if name in LIMITS:
-            check_limits(name, getattr(options, name), f"--{name.replace('_', '-')}")
+            check_limits(name, getattr(options, name), flag_of(name))
     if options.depth is not None and options.iops_per_bsu is not None:
         raise UsageError("--depth and --iops-per-bsu exclude each other: a closed loop has no rate")
     if options.rate is not None:
@@ -450,25 +403,22 @@ def _stream(
 
 def _length(workload: WorkloadFile, options: Options) -> tuple[int, int]:
     """(time_ns, count), exactly one of them not 0."""
-    if options.time_ns is not None:
-        return options.time_ns, 0
-    if options.count is not None:
-        return 0, options.count
-    if workload.run.time is not None:
-        return units.parse_duration_ns(workload.run.time), 0
-    if workload.run.count is not None:
-        return 0, workload.run.count
-    return DEFAULT_TIME_NS, 0
+    return _either(workload, options, "time_ns", "count")
 
 
 def _ramp(workload: WorkloadFile, options: Options) -> tuple[int, int]:
-    if options.ramp_ns is not None:
-        return options.ramp_ns, 0
-    if options.ramp_count is not None:
-        return 0, options.ramp_count
-    if workload.run.ramp is not None:
-        return units.parse_duration_ns(workload.run.ramp), 0
-    return 0, workload.run.ramp_count or 0
+    return _either(workload, options, "ramp_ns", "ramp_count")
+
+
+def _either(workload: WorkloadFile, options: Options, time: str, count: str) -> tuple[int, int]:
+    """What is given as a time or as a number of I/Os; where one is, the other is 0. What the
+    command line says of either hides what the file says of both."""
+    given = getattr(options, time) is not None or getattr(options, count) is not None
+    run = RunDefaults() if given else workload.run
+    amount = setting(count, options, run)
+    if amount is not None:
+        return 0, amount
+    return setting(time, options, run) or 0, 0
 
 
 def _max_outstanding(
@@ -477,10 +427,9 @@ def _max_outstanding(
     arrivals: list[ResolvedArrival],
     streams: list[ResolvedStream],
 ) -> int:
-    if options.max_outstanding is not None:
-        return options.max_outstanding
-    if workload.run.max_outstanding is not None:
-        return workload.run.max_outstanding
+    given: int | None = setting("max_outstanding", options, workload.run)
+    if given is not None:
+        return given
     total = sum(arrival.depth for arrival in arrivals)
     if any(arrival.law != "closed" for arrival in arrivals):
         largest = max(size.bytes for stream in streams for size in stream.sizes)

@@ -32,6 +32,7 @@ from spekctl.render.series import SeriesProgress
 from spekctl.run import request as run_request
 from spekctl.run.build import facts_of
 from spekctl.run.job import Interrupts, Request
+from spekctl.workload.options import Options
 
 KIND: Literal["spek-energy-emerald-state"] = "spek-energy-emerald-state"
 STATE = "emerald-state.json"
@@ -113,13 +114,13 @@ class Emerald:
             shape["interval_ns"] = max(INTERVAL_MIN_NS, min(INTERVAL_MAX_NS, interval_ns))
         else:
             shape["count"], shape["interval_ns"] = 1, 10**9
-        wanted = run_request.build(subject, shape, self.destroy)
+        wanted = run_request.build(subject, Options(**shape), self.destroy)
         if step.time_ns:
             return wanted
         percent = self.parameters.durations.prefill_percent
         count = math.ceil(wanted.config.asus[0].bytes * percent / 100 / FILL_BYTES)
         shape["count"] = max(1, count)
-        return run_request.build(subject, shape, self.destroy)
+        return run_request.build(subject, Options(**shape), self.destroy)
 
     def check(self) -> None:
         """All that can be refused before anything is done."""

@@ -24,6 +24,7 @@ from spekctl.power.meter import PowerOptions
 from spekctl.render.series import SeriesProgress
 from spekctl.run import request as run_request
 from spekctl.run.job import Interrupts, Request
+from spekctl.workload.options import Options
 
 # Enough rows for the parts of a phase and for people, not so many that eight hours fill a disk.
 INTERVALS = 100
@@ -74,7 +75,7 @@ class Spc1Test:
             given["ramp_ns"], given["time_ns"] = step.ramp_ns, step.time_ns
             interval_ns = step.time_ns // INTERVALS // MS * MS
             given["interval_ns"] = max(INTERVAL_MIN_NS, min(INTERVAL_MAX_NS, interval_ns))
-        return run_request.build(self.subject, given, self.destroy)
+        return run_request.build(self.subject, Options(**given), self.destroy)
 
     def carry_out(self, kernel: Kernel, view: SeriesProgress, interrupts: Interrupts) -> bool:
         """Measure all that is left. Return: False if the user ended it."""

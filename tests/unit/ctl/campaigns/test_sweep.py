@@ -31,6 +31,7 @@ from spekctl.kernel.records import Reason
 from spekctl.render.progress import LineProgress
 from spekctl.run import execute, job
 from spekctl.workload.config import RunConfig
+from spekctl.workload.options import Options
 
 QUIET = ("--progress", "none")
 READ = ("random-read-4k", "--device", "/dev/fake0", "--time", "10s", *QUIET)
@@ -186,7 +187,9 @@ def test_a_closed_loop_is_never_stretched(spekctl: Spekctl, kernel: QueueKernel)
 def a_result(kernel: FakeKernel, **changes: Any) -> result.Result:
     from spekctl.run import request
 
-    found = request.build(request.find("random-read-4k", ["/dev/fake0"]), {"time_ns": 3 * 10**9})
+    found = request.build(
+        request.find("random-read-4k", ["/dev/fake0"]), Options(time_ns=3 * 10**9)
+    )
     with job.Interrupts() as interrupts:
         made = execute.execute(kernel, found, LineProgress(quiet=True), interrupts)
     return msgspec.structs.replace(made, **changes)

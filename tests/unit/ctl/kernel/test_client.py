@@ -62,7 +62,7 @@ def test_records_hold_what_answers_carry(record: Any, message: Any) -> None:
 
 
 def test_limits_are_those_of_the_contract() -> None:
-    from spekctl.workload import model
+    from spekctl.workload import values as model
 
     assert (model.STREAMS_MAX, model.SIZES_MAX) == (spek.MAX_STREAMS, spek.MAX_SIZES)
     assert (model.ASUS_MAX, model.ARRIVALS_MAX) == (spek.MAX_ASUS, spek.MAX_ARRIVALS)

@@ -164,7 +164,7 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
     monkeypatch.setattr(
         device, "read_stat", lambda one: DiskStat(100 * kernel.seconds, 800 * kernel.seconds, 0, 0)
     )
-    shape = {"verify": True, "write": True, "time_ns": 3 * 10**9}
+    shape = Options(verify=True, write=True, time_ns=3 * 10**9)
     wanted = request.build(request.find("random-write-4k", ["/dev/fake0"]), shape)
     with job.Interrupts() as interrupts:
         made = execute.execute(kernel, wanted, LineProgress(quiet=True), interrupts)

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The options of a run that shape its load, each declared once.
+
+A declaration is a field of Options: its type, its default and its Option. Everything else follows
+from it: the command line's option (commands/options.py), bounds and description of the key in a
+workload's [run] table (model.py), which value counts (resolve.py), and the attribute of run-new
+(kernel/client.py). An option more is a field more here; if the kernel gets it, a field of the same
+name in config.RunConfig, and if a file may set it, a key in model.RunDefaults.
+"""
+
+# ruff: noqa: RUF009 - _declare() makes a dataclasses.field
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, get_args
+
+from spekctl import units
+from spekctl.workload.values import (
+    DEPTH_MAX,
+    U32_MAX,
+    WORKERS_MAX,
+    Backend,
+    Data,
+    WalkStyle,
+)
+
+
+class Kind(Enum):
+    """How a value is written."""
+
+    FLAG = "flag"
+    WHOLE = "whole number"
+    NUMBER = "number"
+    DURATION = "duration"
+    DURATION_WITH_UNIT = "duration with its unit"
+    SIZE = "size"
+    CPUS = "list of CPUs"
+    CHOICE = "one of several words"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What is known of an option besides its name, type and default."""
+
+    kind: Kind
+    help: str  # true of the option and of the key in a file
+    more: str = ""  # of the option alone
+    flag: str = ""  # without its dashes, where that is not the field's name
+    metavar: str | None = None
+    limits: tuple[int, int] | None = None
+    choices: tuple[str, ...] = ()
+    # What counts if neither the command line nor the file says anything; None: no value.
+    fallback: Any = None
+    shown: str = ""  # the fallback in words, where it has no single value
+    key: str = ""  # in the [run] table of a workload
+    attribute: str = ""  # of run-new
+
+
+def _declare(kind: Kind, help: str, *, default: Any = None, **more: Any) -> Any:
+    return field(default=default, metadata={"option": Option(kind, help, **more)})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that shape the load; None means not given."""
+
+    bsu: int | None = _declare(
+        Kind.WHOLE,
+        "Load of a workload that scales by BSU (spc1).",
+        metavar="N",
+        limits=(1, U32_MAX),
+    )
+    rate: float | None = _declare(
+        Kind.NUMBER,
+        "Open loop: R I/Os per second in total, whatever the device does. Arrivals are Poisson, or"
+        " keep the law of the file (constant, burst).",
+        metavar="R",
+    )
+    depth: int | None = _declare(
+        Kind.WHOLE,
+        "Closed loop: N I/Os outstanding in total.",
+        metavar="N",
+        limits=(1, DEPTH_MAX),
+    )
+    time_ns: int | None = _declare(
+        Kind.DURATION,
+        "Length of the measure phase.",
+        more="500ms, 60s, 5m, 2h; a bare number is seconds.",
+        flag="time",
+        fallback=60 * 10**9,
+        key="time",
+        attribute="time_ns",
+    )
+    count: int | None = _declare(
+        Kind.WHOLE,
+        "Measure exactly N I/Os instead of a time.",
+        metavar="N",
+        limits=(1, units.U64_MAX),
+        key="count",
+        attribute="count",
+    )
+    ramp_ns: int | None = _declare(
+        Kind.DURATION,
+        "Ramp-up: length of the load before the measure phase.",
+        flag="ramp",
+        key="ramp",
+        attribute="ramp_ns",
+    )
+    ramp_count: int | None = _declare(
+        Kind.WHOLE,
+        "Ramp-up of N I/Os instead of a time.",
+        metavar="N",
+        limits=(0, units.U64_MAX),
+        key="ramp_count",
+        attribute="ramp_count",
+    )
+    workers: int | None = _declare(
+        Kind.WHOLE,
+        "Worker threads, one CPU each.",
+        metavar="N",
+        limits=(1, WORKERS_MAX),
+        shown="1",
+    )
+    cpus: Sequence[int] | None = _declare(
+        Kind.CPUS,
+        "CPUs for the workers, e.g. 0-3,8. Without --workers one worker per listed CPU.",
+    )
+    seed: int = _declare(
+        Kind.WHOLE,
+        "Same seed, workload and number of workers: same sequence of I/Os.",
+        default=1,
+        metavar="S",
+        limits=(0, units.U64_MAX),
+        attribute="seed",
+    )
+    write: bool = _declare(
+        Kind.FLAG,
+        "Allow writing. Needed by workloads that write.",
+        default=False,
+        attribute="write",
+    )
+    backend: Backend = _declare(
+        Kind.CHOICE,
+        "How I/O reaches the device; auto chooses bio or mq, and the result says what and why."
+        " scsi sends READ(16) and WRITE(16) to a SCSI disk, each tried once, and decodes its"
+        " errors.",
+        default="auto",
+        choices=get_args(Backend),
+        attribute="backend",
+    )
+    polled: bool = _declare(
+        Kind.FLAG,
+        "Poll for completions; needs poll queues.",
+        default=False,
+        attribute="polled",
+    )
+    interval_ns: int | None = _declare(
+        Kind.DURATION,
+        "Report interval; 0 reports only at the end.",
+        flag="interval",
+        fallback=10**9,
+        key="interval",
+        attribute="interval_ns",
+    )
+    max_outstanding: int | None = _declare(
+        Kind.WHOLE,
+        "Limit of outstanding I/Os; arrivals beyond it wait and are counted as backlog.",
+        metavar="N",
+        limits=(1, DEPTH_MAX),
+        shown="the depths of closed loops; up to 1024 more for open ones",
+        key="max_outstanding",
+        attribute="max_outstanding",
+    )
+    batch: int | None = _declare(
+        Kind.WHOLE,
+        "I/Os submitted per batch.",
+        metavar="N",
+        limits=(1, 256),
+        shown="chosen by the module",
+        key="batch",
+        attribute="batch",
+    )
+    spin_ns: int = _declare(
+        Kind.DURATION_WITH_UNIT,
+        "Spin instead of sleeping for this long before an arrival, and at first when waiting for"
+        " a completion. More precise, at the cost of CPU time.",
+        default=0,
+        flag="spin",
+        attribute="spin_ns",
+    )
+    max_errors: int = _declare(
+        Kind.WHOLE,
+        "End after N failed I/Os; 0: never.",
+        default=0,
+        metavar="N",
+        limits=(0, units.U64_MAX),
+        attribute="max_errors",
+    )
+    hrrw: WalkStyle | None = _declare(
+        Kind.CHOICE,
+        "Variant of random walks.",
+        choices=get_args(WalkStyle),
+        shown="classic",
+    )
+    iops_per_bsu: int | None = _declare(
+        Kind.WHOLE,
+        "I/Os per second of one BSU.",
+        metavar="N",
+        limits=(1, U32_MAX),
+        shown="50",
+    )
+    stripe_bytes: int = _declare(
+        Kind.SIZE,
+        "Stripe unit over several devices, a power of two.",
+        default=64 << 10,
+        flag="stripe",
+    )
+    data: Data | None = _declare(
+        Kind.CHOICE,
+        "Data to write: zeros or incompressible random bytes.",
+        choices=get_args(Data),
+        fallback="zero",
+        key="data",
+        attribute="data",
+    )
+    verify: bool = _declare(
+        Kind.FLAG,
+        "Stamp every block that is written, check every block that is read, and read everything"
+        " back at the end. Takes 8 bytes of kernel memory per block; I/Os that overlap wait for"
+        " each other, so times are not comparable.",
+        default=False,
+    )
+    # Not options: what the program adds.
+    detached: bool = False
+    available_cpus: Sequence[int] = ()
+
+
+OPTIONS: dict[str, Option] = {
+    one.name: one.metadata["option"]
+    for one in dataclasses.fields(Options)
+    if "option" in one.metadata
+}
+DEFAULTS: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(Options)}
+
+
+def flag_of(name: str) -> str:
+    """What the user types for a field of Options."""
+    return "--" + (OPTIONS[name].flag or name).replace("_", "-")
+
+
+def default_text(name: str) -> str:
+    """The default in the user's words; empty if there is none to speak of."""
+    option = OPTIONS[name]
+    value = DEFAULTS[name] if DEFAULTS[name] is not None else option.fallback
+    if option.shown or value is None or option.kind is Kind.FLAG:
+        return option.shown
+    if option.kind in (Kind.DURATION, Kind.DURATION_WITH_UNIT):
+        return units.format_duration(value) if value != 60 * 10**9 else "60s"
+    return units.format_bytes(value).replace(" ", "") if option.kind is Kind.SIZE else str(value)
+
+
+def setting(name: str, options: Options, run: object) -> Any:
+    """The value that counts: the option's, else that of the file's [run] table, else the fallback;
+    None if there is none of them."""
+    option = OPTIONS[name]
+    given = getattr(options, name)
+    if given is not None:
+        return given
+    written = getattr(run, option.key) if option.key else None
+    if written is None:
+        return option.fallback
+    return units.parse_duration_ns(written) if option.kind is Kind.DURATION else written

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Sets of values and bounds that a workload file, an option and the kernel have in common."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+NAME_LEN_MAX = 31
+RUN_NAME_LEN_MAX = 63
+STREAMS_MAX = 64
+SIZES_MAX = 64
+ARRIVALS_MAX = 16
+ASUS_MAX = 16
+TARGETS_MAX = 16
+WORKERS_MAX = 256
+DEPTH_MAX = 65536
+IO_BYTES_MAX = 16 << 20
+U32_MAX = 2**32 - 1
+WEIGHT_MAX = U32_MAX
+
+Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband"]
+Law = Literal["closed", "poisson", "constant", "burst"]
+WalkStyle = Literal["classic", "fixed"]
+Data = Literal["zero", "random"]
+Backend = Literal["auto", "bio", "mq", "scsi"]

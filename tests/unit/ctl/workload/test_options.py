@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An option has one declaration, and everything that knows it follows from that."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+
+import click
+import msgspec
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.fakes.kernel import FakeKernel
+
+from spekctl.commands import run, show, spc1, sweep
+from spekctl.kernel.gen import spek
+from spekctl.workload import options
+from spekctl.workload.config import RunConfig
+from spekctl.workload.model import RunDefaults
+from spekctl.workload.options import OPTIONS, Kind, Options
+
+
+def parameters(command: click.Command) -> dict[str, click.Option]:
+    return {one.name or "": one for one in command.params if isinstance(one, click.Option)}
+
+
+def test_the_keys_of_a_file_are_those_declared() -> None:
+    declared = {one.key for one in OPTIONS.values() if one.key}
+    assert declared == {one.name for one in msgspec.structs.fields(RunDefaults)}
+
+
+def test_the_attributes_are_those_of_the_contract_and_of_the_resolved_run() -> None:
+    contract = {name for _, name, *_ in spek.RunMsg.nla_map}
+    resolved = {one.name for one in msgspec.structs.fields(RunConfig)}
+    declared = {name: one.attribute for name, one in OPTIONS.items() if one.attribute}
+    assert {f"SPEK_A_RUN_{one.upper()}" for one in declared.values()} <= contract
+    assert set(declared) <= resolved
+
+
+def test_run_has_all_of_them() -> None:
+    found = parameters(run.command)
+    for name, option in OPTIONS.items():
+        assert options.flag_of(name) in found[name].opts
+        assert option.help in (found[name].help or "")
+
+
+LISTS = {(sweep.command, name) for name in ("bsu", "rate", "depth")}
+
+
+@pytest.mark.parametrize("command", [sweep.command, show.command, spc1.command])
+def test_an_option_is_the_same_in_every_command(command: click.Command) -> None:
+    of_run, found = parameters(run.command), parameters(command)
+    shared = [name for name in OPTIONS if name in found and (command, name) not in LISTS]
+    assert len(shared) >= 4
+    for name in shared:
+        if name != "ramp_ns" or command is not spc1.command:
+            assert (found[name].opts, found[name].help) == (of_run[name].opts, of_run[name].help)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("time_ns", "60s"),
+        ("interval_ns", "1s"),
+        ("spin_ns", "0ns"),
+        ("stripe_bytes", "64KiB"),
+        ("seed", "1"),
+        ("data", "zero"),
+        ("batch", "chosen by the module"),
+        ("write", ""),
+        ("depth", ""),
+    ],
+)
+def test_the_default_that_the_help_shows_is_the_one_that_counts(name: str, text: str) -> None:
+    assert options.default_text(name) == text
+
+
+def test_the_command_line_wins_over_the_file_and_the_file_over_the_default() -> None:
+    file = RunDefaults(interval="2s", batch=4)
+    assert options.setting("interval_ns", Options(interval_ns=5), file) == 5
+    assert options.setting("interval_ns", Options(), file) == 2 * 10**9
+    assert options.setting("interval_ns", Options(), RunDefaults()) == 10**9
+    assert options.setting("batch", Options(), file) == 4
+    assert options.setting("batch", Options(), RunDefaults()) is None
+
+
+def test_what_is_given_arrives_in_the_kernel(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    """One value for each kind of option."""
+    line = "run random-read-4k -d /dev/fake0 --batch 7 --spin 3us --interval 2s --seed 9 --polled"
+    assert spekctl(*line.split(), "--progress", "none").code == 0
+    config = kernel.config
+    assert config is not None
+    assert (config.batch, config.spin_ns, config.interval_ns) == (7, 3000, 2 * 10**9)
+    assert (config.seed, config.polled) == (9, True)
+
+
+def test_fields_that_are_no_options_are_named() -> None:
+    others = {one.name for one in dataclasses.fields(Options)} - set(OPTIONS)
+    assert others == {"detached", "available_cpus"}
+    assert all(one.choices for one in OPTIONS.values() if one.kind is Kind.CHOICE)
+
+
+def test_options_need_no_pictures() -> None:
+    code = (
+        "import sys; from spekctl.commands import options, run;"
+        "sys.exit(any(name.startswith('spekctl.plots') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+    source = options.__file__.replace("workload", "commands")
+    with open(source, encoding="utf-8") as file:
+        assert "plots" not in file.read()
