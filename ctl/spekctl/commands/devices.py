@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def command(everything: bool, as_json: bool) -> int:
     """List block devices: which may be tested, and who holds the others.
 
-    ID is what --destroy wants to see before a device that holds data is overwritten.
+    The id is what --destroy wants to see before a device that holds data is overwritten.
     """
     from spekctl.block import device, safety
     from spekctl.units import format_bytes
@@ -60,17 +60,11 @@ def command(everything: bool, as_json: bool) -> int:
         click.echo("spekctl: no block devices found; --all shows unusual ones", err=True)
         return 0
 
-    from rich.table import Table
+    from spekctl.render import tables
 
-    from spekctl.render.console import fitted
-
-    table = Table(box=None, padding=(0, 1), pad_edge=False)
-    for name in ("DEVICE", "SIZE", "BLOCK", "MODEL", "ID", "MAY BE TESTED"):
-        table.add_column(
-            name,
-            justify="right" if name in ("SIZE", "BLOCK") else "left",
-            overflow="fold" if name in ("DEVICE", "ID") else "ellipsis",  # they are typed in
-        )
+    names = ("device", "size", "block", "model", "id", "may be tested")
+    # Names and identities are typed in, so they are never cut.
+    table = tables.table(*names, right=("size", "block"), fold=("device", "id"))
     for row in rows:
         indent = " " if row["partition_of"] else ""
         table.add_row(
@@ -81,7 +75,7 @@ def command(everything: bool, as_json: bool) -> int:
             str(row["id"]),
             str(row["state"]),
         )
-    fitted(160).print(table)
+    tables.show(table)
     return 0
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
@@ -18,11 +18,13 @@ from click.core import ParameterSource
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload.options import DEFAULTS, OPTIONS, Kind, Options, default_text, flag_of
+from spekctl.workload.values import Pattern
 
 if TYPE_CHECKING:
     from spekctl.documents.result import Result
     from spekctl.power.meter import PowerOptions
     from spekctl.run.start import StartAt
+    from spekctl.workload.model import WorkloadFile
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -143,6 +145,16 @@ def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
             raise UsageError(f"{option} and {max(one.opts, key=len)} exclude each other: {why}")
 
 
+def renamed(old: str, new: str, why: str) -> Callable[[F], F]:
+    """An option that is now called otherwise: not in the help, and refused with its new name."""
+
+    def refuse(context: click.Context, parameter: click.Parameter, value: object) -> None:
+        if value is not None:
+            raise UsageError(f"{old} is called {new} here: {why}")
+
+    return click.option(old, hidden=True, expose_value=False, callback=refuse)
+
+
 # --- options that shape the load -----------------------------------------------------------------
 
 _TYPES: dict[Kind, click.ParamType] = {  # type: ignore[type-arg]
@@ -195,6 +207,64 @@ def __getattr__(name: str) -> Callable[[F], F]:
 def take_load(given: dict[str, Any]) -> Options:
     """Take the fields of Options out of what click has parsed."""
     return Options(**{name: given.pop(name) for name in OPTIONS if name in given})
+
+
+# --- the workload itself -------------------------------------------------------------------------
+
+
+def workload(function: F) -> F:
+    """WORKLOAD, or options that describe one, and changes of its fields."""
+    for one in reversed(
+        (
+            click.argument("workload", required=False),
+            click.option(
+                "--read", metavar="P", help="Share of reads of a workload without a file, e.g. 70%."
+            ),
+            click.option("--size", metavar="SIZE", help="Its block size, e.g. 8KiB.  [4KiB]"),
+            click.option(
+                "--pattern",
+                type=click.Choice(get_args(Pattern)),
+                help="Its addresses. What a pattern needs besides is given by --set.  [uniform]",
+            ),
+            settings,
+        )
+    ):
+        function = one(function)
+    return function
+
+
+settings = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Set a field of the workload: stream.NAME.size=16KiB, stream.*.read=50%, run.time=10s;"
+    " without a value the field is left out. May be repeated.",
+)
+
+
+def take_workload(given: dict[str, Any]) -> WorkloadFile:
+    """Take what workload() has parsed: a file with its changes, or one stream without a file."""
+    from spekctl.workload import file
+
+    name: str | None = given.pop("workload")
+    fields: dict[str, str | None] = {key: given.pop(key) for key in ("read", "size", "pattern")}
+    changes = given.pop("settings")
+    described = [key for key, value in fields.items() if value is not None]
+    if name is not None and described:
+        key = described[0]
+        raise UsageError(
+            f"--{key} describes a workload without a file; to change {name}, give"
+            f" --set stream.NAME.{key}={fields[key]}"
+        )
+    if name is not None:
+        return file.load(name, changes)
+    if not described:
+        raise UsageError(
+            "name a workload (`spekctl workloads` lists them), or describe one:"
+            " --read 70% --size 8KiB --pattern uniform"
+        )
+    return file.one_stream(fields, changes)
 
 
 # --- options of run that other commands have, too -----------------------------------------------

@@ -36,21 +36,6 @@ def command() -> None:
     """
 
 
-def _table(*columns: tuple[str, bool]) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 1), pad_edge=False)
-    for name, is_number in columns:
-        table.add_column(name, justify="right" if is_number else "left")
-    return table
-
-
-def _print(table: Table) -> None:
-    from spekctl.render.console import fitted
-
-    fitted(160).print(table)
-
-
 # ---- rails ----
 
 
@@ -71,11 +56,10 @@ def rails(file: Path | None, as_json: bool) -> int:
     if not feeds:
         click.echo("spekctl: no power feeds; spek-daq opens one", err=True)
         return 0
-    columns = ["W", "J", "SAMPLES", "GAPS", "UNKNOWN", "WITHIN"]
-    table = _table(
-        *((name, False) for name in ("FEED", "SOURCE", "STATE", "RAIL")),
-        *((name, True) for name in columns),
-    )
+    from spekctl.render import tables
+
+    numbers = ("W", "J", "samples", "gaps", "unknown", "within")
+    table = tables.table("feed", "source", "state", "rail", *numbers, right=numbers)
     for feed in feeds:
         for rail in feed.rails:
             table.add_row(
@@ -90,7 +74,7 @@ def rails(file: Path | None, as_json: bool) -> int:
                 f"{rail.gap_ns / SECOND:.1f} s",
                 f"{feed.uncertainty_ns / 1e6:.3f} ms",
             )
-    _print(table)
+    tables.show(table)
     return 0
 
 
@@ -105,17 +89,13 @@ def _rails_of_file(path: Path, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(rail) for rail in file.rails], indent=1))
         return 0
-    table = _table(
-        ("RAIL", False),
-        ("CHANNEL", False),
-        ("VOLTAGE", True),
-        ("ZERO", True),
-        ("GAIN", True),
-        ("TURNS", True),
-    )
+    from spekctl.render import tables
+
+    numbers = ("voltage", "zero", "gain", "turns")
+    table = tables.table("rail", "channel", *numbers, right=numbers)
     for rail in file.rails:
         table.add_row(*_rail_row(rail))
-    _print(table)
+    tables.show(table)
     return 0
 
 
@@ -179,6 +159,7 @@ def _follow(
 
     from rich.live import Live
 
+    from spekctl.render import tables
     from spekctl.render.console import fitted
 
     is_live = sys.stdout.isatty() and not as_json
@@ -193,7 +174,7 @@ def _follow(
             elif live:
                 live.update(_view_table(views), refresh=True)
             else:
-                _print(_view_table(views))
+                tables.show(_view_table(views))
 
 
 def _view_table(views: list[RailView]) -> Table:
@@ -202,8 +183,10 @@ def _view_table(views: list[RailView]) -> Table:
     def watts(value: float | None) -> str:
         return "-" if value is None else f"{value:.3f}"
 
-    numbers = [(name, True) for name in ("W", "LEAST", "GREATEST", "J", "WITHIN")]
-    table = _table(("FEED", False), ("RAIL", False), *numbers, ("", False))
+    from spekctl.render import tables
+
+    numbers = ("W", "least", "greatest", "J", "within")
+    table = tables.table("feed", "rail", *numbers, "", right=numbers)
     for view in views:
         table.add_row(
             view.feed,
@@ -311,15 +294,10 @@ def _show_changes(changes: list[Change], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(one) for one in changes], indent=1))
         return
-    table = _table(
-        ("RAIL", False),
-        ("CHANNEL", False),
-        ("CONSTANT", False),
-        ("BEFORE", True),
-        ("NOW", True),
-        ("SCATTER", True),
-        ("READINGS", True),
-    )
+    from spekctl.render import tables
+
+    numbers = ("before", "now", "scatter", "readings")
+    table = tables.table("rail", "channel", "constant", *numbers, right=numbers)
     for one in changes:
         table.add_row(
             one.rail,
@@ -330,4 +308,4 @@ def _show_changes(changes: list[Change], as_json: bool) -> None:
             f"{one.deviation_uv} uV",
             str(one.readings),
         )
-    _print(table)
+    tables.show(table)

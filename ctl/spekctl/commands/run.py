@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from spekctl.documents.result import Result
     from spekctl.run.job import Request
     from spekctl.run.start import StartAt
+    from spekctl.workload.model import WorkloadFile
     from spekctl.workload.options import Options
 
 EPILOG = """\b
 Examples:
   spekctl run random-read-4k --device /dev/nvme0n1 --time 30s
+  spekctl run --read 70% --size 8KiB --pattern uniform --depth 16 --device /dev/sdb --write
+  spekctl run random-read-4k --set stream.main.size=16KiB --device /dev/sdb
   spekctl run spc1 --bsu 50 --device /dev/sdb --ramp 10s --time 60s --write -o out.json
   spekctl run mixed-70-30-8k --rate 5000 --device /dev/sdb --device /dev/sdc --write
   spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
@@ -32,7 +35,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@click.argument("workload")
+@options.workload
 @options.devices
 @options.load_options("bsu", "rate", "depth", "time_ns", "count")
 @options.start_at
@@ -78,17 +81,25 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
 @options.progress
-@click.option("--dry-run", is_flag=True, help="Check everything but send nothing: show numbers.")
-def command(workload: str, **given: Any) -> int:
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Check everything but send nothing: show the workload as a file, and in numbers.",
+)
+def command(**given: Any) -> int:
     """Run WORKLOAD, a name from `spekctl workloads` or the path of a .toml file.
+
+    Without WORKLOAD, --read, --size and --pattern describe one stream of I/O; --dry-run shows it
+    as the text of a file. --set changes any field of either.
 
     The devices are claimed exclusively: what is mounted or otherwise in use is refused. Runs that
     only read open them read-only. Runs that write need --write, and devices that hold nothing
     (or --destroy).
 
-    The result goes to standard output: a table, or JSON with --json. Ctrl-C ends the run in
-    order and still gives the result.
+    The result goes to standard output: a table, or JSON with --json. Ctrl-C stops the run
+    cleanly; the result so far is still written.
     """
+    workload = options.take_workload(given)
     return _run(workload, RunOptions(load=options.take_load(given), **given))
 
 
@@ -114,13 +125,13 @@ class RunOptions:
     start_at: StartAt | None
 
 
-def _run(name: str, asked: RunOptions) -> int:
+def _run(workload: WorkloadFile, asked: RunOptions) -> int:
     from spekctl import files
     from spekctl.run import request as run_request
 
     if asked.detach:
         _check_detached(asked)
-    subject = run_request.find(name, asked.devices)
+    subject = run_request.on(workload, asked.devices)
     wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
     power = options.power_of(asked.power_feeds, asked.power_baseline)
     run_request.check_destroy(wanted)
@@ -129,8 +140,10 @@ def _run(name: str, asked: RunOptions) -> int:
     wanted = _with_log(_with_state(wanted, asked), asked)
     wanted = dataclasses.replace(wanted, start_at=asked.start_at)
     if asked.dry_run:
-        from spekctl.commands.show import print_numbers
+        from spekctl.commands.show import print_numbers, print_toml
 
+        if not asked.as_json:
+            print_toml(workload)
         print_numbers(wanted.config, asked.as_json)
         return 0
     run_request.check_write(wanted)

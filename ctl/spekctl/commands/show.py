@@ -21,32 +21,37 @@ if TYPE_CHECKING:
 @click.option(
     "--device", "-d", "devices", multiple=True, metavar="DEV", help="Numbers for this device."
 )
-@click.option("--size", type=options.SIZE, help="Numbers for a device of this size instead.")
+@click.option(
+    "--capacity", type=options.SIZE, help="Numbers for a device of this capacity instead."
+)
+@options.settings
+@options.renamed("--size", "--capacity", "it is the block size of `spekctl run`")
 @options.load_options("bsu", "rate", "depth", "hrrw")
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(
     workload: str,
     devices: tuple[str, ...],
-    size: int | None,
+    capacity: int | None,
+    settings: tuple[str, ...],
     bsu: int | None,
     rate: float | None,
     depth: int | None,
     hrrw: str | None,
     as_json: bool,
 ) -> int:
-    """Explain WORKLOAD; with --device or --size also what it means in numbers."""
+    """Explain WORKLOAD; with --device or --capacity also what it means in numbers."""
     from spekctl.errors import UsageError
     from spekctl.workload import file as workloads
 
-    found = workloads.load(workload)
-    if devices and size is not None:
-        raise UsageError("--device and --size exclude each other")
+    found = workloads.load(workload, settings)
+    if devices and capacity is not None:
+        raise UsageError("--device and --capacity exclude each other")
     load = {"bsu": bsu, "rate": rate, "depth": depth, "hrrw": hrrw}
     config = None
-    if not devices and size is None:
+    if not devices and capacity is None:
         for name, value in load.items():
             if value is not None:
-                raise UsageError(f"--{name} needs --device or --size as well")
+                raise UsageError(f"--{name} needs --device or --capacity as well")
     else:
         from spekctl.block import device
         from spekctl.workload.layout import Target
@@ -57,8 +62,8 @@ def command(
             Target(one.path, one.major, one.minor, one.bytes, one.logical_block)
             for one in (device.find(path) for path in devices)
         ]
-        if size is not None:
-            targets = [Target("a device of that size", 0, 0, size, 512)]
+        if capacity is not None:
+            targets = [Target("a device of that capacity", 0, 0, capacity, 512)]
         if found.workload.scale == "bsu" and bsu is None and depth is None and rate is None:
             load["bsu"] = 1
         chosen = Options(
@@ -133,6 +138,13 @@ def _stream_words(stream: Stream) -> str:
     )
 
 
+def print_toml(workload: WorkloadFile) -> None:
+    """A workload as the text of a file, for `run --dry-run`."""
+    from spekctl.workload import override
+
+    click.echo(override.to_toml(workload))
+
+
 def print_numbers(config: RunConfig, as_json: bool) -> None:
     """A resolved configuration, for `show --device` and `run --dry-run`."""
     if as_json:
@@ -140,21 +152,17 @@ def print_numbers(config: RunConfig, as_json: bool) -> None:
 
         click.echo(json.dumps(msgspec.to_builtins(config), indent=1))
         return
-    from rich.table import Table
-
+    from spekctl.render import tables
     from spekctl.render.console import fitted
     from spekctl.units import format_bytes
 
     console = fitted(140)
-    asus = Table(box=None, padding=(0, 1), pad_edge=False)
-    for name in ("ASU", "SIZE", "BYTES", "ON TARGET: FIRST BYTE"):
-        asus.add_column(name, justify="left" if name[0] == "A" or name[0] == "O" else "right")
+    names = ("asu", "size", "bytes", "on target: first byte")
+    asus = tables.table(*names, right=("size", "bytes"))
     for asu in config.asus:
         places = ", ".join(f"{extent.target}: {extent.start}" for extent in asu.extents)
         asus.add_row(asu.name, format_bytes(asu.bytes), str(asu.bytes), places)
-    streams = Table(box=None, padding=(0, 1), pad_edge=False)
-    for name in ("STREAM", "SHARE", "READ", "SIZES", "PATTERN", "FROM", "RANGE", "ALIGN"):
-        streams.add_column(name)
+    streams = tables.table("stream", "share", "read", "sizes", "pattern", "from", "range", "align")
     for stream in config.streams:
         whole = sum(one.weight for one in config.streams if one.arrival == stream.arrival)
         streams.add_row(
@@ -170,12 +178,21 @@ def print_numbers(config: RunConfig, as_json: bool) -> None:
     console.print()
     console.print(asus)
     console.print(streams)
-    rate = config.offered_rate
-    load = f"{rate:g} I/Os per second offered" if rate is not None else "closed loop"
     console.print(
-        f"{load}, at most {config.max_outstanding} outstanding, {len(config.cpus)} worker(s),"
-        f" seed {config.seed}"
+        f"{_load_words(config)}; at most {config.max_outstanding} outstanding,"
+        f" {len(config.cpus)} worker(s), seed {config.seed}"
     )
+
+
+def _load_words(config: RunConfig) -> str:
+    """What the load is: of closed loops, of arrivals with a rate, or of both beside each other."""
+    from spekctl.units import format_rate
+
+    closed = sum(one.depth for one in config.arrivals if one.law == "closed")
+    rate = config.arrival_rate
+    words = [f"closed loop of depth {closed}"] if closed else []
+    words += [f"{format_rate(rate)} I/Os per second offered"] if rate else []
+    return " beside ".join(words)
 
 
 def _sizes(stream: ResolvedStream) -> str:

@@ -31,16 +31,13 @@ def command(as_json: bool) -> int:
         click.echo("spekctl: no runs", err=True)
         return 0
 
-    from rich.table import Table
+    from spekctl.render import tables
 
-    from spekctl.render.console import fitted
-
-    table = Table(box=None, padding=(0, 1), pad_edge=False)
-    for name in ("RUN", "WORKLOAD", "STATE", "ELAPSED", "LEFT", "DEVICES", "QUEUE", "REMARKS"):
-        table.add_column(name, justify="right" if name in ("RUN", "ELAPSED", "LEFT") else "left")
+    names = ("run", "workload", "state", "elapsed", "left", "devices", "queue", "remarks")
+    table = tables.table(*names, right=("run", "elapsed", "left"))
     for info in runs:
         table.add_row(*_row(info))
-    fitted(160).print(table)
+    tables.show(table)
     return 0
 
 

@@ -14,6 +14,7 @@ from spekctl.errors import SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.documents.curve import Curve, Load
+    from spekctl.workload.model import WorkloadFile
     from spekctl.workload.options import Options
 
 EPILOG = """\b
@@ -25,7 +26,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@click.argument("workload")
+@options.workload
 @options.devices
 @click.option(
     "--bsu",
@@ -66,17 +67,18 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Curve as JSON on standard output.")
 @click.option("--csv", "as_csv", is_flag=True, help="Curve as CSV on standard output.")
 @options.progress
-def command(workload: str, **given: Any) -> int:
+def command(**given: Any) -> int:
     """Measure WORKLOAD at a list of loads: --bsu, --rate or --depth.
 
     Each load is a run of its own, with all that `spekctl run` checks before it. Loads beyond
-    what the device can do are welcome: arrivals keep their rate, the backlog grows, and STRETCH
-    says how many times longer than the run it would take to work off what arrived in it.
+    what the device can do are welcome: arrivals keep their rate, the backlog grows, and the
+    stretch says how many times longer than the run it would take to work off what arrived in it.
 
     The result is a table, or CSV, or JSON, with a line for each load. Ctrl-C keeps the points
     that were measured. The exit code is that of a failed run if any run failed, and 6 if --verify
     found wrong data at any load.
     """
+    workload = options.take_workload(given)
     loads = _loads({key: given.pop(key) for key in ("bsu", "rate", "depth")})
     return _sweep(workload, SweepOptions(load=options.take_load(given), **given), loads)
 
@@ -112,7 +114,7 @@ def _loads(given: dict[str, list[int | float] | None]) -> list[Load]:
     return [Load(kind, value) for value in given[kind] or []]  # type: ignore[arg-type]
 
 
-def _sweep(name: str, asked: SweepOptions, loads: list[Load]) -> int:
+def _sweep(workload: WorkloadFile, asked: SweepOptions, loads: list[Load]) -> int:
     from spekctl import files
     from spekctl.campaigns import sweep
     from spekctl.kernel import client
@@ -121,7 +123,7 @@ def _sweep(name: str, asked: SweepOptions, loads: list[Load]) -> int:
 
     if asked.as_json and asked.as_csv:
         raise UsageError("--json and --csv exclude each other: both go to standard output")
-    subject = request.find(name, asked.devices)
+    subject = request.on(workload, asked.devices)
     power = options.power_of(asked.power_feeds, asked.power_baseline)
     planned = []
     for load in loads:

@@ -37,12 +37,16 @@ class Subject:
 
 def find(name: str, paths: Sequence[str]) -> Subject:
     """Look up a workload and devices."""
-    found = file.load(name)
+    return on(file.load(name), paths)
+
+
+def on(workload: WorkloadFile, paths: Sequence[str]) -> Subject:
+    """A workload and the devices that are meant."""
     devices = [block_device.find(path) for path in paths]
     for one in devices:
         if not one.bytes:
             raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
-    return Subject(found, devices)
+    return Subject(workload, devices)
 
 
 def build(

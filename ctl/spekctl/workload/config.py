@@ -132,12 +132,17 @@ class RunConfig(Resolved, frozen=True):
     @property
     def offered_rate(self) -> float | None:
         """I/Os per second that arrive whatever the device does; None if any loop is closed."""
+        if any(arrival.law == "closed" for arrival in self.arrivals):
+            return None
+        return self.arrival_rate
+
+    @property
+    def arrival_rate(self) -> float:
+        """I/Os per second of all arrivals that have a rate; closed loops have none."""
         total = 0.0
         for arrival in self.arrivals:
-            if arrival.law == "closed":
-                return None
             if arrival.law == "burst":
                 total += arrival.burst_length * 1e9 / arrival.burst_interval_ns
-            else:
+            elif arrival.law != "closed":
                 total += arrival.rate_milli / 1000
         return total

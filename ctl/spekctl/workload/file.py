@@ -8,10 +8,11 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -95,28 +96,61 @@ def find(name: str) -> Path:
     return shipped_directory() / f"{name}.toml"
 
 
-def load(name: str) -> WorkloadFile:
-    """Read and check the workload that @name means."""
+def load(name: str, settings: Sequence[str] = ()) -> WorkloadFile:
+    """Read and check the workload that @name means, with fields set as override.py does."""
     path = find(name)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UsageError(f"cannot read {path}: {reason}") from error
-    try:
-        return parse(text)
-    except UsageError as error:
-        raise UsageError(f"{path}: {error.message}") from error
+    with at(str(path)):
+        if not settings:
+            return parse(text)
+        # What is wrong without them is the file's fault, not theirs.
+        data = _toml(text)
+        check(data)
+    return with_settings(data, settings)
 
 
 def parse(text: str) -> WorkloadFile:
     """A workload from the text of its file."""
+    return check(_toml(text))
+
+
+def one_stream(fields: Mapping[str, str | None], settings: Sequence[str] = ()) -> WorkloadFile:
+    """A workload of one stream, 'main', without a file; None: not given."""
+    stream = {"name": "main", "size": "4KiB"}
+    stream |= {key: value for key, value in fields.items() if value is not None}
+    data = {
+        "workload": {"name": "options", "summary": "One stream, as the options describe it."},
+        "stream": [stream],
+    }
+    return with_settings(data, settings)
+
+
+def with_settings(data: dict[str, Any], settings: Sequence[str]) -> WorkloadFile:
+    """A workload with fields set as override.py does; complaints name all of them."""
+    from spekctl.workload import override
+
+    override.apply(data, settings)
+    if not settings:
+        return check(data)
+    with at("with " + " ".join(f"--set {one}" for one in settings)):
+        return check(data)
+
+
+def _toml(text: str) -> dict[str, Any]:
     try:
-        data = tomllib.loads(text)
+        return tomllib.loads(text)
     except RecursionError as error:
         raise UsageError("not valid TOML: it is nested too deeply") from error
     except ValueError as error:  # tomllib's own, and Python's for a number that is too long
         raise UsageError(f"not valid TOML: {_lower_first(str(error))}") from error
+
+
+def check(data: dict[str, Any]) -> WorkloadFile:
+    """A workload from what TOML has made of its text."""
     _check_keys(data, msgspec.inspect.type_info(WorkloadFile), "")
     try:
         workload = msgspec.convert(data, WorkloadFile)

@@ -83,10 +83,16 @@ WRONG: dict[str, tuple[str, str]] = {
         "run random-read-4k --device /dev/fake0 -o /nonexistent/out.json",
         "there is no directory /nonexistent",
     ),
-    "load of no device": ("show spc1 --bsu 0 --depth -4", "--bsu needs --device or --size as well"),
-    "rate of no device": ("show burst --rate -5", "--rate needs --device or --size as well"),
-    "walk of no device": ("show spc1 --hrrw fixed", "--hrrw needs --device or --size as well"),
-    "rate of a device": ("show burst --rate nan --size 1GiB", "--rate: a rate must be more than 0"),
+    "load of no device": (
+        "show spc1 --bsu 0 --depth -4",
+        "--bsu needs --device or --capacity as well",
+    ),
+    "rate of no device": ("show burst --rate -5", "--rate needs --device or --capacity as well"),
+    "walk of no device": ("show spc1 --hrrw fixed", "--hrrw needs --device or --capacity as well"),
+    "rate of a device": (
+        "show burst --rate nan --capacity 1GiB",
+        "--rate: a rate must be more than 0",
+    ),
     "rate of a closed loop": (
         "run spc1 --device /dev/fake0 --depth 4 --iops-per-bsu 5",
         "--depth and --iops-per-bsu exclude each other: a closed loop has no rate",
@@ -502,7 +508,7 @@ def test_standard_error_stays_what_it_was(tmp_path: Path) -> None:
 def test_status_is_a_table(spekctl: Spekctl, kernel: FakeKernel) -> None:
     kernel.others = [other_run(3, 8, 0)]
     head, row = spekctl("status").out.splitlines()
-    assert head.split()[:4] == ["RUN", "WORKLOAD", "STATE", "ELAPSED"]
+    assert head.split()[:4] == ["run", "workload", "state", "elapsed"]
     assert row.split()[:6] == ["3", "random-read-4k", "ramp-up", "0:01", "0:59", "fake0"]
 
 
@@ -514,14 +520,44 @@ def test_workloads_are_listed(spekctl: Spekctl) -> None:
     ]
 
 
+MIXED = """
+[workload]
+name = "mixed"
+summary = "a closed loop beside arrivals"
+[[arrival]]
+name = "loop"
+depth = 4
+[[arrival]]
+name = "rate"
+law = "poisson"
+rate = 1500000
+[[stream]]
+name = "a"
+size = "4k"
+arrival = "loop"
+[[stream]]
+name = "b"
+size = "4k"
+arrival = "rate"
+"""
+
+
+def test_show_tells_a_mixed_load_from_a_closed_loop(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "mixed.toml").write_text(MIXED)
+    text = spekctl("show", "./mixed.toml", "--capacity", "1GiB").out
+    assert "closed loop of depth 4 beside 1,500,000 I/Os per second offered" in text
+
+
 def test_show_explains(spekctl: Spekctl) -> None:
-    text = spekctl("show", "spc1", "--size", "10GiB").out
+    text = spekctl("show", "spc1", "--capacity", "10GiB").out
     assert "3-1: share 28.1%, 0% reads" in text
     assert "4831838208" in text
-    found = json.loads(spekctl("show", "spc1", "--size", "10GiB", "--json").out)
+    found = json.loads(spekctl("show", "spc1", "--capacity", "10GiB", "--json").out)
     assert found["workload"]["workload"]["name"] == "spc1"
     assert found["config"]["asus"][0]["bytes"] == 4831838208
-    assert "exclude each other" in spekctl("show", "spc1", "--size", "1G", "-d", "/dev/x").sentence
+    assert (
+        "exclude each other" in spekctl("show", "spc1", "--capacity", "1G", "-d", "/dev/x").sentence
+    )
 
 
 def test_devices_say_what_may_be_done(
@@ -586,7 +622,7 @@ def test_an_id_is_whole_on_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("FORCE_COLOR", "1")
     head, *rows = re.sub(r"\x1b\[[0-9;]*m", "", spekctl("devices").out).splitlines()
-    start, end = head.index("ID"), head.index("MAY BE")
+    start, end = head.index("id"), head.index("may be")
     assert max(map(len, rows)) <= 80
     assert "".join(row[start:end].strip() for row in rows) == serial
 

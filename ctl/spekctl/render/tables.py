@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables of the commands: no lines, names of columns as words are written in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def table(*names: str, right: Collection[str] = (), fold: Collection[str] = ()) -> Table:
+    """A table with these columns; @right has numbers, @fold is wrapped rather than cut."""
+    from rich.table import Table as RichTable
+
+    made = RichTable(box=None, padding=(0, 1), pad_edge=False)
+    for name in names:
+        made.add_column(
+            name,
+            justify="right" if name in right else "left",
+            overflow="fold" if name in fold else "ellipsis",
+        )
+    return made
+
+
+def show(made: Table, width: int = 160) -> None:
+    """Print it, as wide as the terminal, or @width where there is none."""
+    from spekctl.render.console import fitted
+
+    fitted(width).print(made)
