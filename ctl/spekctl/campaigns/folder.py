@@ -1,64 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The folder of a test: its state, written after each phase, so that it can go on later."""
+"""The folder of a campaign: its state, and whether a resumption is of the same campaign."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Any, NoReturn, Protocol
 
+import msgspec
 from msgspec import structs
 
-from spekctl import files, recorded, units
+from spekctl import recorded, units
 from spekctl.block.device import Device
-from spekctl.documents.result import Environment, Part, TargetFacts
-from spekctl.documents.spc1 import Parameters, Persistence, Phase
+from spekctl.documents.result import Environment, TargetFacts
 from spekctl.errors import UsageError
 
-KIND: Literal["spek-spc1-state"] = "spek-spc1-state"
-VERSION = 1
-NAME = "state.json"
+STATE = "state.json"
 REPORT = "report.json"
+ENERGY_REPORT = "energy.json"
 
 
-class State(Part, frozen=True):
-    """What a test has measured so far. The order of phases follows from them (method_plan.py)."""
+class State(Protocol):
+    """What a campaign has measured so far. The order of its steps follows from that."""
 
-    kind: Literal["spek-spc1-state"]
-    version: int
-    parameters: Parameters
-    targets: list[TargetFacts]
-    environment: Environment
-    done: list[Phase]
-    persistence: Persistence | None = None
-
-
-def save(folder: Path, state: State) -> None:
-    """Put the state in place: a crash leaves the one before."""
-    files.write(folder / NAME, files.encode(state))
+    @property
+    def parameters(self) -> Any: ...
+    @property
+    def targets(self) -> list[TargetFacts]: ...
+    @property
+    def environment(self) -> Environment | None: ...
+    @property
+    def done(self) -> list[Any]: ...
 
 
-def exists(folder: Path) -> bool:
-    """There is a test in this folder."""
-    return files.exists(folder / NAME)
-
-
-def load(folder: Path) -> State:
-    """The state of the test in a folder."""
-    if not exists(folder):
-        raise UsageError(f"there is no test to resume in {folder}; leave out --resume to begin one")
-    return files.read(folder / NAME, State, KIND, VERSION, "the state of a test of `spekctl spc1`")
-
-
-def check_same(
-    folder: Path, state: State, parameters: Parameters, devices: Sequence[Device]
-) -> None:
-    """Refuse to mix measurements of different things."""
-    check_devices(folder, state.targets, devices)
-    before, after = _flat(state.parameters), _flat(parameters)
-    for what, value in before.items():
-        if value != after[what]:
-            refuse_other(folder, what, value, after[what])
+def check_parameters(folder: Path, before: Any, now: Any, words: Mapping[str, str]) -> None:
+    """Refuse to mix measurements of different things; @words has options of parameters."""
+    was, is_now = _flat(before, words), _flat(now, words)
+    for what in (*was, *is_now):
+        if was.get(what) != is_now.get(what):
+            refuse_other(folder, what, was.get(what, ""), is_now.get(what, ""))
 
 
 def check_devices(folder: Path, targets: Sequence[TargetFacts], devices: Sequence[Device]) -> None:
@@ -73,7 +53,7 @@ def check_devices(folder: Path, targets: Sequence[TargetFacts], devices: Sequenc
 
 
 def refuse_other(folder: Path, what: str, was: str, now: str) -> NoReturn:
-    """Something is not as it was when the test in the folder was begun."""
+    """Something is not as it was when the campaign in the folder was begun."""
     raise UsageError(
         f"the test in {folder} was begun with another {what}: {was or 'none'} then,"
         f" {now or 'none'} now; resume it as it was, or begin a new one with another --out"
@@ -95,45 +75,25 @@ def _devices(some: Sequence[TargetFacts] | Sequence[Device]) -> list[dict[str, s
     ]
 
 
-def _flat(parameters: Parameters) -> dict[str, str]:
-    """Each parameter as the user knows it."""
+def _flat(parameters: Any, words: Mapping[str, str]) -> dict[str, str]:
+    """Each parameter, also those of groups within, as the user knows it."""
     found: dict[str, str] = {}
-    for group in (parameters, parameters.durations, parameters.limits, parameters.shape):
-        for name, value in structs.asdict(group).items():
-            if isinstance(value, Part):
-                continue
-            found[_WORDS.get(name, name)] = _text(name, value)
+    for name, value in structs.asdict(parameters).items():
+        if isinstance(value, msgspec.Struct) and name not in words:
+            found |= _flat(value, words)
+        elif isinstance(value, dict):
+            found |= value
+        else:
+            found[words.get(name, name)] = _text(name, value)
     return found
 
 
 def _text(name: str, value: object) -> str:
     if value is None:
         return ""
+    if isinstance(value, list | tuple):
+        return ",".join(_text("", one) for one in value)
     if name.endswith("_ns") and isinstance(value, int):
         return units.format_duration(value)
     # 0 of a preset and 0.0 of a file are the same.
     return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
-_WORDS = {
-    "sustain_ns": "--sustain",
-    "iops_ns": "--iops-time",
-    "phase_ns": "--ramp-time",
-    "ramp_ns": "--ramp",
-    "search_ns": "--search-time",
-    "resolution_percent": "--resolution",
-    "response_ns": "--max-response",
-    "start_bsu": "--start-bsu",
-    "max_bsu": "--max-bsu",
-    "seed": "--seed",
-    "cpus": "list of workers' CPUs",
-    "stripe_bytes": "--stripe",
-    "hrrw": "--hrrw",
-    "iops_per_bsu": "--iops-per-bsu",
-    "backend": "--backend",
-    "polled": "--polled",
-    "max_outstanding": "--max-outstanding",
-    "batch": "--batch",
-    "spin_ns": "--spin",
-    "data": "--data",
-}

@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A sweep: one run for each load, one after the other, and the curve that they make."""
+"""A sweep as a campaign: one run for each load, one after the other, and the curve they make."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Literal
+
+from msgspec import structs
 
 from spekctl import files, recorded
 from spekctl.campaigns import points
-from spekctl.documents.curve import KIND, VERSION, Curve, Load, Point
-from spekctl.documents.result import Result
-from spekctl.documents.result import encode as encode_result
+from spekctl.campaigns.campaign import Campaign, Outcome, Task
+from spekctl.documents import curve
+from spekctl.documents.curve import Curve, Load, Point
+from spekctl.documents.result import Environment, Part, Result, TargetFacts
 from spekctl.errors import ExitCode
-from spekctl.kernel.client import Kernel
-from spekctl.power.meter import PowerOptions
-from spekctl.render.series import SeriesProgress
-from spekctl.run.job import Interrupts, Request
+from spekctl.run.job import Request
+from spekctl.workload.model import WorkloadFile
+
+KIND: Literal["spek-sweep-state"] = "spek-sweep-state"
+VERSION = 1
+CURVE = "curve.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,66 +35,116 @@ class Planned:
     request: Request
 
     @property
-    def seconds(self) -> float:
+    def length_ns(self) -> int:
         """How long it should take; a run that ends by count says nothing."""
-        return (self.request.config.ramp_ns + self.request.config.time_ns) / 1e9
+        return self.request.config.ramp_ns + self.request.config.time_ns
 
 
-@dataclass(slots=True)
-class Sweep:
+class Parameters(Part, frozen=True):
+    """Everything that decides what is measured; the same on every resumption."""
+
+    workload: WorkloadFile
+    loads: list[Load]
+    options: dict[str, str]  # those that were given, or have a default
+
+
+class State(Part, frozen=True):
+    """What a sweep has measured so far."""
+
+    kind: Literal["spek-sweep-state"]
+    version: int
+    parameters: Parameters
+    targets: list[TargetFacts]
+    environment: Environment | None
+    done: list[Point]
+    remarks: list[str]
+    mismatches: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Sweep(Campaign[Planned, Point]):
     """Loads to measure and the points measured so far."""
 
+    STEP: ClassVar[str] = "point"
+    WORDS: ClassVar[Mapping[str, str]] = {
+        "workload": "workload file",
+        "loads": "list of loads",
+    }
+
+    parameters: Parameters
+    name: str
     planned: Sequence[Planned]
-    keep: Path | None = None
-    # Where the curve will be: kept results are named relative to it.
-    beside: Path = Path()
-    done: list[Point] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    first: Result | None = None
     mismatches: int = 0  # wrong blocks of all verified points
+    broken: Point | None = None  # the point whose run did not complete
+    missing: str = ""  # the load at which the user ended the sweep
 
-    def measure(
-        self,
-        kernel: Kernel,
-        view: SeriesProgress,
-        interrupts: Interrupts,
-        prober_ns: int | None,
-        power: PowerOptions | None = None,
-    ) -> None:
-        """Measure all loads, until the user or a run that cannot go to its end says stop."""
-        rest_s = sum(one.seconds for one in self.planned)
-        for index, one in enumerate(self.planned):
-            rest_s -= one.seconds
-            title = f"point {index + 1} of {len(self.planned)}, {one.load}"
-            view.begin(title, one.seconds, rest_s)
-            result = points.measure(kernel, one.request, view, interrupts, prober_ns, power)
-            completed = result.outcome.reason == "completed"
-            kept = self._keep(index, one.load, result)
-            self.first = self.first or result
-            if result.verify is not None:
-                self.mismatches += result.verify.mismatches
-            self.remarks += [text for text in result.remarks if text not in self.remarks]
-            if interrupts.count and not completed:
-                self.remarks.append(f"interrupted at {one.load}: that point is missing")
-                return
-            self.done.append(points.point_of(result, one.load, kept))
-            if interrupts.count or not completed:
-                return
+    def title(self) -> str:
+        return self.name
 
-    def _keep(self, index: int, load: Load, result: Result) -> str | None:
-        """Write the whole result; how the curve calls its file."""
-        if self.keep is None:
+    def next_step(self) -> Planned | None:
+        if self.broken is not None or len(self.done) == len(self.planned):
             return None
-        name = f"{index + 1:0{len(str(len(self.planned)))}}-{load.kind}-{load.value:g}.json"
-        files.write(self.keep / name, encode_result(result))
-        return recorded.text(os.path.relpath(self.keep / name, self.beside))
+        return self.planned[len(self.done)]
 
-    def curve(self) -> Curve:
-        """What was measured so far."""
-        config = self.planned[0].request.config
-        return Curve(
+    def left_ns(self) -> int:
+        return sum(one.length_ns for one in self.planned[len(self.done) :])
+
+    def task(self, step: Planned) -> Task:
+        load = step.load
+        title = f"point {len(self.done) + 1} of {len(self.planned)}, {load}"
+        return Task(title, f"{load.kind}-{load.value:g}", step.request, step.length_ns)
+
+    def digits(self) -> int:
+        return len(str(len(self.planned)))
+
+    def found(self, step: Planned, outcome: Outcome, file: str) -> tuple[Point, str]:
+        assert isinstance(outcome, Result)
+        self._take(outcome)
+        return points.point_of(outcome, step.load, file or None), ""
+
+    def failed(self, step: Planned, outcome: Result, file: str) -> None:
+        """The curve has the point, and ends with it; a resumption measures it again."""
+        self._take(outcome)
+        self.broken = points.point_of(outcome, step.load, file or None)
+
+    def interrupted(self, step: Planned) -> None:
+        self.missing = str(step.load)
+
+    def _take(self, result: Result) -> None:
+        if result.verify is not None:
+            self.mismatches += result.verify.mismatches
+        self.remarks += [text for text in result.remarks if text not in self.remarks]
+
+    def name_of(self, done: Point) -> str:
+        return str(done.load)
+
+    def state(self) -> State:
+        return State(
             kind=KIND,
             version=VERSION,
+            parameters=self.parameters,
+            targets=self.targets,
+            environment=self.environment,
+            done=self.done,
+            remarks=self.remarks,
+            mismatches=self.mismatches,
+        )
+
+    def read_state(self, path: Path) -> State:
+        state = files.read(path, State, KIND, VERSION, "the state of a sweep of `spekctl sweep`")
+        self.remarks, self.mismatches = list(state.remarks), state.mismatches
+        return state
+
+    def curve(self, beside: Path) -> Curve:
+        """What was measured so far; kept results are named relative to @beside."""
+        config = self.planned[0].request.config
+        measured = [*self.done, *([self.broken] if self.broken is not None else [])]
+        remarks = list(self.remarks)
+        if self.missing:
+            remarks.append(f"interrupted at {self.missing}: that point is missing")
+        return Curve(
+            kind=curve.KIND,
+            version=curve.VERSION,
             created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             command=recorded.command(),
             workload=config.name,
@@ -96,18 +152,22 @@ class Sweep:
             cpus=config.cpus,
             ramp_ns=config.ramp_ns,
             time_ns=config.time_ns,
-            targets=[one.facts for one in self.first.targets] if self.first else [],
-            environment=self.first.environment if self.first else None,
+            targets=self.targets,
+            environment=self.environment,
             complete=len(self.done) == len(self.planned),
-            points=self.done,
-            remarks=self.remarks,
+            points=[self._beside(one, beside) for one in measured],
+            remarks=remarks,
         )
 
-    def exit_code(self, interrupts: Interrupts) -> ExitCode:
+    def _beside(self, point: Point, beside: Path) -> Point:
+        if point.result_file is None or self.folder is None:
+            return point
+        name = os.path.relpath(self.folder / point.result_file, beside)
+        return structs.replace(point, result_file=recorded.text(name))
+
+    def exit_code(self) -> ExitCode:
         """What the program's exit code says about it."""
         if self.mismatches:
             return ExitCode.DATA_ERRORS
-        if interrupts.count:
-            return interrupts.exit_code
         fine = len(self.done) == len(self.planned) and all(one.ok for one in self.done)
         return ExitCode.OK if fine else ExitCode.RUN_FAILED

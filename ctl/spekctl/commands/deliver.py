@@ -1,27 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A report to where it was wanted."""
+"""A document to where it was wanted."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
+import msgspec
 
 from spekctl import files
-from spekctl.documents.energy import DcseReport, EmeraldReport, Spc1eReport
-from spekctl.render import energy as render_energy
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 def deliver(
-    report: Spc1eReport | EmeraldReport | DcseReport, as_json: bool, output: Path | None
+    document: T,
+    show: Callable[[T], None],
+    as_json: bool,
+    output: Path | None,
+    what: str = "report",
 ) -> None:
-    """As a file, and as JSON or text on standard output."""
-    data = files.encode(report)
+    """As a file, and on standard output as JSON or as @show prints it."""
+    data = files.encode(document)
     if output is not None:
         files.deliver(data, output)
     if as_json:
         click.echo(data.decode(), nl=False)
     else:
-        render_energy.print_report(report)
+        show(document)
         if output is not None:
-            click.echo(f"spekctl: report written to {output}", err=True)
+            click.echo(f"spekctl: {what} written to {output}", err=True)

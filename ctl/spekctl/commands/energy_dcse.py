@@ -66,6 +66,7 @@ def command(
     from spekctl import files
     from spekctl.campaigns import inputs
     from spekctl.commands.deliver import deliver
+    from spekctl.render.energy import print_report
 
     files.check_writable(output)
     given = {name: text for name, text in numbers.items() if text is not None}
@@ -74,7 +75,8 @@ def command(
         raise UsageError(f"--from and --{name} exclude each other: both give numbers")
     known = inputs.dcse_inputs(source) if source is not None else _typed_in(given)
     other = inputs.dcse_inputs(against) if against is not None else None
-    deliver(_report(known, other, str(source or "command line")), as_json, output)
+    report = _report(known, other, str(source or "command line"))
+    deliver(report, print_report, as_json, output)
     return 0
 
 

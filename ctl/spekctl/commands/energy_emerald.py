@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import options
-from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.commands import campaign, options
+from spekctl.commands.campaign import CampaignOptions
+from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.campaigns.emerald.test import Emerald
+    from spekctl.campaigns.emerald.test import EmeraldTest
     from spekctl.documents.energy import EmeraldParameters
 
 EPILOG = """\b
@@ -57,14 +58,8 @@ Times if not given:   standard   --quick
 )
 @options.write
 @options.destroy
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Folder for the report, the result of each phase and the state of the test.  [emerald-"
-    "NAMES of the devices]",
-)
-@click.option("--resume", is_flag=True, help="Go on with the test in --out.")
+@campaign.out("emerald")
+@campaign.resume
 @click.option("--quick", is_flag=True, help="Minutes instead of a day: for a first look.")
 @click.option("--phases", metavar="LIST", help="Phases and their order.  [all, as listed below]")
 @click.option(
@@ -134,7 +129,7 @@ Times if not given:   standard   --quick
 @options.no_prober
 @options.power_feed
 @options.power_baseline
-@click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+@campaign.as_json
 @click.option(
     "-o",
     "--output",
@@ -161,7 +156,7 @@ def command(source: Path | None, **given: Any) -> int:
         raise UsageError("give a device to test (--device), or numbers (--from)")
     if given["output"] is not None:
         raise UsageError("--output belongs to --from; a test writes into --out")
-    return _measure(given)
+    return _measure(*CampaignOptions.split(given))
 
 
 def _compute(source: Path, output: Path | None, as_json: bool) -> int:
@@ -169,37 +164,35 @@ def _compute(source: Path, output: Path | None, as_json: bool) -> int:
     from spekctl.campaigns import inputs
     from spekctl.campaigns.emerald.report import of_numbers
     from spekctl.commands.deliver import deliver
+    from spekctl.render.energy import print_report
 
     files.check_writable(output)
     found, gigabytes = inputs.emerald_inputs(source)
-    deliver(of_numbers(found, gigabytes, str(source)), as_json, output)
+    deliver(of_numbers(found, gigabytes, str(source)), print_report, as_json, output)
     return int(ExitCode.OK)
 
 
-def _test_of(given: dict[str, Any]) -> Emerald:
+def _test_of(asked: CampaignOptions, given: dict[str, Any]) -> EmeraldTest:
     """The test that is asked for; everything about it that can be checked beforehand is."""
-    from spekctl import files
     from spekctl.block import device
-    from spekctl.campaigns.emerald.test import Emerald
+    from spekctl.campaigns.emerald.test import EmeraldTest
 
-    devices = [device.find(path) for path in given["devices"]]
+    devices = [device.find(path) for path in asked.devices]
     for one in devices:
         if not one.bytes:
             raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
-    test = Emerald(
+    test = EmeraldTest(
         devices=devices,
-        parameters=_parameters(given, sum(one.bytes for one in devices)),
-        folder=given["out"] or Path(files.folder_name("emerald", given["devices"])),
-        write=given["write"],
-        destroy=given["destroy"],
-        prober_ns=None if given["no_prober"] else given["prober_ns"],
-        power=options.power_of(given["power_feeds"], given["power_baseline"]),
+        parameters=_parameters(given, asked.quick, sum(one.bytes for one in devices)),
+        folder=campaign.folder_of(asked, "emerald"),
+        write=asked.write,
+        **asked.tools(),
     )
     test.check()
     return test
 
 
-def _parameters(given: dict[str, Any], capacity_bytes: int) -> EmeraldParameters:
+def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> EmeraldParameters:
     from msgspec import structs
 
     from spekctl.campaigns.emerald import figures as emerald
@@ -227,7 +220,7 @@ def _parameters(given: dict[str, Any], capacity_bytes: int) -> EmeraldParameters
         if given[name] and min(given[name]) < 1:
             raise UsageError(f"--{name} begin at 1, not at {min(given[name])}")
     return EmeraldParameters(
-        durations=structs.replace(QUICK if given["quick"] else STANDARD, **changed),
+        durations=structs.replace(QUICK if quick else STANDARD, **changed),
         limits=EmeraldLimits(**{name: given[name] for name in EmeraldLimits.__struct_fields__}),
         phases=[text.strip() for text in texts],
         depths=sorted(given["depths"] or DEPTHS),
@@ -240,66 +233,19 @@ def _parameters(given: dict[str, Any], capacity_bytes: int) -> EmeraldParameters
     )
 
 
-def _measure(given: dict[str, Any]) -> int:
-    from spekctl import files
-    from spekctl.campaigns.emerald.test import REPORT
+def _measure(asked: CampaignOptions, given: dict[str, Any]) -> int:
+    test = _test_of(asked, given)
+    return campaign.carry_out(test, asked, lambda: _deliver(test, asked.as_json), rests=True)
+
+
+def _deliver(test: EmeraldTest, as_json: bool) -> ExitCode:
+    """The report, as far as it goes."""
+    from spekctl.campaigns.folder import ENERGY_REPORT
     from spekctl.commands.deliver import deliver
-    from spekctl.kernel import client
-    from spekctl.power import span
-    from spekctl.render import series
-    from spekctl.run import job
+    from spekctl.render.energy import print_report
 
-    test = _test_of(given)
-    if given["resume"]:
-        test.resume()
-    elif test.exists():
-        raise UsageError(
-            f"there is a test in {test.folder} already: --resume goes on with it, and another"
-            " --out begins a new one"
-        )
-    kernel = client.connect()
-    source = None
-    try:
-        files.make_folder(test.folder)
-        source, missing = span.connect(test.power, test.prober_ns)
-        with job.Interrupts() as interrupts:
-            view = series.SeriesProgress(given["progress"], test.title())
-            report = None
-            try:
-                if missing:
-                    view.tell(missing)
-                    test.remarks.append(missing)
-                test.carry_out(kernel, source, view, interrupts)
-            except SpekError as error:
-                if not interrupts.count:
-                    raise _with_advice(test, error) from error
-            finally:
-                view.close()
-                report = test.report()
-                if report is not None:
-                    deliver(report, given["as_json"], test.folder / REPORT)
-            if interrupts.count:
-                click.echo(f"spekctl: interrupted; {_kept(test)}", err=True)
-                return int(interrupts.exit_code)
-            passed = report is not None and report.passed
-            return int(ExitCode.OK if passed else ExitCode.RUN_FAILED)
-    finally:
-        if source is not None:
-            source.close()
-        kernel.close()
-
-
-def _kept(test: Emerald) -> str:
-    if not test.done:
-        return "no step was finished"
-    count = len(test.done)
-    steps = "1 step is" if count == 1 else f"{count} steps are"
-    return f"{steps} kept in {test.folder}, --resume goes on after {test.done[-1].step.name}"
-
-
-def _with_advice(test: Emerald, error: SpekError) -> SpekError:
-    """The same failure, and what is left of the test."""
-    if not test.done:
-        return error
-    text = f"{error.message}; {_kept(test)}"
-    return type(error)(text, errno=error.errno, operation=error.operation)
+    report = test.report()
+    if report is None:
+        return ExitCode.RUN_FAILED
+    deliver(report, print_report, as_json, test.folder / ENERGY_REPORT)
+    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import options, spc1
-from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.commands import campaign, options, spc1
+from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from spekctl.campaigns.spc1.test import Spc1Test
@@ -158,9 +158,11 @@ def _compute(
 ) -> int:
     from spekctl import files
     from spekctl.commands.deliver import deliver
+    from spekctl.render.energy import print_report
 
     files.check_writable(output)
-    deliver(_computed(source, idle_watts, price, days), as_json, output)
+    report = _computed(source, idle_watts, price, days)
+    deliver(report, print_report, as_json, output)
     return int(ExitCode.OK)
 
 
@@ -169,7 +171,7 @@ def _computed(
 ) -> Spc1eReport:
     from spekctl import files
     from spekctl.campaigns import inputs, usage
-    from spekctl.campaigns.spc1e import test as spc1e_test
+    from spekctl.campaigns.spc1e import levels as spc1e_levels
     from spekctl.campaigns.spc1e.report import Facts, build, typed_in
     from spekctl.documents import energy
     from spekctl.documents import spc1 as documents_spc1
@@ -178,9 +180,9 @@ def _computed(
     if source.suffix == ".json":
         if files.kind_of(source) == documents_spc1.KIND:
             used = price if price is not None else usage.DEFAULT_PRICE
-            return spc1e_test.from_method(source, idle_watts, used, profiles)
+            return spc1e_levels.from_spc1(source, idle_watts, used, profiles)
         previous = energy.load_spc1e(source)
-        return spc1e_test.from_energy(previous, source, idle_watts, price, days)
+        return spc1e_levels.from_energy(previous, source, idle_watts, price, days)
     if idle_watts is not None:
         raise UsageError(f"--idle-watts belongs to a report; {source} has a section [idle]")
     levels, file_price, site = inputs.spc1e_levels(source)
@@ -194,79 +196,39 @@ def _measure(
     price: Fraction | None,
     days: dict[str, Hours],
 ) -> int:
-    from spekctl import files
-    from spekctl.campaigns import usage
-    from spekctl.campaigns.spc1e import test as spc1e_test
-    from spekctl.commands.deliver import deliver
-    from spekctl.kernel import client
-    from spekctl.power import span
-    from spekctl.render import series
-    from spekctl.run import job
-
-    asked, shape = spc1.Asked.split(given)
+    asked, shape = campaign.CampaignOptions.split(given)
     if idle_ns == 0:
         raise UsageError("--idle-time must be more than 0")
     length_ns = idle_ns if idle_ns is not None else QUICK_IDLE_NS if asked.quick else IDLE_NS
-    work = spc1.method_of(asked, shape, NAME)
-    rest = _begin(work, asked.resume, length_ns)
-    kernel = client.connect()
-    report = source = None
-    try:
-        files.make_folder(work.folder)
-        source, missing = span.connect(work.power, work.prober_ns)
-        remarks = [missing] if missing else []
-        with job.Interrupts() as interrupts:
-            view = series.SeriesProgress(asked.progress, work.subject.title)
-            try:
-                if missing:
-                    view.tell(missing)
-                rest = spc1e_test.do_idle(work, rest, length_ns, source, view, interrupts)
-                if rest is not None:
-                    spc1e_test.do_load(work, kernel, view, interrupts)
-            except SpekError as error:
-                if not interrupts.count:
-                    raise spc1.with_advice(work, error) from error
-            finally:
-                view.close()
-                if work.done or (rest is not None and rest.power is not None):
-                    report = spc1e_test.build_report(
-                        work.folder,
-                        work.report(),
-                        rest,
-                        price if price is not None else usage.DEFAULT_PRICE,
-                        {**usage.PROFILES, **days},
-                        remarks,
-                    )
-                    deliver(report, asked.as_json, work.folder / spc1e_test.ENERGY_REPORT)
-            if interrupts.count:
-                kept = spc1.kept(work)
-                if rest is not None and not work.done:
-                    kept = f"the idle test is kept in {work.folder}, --resume goes on after it"
-                click.echo(f"spekctl: interrupted; {kept}", err=True)
-                return int(interrupts.exit_code)
-            passed = report is not None and report.passed
-            return int(ExitCode.OK if passed else ExitCode.RUN_FAILED)
-    finally:
-        if source is not None:
-            source.close()
-        kernel.close()
+    work = spc1.test_of(asked, shape, NAME, length_ns)
+    return campaign.carry_out(
+        work, asked, lambda: _deliver(work, asked.as_json, price, days), rests=True
+    )
 
 
-def _begin(work: Spc1Test, resume: bool, length_ns: int) -> Any:
-    """The idle test that is taken up again; the method takes up its own phases."""
-    from spekctl.campaigns import folder, idle
+def _deliver(
+    work: Spc1Test, as_json: bool, price: Fraction | None, days: dict[str, Hours]
+) -> ExitCode:
+    """Both reports, as far as they go."""
+    from spekctl import files
+    from spekctl.campaigns import usage
+    from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
+    from spekctl.campaigns.spc1e import levels
+    from spekctl.commands.deliver import deliver
+    from spekctl.render.energy import print_report
 
-    rest = idle.load(work.folder)
-    has_load = folder.exists(work.folder)
-    if not resume:
-        if has_load or rest is not None:
-            raise UsageError(
-                f"there is a test in {work.folder} already: --resume goes on with it, and another"
-                " --out begins a new one"
-            )
-        return None
-    if has_load or rest is None:
-        work.resume()
-    if rest is not None:
-        idle.check_same(work.folder, rest, work.subject.devices, length_ns)
-    return rest
+    load = work.report()
+    if load is not None:
+        files.deliver(files.encode(load), work.folder / REPORT)
+    elif work.rest is None or work.rest.power is None:
+        return ExitCode.RUN_FAILED
+    report = levels.build_report(
+        work.folder,
+        load,
+        work.rest,
+        price if price is not None else usage.DEFAULT_PRICE,
+        {**usage.PROFILES, **days},
+        work.remarks,
+    )
+    deliver(report, print_report, as_json, work.folder / ENERGY_REPORT)
+    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED

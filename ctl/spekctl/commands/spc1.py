@@ -6,17 +6,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spekctl.commands import options
-from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.commands import campaign, options
+from spekctl.commands.campaign import CampaignOptions
+from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from spekctl.campaigns.campaign import Tools
     from spekctl.campaigns.spc1.test import Spc1Test
-    from spekctl.documents.spc1 import Parameters, Report
+    from spekctl.documents.spc1 import Parameters
 
 EPILOG = """\b
 Examples:
@@ -56,14 +57,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS = (
     options.write,
     options.destroy,
-    click.option(
-        "--out",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Folder for the report, the result of each phase and the state of the test.  [name"
-        " of the command and names of the devices]",
-    ),
-    click.option("--resume", is_flag=True, help="Go on with the test in --out."),
+    campaign.out("spc1 or spc1e"),
+    campaign.resume,
     click.option("--quick", is_flag=True, help="Minutes instead of hours: for a first look."),
     click.option(
         "--max-response",
@@ -140,7 +135,7 @@ _OPTIONS = (
     options.no_prober,
     options.power_feed,
     options.power_baseline,
-    click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output."),
+    campaign.as_json,
     options.progress,
 )
 
@@ -192,107 +187,61 @@ def command(**given: Any) -> int:
     is 0 if all limits are met and 1 if one is missed or a phase failed, or if persistence was asked
     for and is not shown.
     """
-    return _spc1(*Asked.split(given))
+    persistence = Spc1Persistence(
+        given.pop("persistence"), given.pop("persistence_ns"), given.pop("reattach")
+    )
+    persistence.check()
+    return _spc1(*CampaignOptions.split(given), persistence)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Options that do not decide what is measured."""
+class Spc1Persistence:
+    """Options of the persistence test."""
 
-    devices: tuple[str, ...]
-    write: bool
-    destroy: tuple[str, ...]
-    out: Path | None
-    resume: bool
-    quick: bool
-    keep_going: bool
-    prober_ns: int
-    no_prober: bool
-    power_feeds: tuple[str, ...]
-    power_baseline: str | None
-    as_json: bool
-    progress: str
-    persistence: bool = False
-    persistence_ns: int | None = None
-    reattach: str | None = None
+    wanted: bool
+    time_ns: int | None
+    reattach: str | None
 
-    @classmethod
-    def split(cls, given: dict[str, Any]) -> tuple[Asked, dict[str, Any]]:
-        """These options, and all others."""
-        mine = {key: given[key] for key in cls.__dataclass_fields__ if key in given}
-        return cls(**mine), {key: value for key, value in given.items() if key not in mine}
+    def check(self) -> None:
+        """Refuse what does not fit together."""
+        if not self.wanted and (self.time_ns is not None or self.reattach is not None):
+            raise UsageError("--persistence-time and --reattach need --persistence as well")
+        if self.time_ns == 0:
+            raise UsageError("--persistence-time must be more than 0")
 
 
-def _spc1(asked: Asked, given: dict[str, Any]) -> int:
-    from spekctl import files
-    from spekctl.campaigns import folder
-    from spekctl.kernel import client
-    from spekctl.render import series
-    from spekctl.run import job
-
-    _check_persistence(asked)
-    work = method_of(asked, given)
-    if asked.resume:
-        work.resume()
-    elif folder.exists(work.folder):
-        raise UsageError(
-            f"there is a test in {work.folder} already: --resume goes on with it, and another"
-            " --out begins a new one"
-        )
-    kernel = client.connect()
-    try:
-        files.make_folder(work.folder)
-        with job.Interrupts() as interrupts:
-            view = series.SeriesProgress(asked.progress, work.subject.title)
-            ended = False
-            try:
-                ended = work.carry_out(kernel, view, interrupts)
-                if ended and asked.persistence:
-                    ended = _persist(work, asked, view, interrupts)
-            except SpekError as error:
-                if not interrupts.count:
-                    raise with_advice(work, error) from error
-            finally:
-                view.close()
-                report = _deliver(work, asked.as_json)
-            if not ended:
-                click.echo(f"spekctl: interrupted; {kept(work)}", err=True)
-                return int(interrupts.exit_code)
-            return int(ExitCode.OK if report is not None and report.passed else ExitCode.RUN_FAILED)
-    finally:
-        kernel.close()
-
-
-def _check_persistence(asked: Asked) -> None:
-    if not asked.persistence and (asked.persistence_ns is not None or asked.reattach is not None):
-        raise UsageError("--persistence-time and --reattach need --persistence as well")
-    if asked.persistence_ns == 0:
-        raise UsageError("--persistence-time must be more than 0")
-
-
-def _persist(work: Spc1Test, asked: Asked, view: Any, interrupts: Any) -> bool:
+def _spc1(given: CampaignOptions, shape: dict[str, Any], persistence: Spc1Persistence) -> int:
     from spekctl.campaigns.spc1 import persistence as spc1_persistence
     from spekctl.kernel import client
 
-    default_ns = spc1_persistence.QUICK_NS if asked.quick else spc1_persistence.STANDARD_NS
-    time_ns = asked.persistence_ns or default_ns
-    return spc1_persistence.carry_out(
-        work, client.connect, view, interrupts, time_ns, asked.reattach
-    )
+    work = test_of(given, shape)
+    default_ns = spc1_persistence.QUICK_NS if given.quick else spc1_persistence.STANDARD_NS
+
+    def persist(tools: Tools) -> bool:
+        return spc1_persistence.carry_out(
+            *(work, client.connect, tools.view, tools.interrupts),
+            *(persistence.time_ns or default_ns, persistence.reattach),
+        )
+
+    then = persist if persistence.wanted else None
+    return campaign.carry_out(work, given, lambda: _deliver(work, given.as_json), then=then)
 
 
-def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Spc1Test:
+def test_of(
+    asked: CampaignOptions, given: dict[str, Any], name: str = "spc1", idle_ns: int = 0
+) -> Spc1Test:
     """The test that is asked for; everything about it that can be checked beforehand is.
 
-    @name is what its folder is called after if the user gives no other.
+    @name is what its folder is called after if the user gives no other, @idle_ns the length of the
+    idle test before it.
     """
-    from spekctl import files
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.spc1 import WORKLOAD, Shape
     from spekctl.run import request
     from spekctl.workload.options import Options
 
     subject = request.find(WORKLOAD, asked.devices)
+    keep_going = given.pop("keep_going")
     shape = {name: given.pop(name) for name in ("workers", *Shape.__struct_fields__)}
     shape["hrrw"] = shape["hrrw"] or "classic"
     largest = Options(**shape, bsu=given["max_bsu"], write=asked.write)
@@ -303,12 +252,12 @@ def method_of(asked: Asked, given: dict[str, Any], name: str = "spc1") -> Spc1Te
     shape["cpus"] = probe.config.cpus
     return Spc1Test(
         subject=subject,
+        devices=subject.devices,
         parameters=_parameters(given, shape, asked.quick),
-        folder=asked.out or Path(files.folder_name(name, (one.path for one in subject.devices))),
-        destroy=asked.destroy,
-        keep_going=asked.keep_going,
-        prober_ns=None if asked.no_prober else asked.prober_ns,
-        power=options.power_of(asked.power_feeds, asked.power_baseline),
+        folder=campaign.folder_of(asked, name),
+        keep_going=keep_going,
+        idle_ns=idle_ns,
+        **asked.tools(),
     )
 
 
@@ -374,37 +323,14 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _deliver(work: Spc1Test, as_json: bool) -> Report | None:
+def _deliver(work: Spc1Test, as_json: bool) -> ExitCode:
     """The report, as far as it goes, to standard output and into the folder."""
-    from spekctl import files
-    from spekctl.campaigns import folder
-    from spekctl.render import spc1 as render_spc1
+    from spekctl.campaigns.folder import REPORT
+    from spekctl.commands.deliver import deliver
+    from spekctl.render.spc1 import print_report
 
     report = work.report()
     if report is None:
-        return None
-    data = files.encode(report)
-    path = work.folder / folder.REPORT
-    files.deliver(data, path)
-    if as_json:
-        click.echo(data.decode(), nl=False)
-    else:
-        render_spc1.print_report(report)
-        click.echo(f"spekctl: report written to {path}", err=True)
-    return report
-
-
-def kept(work: Spc1Test) -> str:
-    if not work.done:
-        return "no phase was finished"
-    count = len(work.done)
-    phases = "1 phase is" if count == 1 else f"{count} phases are"
-    return f"{phases} kept in {work.folder}, --resume goes on after {work.done[-1].step.name}"
-
-
-def with_advice(work: Spc1Test, error: SpekError) -> SpekError:
-    """The same failure, and what is left of the test."""
-    if not work.done:
-        return error
-    text = f"{error.message}; {kept(work)}"
-    return type(error)(text, errno=error.errno, operation=error.operation)
+        return ExitCode.RUN_FAILED
+    deliver(report, print_report, as_json, work.folder / REPORT)
+    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED

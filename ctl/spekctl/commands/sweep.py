@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import options
-from spekctl.errors import SpekError, UsageError
+from spekctl.commands import campaign, options
+from spekctl.commands.campaign import CampaignOptions
+from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from spekctl.campaigns.sweep import Sweep
     from spekctl.documents.curve import Curve, Load
     from spekctl.workload.model import WorkloadFile
     from spekctl.workload.options import Options
@@ -21,7 +23,7 @@ EPILOG = """\b
 Examples:
   spekctl sweep spc1 --bsu 1,2,5,10-100:10 --device /dev/sdb --write --time 30s -o curve.json
   spekctl sweep random-read-4k --rate 1000-20000:1000 --device /dev/nvme0n1 --ramp 2s --csv
-  spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 --keep results
+  spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 --out results
 """
 
 
@@ -59,11 +61,15 @@ Examples:
     help="Write the curve as JSON to FILE.",
 )
 @click.option(
+    "--out",
     "--keep",
+    "out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep the whole result of every point in DIR; it is made if it is not there.",
+    help="Folder for the curve, the result of each point and the state of the sweep, so that it can"
+    " be resumed; it is made if it does not exist. --keep is another name for it.  [none]",
 )
+@click.option("--resume", is_flag=True, help="Go on with the sweep in --out.")
 @click.option("--json", "as_json", is_flag=True, help="Curve as JSON on standard output.")
 @click.option("--csv", "as_csv", is_flag=True, help="Curve as CSV on standard output.")
 @options.progress
@@ -75,30 +81,25 @@ def command(**given: Any) -> int:
     stretch says how many times longer than the run it would take to work off what arrived in it.
 
     The result is a table, or CSV, or JSON, with a line for each load. Ctrl-C keeps the points
-    that were measured. The exit code is that of a failed run if any run failed, and 6 if --verify
-    found wrong data at any load.
+    that were measured; with --out, --resume goes on after the last of them. The
+    exit code is that of a failed run if any run failed, and 6 if --verify found wrong data at any
+    load.
     """
     workload = options.take_workload(given)
+    sinks = _Sinks(*(given.pop(key) for key in _Sinks.__dataclass_fields__))
     loads = _loads({key: given.pop(key) for key in ("bsu", "rate", "depth")})
-    return _sweep(workload, SweepOptions(load=options.take_load(given), **given), loads)
+    load = options.take_load(given)
+    asked, _ = CampaignOptions.split({**given, "as_json": sinks.as_json})
+    return _sweep(workload, asked, sinks, loads, load)
 
 
 @dataclass(frozen=True, slots=True)
-class SweepOptions:
-    """The options of `spekctl sweep` but its list of loads."""
+class _Sinks:
+    """Where the curve goes besides the folder."""
 
-    load: Options
-    devices: tuple[str, ...]
-    destroy: tuple[str, ...]
-    prober_ns: int
-    no_prober: bool
-    power_feeds: tuple[str, ...]
-    power_baseline: str | None
     output: Path | None
-    keep: Path | None
     as_json: bool
     as_csv: bool
-    progress: str
 
 
 def _loads(given: dict[str, list[int | float] | None]) -> list[Load]:
@@ -114,60 +115,68 @@ def _loads(given: dict[str, list[int | float] | None]) -> list[Load]:
     return [Load(kind, value) for value in given[kind] or []]  # type: ignore[arg-type]
 
 
-def _sweep(workload: WorkloadFile, asked: SweepOptions, loads: list[Load]) -> int:
+def _sweep(
+    workload: WorkloadFile,
+    asked: CampaignOptions,
+    sinks: _Sinks,
+    loads: list[Load],
+    shape: Options,
+) -> int:
     from spekctl import files
     from spekctl.campaigns import sweep
-    from spekctl.kernel import client
-    from spekctl.render import series
-    from spekctl.run import job, request
+    from spekctl.run import request
+    from spekctl.workload.options import OPTIONS, flag_of
 
-    if asked.as_json and asked.as_csv:
+    if sinks.as_json and sinks.as_csv:
         raise UsageError("--json and --csv exclude each other: both go to standard output")
+    if asked.resume and asked.out is None:
+        raise UsageError("--resume goes on with the sweep in a folder: name it with --out")
     subject = request.on(workload, asked.devices)
-    power = options.power_of(asked.power_feeds, asked.power_baseline)
     planned = []
     for load in loads:
         chosen: dict[str, Any] = {load.kind: load.value}
-        wanted = request.build(subject, replace(asked.load, **chosen), asked.destroy)
+        wanted = request.build(subject, replace(shape, **chosen), asked.destroy)
         planned.append(sweep.Planned(load, wanted))
     request.check_destroy(planned[0].request)
-    files.check_writable(asked.output)
+    files.check_writable(sinks.output)
     request.check_write(planned[0].request)
-    beside = asked.output.parent if asked.output is not None else Path()
-    work = sweep.Sweep(planned, asked.keep, beside)
-    kernel = client.connect()
-    try:
-        files.make_folder(asked.keep)
-        with job.Interrupts() as interrupts:
-            view = series.SeriesProgress(asked.progress, subject.title)
-            prober_ns = None if asked.no_prober else asked.prober_ns
-            try:
-                work.measure(kernel, view, interrupts, prober_ns, power)
-            except SpekError:
-                if not interrupts.count:
-                    raise
-            finally:
-                view.close()
-                if work.done or interrupts.count:
-                    _deliver(work.curve(), asked)
-            return int(work.exit_code(interrupts))
-    finally:
-        kernel.close()
+    work = sweep.Sweep(
+        name=subject.title,
+        devices=subject.devices,
+        parameters=sweep.Parameters(
+            subject.workload,
+            loads,
+            {
+                flag_of(name): str(getattr(shape, name))
+                for name in OPTIONS
+                if getattr(shape, name) is not None
+            },
+        ),
+        planned=planned,
+        folder=asked.out,
+        **asked.tools(),
+    )
+    return campaign.carry_out(work, asked, lambda: _deliver(work, sinks))
 
 
-def _deliver(curve: Curve, asked: SweepOptions) -> None:
+def _deliver(work: Sweep, sinks: _Sinks) -> ExitCode:
     """The curve to where it was wanted."""
     from spekctl import files
-    from spekctl.render import curve as render_curve
+    from spekctl.campaigns.sweep import CURVE
+    from spekctl.commands.deliver import deliver
+    from spekctl.render.curve import csv_of, print_curve
 
-    data = files.encode(curve)
-    if asked.output is not None:
-        files.deliver(data, asked.output)
-    if asked.as_json:
-        click.echo(data.decode(), nl=False)
-    elif asked.as_csv:
-        click.echo(render_curve.csv_of(curve), nl=False)
-    else:
-        render_curve.print_curve(curve)
-        if asked.output is not None:
-            click.echo(f"spekctl: curve written to {asked.output}", err=True)
+    if not (work.done or work.broken or work.missing):
+        return ExitCode.RUN_FAILED
+    if work.folder is not None:
+        files.deliver(files.encode(work.curve(work.folder)), work.folder / CURVE)
+
+    def show(curve: Curve) -> None:
+        if sinks.as_csv:
+            click.echo(csv_of(curve), nl=False)
+        else:
+            print_curve(curve)
+
+    curve = work.curve(sinks.output.parent if sinks.output is not None else Path())
+    deliver(curve, show, sinks.as_json, sinks.output, "curve")
+    return work.exit_code()

@@ -28,8 +28,13 @@ class SeriesProgress:
         if isinstance(self._view, LineProgress):
             self.tell(f"{self._name}: {self._news(run_s)}")
 
+    def rest(self, title: str, span_s: float, rest_s: float) -> None:
+        """Time without I/O comes next: @span_s, and everything after it takes @rest_s."""
+        self.close()
+        self.tell(f"{self._name}: {title}, {units.format_clock(span_s + rest_s)} left in all")
+
     def tell(self, text: str) -> None:
-        """News of the series; nobody hears them who wants no view."""
+        """News of the series, unless the user wants no view."""
         if self._mode != "none":
             self.note(text)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spekctl import files
 from spekctl.campaigns import inputs
-from spekctl.campaigns.folder import KIND, VERSION, State
+from spekctl.campaigns.spc1.test import KIND, VERSION, State
 from spekctl.documents import curve, spc1
 from spekctl.errors import UsageError
 from spekctl.kernel.records import RunInfo

@@ -23,7 +23,7 @@ from spekctl.documents.spc1 import (
 
 
 def checks_of(limits: Limits, final: Mapping[str, Phase], capacity: Capacity) -> list[Check]:
-    """All checks that the phases at the level of the test allow; names as in method_plan.PLAN."""
+    """All checks that the phases at the level of the test allow; names as in plan.PLAN."""
     checks = [_capacity(limits, capacity)]
     for name, phase in final.items():
         checks += [_response(limits, name, phase), _served(limits, name, phase)]

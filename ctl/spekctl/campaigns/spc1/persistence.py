@@ -19,7 +19,8 @@ from msgspec import structs
 from spekctl import files
 from spekctl.block import device
 from spekctl.block.device import Device
-from spekctl.campaigns import folder, points
+from spekctl.campaigns import points
+from spekctl.campaigns.campaign import View
 from spekctl.campaigns.spc1.plan import position_of
 from spekctl.campaigns.spc1.test import Spc1Test
 from spekctl.documents.result import encode
@@ -27,7 +28,6 @@ from spekctl.documents.spc1 import MINUTE, SECOND, Persistence, Step
 from spekctl.documents.verify import VerifyReport
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
-from spekctl.render.series import SeriesProgress
 from spekctl.run import job, recheck, verify_state
 
 PERCENT = 25
@@ -42,18 +42,17 @@ BACK_S = 60.0
 def carry_out(
     work: Spc1Test,
     connect: Callable[[], Kernel],
-    view: SeriesProgress,
+    view: View,
     interrupts: job.Interrupts,
     time_ns: int,
     reattach: str | None,
 ) -> bool:
     """Write, or, where that is done, check. Return: False if the user ended it."""
-    state = work.state
-    if state is None or work.stopped():
+    if not work.done or work.stopped():
         return True
-    if state.persistence is not None and state.persistence.passed is not None:
+    if work.persistence is not None and work.persistence.passed is not None:
         return True
-    if state.persistence is None:
+    if work.persistence is None:
         if not _write(work, connect, view, interrupts, time_ns):
             return False
         if reattach is None:
@@ -70,11 +69,10 @@ def carry_out(
 def _write(
     work: Spc1Test,
     connect: Callable[[], Kernel],
-    view: SeriesProgress,
+    view: View,
     interrupts: job.Interrupts,
     time_ns: int,
 ) -> bool:
-    assert work.state is not None
     level = position_of(work.parameters, work.done, work.keep_going).level
     assert level is not None
     bsu = max(1, level * PERCENT // 100)
@@ -114,7 +112,7 @@ def _write(
     return True
 
 
-def _reattach(command: str, view: SeriesProgress) -> None:
+def _reattach(command: str, view: View) -> None:
     view.tell(f"persistence: {command}")
     done = subprocess.run(
         ["sh", "-c", command],
@@ -135,7 +133,7 @@ def _find(work: Spc1Test, path: Path, interrupts: job.Interrupts) -> list[Device
     deadline = time.monotonic() + BACK_S
     while True:
         try:
-            found = [device.find(one.path) for one in work.subject.devices]
+            found = [device.find(one.path) for one in work.devices]
             verify_state.check_devices(path, state, found)
         except UsageError:
             if interrupts.count:
@@ -150,10 +148,11 @@ def _find(work: Spc1Test, path: Path, interrupts: job.Interrupts) -> list[Device
 def _check(
     work: Spc1Test,
     connect: Callable[[], Kernel],
-    view: SeriesProgress,
+    view: View,
     interrupts: job.Interrupts,
 ) -> bool:
-    assert work.state is not None and work.state.persistence is not None
+    before = work.persistence
+    assert before is not None
     path = work.folder / STATE_FILE
     devices = _find(work, path, interrupts)
     if devices is None:
@@ -174,7 +173,6 @@ def _check(
         return False
     if not report.complete:
         raise SpekError(f"persistence: {report.text}")
-    before = work.state.persistence
     _keep(
         work, structs.replace(before, checked=report.counts, passed=report.ok, text=_text(report))
     )
@@ -190,6 +188,5 @@ def _text(report: VerifyReport) -> str:
 
 
 def _keep(work: Spc1Test, persistence: Persistence) -> None:
-    assert work.state is not None
-    work.state = structs.replace(work.state, persistence=persistence)
-    folder.save(work.folder, work.state)
+    work.persistence = persistence
+    work.save()

@@ -10,7 +10,7 @@ sustained run or the IOPS phase, the level is lowered and both are done again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from spekctl import units
@@ -238,26 +238,3 @@ def left_ns(parameters: Parameters, done: Sequence[Phase], keep_going: bool = Fa
     if position.level is None:
         points = _search_points_left(parameters, position.bracket)
     return left + points * (lengths.ramp_ns + lengths.search_ns)
-
-
-# --- the whole -----------------------------------------------------------------------------------
-
-
-def carry_out(
-    parameters: Parameters,
-    done: list[Phase],
-    measure: Callable[[Step], Phase | None],
-    finished: Callable[[Phase], None],
-    keep_going: bool = False,
-) -> bool:
-    """Measure until nothing is left. @done grows, @finished hears of each phase.
-
-    Return: False if @measure gave up (None) because the user wanted to.
-    """
-    while (step := next_step(parameters, done, keep_going)) is not None:
-        phase = measure(step)
-        if phase is None:
-            return False
-        done.append(phase)
-        finished(phase)
-    return True

@@ -6,8 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from msgspec import structs
-
 from spekctl import recorded, units
 from spekctl.campaigns.spc1.checks import checks_of
 from spekctl.campaigns.spc1.plan import PLAN, Position, final_by_name, position_of
@@ -35,6 +33,7 @@ def build(
     targets: Sequence[TargetFacts],
     environment: Environment | None,
     keep_going: bool = False,
+    persistence: Persistence | None = None,
 ) -> Report:
     """Everything that the phases say, as far as they go; there is at least one."""
     position = position_of(parameters, done, keep_going)
@@ -43,7 +42,9 @@ def build(
     asus_bytes = sum(asu.bytes for asu in done[0].asus)
     capacity = Capacity(devices_bytes, asus_bytes, asus_bytes / devices_bytes)
     checks = checks_of(parameters.limits, final, capacity)
-    complete = len(final) == len(PLAN)
+    measured = len(final) == len(PLAN)
+    met = measured and all(one.passed for one in checks)
+    durable = persistence.passed if persistence is not None else True
     iops, lightest = final.get("iops"), final.get("ramp-10")
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     lengths = parameters.durations
@@ -53,9 +54,9 @@ def build(
         notice=NOTICE,
         created=created,
         command=recorded.command(),
-        passed=complete and all(one.passed for one in checks),
-        complete=complete,
-        verdict=_verdict(position, complete, checks),
+        passed=met and bool(durable),
+        complete=measured and durable is not None,
+        verdict=_verdict(position, measured, checks, persistence),
         level_bsu=position.level,
         iops=iops.point.iops if iops else None,
         lrt_ns=lightest.point.response.mean if lightest and lightest.point.response else None,
@@ -63,7 +64,7 @@ def build(
         parameters=parameters,
         targets=list(targets),
         environment=environment,
-        curve=_curve(parameters, _response_time_curve(final), lengths.phase_ns, complete, created),
+        curve=_curve(parameters, _response_time_curve(final), lengths.phase_ns, measured, created),
         search=_curve(
             parameters,
             [one for one in done if one.step.kind == "search"],
@@ -73,7 +74,8 @@ def build(
         ),
         checks=checks,
         phases=list(done),
-        remarks=_remarks(parameters, position),
+        remarks=_remarks(parameters, position, persistence),
+        persistence=persistence,
     )
 
 
@@ -103,23 +105,41 @@ def _curve(
     )
 
 
-def _verdict(position: Position, complete: bool, checks: Sequence[Check]) -> str:
+def _verdict(
+    position: Position, measured: bool, checks: Sequence[Check], persistence: Persistence | None
+) -> str:
     failed = [one for one in checks if not one.passed]
     if position.stopped:
         return f"failed: {position.stopped}"
-    if not complete:
+    if not measured:
         return "not complete: phases are missing"
+    if not failed and persistence is not None and not persistence.passed:
+        how = "failed" if persistence.passed is False else "not complete"
+        return f"{how}: {_persistence_text(persistence)}"
     if not failed:
         return "passed: all limits are met"
     more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
     return f"failed: {failed[0].text}{more}"
 
 
-def _remarks(parameters: Parameters, position: Position) -> list[str]:
+def _persistence_text(persistence: Persistence) -> str:
+    word = {None: "not finished", True: "passed", False: "failed"}[persistence.passed]
+    return (
+        f"data persistence: {word}: {persistence.text}"
+        f" ({persistence.bsu} BSU for {units.format_duration(persistence.time_ns)},"
+        f" {persistence.writes:,} writes)"
+    )
+
+
+def _remarks(
+    parameters: Parameters, position: Position, persistence: Persistence | None
+) -> list[str]:
     remarks = [
         f"{NOTICE}: limits and lengths are parameters, not the text of a standard",
         "between phases the load pauses for as long as it takes to set up a run",
-        "data persistence was not tested",
+        _persistence_text(persistence)
+        if persistence is not None
+        else "data persistence was not tested",
     ]
     if position.lowered:
         remarks.append(
@@ -142,29 +162,3 @@ def _remarks(parameters: Parameters, position: Position) -> list[str]:
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-NOT_TESTED = "data persistence was not tested"
-
-
-def amend(report: Report, persistence: Persistence | None) -> Report:
-    """The report with what is known of persistence."""
-    if persistence is None:
-        return report
-    word = {None: "not finished", True: "passed", False: "failed"}[persistence.passed]
-    remark = (
-        f"data persistence: {word}: {persistence.text}"
-        f" ({persistence.bsu} BSU for {units.format_duration(persistence.time_ns)},"
-        f" {persistence.writes:,} writes)"
-    )
-    verdict = report.verdict
-    if report.passed and not persistence.passed:
-        verdict = f"{'failed' if persistence.passed is False else 'not complete'}: {remark}"
-    return structs.replace(
-        report,
-        persistence=persistence,
-        passed=report.passed and bool(persistence.passed),
-        complete=report.complete and persistence.passed is not None,
-        verdict=verdict,
-        remarks=[remark if one == NOT_TESTED else one for one in report.remarks],
-    )

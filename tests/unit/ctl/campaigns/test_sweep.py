@@ -272,7 +272,9 @@ def test_whole_results_are_kept_when_asked(
     path, folder = tmp_path / "curve.json", tmp_path / "results"
     spekctl("sweep", *READ, "--rate", "500,1500.5", "-o", str(path), "--keep", str(folder))
     found = curve.load_curve(path)
-    assert sorted(os.listdir(folder)) == ["1-rate-500.json", "2-rate-1500.5.json"]
+    assert sorted(os.listdir(folder)) == [
+        *("1-rate-500.json", "2-rate-1500.5.json", "curve.json", "state.json"),
+    ]
     for point in found.points:
         assert point.result_file is not None
         kept = json.loads((tmp_path / point.result_file).read_text())
@@ -452,3 +454,91 @@ def test_figures_of_streams_merge_exactly(kernel: QueueKernel) -> None:
     assert point.response.p999 == whole.percentiles_ns["p99.9"]
     assert point.response.p90 == whole.percentiles_ns["p90"]
     assert (point.response.mean, point.response.max) == (whole.mean_ns, whole.max_ns)
+
+
+# --- the folder ----------------------------------------------------------------------------------
+
+RATES = ("--rate", "100-500:100")
+
+
+def stop_in_run(kernel: QueueKernel, number: int) -> None:
+    """Ctrl-C in the run of this number."""
+
+    def at(second: int) -> None:
+        if len(kernel.runs_seen) == number and second == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    kernel.on_wait = at
+
+
+def figures(path: Path) -> list[tuple[float, float | None, str | None]]:
+    """Of a curve, what does not depend on when it was measured."""
+    found = curve.load_curve(path).points
+    return [(one.load.value, one.response and one.response.mean, one.result_file) for one in found]
+
+
+def test_an_interrupted_sweep_goes_on_after_its_last_point(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    assert spekctl("sweep", *READ, *RATES, "--out", "whole").code == ExitCode.OK
+    kernel.runs_seen.clear()
+    stop_in_run(kernel, 3)
+    first = spekctl("sweep", *READ, *RATES, "--out", "t")
+    assert first.code == ExitCode.INTERRUPTED
+    assert first.err.splitlines()[-1] == (
+        "spekctl: interrupted; 2 points are kept in t, --resume goes on after 200 I/Os per second"
+    )
+    partly = curve.load_curve(Path("t/curve.json"))
+    assert "interrupted at 300 I/Os per second: that point is missing" in partly.remarks
+    kernel.on_wait = lambda second: None
+    assert spekctl("sweep", *READ, *RATES, "--out", "t", "--resume").code == ExitCode.OK
+    assert [config.offered_rate for config in kernel.runs_seen] == [100, 200, 300, 300, 400, 500]
+    assert figures(Path("t/curve.json")) == figures(Path("whole/curve.json"))
+    assert not any("missing" in one for one in curve.load_curve(Path("t/curve.json")).remarks)
+
+
+def test_a_point_whose_device_went_away_is_measured_again(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    def gone(config: RunConfig) -> None:
+        if config.offered_rate == 200:
+            kernel.end_reason = Reason.DEVICE_GONE
+
+    kernel.before_run = gone
+    assert spekctl("sweep", *READ, *RATES, "--out", "t").code == ExitCode.RUN_FAILED
+    found = curve.load_curve(Path("t/curve.json"))
+    assert [one.ok for one in found.points] == [True, False]
+    assert found.points[1].result_file == "2-rate-200.json" and Path("t/2-rate-200.json").exists()
+    kernel.before_run = lambda config: None
+    assert spekctl("sweep", *READ, *RATES, "--out", "t", "--resume").code == ExitCode.OK
+    assert [one.ok for one in curve.load_curve(Path("t/curve.json")).points] == [True] * 5
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (("random-read-4k", "--rate", "100,200", "--resume"), "another list of loads"),
+        (("random-read-4k", *RATES, "--seed", "9", "--resume"), "another --seed: 1 then, 9 now"),
+        (("sequential-read-128k", *RATES, "--resume"), "another workload file"),
+        (("random-read-4k", *RATES), "there is a test in t already: --resume goes on with it"),
+    ],
+)
+def test_another_sweep_is_not_resumed(
+    line: tuple[str, ...], sentence: str, spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    stop_in_run(kernel, 2)
+    spekctl("sweep", *READ, *RATES, "--out", "t")
+    runs = len(kernel.runs_seen)
+    outcome = spekctl("sweep", *line, *READ[1:], "--out", "t")
+    assert outcome.code == ExitCode.USAGE
+    assert sentence in outcome.sentence and len(kernel.runs_seen) == runs
+
+
+def test_what_is_resumed_has_a_folder(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    without = spekctl("sweep", *READ, *RATES, "--resume")
+    assert (without.code, without.sentence) == (
+        ExitCode.USAGE,
+        "--resume goes on with the sweep in a folder: name it with --out",
+    )
+    nothing = spekctl("sweep", *READ, *RATES, "--out", "t", "--resume")
+    assert nothing.sentence == ("there is no test to resume in t; leave out --resume to begin one")

@@ -292,9 +292,9 @@ def test_another_device_is_not_resumed(
     monkeypatch.setattr(device, "find", lambda path: disk(path, serial="OTHER"))
     outcome = spekctl(*RUN, "--out", "t", "--resume")
     assert "another serial number: S123 then, OTHER now" in outcome.sentence
-    Path("t/emerald-state.json").write_text("{}")
+    Path("t/state.json").write_text("{}")
     damaged = spekctl(*RUN, "--out", "t", "--resume")
-    assert "emerald-state.json is not the state of a test" in damaged.sentence
+    assert "state.json is not the state of a test" in damaged.sentence
 
 
 def test_an_interrupt_when_idle_keeps_the_rest(

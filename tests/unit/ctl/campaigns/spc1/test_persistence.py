@@ -10,18 +10,30 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from lib.ctl.command_line import caller
-from lib.fakes.kernel import FakeKernel
-from lib.fakes.machine import use_fakes
+from lib.ctl.spc1_steps import phase
+from lib.fakes.machine import disk
 
 from spekctl.block import device
 from spekctl.campaigns.spc1 import persistence as spc1_persistence
-from spekctl.campaigns.spc1 import report as spc1_report
+from spekctl.campaigns.spc1 import plan
+from spekctl.campaigns.spc1.report import build
 from spekctl.documents.result import VerifyCounts
-from spekctl.documents.spc1 import Persistence
+from spekctl.documents.spc1 import (
+    QUICK,
+    AsuFigures,
+    Limits,
+    Parameters,
+    Persistence,
+    Phase,
+    Report,
+    Shape,
+)
 from spekctl.errors import SpekError, UsageError
 from spekctl.run import job, verify_state
+from spekctl.run.build import facts_of
 
 __all__ = ["caller"]
 
@@ -69,7 +81,7 @@ def test_the_wait_for_the_devices_can_be_ended(
 
     monkeypatch.setattr(device, "find", gone)
     monkeypatch.setattr(verify_state, "load", lambda path: None)
-    work: Any = SimpleNamespace(subject=SimpleNamespace(devices=[SimpleNamespace(path="/dev/x")]))
+    work: Any = SimpleNamespace(devices=[SimpleNamespace(path="/dev/x")])
     began = time.monotonic()
     with job.Interrupts() as interrupts:
         assert spc1_persistence._find(work, Path("x"), interrupts) is None
@@ -89,32 +101,36 @@ def test_options_that_do_not_fit(options: tuple[str, ...], sentence: str) -> Non
     from spekctl.commands import spc1
 
     given = spc1.command.make_context("spc1", ["-d", "/dev/fake0", *options]).params
-    asked, _ = spc1.Asked.split(given)
+    wanted = (given["persistence"], given["persistence_ns"], given["reattach"])
     with pytest.raises(UsageError, match=sentence):
-        spc1._check_persistence(asked)
+        spc1.Spc1Persistence(*wanted).check()
 
 
-@pytest.fixture
-def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A report of a test that has passed, as far as these fields go."""
-    use_fakes(monkeypatch, FakeKernel(), tmp_path)
-    import msgspec
-
-    from spekctl.documents.spc1 import Report
-
-    values = {
-        name: None for name in Report.__struct_fields__ if name not in ("persistence", "remarks")
-    }
-    return msgspec.structs.replace(
-        Report(**values, remarks=["other", spc1_report.NOT_TESTED]),  # type: ignore[arg-type]
-        passed=True,
-        complete=True,
-        verdict="passed: all limits are met",
-    )
+LIMITS = Limits()
+SHAPE = Shape(1, [0], 65536, "classic", None, "auto", False, None, None, 0, None)
+# Every load up to 4 BSU is served in time, in 10 ms.
+PARAMETERS = Parameters(QUICK, LIMITS, SHAPE, start_bsu=4, max_bsu=4)
 
 
-def test_without_it_the_report_says_that_it_was_not_tested(report: Any) -> None:
-    assert spc1_report.amend(report, None) is report
+@pytest.fixture(scope="module")
+def phases() -> list[Phase]:
+    """Those of a test that has passed."""
+    done: list[Phase] = []
+    while (step := plan.next_step(PARAMETERS, done)) is not None:
+        asu = AsuFigures("all", 1 << 30, 9, 1.0, 1.0, 0.0, 4096.0, None)
+        done.append(msgspec.structs.replace(phase(step, 0.01), asus=[asu]))
+    return done
+
+
+def report(phases: list[Phase], found: Persistence | None) -> Report:
+    facts = facts_of(disk(), 0, None)
+    return build(PARAMETERS, phases, [facts], None, persistence=found)
+
+
+def test_without_it_the_report_says_that_it_was_not_tested(phases: list[Phase]) -> None:
+    found = report(phases, None)
+    assert (found.passed, found.complete, found.persistence) == (True, True, None)
+    assert "data persistence was not tested" in found.remarks
 
 
 @pytest.mark.parametrize(
@@ -126,13 +142,17 @@ def test_without_it_the_report_says_that_it_was_not_tested(report: Any) -> None:
     ],
 )
 def test_the_report_says_how_it_went(
-    report: Any, passed: bool | None, text: str, word: str, verdict: str
+    phases: list[Phase], passed: bool | None, text: str, word: str, verdict: str
 ) -> None:
-    found = spc1_report.amend(report, persistence(passed, text))
+    found = report(phases, persistence(passed, text))
     assert found.passed == bool(passed)
     assert found.complete == (passed is not None)
     assert found.verdict.startswith(verdict)
-    assert found.remarks == [
-        "other",
-        f"data persistence: {word}: {text} (5 BSU for 20s, 100 writes)",
-    ]
+    assert f"data persistence: {word}: {text} (5 BSU for 20s, 100 writes)" in found.remarks
+    assert not any("was not tested" in one for one in found.remarks)
+
+
+def test_another_failure_comes_first(phases: list[Phase]) -> None:
+    found = report(phases[:-1], persistence(True, "still there"))
+    assert (found.passed, found.complete) == (False, False)
+    assert found.verdict == "not complete: phases are missing"

@@ -18,7 +18,7 @@ from lib.fakes.queue_kernel import QueueKernel
 from spekctl.block import device
 from spekctl.block.device import DiskStat
 from spekctl.campaigns import idle
-from spekctl.campaigns.spc1e import test
+from spekctl.campaigns.spc1e import levels
 from spekctl.documents import energy, spc1
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.power import span
@@ -39,7 +39,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
 def power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
     fake = FakePower()
     monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
-    monkeypatch.setattr(test, "power_of", fake.of_result)
+    monkeypatch.setattr(levels, "power_of", fake.of_result)
     return fake
 
 
@@ -188,7 +188,7 @@ def test_power_that_came_late_has_the_idle_test_done_again(
     spekctl(*RUN, "--out", "t", "--max-bsu", "2")
     fake = FakePower()
     monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
-    monkeypatch.setattr(test, "power_of", fake.of_result)
+    monkeypatch.setattr(levels, "power_of", fake.of_result)
     spekctl(*RUN, "--out", "t", "--max-bsu", "2", "--resume")
     assert len(fake.asked) == 1 and of_file(Path("t/energy.json"))["complete"]
 
@@ -253,7 +253,7 @@ def test_a_missing_idle_test_does_not_stay_missing(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = FakePower()
-    monkeypatch.setattr(test, "power_of", fake.of_result)
+    monkeypatch.setattr(levels, "power_of", fake.of_result)
     spekctl(*RUN, "--out", "t", "--max-bsu", "2")
     assert of_file(Path("t/energy.json"))["verdict"].startswith("performance only")
     line = ("energy", "spc1e", "--from", "t/energy.json", "--idle-watts", "5.5", "--json")

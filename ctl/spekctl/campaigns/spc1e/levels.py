@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Does an SPC-1/E-like test: the idle test, then the SPC-1-like method; or takes up one that was.
+"""What an SPC-1-like test with an idle test before it says of energy, or what a report of one says.
 
-The method's ramp has runs at 80 % and 50 % of the level. Those are the heavy and the moderate load,
-and what they say of power is in their results, which the method keeps in its folder.
+The ramp of the test has runs at 80 % and 50 % of the level. Those are the heavy and the moderate
+load, and their power is in their results, which the campaign keeps in its folder.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from spekctl import files, units
+from spekctl import files
 from spekctl.campaigns import idle, usage
-from spekctl.campaigns.folder import REPORT
 from spekctl.campaigns.inputs import fraction_of
 from spekctl.campaigns.spc1.plan import final_by_name, position_of
-from spekctl.campaigns.spc1.test import Spc1Test
 from spekctl.campaigns.spc1e.report import Facts, Measured, build, measured
 from spekctl.documents import spc1
 from spekctl.documents.energy import LevelReport, ProfileReport, Spc1eReport
@@ -27,48 +25,11 @@ from spekctl.documents.power import power_of
 from spekctl.documents.result import Result
 from spekctl.documents.spc1 import Phase
 from spekctl.errors import UsageError
-from spekctl.kernel.client import Kernel
-from spekctl.power.span import SpanMeter
-from spekctl.render.series import SeriesProgress
-from spekctl.run.job import Interrupts
 
-ENERGY_REPORT = "energy.json"
 LOADS = {
     "heavy": f"ramp-{usage.HEAVY_PERCENT}",
     "moderate": f"ramp-{usage.MODERATE_PERCENT}",
 }
-
-
-def do_idle(
-    work: Spc1Test,
-    done: idle.Idle | None,
-    length_ns: int,
-    meter: SpanMeter | None,
-    view: SeriesProgress,
-    interrupts: Interrupts,
-) -> idle.Idle | None:
-    """The idle test, unless it is done already; None if the user interrupted it."""
-    if done is not None and (done.power is not None or meter is None):
-        return done
-    if meter is not None:
-        view.tell(f"idle test for {units.format_duration(length_ns)}: nothing is sent")
-    found = idle.measure(work.subject.devices, length_ns, meter, interrupts)
-    if found is not None:
-        idle.save(work.folder, found)
-    return found
-
-
-def do_load(
-    work: Spc1Test, kernel: Kernel, view: SeriesProgress, interrupts: Interrupts
-) -> spc1.Report | None:
-    """The whole method, or what is left of it; its report goes beside ours."""
-    try:
-        work.carry_out(kernel, view, interrupts)
-    finally:
-        report = work.report()
-        if report is not None:
-            files.deliver(files.encode(report), work.folder / REPORT)
-    return report
 
 
 def levels_of(
@@ -89,7 +50,7 @@ def levels_of(
 
 def _load(folder: Path, phase: Phase) -> Measured:
     file = phase.point.result_file
-    assert file is not None  # every phase of the method keeps its result
+    assert file is not None  # every phase keeps its result
     path = folder / file
     try:
         result = files.decode(path.read_bytes(), Result)
@@ -130,7 +91,7 @@ def build_report(
     )
 
 
-def from_method(
+def from_spc1(
     path: Path, idle_watts: Fraction | None, price: Fraction, profiles: Mapping[str, usage.Hours]
 ) -> Spc1eReport:
     """From the report of a test of `spekctl spc1`, with the results that it kept beside it."""

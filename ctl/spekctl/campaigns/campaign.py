@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The engine of all campaigns: plan -> step -> keep, until nothing is left, and resume.
+
+A campaign says what follows from what is done (next_step), what a step takes (task), and what its
+outcome means (keep). Everything else is here: measuring, one file for the whole outcome of each
+step, the state that is written after each step, the time left, interruption and resumption.
+
+What is done decides what comes next, so a resumed campaign repeats nothing and needs no other
+memory than its state.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from spekctl import files, units
+from spekctl.block.device import Device
+from spekctl.campaigns import folder as campaign_folder
+from spekctl.campaigns import idle, points
+from spekctl.campaigns.idle import Idle
+from spekctl.documents.result import Environment, Result, TargetFacts
+from spekctl.documents.result import encode as encode_result
+from spekctl.errors import SpekError, UsageError
+from spekctl.kernel.client import Kernel
+from spekctl.power.meter import PowerOptions
+from spekctl.power.span import SpanMeter
+from spekctl.run.job import Interrupts, Request
+from spekctl.run.progress import Progress
+
+MS = 10**6
+SECOND = 10**9
+# Enough intervals for the figures of a step and for people, but eight hours must not fill a disk.
+INTERVALS = 100
+INTERVAL_MIN_NS = 250 * MS
+INTERVAL_MAX_NS = 10 * SECOND
+
+StepT = TypeVar("StepT")
+DoneT = TypeVar("DoneT")
+Outcome = Result | Idle
+
+
+def interval_ns(time_ns: int) -> int:
+    """Report interval of a step of this length."""
+    return max(INTERVAL_MIN_NS, min(INTERVAL_MAX_NS, time_ns // INTERVALS // MS * MS))
+
+
+class View(Progress, Protocol):
+    """How a user follows a campaign."""
+
+    def begin(self, title: str, run_s: float, rest_s: float) -> None:
+        """The next run: it should take @run_s, and everything after it @rest_s."""
+
+    def rest(self, title: str, span_s: float, rest_s: float) -> None:
+        """Time without I/O comes next."""
+
+    def tell(self, text: str) -> None:
+        """News of the campaign."""
+
+    def close(self) -> None:
+        """The run is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a campaign works with."""
+
+    kernel: Kernel
+    view: View
+    interrupts: Interrupts
+    meter: SpanMeter | None = None  # power of time without I/O
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a step takes: a run, or time without I/O."""
+
+    title: str
+    name: str  # of the file that keeps its outcome, without number and suffix
+    request: Request | None  # None: no I/O
+    length_ns: int  # 0: not known
+
+
+@dataclass(slots=True, kw_only=True)
+class Campaign(ABC, Generic[StepT, DoneT]):
+    """A campaign under way. Subclasses add their parameters and the rules of their steps."""
+
+    # What one step is called, and the digits of its number in a file's name.
+    STEP: ClassVar[str] = "step"
+    DIGITS: ClassVar[int] = 2
+    # Names of parameters as the user knows them; others are called as in the file.
+    WORDS: ClassVar[Mapping[str, str]] = {}
+
+    devices: Sequence[Device]
+    parameters: Any
+    folder: Path | None
+    destroy: Sequence[str] = ()
+    prober_ns: int | None = None
+    power: PowerOptions | None = None
+    idle_ns: int = 0  # length of an idle test before everything else; 0: none
+    rest: Idle | None = None  # that test
+    done: list[DoneT] = field(default_factory=list)
+    targets: list[TargetFacts] = field(default_factory=list)
+    environment: Environment | None = None
+    remarks: list[str] = field(default_factory=list)
+
+    # --- what a campaign has to say --------------------------------------------------------------
+
+    @abstractmethod
+    def title(self) -> str:
+        """The campaign and its devices, for people."""
+
+    @abstractmethod
+    def next_step(self) -> StepT | None:
+        """What follows from what is done; None when the campaign is over, complete or not."""
+
+    @abstractmethod
+    def left_ns(self) -> int:
+        """How long everything that is left should take, the next step included."""
+
+    @abstractmethod
+    def task(self, step: StepT) -> Task:
+        """What a step takes."""
+
+    @abstractmethod
+    def found(self, step: StepT, outcome: Outcome, file: str) -> tuple[DoneT, str]:
+        """A step that was done, and what the user should hear of it; @file keeps its outcome."""
+
+    @abstractmethod
+    def name_of(self, done: DoneT) -> str:
+        """A step that was done, for people."""
+
+    @abstractmethod
+    def state(self) -> campaign_folder.State:
+        """What a resumption needs."""
+
+    @abstractmethod
+    def read_state(self, path: Path) -> campaign_folder.State:
+        """The same from its file; UsageError if it is something else."""
+
+    def prepare(self, tools: Tools) -> None:
+        """Called before the first step, also of a resumption."""
+
+    def failed(self, step: StepT, outcome: Result, file: str) -> None:
+        """A run did not complete: the step did not happen, and can be done again."""
+        raise SpekError(f"{self.task(step).name}: {outcome.outcome.text}")
+
+    def interrupted(self, step: StepT) -> None:
+        """The user ended the campaign within a step."""
+
+    # --- the folder ------------------------------------------------------------------------------
+
+    def exists(self) -> bool:
+        """There is a campaign in the folder."""
+        return self.folder is not None and (
+            files.exists(self.folder / campaign_folder.STATE)
+            or files.exists(self.folder / idle.FILE)
+        )
+
+    def begin(self, resume: bool) -> None:
+        """Take up the campaign of the folder, or see that there is none."""
+        if resume:
+            self.resume()
+        elif self.exists():
+            raise UsageError(
+                f"there is a test in {self.folder} already: --resume goes on with it, and another"
+                " --out begins a new one"
+            )
+
+    def resume(self) -> None:
+        """Take up the campaign that is in the folder; UsageError if it is another one."""
+        folder = self.folder
+        if folder is None or not self.exists():
+            raise UsageError(
+                f"there is no test to resume in {folder}; leave out --resume to begin one"
+            )
+        self.rest = idle.load(folder) if self.idle_ns else None
+        if self.rest is not None:
+            idle.check_same(folder, self.rest, self.devices, self.idle_ns)
+        path = folder / campaign_folder.STATE
+        if not files.exists(path) and self.rest is not None:
+            return
+        state = self.read_state(path)
+        campaign_folder.check_devices(folder, state.targets, self.devices)
+        campaign_folder.check_parameters(folder, state.parameters, self.parameters, self.WORDS)
+        self.done = list(state.done)
+        self.targets, self.environment = list(state.targets), state.environment
+
+    def save(self) -> None:
+        """Put the state in place: a crash leaves the one before."""
+        if self.folder is not None:
+            files.write(self.folder / campaign_folder.STATE, files.encode(self.state()))
+
+    def kept(self) -> str:
+        """What of the campaign is kept, as a sentence."""
+        if not self.done:
+            if self.rest is not None and self.rest.power is not None:
+                return f"the idle test is kept in {self.folder}, --resume goes on after it"
+            return f"no {self.STEP} was finished"
+        count = len(self.done)
+        steps = f"1 {self.STEP} is" if count == 1 else f"{count} {self.STEP}s are"
+        if self.folder is None:
+            return f"{steps} done"
+        last = self.name_of(self.done[-1])
+        return f"{steps} kept in {self.folder}, --resume goes on after {last}"
+
+    # --- the engine ------------------------------------------------------------------------------
+
+    def carry_out(self, tools: Tools) -> bool:
+        """Do everything that is left. Return: False if the user ended it."""
+        self.prepare(tools)
+        if self.idle_ns and not self._idle_test(tools):
+            return False
+        while (step := self.next_step()) is not None:
+            if tools.interrupts.count or not self._do(step, tools):
+                return False
+        return True
+
+    def _idle_test(self, tools: Tools) -> bool:
+        """The idle test, unless it is done; one without power is done again when there is some."""
+        if self.rest is not None and (self.rest.power is not None or tools.meter is None):
+            return True
+        task = Task("idle test", "idle", None, self.idle_ns)
+        found = self._rest(task, self.left_ns(), tools)
+        if found is None:
+            return False
+        if self.folder is not None:
+            idle.save(self.folder, found)
+        self.rest = found
+        return True
+
+    def _do(self, step: StepT, tools: Tools) -> bool:
+        task = self.task(step)
+        after_ns = max(0, self.left_ns() - task.length_ns)
+        outcome: Outcome | None
+        if task.request is None:
+            outcome = self._rest(task, after_ns, tools)
+        else:
+            outcome = self._run(step, task, task.request, after_ns, tools)
+        if outcome is None:
+            if tools.interrupts.count:
+                self.interrupted(step)
+            return False
+        done, news = self.found(step, outcome, self._keep(task, outcome))
+        self.done.append(done)
+        self.save()
+        if news:
+            tools.view.tell(news)
+        return True
+
+    def _run(
+        self, step: StepT, task: Task, request: Request, after_ns: int, tools: Tools
+    ) -> Result | None:
+        """The result of a run; None if it did not complete."""
+        tools.view.begin(task.title, task.length_ns / 1e9, after_ns / 1e9)
+        result = points.measure(
+            tools.kernel, request, tools.view, tools.interrupts, self.prober_ns, self.power
+        )
+        if not self.targets:
+            self.targets = [one.facts for one in result.targets]
+        self.environment = self.environment or result.environment
+        if result.outcome.reason == "completed":
+            return result
+        file = self._keep(task, result)
+        if not tools.interrupts.count:
+            self.failed(step, result, file)
+        return None
+
+    def _rest(self, task: Task, after_ns: int, tools: Tools) -> Idle | None:
+        """Time without I/O; None if the user ended it. Without a meter nobody waits."""
+        if tools.meter is not None:
+            title = f"{task.title} for {units.format_duration(task.length_ns)}, nothing is sent"
+            tools.view.rest(title, task.length_ns / 1e9, after_ns / 1e9)
+        return idle.measure(self.devices, task.length_ns, tools.meter, tools.interrupts)
+
+    def _keep(self, task: Task, outcome: Outcome) -> str:
+        """Write the whole outcome of a step; its file's name."""
+        name = f"{len(self.done) + 1:0{self.digits()}}-{task.name}.json"
+        if self.folder is None:
+            return ""
+        if isinstance(outcome, Idle):
+            idle.save(self.folder, outcome, name)
+        else:
+            files.write(self.folder / name, encode_result(outcome))
+        return name
+
+    def digits(self) -> int:
+        """Of the number of a step in its file's name."""
+        return self.DIGITS

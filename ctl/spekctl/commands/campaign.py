@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the commands of all campaigns share: their options, and how a campaign is carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from spekctl.commands import options
+from spekctl.errors import ExitCode, SpekError
+
+if TYPE_CHECKING:
+    from spekctl.campaigns.campaign import Campaign, Tools
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def out(name: str) -> Callable[[F], F]:
+    """--out of a campaign that keeps its results in NAME-DEVICES by default."""
+    return click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Folder for the report, the result of each step and the state of the test."
+        f"  [{name}-NAMES of the devices]",
+    )
+
+
+resume = click.option("--resume", is_flag=True, help="Go on with the test in --out.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignOptions:
+    """Options that do not decide what is measured."""
+
+    devices: tuple[str, ...]
+    destroy: tuple[str, ...]
+    prober_ns: int
+    no_prober: bool
+    power_feeds: tuple[str, ...]
+    power_baseline: str | None
+    as_json: bool
+    progress: str
+    write: bool = False
+    out: Path | None = None
+    resume: bool = False
+    quick: bool = False
+
+    @classmethod
+    def split(cls, given: dict[str, Any]) -> tuple[CampaignOptions, dict[str, Any]]:
+        """These options, and all others."""
+        mine = {key: given[key] for key in cls.__dataclass_fields__ if key in given}
+        return cls(**mine), {key: value for key, value in given.items() if key not in mine}
+
+    def tools(self) -> dict[str, Any]:
+        """The fields of a campaign that follow from these options."""
+        return {
+            "destroy": self.destroy,
+            "prober_ns": None if self.no_prober else self.prober_ns,
+            "power": options.power_of(self.power_feeds, self.power_baseline),
+        }
+
+
+def folder_of(given: CampaignOptions, name: str) -> Path:
+    """--out, or the folder that a campaign has by default."""
+    from spekctl import files
+    from spekctl.block import device
+
+    names = [device.find(path).path for path in given.devices]
+    return given.out or Path(files.folder_name(name, names))
+
+
+def carry_out(
+    work: Campaign[Any, Any],
+    given: CampaignOptions,
+    deliver: Callable[[], ExitCode],
+    *,
+    rests: bool = False,
+    then: Callable[[Tools], bool] | None = None,
+) -> int:
+    """Do what is left of a campaign, hand over what was measured, and return the exit code.
+
+    @deliver: hands over what was measured so far, and says what that means.
+    @rests: the campaign measures power of time without I/O.
+    @then: follows a campaign that is over; False if the user ended it.
+    """
+    from spekctl import files
+    from spekctl.campaigns.campaign import Tools
+    from spekctl.kernel import client
+    from spekctl.power import span
+    from spekctl.render import series
+    from spekctl.run import job
+
+    work.begin(given.resume)
+    kernel = client.connect()
+    meter = None
+    try:
+        files.make_folder(work.folder)
+        missing = ""
+        if rests:
+            meter, missing = span.connect(work.power, work.prober_ns)
+        with job.Interrupts() as interrupts:
+            view = series.SeriesProgress(given.progress, work.title())
+            tools = Tools(kernel, view, interrupts, meter)
+            ended = False
+            try:
+                if missing:
+                    view.tell(missing)
+                    work.remarks.append(missing)
+                ended = work.carry_out(tools)
+                if ended and then is not None:
+                    ended = then(tools)
+            except SpekError as error:
+                if not interrupts.count:
+                    raise _with_advice(work, error) from error
+            finally:
+                view.close()
+                code = deliver()
+            if not ended and interrupts.count:
+                click.echo(f"spekctl: interrupted; {work.kept()}", err=True)
+                return int(code if code is ExitCode.DATA_ERRORS else interrupts.exit_code)
+            return int(code)
+    finally:
+        if meter is not None:
+            meter.close()
+        kernel.close()
+
+
+def _with_advice(work: Campaign[Any, Any], error: SpekError) -> SpekError:
+    """The same failure, and what is left of the campaign."""
+    if work.done and work.folder is not None:
+        error.message = f"{error.message}; {work.kept()}"
+    return error
