@@ -4,13 +4,28 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 from lib.build.sources import ROOT
 
-DOCUMENTS = ("README.md", "tests/README.md", "workloads/README.md")
+from spekctl import cli
+
+DOCUMENTS = (
+    "README.md",
+    "ctl/spekctl/block/README.md",
+    "ctl/spekctl/campaigns/README.md",
+    "ctl/spekctl/run/README.md",
+    "daq/README.md",
+    "kmod/README.md",
+    "tests/README.md",
+    "tests/bench/README.md",
+    "workloads/README.md",
+)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+COMMAND = re.compile(r"^    (?:sudo )?(?:\.venv/bin/)?spekctl (.+?)(?:\s+#.*)?$", re.M)
 NOT_TESTS = {"__pycache__"}
 
 
@@ -23,6 +38,32 @@ def test_links_lead_somewhere(name: str) -> None:
         if not (document.parent / target).exists()
     ]
     assert not missing
+
+
+def options_are_known(group: click.Group, words: list[str]) -> None:
+    """Parse a command line as far as its options go. Raises click.UsageError."""
+    name, *rest = words
+    command = group.get_command(click.Context(group), name)
+    assert command is not None, name
+    if isinstance(command, click.Group):
+        options_are_known(command, rest)
+        return
+    inner = rest[rest.index("--") + 1 :] if name == "vm" and "--" in rest else []
+    command.make_parser(click.Context(command)).parse_args(rest[: len(rest) - len(inner)])
+    if inner:
+        options_are_known(cli.cli, inner)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_commands_have_the_options_that_they_are_given(name: str) -> None:
+    for line in COMMAND.findall((ROOT / name).read_text()):
+        options_are_known(cli.cli, shlex.split(line))
+
+
+def test_options_that_do_not_exist_are_noticed() -> None:
+    for line in ("run spc1 --bus 50", "vm -- run spc1 --bus 50", "energy dcse --bus"):
+        with pytest.raises(click.UsageError):
+            options_are_known(cli.cli, line.split())
 
 
 def test_every_folder_of_tests_is_explained() -> None:
