@@ -133,8 +133,9 @@ bench: deps-bench ## measure what an I/O costs in instructions; results in out/b
 # ---- generated and checked ----
 
 .PHONY: gen check scan
-gen: ## regenerate everything that follows from the netlink specs
+gen: ## regenerate what follows from the netlink specs, and the schemas of files
 	PYTHONPATH=kmod/genl $(PYTHON) -m specgen
+	$(PYTHON) -m spekctl.documents.schemas
 
 check: deps ## quick static checks: W=1, sparse, ruff, mypy, shellcheck
 	@.ci/check

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""JSON files of ours: read with a sentence for what is wrong, written whole or not at all."""
+"""Files: JSON decoded and encoded, results written whole or not at all."""
 
 from __future__ import annotations
 
@@ -26,13 +26,6 @@ NAME_MAX = 255
 STREAMS = ("pipe", "character device")
 
 
-class _Head(msgspec.Struct):
-    """What tells one kind of file from another."""
-
-    kind: str = ""
-    version: int = 0
-
-
 def decode(data: bytes, model: type[T]) -> T:
     """JSON as a struct. msgspec.DecodeError for whatever is wrong with it."""
     try:
@@ -41,42 +34,6 @@ def decode(data: bytes, model: type[T]) -> T:
         raise msgspec.DecodeError("it is not UTF-8 text") from error
     except RecursionError as error:
         raise msgspec.DecodeError("it is nested too deeply") from error
-
-
-def read(path: Path, model: type[T], kind: str, version: int, what: str) -> T:
-    """Read a file of @kind; @what says in words what that is."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {path}") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    try:
-        head = decode(data, _Head)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{path} is not {what}: it is not JSON of ours ({error})") from error
-    if head.kind != kind:
-        raise UsageError(f"{path} is not {what}: its kind is '{head.kind or 'missing'}'")
-    if head.version != version:
-        raise UsageError(
-            f"{path} has version {head.version} of its format; this spekctl knows version {version}"
-        )
-    try:
-        return decode(data, model)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{path} is damaged: {error}") from error
-
-
-def kind_of(path: Path) -> str:
-    """What kind of file of ours it says to be; empty if it is none."""
-    try:
-        return decode(path.read_bytes(), _Head).kind
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {path}") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except msgspec.DecodeError:
-        return ""
 
 
 def encode(value: object) -> bytes:

@@ -18,12 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from spekctl.documents.curve import KIND, VERSION, Curve, Load, Point, TimeFigures, load_curve
+from spekctl.documents.curve import Curve, Load, Point, TimeFigures, load_curve
+from spekctl.documents.document import timestamp
 from spekctl.vm import guest_side
 
 DELAYS_NS = {"100us": 100_000, "10us": 10_000}
@@ -106,9 +106,7 @@ def curve_of(like: Curve, engine: str, points: list[Point]) -> Curve:
     """A curve of fio's points on the device of @like."""
     return msgspec.structs.replace(
         like,
-        kind=KIND,
-        version=VERSION,
-        created=datetime.now(UTC).isoformat(),
+        created=timestamp(),
         command=["fio", f"--ioengine={engine}"],
         workload=f"fio {engine}, 4 KiB random reads",
         points=points,

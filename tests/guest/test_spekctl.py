@@ -52,7 +52,7 @@ class Outcome:
         """The result; it is what its schema says."""
         assert self.out, self.err
         found = json.loads(self.out)
-        if isinstance(found, dict) and "schema" in found:
+        if isinstance(found, dict) and found.get("kind") == "spek-result":
             import msgspec
 
             msgspec.json.decode(self.out, type=result.Result)

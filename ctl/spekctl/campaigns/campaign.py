@@ -23,7 +23,6 @@ from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns import idle, points
 from spekctl.campaigns.idle import Idle
 from spekctl.documents.result import Environment, Result, TargetFacts
-from spekctl.documents.result import encode as encode_result
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.power.meter import PowerOptions
@@ -284,7 +283,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         if isinstance(outcome, Idle):
             idle.save(self.folder, outcome, name)
         else:
-            files.write(self.folder / name, encode_result(outcome))
+            files.write(self.folder / name, files.encode(outcome))
         return name
 
     def digits(self) -> int:

@@ -16,23 +16,24 @@ from spekctl import files, units
 from spekctl.block import device as devices
 from spekctl.block.device import Device
 from spekctl.campaigns.folder import check_devices, refuse_other
-from spekctl.documents.energy import VERSION
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Part, TargetFacts
+from spekctl.documents.result import TargetFacts
 from spekctl.power.span import SpanMeter
 from spekctl.run.build import facts_of
 from spekctl.run.job import Interrupts
 
-KIND: Literal["spek-energy-idle"] = "spek-energy-idle"
 FILE = "idle.json"
 _STEP_S = 0.25
 
 
-class Idle(Part, frozen=True):
+class Idle(Document, frozen=True, kw_only=True, tag=Kind.IDLE.value):
     """An idle test that was done."""
 
-    kind: Literal["spek-energy-idle"]
-    version: int
+    UPGRADES = (document.without_origin,)
+
+    version: document.Version[Literal[2]] = 2
     length_ns: int
     start_ns: int
     end_ns: int
@@ -78,8 +79,6 @@ def measure(
         else:
             foreign += last.reads + last.writes - first.reads - first.writes
     return Idle(
-        kind=KIND,
-        version=VERSION,
         length_ns=length_ns,
         start_ns=start_ns,
         end_ns=end_ns,
@@ -98,7 +97,7 @@ def load(folder: Path, name: str = FILE) -> Idle | None:
     """The one of the folder; None if there is none."""
     if not files.exists(folder / name):
         return None
-    return files.read(folder / name, Idle, KIND, VERSION, "an idle test of `spekctl energy`")
+    return document.read(folder / name, Idle)
 
 
 def check_same(folder: Path, done: Idle, subject: Sequence[Device], length_ns: int) -> None:

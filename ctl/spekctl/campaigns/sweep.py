@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +14,14 @@ from msgspec import structs
 from spekctl import files, recorded
 from spekctl.campaigns import points
 from spekctl.campaigns.campaign import Campaign, Outcome, Task
-from spekctl.documents import curve
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.curve import Curve, Load, Point
-from spekctl.documents.result import Environment, Part, Result, TargetFacts
+from spekctl.documents.result import Environment, Result, TargetFacts
 from spekctl.errors import ExitCode
 from spekctl.run.job import Request
 from spekctl.workload.model import WorkloadFile
 
-KIND: Literal["spek-sweep-state"] = "spek-sweep-state"
-VERSION = 1
 CURVE = "curve.json"
 
 
@@ -48,11 +46,9 @@ class Parameters(Part, frozen=True):
     options: dict[str, str]  # those that were given, or have a default
 
 
-class State(Part, frozen=True):
+class State(Document, frozen=True, kw_only=True, tag=Kind.SWEEP_STATE.value):
     """What a sweep has measured so far."""
 
-    kind: Literal["spek-sweep-state"]
-    version: int
     parameters: Parameters
     targets: list[TargetFacts]
     environment: Environment | None
@@ -120,8 +116,6 @@ class Sweep(Campaign[Planned, Point]):
 
     def state(self) -> State:
         return State(
-            kind=KIND,
-            version=VERSION,
             parameters=self.parameters,
             targets=self.targets,
             environment=self.environment,
@@ -131,7 +125,7 @@ class Sweep(Campaign[Planned, Point]):
         )
 
     def read_state(self, path: Path) -> State:
-        state = files.read(path, State, KIND, VERSION, "the state of a sweep of `spekctl sweep`")
+        state = document.read(path, State)
         self.remarks, self.mismatches = list(state.remarks), state.mismatches
         return state
 
@@ -143,10 +137,6 @@ class Sweep(Campaign[Planned, Point]):
         if self.missing:
             remarks.append(f"interrupted at {self.missing}: that point is missing")
         return Curve(
-            kind=curve.KIND,
-            version=curve.VERSION,
-            created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            command=recorded.command(),
             workload=config.name,
             seed=config.seed,
             cpus=config.cpus,

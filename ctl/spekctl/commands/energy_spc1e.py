@@ -169,16 +169,16 @@ def _compute(
 def _computed(
     source: Path, idle_watts: Fraction | None, price: Fraction | None, days: dict[str, Hours]
 ) -> Spc1eReport:
-    from spekctl import files
     from spekctl.campaigns import inputs, usage
     from spekctl.campaigns.spc1e import levels as spc1e_levels
     from spekctl.campaigns.spc1e.report import Facts, build, typed_in
     from spekctl.documents import energy
-    from spekctl.documents import spc1 as documents_spc1
+    from spekctl.documents.document import Kind, identify
 
     profiles = {**usage.PROFILES, **days}
     if source.suffix == ".json":
-        if files.kind_of(source) == documents_spc1.KIND:
+        found = identify(source, [Kind.SPC1, Kind.SPC1E], "energy is computed from")
+        if found is Kind.SPC1:
             used = price if price is not None else usage.DEFAULT_PRICE
             return spc1e_levels.from_spc1(source, idle_watts, used, profiles)
         previous = energy.load_spc1e(source)

@@ -138,9 +138,10 @@ def _head(file: Path, phase: str, summary: Summary) -> list[str]:
 
 
 def _date(real_ns: int) -> str:
-    import time
 
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(real_ns / 1e9))
+    from spekctl.documents.document import timestamp
+
+    return timestamp(real_ns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from spekctl.workload.options import DEFAULTS, OPTIONS, Kind, Options, default_t
 from spekctl.workload.values import Pattern
 
 if TYPE_CHECKING:
-    from spekctl.documents.result import Result
     from spekctl.power.meter import PowerOptions
     from spekctl.run.start import StartAt
     from spekctl.workload.model import WorkloadFile
@@ -340,31 +339,12 @@ def _baseline_w(text: str) -> float:
                 f"--power-baseline: '{text}' is neither a power like 12.5 or 800mW nor a file"
             ) from None
 
-    power = _result(path).power
+    from spekctl.documents.result import load_result
+
+    power = load_result(path).power
     if power is None or power.measure.total.mean_w is None:
         raise UsageError(f"--power-baseline: {path} has no power in it")
     return power.measure.total.mean_w
-
-
-def _result(path: Path) -> Result:
-    """The result of a run in a file."""
-    import msgspec
-
-    from spekctl import files
-    from spekctl.documents.result import SCHEMA_VERSION, Result
-
-    try:
-        found = files.decode(path.read_bytes(), Result)
-    except OSError as error:
-        raise UsageError(f"--power-baseline: cannot read {path}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
-        raise UsageError(f"--power-baseline: {path} is not the result of a run") from error
-    if found.schema_version != SCHEMA_VERSION:
-        raise UsageError(
-            f"--power-baseline: {path} is a result of version {found.schema_version}; this spekctl"
-            f" reads version {SCHEMA_VERSION}"
-        )
-    return found
 
 
 progress = click.option(

@@ -84,7 +84,7 @@ def command() -> None:
 def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: int) -> int:
     """Draw what fits to the kind of the first file."""
     from spekctl import files
-    from spekctl.plots.source import Kind, kind_of
+    from spekctl.documents.document import Kind, identify
     from spekctl.suggest import did_you_mean
 
     first = inputs[0]
@@ -92,8 +92,9 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
         names = [name for name in command.commands if name != GUESS]
         hint = did_you_mean(str(first), names) or f"; the pictures are {', '.join(names)}"
         raise UsageError(f"there is no file {first}{hint}")
-    kind = kind_of(first)
-    if kind in (Kind.CURVE, Kind.REPORT):
+    drawable = [Kind.LOG, Kind.RESULT, Kind.CURVE, Kind.SPC1]
+    kind = identify(first, drawable, "pictures are drawn from")
+    if kind in (Kind.CURVE, Kind.SPC1):
         return _curve(inputs, outputs, title, dpi, (), None)
     if len(inputs) > 1:
         raise UsageError("say which picture to draw of several files: curve or cdf")
@@ -137,9 +138,10 @@ def _addresses(
     end_ns: int | None,
     only: str | None,
 ) -> int:
-    from spekctl.plots import source, style
+    from spekctl.documents.document import Kind, identify
+    from spekctl.plots import style
 
-    source.expect(file, [source.Kind.LOG], "addresses")
+    identify(file, [Kind.LOG], "addresses are drawn from")
     if end_ns is not None and end_ns <= start_ns:
         raise UsageError("--to must be after --from")
     style.require()
@@ -189,16 +191,17 @@ def _timeline(
     interval_ns: int,
     log_scale: bool | None,
 ) -> int:
-    from spekctl.plots import source, style
+    from spekctl.documents.document import Kind, identify
+    from spekctl.plots import style
 
-    kind = source.expect(file, [source.Kind.RESULT, source.Kind.LOG], "a timeline")
-    if kind is source.Kind.RESULT and interval_ns:
+    kind = identify(file, [Kind.RESULT, Kind.LOG], "a timeline is drawn from")
+    if kind is Kind.RESULT and interval_ns:
         raise UsageError("--interval is for logs: the intervals of a result are as it was measured")
     style.require()
     from spekctl.plots import timeline as picture
 
     def draw() -> Figure:
-        is_log = kind is source.Kind.LOG
+        is_log = kind is Kind.LOG
         found = picture.of_log(file, interval_ns) if is_log else picture.of_result(file)
         return picture.draw(found, title, log_scale)
 
@@ -233,12 +236,13 @@ def _curve(
     labels: Sequence[str],
     log_scale: bool | None,
 ) -> int:
+    from spekctl.documents.document import Kind, identify
     from spekctl.plots import source, style
 
     _check_labels(labels, inputs)
-    kinds = [source.Kind.CURVE, source.Kind.REPORT]
+    kinds = [Kind.CURVE, Kind.SPC1]
     for path in inputs:
-        source.expect(path, kinds, "a curve")
+        identify(path, kinds, "a curve is drawn from")
     style.require()
     from spekctl.plots import curves as picture
 
@@ -267,18 +271,19 @@ def power(
 
     Of curves, several are compared, and mW per I/O per s is below, less the baseline of their runs.
     """
+    from spekctl.documents.document import Kind, identify
     from spekctl.plots import source, style
 
     _check_labels(labels, inputs)
-    kinds = [source.Kind.CURVE, source.Kind.REPORT]
+    kinds = [Kind.CURVE, Kind.SPC1]
     if len(inputs) == 1:
-        kinds.append(source.Kind.RESULT)
-    found = [source.expect(path, kinds, "a picture of power") for path in inputs]
+        kinds.append(Kind.RESULT)
+    found = [identify(path, kinds, "a picture of power is drawn from") for path in inputs]
     style.require()
     from spekctl.plots import power as picture
 
     def draw() -> Figure:
-        if found[0] is source.Kind.RESULT:
+        if found[0] is Kind.RESULT:
             return picture.draw_line(picture.of_result(inputs[0]), title)
         return picture.draw_curves([source.load_points(path) for path in inputs], title, labels)
 
@@ -317,18 +322,17 @@ def cdf(
 
     The scale of shares is that of percentiles: every further nine has the same height.
     """
-    from spekctl.plots import source, style
+    from spekctl.documents.document import Kind, identify
+    from spekctl.plots import style
 
     _check_labels(labels, inputs)
-    kinds = [source.expect(one, [source.Kind.RESULT, source.Kind.LOG], "a CDF") for one in inputs]
+    kinds = [identify(one, [Kind.RESULT, Kind.LOG], "a CDF is drawn from") for one in inputs]
     style.require()
     from spekctl.plots import cdf as picture
 
     def draw() -> Figure:
         found = [
-            picture.of_log(path, metric)
-            if kind is source.Kind.LOG
-            else picture.of_result(path, metric)
+            picture.of_log(path, metric) if kind is Kind.LOG else picture.of_result(path, metric)
             for path, kind in zip(inputs, kinds, strict=True)
         ]
         return picture.draw(found, title, labels, directions or None)

@@ -257,9 +257,8 @@ def _detach(kernel: Any, request: Request, asked: RunOptions) -> int:
 def deliver(result: Result, output: Path | None, as_json: bool) -> None:
     """The result to where it was wanted."""
     from spekctl import files
-    from spekctl.documents.result import encode
 
-    data = encode(result)
+    data = files.encode(result)
     if output is not None:
         files.deliver(data, output)
     if as_json:

@@ -81,7 +81,7 @@ def command(
                 )
             finally:
                 view.close()
-            data = recheck.encode(report)
+            data = files.encode(report)
             if output is not None:
                 files.deliver(data, output)
             if as_json:

@@ -10,15 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
 
-from spekctl import files
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import MIB, efficiency
-from spekctl.documents.result import Efficiency, Environment, Part, TargetFacts
+from spekctl.documents.result import Efficiency, Environment, TargetFacts
 
-KIND: Literal["spek-curve"] = "spek-curve"
-VERSION = 1
 SCHEMA_FILE = Path(__file__).with_name("curve.schema.json")
 LoadKind = Literal["bsu", "rate", "depth"]
 
@@ -129,15 +127,9 @@ class Point(Part, frozen=True):
         return efficiency(self.power.net_watts, self.iops, self.mib_s * MIB)
 
 
-class Curve(Part, frozen=True):
+class Curve(Document, frozen=True, kw_only=True, tag=Kind.CURVE.value):
     """A workload measured at a list of loads."""
 
-    kind: Literal["spek-curve"]
-    version: Annotated[
-        int, Meta(description="Changes when a field changes its meaning or goes away.")
-    ]
-    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
-    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
     workload: Annotated[str, Meta(description="Its name.")]
     seed: int
     cpus: Annotated[list[int], Meta(description="CPU of each worker.")]
@@ -152,14 +144,9 @@ class Curve(Part, frozen=True):
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of a curve."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"{KIND}-{VERSION}",
-        "title": "Load curve measured by spek",
-        **msgspec.json.schema(Curve),
-    }
+    return document.schema("Load curve measured by spek", Curve)
 
 
 def load_curve(path: Path) -> Curve:
     """Read a curve; refuses what is not one."""
-    return files.read(path, Curve, KIND, VERSION, "a load curve of `spekctl sweep`")
+    return document.read(path, Curve)

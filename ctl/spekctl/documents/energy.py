@@ -10,18 +10,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
 
-from spekctl import files
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment, Part, TargetFacts
+from spekctl.documents.result import Environment, TargetFacts
 
-SPC1E_KIND: Literal["spek-energy-spc1e"] = "spek-energy-spc1e"
-DCSE_KIND: Literal["spek-energy-dcse"] = "spek-energy-dcse"
-EMERALD_KIND: Literal["spek-energy-emerald"] = "spek-energy-emerald"
-VERSION = 1
 SCHEMA_FILE = Path(__file__).with_name("energy.schema.json")
 SPC1E_NOTICE = "SPC-1/E-like, unaudited"
 EMERALD_NOTICE = "Emerald-like, unaudited"
@@ -68,16 +64,10 @@ class Site(Part, frozen=True):
     ] = None
 
 
-class Spc1eReport(Part, frozen=True):
+class Spc1eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC1E.value):
     """Report of an SPC-1/E-like, unaudited test."""
 
-    kind: Literal["spek-energy-spc1e"]
-    version: Annotated[
-        int, Meta(description="Changes when a field changes its meaning or goes away.")
-    ]
     notice: Annotated[str, Meta(description="What these results are not.")]
-    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
-    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
     complete: Annotated[bool, Meta(description="All levels were measured, and their power.")]
     passed: Annotated[bool, Meta(description="The test under load met all its limits.")]
     verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
@@ -94,16 +84,10 @@ class Spc1eReport(Part, frozen=True):
     remarks: list[str]
 
 
-class DcseReport(Part, frozen=True):
+class DcseReport(Document, frozen=True, kw_only=True, tag=Kind.DCSE.value):
     """DCsE figures of a system."""
 
-    kind: Literal["spek-energy-dcse"]
-    version: Annotated[
-        int, Meta(description="Changes when a field changes its meaning or goes away.")
-    ]
     notice: str
-    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
-    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
     source: Annotated[str, Meta(description="The file, or command line.")]
     given: Annotated[
         dict[str, str],
@@ -189,16 +173,10 @@ class EmeraldParameters(Part, frozen=True):
     raw_gigabytes: Given
 
 
-class EmeraldReport(Part, frozen=True):
+class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value):
     """Report of an Emerald-like, unaudited test."""
 
-    kind: Literal["spek-energy-emerald"]
-    version: Annotated[
-        int, Meta(description="Changes when a field changes its meaning or goes away.")
-    ]
     notice: Annotated[str, Meta(description="What these results are not.")]
-    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
-    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
     complete: Annotated[bool, Meta(description="All phases were done, and their power is known.")]
     passed: Annotated[bool, Meta(description="All phases were done and keep their limits.")]
     verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
@@ -216,26 +194,14 @@ class EmeraldReport(Part, frozen=True):
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of the three reports."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"spek-energy-{VERSION}",
-        "title": "Energy reports of spek",
-        **_either((Spc1eReport, EmeraldReport, DcseReport)),
-    }
-
-
-def _either(models: tuple[type[Part], ...]) -> dict[str, Any]:
-    branches, parts = msgspec.json.schema_components(models, ref_template="#/$defs/{name}")
-    return {"oneOf": list(branches), "$defs": parts}
+    return document.schema("Energy reports of spek", Spc1eReport, EmeraldReport, DcseReport)
 
 
 def load_spc1e(path: Path) -> Spc1eReport:
     """Read a report; refuses what is not one."""
-    what = "a report of `spekctl energy spc1e`"
-    return files.read(path, Spc1eReport, SPC1E_KIND, VERSION, what)
+    return document.read(path, Spc1eReport)
 
 
 def load_emerald(path: Path) -> EmeraldReport:
     """Read a report; refuses what is not one."""
-    what = "a report of `spekctl energy emerald`"
-    return files.read(path, EmeraldReport, EMERALD_KIND, VERSION, what)
+    return document.read(path, EmeraldReport)

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from spekctl.documents.result import Part
+from spekctl.documents.document import Part
 
 Number = int | Decimal | Fraction
 

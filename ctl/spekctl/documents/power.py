@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from spekctl.documents.result import Efficiency, IntervalPower, Part, PowerResult, RailPower, Result
+from spekctl.documents.document import Part
+from spekctl.documents.result import Efficiency, IntervalPower, PowerResult, RailPower, Result
 
 if TYPE_CHECKING:
     from spekctl.kernel.feeds import Use

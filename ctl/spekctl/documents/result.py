@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind, Part
 from spekctl.kernel.records import Histogram
-from spekctl.workload.config import Resolved, RunConfig
+from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.model import json_schema as workload_schema
 
-SCHEMA_VERSION = 1
-SCHEMA_NAME: Literal["spek-result"] = "spek-result"
 SCHEMA_FILE = Path(__file__).with_name("result.schema.json")
 PERCENTILES: dict[str, int] = {
     "p50": 500_000,
@@ -29,10 +29,6 @@ PERCENTILES: dict[str, int] = {
     "p99.9": 999_000,
     "p99.99": 999_900,
 }
-
-
-class Part(Resolved, frozen=True):
-    """Base of the parts of a result."""
 
 
 class Buckets(Part, frozen=True):
@@ -555,16 +551,19 @@ class Outcome(Part, frozen=True):
     ] = 0
 
 
-class Result(Part, frozen=True):
+def _from_version_1(fields: dict[str, Any]) -> None:
+    """Version 2 called two fields as all other files do."""
+    fields["kind"] = fields.pop("schema")
+    del fields["schema_version"]
+
+
+class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
     """Result of one run of spek."""
 
-    schema: Literal["spek-result"]
-    schema_version: Annotated[
-        int, Meta(description="Changes when a field changes its meaning or goes away.")
-    ]
-    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
+    UPGRADES = (_from_version_1,)
+
+    version: document.Version[Literal[2]] = 2
     run: Annotated[int, Meta(description="Number of the run.")]
-    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
     outcome: Outcome
     totals: Totals
     workload: Annotated[WorkloadFile, Meta(description="As written in its file.")]
@@ -590,12 +589,11 @@ class Result(Part, frozen=True):
     ] = ""
 
 
-class Plan(Part, frozen=True):
+class Plan(Document, frozen=True, kw_only=True, tag=Kind.PLAN.value):
     """What spekctl knows of a run that the kernel does not; kept for detached runs."""
 
     run: int
     started_ns: int
-    command: list[str]
     workload: WorkloadFile
     config: RunConfig
     targets: list[TargetFacts]
@@ -604,16 +602,11 @@ class Plan(Part, frozen=True):
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of a result; the workload in it is described as in its own schema."""
-    schema: dict[str, Any] = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"{SCHEMA_NAME}-{SCHEMA_VERSION}",
-        "title": "Result of a run of spek",
-        **msgspec.json.schema(Result),
-    }
+    schema = document.schema("Result of a run of spek", Result)
     schema["$defs"].update(workload_schema()["$defs"])
     return schema
 
 
-def encode(result: Result) -> bytes:
-    """A result as the JSON of its file."""
-    return msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
+def load_result(path: Path) -> Result:
+    """Read a result; refuses what is not one."""
+    return document.read(path, Result)

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""python -m spekctl.schemas: write the published JSON Schemas from the structs they describe."""
+"""The published JSON Schemas, from the structs that they describe.
+
+python -m spekctl.documents.schemas [--check]: write them, or say which are out of date.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+
+import click
 
 from spekctl.documents import curve, energy, result, spc1, verify
 from spekctl.workload import file, model
@@ -23,6 +29,27 @@ def texts() -> dict[Path, str]:
     return {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}
 
 
+def out_of_date() -> list[Path]:
+    """Schema files that are not those of the structs."""
+    return [
+        path
+        for path, text in texts().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Only say which files are out of date.")
+def main(check: bool) -> None:
+    """Write the schemas that are out of date."""
+    stale = out_of_date()
+    for path in stale:
+        if check:
+            click.echo(f"{path} is out of date; run make gen", err=True)
+        else:
+            path.write_text(texts()[path], encoding="utf-8")
+    sys.exit(bool(check and stale))
+
+
 if __name__ == "__main__":
-    for _path, _text in texts().items():
-        _path.write_text(_text, encoding="utf-8")
+    main()

@@ -15,15 +15,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta
 
-from spekctl import files
+from spekctl.documents import document
 from spekctl.documents.curve import Curve, Point, TimeFigures
-from spekctl.documents.result import Environment, Part, TargetFacts, VerifyCounts
+from spekctl.documents.document import Document, Kind, Part
+from spekctl.documents.result import Environment, TargetFacts, VerifyCounts
 
-KIND: Literal["spek-spc1"] = "spek-spc1"
-VERSION = 1
 SCHEMA_FILE = Path(__file__).with_name("spc1.schema.json")
 NOTICE = "SPC-1-like, unaudited"
 WORKLOAD = "spc1"
@@ -248,16 +246,10 @@ class Persistence(Part, frozen=True):
     text: Annotated[str, Meta(description="The same as a sentence.")]
 
 
-class Report(Part, frozen=True):
+class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC1.value):
     """Report of an SPC-1-like, unaudited test."""
 
-    kind: Literal["spek-spc1"]
-    version: Annotated[
-        int, Meta(description="Changes when a field changes its meaning or goes away.")
-    ]
     notice: Annotated[str, Meta(description="What these results are not.")]
-    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")]
-    command: Annotated[list[str], Meta(description="Arguments of spekctl.")]
     passed: Annotated[bool, Meta(description="It is complete and meets all limits.")]
     complete: Annotated[bool, Meta(description="All phases were measured.")]
     verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
@@ -282,14 +274,9 @@ class Report(Part, frozen=True):
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of a report."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"{KIND}-{VERSION}",
-        "title": "Report of spekctl spc1",
-        **msgspec.json.schema(Report),
-    }
+    return document.schema("Report of spekctl spc1", Report)
 
 
 def load_report(path: Path) -> Report:
     """Read a report; refuses what is not one."""
-    return files.read(path, Report, KIND, VERSION, "a report of `spekctl spc1`")
+    return document.read(path, Report)

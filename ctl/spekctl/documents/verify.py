@@ -4,29 +4,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta
 
-from spekctl.documents.result import Part, TargetFacts, VerifyCounts, WrongBlock
-
-KIND: Literal["spek-verify"] = "spek-verify"
-
-
-VERSION = 1
-
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind
+from spekctl.documents.result import TargetFacts, VerifyCounts, WrongBlock
 
 SCHEMA_FILE = Path(__file__).with_name("verify.schema.json")
 
 
-class VerifyReport(Part, frozen=True):
+class VerifyReport(Document, frozen=True, kw_only=True, tag=Kind.VERIFY.value):
     """Whether devices still hold what was written."""
 
-    kind: Literal["spek-verify"]
-    version: int
-    created: str
-    command: list[str]
     written: Annotated[str, Meta(description="When the file was made that says what.")]
     ok: Annotated[bool, Meta(description="Everything was read, and all of it was right.")]
     text: Annotated[str, Meta(description="The same as a sentence.")]
@@ -40,9 +31,4 @@ class VerifyReport(Part, frozen=True):
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of a report."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"{KIND}-{VERSION}",
-        "title": "Whether devices still hold what spek wrote",
-        **msgspec.json.schema(VerifyReport),
-    }
+    return document.schema("Whether devices still hold what spek wrote", VerifyReport)

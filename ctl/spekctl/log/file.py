@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from spekctl import files, units
+from spekctl import units
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind, Part
 from spekctl.errors import SpekError, UsageError
 from spekctl.workload.config import ResolvedAsu
 
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     Block = NDArray[np.void]
     U64 = NDArray[np.uint64]
 
-VERSION = 1
 KEY = b"spek"
 ROW_GROUP = 1 << 20
 # A row group of random numbers, which do not shrink, and the footer.
@@ -74,16 +75,25 @@ _STEPS = ("arrival_ns", "issue_ns", "completion_ns")
 _REPEATING = COLUMNS[COLUMNS.index("bytes") :]
 
 
-class LogTarget(msgspec.Struct, frozen=True):
+class LogTarget(Part, frozen=True):
     """A device of the run."""
 
     path: str
     bytes: int
 
 
-class LogHeader(msgspec.Struct, frozen=True):
+def _from_version_1(fields: dict[str, Any]) -> None:
+    """Version 2 says when and by what it was written."""
+    fields["created"] = document.timestamp(fields["start_real_ns"])
+    fields["command"] = []
+
+
+class LogHeader(Document, frozen=True, kw_only=True, tag=Kind.LOG.value):
     """What the numbers in the rows mean; JSON, under the key "spek" of the file's metadata."""
 
+    UPGRADES = (_from_version_1,)
+
+    version: document.Version[Literal[2]] = 2
     workload: str
     streams: Annotated[list[str], Meta(description="Names, by the number in the rows.")]
     asus: Annotated[list[ResolvedAsu], Meta(description="As in the configuration of the run.")]
@@ -100,8 +110,6 @@ class LogHeader(msgspec.Struct, frozen=True):
     records: Annotated[int, Meta(description="Rows.")]
     lost: Annotated[int, Meta(description="I/Os of the run that have no row.")]
     complete: Annotated[bool, Meta(description="The run ended and every I/O has its row.")]
-    kind: Literal["spek-log"] = "spek-log"
-    version: int = VERSION
 
 
 def require() -> None:
@@ -239,7 +247,8 @@ def open_log(path: Path) -> LogFile:
                 f"{path} is the log of a run that still goes on, or whose controller died; it"
                 " cannot be read"
             ) from error
-        raise UsageError(f"{path} is not a log of spek: it is not a Parquet file") from error
+        document.identify(path, [Kind.LOG])
+        raise UsageError(f"{path} is damaged: it is not a whole Parquet file") from error
     except OSError as error:
         raise UsageError(f"cannot read {path}: {reason_of(error)}") from error
     metadata: Mapping[bytes, bytes] = file.metadata.metadata or {}
@@ -249,24 +258,11 @@ def open_log(path: Path) -> LogFile:
     return LogFile(path, file, header)
 
 
-class _Kind(msgspec.Struct):
-    """As much of a header as every version has."""
-
-    kind: str = ""
-    version: int = 0
-
-
 def _header(path: Path, metadata: Mapping[bytes, bytes]) -> LogHeader:
     data = metadata.get(KEY)
-    try:
-        kind = files.decode(data or b"{}", _Kind)
-        if kind.kind != "spek-log":
-            raise UsageError(f"{path} is not a log of spek: it is another Parquet file")
-        if kind.version > VERSION:
-            raise UsageError(f"{path} has format {kind.version}; this spekctl knows {VERSION}")
-        return files.decode(data or b"", LogHeader)
-    except msgspec.MsgspecError as error:
-        raise UsageError(f"{path} has a damaged header: {error}") from error
+    if data is None:
+        raise UsageError(f"{path} is a Parquet file, but not a per-I/O log of spek")
+    return document.decode(path, data, LogHeader)
 
 
 class LogFile:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spekctl.documents import histogram
+from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Histogram, Phase
 from spekctl.plots import buckets, source, style
@@ -48,7 +49,7 @@ class Distributions:
 
 def of_result(path: Path, metric: str) -> Distributions:
     """The buckets of a result, added up over streams."""
-    result = source.load_result(path)
+    result = load_result(path)
     parts: dict[str, list[Histogram]] = {"read": [], "write": []}
     for cell in result.cells:
         times = getattr(cell.times, metric)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
 from spekctl.plots import curves as load_curves
 from spekctl.plots import source, style
@@ -49,7 +50,7 @@ class PowerLine:
 
 def of_result(path: Path) -> PowerLine:
     """The report intervals of a result."""
-    result = source.load_result(path)
+    result = load_result(path)
     rows = result.intervals
     if result.power is None:
         text = f": {result.power_text}" if result.power_text else ""

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Input files: which kind a file is, and its contents; refused in one sentence."""
+"""Input files, and the foot of pictures, which says where they are from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from spekctl import files, units
+from spekctl import units
+from spekctl.documents import document
+from spekctl.documents.document import Kind
 from spekctl.errors import UsageError
 from spekctl.plots.style import Origin
 
@@ -19,66 +18,6 @@ if TYPE_CHECKING:
     from spekctl.documents.result import Environment, Result, TargetFacts
     from spekctl.log.file import LogFile
     from spekctl.plots.curves import Curve
-
-_PARQUET = b"PAR1"
-
-
-class Kind(Enum):
-    """Kinds of files, as we name them to people."""
-
-    LOG = "a per-I/O log"
-    RESULT = "a result of a run"
-    CURVE = "a load curve"
-    REPORT = "a report of spc1"
-
-
-class _Label(msgspec.Struct):
-    """What tells our JSON files apart."""
-
-    schema: str = ""
-    kind: str = ""
-
-
-_BY_LABEL = {
-    ("spek-result", ""): Kind.RESULT,
-    ("", "spek-curve"): Kind.CURVE,
-    ("", "spek-spc1"): Kind.REPORT,
-}
-
-
-def kind_of(path: Path) -> Kind:
-    """Which kind of file it is, by its contents."""
-    label = _Label()
-    try:
-        if files.exists(path) and not path.is_file():
-            raise UsageError(f"{path} is not a file")
-        with path.open("rb") as stream:
-            start = stream.read(len(_PARQUET))
-        if start == _PARQUET:
-            return Kind.LOG
-        if start[:1] == b"{":
-            label = files.decode(path.read_bytes(), _Label)
-    except FileNotFoundError:
-        raise UsageError(f"there is no file {path}") from None
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except msgspec.DecodeError:
-        pass  # no JSON, so not ours
-    kind = _BY_LABEL.get((label.schema, label.kind))
-    if kind is None:
-        raise UsageError(
-            f"{path} is no file of spek: neither a log, a result, a load curve nor a report"
-        )
-    return kind
-
-
-def expect(path: Path, wanted: Sequence[Kind], picture: str) -> Kind:
-    """The kind of the file, refused if the picture can't be drawn from it."""
-    kind = kind_of(path)
-    if kind not in wanted:
-        names = " or ".join(one.value for one in wanted)
-        raise UsageError(f"{path} is {kind.value}; {picture} is drawn from {names}")
-    return kind
 
 
 def open_log(path: Path) -> LogFile:
@@ -91,22 +30,6 @@ def open_log(path: Path) -> LogFile:
     if not log.header.measure_ns:
         raise UsageError(f"{path} has no measure phase: its run ended before")
     return log
-
-
-def load_result(path: Path) -> Result:
-    """A result, as it was written."""
-    from spekctl.documents.result import SCHEMA_VERSION, Result
-
-    try:
-        found = files.decode(path.read_bytes(), Result)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{path} is not a result that this spekctl knows: {error}") from error
-    if found.schema_version != SCHEMA_VERSION:
-        raise UsageError(
-            f"{path} is a result of version {found.schema_version}, this spekctl knows"
-            f" {SCHEMA_VERSION}"
-        )
-    return found
 
 
 def log_origin(path: Path, log: LogFile) -> Origin:
@@ -149,7 +72,7 @@ def load_points(path: Path) -> Curve:
     from spekctl.documents import curve, spc1
     from spekctl.plots.curves import of_points
 
-    if kind_of(path) is Kind.CURVE:
+    if document.identify(path, [Kind.CURVE, Kind.SPC1], "a curve is drawn from") is Kind.CURVE:
         found = curve.load_curve(path)
         origin = _curve_origin(path, found, found.targets, found.environment)
         return of_points(str(path), origin, found.points)

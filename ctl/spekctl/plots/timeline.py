@@ -12,6 +12,7 @@ import numpy as np
 
 from spekctl import units
 from spekctl.documents import histogram
+from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
 from spekctl.plots import buckets, source, style
 from spekctl.plots.style import Origin
@@ -70,7 +71,7 @@ class Timeline:
 
 def of_result(path: Path) -> Timeline:
     """The report intervals of a result."""
-    result = source.load_result(path)
+    result = load_result(path)
     rows = result.intervals
     if not rows:
         raise UsageError(f"{path} has no intervals: its run reported only at its end")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import errno as errno_names
 import os
-import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from spekctl.documents import histogram as documents_histogram
 from spekctl.documents.power import Metered, figures
 from spekctl.documents.result import (
     PERCENTILES,
-    SCHEMA_NAME,
-    SCHEMA_VERSION,
     Buckets,
     Cell,
     Clocks,
@@ -123,9 +120,6 @@ def build(
     reads = [cell for cell in measured if cell.direction is Direction.READ]
     writes = [cell for cell in measured if cell.direction is Direction.WRITE]
     return Result(
-        schema=SCHEMA_NAME,
-        schema_version=SCHEMA_VERSION,
-        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         run=info.id,
         command=plan.command,
         outcome=_outcome(plan.config, info, cells, rows, verified),

@@ -22,11 +22,9 @@ def save(plan: Plan) -> None:
     """Keep the plan of a detached run."""
     try:
         DIRECTORY.mkdir(mode=0o755, parents=True, exist_ok=True)
-        temporary = DIRECTORY / f".run-{plan.run}.{os.getpid()}"
-        temporary.write_bytes(msgspec.json.encode(plan))
-        temporary.replace(_path(plan.run))
     except OSError as error:
-        raise SpekError(f"cannot keep the plan of the run in {DIRECTORY}: {error}") from error
+        raise SpekError(f"cannot make {DIRECTORY}: {error.strerror}") from error
+    files.write(_path(plan.run), files.encode(plan))
 
 
 def load(info: RunInfo) -> Plan | None:

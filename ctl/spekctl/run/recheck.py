@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import structs
 
-from spekctl import files, recorded
 from spekctl.block.device import Device
-from spekctl.documents.verify import KIND, VERSION, VerifyReport
+from spekctl.documents.verify import VerifyReport
 from spekctl.errors import ExitCode, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import RunState
@@ -70,10 +68,6 @@ def check(
         ending.abandon(kernel, handle)
         raise
     return VerifyReport(
-        kind=KIND,
-        version=VERSION,
-        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        command=recorded.command(),
         written=state.created,
         ok=passed.complete and not passed.info.mismatches,
         text=verify.sentence(passed.info.mismatches, passed.complete, passed.trouble),
@@ -109,8 +103,3 @@ def lines_of(report: VerifyReport) -> list[str]:
         line,
         *verify.wrong_lines(report.first, counts.mismatches),
     ]
-
-
-def encode(report: VerifyReport) -> bytes:
-    """A report as the JSON of its file."""
-    return files.encode(report)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import sys
-import time
 import zlib
 from array import array
 from collections.abc import Sequence
@@ -21,14 +20,14 @@ from msgspec import Meta
 
 from spekctl import files
 from spekctl.block.device import Device
-from spekctl.documents.result import Part, TargetFacts
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind, Part
+from spekctl.documents.result import TargetFacts
 from spekctl.errors import UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import MapPart, RunInfo
 from spekctl.workload.config import RunConfig
 
-KIND: Literal["spek-verify-state"] = "spek-verify-state"
-VERSION = 1
 STATE = 8
 
 
@@ -49,12 +48,12 @@ class DeviceState(Part, frozen=True):
     states: Annotated[list[States], Meta(description="What is missing was never written.")]
 
 
-class SavedState(Part, frozen=True):
+class SavedState(Document, frozen=True, kw_only=True, tag=Kind.VERIFY_STATE.value):
     """What a run wrote."""
 
-    kind: Literal["spek-verify-state"]
-    version: int
-    created: str
+    UPGRADES = (document.without_origin,)
+
+    version: document.Version[Literal[2]] = 2
     config: Annotated[RunConfig, Meta(description="Of the run.")]
     seed: int
     stamp_id: int
@@ -77,9 +76,6 @@ def save(
         for index, target in enumerate(info.targets)
     ]
     state = SavedState(
-        kind=KIND,
-        version=VERSION,
-        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         config=config,
         seed=info.seed,
         stamp_id=info.stamp_id,
@@ -91,7 +87,7 @@ def save(
 
 def load(path: Path) -> SavedState:
     """What a run wrote, from a file."""
-    return files.read(path, SavedState, KIND, VERSION, "what `spekctl run --verify-state` keeps")
+    return document.read(path, SavedState)
 
 
 def parts_of(state: SavedState, path: Path) -> list[MapPart]:

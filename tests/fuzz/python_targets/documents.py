@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from spekctl import files
 from spekctl.campaigns import inputs
-from spekctl.campaigns.spc1.test import KIND, VERSION, State
-from spekctl.documents import curve, spc1
+from spekctl.campaigns.spc1.test import State
+from spekctl.documents import curve, document, result, spc1
+from spekctl.documents.document import Kind
 from spekctl.errors import UsageError
 from spekctl.kernel.records import RunInfo
 from spekctl.plots import source
@@ -28,8 +28,12 @@ def _each(path: Path, readers: list[Callable[[Path], object]]) -> None:
         raise last
 
 
+def _kind(path: Path) -> object:
+    return document.identify(path, list(Kind))
+
+
 def _state(path: Path) -> object:
-    return files.read(path, State, KIND, VERSION, "a state")
+    return document.read(path, State)
 
 
 def _plan(path: Path) -> object:
@@ -43,12 +47,11 @@ def read_all(path: Path) -> None:
     _each(
         path,
         [
-            source.kind_of,
-            source.load_result,
+            _kind,
+            result.load_result,
             source.load_points,
             curve.load_curve,
             spc1.load_report,
-            files.kind_of,
             _state,
             _plan,
         ],

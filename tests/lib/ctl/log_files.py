@@ -40,6 +40,8 @@ def records(count: int, seed: int = 1, worker: int = 0, streams: int = 2) -> Any
 def header(**changes: Any) -> LogHeader:
     """A header of two streams on an asu each."""
     values: dict[str, Any] = {
+        "created": "2026-01-01T00:00:00Z",
+        "command": ["run", "mine"],
         "workload": "mine",
         "streams": ["first", "second"],
         "asus": [

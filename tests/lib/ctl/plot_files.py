@@ -129,7 +129,7 @@ def write_result(path: Path, rows: Sequence[IntervalRow], name: str = "mixed-70-
         for direction, times in ((Direction.READ, READS), (Direction.WRITE, WRITES))
     ]
     made = build.build(plan, info, cells, rows, [None], None)
-    path.write_bytes(result.encode(made))
+    path.write_bytes(files.encode(made))
     return path
 
 
@@ -215,9 +215,19 @@ CLOSED = [point(900, 1e6, None, 1), point(2600, 3e6, None, 8), point(1700, 1.5e6
 
 def a_curve(made: Sequence[curve.Point], name: str = "spc1") -> curve.Curve:
     return curve.Curve(
-        "spek-curve", 1, "2026-01-01T00:00:00Z", ["sweep"], name, 1, [0], 0, SECOND, [facts()],
-        None, True, list(made), [],
-    )  # fmt: skip
+        created="2026-01-01T00:00:00Z",
+        command=["sweep"],
+        workload=name,
+        seed=1,
+        cpus=[0],
+        ramp_ns=0,
+        time_ns=SECOND,
+        targets=[facts()],
+        environment=None,
+        complete=True,
+        points=list(made),
+        remarks=[],
+    )
 
 
 def write_curve(path: Path, made: Sequence[curve.Point]) -> Path:
@@ -230,9 +240,24 @@ def write_report(path: Path, made: Sequence[curve.Point], search: Sequence[curve
     limits = spc1.Limits(response_ns=20 * spc1.MS)
     parameters = spc1.Parameters(spc1.QUICK, limits, shape, 1, 100)
     whole = spc1.Report(
-        "spek-spc1", 1, spc1.NOTICE, "2026-01-01T00:00:00Z", ["spc1"], True, True, "passed",
-        28, 1400.0, 2e6, spc1.Capacity(1, 1, 1), parameters, [facts()], None,
-        a_curve(made), a_curve(search), [], [], [],
-    )  # fmt: skip
+        created="2026-01-01T00:00:00Z",
+        command=["spc1"],
+        notice=spc1.NOTICE,
+        passed=True,
+        complete=True,
+        verdict="passed",
+        level_bsu=28,
+        iops=1400.0,
+        lrt_ns=2e6,
+        capacity=spc1.Capacity(1, 1, 1),
+        parameters=parameters,
+        targets=[facts()],
+        environment=None,
+        curve=a_curve(made),
+        search=a_curve(search),
+        checks=[],
+        phases=[],
+        remarks=[],
+    )
     path.write_bytes(files.encode(whole))
     return path

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import fields
 from fractions import Fraction
 
 from spekctl import recorded
 from spekctl.campaigns.dcse import figures as dcse
-from spekctl.documents.energy import DCSE_KIND, DCSE_NOTICE, VERSION, DcseReport
+from spekctl.documents.energy import DCSE_NOTICE, DcseReport
 from spekctl.documents.exact import Figure, decimal_text, figure
 
 
@@ -17,11 +16,7 @@ def build(known: dcse.Inputs, other: dcse.Inputs | None, source: str) -> DcseRep
     """What follows from @known, and how it compares with @other."""
     found = dcse.metrics(known)
     return DcseReport(
-        kind=DCSE_KIND,
-        version=VERSION,
         notice=DCSE_NOTICE,
-        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        command=recorded.command(),
         source=recorded.text(source),
         given=_given(known),
         gb_per_watt=_figure(found.gb_per_watt),

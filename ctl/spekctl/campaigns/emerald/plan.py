@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from spekctl.campaigns.emerald.figures import BY_PHASE, KINDS
+from spekctl.documents.document import Part
 from spekctl.documents.energy import (
     EmeraldDurations,
     EmeraldLimits,
@@ -25,7 +26,6 @@ from spekctl.documents.energy import (
     EmeraldPhase,
     Trial,
 )
-from spekctl.documents.result import Part
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 

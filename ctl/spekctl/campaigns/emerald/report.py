@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -14,9 +13,7 @@ from spekctl.campaigns.emerald.plan import IDLE, LIMITED, Done, Step, metric_of,
 from spekctl.campaigns.idle import Idle
 from spekctl.campaigns.spc1e.report import baseline_remarks
 from spekctl.documents.energy import (
-    EMERALD_KIND,
     EMERALD_NOTICE,
-    VERSION,
     EmeraldLimits,
     EmeraldParameters,
     EmeraldPhase,
@@ -246,11 +243,7 @@ def _report(
     remarks: Sequence[str] = (),
 ) -> EmeraldReport:
     return EmeraldReport(
-        kind=EMERALD_KIND,
-        version=VERSION,
         notice=EMERALD_NOTICE,
-        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        command=recorded.command(),
         complete=complete,
         passed=passed,
         verdict=verdict,

@@ -17,21 +17,23 @@ from spekctl.campaigns.emerald import report as emerald_report
 from spekctl.campaigns.emerald.loads import FILL_BYTES, load_of
 from spekctl.campaigns.emerald.plan import Done, Step
 from spekctl.campaigns.idle import Idle
-from spekctl.documents.energy import VERSION, EmeraldParameters, EmeraldReport
-from spekctl.documents.result import Environment, Part, TargetFacts
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind
+from spekctl.documents.energy import EmeraldParameters, EmeraldReport
+from spekctl.documents.result import Environment, TargetFacts
 from spekctl.run import request as run_request
 from spekctl.run.build import facts_of
 from spekctl.run.job import Request
 from spekctl.workload.options import Options
 
-KIND: Literal["spek-energy-emerald-state"] = "spek-energy-emerald-state"
 
 
-class State(Part, frozen=True):
+class State(Document, frozen=True, kw_only=True, tag=Kind.EMERALD_STATE.value):
     """What a test has done so far."""
 
-    kind: Literal["spek-energy-emerald-state"]
-    version: int
+    UPGRADES = (document.without_origin,)
+
+    version: document.Version[Literal[2]] = 2
     parameters: EmeraldParameters
     targets: list[TargetFacts]
     environment: Environment | None
@@ -94,8 +96,6 @@ class EmeraldTest(Campaign[Step, Done]):
 
     def state(self) -> State:
         return State(
-            kind=KIND,
-            version=VERSION,
             parameters=self.parameters,
             targets=self._targets(),
             environment=self.environment,
@@ -103,8 +103,7 @@ class EmeraldTest(Campaign[Step, Done]):
         )
 
     def read_state(self, path: Path) -> State:
-        what = "the state of a test of `spekctl energy emerald`"
-        return files.read(path, State, KIND, VERSION, what)
+        return document.read(path, State)
 
     def prepare(self, tools: Tools) -> None:
         """Ready idle that had no power is done again when there is some."""

@@ -23,7 +23,6 @@ from spekctl.campaigns import points
 from spekctl.campaigns.campaign import View
 from spekctl.campaigns.spc1.plan import position_of
 from spekctl.campaigns.spc1.test import Spc1Test
-from spekctl.documents.result import encode
 from spekctl.documents.spc1 import MINUTE, SECOND, Persistence, Step
 from spekctl.documents.verify import VerifyReport
 from spekctl.errors import SpekError, UsageError
@@ -86,7 +85,7 @@ def _write(
         result = points.measure(kernel, request, view, interrupts, None)
     finally:
         kernel.close()
-    files.write(work.folder / WRITTEN_FILE, encode(result))
+    files.write(work.folder / WRITTEN_FILE, files.encode(result))
     if interrupts.count:
         return False
     verified = result.verify

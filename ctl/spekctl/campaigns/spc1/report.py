@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 
-from spekctl import recorded, units
+from spekctl import units
 from spekctl.campaigns.spc1.checks import checks_of
 from spekctl.campaigns.spc1.plan import PLAN, Position, final_by_name, position_of
-from spekctl.documents.curve import KIND as CURVE_KIND
-from spekctl.documents.curve import VERSION as CURVE_VERSION
+from spekctl.documents import document
 from spekctl.documents.curve import Curve
 from spekctl.documents.result import Environment, TargetFacts
 from spekctl.documents.spc1 import (
-    KIND,
     NOTICE,
-    VERSION,
     WORKLOAD,
     Capacity,
     Check,
@@ -46,14 +42,11 @@ def build(
     met = measured and all(one.passed for one in checks)
     durable = persistence.passed if persistence is not None else True
     iops, lightest = final.get("iops"), final.get("ramp-10")
-    created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    created = document.timestamp()
     lengths = parameters.durations
     return Report(
-        kind=KIND,
-        version=VERSION,
         notice=NOTICE,
         created=created,
-        command=recorded.command(),
         passed=met and bool(durable),
         complete=measured and durable is not None,
         verdict=_verdict(position, measured, checks, persistence),
@@ -88,10 +81,7 @@ def _curve(
 ) -> Curve:
     """Phases by load; devices and machine are those of the report."""
     return Curve(
-        kind=CURVE_KIND,
-        version=CURVE_VERSION,
         created=created,
-        command=recorded.command(),
         workload=WORKLOAD,
         seed=parameters.shape.seed,
         cpus=parameters.shape.cpus,

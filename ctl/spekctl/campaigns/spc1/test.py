@@ -15,21 +15,22 @@ from spekctl.campaigns.campaign import Campaign, Outcome, Task, interval_ns
 from spekctl.campaigns.spc1 import plan
 from spekctl.campaigns.spc1.phase import phase_of
 from spekctl.campaigns.spc1.report import build
-from spekctl.documents.result import Environment, Part, Result, TargetFacts
+from spekctl.documents import document
+from spekctl.documents.document import Document, Kind
+from spekctl.documents.result import Environment, Result, TargetFacts
 from spekctl.documents.spc1 import Parameters, Persistence, Phase, Report, Step
 from spekctl.run import request as run_request
 from spekctl.run.job import Request
 from spekctl.workload.options import Options
 
-KIND: Literal["spek-spc1-state"] = "spek-spc1-state"
-VERSION = 1
 
 
-class State(Part, frozen=True):
+class State(Document, frozen=True, kw_only=True, tag=Kind.SPC1_STATE.value):
     """What a test has measured so far. The order of phases follows from them (plan.py)."""
 
-    kind: Literal["spek-spc1-state"]
-    version: int
+    UPGRADES = (document.without_origin,)
+
+    version: document.Version[Literal[2]] = 2
     parameters: Parameters
     targets: list[TargetFacts]
     environment: Environment | None
@@ -95,8 +96,6 @@ class Spc1Test(Campaign[Step, Phase]):
 
     def state(self) -> State:
         return State(
-            kind=KIND,
-            version=VERSION,
             parameters=self.parameters,
             targets=self.targets,
             environment=self.environment,
@@ -105,7 +104,7 @@ class Spc1Test(Campaign[Step, Phase]):
         )
 
     def read_state(self, path: Path) -> State:
-        state = files.read(path, State, KIND, VERSION, "the state of a test of `spekctl spc1`")
+        state = document.read(path, State)
         self.persistence = state.persistence
         return state
 

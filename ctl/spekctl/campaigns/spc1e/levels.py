@@ -12,9 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-import msgspec
 
-from spekctl import files
 from spekctl.campaigns import idle, usage
 from spekctl.campaigns.inputs import fraction_of
 from spekctl.campaigns.spc1.plan import final_by_name, position_of
@@ -22,7 +20,7 @@ from spekctl.campaigns.spc1e.report import Facts, Measured, build, measured
 from spekctl.documents import spc1
 from spekctl.documents.energy import LevelReport, ProfileReport, Spc1eReport
 from spekctl.documents.power import power_of
-from spekctl.documents.result import Result
+from spekctl.documents.result import load_result
 from spekctl.documents.spc1 import Phase
 from spekctl.errors import UsageError
 
@@ -52,12 +50,7 @@ def _load(folder: Path, phase: Phase) -> Measured:
     file = phase.point.result_file
     assert file is not None  # every phase keeps its result
     path = folder / file
-    try:
-        result = files.decode(path.read_bytes(), Result)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{path} is damaged: {error}") from error
+    result = load_result(path)
     return measured(phase.point.iops, power_of(result), phase.step.bsu, file)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,9 +10,7 @@ from fractions import Fraction
 from spekctl import recorded
 from spekctl.campaigns import usage
 from spekctl.documents.energy import (
-    SPC1E_KIND,
     SPC1E_NOTICE,
-    VERSION,
     LevelReport,
     ProfileReport,
     Site,
@@ -94,11 +91,7 @@ def build(
         remarks.append(fault)
     rows = _rows(found, whole, profiles)
     return Spc1eReport(
-        kind=SPC1E_KIND,
-        version=VERSION,
         notice=SPC1E_NOTICE,
-        created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        command=recorded.command(),
         complete=whole is not None,
         passed=facts.passed and not facts.trouble and not missing,
         verdict=_verdict(facts, missing, without, fault if whole is None else ""),

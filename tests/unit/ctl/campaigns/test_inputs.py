@@ -236,7 +236,7 @@ WRONG_OPTIONS = {
         ("--device", "/dev/fake0", "--write", "--idle-time", "0"),
         "--idle-time must be more than 0",
     ),
-    "not ours": (("--from", "other.json"), "other.json is not a report of `spekctl energy spc1e`"),
+    "not ours": (("--from", "other.json"), "other.json is not a spek file; energy is"),
     "into nowhere": (("--from", "l.toml", "-o", "no/e.json"), "there is no directory no"),
     "nothing to resume": (
         ("--device", "/dev/fake0", "--write", "--resume"),

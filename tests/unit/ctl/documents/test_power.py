@@ -21,6 +21,7 @@ from lib.core.railcore import Rail, library
 from lib.fakes.kernel import SECOND, START_NS
 from rich.console import Console
 
+from spekctl import files
 from spekctl.campaigns import points
 from spekctl.commands.options import power_of
 from spekctl.documents import power as documents_power
@@ -158,7 +159,14 @@ def build(found: documents_power.Metered | None = None) -> result.Result:
     file = workload_file.load("random-read-4k")
     disk = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
     config = resolve(file, Options(available_cpus=(0,)), [disk])
-    plan = result.Plan(1, START_NS, ["run"], file, config, [], [])
+    plan = result.Plan(
+        run=1,
+        started_ns=START_NS,
+        workload=file,
+        config=config,
+        targets=[],
+        remarks=[],
+    )
     cell = StatsCell(Phase.MEASURE, 0, Direction.READ, 4000, 4000 * 4096, 4000, 0)
     return run_build.build(plan, INFO, [cell], ROWS, [], None, None, found)
 
@@ -348,7 +356,7 @@ def test_result_carries_power_by_interval_and_fits_its_schema(rail: Callable[...
     )
     made = build(found)
     jsonschema.Draft202012Validator(json.loads(result.SCHEMA_FILE.read_text())).validate(
-        json.loads(result.encode(made))
+        json.loads(files.encode(made))
     )
     assert made.power is not None and made.power.measure.efficiency is not None
     assert made.power.measure.efficiency.watts == 4.0
@@ -356,7 +364,7 @@ def test_result_carries_power_by_interval_and_fits_its_schema(rail: Callable[...
     cost = made.intervals[1].power
     assert cost is not None and cost.efficiency is not None
     assert cost.efficiency.iops_per_w == 250.0
-    again = msgspec.json.decode(result.encode(made), type=result.Result)
+    again = msgspec.json.decode(files.encode(made), type=result.Result)
     assert again == made
 
 
@@ -401,7 +409,7 @@ def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) ->
 
 
 def write(path: Path, made: result.Result) -> Path:
-    path.write_bytes(result.encode(made))
+    path.write_bytes(files.encode(made))
     return path
 
 
@@ -455,11 +463,11 @@ def test_what_is_no_power_is_refused(text: str) -> None:
 
 def test_baseline_from_a_file(tmp_path: Path, rail: Callable[..., Rail]) -> None:
     path = tmp_path / "idle.json"
-    path.write_bytes(result.encode(build()))
+    path.write_bytes(files.encode(build()))
     with pytest.raises(UsageError, match="has no power in it"):
         power_of((), str(path))
     found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(3.0)})]))
-    path.write_bytes(result.encode(build(found)))
+    path.write_bytes(files.encode(build(found)))
     assert power_of((), str(path)) == PowerOptions((), 3.0)
     with pytest.raises(UsageError, match="neither a power like"):
         power_of((), str(tmp_path / "missing"))

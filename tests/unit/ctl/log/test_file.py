@@ -54,7 +54,7 @@ def test_a_header_comes_back(tmp_path: Path) -> None:
     plain = json.loads(pq.read_metadata(path).metadata[b"spek"])
     assert (plain["kind"], plain["version"], plain["streams"]) == (
         "spek-log",
-        1,
+        2,
         ["first", "second"],
     )
 
@@ -120,16 +120,18 @@ def test_other_files_are_refused_with_a_sentence(tmp_path: Path) -> None:
         open_log(tmp_path / "nothing")
     text = tmp_path / "text"
     text.write_text("not Parquet at all")
-    with pytest.raises(UsageError, match="is not a log of spek: it is not a Parquet file"):
+    with pytest.raises(UsageError, match="is not a spek file; expected a per-I/O log"):
         open_log(text)
     other = tmp_path / "other"
     pq.write_table(pa.table({"x": [1]}), other)
-    with pytest.raises(UsageError, match="it is another Parquet file"):
+    with pytest.raises(UsageError, match="is a Parquet file, but not a per-I/O log of spek"):
         open_log(other)
     newer = tmp_path / "newer"
     writer = LogWriter(newer)
-    writer.finish(header(version=2))
-    with pytest.raises(UsageError, match="has format 2; this spekctl knows 1"):
+    writer.finish(header(version=3))
+    with pytest.raises(
+        UsageError, match="has version 3 of its format; this spekctl reads versions 1 to 2"
+    ):
         open_log(newer)
 
 

@@ -12,14 +12,15 @@ from lib.ctl.plot_files import MEASURE_NS, READS, WRITES, records, write_log, wr
 from lib.ctl.plot_seen import lines, our_style
 
 from spekctl.documents import histogram, result
-from spekctl.plots import buckets, cdf, source
+from spekctl.documents.result import load_result
+from spekctl.plots import buckets, cdf
 
 drawing = pytest.fixture(autouse=True)(our_style)
 
 
 def test_the_cdf_passes_through_the_percentiles_of_the_result(tmp_path: Path) -> None:
     path = write_result(tmp_path / "r.json", [])
-    totals = source.load_result(path).totals
+    totals = load_result(path).totals
     figure = cdf.draw([cdf.of_result(path, "response")])
     (axes,) = figure.axes
     assert axes.get_xlabel() == "response time (µs)"

@@ -11,6 +11,7 @@ from lib.ctl.plot_files import CLOSED, OPEN, point, write_curve, write_report
 from lib.ctl.plot_seen import lines, our_style, points
 
 from spekctl.documents import curve
+from spekctl.documents.document import Kind, identify
 from spekctl.plots import curves, source, style
 
 drawing = pytest.fixture(autouse=True)(our_style)
@@ -101,7 +102,7 @@ def test_many_curves_are_told_apart_by_colour_and_marker() -> None:
 
 def test_a_report_shows_its_limit_and_the_search_beside_its_curve(tmp_path: Path) -> None:
     path = write_report(tmp_path / "r.json", [OPEN[0], OPEN[1]], [OPEN[2], OPEN[3]])
-    assert source.kind_of(path) is source.Kind.REPORT
+    assert identify(path, [Kind.CURVE, Kind.SPC1]) is Kind.SPC1
     response, achieved = curves.draw([source.load_points(path)]).axes
     assert points(lines(response)["mean"]) == [(500, 2), (1000, 3)]
     assert points(lines(response)["search (mean)"]) == [(1400, 9), (1500, 400)]

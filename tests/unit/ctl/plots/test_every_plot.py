@@ -26,6 +26,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from spekctl.documents import curve
+from spekctl.documents.result import load_result
 from spekctl.plots import addresses, cdf, curves, source, style, timeline
 
 drawing = pytest.fixture(autouse=True)(our_style)
@@ -137,7 +138,7 @@ def test_the_foot_names_file_workload_and_device(tmp_path: Path) -> None:
 
 
 def test_the_foot_names_the_machine_if_it_has_a_name(tmp_path: Path) -> None:
-    whole = source.load_result(write_result(tmp_path / "r.json", []))
+    whole = load_result(write_result(tmp_path / "r.json", []))
     for name, end in (("rig7", " on rig7"), ("(none)", "Linux 6.1"), ("", "Linux 6.1")):
         machine = msgspec.structs.replace(whole.environment, hostname=name, kernel="6.1")
         made = msgspec.structs.replace(whole, environment=machine)

@@ -24,9 +24,10 @@ from lib.fakes.kernel import SECOND, START_NS
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 
-from spekctl.documents import result
+from spekctl import files
+from spekctl.documents.result import load_result
 from spekctl.kernel.records import Phase
-from spekctl.plots import source, timeline
+from spekctl.plots import timeline
 
 drawing = pytest.fixture(autouse=True)(our_style)
 
@@ -74,10 +75,10 @@ def test_phases_are_shaded_and_named(tmp_path: Path) -> None:
 
 def test_a_phase_that_took_no_time_is_not_named(tmp_path: Path) -> None:
     path = write_result(tmp_path / "r.json", intervals()[2:])
-    whole = source.load_result(path)
+    whole = load_result(path)
     ramp = msgspec.structs.replace(whole.phases[0], start_ns=MEASURE_NS)
     phases = [ramp, *whole.phases[1:]]
-    path.write_bytes(result.encode(msgspec.structs.replace(whole, phases=phases)))
+    path.write_bytes(files.encode(msgspec.structs.replace(whole, phases=phases)))
     figure = timeline.draw(timeline.of_result(path))
     assert {text.get_text(): text.xy[0] for text in figure.axes[0].texts} == {
         "measure": 0,

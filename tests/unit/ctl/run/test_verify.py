@@ -267,7 +267,7 @@ def test_other_devices_are_refused(saved: Path, devices: Any, sentence: str) -> 
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda state: state.update(kind="other"), "its kind is 'other'"),
+        (lambda state: state.update(kind="other"), "is not a spek file; expected a state file of"),
         (lambda state: state.update(version=9), "has version 9"),
         (lambda state: state["devices"][0]["states"][0].update(data="!"), "is damaged"),
         (lambda state: state["devices"][0]["states"][0].update(count=3), "has not as many states"),

@@ -294,7 +294,7 @@ def test_another_device_is_not_resumed(
     assert "another serial number: S123 then, OTHER now" in outcome.sentence
     Path("t/state.json").write_text("{}")
     damaged = spekctl(*RUN, "--out", "t", "--resume")
-    assert "state.json is not the state of a test" in damaged.sentence
+    assert "state.json is not a spek file; expected the state of a test" in damaged.sentence
 
 
 def test_an_interrupt_when_idle_keeps_the_rest(

@@ -64,7 +64,7 @@ def test_every_phase_leaves_its_result(
     ]
     for one in report_of(tmp_path / "t")["phases"]:
         kept = json.loads((tmp_path / "t" / one["point"]["result_file"]).read_text())
-        assert kept["schema"] == "spek-result"
+        assert kept["kind"] == "spek-result"
         assert kept["totals"]["all"]["iops"] == one["point"]["iops"]
         assert kept["config"]["streams"][0]["replicas"] == one["step"]["bsu"]
 
@@ -253,8 +253,11 @@ def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
 
 def test_a_report_is_no_curve_and_a_curve_no_report(spekctl: Spekctl, kernel: QueueKernel) -> None:
     spekctl(*WRITE, "--out", "t", "--max-bsu", "2")
-    with pytest.raises(UsageError, match="is not a load curve"):
+    with pytest.raises(UsageError, match="is a report of `spekctl spc1`; expected a load curve"):
         curve.load_curve(Path("t/report.json"))
-    with pytest.raises(UsageError, match="is not a report"):
+    with pytest.raises(
+        UsageError,
+        match="is the state of a test of `spekctl spc1`; expected a",
+    ):
         spc1.load_report(Path("t/state.json"))
     assert spc1.load_report(Path("t/report.json")).search.points[0].load == Load("bsu", 1)

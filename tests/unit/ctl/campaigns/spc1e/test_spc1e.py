@@ -299,8 +299,11 @@ def test_a_damaged_idle_test_is_refused(
     Path("t/idle.json").write_text("{}")
     outcome = spekctl(*RUN, "--out", "t", "--resume")
     assert outcome.code == ExitCode.USAGE
-    assert "idle.json is not an idle test" in outcome.sentence
-    with pytest.raises(UsageError, match="is not a report of `spekctl energy spc1e`"):
+    assert "idle.json is not a spek file; expected an idle test" in outcome.sentence
+    with pytest.raises(
+        UsageError,
+        match="is the state of a test of `spekctl spc1`; expected a",
+    ):
         energy.load_spc1e(Path("t/state.json"))
 
 

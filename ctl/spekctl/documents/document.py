@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The envelope of every file that spekctl writes, and the reader that tells what a file is.
+
+A new kind of file is a member of Kind and a subclass of Document. A field that changes its meaning
+or goes away raises the version of its kind; UPGRADES then says how older files are read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar, cast
+
+import msgspec
+from msgspec import Meta
+
+from spekctl import files, recorded
+from spekctl.errors import UsageError
+from spekctl.workload.config import Resolved
+
+
+class Kind(StrEnum):
+    """What a file is; the value is its field `kind`."""
+
+    LOG = "spek-log"
+    RESULT = "spek-result"
+    CURVE = "spek-curve"
+    SPC1 = "spek-spc1"
+    SPC1_STATE = "spek-spc1-state"
+    SPC1E = "spek-energy-spc1e"
+    EMERALD = "spek-energy-emerald"
+    EMERALD_STATE = "spek-energy-emerald-state"
+    DCSE = "spek-energy-dcse"
+    IDLE = "spek-energy-idle"
+    VERIFY = "spek-verify"
+    VERIFY_STATE = "spek-verify-state"
+    SWEEP_STATE = "spek-sweep-state"
+    PLAN = "spek-plan"
+
+    @property
+    def text(self) -> str:
+        """The kind in words."""
+        return _TEXTS[self]
+
+
+_TEXTS = {
+    Kind.LOG: "a per-I/O log",
+    Kind.RESULT: "a result of a run",
+    Kind.CURVE: "a load curve",
+    Kind.SPC1: "a report of `spekctl spc1`",
+    Kind.SPC1_STATE: "the state of a test of `spekctl spc1`",
+    Kind.SPC1E: "a report of `spekctl energy spc1e`",
+    Kind.EMERALD: "a report of `spekctl energy emerald`",
+    Kind.EMERALD_STATE: "the state of a test of `spekctl energy emerald`",
+    Kind.DCSE: "a report of `spekctl energy dcse`",
+    Kind.IDLE: "an idle test of `spekctl energy`",
+    Kind.VERIFY: "a report of `spekctl verify`",
+    Kind.VERIFY_STATE: "a state file of `spekctl run --verify-state`",
+    Kind.SWEEP_STATE: "the state of a sweep of `spekctl sweep`",
+    Kind.PLAN: "the plan of a detached run",
+}
+
+
+class Part(Resolved, frozen=True):
+    """Base of the parts of documents."""
+
+
+def timestamp(real_ns: int | None = None) -> str:
+    """A time of CLOCK_REALTIME, by default now, as ISO 8601 in UTC."""
+    seconds = None if real_ns is None else real_ns // 10**9
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+V = TypeVar("V")
+# The field `version` of a kind that had others before.
+Version = Annotated[V, Meta(description="Changes when a field changes its meaning or goes away.")]
+
+
+class Document(Part, frozen=True, kw_only=True, tag_field="kind"):
+    """Base of files: the kind, which is the tag of the subclass, and these fields come first."""
+
+    # Each changes the fields of a version to those of the next; the last one makes today's.
+    UPGRADES: ClassVar[tuple[Callable[[dict[str, Any]], None], ...]] = ()
+
+    version: Version[int] = 1
+    created: Annotated[str, Meta(description="When this was written, ISO 8601, UTC.")] = (
+        msgspec.field(default_factory=timestamp)
+    )
+    command: Annotated[list[str], Meta(description="Arguments of spekctl.")] = msgspec.field(
+        default_factory=recorded.command
+    )
+
+
+D = TypeVar("D", bound=Document)
+ENVELOPE = ("kind", "version", "created", "command")
+
+
+def kind_of(model: type[Document]) -> Kind:
+    """The kind of file that @model describes."""
+    return Kind(cast(str, model.__struct_config__.tag))
+
+
+def version_of(model: type[Document]) -> int:
+    """The version that this spekctl writes."""
+    fields = {one.name: one for one in msgspec.structs.fields(model)}
+    return cast(int, fields["version"].default)
+
+
+def without_origin(fields: dict[str, Any]) -> None:
+    """Upgrade of files that did not say when and by what they were written."""
+    fields["created"] = fields.get("created", "")
+    fields["command"] = []
+
+
+class _Head(msgspec.Struct):
+    """The fields that tell one file from another; results of version 1 used the last two."""
+
+    kind: str = ""
+    version: int = 0
+    schema: str = ""
+    schema_version: int = 0
+
+
+class _Envelope(msgspec.Struct):
+    """All of these are in every file of the current version."""
+
+    kind: str
+    version: int
+    created: str
+    command: list[str]
+
+
+def identify(path: Path, wanted: Sequence[Kind], purpose: str = "") -> Kind:
+    """Which of the @wanted kinds a file is; UsageError if it is none of them.
+
+    @purpose: what the file is for, for the error message.
+    """
+    expected = purpose or "expected"
+    if files.exists(path) and not path.is_file():
+        raise UsageError(f"{path} is not a file; {expected} {_either(wanted)}")
+    data = _contents(path)
+    if data.startswith(_PARQUET):
+        kind = Kind.LOG
+    else:
+        kind = _kind(path, _head(path, data, wanted, expected), wanted, expected)
+    if kind not in wanted:
+        raise UsageError(f"{path} is {kind.text}; {expected} {_either(wanted)}")
+    return kind
+
+
+# The first bytes of a Parquet file; log.file tells logs from others.
+_PARQUET = b"PAR1"
+
+
+def read(path: Path, model: type[D]) -> D:
+    """A file of this kind; UsageError with what it is otherwise."""
+    identify(path, [kind_of(model)])
+    return decode(path, _contents(path), model)
+
+
+def decode(path: Path, data: bytes, model: type[D]) -> D:
+    """JSON of a file or of a part of it, of this version or an older one."""
+    wanted = kind_of(model)
+    head = _head(path, data, [wanted], "expected")
+    kind = _kind(path, head, [wanted], "expected")
+    if kind is not wanted:
+        raise UsageError(f"{path} is {kind.text}; expected {wanted.text}")
+    version, known = head.version or head.schema_version, version_of(model)
+    if not known - len(model.UPGRADES) <= version <= known:
+        raise UsageError(f"{path} has version {version} of its format; {_readable(model)}")
+    try:
+        if version == known:
+            found = files.decode(data, model)
+            files.decode(data, _Envelope)
+            return found
+        fields = msgspec.json.decode(data)
+        for upgrade in model.UPGRADES[version - known :]:
+            upgrade(fields)
+        return msgspec.convert({**fields, "version": known}, type=model)
+    except (msgspec.DecodeError, LookupError, TypeError) as error:
+        raise UsageError(f"{path} is damaged: {error}") from error
+
+
+def schema(title: str, *models: type[Document]) -> dict[str, Any]:
+    """JSON Schema of a file that is any of @models."""
+    branches, parts = msgspec.json.schema_components(models, ref_template="#/$defs/{name}")
+    for part in parts.values():
+        fields = part.get("properties", {})
+        if all(one in fields for one in ENVELOPE):
+            # Their defaults are for writing.
+            fields["version"].pop("default", None)
+            part["required"] = list(dict.fromkeys([*ENVELOPE, *part["required"]]))
+    root = branches[0] if len(branches) == 1 else {"oneOf": list(branches)}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "+".join(f"{kind_of(one)}-{version_of(one)}" for one in models),
+        "title": title,
+        **root,
+        "$defs": parts,
+    }
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _head(path: Path, data: bytes, wanted: Sequence[Kind], expected: str) -> _Head:
+    try:
+        return files.decode(data, _Head)
+    except msgspec.ValidationError as error:
+        raise _foreign(path, wanted, expected) from error
+    except msgspec.DecodeError as error:
+        if not data.lstrip().startswith(b"{"):
+            raise _foreign(path, wanted, expected) from error
+        raise UsageError(
+            f"{path} is not valid JSON ({error}); {expected} {_either(wanted)}"
+        ) from error
+
+
+def _kind(path: Path, head: _Head, wanted: Sequence[Kind], expected: str) -> Kind:
+    name = head.kind or head.schema
+    try:
+        return Kind(name)
+    except ValueError as error:
+        if not name.startswith("spek-"):
+            raise _foreign(path, wanted, expected) from error
+        raise UsageError(
+            f"{path} is of kind '{name}', which this spekctl does not know;"
+            f" {expected} {_either(wanted)}"
+        ) from error
+
+
+def _foreign(path: Path, wanted: Sequence[Kind], expected: str) -> UsageError:
+    return UsageError(f"{path} is not a spek file; {expected} {_either(wanted)}")
+
+
+def _either(kinds: Sequence[Kind]) -> str:
+    texts = [one.text for one in kinds]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} or {texts[-1]}"
+
+
+def _readable(model: type[Document]) -> str:
+    known = version_of(model)
+    first = known - len(model.UPGRADES)
+    versions = f"version {known}" if first == known else f"versions {first} to {known}"
+    return f"this spekctl reads {versions}"
