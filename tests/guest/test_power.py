@@ -28,10 +28,11 @@ from lib.guest.prober import fresh_module, unload
 from lib.waiting import eventually
 
 from spekctl.errors import SpekError
-from spekctl.kernel.feeds import MISSING, PowerLink, PowerSample, Use
+from spekctl.kernel.feeds import MISSING, PowerLink, PowerSample
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober import FeedState
 from spekctl.kernel.prober import Prober
+from spekctl.kernel.records import Use
 
 fresh = pytest.fixture(autouse=True)(fresh_module)
 

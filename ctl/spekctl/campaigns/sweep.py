@@ -7,16 +7,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from msgspec import structs
 
-from spekctl import files, recorded
+from spekctl import recorded
 from spekctl.campaigns import points
 from spekctl.campaigns.campaign import Campaign, Outcome, Task
 from spekctl.documents import document
-from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.curve import Curve, Load, Point
+from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.result import Environment, Result, TargetFacts
 from spekctl.errors import ExitCode
 from spekctl.run.job import Request

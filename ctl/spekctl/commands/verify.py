@@ -58,6 +58,7 @@ def command(
     from spekctl.block import device
     from spekctl.kernel import client
     from spekctl.render.progress import choose
+    from spekctl.render.verify import report_lines
     from spekctl.run import job, recheck, verify_state
 
     state = verify_state.load(state_file)
@@ -87,7 +88,7 @@ def command(
             if as_json:
                 click.echo(data.decode(), nl=False)
             else:
-                click.echo("\n".join(recheck.lines_of(report)))
+                click.echo("\n".join(report_lines(report)))
             return int(recheck.exit_code_of(report, interrupts))
     finally:
         kernel.close()

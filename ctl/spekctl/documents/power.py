@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta
 
 from spekctl.documents.document import Part
 from spekctl.documents.result import Efficiency, IntervalPower, PowerResult, RailPower, Result
-
-if TYPE_CHECKING:
-    from spekctl.kernel.feeds import Use
+from spekctl.kernel.records import Use
 
 MIB = 1 << 20
 GIB = 1 << 30

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober import FeedState
 from spekctl.kernel.link import Connection, Link
+from spekctl.kernel.records import Use
 
 MISSING = (
     "the kernel module spek_prober is not loaded; "
@@ -85,20 +86,6 @@ class Feed:
     def is_open(self) -> bool:
         """Samples may still come."""
         return self.state is FeedState.OPEN
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What a rail used in an interval; its times add up to the length of the interval."""
-
-    energy_fj: int
-    known_ns: int
-    gap_ns: int
-    lost_ns: int
-    pending_ns: int
-    samples: int
-    min_uw: int
-    max_uw: int
 
 
 @dataclass(frozen=True, slots=True)

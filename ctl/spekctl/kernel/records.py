@@ -294,3 +294,17 @@ class Operation:
     asu: int
     arrival: int
     write: int
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a rail used in an interval; its times add up to the length of the interval."""
+
+    energy_fj: int
+    known_ns: int
+    gap_ns: int
+    lost_ns: int
+    pending_ns: int
+    samples: int
+    min_uw: int
+    max_uw: int

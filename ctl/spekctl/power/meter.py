@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from spekctl.documents.power import Amount, Metered, interval_power
 from spekctl.documents.result import FeedResult, PowerResult, RailPower
 from spekctl.errors import SpekError, UsageError
-from spekctl.kernel.feeds import Feed, PowerLink, RailUse, Use
+from spekctl.kernel.feeds import Feed, PowerLink, RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
-from spekctl.kernel.records import IntervalRow, RunInfo
+from spekctl.kernel.records import IntervalRow, RunInfo, Use
 
 _POLL_S = 0.05
 # a second more than the prober waits for a feed that lags

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from spekctl.kernel.feeds import Feed, RailUse, Use
+from spekctl.kernel.feeds import Feed, RailUse
+from spekctl.kernel.records import Use
 
 SECOND = 10**9
 

@@ -207,9 +207,9 @@ def _footer(result: Result) -> list[str]:
     if outcome.sense_others:
         lines.append(f"{outcome.sense_others:,} requests: other causes")
     if result.verify is not None:
-        from spekctl.run.verify import lines_of
+        from spekctl.render.verify import result_lines
 
-        lines += lines_of(result.verify)
+        lines += result_lines(result.verify)
     if result.log is not None:
         lines.append(_log_line(result.log))
     if result.intervals_dropped:

@@ -87,19 +87,3 @@ def exit_code_of(report: VerifyReport, interrupts: job.Interrupts) -> ExitCode:
     if interrupts.count:
         return interrupts.exit_code
     return ExitCode.OK if report.ok else ExitCode.RUN_FAILED
-
-
-def lines_of(report: VerifyReport) -> list[str]:
-    """For people."""
-    counts = report.counts
-    line = f"  {counts.checked:,} blocks compared, {counts.never_written:,} never written"
-    if counts.uncertain:
-        line += f", {counts.uncertain:,} unknown after failed writes"
-    for kind, count in counts.by_kind.items():
-        line += f", {count:,} {kind}"
-    devices = " ".join(one.path for one in report.targets)
-    return [
-        f"{devices}, written {report.written}: {report.text}",
-        line,
-        *verify.wrong_lines(report.first, counts.mismatches),
-    ]

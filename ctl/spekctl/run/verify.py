@@ -37,7 +37,6 @@ STATE_BYTES = 8
 GRAIN_MAX = 1 << 20
 PASS_BYTES = 1 << 20
 PASS_DEPTH = 8
-SHOWN = 10
 POLL_S = 1.0
 
 
@@ -408,33 +407,3 @@ def sentence(mismatches: int, complete: bool, trouble: str) -> str:
     if not mismatches:
         text = "no wrong data were seen"
     return f"{text}, but not everything was read back: {trouble or 'blocks are missing'}"
-
-
-def lines_of(result: VerifyResult) -> list[str]:
-    """For people."""
-    lines = [f"verified: {result.text}"]
-    for name, counts in (("while loaded", result.load), ("read back", result.final)):
-        if counts is None:
-            continue
-        line = (
-            f"  {name}: {counts.checked:,} blocks compared, {counts.never_written:,} never written"
-        )
-        if counts.uncertain:
-            line += f", {counts.uncertain:,} unknown after failed writes"
-        for kind, count in counts.by_kind.items():
-            line += f", {count:,} {kind}"
-        lines.append(line)
-    if result.waits:
-        lines.append(f"  {result.waits:,} I/Os waited for another one on the same block")
-    return lines + wrong_lines(result.first, result.mismatches)
-
-
-def wrong_lines(first: Sequence[WrongBlock], total: int) -> list[str]:
-    """The first wrong blocks for people."""
-    lines = [
-        f"  {one.device} byte {one.offset:,}: {one.kind} ({one.when}): {one.text}"
-        for one in first[:SHOWN]
-    ]
-    if total > SHOWN and lines:
-        lines.append(f"  and {total - len(lines):,} more")
-    return lines

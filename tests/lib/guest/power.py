@@ -7,7 +7,8 @@ import time
 import traceback
 from collections.abc import Callable
 
-from spekctl.kernel.feeds import Feed, PowerLink, Use
+from spekctl.kernel.feeds import Feed, PowerLink
+from spekctl.kernel.records import Use
 
 MS = 1_000_000
 SECOND = 1_000_000_000

@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from spekctl import files
 from spekctl.campaigns.campaign import Campaign, Outcome, Task, Tools, interval_ns
 from spekctl.campaigns.emerald import plan
 from spekctl.campaigns.emerald import report as emerald_report
@@ -25,7 +24,6 @@ from spekctl.run import request as run_request
 from spekctl.run.build import facts_of
 from spekctl.run.job import Request
 from spekctl.workload.options import Options
-
 
 
 class State(Document, frozen=True, kw_only=True, tag=Kind.EMERALD_STATE.value):

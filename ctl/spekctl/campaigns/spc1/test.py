@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import structs
 
-from spekctl import files
 from spekctl.campaigns.campaign import Campaign, Outcome, Task, interval_ns
 from spekctl.campaigns.spc1 import plan
 from spekctl.campaigns.spc1.phase import phase_of
@@ -22,7 +21,6 @@ from spekctl.documents.spc1 import Parameters, Persistence, Phase, Report, Step
 from spekctl.run import request as run_request
 from spekctl.run.job import Request
 from spekctl.workload.options import Options
-
 
 
 class State(Document, frozen=True, kw_only=True, tag=Kind.SPC1_STATE.value):

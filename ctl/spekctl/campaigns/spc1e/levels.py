@@ -12,7 +12,6 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-
 from spekctl.campaigns import idle, usage
 from spekctl.campaigns.inputs import fraction_of
 from spekctl.campaigns.spc1.plan import final_by_name, position_of

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from spekctl import files
-from spekctl.campaigns import folder, idle
+from spekctl.campaigns import idle
 from spekctl.campaigns.emerald import test as emerald_test
+from spekctl.campaigns.spc1 import test as spc1_test
 from spekctl.documents import curve, document, energy, result, spc1, verify
 from spekctl.documents.document import Document, Kind
 from spekctl.errors import UsageError
@@ -26,7 +27,7 @@ MODELS: dict[str, type[Document]] = {
     "result": result.Result,
     "curve": curve.Curve,
     "spc1": spc1.Report,
-    "spc1-state": folder.State,
+    "spc1-state": spc1_test.State,
     "spc1e": energy.Spc1eReport,
     "emerald": energy.EmeraldReport,
     "emerald-state": emerald_test.State,
@@ -53,9 +54,9 @@ def put(path: Path, fields: object) -> Path:
 
 
 def test_every_kind_has_a_file_of_version_1() -> None:
-    """But for the plan of a detached run, which does not outlive a boot."""
+    """But for the plan of a detached run, which does not outlive a boot, and for later kinds."""
     kinds = {document.kind_of(model) for model in MODELS.values()}
-    assert kinds | {Kind.LOG, Kind.PLAN} == set(Kind)
+    assert kinds | {Kind.LOG, Kind.PLAN, Kind.SWEEP_STATE} == set(Kind)
     assert {path.stem for path in VERSION_1.iterdir()} == {*MODELS, "log"}
 
 

@@ -28,9 +28,9 @@ from spekctl.documents import power as documents_power
 from spekctl.documents import result
 from spekctl.documents.curve import Load, Power
 from spekctl.errors import SpekError, UsageError
-from spekctl.kernel.feeds import Feed, RailState, RailUse, Use
+from spekctl.kernel.feeds import Feed, RailState, RailUse
 from spekctl.kernel.gen.spek_prober import FeedState
-from spekctl.kernel.records import CellRow, Direction, IntervalRow, Phase, RunInfo, StatsCell
+from spekctl.kernel.records import CellRow, Direction, IntervalRow, Phase, RunInfo, StatsCell, Use
 from spekctl.plots import curves, power, style
 from spekctl.power import meter as power_meter
 from spekctl.power.meter import Meter, PowerOptions

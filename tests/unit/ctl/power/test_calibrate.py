@@ -18,8 +18,9 @@ from spekctl import cli
 from spekctl.commands.power import parse_ampere_ua
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.kernel import feeds as kernel_feeds
-from spekctl.kernel.feeds import Feed, RailState, RailUse, Use
+from spekctl.kernel.feeds import Feed, RailState, RailUse
 from spekctl.kernel.gen.spek_prober import FeedState
+from spekctl.kernel.records import Use
 from spekctl.power import calibrate
 from spekctl.power.calibrate import Reading
 from spekctl.power.monitor import Monitor, total_w

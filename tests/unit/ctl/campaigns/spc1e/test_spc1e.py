@@ -277,7 +277,7 @@ def test_a_finished_method_gives_levels(
     assert found["complete"] and found["source"] == "t/report.json"
     (Path("t") / found["levels"][0]["result_file"]).unlink()
     gone = spekctl("energy", "spc1e", "--from", "t/report.json", "--idle-watts", "5.5")
-    assert gone.code == ExitCode.USAGE and "cannot read t/" in gone.sentence
+    assert gone.code == ExitCode.USAGE and "there is no file t/" in gone.sentence
 
 
 def test_a_method_without_the_phases_gives_none(

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Verification for people: of a run, and of devices afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spekctl.documents.result import VerifyCounts, VerifyResult, WrongBlock
+from spekctl.documents.verify import VerifyReport
+
+SHOWN = 10
+
+
+def result_lines(result: VerifyResult) -> list[str]:
+    """What a run has verified."""
+    lines = [f"verified: {result.text}"]
+    for name, counts in (("while loaded", result.load), ("read back", result.final)):
+        if counts is not None:
+            lines.append(f"  {name}: {_counted(counts)}")
+    if result.waits:
+        lines.append(f"  {result.waits:,} I/Os waited for another one on the same block")
+    return lines + _wrong(result.first, result.mismatches)
+
+
+def report_lines(report: VerifyReport) -> list[str]:
+    """What a check of devices has found."""
+    devices = " ".join(one.path for one in report.targets)
+    return [
+        f"{devices}, written {report.written}: {report.text}",
+        f"  {_counted(report.counts)}",
+        *_wrong(report.first, report.counts.mismatches),
+    ]
+
+
+def _counted(counts: VerifyCounts) -> str:
+    line = f"{counts.checked:,} blocks compared, {counts.never_written:,} never written"
+    if counts.uncertain:
+        line += f", {counts.uncertain:,} unknown after failed writes"
+    for kind, count in counts.by_kind.items():
+        line += f", {count:,} {kind}"
+    return line
+
+
+def _wrong(first: Sequence[WrongBlock], total: int) -> list[str]:
+    """The first wrong blocks."""
+    lines = [
+        f"  {one.device} byte {one.offset:,}: {one.kind} ({one.when}): {one.text}"
+        for one in first[:SHOWN]
+    ]
+    if total > SHOWN and lines:
+        lines.append(f"  and {total - len(lines):,} more")
+    return lines

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which module may import which: calls go down, and nothing imports itself in a circle.
+
+Imports inside functions and those for type checkers count like all others.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import graphlib
+from pathlib import Path
+
+import pytest
+
+import spekctl
+
+ROOT = Path(spekctl.__file__).parent
+
+# Rooms from the bottom to the top: each may use those of the lines before its own, and those of a
+# line do not know each other. A module beside the rooms is a room of its own.
+ORDER = (
+    ("__init__", "errors", "recorded", "suggest"),
+    ("units",),
+    ("files",),
+    ("workload", "vm"),
+    ("kernel",),
+    ("block", "documents"),
+    ("log", "power"),
+    ("plots", "run"),
+    ("render",),
+    ("campaigns", "cli"),
+    ("commands", "__main__"),
+)
+
+# What a module may not reach, neither itself nor through what it imports.
+KERNEL_SIDE = ("kernel.link", "kernel.client", "kernel.prober", "kernel.feeds")
+OUT_OF_REACH = {
+    "documents": (*KERNEL_SIDE, "kernel.gen", "run", "campaigns", "commands", "log", "power"),
+    "plots": (*KERNEL_SIDE, "run", "campaigns", "commands"),
+    "render": (*KERNEL_SIDE, "run.execute", "run.verify", "campaigns", "commands"),
+    "workload": ("kernel",),
+}
+
+
+@functools.cache
+def graph() -> dict[str, frozenset[str]]:
+    """Every module with all modules of spekctl that it imports; names without `spekctl.`."""
+    files = {name_of(path): path for path in ROOT.rglob("*.py")}
+    assert len(files) > 100
+    return {name: frozenset(imports_of(path, set(files)) - {name}) for name, path in files.items()}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+
+
+def imports_of(path: Path, known: set[str]) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relative to itself"
+            for one in node.names:
+                whole = f"{node.module}.{one.name}"
+                is_module = whole.removeprefix("spekctl.") in known
+                found.add(whole if is_module else str(node.module))
+    ours = {one for one in found if one == "spekctl" or one.startswith("spekctl.")}
+    names = {one.removeprefix("spekctl.") if one != "spekctl" else "__init__" for one in ours}
+    assert names <= known, names - known
+    return names
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[0]
+
+
+def level_of(room: str) -> int:
+    return next(index for index, line in enumerate(ORDER) if room in line)
+
+
+def reach_of(module: str) -> set[str]:
+    found: set[str] = set()
+    left = [module]
+    while left:
+        for one in graph()[left.pop()] - found:
+            found.add(one)
+            left.append(one)
+    return found
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    graphlib.TopologicalSorter(graph()).prepare()
+
+
+def test_every_room_has_its_place() -> None:
+    rooms = [room for line in ORDER for room in line]
+    assert sorted(rooms) == sorted({room_of(one) for one in graph()})
+
+
+def test_calls_go_down() -> None:
+    wrong = [
+        f"{module} imports {one}"
+        for module, used in graph().items()
+        for one in used
+        if room_of(module) != room_of(one) and level_of(room_of(one)) >= level_of(room_of(module))
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("room", OUT_OF_REACH)
+def test_readers_reach_nothing_that_runs(room: str) -> None:
+    wrong = [
+        f"{module} reaches {one}"
+        for module in graph()
+        if room_of(module) == room
+        for one in reach_of(module)
+        for bad in OUT_OF_REACH[room]
+        if one == bad or one.startswith(f"{bad}.")
+    ]
+    assert not wrong
+
+
+def test_of_the_kernel_documents_know_records_only() -> None:
+    used = {
+        one
+        for module, some in graph().items()
+        if room_of(module) == "documents"
+        for one in some
+        if room_of(one) == "kernel"
+    }
+    assert used == {"kernel.records"}
