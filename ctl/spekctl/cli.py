@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from typing import NamedTuple, NoReturn
@@ -95,8 +96,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.stderr = render_output.patient(sys.stderr)
     if arguments is None:
         arguments = sys.argv[1:]
-    if sys.stdout is None:  # closed by the caller
-        sys.exit(run(arguments))
     output = Output()
     try:
         code = run(arguments)
@@ -104,7 +103,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except OSError as error:
         if output.failure is None:
             raise
-        click.echo(f"spekctl: cannot write standard output: {error.strerror}", err=True)
+        reason = "it is closed" if error.errno == errno.EBADF else error.strerror
+        click.echo(f"spekctl: cannot write standard output: {reason}", err=True)
         code = int(ExitCode.RUN_FAILED)
         output.abandon()
     sys.exit(code)
@@ -133,10 +133,6 @@ def run(arguments: list[str]) -> int:
             traceback.print_exc()
         click.echo(f"spekctl: {error.message}", err=True)
         return int(error.exit_code)
-    except BrokenPipeError:
-        # Whoever read our output left; leave quietly, without a second complaint at exit.
-        sys.stderr.close()
-        return 1
     return int(outcome) if isinstance(outcome, int) else 0
 
 

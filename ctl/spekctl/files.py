@@ -109,13 +109,28 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
 
 
 def deliver(data: bytes, output: Path) -> None:
-    """Write a result to the file that it was ordered into."""
+    """Write a result to the file that it was ordered into.
+
+    Hours of measuring must not be lost to a full disk: then it is kept among the temporary files,
+    and only if there is no room either, it goes to standard output.
+    """
     try:
         put(output, data)
-    except SpekError:
-        # Hours of measuring must not be lost to a full disk: standard output is left.
-        click.echo(data.decode(), nl=False)
-        raise
+    except SpekError as error:
+        import tempfile
+
+        try:
+            with tempfile.NamedTemporaryFile(
+                prefix="spekctl-", suffix=output.suffix or ".json", delete=False
+            ) as kept:
+                kept.write(data)
+        except OSError:
+            with contextlib.suppress(OSError, NameError):
+                os.unlink(kept.name)
+            click.echo(f"spekctl: {error.message}; it follows on standard output", err=True)
+            click.echo(data.decode(), nl=False)
+            raise error from None
+        raise SpekError(f"{error.message}; it is in {kept.name} instead") from error
 
 
 def folder_name(method: str, devices: Iterable[str]) -> str:

@@ -105,7 +105,7 @@ def find(path: str, roots: Roots = ROOTS) -> Device:
     try:
         status = os.stat(path)
     except FileNotFoundError:
-        hint = did_you_mean(path, (str(roots.dev / name) for name in _names(roots)))
+        hint = _hint(path, roots)
         raise UsageError(f"there is no device {path}{hint}") from None
     except OSError as error:
         raise UsageError(f"cannot look at {path}: {error.strerror}") from error
@@ -118,6 +118,19 @@ def find(path: str, roots: Roots = ROOTS) -> Device:
     if device is None:
         raise UsageError(f"{path} is a device node, but there is no device behind it")
     return device
+
+
+def _hint(path: str, roots: Roots) -> str:
+    """The device that may be meant: one of that kernel name, else one with nearly that name.
+
+    The directory is no likeness: all have it.
+    """
+    folder, name = os.path.split(path)
+    names = _names(roots)
+    if not folder and name in names:
+        return f"; did you mean '{roots.dev / name}'?"
+    near = did_you_mean(name, names)
+    return near.replace("'", f"'{roots.dev}/", 1) if near else ""
 
 
 def by_number(

@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spekctl.log.file import LogFile, LogHeader
+    from spekctl.log.file import LogFile
     from spekctl.log.stats import Cell, Selection, Summary, Times
 
 EPILOG = """\b
@@ -21,11 +21,10 @@ Examples:
   spekctl log out.parquet
   spekctl log out.parquet --csv --stream 1-2 --phase measure > 1-2.csv
 
-The file is ordinary Parquet: pandas, polars and DuckDB read it, too. Times are CLOCK_MONOTONIC
+The file is ordinary Parquet: pandas, polars and DuckDB read it, too; op, phase, stream, asu and
+error are names there (error: none, EIO and so on). Times are CLOCK_MONOTONIC
 in nanoseconds; response time is completion minus arrival, service time completion minus issue.
 """
-OPS = ("read", "write")
-PHASES = ("ramp", "measure", "drain")
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
@@ -69,8 +68,11 @@ def _write_csv(log: LogFile, selection: Selection) -> None:
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    from spekctl.log.file import COLUMNS
+    from spekctl.log.file import COLUMNS, Names
+    from spekctl.render.output import reader_left
 
+    words = Names(log.header.streams, [asu.name for asu in log.header.asus]).words()
+    del words["error"]  # a number, as ever: 0 is none
     out = sys.stdout.buffer
     out.write(",".join(COLUMNS).encode() + b"\n")
     # Names of streams and asus are words, so nothing needs quotes.
@@ -78,21 +80,12 @@ def _write_csv(log: LogFile, selection: Selection) -> None:
     for rows in selection.rows(log, COLUMNS):
         values = {name: pa.array(rows[name]) for name in COLUMNS}
         values |= {
-            name: pa.array(words, pa.string()).take(values[name])
-            for name, words in _words(log.header).items()
+            name: pa.array(names, pa.string()).take(values[name]) for name, names in words.items()
         }
         csv.write_csv(pa.table(values), out, plain)
+        if reader_left():
+            return
     out.flush()
-
-
-def _words(header: LogHeader) -> dict[str, list[str]]:
-    """Columns of numbers that have names."""
-    return {
-        "stream": header.streams,
-        "asu": [asu.name for asu in header.asus],
-        "op": list(OPS),
-        "phase": list(PHASES),
-    }
 
 
 # --- summary -------------------------------------------------------------------------------------
@@ -156,6 +149,8 @@ class _Row:
 
 def _rows(summary: Summary) -> list[_Row]:
     """The streams, then the sums."""
+    from spekctl.log.file import OPS
+
     names, cells = summary.header.streams, summary.cells
     return [
         _Row(

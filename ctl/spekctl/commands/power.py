@@ -161,16 +161,18 @@ def _follow(
 
     from spekctl.render import tables
     from spekctl.render.console import fitted
+    from spekctl.render.output import reader_left
 
     is_live = sys.stdout.isatty() and not as_json
     shown = 0
     with Live(console=fitted(160), auto_refresh=False) if is_live else nullcontext() as live:
-        while count is None or shown < count:
+        while (count is None or shown < count) and not reader_left():
             time.sleep(pause_s)
             views = step()
             shown += 1
             if as_json:
                 click.echo(json.dumps([dataclasses.asdict(view) for view in views]))
+                sys.stdout.flush()
             elif live:
                 live.update(_view_table(views), refresh=True)
             else:

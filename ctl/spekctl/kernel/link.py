@@ -186,7 +186,8 @@ def _refusal(code: int, text: str, operation: str) -> SpekError:
             operation=operation,
         )
     if text == os.strerror(code):
-        text = f"the kernel side refused {operation}: {text} (errno {code})"
+        name = errno_names.errorcode.get(code, f"errno {code}")
+        text = f"the kernel side refused {operation}: {text} ({name})"
     return error_from_errno(code, text, operation)
 
 

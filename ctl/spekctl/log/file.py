@@ -12,9 +12,11 @@ for a log.
 from __future__ import annotations
 
 import contextlib
+import errno as errno_names
 import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -69,6 +71,9 @@ COLUMNS = (
     "phase",
     "error",
 )
+OPS = ("read", "write")
+PHASES = ("ramp", "measure", "drain")
+NO_ERROR = "none"
 # Times go up in small steps: the steps take a quarter of the room. A dictionary of values that
 # hardly repeat only costs time.
 _STEPS = ("arrival_ns", "issue_ns", "completion_ns")
@@ -128,13 +133,36 @@ def record_type() -> np.dtype[Any]:
     return np.dtype(list(RECORD))
 
 
-def _schema() -> Any:
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the numbers of a run stand for."""
+
+    streams: Sequence[str] = ()
+    asus: Sequence[str] = ()
+
+    def words(self) -> dict[str, list[str]]:
+        """Columns of numbers that have names: the names, by number."""
+        errors = [errno_names.errorcode.get(code, str(code)) for code in range(1, 256)]
+        return {
+            "stream": list(self.streams),
+            "asu": list(self.asus),
+            "op": list(OPS),
+            "phase": list(PHASES),
+            "error": [NO_ERROR, *errors],
+        }
+
+
+def _schema(named: bool = True) -> Any:
+    """The columns; older logs have bare numbers for what is @named."""
     import pyarrow as pa
 
     kinds = {"=u8": pa.uint64(), "=u4": pa.uint32(), "=u2": pa.uint16(), "=u1": pa.uint8()}
+    # Indices of a dictionary are read as int32, whatever they are written as.
+    name_type = pa.dictionary(pa.int32(), pa.string())
+    words = Names().words() if named else {}
     return pa.schema(
         [
-            pa.field(name, kinds[kind], nullable=False)
+            pa.field(name, name_type if name in words else kinds[kind], nullable=False)
             for name, (_, kind) in zip(COLUMNS, RECORD, strict=True)
         ]
     )
@@ -147,10 +175,11 @@ class LogFullError(SpekError):
 class LogWriter:
     """A log that is being written. One thread at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, names: Names | None = None) -> None:
         import pyarrow.parquet as pq
 
         self.path = path
+        self._words = (names or Names()).words()
         self.part = path.with_name(path.name + ".part")
         self.records = 0
         self._pending: list[Any] = []
@@ -187,10 +216,12 @@ class LogWriter:
         OSError if they could not be written: then the file is of no use any more.
         LogFullError if they were written, and were the last for which there is room.
         """
-        import numpy as np
         import pyarrow as pa
 
-        columns = [pa.array(np.ascontiguousarray(block[member])) for member, _ in RECORD]
+        columns = [
+            self._column(name, block[member])
+            for name, (member, _) in zip(COLUMNS, RECORD, strict=True)
+        ]
         self._pending.append(pa.RecordBatch.from_arrays(columns, schema=self._schema))
         self._pending_rows += len(block)
         if self._pending_rows >= ROW_GROUP:
@@ -198,6 +229,18 @@ class LogWriter:
             free = self._free_bytes()
             if free < RESERVE_BYTES:
                 raise LogFullError(f"its file system has only {units.format_bytes(free)} left")
+
+    def _column(self, name: str, numbers: NDArray[Any]) -> Any:
+        """Numbers as they are, or as names."""
+        import numpy as np
+        import pyarrow as pa
+
+        words = self._words.get(name)
+        if words is None:
+            return pa.array(np.ascontiguousarray(numbers))
+        # A number without a name stands for itself.
+        words += [str(code) for code in range(len(words), int(numbers.max(initial=0)) + 1)]
+        return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(words))
 
     def flush(self) -> None:
         """Write what is held back. OSError as add()."""
@@ -253,7 +296,7 @@ def open_log(path: Path) -> LogFile:
         raise UsageError(f"cannot read {path}: {reason_of(error)}") from error
     metadata: Mapping[bytes, bytes] = file.metadata.metadata or {}
     header = _header(path, metadata)
-    if not columns.equals(_schema()):
+    if not any(columns.equals(_schema(named)) for named in (True, False)):
         raise UsageError(f"{path} is damaged: its columns are not those of a log")
     return LogFile(path, file, header)
 
@@ -289,9 +332,32 @@ class LogFile:
             raise UsageError(f"{self.path} is damaged: {error}") from error
 
     def columns(self, *names: str) -> Iterator[tuple[NDArray[Any], ...]]:
-        """The same as numpy arrays, in the order of @names."""
+        """The same as numpy arrays, in the order of @names; what has a name as its number."""
+        header = self.header
+        words = Names(header.streams, [asu.name for asu in header.asus]).words()
         for batch in self.batches(names):
-            yield tuple(batch.column(name).to_numpy(zero_copy_only=False) for name in names)
+            yield tuple(self._numbers(batch, name, words) for name in names)
+
+    def _numbers(self, batch: Any, name: str, words: Mapping[str, list[str]]) -> NDArray[Any]:
+        import numpy as np
+        import pyarrow as pa
+
+        column = batch.column(name)
+        if not pa.types.is_dictionary(column.type):
+            values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+            return values
+        numbers = {word: number for number, word in enumerate(words[name])}
+        kind = RECORD[COLUMNS.index(name)][1]
+        try:
+            codes = [
+                numbers[word] if word in numbers else int(word)
+                for word in column.dictionary.to_pylist()
+            ]
+            table = np.array(codes, np.dtype(kind))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise UsageError(f"{self.path} is damaged: a wrong name in column {name}") from error
+        found: NDArray[Any] = table[column.indices.to_numpy(zero_copy_only=False)]
+        return found
 
     def device_address(
         self, asu: NDArray[Any], address: NDArray[Any]

@@ -24,7 +24,7 @@ from spekctl.documents.result import LogResult, Plan
 from spekctl.errors import NotPermittedError, SpekError, UsageError
 from spekctl.kernel.records import RunInfo, RunState, word
 from spekctl.log import file as log_file
-from spekctl.log.file import LogFullError, LogHeader, LogTarget, LogWriter
+from spekctl.log.file import LogFullError, LogHeader, LogTarget, LogWriter, Names
 
 if TYPE_CHECKING:
     from spekctl.log.file import Block
@@ -72,9 +72,10 @@ def debugfs() -> Path:
 class IoLog:
     """A log, from a READY run to its end."""
 
-    def __init__(self, path: Path, buffer_records: int) -> None:
+    def __init__(self, path: Path, buffer_records: int, names: Names | None = None) -> None:
         log_file.require()
         self._path = path
+        self._names = names
         self._buffer_records = buffer_records
         self._mount = debugfs()
         self._files: list[FileIO] = []
@@ -95,7 +96,7 @@ class IoLog:
             raise SpekError("the kernel side keeps no log; is spek.ko older than spekctl?")
         for index in range(len(info.workers)):
             self._files.append(_open(self._mount / info.log_dir / f"worker{index}"))
-        self._writer = LogWriter(self._path)
+        self._writer = LogWriter(self._path, self._names)
         self._threads = [
             threading.Thread(target=self._read, name="log-reader", daemon=True),
             threading.Thread(target=self._write, name="log-writer", daemon=True),

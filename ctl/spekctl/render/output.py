@@ -18,10 +18,15 @@ class _Raw(io.FileIO):
     """A descriptor that keeps its failure: nothing else tells it from that of another file."""
 
     failure: OSError | None = None
+    reader_left = False
 
     def write(self, data: Any) -> int:
         try:
             return super().write(data)
+        except BrokenPipeError:
+            # The reader (head, less) has seen enough: that is no failure of what it read.
+            self.reader_left = True
+            return memoryview(data).nbytes
         except OSError as error:
             self.failure = error
             raise
@@ -32,12 +37,14 @@ class Output:
 
     def __init__(self) -> None:
         before = sys.stdout
-        self._raw = _Raw(before.fileno(), "w", closefd=False)
+        if before is None:  # closed by the caller
+            _occupy(1)
+        self._raw = _Raw(1 if before is None else before.fileno(), "w", closefd=False)
         self._text = io.TextIOWrapper(
             io.BufferedWriter(self._raw),
-            encoding=before.encoding,
-            errors=before.errors,
-            line_buffering=before.isatty(),
+            encoding="utf-8" if before is None else before.encoding,
+            errors="backslashreplace" if before is None else before.errors,
+            line_buffering=before is not None and before.isatty(),
         )
         sys.stdout = self._text
 
@@ -55,6 +62,20 @@ class Output:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, self._raw.fileno())
         os.close(null)
+
+
+def _occupy(fd: int) -> None:
+    """Take a closed descriptor, so that no file gets its number; nothing can be written to it."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    if null != fd:
+        os.dup2(null, fd)
+        os.close(null)
+
+
+def reader_left() -> bool:
+    """True if nobody reads standard output any more, so that a long listing may end."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    return isinstance(raw, _Raw) and raw.reader_left
 
 
 class _Unread(io.FileIO):

@@ -59,17 +59,25 @@ def _headline(result: Result) -> RenderableType:
     name = result.workload.workload.name
     label = f"{name} (SPC-1-like)" if name == "spc1" else name
     seconds = next((one.duration_ns for one in result.phases if one.phase == "measure"), 0) / 1e9
-    text = Text(f"{label}: {_load(result)}, measured for {seconds:.3f} s", style="bold")
+    length = f"measured for {_seconds(seconds)}" if seconds else "not measured"
+    text = Text(f"{label}: {_load(result)}, {length}", style="bold")
     style = "green" if result.outcome.ok else "bold red"
     text.append(f"\n  {result.outcome.text}", style=style)
     return text
+
+
+def _seconds(seconds: float) -> str:
+    """A length of time of which something is left after rounding."""
+    return f"{seconds:.3f} s" if seconds >= 0.1 else units.format_ns(seconds * 1e9)
 
 
 def _load(result: Result) -> str:
     config = result.config
     if result.workload.workload.scale == "bsu" and config.arrivals[0].law != "closed":
         rate = config.arrivals[0].rate_milli / 1000
-        return f"{config.streams[0].replicas} BSU ({rate:g} I/Os per second offered)"
+        return (
+            f"{config.streams[0].replicas} BSU ({units.format_rate(rate)} I/Os per second offered)"
+        )
     laws = []
     for arrival in config.arrivals:
         if arrival.law == "closed":
@@ -81,7 +89,9 @@ def _load(result: Result) -> str:
                 f" {units.format_duration(arrival.burst_interval_ns)}"
             )
         else:
-            laws.append(f"{arrival.law} arrivals, {arrival.rate_milli / 1000:g} per second")
+            laws.append(
+                f"{arrival.law} arrivals, {units.format_rate(arrival.rate_milli / 1000)} per second"
+            )
     return " + ".join(laws)
 
 
@@ -308,8 +318,8 @@ def _power_lines(result: Result) -> list[str]:
         )
     if power.uncertainty_j and total.joules:
         lines.append(
-            f"energy is known to {power.uncertainty_j / abs(total.joules):.2%}:"
-            f" time stamps within {units.format_ns(power.uncertainty_ns)}, and the least steps"
+            f"energy uncertainty +-{_percent(power.uncertainty_j / abs(total.joules))}"
+            f" (time stamps +-{units.format_ns(power.uncertainty_ns)}, sensor resolution)"
         )
     return lines + ([result.power_text] if result.power_text else [])
 
@@ -319,6 +329,11 @@ def _watts(rail: RailPower) -> str:
         return "unknown"
     low, high = units.format_watts(rail.min_w), units.format_watts(rail.max_w)
     return f"{units.format_watts(rail.mean_w)} ({low} to {high})"
+
+
+def _percent(share: float) -> str:
+    """A small share with two digits that say something."""
+    return "<0.0001%" if 0 < share < 1e-6 else f"{share * 100:.2g}%"
 
 
 def _ratio(value: float) -> str:

@@ -20,6 +20,7 @@ from spekctl.documents.result import Plan, Result, TargetFacts, VerifyResult
 from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
+from spekctl.log.file import Names
 from spekctl.log.recorder import IoLog
 from spekctl.run import detached
 from spekctl.run.build import build, facts_of
@@ -39,7 +40,7 @@ def execute(
     observer: Observer | None = None,
 ) -> Result:
     """Run it to its end, or to that of the user's patience; the result either way."""
-    log = IoLog(request.log, request.config.log_records) if request.log is not None else None
+    log = _log_of(request)
     run = claim(kernel, request.config, request.devices, interrupts)
     try:
         facts, remarks = prepare(kernel, run, request)
@@ -75,6 +76,15 @@ def execute(
     finally:
         if log is not None:
             log.close()
+
+
+def _log_of(request: Request) -> IoLog | None:
+    """The per-I/O log that the request wants."""
+    if request.log is None:
+        return None
+    config = request.config
+    names = Names([one.name for one in config.streams], [one.name for one in config.asus])
+    return IoLog(request.log, config.log_records, names)
 
 
 def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:

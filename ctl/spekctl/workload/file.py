@@ -223,7 +223,12 @@ def _plain(message: str, data: Mapping[str, object]) -> str:
     path = match.group(3) or ""
     place = re.sub(r"\[(\d+)\]", lambda m: f" {int(m.group(1)) + 1}", path)
     got = _TYPE_WORDS.get(match.group(2), match.group(2))
-    return f"{_place(place)}expected {wanted}, got {got}"
+    key = path.rpartition(".")[2]
+    example = ""
+    if match.group(2) == "str" and "number" in wanted and "string" not in wanted:
+        value = LIMITS[key][0] if key in LIMITS else 2000
+        example = f"; write it without quotes and without a unit, for example {key} = {value}"
+    return f"{_place(place)}expected {wanted}, got {got}{example}"
 
 
 def _lower_first(text: str) -> str:

@@ -38,10 +38,11 @@ def block_device(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_file_that_grows_too_large_leaves_the_old_one(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "out.json"
     path.write_bytes(b"old")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
@@ -123,14 +124,18 @@ def test_standard_output_may_be_a_file(capfd: pytest.CaptureFixture[str]) -> Non
     assert capfd.readouterr().out == "before\nresult\nafter\n"
 
 
-def test_null_and_full(capfd: pytest.CaptureFixture[str]) -> None:
+def test_null_and_full(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     files.check_writable(Path("/dev/null"))
     files.deliver(b"result", Path("/dev/null"))
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
     files.check_writable(Path("/dev/full"))
     with pytest.raises(SpekError, match="cannot write /dev/full: No space left on device"):
         files.deliver(b"result", Path("/dev/full"))
-    assert capfd.readouterr().out == "result"
+    (kept,) = tmp_path.iterdir()
+    assert (kept.read_bytes(), capfd.readouterr().out) == (b"result", "")
 
 
 @pytest.mark.parametrize(

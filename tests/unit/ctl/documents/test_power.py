@@ -381,7 +381,7 @@ def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rai
     assert "5V: 5.00 W (5.00 W to 5.00 W), 20.0 J" in text
     assert "power per load less 3.00 W: 200 IOPS/W, 5 mW/IOPS" in text
     assert "power is unknown for 1.000 s of the measure phase" in text
-    assert "energy is known to 0.02%" in text
+    assert "energy uncertainty +-0.02" in text
 
     assert "no power: without spek_prober" in printed(build())
     assert power_meter.NO_FEED in printed(build(metered(FakeLink())))

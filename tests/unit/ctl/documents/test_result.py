@@ -365,6 +365,16 @@ def test_the_summary_has_a_row_for_each_direction_and_the_sum() -> None:
     assert "SPC-1-like" not in text
 
 
+def test_headings_say_numbers_as_people_do() -> None:
+    fast = printed(build(rate=1_000_000.0))
+    assert "poisson arrivals, 1,000,000 per second, measured for 4.000 s" in fast
+    short = replace(INFO, drain_ns=INFO.measure_ns + 300_000)
+    assert "measured for 300 us" in printed(build(info=short))
+    never = replace(INFO, measure_ns=0, phase=Phase.RAMP)
+    text = printed(build(info=never))
+    assert "not measured" in text and "0.000 s" not in text
+
+
 def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
     text = printed(build(after=replace(AFTER, reads=999)))
     assert (

@@ -228,7 +228,8 @@ def test_what_devices_said_is_understood() -> None:
         (errno.EBUSY, "Somebody has it.", RefusedError, "Somebody has it."),
         (errno.ERANGE, "Too much.", UsageError, "Too much."),
         (errno.EINVAL, "Invalid argument", UsageError, "refused run-new: Invalid argument"),
-        (errno.ENOMEM, "Cannot allocate memory", SpekError, "(errno 12)"),
+        (errno.ENODEV, "No such device", UsageError, "No such device (ENODEV)"),
+        (errno.ENOMEM, "Cannot allocate memory", SpekError, "(ENOMEM)"),
     ],
 )
 def test_refusals_keep_the_kernels_sentence(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -206,3 +208,45 @@ def core_place(asu: ResolvedAsu, address: int) -> tuple[int, int]:
     target, offset = FFI.new("u32 *"), FFI.new("u64 *")
     LIB.shim_asu_map(c_map, address, 1, target, offset)
     return int(target[0]), int(offset[0])
+
+
+def test_names_are_in_the_file_and_numbers_come_back(tmp_path: Path) -> None:
+
+    rows = records(1000)
+    rows["error"][:7] = errno.EIO
+    path = tmp_path / "log"
+    writer = LogWriter(path, file.Names(["first", "second"], ["a", "b"]))
+    writer.add(rows[:400])
+    writer.flush()
+    writer.add(rows[400:])
+    writer.finish(header(records=len(rows)))
+    found = pq.read_table(path).to_pydict()
+    assert set(found["op"]) == {"read", "write"}
+    assert set(found["phase"]) == {"measure"}
+    assert (set(found["stream"]), set(found["asu"])) == ({"first", "second"}, {"a", "b"})
+    assert found["error"][:8] == ["EIO"] * 7 + ["none"]
+    for name, member in (("op", "write"), ("stream", "stream"), ("error", "error")):
+        assert (column(path, name) == rows[member]).all()
+        assert column(path, name).dtype == rows[member].dtype
+
+
+def test_logs_with_bare_numbers_are_still_read(tmp_path: Path) -> None:
+
+    path, rows = tmp_path / "old", records(100)
+    columns = [pa.array(np.ascontiguousarray(rows[member])) for member, _ in file.RECORD]
+    table = pa.Table.from_arrays(columns, schema=file._schema(named=False))
+    writer = pq.ParquetWriter(path, table.schema)
+    writer.write_table(table)
+    writer.add_key_value_metadata({file.KEY: msgspec.json.encode(header(records=100))})
+    writer.close()
+    assert (column(path, "op") == rows["write"]).all()
+    assert (column(path, "stream") == rows["stream"]).all()
+
+
+def test_a_name_that_the_header_lacks_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    writer = LogWriter(path, file.Names(["first", "other"], ["a", "b"]))
+    writer.add(records(100))
+    writer.finish(header(records=100))
+    with pytest.raises(UsageError, match="is damaged: a wrong name in column stream"):
+        column(path, "stream")

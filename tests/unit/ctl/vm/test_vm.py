@@ -18,7 +18,7 @@ from lib.ordinary_user import call_as_ordinary_user
 import spekctl
 from spekctl import cli
 from spekctl.errors import ExitCode, GuestError, UsageError
-from spekctl.vm import accel, apt, guest_side, kernels, modules, toolchain
+from spekctl.vm import accel, apt, disks, guest_side, kernels, modules, toolchain
 from spekctl.vm.apt import Apt
 from spekctl.vm.disks import parse_disk, parse_disks
 from spekctl.vm.kernels import Kernel, matches, version_key
@@ -731,3 +731,12 @@ def test_what_a_guest_keeps_is_mounted_once() -> None:
 def test_a_writable_directory_stays_writable() -> None:
     """The guest would not see its own files behind one that is kept, and could not write."""
     assert Path("/usr/bin") not in kept_folders([Path("/usr/bin/here")])
+
+
+def test_the_help_says_the_size_of_each_kind_of_disk() -> None:
+    text = " ".join(disks.HELP.split())
+    for kind, size in disks.DEFAULT_BYTES.items():
+        gib, mib = size >> 30, size >> 20
+        assert f"{gib}G" if gib else f"{mib}M" in text
+        clause = next(part for part in text.split("default: ")[1].split(", ") if kind in part)
+        assert clause.split(")")[0].endswith(f"{gib}G" if gib else f"{mib}M")

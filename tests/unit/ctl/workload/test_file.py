@@ -77,6 +77,11 @@ WRONG: dict[str, tuple[str, str]] = {
         HEAD + STREAM + 'pattern = "zzz"\n',
         "it is one of hotband, runs, sequential",
     ),
+    "number with a unit": (
+        HEAD + '[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = "2k"\n' + STREAM,
+        "rate: expected a whole number or a number, got a string (in quotes); write it without"
+        " quotes and without a unit, for example rate = 2000",
+    ),
     "wrong type": (HEAD + STREAM + "read = 70\n", "read: expected a string"),
     "section as a value": (HEAD.replace("[workload]", "workload = 1\n[x]"), "workload"),
     "bad name": (HEAD.replace('"w"', '"w w"') + STREAM, "is not a name"),
