@@ -427,14 +427,14 @@ def test_opening_and_reading_a_log(link: Socket, node: str, run: int, say: Say) 
         try:
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
-            return int(error.errno)
+            return error.errno or errno.EIO
         finally:
             failing.disarm()
         try:
             failing.arm(n)
             os.read(fd, 4800)
         except OSError as error:
-            return int(error.errno)
+            return error.errno or errno.EIO
         finally:
             failing.disarm()
             os.close(fd)

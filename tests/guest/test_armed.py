@@ -12,6 +12,7 @@ import statistics
 import struct
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,10 @@ def test_an_armed_run_is_stopped(nl: Socket, disks: list[str]) -> None:
     assert is_free(disks[0])
 
 
+def is_done(nl: Socket, run: int) -> bool:
+    return bool(state(nl, run) == RunState.DONE)
+
+
 def test_a_stop_at_the_start_time_ends_the_run_once(nl: Socket, disks: list[str]) -> None:
     """The stop, the timer of the worker and the one of the state race."""
     for number in range(40):
@@ -162,13 +167,13 @@ def test_a_stop_at_the_start_time_ends_the_run_once(nl: Socket, disks: list[str]
         while time.monotonic_ns() < start_ns + (number - 20) * 100_000:
             pass
         nl.ask(Cmd.RUN_STOP, id=run)
-        assert comes_true(lambda run=run: state(nl, run) == RunState.DONE)
+        assert comes_true(partial(is_done, nl, run))
         info = info_of(nl, run)
         assert info["reason"] == Reason.STOPPED
         assert info["started_ns"] in (0, start_ns)
         assert info["ended_ns"] >= info["started_ns"]
         nl.ask(Cmd.RUN_DEL, id=run)
-        assert comes_true(lambda run=run: is_gone(nl, run))
+        assert comes_true(partial(is_gone, nl, run))
 
 
 @pytest.mark.parametrize("detached", [0, 1])

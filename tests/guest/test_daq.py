@@ -78,7 +78,7 @@ def random_intervals(feed: Feed, count: int, seed: int) -> list[tuple[int, int]]
     dice = random.Random(seed)
     first = max(rail.first_ns for rail in feed.rails) + SECOND
     last = min(rail.last_ns for rail in feed.rails)
-    found = []
+    found: list[tuple[int, int]] = []
     while len(found) < count:
         start, end = sorted((dice.randrange(first, last), dice.randrange(first, last)))
         if end - start >= SECOND:

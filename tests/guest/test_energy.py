@@ -118,7 +118,7 @@ def board(disk: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
     measure = idle.measure
     with Board(disk) as found:
 
-        def after_a_look(*arguments: Any) -> idle.Idle:
+        def after_a_look(*arguments: Any) -> idle.Idle | None:
             found.look()
             return measure(*arguments)
 

@@ -17,6 +17,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ def get(nl: Socket, run: int) -> dict[str, Any]:
 
 
 def is_done(nl: Socket, run: int) -> bool:
-    return get(nl, run)["state"] == RunState.DONE
+    return bool(get(nl, run)["state"] == RunState.DONE)
 
 
 def end(nl: Socket, run: int, timeout_s: float = 120.0) -> None:
@@ -373,7 +374,7 @@ def test_runs_come_and_go_while_others_look(nl: Socket, null_blk: Callable[..., 
             if i % 4:
                 nl.ask(Cmd.RUN_START, id=run)
             if i % 4 == 1:
-                assert comes_true(lambda one=run: is_done(nl, one))
+                assert comes_true(partial(is_done, nl, run))
             elif i % 4 > 1:
                 end(nl, run)
             delete(nl, run)

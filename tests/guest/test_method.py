@@ -95,6 +95,7 @@ def test_a_sweep_saturates_where_the_disk_must(call: Spekctl, disk: str) -> None
     )
     for point in found.points[:2]:
         assert_arrived(point, point.load.value, seconds)
+        assert point.stretch is not None
         # What arrives while the guest is not let run at the end of the phase is left over.
         assert 1 <= point.stretch < 1.1
         assert point.service is not None
@@ -243,7 +244,7 @@ def results_in(folder: Path) -> int:
 @pytest.mark.user_space
 def test_an_interrupted_method_is_resumed(call: Spekctl, wide_disk: str, tmp_path: Path) -> None:
     folder = tmp_path / "t"
-    line = ("spc1", "--device", wide_disk, "--out", str(folder), *SHORT)
+    line: tuple[str, ...] = ("spc1", "--device", wide_disk, "--out", str(folder), *SHORT)
     line += ("--start-bsu", "8", "--max-bsu", "8")
     process = subprocess.Popen(
         [sys.executable, "-m", "spekctl", *line],
@@ -320,7 +321,7 @@ def test_data_is_not_overwritten_by_a_method(
         subprocess.run(["mkfs.ext4", "-q", "-L", "precious", node], check=True)
         settle()
         head = head_of(node)
-        line = ("spc1", "--device", node, "--out", str(tmp_path / "t"), *SHORT)
+        line: tuple[str, ...] = ("spc1", "--device", node, "--out", str(tmp_path / "t"), *SHORT)
         line += ("--start-bsu", "2", "--max-bsu", "2")
         refused = call(*line)
         assert refused.code == ExitCode.REFUSED

@@ -11,6 +11,7 @@ import errno
 import os
 import random
 import struct
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -460,7 +461,7 @@ def test_a_run_in_the_wrong_state_is_busy(nl: Socket, disks: list[str]) -> None:
     nl.ask(Cmd.RUN_START, id=run)
 
     for cmd in (Cmd.RUN_START, Cmd.RUN_DEL):
-        no = refused(lambda cmd=cmd: nl.ask(cmd, id=run))
+        no = refused(partial(nl.ask, cmd, id=run))
         assert (no.errno, no.attr) == (errno.EBUSY, "id")
 
     nl.ask(Cmd.RUN_STOP, id=run)

@@ -109,7 +109,7 @@ def operations(family: str) -> list[dict[str, Any]]:
 def commands(family: str) -> list[tuple[str, str, int]]:
     """(name, do or dump, number) of everything that can be asked for."""
     _path, generated = SPECS[family]
-    found = []
+    found: list[tuple[str, str, int]] = []
     for one in operations(family):
         number = int(generated.Cmd[one["name"].upper().replace("-", "_")])
         found += [(one["name"], way, number) for way in ("do", "dump") if way in one]

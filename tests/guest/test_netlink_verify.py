@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -95,7 +96,7 @@ def test_another_run_must_fit(nl: Socket, disks: list[str]) -> None:
         ({"verify_from": written, "stream": [stream(size=[{"bytes": 512, "weight": 1}])]},
          errno.EINVAL),
     ):  # fmt: skip
-        no = refused(lambda changes=changes: new(nl, disks[0], **{**STAMPED, **changes}))
+        no = refused(partial(new, nl, disks[0], **{**STAMPED, **changes}))
         assert no.errno == code, changes
     assert refused(lambda: new(nl, disks[1], **STAMPED, verify_from=written)).errno == errno.EINVAL
 
@@ -135,11 +136,7 @@ def test_a_map_is_what_it_was(nl: Socket, disks: list[str]) -> None:
         (0, states(1 << 47), errno.EINVAL),
         (0, bytes(12), errno.EINVAL),
     ):
-        no = refused(
-            lambda first=first, data=data: nl.ask(
-                Cmd.MAP_SET, run=run, target=0, first=first, states=data
-            )
-        )
+        no = refused(partial(nl.ask, Cmd.MAP_SET, run=run, target=0, first=first, states=data))
         assert no.errno == code, (first, data)
     no = refused(lambda: nl.ask(Cmd.MAP_SET, run=run, target=1, first=0, states=states(2)))
     assert no.errno == errno.ERANGE

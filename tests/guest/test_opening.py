@@ -97,7 +97,7 @@ def opening(nl: Socket, node: str) -> int:
 
 def families() -> set[int]:
     """What `genl ctrl list` lists."""
-    found = set()
+    found: set[int] = set()
     with Socket(spek) as ctrl:
         ctrl.sock.send(
             ctrl.frame(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, b"", NLM_F_REQUEST | NLM_F_DUMP)

@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -181,17 +182,17 @@ def test_two_feeds_are_two(link: PowerLink, reader: PowerLink) -> None:
     board = link.open_feed("board", "u6", ["5V", "12V"])
     wall = link.open_feed("wall", "hwmon", ["mains"])
     start = past(1)
-    both = [start, start + 100 * MS]
+    both = start, start + 100 * MS
     link.push(board, [PowerSample(at, 3 * W, rail) for at in both for rail in (0, 1)])
     link.push(wall, [PowerSample(at, 50 * W) for at in both])
 
-    rails = {(one.feed_name, one.rail_name): one.uses[0] for one in reader.energy([tuple(both)])}
+    rails = {(one.feed_name, one.rail_name): one.uses[0] for one in reader.energy([both])}
     assert [(key, use.energy_fj // 10**12) for key, use in rails.items()] == [
         (("board", "5V"), 300),
         (("board", "12V"), 300),
         (("wall", "mains"), 5000),
     ]
-    assert [one.feed_name for one in reader.energy([tuple(both)], feed=wall)] == ["wall"]
+    assert [one.feed_name for one in reader.energy([both], feed=wall)] == ["wall"]
     assert [feed.source for feed in reader.feeds()] == ["u6", "hwmon"]
 
 
@@ -251,7 +252,9 @@ def test_rows_carry_energy_up_to_their_start(link: PowerLink) -> None:
         first, last = rows[0], rows[-1]
         assert last.final
         assert len(rows) == last.seq + 1
-        used = last.power[entity].energy_nj - first.power[entity].energy_nj
+        before_nj, after_nj = first.power[entity].energy_nj, last.power[entity].energy_nj
+        assert before_nj is not None and after_nj is not None
+        used = after_nj - before_nj
         assert abs(used - 7 * (last.start_ns - first.start_ns)) <= 1
         assert last.power[entity].gap_ns == 0
 
@@ -361,10 +364,10 @@ def test_feeds_come_and_go_while_others_read(link: PowerLink) -> None:
                 now = time.monotonic_ns()
                 own.push(feed, [PowerSample(now - n, n, n % 2) for n in range(500, 0, -1)])
 
-    writers = [fork(lambda name=name: bring(name)) for name in ("x", "y")]
+    writers = [fork(partial(bring, name)) for name in ("x", "y")]
     while any(Path(f"/proc/{one}/stat").read_text().split()[2] != "Z" for one in writers):
         now = time.monotonic_ns()
-        for rail in reading(lambda now=now: link.energy([(now - SECOND, now)] * 200)):
+        for rail in reading(partial(link.energy, [(now - SECOND, now)] * 200)):
             for use in rail.uses:
                 total = use.known_ns + use.gap_ns + use.lost_ns + use.pending_ns
                 assert total == SECOND

@@ -6,7 +6,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,14 @@ from lib.guest.power import MS, SECOND
 from lib.guest.prober import fresh_module
 from lib.waiting import eventually
 
-from spekctl.kernel.prober import Prober
+from spekctl.kernel.prober import Cells, Prober
 
 CLOCK_MONOTONIC_COARSE = 6  # has no name in Python
 
 fresh = pytest.fixture(autouse=True)(fresh_module)
 
 
-def entity_row(prober: Prober, probe: int, table: str) -> dict[str, dict[str, int | None]]:
+def entity_row(prober: Prober, probe: int, table: str) -> Mapping[str, Cells]:
     """The last row's cells of a table, by names of entities and columns."""
     return prober.rows(probe)[0][-1].others[table]
 
@@ -131,6 +131,7 @@ def test_disk_is_what_sysfs_says(null_blk: Callable[..., str]) -> None:
         stat = [int(word) for word in Path(f"/sys/block/{name}/stat").read_text().split()]
         assert (after["reads"], after["read_bytes"]) == (stat[0], stat[2] * 512)
         assert (after["writes"], after["write_bytes"]) == (stat[4], stat[6] * 512)
+        assert after["read_time_ns"] is not None
         assert after["read_time_ns"] // MS == stat[3]
         assert after["writes"] - before["writes"] == 30
         assert after["write_bytes"] - before["write_bytes"] == 30 * 4096

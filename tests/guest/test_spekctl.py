@@ -319,8 +319,8 @@ def test_data_is_only_overwritten_if_the_device_is_named(
     subprocess.run(["mkfs.ext4", "-q", "-L", "precious", node], check=True)
     settle()
     head = Path(node).read_bytes()[:MIB]
-    arguments = ("run", "sequential-write-128k", "--device", node, "--count", "600", "--json")
-    arguments += ("--data", "random", "--no-prober", *QUIET)
+    common = ("run", "sequential-write-128k", "--device", node, "--count", "600", "--json")
+    arguments = (*common, "--data", "random", "--no-prober", *QUIET)
 
     assert "give --write" in call(*arguments).sentence
     refused = call(*arguments, "--write")

@@ -120,10 +120,10 @@ def test_the_prober_has_the_joules_and_the_gap(bench: Bench, tmp_path: Path) -> 
         last = min(rail.last_ns for rail in feed.rails)
 
         dice = random.Random(4)
-        intervals = [
+        pairs = [
             sorted((dice.randrange(first, gone), dice.randrange(first, gone))) for _ in range(12)
         ]
-        intervals = [(start, end) for start, end in intervals if end - start > SECOND]
+        intervals = [(start, end) for start, end in pairs if end - start > SECOND]
         intervals.append((last - 2 * SECOND, last))
         shift = min(feed.uncertainty_ns, 20 * MS)
         shifted = [(start - shift, end - shift) for start, end in intervals]

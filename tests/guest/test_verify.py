@@ -447,7 +447,7 @@ def test_spc1_persistence_over_a_detached_disk(
     folder = tmp_path / "spc1"
     with scsi_disk(size_mb=256, delay=0) as node:
         common = ("spc1", "--device", node, "--write", "--max-bsu", "1", "--out", str(folder))
-        lengths = ("--sustain", "3s", "--iops-time", "3s", "--search-time", "3s")
+        lengths: tuple[str, ...] = ("--sustain", "3s", "--iops-time", "3s", "--search-time", "3s")
         # How quick an emulated disk is does not matter here.
         lengths += ("--ramp-time", "1s", "--ramp", "0", "--max-response", "60s")
         first = spekctl(
