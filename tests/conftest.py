@@ -13,9 +13,9 @@ if not os.environ.get("SPEK_GUEST"):
 
     # The same examples each time, however long a loaded machine takes for one;
     # --hypothesis-profile=explore looks for others.
-    slow = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-    settings.register_profile("explore", **slow)
-    settings.register_profile("repeatable", derandomize=True, **slow)
+    slow = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("explore", slow)
+    settings.register_profile("repeatable", slow, derandomize=True)
     settings.load_profile("repeatable")
 
 # The PATH of an ordinary user may lack the directories of mkfs.ext4, mkswap and dkms.

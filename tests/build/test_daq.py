@@ -44,7 +44,7 @@ def compiled(request: pytest.FixtureRequest) -> Iterator[dict[tuple[str, str], F
         ["pkg-config", "--cflags", *PACKAGES.split()], capture_output=True, text=True, check=True
     ).stdout.split()
     wanted = [
-        (item.callspec.params["compiler"], item.callspec.params["file"])
+        (str(item.callspec.params["compiler"]), str(item.callspec.params["file"]))
         for item in request.session.items
         if isinstance(item, pytest.Function) and "compiled" in item.fixturenames
     ]

@@ -9,6 +9,7 @@ import resource
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.core.spekcore import (
@@ -29,7 +30,7 @@ needs_valgrind = pytest.mark.skipif(
 )
 
 G = 1 << 30
-RUNS = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+RUNS: dict[str, Any] = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
 CLOSED = Arrival(depth=32)
 POISSON = Arrival("poisson", rate=10_000)
 

@@ -145,7 +145,7 @@ def test_direction_and_size_within_a_stream(ops: Ops, stream: int) -> None:
 
 
 def test_gaps_are_exponential(any_ops: Ops) -> None:
-    gaps = np.diff(any_ops["at_ns"][:200_000].astype(np.int64))
+    gaps = np.diff(any_ops["at_ns"][:200_000].astype(np.float64))
     assert stats.kstest(gaps, stats.expon(scale=1e9 / (50 * BSUS)).cdf).pvalue > 0.001
     for lag in (1, 2, 3):
         assert abs(np.corrcoef(gaps[lag:], gaps[:-lag])[0, 1]) < 4 / np.sqrt(len(gaps))
@@ -181,7 +181,8 @@ def test_uniform_streams_cover_their_asu_evenly(any_ops: Ops, stream: int, size:
 
 
 def blocks_of(ops: Ops, stream: int) -> np.ndarray:
-    return ops["addr"][ops["stream"] == stream].astype(np.int64) // BLOCK
+    blocks: np.ndarray = ops["addr"][ops["stream"] == stream].astype(np.int64) // BLOCK
+    return blocks
 
 
 @pytest.mark.parametrize(("stream", "size"), [(2, ASU1), (6, ASU1), (7, ASU3)])

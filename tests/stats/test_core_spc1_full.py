@@ -204,7 +204,8 @@ def test_streams_and_bsus_do_not_know_of_each_other(seen: Seen) -> None:
     whole = second < seconds
     keys = seen.series[whole] * np.int64(seconds) + second[whole]
     counts = np.bincount(keys, minlength=8 * BSUS * seconds).reshape(8 * BSUS, seconds)
-    correlation = np.corrcoef(counts)[np.triu_indices(8 * BSUS, 1)] * np.sqrt(seconds)
+    matrix = np.asarray(np.corrcoef(counts))
+    correlation = matrix[np.triu_indices(8 * BSUS, 1)] * np.sqrt(seconds)
     assert np.abs(correlation).max() < 5
     assert stats.kstest(correlation, "norm").pvalue > 0.001
     dispersion = counts.var(axis=1, ddof=1) / counts.mean(axis=1)
@@ -278,7 +279,7 @@ def test_every_step_of_every_walk_is_one_the_law_allows(seen: Seen) -> None:
 def test_levels_of_reads(seen: Seen) -> None:
     law = window_law(level_law(seen.style))
     assert law.sum() == pytest.approx(1)
-    counts = sum(walk.read_level for walk in seen.walks.values())[: len(law)]
+    counts = np.sum([walk.read_level for walk in seen.walks.values()], axis=0)[: len(law)]
     assert stats.chisquare(counts, law * counts.sum()).pvalue > 0.001
 
 
@@ -287,8 +288,8 @@ def test_levels_of_writes(seen: Seen) -> None:
     law = window_law(level_law(seen.style)[3:])
     assert law.sum() == pytest.approx(1)
     walks = seen.walks.values()
-    counts = sum(walk.write_level for walk in walks)[: len(law)]
-    chance = sum(walk.chance for walk in walks)[: len(law)]
+    counts = np.sum([walk.write_level for walk in walks], axis=0)[: len(law)]
+    chance = np.sum([walk.chance for walk in walks], axis=0)[: len(law)]
     trials = sum(walk.trials for walk in walks)
     expected = trials * law - chance
     expected *= counts.sum() / expected.sum()
@@ -392,4 +393,5 @@ def runs_of(ops: Ops, run: int, grain: int) -> np.ndarray:
         new[too_long[0]] = True
     assert not len(too_long)
     assert (end[:-1] + length[1:] >= low[:-1])[new[1:]].all()
-    return begin[new]
+    first: np.ndarray = begin[new]
+    return first

@@ -25,6 +25,16 @@ def lines(axes: Axes) -> dict[str, Line2D]:
     return {str(one.get_label()): one for one in axes.lines if str(one.get_label())[0] != "_"}
 
 
+def xs(line: Line2D) -> list[float]:
+    """In the order in which they are drawn."""
+    return [float(one) for one in np.asarray(line.get_xdata())]
+
+
+def ys(line: Line2D) -> list[float]:
+    """In the order in which they are drawn."""
+    return [float(one) for one in np.asarray(line.get_ydata())]
+
+
 def points(line: Line2D) -> list[tuple[float, float]]:
     """Ordered, and rounded where arithmetic leaves its noise."""
     return rounded(*line.get_data())

@@ -46,6 +46,9 @@ class Running:
         whole, end, _ = self.out.rpartition("\n")
         return table(whole)[1] if end else []
 
+    def has_rows(self, count: int) -> bool:
+        return len(self.rows) >= count
+
     def until(self, condition: Callable[[], object], what: str) -> None:
         """It fails at once if the program ends meanwhile."""
         ended = False
@@ -79,7 +82,7 @@ def running(folder: Path, *command: object) -> Iterator[Running]:
 def some_rows(folder: Path, count: int, *command: object) -> tuple[list[str], Rows]:
     """As table(), of at least @count lines, however long they take."""
     with running(folder, *command) as program:
-        program.until(lambda: len(program.rows) >= count, f"no {count} lines come")
+        program.until(lambda: program.has_rows(count), f"no {count} lines come")
         return program.finish()
 
 

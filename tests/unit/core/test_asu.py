@@ -1,5 +1,7 @@
 """Where a piece of an asu lies, against arithmetic with divisions."""
 
+from collections.abc import Callable
+
 from hypothesis import given
 from hypothesis import strategies as st
 from lib.core.spekcore import Arrival, Asu, Stream, Workload, library
@@ -7,7 +9,8 @@ from lib.core.spekcore import Arrival, Asu, Stream, Workload, library
 FFI, LIB = library()
 
 
-def mapper(asu: Asu):
+def mapper(asu: Asu) -> Callable[[int, int], tuple[int, int, int]]:
+    """where(address, bytes): how much of it is in one piece, on which target and where there."""
     wl = Workload([asu], [Arrival(depth=1)], [Stream()])
     c_map = FFI.new("struct spek_asu_map *")
     LIB.spek_asu_map_init(c_map, FFI.addressof(wl.c.asu, 0))

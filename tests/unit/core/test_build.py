@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.core.spekcore import (
@@ -91,7 +92,7 @@ def test_hot_path_does_not_divide_by_a_variable() -> None:
 
 # ---- sanitizers ----
 
-RUNS = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+RUNS: dict[str, Any] = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
 SOUP = Workload(
     [Asu(G), Asu(512 * 1001)],
     [
@@ -148,7 +149,7 @@ def test_clean_under_sanitizers(name: str, worker: int, nr_workers: int, tmp_pat
     sanitizers = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     binary = build("driver-sanitized", sanitizers, [DRIVER])
     dump = workload.dump(tmp_path / "workload")
-    command = [binary, dump, "7", str(worker), str(nr_workers), "20000"]
+    command = [str(binary), str(dump), "7", str(worker), str(nr_workers), "20000"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     # and it makes as many operations as the library

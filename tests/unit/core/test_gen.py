@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from lib.core.spekcore import (
     NEVER,
     PATTERNS,
     SMIX,
+    STYLES,
     Arrival,
     Asu,
     Generator,
@@ -50,7 +52,7 @@ def streams(draw: st.DrawFn, asus: list[Asu], nr_arrivals: int) -> Stream:
     align = 512 * draw(st.sampled_from([1, 1, 2, 3, 8]))
     start = align * draw(st.integers(0, asus[asu].bytes // align // 2))
     room = asus[asu].bytes - start
-    common = {
+    common: dict[str, Any] = {
         "pattern": pattern,
         "asu": asu,
         "arrival": draw(st.integers(0, nr_arrivals - 1)),
@@ -62,7 +64,7 @@ def streams(draw: st.DrawFn, asus: list[Asu], nr_arrivals: int) -> Stream:
     }
     aligned = draw(SIZES.map(lambda d: {b // 512 * align: w for b, w in d.items()}))
     if pattern == "walk":
-        style = draw(st.sampled_from(["classic", "fixed"]))
+        style = draw(st.sampled_from(STYLES))
         blocks = draw(st.integers(1024, max(1024, room // align)))
         return Stream(**common, sizes=align, range_bytes=blocks * align, walk_style=style)
     if pattern == "runs":
@@ -417,8 +419,7 @@ def test_runs_and_walks_leave_workers_beyond_their_replicas_idle() -> None:
 
 
 def test_other_patterns_are_copied_to_every_worker() -> None:
-    for pattern in ("uniform", "sequential"):
-        stream = Stream(pattern)  # type: ignore[arg-type]
+    for stream in (Stream("uniform"), Stream("sequential")):
         for ops in all_workers(one(stream, Arrival("poisson", rate=1000)), 4, 2000):
             assert ops["at_ns"][-1] == pytest.approx(2000 / 250 * 1e9, rel=0.1)
 

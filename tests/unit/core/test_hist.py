@@ -29,7 +29,7 @@ def count(values: np.ndarray) -> np.ndarray:
 
 def percentile(counts: np.ndarray, ppm: int, max_ns: int) -> int:
     pointer = FFI.cast("u64 *", counts.ctypes.data)
-    return LIB.spek_hist_percentile(pointer, int(counts.sum()), ppm, max_ns)
+    return int(LIB.spek_hist_percentile(pointer, int(counts.sum()), ppm, max_ns))
 
 
 @pytest.mark.parametrize(

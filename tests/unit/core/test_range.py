@@ -38,9 +38,9 @@ def patterns(draw: st.DrawFn, align: int) -> dict[str, Any]:
             "range_bytes": blocks * align + 512 * draw(st.integers(0, 1)),
         }
     unit = align if pattern in ("mixed", "sequential", "runs") else 512
-    blocks = draw(sizes(unit))
-    largest = max(blocks)
-    found: dict[str, Any] = {"pattern": pattern, "sizes": blocks}
+    mix = draw(sizes(unit))
+    largest = max(mix)
+    found: dict[str, Any] = {"pattern": pattern, "sizes": mix}
     spare = 512 * draw(st.integers(0, 200))
     if pattern == "runs":
         run_align = align << draw(st.integers(0, 8))

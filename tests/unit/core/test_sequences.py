@@ -7,6 +7,7 @@ import hashlib
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from lib.core.spekcore import BLOCK, SMIX, Arrival, Asu, Generator, Stream, Work
 VECTORS = Path(__file__).with_name("vectors") / "core_sequences.json"
 COUNT = 100_000
 G = 1 << 30
-RUNS = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+RUNS: dict[str, Any] = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
 
 WORKLOADS = {
     "uniform closed": Workload([Asu(G)], [Arrival(depth=32)], [Stream(read_ppm=700_000)]),

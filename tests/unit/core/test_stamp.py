@@ -48,7 +48,7 @@ def block_of(version: Version, size: int) -> bytearray:
     return bytearray(FFI.buffer(memory))
 
 
-def check(block: bytes, version: Version, uncertain: bool = False) -> tuple[int, Any]:
+def check(block: bytes | bytearray, version: Version, uncertain: bool = False) -> tuple[int, Any]:
     """What the block is found to be where that version should be."""
     memory = FFI.new("u64 []", len(block) // 8)
     FFI.buffer(memory)[:] = bytes(block)

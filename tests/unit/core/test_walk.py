@@ -37,7 +37,8 @@ class Hot:
         self.leaves = FFI.new("u8[]", 2000)
 
     def enter(self, leaf: int, write: bool, bits: int = 0) -> int:
-        return LIB.shim_walk_enter(self.base, self.walk, self.fixed, self.leaves, leaf, write, bits)
+        args = (self.base, self.walk, self.fixed, self.leaves, leaf, write, bits)
+        return int(LIB.shim_walk_enter(*args))
 
 
 def test_worked_read() -> None:

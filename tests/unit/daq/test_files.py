@@ -283,9 +283,8 @@ def test_an_energy_counter_gives_back_its_energy(steps: list[tuple[int, int]]) -
     if largest > 10**6:  # W; what is beyond is no power of a rail
         assert meter.meter.rail[0].implausible > 0
         return
-    total = sum(
-        Fraction((a[2] + b[2]) * (b[1] - a[1]), 2) for a, b in itertools.pairwise(samples)
-    )  # uW ns = fJ
+    parts = (Fraction((a[2] + b[2]) * (b[1] - a[1]), 2) for a, b in itertools.pairwise(samples))
+    total = sum(parts, Fraction())  # uW ns = fJ
     wanted = sum(nj for _, nj in steps[1:])
     elapsed = sum(length for length, _ in steps[1:])
     assert abs(total / 10**6 - wanted) <= Fraction(elapsed, 10**6) + 1, "one uW is lost at most"

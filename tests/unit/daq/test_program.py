@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def waves(
             command = [program, "-s", "sim", "-r", rails, *settings, "-p"]
             started[wave, clock] = stack.enter_context(running(folder, *command))
         for one in started.values():
-            one.until(lambda one=one: len(one.rows) > 1500, "no 1500 samples come")
+            one.until(partial(one.has_rows, 1501), "no 1501 samples come")
         return {key: one.finish() for key, one in started.items()}
 
 

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -141,12 +142,15 @@ def test_a_counter_of_energy_wraps_without_a_jump(
         """Intervals in which energy was used."""
         return sum(1 for _, values in rows if values[0])
 
+    def has_seen(steps: int) -> bool:
+        return seen(daq.rows) == steps
+
     with running(tmp_path, *command) as daq:
         daq.until(lambda: len(daq.rows) > 1, "no second sample comes")
         for done in range(1, steps + 1):
             energy += step
             sysfs.put(counter, energy % 1_000_000)
-            daq.until(lambda done=done: seen(daq.rows) == done, "a step isn't seen")
+            daq.until(partial(has_seen, done), "a step isn't seen")
         names, rows = daq.finish()
     assert names == ["time_ns", "intel-rapl:0.uW"]
     powers = [values[0] for _, values in rows if values[0] is not None]

@@ -430,8 +430,14 @@ def test_round_trip_of_a_whole_run() -> None:
 def test_every_message_class_carries_every_attribute() -> None:
     from spekctl.kernel.gen import spek, spek_prober
 
-    samples = {"uint32": 7, "uint64": 1 << 40, "int32": -7, "int64": -(1 << 40)}
-    samples |= {"asciiz": "text", "cdata": b"\x01\x00\x02"}
+    samples: dict[str, int | str | bytes] = {
+        "uint32": 7,
+        "uint64": 1 << 40,
+        "int32": -7,
+        "int64": -(1 << 40),
+        "asciiz": "text",
+        "cdata": b"\x01\x00\x02",
+    }
 
     def sample(cls: Any) -> dict[str, Any]:
         kinds = {name: kind for _ident, name, kind, _flags in cls.nla_map}

@@ -26,7 +26,7 @@ from spekctl.campaigns import points
 from spekctl.documents import curve, result
 from spekctl.documents.curve import Load, Point
 from spekctl.errors import ExitCode, SpekError, UsageError
-from spekctl.kernel.records import Reason
+from spekctl.kernel.records import Phase, Reason, RunState
 from spekctl.render.progress import LineProgress
 from spekctl.run import execute, job
 from spekctl.workload.config import RunConfig
@@ -303,7 +303,7 @@ def test_a_live_view_tells_it_too(kernel: QueueKernel, monkeypatch: pytest.Monke
     monkeypatch.setattr(series, "choose", choose)
     view = series.SeriesProgress("live", "spc1 on /dev/x")
     view.begin("point 2 of 3, 5 BSU", 30.0, 60.0)
-    clock = progress.Clock(progress.Phase.MEASURE, progress.RunState.RUNNING, 10.0, 20.0, 0.3)
+    clock = progress.Clock(Phase.MEASURE, RunState.RUNNING, 10.0, 20.0, 0.3)
     view.show(clock, [])
     assert views[0].title == "point 2 of 3, 5 BSU, 1:20 left in all: spc1 on /dev/x"
     view.show(replace(clock, left_s=None, elapsed_s=25.0), [])

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 import pytest
 from lib.core.railcore import Rail, library
+from lib.ctl.plot_seen import xs, ys
 from lib.fakes.kernel import SECOND, START_NS
 from rich.console import Console
 
@@ -223,7 +224,7 @@ def test_what_the_history_forgets_is_kept_from_the_intervals(rail: Callable[...,
 
 
 def line_end(line: Rail) -> float:
-    return (line.c.horizon_ns - START_NS) / SECOND
+    return float(line.c.horizon_ns - START_NS) / SECOND
 
 
 def test_a_gap_is_unknown_with_its_length(rail: Callable[..., Rail]) -> None:
@@ -437,7 +438,7 @@ def test_picture_of_curves_compares_power_and_what_an_io_takes(
     figure = power.draw_curves([curves.Curve(origin, [point])])
     assert figure.axes[0].get_ylabel() == "power (W)"
     line = figure.axes[1].get_lines()[0]
-    assert (line.get_label(), list(line.get_xdata()), list(line.get_ydata())) == (
+    assert (line.get_label(), xs(line), ys(line)) == (
         "a.json", [1000.0], [5.0],
     )  # fmt: skip
     bare = points.point_of(build(), Load("depth", 16))

@@ -71,7 +71,7 @@ def test_limits_are_those_of_the_contract() -> None:
 
 @pytest.mark.parametrize("name", file.shipped_names())
 def test_a_workload_survives_the_wire(name: str) -> None:
-    options = {"bsu": 3} if name == "spc1" else {}
+    options: dict[str, Any] = {"bsu": 3} if name == "spc1" else {}
     config = resolve(file.load(name), Options(available_cpus=(0,), **options), [DISK])
     sent = attributes(name, **options)
     assert sent["name"] == name

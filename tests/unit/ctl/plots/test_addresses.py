@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lib.ctl.plot_files import DRAIN_NS, MEASURE_NS, MIB, STREAMS, in_measure, records, write_log
-from lib.ctl.plot_seen import foot, lines, our_style, points, rounded
+from lib.ctl.plot_seen import foot, lines, our_style, points, rounded, xs
 from matplotlib.colors import to_hex
 
 from spekctl.plots import addresses, style
@@ -22,7 +22,7 @@ def test_every_io_is_a_point_at_its_time_and_address(tmp_path: Path) -> None:
     figure = addresses.draw(addresses.read(write_log(tmp_path / "a.parquet", rows)))
     data, wide = figure.axes
     mine = in_measure(rows)
-    assert sum(len(one.get_xdata()) for axes in figure.axes for one in axes.lines) == len(mine)
+    assert sum(len(xs(one)) for axes in figure.axes for one in axes.lines) == len(mine)
     for axes, stream, op in itertools.product((data, wide), range(3), (0, 1)):
         name = f"{STREAMS[stream]} {('read', 'write')[op]}"
         if (axes is wide) != (stream == 2):

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from lib.ctl.plot_files import CLOSED, OPEN, point, write_curve, write_report
-from lib.ctl.plot_seen import lines, our_style, points
+from lib.ctl.plot_seen import lines, our_style, points, xs, ys
 
 from spekctl.documents import curve
 from spekctl.documents.document import Kind, identify
@@ -21,16 +21,16 @@ def test_the_curve_goes_through_its_points_in_order_of_load(tmp_path: Path) -> N
     found = source.load_points(write_curve(tmp_path / "c.json", OPEN))
     response, achieved = curves.draw([found]).axes
     mean, p99 = lines(response)["mean"], lines(response)["p99"]
-    assert list(mean.get_xdata()) == [500, 1000, 1400, 1500]
-    assert list(mean.get_ydata()) == pytest.approx([2, 3, 9, 400])
-    assert list(p99.get_ydata()) == pytest.approx([8, 12, 36, 1600])
+    assert xs(mean) == [500, 1000, 1400, 1500]
+    assert ys(mean) == pytest.approx([2, 3, 9, 400])
+    assert ys(p99) == pytest.approx([8, 12, 36, 1600])
     assert response.get_ylabel() == "response time (ms)"
     assert response.get_yscale() == "log"
     line = lines(achieved)["c.json"]
-    assert list(line.get_xdata()) == [500, 1000, 1400, 3000]
-    assert list(line.get_ydata()) == [500, 1000, 1400, 1500]
+    assert xs(line) == [500, 1000, 1400, 3000]
+    assert ys(line) == [500, 1000, 1400, 1500]
     ideal = lines(achieved)["as offered"]
-    assert list(ideal.get_xdata()) == list(ideal.get_ydata()) == [0, 3000]
+    assert xs(ideal) == ys(ideal) == [0, 3000]
     assert achieved.get_xlabel() == "offered load (I/Os per s)"
 
 
@@ -53,8 +53,8 @@ def test_points_that_did_not_keep_up_are_hollow_and_failed_ones_crossed(tmp_path
 def test_a_closed_loop_is_drawn_over_its_depth(tmp_path: Path) -> None:
     found = source.load_points(write_curve(tmp_path / "c.json", CLOSED))
     response, achieved = curves.draw([found]).axes
-    assert list(lines(response)["mean"].get_xdata()) == [900, 1700, 2600]
-    assert list(lines(achieved)["c.json"].get_xdata()) == [1, 2, 8]
+    assert xs(lines(response)["mean"]) == [900, 1700, 2600]
+    assert xs(lines(achieved)["c.json"]) == [1, 2, 8]
     assert achieved.get_xlabel() == "queue depth (I/Os outstanding)"
     assert "as offered" not in lines(achieved)
     texts = [text.get_text() for text in response.get_legend().get_texts()]  # type: ignore[union-attr]
@@ -108,7 +108,7 @@ def test_a_report_shows_its_limit_and_the_search_beside_its_curve(tmp_path: Path
     assert points(lines(response)["search (mean)"]) == [(1400, 9), (1500, 400)]
     assert points(lines(achieved)["search"]) == [(1400, 1400), (3000, 1500)]
     assert achieved.get_xlim()[1] > 3000
-    limits = [one.get_ydata()[0] for one in response.lines if one.get_linestyle() == ":"]
+    limits = [ys(one)[0] for one in response.lines if one.get_linestyle() == ":"]
     assert limits == [20]
     assert [text.get_text() for text in response.texts] == ["limit of the mean: 20 ms"]
 
@@ -116,7 +116,7 @@ def test_a_report_shows_its_limit_and_the_search_beside_its_curve(tmp_path: Path
 def test_a_report_without_a_curve_shows_its_search(tmp_path: Path) -> None:
     path = write_report(tmp_path / "r.json", [], OPEN)
     response, _ = curves.draw([source.load_points(path)]).axes
-    assert list(lines(response)["mean"].get_xdata()) == [500, 1000, 1400, 1500]
+    assert xs(lines(response)["mean"]) == [500, 1000, 1400, 1500]
     assert "search (mean)" not in lines(response)
 
 

@@ -89,10 +89,11 @@ def test_every_axis_has_a_unit(make: Callable[[Path], Figure], tmp_path: Path) -
 def test_nothing_overlaps(make: Callable[[Path], Figure], tmp_path: Path) -> None:
     figure = make(tmp_path)
     style.settle(figure)
-    FigureCanvasAgg(figure).draw()
-    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-    boxes = [axes.get_tightbbox(renderer) for axes in figure.axes]
-    legends = [*figure.legends, *(one for axes in figure.axes if (one := axes.get_legend()))]
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib's
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]  # matplotlib's
+    boxes = [box for axes in figure.axes if (box := axes.get_tightbbox(renderer))]
+    legends = [*figure.legends, *(key for axes in figure.axes if (key := axes.get_legend()))]
     plain = [axes.get_window_extent(renderer) for axes in figure.axes]
     marks = [one.get_window_extent(renderer) for one in [*figure.texts, *legends]]
     for one, other in itertools.combinations(boxes, 2):

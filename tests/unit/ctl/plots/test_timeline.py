@@ -19,10 +19,13 @@ from lib.ctl.plot_files import (
     write_log,
     write_result,
 )
-from lib.ctl.plot_seen import lines, our_style
+from lib.ctl.plot_seen import lines, our_style, ys
 from lib.fakes.kernel import SECOND, START_NS
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation
 
 from spekctl import files
 from spekctl.documents.result import load_result
@@ -56,21 +59,27 @@ def test_the_timeline_of_a_result_shows_its_intervals(tmp_path: Path) -> None:
         assert levels(lines(response)["write p99"])[span] == pytest.approx(2800)
         assert levels(lines(queue)["outstanding"])[span] == row.outstanding
         assert levels(lines(queue)["backlog"])[span] == row.backlog
-    assert lines(ios)["offered (whole run)"].get_ydata()[0] == 1000
+    assert ys(lines(ios)["offered (whole run)"])[0] == 1000
     assert response.get_ylabel() == "response time (µs)"
     assert queue.get_xlabel() == "time since the start of the run (s)"
     assert queue.get_xlim() == (0, 12.25)
 
 
+def names_of(figure: Figure) -> dict[str, float]:
+    """Where the name of each phase is written."""
+    texts = [one for one in figure.axes[0].texts if isinstance(one, Annotation)]
+    return {one.get_text(): one.xy[0] for one in texts}
+
+
 def test_phases_are_shaded_and_named(tmp_path: Path) -> None:
     figure = timeline.draw(timeline.of_result(write_result(tmp_path / "r.json", intervals())))
     for axes in figure.axes:
-        spans = [(patch.get_x(), patch.get_width()) for patch in axes.patches]
+        shades = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+        spans = [(shade.get_x(), shade.get_width()) for shade in shades]
         assert spans == [pytest.approx(one) for one in ((0, 2), (2, 10), (12, 0.25))]
         ramp, measure, drain = (to_hex(patch.get_facecolor()) for patch in axes.patches)
         assert ramp == drain != measure == "#ffffff"
-    names = {text.get_text(): text.xy[0] for text in figure.axes[0].texts}
-    assert names == {"ramp": 0, "measure": 2, "drain": 12}
+    assert names_of(figure) == {"ramp": 0, "measure": 2, "drain": 12}
 
 
 def test_a_phase_that_took_no_time_is_not_named(tmp_path: Path) -> None:
@@ -80,10 +89,7 @@ def test_a_phase_that_took_no_time_is_not_named(tmp_path: Path) -> None:
     phases = [ramp, *whole.phases[1:]]
     path.write_bytes(files.encode(msgspec.structs.replace(whole, phases=phases)))
     figure = timeline.draw(timeline.of_result(path))
-    assert {text.get_text(): text.xy[0] for text in figure.axes[0].texts} == {
-        "measure": 0,
-        "drain": 10,
-    }
+    assert names_of(figure) == {"measure": 0, "drain": 10}
 
 
 def test_a_missing_interval_leaves_a_gap(tmp_path: Path) -> None:

@@ -26,9 +26,9 @@ FJ = 10**15
 def use(
     joules: float, known_s: float, gap_s: float = 0, lost_s: float = 0, pending_s: float = 0
 ) -> Use:
-    times = (round(one * SECOND) for one in (known_s, gap_s, lost_s, pending_s))
+    known, gap, lost, pending = (round(one * SECOND) for one in (known_s, gap_s, lost_s, pending_s))
     watts = round(joules / known_s * 1e6) if known_s else 0
-    return Use(round(joules * FJ), *times, 9, watts - 100, watts + 200)
+    return Use(round(joules * FJ), known, gap, lost, pending, 9, watts - 100, watts + 200)
 
 
 def rail(what: Use, feed: int = 1, number: int = 0, state: FeedState = FeedState.OPEN) -> RailUse:
@@ -66,7 +66,8 @@ class FakeLink:
 def asked(
     *answers: list[RailUse], wish: PowerOptions | None = None
 ) -> tuple[span.ProberMeter, FakeLink, list[float]]:
-    link, pauses = FakeLink(*answers), []
+    link = FakeLink(*answers)
+    pauses: list[float] = []
     return span.ProberMeter(link, wish or PowerOptions(), pauses.append), link, pauses
 
 

@@ -30,7 +30,7 @@ def test_a_detached_run_is_watched_to_its_result(spekctl: Spekctl, kernel: FakeK
     started = run_ok(spekctl, "--detach", "--json")
     assert json.loads(started.out) == {"run": 7}
     assert kernel.config is not None and kernel.config.detached
-    assert kernel.seconds == 0 and not kernel.deleted
+    assert (kernel.seconds, kernel.deleted) == (0, False)
 
     (row,) = json.loads(spekctl("status", "--json").out)
     assert (row["id"], row["state"], row["name"]) == (7, "running", "random-read-4k")

@@ -218,6 +218,8 @@ def test_kernel_tree_closed_to_the_user_is_refused(tmp_path: Path) -> None:
 class Packages(Apt):
     """An apt with a few packages, whose mirror may be silent."""
 
+    known: tuple[list[str], list[str], str | None]
+
     def __init__(
         self, suite: str, releases: list[str], calls: list[str], broken: str | None = None
     ) -> None:
@@ -257,7 +259,7 @@ def suites(monkeypatch: pytest.MonkeyPatch) -> Setup:
         user: int = 1000,
     ) -> list[str]:
         calls: list[str] = []
-        monkeypatch.setattr(kernels.os, "geteuid", lambda: user)
+        monkeypatch.setattr(os, "geteuid", lambda: user)
         monkeypatch.setattr(kernels, "Apt", lambda: Packages("", own[0], calls, own[1]))
         monkeypatch.setattr(kernels, "architecture", lambda: "amd64")
         found = [
@@ -478,7 +480,7 @@ def test_programs_of_another_suite_run_by_its_loader(tmp_path: Path) -> None:
         tree / "toolchain/usr/bin/x86_64-linux-gnu-ld",
         tree / "toolchain/usr/x86_64-linux-gnu/bin/ld",
     ):
-        words = [program, "text"]
+        words = [str(program), "text"]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", ""), program
         wrapped = program.resolve().read_bytes()
@@ -499,7 +501,7 @@ def test_headers_use_the_compiler_that_came_with_them(tmp_path: Path) -> None:
     make = tmp_path / "Makefile"
     make.write_text(f"include {variables}\nall:\n\t@echo $(CC) $(PAHOLE) $(ARCH)\n")
     # Under another make it would name the directory as well.
-    words = ["make", "--no-print-directory", "-f", make]
+    words = ["make", "--no-print-directory", "-f", str(make)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
 
     compiler, pahole, arch = done.stdout.split()

@@ -393,7 +393,7 @@ def test_no_bytes_make_it_read_or_write_where_it_must_not(tmp_path: Path) -> Non
     chance = random.Random(20)
     for number in range(300):
         device = Device(chance.randint(1, 25), chance.randint(1, 25))
-        transfers = []
+        transfers: list[bytes] = []
         for _ in range(chance.randrange(30)):
             device.scan(chance.choice([1, 9, 300]))
             for packet in device.packets(chance.choice([1, 1, 40])):

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from lib.harness import kernels as guest_kernels
 from lib.harness import leaks as guest_leaks
 
 from spekctl.errors import SpekError
+from spekctl.vm.cache import cache_dir
 
 CONFIG = """\
 CONFIG_KASAN=y
@@ -49,8 +51,8 @@ def test_fragments_ask_for_each_option_once(variant: str) -> None:
 
 def test_what_the_tests_rely_on_is_asked_for() -> None:
     asked = dict(debug_kernel.parse_options(debug_kernel.fragment("kasan")))
-    needed = ("KASAN", "PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "DEBUG_KMEMLEAK", "FAULT_INJECTION")
-    needed += ("FAILSLAB", "FAIL_PAGE_ALLOC", "KUNIT", "UBSAN")
+    needed = ["KASAN", "PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "DEBUG_KMEMLEAK", "FAULT_INJECTION"]
+    needed += ["FAILSLAB", "FAIL_PAGE_ALLOC", "KUNIT", "UBSAN"]
     assert {asked.get(f"CONFIG_{name}") for name in needed} == {"y"}
 
 
@@ -119,7 +121,7 @@ def test_debug_kernels_have_the_version_that_they_stand_for() -> None:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return debug_kernel.cache_dir("debug")
+    return cache_dir("debug")
 
 
 def keep(home: Path, made_of: Ingredients, used_s: int) -> Path:
@@ -214,7 +216,7 @@ def test_a_leak_belongs_to_the_test_that_ran(
     leaks = guest_leaks.Leaks(kmemleak, lambda: next(clock))
     for nodeid in ("one", "two", "three"):
         leaks.begin(nodeid)
-    monkeypatch.setattr(guest_leaks.time, "sleep", lambda _s: None)
+    monkeypatch.setattr(time, "sleep", lambda _s: None)
     monkeypatch.setattr(Path, "write_text", lambda *_: 0)
     monkeypatch.setattr(Path, "read_text", lambda *_: REPORT)
 

@@ -300,7 +300,7 @@ def test_another_device_is_not_resumed(
 def test_an_interrupt_when_idle_keeps_the_rest(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT) or None)
+    monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT))
     outcome = spekctl(*RUN, "--out", "t", "--phases", "random-read,ready-idle")
     assert outcome.code == ExitCode.INTERRUPTED
     assert "goes on after random-read" in outcome.err

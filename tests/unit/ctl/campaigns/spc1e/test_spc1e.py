@@ -142,7 +142,7 @@ def test_somebody_else_in_the_idle_test_is_noticed(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = iter([DiskStat(5, 40, 1, 8), DiskStat(12, 99, 1, 8)])
-    monkeypatch.setattr(idle.devices, "read_stat", lambda one: next(counts, None))
+    monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
     spekctl(*RUN, "--out", "t")
     said = "the devices were not idle in the idle test: somebody else did 7 I/Os"
     assert said in of_file(Path("t/energy.json"))["remarks"]
@@ -196,7 +196,7 @@ def test_power_that_came_late_has_the_idle_test_done_again(
 def test_an_interrupt_of_the_idle_test_leaves_nothing(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT) or None)
+    monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT))
     outcome = spekctl(*RUN, "--out", "t")
     assert outcome.code == ExitCode.INTERRUPTED and outcome.out == ""
     assert "no phase was finished" in outcome.err and "run-new" not in kernel.calls
@@ -236,7 +236,7 @@ def test_what_was_said_of_a_test_is_still_said_of_its_report(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = iter([DiskStat(5, 40, 1, 8), DiskStat(12, 99, 1, 8)])
-    monkeypatch.setattr(idle.devices, "read_stat", lambda one: next(counts, None))
+    monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
     power.baseline_w = 2.0
     interrupt_in_run(8, kernel)
     spekctl(*RUN, "--out", "t", "--start-bsu", "20", "--max-bsu", "20")
