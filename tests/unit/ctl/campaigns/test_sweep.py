@@ -467,7 +467,10 @@ def stop_in_run(kernel: QueueKernel, number: int) -> None:
 def figures(path: Path) -> list[tuple[float, float | None, str | None]]:
     """Of a curve, what does not depend on when it was measured."""
     found = curve.load_curve(path).points
-    return [(one.load.value, one.response and one.response.mean, one.result_file) for one in found]
+    return [
+        (one.load.value, one.response.mean if one.response else None, one.result_file)
+        for one in found
+    ]
 
 
 def test_an_interrupted_sweep_goes_on_after_its_last_point(
