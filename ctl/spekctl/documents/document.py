@@ -32,6 +32,9 @@ class Kind(StrEnum):
     SPC1E = "spek-energy-spc1e"
     EMERALD = "spek-energy-emerald"
     EMERALD_STATE = "spek-energy-emerald-state"
+    SPC2 = "spek-spc2"
+    SPC2_STATE = "spek-spc2-state"
+    SPC2E = "spek-energy-spc2e"
     DCSE = "spek-energy-dcse"
     IDLE = "spek-energy-idle"
     VERIFY = "spek-verify"
@@ -54,6 +57,9 @@ _TEXTS = {
     Kind.SPC1E: "a report of `spekctl energy spc1e`",
     Kind.EMERALD: "a report of `spekctl energy emerald`",
     Kind.EMERALD_STATE: "the state of a test of `spekctl energy emerald`",
+    Kind.SPC2: "a report of `spekctl spc2`",
+    Kind.SPC2_STATE: "the state of a test of `spekctl spc2`",
+    Kind.SPC2E: "a report of `spekctl energy spc2e`",
     Kind.DCSE: "a report of `spekctl energy dcse`",
     Kind.IDLE: "an idle test of `spekctl energy`",
     Kind.VERIFY: "a report of `spekctl verify`",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from spekctl.documents import curve, energy, result, spc1, verify
+from spekctl.documents import curve, energy, result, spc1, spc2, verify
 from spekctl.workload import file, model
 
 
@@ -23,6 +23,7 @@ def texts() -> dict[Path, str]:
         result.SCHEMA_FILE: result.json_schema(),
         curve.SCHEMA_FILE: curve.json_schema(),
         spc1.SCHEMA_FILE: spc1.json_schema(),
+        spc2.SCHEMA_FILE: spc2.json_schema(),
         verify.SCHEMA_FILE: verify.json_schema(),
         energy.SCHEMA_FILE: energy.json_schema(),
     }

@@ -9,11 +9,12 @@ sustained run or the IOPS phase, the level is lowered and both are done again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from spekctl import units
+from spekctl.campaigns import search
+from spekctl.campaigns.search import Bracket, lower
 from spekctl.documents.curve import Point
 from spekctl.documents.spc1 import (
     RAMP_PERCENTS,
@@ -54,60 +55,18 @@ def beyond(point: Point, limits: Limits) -> str:
 # --- search --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bracket:
-    """Between which loads the level is."""
-
-    good: int  # 0: none is known to be served
-    bad: int | None  # None: none is known to be too much
-
-    @property
-    def width(self) -> int:
-        """Loads that are not decided, the bad one included."""
-        assert self.bad is not None
-        return self.bad - self.good
-
-
 def bracket_of(done: Iterable[Phase]) -> Bracket:
     """What the points of the search say."""
-    tried = {one.step.bsu: not one.beyond for one in done if one.step.kind == "search"}
-    bad = min((bsu for bsu, good in tried.items() if not good), default=None)
-    good = max(
-        (bsu for bsu, fine in tried.items() if fine and (bad is None or bsu < bad)), default=0
+    return search.bracket_of(
+        {one.step.bsu: not one.beyond for one in done if one.step.kind == "search"}
     )
-    return Bracket(good, bad)
 
 
-def next_search_bsu(parameters: Parameters, bracket: Bracket) -> int | None:
-    """The next point of the search; None when it is over."""
-    good, bad = bracket.good, bracket.bad
-    if bad is None:
-        if good >= parameters.max_bsu:
-            return None
-        return min(max(2 * good, parameters.start_bsu), parameters.max_bsu)
-    if bracket.width <= _grain(parameters, good):
-        return None
-    return good + bracket.width // 2
-
-
-def _grain(parameters: Parameters, good: int) -> int:
-    """How narrow the bracket has to be."""
-    return max(1, math.floor(good * parameters.durations.resolution_percent / 100))
-
-
-def _search_points_left(parameters: Parameters, bracket: Bracket) -> int:
-    """How many points it takes if the next doubling is too much."""
-    good, bad = bracket.good, bracket.bad
-    first = next_search_bsu(parameters, bracket)
-    if first is None:
-        return 0
-    count = 0
-    if bad is None:
-        count, bad = 1, first
-    width = bad - good
-    while width > _grain(parameters, good):
-        count, width = count + 1, width - width // 2
-    return count
+def search_of(parameters: Parameters) -> search.Search:
+    """The search for the level."""
+    return search.Search(
+        parameters.start_bsu, parameters.max_bsu, parameters.durations.resolution_percent
+    )
 
 
 # --- phases --------------------------------------------------------------------------------------
@@ -154,7 +113,7 @@ def position_of(parameters: Parameters, done: Sequence[Phase], keep_going: bool)
     for phase in done:
         if not phase.point.ok and not keep_going:
             stopped = stopped or f"{phase.step.name} failed: {phase.point.text}"
-    if next_search_bsu(parameters, bracket) is not None or not bracket.good:
+    if search_of(parameters).next_load(bracket) is not None or not bracket.good:
         if not bracket.good and bracket.bad == 1:
             (worst,) = (one for one in done if one.step.kind == "search" and one.step.bsu == 1)
             stopped = stopped or f"not even 1 BSU is served in time: {worst.beyond}"
@@ -170,7 +129,7 @@ def position_of(parameters: Parameters, done: Sequence[Phase], keep_going: bool)
                 stopped = stopped or f"1 BSU is not served in time by {phase.step.name}"
                 final.append(phase)
                 continue
-            level, lowered, final = lower(level, limits), lowered + 1, []
+            level, lowered, final = lower(level, limits.lower_percent), lowered + 1, []
             continue
         final.append(phase)
         if phase.beyond and not keep_going:
@@ -183,11 +142,6 @@ def final_by_name(position: Position) -> dict[str, Phase]:
     return {item.name: phase for item, phase in zip(PLAN, position.final, strict=False)}
 
 
-def lower(level: int, limits: Limits) -> int:
-    """The next level to try."""
-    return max(1, level - max(1, math.ceil(level * limits.lower_percent / 100)))
-
-
 def next_step(
     parameters: Parameters, done: Sequence[Phase], keep_going: bool = False
 ) -> Step | None:
@@ -197,7 +151,7 @@ def next_step(
         return None
     lengths = parameters.durations
     if position.level is None:
-        bsu = next_search_bsu(parameters, position.bracket)
+        bsu = search_of(parameters).next_load(position.bracket)
         if bsu is None:
             return None
         return Step("search", f"search-{bsu}", 100, bsu, lengths.ramp_ns, lengths.search_ns)
@@ -236,5 +190,5 @@ def left_ns(parameters: Parameters, done: Sequence[Phase], keep_going: bool = Fa
     )
     points = 0
     if position.level is None:
-        points = _search_points_left(parameters, position.bracket)
+        points = search_of(parameters).points_left(position.bracket)
     return left + points * (lengths.ramp_ns + lengths.search_ns)

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from lib.ctl.spc1_steps import PER_BSU, phase
 from lib.fakes.queue_kernel import mean_response_s
 
+from spekctl.campaigns.search import Bracket
 from spekctl.campaigns.spc1 import plan
-from spekctl.campaigns.spc1.plan import PLAN, Bracket, left_ns, next_step, position_of
+from spekctl.campaigns.spc1.plan import PLAN, left_ns, next_step, position_of
 from spekctl.documents.spc1 import (
     QUICK,
     STANDARD,

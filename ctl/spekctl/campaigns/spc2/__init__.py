@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The SPC-2-like campaign: large files, large database queries, video on demand."""

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The workloads of an SPC-2-like test: streams of large sequential I/O.
+
+A stream begins at a random place, goes on for an eighth of the capacity and begins at another one.
+Up to GROUPS streams have an arrival process each, so that each keeps its own depth or pace; more
+streams share GROUPS processes, which draw at random which of their streams continues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from msgspec import structs
+
+from spekctl.block.device import Device
+from spekctl.campaigns.campaign import interval_ns
+from spekctl.campaigns.spc2.figures import VOD_PER_S
+from spekctl.documents.spc2 import Shape, Step
+from spekctl.run import request as run_request
+from spekctl.run.job import Request
+from spekctl.workload.model import Arrival, Header, Stream, WorkloadFile
+from spekctl.workload.options import Options
+from spekctl.workload.values import ARRIVALS_MAX
+
+GROUPS = ARRIVALS_MAX
+RUN_LENGTH = "12.5%"
+
+
+def groups_of(streams: int) -> list[int]:
+    """Streams of each arrival process."""
+    count = min(GROUPS, streams)
+    return [streams // count + (index < streams % count) for index in range(count)]
+
+
+def _reads(step: Step, first: int) -> str:
+    """Share of reads of the group whose first stream has this number."""
+    if step.read_percent != 50:
+        return f"{step.read_percent}%"
+    if step.streams == 1:
+        return "50%"
+    return "100%" if first % 2 == 0 else "0%"
+
+
+def load_of(step: Step) -> WorkloadFile:
+    """The workload of a step, before its streams are multiplied."""
+    arrivals, streams = [], []
+    for number, members in enumerate(groups_of(step.streams)):
+        name = f"s{number + 1}"
+        arrivals.append(
+            Arrival(name=name, law="constant", rate=members * VOD_PER_S)
+            if step.depth is None
+            else Arrival(name=name, law="closed", depth=members * step.depth)
+        )
+        streams.append(
+            Stream(
+                name=name,
+                arrival=name,
+                read=_reads(step, number),
+                size=step.transfer_bytes,
+                pattern="runs",
+                run_length=RUN_LENGTH,
+            )
+        )
+    return WorkloadFile(
+        workload=Header(name=f"spc2-{step.test}", summary=f"SPC-2-like: {step.streams} streams"),
+        stream=streams,
+        arrival=arrivals,
+    )
+
+
+def request_of(
+    step: Step,
+    shape: Shape,
+    number: int,
+    devices: Sequence[Device],
+    write: bool,
+    destroy: Sequence[str],
+) -> Request:
+    """The run for a step; @number is that of the run, so that no two read the same places."""
+    given: dict[str, Any] = {
+        **structs.asdict(shape),
+        "seed": shape.seed + number,
+        "write": write,
+        "ramp_ns": step.ramp_ns,
+        "time_ns": step.time_ns,
+        "interval_ns": interval_ns(step.time_ns),
+    }
+    subject = run_request.Subject(load_of(step), devices)
+    request = run_request.build(subject, Options(**given), destroy)
+    streams = [
+        structs.replace(one, replicas=members)
+        for one, members in zip(request.config.streams, groups_of(step.streams), strict=True)
+    ]
+    return replace(request, config=structs.replace(request.config, streams=streams))

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What an SPC-2-like test does next, from what is done: pure functions, no clock, no device.
+
+Large file processing (LFP) and large database query (LDQ) run each of their tests at a series of
+stream counts: the most, a half, a quarter and an eighth of them, and one. Video on demand (VOD) is
+paced: the search finds how many streams are served in time, and a long run confirms it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from spekctl import units
+from spekctl.campaigns import search
+from spekctl.campaigns.spc2.figures import KIB, VOD_BYTES, VOD_PER_S
+from spekctl.documents.spc2 import Durations, Limits, Parameters, PartName, Run, Step
+
+MS = 10**6
+SECOND = 10**9
+MINUTE = 60 * SECOND
+
+STANDARD = Durations(
+    ramp_ns=3 * MINUTE,
+    time_ns=3 * MINUTE,
+    vod_ns=30 * MINUTE,
+    search_ns=3 * MINUTE,
+    resolution_percent=0.0,
+)
+QUICK = Durations(
+    ramp_ns=500 * MS,
+    time_ns=2 * SECOND,
+    vod_ns=10 * SECOND,
+    search_ns=3 * SECOND,
+    resolution_percent=5.0,
+)
+# The pace of a stream: it is one transfer ahead, so a transfer may take until the next is due.
+PERIOD_NS = SECOND // VOD_PER_S
+LIMITS = Limits(response_ns=PERIOD_NS)
+STREAMS, QUICK_STREAMS = 16, 8
+VOD_MOST = 16384
+PARTS: tuple[PartName, ...] = ("lfp", "ldq", "vod")
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One of the tests of a part."""
+
+    part: PartName
+    name: str
+    read_percent: int
+    transfer_bytes: int
+    depth: int | None
+
+
+TESTS: tuple[Test, ...] = (
+    *(
+        Test("lfp", f"lfp-{what}-{size}k", percent, size * KIB, 1)
+        for what, percent in (("write", 0), ("mixed", 50), ("read", 100))
+        for size in (1024, 256)
+    ),
+    *(
+        Test("ldq", f"ldq-{size}k-{depth}", 100, size * KIB, depth)
+        for size in (1024, 64)
+        for depth in (4, 1)
+    ),
+)
+VOD = Test("vod", "vod", 100, VOD_BYTES, None)
+
+
+def series(most: int) -> list[int]:
+    """Stream counts of a test, falling."""
+    return sorted({max(1, most // part) for part in (1, 2, 4, 8)} | {1}, reverse=True)
+
+
+def writes(parts: Sequence[str]) -> bool:
+    """A test of these parts writes."""
+    return "lfp" in parts
+
+
+def of_test(done: Sequence[Run], name: str) -> dict[int, Run]:
+    """Runs of a test by their streams, without the search."""
+    return {
+        one.step.streams: one for one in done if one.step.kind == "run" and one.step.test == name
+    }
+
+
+# --- video on demand -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class VodPosition:
+    """Where video on demand is."""
+
+    level: int | None  # streams of the long run; None: not known yet
+    lowered: int  # how often
+    run: Run | None  # the long run at that level
+    stopped: str  # why there is none; else empty
+
+
+def search_of(parameters: Parameters) -> search.Search:
+    """The search for the streams."""
+    return search.Search(
+        parameters.vod_start, parameters.vod_most, parameters.durations.resolution_percent
+    )
+
+
+def bracket_of(done: Sequence[Run]) -> search.Bracket:
+    """What the points of the search say."""
+    return search.bracket_of(
+        {one.step.streams: one.fine for one in done if one.step.kind == "search"}
+    )
+
+
+def vod_position(parameters: Parameters, done: Sequence[Run]) -> VodPosition:
+    """Where video on demand is after what is done."""
+    level = parameters.vod_streams
+    if level is None:
+        bracket = bracket_of(done)
+        if not bracket.good and bracket.bad == 1:
+            return VodPosition(None, 0, None, "not even 1 stream is served in time")
+        if search_of(parameters).next_load(bracket) is not None or not bracket.good:
+            return VodPosition(None, 0, None, "")
+        level = bracket.good
+    lowered = 0
+    runs = of_test(done, VOD.name)
+    limits = parameters.limits
+    # A number of streams that the user chose is not lowered: it is met or missed.
+    while (
+        parameters.vod_streams is None
+        and (missed := runs.get(level)) is not None
+        and missed.beyond
+        and lowered < limits.lowered_at_most
+        and level > 1
+    ):
+        level, lowered = search.lower(level, limits.lower_percent), lowered + 1
+    return VodPosition(level, lowered, runs.get(level), "")
+
+
+def half_of(streams: int) -> int:
+    """Streams of the run for the moderate level."""
+    return max(1, streams // 2)
+
+
+# --- the whole -----------------------------------------------------------------------------------
+
+
+def next_step(parameters: Parameters, done: Sequence[Run]) -> Step | None:
+    """What to measure now; None when the test is over."""
+    lengths = parameters.durations
+    for part in parameters.parts:
+        if part == "vod":
+            step = _next_vod(parameters, done)
+            if step is not None:
+                return step
+            continue
+        for test in TESTS:
+            if test.part != part:
+                continue
+            measured = of_test(done, test.name)
+            for streams in series(parameters.streams):
+                if streams not in measured:
+                    return step_of(test, streams, lengths.ramp_ns, lengths.time_ns)
+    return None
+
+
+def _next_vod(parameters: Parameters, done: Sequence[Run]) -> Step | None:
+    lengths = parameters.durations
+    position = vod_position(parameters, done)
+    if position.stopped:
+        return None
+    if position.level is None:
+        streams = search_of(parameters).next_load(bracket_of(done))
+        assert streams is not None
+        return step_of(VOD, streams, lengths.ramp_ns, lengths.search_ns, kind="search")
+    if position.run is None:
+        again = position.lowered
+        return step_of(VOD, position.level, lengths.ramp_ns, lengths.vod_ns, again)
+    half = half_of(position.level)
+    if parameters.half and half not in of_test(done, VOD.name):
+        return step_of(VOD, half, lengths.ramp_ns, lengths.vod_ns)
+    return None
+
+
+def step_of(
+    test: Test,
+    streams: int,
+    ramp_ns: int,
+    time_ns: int,
+    again: int = 0,
+    kind: Literal["run", "search"] = "run",
+) -> Step:
+    """A test at so many streams."""
+    return Step(
+        kind=kind,
+        part=test.part,
+        test=test.name,
+        read_percent=test.read_percent,
+        transfer_bytes=test.transfer_bytes,
+        depth=test.depth,
+        streams=streams,
+        ramp_ns=ramp_ns,
+        time_ns=time_ns,
+        again=again,
+    )
+
+
+def left_ns(parameters: Parameters, done: Sequence[Run]) -> int:
+    """How long all that is left should take, the next step included."""
+    lengths = parameters.durations
+    left = 0
+    for test in TESTS:
+        if test.part in parameters.parts:
+            missing = len(series(parameters.streams)) - len(of_test(done, test.name))
+            left += missing * (lengths.ramp_ns + lengths.time_ns)
+    if "vod" not in parameters.parts:
+        return left
+    position = vod_position(parameters, done)
+    if position.stopped:
+        return left
+    if position.level is None:
+        points = search_of(parameters).points_left(bracket_of(done))
+        left += points * (lengths.ramp_ns + lengths.search_ns)
+    long_ns = lengths.ramp_ns + lengths.vod_ns
+    if position.run is None:
+        left += long_ns
+    if parameters.half and (
+        position.level is None or half_of(position.level) not in of_test(done, VOD.name)
+    ):
+        left += long_ns
+    return left
+
+
+def beyond(streams: int, ios: int, late: int, left_over: int, limits: Limits) -> str:
+    """Why the device does not serve so many streams in time; empty if it does."""
+    if not ios:
+        return "nothing was completed"
+    if late > limits.late * ios:
+        return (
+            f"{late:,} of {ios:,} transfers took longer than"
+            f" {units.format_ns(limits.response_ns)}: their streams underrun"
+        )
+    # Each stream may have one transfer with the device at the end that it had not at the start.
+    if left_over > max(streams, ios // 100):
+        return f"{left_over:,} transfers were left over"
+    return ""

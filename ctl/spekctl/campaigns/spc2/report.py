@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+"""SPC-2-like figures: a run from its result, and the report from all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from spekctl.campaigns import points
+from spekctl.campaigns.spc2 import figures, plan
+from spekctl.campaigns.spc2.loads import GROUPS
+from spekctl.campaigns.spc2.plan import TESTS, VOD, of_test, vod_position
+from spekctl.documents.exact import decimal_text, figure, measured_number
+from spekctl.documents.histogram import bucket_value, merge
+from spekctl.documents.power import power_of
+from spekctl.documents.result import Cell, Environment, Result, TargetFacts, histogram_of
+from spekctl.documents.spc2 import (
+    NOTICE,
+    Composite,
+    Limits,
+    Parameters,
+    Report,
+    Run,
+    Step,
+)
+
+
+def late_of(cells: Iterable[Cell], limit_ns: int) -> int:
+    """I/Os of the measure phase whose response took longer."""
+    parts = [histogram_of(one.times.response) for one in cells if one.phase == "measure"]
+    whole = merge(part for part in parts if part is not None)
+    if whole is None:
+        return 0
+    return sum(
+        count for index, count in whole.counts.items() if bucket_value(index, whole.bits) > limit_ns
+    )
+
+
+def run_of(step: Step, result: Result, limits: Limits, result_file: str | None) -> Run:
+    """What a run says about its step."""
+    total = result.totals.all
+    left_over = points.left_over_of(result)
+    late = late_of(result.cells, limits.response_ns) if step.part == "vod" else None
+    beyond = ""
+    if late is not None:
+        beyond = plan.beyond(step.streams, total.ios, late, left_over, limits)
+    elif not total.ios:
+        beyond = "nothing was completed"
+    power = power_of(result)
+    net_w = power.net_w if power is not None else None
+    return Run(
+        step=step,
+        measured_ns=points.measured_ns(result),
+        ios=total.ios,
+        mb_s=decimal_text(measured_number(total.bytes_per_s) / figures.MB),
+        response=points.merged_figures(result.cells, "response"),
+        late=late,
+        left_over=left_over,
+        beyond=beyond,
+        errors=result.outcome.errors,
+        ok=result.outcome.ok,
+        text=result.outcome.text,
+        watts=decimal_text(measured_number(net_w)) if net_w is not None and net_w > 0 else None,
+        power=power,
+        result_file=result_file,
+    )
+
+
+def runs_of(parameters: Parameters, done: Sequence[Run], part: str, divisor: int = 1) -> list[Run]:
+    """Runs of a part at its most streams, or at a half of them; empty if one is missing."""
+    if part == "vod":
+        position = vod_position(parameters, done)
+        if position.run is None or divisor == 1:
+            return [position.run] if position.run is not None else []
+        half = of_test(done, VOD.name).get(plan.half_of(position.run.step.streams))
+        return [half] if half is not None else []
+    streams = max(1, parameters.streams // divisor)
+    found = [of_test(done, test.name).get(streams) for test in TESTS if test.part == part]
+    whole = [one for one in found if one is not None]
+    return whole if len(whole) == len(found) else []
+
+
+def mean_rate(runs: Sequence[Run]) -> Fraction:
+    """MB per second."""
+    return figures.mean([Fraction(one.mb_s) for one in runs])
+
+
+def mean_watts(runs: Sequence[Run]) -> Fraction | None:
+    """None: power is missing of one of them."""
+    watts = [Fraction(one.watts) for one in runs if one.watts is not None]
+    return figures.mean(watts) if runs and len(watts) == len(runs) else None
+
+
+def composites_of(parameters: Parameters, done: Sequence[Run], divisor: int = 1) -> list[Composite]:
+    """Of each part that is complete, and of all three."""
+    rates: list[Fraction] = []
+    powers: list[Fraction | None] = []
+    found = []
+    for part in plan.PARTS:
+        runs = runs_of(parameters, done, part, divisor)
+        if not runs:
+            continue
+        rates.append(mean_rate(runs))
+        powers.append(mean_watts(runs))
+        found.append(_composite(part, runs[0].step.streams, rates[-1], powers[-1]))
+    if len(found) == len(plan.PARTS):
+        known = [one for one in powers if one is not None]
+        watts = figures.mean(known) if len(known) == len(powers) else None
+        found.append(_composite("spc2", None, figures.mean(rates), watts))
+    return found
+
+
+def _composite(name: str, streams: int | None, rate: Fraction, watts: Fraction | None) -> Composite:
+    return Composite(
+        name=name,
+        streams=streams,
+        mb_s=figure(rate, figures.DECIMALS),
+        watts=figure(watts, figures.DECIMALS) if watts is not None else None,
+        mb_s_per_watt=figure(rate / watts, figures.DECIMALS) if watts is not None else None,
+    )
+
+
+def build(
+    parameters: Parameters,
+    done: Sequence[Run],
+    targets: Sequence[TargetFacts],
+    environment: Environment | None,
+    price: Fraction | None = None,
+    remarks: Sequence[str] = (),
+) -> Report:
+    """Everything that the runs say, as far as they go."""
+    composites = composites_of(parameters, done)
+    whole = next((one for one in composites if one.name == "spc2"), None)
+    vod = vod_position(parameters, done) if "vod" in parameters.parts else None
+    left = plan.next_step(parameters, done) is not None
+    stopped = vod.stopped if vod is not None else ""
+    failed = _failed(parameters, done)
+    complete = whole is not None and not left
+    served = vod is not None and vod.run is not None and vod.run.fine
+    per_mbps = None
+    if price is not None and whole is not None and whole.mb_s.fraction:
+        per_mbps = figures.price_performance(price, whole.mb_s.fraction)
+    return Report(
+        notice=NOTICE,
+        passed=not left and not stopped and not failed,
+        complete=complete,
+        verdict=_verdict(parameters, left, stopped, failed),
+        mbps=whole.mb_s if whole is not None else None,
+        composites=composites,
+        vod_streams=vod.level if vod is not None and served else None,
+        price=decimal_text(price) if price is not None else None,
+        price_per_mbps=figure(per_mbps, figures.DECIMALS) if per_mbps is not None else None,
+        parameters=parameters,
+        runs=list(done),
+        targets=list(targets),
+        environment=environment,
+        remarks=[*_remarks(parameters, done), *remarks],
+    )
+
+
+def _failed(parameters: Parameters, done: Sequence[Run]) -> str:
+    """The first run that counts and missed something, as a sentence."""
+    counted = [one for one in done if one.step.kind == "run" and one.step.part != "vod"]
+    if "vod" in parameters.parts:
+        counted += runs_of(parameters, done, "vod") + runs_of(parameters, done, "vod", 2)
+    for run in counted:
+        if not run.ok:
+            return f"{run.step.name}: {run.text}"
+        if run.beyond:
+            return f"{run.step.name}: {run.beyond}"
+    return ""
+
+
+def _verdict(parameters: Parameters, left: bool, stopped: str, failed: str) -> str:
+    if stopped:
+        return f"failed: video on demand: {stopped}"
+    if failed:
+        return f"failed: {failed}"
+    if left:
+        return "not complete: runs are missing"
+    missing = [part for part in plan.PARTS if part not in parameters.parts]
+    if missing:
+        were = "was" if len(missing) == 1 else "were"
+        return f"passed, as far as it goes: {' and '.join(missing)} {were} left out"
+    return "passed: all runs were measured, and all streams were served in time"
+
+
+def _remarks(parameters: Parameters, done: Sequence[Run]) -> list[str]:
+    remarks = [
+        f"{NOTICE}: sizes, streams, lengths and limits are parameters, not the text of a standard",
+        "one worker on one CPU sends the I/Os of all streams",
+    ]
+    if any(one.step.streams > GROUPS for one in done):
+        remarks.append(
+            f"more than {GROUPS} streams share {GROUPS} arrival processes: depth and pace of a"
+            " stream are those that were asked for in the mean"
+        )
+    if "lfp" not in parameters.parts:
+        remarks.append(
+            "nothing was written: storage may answer reads of blocks that were never written"
+            " without its medium"
+        )
+    if "vod" in parameters.parts:
+        position = vod_position(parameters, done)
+        if position.lowered:
+            remarks.append(
+                "the search found more streams of video on demand than the long run could serve:"
+                f" lowered {position.lowered} times, to {position.level}"
+            )
+        if parameters.vod_streams is None and position.level == parameters.vod_most:
+            remarks.append(
+                f"the device serves --vod-most {parameters.vod_most} streams in time, so its real"
+                " number is higher"
+            )
+    return remarks

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl spc2: large files, large database queries and video on demand, in MB per second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from spekctl.commands import campaign, options
+from spekctl.commands.campaign import CampaignOptions
+from spekctl.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.campaigns.spc2.test import Spc2Test
+    from spekctl.documents.spc2 import Parameters, PartName
+
+EPILOG = """\b
+Examples:
+  spekctl spc2 --device /dev/sdb --write --quick
+  spekctl spc2 --device /dev/sdb --device /dev/sdc --write --streams 64 --system-price 12000
+  spekctl spc2 --device /dev/sdb --parts ldq,vod --quick          (reads only)
+
+\b
+Parts, tests, and I/Os outstanding of each stream:
+  lfp  large file processing   write, mixed (half of the streams read), read; each with
+                               transfers of 1024 KiB and 256 KiB; 1 I/O
+  ldq  large database query    read; 1024 KiB and 64 KiB, each with 4 I/Os and with 1
+  vod  video on demand         read; 256 KiB three times a second and stream, whatever is
+                               outstanding: 0.786432 MB/s each
+
+\b
+Times if not given:   standard   --quick
+  --streams                 16         8
+  --ramp                    3m     500ms
+  --time                    3m        2s
+  --vod-time               30m       10s
+  --search-time             3m        3s
+  --resolution               0         5   per cent
+In all about six hours, or about three minutes.
+"""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    options.load_options("write"),
+    options.destroy,
+    campaign.out("spc2 or spc2e"),
+    campaign.resume,
+    click.option("--quick", is_flag=True, help="Minutes instead of hours: for a first look."),
+    click.option("--parts", metavar="LIST", help="Parts and their order.  [lfp,ldq,vod]"),
+    click.option(
+        "--streams",
+        type=click.IntRange(1, 16384),
+        metavar="N",
+        help="Most streams of lfp and ldq. Each test also runs at a half, a quarter and an eighth"
+        " of them, and with one stream.",
+    ),
+    click.option(
+        "--vod-streams",
+        type=click.IntRange(1, 16384),
+        metavar="N",
+        help="Streams of vod.  [as many as are served in time; searched for]",
+    ),
+    click.option(
+        "--vod-start",
+        type=click.IntRange(1, 16384),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Where that search begins; it doubles from there.",
+    ),
+    click.option(
+        "--vod-most",
+        type=click.IntRange(1, 16384),
+        default=16384,
+        show_default=True,
+        metavar="N",
+        help="Where it ends if the device is faster than that.",
+    ),
+    click.option(
+        "--resolution",
+        "resolution_percent",
+        type=options.FiniteRange(0, 50),
+        metavar="P",
+        help="End the search when it is that exact, in per cent; 0: to 1 stream.",
+    ),
+    click.option(
+        "--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement."
+    ),
+    click.option(
+        "--time", "time_ns", type=options.DURATION, help="Length of each run of lfp and ldq."
+    ),
+    click.option("--vod-time", "vod_ns", type=options.DURATION, help="Length of the runs of vod."),
+    click.option(
+        "--search-time",
+        "search_ns",
+        type=options.DURATION,
+        help="Length of each point of the search.",
+    ),
+    click.option(
+        "--max-response",
+        "response_ns",
+        type=options.DURATION_WITH_UNIT,
+        help="A transfer of vod that takes longer is late, and its stream underruns.  [a third of a"
+        " second: streams are one transfer ahead]",
+    ),
+    click.option(
+        "--max-late",
+        "late",
+        type=options.FiniteRange(0, 1),
+        default=0.0,
+        show_default=True,
+        metavar="SHARE",
+        help="Share of the transfers of vod that may be late, 0 to 1.",
+    ),
+    options.load_options("seed", "stripe_bytes", "backend", "polled", "batch", "spin_ns", "data"),
+    options.prober_interval,
+    options.no_prober,
+    options.power_feed,
+    options.power_baseline,
+    campaign.as_json,
+    options.progress,
+)
+
+
+def test_options(function: F) -> F:
+    """Give a command all options of a test but the devices."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@options.devices
+@test_options
+@click.option(
+    "--system-price",
+    metavar="N",
+    help="Price of the storage: the report says how much that is for each MB/s.",
+)
+def command(system_price: str | None, **given: Any) -> int:
+    """Measure streams of large sequential I/O by rules like those of SPC-2.
+
+    Each stream begins at a random place, goes on for an eighth of the capacity, and begins at
+    another one. Large files and database queries run in closed loop at a series of stream counts;
+    a part counts with the mean of its tests at the most streams. Video on demand is paced: the
+    search finds how many streams are served without an underrun, and a long run confirms it; if
+    it does not, streams are lowered by 5 %, and the report says so. The SPC-2-like MBPS is the
+    mean of the three parts, in 10^6 bytes per second.
+
+    The report goes to standard output and into DIR. Reads of blocks that were never written may
+    be answered without the medium, so fill a device before you test it with ldq and vod alone.
+    Results are SPC-2-like and unaudited.
+
+    Ctrl-C keeps the runs that are done; --resume goes on after the last of them. The exit code
+    is 0 if all runs were measured and no stream of vod was late, else 1.
+    """
+    from spekctl.campaigns.inputs import fraction_of
+
+    price = fraction_of(system_price, "--system-price") if system_price is not None else None
+    if price is not None and price <= 0:
+        raise UsageError(f"--system-price must be more than 0, not {system_price}")
+    asked, shape = CampaignOptions.split(given)
+    work = test_of(asked, shape)
+    work.price = price
+    return campaign.carry_out(work, asked, lambda: _deliver(work, asked.as_json))
+
+
+def test_of(
+    asked: CampaignOptions,
+    given: dict[str, Any],
+    name: str = "spc2",
+    idle_ns: int = 0,
+    half: bool = False,
+) -> Spc2Test:
+    """The test that is asked for; everything about it that can be checked beforehand is.
+
+    @name is what its folder is called after if the user gives no other, @idle_ns the length of the
+    idle test before it; @half: vod runs at half of its streams as well.
+    """
+    from spekctl.block import device
+    from spekctl.campaigns.spc2.test import Spc2Test
+
+    devices = [device.find(path) for path in asked.devices]
+    for one in devices:
+        if not one.bytes:
+            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
+    work = Spc2Test(
+        devices=devices,
+        parameters=_parameters(given, asked.quick, half),
+        folder=campaign.folder_of(asked, name),
+        write=asked.write,
+        idle_ns=idle_ns,
+        **asked.tools(),
+    )
+    work.check()
+    return work
+
+
+def _parameters(given: dict[str, Any], quick: bool, half: bool) -> Parameters:
+    from msgspec import structs
+
+    from spekctl.campaigns.spc2.plan import LIMITS, QUICK, QUICK_STREAMS, STANDARD, STREAMS
+    from spekctl.documents.spc2 import Durations, Parameters, Shape
+
+    changed = {name: given[name] for name in Durations.__struct_fields__ if given[name] is not None}
+    for name, option in (
+        ("time_ns", "--time"),
+        ("vod_ns", "--vod-time"),
+        ("search_ns", "--search-time"),
+    ):
+        if changed.get(name) == 0:
+            raise UsageError(f"{option} must be more than 0")
+    if given["response_ns"] == 0:
+        raise UsageError("--max-response must be more than 0")
+    if given["vod_start"] > given["vod_most"]:
+        raise UsageError(
+            f"--vod-start {given['vod_start']} is more than --vod-most {given['vod_most']}"
+        )
+    limits = {"late": given["late"]}
+    if given["response_ns"] is not None:
+        limits["response_ns"] = given["response_ns"]
+    return Parameters(
+        durations=structs.replace(QUICK if quick else STANDARD, **changed),
+        limits=structs.replace(LIMITS, **limits),
+        shape=Shape(**{name: given[name] for name in Shape.__struct_fields__}),
+        parts=_parts(given["parts"]),
+        streams=given["streams"] or (QUICK_STREAMS if quick else STREAMS),
+        vod_streams=given["vod_streams"],
+        vod_start=given["vod_start"],
+        vod_most=given["vod_most"],
+        half=half,
+    )
+
+
+def _parts(text: str | None) -> list[PartName]:
+    from spekctl.campaigns.spc2.plan import PARTS
+    from spekctl.suggest import did_you_mean
+
+    names = [one.strip() for one in text.split(",")] if text is not None else list(PARTS)
+    found: list[PartName] = []
+    for name in names:
+        part = next((one for one in PARTS if one == name), None)
+        if part is None:
+            raise UsageError(
+                f"--parts: no part is called '{name}'{did_you_mean(name, PARTS)}"
+                f" (they are {', '.join(PARTS)})"
+            )
+        if part in found:
+            raise UsageError(f"--parts: {name} is there twice")
+        found.append(part)
+    return found
+
+
+def _deliver(work: Spc2Test, as_json: bool) -> ExitCode:
+    """The report, as far as it goes, to standard output and into the folder."""
+    from spekctl.campaigns.folder import REPORT
+    from spekctl.commands.deliver import deliver
+    from spekctl.render.spc2 import print_report
+
+    report = work.report()
+    if report is None:
+        return ExitCode.RUN_FAILED
+    deliver(report, print_report, as_json, work.folder / REPORT)
+    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED

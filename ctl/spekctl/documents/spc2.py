@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The SPC-2-like test: its numbers, and the report as structs that are its JSON Schema.
+
+Phases, transfer sizes and limits are as remembered from published results and are parameters here:
+nothing of it is the text of a standard, "SPC-2" is a trademark, and results are SPC-2-like and
+unaudited. MB are 10^6 bytes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from spekctl.documents import document
+from spekctl.documents.curve import TimeFigures
+from spekctl.documents.document import Document, Kind, Part
+from spekctl.documents.energy import Given
+from spekctl.documents.exact import Figure
+from spekctl.documents.power import PowerFigures
+from spekctl.documents.result import Environment, TargetFacts
+
+SCHEMA_FILE = Path(__file__).with_name("spc2.schema.json")
+NOTICE = "SPC-2-like, unaudited"
+
+PartName = Literal["lfp", "ldq", "vod"]
+
+
+class Durations(Part, frozen=True):
+    """How long everything takes."""
+
+    ramp_ns: Annotated[int, Meta(description="Ramp-up before each measurement.")]
+    time_ns: Annotated[int, Meta(description="Each run of large files and queries.")]
+    vod_ns: Annotated[int, Meta(description="Each run of video on demand.")]
+    search_ns: Annotated[int, Meta(description="Each point of the search for its streams.")]
+    resolution_percent: Annotated[
+        float, Meta(description="The search ends when its bracket is that narrow; 0: 1 stream.")
+    ]
+
+
+class Limits(Part, frozen=True):
+    """What video on demand has to meet."""
+
+    response_ns: Annotated[
+        int,
+        Meta(
+            description="A transfer that takes longer is late: the stream, which is one transfer"
+            " ahead, underruns."
+        ),
+    ]
+    late: Annotated[float, Meta(description="Share of the transfers that may be late.")] = 0.0
+    lower_percent: Annotated[
+        float,
+        Meta(
+            description="If the long run misses the limit, streams are lowered by that much, at"
+            " least 1, and it is done again."
+        ),
+    ] = 5.0
+    lowered_at_most: Annotated[int, Meta(description="How often that may happen.")] = 10
+
+
+class Shape(Part, frozen=True):
+    """Options of every run of the test."""
+
+    seed: Annotated[int, Meta(description="Of the first run; each other run adds its number.")]
+    stripe_bytes: int
+    backend: str
+    polled: bool
+    batch: int | None
+    spin_ns: int
+    data: Literal["zero", "random"] | None
+
+
+class Parameters(Part, frozen=True):
+    """Everything that decides what is measured; the same on every resumption."""
+
+    durations: Durations
+    limits: Limits
+    shape: Shape
+    parts: Annotated[list[PartName], Meta(description="In their order.")]
+    streams: Annotated[int, Meta(description="Most streams of large files and queries.")]
+    vod_streams: Annotated[
+        int | None, Meta(description="Streams of video on demand; null: searched for.")
+    ]
+    vod_start: Annotated[int, Meta(description="Where that search begins.")]
+    vod_most: Annotated[int, Meta(description="Where it ends if the device is faster.")]
+    half: Annotated[
+        bool, Meta(description="Video on demand at half of the streams as well, for its power.")
+    ]
+
+
+class Step(Part, frozen=True):
+    """What to measure."""
+
+    kind: Literal["run", "search"]
+    part: PartName
+    test: Annotated[str, Meta(description="One of the part's tests, such as lfp-write-1024k.")]
+    read_percent: int
+    transfer_bytes: int
+    depth: Annotated[
+        int | None, Meta(description="I/Os outstanding of each stream; null: paced, open loop.")
+    ]
+    streams: int
+    ramp_ns: int
+    time_ns: int
+    again: Annotated[int, Meta(description="How often the streams were lowered before it.")] = 0
+
+    @property
+    def name(self) -> str:
+        """Of its result's file, and for people."""
+        what = f"{self.test}-search" if self.kind == "search" else self.test
+        return f"{what}-{self.streams}" + (f"-again-{self.again}" if self.again else "")
+
+
+class Run(Part, frozen=True):
+    """A step that was measured."""
+
+    step: Step
+    measured_ns: int
+    ios: int
+    mb_s: Annotated[Given, Meta(description="Data rate of all streams, 10^6 bytes per second.")]
+    response: Annotated[TimeFigures | None, Meta(description="ns; null: nothing was completed.")]
+    late: Annotated[
+        int | None,
+        Meta(
+            description="Transfers of video on demand that took longer than allowed, by the"
+            " histogram's buckets (exact to 1/128); null: not limited."
+        ),
+    ]
+    left_over: Annotated[int, Meta(description="I/Os by which the queue grew.")]
+    beyond: Annotated[
+        str, Meta(description="Why the streams are more than the device serves; else empty.")
+    ]
+    errors: int
+    ok: Annotated[bool, Meta(description="The run went to its end, without errors.")]
+    text: Annotated[str, Meta(description="How it ended, as a sentence.")]
+    watts: Annotated[Given | None, Meta(description="Mean power; null: missing.")]
+    power: PowerFigures | None
+    result_file: Annotated[str | None, Meta(description="Beside this file; null: not kept.")]
+
+    @property
+    def fine(self) -> bool:
+        """It was served, went to its end, and nothing failed."""
+        return not self.beyond and self.ok
+
+
+class Composite(Part, frozen=True):
+    """What a part comes to at its most streams, or all of them together."""
+
+    name: Annotated[str, Meta(description="lfp, ldq, vod, or spc2: the mean of the three.")]
+    streams: Annotated[int | None, Meta(description="null: all parts.")]
+    mb_s: Annotated[Figure, Meta(description="Mean data rate of its tests.")]
+    watts: Annotated[Figure | None, Meta(description="Mean power of its tests; null: missing.")]
+    mb_s_per_watt: Figure | None
+
+
+class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC2.value):
+    """Report of an SPC-2-like, unaudited test."""
+
+    notice: Annotated[str, Meta(description="What these results are not.")]
+    passed: Annotated[
+        bool, Meta(description="All runs asked for were measured, and none failed or was late.")
+    ]
+    complete: Annotated[bool, Meta(description="All runs of the three parts were measured.")]
+    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    mbps: Annotated[
+        Figure | None,
+        Meta(description="SPC-2-like MBPS: mean of the three parts; null: one is missing."),
+    ]
+    composites: Annotated[list[Composite], Meta(description="Of the parts that are complete.")]
+    vod_streams: Annotated[
+        int | None, Meta(description="Streams of video on demand that are served; null: unknown.")
+    ]
+    price: Annotated[Given | None, Meta(description="Of the storage; null: not given.")]
+    price_per_mbps: Figure | None
+    parameters: Parameters
+    runs: Annotated[list[Run], Meta(description="All that was measured, in that order.")]
+    targets: list[TargetFacts]
+    environment: Environment | None
+    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a report."""
+    return document.schema("Report of spekctl spc2", Report)
+
+
+def load_report(path: Path) -> Report:
+    """Read a report; refuses what is not one."""
+    return document.read(path, Report)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of an SPC-2-like test as people read it, on standard output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from spekctl import units
+from spekctl.documents.exact import Figure
+from spekctl.documents.spc2 import Composite, Report, Run
+from spekctl.render.console import wide
+from spekctl.render.curve import times
+from spekctl.render.tables import table
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+WIDTH = 115
+_PARTS = {
+    "lfp": "large file processing",
+    "ldq": "large database query",
+    "vod": "video on demand",
+    "spc2": "SPC-2-like MBPS",
+}
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print the report."""
+    out = wide(WIDTH, console)
+    for part in _parts(report):
+        out.print(part, soft_wrap=isinstance(part, str))
+
+
+def _parts(report: Report) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    devices = " ".join(target.path for target in report.targets)
+    yield Text(f"{report.notice}: test of {devices}", style="bold")
+    yield Text(f"  {report.verdict}", style="green" if report.passed else "bold red")
+    if report.mbps is not None:
+        yield f"  SPC-2-like MBPS {grouped(report.mbps)} MB/s"
+    if report.price_per_mbps is not None:
+        yield f"  price {report.price}, for each MB/s {grouped(report.price_per_mbps)}"
+    if report.vod_streams is not None:
+        yield f"  {report.vod_streams:,} streams of video on demand are served in time"
+    if report.composites:
+        yield "\nparts, at the most streams"
+        yield composites_table(report.composites)
+    measured = [run for run in report.runs if run.step.kind == "run"]
+    if measured:
+        yield "\nruns"
+        yield _runs_table(measured)
+    for run in measured:
+        if not run.fine:
+            yield f"  missed: {run.step.name}: {run.beyond or run.text}"
+    searched = [run for run in report.runs if run.step.kind == "search"]
+    if searched:
+        yield "\nsearch for the streams of video on demand, in the order of measuring"
+        yield _runs_table(searched)
+    yield ""
+    for remark in report.remarks:
+        yield f"  {remark}"
+
+
+def grouped(value: Figure | None) -> str:
+    """A figure with its thousands apart."""
+    if value is None:
+        return "-"
+    whole, dot, decimals = value.text.partition(".")
+    return f"{int(whole):,}{dot}{decimals}"
+
+
+def composites_table(rows: Sequence[Composite]) -> Table:
+    """Parts and their mean."""
+    powered = any(row.watts is not None for row in rows)
+    names = ["part", "streams", "MB/s", *(("W", "MB/s/W") if powered else ())]
+    made = table(*names, right=names[1:])
+    for row in rows:
+        made.add_row(
+            _PARTS[row.name],
+            f"{row.streams:,}" if row.streams is not None else "-",
+            grouped(row.mb_s),
+            *((grouped(row.watts), grouped(row.mb_s_per_watt)) if powered else ()),
+        )
+    return made
+
+
+def _runs_table(runs: Sequence[Run]) -> Table:
+    powered = any(run.watts is not None for run in runs)
+    names = [
+        *("test", "streams", "reads", "transfer", "depth", "MB/s", "each", "mean", "p99", "max"),
+        *("late", *(("W", "MB/s/W") if powered else ()), "limit"),
+    ]
+    made = table(*names, right=names[1:-1])
+    for run in runs:
+        step, rate = run.step, float(run.mb_s)
+        watts = float(run.watts) if run.watts is not None else None
+        made.add_row(
+            step.test,
+            f"{step.streams:,}",
+            f"{step.read_percent} %",
+            units.format_bytes(step.transfer_bytes),
+            f"{step.depth}" if step.depth is not None else "paced",
+            f"{rate:,.2f}",
+            f"{rate / step.streams:,.2f}",
+            *times(run.response, ("mean", "p99", "max")),
+            f"{run.late:,}" if run.late is not None else "-",
+            *(
+                (
+                    f"{watts:,.3f}" if watts is not None else "-",
+                    f"{rate / watts:,.2f}" if watts is not None else "-",
+                )
+                if powered
+                else ()
+            ),
+            "kept" if run.fine else "MISSED" if run.beyond else "ERRORS",
+        )
+    return made
