@@ -17,6 +17,7 @@ class ExitCode(IntEnum):
     REFUSED = 4
     NO_KERNEL_SIDE = 5
     DATA_ERRORS = 6
+    LIMIT_MISSED = 7
     GUEST_TIMEOUT = 124
     GUEST_FAILED = 125
     INTERRUPTED = 130
@@ -25,8 +26,8 @@ class ExitCode(IntEnum):
 
 EXIT_CODE_HELP: dict[ExitCode, str] = {
     ExitCode.OK: "everything was done as asked",
-    ExitCode.RUN_FAILED: "the run ended early or with I/O errors (the result says why), "
-    "spc1 missed a limit, or something failed that no other code names",
+    ExitCode.RUN_FAILED: "a run ended early or with I/O errors (the result says why), "
+    "or something failed that no other code names",
     ExitCode.USAGE: "wrong input: an option, a workload, a file, a device that does not exist,"
     " or a start time that has passed",
     ExitCode.PERMISSION: "not permitted: spek needs root (CAP_SYS_ADMIN)",
@@ -34,6 +35,7 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     "nothing was sent to it",
     ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or too old for this spekctl",
     ExitCode.DATA_ERRORS: "verified data were wrong: blocks did not hold what was written last",
+    ExitCode.LIMIT_MISSED: "all runs completed, but a test missed one of its limits",
     ExitCode.GUEST_TIMEOUT: "vm: the guest was ended at its time limit",
     ExitCode.GUEST_FAILED: "vm: the guest did not boot, crashed, or could not be set up",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result up to there, if any, was delivered",

@@ -169,7 +169,7 @@ def test_a_closed_loop_sweep_follows_littles_law(call: Spekctl, disk: str, tmp_p
 
 SHORT = (
     *("--write", "--max-outstanding", str(WIDE_SLOTS), "--keep-going", *QUIET, "--ramp", "200ms"),
-    *("--sustain", "1s", "--iops-time", "500ms", "--ramp-time", "500ms", "--search-time", "4s"),
+    *("--sustain", "1s", "--iops-time", "500ms", "--phase-time", "500ms", "--search-time", "4s"),
     # The queue of 45 BSU, an eighth more than the disk can do, grows by .11 s in each second: they
     # wait for .28 s in the mean of 4 s after the ramp-up. Less than 40 BSU take 40 ms, and more
     # than this only in a guest that stands still for half a second.
@@ -206,10 +206,10 @@ def test_a_whole_method_finds_the_level_that_the_disk_has(
         *("--start-bsu", "30", "--max-bsu", "80", "--resolution", "50"),
     )
 
-    assert outcome.code in (ExitCode.OK, ExitCode.RUN_FAILED), outcome.err
+    assert outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED), outcome.err
     report = report_of(folder)
     assert report.complete, outcome.err + outcome.out
-    assert outcome.code == (ExitCode.OK if report.passed else ExitCode.RUN_FAILED)
+    assert outcome.code == (ExitCode.OK if report.passed else ExitCode.LIMIT_MISSED)
     assert outcome.out.startswith("SPC-1-like, unaudited: test of /dev/")
     # 40 BSU are all that it can do; 60 are half as many again.
     assert report.level_bsu is not None
@@ -272,7 +272,7 @@ def test_an_interrupted_method_is_resumed(call: Spekctl, wide_disk: str, tmp_pat
 
     resumed = call(*line, "--resume")
     report = report_of(folder)
-    assert resumed.code == (ExitCode.OK if report.passed else ExitCode.RUN_FAILED)
+    assert resumed.code == (ExitCode.OK if report.passed else ExitCode.LIMIT_MISSED)
     assert report.complete, resumed.err
     after = phases_in(state)
     assert after[: len(before)] == before

@@ -449,7 +449,7 @@ def test_spc1_persistence_over_a_detached_disk(
         common = ("spc1", "--device", node, "--write", "--max-bsu", "1", "--out", str(folder))
         lengths: tuple[str, ...] = ("--sustain", "3s", "--iops-time", "3s", "--search-time", "3s")
         # How quick an emulated disk is does not matter here.
-        lengths += ("--ramp-time", "1s", "--ramp", "0", "--max-response", "60s")
+        lengths += ("--phase-time", "1s", "--ramp", "0", "--max-response", "60s")
         first = spekctl(
             *(*common, *lengths, "--keep-going", "--no-prober", "--json"),
             *("--persistence", "--persistence-time", "2s", "--progress", "none"),

@@ -132,6 +132,13 @@ def carry_out(
         kernel.close()
 
 
+def exit_code_of(passed: bool, runs_ok: bool) -> ExitCode:
+    """What a test's report means: it passed, it missed a limit, or a run of it failed."""
+    if passed:
+        return ExitCode.OK
+    return ExitCode.LIMIT_MISSED if runs_ok else ExitCode.RUN_FAILED
+
+
 def _with_advice(work: Campaign[Any, Any], error: SpekError) -> SpekError:
     """The same failure, and what is left of the campaign."""
     if work.done and work.folder is not None:

@@ -40,7 +40,7 @@ Phases and metrics:                      A file of numbers:
 Times if not given:   standard   --quick
   --prefill                100         0   per cent of the capacity
   --conditioning           12h       20s
-  --warm-up                11m        3s
+  --ramp                   11m        3s
   --time                   30m       20s
   --idle-time               2h       10s
   --search-time             3m        4s
@@ -82,7 +82,8 @@ Times if not given:   standard   --quick
 @click.option(
     "--conditioning", "conditioning_ns", type=options.DURATION, help="Length of the hot band then."
 )
-@click.option("--warm-up", "warmup_ns", type=options.DURATION, help="Load before each measurement.")
+@click.option("--ramp", "warmup_ns", type=options.DURATION, help="Ramp-up before each measurement.")
+@options.renamed("--warm-up", "--ramp", "the load before a measurement is so called everywhere")
 @click.option("--time", "measure_ns", type=options.DURATION, help="Length of each active phase.")
 @click.option("--idle-time", "idle_ns", type=options.DURATION, help="Length of ready idle.")
 @click.option(
@@ -147,7 +148,7 @@ def command(source: Path | None, **given: Any) -> int:
     goes on. Results are Emerald-like and unaudited.
 
     Without power the report has performance only, and ready idle is left out. The exit code is 0
-    if all phases were done and keep their limits, else 1.
+    if all phases were done and keep their limits, 7 if one misses a limit, and 1 if a run failed.
     """
     if source is not None:
         options.refuse_others("--from", ("source", "output", "as_json"), "measured, or computed")
@@ -248,4 +249,4 @@ def _deliver(test: EmeraldTest, as_json: bool) -> ExitCode:
     if report is None:
         return ExitCode.RUN_FAILED
     deliver(report, print_report, as_json, test.folder / ENERGY_REPORT)
-    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED
+    return campaign.exit_code_of(report.passed, all(one.ok for one in test.done))

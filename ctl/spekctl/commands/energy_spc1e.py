@@ -231,4 +231,4 @@ def _deliver(
         work.remarks,
     )
     deliver(report, print_report, as_json, work.folder / ENERGY_REPORT)
-    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED
+    return campaign.exit_code_of(report.passed, all(one.point.ok for one in work.done))

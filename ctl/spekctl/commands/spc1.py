@@ -29,7 +29,7 @@ Examples:
 Times if not given:   standard   --quick
   --sustain                 8h       45s
   --iops-time              10m       30s
-  --ramp-time              10m       20s
+  --phase-time             10m       20s
   --ramp                    3m        2s
   --search-time             3m        6s
   --resolution               0         2   per cent
@@ -103,8 +103,9 @@ _OPTIONS = (
     ),
     click.option("--iops-time", "iops_ns", type=options.DURATION, help="Length of runs at 100 %."),
     click.option(
-        "--ramp-time", "phase_ns", type=options.DURATION, help="Length of runs at 95 to 10 %."
+        "--phase-time", "phase_ns", type=options.DURATION, help="Length of runs at 95 to 10 %."
     ),
+    options.renamed("--ramp-time", "--phase-time", "--ramp is the ramp-up before each of them"),
     click.option(
         "--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement."
     ),
@@ -184,8 +185,8 @@ def command(**given: Any) -> int:
     SPC-1-like and unaudited.
 
     Ctrl-C keeps the phases that are done; --resume goes on after the last of them. The exit code
-    is 0 if all limits are met and 1 if one is missed or a phase failed, or if persistence was asked
-    for and is not shown.
+    is 0 if all limits are met, 7 if one is missed, 6 if persistence was tested and data were wrong,
+    and 1 if a phase failed or persistence was asked for and is not shown.
     """
     persistence = Spc1Persistence(
         given.pop("persistence"), given.pop("persistence_ns"), given.pop("reattach")
@@ -271,7 +272,7 @@ def _parameters(given: dict[str, Any], shape: dict[str, Any], quick: bool) -> Pa
     for name, option in (
         ("sustain_ns", "--sustain"),
         ("iops_ns", "--iops-time"),
-        ("phase_ns", "--ramp-time"),
+        ("phase_ns", "--phase-time"),
         ("search_ns", "--search-time"),
     ):
         if changed.get(name) == 0:
@@ -333,4 +334,8 @@ def _deliver(work: Spc1Test, as_json: bool) -> ExitCode:
     if report is None:
         return ExitCode.RUN_FAILED
     deliver(report, print_report, as_json, work.folder / REPORT)
-    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED
+    persistence = report.persistence
+    if persistence is not None and persistence.passed is False:
+        return ExitCode.DATA_ERRORS
+    shown = persistence is None or persistence.passed is not None
+    return campaign.exit_code_of(report.passed, shown and all(one.point.ok for one in work.done))

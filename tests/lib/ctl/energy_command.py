@@ -20,7 +20,7 @@ from spekctl.workload.config import RunConfig
 MISSING = "power is missing: spek_prober is not loaded"
 # A short SPC-1-like method, and what goes before it.
 SHORT = (
-    *("--sustain", "4s", "--iops-time", "3s", "--ramp-time", "2s", "--ramp", "1s"),
+    *("--sustain", "4s", "--iops-time", "3s", "--phase-time", "2s", "--ramp", "1s"),
     *("--search-time", "2s", "--progress", "none", "--idle-time", "300ms"),
 )
 

@@ -16,7 +16,7 @@ from spekctl.documents import spc1
 
 SECOND = 10**9
 SHORT = (
-    *("--sustain", "4s", "--iops-time", "3s", "--ramp-time", "2s", "--ramp", "1s"),
+    *("--sustain", "4s", "--iops-time", "3s", "--phase-time", "2s", "--ramp", "1s"),
     *("--search-time", "2s", "--progress", "none"),
 )
 WRITE = ("spc1", "--device", "/dev/fake0", "--write", *SHORT)

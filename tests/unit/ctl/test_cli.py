@@ -105,6 +105,11 @@ WRONG: dict[str, tuple[str, str]] = {
         "run random-write-4k --device /dev/fake0 --write --verify --verify-state x --log x",
         "--log and --verify-state name the same file",
     ),
+    "ramp-up by its old name": ("energy emerald --warm-up 3s", "--warm-up is called --ramp here"),
+    "old name of a phase's length": (
+        "spc1 -d x --ramp-time 3s",
+        "--ramp-time is called --phase-time",
+    ),
     "show nothing": ("show spc9", "did you mean 'spc1'?"),
     "run that is not there": ("watch 99", "There is no run"),
     "stop of nothing": ("stop", "there is no run"),

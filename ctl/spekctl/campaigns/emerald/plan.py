@@ -87,6 +87,7 @@ class Done(Part, frozen=True):
 
     step: Step
     found: EmeraldPhase
+    ok: bool = True  # the run completed without errors; limits apart
 
 
 def check(parameters: EmeraldParameters) -> None:

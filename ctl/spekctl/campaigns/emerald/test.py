@@ -46,7 +46,7 @@ class EmeraldTest(Campaign[Step, Done]):
     WORDS: ClassVar[Mapping[str, str]] = {
         "prefill_percent": "--prefill",
         "conditioning_ns": "--conditioning",
-        "warmup_ns": "--warm-up",
+        "warmup_ns": "--ramp",
         "measure_ns": "--time",
         "idle_ns": "--idle-time",
         "search_ns": "--search-time",
@@ -87,7 +87,8 @@ class EmeraldTest(Campaign[Step, Done]):
         else:
             phase = emerald_report.phase_of_run(step, outcome, self.parameters.limits, file)
         missed = not phase.passed and step.kind != "search"
-        return Done(step, phase), f"{step.name}: {phase.text}" if missed else ""
+        ok = isinstance(outcome, Idle) or outcome.outcome.ok
+        return Done(step, phase, ok), f"{step.name}: {phase.text}" if missed else ""
 
     def name_of(self, done: Done) -> str:
         return done.step.name

@@ -44,7 +44,7 @@ class Spc1Test(Campaign[Step, Phase]):
     WORDS: ClassVar[Mapping[str, str]] = {
         "sustain_ns": "--sustain",
         "iops_ns": "--iops-time",
-        "phase_ns": "--ramp-time",
+        "phase_ns": "--phase-time",
         "ramp_ns": "--ramp",
         "search_ns": "--search-time",
         "resolution_percent": "--resolution",

@@ -94,7 +94,7 @@ def test_a_wrong_file_gets_one_sentence(text: str, sentence: str, spekctl: Spekc
 # --- a whole test --------------------------------------------------------------------------------
 
 SHORT = (
-    *("--conditioning", "1s", "--warm-up", "1s", "--time", "2s", "--search-time", "2s"),
+    *("--conditioning", "1s", "--ramp", "1s", "--time", "2s", "--search-time", "2s"),
     *("--idle-time", "300ms", "--depths", "1,4,16", "--prefill", "100", "--progress", "none"),
 )
 RUN = ("energy", "emerald", "--device", "/dev/fake0", "--write", *SHORT)
@@ -232,7 +232,7 @@ def test_a_phase_that_is_too_slow_fails(
 ) -> None:
     kernel.slow_s = lambda config: 0.1 if config.name == "emerald-random-write" else 0.0
     outcome = spekctl(*RUN, "--out", "t")
-    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.code == ExitCode.LIMIT_MISSED
     found = of_file(Path("t/energy.json"))
     by_name = {one["name"]: one for one in found["phases"]}
     assert not by_name["random-write"]["passed"] and by_name["random-read"]["passed"]

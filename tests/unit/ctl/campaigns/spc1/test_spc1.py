@@ -138,7 +138,7 @@ def test_the_standards_lengths_are_the_default(spekctl: Spekctl, kernel: QueueKe
 def test_limits_are_parameters(spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path) -> None:
     line = (*WRITE, "--out", "t", "--max-bsu", "4")
     outcome = spekctl(*line, "--limit", "intensity=0", "--limit", "chance_sigmas=0")
-    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.code == ExitCode.LIMIT_MISSED
     found = report_of(tmp_path / "t")
     assert found["parameters"]["limits"]["intensity"] == 0
     missed = {one["kind"] for one in found["checks"] if not one["passed"]}
@@ -162,7 +162,7 @@ def failed_checks(folder: Path) -> set[tuple[str, str]]:
 def test_a_stream_with_another_share_fails(spekctl: Spekctl, kernel: QueueKernel) -> None:
     kernel.skew = {7: 1.3}
     outcome = spekctl(*WRITE, "--out", "t")
-    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.code == ExitCode.LIMIT_MISSED
     kinds = {kind for kind, _ in failed_checks(Path("t"))}
     assert kinds == {"intensity"}
     assert "missed: sustain: stream 3-1 had 33" in outcome.out
@@ -171,7 +171,7 @@ def test_a_stream_with_another_share_fails(spekctl: Spekctl, kernel: QueueKernel
 
 def test_a_stream_that_comes_and_goes_fails(spekctl: Spekctl, kernel: QueueKernel) -> None:
     kernel.wobble = 5.0
-    assert spekctl(*WRITE, "--out", "t").code == ExitCode.RUN_FAILED
+    assert spekctl(*WRITE, "--out", "t").code == ExitCode.LIMIT_MISSED
     assert {kind for kind, _ in failed_checks(Path("t"))} == {"intensity-cov"}
 
 
@@ -179,7 +179,7 @@ def test_a_repetition_that_is_slower_fails(spekctl: Spekctl, kernel: QueueKernel
     kernel.disturb = lambda config, mean_s: (
         mean_s + 0.002 * (bsus(kernel).count(2) == 4 and bsus(kernel)[-1] == 2)
     )
-    assert spekctl(*WRITE, "--out", "t").code == ExitCode.RUN_FAILED
+    assert spekctl(*WRITE, "--out", "t").code == ExitCode.LIMIT_MISSED
     assert failed_checks(Path("t")) == {("repeat-lrt", "repeat-2-10")}
 
 
@@ -201,21 +201,21 @@ def test_a_device_that_tires_has_its_level_lowered_and_that_is_said(
     assert Path("t/11-sustain.json").exists() and Path("t/12-sustain-again-1.json").exists()
 
 
-def test_a_ramp_step_that_misses_the_limit_ends_it_with_code_1(
+def test_a_ramp_step_that_misses_the_limit_ends_it_with_code_7(
     spekctl: Spekctl, kernel: QueueKernel
 ) -> None:
     kernel.disturb = lambda config, mean_s: (
         0.050 if config.time_ns == 2 * SECOND and bsus(kernel)[-2:] == [22, 20] else mean_s
     )
     outcome = spekctl(*WRITE, "--out", "t")
-    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.code == ExitCode.LIMIT_MISSED
     found = report_of(Path("t"))
     assert found["phases"][-1]["step"]["name"] == "ramp-95"
     assert found["verdict"].startswith("failed: ramp-95: mean response time 50.0 ms is above")
     assert (found["complete"], found["level_bsu"], found["lrt_ns"]) == (False, 22, None)
 
     resumed = spekctl(*WRITE, "--out", "t", "--resume", "--keep-going")
-    assert resumed.code == ExitCode.RUN_FAILED
+    assert resumed.code == ExitCode.LIMIT_MISSED
     found = report_of(Path("t"))
     assert found["complete"] and failed_checks(Path("t")) == {
         ("response", "ramp-95"),
@@ -226,7 +226,7 @@ def test_a_ramp_step_that_misses_the_limit_ends_it_with_code_1(
 def test_a_device_that_cannot_even_1_bsu(spekctl: Spekctl, kernel: QueueKernel) -> None:
     kernel.capacity = 40
     outcome = spekctl(*WRITE, "--out", "t")
-    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.code == ExitCode.LIMIT_MISSED
     assert "failed: not even 1 BSU is served in time" in outcome.out
     found = report_of(Path("t"))
     assert (found["level_bsu"], found["iops"], len(found["phases"])) == (None, None, 1)

@@ -222,13 +222,13 @@ def test_a_method_that_fails_fails_the_test(
 ) -> None:
     kernel.skew = {7: 1.3}
     outcome = spekctl(*RUN, "--out", "t")
-    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.code == ExitCode.LIMIT_MISSED
     found = of_file(Path("t/energy.json"))
     assert (found["complete"], found["passed"]) == (True, False)
     kernel.skew = {}
     kernel.capacity = 1.0
     outcome = spekctl(*RUN, "--out", "u")
-    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.code == ExitCode.LIMIT_MISSED
     assert "not even 1 BSU is served in time" in of_file(Path("u/energy.json"))["verdict"]
 
 
