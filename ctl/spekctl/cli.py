@@ -26,6 +26,7 @@ class Slot(NamedTuple):
 COMMANDS: dict[str, Slot] = {
     "run": Slot("spekctl.commands.run", "Run a workload on one or more block devices."),
     "devices": Slot("spekctl.commands.devices", "List block devices: which may be tested."),
+    "doctor": Slot("spekctl.commands.doctor", "Find what stops a run or spoils a measurement."),
     "status": Slot("spekctl.commands.status", "Show the runs that the kernel knows."),
     "watch": Slot("spekctl.commands.watch", "Follow a run that was started elsewhere."),
     "stop": Slot("spekctl.commands.stop", "Stop a run."),

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl doctor: what would stop a run here, or spoil what it measures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from spekctl.commands import options
+
+EPILOG = """\b
+Examples:
+  spekctl doctor
+  sudo spekctl doctor --device /dev/nvme0n1
+"""
+
+
+@click.command(epilog=EPILOG)
+@options.optional_devices
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default="/",
+    hidden=True,
+    help="Look at sys, proc and lib/modules in this directory.",
+)
+def command(devices: tuple[str, ...], as_json: bool, root: Path) -> int:
+    """Say what would stop a run on this machine or spoil its measurement, and the remedy.
+
+    With --device the device is examined as well. Nothing is opened or changed.
+
+    The exit code is 0 if a run would start, and else the one it would end with: 3 without rights,
+    4 if the device is in use, 5 if the module is not loaded.
+    """
+    import dataclasses
+
+    from spekctl.run import conditions
+
+    found = conditions.examine(conditions.Machine(root), devices)
+    code = conditions.exit_code(found)
+    if as_json:
+        rows = [
+            {key: value for key, value in dataclasses.asdict(one).items() if key != "code"}
+            for one in found
+        ]
+        click.echo(json.dumps({"would_start": not code, "findings": rows}, indent=1))
+        return int(code)
+    subject = ""
+    for one in found:
+        if one.subject != subject:
+            subject = one.subject
+            click.echo(subject)
+        click.echo(f"  {one.level:<6}  {one.check}: {one.text}")
+        if one.remedy:
+            click.echo(f"          remedy: {one.remedy}")
+    spoiled = sum(one.level == "spoils" for one in found)
+    verdict = "a run would not start" if code else "a run would start"
+    if spoiled:
+        verdict += f"; {spoiled} finding{'s' if spoiled > 1 else ''} would spoil a measurement"
+    click.echo(verdict + ("" if devices else "; name a device with --device to have it examined"))
+    return int(code)

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What stops a run or spoils its measurement, each with its remedy, from sysfs and procfs alone.
+
+A check is a function that yields findings; CHECKS are those of the machine, DEVICE_CHECKS those of
+a device. Nothing is opened, loaded or changed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from spekctl import __version__, units
+from spekctl.block import device as block_device
+from spekctl.block import safety
+from spekctl.block.device import Device, Roots
+from spekctl.errors import ExitCode, UsageError
+from spekctl.suggest import did_you_mean
+
+Level = Literal["ok", "note", "spoils", "stops"]
+MODULES = ("spek", "spek_prober")
+CAP_SYS_ADMIN = 21
+SECURE_BOOT = "firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+# Reading one of these takes a microsecond or more, and every I/O is dated three times.
+SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    @level: stops: no run starts; spoils: it measures something else as well; note: worth knowing
+    @code: what a run would end with, if it is stopped
+    """
+
+    subject: str
+    check: str
+    level: Level
+    text: str
+    remedy: str = ""
+    code: ExitCode = ExitCode.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine, or a directory that looks like one."""
+
+    root: Path = Path("/")
+
+    @property
+    def roots(self) -> Roots:
+        """Where the kernel's file systems are in it."""
+        root = self.root
+        return Roots(root / "sys", root / "proc", root / "dev", root / "run/udev/data")
+
+    @property
+    def release(self) -> str:
+        """The running kernel."""
+        return self.read("proc/sys/kernel/osrelease")
+
+    @property
+    def modules(self) -> Path:
+        """Its modules."""
+        return self.root / "lib/modules" / self.release
+
+    def read(self, path: str | Path) -> str:
+        """The text of a file; empty if there is none."""
+        try:
+            return (self.root / path).read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return ""
+
+    def installed(self, module: str) -> Path | None:
+        """The file that modprobe would load."""
+        for folder in ("updates", "updates/dkms", "extra", "kernel"):
+            for path in sorted((self.modules / folder).glob(f"{module}.ko*")):
+                return path
+        return None
+
+    def find(self, name: str) -> Device:
+        """The block device that the user means; in a directory by its name alone."""
+        if self.root == Path("/"):
+            return block_device.find(name)
+        kernel_name = Path(name).name
+        number = self.read(f"sys/class/block/{kernel_name}/dev")
+        if not number:
+            folder = self.root / "sys/class/block"
+            names = [one.name for one in folder.iterdir()] if folder.is_dir() else []
+            raise UsageError(f"there is no device {name}{did_you_mean(kernel_name, names)}")
+        major, minor = number.split(":")
+        found = block_device.by_number(int(major), int(minor), name, self.roots)
+        if found is None:
+            raise UsageError(f"{name} is a device node, but there is no device behind it")
+        return found
+
+
+def examine(machine: Machine, devices: Sequence[str] = ()) -> list[Finding]:
+    """Everything that can be said about runs on these devices."""
+    found = [finding for check in CHECKS for finding in check(machine)]
+    for name in devices:
+        device = machine.find(name)
+        found += [finding for check in DEVICE_CHECKS for finding in check(machine, device)]
+    return found
+
+
+def exit_code(findings: Sequence[Finding]) -> ExitCode:
+    """OK if a run would start, else what it would end with."""
+    return next((one.code for one in findings if one.level == "stops"), ExitCode.OK)
+
+
+# --- the machine ---------------------------------------------------------------------------------
+
+
+def _rights(machine: Machine) -> Iterator[Finding]:
+    match = re.search(r"^CapEff:\s*([0-9a-f]+)$", machine.read("proc/self/status"), re.MULTILINE)
+    if match and int(match[1], 16) >> CAP_SYS_ADMIN & 1:
+        yield Finding("machine", "rights", "ok", "CAP_SYS_ADMIN is there")
+    else:
+        text = "spek needs root: CAP_SYS_ADMIN in the initial user namespace"
+        yield Finding("machine", "rights", "stops", text, "sudo spekctl ...", ExitCode.PERMISSION)
+
+
+def _loaded(machine: Machine) -> Iterator[Finding]:
+    for module in MODULES:
+        if (machine.root / "sys/module" / module).is_dir():
+            yield from _versions(machine, module)
+            continue
+        if module == "spek":
+            level: Level = "stops"
+            text = "the load generator spek is not loaded"
+        else:
+            level = "spoils"
+            text = "spek_prober is not loaded: results have no system statistics and no power"
+        yield Finding(
+            "machine", "module", level, text, _how_to_load(machine, module),
+            ExitCode.NO_KERNEL_SIDE if level == "stops" else ExitCode.OK,
+        )  # fmt: skip
+
+
+def _how_to_load(machine: Machine, module: str) -> str:
+    if machine.installed(module) is not None:
+        return f"modprobe {module}"
+    build = f"make && insmod {module}.ko, or make install && modprobe {module}"
+    if _headers(machine):
+        return build
+    return f"apt-get install linux-headers-{machine.release}; {build}"
+
+
+def _headers(machine: Machine) -> bool:
+    return (machine.modules / "build/Makefile").exists()
+
+
+def _versions(machine: Machine, module: str) -> Iterator[Finding]:
+    """Loaded, installed and spekctl must be of the same source."""
+    folder = Path("sys/module") / module
+    version, source = machine.read(folder / "version"), machine.read(folder / "srcversion")
+    path = machine.installed(module)
+    installed = _modinfo(path) if path is not None else {}
+    reload = f"rmmod {module}; modprobe {module}"
+    if installed.get("srcversion", source) != source:
+        text = (
+            f"the loaded {module} (source {source or 'unknown'}) is not the installed one"
+            f" (source {installed['srcversion']}, {path})"
+        )
+        yield Finding("machine", "version", "spoils", text, reload)
+    elif version and version != __version__:
+        text = f"the loaded {module} is version {version}, spekctl is {__version__}"
+        yield Finding("machine", "version", "spoils", text, f"make install; {reload}")
+    else:
+        yield Finding("machine", "module", "ok", f"{module} {version} is loaded")
+
+
+def _modinfo(path: Path) -> dict[str, str]:
+    """srcversion and version of a module's file; empty where it can't be unpacked."""
+    openers = {".ko": open, ".xz": lzma.open, ".gz": gzip.open}
+    opener = openers.get(path.suffix)
+    if opener is None:
+        return {}
+    try:
+        with opener(path, "rb") as file:  # type: ignore[operator]
+            data = file.read()
+    except (OSError, EOFError, lzma.LZMAError):
+        return {}
+    found = re.findall(rb"(?:^|\0)(srcversion|version)=([^\0]*)(?=\0)", data)
+    return {key.decode(): value.decode(errors="replace") for key, value in found}
+
+
+def _headers_missing(machine: Machine) -> Iterator[Finding]:
+    if not _headers(machine):
+        yield Finding(
+            "machine", "headers", "note",
+            f"the headers of kernel {machine.release} are missing: modules can't be built for it",
+            f"apt-get install linux-headers-{machine.release}",
+        )  # fmt: skip
+
+
+def _secure_boot(machine: Machine) -> Iterator[Finding]:
+    try:
+        is_on = (machine.root / "sys" / SECURE_BOOT).read_bytes()[4:5] == b"\1"
+    except OSError:
+        is_on = False
+    if not is_on:
+        return
+    if (machine.root / "sys/module/spek").is_dir():
+        yield Finding("machine", "secure boot", "ok", "Secure Boot is on, and the module is loaded")
+        return
+    key = "/var/lib/dkms/mok.pub"
+    if (machine.root / key.lstrip("/")).exists():
+        remedy = f"mokutil --import {key}, then enrol the key at the next boot"
+    else:
+        remedy = f"dkms add . && dkms install spek/{__version__} makes a key; then mokutil --import"
+    text = "Secure Boot is on: only modules signed with an enrolled key can be loaded"
+    yield Finding("machine", "secure boot", "note", text, remedy)
+
+
+def _governor(machine: Machine) -> Iterator[Finding]:
+    others: dict[str, list[int]] = {}
+    folder = machine.root / "sys/devices/system/cpu"
+    for path in folder.glob("cpu[0-9]*/cpufreq/scaling_governor"):
+        name = machine.read(path)
+        if name and name != "performance":
+            others.setdefault(name, []).append(int(path.parent.parent.name[3:]))
+    for name, cpus in sorted(others.items()):
+        yield Finding(
+            "machine", "governor", "spoils",
+            f"CPU {units.format_cpu_list(cpus)}: governor {name}; their clock follows the load",
+            "cpupower frequency-set -g performance",
+        )  # fmt: skip
+
+
+def _turbo(machine: Machine) -> Iterator[Finding]:
+    cpu = "sys/devices/system/cpu"
+    for path, on, off in (("intel_pstate/no_turbo", "0", "1"), ("cpufreq/boost", "1", "0")):
+        if machine.read(f"{cpu}/{path}") == on:
+            text = "turbo is on: the clock of the CPUs depends on load and temperature"
+            yield Finding("machine", "turbo", "spoils", text, f"echo {off} > /{cpu}/{path}")
+            return
+
+
+def _clock(machine: Machine) -> Iterator[Finding]:
+    folder = "sys/devices/system/clocksource/clocksource0"
+    current = machine.read(f"{folder}/current_clocksource")
+    if current not in SLOW_CLOCKS:
+        return
+    others = machine.read(f"{folder}/available_clocksource").split()
+    fast = [one for one in others if one not in SLOW_CLOCKS]
+    remedy = (
+        f"echo {fast[0]} > /{folder}/current_clocksource"
+        if fast
+        else "boot with tsc=reliable if the CPU has a constant TSC (see the kernel's log)"
+    )
+    text = f"clock source {current}: reading it takes about a microsecond, three times for each I/O"
+    yield Finding("machine", "clock source", "spoils", text, remedy)
+
+
+def _debugfs(machine: Machine) -> Iterator[Finding]:
+    mounts = machine.read("proc/self/mounts").splitlines()
+    if not any(line.split(" ")[2:3] == ["debugfs"] for line in mounts):
+        yield Finding(
+            "machine", "debugfs", "note", "debugfs is not mounted: there can be no per-I/O log",
+            "mount -t debugfs none /sys/kernel/debug",
+        )  # fmt: skip
+
+
+CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
+    _rights, _loaded, _headers_missing, _secure_boot, _governor, _turbo, _clock, _debugfs,
+)  # fmt: skip
+
+
+# --- a device ------------------------------------------------------------------------------------
+
+
+def _held(machine: Machine, device: Device) -> Iterator[Finding]:
+    in_use = safety.verdict(device, machine.roots)
+    if in_use:
+        yield Finding(
+            device.path, "holder", "stops", f"in use: {in_use}",
+            "unmount it, or take it out of what uses it", ExitCode.REFUSED,
+        )  # fmt: skip
+        return
+    yield Finding(device.path, "holder", "ok", "nobody holds it")
+    for text in safety.writers(device, safety.opened_devices(machine.roots), machine.roots):
+        yield Finding(device.path, "writer", "spoils", text, "end what has it open for writing")
+
+
+def _scheduler(machine: Machine, device: Device) -> Iterator[Finding]:
+    if device.scheduler not in ("none", ""):
+        yield Finding(
+            device.path, "scheduler", "spoils",
+            f"scheduler {device.scheduler} may reorder and delay what --backend bio sends",
+            f"echo none > /sys/block/{device.disk}/queue/scheduler",
+        )  # fmt: skip
+
+
+def _iostats(machine: Machine, device: Device) -> Iterator[Finding]:
+    if device.iostats == "1":
+        yield Finding(
+            device.path, "iostats", "note",
+            "the kernel's own statistics cost about 10 % of a fast I/O; without them the result"
+            " cannot be compared with what the disk counted",
+            f"echo 0 > /sys/block/{device.disk}/queue/iostats",
+        )  # fmt: skip
+
+
+def _throttling(machine: Machine, device: Device) -> Iterator[Finding]:
+    limit = machine.read(f"sys/block/{device.disk}/queue/wbt_lat_usec") or machine.read(
+        f"sys/class/block/{device.disk}/queue/wbt_lat_usec"
+    )
+    if limit not in ("", "0", "-1"):
+        yield Finding(
+            device.path, "wbt", "spoils",
+            f"writeback throttling is on ({limit} us): it may hold writes of --backend bio back",
+            f"echo 0 > /sys/block/{device.disk}/queue/wbt_lat_usec",
+        )  # fmt: skip
+
+
+def _polling(machine: Machine, device: Device) -> Iterator[Finding]:
+    if not device.poll_queues:
+        option = {"nvme": "nvme.poll_queues=N", "virtio_blk": "virtio_blk.poll_queues=N"}
+        remedy = next((text for name, text in option.items() if name in device.driver), "")
+        yield Finding(
+            device.path, "polling", "note", "no polling queues: --polled is refused",
+            f"boot with {remedy}" if remedy else "",
+        )  # fmt: skip
+
+
+DEVICE_CHECKS: tuple[Callable[[Machine, Device], Iterator[Finding]], ...] = (
+    _held, _scheduler, _iostats, _throttling, _polling,
+)  # fmt: skip
