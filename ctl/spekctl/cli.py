@@ -35,7 +35,7 @@ COMMANDS: dict[str, Slot] = {
     "sweep": Slot("spekctl.commands.sweep", "Measure a workload at a list of loads."),
     "spc1": Slot("spekctl.commands.spc1", "Do the whole SPC-1-like method on block devices."),
     "spc2": Slot("spekctl.commands.spc2", "Do the SPC-2-like test: large sequential streams."),
-    "energy": Slot("spekctl.commands.energy", "Work per watt: SPC-1/E-like, Emerald-like, DCsE."),
+    "energy": Slot("spekctl.commands.energy", "Work per watt: SPC-1/E, SPC-2/E, Emerald, DCsE."),
     "verify": Slot("spekctl.commands.verify", "Check that a device still holds what was written."),
     "log": Slot("spekctl.commands.log", "Read a per-I/O log: as CSV or summed up."),
     "plot": Slot("spekctl.commands.plot", "Draw logs, results, sweeps and reports."),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""spekctl energy: work per watt, by rules like those of SPC-1/E, Emerald and DCsE."""
+"""spekctl energy: work per watt, by rules like those of SPC-1/E, SPC-2/E, Emerald and DCsE."""
 
 from __future__ import annotations
 
 import click
 
-from spekctl.commands import energy_dcse, energy_emerald, energy_spc1e
+from spekctl.commands import energy_dcse, energy_emerald, energy_spc1e, energy_spc2e
 
 
 @click.group()
@@ -18,5 +18,6 @@ def command() -> None:
 
 
 command.add_command(energy_spc1e.command, "spc1e")
+command.add_command(energy_spc2e.command, "spc2e")
 command.add_command(energy_emerald.command, "emerald")
 command.add_command(energy_dcse.command, "dcse")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import campaign, options, spc1
+from spekctl.commands import campaign, energy_use, options, spc1
 from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -103,10 +103,8 @@ def command(
     """
     from spekctl.campaigns.inputs import fraction_of
 
-    wanted_price = fraction_of(price, "--price") if price is not None else None
-    if wanted_price is not None and wanted_price < 0:
-        raise UsageError(f"--price must be 0 or more, not {price}")
-    days = _hours(hours)
+    wanted_price = energy_use.price_of(price)
+    days = energy_use.hours_of(hours)
     if source is not None:
         allowed = ("source", "price", "hours", "idle_watts", "output", "as_json")
         options.refuse_others("--from", allowed, "measured, or computed")
@@ -120,32 +118,6 @@ def command(
         if value is not None:
             raise UsageError(f"{name} belongs to --from; a test measures, and writes into --out")
     return _measure(given, idle_ns, wanted_price, days)
-
-
-def _hours(texts: tuple[str, ...]) -> dict[str, Hours]:
-    """The hours that were given, by profile."""
-    from spekctl.campaigns.inputs import fraction_of
-    from spekctl.campaigns.usage import PROFILES, Hours, day_fault
-    from spekctl.suggest import did_you_mean
-
-    found: dict[str, Hours] = {}
-    for text in texts:
-        name, _, numbers = text.partition("=")
-        if name not in PROFILES:
-            raise UsageError(
-                f"--hours {text}: no profile is called '{name}'{did_you_mean(name, PROFILES)}"
-                f" (they are {', '.join(PROFILES)})"
-            )
-        parts = [fraction_of(part, f"--hours {text}") for part in numbers.split("/")]
-        if len(parts) != 3:
-            raise UsageError(
-                f"--hours {text}: write hours at heavy/moderate/idle load, for example"
-                f" {name}=4/14/6"
-            )
-        found[name] = Hours(*parts)
-        if fault := day_fault(found[name]):
-            raise UsageError(f"--hours {text}: {fault}")
-    return found
 
 
 def _compute(

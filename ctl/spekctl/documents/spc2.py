@@ -23,6 +23,7 @@ from spekctl.documents.result import Environment, TargetFacts
 
 SCHEMA_FILE = Path(__file__).with_name("spc2.schema.json")
 NOTICE = "SPC-2-like, unaudited"
+ENERGY_NOTICE = "SPC-2/E-like, unaudited"
 
 PartName = Literal["lfp", "ldq", "vod"]
 
@@ -181,11 +182,60 @@ class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC2.value):
     remarks: Annotated[list[str], Meta(description="What a reader should know.")]
 
 
+class RateLevel(Part, frozen=True):
+    """A level of load."""
+
+    name: Annotated[
+        Literal["heavy", "moderate", "idle"],
+        Meta(description="At the most streams, at half of them, and without any I/O."),
+    ]
+    mb_s: Annotated[Given, Meta(description="Mean of the three parts.")]
+    watts: Annotated[Given | None, Meta(description="Likewise; null: power is missing.")]
+    composites: Annotated[list[Composite], Meta(description="The parts; empty: idle.")]
+    power: Annotated[PowerFigures | None, Meta(description="Rails of the idle test.")]
+
+
+class RateProfile(Part, frozen=True):
+    """A usage profile, or the mean of all of them (name composite)."""
+
+    name: str
+    hours: Annotated[
+        list[str], Meta(description="Of a day at heavy, moderate and idle; empty: composite.")
+    ]
+    watts: Annotated[Figure, Meta(description="Nominal power, W.")]
+    mb_s: Annotated[Figure, Meta(description="Nominal traffic, 10^6 bytes per second.")]
+    mb_s_per_watt: Figure
+    btu_per_hour: Annotated[Figure, Meta(description="Nominal heat.")]
+
+
+class Spc2eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC2E.value):
+    """Report of an SPC-2/E-like, unaudited test."""
+
+    notice: Annotated[str, Meta(description="What these results are not.")]
+    complete: Annotated[bool, Meta(description="All levels were measured, and their power.")]
+    passed: Annotated[bool, Meta(description="The test under load met all its limits.")]
+    verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
+    levels: Annotated[list[RateLevel], Meta(description="heavy, moderate, idle; if measured.")]
+    profiles: list[RateProfile]
+    composite: RateProfile | None
+    annual_kwh: Figure | None
+    price: Annotated[Given, Meta(description="Of a kWh, in whatever currency.")]
+    annual_cost: Figure | None
+    targets: list[TargetFacts]
+    environment: Environment | None
+    remarks: list[str]
+
+
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of a report."""
-    return document.schema("Report of spekctl spc2", Report)
+    """JSON Schema of both reports."""
+    return document.schema("Reports of spekctl spc2 and energy spc2e", Report, Spc2eReport)
 
 
 def load_report(path: Path) -> Report:
     """Read a report; refuses what is not one."""
     return document.read(path, Report)
+
+
+def load_energy(path: Path) -> Spc2eReport:
+    """Read a report of the energy test; refuses what is not one."""
+    return document.read(path, Spc2eReport)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.exact import Figure
-from spekctl.documents.spc2 import Composite, Report, Run
+from spekctl.documents.spc2 import Composite, RateLevel, RateProfile, Report, Run, Spc2eReport
 from spekctl.render.console import wide
 from spekctl.render.curve import times
 from spekctl.render.tables import table
@@ -116,5 +116,74 @@ def _runs_table(runs: Sequence[Run]) -> Table:
                 else ()
             ),
             "kept" if run.fine else "MISSED" if run.beyond else "ERRORS",
+        )
+    return made
+
+
+# --- SPC-2/E-like --------------------------------------------------------------------------------
+
+
+def print_energy(report: Spc2eReport, console: Console | None = None) -> None:
+    """Print the report of the energy test."""
+    out = wide(WIDTH, console)
+    for part in _energy_parts(report):
+        out.print(part, soft_wrap=isinstance(part, str))
+
+
+def _energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    devices = " ".join(target.path for target in report.targets)
+    yield Text(f"{report.notice}: test of {devices}", style="bold")
+    good = report.complete and report.passed
+    yield Text(f"  {report.verdict}", style="green" if good else "bold red")
+    if report.levels:
+        yield "\nlevels"
+        yield _levels_table(report.levels)
+    for level in report.levels:
+        if level.composites:
+            yield f"\nparts at {_LEVELS[level.name]}"
+            yield composites_table(level.composites)
+    if report.composite is not None:
+        yield "\nusage profiles"
+        yield _profiles_table([*report.profiles, report.composite])
+    if report.annual_kwh is not None and report.annual_cost is not None:
+        yield (
+            f"\n  annual energy {grouped(report.annual_kwh)} kWh, at {report.price} each:"
+            f" {grouped(report.annual_cost)}"
+        )
+    yield ""
+    for remark in report.remarks:
+        yield f"  {remark}"
+
+
+_LEVELS = {"heavy": "the most streams", "moderate": "half of the streams", "idle": "no streams"}
+
+
+def _levels_table(levels: Sequence[RateLevel]) -> Table:
+    made = table("level", "load", "MB/s", "W", "MB/s/W", right=("MB/s", "W", "MB/s/W"))
+    for one in levels:
+        rate, watts = float(one.mb_s), float(one.watts) if one.watts is not None else None
+        made.add_row(
+            one.name,
+            _LEVELS[one.name],
+            f"{rate:,.2f}",
+            f"{watts:,.3f}" if watts is not None else "-",
+            f"{rate / watts:,.2f}" if watts else "-",
+        )
+    return made
+
+
+def _profiles_table(rows: Sequence[RateProfile]) -> Table:
+    names = ("W", "MB/s", "MB/s/W", "BTU/h")
+    made = table("profile", "hours heavy/moderate/idle", *names, right=names)
+    for row in rows:
+        made.add_row(
+            row.name,
+            "/".join(row.hours) or "-",
+            grouped(row.watts),
+            grouped(row.mb_s),
+            grouped(row.mb_s_per_watt),
+            grouped(row.btu_per_hour),
         )
     return made

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The SPC-2/E-like campaign: an idle test, then the SPC-2-like test with power."""

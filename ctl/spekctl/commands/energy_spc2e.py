@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy spc2e: the SPC-2-like test with power."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spekctl.commands import campaign, energy_use, options, spc2
+from spekctl.commands.energy_spc1e import IDLE_NS, QUICK_IDLE_NS
+from spekctl.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.campaigns.spc2.test import Spc2Test
+    from spekctl.campaigns.usage import Hours
+
+NAME = "spc2e"
+
+EPILOG = """\b
+Examples:
+  spekctl energy spc2e --device /dev/sdb --write --quick
+  spekctl energy spc2e --device /dev/sdb --write --streams 64 --price 0.31
+
+\b
+Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekctl spc2 --help`.
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@options.devices
+@click.option("--price", metavar="N", help="Of a kWh, for the annual cost.  [0.12]")
+@click.option(
+    "--hours",
+    multiple=True,
+    metavar="NAME=H/M/I",
+    help="Hours of a day at heavy, moderate and idle load in a usage profile.  [low=0/8/16"
+    " medium=4/14/6 high=18/6/0]",
+)
+@click.option("--idle-time", "idle_ns", type=options.DURATION, help="Length of the idle test.")
+@spc2.test_options
+def command(price: str | None, hours: tuple[str, ...], idle_ns: int | None, **given: Any) -> int:
+    """Measure power at the loads of the SPC-2-like test and compute SPC-2/E-like figures.
+
+    First comes an idle test, then all of `spekctl spc2`, with video on demand at half of its
+    streams as well. The report has MB/s, watts and MB/s per watt of each part. The mean of the
+    parts at the most streams is the heavy load, that at half of them the moderate one; from them
+    and hours of use follow nominal power, traffic and heat of three usage profiles, their mean,
+    and energy and cost of a year. The profiles are those of SPC-1/E.
+
+    The report goes to standard output and into DIR (energy.json), that of the test under load
+    into DIR as well (report.json). Ctrl-C keeps what is done, --resume goes on. Without power the
+    test is done all the same; the report then has performance only. Results are SPC-2/E-like and
+    unaudited.
+
+    The exit code is that of `spekctl spc2`.
+    """
+    wanted_price = energy_use.price_of(price)
+    days = energy_use.hours_of(hours)
+    asked, shape = campaign.CampaignOptions.split(given)
+    if idle_ns == 0:
+        raise UsageError("--idle-time must be more than 0")
+    length_ns = idle_ns if idle_ns is not None else QUICK_IDLE_NS if asked.quick else IDLE_NS
+    work = spc2.test_of(asked, shape, NAME, length_ns, half=True)
+    return campaign.carry_out(
+        work, asked, lambda: _deliver(work, asked.as_json, wanted_price, days), rests=True
+    )
+
+
+def _deliver(
+    work: Spc2Test, as_json: bool, price: Fraction | None, days: dict[str, Hours]
+) -> ExitCode:
+    """Both reports, as far as they go."""
+    from spekctl import files
+    from spekctl.campaigns import usage
+    from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
+    from spekctl.campaigns.spc2e.report import build
+    from spekctl.commands.deliver import deliver
+    from spekctl.render.spc2 import print_energy
+
+    load = work.report()
+    if load is not None:
+        files.deliver(files.encode(load), work.folder / REPORT)
+    elif work.rest is None or work.rest.power is None:
+        return ExitCode.RUN_FAILED
+    report = build(
+        load,
+        work.rest,
+        price if price is not None else usage.DEFAULT_PRICE,
+        {**usage.PROFILES, **days},
+        [] if load is not None else work.remarks,
+    )
+    deliver(report, print_energy, as_json, work.folder / ENERGY_REPORT)
+    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy spc2e: whole tests on a fake kernel side with fake power."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.energy_command import MISSING, interrupt_in_run
+from lib.ctl.schemas import validator
+from lib.fakes.machine import use_fakes
+from lib.fakes.power import FakePower
+from lib.fakes.queue_kernel import QueueKernel
+
+from spekctl.campaigns.spc2 import report
+from spekctl.documents import spc2
+from spekctl.documents.exact import decimal_text, rounded
+from spekctl.errors import ExitCode
+from spekctl.power import span
+
+RUN = (
+    *("energy", "spc2e", "--device", "/dev/fake0", "--write"),
+    *("--ramp", "1s", "--time", "2s", "--vod-time", "4s", "--search-time", "2s"),
+    *("--streams", "4", "--vod-streams", "10", "--idle-time", "300ms", "--progress", "none"),
+)
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
+    fake = QueueKernel(capacity=100.0)
+    use_fakes(monkeypatch, fake, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
+    return fake
+
+
+@pytest.fixture
+def power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
+    fake = FakePower(watts_per_iops=0.1)
+    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
+    monkeypatch.setattr(report, "power_of", fake.of_result)
+    return fake
+
+
+def report_of(folder: str) -> dict[str, Any]:
+    """The report; valid, and readable as what it is."""
+    path = Path(folder, "energy.json")
+    data: dict[str, Any] = json.loads(path.read_text())
+    validator(spc2.SCHEMA_FILE).validate(data)
+    spc2.load_energy(path)
+    spc2.load_report(Path(folder, "report.json"))
+    return data
+
+
+def test_a_test_measures_idle_and_load(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    outcome = spekctl(*RUN, "--out", "t", "--price", "0.5")
+    assert outcome.code == ExitCode.OK, outcome.err + outcome.out
+    found = report_of("t")
+    assert found["notice"] == "SPC-2/E-like, unaudited"
+    assert (found["complete"], found["passed"], found["verdict"]) == (True, True, "complete")
+    heavy, moderate, rest = found["levels"]
+    # 6 W at rest and 0.1 W for each I/O per second: 50 of them in closed loop, 30 or 15 of video.
+    assert float(heavy["watts"]) == pytest.approx((11 + 11 + 9) / 3)
+    assert float(moderate["watts"]) == pytest.approx((11 + 11 + 7.5) / 3)
+    assert rest["watts"] == "6" and rest["mb_s"] == "0"
+    # The fake's I/Os have 4 KiB each.
+    assert heavy["mb_s"] == decimal_text(Fraction(4096 * (50 + 50 + 30), 3 * 10**6))
+    by_name = {one["name"]: one for one in heavy["composites"]}
+    assert by_name["vod"]["mb_s_per_watt"]["text"] == rounded(Fraction(4096 * 30, 9 * 10**6), 2)
+    watts, rate = Fraction(found["composite"]["watts"]["exact"]), found["composite"]["mb_s"]
+    hours = {"low": (0, 8, 16), "medium": (4, 14, 6), "high": (18, 6, 0)}
+    levels = [Fraction(one["watts"]) for one in (heavy, moderate, rest)]
+    nominal = [
+        sum(hour * level for hour, level in zip(day, levels, strict=True)) / 24
+        for day in hours.values()
+    ]
+    assert watts == sum(nominal) / 3
+    assert Fraction(found["annual_kwh"]["exact"]) == watts * 8760 / 1000
+    assert Fraction(found["annual_cost"]["exact"]) == watts * 8760 / 1000 / 2
+    assert Fraction(rate["exact"]) > 0
+    streams = [
+        one["step"]["streams"]
+        for one in json.loads(Path("t/report.json").read_text())["runs"]
+        if one["step"]["part"] == "vod"
+    ]
+    assert streams == [10, 5]
+    assert power.closed == 1 and kernel.closed and len(power.asked) == 1
+    assert "usage profiles" in outcome.out and "…" not in outcome.out
+    assert "SPC-2/E " not in outcome.out.replace("SPC-2/E-like", "")
+
+
+def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.OK, outcome.err
+    found = report_of("t")
+    assert (found["complete"], found["passed"]) == (False, True)
+    assert found["verdict"] == "performance only: power is missing of heavy, moderate, idle"
+    assert MISSING in found["remarks"] and found["annual_kwh"] is None
+    assert [level["watts"] for level in found["levels"]] == [None, None, None]
+
+
+def test_a_baseline_is_taken_off_every_level(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    power.baseline_w = 2.0
+    spekctl(*RUN, "--out", "t")
+    found = report_of("t")
+    assert found["levels"][2]["watts"] == "4"
+    assert float(found["levels"][0]["watts"]) == pytest.approx(31 / 3 - 2)
+    assert "a baseline of 2 W was taken off the power" in found["remarks"]
+
+
+def test_a_system_that_rests_at_more_than_it_works_is_noticed(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    power.idle_w, power.watts_per_iops = 60.0, -0.1
+    spekctl(*RUN, "--out", "t")
+    assert any("idle power, 60 W, is above that of" in one for one in report_of("t")["remarks"])
+
+
+def test_an_interrupted_test_is_resumed(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    interrupt_in_run(6, kernel)
+    first = spekctl(*RUN, "--out", "t")
+    assert first.code == ExitCode.INTERRUPTED
+    partly = report_of("t")
+    assert not partly["complete"] and [one["name"] for one in partly["levels"]] == ["idle"]
+    refused = spekctl(*RUN, "--out", "t")
+    assert "there is a test in t already" in refused.sentence
+    other = spekctl(*RUN, "--out", "t", "--resume", "--idle-time", "1s")
+    assert "another --idle-time: 300ms then, 1s now" in other.sentence
+    kernel.before_run = lambda config: None
+    assert spekctl(*RUN, "--out", "t", "--resume").code == ExitCode.OK
+    assert report_of("t")["complete"] and len(power.asked) == 1
+
+
+def test_an_interrupt_of_the_first_run_keeps_the_idle_test(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    kernel.before_run = lambda config: os.kill(os.getpid(), signal.SIGINT)
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.INTERRUPTED
+    assert "the idle test is kept in t, --resume goes on after it" in outcome.err
+    found = spc2.load_energy(Path("t/energy.json"))
+    assert [(one.name, one.watts) for one in found.levels] == [("idle", "6")]
+    assert found.verdict == "not complete: there was no load"
+    kernel.before_run = lambda config: None
+    assert spekctl(*RUN, "--out", "t", "--resume").code == ExitCode.OK
+    assert len(power.asked) == 1
+
+
+def test_the_two_tests_do_not_take_up_each_other(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    interrupt_in_run(6, kernel)
+    spekctl(*RUN, "--out", "t")
+    line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
+    outcome = spekctl("spc2", *line, "--out", "t", "--resume")
+    assert outcome.code == ExitCode.USAGE and "another command" in outcome.sentence
