@@ -37,8 +37,9 @@ def only_freezer() -> Iterator[None]:
 
 def sleep(kind: str) -> int:
     """Go to sleep and wake up. Return: CLOCK_MONOTONIC when the kernel began to freeze tasks."""
-    with times_of("freeze_processes") as begun_ns:
-        (POWER / "state").write_text(kind)
+    with times_of("freeze_processes") as begun_ns, open(POWER / "state", "wb", buffering=0) as file:
+        # Without a buffer: what was refused would be written once more when the file is closed.
+        file.write(kind.encode())
     (freezing_ns,) = begun_ns
     return freezing_ns
 
