@@ -6,13 +6,13 @@ clang and its runtime are only needed here: nothing that is shipped is built wit
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from spekctl.vm.cache import cache_dir, cached, digest_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -49,18 +49,14 @@ def sources() -> list[Path]:
     return [*found, *(DAQ / f"{name}.c" for name in DAQ_SOURCES), DAQ / "config/rails_toml.cc"]
 
 
-def _digest() -> str:
-    options = (SANITIZE, WARNINGS, sorted(OPTIONS.values()), compiler())
-    digest = hashlib.sha256(repr(options).encode())
+def _inputs() -> list[Path]:
     headers = [one for folder in (TARGETS, CORE, LOAD, PROBER) for one in folder.glob("*.h")]
     headers += [
         *DAQ.rglob("*.h"),
         ROOT / "prober/uapi/spek_prober.h",
         ROOT / "kmod/load/uapi/spek_enums.h",
     ]
-    for path in [*sources(), *sorted(headers)]:
-        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
+    return [*sources(), *sorted(headers)]
 
 
 def compiler() -> str:
@@ -80,21 +76,15 @@ def available() -> bool:
 
 def program() -> Path:
     """The program; built when a source has changed."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spek" / "fuzz"
-    out = cache / f"fuzz-c-{_digest()}"
-    if out.exists():
-        return out
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as scratch:
-        _build(Path(scratch)).replace(out)
-    return out
+    options = repr((SANITIZE, WARNINGS, sorted(OPTIONS.values()), compiler()))
+    return cached(cache_dir("fuzz") / f"fuzz-c-{digest_of(ROOT, _inputs(), options)}", _build)
 
 
-def _build(scratch: Path) -> Path:
+def _build(program: Path) -> None:
     includes = _includes()
 
     def compile_one(path: Path) -> str:
-        made = str(scratch / f"{str(path.relative_to(ROOT)).replace(os.sep, '-')}.o")
+        made = str(program.with_name(f"{str(path.relative_to(ROOT)).replace(os.sep, '-')}.o"))
         is_cpp = path.suffix == ".cc"
         language = ["-std=c++17", "-x", "c++"] if is_cpp else ["-std=gnu11"]
         options = [*WARNINGS, *includes, *OPTIONS.get(path, ())]
@@ -105,7 +95,5 @@ def _build(scratch: Path) -> Path:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compile_one, sources()))
     libraries = ["-lnl-genl-3", "-lnl-3", "-ltomlplusplus", "-lstdc++", "-lpthread", "-lm"]
-    linked = scratch / "program"
-    command = [compiler(), "-fsanitize=fuzzer,address,undefined", "-o", str(linked), *objects]
+    command = [compiler(), "-fsanitize=fuzzer,address,undefined", "-o", str(program), *objects]
     subprocess.run([*command, *libraries], check=True)
-    return linked

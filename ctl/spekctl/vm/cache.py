@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,3 +27,37 @@ def locked(name: str) -> Iterator[None]:
     with open(cache_dir() / f".{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def digest_of(root: Path, files: Iterable[Path], *words: str) -> str:
+    """A name for what is made of @files, by their places below @root and their contents, and of
+    @words."""
+    digest = hashlib.sha256("\0".join(words).encode())
+    for path in files:
+        place = os.path.relpath(path, root).encode()
+        digest.update(b"\0" + place + b"\0" + (path.read_bytes() if path.exists() else b""))
+    return digest.hexdigest()[:16]
+
+
+def cached(path: Path, make: Callable[[Path], object], keep: int | None = None) -> Path:
+    """The file or folder @path; if it is missing, @make makes it at the place that it is given.
+
+    One process makes it while others wait for it, and nobody sees it half made. With @keep, only
+    as many entries of its folder stay, those that were used last.
+    """
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path.parent / ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not path.exists():
+                with tempfile.TemporaryDirectory(prefix=".making-", dir=path.parent) as scratch:
+                    made = Path(scratch, path.name)
+                    make(made)
+                    made.rename(path)
+    if keep is not None:
+        os.utime(path)
+        entries = [one for one in path.parent.iterdir() if not one.name.startswith(".")]
+        entries.sort(key=lambda one: one.stat().st_mtime, reverse=True)
+        for old in entries[keep:]:
+            shutil.rmtree(old, ignore_errors=True)
+    return path

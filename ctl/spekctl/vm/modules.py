@@ -8,17 +8,15 @@ the kernel.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from spekctl import __version__
 from spekctl.errors import GuestError
-from spekctl.vm.cache import cache_dir, locked
+from spekctl.vm.cache import cache_dir, cached, digest_of
 from spekctl.vm.kernels import Kernel
 
 NAMES = ("spek.ko", "spek_prober.ko")
@@ -51,15 +49,15 @@ def _sources(tree: Path) -> list[Path]:
     return files
 
 
-def _digest(tree: Path, files: list[Path], kernel: Kernel) -> str:
-    digest = hashlib.sha256()
-    for identity in ("Module.symvers", ".config", "include/generated/utsrelease.h"):
-        path = kernel.headers / identity
-        digest.update(path.read_bytes() if path.exists() else b"")
-    for name in files:
-        digest.update(str(name).encode() + b"\0")
-        digest.update((tree / name).read_bytes())
-    return digest.hexdigest()[:16]
+def identity_of(kernel: Kernel) -> str:
+    """What a module must have been built for to be loaded."""
+    files = ("Module.symvers", ".config", "include/generated/utsrelease.h")
+    return digest_of(kernel.headers, [kernel.headers / name for name in files])
+
+
+def key_of(tree: Path, files: list[Path], kernel: Kernel) -> str:
+    """A name for what is built from @files of @tree for @kernel."""
+    return digest_of(tree, [tree / name for name in files], identity_of(kernel))
 
 
 def make_command(kernel: Kernel, build: Path, *extra: str) -> list[str]:
@@ -77,44 +75,33 @@ def build_modules(kernel: Kernel, tree: Path | None = None) -> list[Path]:
     """The modules for @kernel; built now, or earlier from the same sources."""
     tree = tree or source_tree()
     files = _sources(tree)
-    home = cache_dir("modules", kernel.release)
-    done = home / _digest(tree, files, kernel)
-    with locked(f"modules-{kernel.release}"):
-        if not done.is_dir():
-            _build(kernel, tree, files, done)
-            _forget_old(home)
-        os.utime(done)
+
+    def make(done: Path) -> None:
+        _build(kernel, tree, files, done)
+
+    done = cached(cache_dir("modules", kernel.release) / key_of(tree, files, kernel), make, KEEP)
     return [done / name for name in NAMES]
 
 
 def _build(kernel: Kernel, tree: Path, files: list[Path], done: Path) -> None:
     print(f"spekctl: building the modules for {kernel.release}", file=sys.stderr, flush=True)
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=done.parent) as scratch:
-        build, result = Path(scratch, "build"), Path(scratch, "result")
-        for name in files:
-            (build / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(tree / name, build / name)
-        made = subprocess.run(
-            make_command(kernel, build),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if made.returncode:
-            log = cache_dir("logs") / f"build-{kernel.release}.log"
-            log.write_text(made.stdout)
-            errors = [line for line in made.stdout.splitlines() if "error" in line.lower()]
-            first = errors[0].replace(f"{build}/", "") if errors else "make failed"
-            raise GuestError(f"the modules do not build for {kernel.release}: {first} (see {log})")
-        result.mkdir()
-        for module in NAMES:
-            shutil.move(build / module, result / module)
-        result.rename(done)
-
-
-def _forget_old(home: Path) -> None:
-    builds = [path for path in home.iterdir() if not path.name.startswith(".")]
-    builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in builds[KEEP:]:
-        shutil.rmtree(path, ignore_errors=True)
+    build = done.with_name("build")
+    for name in files:
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(tree / name, build / name)
+    made = subprocess.run(
+        make_command(kernel, build),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if made.returncode:
+        log = cache_dir("logs") / f"build-{kernel.release}.log"
+        log.write_text(made.stdout)
+        errors = [line for line in made.stdout.splitlines() if "error" in line.lower()]
+        first = errors[0].replace(f"{build}/", "") if errors else "make failed"
+        raise GuestError(f"the modules do not build for {kernel.release}: {first} (see {log})")
+    done.mkdir()
+    for module in NAMES:
+        shutil.move(build / module, done / module)

@@ -10,19 +10,17 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
 import shutil
 import struct
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from spekctl.errors import SpekError
-from spekctl.vm.cache import cache_dir, locked
+from spekctl.vm.cache import cache_dir, cached, digest_of
 from spekctl.vm.kernels import Kernel
-from spekctl.vm.modules import make_command
+from spekctl.vm.modules import identity_of, make_command
 
 ROOT = Path(__file__).resolve().parents[3]
 KUNIT = ROOT / "tests" / "kunit"
@@ -35,25 +33,18 @@ WORD = struct.Struct("<Q")
 
 def build(kernel: Kernel) -> Path:
     """A directory with the modules for @kernel; built now or earlier."""
-    home = cache_dir("test-modules", kernel.release)
-    with locked(f"test-modules-{kernel.release}"):
-        done = home / _digest(kernel)
-        if not done.is_dir():
-            with tempfile.TemporaryDirectory(prefix=".build-", dir=home) as scratch:
-                result = Path(scratch, "result")
-                result.mkdir()
-                for name, fill in (("spek_kunit", _fill_kunit), ("spek_rig", _fill_rig)):
-                    build = Path(scratch, name)
-                    fill(build)
-                    _make(kernel, build, name)
-                    for made in build.glob("*.ko"):
-                        shutil.move(made, result)
-                result.rename(done)
-        os.utime(done)
-        there = sorted(home.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-        for old in there[KEEP:]:
-            shutil.rmtree(old, ignore_errors=True)
-    return done
+
+    def make(done: Path) -> None:
+        done.mkdir()
+        for name, fill in (("spek_kunit", _fill_kunit), ("spek_rig", _fill_rig)):
+            build = done.with_name(name)
+            fill(build)
+            _make(kernel, build, name)
+            for module in build.glob("*.ko"):
+                shutil.move(module, done)
+
+    name = digest_of(ROOT, _sources(), identity_of(kernel))
+    return cached(cache_dir("test-modules", kernel.release) / name, make, KEEP)
 
 
 def _sources() -> Iterator[Path]:
@@ -67,15 +58,6 @@ def _sources() -> Iterator[Path]:
             made = path.name == "spek_have.h" or path.name.endswith(".mod.c")
             if (path.suffix in (".c", ".h") or path.name == "Kbuild") and not made:
                 yield path
-
-
-def _digest(kernel: Kernel) -> str:
-    digest = hashlib.sha256()
-    for identity in ("Module.symvers", ".config", "include/generated/utsrelease.h"):
-        digest.update((kernel.headers / identity).read_bytes())
-    for path in _sources():
-        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _fill_kunit(build: Path) -> None:

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from spekctl.errors import SpekError
-from spekctl.vm.cache import cache_dir, locked
+from spekctl.vm.cache import cache_dir, cached, digest_of
 from spekctl.vm.kernels import Kernel
-from spekctl.vm.modules import make_command
+from spekctl.vm.modules import identity_of, make_command
 
 HERE = Path(__file__).resolve().parents[2] / "disks"
 SOURCES = tuple(HERE / name for name in ("Kbuild", "corrupt.c", "limits.c"))
@@ -22,23 +19,14 @@ MODULES = ("spek_corrupt.ko", "spek_limits.ko")
 
 def build_disks(kernel: Kernel) -> Path:
     """A directory with the modules; built now, or earlier from the same sources."""
-    digest = hashlib.sha256()
-    for path in (kernel.headers / "Module.symvers", kernel.headers / ".config", *SOURCES):
-        digest.update(path.read_bytes() if path.exists() else b"")
-    home = cache_dir("disks", kernel.release)
-    done = home / digest.hexdigest()[:16]
-    with locked(f"disks-{kernel.release}"):
-        if not done.exists():
-            _build(kernel, done)
-    return done
 
-
-def _build(kernel: Kernel, done: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=done.parent) as scratch:
+    def make(done: Path) -> None:
+        build = done.with_name("build")
+        build.mkdir()
         for path in SOURCES:
-            shutil.copy2(path, Path(scratch, path.name))
+            shutil.copy2(path, build)
         made = subprocess.run(
-            make_command(kernel, Path(scratch), "W=1"),
+            make_command(kernel, build, "W=1"),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -46,8 +34,9 @@ def _build(kernel: Kernel, done: Path) -> None:
         )
         if made.returncode:
             raise SpekError(f"{HERE} can't be built: {made.stdout}")
-        result = Path(scratch, "result")
-        result.mkdir()
+        done.mkdir()
         for name in MODULES:
-            shutil.move(Path(scratch, name), result)
-        os.replace(result, done)
+            shutil.move(build / name, done)
+
+    name = digest_of(HERE, SOURCES, identity_of(kernel))
+    return cached(cache_dir("disks", kernel.release) / name, make)

@@ -10,7 +10,6 @@ drift from the code it binds.
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import re
 import subprocess
@@ -22,6 +21,8 @@ from typing import Any, Literal
 import cffi
 import numpy as np
 import numpy.typing as npt
+
+from spekctl.vm.cache import cache_dir, cached, digest_of
 
 ROOT = Path(__file__).resolve().parents[3]
 # What every module may use, and the generator of spek.ko.
@@ -86,19 +87,9 @@ def _kept(
 ) -> Path:
     """The file that @make has made of the core, of @extra and with @flags; made once."""
     inputs = [*(path for core in CORES for path in sorted(core.glob("*.[ch]"))), ENUMS, *extra]
-    digest = hashlib.sha256(" ".join(flags).encode())
-    for path in inputs:
-        # By its place: markers of the preprocessor name it.
-        digest.update(os.path.relpath(path, ROOT).encode() + b"\0" + path.read_bytes())
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spek" / "core"
-    out = cache / f"{name}-{digest.hexdigest()[:16]}"
-    if not out.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        # Two test processes may build at once: each writes its own file, the last one stays.
-        scratch = out.with_name(f"{out.name}.{os.getpid()}")
-        make(scratch)
-        scratch.replace(out)
-    return out
+    # By their places, too: markers of the preprocessor name them.
+    digest = digest_of(ROOT, inputs, *flags)
+    return cached(cache_dir("core") / f"{name}-{digest}", make)
 
 
 def declarations() -> str:

@@ -7,8 +7,6 @@ Both are the real sources; the declarations are read from their headers.
 from __future__ import annotations
 
 import functools
-import hashlib
-import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -16,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import cffi
+from lib.build.for_guests import for_guests
+
+from spekctl.vm.cache import cache_dir, cached, digest_of
 
 ROOT = Path(__file__).resolve().parents[3]
 DAQ = ROOT / "daq"
@@ -32,8 +33,6 @@ PURE = (
 PURE_TOO = ("sources/csv", "meter", "queue", "file", "config/rails")
 INCLUDES = ("-I", str(DAQ), "-I", str(ROOT / "prober"))
 SANITIZE = ("-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=undefined")
-# What guests run must be where both sides see it.
-SHARED = ROOT / "out" / "cache" / "spek" / "daq"
 # cffi knows no __int128; this has its size and alignment, and nobody looks inside.
 TYPES = """
 typedef uint64_t __u64; typedef int64_t __s64; typedef uint32_t __u32;
@@ -41,23 +40,11 @@ typedef struct { long part[5]; } pthread_mutex_t; /* of the C library, on x86-64
 """
 
 
-def _kept(folder: Path, name: str, salt: str, make: Callable[[Path], None]) -> Path:
+def _kept(name: str, salt: str, make: Callable[[Path], object]) -> Path:
     """A file made of daq/ by @make; made once."""
-    digest = hashlib.sha256(salt.encode())
     inputs = [path for suffix in ("c", "h", "cc") for path in sorted(DAQ.rglob(f"*.{suffix}"))]
-    for path in [*inputs, DAQ / "Makefile", ROOT / "prober/uapi/spek_prober.h"]:
-        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
-    out = folder / f"{name}-{digest.hexdigest()[:16]}"
-    if not out.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        scratch = out.with_name(f"{out.name}.{os.getpid()}")
-        make(scratch)
-        scratch.replace(out)
-    return out
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "spek" / "daq"
+    inputs += [DAQ / "Makefile", ROOT / "prober/uapi/spek_prober.h"]
+    return cached(cache_dir("daq") / f"{name}-{digest_of(ROOT, inputs, salt)}", make)
 
 
 def _declarations() -> str:
@@ -112,46 +99,27 @@ def library() -> tuple[Any, Any]:
 
     ffi = cffi.FFI()
     ffi.cdef(_declarations())
-    return ffi, ffi.dlopen(str(_kept(_cache(), "libdaq.so", " ".join(SANITIZE), compile_to)))
+    return ffi, ffi.dlopen(str(_kept("libdaq.so", " ".join(SANITIZE), compile_to)))
 
 
-def _program(folder: Path, name: str, flags: str) -> Path:
+def _program(name: str, flags: str) -> Path:
     def compile_to(scratch: Path) -> None:
-        built = scratch.with_name(f"{scratch.name}.built")
-        subprocess.run(
-            [
-                "make",
-                "-s",
-                "-C",
-                str(ROOT),
-                "daq",
-                f"daq-flags={flags}",
-                f"daq-built={built}",
-                f"daq-program={scratch}",
-            ],
-            check=True,
-        )
-        subprocess.run(["rm", "-rf", str(built)], check=True)
+        variables = {"flags": flags, "built": scratch.with_name("built"), "program": scratch}
+        words = [f"daq-{name}={value}" for name, value in variables.items()]
+        subprocess.run(["make", "-s", "-C", str(ROOT), "daq", *words], check=True)
 
-    return _kept(folder, name, flags, compile_to)
+    return _kept(name, flags, compile_to)
 
 
 def checked_program() -> Path:
     """spek-daq that ends at the first wrong access, leak or undefined behaviour."""
     flags = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-    return _program(_cache(), "spek-daq-checked", flags)
+    return _program("spek-daq-checked", flags)
 
 
 def guest_program() -> Path:
     """spek-daq as it is shipped, where guests see it; made on the host, before they boot."""
-    latest = SHARED / "spek-daq-of-guests"
-    # A guest takes what there is, whatever becomes of the sources meanwhile.
-    if "SPEK_GUEST" not in os.environ:
-        made = _program(SHARED, "spek-daq", "-O2 -g")
-        scratch = latest.with_name(f"{latest.name}.{os.getpid()}")
-        scratch.symlink_to(made.name)
-        scratch.replace(latest)
-    return latest.resolve()
+    return for_guests("spek-daq", lambda: _program("spek-daq", "-O2 -g"))
 
 
 def failure(error: Any) -> str:

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is expensive to make is made once, and never seen half made."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from spekctl.vm.cache import cached, digest_of
+
+
+def test_a_file_is_made_once(tmp_path: Path) -> None:
+    made: list[Path] = []
+
+    def make(place: Path) -> None:
+        made.append(place)
+        place.write_text("new")
+
+    for _ in range(2):
+        assert cached(tmp_path / "folder" / "file", make).read_text() == "new"
+    assert len(made) == 1
+    assert sorted(os.listdir(tmp_path / "folder")) == [".lock", "file"]
+
+
+def test_one_of_many_makes_it_while_the_others_wait(tmp_path: Path) -> None:
+    everybody = Barrier(4)
+    made: list[Path] = []
+
+    def make(place: Path) -> None:
+        made.append(place)
+        place.mkdir()
+        (place / "whole").touch()
+
+    def ask(_number: int) -> bool:
+        everybody.wait()
+        return (cached(tmp_path / "entry", make) / "whole").exists()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(ask, range(4)))
+    assert len(made) == 1
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    def fail(place: Path) -> None:
+        place.write_text("half")
+        raise OSError("no compiler")
+
+    with pytest.raises(OSError, match="no compiler"):
+        cached(tmp_path / "entry", fail)
+    assert os.listdir(tmp_path) == [".lock"]
+
+
+def test_entries_that_were_used_last_stay(tmp_path: Path) -> None:
+    for number, name in enumerate("abc"):
+        cached(tmp_path / name, Path.mkdir)
+        os.utime(tmp_path / name, (number, number))
+
+    cached(tmp_path / "a", Path.mkdir, keep=2)
+
+    assert {one.name for one in tmp_path.iterdir() if one.is_dir()} == {"a", "c"}
+
+
+def test_a_name_follows_from_contents_places_and_words(tmp_path: Path) -> None:
+    files = [tmp_path / "one.c", tmp_path / "two.c"]
+    for path in files:
+        path.write_text("int x;\n")
+    names = {digest_of(tmp_path, files, "-O2")}
+    names.add(digest_of(tmp_path, files, "-O", "2"))
+    names.add(digest_of(tmp_path, files[:1], "-O2"))
+    names.add(digest_of(tmp_path.parent, files, "-O2"))
+    files[1].write_text("int y;\n")
+    names.add(digest_of(tmp_path, files, "-O2"))
+    assert len(names) == 5
