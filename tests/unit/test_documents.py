@@ -75,11 +75,10 @@ def test_every_folder_of_tests_is_explained() -> None:
 
 def test_test_files_that_are_named_exist() -> None:
     text = (ROOT / "tests/README.md").read_text()
-    named = {word for word in re.findall(r"[\w/]+\.py\b", text)}
+    named = {word for word in re.findall(r"[\w/]+\.(?:py|c)\b", text)}
 
     def exists(word: str) -> bool:
-        word = word.removeprefix("tests/")
-        return any(Path(ROOT, "tests", folder, word).exists() for folder in ("", "lib"))
+        return any(Path(ROOT, folder, word).exists() for folder in ("", "tests"))
 
     assert named
     assert [word for word in sorted(named) if not exists(word)] == []
