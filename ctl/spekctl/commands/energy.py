@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import click
 
-from spekctl.commands import energy_dcse, energy_emerald, energy_spc1e, energy_spc2e
+from spekctl.commands import (
+    energy_dcse,
+    energy_emerald,
+    energy_spc1e,
+    energy_spc2e,
+    energy_tiered,
+)
 
 
 @click.group()
@@ -21,3 +27,4 @@ command.add_command(energy_spc1e.command, "spc1e")
 command.add_command(energy_spc2e.command, "spc2e")
 command.add_command(energy_emerald.command, "emerald")
 command.add_command(energy_dcse.command, "dcse")
+command.add_command(energy_tiered.command, "tiered")

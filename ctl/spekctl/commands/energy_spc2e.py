@@ -92,4 +92,4 @@ def _deliver(
         [] if load is not None else work.remarks,
     )
     deliver(report, print_energy, as_json, work.folder / ENERGY_REPORT)
-    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED
+    return campaign.exit_code_of(report.passed, all(one.ok for one in work.done))

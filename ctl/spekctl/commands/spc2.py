@@ -155,7 +155,8 @@ def command(system_price: str | None, **given: Any) -> int:
     Results are SPC-2-like and unaudited.
 
     Ctrl-C keeps the runs that are done; --resume goes on after the last of them. The exit code
-    is 0 if all runs were measured and no stream of vod was late, else 1.
+    is 0 if all runs were measured and no stream of vod was late, 7 if streams were late, and 1 if
+    a run failed.
     """
     from spekctl.campaigns.inputs import fraction_of
 
@@ -264,4 +265,4 @@ def _deliver(work: Spc2Test, as_json: bool) -> ExitCode:
     if report is None:
         return ExitCode.RUN_FAILED
     deliver(report, print_report, as_json, work.folder / REPORT)
-    return ExitCode.OK if report.passed else ExitCode.RUN_FAILED
+    return campaign.exit_code_of(report.passed, all(one.ok for one in work.done))

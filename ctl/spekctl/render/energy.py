@@ -235,3 +235,27 @@ def _dcse(report: DcseReport) -> Parts:
     yield table
     for remark in report.remarks:
         yield f"  {remark}"
+
+
+# --- one system beside another -------------------------------------------------------------------
+
+
+def print_comparison(
+    title: str, rows: Sequence[tuple[str, str, Figure | None, Figure | None, Figure | None]]
+) -> None:
+    """Print figures of two systems and the changes in per cent."""
+    from rich.text import Text
+
+    out = wide(WIDTH)
+    out.print(Text(title, style="bold"), soft_wrap=True)
+    table = _table("", "unit", "single tier", "two tiers", "change")
+    for what, unit, single, tiered, change in rows:
+        sign = "+" if change is not None and change.fraction > 0 else ""
+        table.add_row(
+            what,
+            unit,
+            _text(single, True),
+            _text(tiered, True),
+            f"{sign}{change.text} %" if change is not None else "-",
+        )
+    out.print(table)

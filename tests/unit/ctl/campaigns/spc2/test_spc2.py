@@ -130,7 +130,7 @@ def test_progress_tells_test_streams_and_time_left(spekctl: Spekctl, kernel: Que
 
 def test_a_stream_that_underruns_is_missed(spekctl: Spekctl, kernel: QueueKernel) -> None:
     outcome = spekctl(*READ, "--out", "t", "--parts", "vod", "--vod-streams", "100")
-    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.code == ExitCode.LIMIT_MISSED
     found = report_of("t")
     assert "took longer than 333 ms: their streams underrun" in found["verdict"]
     assert found["vod_streams"] is None and found["runs"][0]["late"] > 0

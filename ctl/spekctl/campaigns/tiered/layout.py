@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the SPC-1-like load is dense, and a device that keeps those ranges on a fast disk.
+
+The walks and the log have a sixth of the capacity and five sixths of the I/Os. A tiering array
+finds and moves such ranges by itself; here a device-mapper table puts them on the fast disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spekctl import units
+from spekctl.block.device import Device
+from spekctl.errors import UsageError
+from spekctl.workload.config import RunConfig
+
+SECTOR = 512
+GRAIN = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class HotRange:
+    """A range of the device that has more I/Os than its share of the capacity."""
+
+    start: int
+    end: int
+    share: float  # of the I/Os
+
+    @property
+    def bytes(self) -> int:
+        """Size of the range."""
+        return self.end - self.start
+
+
+def hot_ranges(config: RunConfig, capacity: int) -> list[HotRange]:
+    """The ranges of streams that are denser than the mean, by address; @config has one target."""
+    weights = sum(stream.weight for stream in config.streams)
+    found = []
+    for stream in config.streams:
+        (extent,) = config.asus[stream.asu].extents
+        share = stream.weight / weights
+        if share * capacity <= stream.range_bytes:
+            continue
+        first = extent.start + stream.range_start
+        start = first // GRAIN * GRAIN
+        end = min(-(-(first + stream.range_bytes) // GRAIN) * GRAIN, capacity)
+        found.append(HotRange(start, end, share))
+    return sorted(found, key=lambda one: one.start)
+
+
+def check_room(hot: Sequence[HotRange], slow: Device, fast: Device) -> None:
+    """Refuse a pair of disks that cannot be put together."""
+    needed = sum(one.bytes for one in hot)
+    if (fast.major, fast.minor) == (slow.major, slow.minor):
+        raise UsageError(f"--slow and --fast are both {slow.path}")
+    if fast.bytes < needed:
+        raise UsageError(
+            f"{fast.path} has {units.format_bytes(fast.bytes)}; the dense ranges of"
+            f" {slow.path} need {units.format_bytes(needed)}"
+        )
+    for one in (slow, fast):
+        if GRAIN % one.logical_block:
+            raise UsageError(f"{one.path} has logical blocks of {one.logical_block} bytes")
+
+
+def device_map(hot: Sequence[HotRange], slow: Device, fast: Device) -> str:
+    """The table for dmsetup: @slow, with its hot ranges on @fast instead."""
+    lines = []
+    at = used = 0
+    for one in hot:
+        if one.start > at:
+            lines.append(_line(at, one.start, slow, at))
+        lines.append(_line(one.start, one.end, fast, used))
+        used += one.bytes
+        at = one.end
+    end = slow.bytes // SECTOR * SECTOR
+    if end > at:
+        lines.append(_line(at, end, slow, at))
+    return "".join(lines)
+
+
+def _line(start: int, end: int, device: Device, offset: int) -> str:
+    length = (end - start) // SECTOR
+    return f"{start // SECTOR} {length} linear {device.major}:{device.minor} {offset // SECTOR}\n"

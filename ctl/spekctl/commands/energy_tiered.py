@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy tiered: the tools of the recipe that compares one tier of storage with two."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from spekctl.commands import options
+from spekctl.errors import UsageError
+
+EPILOG = """\b
+The whole case, with the power of all disks measured (see daq/README.md):
+  sudo ctl/recipes/tiered-storage SLOW FAST DIR --quick
+which is
+  spekctl energy spc1e --device SLOW --write --out DIR/single
+  spekctl energy tiered map --slow SLOW --fast FAST --write > DIR/tiered.table
+  dmsetup create spek-tiered DIR/tiered.table
+  spekctl energy spc1e --device /dev/mapper/spek-tiered --write --out DIR/tiered
+  spekctl energy tiered compare DIR/single DIR/tiered
+"""
+
+
+@click.group(epilog=EPILOG)
+def command() -> None:
+    """Compare one tier of storage with two: IOPS, W, IOPS/W and DCsE.
+
+    The SPC-1-like load has its dense ranges, a sixth of the capacity, at fixed places. map makes a
+    device that keeps them on a fast disk and everything else on a slow one, as a tiering array
+    does in the end. compare shows the SPC-1/E-like tests of the slow disk alone and of both side
+    by side. Results are SPC-1-like, SPC-1/E-like and unaudited.
+    """
+
+
+@command.command("map")
+@click.option("--slow", required=True, metavar="DEV", help="Disk that holds everything else.")
+@click.option("--fast", required=True, metavar="DEV", help="Disk for the dense ranges.")
+@options.load_options("write")
+@options.destroy
+def print_map(slow: str, fast: str, write: bool, destroy: tuple[str, ...]) -> int:
+    """Print a device-mapper table of both disks, for `dmsetup create`.
+
+    A test on that device overwrites both disks, so they have to be free and empty, or named with
+    --destroy, as for a run that writes. The ranges that go to the fast disk are on standard
+    error. The device has the capacity of the slow disk.
+    """
+    from spekctl import units
+    from spekctl.block import device, safety
+    from spekctl.campaigns.tiered import layout
+    from spekctl.documents.spc1 import WORKLOAD
+    from spekctl.run import request
+    from spekctl.workload.options import Options
+
+    disks = [device.find(slow), device.find(fast)]
+    subject = request.find(WORKLOAD, [slow])
+    config = request.build(subject, Options(bsu=1, write=write)).config
+    hot = layout.hot_ranges(config, disks[0].bytes)
+    layout.check_room(hot, *disks)
+    if destroy:
+        safety.check_named(disks, destroy)
+    for one in disks:
+        remark = safety.check_write(one, one.diskseq, destroy, write)
+        if remark:
+            click.echo(f"spekctl: {remark}", err=True)
+    for found in hot:
+        click.echo(
+            f"spekctl: {units.format_bytes(found.bytes)} at {units.format_bytes(found.start)}"
+            f" with {found.share:.1%} of the I/Os",
+            err=True,
+        )
+    click.echo(layout.device_map(hot, *disks), nl=False)
+    return 0
+
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@command.command("compare")
+@click.argument("single", type=_FOLDER)
+@click.argument("tiered", type=_FOLDER)
+@click.option("--single-gigabytes", metavar="GB", help="Raw capacity of the single tier.")
+@click.option("--tiered-gigabytes", metavar="GB", help="Raw capacity of both tiers.")
+@click.option("--json", "as_json", is_flag=True, help="DCsE report as JSON instead of the table.")
+def compare(
+    single: Path,
+    tiered: Path,
+    single_gigabytes: str | None,
+    tiered_gigabytes: str | None,
+    as_json: bool,
+) -> int:
+    """Show two tests of `spekctl energy spc1e` side by side: folders SINGLE and TIERED.
+
+    I/Os per second and power are those of the IOPS phase, power when idle that of the idle test.
+    Capacity is that of the device that was tested, unless the raw capacity is given. What was not
+    measured is shown as '-'.
+    """
+    from spekctl import files
+    from spekctl.campaigns.dcse.report import build
+    from spekctl.campaigns.tiered.compare import known_of, rows
+    from spekctl.render.energy import print_comparison
+
+    before = known_of(single, _gigabytes(single_gigabytes, "--single-gigabytes"))
+    after = known_of(tiered, _gigabytes(tiered_gigabytes, "--tiered-gigabytes"))
+    if as_json:
+        report = build(after, before, f"{tiered} against {single}")
+        click.echo(files.encode(report).decode(), nl=False)
+    else:
+        table = [(row.what, row.unit, *row.figures) for row in rows(before, after)]
+        print_comparison("SPC-1/E-like, unaudited: one tier against two", table)
+    return 0
+
+
+def _gigabytes(text: str | None, option: str) -> Fraction | None:
+    from spekctl.campaigns.inputs import fraction_of
+
+    if text is None:
+        return None
+    value = fraction_of(text, option)
+    if value <= 0:
+        raise UsageError(f"{option} must be more than 0, not {text}")
+    return value
