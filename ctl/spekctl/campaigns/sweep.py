@@ -19,6 +19,7 @@ from spekctl.documents.curve import Curve, Load, Point
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.result import Environment, Result, TargetFacts
 from spekctl.errors import ExitCode
+from spekctl.run import remarks
 from spekctl.run.job import Request
 from spekctl.workload.model import WorkloadFile
 
@@ -95,21 +96,26 @@ class Sweep(Campaign[Planned, Point]):
 
     def found(self, step: Planned, outcome: Outcome, file: str) -> tuple[Point, str]:
         assert isinstance(outcome, Result)
-        self._take(outcome)
+        self._take(outcome, step.load)
         return points.point_of(outcome, step.load, file or None), ""
 
     def failed(self, step: Planned, outcome: Result, file: str) -> None:
         """The curve has the point, and ends with it; a resumption measures it again."""
-        self._take(outcome)
+        self._take(outcome, step.load)
         self.broken = points.point_of(outcome, step.load, file or None)
 
     def interrupted(self, step: Planned) -> None:
         self.missing = str(step.load)
 
-    def _take(self, result: Result) -> None:
+    def _take(self, result: Result, load: Load) -> None:
         if result.verify is not None:
             self.mismatches += result.verify.mismatches
-        self.remarks += [text for text in result.remarks if text not in self.remarks]
+        # What is said of a load's own numbers needs its name; everything else is true of all.
+        own = set(remarks.judge(result))
+        for text in result.remarks:
+            said = f"{load}: {text}" if text in own else text
+            if said not in self.remarks:
+                self.remarks.append(said)
 
     def name_of(self, done: Point) -> str:
         return str(done.load)

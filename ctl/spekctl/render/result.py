@@ -180,6 +180,11 @@ def _footer(result: Result) -> list[str]:
             f"offered {units.format_rate(outcome.offered_iops)} I/Os per second;"
             f" backlog at the end {outcome.backlog:,}, at most {outcome.backlog_max:,}"
         )
+    elif any(one.law == "closed" for one in result.config.arrivals):
+        lines.append(
+            "closed loop: an I/O arrives when one before it completes, so that response time has no"
+            " queueing and the rate is what the device allows"
+        )
     lines.append(_workers_line(result))
     if result.prober is not None:
         lines.append(_machine_line(result))

@@ -57,7 +57,7 @@ from spekctl.kernel.records import (
     StatsCell,
     word,
 )
-from spekctl.run import disk_times
+from spekctl.run import disk_times, remarks
 from spekctl.units import format_cpu_list
 from spekctl.workload.config import RunConfig
 
@@ -119,7 +119,7 @@ def build(
     total = _total(measured, seconds)
     reads = [cell for cell in measured if cell.direction is Direction.READ]
     writes = [cell for cell in measured if cell.direction is Direction.WRITE]
-    return Result(
+    made = Result(
         run=info.id,
         command=plan.command,
         outcome=_outcome(plan.config, info, cells, rows, verified),
@@ -149,6 +149,7 @@ def build(
         power=_power(metered.result, total),
         power_text=metered.text,
     )
+    return msgspec.structs.replace(made, remarks=[*made.remarks, *remarks.judge(made)])
 
 
 def _power(power: PowerResult | None, total: Total) -> PowerResult | None:

@@ -246,7 +246,11 @@ class FakeKernel:
             requests=100 * measured,
             errors=self.errors,
             errors_by_errno={errno.EIO: self.errors} if self.errors else {},
-            histograms={metric: times for metric in Metric},
+            histograms={
+                Metric.RESPONSE: times,
+                Metric.SERVICE: times,
+                Metric.SLIP: histogram([1 + one // 1000 for one in values]),
+            },
         )
         return [cell]
 

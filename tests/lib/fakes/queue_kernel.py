@@ -156,7 +156,8 @@ class QueueKernel(FakeKernel):
     def _cell(self, stream: int, direction: Direction, ios: int, mean_s: float) -> StatsCell:
         response = exponential(mean_s * 1e9, ios)
         service = exponential(1e9 / self.capacity, ios)
-        times = {Metric.RESPONSE: response, Metric.SERVICE: service, Metric.SLIP: service}
+        slip = exponential(1000.0, ios)
+        times = {Metric.RESPONSE: response, Metric.SERVICE: service, Metric.SLIP: slip}
         return StatsCell(
             phase=Phase.MEASURE,
             stream=stream,

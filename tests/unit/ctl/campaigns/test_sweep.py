@@ -235,6 +235,17 @@ def test_the_table_has_a_line_for_each_point(spekctl: Spekctl, kernel: QueueKern
     assert note.strip() == "CPU and context switches are those of the workers alone"
 
 
+def test_a_warning_of_one_load_says_which(
+    spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spekctl.run import remarks
+
+    said = (lambda made: iter([f"{made.outcome.offered_iops:g} is odd"]),)
+    monkeypatch.setattr(remarks, "JUDGEMENTS", said)
+    out = spekctl("sweep", *READ, "--rate", "500,1500").out
+    assert "500 I/Os per second: 500 is odd" in out and "1500 I/Os per second: 1500 is odd" in out
+
+
 def test_csv_can_be_read_back(spekctl: Spekctl, kernel: QueueKernel) -> None:
     outcome = spekctl("sweep", *READ, "--rate", "500,1500", "--csv")
     low, high = csv.DictReader(io.StringIO(outcome.out))

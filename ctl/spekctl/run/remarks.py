@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a result says about its own worth: warnings that need no reader who knows the signs.
+
+A judgement is a function from a result to sentences; JUDGEMENTS are all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from spekctl import units
+from spekctl.documents.result import Result
+
+# Share of the response time from which on slip, which is not the device's, is worth a warning.
+SLIP_SHARE = 0.1
+# Share of --max-outstanding in use from which on arrivals wait for the device, not for a worker.
+FULL = 0.5
+
+
+def judge(result: Result) -> list[str]:
+    """All warnings about a result."""
+    return [text for judgement in JUDGEMENTS for text in judgement(result)]
+
+
+def _late_issue(result: Result) -> Iterator[str]:
+    """Time that passed before the device got an I/O: whose fault it is, or how much it is."""
+    times = result.totals.all.times
+    if times.slip is None or times.service is None or times.response is None:
+        return
+    slip, service = times.slip.percentiles_ns, times.service.percentiles_ns
+    is_burst = any(one.law == "burst" for one in result.config.arrivals)
+    if slip["p50"] > service["p50"] and result.outcome.offered_iops is not None and not is_burst:
+        how = (
+            f"half of the I/Os were issued {units.format_ns(slip['p50'])} or more after their"
+            f" arrival, while the device took {units.format_ns(service['p50'])} (p50)"
+        )
+        if _outstanding(result) < FULL * result.config.max_outstanding:
+            yield (
+                f"the generator was the bottleneck: {how}; response times say more about this"
+                " machine than about the device. Try more --workers, --spin or a lower rate"
+            )
+        else:
+            yield (
+                f"arrivals waited for a free place: {how}, because the --max-outstanding"
+                f" {result.config.max_outstanding:,} were in use"
+            )
+        return
+    response = times.response.percentiles_ns["p99"]
+    if not is_burst and slip["p99"] > SLIP_SHARE * response:
+        yield (
+            f"slip p99, {units.format_ns(slip['p99'])}, is {slip['p99'] / response:.0%} of response"
+            f" p99, {units.format_ns(response)}: that part of it is not the device's"
+        )
+
+
+def _outstanding(result: Result) -> float:
+    """Mean number of I/Os that the devices had: Little's law."""
+    total = result.totals.all
+    return total.iops * total.times.service.mean_ns / 1e9 if total.times.service else 0.0
+
+
+def _prober_too_slow(result: Result) -> Iterator[str]:
+    prober = result.prober
+    length_ns = next((one.duration_ns for one in result.phases if one.phase == "measure"), 0)
+    if prober is None or not length_ns:
+        return
+    if prober.interval_ns > length_ns:
+        yield (
+            f"--prober-interval {units.format_duration(prober.interval_ns)} is longer than the"
+            f" measure phase, {units.format_ns(length_ns)}: there are no system statistics of it"
+        )
+
+
+JUDGEMENTS: tuple[Callable[[Result], Iterator[str]], ...] = (_late_issue, _prober_too_slow)
