@@ -9,6 +9,7 @@ from typing import Literal
 
 from spekctl.documents.curve import Load, Point, Power, TimeFigures
 from spekctl.documents.histogram import mean, merge, percentile
+from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Cell, Interval, Result, histogram_of
 from spekctl.kernel.client import Kernel
 from spekctl.power.meter import PowerOptions
@@ -83,6 +84,15 @@ def power_point(result: Result) -> Power | None:
         gap_s=power.measure.total.gap_s,
         baseline_w=power.baseline_w,
     )
+
+
+def baseline_remarks(powers: Iterable[PowerFigures | None]) -> list[str]:
+    """What was taken off the power that was measured."""
+    taken = sorted({one.baseline_w for one in powers if one is not None})
+    if len(taken) > 1:
+        texts = " and ".join(f"{one:g} W" for one in taken)
+        return [f"different baselines were taken off the power, {texts}: figures do not compare"]
+    return [f"a baseline of {one:g} W was taken off the power" for one in taken if one]
 
 
 def measured_ns(result: Result) -> int:

@@ -11,7 +11,7 @@ from spekctl.campaigns import points
 from spekctl.campaigns.emerald import figures as emerald
 from spekctl.campaigns.emerald.plan import IDLE, LIMITED, Done, Step, metric_of, trial_of
 from spekctl.campaigns.idle import Idle
-from spekctl.campaigns.spc1e.report import baseline_remarks
+from spekctl.campaigns.points import baseline_remarks
 from spekctl.documents.energy import (
     EMERALD_NOTICE,
     EmeraldLimits,

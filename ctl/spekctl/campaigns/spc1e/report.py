@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from spekctl import recorded
 from spekctl.campaigns import usage
+from spekctl.campaigns.points import baseline_remarks
 from spekctl.documents.energy import (
     SPC1E_NOTICE,
     LevelReport,
@@ -107,15 +108,6 @@ def build(
         environment=facts.environment,
         remarks=remarks,
     )
-
-
-def baseline_remarks(powers: Iterable[PowerFigures | None]) -> list[str]:
-    """What was taken off the power that was measured."""
-    taken = sorted({one.baseline_w for one in powers if one is not None})
-    if len(taken) > 1:
-        texts = " and ".join(f"{one:g} W" for one in taken)
-        return [f"different baselines were taken off the power, {texts}: figures do not compare"]
-    return [f"a baseline of {one:g} W was taken off the power" for one in taken if one]
 
 
 def _levels(found: Mapping[str, Measured]) -> usage.Levels:

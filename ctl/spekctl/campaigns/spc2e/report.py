@@ -13,7 +13,7 @@ from typing import Literal
 
 from spekctl.campaigns import usage
 from spekctl.campaigns.idle import Idle
-from spekctl.campaigns.spc1e.report import baseline_remarks
+from spekctl.campaigns.points import baseline_remarks
 from spekctl.campaigns.spc2 import plan
 from spekctl.campaigns.spc2.figures import mean
 from spekctl.campaigns.spc2.report import composites_of, mean_rate, mean_watts, runs_of
