@@ -6,6 +6,7 @@ KDIR ?= /lib/modules/$(KVER)/build
 JOBS ?= $(shell nproc)
 PYTHON := .venv/bin/python
 SHELL := /bin/sh
+prefix ?= /usr/local
 .DELETE_ON_ERROR:
 
 # ---- modules ----
@@ -44,13 +45,27 @@ check-headers:
 	fi >&2
 
 .PHONY: install uninstall
-install: modules $(if $(wildcard daq/Makefile),daq-install) ## copy the modules to the kernel's updates directory, spek-daq to $(prefix)/sbin (root)
+install: modules $(if $(wildcard daq/Makefile),daq-install) pages-install ## copy the modules to the kernel's updates directory, spek-daq, man pages and completion below $(prefix) (root)
 	$(kbuild) modules_install
 	depmod $(release)
 
-uninstall: check-headers $(if $(wildcard daq/Makefile),daq-uninstall) ## remove what install has copied (root)
+uninstall: check-headers $(if $(wildcard daq/Makefile),daq-uninstall) pages-uninstall ## remove what install has copied (root)
 	rm -f $(foreach m,spek spek_prober,/lib/modules/$(release)/updates/$(m).ko*)
 	depmod $(release)
+
+# Man pages of spekctl and its completion in bash, zsh and fish; they are made from its commands.
+.PHONY: pages-install pages-uninstall
+pages-install:
+	@if [ -x $(PYTHON) ]; then \
+		PYTHONPATH=ctl $(PYTHON) -m spekctl.commands.manual $(DESTDIR)$(prefix); \
+	else \
+		echo "spek: spekctl is not set up (make deps), so its man pages are not installed" >&2; \
+	fi
+
+pages-uninstall:
+	rm -f $(addprefix $(DESTDIR)$(prefix)/share/,man/man1/spekctl.1 man/man1/spekctl-*.1 \
+		bash-completion/completions/spekctl zsh/site-functions/_spekctl \
+		fish/vendor_completions.d/spekctl.fish)
 
 # ---- what is missing is installed, named first ----
 

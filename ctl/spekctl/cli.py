@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 import importlib
 import sys
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
@@ -14,6 +14,9 @@ from spekctl import __version__
 from spekctl.errors import EXIT_CODE_HELP, ExitCode, SpekError
 from spekctl.render import output as render_output
 from spekctl.render.output import Output
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Slot(NamedTuple):
@@ -61,6 +64,17 @@ class LazyGroup(click.Group):
         command = importlib.import_module(slot.module).command
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return [
+            CompletionItem(name, help=slot.help)
+            for name, slot in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

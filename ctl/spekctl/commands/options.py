@@ -7,6 +7,7 @@ line here: options.batch is the decorator of the field ``batch``, options.time t
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -21,6 +22,8 @@ from spekctl.workload.options import DEFAULTS, OPTIONS, Kind, Options, default_t
 from spekctl.workload.values import Pattern
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from spekctl.power.meter import PowerOptions
     from spekctl.run.start import StartAt
     from spekctl.workload.model import WorkloadFile
@@ -208,6 +211,36 @@ def take_load(given: dict[str, Any]) -> Options:
     return Options(**{name: given.pop(name) for name in OPTIONS if name in given})
 
 
+# --- for the shell's completion ------------------------------------------------------------------
+
+
+def complete_workload(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Names of workloads, and files."""
+    from click.shell_completion import CompletionItem
+
+    from spekctl.errors import SpekError
+    from spekctl.workload import file
+
+    names: list[str] = []
+    with contextlib.suppress(SpekError):
+        names = [name for name in file.shipped_names() if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
+
+
+def complete_device(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Nodes of block devices, and files: links to them."""
+    from click.shell_completion import CompletionItem
+
+    from spekctl.block import device
+
+    nodes = [one.node for one in device.every() if one.node.startswith(incomplete)]
+    return [CompletionItem(node) for node in nodes] or [CompletionItem(incomplete, type="file")]
+
+
 # --- the workload itself -------------------------------------------------------------------------
 
 
@@ -215,7 +248,7 @@ def workload(function: F) -> F:
     """WORKLOAD, or options that describe one, and changes of its fields."""
     for one in reversed(
         (
-            click.argument("workload", required=False),
+            click.argument("workload", required=False, shell_complete=complete_workload),
             click.option(
                 "--read", metavar="P", help="Share of reads of a workload without a file, e.g. 70%."
             ),
@@ -270,10 +303,19 @@ def take_workload(given: dict[str, Any]) -> WorkloadFile:
 
 _DEVICE_HELP = "Block device to test; give it again to stripe the workload over several."
 devices = click.option(
-    "--device", "-d", "devices", multiple=True, required=True, metavar="DEV", help=_DEVICE_HELP
+    *("--device", "-d", "devices"),
+    multiple=True,
+    required=True,
+    metavar="DEV",
+    help=_DEVICE_HELP,
+    shell_complete=complete_device,
 )
 optional_devices = click.option(
-    "--device", "-d", "devices", multiple=True, metavar="DEV", help=_DEVICE_HELP
+    *("--device", "-d", "devices"),
+    multiple=True,
+    metavar="DEV",
+    help=_DEVICE_HELP,
+    shell_complete=complete_device,
 )
 start_at = click.option(
     "--start-at",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("workload")
+@click.argument("workload", shell_complete=options.complete_workload)
 @click.option(
     "--device", "-d", "devices", multiple=True, metavar="DEV", help="Numbers for this device."
 )

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Man pages and completion follow from the commands, and are installed and removed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spekctl.cli import COMMANDS
+from spekctl.commands import manual
+from spekctl.workload.options import OPTIONS, flag_of
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, str]:
+    return manual.files()
+
+
+def test_every_command_has_a_page_with_its_options(files: dict[str, str]) -> None:
+    for name in COMMANDS:
+        assert f"{manual.PAGES}/spekctl-{name}.1" in files
+    assert f"{manual.PAGES}/spekctl-energy-emerald.1" in files
+    page = files[f"{manual.PAGES}/spekctl-run.1"]
+    for name in OPTIONS:
+        assert flag_of(name).replace("-", "\\-") in page
+    assert "spekctl run \\-\\-read 70% \\-\\-size 8KiB" in page
+    assert "spekctl\\-run\\fR(1)" in files[f"{manual.PAGES}/spekctl.1"]
+
+
+def test_what_is_hidden_is_in_no_page(files: dict[str, str]) -> None:
+    assert "ramp\\-time" not in files[f"{manual.PAGES}/spekctl-spc1.1"]
+    assert not any("any" in Path(name).stem.split("-") for name in files)
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="no man here; CI has it")
+def test_pages_are_roff_without_a_warning(files: dict[str, str], tmp_path: Path) -> None:
+    for name, text in files.items():
+        if name.endswith(".1"):
+            path = tmp_path / Path(name).name
+            path.write_text(text)
+            done = subprocess.run(
+                ["man", "--warnings=all", "-E", "UTF-8", "-l", "-Z", str(path)],
+                capture_output=True,
+                text=True,
+                check=False,
+                env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"},
+            )
+            assert (done.returncode, done.stderr) == (0, ""), name
+
+
+def complete(line: str) -> list[str]:
+    """What bash is offered at the end of a line."""
+    words = line.split(" ")
+    done = subprocess.run(
+        [sys.executable, "-m", "spekctl"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={
+            **os.environ,
+            "_SPEKCTL_COMPLETE": "bash_complete",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(len(words) - 1),
+        },
+    )
+    return [one.partition(",")[2] for one in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("spekctl sw", ["sweep"]),
+        ("spekctl run random-r", ["random-read-4k"]),
+        ("spekctl run --backend s", ["scsi"]),
+        ("spekctl run --max-o", ["--max-outstanding"]),
+        ("spekctl energy em", ["emerald"]),
+        ("spekctl spc1 --ramp", ["--ramp"]),
+    ],
+)
+def test_a_shell_completes(line: str, expected: list[str]) -> None:
+    assert complete(line) == expected
+
+
+def test_scripts_are_valid_for_their_shells(files: dict[str, str], tmp_path: Path) -> None:
+    for shell, place in manual.COMPLETIONS.items():
+        assert "_SPEKCTL_COMPLETE" in files[place]
+        if shutil.which(shell):
+            path = tmp_path / shell
+            path.write_text(files[place])
+            subprocess.run([shell, "-n", str(path)], check=True)
+
+
+def test_they_are_installed_and_removed(tmp_path: Path) -> None:
+    def make(goal: str) -> None:
+        words = ["make", "-C", str(ROOT), goal, f"DESTDIR={tmp_path}", "prefix=/usr/local"]
+        words.append(f"PYTHON={sys.executable}")
+        subprocess.run(words, check=True, capture_output=True)
+
+    make("pages-install")
+    installed = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert installed == {f"usr/local/{name}" for name in manual.files()}
+    make("pages-uninstall")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
