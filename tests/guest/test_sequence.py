@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -44,8 +45,8 @@ def everything(node: str) -> RunConfig:
     sizes = [ResolvedSize(512 * n, 1 + n % 7) for n in range(1, 65)]
     block = [ResolvedSize(4 * KIB, 1)]
 
-    def stream(name: str, pattern: str, arrival: int, **fields: object) -> ResolvedStream:
-        common: dict[str, object] = {
+    def stream(name: str, pattern: str, arrival: int, **fields: Any) -> ResolvedStream:
+        common: dict[str, Any] = {
             "asu": 0,
             "weight": 3,
             "replicas": 1,
@@ -56,7 +57,7 @@ def everything(node: str) -> RunConfig:
             "sizes": block,
         }
         given = {**common, "name": name, "pattern": pattern, "arrival": arrival, **fields}
-        return ResolvedStream(**given)  # type: ignore[arg-type]
+        return ResolvedStream(**given)
 
     return RunConfig(
         name="everything",

@@ -111,7 +111,8 @@ def sent(found: dict[str, Any]) -> tuple[int, int, int, int]:
     for cell in found["cells"]:
         sums[cell["direction"]][0] += cell["requests"]
         sums[cell["direction"]][1] += cell["bytes"] // 512
-    return (*sums["read"], *sums["write"])  # type: ignore[return-value]
+    (reads, read_sectors), (writes, written_sectors) = sums.values()
+    return reads, read_sectors, writes, written_sectors
 
 
 def writing(name: str) -> tuple[str, ...]:

@@ -16,11 +16,11 @@ def mapper(asu: Asu) -> Callable[[int, int], tuple[int, int, int]]:
     LIB.spek_asu_map_init(c_map, FFI.addressof(wl.c.asu, 0))
     target, offset = FFI.new("u32 *"), FFI.new("u64 *")
 
-    def where(addr: int, size: int) -> tuple[int, int, int]:
+    # The map points into the workload, which lives as long as the function does.
+    def where(addr: int, size: int, _alive: Workload = wl) -> tuple[int, int, int]:
         length = LIB.shim_asu_map(c_map, addr, size, target, offset)
         return length, target[0], offset[0]
 
-    where.keep = wl  # type: ignore[attr-defined]
     return where
 
 

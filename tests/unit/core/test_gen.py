@@ -18,6 +18,7 @@ from lib.core.spekcore import (
     Asu,
     Generator,
     Ops,
+    Pattern,
     Stream,
     Workload,
     WorkloadError,
@@ -203,11 +204,11 @@ def test_strided_goes_from_start_to_start() -> None:
 
 @pytest.mark.parametrize("pattern", ["sequential", "strided"])
 @pytest.mark.parametrize("nr_workers", [1, 2, 3, 7])
-def test_workers_together_touch_each_position_once(pattern: str, nr_workers: int) -> None:
-    stride = {"stride_bytes": 4 * BLOCK} if pattern == "strided" else {}
+def test_workers_together_touch_each_position_once(pattern: Pattern, nr_workers: int) -> None:
+    stride = 4 * BLOCK if pattern == "strided" else 0
     positions = 100
     step = 4 * BLOCK if pattern == "strided" else 2 * BLOCK
-    stream = Stream(pattern, 2 * BLOCK, range_bytes=positions * step, **stride)  # type: ignore[arg-type]
+    stream = Stream(pattern, 2 * BLOCK, range_bytes=positions * step, stride_bytes=stride)
     rate = Arrival("constant", rate=1000)
     parts = []
     for ops in all_workers(one(stream, rate), nr_workers, 2 * positions):

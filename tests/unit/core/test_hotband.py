@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +38,8 @@ def distances(count: int, seed: int = 1) -> npt.NDArray[np.uint64]:
     return out
 
 
-def band(size: int, **more: object) -> Workload:
-    stream = Stream("hotband", range_bytes=size, **more)  # type: ignore[arg-type]
+def band(size: int, **more: Any) -> Workload:
+    stream = Stream("hotband", range_bytes=size, **more)
     return Workload([Asu(max(size, GIB) * 2)], [Arrival(depth=1)], [stream])
 
 

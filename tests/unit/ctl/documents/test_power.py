@@ -143,10 +143,10 @@ def row(seq: int, phase: Phase = Phase.MEASURE, ios: int = 1000) -> IntervalRow:
 ROWS = [row(0, Phase.RAMP), *(row(n) for n in range(1, 5))]
 
 
-def meter(link: FakeLink, wish: PowerOptions | None = None, patience_s: float = 0.0) -> Meter:
+def meter(link: Any, wish: PowerOptions | None = None, patience_s: float = 0.0) -> Meter:
     """One that waits no longer than told; the clock jumps on each look."""
     ticks = iter(range(10**6))
-    return Meter(link, wish or PowerOptions(), lambda: next(ticks) * (100 if not patience_s else 0))  # type: ignore[arg-type]
+    return Meter(link, wish or PowerOptions(), lambda: next(ticks) * (100 if not patience_s else 0))
 
 
 def metered(link: FakeLink, wish: PowerOptions | None = None) -> documents_power.Metered:

@@ -473,9 +473,13 @@ class FakeProber:
         self.calls.append("close")
 
 
+def observing(fake: Any, interval_ns: int) -> observe.ProberObserver:
+    return observe.ProberObserver(fake, interval_ns)
+
+
 def observer(**options: Any) -> tuple[observe.ProberObserver, FakeProber]:
     fake = FakeProber(**options)
-    return observe.ProberObserver(fake, SECOND // 2), fake  # type: ignore[arg-type]
+    return observing(fake, SECOND // 2), fake
 
 
 def test_samples_are_cut_to_the_measure_phase() -> None:
@@ -563,7 +567,7 @@ def test_no_sample_is_lost_with_or_without_intervals(interval_ns: int) -> None:
     found = file.load("random-read-4k")
     options = Options(available_cpus=(0,), time_ns=5 * SECOND, interval_ns=interval_ns)
     request = job.Request(found, resolve(found, options, [DISK]), ())
-    seen = observe.ProberObserver(RingProber(kernel=kernel), SECOND // 2)  # type: ignore[arg-type]
+    seen = observing(RingProber(kernel=kernel), SECOND // 2)
     with job.Interrupts() as interrupts:
         made = execute.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
     assert made.prober is not None
@@ -589,7 +593,7 @@ def test_a_run_outlives_its_prober(calls_left: int) -> None:
     kernel = FakeKernel()
     found = file.load("random-read-4k")
     request = job.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
-    seen = observe.ProberObserver(UnloadedProber(calls_left=calls_left), SECOND)  # type: ignore[arg-type]
+    seen = observing(UnloadedProber(calls_left=calls_left), SECOND)
     with job.Interrupts() as interrupts:
         made = execute.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
     assert made.outcome.ok

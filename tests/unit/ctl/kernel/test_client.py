@@ -127,8 +127,9 @@ class FakeLink:
 
 def client_of(*answers: dict[str, Any]) -> client.Client:
     made = client.Client.__new__(client.Client)
+    link: Any = FakeLink(*answers)
     made._spek = spek
-    made._link = FakeLink(*answers)  # type: ignore[assignment]
+    made._link = link
     made._listener = None
     return made
 

@@ -57,7 +57,9 @@ def test_a_closed_loop_is_drawn_over_its_depth(tmp_path: Path) -> None:
     assert xs(lines(achieved)["c.json"]) == [1, 2, 8]
     assert achieved.get_xlabel() == "queue depth (I/Os outstanding)"
     assert "as offered" not in lines(achieved)
-    texts = [text.get_text() for text in response.get_legend().get_texts()]  # type: ignore[union-attr]
+    legend = response.get_legend()
+    assert legend is not None
+    texts = [text.get_text() for text in legend.get_texts()]
     assert texts == ["mean", "p99"]
 
 

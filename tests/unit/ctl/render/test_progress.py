@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from lib.fakes.kernel import SECOND, START_NS
@@ -46,21 +47,21 @@ RUNNING = RunInfo(
 )
 
 
-def lines(*rows: IntervalRow, **options: float) -> list[str]:
+def lines(*rows: IntervalRow, **options: Any) -> list[str]:
     stream = io.StringIO()
-    view = LineProgress(stream, **options)  # type: ignore[arg-type]
+    view = LineProgress(stream, **options)
     for row in rows:
         view.show(clock_of(RUNNING), [figures_of(row, START_NS, 2)])
     view.close()
     return stream.getvalue().splitlines()
 
 
-def at(second: int, **changes: object) -> IntervalRow:
+def at(second: int, **changes: Any) -> IntervalRow:
     return replace(
         ROW,
         start_ns=START_NS + (second - 1) * SECOND,
         end_ns=START_NS + second * SECOND,
-        **changes,  # type: ignore[arg-type]
+        **changes,
     )
 
 
@@ -125,9 +126,9 @@ def test_notes_are_for_people() -> None:
     ],
 )
 def test_elapsed_and_remaining(
-    changes: dict[str, object], elapsed_s: float, left_s: float | None
+    changes: dict[str, Any], elapsed_s: float, left_s: float | None
 ) -> None:
-    info = replace(RUNNING, **changes)  # type: ignore[arg-type]
+    info = replace(RUNNING, **changes)
     clock = clock_of(info, measured_ios=250)
     assert clock.elapsed_s == elapsed_s
     if changes.get("state") is not RunState.READY:

@@ -236,7 +236,8 @@ def saved(tmp_path: Path) -> Path:
     info = info_of((0, GIB, GIB), (0, GIB, GIB))
     facts = [facts_of(disk(f"/dev/fake{index}"), 1, None) for index in range(2)]
     config = config_of("random-write-4k")
-    verify_state.save(path, Written(*parts), config, info, facts)  # type: ignore[arg-type]
+    kernel: Any = Written(*parts)
+    verify_state.save(path, kernel, config, info, facts)
     return path
 
 

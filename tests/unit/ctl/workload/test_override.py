@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
@@ -145,7 +146,7 @@ def test_a_mix_of_sizes_is_written_as_in_a_file_and_an_empty_value_leaves_out() 
     assert [one.share for one in found.stream[0].sizes] == ["50%", "50%"]
 
 
-def test_a_broken_file_is_not_blamed_on_the_settings(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_broken_file_is_not_blamed_on_the_settings(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[workload]\nname = "w"\nsummary = "s"\n')
     with pytest.raises(UsageError) as caught:

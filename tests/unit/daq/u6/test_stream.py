@@ -10,6 +10,7 @@ import random
 import re
 import struct
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,7 +66,7 @@ class Device:
         return out + self.packets()
 
 
-def expected(device: Device, without: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
+def expected(device: Device, without: AbstractSet[int] = frozenset()) -> list[int]:
     """Scans that a decoder must give when it has seen all packets but for scans @without."""
     whole = (device.taken * device.channels) // device.channels
     return [n for n in range(whole) if n not in device.dropped and n not in without]

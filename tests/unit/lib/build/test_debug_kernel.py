@@ -6,6 +6,7 @@ import os
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.build import debug_kernel, debug_modules
@@ -85,9 +86,10 @@ class Marked:
     ],
 )
 def test_which_kernels_a_test_runs_on(marks: tuple[str, ...], kernels: str, wanted: str) -> None:
-    given, test = kernels.split(), Marked(*marks)
+    given = kernels.split()
+    test: Any = Marked(*marks)
 
-    found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]  # type: ignore[arg-type]
+    found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]
 
     assert found == wanted.split()
 
@@ -102,9 +104,10 @@ def test_which_kernels_a_test_runs_on(marks: tuple[str, ...], kernels: str, want
     ],
 )
 def test_the_newest_kernel_runs_some_files(file: str, marks: tuple[str, ...], wanted: str) -> None:
-    given, test = list(guest_kernels.KERNELS), Marked(*marks, file=file)
+    given = list(guest_kernels.KERNELS)
+    test: Any = Marked(*marks, file=file)
 
-    found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]  # type: ignore[arg-type]
+    found = [kernel for kernel in given if guest_kernels.runs_on(kernel, given, test)]
 
     assert found == wanted.split()
     for name in guest_kernels.NEWEST_FILES:
