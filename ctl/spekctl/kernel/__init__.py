@@ -1,2 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The generic netlink families of the modules: link, clients, records."""
+
+from spekctl.kernel import bare
+
+# Before anything of this package imports pyroute2.
+bare.enter()
