@@ -166,7 +166,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         elif self.exists():
             raise UsageError(
                 f"there is a test in {self.folder} already: --resume goes on with it, and another"
-                " --out begins a new one"
+                " --folder begins a new one"
             )
 
     def resume(self) -> None:

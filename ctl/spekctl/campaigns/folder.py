@@ -56,7 +56,7 @@ def refuse_other(folder: Path, what: str, was: str, now: str) -> NoReturn:
     """Something is not as it was when the campaign in the folder was begun."""
     raise UsageError(
         f"the test in {folder} was begun with another {what}: {was or 'none'} then,"
-        f" {now or 'none'} now; resume it as it was, or begin a new one with another --out"
+        f" {now or 'none'} now; resume it as it was, or begin a new one with another --folder"
     )
 
 

@@ -21,17 +21,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def out(name: str) -> Callable[[F], F]:
-    """--out of a campaign that keeps its results in NAME-DEVICES by default."""
-    return click.option(
-        "--out",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Folder for the report, the result of each step and the state of the test."
+    """--folder of a campaign that keeps its results in NAME-DEVICES by default."""
+    return options.folder(
+        "Folder for the report, the result of each step and the state of the test."
         f"  [{name}-NAMES of the devices]",
     )
 
 
-resume = click.option("--resume", is_flag=True, help="Go on with the test in --out.")
+resume = click.option("--resume", is_flag=True, help="Go on with the test in --folder.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
 
 
@@ -68,7 +65,7 @@ class CampaignOptions:
 
 
 def folder_of(given: CampaignOptions, name: str) -> Path:
-    """--out, or the folder that a campaign has by default."""
+    """--folder, or the folder that a campaign has by default."""
     from spekctl import files
     from spekctl.block import device
 

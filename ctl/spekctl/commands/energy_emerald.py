@@ -156,7 +156,7 @@ def command(source: Path | None, **given: Any) -> int:
     if not given["devices"]:
         raise UsageError("give a device to test (--device), or numbers (--from)")
     if given["output"] is not None:
-        raise UsageError("--output belongs to --from; a test writes into --out")
+        raise UsageError("--output belongs to --from; a test writes into --folder")
     return _measure(*CampaignOptions.split(given))
 
 

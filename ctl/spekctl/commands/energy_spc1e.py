@@ -116,7 +116,7 @@ def command(
         raise UsageError("give a device to test (--device), or numbers (--from)")
     for value, name in ((idle_watts, "--idle-watts"), (output, "--output")):
         if value is not None:
-            raise UsageError(f"{name} belongs to --from; a test measures, and writes into --out")
+            raise UsageError(f"{name} belongs to --from; a test measures, and writes into --folder")
     return _measure(given, idle_ns, wanted_price, days)
 
 

@@ -15,10 +15,10 @@ EPILOG = """\b
 The whole case, with the power of all disks measured (see daq/README.md):
   sudo ctl/recipes/tiered-storage SLOW FAST DIR --quick
 which is
-  spekctl energy spc1e --device SLOW --write --out DIR/single
+  spekctl energy spc1e --device SLOW --write --folder DIR/single
   spekctl energy tiered map --slow SLOW --fast FAST --write > DIR/tiered.table
   dmsetup create spek-tiered DIR/tiered.table
-  spekctl energy spc1e --device /dev/mapper/spek-tiered --write --out DIR/tiered
+  spekctl energy spc1e --device /dev/mapper/spek-tiered --write --folder DIR/tiered
   spekctl energy tiered compare DIR/single DIR/tiered
 """
 

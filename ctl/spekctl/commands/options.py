@@ -157,6 +157,25 @@ def renamed(old: str, new: str, why: str) -> Callable[[F], F]:
     return click.option(old, hidden=True, expose_value=False, callback=refuse)
 
 
+class _OldNames(click.Option):
+    """An option whose other names are understood, but not in the help: -o and --out look alike."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        record = super().get_help_record(ctx)
+        return record and (f"{self.opts[0]} {self.metavar}", record[1])
+
+
+def folder(help: str, *old: str) -> Callable[[F], F]:
+    """The folder of a campaign, parameter ``out``; a single file is -o, --output."""
+    return click.option(
+        *("--folder", "--out", *old, "out"),
+        cls=_OldNames,
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help=help,
+    )
+
+
 # --- options that shape the load -----------------------------------------------------------------
 
 _TYPES: dict[Kind, click.ParamType] = {  # type: ignore[type-arg]

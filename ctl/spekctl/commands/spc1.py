@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   spekctl spc1 --device /dev/sdb --write --quick
-  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --out array
-  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --out array --resume
+  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --folder array
+  spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --folder array --resume
 
 \b
 Times if not given:   standard   --quick

@@ -23,7 +23,7 @@ EPILOG = """\b
 Examples:
   spekctl sweep spc1 --bsu 1,2,5,10-100:10 --device /dev/sdb --write --time 30s -o curve.json
   spekctl sweep random-read-4k --rate 1000-20000:1000 --device /dev/nvme0n1 --ramp 2s --csv
-  spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 --out results
+  spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 --folder results
 """
 
 
@@ -60,16 +60,12 @@ Examples:
     metavar="FILE",
     help="Write the curve as JSON to FILE.",
 )
-@click.option(
-    "--out",
+@options.folder(
+    "Folder for the curve, the result of each point and the state of the sweep, so that it can be"
+    " resumed; it is made if it does not exist.  [none]",
     "--keep",
-    "out",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Folder for the curve, the result of each point and the state of the sweep, so that it can"
-    " be resumed; it is made if it does not exist. --keep is another name for it.  [none]",
 )
-@click.option("--resume", is_flag=True, help="Go on with the sweep in --out.")
+@click.option("--resume", is_flag=True, help="Go on with the sweep in --folder.")
 @click.option("--json", "as_json", is_flag=True, help="Curve as JSON on standard output.")
 @click.option("--csv", "as_csv", is_flag=True, help="Curve as CSV on standard output.")
 @options.progress
@@ -81,7 +77,7 @@ def command(**given: Any) -> int:
     stretch says how many times longer than the run it would take to work off what arrived in it.
 
     The result is a table, or CSV, or JSON, with a line for each load. Ctrl-C keeps the points
-    that were measured; with --out, --resume goes on after the last of them. The
+    that were measured; with --folder, --resume goes on after the last of them. The
     exit code is that of a failed run if any run failed, and 6 if --verify found wrong data at any
     load.
     """
@@ -130,7 +126,7 @@ def _sweep(
     if sinks.as_json and sinks.as_csv:
         raise UsageError("--json and --csv exclude each other: both go to standard output")
     if asked.resume and asked.out is None:
-        raise UsageError("--resume goes on with the sweep in a folder: name it with --out")
+        raise UsageError("--resume goes on with the sweep in a folder: name it with --folder")
     subject = request.on(workload, asked.devices)
     planned = []
     for load in loads:

@@ -57,7 +57,7 @@ def carry_out(
         if reattach is None:
             view.tell(
                 "written; now detach the devices, or switch them off, and attach them again; then"
-                f" the same command with --resume and --out {work.folder} checks them"
+                f" the same command with --resume and --folder {work.folder} checks them"
             )
             return True
     if reattach is not None:

@@ -214,7 +214,7 @@ WRONG_OPTIONS = {
     "both": (("--from", "l.toml", "--device", "/dev/fake0"), "exclude each other"),
     "folder of no test": (
         ("--from", "l.toml", "--out", "t"),
-        "--from and --out exclude each other",
+        "--from and --folder exclude each other",
     ),
     "resumed numbers": (("--from", "l.toml", "--resume"), "--from and --resume exclude each other"),
     "written numbers": (("--from", "l.toml", "--write"), "--from and --write exclude each other"),

@@ -545,7 +545,7 @@ def test_what_is_resumed_has_a_folder(spekctl: Spekctl, kernel: QueueKernel) -> 
     without = spekctl("sweep", *READ, *RATES, "--resume")
     assert (without.code, without.sentence) == (
         ExitCode.USAGE,
-        "--resume goes on with the sweep in a folder: name it with --out",
+        "--resume goes on with the sweep in a folder: name it with --folder",
     )
     nothing = spekctl("sweep", *READ, *RATES, "--out", "t", "--resume")
     assert nothing.sentence == ("there is no test to resume in t; leave out --resume to begin one")

@@ -326,7 +326,7 @@ WRONG: dict[str, tuple[tuple[str, ...], int, str]] = {
     "folder of no test": (
         ("--from", "p.toml", "--out", "t"),
         ExitCode.USAGE,
-        "--from and --out exclude each other: measured, or computed",
+        "--from and --folder exclude each other: measured, or computed",
     ),
     "idle time of numbers": (
         ("--from", "p.toml", "--json", "--idle-time", "1m"),
