@@ -165,7 +165,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             self.resume()
         elif self.exists():
             raise UsageError(
-                f"there is a test in {self.folder} already: --resume goes on with it, and another"
+                f"there is a test in {self.folder} already: --resume continues it, and another"
                 " --folder begins a new one"
             )
 
@@ -197,14 +197,14 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         """What of the campaign is kept, as a sentence."""
         if not self.done:
             if self.rest is not None and self.rest.power is not None:
-                return f"the idle test is kept in {self.folder}, --resume goes on after it"
+                return f"the idle test is kept in {self.folder}, --resume continues after it"
             return f"no {self.STEP} was finished"
         count = len(self.done)
         steps = f"1 {self.STEP} is" if count == 1 else f"{count} {self.STEP}s are"
         if self.folder is None:
             return f"{steps} done"
         last = self.name_of(self.done[-1])
-        return f"{steps} kept in {self.folder}, --resume goes on after {last}"
+        return f"{steps} kept in {self.folder}, --resume continues after {last}"
 
     # --- the engine ------------------------------------------------------------------------------
 

@@ -28,13 +28,13 @@ def out(name: str) -> Callable[[F], F]:
     )
 
 
-resume = click.option("--resume", is_flag=True, help="Go on with the test in --folder.")
+resume = click.option("--resume", is_flag=True, help="Continue the test in --folder.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignOptions:
-    """Options that do not decide what is measured."""
+    """Options that do not change what is measured."""
 
     devices: tuple[str, ...]
     destroy: tuple[str, ...]

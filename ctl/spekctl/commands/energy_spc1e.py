@@ -96,7 +96,7 @@ def command(
     three usage profiles, their mean, and energy and cost of a year.
 
     The report goes to standard output and into DIR (energy.json). Ctrl-C keeps what is done,
-    --resume goes on. Without power the test is done all the same; the report then has
+    --resume continues. Without power the test is done all the same; the report then has
     performance only. Results are SPC-1/E-like and unaudited.
 
     The exit code is that of `spekctl spc1`; with --from it is 0.

@@ -43,16 +43,15 @@ Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekct
 def command(price: str | None, hours: tuple[str, ...], idle_ns: int | None, **given: Any) -> int:
     """Measure power at the loads of the SPC-2-like test and compute SPC-2/E-like figures.
 
-    First comes an idle test, then all of `spekctl spc2`, with video on demand at half of its
-    streams as well. The report has MB/s, watts and MB/s per watt of each part. The mean of the
-    parts at the most streams is the heavy load, that at half of them the moderate one; from them
-    and hours of use follow nominal power, traffic and heat of three usage profiles, their mean,
-    and energy and cost of a year. The profiles are those of SPC-1/E.
+    An idle test is followed by all of `spekctl spc2`, with video on demand also at half of its
+    streams. The report has MB/s, watts and MB/s per watt of each part. The mean of the parts at
+    the highest stream counts is the heavy load, that at half of them the moderate load. These and
+    the hours of use give the nominal power, traffic and heat of three usage profiles, their mean,
+    and the energy and cost of a year. The profiles are those of SPC-1/E.
 
-    The report goes to standard output and into DIR (energy.json), that of the test under load
-    into DIR as well (report.json). Ctrl-C keeps what is done, --resume goes on. Without power the
-    test is done all the same; the report then has performance only. Results are SPC-2/E-like and
-    unaudited.
+    The report goes to standard output and into DIR (energy.json), the report of the test under
+    load into DIR (report.json). Ctrl-C keeps the completed runs, and --resume continues. Without
+    power measurement the report has performance only. Results are SPC-2/E-like and unaudited.
 
     The exit code is that of `spekctl spc2`.
     """

@@ -27,24 +27,24 @@ which is
 def command() -> None:
     """Compare one tier of storage with two: IOPS, W, IOPS/W and DCsE.
 
-    The SPC-1-like load has its dense ranges, a sixth of the capacity, at fixed places. map makes a
-    device that keeps them on a fast disk and everything else on a slow one, as a tiering array
-    does in the end. compare shows the SPC-1/E-like tests of the slow disk alone and of both side
-    by side. Results are SPC-1-like, SPC-1/E-like and unaudited.
+    The SPC-1-like load concentrates on fixed ranges, a sixth of the capacity. map prints the
+    table of a device that has these ranges on a fast disk and the remainder on a slow one, as a
+    tiering array arranges them in the end. compare shows the SPC-1/E-like tests of the slow disk
+    alone and of both disks side by side. Results are SPC-1/E-like and unaudited.
     """
 
 
 @command.command("map")
-@click.option("--slow", required=True, metavar="DEV", help="Disk that holds everything else.")
+@click.option("--slow", required=True, metavar="DEV", help="Disk for all other ranges.")
 @click.option("--fast", required=True, metavar="DEV", help="Disk for the dense ranges.")
 @options.load_options("write")
 @options.destroy
 def print_map(slow: str, fast: str, write: bool, destroy: tuple[str, ...]) -> int:
     """Print a device-mapper table of both disks, for `dmsetup create`.
 
-    A test on that device overwrites both disks, so they have to be free and empty, or named with
-    --destroy, as for a run that writes. The ranges that go to the fast disk are on standard
-    error. The device has the capacity of the slow disk.
+    A test on that device overwrites both disks, so both must be unused and empty, or named with
+    --destroy, as for a run that writes. The ranges on the fast disk are listed on standard error.
+    The device has the capacity of the slow disk.
     """
     from spekctl import units
     from spekctl.block import device, safety

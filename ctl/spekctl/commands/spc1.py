@@ -184,7 +184,7 @@ def command(**given: Any) -> int:
     figures of each address range and stream, and whether each limit is met. Results are
     SPC-1-like and unaudited.
 
-    Ctrl-C keeps the phases that are done; --resume goes on after the last of them. The exit code
+    Ctrl-C keeps the phases that are done; --resume continues after the last of them. The exit code
     is 0 if all limits are met, 7 if one is missed, 6 if persistence was tested and data were wrong,
     and 1 if a phase failed or persistence was asked for and is not shown.
     """

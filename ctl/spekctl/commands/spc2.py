@@ -38,7 +38,7 @@ Times if not given:   standard   --quick
   --vod-time               30m       10s
   --search-time             3m        3s
   --resolution               0         5   per cent
-In all about six hours, or about three minutes.
+In total five and a half hours and 6 minutes per point of the search; with --quick four minutes.
 """
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,14 +54,14 @@ _OPTIONS = (
         "--streams",
         type=click.IntRange(1, 16384),
         metavar="N",
-        help="Most streams of lfp and ldq. Each test also runs at a half, a quarter and an eighth"
-        " of them, and with one stream.",
+        help="Highest stream count of lfp and ldq. Each test also runs at 1/2, 1/4 and 1/8 of it,"
+        " and with one stream.",
     ),
     click.option(
         "--vod-streams",
         type=click.IntRange(1, 16384),
         metavar="N",
-        help="Streams of vod.  [as many as are served in time; searched for]",
+        help="Streams of vod.  [the most without an underrun, found by a search]",
     ),
     click.option(
         "--vod-start",
@@ -69,7 +69,7 @@ _OPTIONS = (
         default=1,
         show_default=True,
         metavar="N",
-        help="Where that search begins; it doubles from there.",
+        help="First stream count of that search; it doubles from there.",
     ),
     click.option(
         "--vod-most",
@@ -77,14 +77,14 @@ _OPTIONS = (
         default=16384,
         show_default=True,
         metavar="N",
-        help="Where it ends if the device is faster than that.",
+        help="Highest stream count of that search.",
     ),
     click.option(
         "--resolution",
         "resolution_percent",
         type=options.FiniteRange(0, 50),
         metavar="P",
-        help="End the search when it is that exact, in per cent; 0: to 1 stream.",
+        help="Precision of the search in per cent; 0: one stream.",
     ),
     click.option(
         "--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement."
@@ -103,8 +103,8 @@ _OPTIONS = (
         "--max-response",
         "response_ns",
         type=options.DURATION_WITH_UNIT,
-        help="A transfer of vod that takes longer is late, and its stream underruns.  [a third of a"
-        " second: streams are one transfer ahead]",
+        help="Response time above which a transfer of vod is late and its stream underruns."
+        "  [333ms, the interval between transfers: a stream buffers one transfer]",
     ),
     click.option(
         "--max-late",
@@ -113,7 +113,7 @@ _OPTIONS = (
         default=0.0,
         show_default=True,
         metavar="SHARE",
-        help="Share of the transfers of vod that may be late, 0 to 1.",
+        help="Share of late transfers that vod tolerates, 0 to 1.",
     ),
     options.load_options("seed", "stripe_bytes", "backend", "polled", "batch", "spin_ns", "data"),
     options.prober_interval,
@@ -126,7 +126,7 @@ _OPTIONS = (
 
 
 def test_options(function: F) -> F:
-    """Give a command all options of a test but the devices."""
+    """Give a command all options of a test except the devices."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
@@ -138,25 +138,25 @@ def test_options(function: F) -> F:
 @click.option(
     "--system-price",
     metavar="N",
-    help="Price of the storage: the report says how much that is for each MB/s.",
+    help="Price of the storage system, for its price per MB/s.",
 )
 def command(system_price: str | None, **given: Any) -> int:
     """Measure streams of large sequential I/O by rules like those of SPC-2.
 
-    Each stream begins at a random place, goes on for an eighth of the capacity, and begins at
-    another one. Large files and database queries run in closed loop at a series of stream counts;
-    a part counts with the mean of its tests at the most streams. Video on demand is paced: the
-    search finds how many streams are served without an underrun, and a long run confirms it; if
-    it does not, streams are lowered by 5 %, and the report says so. The SPC-2-like MBPS is the
-    mean of the three parts, in 10^6 bytes per second.
+    Each stream starts at a random address, transfers an eighth of the capacity sequentially, and
+    starts again at another address. Large files and database queries run in closed loop at a
+    series of stream counts; the result of a part is the mean of its tests at the highest count.
+    Video on demand is paced: a search finds the most streams without an underrun, and a long run
+    confirms them. If it misses the limit, it is repeated with 5 % fewer streams, and the report
+    says so. The SPC-2-like MBPS is the mean of the three parts, in 10^6 bytes per second.
 
-    The report goes to standard output and into DIR. Reads of blocks that were never written may
-    be answered without the medium, so fill a device before you test it with ldq and vod alone.
+    The report goes to standard output and into DIR. A device may answer reads of blocks that were
+    never written without accessing its medium, so fill it before testing ldq and vod alone.
     Results are SPC-2-like and unaudited.
 
-    Ctrl-C keeps the runs that are done; --resume goes on after the last of them. The exit code
-    is 0 if all runs were measured and no stream of vod was late, 7 if streams were late, and 1 if
-    a run failed.
+    Ctrl-C keeps the completed runs; --resume continues after the last of them. The exit code is 0
+    if all runs completed and no transfer of vod was late, 7 if transfers were late, and 1 if a
+    run failed.
     """
     from spekctl.campaigns.inputs import fraction_of
 
@@ -176,10 +176,10 @@ def test_of(
     idle_ns: int = 0,
     half: bool = False,
 ) -> Spc2Test:
-    """The test that is asked for; everything about it that can be checked beforehand is.
+    """The test that these options describe, checked as far as possible without the kernel.
 
-    @name is what its folder is called after if the user gives no other, @idle_ns the length of the
-    idle test before it; @half: vod runs at half of its streams as well.
+    @name: first part of the default folder's name. @idle_ns: length of the idle test before it.
+    @half: run vod at half of its streams as well.
     """
     from spekctl.block import device
     from spekctl.campaigns.spc2.test import Spc2Test

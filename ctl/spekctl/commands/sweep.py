@@ -65,7 +65,7 @@ Examples:
     " resumed; it is made if it does not exist.  [none]",
     "--keep",
 )
-@click.option("--resume", is_flag=True, help="Go on with the sweep in --folder.")
+@click.option("--resume", is_flag=True, help="Continue the sweep in --folder.")
 @click.option("--json", "as_json", is_flag=True, help="Curve as JSON on standard output.")
 @click.option("--csv", "as_csv", is_flag=True, help="Curve as CSV on standard output.")
 @options.progress
@@ -77,7 +77,7 @@ def command(**given: Any) -> int:
     stretch says how many times longer than the run it would take to work off what arrived in it.
 
     The result is a table, or CSV, or JSON, with a line for each load. Ctrl-C keeps the points
-    that were measured; with --folder, --resume goes on after the last of them. The
+    that were measured; with --folder, --resume continues after the last of them. The
     exit code is that of a failed run if any run failed, and 6 if --verify found wrong data at any
     load.
     """
@@ -126,7 +126,7 @@ def _sweep(
     if sinks.as_json and sinks.as_csv:
         raise UsageError("--json and --csv exclude each other: both go to standard output")
     if asked.resume and asked.out is None:
-        raise UsageError("--resume goes on with the sweep in a folder: name it with --folder")
+        raise UsageError("--resume continues the sweep of a folder: name it with --folder")
     subject = request.on(workload, asked.devices)
     planned = []
     for load in loads:

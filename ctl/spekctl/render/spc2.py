@@ -46,7 +46,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     if report.vod_streams is not None:
         yield f"  {report.vod_streams:,} streams of video on demand are served in time"
     if report.composites:
-        yield "\nparts, at the most streams"
+        yield "\nparts, at the highest stream counts"
         yield composites_table(report.composites)
     measured = [run for run in report.runs if run.step.kind == "run"]
     if measured:
@@ -157,7 +157,7 @@ def _energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:
         yield f"  {remark}"
 
 
-_LEVELS = {"heavy": "the most streams", "moderate": "half of the streams", "idle": "no streams"}
+_LEVELS = {"heavy": "all streams", "moderate": "half of the streams", "idle": "no streams"}
 
 
 def _levels_table(levels: Sequence[RateLevel]) -> Table:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The workloads of an SPC-2-like test: streams of large sequential I/O.
 
-A stream begins at a random place, goes on for an eighth of the capacity and begins at another one.
+A stream starts at a random place, continues for an eighth of the capacity and starts again.
 Up to GROUPS streams have an arrival process each, so that each keeps its own depth or pace; more
 streams share GROUPS processes, which draw at random which of their streams continues.
 """

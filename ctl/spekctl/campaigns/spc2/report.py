@@ -192,24 +192,24 @@ def _remarks(parameters: Parameters, done: Sequence[Run]) -> list[str]:
     ]
     if any(one.step.streams > GROUPS for one in done):
         remarks.append(
-            f"more than {GROUPS} streams share {GROUPS} arrival processes: depth and pace of a"
-            " stream are those that were asked for in the mean"
+            f"more than {GROUPS} streams share {GROUPS} arrival processes: a stream has its depth"
+            " or pace on average only"
         )
     if "lfp" not in parameters.parts:
         remarks.append(
-            "nothing was written: storage may answer reads of blocks that were never written"
-            " without its medium"
+            "nothing was written: the device may answer reads of blocks that were never written"
+            " without accessing its medium"
         )
     if "vod" in parameters.parts:
         position = vod_position(parameters, done)
         if position.lowered:
             remarks.append(
-                "the search found more streams of video on demand than the long run could serve:"
+                "the long run of video on demand missed the limit: streams were"
                 f" lowered {position.lowered} times, to {position.level}"
             )
         if parameters.vod_streams is None and position.level == parameters.vod_most:
             remarks.append(
-                f"the device serves --vod-most {parameters.vod_most} streams in time, so its real"
-                " number is higher"
+                f"the device serves --vod-most {parameters.vod_most} streams in time; its limit is"
+                " higher"
             )
     return remarks

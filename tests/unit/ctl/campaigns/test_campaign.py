@@ -170,7 +170,7 @@ def test_an_interrupted_campaign_repeats_nothing(stop_in: int, kernel: QueueKern
         with pytest.raises(UsageError, match="there is no test to resume in t"):
             again.begin(True)
         return
-    assert "kept in t, --resume goes on after 0" in first.kept()
+    assert "kept in t, --resume continues after 0" in first.kept()
     again.begin(True)
     assert again.done == first.done and again.targets == first.targets
     assert carry_out(again, kernel, Seen())

@@ -493,7 +493,7 @@ def test_an_interrupted_sweep_goes_on_after_its_last_point(
     first = spekctl("sweep", *READ, *RATES, "--out", "t")
     assert first.code == ExitCode.INTERRUPTED
     assert first.err.splitlines()[-1] == (
-        "spekctl: interrupted; 2 points are kept in t, --resume goes on after 200 I/Os per second"
+        "spekctl: interrupted; 2 points are kept in t, --resume continues after 200 I/Os per second"
     )
     partly = curve.load_curve(Path("t/curve.json"))
     assert "interrupted at 300 I/Os per second: that point is missing" in partly.remarks
@@ -527,7 +527,7 @@ def test_a_point_whose_device_went_away_is_measured_again(
         (("random-read-4k", "--rate", "100,200", "--resume"), "another list of loads"),
         (("random-read-4k", *RATES, "--seed", "9", "--resume"), "another --seed: 1 then, 9 now"),
         (("sequential-read-128k", *RATES, "--resume"), "another workload file"),
-        (("random-read-4k", *RATES), "there is a test in t already: --resume goes on with it"),
+        (("random-read-4k", *RATES), "there is a test in t already: --resume continues it"),
     ],
 )
 def test_another_sweep_is_not_resumed(
@@ -545,7 +545,7 @@ def test_what_is_resumed_has_a_folder(spekctl: Spekctl, kernel: QueueKernel) -> 
     without = spekctl("sweep", *READ, *RATES, "--resume")
     assert (without.code, without.sentence) == (
         ExitCode.USAGE,
-        "--resume goes on with the sweep in a folder: name it with --folder",
+        "--resume continues the sweep of a folder: name it with --folder",
     )
     nothing = spekctl("sweep", *READ, *RATES, "--out", "t", "--resume")
     assert nothing.sentence == ("there is no test to resume in t; leave out --resume to begin one")

@@ -262,7 +262,7 @@ def test_an_interrupted_test_is_resumed(
     interrupt_in_run(5, kernel)
     first = spekctl(*RUN, "--out", "t")
     assert first.code == ExitCode.INTERRUPTED
-    assert "5 steps are kept in t, --resume goes on after hot-band-search-1x16" in first.err
+    assert "5 steps are kept in t, --resume continues after hot-band-search-1x16" in first.err
     assert of_file(Path("t/energy.json"))["verdict"].startswith("not complete: hot-band, ")
     refused = spekctl(*RUN, "--out", "t")
     assert refused.code == ExitCode.USAGE and "there is a test in t already" in refused.sentence
@@ -303,7 +303,7 @@ def test_an_interrupt_when_idle_keeps_the_rest(
     monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT))
     outcome = spekctl(*RUN, "--out", "t", "--phases", "random-read,ready-idle")
     assert outcome.code == ExitCode.INTERRUPTED
-    assert "goes on after random-read" in outcome.err
+    assert "continues after random-read" in outcome.err
 
 
 def test_a_failure_says_what_is_kept(

@@ -63,7 +63,7 @@ def test_an_interrupted_test_goes_on_after_its_last_phase(
         assert last == "spekctl: interrupted; no phase was finished"
         assert not Path("t/state.json").exists()
         return
-    assert f"interrupted; {run - 1} phase" in last and "--resume goes on after" in last
+    assert f"interrupted; {run - 1} phase" in last and "--resume continues after" in last
     assert report_of(Path("t"))["verdict"] == "not complete: phases are missing"
     kernel.on_wait = lambda second: None
     resumed = spekctl(*WRITE, "--out", "t", "--resume")
@@ -171,7 +171,7 @@ def test_a_test_is_not_overwritten_by_another(spekctl: Spekctl, kernel: QueueKer
     begin(spekctl, kernel)
     outcome = spekctl(*WRITE, "--out", "t")
     assert outcome.code == ExitCode.USAGE
-    assert "there is a test in t already: --resume goes on with it" in outcome.sentence
+    assert "there is a test in t already: --resume continues it" in outcome.sentence
 
 
 def test_a_damaged_state_is_refused(spekctl: Spekctl, kernel: QueueKernel) -> None:

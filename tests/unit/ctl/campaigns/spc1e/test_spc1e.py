@@ -154,7 +154,7 @@ def test_an_interrupted_test_is_resumed(
     interrupt_in_run(6, kernel)
     first = spekctl(*RUN, "--out", "t")
     assert first.code == ExitCode.INTERRUPTED
-    assert "--resume goes on after" in first.err
+    assert "--resume continues after" in first.err
     partly = of_file(Path("t/energy.json"))
     assert not partly["complete"] and partly["profiles"] == []
     assert [level["name"] for level in partly["levels"]] == ["idle"]
@@ -176,7 +176,7 @@ def test_an_interrupt_of_the_first_run_keeps_the_idle_test(
     kernel.before_run = lambda config: os.kill(os.getpid(), signal.SIGINT)
     outcome = spekctl(*RUN, "--out", "t")
     assert outcome.code == ExitCode.INTERRUPTED
-    assert "the idle test is kept in t, --resume goes on after it" in outcome.err
+    assert "the idle test is kept in t, --resume continues after it" in outcome.err
     kernel.before_run = lambda config: None
     assert spekctl(*RUN, "--out", "t", "--resume").code == ExitCode.OK
     assert len(power.asked) == 1

@@ -155,7 +155,7 @@ def test_an_interrupted_test_is_resumed(spekctl: Spekctl, kernel: QueueKernel) -
     kernel.before_run = stop
     first = spekctl(*WRITE, "--out", "t")
     assert first.code == ExitCode.INTERRUPTED
-    assert "32 runs are kept in t, --resume goes on after vod-search-2" in first.err
+    assert "32 runs are kept in t, --resume continues after vod-search-2" in first.err
     assert report_of("t")["verdict"] == "not complete: runs are missing"
     refused = spekctl(*WRITE, "--out", "t")
     assert refused.code == ExitCode.USAGE and "there is a test in t already" in refused.sentence

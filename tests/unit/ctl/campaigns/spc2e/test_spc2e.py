@@ -149,7 +149,7 @@ def test_an_interrupt_of_the_first_run_keeps_the_idle_test(
     kernel.before_run = lambda config: os.kill(os.getpid(), signal.SIGINT)
     outcome = spekctl(*RUN, "--out", "t")
     assert outcome.code == ExitCode.INTERRUPTED
-    assert "the idle test is kept in t, --resume goes on after it" in outcome.err
+    assert "the idle test is kept in t, --resume continues after it" in outcome.err
     found = spc2.load_energy(Path("t/energy.json"))
     assert [(one.name, one.watts) for one in found.levels] == [("idle", "6")]
     assert found.verdict == "not complete: there was no load"
