@@ -262,14 +262,14 @@ def test_the_recipe_measures_both_and_gives_the_device_back(tmp_path: Path) -> N
     assert code == 0
     assert calls == [
         "spekctl energy tiered map --slow /dev/s --fast /dev/f --write",
-        "spekctl energy spc1e --write --out OUT/single --device /dev/s --quick",
+        "spekctl energy spc1e --write --folder OUT/single --device /dev/s --quick",
         "dmsetup create spek-tiered OUT/tiered.table",
-        "spekctl energy spc1e --write --out OUT/tiered --device /dev/mapper/spek-tiered --quick",
+        "spekctl energy spc1e --write --folder OUT/tiered --device /dev/mapper/spek-tiered --quick",
         "spekctl energy tiered compare OUT/single OUT/tiered",
         "dmsetup remove spek-tiered",
     ]
     _, again = recipe(tmp_path)
-    assert again[0].endswith("--out OUT/single --device /dev/s --quick --resume")
+    assert again[0].endswith("--folder OUT/single --device /dev/s --quick --resume")
 
 
 @pytest.mark.parametrize(("fail", "last"), [("single", "--device /dev/s"), ("tiered", "remove")])
