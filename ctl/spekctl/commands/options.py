@@ -192,6 +192,8 @@ def option(name: str) -> Callable[[F], F]:
     """A field of Options as an option of the command line."""
     declared = OPTIONS[name]
     default = default_text(name)
+    if declared.key and declared.fallback is not None:
+        default = f"the workload's, else {default}"
     words = [declared.help, declared.more]
     attributes: dict[str, Any] = {"default": DEFAULTS[name], "metavar": declared.metavar}
     if declared.kind is Kind.FLAG:

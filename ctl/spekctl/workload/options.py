@@ -89,7 +89,7 @@ class Options:
     time_ns: int | None = _declare(
         Kind.DURATION,
         "Length of the measure phase.",
-        more="500ms, 60s, 5m, 2h; a bare number is seconds.",
+        more="Units: 500ms, 60s, 5m, 2h; a bare number is seconds.",
         flag="time",
         fallback=60 * 10**9,
         key="time",
