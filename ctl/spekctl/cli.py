@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Entry point: finds the command, runs it, turns its failure into a sentence and a code."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What can go wrong, as one sentence for the user and one exit code for scripts."""
 
 from __future__ import annotations

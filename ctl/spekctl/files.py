@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Files: JSON decoded and encoded, results written whole or not at all."""
 
 from __future__ import annotations

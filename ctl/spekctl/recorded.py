@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the user typed, as a file of ours can hold it: JSON is UTF-8, and a name need not be."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Numbers as people write them (10s, 64KiB, 12.5%, 0-3) to integers and back, exactly."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Signatures on a device, found by libblkid (of util-linux, on every Linux system).
 
 Everything goes through a file descriptor that the caller opened and checked, never a path, so

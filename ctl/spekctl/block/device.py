@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Block devices as sysfs and udev describe them."""
 
 from __future__ import annotations

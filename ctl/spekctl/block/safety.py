@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Nobody loses a disk: who holds a device, and whether it may be written.
 
 The claim itself is made by the kernel (run-new opens the device exclusively); what is here tells

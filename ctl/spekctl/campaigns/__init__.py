@@ -1,2 +1,2 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Measurements of many runs: planned, run step by step, kept in a folder, resumed."""

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The engine of all campaigns: plan -> step -> keep, until nothing is left, and resume.
 
 A campaign says what follows from what is done (next_step), what a step takes (task), and what its

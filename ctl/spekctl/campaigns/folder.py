@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The folder of a campaign: its state, and whether a resumption is of the same campaign."""
 
 from __future__ import annotations

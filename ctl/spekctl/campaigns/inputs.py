@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Numbers typed into a TOML file, exactly as written; every complaint is one sentence."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Measures one point: a run with the prober beside it, and what it says about its load."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The search for the highest load that a device serves: doubling, then bisection. Pure functions.
 
 The level is the highest load that was served below the lowest one that was not, each of them

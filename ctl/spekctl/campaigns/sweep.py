@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A sweep as a campaign: one run for each load, one after the other, and the curve they make."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Energy of a system in use: a day's mean power and traffic from three measured levels.
 
 A level is a mean power and a rate. SPC-1/E-like: I/Os per second, heavy at 80 % of the highest

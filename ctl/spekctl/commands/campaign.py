@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the commands of all campaigns share: their options, and how a campaign is carried out."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl devices: what may be tested, and if not, who holds it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl doctor: what would stop a run here, or spoil what it measures."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl energy dcse: GB, I/Os and MB per second for each watt of a system in operation."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl energy emerald: phases of load and ready idle, each with its work per watt."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl energy spc1e: the SPC-1-like method with power, or its table from numbers."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl energy spc2e: the SPC-2-like test with power."""
 
 from __future__ import annotations

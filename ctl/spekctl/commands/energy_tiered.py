@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl energy tiered: the tools of the recipe that compares one tier of storage with two."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Options of energy tests that compute a year: the price of a kWh and the hours of use."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl log: what a per-I/O log says, summed up or row by row."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """python -m spekctl.commands.manual DIRECTORY: man pages and shell completion, from the commands.
 
 Below DIRECTORY they lie as `make install` puts them below its prefix.

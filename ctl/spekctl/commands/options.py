@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Options that several commands have, and the types of their values.
 
 Those that shape the load are declared in workload/options.py and made into options of the command

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl plot: pictures of logs, results, load curves and reports."""
 
 from __future__ import annotations

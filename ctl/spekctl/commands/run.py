@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl run: a workload on devices, from the command line to the result."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl show: a workload in words, and in numbers for a device."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl spc1: the whole SPC-1-like method, from the search for the level to the report."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl spc2: large files, large database queries and video on demand, in MB per second."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl sweep: a workload at one load after the other, as a table and a curve."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl verify: does a device still hold what a run wrote?"""
 
 from __future__ import annotations

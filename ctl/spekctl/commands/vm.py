@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl vm: any spekctl command in a throw-away virtual machine."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl watch: follow a run that was started elsewhere, and take its result."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spekctl workloads: what comes with spek."""
 
 from __future__ import annotations

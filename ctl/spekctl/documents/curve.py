@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Load curves: one measured point for each load, as data for tables and pictures.
 
 Each point is a run of its own; what is here is the part of its result that is drawn against the

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The envelope of every file that spekctl writes, and the reader that tells what a file is.
 
 A new kind of file is a member of Kind and a subclass of Document. A field that changes its meaning

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Reports of energy tests as structs that are their JSON Schema.
 
 Numbers that were given or measured are decimals as text, so that reading a report again gives the

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Exact numbers, rounded once, when they are printed: half up.
 
 A published figure can be told from a wrong one by its last digit, so nothing here is a float on

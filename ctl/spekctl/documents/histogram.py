@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Histograms of the module: what a bucket means, merging, percentiles.
 
 The same arithmetic as kmod/core/hist.c (a test compares them): with M bits, values below

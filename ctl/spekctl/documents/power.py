@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Figures of power: from what rails used to watts, joules, and what an I/O takes of them."""
 
 from __future__ import annotations

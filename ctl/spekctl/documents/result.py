@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The result of a run: structs that are the JSON Schema; report.py fills them in.
 
 Whole numbers are exact and in the units of their names; what is derived from them (rates,

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The published JSON Schemas, from the structs that they describe.
 
 python -m spekctl.documents.schemas [--check]: write them, or say which are out of date.

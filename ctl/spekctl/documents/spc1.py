@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The SPC-1-like method: its numbers, and the report as structs that are its JSON Schema.
 
 A test is a list of phases. What comes next follows from those that are done (method_plan.py);

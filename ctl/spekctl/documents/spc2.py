@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The SPC-2-like test: its numbers, and the report as structs that are its JSON Schema.
 
 Phases, transfer sizes and limits are as remembered from published results and are parameters here:

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a check of a device against a run's writes has found, as a file."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The generic netlink families of the modules: link, clients, records."""
 
 from spekctl.kernel import bare

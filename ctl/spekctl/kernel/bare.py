@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """pyroute2 without what its package imports for everybody: routes, addresses, a data base.
 
 That is 300 modules and nine tenths of the time that `spekctl status` took to start, which is half

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The only place that talks netlink. Records in, records out; NetlinkError becomes SpekError.
 
 A Client is one socket. Runs that are not detached belong to it: when it is closed, or when this

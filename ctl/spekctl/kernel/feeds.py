@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Client of the power feeds of spek_prober.ko: fill them, and ask what they have brought."""
 
 from __future__ import annotations

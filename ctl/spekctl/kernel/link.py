@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Generic netlink for the clients of a family: requests, dumps, refusals, notifications."""
 
 from __future__ import annotations

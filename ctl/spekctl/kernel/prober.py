@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Client of spek_prober.ko: start and stop sampling, read rows, take their differences.
 
 The kernel sends counters that only grow. A Row is one reading of them, a Sample the difference of

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the kernel side answers, as plain immutable records. Units are in the names."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What SCSI devices say of commands that failed, in words.
 
 Sense keys and additional sense codes as T10 assigns them; of the latter those that disks use. A

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The file of a per-I/O log: Parquet, one row per I/O, and a header that explains the numbers.
 
 Rows of a worker come in the order in which it handled completions; workers are interleaved as

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The per-I/O log of a run: empties the kernel's buffers while the run goes on, writes the file.
 
 The kernel side has room for some tenths of a second only, so two threads share the work: the

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Sums up a per-I/O log: exact figures for each stream and direction.
 
 The file is read once for each kind of time, so that of a long log one value per I/O is in memory

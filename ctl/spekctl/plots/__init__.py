@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Pictures of logs, results, load curves and reports; matplotlib is imported on use only.
 
 Each kind of picture is a module with the data that it shows (``Scatter``, ``Timeline``), readers

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where the I/Os of each stream went over time: a point for every I/O of a log."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The buckets of stats.py for arrays of times."""
 
 from __future__ import annotations

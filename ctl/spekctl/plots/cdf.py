@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Distributions of times: which share of the I/Os took at most how long."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Load curves: response time against throughput, what was achieved of what was asked, power."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Power: over the load, with what an I/O takes of it, and over the time of one run."""
 
 from __future__ import annotations

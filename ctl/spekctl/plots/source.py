@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Input files, and the foot of pictures, which says where they are from."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What all pictures share: colours, units on axes, the foot, and how they get into files.
 
 Figures are made without pyplot, so no display is needed. The same input gives the same bytes:

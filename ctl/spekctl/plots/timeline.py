@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Throughput, response time and queue over the time of a run, from a result or a log."""
 
 from __future__ import annotations

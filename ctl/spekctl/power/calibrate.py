@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Zero and gain of transducers: measured by spek-daq, judged and computed here, in integers."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Power beside a run: what each rail used in each interval and in the measure phase.
 
 The prober is asked for an interval as soon as it has ended, and again until its samples have all

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Rails live: power and energy since the view began, over what the feeds have brought so far."""
 
 from __future__ import annotations

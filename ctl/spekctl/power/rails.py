@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The rails file of spek-daq: read, and changed in place without touching what else is in it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Asks spek_prober for the power of a span of time without a run: the idle tests.
 
 The prober keeps the samples of its feeds and integrates them over any interval. What its feeds

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Standard output for tables and texts. Names in them are data: no markup, no emoji codes."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A load curve as people and spreadsheets read it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Standard output that knows when it failed: it may be a file on a disk that is full."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What people see of several runs, one after the other: which one it is, and the time left."""
 
 from __future__ import annotations

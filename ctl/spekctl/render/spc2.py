@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The report of an SPC-2-like test as people read it, on standard output."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Tables of the commands: no lines, names of columns as words are written in a sentence."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Verification for people: of a run, and of devices afterwards."""
 
 from __future__ import annotations

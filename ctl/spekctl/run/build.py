@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Fills in a result from what the kernel side answered and what the machine says of itself."""
 
 from __future__ import annotations

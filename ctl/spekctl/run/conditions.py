@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What stops a run or spoils its measurement, each with its remedy, from sysfs and procfs alone.
 
 A check is a function that yields findings; CHECKS are those of the machine, DEVICE_CHECKS those of

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Plans of detached runs: what `watch` needs to write a result that the kernel does not keep."""
 
 from __future__ import annotations

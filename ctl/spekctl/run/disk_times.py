@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Do a disk's own times agree with spek's? Bounds that hold whatever the machine does.
 
 Let S be the service times of all I/Os added up, and D what the disks have added to their read and

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """How runs end: waited for, deleted, or abandoned when something went wrong."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """One run from claim to result.
 
 Order matters: run-new claims the devices in the kernel, and only then, on exactly the devices

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a run needs from outside: its request, who observes it, and how it is interrupted."""
 
 from __future__ import annotations

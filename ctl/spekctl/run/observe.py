@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The prober beside a run: samples of the machine, cut to the run's intervals and phases."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a run tells while it goes on: figures of each interval, and where in its time it is."""
 
 from __future__ import annotations

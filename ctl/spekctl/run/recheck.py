@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Checks devices against what a run wrote before, and reports."""
 
 from __future__ import annotations

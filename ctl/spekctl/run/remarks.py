@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a result says about its own worth: warnings that need no reader who knows the signs.
 
 A judgement is a function from a result to sentences; JUDGEMENTS are all of them.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """From the command line to the request of a run: all that can be checked without the module."""
 
 from __future__ import annotations

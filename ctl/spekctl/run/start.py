@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """When a run starts: a time given by the user as CLOCK_MONOTONIC, which the kernel side takes."""
 
 from __future__ import annotations

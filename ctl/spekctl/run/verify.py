@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Verified data: how much memory it takes, and reading everything back.
 
 The kernel stamps what a run writes and checks what it reads (kmod/load/verify.c). Here a run is

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The file that says what was written where: it outlives the module and the machine's uptime.
 
 JSON; the states of grains are little-endian numbers of 64 bits, compressed, as base64:

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The virtual rig: a throw-away guest for any kernel, shared by `spekctl vm` and the guest tests.
 
 kernels.py     which kernel: installed, unpacked in the cache, or a build directory

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """KVM or TCG. /dev/kvm may exist and still not run an ordinary kernel, so it is tried."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Packages of the distribution: looked up and unpacked somewhere, never installed.
 
 Apt() asks apt as this machine has it set up. other_suites() asks the same mirror for suites that

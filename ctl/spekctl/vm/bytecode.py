@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Python's bytecode is made here, not in the guest.
 
 A guest reads these files, but may not be able to write beside them, and a compiler takes twenty

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where the rig keeps what is expensive to make. Everything here can be deleted at any time."""
 
 from __future__ import annotations

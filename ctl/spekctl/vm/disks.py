@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a guest gets to test: `type[,option=value]...` checked on the host, made for the guest."""
 
 from __future__ import annotations

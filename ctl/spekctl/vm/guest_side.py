@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Runs inside the guest: sets it up by the plan, runs the command, reports how it ended.
 
 Started by virtme-ng's init as root, with nothing but the standard library, because every import

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel of a guest: image, modules and headers that belong together.
 
 In this order: what the machine has installed, what the cache holds, the distribution's

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """spek.ko and spek_prober.ko for a guest's kernel, built from a copy and kept in the cache.
 
 One source tree serves several kernels at once, so it is never built in place: the sources are

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Starts a guest, carries its output and our signals, brings back its exit status.
 
 virtme-ng composes the guest (the host's root file system read-only, the directories named in

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The compiler and kbuild's host programs of another suite, made to run on this machine.
 
 A kernel's headers name the compiler that it was built with, by flags that older ones refuse.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A run as numbers: what ``resolve.py`` makes, ``client.py`` sends and the result repeats.
 
 All values are whole numbers in the units of their names and go to the kernel unchanged;

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Find, read and check workload files. Every complaint is one sentence that names the place."""
 
 from __future__ import annotations

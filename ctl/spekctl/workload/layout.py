@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where the address ranges of a workload lie on the devices of a run."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The workload file as it is written: one struct for each TOML table.
 
 These structs are the single source of ``workloads/schema.json``; what a field means is said here,

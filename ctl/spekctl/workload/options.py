@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The options of a run that shape its load, each declared once.
 
 A declaration is a field of Options: its type, its default and its Option. Everything else follows

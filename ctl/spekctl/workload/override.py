@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Fields of a workload that the command line sets: ``stream.main.size=16KiB``.
 
 They change what was read from the file before it is checked, so that every complaint about a

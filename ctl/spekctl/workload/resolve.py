@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Workload + options + devices -> RunConfig: percentages become bytes, names become indices."""
 
 from __future__ import annotations

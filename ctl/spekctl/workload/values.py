@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Sets of values and bounds that a workload file, an option and the kernel have in common."""
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def python_module(spec: Spec) -> str:
     """Constants, enums and pyroute2 classes."""
     fam = upper(spec.name)
     out = [
-        "# SPDX-License-Identifier: GPL-2.0",
+        "# SPDX-License-Identifier: GPL-2.0-or-later",
         f"# generated from {spec.source}, run `make gen`",
         '# mypy: disable-error-code="import-untyped, import-not-found, misc"',
         f'"""Netlink family {spec.name}: constants, enums and message classes for pyroute2."""',

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """DCsE: storage efficiency of a data centre as it is operated.
 
     capacity    GB (10^9 bytes) per W, idle

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Emerald-like metrics (EP): work per watt in each active phase, capacity per watt when ready idle.
 
     EP_HB  hot band             I/Os per second per W

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The workloads of an Emerald-like test.
 
 Random: 8 KiB. Sequential: 256 KiB. Mixed: 8 KiB, 70 % reads, 30 % of the I/Os continue the one

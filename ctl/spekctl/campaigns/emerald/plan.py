@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What an Emerald-like test does next, from what is done: pure functions, no clock, no device.
 
 Storage is filled and conditioned, then comes one phase after the other. A phase in closed loop is

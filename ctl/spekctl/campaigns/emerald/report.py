@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Emerald-like figures: a phase from its run, and the report from all that is done."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The Emerald-like test as a campaign: preparation, searches, phases of load, and ready idle."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a test has to meet: one check for each limit, phase and stream.
 
 A limit on something that is counted can be finer than the count: of 100 I/Os a stream with a share

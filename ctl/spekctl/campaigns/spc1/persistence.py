@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The persistence test: what was written is still there after the devices were away.
 
 A quarter of the load writes stamped blocks for a while and everything is read back. Then the

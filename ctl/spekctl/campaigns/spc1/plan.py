@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the method does next, from what is done: pure functions, no clock, no device.
 
 SEARCH doubles the load until a point is beyond the limit, then halves the bracket. The level is

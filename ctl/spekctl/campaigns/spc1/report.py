@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The report of the method, from its phases alone: metrics, checks, verdict."""
 
 from __future__ import annotations

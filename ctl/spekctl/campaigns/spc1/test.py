@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The SPC-1-like test as a campaign: each step a run, its phase kept before the next one."""
 
 from __future__ import annotations

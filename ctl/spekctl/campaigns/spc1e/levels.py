@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What an SPC-1-like test with an idle test before it says of energy, or what a report of one says.
 
 The ramp of the test has runs at 80 % and 50 % of the level. Those are the heavy and the moderate

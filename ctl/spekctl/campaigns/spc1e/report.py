@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The SPC-1/E-like report: levels in, table out; without power what is left of it."""
 
 from __future__ import annotations

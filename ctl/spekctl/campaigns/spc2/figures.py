@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """SPC-2-like figures: pure functions of exact numbers. MB are 10^6 bytes.
 
     LFP        mean data rate of its six tests at the most streams     MB/s

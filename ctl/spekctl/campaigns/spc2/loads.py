@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The workloads of an SPC-2-like test: streams of large sequential I/O.
 
 A stream starts at a random place, continues for an eighth of the capacity and starts again.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What an SPC-2-like test does next, from what is done: pure functions, no clock, no device.
 
 Large file processing (LFP) and large database query (LDQ) run each of their tests at a series of

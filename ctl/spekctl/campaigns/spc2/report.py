@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """SPC-2-like figures: a run from its result, and the report from all runs."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The SPC-2/E-like report: what data rates cost in power, by part and in use.
 
 Heavy is the mean of the three parts at the most streams, moderate the same at half of them, idle

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """One tier against two: what two energy tests say, side by side."""
 
 from __future__ import annotations

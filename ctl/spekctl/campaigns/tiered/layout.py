@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where the SPC-1-like load is dense, and a device that keeps those ranges on a fast disk.
 
 The walks and the log have a sixth of the capacity and five sixths of the I/Os. A tiering array

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 # generated from kmod/load/uapi/spek.yaml, run `make gen`
 # mypy: disable-error-code="import-untyped, import-not-found, misc"
 """Netlink family spek: constants, enums and message classes for pyroute2."""

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-or-later
 # generated from prober/uapi/spek_prober.yaml, run `make gen`
 # mypy: disable-error-code="import-untyped, import-not-found, misc"
 """Netlink family spek_prober: constants, enums and message classes for pyroute2."""
