@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spekctl.campaigns import inputs
 from spekctl.campaigns.spc1.test import State
-from spekctl.documents import curve, document, result, spc1
+from spekctl.documents import curve, document, result, spc1, spc2
 from spekctl.documents.document import Kind
 from spekctl.errors import UsageError
 from spekctl.kernel.records import RunInfo
@@ -52,6 +52,8 @@ def read_all(path: Path) -> None:
             source.load_points,
             curve.load_curve,
             spc1.load_report,
+            spc2.load_report,
+            spc2.load_energy,
             _state,
             _plan,
         ],
