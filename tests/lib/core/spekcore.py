@@ -112,10 +112,10 @@ def declarations() -> str:
             wanted |= path.parent in CORES and path.name != "spek_host.h"
         elif wanted:
             kept.append(line)
-    return "\n".join(_without_bodies("\n".join(kept)))
+    return "\n".join(without_bodies("\n".join(kept)))
 
 
-def _without_bodies(text: str) -> Iterator[str]:
+def without_bodies(text: str) -> Iterator[str]:
     """Statements at the top level of text; functions become prototypes, inline ones vanish."""
     depth = 0
     statement = ""

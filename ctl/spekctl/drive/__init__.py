@@ -1,0 +1,1 @@
+"""Modelled drives: descriptions as numbers that the core in kmod/drive/core takes."""

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A modelled drive: requests in, completion times and energies out. What a driver sits on.
+ *
+ * The drive has no clock, no memory of its own and no lock. Its owner passes the time, which must not
+ * go back, and serialises all calls on one drive. It is a machine of events:
+ *
+ *	a request arrives	spek_drive_submit()
+ *	any change		spek_drive_start() until it returns false
+ *	next event		spek_drive_next_ns() tells when; one timer is enough
+ *	that time is reached	spek_drive_finish() until it returns false: each time a request ended
+ *
+ * Times follow from the model, not from the caller's timer: an access that ended at t is followed by
+ * one that starts at t, if the owner passes t, the @end_ns of the access that ended, to
+ * spek_drive_start() and not the later time at which its timer ran. Lateness then never adds up.
+ * Between finish and start the owner may let new requests in, or not: see schedule.h.
+ *
+ * A request in a standby drive starts the spindle and waits. A stopped drive refuses requests with
+ * -EIO (the driver's NOT READY); those that it holds wait for a start. A drive whose arms are
+ * busy does not change its condition (-EBUSY): the driver stops sending and waits.
+ *
+ * Accounts are brought up to date by every call that takes a time. Energies per rail
+ * and residencies per condition and, summed over arms, per phase are exact: residencies of conditions
+ * add up to the elapsed time, those of phases to that times the arms, energies to
+ * power times residency. An account taken in the middle of an access holds what has passed of it.
+ *
+ * For a SCSI host: one drive and one hrtimer per LUN, both under the LUN's spinlock. queuecommand
+ * submits and starts; the timer finishes, calls scsi_done() after the unlock, and starts. spek_drive_part()
+ * is VPD page b9 of a split drive; spek_drive_conditions is REQUEST SENSE and START STOP UNIT;
+ * spek_drive_power_uw() is hwmon's power, the account its energy.
+ */
+#ifndef SPEK_DRIVE_DRIVE_H
+#define SPEK_DRIVE_DRIVE_H
+
+#include "power.h"
+#include "schedule.h"
+#include "service.h"
+
+#define SPEK_DRIVE_NEVER	(~0ULL)
+
+/**
+ * struct spek_drive_model - description of a drive; constant once checked
+ * @mechanics: geometry, seek, rotation, arms
+ * @rule: order of service
+ * @watts: power of the parts
+ * @queue_depth: requests it holds besides those in service, 1 to SPEK_DRIVE_MAX_QUEUE
+ */
+struct spek_drive_model {
+	struct spek_drive_mechanics mechanics;
+	struct spek_drive_rule rule;
+	struct spek_drive_watts watts;
+	u32 queue_depth;
+};
+
+/**
+ * struct spek_drive_service - an access in service, or one that ended
+ * @request: what it is for
+ * @arm: index of the arm
+ * @start_ns: when it started
+ * @end_ns: when its last sector has passed the head
+ * @access: its parts
+ */
+struct spek_drive_service {
+	struct spek_drive_request request;
+	u32 arm;
+	u64 start_ns;
+	u64 end_ns;
+	struct spek_drive_access access;
+};
+
+/**
+ * struct spek_drive_account - what a drive has done and used since its start
+ * @energy: by rail
+ * @condition_ns: time in each power condition
+ * @phase_ns: time in each phase, summed over the arms
+ * @starts: number of times that the spindle was started
+ * @served: accesses that were started
+ * @moved: of these, accesses whose arm had to change its cylinder
+ */
+struct spek_drive_account {
+	struct spek_drive_energy energy[SPEK_DRIVE_RAIL_NR];
+	u64 condition_ns[SPEK_DRIVE_CONDITION_NR];
+	u64 phase_ns[SPEK_DRIVE_PHASE_NR];
+	u64 starts;
+	u64 served;
+	u64 moved;
+};
+
+/**
+ * struct spek_drive - a drive
+ * @model: description, checked by spek_drive_model_init(); outlives the drive
+ * @queue: requests that wait
+ * @arms: positions
+ * @service: access of each busy arm
+ * @condition: power condition
+ * @condition_end_ns: end of a transition
+ * @accounted_ns: time up to which @account counts
+ * @account: see there
+ */
+struct spek_drive {
+	const struct spek_drive_model *model;
+	struct spek_drive_queue queue;
+	struct spek_drive_arms arms;
+	struct spek_drive_service service[SPEK_DRIVE_MAX_ARMS];
+	enum spek_drive_condition condition;
+	u64 condition_end_ns;
+	u64 accounted_ns;
+	struct spek_drive_account account;
+};
+
+int spek_drive_model_init(struct spek_drive_model *model, struct spek_refusal *refusal);
+void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *model, u64 now_ns);
+int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request *request);
+bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started);
+bool spek_drive_finish(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *ended);
+u64 spek_drive_next_ns(const struct spek_drive *drive);
+int spek_drive_command(struct spek_drive *drive, u64 now_ns, enum spek_drive_event event);
+void spek_drive_account(struct spek_drive *drive, u64 now_ns);
+u64 spek_drive_power_uw(const struct spek_drive *drive, enum spek_drive_rail rail, u64 now_ns);
+
+#endif

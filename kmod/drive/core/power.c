@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Power conditions as data, and exact energies. */
+#include "../../core/muldiv.h"
+#include "power.h"
+
+#define FJ_PER_NJ	1000000
+
+const struct spek_drive_condition_info spek_drive_conditions[SPEK_DRIVE_CONDITION_NR] = {
+	[SPEK_DRIVE_ACTIVE] = { .name = "active", .serves = true },
+	[SPEK_DRIVE_STANDBY] = { .name = "standby" },
+	[SPEK_DRIVE_STOPPED] = { .name = "stopped", .refuses = true },
+	[SPEK_DRIVE_STARTING] = { .name = "starting", .is_transition = true },
+	[SPEK_DRIVE_TO_STANDBY] = { .name = "to standby", .is_transition = true },
+	[SPEK_DRIVE_TO_STOPPED] = { .name = "to stopped", .refuses = true, .is_transition = true },
+};
+
+/* Condition after an event, plus 1; 0: the event does not apply. */
+static const u8 next[SPEK_DRIVE_CONDITION_NR][SPEK_DRIVE_EVENT_NR] = {
+	[SPEK_DRIVE_ACTIVE] = {
+		[SPEK_DRIVE_START] = SPEK_DRIVE_ACTIVE + 1,
+		[SPEK_DRIVE_SLEEP] = SPEK_DRIVE_TO_STANDBY + 1,
+		[SPEK_DRIVE_STOP] = SPEK_DRIVE_TO_STOPPED + 1,
+		[SPEK_DRIVE_MEDIA] = SPEK_DRIVE_ACTIVE + 1,
+	},
+	[SPEK_DRIVE_STANDBY] = {
+		[SPEK_DRIVE_START] = SPEK_DRIVE_STARTING + 1,
+		[SPEK_DRIVE_SLEEP] = SPEK_DRIVE_STANDBY + 1,
+		[SPEK_DRIVE_STOP] = SPEK_DRIVE_STOPPED + 1,
+		[SPEK_DRIVE_MEDIA] = SPEK_DRIVE_STARTING + 1,
+	},
+	[SPEK_DRIVE_STOPPED] = {
+		[SPEK_DRIVE_START] = SPEK_DRIVE_STARTING + 1,
+		[SPEK_DRIVE_STOP] = SPEK_DRIVE_STOPPED + 1,
+	},
+	[SPEK_DRIVE_STARTING] = {
+		[SPEK_DRIVE_START] = SPEK_DRIVE_STARTING + 1,
+		[SPEK_DRIVE_SLEEP] = SPEK_DRIVE_TO_STANDBY + 1,
+		[SPEK_DRIVE_STOP] = SPEK_DRIVE_TO_STOPPED + 1,
+		[SPEK_DRIVE_MEDIA] = SPEK_DRIVE_STARTING + 1,
+		[SPEK_DRIVE_REACHED] = SPEK_DRIVE_ACTIVE + 1,
+	},
+	[SPEK_DRIVE_TO_STANDBY] = {
+		[SPEK_DRIVE_START] = SPEK_DRIVE_STARTING + 1,
+		[SPEK_DRIVE_SLEEP] = SPEK_DRIVE_TO_STANDBY + 1,
+		[SPEK_DRIVE_STOP] = SPEK_DRIVE_TO_STOPPED + 1,
+		[SPEK_DRIVE_MEDIA] = SPEK_DRIVE_STARTING + 1,
+		[SPEK_DRIVE_REACHED] = SPEK_DRIVE_STANDBY + 1,
+	},
+	[SPEK_DRIVE_TO_STOPPED] = {
+		[SPEK_DRIVE_START] = SPEK_DRIVE_STARTING + 1,
+		[SPEK_DRIVE_STOP] = SPEK_DRIVE_TO_STOPPED + 1,
+		[SPEK_DRIVE_REACHED] = SPEK_DRIVE_STOPPED + 1,
+	},
+};
+
+/** spek_drive_condition_next() - Return: condition after @event, or -EBUSY if it does not apply. */
+int spek_drive_condition_next(enum spek_drive_condition condition, enum spek_drive_event event)
+{
+	return next[condition][event] ? next[condition][event] - 1 : -EBUSY;
+}
+
+/** spek_drive_phase_rail() - Return: the rail that feeds what an arm does. */
+enum spek_drive_rail spek_drive_phase_rail(enum spek_drive_phase phase)
+{
+	return phase == SPEK_DRIVE_READ || phase == SPEK_DRIVE_WRITE ? SPEK_DRIVE_5V :
+								       SPEK_DRIVE_12V;
+}
+
+/** spek_drive_watts_check() - Return: 0, or -ERANGE and in @refusal what is wrong. */
+int spek_drive_watts_check(const struct spek_drive_watts *watts, struct spek_refusal *refusal)
+{
+	bool good = watts->hold <= SPEK_DRIVE_MAX_UW;
+	u32 i, rail;
+
+	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
+		for (rail = 0; rail < SPEK_DRIVE_RAIL_NR; rail++)
+			good = good && watts->base[i][rail] <= SPEK_DRIVE_MAX_UW;
+	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
+		good = good && watts->phase[i] <= SPEK_DRIVE_MAX_UW;
+	if (!good)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "A part draws up to 1 kW.");
+	if (watts->phase[SPEK_DRIVE_IDLE])
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "An idle arm adds nothing: its power is that of holding it.");
+	if (watts->starting_ns > SPEK_DRIVE_MAX_TRANSITION_NS ||
+	    watts->stopping_ns > SPEK_DRIVE_MAX_TRANSITION_NS)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "A spindle starts and stops in up to 10 minutes.");
+	return 0;
+}
+
+/** spek_drive_energy_add() - add @uw microwatts for @ns nanoseconds; up to 2^64 nJ in all. */
+void spek_drive_energy_add(struct spek_drive_energy *energy, u64 uw, u64 ns)
+{
+	u64 rest;
+
+	energy->nj += spek_muldiv64(uw, ns, FJ_PER_NJ, &rest);
+	energy->rest += (u32)rest;
+	if (energy->rest >= FJ_PER_NJ) {
+		energy->rest -= FJ_PER_NJ;
+		energy->nj++;
+	}
+}

@@ -1,0 +1,288 @@
+"""The core of the modelled drive, compiled for userspace: the real sources, bound by cffi.
+
+    drive = Drive(load("barracuda-es").with_arms(2), policy="sptf", window=8)
+    drive.submit(0, lba=4096, sectors=8)
+    service = drive.start(0)
+
+The C declarations are read from the core's own headers.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cffi
+from lib.core.spekcore import ROOT, WARNINGS, without_bodies
+
+from spekctl.drive.model import LAYOUTS, Lee, Model
+
+CORE = ROOT / "kmod" / "drive" / "core"
+SHARED = ROOT / "kmod" / "core"
+CODE = (*sorted(CORE.glob("*.c")), SHARED / "muldiv.c")
+POLICIES = ("fcfs", "sstf", "sptf", "clook")
+START, SLEEP, STOP, MEDIA, REACHED = range(5)
+ACTIVE, STANDBY, STOPPED, STARTING, TO_STANDBY, TO_STOPPED = range(6)
+NEVER = 2**64 - 1
+NONE = 0xFFFF
+SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+class Refused(Exception):
+    """The core does not take a description: errno and sentence."""
+
+
+def compile_drive(out: Path, flags: Sequence[str], extra: Sequence[Path] = ()) -> Path:
+    """Compile the core, with more sources, by the flags that are given."""
+    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, *flags]
+    command += ["-I", str(CORE), "-o", str(out), *map(str, [*CODE, *extra])]
+    subprocess.run(command, check=True)
+    return out
+
+
+def declarations() -> str:
+    """The declarations of the core's headers, as cffi takes them."""
+    command = ["gcc", "-std=gnu11", "-E", str(CORE / "drive.h")]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    kept: list[str] = []
+    wanted = False
+    for line in text.splitlines():
+        marker = re.match(r'# \d+ "([^"]*)"', line)
+        if marker:
+            path = Path(os.path.normpath(marker[1]))
+            wanted = path.parent == CORE or path == SHARED / "refusal.h"
+        elif wanted:
+            kept.append(line)
+    return "\n".join(without_bodies("\n".join(kept)))
+
+
+@functools.cache
+def library(scratch: Path) -> tuple[Any, Any]:
+    """The compiled core: (ffi, lib)."""
+    ffi = cffi.FFI()
+    ffi.cdef(
+        "typedef uint8_t u8; typedef uint16_t u16; typedef uint32_t u32; typedef uint64_t u64;"
+        "typedef int32_t s32; typedef int64_t s64;"
+    )
+    ffi.cdef(declarations())
+    path = compile_drive(scratch / "libdrive.so", ["-O2", "-shared", "-fPIC"])
+    return ffi, ffi.dlopen(str(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a sector is; the angle in 2^-64 of a turn."""
+
+    zone: int
+    cylinder: int
+    head: int
+    sector: int
+    angle: int
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """An access, with its parts in ns."""
+
+    lba: int
+    sectors: int
+    write: bool
+    arrival_ns: int
+    tag: int
+    arm: int
+    start_ns: int
+    end_ns: int
+    overhead_ns: int
+    seek_ns: int
+    rotate_ns: int
+    transfer_ns: int
+    cylinder: int
+    head: int
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """struct spek_drive_account; energies in femtojoules, exactly."""
+
+    fj: tuple[int, int]
+    condition_ns: tuple[int, ...]
+    phase_ns: tuple[int, ...]
+    starts: int
+    served: int
+    moved: int
+
+
+class Drive:
+    """struct spek_drive with its description and memory."""
+
+    def __init__(
+        self,
+        core: tuple[Any, Any],
+        model: Model,
+        policy: str = "fcfs",
+        window: int = 256,
+        queue_depth: int = 256,
+        max_wait_ns: int = 0,
+        phase: int = 0,
+        seek_scale: int = 256,
+        rotation_scale: int = 256,
+        max_fall_ppm: int = 400_000,
+        now_ns: int = 0,
+    ) -> None:
+        self.ffi, self.lib = core
+        ffi, lib = core
+        self.c_model = ffi.new("struct spek_drive_model *")
+        self.c = ffi.new("struct spek_drive *")
+        self._service = ffi.new("struct spek_drive_service *")
+        self._request = ffi.new("struct spek_drive_request *")
+        self._refusal = ffi.new("struct spek_refusal *")
+        mechanics = self.c_model.mechanics
+        geometry = mechanics.geometry
+        geometry.layout = LAYOUTS.index(model.layout)
+        geometry.heads = model.heads
+        geometry.band_cylinders = model.band_cylinders
+        geometry.nr_zones = len(model.zones)
+        geometry.sectors = model.sectors
+        self._zones = ffi.new("struct spek_drive_zone[]", len(model.zones))
+        for zone, one in zip(self._zones, model.zones, strict=True):
+            zone.first_cylinder, zone.cylinders = one.first_cylinder, one.cylinders
+            zone.spt = one.spt
+            zone.track_skew, zone.cylinder_skew = one.track_skew, one.cylinder_skew
+        geometry.zones = self._zones
+        self._set_seek(model)
+        mechanics.rotation.period_ps = model.period_ps
+        mechanics.rotation.phase = phase
+        mechanics.head_switch_ns = model.head_switch_ns
+        mechanics.settle_ns = model.settle_ns
+        mechanics.overhead_ns = model.overhead_ns
+        mechanics.seek_scale = seek_scale
+        mechanics.rotation_scale = rotation_scale
+        mechanics.max_fall_ppm = max_fall_ppm
+        mechanics.nr_arms = len(model.arm_angles)
+        mechanics.channels = model.channels
+        mechanics.split = model.split
+        for arm, angle in enumerate(model.arm_angles[:8]):
+            mechanics.arm_angle[arm] = angle
+        watts = self.c_model.watts
+        for condition, rails in enumerate(model.watts.base):
+            watts.base[condition] = rails
+        watts.hold = model.watts.hold
+        watts.phase = [
+            *(0, model.watts.seek, model.watts.rotate, model.watts.read, model.watts.write)
+        ]
+        watts.starting_ns = model.watts.starting_ns
+        watts.stopping_ns = model.watts.stopping_ns
+        self.c_model.rule.policy = POLICIES.index(policy)
+        self.c_model.rule.window = window
+        self.c_model.rule.max_wait_ns = max_wait_ns
+        self.c_model.queue_depth = queue_depth
+        self._accept(lib.spek_drive_model_init(self.c_model, self._refusal))
+        lib.spek_drive_init(self.c, self.c_model, now_ns)
+        self.sectors = int(geometry.sectors)
+        self.cylinders = int(geometry.cylinders)
+
+    def _accept(self, err: int) -> None:
+        if err:
+            assert self._refusal.err == err
+            raise Refused(err, self.ffi.string(self._refusal.text).decode())
+
+    def _set_seek(self, model: Model) -> None:
+        seek = self.c_model.mechanics.seek
+        if isinstance(model.seek, Lee):
+            last = model.zones[-1]
+            cylinders = last.first_cylinder + last.cylinders
+            self.lee = self.ffi.new("struct spek_drive_lee *")
+            lee = model.seek
+            self._accept(
+                self.lib.spek_drive_lee_init(
+                    self.lee, lee.min_ns, lee.avg_ns, lee.max_ns, cylinders, self._refusal
+                )
+            )
+            self.points = self.ffi.new("struct spek_drive_seek_point[]", 512)
+            seek.nr_points = self.lib.spek_drive_lee_points(self.lee, cylinders, self.points)
+        else:
+            self.points = self.ffi.new("struct spek_drive_seek_point[]", max(1, len(model.seek)))
+            for point, (distance, ns) in zip(self.points, model.seek, strict=False):
+                point.distance, point.ns = distance, ns
+            seek.nr_points = len(model.seek)
+        seek.points = self.points
+
+    def locate(self, lba: int) -> Place:
+        c = self.ffi.new("struct spek_drive_place *")
+        self.lib.spek_drive_locate(self.ffi.addressof(self.c_model.mechanics.geometry), lba, c)
+        return Place(c.zone, c.cylinder, c.head, c.sector, c.angle)
+
+    def seek_ns(self, distance: int) -> int:
+        seek = self.ffi.addressof(self.c_model.mechanics.seek)
+        return int(self.lib.spek_drive_seek_ns(seek, distance))
+
+    def part(self, arm: int) -> tuple[int, int]:
+        first, sectors = self.ffi.new("u64 *"), self.ffi.new("u64 *")
+        mechanics = self.ffi.addressof(self.c_model.mechanics)
+        self.lib.spek_drive_part(mechanics, arm, first, sectors)
+        return int(first[0]), int(sectors[0])
+
+    def submit(
+        self, at_ns: int, lba: int, sectors: int = 8, write: bool = False, tag: int = 0
+    ) -> int:
+        request = self._request
+        request.lba, request.sectors, request.write = lba, sectors, write
+        request.arrival_ns, request.tag = at_ns, tag
+        return int(self.lib.spek_drive_submit(self.c, request))
+
+    def _taken(self, taken: bool) -> Service | None:
+        if not taken:
+            return None
+        c, request, access = self._service, self._service.request, self._service.access
+        return Service(
+            request.lba, request.sectors, request.write, request.arrival_ns, request.tag,
+            c.arm, c.start_ns, c.end_ns, access.overhead_ns, access.seek_ns, access.rotate_ns,
+            access.transfer_ns, access.end.cylinder, access.end.head,
+        )  # fmt: skip
+
+    def start(self, now_ns: int) -> Service | None:
+        return self._taken(self.lib.spek_drive_start(self.c, now_ns, self._service))
+
+    def finish(self, now_ns: int) -> Service | None:
+        return self._taken(self.lib.spek_drive_finish(self.c, now_ns, self._service))
+
+    def next_ns(self) -> int:
+        return int(self.lib.spek_drive_next_ns(self.c))
+
+    def command(self, now_ns: int, event: int) -> int:
+        return int(self.lib.spek_drive_command(self.c, now_ns, event))
+
+    def power_uw(self, rail: int, now_ns: int) -> int:
+        return int(self.lib.spek_drive_power_uw(self.c, rail, now_ns))
+
+    @property
+    def condition(self) -> int:
+        return int(self.c.condition)
+
+    def account(self, now_ns: int) -> Account:
+        self.lib.spek_drive_account(self.c, now_ns)
+        c = self.c.account
+        five, twelve = (int(one.nj) * 10**6 + int(one.rest) for one in c.energy)
+        return Account(
+            (five, twelve),
+            tuple(c.condition_ns),
+            tuple(c.phase_ns),
+            c.starts,
+            c.served,
+            c.moved,
+        )
+
+    def serve(self, now_ns: int, lba: int, sectors: int = 8, write: bool = False) -> Service:
+        """Serve one request on an idle drive; the drive is idle after it."""
+        assert self.submit(now_ns, lba, sectors, write) == 0
+        started = self.start(now_ns)
+        assert started is not None
+        ended = self.finish(started.end_ns)
+        assert ended == started
+        return ended
