@@ -109,7 +109,7 @@ def read(text: str) -> Model:
     given = tomllib.loads(text, parse_float=Decimal)
     try:
         return _model(given)
-    except (KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
         raise SpekError(f"The description of the drive is wrong: {error!r}.") from error
 
 

@@ -36,8 +36,7 @@ int spek_drive_model_init(struct spek_drive_model *model, struct spek_refusal *r
  * @model: checked by spek_drive_model_init()
  * @now_ns: time from which accounts count
  *
- * Arms that began spread over the stroke would leave those far from a small footprint unused for ever:
- * the shortest positioning time never chooses them.
+ * All at one cylinder, since SPTF would never choose an arm that began far from a small footprint.
  */
 void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *model, u64 now_ns)
 {
@@ -54,14 +53,14 @@ void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *mo
  * @drive: initialised
  * @request: copied; its arrival is the time of the call
  *
- * Return: 0; -EINVAL for no sectors, -ERANGE beyond the capacity, -EIO if the drive is
+ * Return: 0; -EINVAL for no or too many sectors, -ERANGE beyond the capacity, -EIO if the drive is
  * stopped, -EBUSY if the queue is full.
  */
 int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request *request)
 {
 	const struct spek_drive_geometry *geometry = &drive->model->mechanics.geometry;
 
-	if (!request->sectors)
+	if (!request->sectors || request->sectors > SPEK_DRIVE_MAX_SECTORS)
 		return -EINVAL;
 	if (request->lba >= geometry->sectors ||
 	    request->sectors > geometry->sectors - request->lba)

@@ -2,32 +2,32 @@
 /*
  * A modelled drive: requests in, completion times and energies out. What a driver sits on.
  *
- * The drive has no clock, no memory of its own and no lock. Its owner passes the time, which must not
- * go back, and serialises all calls on one drive. It is a machine of events:
+ * The drive has no clock, no memory of its own and no lock. Its owner passes the time, which
+ * must not go back, and serialises all calls on one drive. It is a machine of events:
  *
  *	a request arrives	spek_drive_submit()
  *	any change		spek_drive_start() until it returns false
  *	next event		spek_drive_next_ns() tells when; one timer is enough
  *	that time is reached	spek_drive_finish() until it returns false: each time a request ended
  *
- * Times follow from the model, not from the caller's timer: an access that ended at t is followed by
- * one that starts at t, if the owner passes t, the @end_ns of the access that ended, to
- * spek_drive_start() and not the later time at which its timer ran. Lateness then never adds up.
- * Between finish and start the owner may let new requests in, or not: see schedule.h.
+ * Times follow from the model, not from the owner's timer: after an access the owner passes its
+ * @end_ns to spek_drive_start(), not the later time at which the timer ran. Lateness then never
+ * adds up. Between finish and start the owner may let new requests in, or not: see schedule.h.
  *
- * A request in a standby drive starts the spindle and waits. A stopped drive refuses requests with
- * -EIO (the driver's NOT READY); those that it holds wait for a start. A drive whose arms are
- * busy does not change its condition (-EBUSY): the driver stops sending and waits.
+ * A request in a standby drive starts the spindle and waits. A stopped drive refuses requests
+ * with -EIO (the driver's NOT READY); those that it holds wait for a start. A drive whose arms
+ * are busy does not change its condition (-EBUSY): the driver stops sending and waits.
  *
  * Accounts are brought up to date by every call that takes a time. Energies per rail
  * and residencies per condition and, summed over arms, per phase are exact: residencies of conditions
- * add up to the elapsed time, those of phases to that times the arms, energies to
- * power times residency. An account taken in the middle of an access holds what has passed of it.
+ * add up to the elapsed time, those of phases to the elapsed time times the number of arms,
+ * energies to power times residency. An account taken in the middle of an access holds what has passed of it.
  *
- * For a SCSI host: one drive and one hrtimer per LUN, both under the LUN's spinlock. queuecommand
- * submits and starts; the timer finishes, calls scsi_done() after the unlock, and starts. spek_drive_part()
- * is VPD page b9 of a split drive; spek_drive_conditions is REQUEST SENSE and START STOP UNIT;
- * spek_drive_power_uw() is hwmon's power, the account its energy.
+ * For a SCSI host: one drive and one absolute hrtimer per LUN, both under the LUN's spinlock.
+ * queuecommand submits and starts; the timer finishes, starts, and calls scsi_done() after the
+ * unlock. spek_drive_part() answers VPD page b9 of a split drive, the condition REQUEST SENSE,
+ * spek_drive_command() does START STOP UNIT; spek_drive_power_uw() is hwmon's power, the account
+ * its energy.
  */
 #ifndef SPEK_DRIVE_DRIVE_H
 #define SPEK_DRIVE_DRIVE_H

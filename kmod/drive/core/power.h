@@ -47,7 +47,7 @@ enum spek_drive_condition {
 /** enum spek_drive_event - what changes a power condition */
 enum spek_drive_event {
 	SPEK_DRIVE_START,	/* the host wants the drive active */
-	SPEK_DRIVE_SLEEP,	/* the host wants standby: the next media access starts the spindle */
+	SPEK_DRIVE_SLEEP,	/* the host wants standby, which a media access ends */
 	SPEK_DRIVE_STOP,	/* the host wants the spindle stopped until it starts it */
 	SPEK_DRIVE_MEDIA,	/* a request waits for the media */
 	SPEK_DRIVE_REACHED,	/* the time of a transition is over */

@@ -4,7 +4,7 @@
 
 #define NEVER	(~0ULL)
 
-/** spek_drive_queue_init() - make an empty queue for @capacity requests, 1 to SPEK_DRIVE_MAX_QUEUE. */
+/** spek_drive_queue_init() - make an empty queue for @capacity requests, > 0. */
 void spek_drive_queue_init(struct spek_drive_queue *queue, u32 capacity)
 {
 	u32 i;

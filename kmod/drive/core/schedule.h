@@ -7,10 +7,10 @@
  * SPTF		the one whose first sector is under a head first
  * C-LOOK	the next LBA upwards, and from the top back to the lowest
  *
- * Ties go to the oldest request, then to the first arm. The arm is the one which reaches the request
- * first; SSTF: the nearest one. Only the first requests of the queue, as many as the window has,
- * are compared. A request that has waited longer than the age limit goes first, the oldest of them,
- * so that none starves.
+ * Ties go to the oldest request, then to the first arm. The arm is the one that reaches the
+ * request first; for SSTF the nearest one. Only the oldest requests, as many as the window has, are
+ * compared. The oldest request that has waited longer than the age limit goes first, so that none
+ * starves.
  *
  * "Queue depth n" has two meanings. If the host sends the next request before the drive chooses, n
  * requests are compared, else n - 1, which costs 2.5 % of throughput at depth 8. The drive offers

@@ -2,18 +2,18 @@
 /*
  * What an access takes: an arm moves, waits for the sector, and transfers.
  *
- *	seek		max(seek curve, head switch if the head changes); a write adds the settle time
- *			if the arm moved or the head changed
+ *	seek		max(seek curve, head switch if the head changes); a write adds the
+ *			settle time if the arm moved or the head changed
  *	rotation	until the first sector is under the arm's head
  *	transfer	all sectors; at the end of a track seek and rotation to the next one
  *			by the same rules, which count as transfer, too
  *
  * An access does not begin in its middle: sectors pass the head in the order of their LBAs.
  *
- * A drive has up to SPEK_DRIVE_MAX_ARMS assemblies, mounted at angles around the platters, each with
- * a head per surface. Either every arm reaches every LBA (SA(n) of the paper), or each arm has a part
- * of the LBAs to itself, the n-th part for arm n (dual actuators with split LBA range). As many arms
- * work at a time as there are channels: 1 in the paper.
+ * A drive has up to SPEK_DRIVE_MAX_ARMS assemblies, mounted at angles around the platters, each
+ * with a head per surface. Either every arm reaches every LBA (SA(n) of paper 003), or arm n has
+ * the n-th part of the LBAs to itself (dual actuators with split LBA range). As many arms work at
+ * a time as there are channels: 1 in the paper.
  *
  * A split arm also finishes an access that begins in its part and ends in the next one.
  */
@@ -26,6 +26,8 @@
 
 #define SPEK_DRIVE_MAX_ARMS		8
 #define SPEK_DRIVE_SCALE		256
+/* Of a request: 32 MiB. It bounds the work of a call to as many steps as tracks are crossed. */
+#define SPEK_DRIVE_MAX_SECTORS		65536
 #define SPEK_DRIVE_MAX_OVERHEAD_NS	1000000000ULL
 /* Borders of split parts are multiples of 4 KiB. */
 #define SPEK_DRIVE_PART_SECTORS		8
@@ -65,7 +67,7 @@ struct spek_drive_mechanics {
 /**
  * struct spek_drive_request - what the host asks for
  * @lba: first sector
- * @sectors: number of sectors, > 0
+ * @sectors: number of sectors, 1 to SPEK_DRIVE_MAX_SECTORS
  * @write: direction
  * @arrival_ns: when the drive got it
  * @tag: the caller's own

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Angles: a turn is 2^64, so that an angle is a u64, its overflow is the modulo that rotation needs,
- * and the platter's angle at a time is one product without a division.
+ * Angles: a turn is 2^64, so that an angle is a u64, its overflow is the modulo that rotation
+ * needs, and the platter's angle at a time is one product without a division.
  *
  * A whole turn has no representation as a u64 (256 sectors of 1/256 turn are 0): lengths along
  * a track are counted in sectors or in nanoseconds, never in turns.

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Drives of random, also impossible descriptions with random calls, for sanitizers and checksums:
+ * driver SEED DRIVES. Prints how many descriptions were accepted and a checksum of all times and energies.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drive.h"
+
+static uint64_t state;
+
+static uint64_t draw(void)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+/* Up to @limit, often near 0 or the limit. */
+static uint64_t upto(uint64_t limit)
+{
+	uint64_t kind = draw() % 8;
+
+	if (kind == 0)
+		return draw() % 3 < limit ? draw() % 3 : limit;
+	if (kind == 1)
+		return limit;
+	return limit + 1 ? draw() % (limit + 1) : draw();
+}
+
+static struct spek_drive_zone zones[SPEK_DRIVE_MAX_ZONES];
+static struct spek_drive_seek_point points[SPEK_DRIVE_MAX_SEEK_POINTS];
+static struct spek_drive_model model;
+static struct spek_drive drive;
+
+static void describe(void)
+{
+	struct spek_drive_mechanics *mechanics = &model.mechanics;
+	struct spek_refusal refusal = { 0 };
+	struct spek_drive_lee lee;
+	uint32_t i, cylinder = 0;
+
+	spek_memset(&model, 0, sizeof(model));
+	mechanics->geometry.layout = (u32)(draw() % SPEK_DRIVE_LAYOUT_NR);
+	mechanics->geometry.heads = (u32)(draw() % 8 ? 1 + draw() % 10 : upto(SPEK_DRIVE_MAX_HEADS + 1));
+	mechanics->geometry.band_cylinders = (u32)(1 + draw() % 200);
+	mechanics->geometry.nr_zones = (u32)(1 + draw() % 40);
+	mechanics->geometry.zones = zones;
+	for (i = 0; i < mechanics->geometry.nr_zones; i++) {
+		zones[i].first_cylinder = cylinder + (u32)(draw() % 3);
+		zones[i].cylinders = (u32)(draw() % 100 ? 1 + draw() % 90000 : draw());
+		zones[i].spt = (u32)(draw() % 100 ? 1 + draw() % 5000 : upto(SPEK_DRIVE_MAX_SPT + 1));
+		zones[i].track_skew = draw();
+		zones[i].cylinder_skew = draw();
+		cylinder = zones[i].first_cylinder + zones[i].cylinders;
+	}
+	mechanics->seek.points = points;
+	if (draw() % 4) {
+		u64 min = 1 + draw() % 2000000, avg = min + draw() % 20000000;
+
+		if (spek_drive_lee_init(&lee, min, avg, 2 * avg, cylinder, &refusal))
+			spek_drive_lee_init(&lee, 800000, 8500000, 17000000, 165000, &refusal);
+		mechanics->seek.nr_points = spek_drive_lee_points(&lee, cylinder, points);
+	} else {
+		u32 distance = 0;
+
+		mechanics->seek.nr_points = (u32)(1 + draw() % 200);
+		for (i = 0; i < mechanics->seek.nr_points; i++) {
+			distance += 1 + (u32)(draw() % 1000);
+			points[i].distance = distance;
+			points[i].ns = draw() % 50 ? 1000000 + draw() % 100000 : upto(SPEK_DRIVE_MAX_SEEK_NS);
+		}
+	}
+	mechanics->max_fall_ppm = 1000000;
+	mechanics->rotation.period_ps = draw() % 20 ? 4000000000 + draw() % 12000000000 : upto(1000000000001);
+	mechanics->rotation.phase = draw();
+	mechanics->head_switch_ns = draw() % 2000000;
+	mechanics->settle_ns = draw() % 1000000;
+	mechanics->overhead_ns = draw() % 1000000;
+	mechanics->seek_scale = (u32)(draw() % 2 ? SPEK_DRIVE_SCALE : upto(SPEK_DRIVE_SCALE));
+	mechanics->rotation_scale = (u32)(draw() % 2 ? SPEK_DRIVE_SCALE : upto(SPEK_DRIVE_SCALE));
+	mechanics->nr_arms = (u32)(1 + draw() % SPEK_DRIVE_MAX_ARMS);
+	mechanics->channels = (u32)(1 + draw() % mechanics->nr_arms);
+	mechanics->split = draw() % 3 == 0;
+	for (i = 0; i < SPEK_DRIVE_MAX_ARMS; i++)
+		mechanics->arm_angle[i] = draw();
+	model.rule.policy = (u32)(draw() % SPEK_DRIVE_POLICY_NR);
+	model.rule.window = (u32)(1 + draw() % 40);
+	model.rule.max_wait_ns = draw() % 2 ? draw() % 1000000000 : 0;
+	model.queue_depth = (u32)(1 + draw() % SPEK_DRIVE_MAX_QUEUE);
+	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++) {
+		model.watts.base[i][0] = (u32)(draw() % 20000000);
+		model.watts.base[i][1] = (u32)(draw() % 20000000);
+	}
+	for (i = 1; i < SPEK_DRIVE_PHASE_NR; i++)
+		model.watts.phase[i] = (u32)upto(SPEK_DRIVE_MAX_UW);
+	model.watts.hold = (u32)upto(SPEK_DRIVE_MAX_UW);
+	model.watts.starting_ns = draw() % 1000000000;
+	model.watts.stopping_ns = draw() % 1000000000;
+}
+
+static uint64_t exercise(void)
+{
+	struct spek_drive_request request = { 0 };
+	struct spek_drive_service service;
+	uint64_t now_ns = upto(1ULL << 50), sum = 0;
+	int i;
+
+	spek_drive_init(&drive, &model, now_ns);
+	for (i = 0; i < 200; i++) {
+		uint64_t sectors = model.mechanics.geometry.sectors;
+
+		request.lba = upto(sectors);
+		request.sectors = (u32)(draw() % 50 ? 1 + draw() % 3000 : draw());
+		request.write = draw() & 1;
+		request.arrival_ns = now_ns;
+		request.tag = (u64)i;
+		sum = sum * 31 + (uint64_t)(int64_t)spek_drive_submit(&drive, &request);
+		if (draw() % 40 == 0)
+			sum += (uint64_t)(int64_t)spek_drive_command(&drive, now_ns, draw() % 3);
+		if (draw() % 3 && spek_drive_next_ns(&drive) != SPEK_DRIVE_NEVER)
+			now_ns = spek_drive_next_ns(&drive);
+		while (spek_drive_finish(&drive, now_ns, &service))
+			sum = sum * 31 + service.end_ns;
+		while (spek_drive_start(&drive, now_ns, &service)) {
+			if (service.end_ns < now_ns)
+				abort();
+			sum = sum * 31 + service.end_ns + service.arm;
+		}
+		sum = sum * 31 + spek_drive_power_uw(&drive, i & 1, now_ns);
+	}
+	spek_drive_account(&drive, now_ns);
+	return sum * 31 + drive.account.energy[0].nj * 31 + drive.account.energy[1].nj +
+	       drive.account.energy[1].rest;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t drives = argc > 2 ? strtoull(argv[2], NULL, 0) : 100, accepted = 0, sum = 0;
+
+	state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	while (drives--) {
+		struct spek_refusal refusal = { 0 };
+
+		describe();
+		if (spek_drive_model_init(&model, &refusal)) {
+			if (!refusal.err || !refusal.text)
+				abort();
+			continue;
+		}
+		accepted++;
+		sum = sum * 31 + exercise();
+	}
+	printf("%" PRIu64 " %" PRIx64 "\n", accepted, sum);
+	return 0;
+}

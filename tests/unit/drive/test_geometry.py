@@ -1,0 +1,128 @@
+"""LBA to cylinder, head and angle: every sector once, in the order of the layout."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lib.core.drivecore import Drive, Place, Refused
+
+from spekctl.drive.model import LAYOUTS, TURN, Layout, Model, Zone, load
+
+Core = tuple[Any, Any]
+
+
+def small(layout: Layout, heads: int, zones: list[tuple[int, int, int]], band: int) -> Model:
+    """A drive with zones of (cylinders, sectors per track, unused cylinders before it)."""
+    made, first = [], 0
+    for cylinders, spt, unused in zones:
+        first += unused
+        made.append(Zone(first, cylinders, spt, TURN // 7, TURN // 11))
+        first += cylinders
+    return Model("small", heads, tuple(made), ((1, 10**6),), 8_333_333_333, layout, band)
+
+
+zones = st.lists(
+    st.tuples(st.integers(1, 9), st.integers(1, 12), st.integers(0, 2)), min_size=1, max_size=4
+)
+
+
+@given(
+    layout=st.sampled_from(LAYOUTS), heads=st.integers(1, 4), zones=zones, band=st.integers(1, 5)
+)
+def test_every_sector_has_one_lba(
+    core: Core, layout: Layout, heads: int, zones: list[tuple[int, int, int]], band: int
+) -> None:
+    model = small(layout, heads, zones, band)
+    drive = Drive(core, model)
+    places = [drive.locate(lba) for lba in range(drive.sectors)]
+    expected = {
+        (zone.first_cylinder + cylinder, head, sector)
+        for zone in model.zones
+        for cylinder in range(zone.cylinders)
+        for head in range(heads)
+        for sector in range(zone.spt)
+    }
+    assert len(places) == len(expected)
+    assert {(one.cylinder, one.head, one.sector) for one in places} == expected
+    for one, following in pairwise(places):
+        check_step(model, one, following)
+
+
+def check_step(model: Model, one: Place, following: Place) -> None:
+    zone = model.zones[one.zone]
+    turned = (following.angle - one.angle) % TURN
+    if following.zone != one.zone:
+        assert following.zone == one.zone + 1
+        assert following.angle == 0
+    elif following.sector:
+        assert (following.cylinder, following.head) == (one.cylinder, one.head)
+        assert turned == TURN // zone.spt - (TURN % zone.spt == 0) or zone.spt == 1
+    else:
+        # To another track: nearby, and skewed by what changes.
+        assert one.sector == zone.spt - 1
+        assert abs(following.cylinder - one.cylinder) <= 1 or model.layout == "banded"
+        head = zone.track_skew * (following.head != one.head)
+        cylinder = zone.cylinder_skew * (following.cylinder != one.cylinder)
+        new_cylinder = model.layout != "banded" and following.cylinder != one.cylinder
+        if new_cylinder or (head and cylinder):
+            # A step to a new cylinder, or band, begins with whatever head comes first.
+            head = 0
+        back = one.sector * (TURN // zone.spt - (TURN % zone.spt == 0))
+        assert (turned + back) % TURN in (head + cylinder, head)
+
+
+def test_heads_of_each_layout() -> None:
+    assert LAYOUTS == ("cylinder", "serpentine", "banded")
+
+
+@pytest.mark.parametrize(
+    ("layout", "tracks"),
+    [
+        ("cylinder", [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0)]),
+        ("serpentine", [(0, 0), (0, 1), (1, 1), (1, 0), (2, 0), (2, 1), (3, 1), (3, 0), (4, 0)]),
+        ("banded", [(0, 0), (1, 0), (1, 1), (0, 1), (2, 0), (3, 0), (3, 1), (2, 1), (4, 0)]),
+    ],
+)
+def test_order_of_tracks(core: Core, layout: Layout, tracks: list[tuple[int, int]]) -> None:
+    drive = Drive(core, small(layout, 2, [(5, 3, 0)], 2))
+    places = [drive.locate(3 * track) for track in range(len(tracks))]
+    assert [(one.cylinder, one.head) for one in places] == tracks
+
+
+def test_barracuda_es(core: Core) -> None:
+    drive = Drive(core, load("barracuda-es"))
+    assert (drive.sectors, drive.cylinders) == (1_465_149_168, 165_000)
+    assert drive.locate(0) == Place(0, 0, 0, 0, 0)
+    middle, last = drive.locate(732_574_584), drive.locate(1_465_149_167)
+    assert (middle.cylinder, middle.sector, middle.zone) == (70_017, 296, 6)
+    assert (last.cylinder, last.sector, last.zone) == (164_900, 287, 15)
+
+
+GOOD = small("cylinder", 2, [(4, 8, 0), (4, 6, 0)], 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"heads": 0}, "heads"),
+        ({"heads": 65}, "heads"),
+        ({"zones": ()}, "zones"),
+        ({"zones": (Zone(0, 1, 0, 0, 0),)}, "sectors"),
+        ({"zones": (Zone(0, 1, 65537, 0, 0),)}, "sectors"),
+        ({"zones": (Zone(0, 0, 1, 0, 0),)}, "cylinders"),
+        ({"zones": (Zone(2**22, 1, 1, 0, 0),)}, "cylinders"),
+        ({"zones": (Zone(2**32 - 1, 1, 1, 0, 0),)}, "cylinders"),
+        ({"zones": (Zone(0, 2, 1, 0, 0), Zone(1, 2, 1, 0, 0))}, "overlap"),
+        ({"layout": "banded", "band_cylinders": 0}, "band"),
+        ({"sectors": 4 * 2 * 14 + 1}, "capacity"),
+    ],
+)
+def test_refuses_a_geometry(core: Core, change: dict[str, Any], sentence: str) -> None:
+    Drive(core, GOOD)
+    with pytest.raises(Refused, match=sentence):
+        Drive(core, replace(GOOD, **change))
