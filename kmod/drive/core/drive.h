@@ -8,7 +8,7 @@
  *	a request arrives	spek_drive_submit()
  *	any change		spek_drive_start() until it returns false
  *	next event		spek_drive_next_ns() tells when; one timer is enough
- *	that time is reached	spek_drive_finish() until it returns false: each time a request ended
+ *	that time is reached	spek_drive_finish() until it returns false: an access ended each time
  *
  * Times follow from the model, not from the owner's timer: after an access the owner passes its
  * @end_ns to spek_drive_start(), not the later time at which the timer ran. Lateness then never
@@ -18,10 +18,10 @@
  * with -EIO (the driver's NOT READY); those that it holds wait for a start. A drive whose arms
  * are busy does not change its condition (-EBUSY): the driver stops sending and waits.
  *
- * Accounts are brought up to date by every call that takes a time. Energies per rail
- * and residencies per condition and, summed over arms, per phase are exact: residencies of conditions
- * add up to the elapsed time, those of phases to the elapsed time times the number of arms,
- * energies to power times residency. An account taken in the middle of an access holds what has passed of it.
+ * Every call that changes the drive at a time brings its accounts up to it. They are exact:
+ * residencies of conditions add up to the elapsed time, those of phases to the elapsed time times
+ * the number of arms, energies to power times residency. In the middle of an access they hold
+ * what has passed of it.
  *
  * For a SCSI host: one drive and one absolute hrtimer per LUN, both under the LUN's spinlock.
  * queuecommand submits and starts; the timer finishes, starts, and calls scsi_done() after the
