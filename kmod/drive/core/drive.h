@@ -6,9 +6,9 @@
  * must not go back, and serialises all calls on one drive. It is a machine of events:
  *
  *	a request arrives	spek_drive_submit()
- *	any change		spek_drive_start() until it returns false
- *	next event		spek_drive_next_ns() tells when; one timer is enough
- *	that time is reached	spek_drive_finish() until it returns false: an access ended each time
+ *	after any change	spek_drive_start() until it returns false
+ *	the next event		spek_drive_next_ns() tells when; one timer is enough
+ *	its time is reached	spek_drive_finish() until it returns false: each time one ended
  *
  * Times follow from the model, not from the owner's timer: after an access the owner passes its
  * @end_ns to spek_drive_start(), not the later time at which the timer ran. Lateness then never
