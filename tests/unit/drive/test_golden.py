@@ -139,8 +139,8 @@ def closed_loop(
         transfer += service.transfer_ns
         assert drive.finish(now_ns) is not None
         assert drive.submit(now_ns, next(lbas), sectors, write) == 0
-    means = (one / 20_000e6 for one in (seek, rotate, transfer))
-    return (20_000 / (now_ns - first_ns) * 1e9, *means)
+    rate = 20_000 / (now_ns - first_ns) * 1e9
+    return rate, seek / 20_000e6, rotate / 20_000e6, transfer / 20_000e6
 
 
 @pytest.mark.parametrize("name", DRIVES)

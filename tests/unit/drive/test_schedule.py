@@ -211,7 +211,8 @@ def test_queue_keeps_the_order_of_arrival(core: Core, data: st.DataObject) -> No
     request = drive.ffi.new("struct spek_drive_request *", {"sectors": 8})
     kept: list[tuple[int, int]] = []
     for tag in range(30):
-        if kept and data.draw(st.booleans()):
+        remove = data.draw(st.booleans())
+        if kept and remove:
             _, slot = kept.pop(data.draw(st.integers(0, len(kept) - 1)))
             drive.lib.spek_drive_queue_remove(queue, slot)
         else:
@@ -236,7 +237,9 @@ def open_loop(drive: Drive, rate: float, requests: int, footprint: float, seed: 
     """Poisson arrivals of 4 KiB reads: response times, in the order of completion."""
     source = random.Random(seed)
     blocks = int(drive.sectors * footprint) // 8
-    at_ns, responses, pending = 0.0, [], []
+    at_ns = 0.0
+    responses: list[int] = []
+    pending: list[tuple[int, int]] = []
     for tag in range(requests):
         at_ns += source.expovariate(rate) * 1e9
         heapq.heappush(pending, (int(at_ns), tag))
