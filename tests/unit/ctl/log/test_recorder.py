@@ -138,6 +138,7 @@ def test_a_run_with_a_log(spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Pat
     assert np.array_equal(column(path, "arrival_ns"), expected["at_ns"])
     log = open_log(path)
     assert log.header == LogHeader(
+        created=log.header.created,
         workload="random-read-4k",
         streams=["main"],
         asus=[ResolvedAsu("all", GIB, 0, [Extent(0, 0)])],
