@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Descriptions of drives: TOML with milliseconds and watts to the integers of the core.
 
     model = load("barracuda-es").with_arms(4).at_rpm(5200)

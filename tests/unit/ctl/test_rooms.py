@@ -23,7 +23,7 @@ ORDER = (
     ("__init__", "errors", "recorded", "suggest"),
     ("units",),
     ("files",),
-    ("workload", "vm"),
+    ("workload", "vm", "drive"),
     ("kernel",),
     ("block", "documents"),
     ("log", "power"),
