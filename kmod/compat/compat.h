@@ -69,14 +69,6 @@ static inline bool spek_compat_queue_polls(struct request_queue *q)
 #endif
 }
 
-/** spek_compat_request_set_ioprio() - priority of a request, where it is not its bio's anyway. */
-static inline void spek_compat_request_set_ioprio(struct request *rq, unsigned short ioprio)
-{
-#ifdef SPEK_HAVE_REQUEST_IOPRIO
-	rq->ioprio = ioprio;
-#endif
-}
-
 /** spek_compat_iter_set_offset() - begin @bytes into the first vector of @iter, which is fresh. */
 static inline void spek_compat_iter_set_offset(struct bvec_iter *iter, unsigned int bytes)
 {
