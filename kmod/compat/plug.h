@@ -228,8 +228,9 @@ static inline void spek_compat_request_count_start(struct request *rq, struct bl
 }
 
 /**
- * spek_compat_request_init_hints() - set what a request has only on some kernels, and what an earlier
- *	user of its tag may have left there
+ * spek_compat_request_init_hints() - set what a request has only on some kernels
+ * @rq: request; an earlier user of its tag may have left something there
+ * @bio: its bio
  */
 static inline void spek_compat_request_init_hints(struct request *rq, const struct bio *bio)
 {

@@ -53,6 +53,7 @@ struct spek_inflight {
  * @target_index: number of @target
  * @bytes: length
  * @offset: first byte on the target
+ * @was_submitted: @bio went to submit_bio() since it was reset
  * @sense: with back end scsi, what the device said when it failed; else zero
  */
 struct spek_part {
@@ -63,6 +64,7 @@ struct spek_part {
 	u32 target_index;
 	u32 bytes;
 	u64 offset;
+	bool was_submitted;
 	struct spek_sense sense;
 };
 
@@ -136,14 +138,24 @@ static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 	struct bio *bio = &part->bio;
 
 	/*
-	 * The block layer gave up its cgroup reference at completion; md may have
-	 * left another device behind.
+	 * What was submitted as a bio has gone through more: the block layer gave up its cgroup
+	 * reference at completion; md may have left another device behind. Of one that was only
+	 * in a request of its own the end has changed what is set here.
 	 */
-	bio_reset(bio, part->target->backend->cgroup ? bdev : NULL, opf);
+	if (part->target->backend->cgroup || unlikely(part->was_submitted)) {
+		bio_reset(bio, part->target->backend->cgroup ? bdev : NULL, opf);
+		part->was_submitted = part->target->backend->cgroup;
+	}
 	bio->bi_bdev = bdev;
+	bio->bi_opf = opf;
+	bio->bi_flags = 0;
+	bio->bi_status = BLK_STS_OK;
 	bio->bi_cookie = BLK_QC_T_NONE;
-	bio->bi_iter.bi_sector = part->offset >> SECTOR_SHIFT;
-	bio->bi_iter.bi_size = part->bytes;
+	bio->bi_iter = (struct bvec_iter) {
+		.bi_sector = part->offset >> SECTOR_SHIFT,
+		.bi_size = part->bytes,
+	};
+	bio->bi_vcnt = 0;
 	bio->bi_end_io = part->target->backend->end_io;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Back end mq: requests from the device's own tag set, put on the list of the worker's plug. Flushing
- * the plug hands them to the driver as those of bios: a batch with one doorbell, in order, through
- * the elevator if the device has one. What the driver has no room for stays with the block layer,
- * which sends it later. Left out is what only bios go through: splitting and merging, write-back
- * throttling and cgroup limits.
+ * Back end mq: requests from the device's own tag set, put on the list of the worker's plug.
+ * Flushing the plug hands them to the driver as those of bios: a batch with one doorbell, in order,
+ * through the elevator if the device has one. What the driver has no room for stays with the block
+ * layer, which sends it later. Left out is what only bios go through: splitting and merging,
+ * write-back throttling and cgroup limits.
  *
  * A request is ours until it is on the list. From then on the block layer ends its bio, whatever
  * becomes of it. This thread does not sleep between the two, so nothing flushes the plug there.
@@ -119,17 +119,44 @@ static noinline int submit_as_bio(struct spek_part *part)
 
 	bio_associate_blkg(&part->bio);
 	part->bio.bi_end_io = ops->end_io;
+	part->was_submitted = true;
 	return ops->submit(part);
 }
 
-static int submit_plugged(struct spek_part *part, struct blk_plug *plug)
+static int submit(struct spek_part *part);
+
+/* There is no plug around a single operation. */
+static noinline int submit_alone(struct spek_part *part)
 {
+	struct blk_plug plug;
+	int err;
+
+	blk_start_plug(&plug);
+	err = submit(part);
+	blk_finish_plug(&plug);
+	return err;
+}
+
+/* As the block layer does, so that the first of very many need not wait for the last. */
+static noinline void flush(struct blk_plug *plug)
+{
+	blk_finish_plug(plug);
+	blk_start_plug(plug);
+}
+
+static int submit(struct spek_part *part)
+{
+	struct blk_plug *plug = current->plug;
 	struct bio *bio = &part->bio;
 	struct request_queue *q = bdev_get_queue(bio->bi_bdev);
 	sector_t sector = bio->bi_iter.bi_sector + part->target->start_sector;
 	struct request *rq;
 	u32 nr_segments = 1;
 
+	if (unlikely(!plug))
+		return submit_alone(part);
+	if (unlikely(spek_compat_plug_is_full(plug)))
+		flush(plug);
 	/* submit_bio() sees a partition or disk that has shrunk since; requests go past that. */
 	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev))) {
 		bio_io_error(bio);
@@ -149,7 +176,7 @@ static int submit_plugged(struct spek_part *part, struct blk_plug *plug)
 		bio_io_error(bio);
 		return 0;
 	}
-	if (!is_small(bio, &q->limits)) {
+	if (unlikely(!is_small(bio, &q->limits))) {
 		nr_segments = count_segments(bio, &q->limits, sector);
 		if (unlikely(!nr_segments)) {
 			blk_mq_free_request(rq);
@@ -166,36 +193,6 @@ static int submit_plugged(struct spek_part *part, struct blk_plug *plug)
 	spek_compat_request_count_start(rq, bio->bi_bdev, part->slot->issue_ns);
 	spek_compat_plug_add(plug, rq);
 	return 0;
-}
-
-/* There is no plug around a single operation. */
-static noinline int submit_alone(struct spek_part *part)
-{
-	struct blk_plug plug;
-	int err;
-
-	blk_start_plug(&plug);
-	err = submit_plugged(part, &plug);
-	blk_finish_plug(&plug);
-	return err;
-}
-
-/* As the block layer does, so that the first of very many need not wait for the last. */
-static noinline void flush(struct blk_plug *plug)
-{
-	blk_finish_plug(plug);
-	blk_start_plug(plug);
-}
-
-static int submit(struct spek_part *part)
-{
-	struct blk_plug *plug = current->plug;
-
-	if (!plug)
-		return submit_alone(part);
-	if (unlikely(spek_compat_plug_is_full(plug)))
-		flush(plug);
-	return submit_plugged(part, plug);
 }
 
 const struct spek_backend_ops spek_backend_mq = {

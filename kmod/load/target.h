@@ -54,6 +54,7 @@ struct spek_target_count {
 	u64 ios[2];		/* read, write */
 	u64 bytes[2];
 	u64 refused;
+	u64 tag_waits;		/* parts that had to wait for a request */
 };
 
 /**
@@ -108,8 +109,11 @@ static inline u32 spek_target_part(const struct spek_target *target, u64 offset,
 	return n;
 }
 
-/** spek_target_whole_bytes() - Return: the largest piece that is one request wherever it starts, but
- * for chunks and segments.
+/**
+ * spek_target_whole_bytes() - find the largest piece that is one request wherever it starts
+ * @target: open
+ *
+ * Chunks and segments may cut it all the same. Return: bytes.
  */
 static inline u32 spek_target_whole_bytes(const struct spek_target *target)
 {

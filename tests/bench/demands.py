@@ -80,6 +80,7 @@ def _scaling(bench: Bench) -> float | None:
 
 RULES = (
     Rule("mq to the floor of requests", 1.08, _ratio("spek-mq", "floor-mq")),
+    Rule("mq to the floor of plugged requests", 1.35, _ratio("spek-mq", "floor-plug")),
     Rule("mq to the floor of io_uring", 0.60, _ratio("spek-mq", "uring")),
     Rule("mq to the polled floor of io_uring", 0.70, _ratio("spek-mq", "uring-polled")),
     Rule("bio to the floor of bios", 1.08, _ratio("spek-bio", "floor-bio")),
