@@ -190,6 +190,11 @@ static int submit(struct spek_part *part)
 	if (likely(status == BLK_STS_OK))
 		return 0;
 
+	/*
+	 * Before v6.15, 54bebe46871d ("scsi: core: Clear flags for scsi_cmnd that did not complete"),
+	 * the next command of this tag would take this one's time of allocation for its own.
+	 */
+	((struct scsi_cmnd *)blk_mq_rq_to_pdu(rq))->flags = 0;
 	if (spek_request_undo(rq, status))
 		return -EBUSY;
 	fail(part, status);
