@@ -95,7 +95,8 @@ static int put_target(struct sk_buff *skb, struct spek_run *run, u32 index)
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, READ_BYTES, view.count.bytes[0]) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, WRITES, view.count.ios[1]) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, WRITE_BYTES, view.count.bytes[1]) ||
-	    SPEK_PUT_U64(skb, SPEK_A_TARGET, REFUSED, view.count.refused))
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, REFUSED, view.count.refused) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, TAG_WAITS, view.count.tag_waits))
 		return -EMSGSIZE;
 	if (run->verify && spek_nl_put_map_target(skb, run->verify, index))
 		return -EMSGSIZE;

@@ -39,7 +39,7 @@
 #include "worker.h"
 #include "worker_issue.h"
 
-#define RETRY_NS	(100 * NSEC_PER_USEC)	/* driver without room, none of ours outstanding */
+#define RETRY_SPIN_NS	(16 * NSEC_PER_USEC)	/* not worth going to sleep for */
 #define TOTALS_NS	NSEC_PER_SEC		/* between seals when no rows are wanted */
 #define PIECE_NS	(10 * NSEC_PER_SEC)	/* between seals within a long row */
 
@@ -318,6 +318,9 @@ static bool reap(struct spek_worker *w)
 	list = llist_reverse_order(llist_del_all(&w->inflight.done));
 	llist_for_each_entry_safe(slot, next, list, done)
 		account(w, slot);
+	/* What came back makes room, if not at once: its request is free some time after its bio. */
+	w->retry_ns = 0;
+	w->retry_at_ns = 0;
 	return true;
 }
 
@@ -329,7 +332,7 @@ static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 	u64 at_ns = w->boundary_ns, next_ns;
 
 	if (w->stalled)
-		return min(at_ns, now_ns + RETRY_NS);
+		return min(at_ns, w->retry_at_ns);
 	next_ns = spek_gen_next_ns(w->gen);
 	if (w->free && w->issue_left && next_ns < w->phase_end_ns)
 		at_ns = min(at_ns, next_ns - min(next_ns, w->config->spin_ns));
@@ -341,7 +344,8 @@ static void wait(struct spek_worker *w, u64 now_ns)
 	u64 until_ns = next_event_ns(w, now_ns);
 	ktime_t expires;
 
-	if (until_ns <= now_ns || (w->inflight.outstanding && now_ns < w->spin_end_ns)) {
+	if (until_ns <= now_ns || (w->inflight.outstanding && now_ns < w->spin_end_ns) ||
+	    (w->stalled && until_ns <= now_ns + RETRY_SPIN_NS)) {
 		cpu_relax();
 		return;
 	}
@@ -544,6 +548,7 @@ void spek_worker_add_counts(const struct spek_worker *w, u32 target,
 		count->bytes[dir] += READ_ONCE(w->count[target].bytes[dir]);
 	}
 	count->refused += READ_ONCE(w->count[target].refused);
+	count->tag_waits += READ_ONCE(w->count[target].tag_waits);
 }
 
 /** spek_worker_oldest_ns() - Return: age of the oldest outstanding I/O at @now_ns, 0 if none. */

@@ -129,6 +129,8 @@ struct spek_worker_info {
  * @free: free slots
  * @stalled: operation that waits for room, or NULL
  * @stalled_part: first part of @stalled to send; NULL if all of it waits for blocks (verify.c)
+ * @retry_ns: delay before the next try to send @stalled; 0 if a completion came since the last one
+ * @retry_at_ns: time of that try
  * @phase: enum spek_phase
  * @boundary_ns: end of the piece of a row, of the row or of the phase
  * @row: number of the row
@@ -180,6 +182,8 @@ struct spek_worker {
 	struct spek_slot *free;
 	struct spek_slot *stalled;
 	struct spek_part *stalled_part;
+	u64 retry_ns;
+	u64 retry_at_ns;
 	u32 phase;
 	u64 boundary_ns;
 	u64 row;

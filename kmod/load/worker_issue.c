@@ -16,6 +16,39 @@
 #include "worker_issue.h"
 
 /*
+ * Delays before a stalled operation is tried again, doubled each time until one of the worker's own
+ * completes. The request of that one is free a little after its bio has ended, which is waited for
+ * no longer than it takes; a driver that others keep busy is left alone for as long as the block
+ * layer does (BLK_MQ_RESOURCE_DELAY).
+ */
+#define RETRY_MIN_NS	(2 * NSEC_PER_USEC)
+#define RETRY_MAX_NS	(100 * NSEC_PER_USEC)
+#define RETRY_BUSY_NS	(3 * NSEC_PER_MSEC)
+
+static void back_off(struct spek_worker *w, u64 most_ns)
+{
+	w->retry_ns = clamp_t(u64, 2 * w->retry_ns, RETRY_MIN_NS, most_ns);
+	w->retry_at_ns = ktime_get_ns() + w->retry_ns;
+}
+
+/* A part was not taken: the slot waits with it. */
+static noinline void stall(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part,
+			   int err)
+{
+	struct spek_target_count *count = &w->count[part->target_index];
+
+	if (err == -EBUSY)
+		WRITE_ONCE(count->refused, count->refused + 1);
+	else if (part != w->stalled_part)
+		WRITE_ONCE(count->tag_waits, count->tag_waits + 1);
+	if (part == slot->part)
+		WRITE_ONCE(slot->busy, false);
+	w->stalled_part = part;
+	WRITE_ONCE(w->stalled, slot);
+	back_off(w, err == -EBUSY ? RETRY_BUSY_NS : RETRY_MAX_NS);
+}
+
+/*
  * Cut an operation into parts and arm their bios.
  * Return: false if it has to wait for another operation on its blocks.
  */
@@ -84,16 +117,10 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 	WRITE_ONCE(slot->busy, true);
 	do {
 		struct spek_target_count *count = &w->count[part->target_index];
-
 		int err = part->target->backend->submit(part);
 
 		if (unlikely(err)) {
-			if (err == -EBUSY)
-				count->refused++;
-			if (part == slot->part)
-				WRITE_ONCE(slot->busy, false);
-			w->stalled_part = part;
-			WRITE_ONCE(w->stalled, slot);
+			stall(w, slot, part, err);
 			return false;
 		}
 		if (part->target->polled)
@@ -107,16 +134,24 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 static noinline bool send_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
+	struct spek_part *part = w->stalled_part;
 
-	if (!w->stalled_part) {
-		if (!spek_verify_begin(w->verify, slot, &w->lane[slot->op.asu].map))
+	if (!part) {
+		if (!spek_verify_begin(w->verify, slot, &w->lane[slot->op.asu].map)) {
+			back_off(w, RETRY_MAX_NS);
 			return false;
-		w->stalled_part = slot->part;
+		}
+		/* It was not given to anybody yet, unlike one that waits for a request. */
+		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
+		part = slot->part;
 	}
 	WRITE_ONCE(w->stalled, NULL);
-	if (w->stalled_part == slot->part)
-		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
-	return send(w, slot, w->stalled_part);
+	spek_compat_plug_set_time(ktime_get_ns());
+	if (!send(w, slot, part))
+		return false;
+	w->stalled_part = NULL;
+	w->retry_ns = 0;
+	return true;
 }
 
 /* Could an operation be issued, if one were due? */
@@ -148,6 +183,7 @@ static bool issue_one(struct spek_worker *w, u64 now_ns)
 	if (unlikely(!armed)) {
 		w->stalled_part = NULL;
 		WRITE_ONCE(w->stalled, slot);
+		back_off(w, RETRY_MAX_NS);
 		return false;
 	}
 	return send(w, slot, slot->part);
@@ -210,8 +246,12 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 {
 	u32 n;
 
-	if (!w->stalled && !(can_issue(w) && is_due(w, now_ns)))
+	if (unlikely(w->stalled)) {
+		if (now_ns < w->retry_at_ns)
+			return false;
+	} else if (!(can_issue(w) && is_due(w, now_ns))) {
 		return false;
+	}
 	/* A plug around a single I/O only costs. */
 	n = w->batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
 	w->batch_hint = max(n, 1u);
@@ -231,6 +271,7 @@ void spek_worker_drop_stalled(struct spek_worker *w)
 	if (w->verify)
 		spek_verify_drop(w->verify, slot, &w->lane[slot->op.asu].map, w->stalled_part);
 	WRITE_ONCE(w->stalled, NULL);
+	w->stalled_part = NULL;
 	slot->next_free = w->free;
 	w->free = slot;
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding - 1);

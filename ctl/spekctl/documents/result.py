@@ -71,7 +71,13 @@ class Times(Part, frozen=True):
     response: Annotated[
         Distribution | None, Meta(description="Completion minus intended arrival.")
     ] = None
-    service: Annotated[Distribution | None, Meta(description="Completion minus issue.")] = None
+    service: Annotated[
+        Distribution | None,
+        Meta(
+            description="Completion minus issue, which is the first try to hand over the I/O: with"
+            " every back end a wait for a free request of the device is included."
+        ),
+    ] = None
     slip: Annotated[Distribution | None, Meta(description="Issue minus intended arrival.")] = None
 
 
@@ -289,8 +295,7 @@ class TargetResult(Part, frozen=True):
     writes: int
     write_bytes: int
     refused: Annotated[
-        int,
-        Meta(description="Requests sent again; with mq the disk's counters have them twice."),
+        int, Meta(description="scsi: requests sent again, as the driver had no room for them.")
     ]
     disk: Annotated[
         DiskCounters | None,
@@ -306,6 +311,13 @@ class TargetResult(Part, frozen=True):
             " taken; null if not known."
         ),
     ]
+    tag_waits: Annotated[
+        int,
+        Meta(
+            description="Requests that waited because all those of the device were in use: with mq"
+            " and scsi, and with bio where it polls; else bio does not tell."
+        ),
+    ] = 0
 
 
 class WorkerResult(Part, frozen=True):

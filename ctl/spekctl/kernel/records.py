@@ -98,6 +98,7 @@ class TargetInfo:
     refused: int = 0
     map_start: int = 0
     map_bytes: int = 0
+    tag_waits: int = 0
 
 
 @dataclass(frozen=True, slots=True)

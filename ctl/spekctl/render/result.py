@@ -208,6 +208,10 @@ def _footer(result: Result) -> list[str]:
                 f" {target.disk.writes:,} writes{_disk_times(target.disk)}, spek sent"
                 f" {target.reads:,} and {target.writes:,}"
             )
+        if target.tag_waits:
+            lines.append(
+                f"{target.facts.path} had no free request for {target.tag_waits:,} of them at once"
+            )
         if target.backend == "scsi":
             lines.append(f"{target.facts.path} does not count what comes as SCSI commands")
         elif target.facts.disk_before is None:

@@ -429,6 +429,7 @@ def _target(
         refused=target.refused,
         disk=disk,
         disk_agrees=agrees,
+        tag_waits=target.tag_waits,
     )
 
 

@@ -44,7 +44,7 @@ static const struct nla_policy spek_worker_nl_policy[SPEK_A_WORKER_LOG_LOST + 1]
 	[SPEK_A_WORKER_LOG_LOST] = { .type = NLA_U64 },
 };
 
-static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_MAP_BYTES + 1] = {
+static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_TAG_WAITS + 1] = {
 	[SPEK_A_TARGET_MAJOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_MINOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
@@ -62,6 +62,7 @@ static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_MAP_BYTES + 1
 	[SPEK_A_TARGET_REFUSED] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_MAP_START] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_MAP_BYTES] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_TAG_WAITS] = { .type = NLA_U64 },
 };
 
 static const struct nla_policy spek_extent_nl_policy[SPEK_A_EXTENT_START + 1] = {

@@ -251,10 +251,13 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_READ_BYTES: (u64)
  * @SPEK_A_TARGET_WRITES: (u64)
  * @SPEK_A_TARGET_WRITE_BYTES: (u64)
- * @SPEK_A_TARGET_REFUSED: (u64) mq and scsi - requests the driver had no room for and
- *   that were sent again; with mq the disk's own statistics count those twice.
+ * @SPEK_A_TARGET_REFUSED: (u64) scsi - requests the driver had no room for and that were
+ *   sent again.
  * @SPEK_A_TARGET_MAP_START: (u64) stamped - first byte that the record of writes covers.
  * @SPEK_A_TARGET_MAP_BYTES: (u64) stamped - bytes that it covers.
+ * @SPEK_A_TARGET_TAG_WAITS: (u64) mq and scsi, and bio where it polls - parts that found
+ *   all requests of the device in use and waited; their service time includes the wait,
+ *   as it does with bio.
  * @__SPEK_A_TARGET_MAX: private
  * @SPEK_A_TARGET_MAX: highest id
  */
@@ -277,6 +280,7 @@ enum spek_a_target {
 	SPEK_A_TARGET_REFUSED,
 	SPEK_A_TARGET_MAP_START,
 	SPEK_A_TARGET_MAP_BYTES,
+	SPEK_A_TARGET_TAG_WAITS,
 
 	__SPEK_A_TARGET_MAX,
 	SPEK_A_TARGET_MAX = (__SPEK_A_TARGET_MAX - 1)

@@ -84,7 +84,8 @@ enum spek_reason {
  * @SPEK_BACKEND_AUTO: mq where the device allows it, otherwise bio; the answer names the
  *   reason.
  * @SPEK_BACKEND_BIO: Preallocated bios through submit_bio(). Works on every block device.
- * @SPEK_BACKEND_MQ: Requests from the device's own tag set, straight to the driver.
+ * @SPEK_BACKEND_MQ: Requests from the device's own tag set, given to the driver a batch
+ *   at a time, through the I/O scheduler if the device has one.
  * @SPEK_BACKEND_SCSI: READ(16) and WRITE(16) commands, straight to the SCSI layer and
  *   each tried once. For SCSI disks; never chosen by auto. The disk's own statistics
  *   don't count them (from v6.13 on they do where queue/iostats_passthrough says so).
@@ -193,7 +194,8 @@ enum spek_direction {
 /**
  * enum spek_nl_metric - What a histogram counts.
  * @SPEK_METRIC_RESPONSE: Completion minus intended arrival, ns.
- * @SPEK_METRIC_SERVICE: Completion minus issue, ns.
+ * @SPEK_METRIC_SERVICE: Completion minus issue, ns. Issue is the first try to hand over
+ *   the I/O, with every back end: waiting for a free request of the device is included.
  * @SPEK_METRIC_SLIP: Issue minus intended arrival, ns.
  * @SPEK_METRIC_RESPONSE_AGE: Of I/Os in flight at the end of the measure phase - the end
  *   minus the intended arrival, ns.

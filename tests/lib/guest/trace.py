@@ -52,6 +52,22 @@ def disk_stat(node: str) -> dict[Direction, DiskStat]:
     }
 
 
+@dataclass(frozen=True)
+class DiskTimes:
+    """Times in /sys/block/*/stat, and requests in flight."""
+
+    read_ms: int
+    write_ms: int
+    in_flight: int
+    busy_ms: int
+
+
+def disk_times(node: str) -> DiskTimes:
+    """Times of a disk or partition."""
+    fields = [int(word) for word in (sysfs(node) / "stat").read_text().split()]
+    return DiskTimes(fields[3], fields[7], fields[8], fields[9])
+
+
 def direction_of(rwbs: str) -> Direction:
     """Direction of a request by the flags that the tracepoints print."""
     return Direction.WRITE if "W" in rwbs else Direction.READ

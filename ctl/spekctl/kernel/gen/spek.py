@@ -229,6 +229,7 @@ class TargetNla(nla):
         (16, "SPEK_A_TARGET_REFUSED", "uint64", 0),
         (17, "SPEK_A_TARGET_MAP_START", "uint64", 0),
         (18, "SPEK_A_TARGET_MAP_BYTES", "uint64", 0),
+        (19, "SPEK_A_TARGET_TAG_WAITS", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "major": "SPEK_A_TARGET_MAJOR",
@@ -248,6 +249,7 @@ class TargetNla(nla):
         "refused": "SPEK_A_TARGET_REFUSED",
         "map_start": "SPEK_A_TARGET_MAP_START",
         "map_bytes": "SPEK_A_TARGET_MAP_BYTES",
+        "tag_waits": "SPEK_A_TARGET_TAG_WAITS",
     }
     multi: ClassVar[frozenset[str]] = frozenset()
     enums: ClassVar[dict[str, type[IntEnum]]] = {
