@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from bench import core_cost, generation, profile, raw, table
+from bench import core_cost, generation, notify, profile, raw, table
 from bench.build import build_tools
 from bench.cases import points
 from bench.figures import BrokenMeasurementError, bench_of
@@ -24,6 +24,7 @@ from bench.result import Bench
 
 from spekctl.commands.vm import environment
 from spekctl.errors import SpekError
+from spekctl.vm.disks import Disk
 from spekctl.vm.kernels import Kernel, find_kernel
 from spekctl.vm.modules import build_modules
 from spekctl.vm.runner import Guest, run_guest
@@ -49,6 +50,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--profile",
         action="store_true",
         help="also say which functions the instructions go to (needs --only)",
+    )
+    parser.add_argument(
+        "--notifications",
+        action="store_true",
+        help="with --only: count the notifications of disks as well",
     )
     parser.add_argument("--list", action="store_true", help="name the figures and end")
     parsed = parser.parse_args(arguments)
@@ -87,10 +93,19 @@ def commit() -> str:
 
 
 def boot(
-    kernel: Kernel, words: list[str], out: Path, icount: bool = True, qemu: Sequence[str] = ()
+    kernel: Kernel,
+    words: list[str],
+    out: Path,
+    apart: str = "",
+    qemu: Sequence[str] = (),
+    disks: Sequence[Disk] = (),
 ) -> list[raw.AnyLine]:
-    """Measure in a guest; what it wrote."""
-    results = out / f"{kernel.label}{'' if icount else '-scaling'}.lines"
+    """Measure in a guest; what it wrote.
+
+    @apart: what is measured in a guest whose clock runs as clocks do; else instructions are
+    """
+    icount = not apart
+    results = out / f"{kernel.label}{'-' if apart else ''}{apart}.lines"
     results.write_bytes(b"")
     modules = build_modules(kernel)
     inherited = environment()
@@ -105,6 +120,7 @@ def boot(
         },
         cwd=ROOT,
         icount=icount,
+        disks=list(disks),
         qemu=list(qemu),
         limit_s=LIMIT_S,
     )
@@ -119,6 +135,16 @@ def boot(
     return raw.read(results)
 
 
+def boot_traced(kernel: Kernel, tools: Path, out: Path) -> list[raw.AnyLine]:
+    """Count what QEMU's disks are told."""
+    trace = out / f"{kernel.label}.trace"
+    trace.write_bytes(b"")
+    words = ["--tools", str(tools), "--trace", str(trace)]
+    words += ["--nodes", *(f"{{disk{number}}}" for number in range(1, len(notify.DISKS) + 1))]
+    qemu = notify.qemu_arguments(trace)
+    return boot(kernel, words, out, "notifications", qemu, notify.DISKS)
+
+
 def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> Bench:
     """All figures of one kernel."""
     tools = build_tools(kernel)
@@ -129,16 +155,19 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
         words += ["--profile", str(arguments.out)]
         qemu = ["-plugin", f"{tools / 'profile.so'},dir={arguments.out}"]
     scaling: list[raw.AnyLine] = []
+    kicks: list[raw.AnyLine] = []
+    if not arguments.only or arguments.notifications:
+        kicks = boot_traced(kernel, tools, arguments.out)
     if not arguments.only:
         words.append("--extras")
         if len(os.sched_getaffinity(0)) > 1:
-            scaling = boot(kernel, ["--scaling"], arguments.out, icount=False)
+            scaling = boot(kernel, ["--scaling"], arguments.out, "scaling")
         else:
             told = "two workers to one is not measured: their CPUs would share one processor"
             print(f"bench: {told}", file=sys.stderr, flush=True)
     lines = boot(kernel, words, arguments.out, qemu=qemu)
     return bench_of(
-        [*scaling, *lines],
+        [*scaling, *kicks, *lines],
         keys,
         core={} if arguments.only else core_cost.measure(),
         generation=[] if arguments.only else generation.measure(),

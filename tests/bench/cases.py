@@ -114,6 +114,7 @@ ROWS: tuple[Row, ...] = (
     Row("uring-polled", "floor: io_uring, polled", "uring", ("polled",), disk="polled"),
     Row("spek-mq", "spek mq", "spek", ("mq",), ALL),
     Row("spek-bio", "spek bio", "spek", ("bio",), ALL),
+    Row("spek-auto", "spek auto", "spek", ("auto",)),
     Row("spek-mq-polled", "spek mq, polled", "spek", ("mq", "polled"), disk="polled"),
     Row("spek-bio-polled", "spek bio, polled", "spek", ("bio", "polled"), disk="polled"),
     Row("spek-mq-log", "spek mq, with its log", "spek", ("mq", "log")),
@@ -148,6 +149,7 @@ ROWS: tuple[Row, ...] = (
     Row("slow-fio-psync", "fio psync", "fio", ("--ioengine=psync",), (SINGLE,), "slow"),
     Row("scsi-spek-bio", "spek bio", "spek", ("bio",), (DEEP, SINGLE), "scsi"),
     Row("scsi-spek-mq", "spek mq", "spek", ("mq",), (DEEP, SINGLE), "scsi"),
+    Row("scsi-spek-auto", "spek auto", "spek", ("auto",), (DEEP,), "scsi"),
     Row("scsi-spek-scsi", "spek scsi", "spek", ("scsi",), (DEEP, SINGLE), "scsi"),
 )
 

@@ -78,6 +78,28 @@ def _scaling(bench: Bench) -> float | None:
     return bench.scaling.ratio if bench.scaling else None
 
 
+def _auto(prefix: str) -> Callable[[Bench], float | None]:
+    """What auto costs to what the cheaper of the two does that it can choose."""
+
+    def value(bench: Bench) -> float | None:
+        auto = figure(bench, f"{prefix}spek-auto", DEEP)
+        others = [figure(bench, f"{prefix}spek-{one}", DEEP) for one in ("mq", "bio")]
+        known = [one.instructions for one in others if one]
+        return auto.instructions / min(known) if auto and len(known) == 2 else None
+
+    return value
+
+
+def _kicks(row: str) -> Callable[[Bench], float | None]:
+    """On the disk that gets most of them."""
+
+    def value(bench: Bench) -> float | None:
+        found = [one.per_io for one in bench.notifications if one.row == row]
+        return max(found) if found else None
+
+    return value
+
+
 RULES = (
     Rule("mq to the floor of requests", 1.08, _ratio("spek-mq", "floor-mq")),
     Rule("mq to the floor of plugged requests", 1.35, _ratio("spek-mq", "floor-plug")),
@@ -95,6 +117,11 @@ RULES = (
     Rule("prober at 10 ms, share of a CPU", 0.005, _prober),
     Rule("idle module: the floor with spek loaded to without", 1.005, _idle),
     Rule("1,000 IOPS Poisson, share of a CPU", 0.05, _open_loop),
+    Rule("auto to the cheaper of mq and bio", 1.03, _auto("")),
+    Rule("auto to the cheaper of mq and bio, on SCSI", 1.03, _auto("scsi-")),
+    Rule("notifications per I/O, mq", 1 / 12, _kicks("spek-mq")),
+    Rule("notifications per I/O, bio", 1 / 12, _kicks("spek-bio")),
+    Rule("notifications per I/O, auto", 1 / 12, _kicks("spek-auto")),
     Rule("two workers to one, throughput", 1.9, _scaling, at_least=True),
 )
 

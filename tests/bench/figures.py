@@ -10,7 +10,16 @@ import msgspec
 from bench import raw
 from bench.cases import Conditions, Point, points
 from bench.demands import judge
-from bench.result import VERSION, Bench, Figure, Generation, OpenLoop, Prober, Scaling
+from bench.result import (
+    VERSION,
+    Bench,
+    Figure,
+    Generation,
+    Notifications,
+    OpenLoop,
+    Prober,
+    Scaling,
+)
 
 TOLERANCE = 0.005  # two measurements of one figure may differ by so much of it
 # Rows that others are compared with, under the same conditions.
@@ -153,6 +162,18 @@ def scaling_of(lines: Sequence[raw.AnyLine]) -> Scaling | None:
     return Scaling(ratio=statistics.median(found), ratios=found) if found else None
 
 
+def notifications_of(lines: Sequence[raw.AnyLine]) -> list[Notifications]:
+    """What one more I/O adds, for each disk and way to it."""
+    found: dict[tuple[str, str], dict[int, float]] = {}
+    for line in lines:
+        if isinstance(line, raw.Kicks):
+            found.setdefault((line.disk, line.row), {})[line.count] = line.kicks
+    return [
+        Notifications(disk=disk, row=row, per_io=slope(lengths, f"{row} on {disk}"))
+        for (disk, row), lengths in found.items()
+    ]
+
+
 def bench_of(
     lines: Sequence[raw.AnyLine],
     wanted: Sequence[str],
@@ -178,6 +199,7 @@ def bench_of(
         prober=prober_of(lines),
         open_loops=open_loops_of(lines),
         scaling=scaling_of(lines),
+        notifications=notifications_of(lines),
         core=core,
         demands=[],
         generation=list(generation),

@@ -3,6 +3,7 @@
 
     python -m bench.guest --results FILE --tools DIR --points KEY... [--extras]
     python -m bench.guest --results FILE --scaling
+    python -m bench.guest --results FILE --trace FILE --nodes NODE... (notifications)
 
 Under -icount a guest's clock counts instructions, so everything that runs beside a measurement
 is part of it: nothing does. What boot has left behind is waited for, udev is ended, and this
@@ -25,6 +26,8 @@ from bench import extras, profile, raw
 from bench.cases import DISKS, DiskKind, Point, points
 from bench.counts import SyscallCounter, context_switches
 from bench.drivers import Drivers, copy_program, run_floor
+from bench.notify import KINDS as NOTIFY_KINDS
+from bench.notify import measure as measure_kicks
 from lib.guest import modules as guest_modules
 from lib.guest.disks import make_null
 
@@ -189,6 +192,19 @@ def scale(results: Results, _arguments: argparse.Namespace) -> None:
     results.add(raw.Done())
 
 
+def notify(results: Results, arguments: argparse.Namespace) -> None:
+    """In a guest of its own, with QEMU's disks, which QEMU traces to a file."""
+    calm_down()
+    guest_modules.load(Path(os.environ["SPEK_MODULES"], "spek.ko"))
+    nodes = dict(zip(NOTIFY_KINDS, arguments.nodes, strict=True))
+    for node in arguments.nodes:
+        Path("/sys/block", os.path.basename(node), "queue/scheduler").write_text("none")
+    fio = copy_program("fio", Path("/tmp/fio"))
+    for line in measure_kicks(Path(arguments.tools), fio, nodes, Path(arguments.trace)):
+        results.add(line)
+    results.add(raw.Done())
+
+
 def main() -> int:
     """Measure."""
     parser = argparse.ArgumentParser()
@@ -199,8 +215,10 @@ def main() -> int:
     parser.add_argument("--profile", default="", metavar="DIR")
     parser.add_argument("--extras", action="store_true")
     parser.add_argument("--scaling", action="store_true")
+    parser.add_argument("--trace", default="", metavar="FILE")
+    parser.add_argument("--nodes", nargs="*", default=[])
     arguments = parser.parse_args()
-    what = scale if arguments.scaling else measure
+    what = scale if arguments.scaling else notify if arguments.trace else measure
     what(Results(Path(arguments.results)), arguments)
     return 0
 

@@ -102,11 +102,20 @@ class Scaling(Line, frozen=True, tag="scaling"):
     two_iops: float
 
 
+class Kicks(Line, frozen=True, tag="kicks"):
+    """Notifications of a device in a run of @count I/Os."""
+
+    disk: str
+    row: str
+    count: int
+    kicks: int
+
+
 class Done(Line, frozen=True, tag="done"):
     """The last line of a measurement that is complete."""
 
 
-AnyLine = Environment | Time | Counts | Idle | Sampling | OpenLoop | Scaling | Done
+AnyLine = Environment | Time | Counts | Idle | Sampling | OpenLoop | Scaling | Kicks | Done
 
 
 def read(path: Path) -> list[AnyLine]:

@@ -74,6 +74,14 @@ class Scaling(Part, frozen=True):
     ratios: list[float]
 
 
+class Notifications(Part, frozen=True):
+    """How often a device is told of new I/Os, under ordinary emulation."""
+
+    disk: str
+    row: str
+    per_io: float
+
+
 class Generation(Part, frozen=True):
     """SPC-1 operations generated per second by one CPU of the machine that measures."""
 
@@ -111,6 +119,7 @@ class Bench(Part, frozen=True):
     core: Annotated[dict[str, float], Meta(description="The core alone, per operation.")]
     demands: list[Demand]
     generation: list[Generation] = []
+    notifications: list[Notifications] = []
 
     @property
     def disagreeing(self) -> list[Figure]:

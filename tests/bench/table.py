@@ -55,6 +55,8 @@ def render(bench: Bench) -> RenderableType:
         parts.append(_core(bench))
     if bench.generation:
         parts.append(_generation(bench))
+    if bench.notifications:
+        parts.append(_notifications(bench))
     if bench.prober:
         parts.append(Text(f"\n{_prober_sentence(bench)}"))
     if bench.demands:
@@ -177,6 +179,18 @@ def _core(bench: Bench) -> Table:
     )
     for name, cost in bench.core.items():
         table.add_row(name, f"{cost:.1f}")
+    return table
+
+
+def _notifications(bench: Bench) -> Table:
+    disks = list(dict.fromkeys(one.disk for one in bench.notifications))
+    table = _table("Notifications per I/O of QEMU's disks, depth 32, batches of 16", "", *disks)
+    found = {(one.row, one.disk): one.per_io for one in bench.notifications}
+    for row in ROWS:
+        if any(key == row.key for key, _disk in found):
+            table.add_row(
+                row.title, *(_number(found.get((row.key, disk)), ".4f") for disk in disks)
+            )
     return table
 
 

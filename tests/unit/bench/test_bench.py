@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from bench import figures, profile, raw, table
+from bench import figures, notify, profile, raw, table
 from bench.__main__ import wanted_points
 from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, Point, points
 from bench.counts import parse_stats
@@ -187,6 +187,41 @@ def test_open_loop_shows_the_steady_state() -> None:
     assert loop.worker_share == pytest.approx(0.01)
     assert loop.busy_share == pytest.approx(0.02)
     assert (loop.switches, loop.slip_p50_ns) == (2.0, 2500)
+
+
+def test_notifications_are_of_the_disk_and_of_its_queues() -> None:
+    trace = """\
+pci_nvme_mmio_doorbell_sq sqid 0 new_tail 3
+pci_nvme_mmio_doorbell_sq sqid 1 new_tail 16
+9@1.5:pci_nvme_mmio_doorbell_sq sqid 2 new_tail 7
+virtio_queue_notify vdev 0x55aa n 0 vq 0x7f00
+virtio_queue_notify vdev 0x55bb n 1 vq 0x7f08
+virtio_blk_handle_read vdev 0x55bb req 0x1 sector 8 nsectors 8
+virtio_queue_notify vdev 0x55bb n 1 vq 0x7f08
+"""
+
+    assert (notify.doorbells(trace), notify.kicks(trace)) == (2, 2)
+
+
+@pytest.mark.parametrize(("kicks", "met"), [(500, True), (8000, False)])
+def test_notifications_are_held_against_the_batch(kicks: int, met: bool) -> None:
+    lines = [
+        raw.Kicks("nvme", "spek-mq", count, 7 + kicks * count // 8000) for count in (2000, 10_000)
+    ]
+    result = bench(lines)
+
+    asked = demand(result, "notifications per I/O, mq")
+
+    assert asked.value == pytest.approx(kicks / 8000)
+    assert asked.met == met
+    assert f"{kicks / 8000:.4f}" in printed(result)
+
+
+@pytest.mark.parametrize(("auto", "met"), [(1700.0, True), (2300.0, False)])
+def test_auto_is_held_against_the_cheaper(auto: float, met: bool) -> None:
+    lines = runs("spek-mq/d32", 1700.0) + runs("spek-bio/d32", 2300.0)
+
+    assert demand(bench(lines + runs("spek-auto/d32", auto)), "auto to the cheaper").met is met
 
 
 @pytest.mark.parametrize(("ratio", "met"), [(1.95, True), (1.85, False)])
