@@ -4,6 +4,7 @@
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "../compat/compat.h"
 #include "../core/rng.h"
@@ -90,6 +91,27 @@ static int create_buffers(struct spek_slot *slot, const struct spek_slot_shape *
 	return 0;
 }
 
+static struct spek_part *create_parts(struct spek_slot *slot, u32 nr, int node)
+{
+	struct spek_part *part = kvzalloc_node(array_size(nr, sizeof(*part)), SLOT_GFP, node);
+	u32 i;
+
+	for (i = 0; part && i < nr; i++) {
+		part[i].slot = slot;
+		bio_init(&part[i].bio, NULL, &part[i].vec, 1, 0);
+	}
+	return part;
+}
+
+static void destroy_parts(struct spek_part *part, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; part && i < nr; i++)
+		bio_uninit(&part[i].bio);
+	kvfree(part);
+}
+
 u64 spek_slots_bytes(u32 nr, const struct spek_slot_shape *shape)
 {
 	u64 buffer = (u64)nr_chunks(shape) * (shape->chunk_bytes + sizeof(struct bio_vec));
@@ -113,7 +135,7 @@ struct spek_slot *spek_slots_create(struct spek_inflight *inflight, u32 nr, int 
 	const struct spek_slot_shape *shape = inflight->shape;
 	struct spek_slot *slots;
 	struct spek_rng rng;
-	u32 i, k;
+	u32 i;
 
 	slots = kvcalloc(nr, sizeof(*slots), SLOT_GFP);
 	if (!slots)
@@ -123,16 +145,10 @@ struct spek_slot *spek_slots_create(struct spek_inflight *inflight, u32 nr, int 
 		struct spek_slot *slot = &slots[i];
 
 		slot->inflight = inflight;
-		slot->part = kvzalloc_node(array_size(shape->max_parts, sizeof(*slot->part)),
-					   SLOT_GFP, node);
+		slot->part = create_parts(slot, shape->max_parts, node);
 		if (!slot->part || create_buffers(slot, shape, node, &rng))
 			goto err_destroy;
-		for (k = 0; k < shape->max_parts; k++) {
-			struct spek_part *part = &slot->part[k];
-
-			part->slot = slot;
-			bio_init(&part->bio, NULL, &part->vec, 1, 0);
-		}
+		slot->max_parts = shape->max_parts;
 		cond_resched();
 	}
 	return slots;
@@ -142,16 +158,44 @@ err_destroy:
 	return NULL;
 }
 
+/**
+ * spek_slot_grow() - give a slot room for more parts
+ * @slot: nothing of it is with a device
+ * @max_parts: parts wanted
+ *
+ * Parts that came back keep where they went to. Context: process, may sleep; no I/O is started
+ * for memory, as it might come to wait for this very worker.
+ * Return: 0 or -ENOMEM with nothing changed.
+ */
+int spek_slot_grow(struct spek_slot *slot, u32 max_parts)
+{
+	unsigned int flags = memalloc_noio_save();
+	struct spek_part *part = create_parts(slot, max_parts, numa_node_id());
+	u32 i;
+
+	memalloc_noio_restore(flags);
+	if (!part)
+		return -ENOMEM;
+	for (i = 0; i < slot->max_parts; i++) {
+		part[i].target = slot->part[i].target;
+		part[i].target_index = slot->part[i].target_index;
+		part[i].bytes = slot->part[i].bytes;
+		part[i].offset = slot->part[i].offset;
+	}
+	destroy_parts(slot->part, slot->max_parts);
+	slot->part = part;
+	slot->max_parts = max_parts;
+	return 0;
+}
+
 void spek_slots_destroy(struct spek_slot *slots, u32 nr, const struct spek_slot_shape *shape)
 {
-	u32 i, k;
+	u32 i;
 
 	if (!slots)
 		return;
 	for (i = 0; i < nr; i++) {
-		for (k = 0; slots[i].part && k < shape->max_parts; k++)
-			bio_uninit(&slots[i].part[k].bio);
-		kvfree(slots[i].part);
+		destroy_parts(slots[i].part, slots[i].max_parts);
 		destroy_buffer(slots[i].vec[0], shape);
 		destroy_buffer(slots[i].vec[1], shape);
 	}

@@ -82,7 +82,8 @@ struct spek_part {
  * @next_free: link in the worker's list of free slots
  * @vec: buffers for reads and for writes, one entry for each chunk, const; NULL if the run has
  *	none. What was read must not become what is written: the run says what that is.
- * @part: as many as the largest operation needs
+ * @max_parts: entries of @part
+ * @part: as many as the largest operation needs; more once limits shrink
  */
 struct spek_slot {
 	struct llist_node done;
@@ -96,6 +97,7 @@ struct spek_slot {
 	struct spek_inflight *inflight;
 	struct spek_slot *next_free;
 	struct bio_vec *vec[2];
+	u32 max_parts;
 	struct spek_part *part;
 };
 
@@ -103,7 +105,7 @@ struct spek_slot {
  * struct spek_slot_shape - how the slots of a run are made; const
  * @buffer_bytes: of the largest operation
  * @chunk_bytes: physically contiguous pieces of a buffer, a power of two
- * @max_parts: of the largest operation on the targets of the run
+ * @max_parts: of the largest operation on the targets of the run, as their limits are at first
  * @reads: the run reads
  * @writes: the run writes
  * @random: write incompressible data, else zeroes
@@ -128,6 +130,8 @@ u64 spek_slots_bytes(u32 nr, const struct spek_slot_shape *shape);
 
 /** spek_slot_chunk_bytes() - Return: chunk size for buffers of @buffer_bytes. */
 u32 spek_slot_chunk_bytes(u32 buffer_bytes);
+
+int spek_slot_grow(struct spek_slot *slot, u32 max_parts);
 
 void spek_part_end_io(struct bio *bio);
 

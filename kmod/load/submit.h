@@ -19,9 +19,11 @@ struct spek_target;
  *	told how many I/Os are coming (blk_plug.nr_ios); those not used are only given back
  * @why_unsupported: NULL if it can drive @target, else a sentence that says why not
  * @submit: send an armed part; the completion may come before this returns.
- *	Return: 0; -EAGAIN if there is no request for it now, -EBUSY if the driver has no room:
- *	nothing was sent, try again after a completion or a short while. Every other failure
- *	comes as a completion with a status. Context: the worker's thread, under its plug.
+ *	Return: 0, or the requests beyond one that the block layer made of it, because limits have
+ *	shrunk; -EAGAIN if there is no request for it now, -EBUSY if the driver has no room: nothing
+ *	was sent, try again after a completion or a short while; -E2BIG if limits have shrunk:
+ *	nothing was sent, cut it smaller. Every other failure comes as a completion with a status.
+ *	Context: the worker's thread, under its plug.
  * @end_io: completion of the bio of a part
  */
 struct spek_backend_ops {

@@ -22,10 +22,55 @@ static bool uses_cached_rqs(const struct spek_target *target)
 	return true;
 }
 
-static int submit(struct spek_part *part)
+/* Where in the slot's buffer the data of a part begin. */
+static u32 buffer_offset(const struct spek_part *part)
+{
+	const struct spek_part *before;
+	u32 bytes = 0;
+
+	for (before = part->slot->part; before < part; before++)
+		bytes += before->bytes;
+	return bytes;
+}
+
+/*
+ * Was a bio cut after it was given away? It may be complete by now: the last of its pieces takes the
+ * count to 0, which is 1 for a bio that is whole, and only then clears the flag.
+ */
+static bool was_split(struct bio *bio)
+{
+	if (bio_flagged(bio, BIO_CHAIN))
+		return true;
+	smp_rmb();	/* see above */
+	return !atomic_read(&bio->__bi_remaining);
+}
+
+/*
+ * The block layer cuts what has become too large, by the limits as they are when it has entered
+ * the queue. Since v6.11 whoever changes them waits for what is in there. Before, they may have
+ * changed after that, while this thread slept for a request.
+ * Return: requests beyond the one that was meant.
+ */
+static noinline int count_cuts(struct spek_part *part)
+{
+	if (!was_split(&part->bio))
+		return 0;
+	return spek_target_requests(part->target, part->offset, part->bytes, buffer_offset(part),
+				    part->slot->inflight->shape->chunk_bytes) - 1;
+}
+
+static int send(struct spek_part *part)
 {
 	submit_bio(&part->bio);
+	if (unlikely(part->bytes >> SECTOR_SHIFT >
+		     queue_max_sectors(bdev_get_queue(part->target->handle.bdev))))
+		return count_cuts(part);
 	return 0;
+}
+
+static int submit(struct spek_part *part)
+{
+	return send(part);
 }
 
 static bool others_are_out(const struct spek_part *part)
@@ -41,12 +86,8 @@ static bool others_are_out(const struct spek_part *part)
 static void arm_again(struct spek_part *part, u16 ioprio)
 {
 	const struct spek_slot *slot = part->slot;
-	const struct spek_part *before;
-	u32 in_buffer = 0;
 
-	for (before = slot->part; before < part; before++)
-		in_buffer += before->bytes;
-	spek_part_arm(part, in_buffer, slot->inflight->shape->chunk_bytes,
+	spek_part_arm(part, buffer_offset(part), slot->inflight->shape->chunk_bytes,
 		      spek_target_opf(part->target, slot->op.write));
 	part->bio.bi_ioprio = ioprio;
 }
@@ -70,16 +111,16 @@ static int submit_polled(struct spek_part *part)
 	struct bio *bio = &part->bio;
 	u16 ioprio = bio->bi_ioprio;
 
-	if (!others_are_out(part)) {
-		submit_bio(bio);
-		return 0;
-	}
+	int cuts;
+
+	if (!others_are_out(part))
+		return send(part);
 	bio->bi_opf |= REQ_NOWAIT;
 	inflight->nowait_bio = bio;
-	submit_bio(bio);
+	cuts = send(part);
 	if (inflight->nowait_bio) {
 		inflight->nowait_bio = NULL;
-		return 0;
+		return cuts;
 	}
 	arm_again(part, ioprio);
 	return -EAGAIN;

@@ -112,7 +112,7 @@ static inline bool is_small(const struct bio *bio, const struct queue_limits *li
 	       !lim->chunk_sectors;
 }
 
-/* What is too large by now: the block layer cuts it, as it does for everybody. */
+/* What is not one request although it was cut by these limits: the block layer cuts it. */
 static noinline int submit_as_bio(struct spek_part *part)
 {
 	const struct spek_backend_ops *ops = spek_backend_bio_of(part->target);
@@ -180,7 +180,8 @@ static int submit(struct spek_part *part)
 		nr_segments = count_segments(bio, &q->limits, sector);
 		if (unlikely(!nr_segments)) {
 			blk_mq_free_request(rq);
-			return submit_as_bio(part);
+			return spek_target_limits_changed(part->target) ? -E2BIG :
+									  submit_as_bio(part);
 		}
 	}
 	rq->cmd_flags = bio->bi_opf;

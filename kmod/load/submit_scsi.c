@@ -178,6 +178,10 @@ static int submit(struct spek_part *part)
 		fail(part, BLK_STS_IOERR);
 		return 0;
 	}
+	if (unlikely(bio_sectors(bio) > queue_max_sectors(q))) {
+		blk_mq_free_request(rq);
+		return -E2BIG;
+	}
 	rq->__data_len = bio->bi_iter.bi_size;
 	rq->bio = bio;
 	rq->biotail = bio;

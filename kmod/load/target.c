@@ -10,35 +10,73 @@
 
 #define HOLD_MS	1000	/* for somebody who changes the queue's limits or its elevator */
 
-/*
+/**
+ * spek_target_read_limits() - derive from the queue's limits how I/Os are cut
+ * @target: open
+ * @buffer_chunk_bytes: size of the contiguous pieces that buffers are made of
+ *
  * The largest request that the block layer sends whole, so that what is counted here is
- * what the device gets: sectors, segments, and chunk boundaries if it has any.
+ * what the device gets: sectors, segments, and chunk boundaries if it has any. Context: any.
  */
-static void read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
+void spek_target_read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
 {
-	struct request_queue *q = bdev_get_queue(target->handle.bdev);
-	u32 segment = min_t(u32, queue_max_segment_size(q), buffer_chunk_bytes);
+	const struct queue_limits *now = &bdev_get_queue(target->handle.bdev)->limits;
+	struct spek_seen_limits *seen = &target->seen;
 	u64 by_segments, bytes;
+	u32 segment;
+
+	/* Each is read once: they may change at any time. */
+	seen->max_sectors = READ_ONCE(now->max_sectors);
+	seen->max_segments = READ_ONCE(now->max_segments);
+	seen->max_segment_size = READ_ONCE(now->max_segment_size);
+	seen->chunk_sectors = READ_ONCE(now->chunk_sectors);
+	seen->boundary = READ_ONCE(now->seg_boundary_mask);
 
 	/* Buffers are aligned to their chunks, so only a boundary within a chunk cuts them. */
-	if (queue_segment_boundary(q) < segment)
-		segment = queue_segment_boundary(q) + 1;
+	segment = min_t(u32, seen->max_segment_size, buffer_chunk_bytes);
+	if (seen->boundary < segment)
+		segment = seen->boundary + 1;
 	segment = rounddown_pow_of_two(segment);
 	/* A piece that starts within a chunk touches one segment more than its length needs. */
-	by_segments = (u64)queue_max_segments(q) * segment;
-	if (queue_max_segments(q) > 1)
+	by_segments = (u64)seen->max_segments * segment;
+	if (seen->max_segments > 1) {
 		by_segments -= segment;
-	else
+		target->only_segment = 0;
+	} else {
 		target->only_segment = segment;
-	bytes = min_t(u64, (u64)queue_max_sectors(q) << SECTOR_SHIFT, by_segments);
+	}
+	bytes = min_t(u64, (u64)seen->max_sectors << SECTOR_SHIFT, by_segments);
 	bytes = min_t(u64, bytes, SPEK_MAX_IO_BYTES);
-	target->physical_block = max(queue_physical_block_size(q), target->logical_block);
+	target->physical_block = max_t(u32, READ_ONCE(now->physical_block_size),
+				       target->logical_block);
 	if (bytes >= target->physical_block)
 		bytes = rounddown(bytes, target->physical_block);
 	else
 		bytes = rounddown(bytes, target->logical_block);
 	target->max_part_bytes = max_t(u64, bytes, target->logical_block);
-	target->chunk_sectors = q->limits.chunk_sectors;
+	target->chunk_sectors = seen->chunk_sectors;
+}
+
+/**
+ * spek_target_requests() - count the requests that the block layer makes of a piece now
+ * @target: open; its own limits may be out of date
+ * @offset: first byte on the target
+ * @bytes: length
+ * @in_buffer: where in the buffer its data begin
+ * @buffer_chunk_bytes: size of the contiguous pieces that buffers are made of
+ *
+ * Context: any. Return: requests; at least 1.
+ */
+u32 spek_target_requests(const struct spek_target *target, u64 offset, u32 bytes, u32 in_buffer,
+			 u32 buffer_chunk_bytes)
+{
+	struct spek_target now = *target;
+	u32 done, n = 0;
+
+	spek_target_read_limits(&now, buffer_chunk_bytes);
+	for (done = 0; done < bytes; n++)
+		done += spek_target_part(&now, offset + done, bytes - done, in_buffer + done);
+	return n;
 }
 
 /*
@@ -143,7 +181,7 @@ int spek_target_open(struct spek_target *target, const struct spek_run_config *c
 		err = spek_refuse_part(refusal, -ENOSPC, "The device has no capacity.");
 		goto err_put_queue;
 	}
-	read_limits(target, chunk_bytes);
+	spek_target_read_limits(target, chunk_bytes);
 	err = spek_backend_choose(target, config->backend, config->polled, refusal);
 	if (err)
 		goto err_put_queue;

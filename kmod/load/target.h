@@ -11,7 +11,21 @@ struct spek_refusal;
 struct spek_run_config;
 
 /**
+ * struct spek_seen_limits - the queue's limits that a target's were made of
+ */
+struct spek_seen_limits {
+	u32 max_sectors;
+	u32 max_segments;
+	u32 max_segment_size;
+	u32 chunk_sectors;
+	unsigned long boundary;
+};
+
+/**
  * struct spek_target - a claimed block device; const while workers run
+ *
+ * The queue's limits may change meanwhile: each worker has a copy, which it keeps up to date.
+ *
  * @handle: open claim; closed when the run is done
  * @name: as the kernel prints it
  * @dev: device number
@@ -24,6 +38,7 @@ struct spek_run_config;
  * @chunk_sectors: pieces don't cross multiples of this on the disk; 0: no such limit
  * @only_segment: where a request has one segment: pieces don't cross multiples of this in the
  *	buffer, a power of two; else 0
+ * @seen: what the four above were made of
  * @own_read_queues: reads have hardware queues of their own
  * @polled: poll for completions
  * @backend: how I/O reaches it
@@ -41,6 +56,7 @@ struct spek_target {
 	u32 max_part_bytes;
 	u32 chunk_sectors;
 	u32 only_segment;
+	struct spek_seen_limits seen;
 	bool own_read_queues;
 	bool polled;
 	const struct spek_backend_ops *backend;
@@ -69,11 +85,28 @@ int spek_target_may_open(dev_t dev, bool write);
 int spek_target_open(struct spek_target *target, const struct spek_run_config *config, dev_t dev,
 		     u32 chunk_bytes, void *holder, const struct spek_compat_holder_ops *ops,
 		     struct spek_refusal *refusal);
+void spek_target_read_limits(struct spek_target *target, u32 buffer_chunk_bytes);
+u32 spek_target_requests(const struct spek_target *target, u64 offset, u32 bytes, u32 in_buffer,
+			 u32 buffer_chunk_bytes);
+
 /** spek_target_close() - give the claim back; a target that is not open is fine. */
 void spek_target_close(struct spek_target *target);
 
 /** spek_target_is_gone() - Return: true if the device was removed. Any context. */
 bool spek_target_is_gone(const struct spek_target *target);
+
+/** spek_target_limits_changed() - Return: true if the queue's limits are not those in @target. */
+static inline bool spek_target_limits_changed(const struct spek_target *target)
+{
+	const struct queue_limits *now = &bdev_get_queue(target->handle.bdev)->limits;
+	const struct spek_seen_limits *seen = &target->seen;
+
+	return (READ_ONCE(now->max_sectors) ^ seen->max_sectors) |
+	       (READ_ONCE(now->max_segments) ^ seen->max_segments) |
+	       (READ_ONCE(now->max_segment_size) ^ seen->max_segment_size) |
+	       (READ_ONCE(now->chunk_sectors) ^ seen->chunk_sectors) |
+	       (READ_ONCE(now->seg_boundary_mask) ^ seen->boundary);
+}
 
 /** spek_target_opf() - Return: operation and flags of a read or of a write. */
 static inline blk_opf_t spek_target_opf(const struct spek_target *target, bool write)

@@ -563,24 +563,6 @@ u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns)
 	return now_ns - oldest_ns;
 }
 
-static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
-		      const struct spek_asu *asu)
-{
-	u32 dir;
-
-	spek_asu_map_init(&lane->map, asu);
-	lane->target_index = asu->extent[0].target;
-	lane->target = &w->targets[lane->target_index];
-	lane->start = asu->extent[0].start;
-	for (dir = 0; dir < 2; dir++)
-		lane->opf[dir] = spek_target_opf(lane->target, dir);
-	lane->whole_bytes = 0;
-	/* Nor with stamped data: what is stamped goes the longer way. */
-	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
-		lane->whole_bytes = min(spek_target_whole_bytes(lane->target),
-					w->inflight.shape->chunk_bytes);
-}
-
 static int create_memory(struct spek_worker *w)
 {
 	const struct spek_run_config *config = w->config;
@@ -596,7 +578,7 @@ static int create_memory(struct spek_worker *w)
 	w->age = kvcalloc(w->nr_slots, sizeof(*w->age), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
 	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
-	if (!w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots || !w->poller)
+	if (!w->targets || !w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots || !w->poller)
 		return -ENOMEM;
 	for (i = 0; i < w->nr_slots; i++) {
 		w->slots[i].next_free = w->free;
@@ -604,8 +586,7 @@ static int create_memory(struct spek_worker *w)
 	}
 	for (i = 0; i < config->nr_targets; i++)
 		w->poller[i].bio.bi_cookie = BLK_QC_T_NONE;
-	for (i = 0; i < config->workload.nr_asus; i++)
-		init_lane(&w->lane[i], w, &config->workload.asu[i]);
+	spek_worker_init_lanes(w);
 	return 0;
 }
 
@@ -631,7 +612,7 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	if (!w)
 		return ERR_PTR(-ENOMEM);
 	w->config = config;
-	w->targets = setup->targets;
+	w->targets = kmemdup(setup->targets, config->nr_targets * sizeof(*w->targets), GFP_KERNEL);
 	w->ops = setup->ops;
 	w->owner = setup->owner;
 	w->polls = setup->polls;
@@ -683,5 +664,6 @@ void spek_worker_destroy(struct spek_worker *w)
 	kvfree(w->age);
 	vfree(w->gen);
 	kfree(w->poller);
+	kfree(w->targets);
 	kfree(w);
 }

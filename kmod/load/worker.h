@@ -29,7 +29,7 @@ struct spek_poller {
 };
 
 /**
- * struct spek_lane - how operations on an asu become parts; const
+ * struct spek_lane - how operations on an asu become parts; changes with the limits of targets
  * @map: where its bytes lie
  * @target: of an asu that is not striped
  * @target_index: number of @target
@@ -107,7 +107,6 @@ struct spek_worker_info {
 /**
  * struct spek_worker - a worker
  * @config: of the run
- * @targets: of the run
  * @ops: calls upwards
  * @owner: argument of @ops
  * @index: number within the run
@@ -120,7 +119,6 @@ struct spek_worker_info {
  * @slots: its slots
  * @set: the two sets it counts into
  * @age: I/Os in flight at the end of the measure phase, room for @nr_slots
- * @lane: how operations on each asu become parts
  * @log: where its I/Os are recorded, the run's; NULL without a log
  * @verify: the run's; NULL without stamped data
  * @ramp_count: its share of the ramp-up by count, const after start
@@ -128,9 +126,14 @@ struct spek_worker_info {
  * @active: set it counts into
  * @free: free slots
  * @stalled: operation that waits for room, or NULL
- * @stalled_part: first part of @stalled to send; NULL if all of it waits for blocks (verify.c)
+ * @stalled_part: first part of @stalled to send; NULL if all of it waits for blocks (verify.c) or
+ *	for memory
+ * @recuts: @stalled is too large for the limits as they are now
  * @retry_ns: delay before the next try to send @stalled; 0 if a completion came since the last one
  * @retry_at_ns: time of that try
+ * @targets: copies of the run's, with the limits as last seen
+ * @next_checked: target whose limits are looked at next
+ * @lane: how operations on each asu become parts
  * @phase: enum spek_phase
  * @boundary_ns: end of the piece of a row, of the row or of the phase
  * @row: number of the row
@@ -158,7 +161,6 @@ struct spek_worker_info {
 struct spek_worker {
 	/* const after spek_worker_create() */
 	const struct spek_run_config *config;
-	const struct spek_target *targets;
 	const struct spek_worker_ops *ops;
 	void *owner;
 	u32 index;
@@ -171,7 +173,6 @@ struct spek_worker {
 	struct spek_slot *slots;
 	struct spek_set *set[2];
 	struct spek_age *age;
-	struct spek_lane lane[SPEK_MAX_ASUS];
 	struct spek_iolog *log;
 	struct spek_verify *verify;
 	u64 ramp_count;
@@ -182,8 +183,12 @@ struct spek_worker {
 	struct spek_slot *free;
 	struct spek_slot *stalled;
 	struct spek_part *stalled_part;
+	bool recuts;
 	u64 retry_ns;
 	u64 retry_at_ns;
+	u32 next_checked;
+	struct spek_target *targets;
+	struct spek_lane lane[SPEK_MAX_ASUS];
 	u32 phase;
 	u64 boundary_ns;
 	u64 row;

@@ -5,75 +5,151 @@
  * Everything here runs in the worker's thread. An operation that the driver or, with stamped
  * data, another operation has no room for waits as worker->stalled, and those that are due after
  * it wait behind it.
+ *
+ * Limits may shrink while a run is under way. The worker looks at them once a batch; back ends
+ * don't send what is above them by then: the operation stalls and is cut again, into more parts
+ * than its slot was made with if need be. Memory for those is the only one allocated in a run.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
 #include "../compat/plug.h"
 #include "config.h"
+#include "outcome.h"
 #include "submit.h"
 #include "verify.h"
 #include "worker.h"
 #include "worker_issue.h"
 
-/*
- * Delays before a stalled operation is tried again, doubled each time until one of the worker's own
- * completes. The request of that one is free a little after its bio has ended, which is waited for
- * no longer than it takes; a driver that others keep busy is left alone for as long as the block
- * layer does (BLK_MQ_RESOURCE_DELAY).
- */
-#define RETRY_MIN_NS	(2 * NSEC_PER_USEC)
-#define RETRY_MAX_NS	(100 * NSEC_PER_USEC)
-#define RETRY_BUSY_NS	(3 * NSEC_PER_MSEC)
+/* ---- limits ---- */
 
-static void back_off(struct spek_worker *w, u64 most_ns)
+static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
+		      const struct spek_asu *asu)
 {
-	w->retry_ns = clamp_t(u64, 2 * w->retry_ns, RETRY_MIN_NS, most_ns);
-	w->retry_at_ns = ktime_get_ns() + w->retry_ns;
+	u32 dir;
+
+	spek_asu_map_init(&lane->map, asu);
+	lane->target_index = asu->extent[0].target;
+	lane->target = &w->targets[lane->target_index];
+	lane->start = asu->extent[0].start;
+	for (dir = 0; dir < 2; dir++)
+		lane->opf[dir] = spek_target_opf(lane->target, dir);
+	lane->whole_bytes = 0;
+	/* Nor with stamped data: what is stamped goes the longer way. */
+	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
+		lane->whole_bytes = min(spek_target_whole_bytes(lane->target),
+					w->inflight.shape->chunk_bytes);
 }
 
-/* A part was not taken: the slot waits with it. */
-static noinline void stall(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part,
-			   int err)
+/**
+ * spek_worker_init_lanes() - prepare how operations become parts, by the targets' limits
+ * @w: worker; targets are set
+ *
+ * Context: before the start, or the worker's thread.
+ */
+void spek_worker_init_lanes(struct spek_worker *w)
 {
-	struct spek_target_count *count = &w->count[part->target_index];
+	u32 i;
 
-	if (err == -EBUSY)
-		WRITE_ONCE(count->refused, count->refused + 1);
-	else if (part != w->stalled_part)
-		WRITE_ONCE(count->tag_waits, count->tag_waits + 1);
-	if (part == slot->part)
-		WRITE_ONCE(slot->busy, false);
-	w->stalled_part = part;
-	WRITE_ONCE(w->stalled, slot);
-	back_off(w, err == -EBUSY ? RETRY_BUSY_NS : RETRY_MAX_NS);
+	for (i = 0; i < w->config->workload.nr_asus; i++)
+		init_lane(&w->lane[i], w, &w->config->workload.asu[i]);
+}
+
+static noinline void read_limits(struct spek_worker *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->config->nr_targets; i++)
+		spek_target_read_limits(&w->targets[i], w->inflight.shape->chunk_bytes);
+	spek_worker_init_lanes(w);
+}
+
+/*
+ * Once a batch, one target after the other. What shrinks between is seen by the back ends, if it
+ * is the number of sectors, which anybody may write to sysfs. The others only drivers change.
+ */
+static void check_limits(struct spek_worker *w)
+{
+	if (unlikely(spek_target_limits_changed(&w->targets[w->next_checked])))
+		read_limits(w);
+	if (++w->next_checked == w->config->nr_targets)
+		w->next_checked = 0;
+}
+
+/* ---- parts ---- */
+
+/*
+ * Cut an operation from byte @done on into parts from @part on, and arm their bios.
+ * Return: parts that the operation has; if that is more than the slot has, it is not armed whole.
+ */
+static u32 cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part, u32 done)
+{
+	const struct spek_op *op = &slot->op;
+	const struct spek_lane *lane = &w->lane[op->asu];
+	u32 nr = part - slot->part;
+
+	for (; done < op->bytes; nr++) {
+		u32 target_index, bytes;
+		u64 offset;
+
+		bytes = spek_asu_map(&lane->map, op->addr + done, op->bytes - done, &target_index,
+				     &offset);
+		bytes = spek_target_part(&w->targets[target_index], offset, bytes, done);
+		if (likely(nr < slot->max_parts)) {
+			part->target_index = target_index;
+			part->target = &w->targets[target_index];
+			part->offset = offset;
+			part->bytes = bytes;
+			spek_part_arm(part, done, w->inflight.shape->chunk_bytes,
+				      spek_target_opf(part->target, op->write));
+			part->bio.bi_ioprio = w->ioprio;
+			part++;
+		}
+		done += bytes;
+	}
+	return nr;
+}
+
+/* Nothing of the slot is with a device. Return: false without memory: then the run ends. */
+static noinline bool grow(struct spek_worker *w, struct spek_slot *slot, u32 nr_parts)
+{
+	const struct spek_part *end = slot->part + slot->max_parts;
+	u32 i;
+
+	/* Pollers keep what they learn from the parts that go away. */
+	for (i = 0; i < w->config->nr_targets; i++) {
+		struct spek_poller *poller = &w->poller[i];
+		const struct bio *last = poller->last;
+
+		if (!last || (void *)last < (void *)slot->part || (void *)last >= (void *)end)
+			continue;
+		if (READ_ONCE(last->bi_cookie) != BLK_QC_T_NONE)
+			poller->bio.bi_cookie = last->bi_cookie;
+		poller->last = &poller->bio;
+	}
+	if (!spek_slot_grow(slot, nr_parts))
+		return true;
+	spek_outcome_end(w->inflight.outcome, SPEK_REASON_LIMITS);
+	return false;
 }
 
 /*
  * Cut an operation into parts and arm their bios.
- * Return: false if it has to wait for another operation on its blocks.
+ * Return: false if it has to wait for another operation on its blocks, or the run ends.
  */
 static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 			       const struct spek_lane *lane)
 {
-	const struct spek_op *op = &slot->op;
-	struct spek_part *part = slot->part;
-	u32 done = 0;
+	u32 nr = cut(w, slot, slot->part, 0);
 
-	while (done < op->bytes) {
-		u32 bytes = spek_asu_map(&lane->map, op->addr + done, op->bytes - done,
-					 &part->target_index, &part->offset);
-
-		part->target = &w->targets[part->target_index];
-		part->bytes = spek_target_part(part->target, part->offset, bytes, done);
-		spek_part_arm(part, done, w->inflight.shape->chunk_bytes,
-			      spek_target_opf(part->target, op->write));
-		part->bio.bi_ioprio = w->ioprio;
-		done += part->bytes;
-		part++;
+	slot->nr_parts = 0;
+	if (unlikely(nr > slot->max_parts)) {
+		if (!grow(w, slot, nr))
+			return false;
+		nr = cut(w, slot, slot->part, 0);
 	}
-	slot->nr_parts = part - slot->part;
-	if (slot->nr_parts > 1)
-		atomic_set(&slot->parts_left, slot->nr_parts);
+	slot->nr_parts = nr;
+	if (nr > 1)
+		atomic_set(&slot->parts_left, nr);
 	if (!w->verify)
 		return true;
 	if (spek_verify_begin(w->verify, slot, &lane->map)) {
@@ -105,6 +181,56 @@ static bool arm(struct spek_worker *w, struct spek_slot *slot)
 	return true;
 }
 
+/* ---- sending ---- */
+
+/*
+ * Delays before a stalled operation is tried again, doubled each time until one of the worker's own
+ * completes. The request of that one is free a little after its bio has ended, which is waited for
+ * no longer than it takes; a driver that others keep busy is left alone for as long as the block
+ * layer does (BLK_MQ_RESOURCE_DELAY).
+ */
+#define RETRY_MIN_NS	(2 * NSEC_PER_USEC)
+#define RETRY_MAX_NS	(100 * NSEC_PER_USEC)
+#define RETRY_BUSY_NS	(3 * NSEC_PER_MSEC)
+
+static void back_off(struct spek_worker *w, u64 most_ns)
+{
+	w->retry_ns = clamp_t(u64, 2 * w->retry_ns, RETRY_MIN_NS, most_ns);
+	w->retry_at_ns = ktime_get_ns() + w->retry_ns;
+}
+
+/* A part was not taken: the slot waits with it. */
+static noinline void stall(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part,
+			   int err)
+{
+	struct spek_target_count *count = &w->count[part->target_index];
+
+	w->recuts = err == -E2BIG;
+	if (err == -EBUSY)
+		WRITE_ONCE(count->refused, count->refused + 1);
+	else if (err == -EAGAIN && part != w->stalled_part)
+		WRITE_ONCE(count->tag_waits, count->tag_waits + 1);
+	if (part == slot->part)
+		WRITE_ONCE(slot->busy, false);
+	w->stalled_part = part;
+	WRITE_ONCE(w->stalled, slot);
+	if (w->recuts)
+		w->retry_at_ns = 0;
+	else
+		back_off(w, err == -EBUSY ? RETRY_BUSY_NS : RETRY_MAX_NS);
+}
+
+/* The block layer has cut a part, which counts as one, into more. */
+static noinline void count_cuts(struct spek_worker *w, const struct spek_slot *slot,
+				struct spek_target_count *count, u32 cuts)
+{
+	const u32 write = slot->op.write;
+
+	WRITE_ONCE(count->ios[write], count->ios[write] + cuts);
+	w->active->cell[slot->op.stream * 2 + write]->requests += cuts;
+	read_limits(w);
+}
+
 /*
  * Send the parts of a slot from @part on. They may be back on the completion list at once,
  * but the slot stays as it is until this thread accounts it.
@@ -119,10 +245,12 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 		struct spek_target_count *count = &w->count[part->target_index];
 		int err = part->target->backend->submit(part);
 
-		if (unlikely(err)) {
+		if (unlikely(err < 0)) {
 			stall(w, slot, part, err);
 			return false;
 		}
+		if (unlikely(err))
+			count_cuts(w, slot, count, err);
 		if (part->target->polled)
 			w->poller[part->target_index].last = &part->bio;
 		WRITE_ONCE(count->ios[write], count->ios[write] + 1);
@@ -131,13 +259,84 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 	return true;
 }
 
+/* A part of the stalled operation was sent and the others can't be: they have failed. */
+static void fail_unsent(struct spek_worker *w)
+{
+	struct spek_slot *slot = w->stalled;
+	struct spek_part *part = w->stalled_part;
+	u32 left = slot->nr_parts - (part - slot->part);
+
+	w->recuts = false;
+	w->stalled_part = NULL;
+	WRITE_ONCE(w->stalled, NULL);
+	while (left--)
+		bio_io_error(&part++->bio);
+}
+
+/*
+ * Cut by the limits of now what is left of the stalled operation.
+ * Return: false if that must wait for the parts that are with devices, or the run ends.
+ */
+static noinline bool recut(struct spek_worker *w)
+{
+	struct spek_slot *slot = w->stalled;
+	u32 sent = w->stalled_part - slot->part;
+	u32 unsent = slot->nr_parts - sent;
+	const struct spek_part *part;
+	u32 done = 0, nr;
+
+	read_limits(w);
+	for (part = slot->part; part < w->stalled_part; part++)
+		done += part->bytes;
+	nr = cut(w, slot, w->stalled_part, done);
+	if (nr > slot->max_parts) {
+		if (sent && atomic_read(&slot->parts_left) > unsent)
+			return false;
+		if (!grow(w, slot, nr)) {
+			if (sent)
+				fail_unsent(w);
+			return false;
+		}
+		w->stalled_part = slot->part + sent;
+		nr = cut(w, slot, w->stalled_part, done);
+	}
+	if (!sent)
+		atomic_set(&slot->parts_left, nr);
+	else
+		atomic_add(nr - slot->nr_parts, &slot->parts_left);
+	/* Completions of other parts may be looking at it: it stays more than 1. */
+	WRITE_ONCE(slot->nr_parts, nr);
+	w->recuts = false;
+	return true;
+}
+
+/* Return: false if the stalled operation, of which nothing was tried yet, has to wait on. */
+static bool begin_stalled(struct spek_worker *w)
+{
+	struct spek_slot *slot = w->stalled;
+
+	if (slot->nr_parts)
+		return spek_verify_begin(w->verify, slot, &w->lane[slot->op.asu].map);
+	/* There was no memory for its parts. */
+	return !spek_outcome_has_ended(w->inflight.outcome) && arm(w, slot);
+}
+
 static noinline bool send_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
 	struct spek_part *part = w->stalled_part;
 
+	if (unlikely(w->recuts)) {
+		if (!recut(w)) {
+			back_off(w, RETRY_MAX_NS);
+			return false;
+		}
+		part = w->stalled_part;
+		/* It is another part now, which has not waited yet. */
+		w->stalled_part = NULL;
+	}
 	if (!part) {
-		if (!spek_verify_begin(w->verify, slot, &w->lane[slot->op.asu].map)) {
+		if (!begin_stalled(w)) {
 			back_off(w, RETRY_MAX_NS);
 			return false;
 		}
@@ -252,6 +451,7 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 	} else if (!(can_issue(w) && is_due(w, now_ns))) {
 		return false;
 	}
+	check_limits(w);
 	/* A plug around a single I/O only costs. */
 	n = w->batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
 	w->batch_hint = max(n, 1u);
@@ -268,10 +468,12 @@ void spek_worker_drop_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
 
-	if (w->verify)
+	/* Without parts, for which there was no memory, it has not asked for its blocks. */
+	if (w->verify && slot->nr_parts)
 		spek_verify_drop(w->verify, slot, &w->lane[slot->op.asu].map, w->stalled_part);
 	WRITE_ONCE(w->stalled, NULL);
 	w->stalled_part = NULL;
+	w->recuts = false;
 	slot->next_free = w->free;
 	w->free = slot;
 	WRITE_ONCE(w->inflight.outstanding, w->inflight.outstanding - 1);

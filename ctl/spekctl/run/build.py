@@ -175,6 +175,7 @@ _REASON_TEXT: dict[Reason, str] = {
     Reason.DEVICE_GONE: "a device was removed during the run",
     Reason.ERRORS: "the run was ended after too many I/O errors",
     Reason.SUSPENDED: "the run was ended because the system was about to suspend",
+    Reason.LIMITS: "a device's limits shrank during the run, and there was no memory for it",
 }
 
 

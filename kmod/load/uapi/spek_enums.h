@@ -68,6 +68,8 @@ enum spek_refusal_kind {
  * @SPEK_REASON_DEVICE_GONE: A target was removed.
  * @SPEK_REASON_ERRORS: More I/O errors than max-errors allows.
  * @SPEK_REASON_SUSPENDED: The system was about to suspend or hibernate.
+ * @SPEK_REASON_LIMITS: A device takes smaller requests than at the start, and memory to
+ *   cut I/Os smaller ran out.
  */
 enum spek_reason {
 	SPEK_REASON_NONE,
@@ -77,6 +79,7 @@ enum spek_reason {
 	SPEK_REASON_DEVICE_GONE,
 	SPEK_REASON_ERRORS,
 	SPEK_REASON_SUSPENDED,
+	SPEK_REASON_LIMITS,
 };
 
 /**

@@ -381,7 +381,7 @@ def logical_block_grows(world: World, backend: str) -> str:
 
 @scenario(*BACKENDS)
 def limit_of_requests_sinks(world: World, backend: str) -> str:
-    """The block layer splits what is too large now, bios and what mq passes on as bios."""
+    """What is too large now is cut smaller, into more parts than slots were made for."""
     node = world.null().node
     limit = queue(node, "max_sectors_kb")
     usual = limit.read_text()

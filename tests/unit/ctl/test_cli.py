@@ -343,7 +343,9 @@ def test_io_errors_are_code_1_and_in_the_result(spekctl: Spekctl, kernel: FakeKe
     assert "errors by cause: EIO 4" in outcome.out
 
 
-@pytest.mark.parametrize("reason", [Reason.DEVICE_GONE, Reason.ERRORS, Reason.SUSPENDED])
+@pytest.mark.parametrize(
+    "reason", [Reason.DEVICE_GONE, Reason.ERRORS, Reason.SUSPENDED, Reason.LIMITS]
+)
 def test_a_run_that_ends_early_is_code_1(
     reason: Reason, spekctl: Spekctl, kernel: FakeKernel
 ) -> None:

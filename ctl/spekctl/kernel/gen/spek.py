@@ -82,6 +82,7 @@ class Reason(IntEnum):
     DEVICE_GONE = 4
     ERRORS = 5
     SUSPENDED = 6
+    LIMITS = 7
 
 
 class Backend(IntEnum):

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Limits that change while a run is under way: nothing fails, and every request is counted.
+
+A limit is changed through sysfs, as tuned and udev rules do. Before, mq and scsi sent requests
+that were too large by then, each of which failed with a line in the kernel's log, and the block
+layer cut the bios of back end bio, which were counted as one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+from lib.guest.agree import assert_stat_agrees, target_sums
+from lib.guest.disks import null_disk, scsi_disk
+from lib.guest.drive import Controller, Outcome, assert_completed, one_stream, queue_of
+from lib.guest.trace import disk_stat
+
+from spekctl.kernel.records import Direction, Phase
+from spekctl.workload.config import RunConfig
+
+KIB, MS = 1 << 10, 1_000_000
+SIZES = [(4 * KIB, 2), (64 * KIB, 2), (200 * KIB, 1)]
+# In KiB, in this order, from the largest on: smaller, smaller than any part before, larger. More
+# than 127 the disks don't take on every kernel.
+LIMITS = (64, 8, 4, 32, 120)
+STEP_S = 0.25
+DISKS = {
+    "null_blk-bio": "bio",
+    "null_blk-mq": "mq",
+    "scsi_debug-bio": "bio",
+    "scsi_debug-scsi": "scsi",
+}
+
+
+@contextlib.contextmanager
+def disk_for(case: str) -> Iterator[str]:
+    made = (
+        null_disk(irqmode=2, completion_nsec=MS)
+        if case.startswith("null_blk")
+        else scsi_disk(ndelay=MS)
+    )
+    with made as node:
+        yield node
+
+
+def config_for(node: str, backend: str, depth: int, batch: int) -> RunConfig:
+    return one_stream(
+        node,
+        sizes=SIZES,
+        align_bytes=4 * KIB,
+        read_ppm=700_000,
+        depth=depth,
+        batch=batch,
+        backend=backend,
+        time_ns=int((len(LIMITS) + 1) * STEP_S * 1e9),
+    )
+
+
+def run_while_limits_change(controller: Controller, config: RunConfig, node: str) -> Outcome:
+    limit = queue_of(node) / "max_sectors_kb"
+    with controller.ready(config) as run:
+        controller.run_start(run)
+        for kib in LIMITS:
+            time.sleep(STEP_S)
+            limit.write_text(str(kib))
+        info = controller.wait_done(run)
+        return Outcome(info, controller.stats(run))
+
+
+def complaints() -> list[str]:
+    text = subprocess.run(["dmesg"], capture_output=True, text=True, check=True).stdout
+    return [line for line in text.splitlines() if "over max" in line or "I/O error" in line]
+
+
+@pytest.mark.parametrize("depth, batch", [(1, 1), (32, 16)])
+@pytest.mark.parametrize("case", DISKS)
+def test_shrinking_limits_fail_nothing_and_miscount_nothing(
+    controller: Controller, case: str, depth: int, batch: int
+) -> None:
+    with disk_for(case) as node:
+        before, complained = disk_stat(node), complaints()
+        config = config_for(node, DISKS[case], depth, batch)
+        outcome = run_while_limits_change(controller, config, node)
+        after = disk_stat(node)
+
+    assert_completed(outcome)
+    assert complaints() == complained
+    target = outcome.target
+    assert outcome.requests() == target.reads + target.writes
+    assert outcome.ios(phase=Phase.MEASURE) > 100
+    # Far more parts than slots were made for: 50 instead of one or two.
+    assert outcome.requests() > 2 * outcome.ios()
+    if target.backend == "scsi":
+        # The disk's statistics don't count SCSI commands.
+        return
+    seen = {way: after[way].since(before[way]) for way in Direction}
+    assert_stat_agrees(target, seen, target_sums(target))
