@@ -7,6 +7,8 @@ import gc
 import os
 import shutil
 import signal
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +26,7 @@ from lib.guest.disks import (
 )
 from lib.guest.drive import Controller, PlainLink, assert_completed, make_ready, one_stream
 from lib.guest.modules import (
+    NETLINK_KOBJECT_UEVENT,
     idle_meminfo,
     is_loaded,
     load,
@@ -33,6 +36,7 @@ from lib.guest.modules import (
     threads_end,
     unload,
     unload_soon,
+    unread_uevents,
     vmalloc_bytes,
 )
 from lib.waiting import eventually
@@ -51,6 +55,7 @@ BATCHES = 5
 ENDINGS = 4
 BACKENDS = ("bio", "mq")
 LONG_NS = 600 * SECOND
+FROM_KERNEL = 1  # group of events that udev has not seen
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +170,25 @@ def spek_gone() -> Iterator[None]:
     yield
     if is_loaded("spek"):
         unload_soon("spek")
+
+
+def test_unread_events_are_no_leak(spek_path: Path, spek_gone: None) -> None:
+    """What udev has not read yet holds memory: slab_objects() waits for that."""
+    load(spek_path)
+    unload_soon("spek")
+    before = slab_objects()
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_KOBJECT_UEVENT) as events:
+        events.bind((0, FROM_KERNEL))
+        for _ in range(CYCLES // BATCHES):
+            load(spek_path)
+            unload_soon("spek")
+        assert unread_uevents() > 0
+        late = threading.Timer(2, events.close)
+        late.start()
+        after = slab_objects()
+        late.join()
+    growth = {name: after[name] - before[name] for name in ("kmalloc-512", "kmalloc-1k")}
+    assert max(growth.values()) < CYCLES // BATCHES, growth
 
 
 Ending = Callable[[Controller, RunConfig], None]

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from lib.guest import device_mapper
-from lib.guest.modules import unload_soon
+from lib.guest.modules import NETLINK_KOBJECT_UEVENT, unload_soon
 from lib.waiting import eventually
 
 from spekctl.vm import guest_side
 from spekctl.vm.disks import serial
 
-NETLINK_KOBJECT_UEVENT, FROM_UDEV = 15, 2
+FROM_UDEV = 2
 TRIGGER = Path("/sys/devices/virtual/mem/null/uevent")
 UDEV_QUEUE = Path("/run/udev/queue")
 UDEV_S = 300.0  # udev gives an event up after 180 s, and may be silent until then

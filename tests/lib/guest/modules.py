@@ -17,6 +17,7 @@ from pathlib import Path
 from lib.waiting import LONG_S, eventually
 
 SYS_DELETE_MODULE, SYS_FINIT_MODULE = 176, 313  # x86-64, as the guests are
+NETLINK_KOBJECT_UEVENT = 15
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -128,8 +129,23 @@ def page_lists_bytes() -> int:
     return sum(int(count) for count in pagesets) * mmap.PAGESIZE
 
 
+def unread_uevents() -> int:
+    """Bytes of memory that the kernel's events hold in sockets of programs which have not read
+    them yet, as udev's. A module that comes and one that goes are an event each."""
+    total = 0
+    for line in Path("/proc/net/netlink").read_text().splitlines()[1:]:
+        _sk, protocol, _port, _groups, memory, *_others = line.split()
+        total += int(memory) if int(protocol) == NETLINK_KOBJECT_UEVENT else 0
+    return total
+
+
 def slab_objects() -> dict[str, int]:
-    """Objects in use in each cache that kmalloc() serves from, after giving back what is free."""
+    """Objects in use in each cache that kmalloc() serves from, after giving back what is free.
+
+    Waits until events are read. On a busy host udev may lag behind a test that loads and unloads a
+    module for minutes, and two events for each of 20 cycles are 40 objects of kmalloc-512.
+    """
+    eventually(lambda: unread_uevents() == 0, "udev does not read the kernel's events")
     found = {}
     for path in Path("/sys/kernel/slab").glob("kmalloc-*"):
         (path / "shrink").write_text("1")
