@@ -71,9 +71,9 @@ static int open_claimed(struct spek_compat_bdev *dev, dev_t devt)
 }
 
 /*
- * Opening the number of a device that is not there makes the kernel load a module for it,
- * and wait. Requests run under genetlink's lock, which a module that registers a family
- * (drbd) needs to get loaded: all generic netlink would stand still for ever.
+ * Opening the number of a device that does not exist makes the kernel load a module for it and
+ * wait for modprobe: a wrong number would load a driver, and the run could be neither used nor
+ * deleted until then, as deleting it waits for its devices to be opened.
  */
 static bool is_there(dev_t devt)
 {
