@@ -42,16 +42,16 @@ def command(as_json: bool) -> int:
 
 
 def _row(info: RunInfo) -> list[str]:
-    from spekctl.kernel.records import Reason, RunState, word
+    from spekctl.kernel.records import Reason, RunState
     from spekctl.kernel.sense import first_error
     from spekctl.render.progress import phase_word
     from spekctl.run.progress import clock_of
     from spekctl.units import format_clock
 
     clock = clock_of(info)
-    remarks = []
+    remarks: list[str] = []
     if info.state is RunState.DONE:
-        remarks.append(word(info.reason))
+        remarks.append(info.reason)
     if info.detached:
         remarks.append("detached")
     if info.write:
@@ -68,7 +68,7 @@ def _row(info: RunInfo) -> list[str]:
     return [
         str(info.id),
         info.name,
-        phase_word(clock) if running else word(info.state),
+        phase_word(clock) if running else info.state,
         format_clock(clock.elapsed_s),
         format_clock(clock.left_s) if running and clock.left_s is not None else "-",
         " ".join(target.name for target in info.targets),
@@ -79,8 +79,4 @@ def _row(info: RunInfo) -> list[str]:
 
 def as_dict(info: RunInfo) -> dict[str, object]:
     """A run as JSON: enums as words."""
-    from spekctl.kernel.records import word
-
-    values = dataclasses.asdict(info)
-    values.update(state=word(info.state), phase=word(info.phase), reason=word(info.reason))
-    return values
+    return dataclasses.asdict(info)

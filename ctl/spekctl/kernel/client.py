@@ -10,34 +10,41 @@ from __future__ import annotations
 import contextlib
 import struct
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any, Protocol, TypeVar
 
-from spekctl.errors import (
-    NotFoundError,
-    SpekError,
+import msgspec
+
+from spekctl.errors import NotFoundError, SpekError
+from spekctl.kernel.coded import Coded
+from spekctl.kernel.gen.spek_records import (
+    IntervalInfo,
+    Law,
+    OpInfo,
+    Pattern,
+    StatsInfo,
+    WalkStyle,
 )
 from spekctl.kernel.link import Connection, Link, _refusal
 from spekctl.kernel.records import (
-    CellRow,
+    Backend,
+    CellInfo,
+    ConfigPart,
+    Data,
     Direction,
     Histogram,
     IntervalRow,
-    MapPart,
+    MapInfo,
     Metric,
     MismatchInfo,
     Operation,
     Phase,
-    Reason,
     RunInfo,
     RunState,
-    SenseInfo,
     StatsCell,
-    TargetInfo,
-    VerifyInfo,
-    WorkerInfo,
 )
 from spekctl.workload.config import RunConfig
-from spekctl.workload.options import OPTIONS, Kind, Option
+from spekctl.workload.options import OPTIONS, Option
 
 T = TypeVar("T")
 
@@ -67,8 +74,8 @@ class Kernel(Protocol):
     def stats(self, run: int) -> list[StatsCell]: ...
     def intervals(self, run: int, since: int) -> list[IntervalRow]: ...
     def mismatches(self, run: int) -> list[MismatchInfo]: ...
-    def map_get(self, run: int) -> list[MapPart]: ...
-    def map_set(self, run: int, part: MapPart) -> None: ...
+    def map_get(self, run: int) -> list[MapInfo]: ...
+    def map_set(self, run: int, part: MapInfo) -> None: ...
     def wait(self, timeout_s: float) -> None: ...
     def close(self) -> None: ...
 
@@ -105,7 +112,7 @@ class Client(Connection):
         is deleted as soon as the device lets go.
         """
         self._listen()
-        answer = self._link.ask(self._spek.Cmd.RUN_NEW, **_run_attributes(self._spek, config))
+        answer = self._link.ask(self._spek.Cmd.RUN_NEW, **_run_attributes(config))
         run = int(answer["id"])
         try:
             while (info := self.run_get(run)).state is RunState.OPENING:
@@ -119,17 +126,17 @@ class Client(Connection):
             return run
         self.run_delete(run)
         error = _refusal(info.failure_errno, info.failure, "run-new")
-        if info.failure_part != "run":
+        if info.failure_part is not ConfigPart.RUN:
             error.blamed = (info.failure_part, info.failure_index)
         raise error
 
     def run_get(self, run: int) -> RunInfo:
         """State and progress of a run."""
-        return self._run_info(self._link.ask(self._spek.Cmd.RUN_GET, id=run))
+        return msgspec.convert(self._link.ask(self._spek.Cmd.RUN_GET, id=run), RunInfo)
 
     def runs(self) -> list[RunInfo]:
         """All runs that the kernel knows."""
-        return [self._run_info(values) for values in self._link.dump(self._spek.Cmd.RUN_GET)]
+        return self._all(self._spek.Cmd.RUN_GET, RunInfo)
 
     def run_start(self, run: int, start_ns: int = 0) -> None:
         """Start a READY run, at once or at @start_ns of CLOCK_MONOTONIC."""
@@ -156,60 +163,49 @@ class Client(Connection):
 
     def stats(self, run: int) -> list[StatsCell]:
         """Counters of all phases, histograms of the measure phase and the drain."""
-        cells: dict[tuple[int, int, int], dict[str, Any]] = {}
-        parts: dict[tuple[int, int, int], dict[Metric, Histogram]] = {}
-        for values in self._link.dump(self._spek.Cmd.STATS_GET, run=run):
-            key = (values["phase"], values["stream"], values["direction"])
-            if "metric" in values:
-                _add_histogram(parts.setdefault(key, {}), values)
+        cells: dict[Key, StatsInfo] = {}
+        parts: dict[Key, dict[Metric, Histogram]] = {}
+        for one in self._all(self._spek.Cmd.STATS_GET, StatsInfo, run=run):
+            key = (one.phase, one.stream, one.direction)
+            if one.hist_bits:
+                _add_histogram(parts.setdefault(key, {}), one)
             else:
-                cells[key] = values
+                cells[key] = one
         return [
             StatsCell(
-                phase=Phase(key[0]),
-                stream=key[1],
-                direction=Direction(key[2]),
-                ios=values["ios"],
-                bytes=values["bytes"],
-                requests=values.get("requests", 0),
-                errors=values.get("errors", 0),
-                errors_by_errno={
-                    int(one["status"]): int(one["count"]) for one in values.get("error", ())
-                },
+                phase=one.phase,
+                stream=one.stream,
+                direction=one.direction,
+                ios=one.ios,
+                bytes=one.bytes,
+                requests=one.requests,
+                errors=one.errors,
+                errors_by_errno={cause.status: cause.count for cause in one.error},
                 histograms=parts.get(key, {}),
             )
-            for key, values in sorted(cells.items())
+            for key, one in sorted(cells.items(), key=_by_code)
         ]
 
     def intervals(self, run: int, since: int) -> list[IntervalRow]:
         """Closed intervals from number @since on, oldest first."""
-        rows = self._link.dump(self._spek.Cmd.INTERVAL_GET, run=run, since=since)
-        return [_interval(values) for values in rows]
+        rows = self._all(self._spek.Cmd.INTERVAL_GET, IntervalInfo, run=run, since=since)
+        return [_interval(one) for one in rows]
 
     def operations(self, run: int, worker: int, count: int) -> list[Operation]:
         """The first operations that a worker of this run generates; nothing is sent anywhere."""
-        parts = self._link.dump(self._spek.Cmd.OP_GET, run=run, worker=worker, count=count)
-        parts.sort(key=lambda part: int(part["first"]))
-        return [
-            Operation(*fields) for part in parts for fields in _OP.iter_unpack(bytes(part["ops"]))
-        ]
+        parts = self._all(self._spek.Cmd.OP_GET, OpInfo, run=run, worker=worker, count=count)
+        parts.sort(key=lambda part: part.first)
+        return [Operation(*fields) for part in parts for fields in _OP.iter_unpack(part.ops)]
 
     def mismatches(self, run: int) -> list[MismatchInfo]:
         """The first wrong blocks that a run with stamped data has found."""
-        found = self._link.dump(self._spek.Cmd.MISMATCH_GET, run=run)
-        kinds = self._spek.Mismatch
-        return [
-            _record(MismatchInfo, {**one, "kind": kinds(one["kind"]).name.lower()}) for one in found
-        ]
+        return self._all(self._spek.Cmd.MISMATCH_GET, MismatchInfo, run=run)
 
-    def map_get(self, run: int) -> list[MapPart]:
+    def map_get(self, run: int) -> list[MapInfo]:
         """What a run with stamped data knows to have written."""
-        return [
-            MapPart(one["target"], one["first"], bytes(one["states"]))
-            for one in self._link.dump(self._spek.Cmd.MAP_GET, run=run)
-        ]
+        return self._all(self._spek.Cmd.MAP_GET, MapInfo, run=run)
 
-    def map_set(self, run: int, part: MapPart) -> None:
+    def map_set(self, run: int, part: MapInfo) -> None:
         """Tell a READY run what was written before it."""
         step = self._spek.MAP_STATES * 8
         for at in range(0, len(part.states), step):
@@ -232,90 +228,57 @@ class Client(Connection):
         if self._listener is None:
             self._listener = Link(self._spek, self._spek.GROUP_RUNS, "spek was unloaded")
 
-    def _run_info(self, values: dict[str, Any]) -> RunInfo:
-        spek = self._spek
-        workers = tuple(_record(WorkerInfo, one) for one in values.pop("worker", ()))
-        targets = tuple(
-            _record(
-                TargetInfo,
-                {**one, "backend": spek.Backend(one.get("backend", 0)).name.lower()},
-            )
-            for one in values.pop("target", ())
-        )
-        if verify := values.get("verify"):
-            values["verify"] = _record(VerifyInfo, verify)
-        if first_sense := values.get("first_sense"):
-            values["first_sense"] = _record(SenseInfo, first_sense)
-        values.update(
-            senses=tuple(_record(SenseInfo, one) for one in values.pop("sense", ())),
-            state=RunState(values["state"]),
-            phase=Phase(values.get("phase", 0)),
-            reason=Reason(values.get("reason", 0)),
-            backend=spek.Backend(values.get("backend", 0)).name.lower(),
-            data=spek.Data(values.get("data", 0)).name.lower(),
-            failure_part=spek.ConfigPart(values.get("failure_part", 0)).name.lower(),
-        )
-        return _record(RunInfo, {**values, "workers": workers, "targets": targets})
+    def _all(self, command: IntEnum, record: type[T], **values: Any) -> list[T]:
+        """All messages of a dump as records; a newer module may send more than they hold."""
+        return [msgspec.convert(one, record) for one in self._link.dump(command, **values)]
 
 
-def _record(kind: Callable[..., T], values: dict[str, Any]) -> T:
-    """A record from the values it knows; a newer module may send more."""
-    known: dict[str, Any] = kind.__dataclass_fields__  # type: ignore[attr-defined]
-    return kind(**{key: value for key, value in values.items() if key in known})
+# Phase, stream and direction.
+Key = tuple[Phase, int, Direction]
 
 
-def _interval(values: dict[str, Any]) -> IntervalRow:
-    cells = {
-        Direction(one["direction"]): _record(
-            CellRow, {**one, "direction": Direction(one["direction"])}
-        )
-        for one in values.get("cell", ())
-    }
-    streams = bytes(values.get("streams", b""))
+def _by_code(item: tuple[Key, StatsInfo]) -> tuple[int, int, int]:
+    phase, stream, direction = item[0]
+    return phase.code, stream, direction.code
+
+
+def _interval(one: IntervalInfo) -> IntervalRow:
+    cells = {cell.direction: cell for cell in one.cells}
     return IntervalRow(
-        seq=values["seq"],
-        phase=Phase(values["phase"]),
-        start_ns=values["start_ns"],
-        end_ns=values["end_ns"],
-        outstanding=values.get("outstanding", 0),
-        backlog=values.get("backlog", 0),
-        cpu_ns=values.get("cpu_ns", 0),
-        switches=values.get("switches", 0),
-        read=cells.get(Direction.READ, CellRow(Direction.READ)),
-        write=cells.get(Direction.WRITE, CellRow(Direction.WRITE)),
-        streams=tuple(_STREAM_ROW.iter_unpack(streams)),
+        seq=one.seq,
+        phase=one.phase,
+        start_ns=one.start_ns,
+        end_ns=one.end_ns,
+        outstanding=one.outstanding,
+        backlog=one.backlog,
+        cpu_ns=one.cpu_ns,
+        switches=one.switches,
+        read=cells.get(Direction.READ, CellInfo(Direction.READ)),
+        write=cells.get(Direction.WRITE, CellInfo(Direction.WRITE)),
+        streams=tuple(_STREAM_ROW.iter_unpack(one.streams)),
     )
 
 
-def _add_histogram(found: dict[Metric, Histogram], values: dict[str, Any]) -> None:
+def _add_histogram(found: dict[Metric, Histogram], one: StatsInfo) -> None:
     """Add one message of buckets to the histogram of its metric."""
-    metric = Metric(values["metric"])
-    counts: dict[int, int] = found[metric].counts if metric in found else {}
-    data = bytes(values.get("hist", b""))
-    first = int(values.get("hist_first", 0))
-    for index, (count,) in enumerate(struct.iter_unpack("=Q", data), start=first):
+    counts: dict[int, int] = found[one.metric].counts if one.metric in found else {}
+    for index, (count,) in enumerate(struct.iter_unpack("=Q", one.hist), start=one.hist_first):
         if count:
             counts[index] = count
-    found[metric] = Histogram(
-        bits=values["hist_bits"],
-        counts=counts,
-        sum_ns=values["sum_ns"],
-        min_ns=values["min_ns"],
-        max_ns=values["max_ns"],
-    )
+    found[one.metric] = Histogram(one.hist_bits, counts, one.sum_ns, one.min_ns, one.max_ns)
 
 
-def _run_attributes(spek: Any, config: RunConfig) -> dict[str, Any]:
+# Options whose values are words.
+_CHOICES: dict[str, type[Coded]] = {"backend": Backend, "data": Data}
+
+
+def _run_attributes(config: RunConfig) -> dict[str, Any]:
     """A RunConfig as the attributes of run-new. What the kernel has a default for and what a
     law or pattern does not use stays out."""
 
-    def enum(kind: Any, name: str) -> int:
-        return int(kind[name.upper().replace("-", "_")])
-
     def value(option: Option, given: Any) -> int:
-        if option.kind is Kind.CHOICE:
-            return enum(getattr(spek, option.attribute.capitalize()), given)
-        return int(given)
+        kind = _CHOICES.get(option.attribute)
+        return kind(given).code if kind is not None else int(given)
 
     values: dict[str, Any] = {
         "name": config.name,
@@ -348,7 +311,7 @@ def _run_attributes(spek: Any, config: RunConfig) -> dict[str, Any]:
     ]
     values["arrival"] = [
         _used(
-            law=enum(spek.Law, arrival.law),
+            law=Law(arrival.law).code,
             optional={
                 "depth": arrival.depth,
                 "think_ns": arrival.think_ns,
@@ -367,7 +330,7 @@ def _run_attributes(spek: Any, config: RunConfig) -> dict[str, Any]:
             weight=stream.weight,
             replicas=stream.replicas,
             read_ppm=stream.read_ppm,
-            pattern=enum(spek.Pattern, stream.pattern),
+            pattern=Pattern(stream.pattern).code,
             range_start=stream.range_start,
             range_bytes=stream.range_bytes,
             align_bytes=stream.align_bytes,
@@ -378,7 +341,7 @@ def _run_attributes(spek: Any, config: RunConfig) -> dict[str, Any]:
                 "run_bytes": stream.run_bytes,
                 "restart_bytes": stream.restart_bytes,
                 "run_align_bytes": stream.run_align_bytes,
-                "walk_style": enum(spek.WalkStyle, stream.walk_style),
+                "walk_style": WalkStyle(stream.walk_style).code,
             },
         )
         for stream in config.streams

@@ -125,7 +125,7 @@ class Link:
         message = self._message(command, values)
         with self._translated(_name(command), message):
             for reply in self._send(message, NLM_F_REQUEST):
-                return _decode(reply)
+                return named(type(reply), _decode(reply))
         raise SpekError("the kernel side gave no answer", operation=_name(command))
 
     def tell(self, command: IntEnum, **values: Any) -> None:
@@ -153,7 +153,9 @@ class Link:
                 )
             if not interrupted:
                 return [
-                    _decode(reply) for reply in replies if reply["header"]["type"] != _NLMSG_ERROR
+                    named(type(reply), _decode(reply))
+                    for reply in replies
+                    if reply["header"]["type"] != _NLMSG_ERROR
                 ]
         raise SpekError(
             f"{_name(command)} changed under way {DUMP_TRIES} times", operation=_name(command)
@@ -244,6 +246,27 @@ def _decode(message: Any) -> dict[str, Any]:
         else:
             values[key] = value
     return values
+
+
+def named(cls: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """An answer as records have it: words for numbers that have some, plural names for lists."""
+    kinds = {row[1]: row[2] for row in cls.nla_map}
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        kind = kinds[cls.keys[key]]
+        inner = getattr(cls, kind) if kind.startswith("nest_") else None
+        word = cls.enums.get(key)
+
+        def one(value: Any, inner: Any = inner, word: Any = word) -> Any:
+            if inner is not None:
+                return named(inner, value)
+            return word.of(value) if word is not None else value
+
+        if key in cls.multi:
+            found[cls.multi[key]] = [one(each) for each in value]
+        else:
+            found[key] = one(value)
+    return found
 
 
 class Connection(abc.ABC):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from spekctl.documents.result import LogResult, Plan
 from spekctl.errors import NotPermittedError, SpekError, UsageError
-from spekctl.kernel.records import RunInfo, RunState, word
+from spekctl.kernel.records import RunInfo, RunState
 from spekctl.log import file as log_file
 from spekctl.log.file import LogFullError, LogHeader, LogTarget, LogWriter, Names
 
@@ -186,7 +186,7 @@ class IoLog:
             ended_ns=info.ended_ns,
             start_real_ns=info.start_real_ns,
             module_version=info.module_version,
-            reason=word(info.reason),
+            reason=info.reason,
             records=records,
             lost=max(0, ios - records),
             complete=not self._text(info, records, ios),

@@ -69,7 +69,7 @@ def of_log(path: Path, metric: str) -> Distributions:
     first, then = _FROM_TO[metric]
     parts: dict[str, list[Histogram]] = {"read": [], "write": []}
     for start, end, op, phase, error in log.columns(first, then, "op", "phase", "error"):
-        counted = (phase == Phase.MEASURE) & (error == 0)
+        counted = (phase == Phase.MEASURE.code) & (error == 0)
         for write, found in enumerate(parts.values()):
             mine = counted & (op == write)
             made = buckets.histogram(end[mine] - start[mine])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from spekctl import units
-from spekctl.kernel.records import Phase, RunState, word
+from spekctl.kernel.records import Phase, RunState
 from spekctl.run.progress import Clock, Figures
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ def phase_word(clock: Clock) -> str:
         return "ready"
     if clock.state is RunState.ARMED:
         return "armed"
-    return {"ramp": "ramp-up", "measure": "measure", "drain": "drain"}[word(clock.phase)]
+    return {"ramp": "ramp-up", "measure": "measure", "drain": "drain"}[clock.phase]
 
 
 def format_line(figures: Figures) -> str:
     """One interval as one line."""
-    phase = {"ramp": "ramp-up", "measure": "measure", "drain": "drain"}[word(figures.phase)]
+    phase = {"ramp": "ramp-up", "measure": "measure", "drain": "drain"}[figures.phase]
     parts = [
         f"{units.format_clock(figures.at_s):>6} {phase:<8}",
         f"{units.format_rate(figures.iops)} IOPS",

@@ -44,7 +44,7 @@ from spekctl.documents.result import (
 )
 from spekctl.kernel import sense
 from spekctl.kernel.records import (
-    CellRow,
+    CellInfo,
     Direction,
     Histogram,
     IntervalRow,
@@ -55,7 +55,6 @@ from spekctl.kernel.records import (
     RunState,
     SenseInfo,
     StatsCell,
-    word,
 )
 from spekctl.run import disk_times, remarks
 from spekctl.units import format_cpu_list
@@ -204,8 +203,8 @@ def _outcome(
         text += f"; {verified.text}"
     sound = verified is None or (verified.complete and not verified.mismatches)
     return Outcome(
-        state=word(info.state),
-        reason=word(info.reason),
+        state=info.state,
+        reason=info.reason,
         text=text,
         ok=done and info.reason is Reason.COMPLETED and not info.errors and sound,
         errors=info.errors,
@@ -304,10 +303,10 @@ def _total(cells: Sequence[StatsCell], seconds: float) -> Total:
 def _cell(cell: StatsCell, config: RunConfig) -> Cell:
     known = cell.stream < len(config.streams)
     return Cell(
-        phase=word(cell.phase),
+        phase=cell.phase,
         stream=cell.stream,
         name=config.streams[cell.stream].name if known else str(cell.stream),
-        direction=word(cell.direction),
+        direction=cell.direction,
         ios=cell.ios,
         bytes=cell.bytes,
         requests=cell.requests,
@@ -332,7 +331,7 @@ def _phases(info: RunInfo, cells: Sequence[StatsCell]) -> list[PhaseResult]:
         inside = [cell for cell in cells if cell.phase is phase]
         found.append(
             PhaseResult(
-                phase=word(phase),
+                phase=phase,
                 start_ns=start,
                 end_ns=end,
                 duration_ns=max(0, end - start),
@@ -357,7 +356,7 @@ def _interval(row: IntervalRow, metered: Metered) -> Interval:
         )
     return Interval(
         seq=row.seq,
-        phase=word(row.phase),
+        phase=row.phase,
         start_ns=row.start_ns,
         end_ns=row.end_ns,
         outstanding=row.outstanding,
@@ -371,7 +370,7 @@ def _interval(row: IntervalRow, metered: Metered) -> Interval:
     )
 
 
-def _interval_cell(cell: CellRow) -> IntervalCell:
+def _interval_cell(cell: CellInfo) -> IntervalCell:
     return IntervalCell(**{name: getattr(cell, name) for name in IntervalCell.__struct_fields__})
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from spekctl.kernel.records import CellRow, IntervalRow, Phase, RunInfo, RunState
+from spekctl.kernel.records import CellInfo, IntervalRow, Phase, RunInfo, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def figures_of(
     )
 
 
-def _direction(cell: CellRow, seconds: float) -> DirectionFigures:
+def _direction(cell: CellInfo, seconds: float) -> DirectionFigures:
     return DirectionFigures(
         ios=cell.ios,
         iops=cell.ios / seconds,

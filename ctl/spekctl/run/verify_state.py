@@ -25,7 +25,7 @@ from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.result import TargetFacts
 from spekctl.errors import UsageError
 from spekctl.kernel.client import Kernel
-from spekctl.kernel.records import MapPart, RunInfo
+from spekctl.kernel.records import MapInfo, RunInfo
 from spekctl.workload.config import RunConfig
 
 STATE = 8
@@ -90,10 +90,10 @@ def load(path: Path) -> SavedState:
     return document.read(path, SavedState)
 
 
-def parts_of(state: SavedState, path: Path) -> list[MapPart]:
+def parts_of(state: SavedState, path: Path) -> list[MapInfo]:
     """The states as the kernel takes them."""
     return [
-        MapPart(index, one.first, _unpack(one, path))
+        MapInfo(target=index, first=one.first, states=_unpack(one, path))
         for index, device in enumerate(state.devices)
         for one in device.states
     ]
@@ -121,7 +121,7 @@ def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> N
                 )
 
 
-def _pack(part: MapPart) -> States:
+def _pack(part: MapInfo) -> States:
     data = _little_endian(part.states)
     packed = base64.b64encode(zlib.compress(data, 1)).decode()
     return States(part.first, len(part.states) // STATE, packed)

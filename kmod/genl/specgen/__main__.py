@@ -2,7 +2,7 @@
 """Generate everything that follows from the netlink specs.
 
 From each YAML spec (the kernel's genetlink dialect) come the uapi header, the
-kernel's policies, ops table and family, Python enums and pyroute2 classes, and
+kernel's policies, ops table and family, Python enums, records and pyroute2 classes, and
 a table of attributes. The ops are emitted as `struct genl_ops` with a policy for
 each operation, because Linux 6.1 has no `struct genl_split_ops`.
 
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from specgen.kernel import kernel_header, kernel_source
 from specgen.python import python_module
+from specgen.records import records_module
 from specgen.spec import Outputs, SpecError, load
 from specgen.table import markdown
 from specgen.uapi import enum_header, uapi_header
@@ -32,6 +33,7 @@ FAMILIES = (
         enums="kmod/load/uapi/spek_enums.h",
         kernel="kmod/load/gen/netlink_gen",
         python="ctl/spekctl/kernel/gen/spek.py",
+        records="ctl/spekctl/kernel/gen/spek_records.py",
         table="kmod/load/uapi/spek.md",
         include_uapi="../uapi/spek.h",
         include_compat="../../compat/compat.h",
@@ -54,13 +56,18 @@ def generate(root: Path, outputs: Outputs) -> dict[str, str]:
     """Return the text of every file that follows from one spec, by path."""
     spec = load(root / outputs.spec, outputs.spec)
     enums = {outputs.enums: enum_header(spec)} if outputs.enums else {}
-    return enums | {
-        outputs.uapi: uapi_header(spec, outputs),
-        outputs.kernel + ".h": kernel_header(spec, outputs),
-        outputs.kernel + ".c": kernel_source(spec, outputs),
-        outputs.python: python_module(spec),
-        outputs.table: markdown(spec),
-    }
+    records = {outputs.records: records_module(spec)} if outputs.records else {}
+    return (
+        enums
+        | records
+        | {
+            outputs.uapi: uapi_header(spec, outputs),
+            outputs.kernel + ".h": kernel_header(spec, outputs),
+            outputs.kernel + ".c": kernel_source(spec, outputs),
+            outputs.python: python_module(spec, outputs),
+            outputs.table: markdown(spec),
+        }
+    )
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,8 +5,20 @@ from __future__ import annotations
 
 import re
 import textwrap
+from pathlib import PurePath
 
-from specgen.spec import MEMBER_BYTES, WIDTH, AttrSet, Member, Spec, one_line, snake, upper
+from specgen.spec import (
+    MEMBER_BYTES,
+    WIDTH,
+    Attr,
+    AttrSet,
+    Member,
+    Outputs,
+    Spec,
+    one_line,
+    snake,
+    upper,
+)
 
 PYROUTE2_ATOM = {
     "pad": "none",
@@ -18,16 +30,14 @@ PYROUTE2_ATOM = {
     "binary": "cdata",
     "flag": "flag",
 }
-LINE_LENGTH = 100
 
 
 def camel(name: str) -> str:
     return "".join(part.capitalize() for part in re.split("[-_]", name))
 
 
-def python_module(spec: Spec) -> str:
+def python_module(spec: Spec, outputs: Outputs) -> str:
     """Constants, enums and pyroute2 classes."""
-    fam = upper(spec.name)
     out = [
         "# SPDX-License-Identifier: GPL-2.0-or-later",
         f"# generated from {spec.source}, run `make gen`",
@@ -39,6 +49,7 @@ def python_module(spec: Spec) -> str:
         "",
         "from pyroute2.netlink import NLA_F_NESTED, genlmsg, nla",
         "",
+        *import_of_records(outputs),
         f'FAMILY = "{spec.name}"',
         f"VERSION = {spec.version}",
     ]
@@ -59,10 +70,10 @@ def python_module(spec: Spec) -> str:
         out += [f'    ("{snake(member.name)}", "{kind(member)}"),' for member in struct.members]
         out += [")"]
     for attr_set in python_order(spec):
-        out += python_set(spec, fam, attr_set, "nla")
+        out += python_set(spec, outputs, attr_set, "nla")
     messages = [s for s in spec.sets if any(op.attrs is s for op in spec.ops)]
     for attr_set in messages:
-        out += python_set(spec, fam, attr_set, "genlmsg")
+        out += python_set(spec, outputs, attr_set, "genlmsg")
     out += ["", "", "MESSAGES: dict[int, Any] = {"]
     out += [f"    Cmd.{upper(op.name)}: {camel(op.attrs.name)}Msg," for op in spec.ops]
     out += ["}", "", ""]
@@ -77,6 +88,27 @@ def python_module(spec: Spec) -> str:
         "    return cls(data, offset=offset)",
     ]
     return "\n".join(out) + "\n"
+
+
+def import_of_records(outputs: Outputs) -> list[str]:
+    """The module of records; its path below ctl/ is its name."""
+    if not outputs.records:
+        return []
+    parts = PurePath(outputs.records.removeprefix("ctl/")).with_suffix("").parts
+    package = ".".join(parts[:-1])
+    module = f"{parts[-1]} as records"
+    return [f"from {package} import {module}" if package else f"import {module}", ""]
+
+
+def plural(attr_set: AttrSet, attr: Attr) -> str:
+    """What a record calls all values of an attribute that an answer repeats."""
+    name = f"{snake(attr.name)}s"
+    return snake(attr.name) if any(snake(one.name) == name for one in attr_set.attrs) else name
+
+
+def called(outputs: Outputs, attr_set: AttrSet, attr: Attr) -> str:
+    """The name of a repeated attribute in answers."""
+    return plural(attr_set, attr) if outputs.records else snake(attr.name)
 
 
 def kind(member: Member) -> str:
@@ -108,9 +140,13 @@ def python_order(spec: Spec) -> list[AttrSet]:
     return order
 
 
-def python_set(spec: Spec, fam: str, attr_set: AttrSet, base: str) -> list[str]:
-    """One class; `keys` maps the names of the spec to pyroute2's, `multi` lists repeated ones."""
-    prefix = f"{fam}_A_{upper(attr_set.name)}_"
+def python_set(spec: Spec, outputs: Outputs, attr_set: AttrSet, base: str) -> list[str]:
+    """One class.
+
+    `keys` maps the names of the spec to pyroute2's, `multi` those of repeated attributes to what
+    records call them, `enums` those of numbers to the words that they stand for.
+    """
+    prefix = f"{upper(spec.name)}_A_{upper(attr_set.name)}_"
     suffix = "Msg" if base == "genlmsg" else "Nla"
     doc = f"Attributes of the set {attr_set.name}, as a {'message' if suffix == 'Msg' else 'nest'}."
     out = ["", "", f"class {camel(attr_set.name)}{suffix}({base}):", f'    """{doc}"""', ""]
@@ -134,20 +170,19 @@ def python_set(spec: Spec, fam: str, attr_set: AttrSet, base: str) -> list[str]:
         if attr.type != "pad"
     ]
     out += ["    }"]
-    multi = [snake(attr.name) for attr in attr_set.attrs if attr.multi]
-    inside = ", ".join(f'"{name}"' for name in multi)
-    members = "{" + inside + "}" if multi else ""
-    line = f"    multi: ClassVar[frozenset[str]] = frozenset({members})"
-    # As the formatter breaks a line that is too long.
-    broken = [line.removesuffix(members + ")"), f"        {members}", "    )"]
-    out += [line] if len(line) <= LINE_LENGTH else broken
-    enums = [attr for attr in attr_set.attrs if attr.enum]
-    if enums:
-        out.append("    enums: ClassVar[dict[str, type[IntEnum]]] = {")
-        for attr in enums:
-            assert attr.enum is not None
-            out.append(f'        "{snake(attr.name)}": {camel(attr.enum.name)},')
-        out.append("    }")
-    else:
-        out.append("    enums: ClassVar[dict[str, type[IntEnum]]] = {}")
-    return out
+    multi = [attr for attr in attr_set.attrs if attr.multi]
+    out += mapping("multi", "str", [(one, f'"{called(outputs, attr_set, one)}"') for one in multi])
+    enums = [
+        (one, f"records.{camel(one.enum.name)}")
+        for one in attr_set.attrs
+        if one.enum and outputs.records
+    ]
+    return out + mapping("enums", "Any", enums)
+
+
+def mapping(name: str, kind: str, values: list[tuple[Attr, str]]) -> list[str]:
+    """A dict of a class, by names of attributes."""
+    line = f"    {name}: ClassVar[dict[str, {kind}]] = {{"
+    if not values:
+        return [line + "}"]
+    return [line, *[f'        "{snake(attr.name)}": {value},' for attr, value in values], "    }"]

@@ -37,6 +37,8 @@ class Outputs:
     # header of the enums alone, for code that includes nothing of the kernel; in the uapi header's
     # folder, which includes it; "": the enums are in the uapi header itself
     enums: str = ""
+    # records of answers for Python; "": answers stay dicts and numbers
+    records: str = ""
 
 
 @dataclass

@@ -169,7 +169,7 @@ def controller_that_never_reads(world: World) -> str:
     number could not be told is taken back."""
     disks = [world.null().node, world.null(irqmode=0).node]
     do, dump = NLM_F_REQUEST | NLM_F_ACK, NLM_F_REQUEST | NLM_F_DUMP
-    mine = _run_attributes(spek, one_stream(disks[1], depth=1, count=1))
+    mine = _run_attributes(one_stream(disks[1], depth=1, count=1))
     with Socket(spek) as deaf, world.running(endless(disks[0])) as run:
         deaf.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         deaf.sock.setblocking(False)

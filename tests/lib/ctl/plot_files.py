@@ -14,7 +14,8 @@ from lib.fakes.kernel import SECOND, START_NS, histogram
 from spekctl import files
 from spekctl.documents import curve, result, spc1
 from spekctl.kernel.records import (
-    CellRow,
+    Backend,
+    CellInfo,
     Direction,
     IntervalRow,
     Metric,
@@ -121,7 +122,7 @@ def write_result(path: Path, rows: Sequence[IntervalRow], name: str = "mixed-70-
         ended_ns=ENDED_NS,
         now_ns=ENDED_NS,
         module_version="0.1.0",
-        targets=(TargetInfo(8, 16, "x", 5, 10 << 30, 512, 1 << 20, "bio", "why"),),
+        targets=(TargetInfo(8, 16, "x", 5, 10 << 30, 512, 1 << 20, Backend.BIO, "why"),),
     )
     cells = [
         StatsCell(phase, 0, direction, len(times), 0, 0, 0, {}, counted(times, phase))
@@ -148,8 +149,8 @@ def counted(times: list[int], phase: Phase) -> dict[Metric, Any]:
 
 
 def interval(seq: int, start_ns: int, end_ns: int, phase: Phase, ios: int = 100) -> IntervalRow:
-    def cell(direction: Direction, ios: int, ns: int) -> CellRow:
-        return CellRow(
+    def cell(direction: Direction, ios: int, ns: int) -> CellInfo:
+        return CellInfo(
             direction,
             ios=ios,
             bytes=ios * 8192,

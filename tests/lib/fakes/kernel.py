@@ -11,11 +11,12 @@ from spekctl.documents.histogram import bucket_index
 from spekctl.errors import SpekError, error_from_errno
 from spekctl.kernel.client import Patience, endless
 from spekctl.kernel.records import (
-    CellRow,
+    Backend,
+    CellInfo,
     Direction,
     Histogram,
     IntervalRow,
-    MapPart,
+    MapInfo,
     Metric,
     MismatchInfo,
     Phase,
@@ -61,7 +62,7 @@ class FakeKernel:
     reason: Reason = Reason.NONE
     seconds: int = 0
     wrong: list[MismatchInfo] = field(default_factory=list)
-    written: list[MapPart] = field(default_factory=list)
+    written: list[MapInfo] = field(default_factory=list)
     closed: bool = False
     deleted: bool = False
 
@@ -104,11 +105,11 @@ class FakeKernel:
         self._called("mismatches")
         return list(self.wrong)
 
-    def map_get(self, run: int) -> list[MapPart]:
+    def map_get(self, run: int) -> list[MapInfo]:
         self._called("map-get")
         return list(self.written)
 
-    def map_set(self, run: int, part: MapPart) -> None:
+    def map_set(self, run: int, part: MapInfo) -> None:
         self._called("map-set")
         self.written.append(part)
 
@@ -188,7 +189,7 @@ class FakeKernel:
                     bytes=1 << 30,
                     logical_block=512,
                     max_io=1 << 20,
-                    backend="bio",
+                    backend=Backend.BIO,
                     backend_reason="The device takes bios, not requests.",
                     reads=self.seconds * 100,
                     read_bytes=self.seconds * 409_600,
@@ -200,7 +201,7 @@ class FakeKernel:
     def intervals(self, run: int, since: int) -> list[IntervalRow]:
         self._called("intervals")
         info = self._info()
-        cell = CellRow(
+        cell = CellInfo(
             Direction.READ,
             ios=100,
             bytes=409_600,
@@ -223,7 +224,7 @@ class FakeKernel:
                 cpu_ns=SECOND // 4,
                 switches=50,
                 read=cell,
-                write=CellRow(Direction.WRITE),
+                write=CellInfo(Direction.WRITE),
                 streams=((100, 409_600, 0, 0),),
             )
             for seq in range(since, info.intervals)

@@ -19,7 +19,7 @@ from lib.fakes.kernel import HIST_BITS, SECOND, START_NS, FakeKernel
 from spekctl.documents.histogram import bucket_index
 from spekctl.kernel.client import Patience, endless
 from spekctl.kernel.records import (
-    CellRow,
+    CellInfo,
     Direction,
     Histogram,
     IntervalRow,
@@ -111,8 +111,8 @@ class QueueKernel(FakeKernel):
                 backlog=int((self._arrivals - self._completed()) * (seq + 1)),
                 cpu_ns=SECOND // 4,
                 switches=50,
-                read=CellRow(Direction.READ, ios=int(self._completed())),
-                write=CellRow(Direction.WRITE),
+                read=CellInfo(Direction.READ, ios=int(self._completed())),
+                write=CellInfo(Direction.WRITE),
                 streams=tuple((ios, 4096 * ios, 0, 0) for ios in self._shares_in(seq)),
             )
             for seq in range(since, info.intervals)

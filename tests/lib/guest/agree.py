@@ -112,7 +112,7 @@ def assert_streams_agree(comparison: Comparison) -> None:
     outcome = comparison.outcome
     flat = list(chain.from_iterable(comparison.operations))
     for way in Direction:
-        mine = [operation for operation in flat if operation.write == way]
+        mine = [operation for operation in flat if operation.write == way.code]
         assert outcome.ios(way) == len(mine)
         assert outcome.bytes(way) == sum(operation.bytes for operation in mine)
     sent = sum(target.reads + target.writes for target in outcome.info.targets)

@@ -27,7 +27,7 @@ from spekctl.documents.histogram import count_of, merge
 from spekctl.errors import SpekError
 from spekctl.kernel.client import Client, Patience, _run_attributes, endless
 from spekctl.kernel.gen import spek
-from spekctl.kernel.link import Link
+from spekctl.kernel.link import Link, named
 from spekctl.kernel.records import (
     Direction,
     Histogram,
@@ -70,7 +70,7 @@ class PlainLink(Link):
 
     def ask(self, command: Any, **values: Any) -> dict[str, Any]:
         """A request that is answered with one message."""
-        return self._socket.ask(command, **values).values[0]
+        return self._named(command, self._socket.ask(command, **values).values)[0]
 
     def tell(self, command: Any, **values: Any) -> None:
         """A request that is only acknowledged."""
@@ -81,12 +81,16 @@ class PlainLink(Link):
         while True:
             answer = self._socket.dump(command, **values)
             if not answer.interrupted:
-                return answer.values
+                return self._named(command, answer.values)
+
+    def _named(self, command: Any, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        cls = self._socket.class_of(command)
+        return [named(cls, one) for one in answers]
 
 
 def make_ready(link: PlainLink, config: RunConfig) -> int:
     """A run that has opened its devices, for who has no more than a link."""
-    run = int(link.ask(spek.Cmd.RUN_NEW, **_run_attributes(spek, config))["id"])
+    run = int(link.ask(spek.Cmd.RUN_NEW, **_run_attributes(config))["id"])
     while (state := link.ask(spek.Cmd.RUN_GET, id=run)["state"]) == RunState.OPENING:
         time.sleep(WAIT_STEP_S)
     assert state == RunState.READY
@@ -186,7 +190,7 @@ class Controller(Client):
         """Sleep until the kernel announces the end of a run that was started after __init__."""
         while True:
             values = self._heard.notification(timeout_s).values
-            if values["id"] == run and values["state"] == RunState.DONE:
+            if values["id"] == run and values["state"] == RunState.DONE.code:
                 return self.run_get(run)
 
     def wait_done_unless_gone(self, run: int, timeout_s: float = WAIT_S) -> RunInfo | None:
@@ -442,7 +446,7 @@ def requests_for(
     in_buffer = 0
     for target, start, length in pieces(asu, operation.addr, operation.bytes):
         for at, part in cut(start, length, targets[target].max_io, edges[target], in_buffer):
-            yield Sent(target, at, part, Direction(operation.write))
+            yield Sent(target, at, part, Direction.of(operation.write))
         in_buffer += length
 
 

@@ -35,7 +35,7 @@ class Command:
 
     @property
     def direction(self) -> Direction:
-        return Direction(self.cdb[0] == WRITE_16)
+        return Direction.of(self.cdb[0] == WRITE_16)
 
     @property
     def block(self) -> int:

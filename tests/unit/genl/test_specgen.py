@@ -99,6 +99,7 @@ def outputs() -> Outputs:
         kernel="netlink_gen",
         python="toy.py",
         table="toy.md",
+        records="toy_records.py",
         include_uapi="toy.h",
         include_compat="compat.h",
         parallel=True,
@@ -120,6 +121,8 @@ def generate(
 
 def load_python(text: str, name: str = "generated_toy") -> ModuleType:
     module = ModuleType(name)
+    # Dataclasses look their module up.
+    sys.modules[name] = module
     exec(compile(text, name, "exec"), module.__dict__)
     return module
 
@@ -182,6 +185,7 @@ def test_ids_start_at_one_and_follow_the_order_of_the_spec(tmp_path: Path) -> No
 def test_header_compiles_as_c_and_agrees_with_python(tmp_path: Path) -> None:
     files = generate(tmp_path)
     (tmp_path / "toy.h").write_text(files["toy.h"], encoding="utf-8")
+    load_python(files["toy_records.py"], "toy_records")
     python = load_python(files["toy.py"])
     checks = [
         f'_Static_assert(TOY_BOX_CMD_{cmd.name} == {int(cmd)}, "{cmd.name}");' for cmd in python.Cmd

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 from pyroute2.netlink import NLA_F_NESTED, genlmsg, nla
 
+from spekctl.kernel.gen import spek_records as records
+
 FAMILY = "spek"
 VERSION = 1
 GROUP_RUNS = "runs"
@@ -203,8 +205,8 @@ class WorkerNla(nla):
         "log_written": "SPEK_A_WORKER_LOG_WRITTEN",
         "log_lost": "SPEK_A_WORKER_LOG_LOST",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class TargetNla(nla):
@@ -252,9 +254,9 @@ class TargetNla(nla):
         "map_bytes": "SPEK_A_TARGET_MAP_BYTES",
         "tag_waits": "SPEK_A_TARGET_TAG_WAITS",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "backend": Backend,
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "backend": records.Backend,
     }
 
 
@@ -271,8 +273,8 @@ class ExtentNla(nla):
         "target": "SPEK_A_EXTENT_TARGET",
         "start": "SPEK_A_EXTENT_START",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class AsuNla(nla):
@@ -293,8 +295,10 @@ class AsuNla(nla):
         "stripe_bytes": "SPEK_A_ASU_STRIPE_BYTES",
         "extent": "SPEK_A_ASU_EXTENT",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"extent"})
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {
+        "extent": "extents",
+    }
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class ArrivalNla(nla):
@@ -318,9 +322,9 @@ class ArrivalNla(nla):
         "burst_length": "SPEK_A_ARRIVAL_BURST_LENGTH",
         "burst_interval_ns": "SPEK_A_ARRIVAL_BURST_INTERVAL_NS",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "law": Law,
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "law": records.Law,
     }
 
 
@@ -336,8 +340,8 @@ class SizeNla(nla):
         "bytes": "SPEK_A_SIZE_BYTES",
         "weight": "SPEK_A_SIZE_WEIGHT",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class StreamNla(nla):
@@ -384,10 +388,12 @@ class StreamNla(nla):
         "walk_style": "SPEK_A_STREAM_WALK_STYLE",
         "size": "SPEK_A_STREAM_SIZE",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"size"})
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "pattern": Pattern,
-        "walk_style": WalkStyle,
+    multi: ClassVar[dict[str, str]] = {
+        "size": "sizes",
+    }
+    enums: ClassVar[dict[str, Any]] = {
+        "pattern": records.Pattern,
+        "walk_style": records.WalkStyle,
     }
 
 
@@ -410,8 +416,8 @@ class SenseNla(nla):
         "deferred": "SPEK_A_SENSE_DEFERRED",
         "count": "SPEK_A_SENSE_COUNT",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class VerifyNla(nla):
@@ -447,8 +453,8 @@ class VerifyNla(nla):
         "unstamped": "SPEK_A_VERIFY_UNSTAMPED",
         "foreign": "SPEK_A_VERIFY_FOREIGN",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class ErrorNla(nla):
@@ -464,8 +470,8 @@ class ErrorNla(nla):
         "status": "SPEK_A_ERROR_STATUS",
         "count": "SPEK_A_ERROR_COUNT",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class CellNla(nla):
@@ -505,9 +511,9 @@ class CellNla(nla):
         "service_p50_ns": "SPEK_A_CELL_SERVICE_P50_NS",
         "service_p99_ns": "SPEK_A_CELL_SERVICE_P99_NS",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "direction": Direction,
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "direction": records.Direction,
     }
 
 
@@ -637,16 +643,21 @@ class RunMsg(genlmsg):
         "failure_part": "SPEK_A_RUN_FAILURE_PART",
         "failure_index": "SPEK_A_RUN_FAILURE_INDEX",
     }
-    multi: ClassVar[frozenset[str]] = frozenset(
-        {"worker", "target", "asu", "arrival", "stream", "sense"}
-    )
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "state": RunState,
-        "phase": Phase,
-        "reason": Reason,
-        "backend": Backend,
-        "data": Data,
-        "failure_part": ConfigPart,
+    multi: ClassVar[dict[str, str]] = {
+        "worker": "workers",
+        "target": "targets",
+        "asu": "asus",
+        "arrival": "arrivals",
+        "stream": "streams",
+        "sense": "senses",
+    }
+    enums: ClassVar[dict[str, Any]] = {
+        "state": records.RunState,
+        "phase": records.Phase,
+        "reason": records.Reason,
+        "backend": records.Backend,
+        "data": records.Data,
+        "failure_part": records.ConfigPart,
     }
 
 
@@ -697,9 +708,9 @@ class MismatchMsg(genlmsg):
         "found_worker": "SPEK_A_MISMATCH_FOUND_WORKER",
         "found_stream": "SPEK_A_MISMATCH_FOUND_STREAM",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "kind": Mismatch,
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "kind": records.Mismatch,
     }
 
 
@@ -720,8 +731,8 @@ class MapMsg(genlmsg):
         "first": "SPEK_A_MAP_FIRST",
         "states": "SPEK_A_MAP_STATES",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class StatsMsg(genlmsg):
@@ -766,11 +777,13 @@ class StatsMsg(genlmsg):
         "hist_first": "SPEK_A_STATS_HIST_FIRST",
         "hist": "SPEK_A_STATS_HIST",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"error"})
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "phase": Phase,
-        "direction": Direction,
-        "metric": Metric,
+    multi: ClassVar[dict[str, str]] = {
+        "error": "error",
+    }
+    enums: ClassVar[dict[str, Any]] = {
+        "phase": records.Phase,
+        "direction": records.Direction,
+        "metric": records.Metric,
     }
 
 
@@ -810,9 +823,11 @@ class IntervalMsg(genlmsg):
         "cell": "SPEK_A_INTERVAL_CELL",
         "streams": "SPEK_A_INTERVAL_STREAMS",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"cell"})
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "phase": Phase,
+    multi: ClassVar[dict[str, str]] = {
+        "cell": "cells",
+    }
+    enums: ClassVar[dict[str, Any]] = {
+        "phase": records.Phase,
     }
 
 
@@ -835,8 +850,8 @@ class OpMsg(genlmsg):
         "first": "SPEK_A_OP_FIRST",
         "ops": "SPEK_A_OP_OPS",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 MESSAGES: dict[int, Any] = {

@@ -247,8 +247,8 @@ class TaskNla(nla):
     keys: ClassVar[dict[str, str]] = {
         "pid": "SPEK_PROBER_A_TASK_PID",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class ColumnNla(nla):
@@ -267,8 +267,8 @@ class ColumnNla(nla):
         "level": "SPEK_PROBER_A_COLUMN_LEVEL",
         "step_ns": "SPEK_PROBER_A_COLUMN_STEP_NS",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class TableNla(nla):
@@ -290,10 +290,11 @@ class TableNla(nla):
         "entities": "SPEK_PROBER_A_TABLE_ENTITIES",
         "entity_name": "SPEK_PROBER_A_TABLE_ENTITY_NAME",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"column", "entity_name"})
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "id": Table,
+    multi: ClassVar[dict[str, str]] = {
+        "column": "column",
+        "entity_name": "entity_name",
     }
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class BlockNla(nla):
@@ -310,10 +311,8 @@ class BlockNla(nla):
         "entities": "SPEK_PROBER_A_BLOCK_ENTITIES",
         "cells": "SPEK_PROBER_A_BLOCK_CELLS",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "table": Table,
-    }
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class RailNla(nla):
@@ -353,8 +352,8 @@ class RailNla(nla):
         "last_ns": "SPEK_PROBER_A_RAIL_LAST_NS",
         "power_uw": "SPEK_PROBER_A_RAIL_POWER_UW",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class ProbeMsg(genlmsg):
@@ -422,11 +421,11 @@ class ProbeMsg(genlmsg):
         "table": "SPEK_PROBER_A_PROBE_TABLE",
         "module_version": "SPEK_PROBER_A_PROBE_MODULE_VERSION",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"task", "table"})
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "state": ProbeState,
-        "reason": Reason,
+    multi: ClassVar[dict[str, str]] = {
+        "task": "task",
+        "table": "table",
     }
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class SampleMsg(genlmsg):
@@ -463,8 +462,10 @@ class SampleMsg(genlmsg):
         "more": "SPEK_PROBER_A_SAMPLE_MORE",
         "block": "SPEK_PROBER_A_SAMPLE_BLOCK",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"block"})
-    enums: ClassVar[dict[str, type[IntEnum]]] = {}
+    multi: ClassVar[dict[str, str]] = {
+        "block": "block",
+    }
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class FeedMsg(genlmsg):
@@ -527,10 +528,10 @@ class FeedMsg(genlmsg):
         "accepted": "SPEK_PROBER_A_FEED_ACCEPTED",
         "late": "SPEK_PROBER_A_FEED_LATE",
     }
-    multi: ClassVar[frozenset[str]] = frozenset({"rail"})
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "state": FeedState,
+    multi: ClassVar[dict[str, str]] = {
+        "rail": "rail",
     }
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class EnergyMsg(genlmsg):
@@ -562,10 +563,8 @@ class EnergyMsg(genlmsg):
         "first": "SPEK_PROBER_A_ENERGY_FIRST",
         "results": "SPEK_PROBER_A_ENERGY_RESULTS",
     }
-    multi: ClassVar[frozenset[str]] = frozenset()
-    enums: ClassVar[dict[str, type[IntEnum]]] = {
-        "state": FeedState,
-    }
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 MESSAGES: dict[int, Any] = {

@@ -31,7 +31,7 @@ from spekctl.documents.curve import Load, Power
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.feeds import Feed, RailState, RailUse
 from spekctl.kernel.gen.spek_prober import FeedState
-from spekctl.kernel.records import CellRow, Direction, IntervalRow, Phase, RunInfo, StatsCell, Use
+from spekctl.kernel.records import CellInfo, Direction, IntervalRow, Phase, RunInfo, StatsCell, Use
 from spekctl.plots import curves, power, style
 from spekctl.power import meter as power_meter
 from spekctl.power.meter import Meter, PowerOptions
@@ -136,7 +136,7 @@ def row(seq: int, phase: Phase = Phase.MEASURE, ios: int = 1000) -> IntervalRow:
     start = START_NS + seq * SECOND
     return IntervalRow(
         seq, phase, start, start + SECOND, 0, 0, 0, 0,
-        CellRow(Direction.READ, ios=ios, bytes=ios * 4096), CellRow(Direction.WRITE),
+        CellInfo(Direction.READ, ios=ios, bytes=ios * 4096), CellInfo(Direction.WRITE),
     )  # fmt: skip
 
 

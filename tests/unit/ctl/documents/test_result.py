@@ -22,7 +22,7 @@ from spekctl.errors import RefusedError, UsageError
 from spekctl.kernel import prober
 from spekctl.kernel.gen.spek_prober import ProbeState
 from spekctl.kernel.records import (
-    CellRow,
+    CellInfo,
     Direction,
     Histogram,
     IntervalRow,
@@ -318,8 +318,8 @@ def test_backlog_and_offered_rate_of_an_open_loop() -> None:
         77,
         1,
         1,
-        CellRow(Direction.READ),
-        CellRow(Direction.WRITE),
+        CellInfo(Direction.READ),
+        CellInfo(Direction.WRITE),
     )
     made = build(replace(INFO, backlog=12), rows=[row], rate=1000.0)
     found = as_json(made)
@@ -330,7 +330,7 @@ def test_backlog_and_offered_rate_of_an_open_loop() -> None:
 
 
 def test_only_intervals_that_were_never_read_are_missing() -> None:
-    read, write = CellRow(Direction.READ), CellRow(Direction.WRITE)
+    read, write = CellInfo(Direction.READ), CellInfo(Direction.WRITE)
     first = IntervalRow(0, Phase.MEASURE, START_NS, START_NS + SECOND, 0, 0, 0, 0, read, write)
     # More than the kernel keeps, all read in time; and some of them with two holes.
     rows = [replace(first, seq=seq) for seq in range(5000)]
@@ -522,8 +522,8 @@ def test_the_live_figures_are_of_the_interval() -> None:
         0,
         0,
         0,
-        CellRow(Direction.READ, ios=20),
-        CellRow(Direction.WRITE),
+        CellInfo(Direction.READ, ios=20),
+        CellInfo(Direction.WRITE),
     )
     seen.note([row])
     figures = seen.machine(row)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lib.fakes.kernel import SECOND, START_NS
 
-from spekctl.kernel.records import CellRow, Direction, IntervalRow, Phase, RunInfo, RunState
+from spekctl.kernel.records import CellInfo, Direction, IntervalRow, Phase, RunInfo, RunState
 from spekctl.render import progress
 from spekctl.render.progress import LineProgress, LiveProgress
 from spekctl.run.progress import MachineFigures, clock_of, figures_of
@@ -24,7 +24,7 @@ ROW = IntervalRow(
     backlog=0,
     cpu_ns=SECOND,
     switches=30,
-    read=CellRow(
+    read=CellInfo(
         Direction.READ,
         ios=5000,
         bytes=5000 * 4096,
@@ -32,7 +32,7 @@ ROW = IntervalRow(
         response_p99_ns=980_000,
         response_max_ns=2_000_000,
     ),
-    write=CellRow(Direction.WRITE),
+    write=CellInfo(Direction.WRITE),
 )
 RUNNING = RunInfo(
     id=1,
@@ -90,7 +90,7 @@ def test_the_machine_is_shown_if_the_prober_sees_it() -> None:
 
 
 def test_an_idle_interval_divides_by_nothing() -> None:
-    idle = replace(ROW, read=CellRow(Direction.READ), switches=0)
+    idle = replace(ROW, read=CellInfo(Direction.READ), switches=0)
     (line,) = lines(idle)
     assert " 0 IOPS" in line and "switches" not in line
 

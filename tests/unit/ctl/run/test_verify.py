@@ -19,7 +19,7 @@ from spekctl.block import device
 from spekctl.block.device import DiskStat
 from spekctl.errors import UsageError
 from spekctl.kernel.records import (
-    MapPart,
+    MapInfo,
     MismatchInfo,
     Reason,
     RunInfo,
@@ -222,17 +222,17 @@ def test_a_wrong_block_in_words(changes: Any, text: str) -> None:
 class Written:
     """A kernel side that knows what was written."""
 
-    def __init__(self, *parts: MapPart) -> None:
+    def __init__(self, *parts: MapInfo) -> None:
         self.parts = list(parts)
 
-    def map_get(self, run: int) -> list[MapPart]:
+    def map_get(self, run: int) -> list[MapInfo]:
         return self.parts
 
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     path = tmp_path / "state"
-    parts = [MapPart(0, 5, bytes(range(80))), MapPart(1, 0, b"\x02" + bytes(7))]
+    parts = [MapInfo(0, 0, 5, bytes(range(80))), MapInfo(0, 1, 0, b"\x02" + bytes(7))]
     info = info_of((0, GIB, GIB), (0, GIB, GIB))
     facts = [facts_of(disk(f"/dev/fake{index}"), 1, None) for index in range(2)]
     config = config_of("random-write-4k")
@@ -244,8 +244,8 @@ def saved(tmp_path: Path) -> Path:
 def test_what_was_written_survives_a_file(saved: Path) -> None:
     state = verify_state.load(saved)
     assert verify_state.parts_of(state, saved) == [
-        MapPart(0, 5, bytes(range(80))),
-        MapPart(1, 0, b"\x02" + bytes(7)),
+        MapInfo(0, 0, 5, bytes(range(80))),
+        MapInfo(0, 1, 0, b"\x02" + bytes(7)),
     ]
     # Names may change, devices may not.
     verify_state.check_devices(saved, state, [disk("/dev/fake7"), disk("/dev/fake8")])

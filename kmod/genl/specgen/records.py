@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Enums and records of answers for Python, which need nothing but Python."""
+
+from __future__ import annotations
+
+from specgen.python import camel, plural, py_doc
+from specgen.spec import Attr, AttrSet, Spec, snake, upper
+
+# Type and default of an attribute that an answer need not carry.
+PLAIN = {
+    "u32": ("int", "0"),
+    "u64": ("int", "0"),
+    "s32": ("int", "0"),
+    "s64": ("int", "0"),
+    "string": ("str", '""'),
+    "binary": ("Binary", 'b""'),
+    "flag": ("bool", "False"),
+}
+
+
+def records_module(spec: Spec) -> str:
+    """Enums and records of answers."""
+    sets = answer_sets(spec)
+    out = [
+        "# SPDX-License-Identifier: GPL-2.0-or-later",
+        f"# generated from {spec.source}, run `make gen`",
+        f'"""Netlink family {spec.name}: enums as words, answers as records."""',
+        "",
+        "from dataclasses import dataclass",
+        "",
+        "from spekctl.kernel.coded import Coded",
+        "",
+        "# Some records have a field called bytes.",
+        "Binary = bytes",
+    ]
+    for enum in spec.enums:
+        doc = enum.doc or f"{enum.name.replace('-', ' ').capitalize()}."
+        out += ["", "", f"class {camel(enum.name)}(Coded):", *py_doc(doc), ""]
+        out += [f'    {upper(entry.name)} = "{entry.name}"' for entry in enum.entries]
+    for attr_set, attrs in sets:
+        out += record(attr_set, attrs)
+    return "\n".join(out) + "\n"
+
+
+def answer_sets(spec: Spec) -> list[tuple[AttrSet, list[Attr]]]:
+    """Sets with those of their attributes that answers carry; nested ones before their users."""
+    names: dict[str, set[str]] = {}
+    for op in spec.ops:
+        for mode in (op.do, op.dump):
+            reply = (mode or {}).get("reply", {}).get("attributes", [])
+            names.setdefault(op.attrs.name, set()).update(reply)
+    found: list[tuple[AttrSet, list[Attr]]] = []
+
+    def visit(attr_set: AttrSet, attrs: list[Attr]) -> None:
+        for attr in attrs:
+            if attr.nested and all(attr.nested != one.name for one, _ in found):
+                inner = spec.by_set[attr.nested]
+                visit(inner, [one for one in inner.attrs if one.type != "pad"])
+        found.append((attr_set, attrs))
+
+    for attr_set in spec.sets:
+        if names.get(attr_set.name):
+            carried = names[attr_set.name]
+            visit(attr_set, [attr for attr in attr_set.attrs if attr.name in carried])
+    return found
+
+
+def record(attr_set: AttrSet, attrs: list[Attr]) -> list[str]:
+    """One class; an attribute that an answer repeats is a tuple."""
+    doc = attr_set.doc or f"Attributes of the set {attr_set.name} in an answer."
+    out = [
+        "",
+        "",
+        "@dataclass(frozen=True, slots=True)",
+        f"class {camel(attr_set.name)}Info:",
+        *py_doc(doc),
+        "",
+    ]
+    for attr in attrs:
+        if attr.nested:
+            kind, default = f"{camel(attr.nested)}Info | None", "None"
+        elif attr.enum:
+            enum = camel(attr.enum.name)
+            kind, default = enum, f"{enum}.{upper(attr.enum.entries[0].name)}"
+        else:
+            kind, default = PLAIN[attr.type]
+        if attr.multi:
+            kind, default = f"tuple[{kind.removesuffix(' | None')}, ...]", "()"
+        name = plural(attr_set, attr) if attr.multi else snake(attr.name)
+        out.append(f"    {name}: {kind} = {default}")
+    return out
