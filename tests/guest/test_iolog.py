@@ -229,8 +229,8 @@ def test_the_header_says_what_the_numbers_mean(spc1: Logged) -> None:
     assert header.asus == config.asus
     assert (header.workload, header.seed, header.workers) == ("spc1", 20261121, 2)
     phases = {phase.phase: phase for phase in spc1.result.phases}
-    assert header.measure_ns == phases["measure"].start_ns
-    assert (header.started_ns, header.reason) == (phases["ramp"].start_ns, "completed")
+    assert header.measure_ns == phases[Phase.MEASURE].start_ns
+    assert (header.started_ns, header.reason) == (phases[Phase.RAMP].start_ns, "completed")
     assert set(spc1.rows["worker"].tolist()) == {0, 1}
 
 

@@ -10,9 +10,13 @@ import stat
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from spekctl.documents.result import DiskCounters
 
 # Never useful to test, and many: left out of the list of devices unless asked for.
 _UNINTERESTING = re.compile(r"(ram|zram|fd|sr)\d+$|loop\d+$|nbd\d+$")
@@ -83,21 +87,6 @@ class Device:
 
     def _part(self) -> str:
         return f"-part{self.partition}" if self.partition else ""
-
-
-@dataclass(frozen=True, slots=True)
-class DiskStat:
-    """Counters of /sys/dev/block/MAJ:MIN/stat that spek's own are compared with.
-
-    @read_ms, @write_ms: only of disks that take requests; others count in ticks for each I/O
-    """
-
-    reads: int
-    read_sectors: int
-    writes: int
-    write_sectors: int
-    read_ms: int | None = None
-    write_ms: int | None = None
 
 
 def find(path: str, roots: Roots = ROOTS) -> Device:
@@ -214,8 +203,10 @@ def every(roots: Roots = ROOTS, everything: bool = False) -> Iterator[Device]:
             yield device
 
 
-def read_stat(device: Device) -> DiskStat | None:
+def read_stat(device: Device) -> DiskCounters | None:
     """The device's own counters; None if it keeps none."""
+    from spekctl.documents.result import DiskCounters
+
     if device.iostats == "0":
         return None
     fields = _text(device.sysfs / "stat").split()
@@ -224,8 +215,8 @@ def read_stat(device: Device) -> DiskStat | None:
     reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms = map(int, fields[:8])
     disk = device.sysfs.parent if device.partition else device.sysfs
     if not (disk / "mq").is_dir():
-        return DiskStat(reads, read_sectors, writes, write_sectors)
-    return DiskStat(reads, read_sectors, writes, write_sectors, read_ms, write_ms)
+        return DiskCounters(reads, read_sectors, writes, write_sectors)
+    return DiskCounters(reads, read_sectors, writes, write_sectors, read_ms, write_ms)
 
 
 def related_names(device: Device, roots: Roots = ROOTS) -> list[str]:

@@ -15,12 +15,21 @@ from msgspec import Meta
 
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.kernel.records import Histogram
+from spekctl.kernel.records import (
+    Backend,
+    Direction,
+    Histogram,
+    Mismatch,
+    Phase,
+    Reason,
+    RunState,
+)
 from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.model import json_schema as workload_schema
 
 SCHEMA_FILE = Path(__file__).with_name("result.schema.json")
+FeedState = Literal["open", "closed", "broken"]
 PERCENTILES: dict[str, int] = {
     "p50": 500_000,
     "p90": 900_000,
@@ -105,10 +114,10 @@ class InFlight(Part, frozen=True):
 class Cell(Part, frozen=True):
     """One stream and direction in one phase. The ramp-up has no histograms."""
 
-    phase: str
+    phase: Phase
     stream: Annotated[int, Meta(description="Index in config.streams.")]
     name: str
-    direction: str
+    direction: Direction
     ios: int
     bytes: int
     requests: Annotated[int, Meta(description="Sent to devices for these I/Os.")]
@@ -147,7 +156,7 @@ class Totals(Part, frozen=True):
 class PhaseResult(Part, frozen=True):
     """A phase: when it was (CLOCK_MONOTONIC) and what completed in it."""
 
-    phase: str
+    phase: Phase
     start_ns: int
     end_ns: int
     duration_ns: int
@@ -221,7 +230,7 @@ class Interval(Part, frozen=True):
     """One report interval."""
 
     seq: int
-    phase: str
+    phase: Phase
     start_ns: int
     end_ns: int
     outstanding: Annotated[int, Meta(description="At its end.")]
@@ -246,7 +255,7 @@ class Clocks(Part, frozen=True):
 
 
 class DiskCounters(Part, frozen=True):
-    """Counters of the disk itself (/sys/block/*/stat)."""
+    """Counters of the disk itself (/sys/dev/block/*/stat) that spek's own are compared with."""
 
     reads: int
     read_sectors: int
@@ -286,7 +295,7 @@ class TargetResult(Part, frozen=True):
     """A target, how it was driven and what was sent to it in all phases."""
 
     facts: TargetFacts
-    backend: str
+    backend: Backend
     backend_reason: str
     polled: bool
     max_io_bytes: Annotated[int, Meta(description="Larger I/Os went out in parts.")]
@@ -409,7 +418,7 @@ class FeedResult(Part, frozen=True):
     id: int
     name: str
     source: str
-    state: Annotated[str, Meta(description="open, closed, or broken: its program went away.")]
+    state: Annotated[FeedState, Meta(description="broken: its program went away.")]
     uncertainty_ns: Annotated[int, Meta(description="How far its time stamps may be off.")]
     drift_ppb: Annotated[int, Meta(description="Rate of its clock against CLOCK_MONOTONIC.")]
     residual_ns: Annotated[int, Meta(description="Largest deviation from that rate.")]
@@ -477,7 +486,7 @@ class WrongBlock(Part, frozen=True):
     """A block that did not hold what it should."""
 
     kind: Annotated[
-        str,
+        Mismatch,
         Meta(
             description="corrupt: flipped bits. misdirected: written for another place. stale: an"
             " older version, so a write was lost. torn: of two versions. unwritten: a version of"
@@ -485,7 +494,9 @@ class WrongBlock(Part, frozen=True):
             " foreign: the stamp of another run."
         ),
     ]
-    when: Annotated[str, Meta(description="load, or final: when everything was read back.")]
+    when: Annotated[
+        Literal["load", "final"], Meta(description="final: when everything was read back.")
+    ]
     device: str
     offset: Annotated[int, Meta(description="First byte of the block on the device.")]
     bytes: Annotated[int, Meta(description="Of the block.")]
@@ -538,8 +549,10 @@ class VerifyResult(Part, frozen=True):
 class Outcome(Part, frozen=True):
     """How the run ended."""
 
-    state: Annotated[str, Meta(description="done, unless the result was taken before the end.")]
-    reason: str
+    state: Annotated[
+        RunState, Meta(description="done, unless the result was taken before the end.")
+    ]
+    reason: Reason
     text: Annotated[str, Meta(description="The reason as a sentence.")]
     ok: Annotated[bool, Meta(description="It went to its end, without errors.")]
     errors: int

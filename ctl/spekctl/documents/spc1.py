@@ -33,6 +33,16 @@ MS = 10**6
 RAMP_PERCENTS = (95, 90, 80, 50, 10)
 REPEAT_PERCENTS = (10, 100)
 REPEAT_PASSES = 2
+CheckKind = Literal[
+    "response",
+    "served",
+    "errors",
+    "intensity",
+    "intensity-cov",
+    "repeat-iops",
+    "repeat-lrt",
+    "capacity",
+]
 PhaseKind = Literal["search", "sustain", "iops", "ramp", "repeat"]
 
 
@@ -203,13 +213,7 @@ class Phase(Part, frozen=True):
 class Check(Part, frozen=True):
     """A limit, and whether it is met."""
 
-    kind: Annotated[
-        str,
-        Meta(
-            description="response, served, errors, intensity, intensity-cov, repeat-iops,"
-            " repeat-lrt or capacity."
-        ),
-    ]
+    kind: CheckKind
     phase: str
     stream: Annotated[str, Meta(description="Empty: all of them.")]
     value: float

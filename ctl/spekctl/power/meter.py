@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spekctl.documents.power import Amount, Metered, interval_power
-from spekctl.documents.result import FeedResult, PowerResult, RailPower
+from spekctl.documents.result import FeedResult, FeedState, PowerResult, RailPower
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.feeds import Feed, PowerLink, RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
+from spekctl.kernel.gen.spek_prober import FeedState as KernelFeedState
 from spekctl.kernel.records import IntervalRow, RunInfo, Use
 
 _POLL_S = 0.05
@@ -233,7 +234,7 @@ def _feed(feed: Feed) -> FeedResult:
         id=feed.id,
         name=feed.name,
         source=feed.source,
-        state=feed.state.name.lower(),
+        state=_STATES[feed.state],
         uncertainty_ns=feed.uncertainty_ns,
         drift_ppb=feed.drift_ppb,
         residual_ns=feed.residual_ns,
@@ -241,6 +242,13 @@ def _feed(feed: Feed) -> FeedResult:
         lost=feed.lost,
         late=sum(rail.late for rail in feed.rails),
     )
+
+
+_STATES: dict[KernelFeedState, FeedState] = {
+    KernelFeedState.OPEN: "open",
+    KernelFeedState.CLOSED: "closed",
+    KernelFeedState.BROKEN: "broken",
+}
 
 
 def _missing(total: RailPower) -> str:

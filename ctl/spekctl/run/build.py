@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from spekctl import __version__, recorded
-from spekctl.block.device import Device, DiskStat
+from spekctl.block.device import Device
 from spekctl.documents import histogram as documents_histogram
 from spekctl.documents.power import Metered, figures
 from spekctl.documents.result import (
@@ -63,7 +63,7 @@ from spekctl.workload.config import RunConfig
 NO_PROBER = "no power: without spek_prober, which takes its samples"
 
 
-def facts_of(device: Device, diskseq: int, before: DiskStat | None) -> TargetFacts:
+def facts_of(device: Device, diskseq: int, before: DiskCounters | None) -> TargetFacts:
     """A device as the result describes it."""
     return TargetFacts(
         path=recorded.text(device.path),
@@ -83,20 +83,7 @@ def facts_of(device: Device, diskseq: int, before: DiskStat | None) -> TargetFac
         scheduler=device.scheduler,
         iostats=device.iostats,
         nomerges=device.nomerges,
-        disk_before=_counters(before),
-    )
-
-
-def _counters(stat: DiskStat | None) -> DiskCounters | None:
-    if stat is None:
-        return None
-    return DiskCounters(
-        stat.reads,
-        stat.read_sectors,
-        stat.writes,
-        stat.write_sectors,
-        stat.read_ms,
-        stat.write_ms,
+        disk_before=before,
     )
 
 
@@ -105,7 +92,7 @@ def build(
     info: RunInfo,
     cells: Sequence[StatsCell],
     rows: Sequence[IntervalRow],
-    disk_after: Sequence[DiskStat | None],
+    disk_after: Sequence[DiskCounters | None],
     prober: ProberResult | None,
     log: LogResult | None = None,
     metered: Metered | None = None,
@@ -371,11 +358,11 @@ def _interval(row: IntervalRow, metered: Metered) -> Interval:
 
 
 def _interval_cell(cell: CellInfo) -> IntervalCell:
-    return IntervalCell(**{name: getattr(cell, name) for name in IntervalCell.__struct_fields__})
+    return msgspec.convert(cell, IntervalCell, from_attributes=True)
 
 
 def _targets(
-    plan: Plan, info: RunInfo, cells: Sequence[StatsCell], after: Sequence[DiskStat | None]
+    plan: Plan, info: RunInfo, cells: Sequence[StatsCell], after: Sequence[DiskCounters | None]
 ) -> list[TargetResult]:
     disks = [
         _counted(facts.disk_before, after[index], info.targets[index].backend)
@@ -389,7 +376,7 @@ def _targets(
 
 
 def _counted(
-    before: DiskCounters | None, after: DiskStat | None, backend: str
+    before: DiskCounters | None, after: DiskCounters | None, backend: str
 ) -> DiskCounters | None:
     # The kernel leaves SCSI commands of others out, or counts them, as the queue is told to.
     if before is None or after is None or backend == "scsi":

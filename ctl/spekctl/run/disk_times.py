@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spekctl.block.device import DiskStat
 from spekctl.documents.result import DiskCounters
 from spekctl.kernel.records import Metric, Phase, RunInfo, StatsCell
 from spekctl.workload.config import RunConfig
@@ -82,7 +81,7 @@ def agree(
     return least <= counted <= most
 
 
-def counters(before: DiskCounters, after: DiskStat) -> DiskCounters:
+def counters(before: DiskCounters, after: DiskCounters) -> DiskCounters:
     """What a disk has counted in between."""
     return DiskCounters(
         after.reads - before.reads,

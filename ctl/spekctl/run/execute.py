@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from spekctl import recorded
 from spekctl.block import device as devices
 from spekctl.block import safety
-from spekctl.block.device import Device, DiskStat
-from spekctl.documents.result import Plan, Result, TargetFacts, VerifyResult
+from spekctl.block.device import Device
+from spekctl.documents.result import DiskCounters, Plan, Result, TargetFacts, VerifyResult
 from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
@@ -259,7 +259,7 @@ def follow(
         kernel.wait(_pause_s(info))
 
 
-def disk_stats(targets: Sequence[TargetFacts]) -> list[DiskStat | None]:
+def disk_stats(targets: Sequence[TargetFacts]) -> list[DiskCounters | None]:
     """What the disks themselves have counted; None for one that keeps none, or is gone.
 
     To be read as soon as a run has ended: what others do afterwards is counted as well.
@@ -277,7 +277,7 @@ def conclude(
     plan: Plan,
     info: RunInfo,
     rows: list[IntervalRow],
-    after: Sequence[DiskStat | None],
+    after: Sequence[DiskCounters | None],
     observer: Observer | None = None,
     log: IoLog | None = None,
     verified: VerifyResult | None = None,

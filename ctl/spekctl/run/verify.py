@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from msgspec import structs
 
@@ -295,7 +296,10 @@ def counts_of(info: VerifyInfo) -> VerifyCounts:
 
 
 def block_of(
-    one: MismatchInfo, when: str, facts: Sequence[TargetFacts], config: RunConfig
+    one: MismatchInfo,
+    when: Literal["load", "final"],
+    facts: Sequence[TargetFacts],
+    config: RunConfig,
 ) -> WrongBlock:
     """A wrong block in words."""
 

@@ -16,6 +16,7 @@ from lib.guest import disk_images
 
 from spekctl.block import blkid, device, safety
 from spekctl.block.device import Device, Roots
+from spekctl.documents.result import DiskCounters
 from spekctl.errors import RefusedError, UsageError
 
 NUMBERS = {"sda": "8:0", "sda1": "8:1", "sda2": "8:2", "sdb": "8:16", "dm-0": "253:0", "md0": "9:0"}
@@ -271,7 +272,7 @@ def test_a_path_that_is_part_of_a_multipath_disk_is_no_other_disk(machine: Machi
 def test_facts_are_read(machine: Machine) -> None:
     found = machine.get("sdb")
     assert (found.bytes, found.logical_block, found.scheduler) == (1 << 30, 512, "none")
-    assert device.read_stat(found) == device.DiskStat(10, 80, 20, 160)
+    assert device.read_stat(found) == DiskCounters(10, 80, 20, 160)
     machine.write(machine.roots.sys / "class/block/sdb/queue/iostats", "0\n")
     assert device.read_stat(machine.get("sdb")) is None
 

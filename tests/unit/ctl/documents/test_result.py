@@ -15,13 +15,14 @@ from lib.ctl.schemas import validator
 from lib.fakes.kernel import SECOND, START_NS, FakeKernel, histogram
 
 from spekctl import files
-from spekctl.block.device import DiskStat
 from spekctl.documents import histogram as documents_histogram
 from spekctl.documents import result
+from spekctl.documents.result import DiskCounters
 from spekctl.errors import RefusedError, UsageError
 from spekctl.kernel import prober
 from spekctl.kernel.gen.spek_prober import ProbeState
 from spekctl.kernel.records import (
+    Backend,
     CellInfo,
     Direction,
     Histogram,
@@ -93,7 +94,20 @@ INFO = RunInfo(
     module_version="0.1.0",
     targets=(
         TargetInfo(
-            8, 16, "x", 5, 10 << 30, 512, 1 << 20, "mq", "why", 0, 90, 90 * 8192, 40, 40 * 8192
+            8,
+            16,
+            "x",
+            5,
+            10 << 30,
+            512,
+            1 << 20,
+            Backend.MQ,
+            "why",
+            0,
+            90,
+            90 * 8192,
+            40,
+            40 * 8192,
         ),
     ),
 )
@@ -114,14 +128,14 @@ CELLS = [
     cell(Direction.WRITE, WRITES),
 ]
 # The read times pass the 32 bits in which the kernel prints them.
-AFTER = DiskStat(10 + 90, 80 + 90 * 16, 20 + 40, 160 + 40 * 16, 704, 520)
+AFTER = DiskCounters(10 + 90, 80 + 90 * 16, 20 + 40, 160 + 40 * 16, 704, 520)
 
 
 def build(
     info: RunInfo = INFO,
     cells: Sequence[StatsCell] = CELLS,
     rows: Sequence[IntervalRow] = (),
-    after: DiskStat | None = AFTER,
+    after: DiskCounters | None = AFTER,
     **options: Any,
 ) -> result.Result:
     return run_build.build(plan(**options), info, cells, rows, [after], None)
@@ -210,7 +224,7 @@ def test_the_disk_is_asked_whether_it_agrees() -> None:
         "read_ms": 1000,
         "write_ms": 20,
     }
-    (target,) = as_json(build(after=replace(AFTER, reads=999)))["targets"]
+    (target,) = as_json(build(after=msgspec.structs.replace(AFTER, reads=999)))["targets"]
     assert target["disk_agrees"] is False
     (target,) = as_json(build(after=None))["targets"]
     assert (target["disk_agrees"], target["disk"]) == (None, None)
@@ -221,7 +235,7 @@ def test_times_that_a_disk_cannot_have_taken_are_found() -> None:
     batches of 16 of one worker: up to 0.1 + 16 + 90 s are possible, and what is above is not."""
 
     def agrees(read_ms: int) -> bool | None:
-        after = replace(AFTER, read_ms=(4_294_967_000 + read_ms) % (1 << 32))
+        after = msgspec.structs.replace(AFTER, read_ms=(4_294_967_000 + read_ms) % (1 << 32))
         (target,) = as_json(build(after=after))["targets"]
         return cast(bool | None, target["disk_agrees"])
 
@@ -239,7 +253,9 @@ def test_a_disk_that_takes_too_little_time_is_found() -> None:
 
 
 def test_disks_without_times_agree_by_their_counts() -> None:
-    (target,) = as_json(build(after=replace(AFTER, read_ms=None, write_ms=None)))["targets"]
+    (target,) = as_json(build(after=msgspec.structs.replace(AFTER, read_ms=None, write_ms=None)))[
+        "targets"
+    ]
     assert target["disk_agrees"] is True
 
 
@@ -281,7 +297,7 @@ def test_what_a_scsi_disk_says_is_told_in_words() -> None:
         first_sense=first,
         senses=(replace(first, count=6), SenseInfo(4, 0x99, 0, deferred=1, count=1)),
         sense_others=2,
-        targets=(replace(INFO.targets[0], backend="scsi"),),
+        targets=(replace(INFO.targets[0], backend=Backend.SCSI),),
     )
     made = build(info)
     found = as_json(made)["outcome"]
@@ -302,7 +318,7 @@ def test_what_a_scsi_disk_says_is_told_in_words() -> None:
 
 
 def test_a_disk_is_not_said_to_disagree_about_commands() -> None:
-    made = build(replace(INFO, targets=(replace(INFO.targets[0], backend="scsi"),)))
+    made = build(replace(INFO, targets=(replace(INFO.targets[0], backend=Backend.SCSI),)))
     (target,) = as_json(made)["targets"]
     assert (target["disk"], target["disk_agrees"]) == (None, None)
     assert "does not count what comes as SCSI commands" in printed(made)
@@ -376,7 +392,7 @@ def test_headings_say_numbers_as_people_do() -> None:
 
 
 def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
-    text = printed(build(after=replace(AFTER, reads=999)))
+    text = printed(build(after=msgspec.structs.replace(AFTER, reads=999)))
     assert (
         "/dev/x itself counted 989 reads and 40 writes that took 1,000 ms and 20 ms in all,"
         " spek sent 90 and 40"

@@ -18,6 +18,7 @@ from lib.fakes.machine import disk
 
 from spekctl.block import device
 from spekctl.documents import result
+from spekctl.documents.result import DiskCounters
 from spekctl.errors import (
     ExitCode,
     error_from_errno,
@@ -75,14 +76,14 @@ def test_watch_can_keep_the_run(spekctl: Spekctl, kernel: FakeKernel) -> None:
 def test_what_a_disk_counted_is_read_when_the_run_ends_or_not_at_all(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counted = device.DiskStat(0, 0, 0, 0)
+    counted = DiskCounters(0, 0, 0, 0)
     monkeypatch.setattr(device, "by_number", lambda *asked: disk())
     monkeypatch.setattr(device, "read_stat", lambda one: counted)
     run_ok(spekctl, "--detach")
-    counted = device.DiskStat(300, 2400, 0, 0)
+    counted = DiskCounters(300, 2400, 0, 0)
     seen = spekctl("watch", "--keep", "--json", "--progress", "none")
     assert json.loads(seen.out)["targets"][0]["disk_agrees"] is True
-    counted = device.DiskStat(999, 9999, 0, 0)
+    counted = DiskCounters(999, 9999, 0, 0)
     (target,) = json.loads(spekctl("watch", "--json", "--progress", "none").out)["targets"]
     assert (target["disk"], target["disk_agrees"]) == (None, None)
 

@@ -16,7 +16,7 @@ from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk, use_fakes
 
 from spekctl.block import device
-from spekctl.block.device import DiskStat
+from spekctl.documents.result import DiskCounters
 from spekctl.errors import UsageError
 from spekctl.kernel.records import (
     MapInfo,
@@ -162,7 +162,9 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
     use_fakes(monkeypatch, kernel, tmp_path)
     monkeypatch.setattr(device, "by_number", lambda *asked: disk())
     monkeypatch.setattr(
-        device, "read_stat", lambda one: DiskStat(100 * kernel.seconds, 800 * kernel.seconds, 0, 0)
+        device,
+        "read_stat",
+        lambda one: DiskCounters(100 * kernel.seconds, 800 * kernel.seconds, 0, 0),
     )
     shape = Options(verify=True, write=True, time_ns=3 * 10**9)
     wanted = request.build(request.find("random-write-4k", ["/dev/fake0"]), shape)

@@ -31,6 +31,7 @@ from spekctl.campaigns.emerald.plan import (
 from spekctl.documents.energy import EmeraldParameters, EmeraldPhase
 from spekctl.documents.result import Interval, IntervalCell
 from spekctl.errors import UsageError
+from spekctl.kernel.records import Phase
 
 SECOND = 10**9
 
@@ -210,7 +211,7 @@ def row(start_s: float, ios: int, mean_ms: float) -> Interval:
     zero = IntervalCell(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     cell = msgspec.structs.replace(zero, ios=ios, response_sum_ns=round(ios * mean_ms * 1e6))
     start_ns = round(start_s * 1e9)
-    return Interval(0, "measure", start_ns, start_ns + SECOND, 0, 0, 0, 0, cell, zero, [])
+    return Interval(0, Phase.MEASURE, start_ns, start_ns + SECOND, 0, 0, 0, 0, cell, zero, [])
 
 
 def test_the_worst_window_is_a_mean_over_its_ios() -> None:

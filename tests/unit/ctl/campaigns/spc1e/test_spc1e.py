@@ -16,10 +16,10 @@ from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.block import device
-from spekctl.block.device import DiskStat
 from spekctl.campaigns import idle
 from spekctl.campaigns.spc1e import levels
 from spekctl.documents import energy, spc1
+from spekctl.documents.result import DiskCounters
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.power import span
 from spekctl.workload.config import RunConfig
@@ -141,7 +141,7 @@ def test_a_system_that_rests_at_more_than_it_works_is_noticed(
 def test_somebody_else_in_the_idle_test_is_noticed(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counts = iter([DiskStat(5, 40, 1, 8), DiskStat(12, 99, 1, 8)])
+    counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
     monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
     spekctl(*RUN, "--out", "t")
     said = "the devices were not idle in the idle test: somebody else did 7 I/Os"
@@ -235,7 +235,7 @@ def test_a_method_that_fails_fails_the_test(
 def test_what_was_said_of_a_test_is_still_said_of_its_report(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counts = iter([DiskStat(5, 40, 1, 8), DiskStat(12, 99, 1, 8)])
+    counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
     monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
     power.baseline_w = 2.0
     interrupt_in_run(8, kernel)
