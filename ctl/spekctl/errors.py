@@ -56,6 +56,11 @@ class SpekError(Exception):
         # Which part of a request the kernel blames: key of a repeated attribute, and which one.
         self.blamed: tuple[str, int] | None = None
 
+    def say(self, message: str) -> None:
+        """Put another sentence in place; all else that is known of the failure stays."""
+        self.message = message
+        self.args = (message,)
+
 
 class UsageError(SpekError):
     """Wrong input; nothing was tried."""

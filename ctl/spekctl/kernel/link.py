@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Generic netlink for the clients of a family: requests, dumps, refusals, notifications."""
+"""Generic netlink for the clients of a family: requests, dumps, refusals, notifications.
+
+Messages are pyroute2's, which encodes and decodes them; kernel.netlink carries them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import errno as errno_names
 import os
 import select
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import IntEnum
 from types import TracebackType
 from typing import Any, Self
@@ -20,143 +23,120 @@ from spekctl.errors import (
     SpekError,
     error_from_errno,
 )
+from spekctl.kernel.netlink import (
+    NLA_TYPE_MASK,
+    NLM_F_ACK,
+    NLM_F_DUMP,
+    NLM_F_REQUEST,
+    NetlinkSocket,
+    Refusal,
+)
 
 DUMP_TRIES = 20
-
-
-NLM_F_DUMP_INTR = 0x10
-
-
-_NLMSG_ERROR = 2
-
-
 _HEADERS_LEN = 20  # struct nlmsghdr, struct genlmsghdr
-
-
-_NLA_TYPE_MASK = 0x3FFF
 
 
 class Link:
     """A generic netlink family: requests, dumps and state notifications, as dicts."""
 
     def __init__(self, gen: Any, group: str | None, missing: str) -> None:
-        # pyroute2 takes a fifth of a second to import, twenty times that in an emulated guest.
-        from pyroute2.netlink.exceptions import NetlinkError
-        from pyroute2.netlink.generic import GenericNetlinkSocket
-
         self._gen = gen
-        self._netlink_error = NetlinkError
-        self._request = self._open(GenericNetlinkSocket, missing)
-        self._events = None
-        if group is not None:
-            self._events = self._open(GenericNetlinkSocket, missing)
-            with self._translated("listen"):
-                self._events.add_membership(group)
-
-    def _open(self, factory: Any, missing: str) -> Any:
-        sock = factory(ext_ack=True)
-        sock.asyncore.module_err_level = "debug"  # we say it ourselves
+        self._socket = NetlinkSocket()
         try:
-            sock.bind(self._gen.FAMILY, self._gen.message)
-        except self._netlink_error as error:
-            sock.close()
-            if error.code == errno_names.ENOENT:
-                raise NoKernelSideError(missing, errno=error.code, operation="resolve") from error
-            raise error_from_errno(error.code, str(error.args[1]), "resolve") from error
-        return sock
+            self._family, groups = self._resolve(missing)
+            if group is not None:
+                with self._translated("listen"):
+                    self._socket.join(groups[group])
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def _resolve(self, missing: str) -> tuple[int, dict[str, int]]:
+        """Number of the family, and of its groups by name."""
+        # pyroute2 takes a fifth of a second to import, twenty times that in an emulated guest.
+        from pyroute2.netlink import CTRL_CMD_GETFAMILY, GENL_ID_CTRL, ctrlmsg
+
+        message = ctrlmsg()
+        message["cmd"], message["version"] = CTRL_CMD_GETFAMILY, 1
+        message["attrs"] = [["CTRL_ATTR_FAMILY_NAME", self._gen.FAMILY]]
+        request = self._encoded(message, GENL_ID_CTRL, NLM_F_REQUEST | NLM_F_ACK)
+        try:
+            with self._translated("resolve"):
+                frames, _ = self._socket.exchange(request)
+        except SpekError as error:
+            if error.errno == errno_names.ENOENT:
+                raise NoKernelSideError(missing, errno=error.errno, operation="resolve") from error
+            raise
+        answer = ctrlmsg(frames[0].data)
+        answer.decode()
+        groups = answer.get_attr("CTRL_ATTR_MCAST_GROUPS") or []
+        return int(answer.get_attr("CTRL_ATTR_FAMILY_ID")), {
+            one.get_attr("CTRL_ATTR_MCAST_GRP_NAME"): one.get_attr("CTRL_ATTR_MCAST_GRP_ID")
+            for one in groups
+        }
 
     def close(self) -> None:
-        """Close both sockets; a second call does nothing."""
-        for sock in (self._events, self._request):
-            if sock is not None:
-                with contextlib.suppress(OSError, RuntimeError):
-                    sock.close()
-        self._events = None
+        """Close the socket; a second call does nothing."""
+        self._socket.close()
 
     @contextlib.contextmanager
-    def _translated(self, operation: str, message: Any = None) -> Iterator[None]:
+    def _translated(self, operation: str, cls: Any = None, request: bytes = b"") -> Iterator[None]:
+        """Refusals as errors of ours; of a @request that is a message of @cls with what is
+        blamed."""
         try:
             yield
-        except self._netlink_error as error:
-            refusal = _refusal(error.code, str(error.args[1]), operation)
-            offset = getattr(error, "offset", None)
-            if message is not None and offset is not None:
-                refusal.blamed = _blamed(type(message), bytes(message.data), offset)
+        except Refusal as error:
+            refusal = _refusal(error.code, error.text, operation)
+            if cls is not None and error.offset is not None:
+                refusal.blamed = _blamed(cls, request, error.offset)
             raise refusal from error
         except OSError as error:
             code = error.errno or errno_names.EIO
             text = str(error.strerror or error.args[-1] or os.strerror(code))
             raise _refusal(code, text, operation) from error
 
-    def _message(self, command: IntEnum, values: dict[str, Any]) -> Any:
-        message = self._gen.MESSAGES[command]()
-        message["cmd"] = int(command)
-        message["version"] = self._gen.VERSION
-        message["attrs"] = _encode(type(message), values)
-        return message
+    def _encoded(self, message: Any, kind: int, flags: int) -> bytes:
+        header = message["header"]
+        header["type"], header["flags"] = kind, flags
+        header["sequence_number"], header["pid"] = self._socket.next_sequence(), 0
+        message.encode()
+        return bytes(message.data)
 
-    def _send(
-        self, message: Any, flags: int, callback: Callable[[Any], bool] | None = None
-    ) -> list[Any]:
-        sock = self._request
-        core = sock.asyncore
-
-        def with_offset(error: Any, answer: Any) -> Any:
-            error.offset = answer.get_attr("NLMSGERR_ATTR_OFFS")
-            return error
-
-        async def exchange() -> list[Any]:
-            answer = await core.nlm_request(
-                message,
-                msg_type=core.prid,
-                msg_flags=flags,
-                callback=callback,
-                exception_factory=with_offset,
-            )
-            return [reply async for reply in answer]
-
-        answers: list[Any] = sock._run_with_cleanup(exchange)
-        return answers
+    def _exchange(
+        self, command: IntEnum, values: dict[str, Any], flags: int
+    ) -> tuple[list[dict[str, Any]], bool]:
+        """The answers to a request, and whether they are of one moment."""
+        cls = self._gen.MESSAGES[command]
+        message = cls()
+        message["cmd"], message["version"] = int(command), self._gen.VERSION
+        message["attrs"] = _encode(cls, values)
+        request = self._encoded(message, self._family, NLM_F_REQUEST | flags)
+        with self._translated(_name(command), cls, request):
+            frames, interrupted = self._socket.exchange(request)
+        answers = []
+        for frame in frames:
+            answer = self._gen.message(frame.data)
+            answer.decode()
+            answers.append(named(type(answer), _decode(answer)))
+        return answers, interrupted
 
     def ask(self, command: IntEnum, **values: Any) -> dict[str, Any]:
         """A request that is answered with one message."""
-        from pyroute2.netlink import NLM_F_REQUEST
-
-        message = self._message(command, values)
-        with self._translated(_name(command), message):
-            for reply in self._send(message, NLM_F_REQUEST):
-                return named(type(reply), _decode(reply))
-        raise SpekError("the kernel side gave no answer", operation=_name(command))
+        answers, _ = self._exchange(command, values, NLM_F_ACK)
+        if not answers:
+            raise SpekError("the kernel side gave no answer", operation=_name(command))
+        return answers[0]
 
     def tell(self, command: IntEnum, **values: Any) -> None:
         """A request that is only acknowledged."""
-        from pyroute2.netlink import NLM_F_ACK, NLM_F_REQUEST
-
-        with self._translated(_name(command)):
-            self._send(self._message(command, values), NLM_F_REQUEST | NLM_F_ACK)
+        self._exchange(command, values, NLM_F_ACK)
 
     def dump(self, command: IntEnum, **values: Any) -> list[dict[str, Any]]:
         """All messages of a dump; asked again when the kernel says that it changed meanwhile."""
-        from pyroute2.netlink import NLM_F_DUMP, NLM_F_REQUEST
-
         for _ in range(DUMP_TRIES):
-            interrupted = False
-
-            def watch(message: Any) -> bool:
-                nonlocal interrupted
-                interrupted |= bool(message["header"]["flags"] & NLM_F_DUMP_INTR)
-                return False
-
-            with self._translated(_name(command)):
-                replies = self._send(
-                    self._message(command, values), NLM_F_REQUEST | NLM_F_DUMP, watch
-                )
+            answers, interrupted = self._exchange(command, values, NLM_F_DUMP)
             if not interrupted:
-                return [
-                    named(type(reply), _decode(reply))
-                    for reply in replies
-                    if reply["header"]["type"] != _NLMSG_ERROR
-                ]
+                return answers
         raise SpekError(
             f"{_name(command)} changed under way {DUMP_TRIES} times", operation=_name(command)
         )
@@ -167,16 +147,9 @@ class Link:
         Announcements only wake us up, what counts is what a request answers. So a lost one
         (ENOBUFS) costs nothing: it wakes us like any other.
         """
-        assert self._events is not None
-        ready, _, _ = select.select([self._events.fileno()], [], [], max(0.0, timeout_s))
-        while ready:
-            try:
-                self._events.recv(65536)
-            except (BlockingIOError, InterruptedError):
-                return
-            except OSError as error:
-                if error.errno != errno_names.ENOBUFS:
-                    raise
+        ready, _, _ = select.select([self._socket.fileno()], [], [], max(0.0, timeout_s))
+        if ready:
+            self._socket.drain()
 
 
 def _refusal(code: int, text: str, operation: str) -> SpekError:
@@ -200,7 +173,7 @@ def _blamed(cls: Any, data: bytes, offset: int) -> tuple[str, int] | None:
     position = _HEADERS_LEN
     while position + 4 <= len(data):
         length, kind = struct.unpack_from("=HH", data, position)
-        kind &= _NLA_TYPE_MASK
+        kind &= NLA_TYPE_MASK
         if length < 4:
             break
         if position <= offset < position + length:

@@ -127,7 +127,8 @@ def claim(
         if not name:
             raise
         text = f"{name}: {error.message}"
-        raise type(error)(text, errno=error.errno, operation=error.operation) from error
+        error.say(text)
+        raise
 
 
 def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:

@@ -62,29 +62,29 @@ class PlainLink(Link):
     """spekctl's link without pyroute2's sockets."""
 
     def __init__(self) -> None:
-        self._socket = Socket(spek)
+        self._plain = Socket(spek)
 
     def close(self) -> None:
         """Close the socket; runs that it owns end."""
-        self._socket.close()
+        self._plain.close()
 
     def ask(self, command: Any, **values: Any) -> dict[str, Any]:
         """A request that is answered with one message."""
-        return self._named(command, self._socket.ask(command, **values).values)[0]
+        return self._named(command, self._plain.ask(command, **values).values)[0]
 
     def tell(self, command: Any, **values: Any) -> None:
         """A request that is only acknowledged."""
-        self._socket.ask(command, **values)
+        self._plain.ask(command, **values)
 
     def dump(self, command: Any, **values: Any) -> list[dict[str, Any]]:
         """All messages of a dump that was not interrupted."""
         while True:
-            answer = self._socket.dump(command, **values)
+            answer = self._plain.dump(command, **values)
             if not answer.interrupted:
                 return self._named(command, answer.values)
 
     def _named(self, command: Any, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        cls = self._socket.class_of(command)
+        cls = self._plain.class_of(command)
         return [named(cls, one) for one in answers]
 
 

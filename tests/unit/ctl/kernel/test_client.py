@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import errno
+import itertools
+import socket
 import struct
+import threading
+from collections.abc import Iterator
 from enum import IntEnum
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from spekctl.errors import NoKernelSideError, NotPermittedError, RefusedError, SpekError, UsageError
-from spekctl.kernel import client, records
+from spekctl.kernel import client, netlink, records
 from spekctl.kernel import link as kernel_link
 from spekctl.kernel.coded import Coded
 from spekctl.kernel.gen import spek, spek_records
@@ -229,72 +234,155 @@ def test_refusals_keep_the_kernels_sentence(
     assert (error.errno, error.operation) == (code, "run-new")
 
 
-class InterruptedSocket:
-    """A socket whose first dumps say that the kernel's list changed under way."""
+class AnsweringSocket:
+    """A kernel side whose first dumps say that its list changed under way."""
 
     def __init__(self, interrupted: int) -> None:
         self.interrupted = interrupted
         self.dumps = 0
+        self.next_sequence = itertools.count(1).__next__
 
-
-def link_with(monkeypatch: pytest.MonkeyPatch, interrupted: int) -> tuple[Any, list[int]]:
-    link = kernel_link.Link.__new__(kernel_link.Link)
-    link._gen = spek
-    link._netlink_error = OSError
-    dumps: list[int] = []
-
-    def send(message: Any, flags: int, callback: Any = None) -> list[Any]:
-        dumps.append(flags)
-        torn = len(dumps) <= interrupted
-        callback({"header": {"flags": kernel_link.NLM_F_DUMP_INTR if torn else 0}})
+    def exchange(self, request: bytes) -> tuple[list[netlink.Frame], bool]:
+        self.dumps += 1
         answer = spek.RunMsg()
-        answer["attrs"] = [("SPEK_A_RUN_ID", len(dumps))]
-        answer["header"]["type"] = 30
-        return [answer]
-
-    monkeypatch.setattr(link, "_send", send)
-    return link, dumps
-
-
-def test_an_interrupted_dump_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    link, dumps = link_with(monkeypatch, interrupted=2)
-    assert link.dump(spek.Cmd.RUN_GET) == [{"id": 3}]
-    assert len(dumps) == 3
+        answer["cmd"], answer["version"] = spek.Cmd.RUN_GET, spek.VERSION
+        answer["attrs"] = [("SPEK_A_RUN_ID", self.dumps)]
+        answer["header"]["type"] = FAMILY
+        answer.encode()
+        frame = netlink.Frame(FAMILY, 0, self.dumps, bytes(answer.data))
+        return [frame], self.dumps <= self.interrupted
 
 
-def test_a_dump_that_never_settles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    link, _ = link_with(monkeypatch, interrupted=10**6)
+FAMILY = 30
+
+
+def link_on(carrier: Any) -> kernel_link.Link:
+    link = kernel_link.Link.__new__(kernel_link.Link)
+    link._gen, link._family, link._socket = spek, FAMILY, carrier
+    return link
+
+
+def test_an_interrupted_dump_is_asked_again() -> None:
+    carrier = AnsweringSocket(interrupted=2)
+    assert link_on(carrier).dump(spek.Cmd.RUN_GET) == [{"id": 3}]
+    assert carrier.dumps == 3
+
+
+def test_a_dump_that_never_settles_is_given_up() -> None:
     with pytest.raises(SpekError, match="changed under way"):
-        link.dump(spek.Cmd.RUN_GET)
+        link_on(AnsweringSocket(interrupted=10**6)).dump(spek.Cmd.RUN_GET)
 
 
-class EventSocket:
+class WiredSocket(netlink.NetlinkSocket):
+    """One end of a pair; the other is the kernel side."""
+
+    def __init__(self) -> None:
+        self._socket, self.kernel = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._sequence = 0
+
+    def close(self) -> None:
+        super().close()
+        self.kernel.close()
+
+
+@pytest.fixture
+def wired() -> Iterator[WiredSocket]:
+    made = WiredSocket()
+    yield made
+    made.close()
+
+
+def frame(kind: int, flags: int, sequence: int, payload: bytes) -> bytes:
+    length = netlink.HEADER.size + len(payload)
+    return netlink.HEADER.pack(length, kind, flags, sequence, 0) + payload + bytes(-length % 4)
+
+
+def attribute(kind: int, payload: bytes) -> bytes:
+    length = netlink.ATTR.size + len(payload)
+    return netlink.ATTR.pack(length, kind) + payload + bytes(-length % 4)
+
+
+def refused(request: bytes, code: int, attrs: bytes) -> bytes:
+    payload = struct.pack("=i", -code) + request[: netlink.HEADER.size] + attrs
+    return frame(netlink.NLMSG_ERROR, netlink.NLM_F_ACK_TLVS, 1, payload)
+
+
+@pytest.mark.parametrize("call", ["ask", "tell", "dump"])
+def test_every_refusal_says_what_is_blamed(wired: WiredSocket, call: str) -> None:
+    """The sentence and the attribute of the kernel's answer are those of the error."""
+    values = {"id": 7, "target": [{"major": 8, "minor": 0}, {"major": 8, "minor": 1}]}
+    link = link_on(wired)
+    sent: list[bytes] = []
+
+    def answer() -> None:
+        request = wired.kernel.recv(1 << 16)
+        sent.append(request)
+        (_, _, _), (_, _, _), (offset, _, _) = netlink.attributes(request, 20)
+        said = attribute(netlink.ERR_MSG, b"Somebody has it.\0")
+        said += attribute(netlink.ERR_OFFS, struct.pack("=I", offset))
+        wired.kernel.send(refused(request, errno.EBUSY, said))
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    with pytest.raises(RefusedError, match=r"^Somebody has it\.$") as refusal:
+        getattr(link, call)(spek.Cmd.RUN_NEW, **values)
+    thread.join()
+    assert refusal.value.blamed == ("target", 1)
+    assert (refusal.value.errno, refusal.value.operation) == (errno.EBUSY, "run-new")
+    kind, flags = netlink.HEADER.unpack_from(sent[0])[1:3]
+    assert (kind, bool(flags & netlink.NLM_F_REQUEST)) == (FAMILY, True)
+
+
+def test_answers_of_an_earlier_request_are_passed_over(wired: WiredSocket) -> None:
+    end = struct.pack("=i", 0)
+    old = frame(FAMILY, 0, 1, b"old!")
+    torn = frame(FAMILY, netlink.NLM_F_DUMP_INTR, 2, b"new!")
+    wired.kernel.send(old + frame(netlink.NLMSG_DONE, 0, 1, end))
+    wired.kernel.send(torn)
+    wired.kernel.send(frame(netlink.NLMSG_DONE, 0, 2, end))
+    frames, interrupted = wired.exchange(frame(FAMILY, netlink.NLM_F_DUMP, 2, b""))
+    assert [one.data[-4:] for one in frames] == [b"new!"]
+    assert interrupted
+
+
+def test_the_end_of_a_dump_can_be_a_refusal(wired: WiredSocket) -> None:
+    said = attribute(netlink.ERR_MSG, b"It went away.\0")
+    end = struct.pack("=i", -errno.ENODEV) + said
+    wired.kernel.send(frame(netlink.NLMSG_DONE, netlink.NLM_F_ACK_TLVS, 1, end))
+    with pytest.raises(netlink.Refusal) as refusal:
+        wired.exchange(frame(FAMILY, netlink.NLM_F_DUMP, 1, b""))
+    assert (refusal.value.code, refusal.value.text) == (errno.ENODEV, "It went away.")
+
+
+def test_a_module_that_is_not_loaded_is_said() -> None:
+    with pytest.raises(NoKernelSideError, match=r"^load it$"):
+        kernel_link.Link(SimpleNamespace(FAMILY="spek-absent"), None, "load it")
+
+
+class LosingSocket:
     """recv() as a queue of outcomes."""
 
     def __init__(self, *outcomes: Exception | bytes) -> None:
-        import os
-
         self.outcomes = list(outcomes)
-        self.read_end, write_end = os.pipe()
-        os.write(write_end, b"x")
 
-    def fileno(self) -> int:
-        return self.read_end
-
-    def recv(self, size: int) -> bytes:
+    def recv(self, size: int, flags: int) -> bytes:
+        assert flags & socket.MSG_DONTWAIT
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
 
-def test_lost_notifications_only_wake_up() -> None:
-    link = kernel_link.Link.__new__(kernel_link.Link)
-    overrun = OSError(errno.ENOBUFS, "No buffer space available")
-    events = EventSocket(b"one", overrun, b"two", BlockingIOError())
-    link._events = events
+def test_lost_notifications_only_wake_up(wired: WiredSocket) -> None:
+    link = link_on(wired)
+    wired.kernel.send(b"one")
     link.wait(5.0)
-    assert events.outcomes == []
+    overrun = OSError(errno.ENOBUFS, "No buffer space available")
+    losing = LosingSocket(b"one", overrun, b"two", BlockingIOError())
+    made = netlink.NetlinkSocket.__new__(netlink.NetlinkSocket)
+    made._socket = losing  # type: ignore[assignment]
+    made.drain()
+    assert losing.outcomes == []
 
 
 @pytest.mark.parametrize("name", ["run_start", "run_stop"])
@@ -318,7 +406,7 @@ def test_what_follows_from_a_request_is_heard(name: str, monkeypatch: pytest.Mon
 
 
 def test_a_dead_socket_is_not_taken_for_silence() -> None:
-    link = kernel_link.Link.__new__(kernel_link.Link)
-    link._events = EventSocket(OSError(errno.EBADF, "Bad file descriptor"))
+    made = netlink.NetlinkSocket.__new__(netlink.NetlinkSocket)
+    made._socket = LosingSocket(OSError(errno.EBADF, "Bad file descriptor"))  # type: ignore[assignment]
     with pytest.raises(OSError):
-        link.wait(5.0)
+        made.drain()
