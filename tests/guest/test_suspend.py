@@ -25,14 +25,18 @@ from lib.waiting import comes_true
 from spekctl.kernel.gen.spek import Cmd, Data, Reason, RunState
 
 POWER = Path("/sys/power")
+DELAY = Path("/sys/module/suspend/parameters/pm_test_delay")  # seconds; hibernation has its own
 WRITES: dict[str, Any] = {"write": 1, "stream": [stream(read_ppm=300_000)]}
 
 
 @pytest.fixture(autouse=True)
 def only_freezer() -> Iterator[None]:
+    usual = DELAY.read_text()
+    DELAY.write_text("1")
     (POWER / "pm_test").write_text("freezer")
     yield
     (POWER / "pm_test").write_text("none")
+    DELAY.write_text(usual)
 
 
 def sleep(kind: str) -> int:
