@@ -17,15 +17,13 @@
 
 #include "spek_have.h"
 
-/* Requests that a plug of one queue may hold, and of several; block/blk.h keeps the first. */
-#define SPEK_COMPAT_PLUG_MAX		32u
-#define SPEK_COMPAT_PLUG_MAX_QUEUES	(2 * SPEK_COMPAT_PLUG_MAX)
+/* Requests that a plug may hold; block/blk.h keeps it. Of several queues it could hold twice that. */
+#define SPEK_COMPAT_PLUG_MAX	32u
 
 /** spek_compat_plug_is_full() - Return: true if @plug has to be flushed before the next request. */
 static inline bool spek_compat_plug_is_full(const struct blk_plug *plug)
 {
-	return plug->rq_count >= (plug->multiple_queues ? SPEK_COMPAT_PLUG_MAX_QUEUES :
-				  SPEK_COMPAT_PLUG_MAX);
+	return plug->rq_count >= SPEK_COMPAT_PLUG_MAX;
 }
 
 /**

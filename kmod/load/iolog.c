@@ -162,6 +162,7 @@ struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records
 	mutex_init(&log->read_lock);
 	init_waitqueue_head(&log->readers);
 	log->mask = records - 1;
+	log->wake_mask = log->mask >> 3;
 	/* Zeroed: every page is there before the first I/O, and nothing old is shown. */
 	log->record = __vmalloc(bytes, LOG_GFP | __GFP_ZERO);
 	if (!log->record) {

@@ -17,6 +17,7 @@
  * @ref: one for the run, one for each open file
  * @record: ring
  * @mask: records in the ring, a power of two, minus 1
+ * @wake_mask: readers are woken where none of these bits is set in @written
  * @dentry: its file
  * @written: records written; the worker's own, published with release
  * @lost: I/Os without a record; the worker's own, read with READ_ONCE
@@ -30,6 +31,7 @@ struct spek_iolog {
 	struct kref ref;
 	struct spek_log_record *record;
 	u64 mask;
+	u64 wake_mask;
 	struct dentry *dentry;
 
 	/* worker-owned */
@@ -82,22 +84,29 @@ void spek_iolog_close(struct spek_iolog *log);
 void spek_iolog_wake(struct spek_iolog *log);
 
 /**
- * spek_iolog_reserve() - where the next record goes
+ * spek_iolog_has_room() - look whether there is room for a record
  * @log: the caller's own
  *
- * Context: worker. Return: a record to be filled in whole and then passed on with
- * spek_iolog_commit(), or NULL if there is no room; that is counted.
+ * Context: worker. Return: false if there is none; that is counted as a lost record.
  */
-static inline struct spek_log_record *spek_iolog_reserve(struct spek_iolog *log)
+static inline bool spek_iolog_has_room(struct spek_iolog *log)
 {
-	if (unlikely(log->written - log->seen_taken > log->mask)) {
-		/* What was in there has been copied: pairs with spek_iolog_read(). */
-		log->seen_taken = smp_load_acquire(&log->taken);
-		if (log->written - log->seen_taken > log->mask) {
-			WRITE_ONCE(log->lost, log->lost + 1);
-			return NULL;
-		}
-	}
+	if (likely(log->written - log->seen_taken <= log->mask))
+		return true;
+	/* What was in there has been copied: pairs with spek_iolog_read(). */
+	log->seen_taken = smp_load_acquire(&log->taken);
+	if (log->written - log->seen_taken <= log->mask)
+		return true;
+	WRITE_ONCE(log->lost, log->lost + 1);
+	return false;
+}
+
+/**
+ * spek_iolog_next() - Return: the next record, to be filled in whole and then passed on with
+ * spek_iolog_commit(); only if there is room. Context: worker.
+ */
+static inline struct spek_log_record *spek_iolog_next(struct spek_iolog *log)
+{
 	return &log->record[log->written & log->mask];
 }
 
@@ -108,7 +117,7 @@ static inline void spek_iolog_commit(struct spek_iolog *log)
 
 	/* Readers see the whole record: pairs with nr_there(). */
 	smp_store_release(&log->written, written);
-	if (unlikely(!(written & (log->mask >> 3))))
+	if (unlikely(!(written & log->wake_mask)))
 		spek_iolog_wake(log);
 }
 

@@ -215,6 +215,7 @@ void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, b
 	}
 	/* Like a clone: iterate over vectors that belong to somebody else, the slot. */
 	part->bio.bi_io_vec = chunk;
+	part->bio.bi_vcnt = 0;
 	spek_compat_iter_set_offset(&part->bio.bi_iter, in_chunk);
 	bio_set_flag(&part->bio, BIO_CLONED);
 }

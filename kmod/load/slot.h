@@ -135,9 +135,14 @@ int spek_slot_grow(struct spek_slot *slot, u32 max_parts);
 
 void spek_part_end_io(struct bio *bio);
 
-/** spek_part_reset() - make a part's bio ready but for its data; target, offset, bytes are set */
+/**
+ * spek_part_reset() - make a part's bio ready but for bi_io_vec and bi_vcnt
+ * @part: target, offset and bytes are set
+ * @opf: operation and flags
+ */
 static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 {
+	const struct spek_backend_ops *backend = part->target->backend;
 	struct block_device *bdev = part->target->handle.bdev;
 	struct bio *bio = &part->bio;
 
@@ -146,9 +151,9 @@ static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 	 * reference at completion; md may have left another device behind. Of one that was only
 	 * in a request of its own the end has changed what is set here.
 	 */
-	if (part->target->backend->cgroup || unlikely(part->was_submitted)) {
-		bio_reset(bio, part->target->backend->cgroup ? bdev : NULL, opf);
-		part->was_submitted = part->target->backend->cgroup;
+	if (backend->cgroup || unlikely(part->was_submitted)) {
+		bio_reset(bio, backend->cgroup ? bdev : NULL, opf);
+		part->was_submitted = backend->cgroup;
 	}
 	bio->bi_bdev = bdev;
 	bio->bi_opf = opf;
@@ -159,8 +164,7 @@ static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 		.bi_sector = part->offset >> SECTOR_SHIFT,
 		.bi_size = part->bytes,
 	};
-	bio->bi_vcnt = 0;
-	bio->bi_end_io = part->target->backend->end_io;
+	bio->bi_end_io = backend->end_io;
 }
 
 /** spek_part_set_data() - point the bio of a part at data within one @chunk of the buffer */
@@ -175,10 +179,9 @@ static inline void spek_part_set_data(struct spek_part *part, const struct bio_v
 }
 
 /** spek_part_arm_whole() - make a part ready that is a whole operation and fits into a chunk */
-static inline void spek_part_arm_whole(struct spek_part *part, blk_opf_t opf)
+static inline void spek_part_arm_whole(struct spek_part *part, const struct spek_slot *slot,
+				       blk_opf_t opf)
 {
-	const struct spek_slot *slot = part->slot;
-
 	spek_part_reset(part, opf);
 	spek_part_set_data(part, slot->vec[slot->op.write], 0);
 }

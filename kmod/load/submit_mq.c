@@ -43,9 +43,14 @@ static const char *why_unsupported(const struct spek_target *target)
  * An elevator limits reads and writes differently, so there it is told the truth, and
  * tags are fetched one by one.
  */
+static inline bool gets_cached_rqs(const struct request_queue *q, const struct spek_target *target)
+{
+	return likely(!q->elevator) && likely(!target->own_read_queues);
+}
+
 static bool uses_cached_rqs(const struct spek_target *target)
 {
-	return !bdev_get_queue(target->handle.bdev)->elevator && !target->own_read_queues;
+	return gets_cached_rqs(bdev_get_queue(target->handle.bdev), target);
 }
 
 /*
@@ -106,10 +111,10 @@ static noinline u32 count_segments(const struct bio *bio, const struct queue_lim
 }
 
 /* Every queue takes this as one segment; and only partitions and chunks are smaller. */
-static inline bool is_small(const struct bio *bio, const struct queue_limits *lim)
+static inline bool is_small(const struct spek_part *part, const struct queue_limits *lim)
 {
-	return bio->bi_vcnt && bio->bi_io_vec->bv_offset + bio->bi_iter.bi_size <= SZ_4K &&
-	       !lim->chunk_sectors;
+	return likely(part->bio.bi_vcnt) && likely(part->vec.bv_offset + part->vec.bv_len <= SZ_4K) &&
+	       likely(!lim->chunk_sectors);
 }
 
 /* What is not one request although it was cut by these limits: the block layer cuts it. */
@@ -148,22 +153,23 @@ static int submit(struct spek_part *part)
 {
 	struct blk_plug *plug = current->plug;
 	struct bio *bio = &part->bio;
-	struct request_queue *q = bdev_get_queue(bio->bi_bdev);
-	sector_t sector = bio->bi_iter.bi_sector + part->target->start_sector;
-	struct request *rq;
+	struct block_device *bdev = bio->bi_bdev;
+	blk_opf_t opf = bio->bi_opf;
+	struct request_queue *q = bdev_get_queue(bdev);
 	u32 nr_segments = 1;
+	struct request *rq;
 
 	if (unlikely(!plug))
 		return submit_alone(part);
 	if (unlikely(spek_compat_plug_is_full(plug)))
 		flush(plug);
 	/* submit_bio() sees a partition or disk that has shrunk since; requests go past that. */
-	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev))) {
+	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bdev))) {
 		bio_io_error(bio);
 		return 0;
 	}
-	rq = blk_mq_alloc_request(q, uses_cached_rqs(part->target) ? bio->bi_opf | REQ_OP_WRITE :
-				  bio->bi_opf, BLK_MQ_REQ_NOWAIT);
+	rq = blk_mq_alloc_request(q, gets_cached_rqs(q, part->target) ? opf | REQ_OP_WRITE : opf,
+				  BLK_MQ_REQ_NOWAIT);
 	if (IS_ERR(rq)) {
 		if (spek_request_should_retry(part, PTR_ERR(rq)))
 			return -EAGAIN;
@@ -171,13 +177,14 @@ static int submit(struct spek_part *part)
 		return 0;
 	}
 	/* The driver divides by the block that the device has now. */
-	if (unlikely(queue_logical_block_size(q) != part->target->logical_block)) {
+	if (unlikely(q->limits.logical_block_size != part->target->logical_block)) {
 		blk_mq_free_request(rq);
 		bio_io_error(bio);
 		return 0;
 	}
-	if (unlikely(!is_small(bio, &q->limits))) {
-		nr_segments = count_segments(bio, &q->limits, sector);
+	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
+	if (unlikely(!is_small(part, &q->limits))) {
+		nr_segments = count_segments(bio, &q->limits, rq->__sector);
 		if (unlikely(!nr_segments)) {
 			blk_mq_free_request(rq);
 			return spek_target_limits_changed(part->target) ? -E2BIG :
@@ -185,14 +192,13 @@ static int submit(struct spek_part *part)
 		}
 	}
 	rq->cmd_flags = bio->bi_opf;
-	rq->__sector = sector;
 	rq->__data_len = bio->bi_iter.bi_size;
 	rq->nr_phys_segments = nr_segments;
 	rq->bio = bio;
 	rq->biotail = bio;
 	spek_compat_request_init_hints(rq, bio);
 	spek_compat_request_count_start(rq, bio->bi_bdev, part->slot->issue_ns);
-	spek_compat_plug_add(plug, rq);
+	spek_compat_plug_add(current->plug, rq);
 	return 0;
 }
 

@@ -244,13 +244,15 @@ static void end_phase_by_count(struct spek_worker *w, u64 now_ns)
 		enter_phase(w, w->phase + 1, now_ns);
 }
 
-static void record(struct spek_worker *w, const struct spek_slot *slot, u64 done_ns)
+static void record(const struct spek_worker *w, struct spek_iolog *log,
+		   const struct spek_slot *slot, u64 done_ns, u8 error)
 {
-	struct spek_log_record *record = spek_iolog_reserve(w->log);
 	const struct spek_op *op = &slot->op;
+	struct spek_log_record *record;
 
-	if (unlikely(!record))
+	if (unlikely(!spek_iolog_has_room(log)))
 		return;
+	record = spek_iolog_next(log);
 	record->at_ns = op->at_ns;
 	record->issue_ns = slot->issue_ns;
 	record->done_ns = done_ns;
@@ -262,14 +264,14 @@ static void record(struct spek_worker *w, const struct spek_slot *slot, u64 done
 	record->asu = op->asu;
 	record->write = op->write;
 	record->phase = w->phase;
-	record->error = unlikely(slot->status) ? -blk_status_to_errno(slot->status) : 0;
-	spek_iolog_commit(w->log);
+	record->error = error;
+	spek_iolog_commit(log);
 }
 
-static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns)
+static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8 error)
 {
 	if (w->log)
-		record(w, slot, done_ns);
+		record(w, w->log, slot, done_ns, error);
 	if (w->verify)
 		spek_verify_end(w->verify, slot, &w->lane[slot->op.asu].map);
 }
@@ -280,10 +282,11 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	/* Where CPUs' clocks differ by a little, an I/O may seem to end before it began. */
 	u64 done_ns = max(slot->done_ns, slot->issue_ns);
 	struct spek_cell *cell;
+	u8 error = 0;
 
 	if (unlikely(done_ns >= w->boundary_ns))
 		pass_boundary(w, done_ns);
-	cell = w->active->cell[op->stream * 2 + op->write];
+	cell = w->active->cell[2u * op->stream + op->write];
 	cell->requests += slot->nr_parts;
 	if (likely(!slot->status)) {
 		cell->ios++;
@@ -292,12 +295,13 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 		spek_metric_add(&cell->metric[SPEK_METRIC_SERVICE], done_ns - slot->issue_ns);
 		spek_metric_add(&cell->metric[SPEK_METRIC_SLIP], slot->issue_ns - op->at_ns);
 	} else {
+		error = -blk_status_to_errno(slot->status);
 		cell->errors++;
 		cell->error[min_t(u32, (__force u8)slot->status, SPEK_NR_STATUS - 1)]++;
 		spek_outcome_count_failed(w->inflight.outcome);
 	}
 	if (w->watched)
-		watch(w, slot, done_ns);
+		watch(w, slot, done_ns, error);
 	spek_gen_complete(w->gen, op->arrival, done_ns);
 	WRITE_ONCE(slot->busy, false);
 	slot->next_free = w->free;

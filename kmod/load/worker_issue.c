@@ -176,7 +176,7 @@ static bool arm(struct spek_worker *w, struct spek_slot *slot)
 	part->target = lane->target;
 	part->bytes = op->bytes;
 	part->offset = lane->start + op->addr;
-	spek_part_arm_whole(part, lane->opf[op->write]);
+	spek_part_arm_whole(part, slot, lane->opf[op->write]);
 	part->bio.bi_ioprio = w->ioprio;
 	return true;
 }
@@ -241,7 +241,7 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 	const u32 write = slot->op.write;
 
 	WRITE_ONCE(slot->busy, true);
-	do {
+	for (;;) {
 		struct spek_target_count *count = &w->count[part->target_index];
 		int err = part->target->backend->submit(part);
 
@@ -251,12 +251,13 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 		}
 		if (unlikely(err))
 			count_cuts(w, slot, count, err);
-		if (part->target->polled)
+		if (unlikely(w->polls) && part->target->polled)
 			w->poller[part->target_index].last = &part->bio;
 		WRITE_ONCE(count->ios[write], count->ios[write] + 1);
 		WRITE_ONCE(count->bytes[write], count->bytes[write] + part->bytes);
-	} while (unlikely(++part < slot->part + slot->nr_parts));
-	return true;
+		if (likely(slot->nr_parts == 1) || ++part == slot->part + slot->nr_parts)
+			return true;
+	}
 }
 
 /* A part of the stalled operation was sent and the others can't be: they have failed. */
@@ -400,9 +401,10 @@ static u32 issue_batch(struct spek_worker *w, u64 now_ns)
 		n = 1;
 		now_ns = ktime_get_ns();
 	}
-	while (n < batch && can_issue(w) && is_due(w, now_ns)) {
-		n++;
-		if (!issue_one(w, now_ns) || n == batch)
+	while (can_issue(w) && is_due(w, now_ns)) {
+		if (!issue_one(w, now_ns))
+			return n + 1;
+		if (++n >= batch)
 			break;
 		now_ns = ktime_get_ns();
 	}
