@@ -20,6 +20,7 @@
 #include "ring.h"
 #include "sampler.h"
 #include "source.h"
+#include "trace.h"
 
 /* Return: false if the thread has to stop */
 static bool sleep_until(u64 due_ns)
@@ -71,6 +72,7 @@ static u64 take_row(struct spek_sampler *sampler, u64 tick, u64 start_ns, bool f
 	row->end_ns = end_ns;
 	row->final = final;
 	spek_ring_commit(sampler->ring);
+	trace_spek_probe_row(spek_ring_made(sampler->ring) - 1, row);
 
 	WRITE_ONCE(sampler->late_sum_ns, sampler->late_sum_ns + late_ns);
 	WRITE_ONCE(sampler->late_max_ns, max(sampler->late_max_ns, late_ns));

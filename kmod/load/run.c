@@ -111,6 +111,7 @@ static int insert_run(struct spek_run *run)
 	id = idr_alloc_cyclic(&spek_table, run, 1, 0, GFP_KERNEL);
 	if (id > 0) {
 		run->id = id;
+		spek_stats_set_run_id(run->stats, id);
 		table_generation += 2;	/* odd, so never 0 */
 		/* Before anybody can find and delete the run: delete_work flushes open_work. */
 		queue_work(device_wq, &run->open_work);

@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "stats.h"
+#include "trace.h"
 
 static const u32 response_ppm[] = { 500000, 900000, 990000, 999000 };
 static const u32 service_ppm[] = { 500000, 990000 };
@@ -24,6 +25,7 @@ struct open_row {
 };
 
 struct spek_stats {
+	u32 run_id;			/* for the tracepoint */
 	u32 nr_cells;
 	u32 nr_workers;
 	u32 nr_streams;
@@ -185,6 +187,16 @@ struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_work
 	return stats;
 }
 
+/**
+ * spek_stats_set_run_id() - set the number that a trace names closed intervals by
+ * @stats: totals of a run that has just been given its number
+ * @run_id: number of the run
+ */
+void spek_stats_set_run_id(struct spek_stats *stats, u32 run_id)
+{
+	stats->run_id = run_id;
+}
+
 /** spek_stats_destroy() - @stats may be NULL. */
 void spek_stats_destroy(struct spek_stats *stats)
 {
@@ -233,6 +245,7 @@ static void close_row(struct spek_stats *stats, struct open_row *open)
 	}
 	row->seq = stats->nr_rows++;
 	memcpy(closed_row(stats, row->seq), row, stats->row_bytes);
+	trace_spek_interval_close(stats->run_id, row);
 	memset(row, 0, stats->row_bytes);
 	memset(open->hist, 0, sizeof(open->hist));
 	open->used = false;

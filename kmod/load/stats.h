@@ -177,6 +177,7 @@ static inline u64 spek_row_first(u32 phase)
 
 struct spek_stats *spek_stats_create(const struct spek_workload *wl, u32 nr_workers,
 				     bool keep_rows);
+void spek_stats_set_run_id(struct spek_stats *stats, u32 run_id);
 void spek_stats_destroy(struct spek_stats *stats);
 
 struct spek_set *spek_set_create(const struct spek_workload *wl, int node);

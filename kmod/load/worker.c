@@ -35,6 +35,7 @@
 #include "iolog.h"
 #include "outcome.h"
 #include "poll.h"
+#include "trace.h"
 #include "verify.h"
 #include "worker.h"
 #include "worker_issue.h"
@@ -300,6 +301,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 		cell->error[min_t(u32, (__force u8)slot->status, SPEK_NR_STATUS - 1)]++;
 		spek_outcome_count_failed(w->inflight.outcome);
 	}
+	trace_spek_io_complete(w, slot, done_ns);
 	if (w->watched)
 		watch(w, slot, done_ns, error);
 	spek_gen_complete(w->gen, op->arrival, done_ns);
@@ -620,6 +622,7 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	w->ops = setup->ops;
 	w->owner = setup->owner;
 	w->polls = setup->polls;
+	w->run_id = setup->run_id;
 	w->index = index;
 	w->cpu = cpu;
 	w->log = log;

@@ -60,7 +60,7 @@ struct spek_worker_ops {
 
 /**
  * struct spek_worker_setup - what the workers of a run have in common; const while they exist
- * @run_id: number of the run, for the names of threads
+ * @run_id: number of the run, for the names of threads and for tracepoints
  * @config: of the run
  * @targets: config->nr_targets, open
  * @shape: of the slots
@@ -109,6 +109,7 @@ struct spek_worker_info {
  * @config: of the run
  * @ops: calls upwards
  * @owner: argument of @ops
+ * @run_id: number of the run
  * @index: number within the run
  * @cpu: CPU it is bound to
  * @nr_slots: entries of @slots
@@ -163,6 +164,7 @@ struct spek_worker {
 	const struct spek_run_config *config;
 	const struct spek_worker_ops *ops;
 	void *owner;
+	u32 run_id;
 	u32 index;
 	u32 cpu;
 	u32 nr_slots;

@@ -16,6 +16,7 @@
 #include "config.h"
 #include "outcome.h"
 #include "submit.h"
+#include "trace.h"
 #include "verify.h"
 #include "worker.h"
 #include "worker_issue.h"
@@ -256,8 +257,10 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 		WRITE_ONCE(count->ios[write], count->ios[write] + 1);
 		WRITE_ONCE(count->bytes[write], count->bytes[write] + part->bytes);
 		if (likely(slot->nr_parts == 1) || ++part == slot->part + slot->nr_parts)
-			return true;
+			break;
 	}
+	trace_spek_io_issue(w, slot);
+	return true;
 }
 
 /* A part of the stalled operation was sent and the others can't be: they have failed. */

@@ -88,6 +88,13 @@ def trace_instance(name: str) -> Path:
     return path
 
 
+def assert_nothing_lost(instance: Path) -> None:
+    """The buffers of a tracing instance hold everything that happened."""
+    for stats in instance.glob("per_cpu/cpu*/stats"):
+        text = stats.read_text()
+        assert "overrun: 0\n" in text and "dropped events: 0\n" in text, text
+
+
 class RequestCounts:
     """Requests issued and completed, by disk, direction and size, counted by the kernel.
 
@@ -159,9 +166,7 @@ class RequestLog:
 
     def read(self) -> list[Traced]:
         """What was issued so far, oldest first; nothing may have been overwritten."""
-        for stats in self.path.glob("per_cpu/cpu*/stats"):
-            text = stats.read_text()
-            assert "overrun: 0\n" in text and "dropped events: 0\n" in text, text
+        assert_nothing_lost(self.path)
         found = []
         for line in (self.path / "trace").read_text().splitlines():
             match = TRACE_LINE.search(line)
@@ -187,6 +192,50 @@ def request_log(node: str) -> Iterator[RequestLog]:
         yield log
     finally:
         log.close()
+
+
+class Events:
+    """The events of one of our modules as text: what they print, field by field."""
+
+    LINE = re.compile(r"^.*?-\d+ +\[\d+\] \S+ +\d+\.\d+: (?P<event>\w+): (?P<fields>.*)$")
+
+    def __init__(self, group: str, buffer_kb: int = 4096) -> None:
+        self.path = trace_instance(f"{group}-events")
+        self.group = self.path / "events" / group
+        (self.path / "buffer_size_kb").write_text(str(buffer_kb))
+        (self.group / "enable").write_text("1")
+
+    def close(self) -> None:
+        """Stop and forget."""
+        (self.group / "enable").write_text("0")
+        self.path.rmdir()
+
+    def read(self, event: str) -> list[dict[str, str]]:
+        """Fields of each @event so far, those of a CPU in order; none may have been overwritten."""
+        assert_nothing_lost(self.path)
+        found = []
+        for line in (self.path / "trace").read_text().splitlines():
+            if line.startswith("#") or not line:
+                continue
+            match = self.LINE.match(line)
+            assert match, f"not understood: {line}"
+            if match["event"] == event:
+                found.append(dict(word.split("=", 1) for word in match["fields"].split()))
+        return found
+
+    def format(self, event: str) -> str:
+        """How tools that read the buffers themselves are told to print an event."""
+        return (self.group / event / "format").read_text()
+
+
+@contextlib.contextmanager
+def events(group: str) -> Iterator[Events]:
+    """The Events of a group for as long as the block lasts."""
+    found = Events(group)
+    try:
+        yield found
+    finally:
+        found.close()
 
 
 def sums(requests: Requests) -> dict[Direction, DiskStat]:
