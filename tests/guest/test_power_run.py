@@ -145,7 +145,7 @@ def test_death_of_the_daq_does_not_end_the_run(run: Any, daq: int) -> None:
 def test_module_without_prober_and_wrong_feed(run: Any, daq: object) -> None:
     code, found, _ = run("--time", "500ms", "--no-prober")
     assert code == ExitCode.OK
-    assert found["power_text"].startswith("no power: without spek_prober")
+    assert found["power_text"].startswith("power not measured: the run had no prober")
     code, found, error = run("--time", "500ms", "--power-feed", "wall")
     assert (code, found) == (ExitCode.USAGE, None)
     assert "there is no open feed 'wall'; open are board" in error

@@ -439,7 +439,7 @@ def test_a_detached_run_is_seen_watched_and_stopped(
 
     threading.Thread(target=interrupt, daemon=True).start()
     left = call("watch", str(number), *QUIET)
-    assert left.code == ExitCode.INTERRUPTED and "goes on" in left.err
+    assert left.code == ExitCode.INTERRUPTED and "continues" in left.err
     assert call("status", "--json").json[0]["state"] == "running"
 
     assert call("stop").sentence == f"run {number} has ended"

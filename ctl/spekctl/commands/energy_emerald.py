@@ -124,7 +124,7 @@ Times if not given:   standard   --quick
     type=click.Choice(["zero", "random"]),
     default="random",
     show_default=True,
-    help="What writes write.",
+    help="Data to write: zeros or incompressible random bytes.",
 )
 @options.prober_interval
 @options.no_prober

@@ -39,7 +39,9 @@ def _common(function: F) -> F:
             show_default=True,
             help="Dots per inch of PNG files, and of the points inside SVG files.",
         ),
-        click.option("--title", default="", metavar="TEXT", help="Title, instead of ours."),
+        click.option(
+            "--title", default="", metavar="TEXT", help="Title to use instead of the default."
+        ),
         click.option(
             "-o",
             "--output",

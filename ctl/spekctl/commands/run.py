@@ -183,7 +183,7 @@ def _check_detached(asked: RunOptions) -> None:
         if given:
             instead = "; give it to spekctl watch" if option == "--output" else ""
             raise UsageError(
-                f"{option} needs a program that stays with the run; it cannot go with --detach"
+                f"{option} cannot be combined with --detach: nothing stays attached to the run"
                 f"{instead}"
             )
 
@@ -247,8 +247,8 @@ def _detach(kernel: Any, request: Request, asked: RunOptions) -> int:
     else:
         click.echo(plan.run)
         click.echo(
-            f"spekctl: run {plan.run} goes on by itself; result: spekctl watch {plan.run},"
-            f" end: spekctl stop {plan.run}",
+            f"spekctl: run {plan.run} continues in the background;"
+            f" result: spekctl watch {plan.run}, end: spekctl stop {plan.run}",
             err=True,
         )
     return 0

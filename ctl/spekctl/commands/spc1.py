@@ -73,7 +73,7 @@ _OPTIONS = (
         "limits",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Another limit than ours; names and values are below. May be given several times.",
+        help="Override a limit; names and defaults are listed below. May be given several times.",
     ),
     click.option(
         "--start-bsu",

@@ -26,15 +26,15 @@ from spekctl.commands.options import DURATION
     type=DURATION,
     default="30s",
     show_default=True,
-    help="Wait so long for the I/O that the devices still hold; 0 does not wait.",
+    help="Wait at most this long for outstanding I/O; 0 does not wait.",
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_json: bool) -> int:
     """Stop RUN, by default the only one there is.
 
-    No new I/O is sent, what the devices hold is waited for. The result of a detached run stays
-    until `spekctl watch` has taken it (or --delete). That of another terminal's run appears there,
-    and that terminal deletes the run, --delete or not.
+    Stops issuing I/O and waits for outstanding requests. The result of a detached run is kept until
+    `spekctl watch` delivers it (or --delete). The result of another terminal's run appears there,
+    and that terminal deletes the run, with or without --delete.
     """
     from spekctl.commands.status import as_dict
     from spekctl.commands.watch import choose_run

@@ -38,7 +38,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
     """Follow RUN (by default the only one there is) to its end and give its result.
 
     A detached run is deleted from the kernel once its result was delivered, unless --keep.
-    Ctrl-C leaves the view; the run goes on. Of a run that belongs to another terminal only the
+    Ctrl-C leaves the view; the run continues. Of a run that belongs to another terminal only the
     view is shown; its result appears there.
     """
     from spekctl import files
@@ -64,7 +64,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
                 finally:
                     view.close()
             if info.state is not RunState.DONE:
-                click.echo(f"spekctl: run {info.id} goes on", err=True)
+                click.echo(f"spekctl: run {info.id} continues", err=True)
                 return int(interrupts.exit_code)
             if not info.detached:
                 return _leave_to_owner(info, output is not None or as_json)

@@ -112,7 +112,7 @@ class Point(Part, frozen=True):
         ),
     ]
     errors: int
-    ok: Annotated[bool, Meta(description="The run went to its end, without errors.")]
+    ok: Annotated[bool, Meta(description="The run completed without errors.")]
     text: Annotated[str, Meta(description="How it ended, as a sentence.")]
     result_file: Annotated[
         str | None, Meta(description="Its whole result, beside this file; null: not kept.")

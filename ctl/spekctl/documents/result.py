@@ -494,9 +494,7 @@ class WrongBlock(Part, frozen=True):
             " foreign: the stamp of another run."
         ),
     ]
-    when: Annotated[
-        Literal["load", "final"], Meta(description="final: when everything was read back.")
-    ]
+    when: Annotated[Literal["load", "final"], Meta(description="final: when read-back complete.")]
     device: str
     offset: Annotated[int, Meta(description="First byte of the block on the device.")]
     bytes: Annotated[int, Meta(description="Of the block.")]
@@ -554,7 +552,7 @@ class Outcome(Part, frozen=True):
     ]
     reason: Reason
     text: Annotated[str, Meta(description="The reason as a sentence.")]
-    ok: Annotated[bool, Meta(description="It went to its end, without errors.")]
+    ok: Annotated[bool, Meta(description="It completed without errors.")]
     errors: int
     first_error: str
     errors_by_cause: dict[str, int]

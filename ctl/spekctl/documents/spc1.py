@@ -206,7 +206,7 @@ class Phase(Part, frozen=True):
 
     @property
     def fine(self) -> bool:
-        """It was served in time, went to its end, and nothing failed."""
+        """It was served in time and completed, and nothing failed."""
         return not self.beyond and self.point.ok
 
 

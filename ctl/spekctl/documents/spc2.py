@@ -134,7 +134,7 @@ class Run(Part, frozen=True):
         str, Meta(description="Why the streams are more than the device serves; else empty.")
     ]
     errors: int
-    ok: Annotated[bool, Meta(description="The run went to its end, without errors.")]
+    ok: Annotated[bool, Meta(description="The run completed without errors.")]
     text: Annotated[str, Meta(description="How it ended, as a sentence.")]
     watts: Annotated[Given | None, Meta(description="Mean power; null: missing.")]
     power: PowerFigures | None
@@ -142,7 +142,7 @@ class Run(Part, frozen=True):
 
     @property
     def fine(self) -> bool:
-        """It was served, went to its end, and nothing failed."""
+        """It was served and completed, and nothing failed."""
         return not self.beyond and self.ok
 
 

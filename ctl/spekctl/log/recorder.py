@@ -109,7 +109,7 @@ class IoLog:
         if not self._trouble or self._told:
             return ""
         self._told = True
-        return f"the log has ended, the run goes on: {self._trouble}"
+        return f"the log has ended, the run continues: {self._trouble}"
 
     def finish(self, plan: Plan, info: RunInfo, ios: int) -> LogResult:
         """Read what is left, finish the file, and hold it against what the kernel side counted.

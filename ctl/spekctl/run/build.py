@@ -60,7 +60,7 @@ from spekctl.run import disk_times, remarks
 from spekctl.units import format_cpu_list
 from spekctl.workload.config import RunConfig
 
-NO_PROBER = "no power: without spek_prober, which takes its samples"
+NO_PROBER = "power not measured: the run had no prober"
 
 
 def facts_of(device: Device, diskseq: int, before: DiskCounters | None) -> TargetFacts:
@@ -155,7 +155,7 @@ def _measure_ns(info: RunInfo) -> int:
 
 _REASON_TEXT: dict[Reason, str] = {
     Reason.NONE: "the run has not ended",
-    Reason.COMPLETED: "the run went to its end",
+    Reason.COMPLETED: "the run completed",
     Reason.STOPPED: "the run was stopped before its end",
     Reason.OWNER_GONE: "the program that owned the run went away",
     Reason.DEVICE_GONE: "a device was removed during the run",

@@ -249,7 +249,9 @@ def follow(
             return info, rows
         if interrupts.count and not stopping:
             stopping = True
-            progress.note("stopping; once more to leave without waiting for the device")
+            progress.note(
+                "stopping; press Ctrl-C again to exit without waiting for outstanding I/O"
+            )
             kernel.run_stop(run)
         elif interrupts.count > 1:
             progress.note(

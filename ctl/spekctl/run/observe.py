@@ -193,8 +193,7 @@ class ProberObserver:
         """The prober was unloaded, or somebody ended the probe: the run goes on without it."""
         self._probe = None
         self._trouble = (
-            f"the prober was lost under the run ({error.message}): what it saw of the machine is"
-            " missing"
+            f"lost spek_prober during the run ({error.message}): system statistics are incomplete"
         )
 
     def _fetch(self) -> None:

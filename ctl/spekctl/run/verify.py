@@ -403,11 +403,11 @@ def blocks_of(spans: Sequence[Span], info: RunInfo) -> int:
 
 def sentence(mismatches: int, complete: bool, trouble: str) -> str:
     """How it went."""
-    text = f"{mismatches:,} blocks are wrong" if mismatches else "all data were right"
+    text = f"{mismatches:,} blocks are wrong" if mismatches else "all data correct"
     if mismatches == 1:
         text = "1 block is wrong"
     if complete:
-        return f"{text}; everything was read back"
+        return f"{text}; read-back complete"
     if not mismatches:
         text = "no wrong data were seen"
-    return f"{text}, but not everything was read back: {trouble or 'blocks are missing'}"
+    return f"{text}, but not read-back complete: {trouble or 'blocks are missing'}"

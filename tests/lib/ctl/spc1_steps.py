@@ -36,6 +36,6 @@ def phase(step: Step, mean_s: float, ok: bool = True, left_over: int = 0) -> Pha
         cpu_of="workers",
         errors=0 if ok else 3,
         ok=ok,
-        text="the run went to its end" if ok else "the run went to its end; 3 I/Os failed",
+        text="the run completed" if ok else "the run completed; 3 I/Os failed",
     )
     return Phase(step, point, beyond(point, Limits()), 0, [], [])

@@ -262,7 +262,7 @@ def test_a_run_prints_a_table(spekctl: Spekctl, kernel: FakeKernel) -> None:
     assert kernel.calls.index("run-new") < kernel.calls.index("run-start")
     assert kernel.deleted and kernel.closed
     assert "random-read-4k: closed loop of depth 32, measured for 3.000 s" in outcome.out
-    assert "the run went to its end" in outcome.out
+    assert "the run completed" in outcome.out
     (row,) = [line for line in outcome.out.splitlines() if line.strip().startswith("read")]
     assert row.split()[1:6] == ["300", "100", "0.4", "4", "KiB"]
     assert "…" not in outcome.out

@@ -399,7 +399,7 @@ def test_io_errors_are_counted_and_the_sweep_goes_on(spekctl: Spekctl, kernel: Q
         (0, True),
     ]
     text = spekctl("sweep", *READ, "--rate", "100,200,300").out
-    assert "200 I/Os per second: the run went to its end; 5 I/Os failed" in text
+    assert "200 I/Os per second: the run completed; 5 I/Os failed" in text
 
 
 def test_data_is_refused_under_the_claim_of_every_point(

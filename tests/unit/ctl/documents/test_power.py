@@ -384,7 +384,7 @@ def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rai
     assert "power is unknown for 1.000 s of the measure phase" in text
     assert "energy uncertainty +-0.02" in text
 
-    assert "no power: without spek_prober" in printed(build())
+    assert "power not measured: the run had no prober" in printed(build())
     assert power_meter.NO_FEED in printed(build(metered(FakeLink())))
 
 
@@ -425,7 +425,9 @@ def test_picture_of_a_run_shows_each_rail_over_time(
     figure = power.draw_line(found)
     assert [one.get_label() for one in figure.axes[0].patches] == ["5V", "12V", "total"]
     assert figure.axes[0].get_ylabel().startswith("power (W)")
-    with pytest.raises(UsageError, match="no power in it: no power: without spek_prober"):
+    with pytest.raises(
+        UsageError, match="no power in it: power not measured: the run had no prober"
+    ):
         power.of_result(write(tmp_path / "b.json", build()))
 
 

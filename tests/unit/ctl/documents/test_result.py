@@ -613,7 +613,7 @@ def test_a_run_outlives_its_prober(calls_left: int) -> None:
     with job.Interrupts() as interrupts:
         made = execute.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
     assert made.outcome.ok
-    lost = [one for one in made.remarks if "the prober was lost under the run" in one]
+    lost = [one for one in made.remarks if "lost spek_prober during the run" in one]
     if calls_left == 1000:
         assert made.prober is not None and not lost
     else:

@@ -233,7 +233,7 @@ def test_a_writer_that_fails_ends_the_log_and_not_the_run(
     outcome, found = logged(spekctl, path)
     assert outcome.code == ExitCode.OK
     reason = f"{path} could not be written and was deleted (No space left on device)"
-    assert f"the log has ended, the run goes on: {reason}" in outcome.err
+    assert f"the log has ended, the run continues: {reason}" in outcome.err
     assert found["outcome"]["ok"] and found["totals"]["all"]["ios"] == 300
     assert found["log"]["text"] == f"the log ended before the run: {reason}"
     assert (found["log"]["file"], found["log"]["records"], found["log"]["lost"]) == ("", 0, 300)
@@ -277,7 +277,7 @@ def test_a_disk_that_fills_up_leaves_a_log_up_to_there(
     kernel.on_wait = until_the_log_has_ended
     path = tmp_path / "log"
     outcome, found = logged(spekctl, path)
-    assert "the log has ended, the run goes on: its file system has only 10 MiB" in outcome.err
+    assert "the log has ended, the run continues: its file system has only 10 MiB" in outcome.err
     assert (found["log"]["file"], found["log"]["records"], found["log"]["lost"]) == (
         str(path),
         100,

@@ -61,7 +61,7 @@ def test_what_needs_a_program_cannot_go_with_detach(
     outcome = run_ok(spekctl, "--detach", option, value)
     assert outcome.code == ExitCode.USAGE
     assert outcome.sentence == (
-        f"{option} needs a program that stays with the run; it cannot go with --detach{instead}"
+        f"{option} cannot be combined with --detach: nothing stays attached to the run{instead}"
     )
     assert kernel.calls == []
 
@@ -93,7 +93,7 @@ def test_ctrl_c_only_leaves_the_view_of_watch(spekctl: Spekctl, kernel: FakeKern
     kernel.on_wait = lambda second: os.kill(os.getpid(), signal.SIGINT)
     outcome = spekctl("watch", "--progress", "none")
     assert outcome.code == ExitCode.INTERRUPTED
-    assert outcome.err == "spekctl: run 7 goes on\n"
+    assert outcome.err == "spekctl: run 7 continues\n"
     assert "run-stop" not in kernel.calls and not kernel.deleted
 
 

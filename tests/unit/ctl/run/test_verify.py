@@ -177,11 +177,11 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
 @pytest.mark.parametrize(
     ("mismatches", "complete", "trouble", "text"),
     [
-        (0, True, "", "all data were right; everything was read back"),
-        (1, True, "", "1 block is wrong; everything was read back"),
-        (2000, True, "", "2,000 blocks are wrong; everything was read back"),
-        (0, False, "why", "no wrong data were seen, but not everything was read back: why"),
-        (3, False, "why", "3 blocks are wrong, but not everything was read back: why"),
+        (0, True, "", "all data correct; read-back complete"),
+        (1, True, "", "1 block is wrong; read-back complete"),
+        (2000, True, "", "2,000 blocks are wrong; read-back complete"),
+        (0, False, "why", "no wrong data were seen, but not read-back complete: why"),
+        (3, False, "why", "3 blocks are wrong, but not read-back complete: why"),
     ],
 )
 def test_the_outcome_in_words(mismatches: int, complete: bool, trouble: str, text: str) -> None:

@@ -311,7 +311,7 @@ def test_io_errors_end_the_test_unless_told_to_go_on() -> None:
     assert carry_out(wanted, done, measure)
     assert searched(done) == [1, 2, 4, 8]
     assert position_of(wanted, done, False).stopped == (
-        "search-8 failed: the run went to its end; 3 I/Os failed"
+        "search-8 failed: the run completed; 3 I/Os failed"
     )
     assert carry_out(wanted, done, measure, keep_going=True)
     assert len(after_search(done)) == len(PLAN)

@@ -245,7 +245,7 @@ def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
     kernel.before_run = fail
     outcome = spekctl(*WRITE, "--out", "t")
     assert outcome.code == ExitCode.RUN_FAILED
-    assert "failed: sustain failed: the run went to its end; 2 I/Os failed" in outcome.out
+    assert "failed: sustain failed: the run completed; 2 I/Os failed" in outcome.out
     assert spekctl(*WRITE, "--out", "t", "--resume", "--keep-going").code == ExitCode.RUN_FAILED
     assert report_of(Path("t"))["complete"]
     assert failed_checks(Path("t")) == {("errors", "sustain")}
