@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The ziggurat's tables and what happens outside of its layers. */
+/* The ziggurat's tables and draws outside its layers. */
 #include "explog.h"
 #include "expo.h"
 
@@ -178,6 +178,13 @@ static const u64 height_q63[SPEK_EXPO_LAYERS + 1] = {
 	0x8000000000000000ull,
 };
 
+/**
+ * spek_expo_rare() - finish a draw whose first bits lie outside their layer
+ * @rng: sequence of the draw
+ * @bits: first 64 random bits, for which spek_expo_is_rare() is true
+ *
+ * Return: exponential random number with mean 2^32, below 2^38.
+ */
 u64 spek_expo_rare(struct spek_rng *rng, u64 bits)
 {
 	for (;;) {

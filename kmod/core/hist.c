@@ -10,6 +10,12 @@ static u32 width_shift(u32 index)
 	return index < 2 * SUB_BUCKETS ? 0 : (index >> SPEK_HIST_BITS) - 1;
 }
 
+/**
+ * spek_hist_low() - lower bound of a bucket
+ * @index: bucket, 0 to SPEK_HIST_BUCKETS
+ *
+ * Return: smallest value of the bucket, ns.
+ */
 u64 spek_hist_low(u32 index)
 {
 	u32 shift = width_shift(index);
@@ -17,11 +23,26 @@ u64 spek_hist_low(u32 index)
 	return (u64)(index - (shift << SPEK_HIST_BITS)) << shift;
 }
 
+/**
+ * spek_hist_value() - value that represents a bucket
+ * @index: bucket, below SPEK_HIST_BUCKETS
+ *
+ * Return: middle of the bucket, ns.
+ */
 u64 spek_hist_value(u32 index)
 {
 	return spek_hist_low(index) + ((1ull << width_shift(index)) >> 1);
 }
 
+/**
+ * spek_hist_percentile() - value below or at which a share of the counts lies
+ * @counts: SPEK_HIST_BUCKETS counts
+ * @total: sum of @counts; 0 gives 0
+ * @ppm: share, 0 to 1000000; nearest rank, rounded up
+ * @max_ns: exact maximum of the values, limits the result
+ *
+ * Return: percentile, ns; relative error at most 1/128.
+ */
 u64 spek_hist_percentile(const u64 *counts, u64 total, u32 ppm, u64 max_ns)
 {
 	u64 millions = spek_div64(total, 1000000);

@@ -6,7 +6,7 @@
  * group and the next M bits one of its 2^M buckets. A bucket of group g is 2^g wide
  * and reported by its middle: relative error at most 1/2^(M+1) = 1/128 with M = 6.
  * Values from 2^SPEK_HIST_MAX_BITS on (about 18 minutes) share the last bucket; the exact
- * maximum is kept beside the histogram by its user.
+ * maximum is kept by the user of the histogram.
  */
 #ifndef SPEK_CORE_HIST_H
 #define SPEK_CORE_HIST_H
@@ -18,7 +18,12 @@
 #define SPEK_HIST_GROUPS	(SPEK_HIST_MAX_BITS - SPEK_HIST_BITS)
 #define SPEK_HIST_BUCKETS	((SPEK_HIST_GROUPS + 1) << SPEK_HIST_BITS)
 
-/** spek_hist_index() - Return: bucket of @ns. */
+/**
+ * spek_hist_index() - find the bucket of a value
+ * @ns: value, ns
+ *
+ * Return: index, below SPEK_HIST_BUCKETS.
+ */
 static inline u32 spek_hist_index(u64 ns)
 {
 	u32 top, shift;
@@ -30,19 +35,8 @@ static inline u32 spek_hist_index(u64 ns)
 	return (shift << SPEK_HIST_BITS) + (u32)(ns >> shift);
 }
 
-/** spek_hist_low() - Return: smallest value of bucket @index, ns. */
 u64 spek_hist_low(u32 index);
-
-/** spek_hist_value() - Return: value that stands for bucket @index (its middle), ns. */
 u64 spek_hist_value(u32 index);
-
-/**
- * spek_hist_percentile() - value below or at which @ppm of the counts lie
- * @counts: SPEK_HIST_BUCKETS counts
- * @total: their sum; 0 gives 0
- * @ppm: 0..1000000; nearest rank, rounded up
- * @max_ns: exact maximum, bounds the answer
- */
 u64 spek_hist_percentile(const u64 *counts, u64 total, u32 ppm, u64 max_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How a module says no: errno, sentence, and which part of the request is to blame. */
+/* Refusal of a request: errno, sentence, and the part of the request it is about. */
 #ifndef SPEK_CORE_REFUSAL_H
 #define SPEK_CORE_REFUSAL_H
 
@@ -7,11 +7,11 @@
 
 /**
  * struct spek_refusal - why a request was refused
- * @kind: what kind of part the sentence is about, by the module's own enum; 0: the whole request
+ * @kind: kind of the part, an enum of the module's contract; 0: the request as a whole
  * @index: index of that part among its kind
  * @err: negative errno
  * @text: constant sentence for the user: capital, what was wrong, what is allowed, full stop;
- *	NULL where the errno says it all
+ *	NULL if the errno is enough
  */
 struct spek_refusal {
 	u32 kind;
@@ -38,7 +38,7 @@ static inline int spek_refuse_part(struct spek_refusal *refusal, int err, const 
 /**
  * spek_refuse() - refuse with a sentence
  * @refusal: filled in
- * @kind: what kind of part the sentence is about
+ * @kind: kind of the part, an enum of the module's contract
  * @index: index of that part
  * @err: negative errno
  * @text: constant sentence

@@ -2,6 +2,12 @@
 /* Seeding of the random sequences; drawing is in rng.h. */
 #include "rng.h"
 
+/**
+ * spek_splitmix64() - next number of the SplitMix64 sequence
+ * @state: any value; advanced
+ *
+ * Return: 64 random bits.
+ */
 u64 spek_splitmix64(u64 *state)
 {
 	u64 z = *state += 0x9e3779b97f4a7c15ull;
@@ -11,6 +17,11 @@ u64 spek_splitmix64(u64 *state)
 	return z ^ (z >> 31);
 }
 
+/**
+ * spek_rng_seed() - seed a sequence with the first four numbers of SplitMix64
+ * @rng: filled in
+ * @seed: any value
+ */
 void spek_rng_seed(struct spek_rng *rng, u64 seed)
 {
 	u32 i;
@@ -20,6 +31,16 @@ void spek_rng_seed(struct spek_rng *rng, u64 seed)
 		rng->s[i] = spek_splitmix64(&seed);
 }
 
+/**
+ * spek_rng_init() - start a sequence of an arrival process
+ * @rng: filled in
+ * @seed: seed of the run
+ * @worker: number of the worker
+ * @arrival: index of the arrival process
+ * @purpose: use of the sequence
+ *
+ * A different seed, worker, arrival process or purpose gives an unrelated sequence.
+ */
 void spek_rng_init(struct spek_rng *rng, u64 seed, u32 worker, u32 arrival,
 		   enum spek_rng_purpose purpose)
 {

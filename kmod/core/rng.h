@@ -5,43 +5,33 @@
  * Period 2^256 - 1, 32 bytes of state, no weak low bits, about a dozen
  * instructions a number. A number below n is the upper half of a product:
  * no division, no rejection; a value is off its probability 1/n by at most 2^-64
- * (2^-32 for spek_rng_scale32()), far below what a run could show.
+ * (2^-32 for spek_rng_scale32()), far below what a run could reveal.
  */
 #ifndef SPEK_CORE_RNG_H
 #define SPEK_CORE_RNG_H
 
 #include "spek_host.h"
 
-/** struct spek_rng - state of xoshiro256**; not all zero */
+/**
+ * struct spek_rng - state of xoshiro256**
+ * @s: state; not all zero
+ */
 struct spek_rng {
 	u64 s[4];
 };
 
-/** enum spek_rng_purpose - what a sequence of an arrival process is for */
+/**
+ * enum spek_rng_purpose - use of a sequence of an arrival process
+ * @SPEK_RNG_TIMES: arrival times
+ * @SPEK_RNG_OPERATIONS: choices and addresses
+ */
 enum spek_rng_purpose {
 	SPEK_RNG_TIMES,
 	SPEK_RNG_OPERATIONS,
 };
 
-/**
- * spek_splitmix64() - next number of the SplitMix64 sequence
- * @state: any value; advanced
- */
 u64 spek_splitmix64(u64 *state);
-
-/** spek_rng_seed() - fill the state with the first four numbers of SplitMix64 from @seed. */
 void spek_rng_seed(struct spek_rng *rng, u64 seed);
-
-/**
- * spek_rng_init() - start a sequence of an arrival process
- * @rng: filled in
- * @seed: seed of the run
- * @worker: number of the worker
- * @arrival: index of the arrival process
- * @purpose: what the sequence is for
- *
- * Any other seed, worker, arrival process or purpose gives an unrelated sequence.
- */
 void spek_rng_init(struct spek_rng *rng, u64 seed, u32 worker, u32 arrival,
 		   enum spek_rng_purpose purpose);
 
@@ -50,7 +40,12 @@ static inline u64 spek_rotl64(u64 x, u32 k)
 	return (x << k) | (x >> (64 - k));
 }
 
-/** spek_rng_next() - Return: 64 random bits. */
+/**
+ * spek_rng_next() - draw 64 random bits
+ * @rng: sequence, advanced
+ *
+ * Return: the bits.
+ */
 static inline u64 spek_rng_next(struct spek_rng *rng)
 {
 	u64 *s = rng->s;
@@ -66,19 +61,36 @@ static inline u64 spek_rng_next(struct spek_rng *rng)
 	return result;
 }
 
-/** spek_rng_below() - Return: uniform number in [0, @n); 0 for @n = 0. */
+/**
+ * spek_rng_below() - draw a uniform number
+ * @rng: sequence, advanced by one draw
+ * @n: upper bound
+ *
+ * Return: number in [0, @n); 0 for @n = 0.
+ */
 static inline u64 spek_rng_below(struct spek_rng *rng, u64 n)
 {
 	return spek_mulhi64(spek_rng_next(rng), n);
 }
 
-/** spek_rng_scale32() - Return: 32 random @bits made a number in [0, @n). */
+/**
+ * spek_rng_scale32() - scale random bits to a range
+ * @bits: 32 random bits
+ * @n: upper bound
+ *
+ * Return: number in [0, @n).
+ */
 static inline u32 spek_rng_scale32(u32 bits, u32 n)
 {
 	return (u32)(((u64)bits * n) >> 32);
 }
 
-/** spek_ppm_threshold() - Return: what 32 random bits are below with probability @ppm. */
+/**
+ * spek_ppm_threshold() - threshold for a decision with a given probability
+ * @ppm: probability, 0 to 1000000
+ *
+ * Return: bound that 32 random bits are below with that probability, 0 to 2^32.
+ */
 static inline u64 spek_ppm_threshold(u32 ppm)
 {
 	return spek_div64(((u64)ppm << 32) + 500000, 1000000);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All that the core needs from the world around it:
- * u8..u64, s8, s32, s64, bool, size_t, NULL, SIZE_MAX, errno values, spek_div64(), spek_mulhi64(),
- * spek_muladd128(), spek_memset(), spek_likely(), spek_unlikely(), spek_prefetch(), spek_noinline, spek_cold.
+ * Everything that the core needs from its environment:
+ * u8..u64, s8, s32, s64, bool, size_t, NULL, SIZE_MAX, errno values, spek_div64(),
+ * spek_is_multiple(), spek_is_power_of_two(), spek_mulhi64(), spek_muladd128(), spek_memset(),
+ * spek_likely(), spek_unlikely(), spek_prefetch(), spek_noinline, spek_cold.
  *
- * This is the only file of the core that includes foreign headers, so the
- * other files compile unchanged in the kernel and in userspace.
+ * This is the only file of the core that includes headers from outside, so the other files
+ * compile unchanged in the kernel and in userspace.
  */
 #ifndef SPEK_CORE_HOST_H
 #define SPEK_CORE_HOST_H
@@ -23,7 +24,13 @@
 #define spek_noinline	noinline
 #define spek_cold	__cold
 
-/** spek_div64() - Return: @a / @b. For set-up only, never per I/O. */
+/**
+ * spek_div64() - divide; for set-up only, never per I/O
+ * @a: dividend
+ * @b: divisor, not 0
+ *
+ * Return: @a / @b, rounded down.
+ */
 static inline u64 spek_div64(u64 a, u64 b)
 {
 	return div64_u64(a, b);
@@ -66,22 +73,40 @@ static inline void spek_memset(void *p, int value, size_t bytes)
 
 #endif
 
+#define spek_likely(condition)		__builtin_expect(!!(condition), 1)
 #define spek_unlikely(condition)	__builtin_expect(!!(condition), 0)
 #define spek_prefetch(address)		__builtin_prefetch(address)
-#define spek_likely(condition)		__builtin_expect(!!(condition), 1)
 
-/** spek_is_multiple() - Return: true if @n is a multiple of @of, which is not 0. Set-up only. */
+/**
+ * spek_is_multiple() - check divisibility; for set-up only
+ * @n: number
+ * @of: divisor, not 0
+ *
+ * Return: true if @n is a multiple of @of.
+ */
 static inline bool spek_is_multiple(u64 n, u64 of)
 {
 	return spek_div64(n, of) * of == n;
 }
 
+/**
+ * spek_is_power_of_two() - check for a power of two
+ * @n: number
+ *
+ * Return: true if @n is one; 0 is not.
+ */
 static inline bool spek_is_power_of_two(u64 n)
 {
 	return n && !(n & (n - 1));
 }
 
-/** spek_mulhi64() - Return: the upper 64 bits of @a * @b. */
+/**
+ * spek_mulhi64() - upper half of a product
+ * @a: factor
+ * @b: factor
+ *
+ * Return: the upper 64 bits of @a * @b.
+ */
 static inline u64 spek_mulhi64(u64 a, u64 b)
 {
 #ifdef __SIZEOF_INT128__
@@ -96,12 +121,12 @@ static inline u64 spek_mulhi64(u64 a, u64 b)
 }
 
 /**
- * spek_muladd128() - add a product to a number of 128 bits
+ * spek_muladd128() - add a product to a 128-bit number
  * @low: lower half of the number, updated
- * @a: a factor
- * @b: the other
+ * @a: factor
+ * @b: factor
  *
- * Return: what @a * @b adds to the upper half.
+ * Return: the amount to add to the upper half.
  */
 static inline u64 spek_muladd128(u64 *low, u64 a, u64 b)
 {

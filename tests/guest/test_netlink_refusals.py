@@ -208,7 +208,7 @@ WRONG = [
         {"stream": [stream(), stream(asu=1)]},
         errno.EINVAL,
         "stream[1]",
-        "A stream names an address range that is not there.",
+        "A stream names an address range that does not exist.",
     ),
     (
         {"stream": [stream(size=[{"bytes": 1000, "weight": 1}])]},

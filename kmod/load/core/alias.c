@@ -5,6 +5,12 @@
 
 #define END	(~0u)
 
+/**
+ * spek_alias_init() - build an alias table
+ * @table: @n columns, filled in
+ * @weight: @n weights, zeros allowed; sum in [1, 2^SPEK_ALIAS_BITS); destroyed
+ * @n: number of choices, 1 to SPEK_ALIAS_MAX
+ */
 void spek_alias_init(struct spek_alias *table, u64 *weight, u32 n)
 {
 	/* Columns that hold less and not less than their share, chained through .other. */
@@ -36,8 +42,8 @@ void spek_alias_init(struct spek_alias *table, u64 *weight, u32 n)
 		}
 	}
 	/*
-	 * In integers nothing is lost on the way: as long as a column lacks something
-	 * another has too much, and who is left at the end holds exactly its share.
+	 * Integers lose nothing on the way: while a column lacks something another one has
+	 * too much, and the columns left at the end hold exactly their share.
 	 */
 	while (rich != END) {
 		next = table[rich].other;

@@ -4,8 +4,8 @@
  * method, table built as Vose does).
  *
  * One multiplication splits 32 random bits into a column and a fraction; the
- * column keeps the choice if the fraction lies below its threshold and else
- * gives it to its other. A probability is off by at most (n + 2) / 2^32.
+ * column keeps the choice if the fraction lies below its threshold and passes
+ * it to its other column if not. A probability is off by at most (n + 2) / 2^32.
  */
 #ifndef SPEK_CORE_ALIAS_H
 #define SPEK_CORE_ALIAS_H
@@ -19,22 +19,23 @@
 /**
  * struct spek_alias - one column of the table
  * @threshold: the column keeps fractions below this, in units of 2^-32
- * @other: who gets the rest; the column itself where it keeps all
+ * @other: column that gets the remainder; the column itself if it keeps all
  */
 struct spek_alias {
 	u32 threshold;
 	u32 other;
 };
 
-/**
- * spek_alias_init() - build a table
- * @table: @n columns, filled in
- * @weight: @n weights, zeros allowed; sum in [1, 2^SPEK_ALIAS_BITS); destroyed
- * @n: 1..SPEK_ALIAS_MAX
- */
 void spek_alias_init(struct spek_alias *table, u64 *weight, u32 n);
 
-/** spek_alias_pick() - Return: index in [0, @n), from 32 random @bits. */
+/**
+ * spek_alias_pick() - choose by weight
+ * @table: built by spek_alias_init()
+ * @n: number of choices
+ * @bits: 32 random bits
+ *
+ * Return: index in [0, @n).
+ */
 static inline u32 spek_alias_pick(const struct spek_alias *table, u32 n, u32 bits)
 {
 	u64 product = (u64)bits * n;

@@ -98,6 +98,17 @@ static void constant_step(struct spek_clock *clock, struct spek_times *times, u6
 	times->frac = offset - offset_ns * rate_milli;
 }
 
+/**
+ * spek_clock_init() - prepare one worker's times of an arrival process
+ * @clock: filled in
+ * @times: set to the first arrival; SPEK_NEVER for a closed loop or a worker without a share
+ * @wl: checked workload
+ * @arrival: index of the arrival process
+ * @seed: seed of the run
+ * @worker: number of this worker
+ * @nr_workers: workers of the run
+ * @start_ns: time 0 of the process
+ */
 void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 		     const struct spek_workload *wl, u32 arrival, u64 seed, u32 worker,
 		     u32 nr_workers, u64 start_ns)
@@ -156,6 +167,15 @@ static void advance_constant(struct spek_times *times, const struct spek_clock *
 	}
 }
 
+/**
+ * spek_times_estimate() - compute the arrivals of an open loop that are due from its rate
+ * @times: first arrival to count; @times->next_ns <= @now_ns
+ * @clock: constants of @times
+ * @now_ns: arrivals at or before this time are due
+ *
+ * Return: arrivals from @times->next_ns, which is one of them, to @now_ns; for Poisson the expected
+ * number.
+ */
 u64 spek_times_estimate(const struct spek_times *times, const struct spek_clock *clock,
 			u64 now_ns)
 {
@@ -174,10 +194,15 @@ u64 spek_times_estimate(const struct spek_times *times, const struct spek_clock 
 	case SPEK_PACE_BURST:
 		return times->left + spek_div64(span, clock->step_ns) * clock->burst_length;
 	}
-	/* Slow Poisson: seconds between arrivals. Nobody draws so many. */
+	/* Slow Poisson: seconds between arrivals, so never that many draws. */
 	return 1;
 }
 
+/**
+ * spek_times_advance() - advance an open loop to its next arrival
+ * @times: next arrival, moved
+ * @clock: constants of @times
+ */
 void spek_times_advance(struct spek_times *times, const struct spek_clock *clock)
 {
 	switch (clock->pace) {

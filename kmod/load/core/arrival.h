@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * When I/Os arrive: the time sequence that one worker has of an arrival process.
+ * Arrival times: one worker's time sequence of an arrival process.
  *
  *   closed    ready times come from outside (gen.c keeps them)
- *   poisson   exponential gaps; nothing of a gap is lost to rounding: fractions of
- *             a ns are carried on
+ *   poisson   exponential gaps; no rounding: fractions of a ns are carried over
  *   constant  I/O number k of all workers is due at k / rate, rounded down; a worker has
  *             every n-th of them and carries the exact remainder
- *   burst     so many at once, every interval; each worker has its part of every burst
+ *   burst     burst_length I/Os at once, every interval; each worker has its part of every burst
  */
 #ifndef SPEK_CORE_ARRIVAL_H
 #define SPEK_CORE_ARRIVAL_H
@@ -17,7 +16,14 @@
 #include "../../core/spek_host.h"
 #include "workload.h"
 
-/** enum spek_pace - how times advance; closed: from outside */
+/**
+ * enum spek_pace - advance of a time sequence
+ * @SPEK_PACE_POISSON: exponential gaps
+ * @SPEK_PACE_SLOW_POISSON: the same with means that need a scale of their own
+ * @SPEK_PACE_CONSTANT: equal gaps
+ * @SPEK_PACE_BURST: bursts at equal intervals
+ * @SPEK_PACE_CLOSED: from outside, by completions
+ */
 enum spek_pace {
 	SPEK_PACE_POISSON,
 	SPEK_PACE_SLOW_POISSON,
@@ -28,13 +34,13 @@ enum spek_pace {
 
 /**
  * struct spek_clock - constants of a time sequence
- * @pace: see enum spek_pace
- * @slow_bits: slow poisson: see @mean
+ * @pace: enum spek_pace
+ * @slow_bits: slow poisson: scale of @mean
  * @mean: poisson: mean gap in units of 2^-32 ns; slow poisson, where that does not fit
  *	in 64 bits: in units of 2^(@slow_bits - 32) ns
  * @step_ns: constant: whole ns between I/Os of this worker; burst: interval
- * @step_rest: constant: what is left, in units of 1 / @rest_of ns
- * @rest_of: constant: see @step_rest
+ * @step_rest: constant: remainder, in units of 1 / @rest_of ns
+ * @rest_of: constant: I/Os per 1000 s
  * @burst_length: burst: I/Os of this worker in a burst
  */
 struct spek_clock {
@@ -48,11 +54,11 @@ struct spek_clock {
 };
 
 /**
- * struct spek_times - a point in a time sequence; a copy goes on in the same way
+ * struct spek_times - a point in a time sequence; a copy continues identically
  * @next_ns: next arrival, SPEK_NEVER if there is none
  * @frac: part of a ns beyond @next_ns; poisson: in units of 2^-64, constant: of 1 / rest_of
  * @left: burst: I/Os left in this burst
- * @rng: poisson
+ * @rng: poisson: random sequence of the gaps
  */
 struct spek_times {
 	u64 next_ns;
@@ -61,22 +67,16 @@ struct spek_times {
 	struct spek_rng rng;
 };
 
-/**
- * spek_clock_init() - prepare the times of an open loop for one worker
- * @clock: filled in
- * @times: set to the first arrival
- * @wl: checked workload
- * @arrival: index of the arrival process
- * @seed: seed of the run
- * @worker: number of this worker
- * @nr_workers: workers of the run
- * @start_ns: time 0
- */
 void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 		     const struct spek_workload *wl, u32 arrival, u64 seed, u32 worker,
 		     u32 nr_workers, u64 start_ns);
 
-/** spek_times_add_gap() - add @expo mean gaps of a Poisson process. */
+/**
+ * spek_times_add_gap() - advance a Poisson process
+ * @times: next arrival, moved
+ * @clock: constants of the process, SPEK_PACE_POISSON
+ * @expo: gap in units of 2^-32 mean gaps
+ */
 static inline void spek_times_add_gap(struct spek_times *times, const struct spek_clock *clock,
 				      u64 expo)
 {
@@ -84,19 +84,8 @@ static inline void spek_times_add_gap(struct spek_times *times, const struct spe
 	times->next_ns += spek_muladd128(&times->frac, expo, clock->mean);
 }
 
-/**
- * spek_times_estimate() - how many arrivals of an open loop are due, from its rate
- * @times: where to count from; @times->next_ns <= @now_ns
- * @clock: constants of @times
- * @now_ns: arrivals at or before this are due
- *
- * Return: arrivals from @times->next_ns, which counts, to @now_ns; the expected number
- * for Poisson.
- */
 u64 spek_times_estimate(const struct spek_times *times, const struct spek_clock *clock,
 			u64 now_ns);
-
-/** spek_times_advance() - go to the next arrival of an open loop. */
 void spek_times_advance(struct spek_times *times, const struct spek_clock *clock);
 
 #endif

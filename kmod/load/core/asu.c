@@ -9,6 +9,11 @@
  */
 #include "workload.h"
 
+/**
+ * spek_asu_map_init() - prepare an asu for mapping
+ * @map: filled in
+ * @asu: checked asu; must outlive @map
+ */
 void spek_asu_map_init(struct spek_asu_map *map, const struct spek_asu *asu)
 {
 	map->asu = asu;
@@ -21,6 +26,16 @@ void spek_asu_map_init(struct spek_asu_map *map, const struct spek_asu *asu)
 	map->magic = spek_div64(~0ull, map->nr) + 1;
 }
 
+/**
+ * spek_asu_map_striped() - spek_asu_map() of an asu with several extents
+ * @map: prepared by spek_asu_map_init()
+ * @addr: first byte in the asu
+ * @bytes: length of the piece
+ * @target: set to the index of the target
+ * @offset: set to the first byte on that target
+ *
+ * Return: number of the @bytes that are contiguous there; > 0.
+ */
 u32 spek_asu_map_striped(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target,
 			 u64 *offset)
 {

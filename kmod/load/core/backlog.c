@@ -2,6 +2,12 @@
 /* Counting the backlog from marks of a generator. */
 #include "backlog.h"
 
+/**
+ * spek_backlog_init() - prepare a counter for the marks of a generator
+ * @backlog: filled in
+ * @wl: workload of @gen
+ * @gen: generator; not used after the call
+ */
 void spek_backlog_init(struct spek_backlog *backlog, const struct spek_workload *wl,
 		       const struct spek_gen *gen)
 {
@@ -34,6 +40,19 @@ static u64 count_process(struct spek_ahead *ahead, const struct spek_gen_mark *m
 	return ahead->seen - mark->made;
 }
 
+/**
+ * spek_backlog_count() - count the arrivals that were due but not made
+ * @backlog: counter, updated
+ * @mark: mark of the generator, not older than that of the previous call
+ * @now_ns: arrivals at or before this time are due; must not decrease from call to call
+ *
+ * Exact: the times are drawn ahead. Amortised cost: one draw for each arrival that was ever in
+ * the backlog. A rate far beyond any device must not keep the caller here forever, though: the
+ * remainder after SPEK_BACKLOG_DRAWS draws of a process is computed from its rate. This is exact,
+ * too, except for Poisson, where its standard deviation is less than a thousandth of the backlog.
+ *
+ * Return: arrivals that spek_gen_next() had not made at @mark, over all open loops.
+ */
 u64 spek_backlog_count(struct spek_backlog *backlog, const struct spek_gen_mark *mark, u64 now_ns)
 {
 	u64 sum = 0;

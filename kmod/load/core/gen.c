@@ -24,17 +24,17 @@
 #define GEN_ALIGN	64
 
 /*
- * struct spek_process - what this worker has of an arrival process
+ * struct spek_process - this worker's part of an arrival process
  *
  * @times: open: time sequence; closed: only next_ns, the oldest ready time
  * @clock: constants of @times
  * @made: open: arrivals made so far
  * @draws_choice: more than one choice or replica
- * @nr_choices, @choice, @alias: what to choose from
- * @next_choice, @next_replica: choice that is drawn already
- * @rng: operations
+ * @nr_choices, @choice, @alias: choices of stream, size and direction, and their alias table
+ * @next_choice, @next_replica: choice of the next operation, already drawn
+ * @rng: random sequence of the operations
  * @ready, @mask: closed: ring of ready times
- * @head, @tail: closed: running numbers of the oldest ready time and of the next one to come
+ * @head, @tail: closed: sequence numbers of the oldest ready time and of the next one to be added
  * @depth, @think_ns: closed: see struct spek_arrival
  */
 struct spek_process {
@@ -86,7 +86,7 @@ static u32 closed_depth(const struct spek_workload *wl, u32 arrival, u32 worker,
 	return spek_share_even(wl->arrival[arrival].depth, worker, workers, &first);
 }
 
-/* The next choice; its replica's state is on its way into the cache from now on. */
+/* Draw the next choice and prefetch the state of its replica. */
 static inline void draw_choice(struct spek_process *process)
 {
 	u64 bits = spek_rng_next(&process->rng);
@@ -176,6 +176,14 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		draw_choice(process);
 }
 
+/**
+ * spek_gen_size() - compute the memory of a generator, all state included
+ * @wl: checked workload
+ * @worker: number of the worker
+ * @nr_workers: workers of the run
+ *
+ * Return: bytes; SIZE_MAX if they exceed the address space.
+ */
 size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
 {
 	struct arena arena = { .base = NULL, .used = 0 };
@@ -188,7 +196,7 @@ size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
 	return arena.used > SIZE_MAX ? SIZE_MAX : (size_t)arena.used;
 }
 
-/* Which process is due next; the first of several at the same time. */
+/* Find the process that is due next; the first of several at the same time. */
 static spek_noinline void find_next(struct spek_gen *gen)
 {
 	struct spek_process *process = gen->process;
@@ -202,6 +210,22 @@ static spek_noinline void find_next(struct spek_gen *gen)
 	gen->next_ns = next->times.next_ns;
 }
 
+/**
+ * spek_gen_init() - prepare a generator in the caller's memory
+ * @gen: spek_gen_size() bytes, 64-byte aligned
+ * @wl: checked workload; must outlive @gen
+ * @seed: seed of the run
+ * @worker: number of this worker
+ * @nr_workers: workers of the run
+ * @start_ns: time 0 of the arrival processes
+ *
+ * Closed loop depths, bursts and replicas are shared evenly among the workers, the remainder going
+ * to the first ones. A constant rate is interleaved, so that all workers together keep equal gaps.
+ * A Poisson rate follows the replicas: each has the same rate on whichever worker it is. A
+ * sequential or strided stream gives each worker its own contiguous part of the range. With fewer
+ * replicas than workers, walks and runs leave the last workers without work; other patterns give
+ * each worker a copy (see share.h).
+ */
 void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 seed, u32 worker,
 		   u32 nr_workers, u64 start_ns)
 {
@@ -236,7 +260,7 @@ static inline void advance_closed(struct spek_process *process)
 			process->ready[head & process->mask];
 }
 
-/* Go to the next arrival, whatever the law and the number of processes. */
+/* Advance to the next arrival, for any law and number of processes. */
 static spek_noinline void advance(struct spek_gen *gen, struct spek_process *process)
 {
 	process->made++;
@@ -259,8 +283,8 @@ static spek_cold spek_noinline void advance_rare_gap(struct spek_gen *gen,
 }
 
 /*
- * The same for the two cases that matter most: a single process, Poisson or
- * closed. All calls are the last thing that happens, so the common path needs no stack frame.
+ * advance() for the two cases that matter most: a single process, Poisson or closed. All calls
+ * are tail calls, so the common path needs no stack frame.
  */
 static inline void advance_fast(struct spek_gen *gen, struct spek_process *process)
 {
@@ -292,6 +316,11 @@ static spek_noinline void next_with_history(struct spek_gen *gen, struct spek_pr
 	advance_fast(gen, process);
 }
 
+/**
+ * spek_gen_next() - make the next operation
+ * @gen: generator; spek_gen_next_ns() is not SPEK_NEVER
+ * @op: filled in; @op->at_ns is what spek_gen_next_ns() returned
+ */
 void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 {
 	struct spek_process *process = gen->next;
@@ -312,6 +341,12 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 	advance_fast(gen, process);
 }
 
+/**
+ * spek_gen_complete() - report a completion to its closed loop
+ * @gen: generator
+ * @arrival: spek_op.arrival of the completed I/O; open loops ignore the call
+ * @done_ns: completion time
+ */
 void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 {
 	struct spek_process *process = &gen->process[arrival];
@@ -320,7 +355,7 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 
 	/*
 	 * Full: an open loop, whose depth is 0, or more completions than I/Os, which
-	 * would be the caller's mistake and for which there is no place.
+	 * would be a bug of the caller and has no room.
 	 */
 	if (tail - process->head == process->depth)
 		return;
@@ -336,6 +371,13 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 	}
 }
 
+/**
+ * spek_gen_mark() - take a generator's place in its time sequences
+ * @gen: generator
+ * @mark: one for each arrival process of the workload, filled in
+ *
+ * Cheap; backlog.h computes from it.
+ */
 void spek_gen_mark(const struct spek_gen *gen, struct spek_gen_mark *mark)
 {
 	u32 i;
@@ -346,11 +388,29 @@ void spek_gen_mark(const struct spek_gen *gen, struct spek_gen_mark *mark)
 	}
 }
 
+/**
+ * spek_gen_clock() - get the constants of an arrival process
+ * @gen: generator
+ * @arrival: index of the arrival process
+ *
+ * Return: constants, valid as long as @gen is.
+ */
 const struct spek_clock *spek_gen_clock(const struct spek_gen *gen, u32 arrival)
 {
 	return &gen->process[arrival].clock;
 }
 
+/**
+ * spek_gen_preview() - make operations without a device
+ * @gen: generator
+ * @ops: @count operations, filled in
+ * @count: operations wanted
+ *
+ * In a closed loop each operation completes at its arrival. The kernel's op-get and the tests use
+ * this.
+ *
+ * Return: operations made; fewer than @count only if this worker has no work, then 0.
+ */
 u32 spek_gen_preview(struct spek_gen *gen, struct spek_op *ops, u32 count)
 {
 	u32 i;

@@ -23,6 +23,12 @@ static u64 bits_of_stream(const struct spek_stream *stream)
 	return bits;
 }
 
+/**
+ * spek_grain_bytes() - compute the grain of a workload
+ * @wl: checked workload that fits its devices
+ *
+ * Return: bytes, a power of two, 512 to SPEK_GRAIN_MAX.
+ */
 u32 spek_grain_bytes(const struct spek_workload *wl)
 {
 	u64 bits = SPEK_GRAIN_MAX;
@@ -40,6 +46,14 @@ u32 spek_grain_bytes(const struct spek_workload *wl)
 	return (u32)(bits & -bits);
 }
 
+/**
+ * spek_grain_acquire() - begin an operation on a grain
+ * @state: state of the grain, updated
+ * @write: true for a write
+ *
+ * Return: true if the operation holds the grain; false if it must wait for others, and a writer that
+ * waits is then recorded in @state.
+ */
 bool spek_grain_acquire(u64 *state, bool write)
 {
 	u64 holders = *state & GRAIN_HOLDERS;
@@ -59,6 +73,14 @@ bool spek_grain_acquire(u64 *state, bool write)
 	return true;
 }
 
+/**
+ * spek_grain_give_up() - end an operation that was not sent after all
+ * @state: state of a grain that the operation holds
+ * @write: true for a write
+ * @again: the operation will be tried again, so a write counts as waiting
+ *
+ * Return: new state.
+ */
 u64 spek_grain_give_up(u64 state, bool write, bool again)
 {
 	if (write)
@@ -66,17 +88,36 @@ u64 spek_grain_give_up(u64 state, bool write, bool again)
 	return state - 1;
 }
 
+/**
+ * spek_grain_stop_waiting() - withdraw a write that waits
+ * @state: state of the grain
+ *
+ * Return: new state.
+ */
 u64 spek_grain_stop_waiting(u64 state)
 {
-	/* Another one that waits says so again at its next try. */
+	/* Another waiting writer sets it again at its next try. */
 	return state & ~GRAIN_WAITED;
 }
 
+/**
+ * spek_grain_read() - end a read
+ * @state: state of the grain
+ *
+ * Return: new state.
+ */
 u64 spek_grain_read(u64 state)
 {
 	return state - 1;
 }
 
+/**
+ * spek_grain_written() - end a write
+ * @state: state of the grain
+ * @failed: the write failed, so its data may or may not be there
+ *
+ * Return: new state, with the next generation.
+ */
 u64 spek_grain_written(u64 state, bool failed)
 {
 	state &= ~(GRAIN_HOLDERS | GRAIN_UNCERTAIN);
@@ -84,21 +125,46 @@ u64 spek_grain_written(u64 state, bool failed)
 	return failed ? state | GRAIN_UNCERTAIN : state;
 }
 
+/**
+ * spek_grain_generation() - number of the last completed write
+ * @state: state of the grain
+ *
+ * Return: generation, 0 before the first write.
+ */
 u64 spek_grain_generation(u64 state)
 {
 	return state >> GRAIN_SHIFT;
 }
 
+/**
+ * spek_grain_uncertain() - check whether the last write failed
+ * @state: state of the grain
+ *
+ * Return: true if it did.
+ */
 bool spek_grain_uncertain(u64 state)
 {
 	return state & GRAIN_UNCERTAIN;
 }
 
+/**
+ * spek_grain_save() - convert an idle state for storage
+ * @state: state of a grain without holders
+ *
+ * Return: 2 * generation + (1 if uncertain).
+ */
 u64 spek_grain_save(u64 state)
 {
 	return state >> (GRAIN_SHIFT - 1);
 }
 
+/**
+ * spek_grain_restore() - convert a stored state back
+ * @saved: value from spek_grain_save(), or from anywhere
+ * @state: set on success
+ *
+ * Return: false if @saved is not a valid state.
+ */
 bool spek_grain_restore(u64 saved, u64 *state)
 {
 	/* Nothing can be uncertain before the first write. */

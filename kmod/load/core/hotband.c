@@ -60,6 +60,12 @@ static u32 segment_of(u32 bits)
 	return low;
 }
 
+/**
+ * spek_hotband_distance() - draw from the law
+ * @rng: operations sequence of the arrival process
+ *
+ * Return: bytes from the start of an endless band.
+ */
 u64 spek_hotband_distance(struct spek_rng *rng)
 {
 	u32 segment = segment_of((u32)(spek_rng_next(rng) >> 32));
@@ -70,6 +76,12 @@ u64 spek_hotband_distance(struct spek_rng *rng)
 	       spek_rng_below(rng, (end - start) * SPEK_HOTBAND_UNIT);
 }
 
+/**
+ * spek_hotband_next() - address of the next I/O of a hot band
+ * @choice: stream, size and direction
+ * @rng: operations sequence of the arrival process
+ * @op: write is given, addr is set
+ */
 void spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng,
 		       struct spek_op *op)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The address patterns: their table, what they have in common, and the way to their addresses. */
+/* The table of address patterns, their common set-up, and the dispatcher to their addresses. */
 #include "../../core/muldiv.h"
 #include "pattern.h"
 
@@ -14,7 +14,12 @@ static const struct spek_pattern_ops *const patterns[] = {
 	[SPEK_PATTERN_HOTBAND] = &spek_pattern_hotband,
 };
 
-/** spek_pattern_of() - Return: the pattern of @stream, NULL if its number is unknown. */
+/**
+ * spek_pattern_of() - find the operations of a stream's pattern
+ * @stream: stream
+ *
+ * Return: operations, or NULL if the number of the pattern is unknown.
+ */
 const struct spek_pattern_ops *spek_pattern_of(const struct spek_stream *stream)
 {
 	if (stream->pattern >= sizeof(patterns) / sizeof(*patterns))
@@ -36,7 +41,7 @@ static bool writes(const struct spek_stream *stream)
  * spek_source_memory() - memory that a worker needs for its share of a stream
  * @memory: filled in
  * @stream: checked stream
- * @share: what the worker has of it
+ * @share: the worker's share of @stream
  */
 void spek_source_memory(struct spek_source_memory *memory, const struct spek_stream *stream,
 			const struct spek_share *share)
@@ -55,7 +60,7 @@ void spek_source_memory(struct spek_source_memory *memory, const struct spek_str
  * spek_source_init() - prepare a source
  * @source: filled in
  * @stream: checked stream
- * @share: what this worker has of it; count > 0
+ * @share: this worker's share of @stream; count > 0
  * @rng: operations sequence of the arrival process; starting points are drawn from it
  * @states: memory for the states of the replicas
  * @leaves: memory for the leaf states
@@ -106,7 +111,7 @@ static void init_choice(struct spek_choice *choice, struct spek_source *source,
  * @source: prepared source
  * @wl: checked workload
  * @stream: index of the stream
- * @share: what this worker has of it
+ * @share: this worker's share of @stream
  */
 void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 		       struct spek_source *source, const struct spek_workload *wl, u32 stream,
@@ -121,7 +126,7 @@ void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 	for (i = 0; i < s->nr_sizes; i++) {
 		u32 bytes = s->size[i].bytes;
 
-		/* What rounding loses on the way is not lost but left to the last size. */
+		/* The last size gets what rounding takes from the others. */
 		mine = spek_muldiv64(total, s->size[i].weight, sizes, NULL);
 		total -= mine;
 		sizes -= s->size[i].weight;
@@ -139,13 +144,13 @@ void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 
 /**
  * spek_pattern_next() - find the address of the next I/O, for all kinds but uniform
- * @choice: what was chosen
- * @replica: which of the source's replicas, from 0
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
  * @rng: operations sequence of the arrival process
  * @op: tag is set, addr is filled in
  *
- * The functions that it calls are the last thing it does: each saves only the registers that it
- * needs itself. No table, for an indirect call costs more than this chain.
+ * All calls are tail calls, so that each callee saves only the registers it needs itself. This is
+ * not a table because an indirect call costs more than the chain.
  */
 void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op)

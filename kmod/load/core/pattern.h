@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Streams at work: what one worker has of a stream, and where its next I/O goes.
+ * Sources: one worker's part of a stream, and the addresses of its I/Os.
  *
- * Stream, size and direction of an I/O are independent of all that went before, so every
+ * Stream, size and direction of an I/O are independent of all I/Os before it, so every
  * combination of the three is one choice in one alias table, drawn at once. Only the
  * address depends on history, which is kept per replica:
  *
@@ -30,7 +30,7 @@
 #include "workload.h"
 
 #define SPEK_LEAF_BLOCKS	8	/* blocks of a leaf of a walk */
-#define SPEK_WRITE_LEAVES	8	/* a write goes to every so many leaves only */
+#define SPEK_WRITE_LEAVES	8	/* distance of the leaves that writes go to */
 #define SPEK_CLASSIC_MIN_LEVEL	7	/* log2 of the leaves in the smallest window */
 #define SPEK_FIXED_MIN_LEVEL	6
 
@@ -73,7 +73,7 @@ struct spek_walk {
 };
 
 /**
- * struct spek_source - what one worker has of a stream; constant but for states
+ * struct spek_source - one worker's part of a stream; constant except for the states
  * @align_bytes: see struct spek_stream
  * @state_bytes: size of the state of a replica, 0 without one
  * @states: states of the replicas; without any the source itself, which is cached
@@ -121,7 +121,7 @@ struct spek_source {
 	};
 };
 
-/** enum spek_kind - how the address of a choice is found */
+/* enum spek_kind - how spek_pattern_next() finds the address of a choice */
 enum spek_kind {
 	SPEK_KIND_UNIFORM,
 	SPEK_KIND_MIXED,
@@ -136,14 +136,14 @@ enum spek_kind {
  * struct spek_choice - stream, size and direction of an I/O; one cache line
  * @tag: as in struct spek_op
  * @bytes: size
- * @kind: see enum spek_kind
+ * @kind: enum spek_kind
  * @first_replica: number of the worker's first replica of the stream
- * @replicas: how many it has
+ * @replicas: number of its replicas of the stream
  * @align_bytes: addresses are multiples of this
  * @start: first byte of the range
- * @slots: addresses in the range where the size fits
- * @last: last byte address in the range where the size fits
- * @source: history
+ * @slots: number of addresses in the range at which the size fits
+ * @last: last byte address in the range at which the size fits
+ * @source: source of the stream
  */
 struct spek_choice {
 	u64 tag;
@@ -171,10 +171,10 @@ struct spek_source_memory {
 };
 
 /**
- * struct spek_pattern_ops - what set-up has to know of a pattern
- * @check: refuse what the pattern can't do with a stream whose asu, range, alignment and sizes
- *	are right. Return: 0, -EINVAL or -ERANGE
- * @memory: set what one replica and all leaves need, where it is not 0; NULL: nothing
+ * struct spek_pattern_ops - set-up of a pattern
+ * @check: check the pattern's parameters of a stream whose asu, range, alignment and sizes are
+ *	valid. Return: 0, -EINVAL or -ERANGE
+ * @memory: set the sizes of one replica's state and of all leaf states, if not 0; NULL: both 0
  * @init: fill in the pattern's part of a source and the states of its replicas
  * @kind: how addresses of reads or of writes are found
  * @is_exclusive: replicas have a history that a copy on a second worker would falsify
@@ -198,7 +198,6 @@ extern const struct spek_pattern_ops spek_pattern_walk;
 extern const struct spek_pattern_ops spek_pattern_hotband;
 
 const struct spek_pattern_ops *spek_pattern_of(const struct spek_stream *stream);
-
 void spek_source_memory(struct spek_source_memory *memory, const struct spek_stream *stream,
 			const struct spek_share *share);
 void spek_source_init(struct spek_source *source, const struct spek_stream *stream,
@@ -210,7 +209,7 @@ void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op);
 
-/* What spek_pattern_next() calls; same parameters. */
+/* Called by spek_pattern_next(); same parameters. */
 void spek_mixed_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		     struct spek_op *op);
 void spek_cursor_next(const struct spek_choice *choice, u32 replica, struct spek_op *op);
@@ -223,7 +222,11 @@ void spek_walk_next_write(const struct spek_choice *choice, u32 replica, struct 
 void spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng,
 		       struct spek_op *op);
 
-/** spek_choice_prefetch() - fetch the state of a replica, for an I/O that comes next */
+/**
+ * spek_choice_prefetch() - prefetch the state of a replica for the next operation
+ * @choice: choice of that operation
+ * @replica: index among the source's replicas
+ */
 static inline void spek_choice_prefetch(const struct spek_choice *choice, u32 replica)
 {
 	const struct spek_source *source = choice->source;
@@ -231,7 +234,13 @@ static inline void spek_choice_prefetch(const struct spek_choice *choice, u32 re
 	spek_prefetch((const u8 *)source->states + (u64)replica * source->state_bytes);
 }
 
-/** spek_uniform_next() - Return: a random address where the choice fits. */
+/**
+ * spek_uniform_next() - draw a random address
+ * @choice: stream, size and direction
+ * @rng: operations sequence of the arrival process
+ *
+ * Return: first byte in the asu; the I/O fits in the range from there.
+ */
 static inline u64 spek_uniform_next(const struct spek_choice *choice, struct spek_rng *rng)
 {
 	return choice->start + spek_rng_below(rng, choice->slots) * choice->align_bytes;

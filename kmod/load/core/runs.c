@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs: each replica reads or writes on sequentially for a run, then starts another one at a
- * random place of the restart zone. Starts and ends of runs are rounded down in the asu.
+ * Runs: each replica is sequential for the length of a run, then starts another one at a random
+ * place in the restart zone. Starts and ends of runs are rounded down in the asu.
  */
 #include "pattern.h"
 
@@ -76,7 +76,15 @@ static spek_cold spek_noinline u64 restart_run(const struct spek_source *source,
 	return block * source->align_bytes;
 }
 
-/* A run whose end the I/O would reach is left for a new one; the I/O keeps its size. */
+/**
+ * spek_runs_next() - address of the next I/O of a stream of runs
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ * @rng: operations sequence of the arrival process
+ * @op: addr is set
+ *
+ * A run whose end the I/O would reach is left for a new one; the I/O keeps its size.
+ */
 void spek_runs_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		    struct spek_op *op)
 {

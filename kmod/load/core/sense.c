@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Parsing of SCSI sense data. */
 #include "sense.h"
 
 enum {
@@ -8,12 +9,18 @@ enum {
 	DESCRIPTOR_DEFERRED,
 };
 
-/* Devices may send less than the format has: what is missing is zero. */
+/* Devices may send less than the format defines; missing bytes count as 0. */
 static u8 byte_at(const u8 *data, u32 bytes, u32 at)
 {
 	return at < bytes ? data[at] : 0;
 }
 
+/**
+ * spek_sense_parse() - find the cause of a failure in sense data
+ * @sense: filled in; all zero if @data is not valid sense data
+ * @data: bytes that the device sent
+ * @bytes: length of @data
+ */
 void spek_sense_parse(struct spek_sense *sense, const u8 *data, u32 bytes)
 {
 	u32 code = byte_at(data, bytes, 0) & 0x7f;

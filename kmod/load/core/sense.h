@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a SCSI device says of a command that failed: the cause out of its sense data.
- * Descriptor and fixed format (SPC-4, 4.5), current and deferred errors.
+ * The cause of a failed SCSI command, from its sense data: descriptor and fixed format (SPC-4,
+ * 4.5), current and deferred errors.
  */
 #ifndef SPEK_CORE_SENSE_H
 #define SPEK_CORE_SENSE_H
@@ -9,12 +9,12 @@
 #include "../../core/spek_host.h"
 
 /**
- * struct spek_sense - a cause; all zero where the device gave none
- * @present: the other fields mean something
- * @deferred: of an earlier command, whose status had already been good
+ * struct spek_sense - cause of a failure; all zero if the device gave none
+ * @present: the other fields are valid
+ * @deferred: error of an earlier command, whose status was good
  * @key: sense key, 0 to 15
- * @asc: additional sense code, 0 where there is none
- * @ascq: its qualifier
+ * @asc: additional sense code, 0 if there is none
+ * @ascq: additional sense code qualifier
  */
 struct spek_sense {
 	bool present;
@@ -24,12 +24,6 @@ struct spek_sense {
 	u8 ascq;
 };
 
-/**
- * spek_sense_parse() - find the cause in sense data
- * @sense: all zero if @data are no sense data
- * @data: as the device has sent them
- * @bytes: how many there are; nothing beyond is looked at
- */
 void spek_sense_parse(struct spek_sense *sense, const u8 *data, u32 bytes);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sequential and strided: each replica goes through its own part of the range, and starts over
- * where the next I/O doesn't fit any more. Sequential I/Os follow each other without a gap;
- * strided ones start at equal distances.
+ * Sequential and strided: each replica passes through its own part of the range and starts over
+ * when the next I/O no longer fits. Sequential I/Os follow each other without a gap; strided ones
+ * start at equal distances.
  */
 #include "pattern.h"
 
 /*
  * First byte of a part of the range, in the asu; part number @parts is its end. Parts are cut
- * between positions, so that the workers together touch what one would.
+ * between positions, so that the workers together touch the same positions as one.
  */
 static u64 part_start(const struct spek_stream *stream, u64 part, u64 parts)
 {
@@ -105,6 +105,12 @@ const struct spek_pattern_ops spek_pattern_strided = {
 	.kind = kind,
 };
 
+/**
+ * spek_cursor_next() - address of the next I/O of a sequential or strided stream
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ * @op: addr is set
+ */
 void spek_cursor_next(const struct spek_choice *choice, u32 replica, struct spek_op *op)
 {
 	struct spek_cursor *cursor = (struct spek_cursor *)choice->source->states + replica;

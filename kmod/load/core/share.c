@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sharing a run out among its workers. */
+/* Distribution of a run over its workers. */
 #include "../../core/muldiv.h"
 #include "alias.h"
 #include "pattern.h"
 #include "share.h"
 
+/**
+ * spek_share_even() - share things evenly, the remainder going to the first receivers
+ * @total: number of things
+ * @worker: number of the receiver
+ * @workers: number of receivers, > 0
+ * @first: set to the number of the receiver's first thing
+ *
+ * Return: number of things for @worker.
+ */
 u32 spek_share_even(u32 total, u32 worker, u32 workers, u32 *first)
 {
 	u32 each = total / workers;
@@ -22,6 +31,14 @@ static bool is_exclusive(const struct spek_stream *stream)
 	return pattern && pattern->is_exclusive;
 }
 
+/**
+ * spek_share_participants() - count the workers that an arrival process uses
+ * @wl: workload
+ * @arrival: index of the arrival process
+ * @nr_workers: workers of the run
+ *
+ * Return: number of workers, always the first ones; > 0 for a checked workload.
+ */
 u32 spek_share_participants(const struct spek_workload *wl, u32 arrival, u32 nr_workers)
 {
 	const struct spek_arrival *process = &wl->arrival[arrival];
@@ -42,6 +59,14 @@ u32 spek_share_participants(const struct spek_workload *wl, u32 arrival, u32 nr_
 	return n;
 }
 
+/**
+ * spek_share_stream() - compute a worker's share of a stream
+ * @share: filled in
+ * @wl: workload
+ * @stream: index of the stream
+ * @worker: number of the worker
+ * @nr_workers: workers of the run
+ */
 void spek_share_stream(struct spek_share *share, const struct spek_workload *wl, u32 stream,
 		       u32 worker, u32 nr_workers)
 {
@@ -68,6 +93,18 @@ void spek_share_stream(struct spek_share *share, const struct spek_workload *wl,
 	share->numerator = share->count;
 }
 
+/**
+ * spek_share_weights() - compute a worker's weights of the streams of an arrival process
+ * @weight: SPEK_MAX_STREAMS weights, filled in by stream; 0 for streams of other processes and those
+ * 	without a share for this worker; may be NULL
+ * @wl: checked workload
+ * @arrival: index of the arrival process
+ * @worker: number of this worker
+ * @nr_workers: workers of the run
+ * @all: set to the sum that a single worker would have, in the same unit
+ *
+ * Return: sum of the weights, < 2^SPEK_ALIAS_BITS.
+ */
 u64 spek_share_weights(u64 *weight, const struct spek_workload *wl, u32 arrival, u32 worker,
 		       u32 nr_workers, u64 *all)
 {
@@ -79,7 +116,7 @@ u64 spek_share_weights(u64 *weight, const struct spek_workload *wl, u32 arrival,
 	for (i = 0; i < wl->nr_streams; i++)
 		if (wl->stream[i].arrival == arrival)
 			total += wl->stream[i].weight;
-	/* As large as an alias table takes: fractions of a weight then lose nothing that counts. */
+	/* As large as an alias table allows, so that rounding of fractional weights is negligible. */
 	up = (u32)__builtin_clzll(total) - (64 - SPEK_ALIAS_BITS);
 	*all = total << up;
 

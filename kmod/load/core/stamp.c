@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Stamping blocks, and telling what is wrong with one. */
+/* Stamping and checking of blocks. */
 #include "../../core/rng.h"
 #include "stamp.h"
 
@@ -32,7 +32,7 @@ static inline u64 payload_word(u64 key, u32 index)
 	return mix(key + index * GOLDEN);
 }
 
-/* Each step is one to one in the sum and in the word, so no change of one word gets lost. */
+/* Each step is one to one in the sum and in the word, so a change of one word always shows. */
 static u64 checksum_of(const u64 *word, u32 words)
 {
 	u64 sum = SPEK_STAMP_MAGIC;
@@ -46,6 +46,12 @@ static u64 checksum_of(const u64 *word, u32 words)
 	return mix(sum);
 }
 
+/**
+ * spek_stamp_write() - stamp a block and fill the remainder
+ * @block: @bytes of memory, 8-byte aligned
+ * @bytes: size of the block, a multiple of 512
+ * @stamp: header; magic and checksum are ignored
+ */
 void spek_stamp_write(void *block, u32 bytes, const struct spek_stamp *stamp)
 {
 	struct spek_stamp *header = block;
@@ -111,9 +117,9 @@ static u32 count_bits(u64 x)
  * struct comparison - a block beside the version that was expected
  *
  * @bits, @first: see struct spek_finding
- * @differ: words that are not as expected
- * @equal: words of payload that are
- * @long_runs, @short_runs: sequences of words of payload that are not, by SPEK_TORN_WORDS
+ * @differ: number of unexpected words
+ * @equal: number of expected words of payload
+ * @long_runs, @short_runs: sequences of unexpected words of payload, by SPEK_TORN_WORDS
  */
 struct comparison {
 	u32 bits;
@@ -126,7 +132,7 @@ struct comparison {
 
 static const struct spek_stamp target_only = { .target = ~0u };
 
-/* What is known of word @i beforehand: all but worker, stream and checksum. */
+/* Unexpected bits of word @i; worker, stream and checksum are not known in advance. */
 static u64 difference(const u64 *word, u32 i, u64 key, const struct spek_stamp *expected)
 {
 	const u64 *header = (const u64 *)expected;
@@ -192,12 +198,12 @@ static void compare(struct comparison *c, const u64 *word, u32 words,
 		end_run(c, &run);
 	}
 	end_run(c, &run);
-	/* Only what is not known beforehand: the checksum finds it, but not where. */
+	/* Only fields that are not known in advance: the checksum detects it but not where. */
 	if (!c->bits)
 		c->first = TARGET_WORD * WORD_BYTES;
 }
 
-/* The stamp says by itself what it is: it is whole, or nothing else is known of the block. */
+/* Judge by the stamp alone: it is intact, or the block gives no other clue. */
 static u32 verdict_of_stamp(const struct spek_stamp *found, const struct spek_expect *expect)
 {
 	if (!is_ours(found, expect))
@@ -208,7 +214,7 @@ static u32 verdict_of_stamp(const struct spek_stamp *found, const struct spek_ex
 							SPEK_MISMATCH_UNWRITTEN;
 }
 
-/* A block that was written, and whose last write was acknowledged. */
+/* Judge a block whose last write was acknowledged. */
 static u32 judge_written(const struct spek_finding *finding, const struct comparison *c,
 			 const struct spek_expect *expect)
 {
@@ -230,7 +236,7 @@ static u32 judge_written(const struct spek_finding *finding, const struct compar
 	return claims ? SPEK_MISMATCH_TORN : verdict_of_stamp(found, expect);
 }
 
-/* A block of which nothing, or not everything, is known: only this run's stamps say something. */
+/* Judge a block with unknown or uncertain content: only stamps of this run tell anything. */
 static u32 judge_unknown(const struct spek_finding *finding, const struct spek_expect *expect)
 {
 	const struct spek_stamp *found = &finding->found;
@@ -239,7 +245,7 @@ static u32 judge_unknown(const struct spek_finding *finding, const struct spek_e
 		return SPEK_MISMATCH_NONE;
 	if (!expect->uncertain)
 		return verdict_of_stamp(found, expect);
-	/* Half of an old version and half of a failed write: no error of the device's. */
+	/* Parts of an old version and of a failed write are not an error of the device. */
 	if (!finding->intact)
 		return SPEK_MISMATCH_NONE;
 	if (is_here(found, expect) && found->generation <= expect->generation)
@@ -271,6 +277,15 @@ static spek_cold spek_noinline u32 judge(const u64 *word, u32 words,
 	return finding->verdict;
 }
 
+/**
+ * spek_stamp_check() - compare a block with its expected content
+ * @block: @bytes of memory, 8-byte aligned
+ * @bytes: size of the block, a multiple of 512
+ * @expect: expected content
+ * @finding: filled in unless the block is correct
+ *
+ * Return: SPEK_MISMATCH_NONE or another enum spek_mismatch.
+ */
 u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *expect,
 		     struct spek_finding *finding)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Stamped blocks: what a run writes when its data are to be verified.
+ * Stamped blocks: the content of blocks that a run writes for verification.
  *
- * Every logical block that is written carries a header, and behind it pseudo-random
- * words that follow from run, place and generation, so that a piece of another version is seen
- * wherever it lies. All is in the machine's byte order. The checksum covers the whole block;
- * a change within one word of 64 bits always changes it, any other with 1 - 2^-64.
+ * Every logical block starts with a header, followed by pseudo-random words that depend on run,
+ * place and generation, so that a piece of another version is detected wherever it lies. All is
+ * in the machine's byte order. The checksum covers the whole block; a change within one 64-bit
+ * word always changes it, any other with probability 1 - 2^-64.
  *
- * The generation counts the writes of a block, from 1. Whoever reads a block knows the last one
- * that was acknowledged, so a version that is too old is seen exactly.
+ * The generation counts the writes of a block, from 1. The reader of a block knows the last
+ * acknowledged one, so an old version is always detected.
  */
 #ifndef SPEK_CORE_STAMP_H
 #define SPEK_CORE_STAMP_H
@@ -17,20 +17,20 @@
 #include "../uapi/spek_enums.h"
 
 #define SPEK_STAMP_MAGIC	0x3130504d54534b50ull	/* "PKSTMP01" */
-/* Pieces of another version shorter than this can't be told from flipped bits. */
+/* Pieces of another version shorter than this can't be distinguished from flipped bits. */
 #define SPEK_TORN_WORDS		8
 
 /**
  * struct spek_stamp - header of a block: 56 bytes, no padding
  * @magic: SPEK_STAMP_MAGIC, with the version of this layout
- * @seed: of the run
- * @id: of the run; drawn anew for each, so that another run with the same seed is told from it
+ * @seed: seed of the run
+ * @id: random id of the run, which distinguishes runs with the same seed
  * @generation: number of the write to this block, from 1
  * @sector: place on the target, in units of 512 bytes
  * @target: number of the target
- * @worker: who wrote it
- * @stream: for whom
- * @checksum: of the block, with this word as 0
+ * @worker: number of the worker that wrote it
+ * @stream: number of the stream that wrote it
+ * @checksum: checksum of the block, with this word as 0
  */
 struct spek_stamp {
 	u64 magic;
@@ -44,22 +44,22 @@ struct spek_stamp {
 	u64 checksum;
 };
 
-/* Kinds of mismatches, and what is none of them. */
+/* Number of kinds of mismatches; a correct block is none of them. */
 enum {
 	SPEK_NR_MISMATCHES = SPEK_MISMATCH_FOREIGN + 1,
 	SPEK_MISMATCH_NONE = SPEK_NR_MISMATCHES,
 };
 
 /**
- * struct spek_expect - what a block should hold
- * @seed: of the run
- * @id: of the run
+ * struct spek_expect - expected content of a block
+ * @seed: seed of the run
+ * @id: random id of the run
  * @sector: place on the target, in units of 512 bytes
  * @target: number of the target
- * @uncertain: that generation is the last one that was tried, its write has failed: the block
- *	may hold it, an older one, or both in part
- * @generation: of the last write; 0: the run has not written it, so it may hold whatever
- *	other programs have left
+ * @uncertain: the last write, of @generation, failed: the block may hold it, an older one, or
+ *	parts of both
+ * @generation: generation of the last write; 0: the run has not written the block, so its
+ *	content is unknown
  */
 struct spek_expect {
 	u64 seed;
@@ -71,14 +71,15 @@ struct spek_expect {
 };
 
 /**
- * struct spek_finding - what is wrong with a block
+ * struct spek_finding - mismatch of a block
  * @verdict: enum spek_mismatch
- * @stamped: there is a magic number: @found means something
- * @intact: the checksum is right
+ * @stamped: the magic number is there, so @found is valid
+ * @intact: the checksum is correct
  * @zeroes: all bytes are 0
- * @found: header as it was found, or zeroes without one
- * @first: first byte that differs from what was expected; 0 if nothing was expected
- * @bits: bits that differ from what was expected, without checksum, worker and stream; likewise
+ * @found: header of the block, or zeroes without one
+ * @first: offset of the first unexpected byte; 0 without an expectation
+ * @bits: number of unexpected bits, not counting checksum, worker and stream; 0 without an
+ *	expectation
  */
 struct spek_finding {
 	u32 verdict;
@@ -90,23 +91,7 @@ struct spek_finding {
 	u32 bits;
 };
 
-/**
- * spek_stamp_write() - fill a block
- * @block: aligned to 8
- * @bytes: of the block: a multiple of 512
- * @stamp: all but magic and checksum is given
- */
 void spek_stamp_write(void *block, u32 bytes, const struct spek_stamp *stamp);
-
-/**
- * spek_stamp_check() - compare a block with what is expected
- * @block: aligned to 8
- * @bytes: of the block: a multiple of 512
- * @expect: what it should hold
- * @finding: filled in unless all is well
- *
- * Return: SPEK_MISMATCH_NONE or what is wrong.
- */
 u32 spek_stamp_check(const void *block, u32 bytes, const struct spek_expect *expect,
 		     struct spek_finding *finding);
 

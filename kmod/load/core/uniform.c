@@ -33,7 +33,7 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	if (!stream->seq_ppm)
 		return;
 	source->mixed.threshold = spek_ppm_threshold(stream->seq_ppm);
-	/* No I/O before the first one: an address where nothing fits. */
+	/* The first I/O has no predecessor: no size fits at this address. */
 	for (i = 0; i < share->count; i++)
 		next[i] = ~0ull;
 }
@@ -50,6 +50,13 @@ const struct spek_pattern_ops spek_pattern_uniform = {
 	.kind = kind,
 };
 
+/**
+ * spek_mixed_next() - address of the next I/O of a uniform stream with a sequential share
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ * @rng: operations sequence of the arrival process
+ * @op: addr is set
+ */
 void spek_mixed_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		     struct spek_op *op)
 {

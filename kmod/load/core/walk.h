@@ -2,17 +2,16 @@
 /*
  * The hierarchical reuse random walk (McNutt), as SPC-1 uses it.
  *
- * A hot spot is cut into leaves of 8 blocks; the largest power of two of them is a
- * binary tree. A step climbs from the leaf at hand to some level of the tree, 7
- * (classic) or 6 (fixed) for sure and each further one with probability 0.44, and
- * falls from there to any leaf below with equal probability. Reads walk through the
- * blocks of the leaf that they hit; writes go to every eighth leaf, half of them to
- * the leaf's current block, and 15 % of them are repeated by the stream's next write.
+ * A hot spot is divided into leaves of 8 blocks; the largest power of two of them forms a
+ * binary tree. A step climbs from the current leaf to a level of the tree, at least 7
+ * (classic) or 6 (fixed) and each further one with probability 0.44, and falls from there
+ * to any leaf below with equal probability. Reads take the blocks of a leaf in turn;
+ * writes go to every eighth leaf, half of them to the leaf's current block, and 15 % of
+ * them are repeated by the stream's next write.
  *
- * Replicas walk through trees of their own, which lie anywhere in the hot spot, but
- * share the leaf states. Classic counts leaf states from the start of the tree, so
- * replicas share states of different data; fixed counts them from the start of the hot
- * spot.
+ * Each replica walks through its own tree, placed at random in the hot spot, but all share
+ * the leaf states. Classic indexes leaf states from the start of the tree, so replicas
+ * share states of different data; fixed indexes them from the start of the hot spot.
  */
 #ifndef SPEK_CORE_WALK_H
 #define SPEK_CORE_WALK_H
@@ -20,14 +19,20 @@
 #include "pattern.h"
 #include "../../core/spek_host.h"
 
-/* 0.44^(i + 1) * 2^32: 32 random bits below it climb more than i levels. */
+/* 0.44^(i + 1) * 2^32: 32 random bits below it climb more than i levels beyond the minimum. */
 #define SPEK_WALK_CLIMBS	26
 extern const u32 spek_walk_climb[SPEK_WALK_CLIMBS + 1];
 
-/* 15 % * 2^32: 32 random bits below it have the write repeated. */
+/* 15 % * 2^32: the write is repeated if 32 random bits are below it. */
 #define SPEK_WALK_REWRITE	644245094u
 
-/** spek_walk_level() - Return: level that a step climbs to, from 32 random bits. */
+/**
+ * spek_walk_level() - level of the tree that a step climbs to
+ * @source: a walk
+ * @climb: 32 random bits
+ *
+ * Return: level, from min_level to levels.
+ */
 static inline u32 spek_walk_level(const struct spek_source *source, u32 climb)
 {
 	u32 level = source->walk.min_level;
@@ -39,7 +44,15 @@ static inline u32 spek_walk_level(const struct spek_source *source, u32 climb)
 	return level;
 }
 
-/** spek_walk_leaf() - Return: leaf in the window of 2^@level leaves around @leaf, by @place. */
+/**
+ * spek_walk_leaf() - choose a leaf in the window around another one
+ * @leaf: current leaf
+ * @level: log2 of the leaves in the window
+ * @place: random bits, at least @level of them
+ * @write: writes take every SPEK_WRITE_LEAVES-th leaf only
+ *
+ * Return: leaf, from the origin of the tree.
+ */
 static inline u32 spek_walk_leaf(u32 leaf, u32 level, u32 place, bool write)
 {
 	u32 within = (u32)((1ull << level) - 1);
@@ -48,7 +61,7 @@ static inline u32 spek_walk_leaf(u32 leaf, u32 level, u32 place, bool write)
 	return write ? next & ~(SPEK_WRITE_LEAVES - 1u) : next;
 }
 
-/* Where the state of a leaf is: counted from the tree, or from the hot spot. */
+/* State of a leaf, indexed from the start of the tree or of the hot spot. */
 static inline u8 *spek_walk_state(const struct spek_source *source, const struct spek_walk *walk,
 				  u32 leaf)
 {
@@ -85,8 +98,8 @@ static inline u64 spek_walk_enter_read(const struct spek_source *source, struct 
  * @leaf: leaf to enter
  * @bits: random bits: the upper 32 for repeating, bit 0 and bits 1-3 for the block
  *
- * Half of the writes go to any block, the others to the leaf's next block (classic) or the one
- * that was read last (fixed).
+ * Half of the writes go to any block, the others to the leaf's next block (classic) or to the
+ * last one read (fixed).
  *
  * Return: block in the asu.
  */
@@ -107,7 +120,14 @@ static inline u64 spek_walk_enter_write(const struct spek_source *source, struct
 	return walk->origin + (u64)leaf * SPEK_LEAF_BLOCKS + block;
 }
 
-/** spek_walk_read() - Return: block in the asu of the next read. */
+/**
+ * spek_walk_read() - walk to the next read
+ * @source: a walk
+ * @walk: state of the replica
+ * @rng: operations sequence of the arrival process
+ *
+ * Return: block in the asu.
+ */
 static inline u64 spek_walk_read(const struct spek_source *source, struct spek_walk *walk,
 				 struct spek_rng *rng)
 {
@@ -118,7 +138,14 @@ static inline u64 spek_walk_read(const struct spek_source *source, struct spek_w
 				    spek_walk_leaf(walk->leaf, level, (u32)bits, false));
 }
 
-/** spek_walk_write() - Return: block in the asu of the next write. */
+/**
+ * spek_walk_write() - walk to the next write
+ * @source: a walk
+ * @walk: state of the replica
+ * @rng: operations sequence of the arrival process
+ *
+ * Return: block in the asu.
+ */
 static inline u64 spek_walk_write(const struct spek_source *source, struct spek_walk *walk,
 				  struct spek_rng *rng)
 {

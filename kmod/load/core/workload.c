@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks of a workload. Everything the generator relies on is refused here,
- * with a sentence for the user, so that the hot path checks nothing.
+ * Checks of a workload. Everything that the generator can't handle is
+ * refused here, with a sentence for the user, so that the hot path checks nothing.
  */
 #include "pattern.h"
 #include "workload.h"
@@ -11,6 +11,12 @@
 #define MAX_RATE_MILLI	1000000000000ull	/* one I/O per ns */
 #define MAX_DEPTH	65536
 
+/**
+ * spek_stream_max_bytes() - largest block size of a stream
+ * @stream: stream
+ *
+ * Return: bytes; 0 for a stream without sizes.
+ */
 u32 spek_stream_max_bytes(const struct spek_stream *stream)
 {
 	u32 max = 0, i;
@@ -21,6 +27,12 @@ u32 spek_stream_max_bytes(const struct spek_stream *stream)
 	return max;
 }
 
+/**
+ * spek_stream_is_aligned() - check that all block sizes are multiples of the alignment
+ * @stream: stream with an alignment
+ *
+ * Return: true if they are.
+ */
 bool spek_stream_is_aligned(const struct spek_stream *stream)
 {
 	u32 i;
@@ -59,7 +71,7 @@ static int check_extents(const struct spek_asu *asu, struct spek_refusal *refusa
 static int check_asu(const struct spek_asu *asu, struct spek_refusal *refusal)
 {
 	if (!asu->bytes)
-		return spek_refuse_part(refusal, -EINVAL, "An address range is empty.");
+		return spek_refuse_part(refusal, -EINVAL, "An address range is empty: its size must be above 0.");
 	if (asu->bytes % SPEK_SECTOR)
 		return spek_refuse_part(refusal, -EINVAL,
 					"The size of an address range is not a multiple of 512 bytes.");
@@ -70,7 +82,7 @@ static int check_asu(const struct spek_asu *asu, struct spek_refusal *refusal)
 	if (asu->nr_extents == 1) {
 		if (asu->stripe_bytes)
 			return spek_refuse_part(refusal, -EINVAL,
-						"A stripe unit is given for an address range that lies on one target only.");
+						"A stripe unit is given for an address range with one extent: it needs several.");
 	} else {
 		if (!spek_is_power_of_two(asu->stripe_bytes) || asu->stripe_bytes < SPEK_SECTOR)
 			return spek_refuse_part(refusal, -EINVAL,
@@ -104,7 +116,7 @@ static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_
 		break;
 	case SPEK_LAW_BURST:
 		if (!arrival->burst_length)
-			return spek_refuse_part(refusal, -ERANGE, "A burst has no I/O.");
+			return spek_refuse_part(refusal, -ERANGE, "A burst has no I/Os: it needs at least 1.");
 		if (!arrival->burst_interval_ns || arrival->burst_interval_ns > MAX_WAIT_NS)
 			return spek_refuse_part(refusal, -ERANGE,
 						"The interval between bursts must be 1 to 10^15 ns; bursts without a pause are a closed loop.");
@@ -142,7 +154,7 @@ static int check_sizes(const struct spek_stream *stream, struct spek_refusal *re
 	return 0;
 }
 
-/* Parameters of another pattern would have no effect: they must be 0. */
+/* Parameters of other patterns would have no effect, so they must be 0. */
 static int check_foreign(const struct spek_stream *stream, struct spek_refusal *refusal)
 {
 	u32 pattern = stream->pattern;
@@ -172,15 +184,15 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 	int err;
 
 	if (stream->asu >= wl->nr_asus)
-		return spek_refuse_part(refusal, -EINVAL, "A stream names an address range that is not there.");
+		return spek_refuse_part(refusal, -EINVAL, "A stream names an address range that does not exist.");
 	if (stream->arrival >= wl->nr_arrivals)
 		return spek_refuse_part(refusal, -EINVAL,
-					"A stream names an arrival process that is not there.");
+					"A stream names an arrival process that does not exist.");
 	if (!stream->weight)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A stream has weight 0: leave it out or give it a weight.");
 	if (!stream->replicas)
-		return spek_refuse_part(refusal, -EINVAL, "A stream has no replica: 1 is the least.");
+		return spek_refuse_part(refusal, -EINVAL, "A stream has no replica: it needs at least 1.");
 	if (stream->read_ppm > 1000000)
 		return spek_refuse_part(refusal, -ERANGE, "The share of reads is larger than 100 %.");
 	if (!stream->align_bytes || stream->align_bytes % SPEK_SECTOR)
@@ -188,7 +200,7 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 					"The alignment of a stream is not a multiple of 512 bytes.");
 	asu = &wl->asu[stream->asu];
 	if (!stream->range_bytes)
-		return spek_refuse_part(refusal, -EINVAL, "The range of a stream is empty.");
+		return spek_refuse_part(refusal, -EINVAL, "The range of a stream is empty: its size must be above 0.");
 	if (stream->range_start > asu->bytes ||
 	    stream->range_bytes > asu->bytes - stream->range_start)
 		return spek_refuse_part(refusal, -ERANGE,
@@ -206,6 +218,14 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 	return pattern->check(wl, index, nr_workers, refusal);
 }
 
+/**
+ * spek_workload_check() - check everything that does not depend on the devices
+ * @wl: workload
+ * @nr_workers: workers that will share it
+ * @refusal: filled in on failure
+ *
+ * Return: 0, -EINVAL for a value that makes no sense, -ERANGE for one beyond a limit.
+ */
 int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 			struct spek_refusal *refusal)
 {
@@ -247,6 +267,12 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 	return 0;
 }
 
+/**
+ * spek_workload_max_bytes() - largest block size of a workload
+ * @wl: workload
+ *
+ * Return: bytes.
+ */
 u32 spek_workload_max_bytes(const struct spek_workload *wl)
 {
 	u32 max = 0, i;
@@ -260,6 +286,12 @@ u32 spek_workload_max_bytes(const struct spek_workload *wl)
 	return max;
 }
 
+/**
+ * spek_workload_writes() - check whether a workload writes
+ * @wl: workload
+ *
+ * Return: true if any stream can write.
+ */
 bool spek_workload_writes(const struct spek_workload *wl)
 {
 	u32 i;

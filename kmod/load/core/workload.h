@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a run does, as numbers: address ranges (asu), arrival processes and
- * streams. Filled once from outside, checked by spek_workload_check(), const
- * afterwards. Addresses and lengths are bytes, times ns, shares ppm.
+ * Description of a run's I/O: address ranges (asu), arrival processes and streams. Filled in
+ * by the caller, checked by spek_workload_check(), const afterwards. Addresses and lengths are
+ * in bytes, times in ns, shares in ppm.
  */
 #ifndef SPEK_CORE_WORKLOAD_H
 #define SPEK_CORE_WORKLOAD_H
@@ -25,8 +25,8 @@
  * struct spek_asu - an address range on one target, or striped over several
  * @bytes: size over all extents
  * @stripe_bytes: stripe unit, a power of two; 0 with one extent
- * @nr_extents: targets it lies on
- * @extent: index of the target and first byte on it, for each
+ * @nr_extents: number of extents, 1 to SPEK_MAX_TARGETS
+ * @extent: per extent, index of the target and first byte on it
  */
 struct spek_asu {
 	u64 bytes;
@@ -40,12 +40,12 @@ struct spek_asu {
 
 /**
  * struct spek_arrival - an arrival process; all values are totals over the workers
- * @law: see enum spek_law
+ * @law: enum spek_law
  * @depth: closed: I/Os outstanding
  * @think_ns: closed: pause between a completion and the next I/O
  * @rate_milli: poisson, constant: I/Os per 1000 s
- * @burst_length: burst: I/Os of a burst
- * @burst_interval_ns: burst: from start to start
+ * @burst_length: burst: I/Os per burst
+ * @burst_interval_ns: burst: time from start to start
  */
 struct spek_arrival {
 	u32 law;
@@ -62,24 +62,24 @@ struct spek_size {
 };
 
 /**
- * struct spek_stream - one source of I/O
+ * struct spek_stream - a stream of I/Os
  * @asu: index of its address range
  * @arrival: index of its arrival process
  * @weight: share among the streams of that arrival process
  * @replicas: independent copies of the state, spread evenly over workers (SPC-1: BSUs); >= 1
  * @read_ppm: share of reads
- * @pattern: see enum spek_pattern
+ * @pattern: enum spek_pattern
  * @range_start: first byte of the range within the asu
  * @range_bytes: size of the range
  * @align_bytes: addresses are multiples of this within the asu; the block of walks and runs
- * @seq_ppm: uniform: share of I/Os that continue the one before
- * @stride_bytes: strided: from start to start
+ * @seq_ppm: uniform: share of I/Os that continue the previous one
+ * @stride_bytes: strided: distance from start to start
  * @run_bytes: runs: length of a run
- * @restart_bytes: runs: a run starts in the first so many bytes of the range
+ * @restart_bytes: runs: size of the restart zone at the start of the range, where runs start
  * @run_align_bytes: runs: start and end of a run are rounded down to multiples of this in the
  *	asu, the start not to before the range
- * @walk_style: walk: see enum spek_walk_style
- * @nr_sizes: entries of @size
+ * @walk_style: walk: enum spek_walk_style
+ * @nr_sizes: number of entries in @size
  * @size: block sizes with weights
  */
 struct spek_stream {
@@ -111,27 +111,11 @@ struct spek_workload {
 	struct spek_stream stream[SPEK_MAX_STREAMS];
 };
 
-/**
- * spek_workload_check() - check everything that does not need the devices
- * @wl: the workload
- * @nr_workers: workers that will share it
- * @refusal: filled in on failure
- *
- * Return: 0, or @refusal->err: -EINVAL, -ERANGE.
- */
 int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 			struct spek_refusal *refusal);
-
-/** spek_stream_max_bytes() - Return: largest block size of @stream, bytes. */
 u32 spek_stream_max_bytes(const struct spek_stream *stream);
-
-/** spek_stream_is_aligned() - Return: true if its block sizes are multiples of its alignment. */
 bool spek_stream_is_aligned(const struct spek_stream *stream);
-
-/** spek_workload_max_bytes() - Return: largest block size in any stream, bytes. */
 u32 spek_workload_max_bytes(const struct spek_workload *wl);
-
-/** spek_workload_writes() - Return: true if any stream can write. */
 bool spek_workload_writes(const struct spek_workload *wl);
 
 /**
@@ -151,20 +135,18 @@ struct spek_asu_map {
 };
 
 void spek_asu_map_init(struct spek_asu_map *map, const struct spek_asu *asu);
-
-/** spek_asu_map_striped() - spek_asu_map() of an asu with several extents. */
 u32 spek_asu_map_striped(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target,
 			 u64 *offset);
 
 /**
- * spek_asu_map() - where a piece of an asu lies
+ * spek_asu_map() - find the target and offset of a piece of an asu
  * @map: prepared by spek_asu_map_init()
- * @addr: byte in the asu
- * @bytes: wanted from there
- * @target: index of the target
- * @offset: byte on that target
+ * @addr: first byte in the asu
+ * @bytes: length of the piece
+ * @target: set to the index of the target
+ * @offset: set to the first byte on that target
  *
- * Return: how many of @bytes lie there contiguously; > 0.
+ * Return: number of the @bytes that are contiguous there; > 0.
  */
 static inline u32 spek_asu_map(const struct spek_asu_map *map, u64 addr, u32 bytes, u32 *target,
 			       u64 *offset)

@@ -69,7 +69,7 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (raw("nr_streams", 0), 1, RANGE, "w", 0, "A workload needs 1 to 64 streams."),
     (raw("nr_streams", 65), 1, RANGE, "w", 0, "A workload needs 1 to 64 streams."),
     # address ranges
-    (raw("asu.0.bytes", 0), 1, INVALID, "a", 0, "An address range is empty."),
+    (raw("asu.0.bytes", 0), 1, INVALID, "a", 0, "An address range is empty: its"),
     (raw("asu.0.bytes", GIB + 1), 1, INVALID, "a", 0, "The size of an address range is not a"),
     (raw("asu.0.bytes", 2**63), 1, RANGE, "a", 0, "An address range is larger than 4 EiB."),
     (raw("asu.0.nr_extents", 0), 1, RANGE, "a", 0, "An address range needs 1 to 16 extents."),
@@ -101,7 +101,7 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     ),
     (
         one(Stream(), arrival=Arrival("burst", burst_interval_ns=1)),
-        *(1, RANGE, "r", 0, "A burst has no I/O."),
+        *(1, RANGE, "r", 0, "A burst has no I/Os: it needs at least 1."),
     ),
     (
         one(Stream(), arrival=Arrival("burst", burst_length=1)),
@@ -113,17 +113,17 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         *(1, INVALID, "r", 1, "No stream uses an arrival process."),
     ),
     # streams
-    (one(Stream(asu=1)), 1, INVALID, "s", 0, "A stream names an address range that is not th"),
+    (one(Stream(asu=1)), 1, INVALID, "s", 0, "A stream names an address range that does not"),
     (
         Workload([ASU], [CLOSED], [Stream(), Stream(arrival=1)]),
-        *(1, INVALID, "s", 1, "A stream names an arrival process that is not there."),
+        *(1, INVALID, "s", 1, "A stream names an arrival process that does not exist."),
     ),
     (one(Stream(weight=0)), 1, INVALID, "s", 0, "A stream has weight 0: leave it out or give"),
-    (one(Stream(replicas=0)), 1, INVALID, "s", 0, "A stream has no replica: 1 is the least."),
+    (one(Stream(replicas=0)), 1, INVALID, "s", 0, "A stream has no replica: it needs at "),
     (one(Stream(read_ppm=1_000_001)), 1, RANGE, "s", 0, "The share of reads is larger than 100"),
     (one(Stream(align_bytes=0)), 1, INVALID, "s", 0, "The alignment of a stream is not a multi"),
     (one(Stream(align_bytes=1000)), 1, INVALID, "s", 0, "The alignment of a stream is not a mu"),
-    (raw("stream.0.range_bytes", 0), 1, INVALID, "s", 0, "The range of a stream is empty."),
+    (raw("stream.0.range_bytes", 0), 1, INVALID, "s", 0, "The range of a stream is empty: "),
     (one(Stream(range_bytes=GIB + 512)), 1, RANGE, "s", 0, "The range of a stream ends beyond"),
     (
         one(Stream(range_start=2 * GIB, range_bytes=BLOCK)),
