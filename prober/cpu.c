@@ -2,20 +2,19 @@
 /*
  * cpu.c - CPU time, interrupts and softirqs of each CPU and in total
  *
- * The numbers are those of /proc/stat, from the same places. Idle and iowait come from
- * the tick code, which knows them between ticks, too; all other times from kcpustat,
- * which is brought up to date first for a CPU in full dynticks mode only.
- * What the kernel counts in 32 bits is widened here: 2^32 interrupts can't happen
- * within the longest interval.
+ * The values are those of /proc/stat, from the same sources. Idle and iowait come from the
+ * tick code, which is exact between ticks as well; all other times come from kcpustat,
+ * which is updated before it is read only for a CPU in full dynticks mode. Counts that the
+ * kernel keeps in 32 bits are widened here: 2^32 interrupts can't happen within the longest
+ * interval.
  *
- * Idle time needs care. It is split into idle and iowait by whether a task waits *now*:
- * one that stops waiting moves the whole current idle period from one to the
- * other and the raw number falls: the cell stands still until the raw number has
- * caught up. After a CPU was offline its raw idle time may have restarted at 0, or may
- * have been counted further: the cell continues from where the CPU left, and the time
- * it was off is in no column. Before v6.3 the tick code
- * let readers race with the end of an idle period; a number read too high that way
- * is waited for like the others.
+ * Idle time may go backwards. The kernel splits it into idle and iowait by whether a task
+ * waits *now*: when that task stops waiting, the whole current idle period moves from one to
+ * the other, and the raw value falls. The cell then keeps its value until the raw value has
+ * caught up. After a CPU was offline, its raw idle time may have restarted at 0 or may have
+ * been counted further: the cell continues from its value at the offlining, and no column
+ * has the time offline. Before v6.3 the tick code let readers race with the end of an idle
+ * period; a value that was read too high is treated in the same way.
  */
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
@@ -86,7 +85,7 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU]		= { "softirq-rcu", "count" },
 };
 
-/* our softirq columns are the kernel's vectors in the kernel's order */
+/* the softirq columns are the kernel's vectors, in the kernel's order */
 static_assert(NR_COLUMNS - COL_SOFTIRQ == NR_SOFTIRQS);
 static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_BLOCK - COL_SOFTIRQ == BLOCK_SOFTIRQ);
 /* the two idle columns are adjacent */
@@ -94,14 +93,14 @@ static_assert(COL_IDLE + IOWAIT == COL_IOWAIT);
 static_assert(SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU - COL_SOFTIRQ == RCU_SOFTIRQ);
 
 /**
- * struct cpu_state - what was last given of a CPU
- * @cells: the last cells; sampler-owned, like all that no other line claims
+ * struct cpu_state - last values of a CPU; owned by the sampler except where noted
+ * @cells: cells of the last row
  * @is_on: the CPU is online and @idle_base is valid; written by the CPU callbacks
- * @idle_base: added to the raw idle times; written by the CPU callbacks
- * @idle_left: raw idle times when the CPU went; owned by the CPU callbacks
- * @local_interrupts: widened count of the processor's own vectors
- * @vectors: last raw count of them
- * @softirqs: last raw counts
+ * @idle_base: offset of the cells from the raw idle times; written by the CPU callbacks
+ * @idle_left: raw idle times at the last offlining; owned by the CPU callbacks
+ * @local_interrupts: widened count of interrupts without a descriptor
+ * @vectors: last raw count of interrupts without a descriptor
+ * @softirqs: last raw counts of softirqs
  */
 struct cpu_state {
 	u64 cells[NR_COLUMNS];
@@ -115,15 +114,15 @@ struct cpu_state {
 
 /**
  * struct cpu_states - state of the source
- * @is_sampling: rows are taken; a CPU that comes now was off until now
- * @cpus: indexed like the entities; of all CPUs, for the total
+ * @is_sampling: rows are being taken; a CPU that comes online was offline before
+ * @cpus: state of every possible CPU, by index of its entity
  */
 struct cpu_states {
 	bool is_sampling;
 	struct cpu_state cpus[];
 };
 
-/* Where the tick runs always, the tick code knows nothing and kcpustat all. */
+/* If the tick never stops, the tick code has no idle times, but those of kcpustat are complete. */
 static void read_idle(unsigned int cpu, u64 idle_ns[NR_IDLES])
 {
 	u64 idle_us = get_cpu_idle_time_us(cpu, NULL);
@@ -186,7 +185,7 @@ static u32 cpu_step_ns(u32 column)
 {
 	if (column >= NR_TIMES || IS_ENABLED(CONFIG_VIRT_CPU_ACCOUNTING_NATIVE))
 		return 0;
-	/* the tick code knows the time of idle CPUs, unless it never stops the tick */
+	/* the tick code keeps exact idle times, unless the tick never stops */
 	if ((column == COL_IDLE || column == COL_IOWAIT) &&
 	    get_cpu_idle_time_us(raw_smp_processor_id(), NULL) != U64_MAX)
 		return 0;
@@ -222,7 +221,7 @@ static void cpu_stop(struct spek_probe_source *source)
 	source->private = NULL;
 }
 
-/* CPUs that are up at the start go on from the kernel's numbers, later ones from their cells. */
+/* CPUs online at the start continue from the kernel's values, later ones from their cells. */
 static void cpu_up(struct spek_probe_source *source, unsigned int cpu)
 {
 	struct cpu_states *states = source->private;
@@ -235,7 +234,7 @@ static void cpu_up(struct spek_probe_source *source, unsigned int cpu)
 		for (i = 0; i < NR_IDLES; i++)
 			state->idle_base[i] += state->idle_left[i] - idle_ns[i];
 	}
-	/* the base is right before the sampler looks at it; pairs with cpu_sample() */
+	/* the base is valid before the sampler reads it; pairs with cpu_sample() */
 	smp_store_release(&state->is_on, true);
 }
 

@@ -2,12 +2,12 @@
 /*
  * disk.c - I/Os and bytes of the disks, as /sys/block/.../stat counts them
  *
- * No reference to a disk is kept, which would hold its driver's memory or module:
- * a class interface hears of a disk that is being removed before its memory goes.
+ * The source keeps no reference to a disk, which would pin its driver's memory or module:
+ * a class interface is called before the memory of a removed disk is freed.
  *
  * Lock order: the block class's own lock > disks->lock. The class calls us with its
- * lock held, when a disk is added (and for each existing one when we register)
- * and before one goes. Reading takes disks->lock only.
+ * lock held when a disk is added, for each existing disk when the interface is registered,
+ * and before a disk is removed. Sampling takes disks->lock only.
  */
 #include <linux/blkdev.h>
 #include <linux/device/class.h>
@@ -39,10 +39,10 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 
 /**
  * struct disk - a disk that existed at the start
- * @node: in the list of disks, in the order in which they were found
- * @bdev: all of the disk; NULL once it is gone; protected by the lock of disks
- * @number: its device number
- * @name: its name
+ * @node: entry in the list of disks, in the order of discovery
+ * @bdev: whole disk; NULL once it is removed; protected by the lock of disks
+ * @number: device number
+ * @name: name of the disk
  */
 struct disk {
 	struct list_head node;
@@ -52,35 +52,36 @@ struct disk {
 };
 
 /**
- * struct disks - the source's own
+ * struct disks - state of the source
  * @interface: reports added and removed disks
- * @lock: protects the bdev of each disk, and the next three
- * @list: disks; const once they are listed
- * @is_listed: the list is complete; disks added from now on are ignored
+ * @lock: protects the bdev of each disk; until the list is complete also @list, @is_listed and
+ *	@nr
+ * @list: disks; const once the list is complete
+ * @is_listed: the list is complete; disks added later are ignored
  * @nr: number of disks
  * @err: negative errno from listing them, or 0
  */
 struct disks {
 	struct class_interface interface;
-	spinlock_t lock;	/* protects the bdev of each disk, and the list until it is whole */
+	spinlock_t lock;	/* see above */
 	struct list_head list;
 	bool is_listed;
 	u32 nr;
 	int err;
 };
 
-/* The registered one; there is one probe at a time. Set while the interface is registered. */
-static struct disks *disks_at_work;
+/* The running probe's state; set while its interface is registered. At most one probe runs. */
+static struct disks *registered_disks;
 
 static SPEK_COMPAT_CLASS_ADD(disk_added, dev)
 {
-	struct disks *disks = disks_at_work;
+	struct disks *disks = registered_disks;
 	struct block_device *bdev = dev_to_bdev(dev);
 	struct disk *disk;
 
 	if (READ_ONCE(disks->is_listed) || bdev_is_partition(bdev) || !bdev_nr_sectors(bdev))
 		return 0;
-	/* A path of a multipath disk: it has no number of its own, and the whole disk counts. */
+	/* Paths of a multipath disk have no number; the multipath disk counts their I/O. */
 	if (bdev->bd_disk->flags & GENHD_FL_HIDDEN)
 		return 0;
 
@@ -107,7 +108,7 @@ static SPEK_COMPAT_CLASS_ADD(disk_added, dev)
 
 static SPEK_COMPAT_CLASS_REMOVE(disk_removed, dev)
 {
-	struct disks *disks = disks_at_work;
+	struct disks *disks = registered_disks;
 	struct disk *disk;
 
 	spin_lock(&disks->lock);
@@ -117,7 +118,7 @@ static SPEK_COMPAT_CLASS_REMOVE(disk_removed, dev)
 	spin_unlock(&disks->lock);
 }
 
-/* Disks' class has no name for modules, but every disk knows it, also one never added. */
+/* The class of disks is not exported to modules, but each disk has it, even one never added. */
 static int watch_disks(struct disks *disks)
 {
 	struct gendisk *disk = spek_compat_alloc_disk();
@@ -130,10 +131,10 @@ static int watch_disks(struct disks *disks)
 
 	disks->interface.add_dev = disk_added;
 	disks->interface.remove_dev = disk_removed;
-	disks_at_work = disks;
+	registered_disks = disks;
 	err = class_interface_register(&disks->interface);
 	if (err)
-		disks_at_work = NULL;
+		registered_disks = NULL;
 	spin_lock(&disks->lock);
 	WRITE_ONCE(disks->is_listed, true);
 	spin_unlock(&disks->lock);
@@ -192,9 +193,9 @@ static void disks_stop(struct spek_probe_source *source)
 	if (!disks)
 		return;
 
-	if (disks_at_work == disks) {
+	if (registered_disks == disks) {
 		class_interface_unregister(&disks->interface);
-		disks_at_work = NULL;
+		registered_disks = NULL;
 	}
 	list_for_each_entry_safe(disk, next, &disks->list, node)
 		kfree(disk);
@@ -226,7 +227,7 @@ static void disks_sample(struct spek_probe_source *source, u64 *cells)
 
 	spek_probe_source_set_absent(source, cells);
 	list_for_each_entry(disk, &disks->list, node) {
-		/* the lock for each disk: a removal waits for one disk only */
+		/* locked per disk, so that a removal waits for one disk only */
 		spin_lock(&disks->lock);
 		if (disk->bdev)
 			sample_one(disk->bdev, cells);

@@ -11,9 +11,8 @@
  *  - a probe whose rows have its rails: until the probe is released.
  * Handlers and dumps look feeds up by number each time.
  *
- * feeds_lock protects the list, the ids and everything in feeds that is not const; it is
- * taken in this file only. Nothing is waited for under it, and memory is allocated before
- * it is taken.
+ * feeds_lock protects the list, the ids and everything in feeds that is not const. Only this
+ * file takes it. Its holder waits for nothing, and memory is allocated before it is taken.
  *
  * Lock order: start_lock (probe.c) > feeds_lock.
  */
@@ -83,7 +82,7 @@ static int create_rail(struct spek_feed_rail *rail, const struct spek_rail_confi
 	rail->config = *config;
 	samples = kvcalloc(feed->history, sizeof(*samples), gfp);
 	extremes = kvcalloc(feed->history / SPEK_RAIL_BLOCK, sizeof(*extremes), gfp);
-	/* release_feed() frees whichever of the two there are */
+	/* release_feed() frees both, even if one allocation failed */
 	spek_rail_init(&rail->rail, samples, extremes, feed->history, feed->max_step_ns);
 
 	return samples && extremes ? 0 : -ENOMEM;
@@ -246,7 +245,7 @@ static struct spek_feed *find_own_feed(u32 id, u32 portid, struct netlink_ext_ac
 
 	if (!feed)
 		return ERR_PTR(-ENOENT);
-	/* first, because a socket's number may be used again, but not while the feed is open */
+	/* before the owner: the number of a socket may be reused once its feed has ended */
 	if (spek_feed_has_ended(feed)) {
 		NL_SET_ERR_MSG(extack, "The feed has ended.");
 		return ERR_PTR(-EBUSY);
@@ -320,18 +319,20 @@ static u64 watermark_of(const struct spek_feed *feed)
 }
 
 /**
- * spek_feeds_walk() - visit rails, feed by feed, for as long as they fit into a message
- * @cursor: the rail to go on with; set to the rail that was refused, or behind the last one
- * @visit: called for each rail with the feed's watermark, the time up to which all of its
- *	rails have come; returns 0 or a negative errno to end the walk. Under the lock, so
- *	the feed and its rails stand still; may sleep, must not call into this file.
- * @context: given to @visit
- * @seq: filled with a number that changes whenever feeds come, end or go
+ * spek_feeds_walk() - visit rails, feed by feed, until one does not fit into a message
+ * @cursor: first rail to visit; set to the rail that was refused, or behind the last one
+ * @visit: called for each rail with the feed's watermark, the time up to which samples of all
+ *	of its rails have arrived; returns 0 or a negative errno to end the walk. Called
+ *	under feeds_lock, so the feed and its rails don't change; may sleep, must not call
+ *	into this file.
+ * @context: argument of @visit
+ * @seq: filled with a number that changes whenever a feed is opened, ends or is released
  *
- * A feed may go between two walks: its successor is then visited from its first rail on.
+ * If a feed is released between two walks, the walk continues with the first rail of the next
+ * feed.
  *
  * Context: process.
- * Return: 0 at the end, or what @visit returned.
+ * Return: 0 at the end, or the errno of @visit.
  */
 int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, void *context,
 		    u32 *seq)
@@ -358,7 +359,7 @@ int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, voi
 	return err;
 }
 
-/* ---- the ends of feeds ---- */
+/* ---- ends of feeds ---- */
 
 /**
  * spek_feed_close() - end a feed
@@ -399,9 +400,8 @@ void spek_feed_owner_gone(u32 portid)
 }
 
 /**
- * spek_feed_init() - prepare for feeds
- * @feed_ended: called once for each feed when it ends, with the socket that owned it;
- *	under the lock of feeds
+ * spek_feed_init() - initialize this file
+ * @feed_ended: called once when a feed ends, under feeds_lock, with the socket that owned it
  */
 void spek_feed_init(void (*feed_ended)(u32 portid))
 {
@@ -411,7 +411,7 @@ void spek_feed_init(void (*feed_ended)(u32 portid))
 /**
  * spek_feed_exit() - release all feeds
  *
- * Context: process; no request comes any more, and no probe holds a feed.
+ * Context: process; requests have ended, and no probe holds a feed.
  */
 void spek_feed_exit(void)
 {
@@ -453,7 +453,7 @@ static int check_sample(const struct spek_feed *feed, const struct spek_prober_p
 /**
  * spek_feed_push() - store a batch of samples, or none of it if one is wrong
  * @id: number of the feed
- * @portid: socket that pushes them
+ * @portid: socket of the request
  * @samples: samples
  * @nr: number of samples
  * @accepted: filled with the number of samples stored; the others came too late
@@ -497,11 +497,11 @@ out_unlock:
 }
 
 /**
- * spek_feed_mark() - update what a feed's owner says about it
+ * spek_feed_mark() - update a feed's values of feed-mark
  * @id: number of the feed
- * @portid: socket that says so
+ * @portid: socket of the request
  * @mark: new values
- * @given: bits 1 << enum spek_feed_mark_field of those in @mark that are given
+ * @given: mask of the fields in @mark that are set, BIT(enum spek_feed_mark_field)
  * @extack: filled with a sentence if that fails
  *
  * Context: process.
@@ -528,17 +528,17 @@ out_unlock:
 	return PTR_ERR_OR_ZERO(feed);
 }
 
-/* ---- what a probe's rows need ---- */
+/* ---- for the rows of a probe ---- */
 
 /**
- * spek_feed_read_total() - read what a rail has used from its first sample up to a time
+ * spek_feed_read_total() - integrate a rail from its first sample up to a time
  * @feed: feed; the caller holds a reference
  * @rail: number of the rail
- * @at_ns: the time
+ * @at_ns: end of the integral
  * @total: filled in
  *
  * Context: process.
- * Return: 0, or a negative errno if that is not known, as spek_rail_total().
+ * Return: 0, or a negative errno of spek_rail_total().
  */
 int spek_feed_read_total(const struct spek_feed *feed, u32 rail, u64 at_ns,
 			 struct spek_rail_total *total)
@@ -553,11 +553,12 @@ int spek_feed_read_total(const struct spek_feed *feed, u32 rail, u64 at_ns,
 }
 
 /**
- * spek_feed_ready_ns() - time up to which a feed needs no waiting for
+ * spek_feed_ready_ns() - time up to which a feed is complete
  * @feed: feed; the caller holds a reference
  *
  * Context: process.
- * Return: CLOCK_MONOTONIC up to which all rails have come; U64_MAX if the feed has ended.
+ * Return: CLOCK_MONOTONIC up to which samples of all rails have arrived; U64_MAX if the feed has
+ *	ended.
  */
 u64 spek_feed_ready_ns(const struct spek_feed *feed)
 {
@@ -571,7 +572,7 @@ u64 spek_feed_ready_ns(const struct spek_feed *feed)
 }
 
 /**
- * spek_feed_leave_behind() - count a row that goes out without a feed that lags
+ * spek_feed_leave_behind() - count a row that is sent before a lagging feed's samples arrive
  * @feed: feed; the caller holds a reference
  * @at_ns: start of the row
  *

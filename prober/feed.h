@@ -24,7 +24,7 @@ struct netlink_ext_ack;
 /**
  * struct spek_rail_config - configuration of a rail
  * @name: name, within the contract's limits
- * @lsb_nw: least step of its power, nanowatt; 0 if not known
+ * @lsb_nw: resolution of its power, nanowatt; 0 if unknown
  */
 struct spek_rail_config {
 	char name[SPEK_PROBER_MAX_NAME + 1];
@@ -34,10 +34,10 @@ struct spek_rail_config {
 /**
  * struct spek_feed_config - configuration of a feed, within the contract's limits
  * @name: name
- * @source: what measures, for people
- * @portid: socket that owns it
- * @history: samples to keep for each rail
- * @max_step_ns: samples further apart than this have a gap between them
+ * @source: description of the measuring device, for users
+ * @portid: socket of the owner
+ * @history: number of samples to keep for each rail
+ * @max_step_ns: longest time between samples that is not a gap
  * @uncertainty_ns: largest error of the time stamps
  * @nr_rails: length of @rails
  * @rails: configuration of each rail
@@ -54,8 +54,8 @@ struct spek_feed_config {
 };
 
 /**
- * enum spek_feed_mark_field - what feed-mark can say
- * @SPEK_FEED_MARK_UNTIL_NS: CLOCK_MONOTONIC before which no sample will come any more
+ * enum spek_feed_mark_field - values that feed-mark can set
+ * @SPEK_FEED_MARK_UNTIL_NS: CLOCK_MONOTONIC before which no more samples will come
  * @SPEK_FEED_MARK_UNCERTAINTY_NS: largest error of the time stamps
  * @SPEK_FEED_MARK_DRIFT_PPB: rate of the source's clock against CLOCK_MONOTONIC; s64
  * @SPEK_FEED_MARK_RESIDUAL_NS: largest deviation from the line that maps the clocks
@@ -83,8 +83,8 @@ struct spek_feed_mark {
 
 /**
  * struct spek_feed_rail - a rail of a feed
- * @config: const
- * @rail: its samples
+ * @config: configuration; const
+ * @rail: samples
  */
 struct spek_feed_rail {
 	struct spek_rail_config config;
@@ -95,22 +95,22 @@ struct spek_feed_rail {
  * struct spek_feed - a feed, from feed-open until it is released
  * @ref: one for the list, one for each probe that has its rails in table power
  * @node: in the list of feeds; protected by feeds_lock, like all that is not const
- * @id: const
- * @name: const
- * @source: const
+ * @id: number; const
+ * @name: see struct spek_feed_config; const
+ * @source: see struct spek_feed_config; const
  * @portid: socket that owns it; const
  * @owner_pid: process that opened it; const
- * @owner_name: its name; const
- * @history: const
- * @max_step_ns: const
- * @opened_ns: const
+ * @owner_name: name of that process; const
+ * @history: see struct spek_feed_config; const
+ * @max_step_ns: see struct spek_feed_config; const
+ * @opened_ns: CLOCK_MONOTONIC of feed-open; const
  * @state: state
  * @ended_ns: CLOCK_MONOTONIC of its end; 0 before
- * @mark: values of feed-mark, updated by each one
- * @batches: batches stored
- * @refused: batches refused
- * @left_behind: rows read by clients without its rails because it lagged
- * @nr_rails: const
+ * @mark: latest values of feed-mark
+ * @batches: number of batches stored
+ * @refused: number of batches refused
+ * @left_behind: number of rows sent to clients without its rails because it lagged
+ * @nr_rails: length of @rails; const
  * @rails: rails
  */
 struct spek_feed {
@@ -137,10 +137,10 @@ struct spek_feed {
 };
 
 /**
- * struct spek_feed_cursor - place of a walk over all rails
- * @only: number of the one feed to visit, or 0 for all
- * @feed: number of the feed to go on with
- * @rail: number of its rail to go on with
+ * struct spek_feed_cursor - position of a walk over rails
+ * @only: number of the only feed to visit, or 0 for all
+ * @feed: number of the next feed to visit
+ * @rail: number of its next rail to visit
  */
 struct spek_feed_cursor {
 	u32 only;
@@ -175,9 +175,9 @@ void spek_feed_leave_behind(struct spek_feed *feed, u64 at_ns);
 
 /**
  * spek_feed_has_ended() - check whether a feed has ended
- * @feed: feed; only a visit of spek_feeds_walk() and feed.c itself may ask
+ * @feed: feed; to be called under feeds_lock, by feed.c or by a visit of spek_feeds_walk()
  *
- * Return: true if no sample will come any more.
+ * Return: true if no more samples will come.
  */
 static inline bool spek_feed_has_ended(const struct spek_feed *feed)
 {

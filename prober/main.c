@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * main.c - spek_prober.ko: log what the machine does while it is under load
+ * main.c - spek_prober.ko: sample the machine while it is under load
  *
- * Needs no other module. Loaded and not sampling, it is a netlink family and
- * nothing else: no thread, no timer, no event.
+ * Needs no other module. While it is not sampling it is only a netlink family, without
+ * threads, timers or enabled events.
  */
 #include <linux/init.h>
 #include <linux/module.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory.c - memory of the machine, and what is paged in and out
+ * memory.c - memory usage and paging
  *
- * Levels are what /proc/meminfo says, from the same counters: these are kept with
- * an error of some pages per CPU, so a level that is near 0 may be read as 0.
+ * Levels are those of /proc/meminfo, from the same counters. The kernel keeps these with an
+ * error of some pages per CPU, so a level near 0 may read as 0.
  */
 #include <linux/mm.h>
 #include <linux/swap.h>
@@ -14,7 +14,7 @@
 
 enum { NR_COLUMNS = SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT + 1 };
 
-/* the kernel counts what bios page in and out in units of this */
+/* unit in which the kernel counts paging by bios */
 #define SECTOR_BYTES 512
 
 #define LEVEL(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name, "bytes", true }
@@ -62,7 +62,7 @@ static void sample_levels(u64 *cells)
 	long cached;
 
 	si_meminfo(&info);
-	/* swap's own cache is counted among file pages; it is small where nothing is swapped */
+	/* includes the swap cache, which is small while nothing is swapped */
 	cached = global_node_page_state(NR_FILE_PAGES) - info.bufferram;
 
 	cells[SPEK_PROBER_MEMORY_COLUMN_TOTAL] = pages(info.totalram);
@@ -80,7 +80,7 @@ static void sample_levels(u64 *cells)
 }
 
 #ifdef CONFIG_VM_EVENT_COUNTERS
-/* all_vm_events() would take the CPU hotplug lock; CPUs that went have left their counts */
+/* all_vm_events() takes the CPU hotplug lock; the counts of offline CPUs were folded into others */
 static u64 sum_events(enum vm_event_item item)
 {
 	unsigned int cpu;

@@ -2,9 +2,8 @@
 /*
  * net.c - packets and bytes of the network interfaces
  *
- * No reference to an interface is kept, as that would delay its removal: each row looks
- * them up by their index. One that is gone, or was moved to
- * another namespace, is absent.
+ * The source keeps no reference to an interface, which would delay its removal: each row looks
+ * interfaces up by index. One that was removed or moved to another namespace is absent.
  */
 #include <linux/netdevice.h>
 #include <linux/rcupdate.h>
@@ -34,7 +33,7 @@ static int net_start(struct spek_probe_source *source, const struct spek_probe_c
 	u32 nr = 0;
 	int err;
 
-	/* a write lock, but the one lock under which the list stands still and we may sleep */
+	/* the only lock that protects the list and allows sleeping */
 	rtnl_lock();
 	for_each_netdev(&init_net, dev)
 		nr++;
@@ -80,7 +79,7 @@ static void net_sample(struct spek_probe_source *source, u64 *cells)
 
 	spek_probe_source_set_absent(source, cells);
 	for (i = 0; i < source->nr_entities; i++, cells += NR_COLUMNS) {
-		/* as /proc/net/dev reads them, one at a time: RCU waits for no more than that */
+		/* one at a time, as /proc/net/dev does, to keep RCU read sections short */
 		rcu_read_lock();
 		dev = dev_get_by_index_rcu(&init_net, source->entities[i]);
 		if (dev)

@@ -2,8 +2,8 @@
 /*
  * netlink_energy.c - energy-get: energy of each rail in any intervals
  *
- * The dump keeps a cursor of numbers and no reference, so a feed may go meanwhile;
- * cb->seq then tells the reader that the list has changed.
+ * The dump keeps a cursor of numbers and no reference, so a feed may be released during the
+ * dump; cb->seq then tells the reader that the list has changed.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -22,12 +22,12 @@
 
 /**
  * struct energy_dump - a dump in progress; owned by its netlink callback
- * @cursor: rail to go on with
- * @feed: number of the feed that @next is about
- * @rail: number of the rail that @next is about
- * @next: index of the interval to go on with
- * @nr: number of intervals
- * @intervals: intervals
+ * @cursor: next rail to visit
+ * @feed: number of the feed that @next refers to
+ * @rail: number of the rail that @next refers to
+ * @next: index of the next interval
+ * @nr: length of @intervals
+ * @intervals: intervals of the request
  */
 struct energy_dump {
 	struct spek_feed_cursor cursor;
@@ -39,7 +39,7 @@ struct energy_dump {
 };
 
 /**
- * struct energy_message - what a message of energy-get is put into
+ * struct energy_message - arguments of put_rail()
  * @skb: buffer
  * @cb: dump
  * @dump: its state
@@ -141,7 +141,7 @@ static int put_energy_head(struct sk_buff *skb, const struct energy_dump *dump,
 	return 0;
 }
 
-/* Put as many results of the current rail as fit. Return: 0 or -EMSGSIZE if none does */
+/* Put as many results of the current rail as fit. Return: 0, or -EMSGSIZE if none fits */
 static int put_results(struct sk_buff *skb, struct netlink_callback *cb, struct energy_dump *dump,
 		       const struct spek_feed *feed)
 {
@@ -165,9 +165,9 @@ static int put_results(struct sk_buff *skb, struct netlink_callback *cb, struct 
 		goto err_cancel;
 	for (i = 0; i < room; i++) {
 		result = result_of(feed, dump->rail, &dump->intervals[dump->next++]);
-		/* an attribute's data need not lie where a u64 may */
+		/* the data of an attribute are only 4-byte aligned */
 		memcpy(nla_data(results) + i * sizeof(result), &result, sizeof(result));
-		/* Each may be over all of a long history. */
+		/* each interval may cover a long history */
 		cond_resched();
 	}
 	genlmsg_end(skb, header);
@@ -185,7 +185,7 @@ static int put_rail(const struct spek_feed *feed, u32 rail, u64 watermark_ns, vo
 	struct energy_dump *dump = message->dump;
 	int err;
 
-	/* a rail begins, or this feed follows one that went with results unsaid */
+	/* first message of a rail, or a feed was released before all its results were sent */
 	if (dump->feed != feed->id || dump->rail != rail) {
 		dump->feed = feed->id;
 		dump->rail = rail;

@@ -2,7 +2,7 @@
 /*
  * netlink_feed.c - feed-open, feed-push, feed-mark, feed-close and feed-get
  *
- * What feeds have brought is read in netlink_energy.c.
+ * Reading the energy of feeds: netlink_energy.c.
  */
 #include <linux/ctype.h>
 #include <linux/err.h>
@@ -28,7 +28,7 @@ static int refuse(struct genl_info *info, const struct nlattr *attr, int err, co
 
 /* ---- feed-open ---- */
 
-/* Return: false if there is anything but printable ASCII without spaces, or nothing at all */
+/* Return: false if the name is empty or not printable ASCII without spaces */
 static bool take_name(const struct nlattr *attr, char *name)
 {
 	const char *c;
@@ -170,7 +170,7 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 	u32 id;
 	int err;
 
-	/* first everything that can fail: the owner must learn the number of a feed that is open */
+	/* everything that can fail comes first: the owner must learn the feed's number */
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_OPEN, &header);
 	if (!answer)
 		return refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
@@ -194,7 +194,7 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 }
 
 /**
- * spek_prober_netlink_feed_ended() - a feed has ended, whose owner may be forgotten
+ * spek_prober_netlink_feed_ended() - release the owner of a feed that has ended
  * @portid: socket that owned it
  *
  * Context: any; given to spek_feed_init().
@@ -254,7 +254,7 @@ static int blame(struct genl_info *info, u32 attr, int err)
 	return err;
 }
 
-/* Take the samples out of the message: they may lie there at addresses that suit no u64. */
+/* Copy the samples out of the message, where they are only 4-byte aligned. */
 static struct spek_prober_power_sample *copy_samples(struct genl_info *info, u32 *nr)
 {
 	const struct nlattr *attr = info->attrs[SPEK_PROBER_A_FEED_SAMPLES];
@@ -311,7 +311,7 @@ out_free_samples:
 	return err;
 }
 
-/* attributes of feed-mark, by what they say */
+/* attributes of feed-mark, by field */
 static const u32 mark_attrs[SPEK_FEED_MARK_NR_FIELDS] = {
 	[SPEK_FEED_MARK_UNTIL_NS]	= SPEK_PROBER_A_FEED_UNTIL_NS,
 	[SPEK_FEED_MARK_UNCERTAINTY_NS]	= SPEK_PROBER_A_FEED_UNCERTAINTY_NS,
@@ -420,7 +420,7 @@ static int put_rail(struct sk_buff *skb, const struct spek_feed *feed, u32 numbe
 }
 
 /**
- * struct feed_message - what a message of feed-get is put into
+ * struct feed_message - arguments of describe_rail()
  * @skb: buffer
  * @cb: dump
  */
@@ -450,7 +450,7 @@ static int describe_rail(const struct spek_feed *feed, u32 rail, u64 watermark_n
 /**
  * spek_prober_netlink_begin_walk() - check rights and begin the dump of one or all feeds
  * @cb: dump
- * @attr: number of the one feed to visit, or NULL for all
+ * @attr: number of the only feed to visit, or NULL for all
  * @cursor: set to the first rail to visit
  *
  * Return: 0, -EPERM or -ENOENT, with a sentence.

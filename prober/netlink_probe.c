@@ -127,7 +127,7 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 	u32 id;
 	int err;
 
-	/* first everything that can fail: the owner must learn the number of a probe that runs */
+	/* everything that can fail comes first: the owner must learn the probe's number */
 	answer = genlmsg_new(nla_total_size(sizeof(u32)), GFP_KERNEL);
 	if (!answer)
 		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
@@ -376,7 +376,7 @@ static int put_probe(struct sk_buff *skb, struct spek_probe *probe)
 	return 0;
 }
 
-/* Build a message about @probe, or about there being none. */
+/* Build a message about @probe; NULL: there is no probe. */
 static struct sk_buff *describe_probe(struct spek_probe *probe, u32 portid, u32 seq, u8 cmd)
 {
 	struct sk_buff *skb;
@@ -441,7 +441,7 @@ static void disown(const struct spek_probe *probe)
 		spek_genl_disown(&spek_prober_genl, probe->portid);
 }
 
-/* what a probe calls back; given to spek_probe_init() */
+/* callbacks of probes, for spek_probe_init() */
 const struct spek_probe_listener spek_prober_netlink_listener = {
 	.changed	= notify,
 	.released	= disown,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * netlink_sample.c - sample-get: rows from a number on
+ * netlink_sample.c - sample-get: rows from a given number on
  *
- * The dump keeps a copy of the row that it is sending, so that a row that takes
- * several messages is sent whole or not at all, whatever the sampler overwrites
- * meanwhile. It ends with the last row that existed when it began, so a short interval
- * can't keep a reader busy for ever.
+ * The dump keeps a copy of the row that it is sending, so that a row that takes several
+ * messages is sent whole or not at all, even if the sampler overwrites it meanwhile. It ends
+ * with the last row that existed when it began, so that it ends at any interval.
  *
- * Requests are checked by the first call of dumpit and not by a start callback, whose
- * refusals lose their sentence on 6.1.
+ * The first call of dumpit checks the request, not a start callback: on 6.1 the refusals of
+ * start callbacks lose their sentence.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -29,14 +28,14 @@
 
 /**
  * struct sample_dump - a dump in progress
- * @probe: probe; referenced by the dump's position
- * @next: number of the row to read next
- * @end: number of the row to stop before
- * @hold: end before the first row whose power has not come yet
+ * @probe: probe; the position of the dump holds the reference
+ * @next: number of the next row to read
+ * @end: number of the first row not to read
+ * @hold: end before the first row whose power samples have not arrived
  * @dropped: rows overwritten before they were read
  * @has_row: @row is being sent
- * @source: index of the source to go on with in @row
- * @entity: index of its entity to go on with
+ * @source: index of the next source in @row
+ * @entity: index of its next entity
  * @row: copy of the row that is being sent
  */
 struct sample_dump {
@@ -64,7 +63,7 @@ static int check_probe(const struct spek_probe *probe, const struct nlattr *id,
 	return 0;
 }
 
-/* What it takes is released at the end of the dump, also if it fails. */
+/* The end of the dump releases everything, even after a failure here. */
 static int begin_dump(struct netlink_callback *cb, struct spek_genl_dump *position)
 {
 	struct nlattr **attrs = spek_compat_dump_attrs(cb);
@@ -85,7 +84,7 @@ static int begin_dump(struct netlink_callback *cb, struct spek_genl_dump *positi
 	}
 	position->object = probe;
 
-	/* a row has a head of its own, which is counted in row_words, too */
+	/* the head of the row is counted twice, in sizeof(*dump) and in row_words */
 	dump = kvzalloc(sizeof(*dump) + probe->row_words * sizeof(u64), GFP_KERNEL);
 	if (!dump)
 		return spek_genl_refuse(cb->extack, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
@@ -104,7 +103,7 @@ int spek_prober_nl_sample_done(struct netlink_callback *cb)
 	return spek_genl_dump_done(&spek_prober_genl, cb);
 }
 
-/* Return: false if something in the copied row is still to come and can be waited for */
+/* Fill in the cells of the copied row. Return: false if it is better to wait for samples */
 static bool complete_row(struct sample_dump *dump)
 {
 	u64 at_ns = dump->row.start_ns;
@@ -127,7 +126,7 @@ static bool complete_row(struct sample_dump *dump)
 	return true;
 }
 
-/* Copy the next row that is still there. Return: false if there is none before the end */
+/* Copy the next row that was not overwritten. Return: false if there is none before the end */
 static bool next_row(struct sample_dump *dump)
 {
 	const struct spek_ring *ring = &dump->probe->ring;
@@ -144,7 +143,7 @@ static bool next_row(struct sample_dump *dump)
 			dump->entity = 0;
 			return true;
 		}
-		/* overwritten; so may be the rows up to the oldest, and that one is at risk */
+		/* overwritten, as all rows before the oldest; the oldest may be the next */
 		oldest = clamp(spek_ring_oldest(ring), dump->next + 1, dump->end);
 		dump->dropped += oldest - dump->next;
 		dump->next = oldest;
@@ -164,7 +163,7 @@ static bool is_absent(const u64 *cells, u32 nr_columns)
 	return true;
 }
 
-/* How many entities of @nr_columns cells fit into what is left of @skb */
+/* Number of entities with @nr_columns cells that fit into the tailroom of @skb */
 static u32 room_for(const struct sk_buff *skb, u32 nr_columns)
 {
 	size_t frame = nla_total_size(0) + nla_total_size(sizeof(u32)) + 2 * nla_total_size(0);
@@ -174,7 +173,7 @@ static u32 room_for(const struct sk_buff *skb, u32 nr_columns)
 	return room > frame ? (room - frame) / entity : 0;
 }
 
-/* Put as much of the current source as fits. Return: true if that is all of it */
+/* Put as much of the current source as fits. Return: true if nothing of it remains */
 static bool put_block(struct sk_buff *skb, struct sample_dump *dump)
 {
 	const struct spek_probe_source *source = &dump->probe->sources[dump->source];
@@ -192,7 +191,7 @@ static bool put_block(struct sk_buff *skb, struct sample_dump *dump)
 	if (!count)
 		return i == source->nr_entities;
 
-	/* all of this fits: room_for() has seen to it */
+	/* room_for() has reserved the room */
 	nest = nla_nest_start(skb, SPEK_PROBER_A_SAMPLE_BLOCK);
 	nla_put_u32(skb, SPEK_PROBER_A_BLOCK_TABLE, source->ops->table);
 	entities = nla_reserve(skb, SPEK_PROBER_A_BLOCK_ENTITIES, count * sizeof(u32));
@@ -229,7 +228,7 @@ static int put_head(struct sk_buff *skb, const struct sample_dump *dump)
 	return 0;
 }
 
-/* Send the row or the part of it that fits. Return: 0 or -EMSGSIZE if nothing of it does */
+/* Put the row or the part of it that fits. Return: 0, or -EMSGSIZE if nothing fits */
 static int put_message(struct sk_buff *skb, struct netlink_callback *cb, struct sample_dump *dump)
 {
 	u32 source = dump->source, entity = dump->entity;

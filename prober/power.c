@@ -2,9 +2,9 @@
 /*
  * power.c - table power of the rows: the rails of the feeds open at the start
  *
- * Samples of power come some time after the row that they belong to, so the sampler
- * leaves the cells empty and the reader of a row fills its copy. Each feed is held
- * by a reference until the rows have gone.
+ * Power samples arrive some time after their row, so the sampler leaves the cells empty and
+ * the reader of a row fills them in its copy. A reference keeps each feed until the rows are
+ * released.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -20,13 +20,13 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
 	[SPEK_PROBER_POWER_COLUMN_GAP]		= { "gap", "ns" },
 };
 
-/* where energy starts: far from SPEK_ABSENT, also where it goes down */
+/* first value of energy: far from SPEK_ABSENT, even if energy decreases */
 #define FIRST_NJ (1ULL << 62)
 
 /**
- * struct rows - the source's own
+ * struct rows - state of the source
  * @nr_feeds: length of @feeds
- * @feeds: feeds, with references
+ * @feeds: feeds, each with a reference
  */
 struct rows {
 	u32 nr_feeds;

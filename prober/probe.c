@@ -12,23 +12,22 @@
  *  - current_probe: until it is released, as above;
  *  - the stop work, queued once by whatever makes the probe STOPPING: it waits for the
  *    sampler, which waits for nothing but its timer;
- *  - a dump in progress: until it is read to its end or its socket closes. It reads the
- *    ring and the descriptions of the sources, nothing else;
+ *  - a dump in progress: until it is read to its end or its socket closes. It reads only the
+ *    ring and the descriptions of the sources;
  *  - the sampler thread and the CPU callbacks hold no reference: both have ended before
  *    the stop work makes the probe DONE, and a RUNNING or STOPPING probe is current.
- * A dump in progress also holds the module (genetlink takes care of that), so at unload
+ * A dump in progress also holds a reference to the module (taken by genetlink), so at unload
  * current_probe and the stop work hold the only references, and the queue of the stop
  * work is drained.
  *
  * Lock order: start_lock > probe_lock; start_lock > CPU hotplug lock, rtnl_lock, feeds_lock
  * (feed.c), the block class's lock > locks of the sources.
- *  - start_lock serializes starts. A start registers callbacks and waits for work, which
- *    takes as long as CPUs take to come and go; requests about the current probe must not
- *    wait for that.
+ *  - start_lock serializes starts. A start registers CPU callbacks and may wait for CPU
+ *    hotplug operations; requests about the current probe must not wait for that.
  *  - probe_lock protects current_probe, last_probe_id and the fields of struct spek_probe
- *    that say so. Nothing is waited for under it.
- * hotplug_probe belongs to the probe that is being started, is RUNNING or is STOPPING, of
- * which there is one at most.
+ *    that say so. Its holder waits for nothing.
+ * hotplug_probe belongs to the probe that is being started, is RUNNING or is STOPPING; there
+ * is at most one.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/ktime.h>
@@ -78,7 +77,7 @@ static int online_cpu(unsigned int cpu)
 		if (source->ops->cpu_up)
 			source->ops->cpu_up(source, cpu);
 
-	/* a CPU that can't be sampled is absent from the rows; that is no reason to keep it off */
+	/* a CPU that can't be sampled is absent from the rows, but must not be kept offline */
 	return 0;
 }
 
@@ -113,7 +112,7 @@ static int watch_cpus(struct spek_probe *probe)
 
 static void unwatch_cpus(void)
 {
-	/* no calls to offline_cpu(): the CPUs stay online, the sources are stopped as a whole */
+	/* without calls to offline_cpu(): the CPUs stay online, and the sources are stopped */
 	cpuhp_remove_state_nocalls(hotplug_state);
 	hotplug_probe = NULL;
 }
@@ -200,7 +199,7 @@ static int change_state(struct spek_probe *probe, enum spek_probe_event event)
 	return 0;
 }
 
-/* Return: the current probe, which is current no longer, with the reference for that */
+/* Unset the current probe. Return: the probe, with the reference of current_probe, or NULL */
 static struct spek_probe *take_current(void)
 {
 	struct spek_probe *probe = current_probe;
@@ -380,7 +379,7 @@ static int run_probe(struct spek_probe *probe, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-/* Return: 0 if a probe may start now; start_lock keeps it that way */
+/* Return: 0 if a probe may start, which holds until start_lock is released, or -EBUSY */
 static int check_room(struct netlink_ext_ack *extack)
 {
 	int err = 0;
@@ -398,7 +397,7 @@ static int check_room(struct netlink_ext_ack *extack)
 	return err;
 }
 
-/* The reference of @probe's creator is now that of being current. Return: its predecessor */
+/* Make @probe current; takes a reference. Return: the previous probe with its reference, or NULL */
 static struct spek_probe *publish_probe(struct spek_probe *probe)
 {
 	struct spek_probe *old;
@@ -555,15 +554,15 @@ void spek_probe_owner_gone(u32 portid)
 }
 
 /**
- * spek_probe_init() - prepare for probes
- * @probe_listener: callbacks; they are called from now until spek_probe_exit() returns
+ * spek_probe_init() - initialize this file
+ * @probe_listener: callbacks, called from now until spek_probe_exit() returns
  *
  * Return: 0 or -ENOMEM.
  */
 int spek_probe_init(const struct spek_probe_listener *probe_listener)
 {
 	listener = probe_listener;
-	/* not a shared queue, so that it can be drained at unload; has no thread while idle */
+	/* a queue of its own can be drained at unload; it has no thread while idle */
 	stop_queue = alloc_workqueue("spek_prober", WQ_UNBOUND, 1);
 
 	return stop_queue ? 0 : -ENOMEM;
@@ -572,7 +571,7 @@ int spek_probe_init(const struct spek_probe_listener *probe_listener)
 /**
  * spek_probe_exit() - stop and release the probe
  *
- * Context: process, waits for the sampler. No probe can be started any more.
+ * Context: process, waits for the sampler. No further probe can be started.
  */
 void spek_probe_exit(void)
 {

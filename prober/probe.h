@@ -21,8 +21,8 @@ struct netlink_ext_ack;
 
 /**
  * struct spek_watched - a task to watch
- * @pid: the number that the asker gave
- * @task: the task; the asker's reference
+ * @pid: thread id as in the request
+ * @task: the task; the reference is the caller's
  */
 struct spek_watched {
 	u32 pid;
@@ -30,13 +30,13 @@ struct spek_watched {
 };
 
 /**
- * struct spek_probe_config - what a probe is asked to do
- * @interval_ns: from tick to tick, within the contract's limits
- * @ring_rows: rows to keep, within the contract's limits; 0 for the default
+ * struct spek_probe_config - configuration of a probe
+ * @interval_ns: time between ticks, within the contract's limits
+ * @ring_rows: number of rows to keep, within the contract's limits; 0 for the default
  * @portid: socket that owns the probe
  * @detached: the probe outlives that socket
  * @nr_tasks: length of @tasks
- * @tasks: what to watch; needed during start only
+ * @tasks: tasks to watch; needed during the start only
  */
 struct spek_probe_config {
 	u64 interval_ns;
@@ -48,7 +48,7 @@ struct spek_probe_config {
 };
 
 /**
- * struct spek_probe_clocks - the three clocks, read together
+ * struct spek_probe_clocks - readings of three clocks at one time
  * @mono_ns: CLOCK_MONOTONIC
  * @raw_ns: CLOCK_MONOTONIC_RAW
  * @real_ns: CLOCK_REALTIME
@@ -61,24 +61,24 @@ struct spek_probe_clocks {
 
 /**
  * struct spek_probe - one probe, from probe-start until its last reader is gone
- * @ref: one for being the current probe, one while the stop work is owed, one for
+ * @ref: one for current_probe, one for the stop work while it is queued or running, one for
  *	each dump in progress
- * @id: its number
+ * @id: number of the probe
  * @portid: socket that owns it; const
- * @detached: const
+ * @detached: see struct spek_probe_config; const
  * @owner_pid: process that started it; const
- * @owner_name: its name; const
+ * @owner_name: name of that process; const
  * @thread_pid: thread id of the sampler; const
- * @sources: const after start, but for what their ops do
- * @ring: written by the sampler, read by anybody
- * @sampler: the thread; valid until the stop work has ended it, its counts for ever
- * @row_words: size of a row; const
- * @started: tick 0; const after start
- * @stop_work: ends the sampler, makes the probe DONE
+ * @sources: sources; const after start except for changes by their ops
+ * @ring: rows; written by the sampler, read by dumps
+ * @sampler: the sampler; its thread is valid until the stop work has ended it, its counts stay
+ * @row_words: size of a row in words; const
+ * @started: clocks at tick 0; const after start
+ * @stop_work: ends the sampler and makes the probe DONE
  * @state: protected by the probe lock, like the next 3 fields
- * @reason: why it ended
- * @is_orphan: delete it once it is DONE
- * @ended: when it became DONE
+ * @reason: reason of its end
+ * @is_orphan: release it once it is DONE
+ * @ended: clocks when it became DONE
  */
 struct spek_probe {
 	struct kref ref;
@@ -102,11 +102,11 @@ struct spek_probe {
 };
 
 /**
- * struct spek_probe_listener - what the side that talks to clients does for probes
- * @changed: a probe changed its state; process context, without the probe lock, with a
- *	reference
- * @released: the last reference to a probe is gone, its memory follows; process context
- * @can_describe: true if a table's description fits into an answer
+ * struct spek_probe_listener - callbacks to the netlink side
+ * @changed: a probe has changed its state; process context, without the probe lock; the caller
+ *	holds a reference
+ * @released: a probe is about to be freed; process context
+ * @can_describe: check whether a table's description fits into an answer
  */
 struct spek_probe_listener {
 	void (*changed)(struct spek_probe *probe);
@@ -129,8 +129,8 @@ void spek_probe_put(struct spek_probe *probe);
 /**
  * struct spek_probe_status - the fields that the probe lock protects, read together
  * @state: state
- * @reason: why it ended
- * @ended: when
+ * @reason: reason of its end
+ * @ended: clocks at its end
  */
 struct spek_probe_status {
 	enum spek_prober_probe_state state;

@@ -3,7 +3,7 @@
  * ring.c - rows of u64 words between one writer and any number of readers
  *
  * Stamps: a slot that holds row n is stamped n + 1; 0 means empty or being
- * written, which is also what fresh memory says.
+ * written, as in fresh memory.
  */
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
@@ -31,7 +31,7 @@ static u64 *slot_at(const struct spek_ring *ring, u32 slot)
  * @rows: at least 2, so that the row before the one being written can be read
  * @row_words: words of a row
  *
- * Context: may sleep. Gives up rather than have somebody killed for the memory.
+ * Context: process, may sleep. Fails rather than invoke the OOM killer.
  * Return: 0 or -ENOMEM.
  */
 int spek_ring_init(struct spek_ring *ring, u32 rows, u32 row_words)
@@ -45,7 +45,7 @@ int spek_ring_init(struct spek_ring *ring, u32 rows, u32 row_words)
 
 /**
  * spek_ring_deinit() - free the rows
- * @ring: ring without writer and readers; one whose init failed is fine
+ * @ring: ring without writer and readers; its init may have failed
  */
 void spek_ring_deinit(struct spek_ring *ring)
 {
@@ -96,7 +96,7 @@ void spek_ring_commit(struct spek_ring *ring)
  */
 u64 spek_ring_made(const struct spek_ring *ring)
 {
-	/* a reader of the count must find the rows; pairs with spek_ring_commit() */
+	/* rows before the count are readable; pairs with spek_ring_commit() */
 	return smp_load_acquire(&ring->next);
 }
 
@@ -120,7 +120,7 @@ u64 spek_ring_oldest(const struct spek_ring *ring)
  * @words: room for row_words words; undefined unless the row could be read
  *
  * Context: any; never makes the writer wait.
- * Return: 0, -EAGAIN if the row is not there yet, -ESTALE if it was overwritten.
+ * Return: 0, -EAGAIN if the row has not been made yet, -ESTALE if it was overwritten.
  */
 int spek_ring_read(const struct spek_ring *ring, u64 seq, u64 *words)
 {
@@ -132,12 +132,12 @@ int spek_ring_read(const struct spek_ring *ring, u64 seq, u64 *words)
 
 	div_u64_rem(seq, ring->rows, &index);
 	slot = slot_at(ring, index);
-	/* no word is read before the first look; pairs with spek_ring_commit() */
+	/* words are read after the first look at the stamp; pairs with spek_ring_commit() */
 	if (smp_load_acquire(slot) != seq + 1)
 		return -ESTALE;
 
 	memcpy(words, slot + 1, ring->row_words * sizeof(u64));
-	/* the words were read before the second look; pairs with smp_wmb() in spek_ring_begin() */
+	/* words are read before the second look; pairs with smp_wmb() in spek_ring_begin() */
 	smp_rmb();
 
 	return READ_ONCE(slot[0]) == seq + 1 ? 0 : -ESTALE;

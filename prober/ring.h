@@ -2,12 +2,11 @@
 /*
  * ring.h - rows of u64 words between one writer and any number of readers
  *
- * The writer never waits: it takes no lock and does not know its readers. Each
- * slot carries a stamp. The writer makes the stamp invalid, writes the words and
- * then sets the stamp to the row's number; a reader copies the words out between
- * two looks at the stamp and throws the copy away unless both showed the number
- * it came for. A row that was overwritten is reported as such, so that readers
- * can count what they lost; a torn row is never returned.
+ * The writer never waits: it takes no lock and does not know its readers. Each slot has
+ * a stamp. The writer invalidates the stamp, writes the words and then sets the stamp to
+ * the row's number; a reader copies the words between two looks at the stamp and discards
+ * the copy unless both show the number it wants. Readers are told of overwritten rows and
+ * can count them; a torn row is never returned.
  */
 #ifndef SPEK_PROBER_RING_H
 #define SPEK_PROBER_RING_H
@@ -15,11 +14,11 @@
 #include <linux/types.h>
 
 /**
- * struct spek_ring - the last rows that were made
+ * struct spek_ring - ring of the last rows
  * @words: @rows slots of one stamp and @row_words words each
  * @rows: number of slots; const after init
  * @row_words: words of a row without its stamp; const after init
- * @slot: where the row with number @next goes; writer-owned
+ * @slot: slot of the row with number @next; writer-owned
  * @next: number of the next row; writer-owned, read elsewhere with acquire
  */
 struct spek_ring {
@@ -34,10 +33,10 @@ int spek_ring_init(struct spek_ring *ring, u32 rows, u32 row_words);
 void spek_ring_deinit(struct spek_ring *ring);
 
 /**
- * spek_ring_row_bytes() - get the memory of one row
+ * spek_ring_row_bytes() - get the size of one row
  * @ring: ring
  *
- * Return: bytes, its stamp included.
+ * Return: bytes, including the stamp.
  */
 static inline size_t spek_ring_row_bytes(const struct spek_ring *ring)
 {

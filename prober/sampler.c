@@ -2,10 +2,10 @@
 /*
  * sampler.c - the thread that takes the rows of a probe by a schedule
  *
- * Tick n is due at started_ns + n * interval_ns. The thread sleeps until the next
- * tick, reads every source into the next slot of the ring and commits the row. It
- * takes no lock but those of the sources and waits for nothing but its timer and the
- * request to stop, so spek_sampler_stop() waits for one row at most.
+ * Tick n is due at started_ns + n * interval_ns. The thread sleeps until the next tick, reads
+ * every source into the next slot of the ring and commits the row. It takes only locks of the
+ * sources and waits only for its timer and the request to stop, so spek_sampler_stop() waits
+ * for at most one row.
  */
 #include <linux/err.h>
 #include <linux/hrtimer.h>
@@ -41,8 +41,8 @@ static bool sleep_until(u64 due_ns)
 }
 
 /*
- * The time now, but not before @floor_ns: CPUs' clocks may differ slightly, and this
- * CPU's may be behind the one that has just expired our timer.
+ * The current time, but at least @floor_ns: the clocks of CPUs may differ slightly, and this
+ * CPU's may be behind that of the CPU on which the timer has expired.
  */
 static u64 time_from(u64 floor_ns)
 {
@@ -89,10 +89,9 @@ static u64 tick_at(const struct spek_sampler *sampler, u64 now_ns)
 }
 
 /*
- * A missed tick is not made up for: a thread that wakes too late takes the row of the
- * last tick due and counts those before it as missed. After a row that took more than
- * half an interval it skips one more tick, so that this real-time thread never takes
- * more than about half of its CPU.
+ * Missed ticks are not repeated: a thread that wakes too late takes the row of the last tick
+ * that is due and counts those before it as missed. After a row that took more than half an
+ * interval it skips a tick, so that this real-time thread uses at most about half of its CPU.
  *
  * At the end, every tick that was due has a row or is counted as missed.
  */
@@ -129,10 +128,10 @@ static int sample_until_stopped(void *data)
 
 /**
  * spek_sampler_create() - create the thread
- * @sampler: sampler; @sources, @ring and @interval_ns are set and everything else is 0
+ * @sampler: sampler; @sources, @ring and @interval_ns are set, all other fields are 0
  *
- * The thread doesn't run before spek_sampler_start(). Ends with spek_sampler_stop(),
- * whether it was started or not.
+ * The thread doesn't run before spek_sampler_start(). Must be paired with spek_sampler_stop(),
+ * even if the thread was never started.
  *
  * Context: process, may sleep.
  * Return: 0, or a negative errno from kthread_create().
@@ -155,7 +154,7 @@ int spek_sampler_create(struct spek_sampler *sampler)
 /**
  * spek_sampler_start() - let the thread take rows
  * @sampler: created sampler; its sources are ready to be read
- * @started_ns: CLOCK_MONOTONIC of tick 0, now
+ * @started_ns: CLOCK_MONOTONIC of tick 0: the current time
  *
  * Context: any.
  */
@@ -166,10 +165,10 @@ void spek_sampler_start(struct spek_sampler *sampler, u64 started_ns)
 }
 
 /**
- * spek_sampler_stop() - have the thread take its last row, and wait for it to end
- * @sampler: created sampler; one that was never started takes no row
+ * spek_sampler_stop() - make the thread take its last row, and wait for its end
+ * @sampler: created sampler; a thread that was never started takes no row
  *
- * Context: process, waits for one row at most.
+ * Context: process, waits for at most one row.
  */
 void spek_sampler_stop(struct spek_sampler *sampler)
 {

@@ -13,7 +13,7 @@ struct task_struct;
 
 /**
  * struct spek_probe_row - one row of the ring
- * @tick: place in the schedule
+ * @tick: number of the tick in the schedule
  * @due_ns: time of the tick
  * @start_ns: time at which reading began
  * @end_ns: time at which reading ended
@@ -34,12 +34,12 @@ struct spek_probe_row {
 /**
  * struct spek_sampler - the sampling thread of one probe
  * @sources: SPEK_NR_SOURCES started sources; owned by the probe
- * @ring: where rows go; owned by the probe
+ * @ring: ring that rows are added to; owned by the probe
  * @interval_ns: time between ticks; const
  * @started_ns: CLOCK_MONOTONIC of tick 0; const after start
  * @thread: the thread; valid from create to stop
- * @missed: ticks without a row; thread-owned, read elsewhere with READ_ONCE(), like
- *	all that follow
+ * @missed: number of ticks without a row; thread-owned, read elsewhere with READ_ONCE(), as
+ *	are the following fields
  * @late_sum_ns: time from tick to start of row, sum over all rows
  * @late_max_ns: time from tick to start of row, maximum
  * @cost_sum_ns: time from start to end of row, sum over all rows

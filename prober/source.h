@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * source.h - what contributes a table to the rows
+ * source.h - sources, each of which contributes a table to the rows
  *
- * A source is one file with one struct spek_probe_source_ops, listed in sources.c. It
- * says what its entities are (CPUs, tasks, disks...) when a probe starts, and
- * writes one cell for each entity and column whenever a row is taken. Ring,
- * netlink and clients know tables only through this description.
+ * A source is one file with one struct spek_probe_source_ops, listed in sources.c. It lists
+ * its entities (CPUs, tasks, disks...) when a probe starts and writes one cell for each
+ * entity and column into every row. Ring, netlink and clients know tables only through this
+ * description.
  */
 #ifndef SPEK_PROBER_SOURCE_H
 #define SPEK_PROBER_SOURCE_H
@@ -19,7 +19,7 @@ struct spek_probe_source;
 #define SPEK_ABSENT U64_MAX
 
 /**
- * struct spek_probe_column - what the cells of a column are
+ * struct spek_probe_column - description of a column
  * @name: as in the uapi enum of the table's columns
  * @unit: "ns", "count", "bytes" or "nJ"
  * @is_level: the value is a level, not a counter
@@ -36,26 +36,26 @@ struct spek_probe_column {
  * @table: number of its table, enum spek_prober_table
  * @nr_columns: cells of each entity
  * @columns: descriptions, in order
- * @step_ns: step in which the kernel counts the time in a column, 0 if it is exact or no
- *	time; optional, for none
- * @start: list the entities with spek_probe_source_set_entities(), take what sampling
- *	needs and keep it in spek_probe_source.private. Process context. A source that finds
- *	nothing to sample here still starts; it fails only for want of memory.
- * @ready: @cpu_up was called for all CPUs and sampling is about to begin; optional.
+ * @step_ns: get the step in which the kernel counts the time in a column, ns; 0 if it is
+ *	exact or not a time; optional if that is so for all columns
+ * @start: list the entities with spek_probe_source_set_entities() and acquire what sampling
+ *	needs, in spek_probe_source.private. Process context. A source without anything to
+ *	sample on this machine still starts; only a lack of memory is an error.
+ * @ready: @cpu_up was called for all online CPUs and sampling is about to begin; optional.
  *	May sleep.
- * @stop: give back what start took, all or part of it; sampling and CPU callbacks
- *	have ended, or never began. Entities stay.
+ * @stop: release what @start acquired, also after a failed @start; sampling and CPU callbacks
+ *	have ended or never began. Entities stay.
  * @sample: write spek_probe_source.nr_entities * @nr_columns cells. The sampler thread,
  *	preemptible; must not sleep.
- * @release: give back what readers of old rows needed beyond @stop; optional. Process
- *	context, after the last reader.
- * @fill: complete the cells of a row that a reader has taken out; optional. Process
- *	context, from the end of @start to @release.
- * @ready_ns: rows that started after this are not complete yet; optional, as @fill.
- * @left_behind: a row goes out though it is not complete; optional, as @fill.
- * @cpu_up: a CPU came; optional. Called once for each CPU before the first sample.
- *	Hotplug context: must not sleep long, nor take the CPU hotplug lock.
- * @cpu_down: a CPU is about to go; optional. Same context.
+ * @release: release what @fill needs after @stop; optional. Process context, after the last
+ *	reader.
+ * @fill: fill in the cells of a reader's copy of a row; optional. Process context, from the
+ *	end of @start to @release.
+ * @ready_ns: get the CLOCK_MONOTONIC up to which @fill can complete rows; if there is @fill
+ * @left_behind: a row is sent although it is not complete; if there is @fill
+ * @cpu_up: a CPU has come online; optional. Called once for each online CPU before the first
+ *	sample. Hotplug context: must not sleep long or take the CPU hotplug lock.
+ * @cpu_down: a CPU is going offline; optional. Same context.
  */
 struct spek_probe_source_ops {
 	const char *name;
@@ -77,12 +77,12 @@ struct spek_probe_source_ops {
 
 /**
  * struct spek_probe_source - a source of one probe
- * @ops: its operations
- * @entities: their numbers; const after start, freed with the probe
- * @names: their names, SPEK_ENTITY_NAME bytes each, or NULL; as @entities
- * @nr_entities: number of them
- * @first_cell: where its cells are in a row
- * @private: the source's own, from start to stop, or to release where there is one
+ * @ops: operations
+ * @entities: numbers of the entities; const after start, freed with the probe
+ * @names: names of the entities, SPEK_ENTITY_NAME bytes each, or NULL; as @entities
+ * @nr_entities: number of entities
+ * @first_cell: index of its first cell in a row
+ * @private: state of the source, from start to stop, or to release if there is one
  */
 struct spek_probe_source {
 	const struct spek_probe_source_ops *ops;
@@ -123,7 +123,7 @@ extern const struct spek_probe_source_ops spek_probe_source_disk;
 extern const struct spek_probe_source_ops spek_probe_source_power;
 
 /**
- * spek_probe_source_name() - get the place of an entity's name
+ * spek_probe_source_name() - get the buffer of an entity's name
  * @source: source with names
  * @index: index of the entity
  *

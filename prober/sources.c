@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sources.c - which sources there are, and what they share
+ * sources.c - list of all sources, and helpers that they share
  */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
@@ -22,25 +22,25 @@ const struct spek_probe_source_ops *const spek_probe_sources[SPEK_NR_SOURCES] = 
 };
 
 /**
- * spek_probe_source_set_entities() - make room for the numbers of a source's entities
- * @source: a source being started
- * @nr: how many
+ * spek_probe_source_set_entities() - allocate the numbers of a source's entities
+ * @source: source that is being started
+ * @nr: number of entities
  *
  * Return: 0 or -ENOMEM.
  */
 int spek_probe_source_set_entities(struct spek_probe_source *source, u32 nr)
 {
 	source->nr_entities = nr;
-	/* one more, for no allocation of nothing */
+	/* one more, so that 0 entities get memory as well */
 	source->entities = kvcalloc(nr + 1, sizeof(*source->entities), GFP_KERNEL);
 
 	return source->entities ? 0 : -ENOMEM;
 }
 
 /**
- * spek_probe_source_set_named() - make room for numbers and names of a source's entities
- * @source: a source being started
- * @nr: how many
+ * spek_probe_source_set_named() - allocate numbers and names of a source's entities
+ * @source: source that is being started
+ * @nr: number of entities
  *
  * Return: 0 or -ENOMEM.
  */
@@ -52,9 +52,9 @@ int spek_probe_source_set_named(struct spek_probe_source *source, u32 nr)
 }
 
 /**
- * spek_probe_source_set_absent() - nothing can be given now
- * @source: a source
- * @cells: all of its cells
+ * spek_probe_source_set_absent() - mark all cells of a source as absent
+ * @source: source
+ * @cells: cells of the source
  */
 void spek_probe_source_set_absent(const struct spek_probe_source *source, u64 *cells)
 {
@@ -62,8 +62,8 @@ void spek_probe_source_set_absent(const struct spek_probe_source *source, u64 *c
 }
 
 /**
- * spek_probe_source_set_cpus() - the entities are all CPUs that can ever come, then the total
- * @source: a source being started
+ * spek_probe_source_set_cpus() - set the entities to all possible CPUs and the total
+ * @source: source that is being started
  *
  * Return: 0 or -ENOMEM.
  */
@@ -85,9 +85,9 @@ int spek_probe_source_set_cpus(struct spek_probe_source *source)
 }
 
 /**
- * spek_probe_source_cpu_index() - which entity a CPU is
- * @source: a source whose entities were set by spek_probe_source_set_cpus()
- * @cpu: a CPU that can ever come
+ * spek_probe_source_cpu_index() - find the entity of a CPU
+ * @source: source whose entities were set by spek_probe_source_set_cpus()
+ * @cpu: possible CPU
  *
  * Return: index into the entities, which are in ascending order.
  */

@@ -2,15 +2,13 @@
 /*
  * switches.c - context switches of each CPU and in total
  *
- * The scheduler's own counts are closed to modules, so this counts at the tracepoint
- * sched_switch, which is passed once for each of them: one addition to a counter of the
- * CPU, while a probe runs. Nothing has to be done when CPUs come and go; whether one is
- * online only decides if its cell is given.
+ * Modules can't read the scheduler's own counts, so this source counts at the tracepoint
+ * sched_switch while a probe runs: one addition to a per-CPU counter per switch. CPU hotplug
+ * needs no action, except that the cell of an offline CPU is absent.
  *
- * A perf event on each CPU would see the same switches, but each one that is created or
- * released flips a static key, which waits for the CPU hotplug lock: on a machine whose
- * CPUs come and go all the time, a start or stop waited for as many of these changes as
- * there are CPUs.
+ * A perf event on each CPU would count the same switches, but creating or releasing one flips
+ * a static key, which takes the CPU hotplug lock: with CPUs going on- and offline all the
+ * time, a start or stop would wait once per CPU.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -35,8 +33,8 @@ static const struct spek_probe_column columns[] = {
 /**
  * struct switches - state of the source
  * @tracepoint: sched_switch with our callback registered, or NULL
- * @counts: switches of each CPU since the start; each written by its CPU only
- * @is_online: by index of the entities; written by the CPU callbacks
+ * @counts: switches of each CPU since the start, each written by its CPU only
+ * @is_online: state of each CPU, by index of its entity; written by the CPU callbacks
  */
 struct switches {
 	struct tracepoint *tracepoint;
@@ -59,7 +57,7 @@ static void find_tracepoint(struct tracepoint *tracepoint, void *found)
 		*(struct tracepoint **)found = tracepoint;
 }
 
-/* The tracepoint itself is not exported to modules; iterating over all of them is. */
+/* The tracepoint is not exported to modules, but the iterator over all tracepoints is. */
 static int watch_switches(struct switches *switches)
 {
 	struct tracepoint *tracepoint = NULL;
@@ -95,7 +93,7 @@ static int switches_start(struct spek_probe_source *source, const struct spek_pr
 		return -ENOMEM;
 	err = watch_switches(switches);
 
-	/* a kernel without the tracepoint gives no cells; everything else works */
+	/* without the tracepoint only the cells of this source are absent */
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -108,7 +106,7 @@ static void switches_stop(struct spek_probe_source *source)
 
 	if (switches->tracepoint) {
 		tracepoint_probe_unregister(switches->tracepoint, count_switch, switches);
-		/* CPUs that are inside count_switch() leave it */
+		/* wait for CPUs inside count_switch() */
 		tracepoint_synchronize_unregister();
 	}
 	free_percpu(switches->counts);

@@ -2,9 +2,9 @@
 /*
  * tasks.c - CPU time and context switches of watched tasks
  *
- * A task is pinned by a reference from start to stop, so its number can't come to
- * mean another one, and what it had used can still be read when it has ended. It
- * doesn't keep the task alive, nor a module whose thread it was.
+ * A reference keeps the task_struct from start to stop, so a reused thread id is not mistaken
+ * for the task, and its counts can be read after its end. The reference keeps neither the task
+ * running nor the module of a kernel thread loaded.
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -80,7 +80,7 @@ static void tasks_sample(struct spek_probe_source *source, u64 *cells)
 		struct task_struct *task = tasks[i];
 		u64 user_ns, system_ns;
 
-		/* splits the task's runtime by its ticks, so that the two always add up to it */
+		/* splits the runtime by ticks, so that both always add up to it */
 		task_cputime_adjusted(task, &user_ns, &system_ns);
 
 		cells[SPEK_PROBER_TASK_COLUMN_RUNTIME] = user_ns + system_ns;

@@ -4,9 +4,9 @@
  *
  * A transfer is owned by libusb (in_flight counts these), is in the queue of completed transfers,
  * or is held by the caller until the next call resubmits it. u6_usb_stream_end() cancels all
- * transfers and waits until none is in flight, as libusb owns their memory until then. If the kernel
- * has not returned a transfer after 5 s it never will: the memory and everything it points to are
- * leaked.
+ * transfers and waits until none is in flight, as libusb owns their memory until then. If the
+ * kernel has not returned a transfer after 5 s it never will: the memory and everything it points
+ * to are leaked.
  */
 #include "u6/usb.h"
 

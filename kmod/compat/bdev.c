@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Opening and claiming a block device, whatever the kernel calls it. */
+/* Opening and claiming a block device, with the interface of each kernel version. */
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
@@ -75,7 +75,7 @@ static int open_claimed(struct spek_compat_bdev *dev, dev_t devt)
  * wait for modprobe: a wrong number would load a driver, and the run could be neither used nor
  * deleted until then, as deleting it waits for its devices to be opened.
  */
-static bool is_there(dev_t devt)
+static bool bdev_exists(dev_t devt)
 {
 	struct inode *inode = ilookup(blockdev_superblock, devt);
 
@@ -84,16 +84,18 @@ static bool is_there(dev_t devt)
 }
 
 /**
- * spek_compat_bdev_open() - open a block device and claim it for us alone
+ * spek_compat_bdev_open() - open a block device and claim it exclusively
  * @dev: filled in
  * @devt: device number
- * @write: open for writing; without it writes must not be sent
+ * @write: open for writing; otherwise no write may be sent
  * @holder: given to @ops
- * @ops: callbacks, or NULL; kernels before v6.5 don't call them, so ask spek_compat_bdev_is_gone()
+ * @ops: callbacks, or NULL; kernels before v6.5 don't call them, so check
+ *	spek_compat_bdev_is_gone() as well
  *
- * May sleep. Return: 0; -EBUSY if somebody else holds the device, one of its
- * partitions or the whole of it; -EACCES, -EROFS if it is read-only; -ENXIO,
- * -ENODEV if there is none.
+ * Context: process, may sleep.
+ * Return: 0; -EBUSY if the device, one of its partitions or its whole disk is claimed by
+ *	another holder; -EACCES or -EROFS if it is read-only; -ENXIO or -ENODEV if it does not
+ *	exist.
  */
 int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, void *holder,
 			  const struct spek_compat_holder_ops *ops)
@@ -104,7 +106,7 @@ int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, 
 	dev->holder = holder;
 	dev->ops = ops;
 	dev->write = write;
-	err = is_there(devt) ? open_claimed(dev, devt) : -ENXIO;
+	err = bdev_exists(devt) ? open_claimed(dev, devt) : -ENXIO;
 	if (err)
 		dev->bdev = NULL;
 	return err;
@@ -112,10 +114,10 @@ int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, 
 
 /**
  * spek_compat_bdev_close() - end the claim and close the device
- * @dev: device; not open is fine
+ * @dev: device; one that is not open is ignored
  *
- * May sleep. No I/O may be in flight. The claim has ended on return and
- * spek_compat_holder_ops.gone is not running any more.
+ * No I/O may be in flight. On return the claim has ended and spek_compat_holder_ops.gone is no
+ * longer running. Context: process, may sleep.
  */
 void spek_compat_bdev_close(struct spek_compat_bdev *dev)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where kernels differ. The rest of the driver is written for the newest kernel
- * and includes this header; kmod/compat/ is the only place with #ifdef
- * SPEK_HAVE_*. Each SPEK_HAVE_X is the answer to probes/x.c, compiled against
- * the kernel being built for (see Kbuild).
+ * Differences between kernels. The other code is written for the newest kernel and includes
+ * this header; kmod/compat/ is the only place with #ifdef SPEK_HAVE_*. SPEK_HAVE_X is defined
+ * if probes/x.c compiles for the kernel being built for (see Kbuild).
  */
 #ifndef SPEK_COMPAT_H
 #define SPEK_COMPAT_H
@@ -16,7 +15,7 @@
 #include "spek_have.h"
 
 /**
- * struct spek_compat_holder_ops - what the holder of a claimed device wants to hear
+ * struct spek_compat_holder_ops - callbacks to the holder of a claimed device
  * @gone: the device is being removed, or was pulled. Runs in process context with
  *	the device's holder lock held: it may set flags, wake and schedule work, and
  *	must not call spek_compat_bdev_close() or wait for I/O.
@@ -32,9 +31,9 @@ struct spek_compat_holder_ops {
  * @ops: callbacks, or NULL
  * @write: open for writing
  *
- * The memory is the caller's and must stay where it is while the device is open:
- * its address is the claim, so the same device cannot be opened twice, not even
- * by one run. The rest is private to compat/bdev.c.
+ * The caller provides the memory and must not move it while the device is open: its address
+ * identifies the holder, so the same device cannot be opened twice, not even by one run. The
+ * other fields are private to compat/bdev.c.
  */
 struct spek_compat_bdev {
 	struct block_device *bdev;
@@ -53,13 +52,23 @@ int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, 
 			  const struct spek_compat_holder_ops *ops);
 void spek_compat_bdev_close(struct spek_compat_bdev *dev);
 
-/** spek_compat_bdev_is_gone() - Return: true once the disk below @dev is marked dead. */
+/**
+ * spek_compat_bdev_is_gone() - check whether the disk of a device was removed
+ * @dev: open device
+ *
+ * Return: true once the disk is marked dead.
+ */
 static inline bool spek_compat_bdev_is_gone(const struct spek_compat_bdev *dev)
 {
 	return test_bit(GD_DEAD, &dev->bdev->bd_disk->state);
 }
 
-/** spek_compat_queue_polls() - Return: true if @q has queues for polled completion. */
+/**
+ * spek_compat_queue_polls() - check for polled completion
+ * @q: queue
+ *
+ * Return: true if @q has hardware queues for polling.
+ */
 static inline bool spek_compat_queue_polls(struct request_queue *q)
 {
 #ifdef SPEK_HAVE_FEAT_POLL
@@ -69,7 +78,11 @@ static inline bool spek_compat_queue_polls(struct request_queue *q)
 #endif
 }
 
-/** spek_compat_iter_set_offset() - begin @bytes into the first vector of @iter, which is fresh. */
+/**
+ * spek_compat_iter_set_offset() - start within the first vector of an iterator
+ * @iter: iterator at its start
+ * @bytes: bytes to skip, less than the length of the first vector
+ */
 static inline void spek_compat_iter_set_offset(struct bvec_iter *iter, unsigned int bytes)
 {
 #ifdef SPEK_HAVE_BVEC_ITER_OFFSET
@@ -79,7 +92,12 @@ static inline void spek_compat_iter_set_offset(struct bvec_iter *iter, unsigned 
 #endif
 }
 
-/** spek_compat_status_is_busy() - Return: true if @status means "not now, try again". */
+/**
+ * spek_compat_status_is_busy() - check whether a driver asks for a retry
+ * @status: its answer to a request
+ *
+ * Return: true if resources were missing and the same request may succeed later.
+ */
 static inline bool spek_compat_status_is_busy(blk_status_t status)
 {
 #ifdef SPEK_HAVE_STS_ZONE_RESOURCE
@@ -89,18 +107,23 @@ static inline bool spek_compat_status_is_busy(blk_status_t status)
 	return status == BLK_STS_RESOURCE || status == BLK_STS_DEV_RESOURCE;
 }
 
-/** spek_compat_can_insert_requests() - Return: true if the kernel has blk_insert_cloned_request(). */
+/**
+ * spek_compat_can_insert_requests() - check for blk_insert_cloned_request()
+ *
+ * Return: true if the kernel has it.
+ */
 static inline bool spek_compat_can_insert_requests(void)
 {
 	return IS_ENABLED(CONFIG_BLK_MQ_STACKING);
 }
 
 /**
- * spek_compat_insert_request() - hand a request to its driver, past elevator and merging
+ * spek_compat_insert_request() - pass a request to its driver, bypassing elevator and merging
  * @rq: allocated from the device's queue
  *
- * Context: as blk_insert_cloned_request(). Return: the driver's answer; BLK_STS_NOTSUPP where
- * spek_compat_can_insert_requests() is false, with @rq as it was.
+ * Context: as blk_insert_cloned_request().
+ * Return: the driver's answer; BLK_STS_NOTSUPP, without touching @rq, where
+ *	spek_compat_can_insert_requests() is false.
  */
 static inline blk_status_t spek_compat_insert_request(struct request *rq)
 {
@@ -127,9 +150,8 @@ static inline blk_status_t spek_compat_insert_request(struct request *rq)
 
 /*
  * SPEK_COMPAT_GENL_MCGRP_SYS_ADMIN() - initialiser of a struct genl_multicast_group
- * that only CAP_SYS_ADMIN may join. Kernels before v6.7 without the stable
- * backport cannot restrict joining at all; messages to the group must not carry
- * anything secret.
+ * that only CAP_SYS_ADMIN may join. Kernels before v6.7 without the stable backport cannot
+ * restrict joining, so messages to the group must not be confidential.
  */
 #if defined(SPEK_HAVE_GENL_MCAST_FLAGS)
 #define SPEK_COMPAT_GENL_MCGRP_SYS_ADMIN(group) \
@@ -141,9 +163,9 @@ static inline blk_status_t spek_compat_insert_request(struct request *rq)
 #endif
 
 /**
- * spek_compat_alloc_disk() - a disk that is not added to anything; for put_disk()
+ * spek_compat_alloc_disk() - allocate a disk that will not be added
  *
- * Return: disk, or NULL.
+ * Return: disk, to be released by put_disk(), or NULL.
  */
 static inline struct gendisk *spek_compat_alloc_disk(void)
 {
@@ -172,7 +194,12 @@ static inline struct gendisk *spek_compat_alloc_disk(void)
 	void name(struct device *dev, struct class_interface *interface)
 #endif
 
-/** spek_compat_dump_attrs() - Return: parsed attributes of the request of a dump. */
+/**
+ * spek_compat_dump_attrs() - get the attributes of a dump's request
+ * @cb: dump
+ *
+ * Return: parsed attributes, by type.
+ */
 static inline struct nlattr **spek_compat_dump_attrs(struct netlink_callback *cb)
 {
 #ifdef SPEK_HAVE_GENL_INFO_DUMP
@@ -183,9 +210,11 @@ static inline struct nlattr **spek_compat_dump_attrs(struct netlink_callback *cb
 }
 
 /**
- * spek_compat_cookie_polls() - does a cookie name a queue that can be polled?
- * @q: its usage counter is held, so hardware queues stay as they are
- * @cookie: of a bio that may be over by now
+ * spek_compat_cookie_polls() - check whether a cookie names a queue that can be polled
+ * @q: queue; the caller holds its usage counter, so hardware queues don't change
+ * @cookie: cookie of a bio, which may have completed
+ *
+ * Return: true if bio_poll() may be called.
  */
 static inline bool spek_compat_cookie_polls(struct request_queue *q, blk_qc_t cookie)
 {
@@ -207,7 +236,12 @@ static inline bool spek_compat_cookie_polls(struct request_queue *q, blk_qc_t co
 	return hctx && hctx->type == HCTX_TYPE_POLL;
 }
 
-/** spek_compat_queue_resume() - resume a suspended device without waiting for it */
+/**
+ * spek_compat_queue_resume() - request the resume of a suspended device
+ * @q: queue of the device
+ *
+ * Doesn't wait for the resume.
+ */
 static inline void spek_compat_queue_resume(struct request_queue *q)
 {
 #ifdef CONFIG_PM

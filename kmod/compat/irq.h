@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counts of interrupts that the architecture keeps; see compat.h. */
+/* Interrupt counts kept by the architecture; see compat.h. */
 #ifndef SPEK_COMPAT_IRQ_H
 #define SPEK_COMPAT_IRQ_H
 
@@ -15,11 +15,11 @@
 #endif
 
 /**
- * spek_compat_local_interrupts() - count of interrupts of a CPU that have no descriptor
+ * spek_compat_local_interrupts() - count a CPU's interrupts without a descriptor
  * @cpu: possible CPU
  *
- * They are not in kstat. The kernel sums them in arch_irq_stat_cpu(), which modules can't call;
- * the counters themselves are exported. Each of them may wrap, and their sum wraps with them.
+ * kstat doesn't have them. The kernel sums them in arch_irq_stat_cpu(), which modules can't call,
+ * but the counters are exported. Each counter may wrap, and the sum with it.
  *
  * Return: sum since boot; 0 on arm64 and others, where every interrupt has a descriptor.
  */

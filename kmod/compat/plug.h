@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests on a plug's own list, and counting them for their disk: what blk_add_rq_to_plug() and
- * blk_account_io_start() do, which the block layer does not export.
+ * Adding requests to a plug's own list and accounting them to their disk, as the block layer does
+ * in blk_add_rq_to_plug() and blk_account_io_start(), which it does not export.
  *
- * The plug is the caller's own: it started it, and it is current->plug.
+ * The caller has started the plug, and it is current->plug.
  */
 #ifndef SPEK_COMPAT_PLUG_H
 #define SPEK_COMPAT_PLUG_H
@@ -17,10 +17,15 @@
 
 #include "spek_have.h"
 
-/* Requests that a plug may hold; block/blk.h keeps it. Of several queues it could hold twice that. */
+/* Limit of requests on a plug, as in block/blk.h, where several queues may have twice as many. */
 #define SPEK_COMPAT_PLUG_MAX	32u
 
-/** spek_compat_plug_is_full() - Return: true if @plug has to be flushed before the next request. */
+/**
+ * spek_compat_plug_is_full() - check whether a plug has reached its limit
+ * @plug: plug
+ *
+ * Return: true if @plug must be flushed before the next request is added.
+ */
 static inline bool spek_compat_plug_is_full(const struct blk_plug *plug)
 {
 	return plug->rq_count >= SPEK_COMPAT_PLUG_MAX;
@@ -30,8 +35,8 @@ static inline bool spek_compat_plug_is_full(const struct blk_plug *plug)
  * spek_compat_plug_set_time() - set the time that the block layer uses below a plug
  * @now_ns: from ktime_get_ns(), just read
  *
- * Kernels that read the clock once for each plug date all its requests to the first one without
- * this. Preemption clears the time, as it does with the block layer's own.
+ * Some kernels read the clock once per plug; without this call all requests of a plug would have
+ * the time of the first one. Preemption clears the time, like one that the block layer cached.
  */
 static inline void spek_compat_plug_set_time(u64 now_ns)
 {
@@ -41,15 +46,15 @@ static inline void spek_compat_plug_set_time(u64 now_ns)
 	if (!plug)
 		return;
 	WRITE_ONCE(plug->cur_ktime, now_ns);
-	/* After the time, so that a preemption in between leaves none behind; see blk_time_get_ns() */
+	/* After the time, so that preemption in between clears it; see blk_time_get_ns(). */
 	barrier();
 	current->flags |= PF_BLOCK_TS;
 #endif
 }
 
 /*
- * spek_compat_plug_time() - what blk_time_get_ns() would say, but that this does not keep the time.
- * An end that comes in this thread may be dated by the plug, so a start is not to be after that.
+ * The time as blk_time_get_ns() returns it, but without caching it. A completion in this thread
+ * may take its time from the plug, so the start of a request must not be later than that.
  */
 static inline u64 spek_compat_plug_time(void)
 {
@@ -97,7 +102,8 @@ static inline void spek_compat_plug_reverse(struct blk_plug *plug)
 
 /*
  * The last request is found by the link of the first one that the list does not use. It names
- * the first request itself, as the allocation leaves it, or some later one: the rest is walked.
+ * the first request itself, as the allocation leaves it, or some later one: follow rq_next from
+ * there.
  */
 static inline void spek_compat_plug_append(struct request *first, struct request *rq)
 {
@@ -134,7 +140,7 @@ static inline void spek_compat_plug_link(struct blk_plug *plug, struct request *
 #endif
 
 /**
- * spek_compat_plug_add() - have a request sent when a plug is flushed, after those before it
+ * spek_compat_plug_add() - add a request to a plug, behind those that are on it
  * @plug: not full, see spek_compat_plug_is_full()
  * @rq: ready to be sent
  */
@@ -145,18 +151,19 @@ static inline void spek_compat_plug_add(struct blk_plug *plug, struct request *r
 }
 
 #ifdef SPEK_HAVE_START_IO_ACCT_OP
-/* The whole of blk_account_io_start() but its tracepoint. */
+/* blk_account_io_start() without its tracepoint. */
 static inline void spek_compat_disk_count_start(struct block_device *bdev, struct request *rq)
 {
 	bdev_start_io_acct(bdev, req_op(rq), jiffies);
 }
 #else
 /*
- * Here bdev_start_io_acct() counts the I/O, too, and so does the end of a request.
+ * On these kernels bdev_start_io_acct() would count the I/O a second time: the end of a request
+ * counts it.
  *
- * Linux 6.1.93 has 99dc422335d8 ("block: support to account io_ticks precisely"), with which
- * requests count as in flight and time without any is not busy time. Before, nobody
- * takes requests out of that count again, and a request that comes is a tick of busy time.
+ * Linux 6.1.93 has 99dc422335d8 ("block: support to account io_ticks precisely"): requests count
+ * as in flight, and time without one is not busy time. Earlier kernels don't decrement that count
+ * for requests, and the start of a request adds a tick of busy time.
  */
 #define SPEK_COMPAT_COUNTS_IN_FLIGHT \
 	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 93) && \
@@ -198,13 +205,13 @@ static inline void spek_compat_disk_count_start(struct block_device *bdev, struc
 #endif
 
 /**
- * spek_compat_request_count_start() - have a disk count a request
+ * spek_compat_request_count_start() - account the start of a request to its disk
  * @rq: to be sent
- * @bdev: disk or partition that it counts for
- * @issue_ns: when it was issued
+ * @bdev: disk or partition to account it to
+ * @issue_ns: time of its issue
  *
- * The end of the request counts it and its time. Its tracepoint block_io_done then has no
- * block_io_start before it.
+ * The block layer counts the request and its time at its end. The tracepoint block_io_done then
+ * has no preceding block_io_start.
  */
 static inline void spek_compat_request_count_start(struct request *rq, struct block_device *bdev,
 						   u64 issue_ns)

@@ -46,14 +46,14 @@ u64 spek_hist_value(u32 index)
 u64 spek_hist_percentile(const u64 *counts, u64 total, u32 ppm, u64 max_ns)
 {
 	u64 millions = spek_div64(total, 1000000);
-	u64 rest = total - millions * 1000000;
+	u64 remainder = total - millions * 1000000;
 	u64 rank, value;
 	u32 i;
 
 	if (!total)
 		return 0;
 	/* ceil(total * ppm / 10^6) in two parts, because the product could overflow */
-	rank = millions * ppm + spek_div64(rest * ppm + 999999, 1000000);
+	rank = millions * ppm + spek_div64(remainder * ppm + 999999, 1000000);
 	if (!rank)
 		rank = 1;
 

@@ -10,13 +10,13 @@ static u64 divide_digit(u64 *high, u32 next, u64 divisor)
 {
 	u64 top = divisor >> 32, bottom = (u32)divisor;
 	u64 digit = spek_div64(*high, top);
-	u64 rest = *high - digit * top;
+	u64 remainder = *high - digit * top;
 
 	/* The guess from the top half is at most 2 too large. */
-	while (digit >> 32 || digit * bottom > (rest << 32 | next)) {
+	while (digit >> 32 || digit * bottom > (remainder << 32 | next)) {
 		digit--;
-		rest += top;
-		if (rest >> 32)
+		remainder += top;
+		if (remainder >> 32)
 			break;
 	}
 	/* What overflows here cancels out: the remainder is below the divisor. */
@@ -29,7 +29,7 @@ static u64 divide_digit(u64 *high, u32 next, u64 divisor)
  * @a: factor
  * @b: factor
  * @divisor: not 0, and large enough for the quotient to fit in 64 bits
- * @remainder: set to what the division leaves, below @divisor; may be NULL
+ * @remainder: set to the remainder, below @divisor; may be NULL
  *
  * Return: @a * @b / @divisor, rounded down.
  */

@@ -14,7 +14,12 @@
 #include "family.h"
 #include "refuse.h"
 
-/** spek_genl_dump_of() - Return: the position of the dump of @cb; all zero at its start. */
+/**
+ * spek_genl_dump_of() - get the position of a dump
+ * @cb: dump
+ *
+ * Return: position, all zero at the start of the dump.
+ */
 struct spek_genl_dump *spek_genl_dump_of(struct netlink_callback *cb)
 {
 	BUILD_BUG_ON(sizeof(struct spek_genl_dump) > sizeof(cb->ctx));

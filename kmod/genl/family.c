@@ -8,8 +8,8 @@
  * genl_register_family() or genl_unregister_family(), which wait for handlers.
  *
  * The netlink core calls the notifier at every close of every netlink socket of the machine.
- * Sockets that own nothing are sorted out by a table of counters, without a lock: a socket
- * whose counter is zero owns nothing, another one may.
+ * A table of counters filters out sockets that own nothing, without a lock: a socket whose
+ * counter is zero owns nothing; others may own something.
  */
 #include <linux/hash.h>
 #include <linux/netlink.h>
@@ -23,7 +23,7 @@ static atomic_t *owned_by(struct spek_genl *genl, u32 portid)
 }
 
 /**
- * spek_genl_own() - a socket owns one object more
+ * spek_genl_own() - add an object to those of a socket
  * @genl: family
  * @portid: socket; open, which a request of its own guarantees
  *
@@ -35,7 +35,7 @@ void spek_genl_own(struct spek_genl *genl, u32 portid)
 }
 
 /**
- * spek_genl_disown() - an object of a socket is gone
+ * spek_genl_disown() - remove an object from those of a socket
  * @genl: family
  * @portid: as given to spek_genl_own()
  *
@@ -104,7 +104,8 @@ void spek_genl_unregister(struct spek_genl *genl)
  * spek_genl_notify() - multicast a message to the listeners of a group
  * @genl: family
  * @group: index of the group within the family
- * @message: build the message, or return NULL without memory; called only if somebody listens
+ * @message: build the message, or return NULL without memory; called only if the group has
+ *	listeners
  * @object: argument of @message
  *
  * Delivery is not guaranteed. Context: process, may sleep.

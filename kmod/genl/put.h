@@ -5,7 +5,7 @@
 
 #include <net/netlink.h>
 
-/* SPEK_PUT_U64() - nla_put_u64_64bit() of attribute @name of set @set, padded with the set's own pad */
+/* Put 64-bit attribute @name of set @set, padded with the pad attribute of the set. */
 #define SPEK_PUT_U64(skb, set, name, value) \
 	nla_put_u64_64bit(skb, set##_##name, value, set##_PAD)
 #define SPEK_PUT_S64(skb, set, name, value) \

@@ -6,7 +6,7 @@
 
 /**
  * spek_genl_refuse() - refuse a request
- * @extack: extended acknowledgement of the request; may be NULL
+ * @extack: extended ack of the request; may be NULL
  * @attr: attribute to blame, or NULL
  * @err: negative errno
  * @text: constant sentence: what was wrong, what is allowed
@@ -29,7 +29,7 @@ int spek_genl_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, 
 /**
  * spek_genl_check_rights() - check that the sender of a request may use the family
  * @skb: the request
- * @extack: its extended acknowledgement; may be NULL
+ * @extack: extended ack of the request; may be NULL
  *
  * The admin-perm flag of an operation asks for CAP_NET_ADMIN only, and refuses without a
  * sentence.

@@ -438,7 +438,8 @@ static int check_combinations(struct genl_info *info, const struct spek_run_conf
 			if (wl->asu[i].extent[j].target < config->nr_targets)
 				continue;
 			refusal = (struct spek_refusal){ .kind = SPEK_REFUSAL_ASU, .index = i };
-			return spek_genl_refuse(info->extack, spek_nl_blame(info, &refusal), -EINVAL,
+			return spek_genl_refuse(info->extack, spek_nl_blame(info, &refusal),
+						-EINVAL,
 						"An extent lies on a target that the run doesn't have.");
 		}
 	}

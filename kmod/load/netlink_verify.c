@@ -142,7 +142,7 @@ int spek_nl_mismatch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 	return spek_genl_dump_end(skb, cb, err);
 }
 
-/* ---- map-get: dump->worker is the target, dump->next its grain, dump->end the starts so far ---- */
+/* ---- map-get: dump->worker is the target, dump->next its grain, dump->end the starts ---- */
 
 static struct spek_map *map_of(const struct spek_genl_dump *dump)
 {

@@ -49,7 +49,8 @@ int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 		choose_auto(target);
 		return 0;
 	}
-	target->backend = wanted == SPEK_BACKEND_BIO ? spek_backend_bio_of(target) : backends[wanted];
+	target->backend = wanted == SPEK_BACKEND_BIO ? spek_backend_bio_of(target) :
+						       backends[wanted];
 	target->backend_reason = "It was asked for.";
 	why = target->backend->why_unsupported(target);
 	return why ? spek_refuse_part(refusal, -EOPNOTSUPP, why) : 0;

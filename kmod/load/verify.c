@@ -70,8 +70,6 @@ static bool span_of(const struct spek_workload *wl, u32 target, u64 *start, u64 
 static int lay_out_map(struct spek_map *map, const struct spek_workload *wl,
 		       struct spek_refusal *refusal)
 {
-	static const char no_memory[] =
-		"There is not enough memory to record what was written: use a smaller range or larger blocks.";
 	u64 bytes = 0;
 	u32 i;
 
@@ -84,9 +82,9 @@ static int lay_out_map(struct spek_map *map, const struct spek_workload *wl,
 		target->nr = (end - target->start + (1ull << map->shift) - 1) >> map->shift;
 		bytes += target->nr * sizeof(*target->grain);
 	}
-	/* It is not to take what others need. */
+	/* Leave enough for others. */
 	if (bytes > SIZE_MAX || bytes >> PAGE_SHIFT > si_mem_available() / 2)
-		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM, no_memory);
+		goto err_no_memory;
 	for (i = 0; i < map->nr_targets; i++) {
 		struct spek_map_target *target = &map->target[i];
 
@@ -94,9 +92,13 @@ static int lay_out_map(struct spek_map *map, const struct spek_workload *wl,
 			continue;
 		target->grain = __vmalloc(target->nr * sizeof(*target->grain), MAP_GFP);
 		if (!target->grain)
-			return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM, no_memory);
+			goto err_no_memory;
 	}
 	return 0;
+
+err_no_memory:
+	return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM,
+			   "There is not enough memory to record what was written: use a smaller range or larger blocks.");
 }
 
 static int make_map(struct spek_verify *verify, const struct spek_run_config *config, u32 grain,

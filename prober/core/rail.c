@@ -59,7 +59,7 @@ static void add_part(struct spek_energy *energy, const struct spek_rail_sample *
 	u64 slope, left;
 
 	add_product(energy, a->power_uw < 0, 2 * magnitude(a->power_uw), x);
-	/* change * x^2 / span, of which the first quotient and its rest are exact */
+	/* change * x^2 / span; the first quotient and its remainder are exact */
 	slope = spek_muldiv64(magnitude(change), x, span, &left);
 	add_product(energy, change < 0, slope, x);
 	add_product(energy, change < 0, spek_muldiv64(left, x, span, NULL), 1);
@@ -78,11 +78,11 @@ static s64 power_at(const struct spek_rail_sample *a, const struct spek_rail_sam
 
 /**
  * spek_rail_init() - make a rail without samples
- * @rail: caller's memory, like the two that follow
- * @samples: @capacity of them
- * @extremes: one for each SPEK_RAIL_BLOCK of them
- * @capacity: a multiple of SPEK_RAIL_BLOCK, not 0
- * @max_step_ns: at most SPEK_RAIL_MAX_STEP_NS
+ * @rail: filled in
+ * @samples: array of @capacity samples; must outlive @rail, like @extremes
+ * @extremes: array of @capacity / SPEK_RAIL_BLOCK extremes
+ * @capacity: number of samples to keep, a multiple of SPEK_RAIL_BLOCK, not 0
+ * @max_step_ns: longest segment that is not a gap, at most SPEK_RAIL_MAX_STEP_NS
  */
 void spek_rail_init(struct spek_rail *rail, struct spek_rail_sample *samples,
 		    struct spek_rail_extremes *extremes, u32 capacity, u64 max_step_ns)
@@ -171,7 +171,7 @@ static void extend(struct spek_rail *rail, const struct spek_rail_sample *last,
 
 	/* a mark lies between the two, or they are too far apart */
 	gap |= rail->horizon_ns > last->at_ns || span_ns > rail->max_step_ns;
-	/* nothing can be unknown of no time */
+	/* a segment without length is never a gap */
 	gap &= span_ns > 0;
 
 	sample->is_gap = gap;
@@ -184,13 +184,13 @@ static void extend(struct spek_rail *rail, const struct spek_rail_sample *last,
 }
 
 /**
- * spek_rail_push() - take a sample
+ * spek_rail_push() - store a sample
  * @rail: rail
- * @at_ns: when; may be equal to the last one's, for a step
- * @power_uw: what; within SPEK_RAIL_MAX_UW either way
- * @gap: what lies between the last sample and this one is unknown
+ * @at_ns: CLOCK_MONOTONIC of the sample; may be that of the last sample, for a step
+ * @power_uw: power, -SPEK_RAIL_MAX_UW to SPEK_RAIL_MAX_UW
+ * @gap: the power between the last sample and this one is unknown
  *
- * Return: false if it came too late; it is counted, and not stored.
+ * Return: false if the sample came too late: it is counted but not stored.
  */
 bool spek_rail_push(struct spek_rail *rail, u64 at_ns, s64 power_uw, bool gap)
 {
@@ -216,9 +216,9 @@ bool spek_rail_push(struct spek_rail *rail, u64 at_ns, s64 power_uw, bool gap)
 }
 
 /**
- * spek_rail_mark() - there is nothing from the last sample up to a time
+ * spek_rail_mark() - record that no sample will come before a time
  * @rail: rail
- * @until_ns: that time; one that lies before the last sample changes nothing
+ * @until_ns: that time; ignored if it lies before the last sample
  */
 void spek_rail_mark(struct spek_rail *rail, u64 until_ns)
 {
@@ -226,9 +226,9 @@ void spek_rail_mark(struct spek_rail *rail, u64 until_ns)
 		rail->horizon_ns = until_ns;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* How many of the kept samples are before @at_ns, or with @or_at not after it. */
+/* Count the kept samples before @at_ns, with @or_at also those at @at_ns. */
 static u32 count_before(const struct spek_rail *rail, u64 at_ns, bool or_at)
 {
 	u32 low = 0, high = nr_kept(rail);
@@ -246,7 +246,7 @@ static u32 count_before(const struct spek_rail *rail, u64 at_ns, bool or_at)
 	return low;
 }
 
-/* @at_ns lies from the oldest kept sample to the last one. */
+/* @at_ns is neither before the oldest kept sample nor after the last one. */
 static struct spek_rail_total total_within(const struct spek_rail *rail, u64 at_ns)
 {
 	u32 index = count_before(rail, at_ns, true) - 1;
@@ -268,12 +268,12 @@ static struct spek_rail_total total_within(const struct spek_rail *rail, u64 at_
 /**
  * spek_rail_total() - integrate from the first sample up to a time
  * @rail: rail
- * @at_ns: that time
+ * @at_ns: end of the integral
  * @ended: no more samples will come
- * @total: filled
+ * @total: filled in
  *
  * Return: 0, -EAGAIN if samples may still come for that time, -ESTALE if they were
- *	overwritten, -ENOENT if it is before the first one.
+ *	overwritten, -ENOENT if it is before the first sample.
  */
 int spek_rail_total(const struct spek_rail *rail, u64 at_ns, bool ended,
 		    struct spek_rail_total *total)
@@ -344,7 +344,7 @@ static void find_extremes(const struct spek_rail *rail, struct spek_rail_use *us
 	}
 }
 
-/* How much of @from_ns..@to_ns lies between @low_ns and @high_ns. */
+/* Length of the part of @from_ns..@to_ns that lies between @low_ns and @high_ns. */
 static u64 overlap(u64 from_ns, u64 to_ns, u64 low_ns, u64 high_ns)
 {
 	u64 low = from_ns > low_ns ? from_ns : low_ns;
@@ -369,10 +369,10 @@ static void use_samples(const struct spek_rail *rail, struct spek_rail_use *use,
 /**
  * spek_rail_use() - integrate over an interval
  * @rail: rail
- * @from_ns: its start
- * @to_ns: its end, after the start
+ * @from_ns: start of the interval
+ * @to_ns: end of the interval, after @from_ns
  * @ended: no more samples will come
- * @use: filled
+ * @use: filled in
  */
 void spek_rail_use(const struct spek_rail *rail, u64 from_ns, u64 to_ns, bool ended,
 		   struct spek_rail_use *use)

@@ -3,8 +3,8 @@
  * rail.h - one measured power line: samples in, energy out
  *
  * Between two samples power changes linearly, so energy is a sum of trapezoids.
- * A segment between two samples is either known or a gap; nothing is added for a
- * gap but its length. Energy is kept exactly, in halves of a femtojoule
+ * A segment between two samples is either known or a gap, which only adds to the
+ * length of gaps. Energy is kept exactly, in halves of a femtojoule
  * (microwatt times nanosecond, and the half of the trapezoid), as whole
  * microjoules and a remainder: no sum can overflow within 2^63 uJ, 292 years of 1 kW.
  *
@@ -17,9 +17,9 @@
  * energy of an interval is the difference of two of these, so adjacent intervals
  * add up to their union without any error, wherever the boundaries are.
  *
- * The last samples are kept in a ring with running sums: a question about an
- * interval costs two binary searches, and for the least and greatest power one
- * look per 64 samples.
+ * The last samples are kept in a ring with running sums: a query about an interval
+ * costs two binary searches and, for the extremes of the power, one step per 64
+ * samples.
  *
  * Pure C: no kernel headers, floats, allocation, clock, locks. The caller locks.
  */
@@ -31,7 +31,7 @@
 /* samples that share one pair of extremes; the capacity of a rail is a multiple of it */
 #define SPEK_RAIL_BLOCK 64
 
-/* limits of what a caller may bring; products stay below 2^127 and quotients below 2^63 */
+/* limits of the arguments; products stay below 2^127 and quotients below 2^63 */
 #define SPEK_RAIL_MAX_UW 1000000000000LL
 #define SPEK_RAIL_MAX_STEP_NS 3600000000000ULL
 
@@ -40,8 +40,8 @@
 
 /**
  * struct spek_energy - an amount of energy: @uj microjoules and @rest halves of a femtojoule
- * @uj: may be negative
- * @rest: below SPEK_ENERGY_UNIT
+ * @uj: whole microjoules, rounded down; may be negative
+ * @rest: remainder in halves of a femtojoule, below SPEK_ENERGY_UNIT
  */
 struct spek_energy {
 	s64 uj;
@@ -68,8 +68,8 @@ struct spek_rail_sample {
 
 /**
  * struct spek_rail_extremes - least and greatest power of a block
- * @min_uw: least
- * @max_uw: greatest
+ * @min_uw: least power, microwatt
+ * @max_uw: greatest power, microwatt
  */
 struct spek_rail_extremes {
 	s64 min_uw;
@@ -78,16 +78,16 @@ struct spek_rail_extremes {
 
 /**
  * struct spek_rail - a rail
- * @samples: ring of @capacity; caller's memory
- * @extremes: one for each SPEK_RAIL_BLOCK of them; caller's memory
- * @capacity: a multiple of SPEK_RAIL_BLOCK
- * @slot: where the next sample goes
- * @max_step_ns: samples further apart have a gap between them
- * @stored: samples stored so far; the last @capacity of them are there
- * @late: samples that came too late
- * @gaps: gaps between samples
- * @first_ns: time of the first sample
- * @horizon_ns: no sample before this will be taken
+ * @samples: ring of @capacity samples; caller's memory
+ * @extremes: extremes of each SPEK_RAIL_BLOCK samples; caller's memory
+ * @capacity: number of samples kept, a multiple of SPEK_RAIL_BLOCK
+ * @slot: index in @samples of the next sample
+ * @max_step_ns: longest segment that is not a gap
+ * @stored: samples stored so far, of which the last @capacity are kept
+ * @late: samples refused because they came too late
+ * @gaps: gaps between samples so far
+ * @first_ns: CLOCK_MONOTONIC of the first sample
+ * @horizon_ns: CLOCK_MONOTONIC before which samples are refused
  */
 struct spek_rail {
 	struct spek_rail_sample *samples;
@@ -104,8 +104,8 @@ struct spek_rail {
 
 /**
  * struct spek_rail_total - integral from the first sample up to a time
- * @energy: of the known part
- * @known_ns: its length
+ * @energy: energy of the known part
+ * @known_ns: length of the known part
  * @gap_ns: length of gaps
  */
 struct spek_rail_total {
@@ -116,12 +116,12 @@ struct spek_rail_total {
 
 /**
  * struct spek_rail_use - integral over an interval
- * @energy: of the known part
+ * @energy: energy of the known part
  * @known_ns: length of the known part
  * @gap_ns: length of gaps
  * @lost_ns: length of the part whose samples were overwritten
  * @pending_ns: length of the part whose samples may still come
- * @samples: from the start, inclusive, to the end, exclusive
+ * @samples: number of samples from the start, inclusive, to the end, exclusive
  * @min_uw: least power of the known part, 0 if there is none
  * @max_uw: greatest power of the known part, 0 if there is none
  */

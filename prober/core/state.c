@@ -5,13 +5,13 @@
  * A probe, of which there is at most one:
  *
  *	IDLE -start-> RUNNING -stop-> STOPPING -ended-> DONE -release-> IDLE
- *	STOPPING, DONE -stop-> stay: a second stop does no harm
+ *	STOPPING, DONE -stop-> unchanged: a second stop is ignored
  *
  * A feed:
  *
  *	OPEN -close-> CLOSED
  *	OPEN -owner gone-> BROKEN
- *	CLOSED, BROKEN -close|owner gone-> stay: what ended it first counts
+ *	CLOSED, BROKEN -close|owner gone-> unchanged: the first end counts
  */
 #include "state.h"
 

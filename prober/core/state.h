@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * state.h - states of the probe and of feeds as data: ask for a property, not for an identity
+ * state.h - states of the probe and of feeds as data: check a property, not the state
  *
- * Pure C, as all of core/. The states themselves are the contract's.
+ * Pure C, as all of core/. The netlink contract defines the states.
  */
 #ifndef SPEK_PROBER_CORE_STATE_H
 #define SPEK_PROBER_CORE_STATE_H
@@ -14,7 +14,7 @@
 #define SPEK_FEED_NR_STATES (SPEK_PROBER_FEED_STATE_BROKEN + 1)
 
 /**
- * enum spek_probe_event - what can happen to a probe
+ * enum spek_probe_event - events of a probe
  * @SPEK_PROBE_EVENT_START: its thread starts
  * @SPEK_PROBE_EVENT_STOP: probe-stop, its owner's socket closed, or the module is unloaded
  * @SPEK_PROBE_EVENT_ENDED: its thread has taken the last row and ended
@@ -30,7 +30,7 @@ enum spek_probe_event {
 };
 
 /**
- * enum spek_feed_event - what can happen to a feed
+ * enum spek_feed_event - events of a feed
  * @SPEK_FEED_EVENT_CLOSE: feed-close
  * @SPEK_FEED_EVENT_OWNER_GONE: its owner's socket closed
  * @SPEK_FEED_NR_EVENTS: number of events
@@ -58,7 +58,7 @@ struct spek_probe_state_info {
 /**
  * struct spek_feed_state_info - properties of a state of a feed
  * @name: name for people
- * @takes_samples: its owner may push samples; if not, nothing pending will come any more
+ * @takes_samples: its owner may push samples; otherwise no pending sample will come
  */
 struct spek_feed_state_info {
 	const char *name;

@@ -51,8 +51,8 @@ u32 spek_grain_bytes(const struct spek_workload *wl)
  * @state: state of the grain, updated
  * @write: true for a write
  *
- * Return: true if the operation holds the grain; false if it must wait for others, and a writer that
- * waits is then recorded in @state.
+ * Return: true if the operation holds the grain; false if it must wait for others, and a writer
+ * that waits is then recorded in @state.
  */
 bool spek_grain_acquire(u64 *state, bool write)
 {

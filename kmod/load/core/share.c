@@ -95,8 +95,8 @@ void spek_share_stream(struct spek_share *share, const struct spek_workload *wl,
 
 /**
  * spek_share_weights() - compute a worker's weights of the streams of an arrival process
- * @weight: SPEK_MAX_STREAMS weights, filled in by stream; 0 for streams of other processes and those
- * 	without a share for this worker; may be NULL
+ * @weight: SPEK_MAX_STREAMS weights, filled in by stream; 0 for streams of other processes and
+ *	those without a share for this worker; may be NULL
  * @wl: checked workload
  * @arrival: index of the arrival process
  * @worker: number of this worker
@@ -116,7 +116,7 @@ u64 spek_share_weights(u64 *weight, const struct spek_workload *wl, u32 arrival,
 	for (i = 0; i < wl->nr_streams; i++)
 		if (wl->stream[i].arrival == arrival)
 			total += wl->stream[i].weight;
-	/* As large as an alias table allows, so that rounding of fractional weights is negligible. */
+	/* As large as an alias table allows, so that rounding of weights is negligible. */
 	up = (u32)__builtin_clzll(total) - (64 - SPEK_ALIAS_BITS);
 	*all = total << up;
 
