@@ -305,7 +305,7 @@ def test_a_file_of_the_kernel_that_fails_ends_the_log_and_not_the_run(
 # --- what is refused -----------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[str, str]] = {
-    "detached": ("--log {0}/log --detach", "it cannot go with --detach"),
+    "detached": ("--log {0}/log --detach", "--log cannot be combined with --detach"),
     "buffer without log": ("--log-buffer 9000", "--log-buffer needs --log as well"),
     "buffer too small": ("--log {0}/log --log-buffer 10", "between 1024 and 16777216"),
     "buffer too large": ("--log {0}/log --log-buffer 99999999", "between 1024 and 16777216"),

@@ -81,7 +81,7 @@ def test_memory_of_a_stripe_and_of_a_range_in_the_middle() -> None:
     [
         ("random-read-4k", {}, "random-read-4k only reads, so --verify has nothing to compare"),
         ("random-write-4k", {"data": "random"}, "it cannot go with --data"),
-        ("random-write-4k", {"detached": True}, "it cannot go with --detach"),
+        ("random-write-4k", {"detached": True}, "it cannot be combined with --detach"),
     ],
 )
 def test_what_makes_no_sense_is_refused(name: str, options: Any, sentence: str) -> None:
