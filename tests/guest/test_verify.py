@@ -480,7 +480,10 @@ def test_spc1_persistence_over_a_detached_disk(
     [
         (("random-read-4k", "--verify"), "random-read-4k only reads, so --verify has nothing"),
         (("random-write-4k", "--verify", "--write", "--data", "zero"), "cannot go with --data"),
-        (("random-write-4k", "--verify", "--write", "--detach"), "cannot be combined with --detach"),
+        (
+            ("random-write-4k", "--verify", "--write", "--detach"),
+            "cannot be combined with --detach",
+        ),
         (("random-write-4k", "--write", "--verify-state", "x"), "--verify-state needs --verify"),
     ],
 )

@@ -104,7 +104,9 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
     if options.verify and options.data is not None:
         raise UsageError("--verify writes data of its own, so it cannot go with --data")
     if options.verify and options.detached:
-        raise UsageError("--verify reads everything back at the end; it cannot be combined with --detach")
+        raise UsageError(
+            "--verify reads everything back at the end; it cannot be combined with --detach"
+        )
     header = workload.workload
     if header.scale != "bsu":
         for name in ("bsu", "iops_per_bsu"):
