@@ -110,7 +110,6 @@ static int submit_polled(struct spek_part *part)
 	struct spek_inflight *inflight = part->slot->inflight;
 	struct bio *bio = &part->bio;
 	u16 ioprio = bio->bi_ioprio;
-
 	int cuts;
 
 	if (!others_are_out(part))
