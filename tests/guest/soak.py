@@ -121,7 +121,7 @@ class Log:
                 self.errors += int(np.count_nonzero(rows["error"]))
                 is_write = rows["write"] != 0
                 for way in Direction:
-                    mine = is_write == bool(way)
+                    mine = is_write == (way is Direction.WRITE)
                     self.ios[way] += int(np.count_nonzero(mine))
                     self.bytes[way] += int(rows["bytes"][mine].sum(dtype=np.uint64))
                 if len(rows) < len(BUFFER):

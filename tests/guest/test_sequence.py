@@ -146,7 +146,7 @@ def test_another_seed_gives_another_sequence(controller: Controller, disk: str) 
 
 
 def as_operations(traced: list[Traced]) -> list[tuple[int, int, int]]:
-    return [(one.sector * 512, one.sectors * 512, int(one.direction)) for one in traced]
+    return [(one.sector * 512, one.sectors * 512, one.direction.code) for one in traced]
 
 
 def plainly(operations: list[Operation]) -> list[tuple[int, int, int]]:

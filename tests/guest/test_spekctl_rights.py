@@ -36,11 +36,13 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
         "--quick",
         "--start-bsu",
         "1",
-        "--out",
+        "--folder",
         "{folder}/spc1",
     ),
-    "energy spc1e": ("--device", DEVICE, "--write", "--quick", "--out", "{folder}/e"),
-    "energy emerald": ("--device", DEVICE, "--write", "--quick", "--out", "{folder}/emerald"),
+    "spc2": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/spc2"),
+    "energy spc1e": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/e"),
+    "energy spc2e": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/spc2e"),
+    "energy emerald": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/emerald"),
     "verify": ("--device", DEVICE, "--from", "{folder}/state"),
     "power rails": (),
     "power monitor": ("--count", "1"),
@@ -48,14 +50,14 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
 # They read files and sysfs only, ask spek-daq, which has its own say, or start a virtual machine
 # as the user who asks for it.
 NEEDS_NOTHING = {"devices", "workloads", "show", "log", "plot", "vm", "energy dcse"}
-NEEDS_NOTHING |= {"power calibrate"}
+NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
 
 
 def leaves(group: click.Group, context: click.Context, prefix: str = "") -> Iterator[str]:
     """Names of all commands; groups that plot or vm are made of count as one."""
     for name in group.list_commands(context):
         command = group.get_command(context, name)
-        if isinstance(command, click.Group) and name in ("energy", "power"):
+        if isinstance(command, click.Group) and name in ("energy", "tiered", "power"):
             yield from leaves(command, context, f"{prefix}{name} ")
         else:
             yield prefix + name

@@ -108,7 +108,7 @@ def listener_that_is_overrun(world: World) -> str:
         assert lost and len(heard) < len(runs), "the socket was not overrun"
         listener.sock.settimeout(30)
         states = {one["id"]: one["state"] for one in listener.dump(Cmd.RUN_GET).values}
-        assert {states[run] for run in runs} == {RunState.DONE}
+        assert {states[run] for run in runs} == {RunState.DONE.code}
     for run in runs:
         assert sum(cell.ios for cell in world.controller.stats(run)) == 20
         world.controller.run_delete(run)
