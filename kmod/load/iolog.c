@@ -93,7 +93,7 @@ static ssize_t log_read(struct file *file, char __user *to, size_t count, loff_t
 			done = done ?: -EFAULT;
 			break;
 		}
-		/* The worker may use their room: pairs with spek_iolog_reserve(). */
+		/* The worker may use their room: pairs with spek_iolog_has_room(). */
 		smp_store_release(&log->taken, log->taken + piece);
 		done += piece * size;
 		nr -= piece;

@@ -110,7 +110,7 @@ static inline struct spek_log_record *spek_iolog_next(struct spek_iolog *log)
 	return &log->record[log->written & log->mask];
 }
 
-/** spek_iolog_commit() - the reserved record is filled in. Context: worker. */
+/** spek_iolog_commit() - the next record is filled in. Context: worker. */
 static inline void spek_iolog_commit(struct spek_iolog *log)
 {
 	u64 written = log->written + 1;
