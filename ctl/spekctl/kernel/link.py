@@ -81,8 +81,8 @@ class Link:
 
     @contextlib.contextmanager
     def _translated(self, operation: str, cls: Any = None, request: bytes = b"") -> Iterator[None]:
-        """Refusals as errors of ours; of a @request that is a message of @cls with what is
-        blamed."""
+        """Turn a refusal into a SpekError. If @request is a message of @cls, the error names the
+        attribute that the kernel blames."""
         try:
             yield
         except Refusal as error:
@@ -153,7 +153,7 @@ class Link:
 
 
 def _refusal(code: int, text: str, operation: str) -> SpekError:
-    """The kernel's sentence; where it sent none, one of ours."""
+    """The error for a refusal: the kernel's own sentence, or one for its errno if it sent none."""
     if code == errno_names.EPERM and text == os.strerror(code):
         return NotPermittedError(
             "not permitted: spek needs root (CAP_SYS_ADMIN in the initial user namespace)",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run while it goes on, on standard error: as lines, or as a live table."""
+"""Progress of a run on standard error, as lines or as a live table."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run tells while it goes on: figures of each interval, and where in its time it is."""
+"""Progress of a run: the figures of each interval, and the elapsed and remaining time."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def clock_of(info: RunInfo, measured_ios: int = 0) -> Clock:
 
 
 class Progress(Protocol):
-    """Shows a run while it goes on."""
+    """Shows the progress of a run."""
 
     def note(self, text: str) -> None:
         """A sentence for people."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Workloads: files, checks, and what the kernel side is told."""
+"""Workloads: files, checks, and their configuration for the kernel."""

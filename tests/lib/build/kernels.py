@@ -18,4 +18,4 @@ def find(label: str, config: pytest.Config) -> Kernel:
     except GuestError as error:
         if label != NEWEST or are_named(config):
             raise
-        pytest.skip(error.message)
+        pytest.skip(f"the newest kernel cannot be downloaded: {error.message}")
