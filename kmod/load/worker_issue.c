@@ -162,8 +162,8 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 	return false;
 }
 
-/* Return: see arm_parts(). */
-static bool arm(struct spek_worker *w, struct spek_slot *slot)
+/* Inline: with two callers the compiler would call it for each I/O. Return: see arm_parts(). */
+static __always_inline bool arm(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_op *op = &slot->op;
 	const struct spek_lane *lane = &w->lane[op->asu];
