@@ -32,7 +32,23 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Duration(click.ParamType):  # type: ignore[type-arg]
+class _Parsed(click.ParamType):  # type: ignore[type-arg]
+    """A value that is read from text. A default may be the value itself."""
+
+    def parse(self, text: str) -> Any:
+        """The value of @text; UsageError if it has none."""
+        raise NotImplementedError
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.parse(value)
+        except UsageError as error:
+            self.fail(error.message, param, ctx)
+
+
+class Duration(_Parsed):
     """``10s`` as nanoseconds."""
 
     name = "TIME"
@@ -40,66 +56,40 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
     def __init__(self, bare_seconds: bool = True) -> None:
         self.bare_seconds = bare_seconds
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        if isinstance(value, int):
-            return value
-        try:
-            return units.parse_duration_ns(str(value), bare_seconds=self.bare_seconds)
-        except UsageError as error:
-            self.fail(error.message, param, ctx)
+    def parse(self, text: str) -> int:
+        return units.parse_duration_ns(text, bare_seconds=self.bare_seconds)
 
 
-class Size(click.ParamType):  # type: ignore[type-arg]
+class Size(_Parsed):
     """``64KiB`` as bytes."""
 
     name = "SIZE"
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        if isinstance(value, int):
-            return value
-        try:
-            return units.parse_size(str(value))
-        except UsageError as error:
-            self.fail(error.message, param, ctx)
+    def parse(self, text: str) -> int:
+        return units.parse_size(text)
 
 
-class StartTime(click.ParamType):  # type: ignore[type-arg]
+class StartTime(_Parsed):
     """``+5s``, ``mono:NS`` or ISO 8601 as a start.StartAt."""
 
     name = "WHEN"
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> StartAt:
+    def parse(self, text: str) -> StartAt:
         from spekctl.run import start
 
-        try:
-            return start.parse(str(value))
-        except UsageError as error:
-            self.fail(error.message, param, ctx)
+        return start.parse(text)
 
 
-class CpuList(click.ParamType):  # type: ignore[type-arg]
+class CpuList(_Parsed):
     """``0-3,8`` as CPU numbers."""
 
     name = "LIST"
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> list[int]:
-        if isinstance(value, list):
-            return value
-        try:
-            return units.parse_cpu_list(str(value))
-        except UsageError as error:
-            self.fail(error.message, param, ctx)
+    def parse(self, text: str) -> list[int]:
+        return units.parse_cpu_list(text)
 
 
-class Numbers(click.ParamType):  # type: ignore[type-arg]
+class Numbers(_Parsed):
     """``1,2,5`` or ``10-100:10`` as numbers."""
 
     name = "LIST"
@@ -107,15 +97,8 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
     def __init__(self, whole: bool = True) -> None:
         self.whole = whole
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> list[int | float]:
-        if isinstance(value, list):
-            return value
-        try:
-            return units.parse_numbers(str(value), whole=self.whole)
-        except UsageError as error:
-            self.fail(error.message, param, ctx)
+    def parse(self, text: str) -> list[int | float]:
+        return units.parse_numbers(text, whole=self.whole)
 
 
 class FiniteRange(click.FloatRange):
@@ -207,15 +190,20 @@ def option(name: str) -> Callable[[F], F]:
     return click.option(flag_of(name), name, **attributes)
 
 
-def load_options(*names: str) -> Callable[[F], F]:
-    """Several of them, in this order."""
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, in this order."""
 
     def decorate(function: F) -> F:
-        for name in reversed(names):
-            function = option(name)(function)
+        for one in reversed(options):
+            function = one(function)
         return function
 
     return decorate
+
+
+def load_options(*names: str) -> Callable[[F], F]:
+    """Several of them, in this order."""
+    return together(*(option(name) for name in names))
 
 
 _BY_FLAG = {flag_of(name).removeprefix("--").replace("-", "_"): name for name in OPTIONS}

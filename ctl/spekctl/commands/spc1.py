@@ -54,7 +54,8 @@ Limits (--limit) if not given; shares, not per cent:
 F = TypeVar("F", bound=Callable[..., Any])
 
 # What shapes a test, but for the devices.
-_OPTIONS = (
+# All options of a test but the devices.
+method_options = options.together(
     options.write,
     options.destroy,
     campaign.out("spc1 or spc1e"),
@@ -139,13 +140,6 @@ _OPTIONS = (
     campaign.as_json,
     options.progress,
 )
-
-
-def method_options(function: F) -> F:
-    """Give a command all options of a test but the devices."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)

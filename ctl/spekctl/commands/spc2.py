@@ -43,7 +43,8 @@ In total five and a half hours and 6 minutes per point of the search; with --qui
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS = (
+# All options of a test but the devices.
+test_options = options.together(
     options.load_options("write"),
     options.destroy,
     campaign.out("spc2 or spc2e"),
@@ -123,13 +124,6 @@ _OPTIONS = (
     campaign.as_json,
     options.progress,
 )
-
-
-def test_options(function: F) -> F:
-    """Give a command all options of a test except the devices."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
