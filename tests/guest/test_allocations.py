@@ -39,7 +39,7 @@ from guest.faults.times import TIMES
 from lib.guest import modules as guest_modules
 from lib.guest.disks import null_disk
 from lib.guest.netlink import asu, config, delete, is_free, new, remove, state, stream
-from lib.guest.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Answer, Refusal, Socket
+from lib.guest.netlink_raw import Answer, Refusal, Socket
 from lib.guest.prober import wait_rows
 from lib.waiting import comes_true
 
@@ -47,6 +47,7 @@ from spekctl.kernel.gen import spek, spek_prober
 from spekctl.kernel.gen.spek import Cmd, ConfigPart, Data, Law, RunState
 from spekctl.kernel.gen.spek_prober import Cmd as ProberCmd
 from spekctl.kernel.gen.spek_prober import ProbeState
+from spekctl.kernel.netlink import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST
 from spekctl.kernel.prober import Prober
 
 pytestmark = [

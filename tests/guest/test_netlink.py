@@ -38,11 +38,12 @@ from lib.guest.netlink import (
     stream,
     target,
 )
-from lib.guest.netlink_raw import NLM_F_DUMP, NLM_F_REQUEST, Answer, Socket
+from lib.guest.netlink_raw import Answer, Socket
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd, Metric, Phase, Reason, RunState
+from spekctl.kernel.netlink import NLM_F_DUMP, NLM_F_REQUEST
 
 # What completed I/Os are counted by; those in flight at the end have ages instead.
 TIMES = (Metric.RESPONSE, Metric.SERVICE, Metric.SLIP)

@@ -34,11 +34,12 @@ from lib.guest.netlink import (
     stream,
     target,
 )
-from lib.guest.netlink_raw import NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR, Refusal, Socket, attribute
+from lib.guest.netlink_raw import Refusal, Socket, attribute
 from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd, Pattern, RunState
+from spekctl.kernel.netlink import NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR
 
 pytestmark = pytest.mark.debug_kernel
 

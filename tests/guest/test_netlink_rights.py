@@ -21,10 +21,11 @@ from typing import Any
 import pytest
 import yaml
 from lib.guest.netlink import SECOND, new
-from lib.guest.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Refusal, Socket
+from lib.guest.netlink_raw import Refusal, Socket
 
 from spekctl.kernel.gen import spek, spek_prober
 from spekctl.kernel.gen.spek import Cmd
+from spekctl.kernel.netlink import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST
 
 pytestmark = pytest.mark.debug_kernel
 

@@ -30,19 +30,13 @@ from lib.guest.netlink import (
     stream,
     target,
 )
-from lib.guest.netlink_raw import (
-    CTRL_CMD_GETFAMILY,
-    GENL_ID_CTRL,
-    NLM_F_DUMP,
-    NLM_F_REQUEST,
-    NLMSG_DONE,
-    Socket,
-)
+from lib.guest.netlink_raw import CTRL_CMD_GETFAMILY, GENL_ID_CTRL, Socket
 from lib.waiting import comes_true, eventually
 
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd, Reason, RunState
+from spekctl.kernel.netlink import NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE
 
 pytestmark = pytest.mark.debug_kernel
 

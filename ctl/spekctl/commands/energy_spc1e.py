@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 NAME = "spc1e"
 # The standard's text is not at hand: its idle test is remembered as ten minutes to an hour.
-IDLE_NS = 10 * 60 * 10**9
-QUICK_IDLE_NS = 10 * 10**9
 
 EPILOG = """\b
 Examples:
@@ -169,9 +167,7 @@ def _measure(
     days: dict[str, Hours],
 ) -> int:
     asked, shape = campaign.CampaignOptions.split(given)
-    if idle_ns == 0:
-        raise UsageError("--idle-time must be more than 0")
-    length_ns = idle_ns if idle_ns is not None else QUICK_IDLE_NS if asked.quick else IDLE_NS
+    length_ns = energy_use.idle_length_ns(idle_ns, asked.quick)
     work = spc1.test_of(asked, shape, NAME, length_ns)
     return campaign.carry_out(
         work, asked, lambda: _deliver(work, asked.as_json, price, days), rests=True

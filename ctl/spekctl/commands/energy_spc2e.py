@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spekctl.commands import campaign, energy_use, options, spc2
-from spekctl.commands.energy_spc1e import IDLE_NS, QUICK_IDLE_NS
-from spekctl.errors import ExitCode, UsageError
+from spekctl.errors import ExitCode
 
 if TYPE_CHECKING:
     from spekctl.campaigns.spc2.test import Spc2Test
@@ -58,9 +57,7 @@ def command(price: str | None, hours: tuple[str, ...], idle_ns: int | None, **gi
     wanted_price = energy_use.price_of(price)
     days = energy_use.hours_of(hours)
     asked, shape = campaign.CampaignOptions.split(given)
-    if idle_ns == 0:
-        raise UsageError("--idle-time must be more than 0")
-    length_ns = idle_ns if idle_ns is not None else QUICK_IDLE_NS if asked.quick else IDLE_NS
+    length_ns = energy_use.idle_length_ns(idle_ns, asked.quick)
     work = spc2.test_of(asked, shape, NAME, length_ns, half=True)
     return campaign.carry_out(
         work, asked, lambda: _deliver(work, asked.as_json, wanted_price, days), rests=True

@@ -11,6 +11,9 @@ from spekctl.errors import UsageError
 if TYPE_CHECKING:
     from spekctl.campaigns.usage import Hours
 
+IDLE_NS = 10 * 60 * 10**9
+QUICK_IDLE_NS = 10 * 10**9
+
 
 def price_of(text: str | None) -> Fraction | None:
     """What --price says."""
@@ -46,3 +49,10 @@ def hours_of(texts: tuple[str, ...]) -> dict[str, Hours]:
         if fault := day_fault(found[name]):
             raise UsageError(f"--hours {text}: {fault}")
     return found
+
+
+def idle_length_ns(given_ns: int | None, quick: bool) -> int:
+    """Length of the idle test; UsageError for none."""
+    if given_ns == 0:
+        raise UsageError("--idle-time must be more than 0")
+    return given_ns if given_ns is not None else QUICK_IDLE_NS if quick else IDLE_NS

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 
 def fitted(width: int) -> Console:
@@ -19,6 +20,15 @@ def wide(width: int, console: Console | None = None) -> Console:
     """At least @width: no column may be cut. Pipes have no width, a narrow terminal can wrap."""
     out = console or _console()
     return out if out.width >= width else _console(width, out.file)
+
+
+def print_parts(
+    parts: Iterable[RenderableType], width: int, console: Console | None = None
+) -> None:
+    """Print tables and texts at least @width wide; plain texts are left to the terminal to wrap."""
+    out = wide(width, console)
+    for part in parts:
+        out.print(part, soft_wrap=isinstance(part, str))
 
 
 def _console(width: int | None = None, file: IO[str] | None = None) -> Console:

@@ -19,7 +19,7 @@ from spekctl.documents.energy import (
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import TargetFacts
-from spekctl.render.console import wide
+from spekctl.render.console import print_parts, wide
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,15 +31,13 @@ Parts = Iterator["RenderableType"]
 
 def print_report(report: Spc1eReport | EmeraldReport | DcseReport) -> None:
     """Print the report."""
-    out = wide(WIDTH)
     if isinstance(report, Spc1eReport):
         parts = _spc1e(report)
     elif isinstance(report, EmeraldReport):
         parts = _emerald(report)
     else:
         parts = _dcse(report)
-    for part in parts:
-        out.print(part, soft_wrap=isinstance(part, str))
+    print_parts(parts, WIDTH)
 
 
 def _table(*names: str) -> Table:

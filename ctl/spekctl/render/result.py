@@ -17,7 +17,7 @@ from spekctl.documents.result import (
     Total,
     histogram_of,
 )
-from spekctl.render.console import wide
+from spekctl.render.console import print_parts
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -28,9 +28,7 @@ WIDTH = 100
 
 def print_result(result: Result, console: Console | None = None) -> None:
     """Print the summary."""
-    out = wide(WIDTH, console)
-    for part in _parts(result):
-        out.print(part, soft_wrap=isinstance(part, str))
+    print_parts(_parts(result), WIDTH, console)
 
 
 def _parts(result: Result) -> list[RenderableType]:

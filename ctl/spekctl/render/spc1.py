@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.spc1 import AsuFigures, Check, Phase, Report, StreamFigures
-from spekctl.render.console import wide
+from spekctl.render.console import print_parts
 from spekctl.render.curve import power_cells, times
 
 if TYPE_CHECKING:
@@ -31,9 +31,7 @@ _KINDS = {
 
 def print_report(report: Report, console: Console | None = None) -> None:
     """Print the report."""
-    out = wide(WIDTH, console)
-    for part in _parts(report):
-        out.print(part, soft_wrap=isinstance(part, str))
+    print_parts(_parts(report), WIDTH, console)
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:

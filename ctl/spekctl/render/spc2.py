@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents.exact import Figure
 from spekctl.documents.spc2 import Composite, RateLevel, RateProfile, Report, Run, Spc2eReport
-from spekctl.render.console import wide
+from spekctl.render.console import print_parts
 from spekctl.render.curve import times
 from spekctl.render.tables import table
 
@@ -28,9 +28,7 @@ _PARTS = {
 
 def print_report(report: Report, console: Console | None = None) -> None:
     """Print the report."""
-    out = wide(WIDTH, console)
-    for part in _parts(report):
-        out.print(part, soft_wrap=isinstance(part, str))
+    print_parts(_parts(report), WIDTH, console)
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
@@ -125,9 +123,7 @@ def _runs_table(runs: Sequence[Run]) -> Table:
 
 def print_energy(report: Spc2eReport, console: Console | None = None) -> None:
     """Print the report of the energy test."""
-    out = wide(WIDTH, console)
-    for part in _energy_parts(report):
-        out.print(part, soft_wrap=isinstance(part, str))
+    print_parts(_energy_parts(report), WIDTH, console)
 
 
 def _energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from guest.faults.world import SECOND, WAIT_S, World, can_be_claimed, endless, scenario
 from lib.guest.drive import Controller, PlainLink, make_ready, one_stream
-from lib.guest.netlink_raw import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, Refusal, Socket
+from lib.guest.netlink_raw import Refusal, Socket
 from lib.waiting import eventually
 
 from spekctl.kernel.client import _run_attributes
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd
+from spekctl.kernel.netlink import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST
 from spekctl.kernel.records import Reason, RunState
 from spekctl.workload.config import RunConfig
 

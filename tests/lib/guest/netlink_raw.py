@@ -16,22 +16,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-NETLINK_GENERIC = 16
-SOL_NETLINK = 270
-NETLINK_ADD_MEMBERSHIP = 1
-NETLINK_CAP_ACK = 10
-NETLINK_EXT_ACK = 11
+from spekctl.kernel.netlink import (
+    ATTR,
+    ERR_MSG,
+    ERR_OFFS,
+    HEADER,
+    NETLINK_ADD_MEMBERSHIP,
+    NETLINK_CAP_ACK,
+    NETLINK_EXT_ACK,
+    NETLINK_GENERIC,
+    NLA_TYPE_MASK,
+    NLM_F_ACK,
+    NLM_F_ACK_TLVS,
+    NLM_F_DUMP,
+    NLM_F_DUMP_INTR,
+    NLM_F_REQUEST,
+    NLMSG_DONE,
+    NLMSG_ERROR,
+    SOL_NETLINK,
+)
 
-NLMSG_ERROR = 2
-NLMSG_DONE = 3
-NLM_F_REQUEST = 0x1
-NLM_F_ACK = 0x4
-NLM_F_DUMP_INTR = 0x10
 NLM_F_CAPPED = 0x100
-NLM_F_ACK_TLVS = 0x200
-NLM_F_DUMP = 0x300
 NLA_F_NESTED = 0x8000
-NLA_TYPE_MASK = 0x3FFF
 
 GENL_ID_CTRL = 16
 CTRL_CMD_GETFAMILY = 3
@@ -41,11 +47,9 @@ CTRL_ATTR_MCAST_GROUPS = 7
 CTRL_ATTR_MCAST_GRP_NAME = 1
 CTRL_ATTR_MCAST_GRP_ID = 2
 
-ERR_MSG, ERR_OFFS, ERR_MISS_TYPE, ERR_MISS_NEST = 1, 2, 5, 6
+ERR_MISS_TYPE, ERR_MISS_NEST = 5, 6
 
-HEADER = struct.Struct("=IHHII")
 GENL = struct.Struct("=BBH")
-ATTR = struct.Struct("=HH")
 INTEGERS = {"uint32": "=I", "uint64": "=Q", "int32": "=i", "int64": "=q"}
 
 
