@@ -11,7 +11,6 @@ import contextlib
 import errno as errno_names
 import os
 import select
-import struct
 from collections.abc import Iterator
 from enum import IntEnum
 from types import TracebackType
@@ -24,12 +23,13 @@ from spekctl.errors import (
     error_from_errno,
 )
 from spekctl.kernel.netlink import (
-    NLA_TYPE_MASK,
+    ATTR,
     NLM_F_ACK,
     NLM_F_DUMP,
     NLM_F_REQUEST,
     NetlinkSocket,
     Refusal,
+    attributes,
 )
 
 DUMP_TRIES = 20
@@ -170,16 +170,10 @@ def _blamed(cls: Any, data: bytes, offset: int) -> tuple[str, int] | None:
     """Which top-level attribute of a request holds the byte at @offset, and which of its kind."""
     keys = {row[0]: key for key, attr in cls.keys.items() for row in cls.nla_map if row[1] == attr}
     counts: dict[int, int] = {}
-    position = _HEADERS_LEN
-    while position + 4 <= len(data):
-        length, kind = struct.unpack_from("=HH", data, position)
-        kind &= NLA_TYPE_MASK
-        if length < 4:
-            break
-        if position <= offset < position + length:
+    for position, kind, payload in attributes(data, _HEADERS_LEN):
+        if position <= offset < position + ATTR.size + len(payload):
             return (keys[kind], counts.get(kind, 0)) if kind in keys else None
         counts[kind] = counts.get(kind, 0) + 1
-        position += (length + 3) & ~3
     return None
 
 

@@ -135,13 +135,22 @@ class NetlinkSocket:
                 if error.errno != errno_names.ENOBUFS:
                     raise
 
+    def _receive(self) -> tuple[bytes, int, int]:
+        """One read: data, flags of recvmsg(), port of the sender."""
+        data, _, flags, (port, _groups) = self._socket.recvmsg(RECV_BYTES)
+        return data, flags, port
+
     def _frames(self) -> Iterator[Frame]:
-        data, _, flags, _ = self._socket.recvmsg(RECV_BYTES)
+        data, flags, port = self._receive()
+        if port:
+            return  # port 0 is the kernel; nobody else answers
         if flags & socket.MSG_TRUNC:
             raise OSError(errno_names.EMSGSIZE, os.strerror(errno_names.EMSGSIZE))
         at = 0
         while at + HEADER.size <= len(data):
             length, kind, flags, sequence, _ = HEADER.unpack_from(data, at)
+            if not HEADER.size <= length <= len(data) - at:
+                raise OSError(errno_names.EBADMSG, os.strerror(errno_names.EBADMSG))
             yield Frame(kind, flags, sequence, data[at : at + length])
             at += (length + 3) & ~3
 

@@ -280,6 +280,10 @@ class WiredSocket(netlink.NetlinkSocket):
         self._socket, self.kernel = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._sequence = 0
 
+    def _receive(self) -> tuple[bytes, int, int]:
+        data, _, flags, _ = self._socket.recvmsg(netlink.RECV_BYTES)
+        return data, flags, 0
+
     def close(self) -> None:
         super().close()
         self.kernel.close()
