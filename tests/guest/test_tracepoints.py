@@ -26,7 +26,7 @@ from lib.guest.prober import wait_rows
 from lib.guest.trace import Events, disk_stat, events
 
 from spekctl.kernel.prober import Prober
-from spekctl.kernel.records import CellInfo, Direction, IntervalRow, Phase
+from spekctl.kernel.records import Direction, IntervalCell, IntervalRow, Phase
 from spekctl.log import file as log_file
 from spekctl.log import recorder
 from spekctl.vm.guest_side import TRACEFS
@@ -243,7 +243,7 @@ def test_failed_operations_say_their_errno(controller: Controller, traced_events
 def closed_fields(row: IntervalRow) -> Fields:
     """What the event of an interval must print."""
 
-    def cell(name: str, counts: CellInfo) -> dict[str, int]:
+    def cell(name: str, counts: IntervalCell) -> dict[str, int]:
         return {
             f"{name}_ios": counts.ios,
             f"{name}_bytes": counts.bytes,

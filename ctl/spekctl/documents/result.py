@@ -19,6 +19,7 @@ from spekctl.kernel.records import (
     Backend,
     Direction,
     Histogram,
+    IntervalRow,
     Mismatch,
     Phase,
     Reason,
@@ -169,24 +170,6 @@ class PhaseResult(Part, frozen=True):
     ] = None
 
 
-class IntervalCell(Part, frozen=True):
-    """One direction in one interval."""
-
-    ios: int
-    bytes: int
-    errors: int
-    response_sum_ns: int
-    response_max_ns: int
-    response_p50_ns: int
-    response_p90_ns: int
-    response_p99_ns: int
-    response_p999_ns: int
-    service_sum_ns: int
-    service_max_ns: int
-    service_p50_ns: int
-    service_p99_ns: int
-
-
 class RailPower(Part, frozen=True):
     """A power rail, or all of them together, over a time; null: nothing is known."""
 
@@ -226,23 +209,9 @@ class IntervalPower(Part, frozen=True):
     ] = None
 
 
-class Interval(Part, frozen=True):
+class Interval(IntervalRow, frozen=True):
     """One report interval."""
 
-    seq: int
-    phase: Phase
-    start_ns: int
-    end_ns: int
-    outstanding: Annotated[int, Meta(description="At its end.")]
-    backlog: Annotated[int, Meta(description="Arrivals due and not issued, at its end.")]
-    worker_cpu_ns: Annotated[int, Meta(description="CPU time of the workers.")]
-    worker_switches: Annotated[int, Meta(description="Context switches of the workers.")]
-    read: IntervalCell
-    write: IntervalCell
-    streams: Annotated[
-        list[tuple[int, int, int, int]],
-        Meta(description="Per stream: reads, bytes read, writes, bytes written."),
-    ]
     power: Annotated[IntervalPower | None, Meta(description="null: not measured.")] = None
 
 

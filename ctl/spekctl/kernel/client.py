@@ -18,6 +18,7 @@ import msgspec
 from spekctl.errors import NotFoundError, SpekError
 from spekctl.kernel.coded import Coded
 from spekctl.kernel.gen.spek_records import (
+    CellInfo,
     IntervalInfo,
     Law,
     OpInfo,
@@ -28,11 +29,11 @@ from spekctl.kernel.gen.spek_records import (
 from spekctl.kernel.link import Connection, Link, _refusal
 from spekctl.kernel.records import (
     Backend,
-    CellInfo,
     ConfigPart,
     Data,
     Direction,
     Histogram,
+    IntervalCell,
     IntervalRow,
     MapInfo,
     Metric,
@@ -244,6 +245,11 @@ def _by_code(item: tuple[Key, StatsInfo]) -> tuple[int, int, int]:
 
 def _interval(one: IntervalInfo) -> IntervalRow:
     cells = {cell.direction: cell for cell in one.cells}
+
+    def cell(direction: Direction) -> IntervalCell:
+        counted = cells.get(direction, CellInfo(direction))
+        return msgspec.convert(counted, IntervalCell, from_attributes=True)
+
     return IntervalRow(
         seq=one.seq,
         phase=one.phase,
@@ -251,11 +257,11 @@ def _interval(one: IntervalInfo) -> IntervalRow:
         end_ns=one.end_ns,
         outstanding=one.outstanding,
         backlog=one.backlog,
-        cpu_ns=one.cpu_ns,
-        switches=one.switches,
-        read=cells.get(Direction.READ, CellInfo(Direction.READ)),
-        write=cells.get(Direction.WRITE, CellInfo(Direction.WRITE)),
-        streams=tuple(_STREAM_ROW.iter_unpack(one.streams)),
+        worker_cpu_ns=one.cpu_ns,
+        worker_switches=one.switches,
+        read=cell(Direction.READ),
+        write=cell(Direction.WRITE),
+        streams=list(_STREAM_ROW.iter_unpack(one.streams)),
     )
 
 

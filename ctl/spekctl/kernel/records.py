@@ -7,10 +7,12 @@ Most follow from the contract as they are; those below are put together from sev
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from msgspec import Meta
 
 from spekctl.kernel.gen.spek_records import (
     Backend,
-    CellInfo,
     ConfigPart,
     Data,
     Direction,
@@ -27,14 +29,15 @@ from spekctl.kernel.gen.spek_records import (
     VerifyInfo,
     WorkerInfo,
 )
+from spekctl.workload.config import Resolved
 
 __all__ = [
     "Backend",
-    "CellInfo",
     "ConfigPart",
     "Data",
     "Direction",
     "Histogram",
+    "IntervalCell",
     "IntervalRow",
     "MapInfo",
     "Metric",
@@ -80,21 +83,41 @@ class StatsCell:
     histograms: dict[Metric, Histogram] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalRow:
-    """A closed report interval."""
+class IntervalCell(Resolved, frozen=True):
+    """One direction in one interval."""
+
+    ios: int
+    bytes: int
+    errors: int
+    response_sum_ns: int
+    response_max_ns: int
+    response_p50_ns: int
+    response_p90_ns: int
+    response_p99_ns: int
+    response_p999_ns: int
+    service_sum_ns: int
+    service_max_ns: int
+    service_p50_ns: int
+    service_p99_ns: int
+
+
+class IntervalRow(Resolved, frozen=True):
+    """A report interval that has ended; results add its power."""
 
     seq: int
     phase: Phase
     start_ns: int
     end_ns: int
-    outstanding: int
-    backlog: int
-    cpu_ns: int
-    switches: int
-    read: CellInfo
-    write: CellInfo
-    streams: tuple[tuple[int, int, int, int], ...] = ()
+    outstanding: Annotated[int, Meta(description="At its end.")]
+    backlog: Annotated[int, Meta(description="Arrivals due and not issued, at its end.")]
+    worker_cpu_ns: Annotated[int, Meta(description="CPU time of the workers.")]
+    worker_switches: Annotated[int, Meta(description="Context switches of the workers.")]
+    read: IntervalCell
+    write: IntervalCell
+    streams: Annotated[
+        list[tuple[int, int, int, int]],
+        Meta(description="Per stream: reads, bytes read, writes, bytes written."),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from spekctl.documents.result import Interval, IntervalCell
+    from spekctl.documents.result import Interval
+    from spekctl.kernel.records import IntervalCell
     from spekctl.log.file import LogHeader
 
     Floats = NDArray[np.float64]

@@ -24,7 +24,6 @@ from spekctl.documents.result import (
     Environment,
     InFlight,
     Interval,
-    IntervalCell,
     LogResult,
     Outcome,
     PhaseResult,
@@ -44,7 +43,6 @@ from spekctl.documents.result import (
 )
 from spekctl.kernel import sense
 from spekctl.kernel.records import (
-    CellInfo,
     Direction,
     Histogram,
     IntervalRow,
@@ -341,24 +339,7 @@ def _interval(row: IntervalRow, metered: Metered) -> Interval:
             (row.read.ios + row.write.ios) / seconds,
             (row.read.bytes + row.write.bytes) / seconds,
         )
-    return Interval(
-        seq=row.seq,
-        phase=row.phase,
-        start_ns=row.start_ns,
-        end_ns=row.end_ns,
-        outstanding=row.outstanding,
-        backlog=row.backlog,
-        worker_cpu_ns=row.cpu_ns,
-        worker_switches=row.switches,
-        read=_interval_cell(row.read),
-        write=_interval_cell(row.write),
-        streams=list(row.streams),
-        power=power,
-    )
-
-
-def _interval_cell(cell: CellInfo) -> IntervalCell:
-    return msgspec.convert(cell, IntervalCell, from_attributes=True)
+    return Interval(**msgspec.structs.asdict(row), power=power)
 
 
 def _targets(

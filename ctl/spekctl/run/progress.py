@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from spekctl.kernel.records import CellInfo, IntervalRow, Phase, RunInfo, RunState
+from spekctl.kernel.records import IntervalCell, IntervalRow, Phase, RunInfo, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,14 @@ def figures_of(
         outstanding=row.outstanding,
         backlog=row.backlog,
         errors=row.read.errors + row.write.errors,
-        worker_cpu=row.cpu_ns / 1e9 / seconds / max(workers, 1),
-        worker_switches_per_io=row.switches / ios if ios else None,
+        worker_cpu=row.worker_cpu_ns / 1e9 / seconds / max(workers, 1),
+        worker_switches_per_io=row.worker_switches / ios if ios else None,
         machine=machine,
         watts=watts,
     )
 
 
-def _direction(cell: CellInfo, seconds: float) -> DirectionFigures:
+def _direction(cell: IntervalCell, seconds: float) -> DirectionFigures:
     return DirectionFigures(
         ios=cell.ios,
         iops=cell.ios / seconds,

@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from lib.fakes.kernel import SECOND, START_NS, histogram
+from lib.fakes.kernel import SECOND, START_NS, histogram, interval_cell
 
 from spekctl import files
 from spekctl.documents import curve, result, spc1
 from spekctl.kernel.records import (
     Backend,
-    CellInfo,
     Direction,
+    IntervalCell,
     IntervalRow,
     Metric,
     Phase,
@@ -149,9 +149,8 @@ def counted(times: list[int], phase: Phase) -> dict[Metric, Any]:
 
 
 def interval(seq: int, start_ns: int, end_ns: int, phase: Phase, ios: int = 100) -> IntervalRow:
-    def cell(direction: Direction, ios: int, ns: int) -> CellInfo:
-        return CellInfo(
-            direction,
+    def counted(ios: int, ns: int) -> IntervalCell:
+        return interval_cell(
             ios=ios,
             bytes=ios * 8192,
             response_sum_ns=ios * ns,
@@ -161,7 +160,7 @@ def interval(seq: int, start_ns: int, end_ns: int, phase: Phase, ios: int = 100)
 
     return IntervalRow(
         seq, phase, start_ns, end_ns, 5 + seq, 2 * seq, 0, 0,
-        cell(Direction.READ, ios + seq, 300_000), cell(Direction.WRITE, ios // 2, 700_000),
+        counted(ios + seq, 300_000), counted(ios // 2, 700_000), [],
     )  # fmt: skip
 
 

@@ -12,9 +12,9 @@ from spekctl.errors import SpekError, error_from_errno
 from spekctl.kernel.client import Patience, endless
 from spekctl.kernel.records import (
     Backend,
-    CellInfo,
     Direction,
     Histogram,
+    IntervalCell,
     IntervalRow,
     MapInfo,
     Metric,
@@ -41,6 +41,11 @@ def histogram(values: list[int]) -> Histogram:
         index = bucket_index(value, HIST_BITS)
         counts[index] = counts.get(index, 0) + 1
     return Histogram(HIST_BITS, counts, sum(values), min(values), max(values))
+
+
+def interval_cell(**counts: int) -> IntervalCell:
+    """What one direction did in an interval; what is not given is 0."""
+    return IntervalCell(**{**dict.fromkeys(IntervalCell.__struct_fields__, 0), **counts})
 
 
 @dataclass
@@ -201,8 +206,7 @@ class FakeKernel:
     def intervals(self, run: int, since: int) -> list[IntervalRow]:
         self._called("intervals")
         info = self._info()
-        cell = CellInfo(
-            Direction.READ,
+        read = interval_cell(
             ios=100,
             bytes=409_600,
             response_sum_ns=100 * 200_000,
@@ -221,11 +225,11 @@ class FakeKernel:
                 end_ns=START_NS + (seq + 1) * SECOND,
                 outstanding=4,
                 backlog=0,
-                cpu_ns=SECOND // 4,
-                switches=50,
-                read=cell,
-                write=CellInfo(Direction.WRITE),
-                streams=((100, 409_600, 0, 0),),
+                worker_cpu_ns=SECOND // 4,
+                worker_switches=50,
+                read=read,
+                write=interval_cell(),
+                streams=[(100, 409_600, 0, 0)],
             )
             for seq in range(since, info.intervals)
         ]

@@ -14,12 +14,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from lib.fakes.kernel import HIST_BITS, SECOND, START_NS, FakeKernel
+from lib.fakes.kernel import HIST_BITS, SECOND, START_NS, FakeKernel, interval_cell
 
 from spekctl.documents.histogram import bucket_index
 from spekctl.kernel.client import Patience, endless
 from spekctl.kernel.records import (
-    CellInfo,
     Direction,
     Histogram,
     IntervalRow,
@@ -109,11 +108,11 @@ class QueueKernel(FakeKernel):
                 end_ns=START_NS + (seq + 1) * SECOND,
                 outstanding=4,
                 backlog=int((self._arrivals - self._completed()) * (seq + 1)),
-                cpu_ns=SECOND // 4,
-                switches=50,
-                read=CellInfo(Direction.READ, ios=int(self._completed())),
-                write=CellInfo(Direction.WRITE),
-                streams=tuple((ios, 4096 * ios, 0, 0) for ios in self._shares_in(seq)),
+                worker_cpu_ns=SECOND // 4,
+                worker_switches=50,
+                read=interval_cell(ios=int(self._completed())),
+                write=interval_cell(),
+                streams=[(ios, 4096 * ios, 0, 0) for ios in self._shares_in(seq)],
             )
             for seq in range(since, info.intervals)
         ]

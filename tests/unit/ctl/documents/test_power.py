@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from lib.core.railcore import Rail, library
 from lib.ctl.plot_seen import xs, ys
-from lib.fakes.kernel import SECOND, START_NS
+from lib.fakes.kernel import SECOND, START_NS, interval_cell
 from rich.console import Console
 
 from spekctl import files
@@ -31,7 +31,7 @@ from spekctl.documents.curve import Load, Power
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.feeds import Feed, RailState, RailUse
 from spekctl.kernel.gen.spek_prober import FeedState
-from spekctl.kernel.records import CellInfo, Direction, IntervalRow, Phase, RunInfo, StatsCell, Use
+from spekctl.kernel.records import Direction, IntervalRow, Phase, RunInfo, StatsCell, Use
 from spekctl.plots import curves, power, style
 from spekctl.power import meter as power_meter
 from spekctl.power.meter import Meter, PowerOptions
@@ -136,7 +136,7 @@ def row(seq: int, phase: Phase = Phase.MEASURE, ios: int = 1000) -> IntervalRow:
     start = START_NS + seq * SECOND
     return IntervalRow(
         seq, phase, start, start + SECOND, 0, 0, 0, 0,
-        CellInfo(Direction.READ, ios=ios, bytes=ios * 4096), CellInfo(Direction.WRITE),
+        interval_cell(ios=ios, bytes=ios * 4096), interval_cell(), [],
     )  # fmt: skip
 
 

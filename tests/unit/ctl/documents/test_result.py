@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 from lib.ctl.schemas import validator
-from lib.fakes.kernel import SECOND, START_NS, FakeKernel, histogram
+from lib.fakes.kernel import SECOND, START_NS, FakeKernel, histogram, interval_cell
 
 from spekctl import files
 from spekctl.documents import histogram as documents_histogram
@@ -23,7 +23,6 @@ from spekctl.kernel import prober
 from spekctl.kernel.gen.spek_prober import ProbeState
 from spekctl.kernel.records import (
     Backend,
-    CellInfo,
     Direction,
     Histogram,
     IntervalRow,
@@ -334,8 +333,9 @@ def test_backlog_and_offered_rate_of_an_open_loop() -> None:
         77,
         1,
         1,
-        CellInfo(Direction.READ),
-        CellInfo(Direction.WRITE),
+        interval_cell(),
+        interval_cell(),
+        [],
     )
     made = build(replace(INFO, backlog=12), rows=[row], rate=1000.0)
     found = as_json(made)
@@ -346,10 +346,21 @@ def test_backlog_and_offered_rate_of_an_open_loop() -> None:
 
 
 def test_only_intervals_that_were_never_read_are_missing() -> None:
-    read, write = CellInfo(Direction.READ), CellInfo(Direction.WRITE)
-    first = IntervalRow(0, Phase.MEASURE, START_NS, START_NS + SECOND, 0, 0, 0, 0, read, write)
+    first = IntervalRow(
+        0,
+        Phase.MEASURE,
+        START_NS,
+        START_NS + SECOND,
+        0,
+        0,
+        0,
+        0,
+        interval_cell(),
+        interval_cell(),
+        [],
+    )
     # More than the kernel keeps, all read in time; and some of them with two holes.
-    rows = [replace(first, seq=seq) for seq in range(5000)]
+    rows = [msgspec.structs.replace(first, seq=seq) for seq in range(5000)]
     made = build(rows=rows)
     assert made.intervals_dropped == 0 and "overwritten" not in printed(made)
     made = build(rows=rows[3:10] + rows[11:])
@@ -538,8 +549,9 @@ def test_the_live_figures_are_of_the_interval() -> None:
         0,
         0,
         0,
-        CellInfo(Direction.READ, ios=20),
-        CellInfo(Direction.WRITE),
+        interval_cell(ios=20),
+        interval_cell(),
+        [],
     )
     seen.note([row])
     figures = seen.machine(row)

@@ -175,7 +175,7 @@ def test_an_interval_becomes_a_row() -> None:
     }
     (row,) = client_of(values).intervals(1, 4)
     assert (row.write.ios, row.write.response_p99_ns, row.read.ios) == (7, 99, 0)
-    assert row.streams == ((0, 1, 2, 3), (4, 5, 6, 7))
+    assert row.streams == [(0, 1, 2, 3), (4, 5, 6, 7)]
     assert (row.seq, row.phase) == (4, records.Phase.MEASURE)
 
 

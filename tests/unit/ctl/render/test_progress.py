@@ -7,10 +7,11 @@ import io
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
-from lib.fakes.kernel import SECOND, START_NS
+from lib.fakes.kernel import SECOND, START_NS, interval_cell
 
-from spekctl.kernel.records import CellInfo, Direction, IntervalRow, Phase, RunInfo, RunState
+from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
 from spekctl.render import progress
 from spekctl.render.progress import LineProgress, LiveProgress
 from spekctl.run.progress import MachineFigures, clock_of, figures_of
@@ -22,17 +23,17 @@ ROW = IntervalRow(
     end_ns=START_NS + 4 * SECOND,
     outstanding=3,
     backlog=0,
-    cpu_ns=SECOND,
-    switches=30,
-    read=CellInfo(
-        Direction.READ,
+    worker_cpu_ns=SECOND,
+    worker_switches=30,
+    read=interval_cell(
         ios=5000,
         bytes=5000 * 4096,
         response_p50_ns=120_000,
         response_p99_ns=980_000,
         response_max_ns=2_000_000,
     ),
-    write=CellInfo(Direction.WRITE),
+    write=interval_cell(),
+    streams=[],
 )
 RUNNING = RunInfo(
     id=1,
@@ -57,7 +58,7 @@ def lines(*rows: IntervalRow, **options: Any) -> list[str]:
 
 
 def at(second: int, **changes: Any) -> IntervalRow:
-    return replace(
+    return msgspec.structs.replace(
         ROW,
         start_ns=START_NS + (second - 1) * SECOND,
         end_ns=START_NS + second * SECOND,
@@ -73,13 +74,13 @@ def test_an_interval_is_one_line() -> None:
 
 
 def test_backlog_and_errors_are_shown_when_there_are_any() -> None:
-    cell = replace(ROW.read, errors=2)
-    (line,) = lines(replace(ROW, backlog=12345, read=cell))
+    failed = msgspec.structs.replace(ROW.read, errors=2)
+    (line,) = lines(msgspec.structs.replace(ROW, backlog=12345, read=failed))
     assert "backlog 12,345" in line and "ERRORS 2" in line
 
 
 def test_both_directions_are_shown() -> None:
-    (line,) = lines(replace(ROW, write=replace(ROW.read, direction=Direction.WRITE)))
+    (line,) = lines(msgspec.structs.replace(ROW, write=ROW.read))
     assert "5,000 IOPS" in line and "write p50 120 us" in line
 
 
@@ -90,7 +91,7 @@ def test_the_machine_is_shown_if_the_prober_sees_it() -> None:
 
 
 def test_an_idle_interval_divides_by_nothing() -> None:
-    idle = replace(ROW, read=CellInfo(Direction.READ), switches=0)
+    idle = msgspec.structs.replace(ROW, read=interval_cell(), worker_switches=0)
     (line,) = lines(idle)
     assert " 0 IOPS" in line and "switches" not in line
 

@@ -29,9 +29,9 @@ from spekctl.campaigns.emerald.plan import (
     trial_of,
 )
 from spekctl.documents.energy import EmeraldParameters, EmeraldPhase
-from spekctl.documents.result import Interval, IntervalCell
+from spekctl.documents.result import Interval
 from spekctl.errors import UsageError
-from spekctl.kernel.records import Phase
+from spekctl.kernel.records import IntervalCell, Phase
 
 SECOND = 10**9
 
