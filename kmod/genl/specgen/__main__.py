@@ -49,6 +49,16 @@ FAMILIES = (
         include_compat="../../kmod/compat/compat.h",
         parallel=True,
     ),
+    Outputs(
+        spec="kmod/drive/uapi/spek_drive.yaml",
+        uapi="kmod/drive/uapi/spek_drive.h",
+        kernel="kmod/drive/gen/netlink_gen",
+        python="ctl/spekctl/kernel/gen/spek_drive.py",
+        table="kmod/drive/uapi/spek_drive.md",
+        include_uapi="../uapi/spek_drive.h",
+        include_compat="../../compat/compat.h",
+        parallel=True,
+    ),
 )
 
 

@@ -432,7 +432,7 @@ def test_round_trip_of_a_whole_run() -> None:
 
 
 def test_every_message_class_carries_every_attribute() -> None:
-    from spekctl.kernel.gen import spek, spek_prober
+    from spekctl.kernel.gen import spek, spek_drive, spek_prober
 
     samples: dict[str, int | str | bytes] = {
         "uint32": 7,
@@ -452,7 +452,7 @@ def test_every_message_class_carries_every_attribute() -> None:
             values[key] = [one, one] if key in cls.multi else one
         return values
 
-    for family in (spek, spek_prober):
+    for family in (spek, spek_drive, spek_prober):
         for cls in {id(cls): cls for cls in family.MESSAGES.values()}.values():
             values = sample(cls)
             message = cls(bytearray(encode(cls, **values)))
