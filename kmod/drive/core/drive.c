@@ -197,6 +197,42 @@ void spek_drive_account(struct spek_drive *drive, u64 now_ns)
 		account_until(drive, now_ns);
 }
 
+/* Number of other arms that transfer at a time in [@begin_ns, @end_ns), and the first to end. */
+static u32 transfers_during(const struct spek_drive *drive, u64 begin_ns, u64 end_ns,
+			    u64 *first_end_ns)
+{
+	u32 arm, n = 0;
+
+	*first_end_ns = SPEK_DRIVE_NEVER;
+	for (arm = 0; arm < drive->model->mechanics.nr_arms; arm++) {
+		const struct spek_drive_service *other = &drive->service[arm];
+
+		if (!(drive->arms.busy >> arm & 1) || other->end_ns <= begin_ns ||
+		    other->end_ns - other->access.transfer_ns >= end_ns)
+			continue;
+		if (other->end_ns < *first_end_ns)
+			*first_end_ns = other->end_ns;
+		n++;
+	}
+	return n;
+}
+
+/* Postpone the transfer until a channel is free for all of it; what was chosen stays chosen. */
+static void wait_for_channel(const struct spek_drive *drive, struct spek_drive_service *service)
+{
+	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
+	struct spek_drive_access *access = &service->access;
+	u64 arrival_ns = service->start_ns + access->overhead_ns + access->seek_ns, free_ns;
+
+	/* As many turns as there are other transfers, at most. */
+	while (transfers_during(drive, service->end_ns - access->transfer_ns, service->end_ns,
+				&free_ns) >= mechanics->channels) {
+		service->end_ns = spek_drive_transfer(mechanics, service->arm, &service->request,
+						      free_ns, access);
+		access->rotate_ns += free_ns - arrival_ns;
+	}
+}
+
 /**
  * spek_drive_start() - start the next access, or the spindle if a request waits for it
  * @drive: initialised
@@ -220,7 +256,7 @@ bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_se
 	if (condition >= 0)
 		enter(drive, condition);
 	if (!spek_drive_conditions[drive->condition].serves ||
-	    nr_busy(drive) >= mechanics->channels ||
+	    nr_busy(drive) >= mechanics->moving ||
 	    !spek_drive_choose(mechanics, &drive->model->rule, &drive->queue, &drive->arms, now_ns,
 			       &choice))
 		return false;
@@ -233,6 +269,8 @@ bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_se
 	spek_drive_access(mechanics, choice.arm, &drive->arms.position[choice.arm],
 			  &service->request, now_ns, &service->access);
 	service->end_ns = now_ns + spek_drive_access_ns(&service->access);
+	if (mechanics->moving > mechanics->channels)
+		wait_for_channel(drive, service);
 	drive->account.served++;
 	drive->account.moved += drive->arms.position[choice.arm].cylinder != cylinder;
 	drive->arms.position[choice.arm] = service->access.end;

@@ -45,6 +45,18 @@ int spek_drive_geometry_init(struct spek_drive_geometry *geometry, struct spek_r
 	if (!geometry->nr_zones || geometry->nr_zones > SPEK_DRIVE_MAX_ZONES)
 		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
 				   "A drive has 1 to 256 zones.");
+	if (!geometry->surfaces)
+		geometry->surfaces = 1;
+	if (!geometry->stacks)
+		geometry->stacks = 1;
+	if (geometry->surfaces > geometry->heads ||
+	    !spek_is_multiple(geometry->heads, geometry->surfaces))
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -EINVAL,
+				   "The heads must be a multiple of the surfaces that transfer at a time.");
+	if (geometry->stacks > SPEK_DRIVE_MAX_STACKS)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "A drive has 1 to 8 stacks.");
+	geometry->tracks = geometry->heads / geometry->surfaces;
 	geometry->cylinders = 0;
 	for (i = 0; i < geometry->nr_zones; i++) {
 		struct spek_drive_zone *zone = &geometry->zones[i];
@@ -53,11 +65,14 @@ int spek_drive_geometry_init(struct spek_drive_geometry *geometry, struct spek_r
 		if (err)
 			return err;
 		zone->first_lba = sectors;
-		/* 2^64 / spt; for 1 the whole turn, which is never multiplied by more than 0. */
-		zone->sector_turn = spek_div64(~0ULL, zone->spt);
+		zone->track_sectors = zone->spt * geometry->surfaces;
+		/* 2^64 / sectors; for 1 the whole turn, never multiplied by more than 0. */
+		zone->sector_turn = spek_div64(~0ULL, zone->track_sectors);
 		sectors += (u64)zone->cylinders * geometry->heads * zone->spt;
 		geometry->cylinders = zone->first_cylinder + zone->cylinders;
 	}
+	geometry->stack_sectors = sectors;
+	sectors *= geometry->stacks;
 	if (geometry->sectors > sectors)
 		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
 				   "The capacity exceeds what the zones hold.");
@@ -70,7 +85,7 @@ int spek_drive_geometry_init(struct spek_drive_geometry *geometry, struct spek_r
 static void place_track(const struct spek_drive_geometry *geometry, struct spek_drive_place *place)
 {
 	const struct spek_drive_zone *zone = &geometry->zones[place->zone];
-	u32 heads = geometry->heads, cylinder, head;
+	u32 heads = geometry->tracks, cylinder, head;
 	u64 head_steps, cylinder_steps;
 
 	if (geometry->layout == SPEK_DRIVE_BANDED) {
@@ -100,7 +115,7 @@ static void place_track(const struct spek_drive_geometry *geometry, struct spek_
 			head = heads - 1 - head;
 	}
 	place->cylinder = zone->first_cylinder + cylinder;
-	place->head = head;
+	place->head = head * geometry->surfaces;
 	place->angle = head_steps * zone->track_skew + cylinder_steps * zone->cylinder_skew +
 		       place->sector * zone->sector_turn;
 }
@@ -118,6 +133,8 @@ void spek_drive_locate(const struct spek_drive_geometry *geometry, u64 lba,
 	const struct spek_drive_zone *zone;
 	u64 offset, track;
 
+	if (geometry->stacks > 1)
+		lba -= spek_div64(lba, geometry->stack_sectors) * geometry->stack_sectors;
 	while (high - low > 1) {
 		u32 middle = (low + high) / 2;
 
@@ -128,10 +145,10 @@ void spek_drive_locate(const struct spek_drive_geometry *geometry, u64 lba,
 	}
 	zone = &geometry->zones[low];
 	offset = lba - zone->first_lba;
-	track = spek_div64(offset, zone->spt);
+	track = spek_div64(offset, zone->track_sectors);
 	place->zone = low;
 	place->track = (u32)track;
-	place->sector = (u32)(offset - track * zone->spt);
+	place->sector = (u32)(offset - track * zone->track_sectors);
 	place_track(geometry, place);
 }
 
@@ -140,17 +157,22 @@ void spek_drive_locate(const struct spek_drive_geometry *geometry, u64 lba,
  * @geometry: initialised
  * @place: updated
  *
+ * After the last track of a stack comes the first one of the next stack.
+ *
  * Return: true if there is such a track.
  */
 bool spek_drive_next_track(const struct spek_drive_geometry *geometry,
 			   struct spek_drive_place *place)
 {
-	if (++place->track == geometry->zones[place->zone].cylinders * geometry->heads) {
-		if (place->zone + 1 == geometry->nr_zones) {
+	if (++place->track == geometry->zones[place->zone].cylinders * geometry->tracks) {
+		if (place->zone + 1 < geometry->nr_zones) {
+			place->zone++;
+		} else if (geometry->stacks > 1) {
+			place->zone = 0;
+		} else {
 			place->track--;
 			return false;
 		}
-		place->zone++;
 		place->track = 0;
 	}
 	place->sector = 0;

@@ -7,6 +7,12 @@
  * the angle at which a track begins, every step to another cylinder its cylinder skew. Skews
  * begin at 0 in each zone. Cylinders between zones may stay unused.
  *
+ * With S surfaces that transfer at a time (DASH S_m), S physical tracks of a cylinder are one
+ * track of S times the sectors, and there are 1/S as many of them.
+ *
+ * With several stacks of platters (DASH D_k) the zones describe one stack. The LBAs of a stack
+ * follow those of the one before it.
+ *
  * LBAs are those of 512-byte sectors.
  */
 #ifndef SPEK_DRIVE_GEOMETRY_H
@@ -19,6 +25,7 @@
 #define SPEK_DRIVE_MAX_HEADS		64
 #define SPEK_DRIVE_MAX_CYLINDERS	(1U << 22)
 #define SPEK_DRIVE_MAX_SPT		65536
+#define SPEK_DRIVE_MAX_STACKS		8
 
 /**
  * enum spek_drive_layout - order of the tracks of a zone
@@ -46,10 +53,12 @@ enum spek_drive_part {
  * struct spek_drive_zone - cylinders with the same number of sectors per track
  * @first_cylinder: outermost cylinder
  * @cylinders: number of cylinders
- * @spt: sectors per track
- * @track_skew: angle added by a step to another head
+ * @spt: sectors per track of one surface
+ * @track_skew: angle added by a step to another track of the cylinder
  * @cylinder_skew: angle added by a step to another cylinder
- * @first_lba: first LBA; set by spek_drive_geometry_init()
+ * @first_lba: first LBA in the stack; set by spek_drive_geometry_init()
+ * @track_sectors: sectors per track of all surfaces that transfer at a time; set by
+ *	spek_drive_geometry_init()
  * @sector_turn: angle of one sector; set by spek_drive_geometry_init()
  */
 struct spek_drive_zone {
@@ -59,6 +68,7 @@ struct spek_drive_zone {
 	u64 track_skew;
 	u64 cylinder_skew;
 	u64 first_lba;
+	u32 track_sectors;
 	u64 sector_turn;
 };
 
@@ -67,18 +77,27 @@ struct spek_drive_zone {
  * @layout: order of tracks, enum spek_drive_layout
  * @heads: heads per arm, one per surface
  * @band_cylinders: cylinders of a band; for SPEK_DRIVE_BANDED only
+ * @surfaces: surfaces that transfer at a time, a divisor of @heads; 0: 1
+ * @stacks: stacks of platters; 0: 1
  * @nr_zones: zones, from the outermost one
  * @zones: memory of the caller
  * @cylinders: number of cylinders; set by spek_drive_geometry_init()
- * @sectors: capacity, no more than the zones hold; set by spek_drive_geometry_init() if 0
+ * @tracks: tracks per cylinder; set by spek_drive_geometry_init()
+ * @stack_sectors: what the zones hold; set by spek_drive_geometry_init()
+ * @sectors: capacity, no more than the zones of all stacks hold; set by
+ *	spek_drive_geometry_init() if 0
  */
 struct spek_drive_geometry {
 	u32 layout;
 	u32 heads;
 	u32 band_cylinders;
+	u32 surfaces;
+	u32 stacks;
 	u32 nr_zones;
 	struct spek_drive_zone *zones;
 	u32 cylinders;
+	u32 tracks;
+	u64 stack_sectors;
 	u64 sectors;
 };
 
@@ -87,7 +106,7 @@ struct spek_drive_geometry {
  * @zone: index of the zone
  * @track: number of the track in the zone, in the order of LBAs
  * @cylinder: number of the cylinder, 0 outermost
- * @head: number of the head
+ * @head: number of the head, or of the first of the heads that transfer at a time
  * @sector: number of the sector on the track
  * @angle: angle at which the sector begins
  */

@@ -39,6 +39,19 @@ int spek_drive_mechanics_init(struct spek_drive_mechanics *mechanics,
 	if (!mechanics->channels || mechanics->channels > mechanics->nr_arms)
 		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
 				   "A drive has from one channel to as many as arms.");
+	if (!mechanics->moving)
+		mechanics->moving = mechanics->channels;
+	if (mechanics->moving < mechanics->channels || mechanics->moving > mechanics->nr_arms)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "At least as many arms move at a time as there are channels.");
+	if (!mechanics->heads_per_surface)
+		mechanics->heads_per_surface = 1;
+	if (mechanics->heads_per_surface > SPEK_DRIVE_MAX_HEADS_PER_SURFACE)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "An arm has 1 to 4 heads per surface.");
+	if (!spek_is_multiple(mechanics->nr_arms, mechanics->geometry.stacks))
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -EINVAL,
+				   "Every stack has the same number of arms, at least one.");
 	if (mechanics->split && mechanics->geometry.sectors <
 				(u64)SPEK_DRIVE_PART_SECTORS * mechanics->nr_arms)
 		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
@@ -47,32 +60,47 @@ int spek_drive_mechanics_init(struct spek_drive_mechanics *mechanics,
 	return 0;
 }
 
-static u64 part_border(const struct spek_drive_mechanics *mechanics, u32 arm)
+/* Border below part @index of a stack whose arms have @sectors in all. */
+static u64 part_border(u64 sectors, u32 index, u32 parts)
 {
-	u64 sectors = mechanics->geometry.sectors;
-
-	if (arm == mechanics->nr_arms)
+	if (index == parts)
 		return sectors;
-	sectors = spek_div64(sectors * arm, mechanics->nr_arms);
+	sectors = spek_div64(sectors * index, parts);
 	return sectors - sectors % SPEK_DRIVE_PART_SECTORS;
 }
 
 /**
- * spek_drive_part() - what an arm has to itself: its concurrent positioning range
+ * spek_drive_part() - the LBAs that an arm reaches: its concurrent positioning range
  * @mechanics: initialised
  * @arm: index of the arm
  * @first: set to the first LBA
- * @sectors: set to the number of sectors; all of the drive's if it is not split
+ * @sectors: set to the number of sectors; all of the drive's if it has one stack and is not split
  */
 void spek_drive_part(const struct spek_drive_mechanics *mechanics, u32 arm, u64 *first,
 		     u64 *sectors)
 {
+	const struct spek_drive_geometry *geometry = &mechanics->geometry;
+	u32 parts = mechanics->nr_arms, index = arm;
+
 	*first = 0;
-	*sectors = mechanics->geometry.sectors;
-	if (!mechanics->split)
-		return;
-	*first = part_border(mechanics, arm);
-	*sectors = part_border(mechanics, arm + 1) - *first;
+	*sectors = geometry->sectors;
+	if (geometry->stacks > 1) {
+		parts = mechanics->nr_arms / geometry->stacks;
+		index = arm % parts;
+		*first = arm / parts * geometry->stack_sectors;
+		/* The last stack, or even more of them, may be unused in part. */
+		if (*first > geometry->sectors)
+			*first = geometry->sectors;
+		*sectors -= *first;
+		if (*sectors > geometry->stack_sectors)
+			*sectors = geometry->stack_sectors;
+	}
+	if (mechanics->split) {
+		u64 border = part_border(*sectors, index, parts);
+
+		*sectors = part_border(*sectors, index + 1, parts) - border;
+		*first += border;
+	}
 }
 
 /** spek_drive_reaches() - Return: true if @arm may serve an access that begins at @lba. */
@@ -80,7 +108,7 @@ bool spek_drive_reaches(const struct spek_drive_mechanics *mechanics, u32 arm, u
 {
 	u64 first, sectors;
 
-	if (!mechanics->split)
+	if (!mechanics->split && mechanics->geometry.stacks == 1)
 		return true;
 	spek_drive_part(mechanics, arm, &first, &sectors);
 	return lba - first < sectors;
@@ -107,17 +135,31 @@ static u64 move_ns(const struct spek_drive_mechanics *mechanics,
 	return scaled(ns, mechanics->seek_scale);
 }
 
-/* Angle of the platter under the heads of an arm. */
+/* Angle of the platter under the first head of an arm. */
 static u64 angle_under(const struct spek_drive_mechanics *mechanics, u32 arm, u64 at_ns)
 {
 	return spek_drive_angle(&mechanics->rotation, at_ns) + mechanics->arm_angle[arm];
 }
 
-static u64 wait_ns(const struct spek_drive_mechanics *mechanics, u32 arm, u64 angle, u64 at_ns)
+/* Time until an angle is under a head of the arm, the one of several that it reaches first. */
+static u64 wait_ns(const struct spek_drive_mechanics *mechanics, u32 arm, u64 angle, u64 at_ns,
+		   u64 *head_angle)
 {
-	u64 ns = spek_drive_wait_ns(&mechanics->rotation, angle_under(mechanics, arm, at_ns),
-				    angle);
+	u64 under = angle_under(mechanics, arm, at_ns) + mechanics->head_angle[0];
+	u64 ns = spek_drive_wait_ns(&mechanics->rotation, under, angle);
+	u32 i;
 
+	*head_angle = mechanics->head_angle[0];
+	under -= mechanics->head_angle[0];
+	for (i = 1; i < mechanics->heads_per_surface; i++) {
+		u64 one = spek_drive_wait_ns(&mechanics->rotation,
+					     under + mechanics->head_angle[i], angle);
+
+		if (one < ns) {
+			ns = one;
+			*head_angle = mechanics->head_angle[i];
+		}
+	}
 	return scaled(ns, mechanics->rotation_scale);
 }
 
@@ -138,12 +180,12 @@ u64 spek_drive_reach_ns(const struct spek_drive_mechanics *mechanics, u32 arm,
 			const struct spek_drive_place *place, bool write, u64 now_ns,
 			struct spek_drive_access *access)
 {
-	u64 ns;
+	u64 ns, head_angle;
 
 	access->overhead_ns = mechanics->overhead_ns;
 	access->seek_ns = move_ns(mechanics, from, place, write);
 	ns = access->overhead_ns + access->seek_ns;
-	access->rotate_ns = wait_ns(mechanics, arm, place->angle, now_ns + ns);
+	access->rotate_ns = wait_ns(mechanics, arm, place->angle, now_ns + ns, &head_angle);
 	return ns + access->rotate_ns;
 }
 
@@ -153,17 +195,110 @@ u64 spek_drive_reach_ns(const struct spek_drive_mechanics *mechanics, u32 arm,
  * not add up over accesses that follow each other: the end is never after the sector's real end.
  */
 static u64 pass_ns(const struct spek_drive_mechanics *mechanics, u32 arm,
-		   const struct spek_drive_place *place, u32 sectors, u64 at_ns)
+		   const struct spek_drive_place *place, u32 sectors, u64 at_ns, u64 head_angle)
 {
 	const struct spek_drive_rotation *rotation = &mechanics->rotation;
-	u32 spt = mechanics->geometry.zones[place->zone].spt;
-	u64 late = angle_under(mechanics, arm, at_ns) - place->angle;
-	u64 ps = spek_div64(rotation->period_ps * sectors, spt);
+	u64 late = angle_under(mechanics, arm, at_ns) + head_angle - place->angle;
+	u64 ps = spek_div64(rotation->period_ps * sectors,
+			    mechanics->geometry.zones[place->zone].track_sectors);
 	u64 late_ps = 0;
 
 	if (late < SPEK_DRIVE_CATCH_NS * rotation->turn_per_ns)
 		late_ps = spek_mulhi64(late, rotation->period_ps) + 1;
 	return ps > late_ps ? (ps - late_ps) / 1000 : 0;
+}
+
+/*
+ * Begin and end of reading a part of a track that begins at any of its sectors: one turn from the
+ * next sector on. Unlike the ordinary way only if a head is within the part.
+ */
+static bool read_on_arrival(const struct spek_drive_mechanics *mechanics, u32 arm,
+			    const struct spek_drive_place *place, u32 sectors, u64 at_ns,
+			    u64 *begin_ns, u64 *end_ns)
+{
+	const struct spek_drive_rotation *rotation = &mechanics->rotation;
+	u64 sector_turn = mechanics->geometry.zones[place->zone].sector_turn;
+	u64 within = angle_under(mechanics, arm, at_ns) + mechanics->head_angle[0] - place->angle;
+	u64 next = spek_div64(within, sector_turn) + 1, head_angle;
+
+	if (next >= sectors)
+		return false;
+	*begin_ns = at_ns + wait_ns(mechanics, arm, place->angle + next * sector_turn, at_ns,
+				    &head_angle);
+	*end_ns = *begin_ns + rotation->period_ps / 1000;
+	return true;
+}
+
+/*
+ * Wait for a part of a track and transfer it.
+ *
+ * Return: time of its end; @begin_ns is set to that of its begin.
+ */
+static u64 pass_track(const struct spek_drive_mechanics *mechanics, u32 arm,
+		      const struct spek_drive_place *place, u32 sectors, bool write, u64 at_ns,
+		      u64 *begin_ns)
+{
+	u64 head_angle, end_ns, sooner_begin_ns, sooner_end_ns;
+
+	*begin_ns = at_ns + wait_ns(mechanics, arm, place->angle, at_ns, &head_angle);
+	end_ns = *begin_ns + pass_ns(mechanics, arm, place, sectors, *begin_ns, head_angle);
+	if (mechanics->zero_latency && !write &&
+	    read_on_arrival(mechanics, arm, place, sectors, at_ns, &sooner_begin_ns,
+			    &sooner_end_ns) &&
+	    sooner_end_ns < end_ns) {
+		*begin_ns = sooner_begin_ns;
+		end_ns = sooner_end_ns;
+	}
+	return end_ns;
+}
+
+static u64 transfer(const struct spek_drive_mechanics *mechanics, u32 arm,
+		    struct spek_drive_place *place, u32 left, bool write, u64 at_ns,
+		    struct spek_drive_access *access)
+{
+	const struct spek_drive_geometry *geometry = &mechanics->geometry;
+	u64 arrival_ns = at_ns, start_ns = 0;
+	u32 total = left;
+
+	for (;;) {
+		u32 rest = geometry->zones[place->zone].track_sectors - place->sector;
+		u64 begin_ns;
+
+		if (rest > left)
+			rest = left;
+		at_ns = pass_track(mechanics, arm, place, rest, write, at_ns, &begin_ns);
+		if (left == total)
+			start_ns = begin_ns;
+		left -= rest;
+		access->end.cylinder = place->cylinder;
+		access->end.head = place->head;
+		if (!left || !spek_drive_next_track(geometry, place))
+			break;
+		at_ns += move_ns(mechanics, &access->end, place, write);
+	}
+	access->rotate_ns = start_ns - arrival_ns;
+	access->transfer_ns = at_ns - start_ns;
+	return at_ns;
+}
+
+/**
+ * spek_drive_transfer() - times of an access from an arm that is on the track already
+ * @mechanics: initialised
+ * @arm: index of the arm that serves it
+ * @request: within the capacity
+ * @at_ns: time from which the arm waits for the first sector
+ * @access: rotation, transfer and end are filled in
+ *
+ * Return: time of the end.
+ */
+u64 spek_drive_transfer(const struct spek_drive_mechanics *mechanics, u32 arm,
+			const struct spek_drive_request *request, u64 at_ns,
+			struct spek_drive_access *access)
+{
+	struct spek_drive_place place;
+
+	spek_drive_locate(&mechanics->geometry, request->lba, &place);
+	return transfer(mechanics, arm, &place, request->sectors, request->write, at_ns, access);
 }
 
 /**
@@ -180,27 +315,11 @@ void spek_drive_access(const struct spek_drive_mechanics *mechanics, u32 arm,
 		       const struct spek_drive_request *request, u64 now_ns,
 		       struct spek_drive_access *access)
 {
-	const struct spek_drive_geometry *geometry = &mechanics->geometry;
-	u32 left = request->sectors, rest;
 	struct spek_drive_place place;
-	u64 start_ns, at_ns;
 
-	spek_drive_locate(geometry, request->lba, &place);
-	start_ns = now_ns + spek_drive_reach_ns(mechanics, arm, from, &place, request->write,
-						now_ns, access);
-	at_ns = start_ns;
-	for (;;) {
-		rest = geometry->zones[place.zone].spt - place.sector;
-		if (rest > left)
-			rest = left;
-		at_ns += pass_ns(mechanics, arm, &place, rest, at_ns);
-		left -= rest;
-		access->end.cylinder = place.cylinder;
-		access->end.head = place.head;
-		if (!left || !spek_drive_next_track(geometry, &place))
-			break;
-		at_ns += move_ns(mechanics, &access->end, &place, request->write);
-		at_ns += wait_ns(mechanics, arm, place.angle, at_ns);
-	}
-	access->transfer_ns = at_ns - start_ns;
+	spek_drive_locate(&mechanics->geometry, request->lba, &place);
+	access->overhead_ns = mechanics->overhead_ns;
+	access->seek_ns = move_ns(mechanics, from, &place, request->write);
+	transfer(mechanics, arm, &place, request->sectors, request->write,
+		 now_ns + access->overhead_ns + access->seek_ns, access);
 }

@@ -8,14 +8,22 @@
  *	transfer	all sectors; at the end of a track seek and rotation to the next one
  *			by the same rules, which count as transfer, too
  *
- * An access does not begin in its middle: sectors pass the head in the order of their LBAs.
+ * Sectors pass the head in the order of their LBAs. Only a drive with zero-latency reads begins to
+ * read a track in the middle of the request if all of it is read earlier so: at the next sector,
+ * and for a whole turn.
  *
  * A drive has up to SPEK_DRIVE_MAX_ARMS assemblies, mounted at angles around the platters, each
- * with a head per surface. Either every arm reaches every LBA (SA(n) of paper 003), or arm n has
- * the n-th part of the LBAs to itself (dual actuators with split LBA range). As many arms work at
- * a time as there are channels: 1 in the paper.
+ * with a head per surface, or several at angles along the track, of which the nearest one serves.
+ * Either every arm reaches every LBA (SA(n) of paper 003), or arm n has the n-th part of the LBAs
+ * to itself (dual actuators with split LBA range). Arms of a drive with several stacks of platters
+ * belong to one stack each, in order; what is said of the drive then holds for each stack.
  *
- * A split arm also finishes an access that begins in its part and ends in the next one.
+ * As many arms move at a time as @moving says, and as many transfer as there are channels: 1 and
+ * 1 in the paper. An arm that finds no channel free when its sector comes waits for it to come
+ * again.
+ *
+ * An arm also finishes an access that begins in its part or stack and ends in the next one, as if
+ * that one were its own.
  */
 #ifndef SPEK_DRIVE_SERVICE_H
 #define SPEK_DRIVE_SERVICE_H
@@ -25,6 +33,7 @@
 #include "turn.h"
 
 #define SPEK_DRIVE_MAX_ARMS		8
+#define SPEK_DRIVE_MAX_HEADS_PER_SURFACE	4
 #define SPEK_DRIVE_SCALE		256
 /* Of a request: 32 MiB. It bounds the work of a call to as many steps as tracks are crossed. */
 #define SPEK_DRIVE_MAX_SECTORS		65536
@@ -43,9 +52,14 @@
  * @seek_scale: seek times, head switch and settle included, in units of 1/256; 256 is real
  * @rotation_scale: waits for rotation in units of 1/256; 256 is real
  * @max_fall_ppm: deepest fall allowed in the seek curve
- * @nr_arms: number of arm assemblies
- * @channels: number of arms that may work at a time
+ * @zero_latency: reads begin at any of their sectors
+ * @nr_arms: number of arm assemblies of all stacks
+ * @channels: number of arms that may transfer at a time
+ * @moving: number of arms that may serve accesses at a time, at least as many as channels;
+ *	0: as many as channels
  * @split: each arm has a part of the LBAs to itself
+ * @heads_per_surface: heads of an arm on a surface; 0: 1
+ * @head_angle: angle by which such a head is ahead of the first one
  * @arm_angle: angle by which an arm is mounted ahead of arm 0
  */
 struct spek_drive_mechanics {
@@ -58,9 +72,13 @@ struct spek_drive_mechanics {
 	u32 seek_scale;
 	u32 rotation_scale;
 	u32 max_fall_ppm;
+	bool zero_latency;
 	u32 nr_arms;
 	u32 channels;
+	u32 moving;
 	bool split;
+	u32 heads_per_surface;
+	u64 head_angle[SPEK_DRIVE_MAX_HEADS_PER_SURFACE];
 	u64 arm_angle[SPEK_DRIVE_MAX_ARMS];
 };
 
@@ -120,6 +138,9 @@ bool spek_drive_reaches(const struct spek_drive_mechanics *mechanics, u32 arm, u
 u64 spek_drive_reach_ns(const struct spek_drive_mechanics *mechanics, u32 arm,
 			const struct spek_drive_position *from,
 			const struct spek_drive_place *place, bool write, u64 now_ns,
+			struct spek_drive_access *access);
+u64 spek_drive_transfer(const struct spek_drive_mechanics *mechanics, u32 arm,
+			const struct spek_drive_request *request, u64 at_ns,
 			struct spek_drive_access *access);
 void spek_drive_access(const struct spek_drive_mechanics *mechanics, u32 arm,
 		       const struct spek_drive_position *from,

@@ -85,7 +85,16 @@ static void describe(void)
 	mechanics->rotation_scale = (u32)(draw() % 2 ? SPEK_DRIVE_SCALE : upto(SPEK_DRIVE_SCALE));
 	mechanics->nr_arms = (u32)(1 + draw() % SPEK_DRIVE_MAX_ARMS);
 	mechanics->channels = (u32)(1 + draw() % mechanics->nr_arms);
+	mechanics->moving = draw() % 2 ? 0 : (u32)(draw() % (mechanics->nr_arms + 1));
 	mechanics->split = draw() % 3 == 0;
+	mechanics->zero_latency = draw() & 1;
+	mechanics->heads_per_surface = (u32)(draw() % (SPEK_DRIVE_MAX_HEADS_PER_SURFACE + 1));
+	for (i = 0; i < SPEK_DRIVE_MAX_HEADS_PER_SURFACE; i++)
+		mechanics->head_angle[i] = draw();
+	if (draw() % 8 == 0)
+		mechanics->geometry.surfaces = (u32)(draw() % (mechanics->geometry.heads + 1));
+	if (draw() % 4 == 0)
+		mechanics->geometry.stacks = mechanics->nr_arms;
 	for (i = 0; i < SPEK_DRIVE_MAX_ARMS; i++)
 		mechanics->arm_angle[i] = draw();
 	model.rule.policy = (u32)(draw() % SPEK_DRIVE_POLICY_NR);

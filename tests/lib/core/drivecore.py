@@ -13,7 +13,7 @@ import functools
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ from spekctl.drive.model import LAYOUTS, Lee, Model
 
 CORE = ROOT / "kmod" / "drive" / "core"
 SHARED = ROOT / "kmod" / "core"
+HERE = Path(__file__).parent
+SHIM = HERE / "drive_shim.c"
 CODE = (*sorted(CORE.glob("*.c")), SHARED / "muldiv.c")
 POLICIES = ("fcfs", "sstf", "sptf", "clook")
 START, SLEEP, STOP, MEDIA, REACHED = range(5)
@@ -48,7 +50,7 @@ def compile_drive(out: Path, flags: Sequence[str], extra: Sequence[Path] = ()) -
 
 def declarations() -> str:
     """The declarations of the core's headers, as cffi takes them."""
-    command = ["gcc", "-std=gnu11", "-E", str(CORE / "drive.h")]
+    command = ["gcc", "-std=gnu11", "-E", "-I", str(CORE), str(SHIM.with_suffix(".h"))]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     kept: list[str] = []
     wanted = False
@@ -56,7 +58,7 @@ def declarations() -> str:
         marker = re.match(r'# \d+ "([^"]*)"', line)
         if marker:
             path = Path(os.path.normpath(marker[1]))
-            wanted = path.parent == CORE or path == SHARED / "refusal.h"
+            wanted = path.parent in (CORE, HERE) or path == SHARED / "refusal.h"
         elif wanted:
             kept.append(line)
     return "\n".join(without_bodies("\n".join(kept)))
@@ -71,7 +73,7 @@ def library(scratch: Path) -> tuple[Any, Any]:
         "typedef int32_t s32; typedef int64_t s64;"
     )
     ffi.cdef(declarations())
-    path = compile_drive(scratch / "libdrive.so", ["-O2", "-shared", "-fPIC"])
+    path = compile_drive(scratch / "libdrive.so", ["-O2", "-shared", "-fPIC"], [SHIM])
     return ffi, ffi.dlopen(str(path))
 
 
@@ -118,8 +120,22 @@ class Account:
     moved: int
 
 
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """What a closed loop measured: accesses per second, mean ms of the parts, the longest wait."""
+
+    iops: float
+    seek_ms: float
+    rotate_ms: float
+    transfer_ms: float
+    longest_wait_ms: float
+
+
 class Drive:
-    """struct spek_drive with its description and memory."""
+    """struct spek_drive with its description and memory.
+
+    `fields` sets what a Model does not say: {"mechanics.zero_latency": True}.
+    """
 
     def __init__(
         self,
@@ -134,6 +150,7 @@ class Drive:
         rotation_scale: int = 256,
         max_fall_ppm: int = 400_000,
         now_ns: int = 0,
+        fields: Mapping[str, object] | None = None,
     ) -> None:
         self.ffi, self.lib = core
         ffi, lib = core
@@ -182,6 +199,9 @@ class Drive:
         self.c_model.rule.window = window
         self.c_model.rule.max_wait_ns = max_wait_ns
         self.c_model.queue_depth = queue_depth
+        for path, value in (fields or {}).items():
+            *owners, name = path.split(".")
+            setattr(functools.reduce(getattr, owners, self.c_model), name, value)
         self._accept(lib.spek_drive_model_init(self.c_model, self._refusal))
         lib.spek_drive_init(self.c, self.c_model, now_ns)
         self.sectors = int(geometry.sectors)
@@ -276,6 +296,29 @@ class Drive:
             c.starts,
             c.served,
             c.moved,
+        )
+
+    def closed_loop(
+        self,
+        depth: int,
+        seed: int = 7,
+        footprint: float = 1.0,
+        sectors: int = 8,
+        write: bool = False,
+        measured: int = 20_000,
+    ) -> Loop:
+        """Random accesses with `depth` outstanding, from time 0 on."""
+        loop = self.ffi.new("struct shim_loop *")
+        loop.depth, loop.seed, loop.sectors, loop.write = depth, seed, sectors, write
+        loop.blocks = int(self.sectors * footprint) // 8
+        loop.unmeasured, loop.measured = 2000, measured
+        self.lib.shim_closed_loop(self.c, loop)
+        assert (loop.refused, loop.end_ns > loop.begin_ns) == (0, True)
+        parts = (loop.seek_ns, loop.rotate_ns, loop.transfer_ns)
+        seek_ms, rotate_ms, transfer_ms = (part / measured / 1e6 for part in parts)
+        return Loop(
+            measured / (loop.end_ns - loop.begin_ns) * 1e9,
+            *(seek_ms, rotate_ms, transfer_ms, loop.longest_wait_ns / 1e6),
         )
 
     def serve(self, now_ns: int, lba: int, sectors: int = 8, write: bool = False) -> Service:

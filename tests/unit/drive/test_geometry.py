@@ -54,26 +54,52 @@ def test_every_sector_has_one_lba(
 
 
 def check_step(model: Model, one: Place, following: Place) -> None:
+    """What follows a sector is the next one of its track, or the first one of a track nearby, which
+    is turned by the skew of what changes: the cylinder, else the head."""
     zone = model.zones[one.zone]
+    sector = (TURN - 1) // zone.spt
     turned = (following.angle - one.angle) % TURN
     if following.zone != one.zone:
-        assert following.zone == one.zone + 1
+        assert (following.zone, following.sector) == (one.zone + 1, 0)
+        assert one.sector == zone.spt - 1
         assert following.angle == 0
+        assert following.cylinder == model.zones[following.zone].first_cylinder
     elif following.sector:
         assert (following.cylinder, following.head) == (one.cylinder, one.head)
-        assert turned == TURN // zone.spt - (TURN % zone.spt == 0) or zone.spt == 1
+        assert following.sector == one.sector + 1
+        assert turned == sector
     else:
-        # To another track: nearby, and skewed by what changes.
         assert one.sector == zone.spt - 1
-        assert abs(following.cylinder - one.cylinder) <= 1 or model.layout == "banded"
-        head = zone.track_skew * (following.head != one.head)
-        cylinder = zone.cylinder_skew * (following.cylinder != one.cylinder)
-        new_cylinder = model.layout != "banded" and following.cylinder != one.cylinder
-        if new_cylinder or (head and cylinder):
-            # A step to a new cylinder, or band, begins with whatever head comes first.
-            head = 0
-        back = one.sector * (TURN // zone.spt - (TURN % zone.spt == 0))
-        assert (turned + back) % TURN in (head + cylinder, head)
+        moved = following.cylinder != one.cylinder
+        assert (following.head != one.head) == changes_head(model, one, moved)
+        if not leaves_band(model, one, following):
+            assert abs(following.cylinder - one.cylinder) <= 1
+        skew = zone.cylinder_skew if moved else zone.track_skew
+        assert turned == (skew - one.sector * sector) % TURN
+
+
+def leaves_band(model: Model, one: Place, following: Place) -> bool:
+    first = model.zones[one.zone].first_cylinder
+    bands = [(place.cylinder - first) // max(1, model.band_cylinders) for place in (one, following)]
+    return model.layout == "banded" and bands[0] != bands[1]
+
+
+def changes_head(model: Model, one: Place, moved: bool) -> bool:
+    """Whether the track after that of `one` has another head."""
+    if not moved:
+        return True
+    if model.layout == "serpentine" or model.heads == 1:
+        return False
+    # a new cylinder begins with head 0; a band only once its last head is through
+    return model.layout == "cylinder" or (one.head == model.heads - 1 and ends_band(model, one))
+
+
+def ends_band(model: Model, one: Place) -> bool:
+    """Whether `one` is on the last cylinder that its head visits in the band."""
+    zone = model.zones[one.zone]
+    first = (one.cylinder - zone.first_cylinder) // model.band_cylinders * model.band_cylinders
+    last = min(first + model.band_cylinders, zone.cylinders) - 1
+    return one.cylinder - zone.first_cylinder == (first if one.head & 1 else last)
 
 
 def test_heads_of_each_layout() -> None:
@@ -126,3 +152,47 @@ def test_refuses_a_geometry(core: Core, change: dict[str, Any], sentence: str) -
     Drive(core, GOOD)
     with pytest.raises(Refused, match=sentence):
         Drive(core, replace(GOOD, **change))
+
+
+# ---- DASH: surfaces that transfer at a time, stacks of platters ----
+
+
+@given(
+    layout=st.sampled_from(LAYOUTS), heads=st.sampled_from([2, 4, 6]), zones=zones,
+    band=st.integers(1, 5),
+)  # fmt: skip
+def test_two_surfaces_are_a_track_of_twice_the_sectors(
+    core: Core, layout: Layout, heads: int, zones: list[tuple[int, int, int]], band: int
+) -> None:
+    model = small(layout, heads, zones, band)
+    drive = Drive(core, model, fields={"mechanics.geometry.surfaces": 2})
+    doubled = [(cylinders, 2 * spt, unused) for cylinders, spt, unused in zones]
+    wide = Drive(core, small(layout, heads // 2, doubled, band))
+    assert drive.sectors == wide.sectors
+    for lba in range(drive.sectors):
+        place, expected = drive.locate(lba), wide.locate(lba)
+        assert place == replace(expected, head=2 * expected.head)
+
+
+def test_stacks_follow_each_other(core: Core) -> None:
+    one, three = Drive(core, GOOD), Drive(core, GOOD, fields={
+        "mechanics.geometry.stacks": 3, "mechanics.nr_arms": 3,
+    })  # fmt: skip
+    assert three.sectors == 3 * one.sectors
+    for lba in range(three.sectors):
+        assert three.locate(lba) == one.locate(lba % one.sectors)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"mechanics.geometry.surfaces": 3}, "multiple of the surfaces"),
+        ({"mechanics.geometry.surfaces": 4}, "multiple of the surfaces"),
+        ({"mechanics.geometry.stacks": 9}, "1 to 8 stacks"),
+        ({"mechanics.geometry.stacks": 2}, "same number of arms"),
+        ({"mechanics.geometry.stacks": 2, "mechanics.nr_arms": 3}, "same number of arms"),
+    ],
+)
+def test_refuses_dash(core: Core, fields: dict[str, int], sentence: str) -> None:
+    with pytest.raises(Refused, match=sentence):
+        Drive(core, GOOD, fields=fields)

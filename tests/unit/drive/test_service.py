@@ -189,6 +189,131 @@ def test_overhead_delays_the_arm(core: Core) -> None:
     assert service.rotate_ns == pytest.approx(float(PERIOD_NS / 2) - MS, abs=2)
 
 
+# ---- zero-latency reads ----
+
+
+def test_zero_latency_reads_a_track_in_a_turn(core: Core) -> None:
+    """From wherever the head is: one turn and the rest of a sector instead of 1.5 turns on average;
+    a write keeps the order."""
+    fields = {"mechanics.zero_latency": True}
+    ordinary, sooner = 0, 0
+    for at_ns in range(0, 8 * MS, 100_000):
+        drive = Drive(core, ONE_TRACK, fields=fields)
+        read = drive.serve(at_ns, 0, 1000)
+        assert read.end_ns - at_ns <= PERIOD_NS * 1001 / 1000 + 5
+        assert read.transfer_ns <= PERIOD_NS + 5
+        sooner += read.end_ns - at_ns
+        plain = Drive(core, ONE_TRACK).serve(at_ns, 0, 1000)
+        write = Drive(core, ONE_TRACK, fields=fields).serve(at_ns, 0, 1000, write=True)
+        assert write.end_ns == plain.end_ns
+        ordinary += plain.end_ns - at_ns
+    assert ordinary / sooner == pytest.approx(1.5, rel=0.02)
+
+
+@given(
+    spt=st.integers(1, 60), first=st.integers(0, 59), sectors=st.integers(1, 60),
+    at_ns=st.integers(0, 10**10),
+)  # fmt: skip
+def test_zero_latency_is_the_earlier_one_of_two_ways(
+    core: Core, spt: int, first: int, sectors: int, at_ns: int
+) -> None:
+    """In the order of LBAs, or a whole turn from the next sector on; by fractions of a turn."""
+    first %= spt
+    sectors = min(sectors, spt - first)
+    model = replace(ONE_TRACK, zones=(Zone(0, 1, spt, 0, 0),))
+    drive = Drive(core, model, fields={"mechanics.zero_latency": True})
+    service = drive.serve(at_ns, first, sectors)
+    behind = (turns(drive, at_ns) - Fraction(first, spt)) % 1  # since the first sector began
+    ways = [1 - behind + Fraction(sectors, spt)]
+    if behind * PERIOD_NS < 4:
+        ways.append(Fraction(sectors, spt) - behind)
+    if int(behind * spt) + 1 < sectors:
+        ways.append(1 + Fraction(int(behind * spt) + 1, spt) - behind)
+    assert service.end_ns - at_ns == pytest.approx(float(min(ways) * PERIOD_NS), abs=8)
+
+
+# ---- DASH: heads per surface, arms that move while another one transfers ----
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4])
+def test_mean_rotational_wait_is_half_a_turn_over_the_heads_of_a_surface(
+    core: Core, heads: int
+) -> None:
+    total, count = 0, 2000
+    fields: dict[str, object] = {
+        "mechanics.heads_per_surface": heads,
+        "mechanics.head_angle": [TURN * head // heads for head in range(heads)],
+    }
+    for i in range(count):
+        drive = Drive(core, ONE_TRACK, fields=fields)
+        service = drive.serve(i * 8_333_333 // count, 250, 10)
+        assert service.transfer_ns == pytest.approx(float(PERIOD_NS / 100), abs=6)
+        total += service.rotate_ns
+    assert total / count == pytest.approx(float(PERIOD_NS / (2 * heads)), rel=5e-3)
+
+
+@pytest.mark.parametrize("surfaces", [1, 2, 4])
+def test_surfaces_that_transfer_together_divide_the_transfer(core: Core, surfaces: int) -> None:
+    model = replace(ONE_TRACK, heads=4)
+    service = Drive(core, model, fields={"mechanics.geometry.surfaces": surfaces}).serve(0, 0, 800)
+    assert service.transfer_ns == pytest.approx(float(PERIOD_NS * 800 / 1000 / surfaces), abs=5)
+
+
+@given(
+    arms=st.integers(2, 4), channels=st.integers(1, 3), phase=st.integers(0, TURN - 1),
+    data=st.data(),
+)  # fmt: skip
+def test_no_more_transfers_at_a_time_than_channels(
+    core: Core, arms: int, channels: int, phase: int, data: st.DataObject
+) -> None:
+    channels = min(arms, channels)
+    model = replace(load("cheetah9lp").with_arms(arms), channels=channels)
+    drive = Drive(core, model, "sptf", phase=phase, fields={"mechanics.moving": arms})
+    now_ns, services = 0, []
+    for _ in range(12):
+        lba = data.draw(st.integers(0, drive.sectors - 600))
+        assert drive.submit(now_ns, lba, data.draw(st.sampled_from([8, 500]))) == 0
+    while True:
+        while (service := drive.start(now_ns)) is not None:
+            services.append(service)
+        if not drive.c.arms.busy:
+            break
+        now_ns = drive.next_ns()
+        assert drive.finish(now_ns) is not None
+    assert len(services) == 12
+    # every arm works as soon as there is something to do
+    assert len({one.arm for one in services if one.start_ns == 0}) == arms
+    for one in services:
+        check_passing(drive, one)
+        begin_ns = one.end_ns - one.transfer_ns
+        during = [
+            other for other in services
+            if other.end_ns > begin_ns >= other.end_ns - other.transfer_ns
+        ]  # fmt: skip
+        assert len(during) <= channels
+
+
+def check_passing(drive: Drive, service: Service) -> None:
+    """The first sector is under the head when the transfer begins, however long it waited."""
+    period_ns = Fraction(int(drive.c_model.mechanics.rotation.period_ps), 1000)
+    first = Fraction(drive.locate(service.lba).angle, TURN)
+    begin = turns(drive, service.end_ns - service.transfer_ns, service.arm)
+    assert (begin - first) % 1 * period_ns < 5
+
+
+def test_an_arm_without_a_channel_loses_a_turn(core: Core) -> None:
+    model = replace(ONE_TRACK, arm_angles=(0, 0))
+    drive = Drive(core, model, "fcfs", fields={"mechanics.moving": 2})
+    assert [drive.submit(0, lba, 200) for lba in (500, 600)] == [0, 0]
+    first, second = drive.start(0), drive.start(0)
+    assert first is not None
+    assert second is not None
+    # its sector comes in the middle of the first transfer, and again a turn later
+    assert first.end_ns == pytest.approx(float(PERIOD_NS * 7 / 10), abs=5)
+    assert second.rotate_ns == pytest.approx(float(PERIOD_NS * 16 / 10), abs=5)
+    assert second.end_ns == second.start_ns + second.rotate_ns + second.transfer_ns
+
+
 # ---- parts of a split drive ----
 
 
@@ -212,6 +337,41 @@ def test_parts_cover_the_drive_once(core: Core, arms: int, spt: int, cylinders: 
         assert len(reached) == 1
         first, sectors = parts[reached[0]]
         assert first <= lba < first + sectors
+
+
+@given(
+    stacks=st.integers(1, 4), arms=st.integers(1, 2), split=st.booleans(),
+    unused=st.integers(0, 3000),
+)  # fmt: skip
+def test_arms_of_stacks_reach_their_stack(
+    core: Core, stacks: int, arms: int, split: bool, unused: int
+) -> None:
+    """Each LBA is reached by one arm of a split drive, else by all arms of its stack alone."""
+    model = replace(
+        ONE_TRACK.with_arms(stacks * arms), split=split, sectors=max(64, 1000 * stacks - unused)
+    )
+    drive = Drive(core, model, fields={"mechanics.geometry.stacks": stacks})
+    mechanics = drive.ffi.addressof(drive.c_model.mechanics)
+    borders = {sum(drive.part(arm)) for arm in range(stacks * arms)}
+    for lba in sorted({0, 1, drive.sectors - 1} | borders | {one - 1 for one in borders}):
+        if not 0 <= lba < drive.sectors:
+            continue
+        reached = [
+            arm for arm in range(stacks * arms)
+            if drive.lib.spek_drive_reaches(mechanics, arm, lba)
+        ]  # fmt: skip
+        stack = lba // 1000
+        assert {arm // arms for arm in reached} == {stack}
+        assert len(reached) == (1 if split else arms)
+
+
+def test_an_access_crosses_to_the_next_stack(core: Core) -> None:
+    fields = {"mechanics.geometry.stacks": 2}
+    drive = Drive(core, ONE_TRACK.with_arms(2), fields=fields)
+    service = drive.serve(0, 990, 20)
+    assert (service.arm, service.cylinder, service.head) == (0, 0, 0)
+    assert service.transfer_ns == pytest.approx(float(PERIOD_NS * 20 / 1000), abs=5)
+    assert drive.serve(service.end_ns, 1500).arm == 1
 
 
 def test_arms_of_a_drive_that_is_not_split_reach_everything(core: Core) -> None:
@@ -239,6 +399,19 @@ def test_arms_of_a_drive_that_is_not_split_reach_everything(core: Core) -> None:
 def test_refuses_mechanics(core: Core, change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(Refused, match=sentence):
         Drive(core, replace(ONE_TRACK, **change))
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"mechanics.moving": 2}, "as there are channels"),
+        ({"mechanics.nr_arms": 3, "mechanics.channels": 3, "mechanics.moving": 2}, "channels"),
+        ({"mechanics.heads_per_surface": 5}, "1 to 4 heads per surface"),
+    ],
+)
+def test_refuses_dash(core: Core, fields: dict[str, object], sentence: str) -> None:
+    with pytest.raises(Refused, match=sentence):
+        Drive(core, ONE_TRACK, fields=fields)
 
 
 @pytest.mark.parametrize("scale", ["seek_scale", "rotation_scale"])
