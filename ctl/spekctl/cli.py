@@ -43,6 +43,7 @@ COMMANDS: dict[str, Slot] = {
     "log": Slot("spekctl.commands.log", "Read a per-I/O log: as CSV or summed up."),
     "plot": Slot("spekctl.commands.plot", "Draw logs, results, sweeps and reports."),
     "power": Slot("spekctl.commands.power", "Show power rails live, and calibrate them."),
+    "drive": Slot("spekctl.commands.drive", "Modelled disk drives: describe, simulate, create."),
     "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),
 }
 

@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Descriptions of drives: TOML with milliseconds and watts to the integers of the core.
+"""A modelled drive as the core takes it, in integers, and what follows from it.
 
-    model = load("barracuda-es").with_arms(4).at_rpm(5200)
+    model = file.load("barracuda-es").with_arms(4).at_rpm(5200)
 
-Nothing is computed in floating point but the law of the spindle's power: decimal fractions of the
-file become whole nanoseconds and microwatts.
+Nothing is computed in floating point but the law of the spindle's power.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+import math
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from pathlib import Path
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Literal, get_args
 
-from spekctl.errors import SpekError
+from spekctl.errors import UsageError
 
 Layout = Literal["cylinder", "serpentine", "banded"]
-LAYOUTS: tuple[Layout, ...] = ("cylinder", "serpentine", "banded")
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 # In the order of enum spek_drive_condition.
 CONDITIONS = ("active", "standby", "stopped", "starting", "to_standby", "to_stopped")
 TURN = 2**64
-MODELS = Path(__file__).with_name("models")
+SECTOR = 512
+MOST_ARMS = 8
+# The law of the spindle's power: P ~ platters * rpm^2.8 * diameter^4.6.
+SPEED_EXPONENT = 2.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,9 @@ class Lee:
     max_ns: int
 
 
+Points = tuple[tuple[int, int], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Watts:
     """Power of the parts in microwatts."""
@@ -59,6 +64,15 @@ class Watts:
     starting_ns: int = 0
     stopping_ns: int = 0
 
+    def with_spindle(self, scale: float) -> Watts:
+        """The power of the spindle, and nothing else, times @scale."""
+        five, twelve = self.base[0]
+        return replace(self, base=((five, round(twelve * scale)), *self.base[1:]))
+
+    def active_uw(self, arms: int) -> int:
+        """A drive with its spindle at speed whose arms stand still."""
+        return sum(self.base[0]) + self.hold * arms
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
@@ -67,7 +81,7 @@ class Model:
     title: str
     heads: int
     zones: tuple[Zone, ...]
-    seek: tuple[tuple[int, int], ...] | Lee  # points: cylinders, ns
+    seek: Points | Lee  # points: cylinders, ns
     period_ps: int
     layout: Layout = "cylinder"
     band_cylinders: int = 0
@@ -79,113 +93,134 @@ class Model:
     arm_angles: tuple[int, ...] = (0,)
     channels: int = 1
     split: bool = False
+    profile: str = ""
+    profiles: Mapping[str, Watts] = field(default_factory=dict)
+    max_fall_ppm: int = 400_000
+    name: str = ""
+    sources: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def with_arms(self, arms: int) -> Model:
         """The same drive with arms at equal angles around the platters."""
-        return replace(self, arm_angles=tuple(TURN * arm // arms for arm in range(arms)))
+        angles = tuple(TURN * arm // arms for arm in range(arms))
+        return replace(self, arm_angles=angles, channels=min(self.channels, arms))
 
-    def at_rpm(self, rpm: int) -> Model:
-        """The same drive at another speed; only the spindle's power changes with it."""
-        period_ps = 60 * 10**12 // rpm
-        five, twelve = self.watts.base[0]
-        spindle = round(twelve * (self.period_ps / period_ps) ** 2.8)
-        base = ((five, spindle), *self.watts.base[1:])
-        return replace(self, period_ps=period_ps, watts=replace(self.watts, base=base))
+    def with_profile(self, name: str) -> Model:
+        """The same drive with another of its profiles of power."""
+        if name not in self.profiles:
+            known = ", ".join(self.profiles) or "none"
+            raise UsageError(f"there is no profile '{name}'; those of this model: {known}")
+        return replace(self, profile=name, watts=self.profiles[name])
 
+    def with_spindle(self, scale: float) -> Model:
+        """The same drive with another power of its spindle."""
+        return replace(
+            self,
+            watts=self.watts.with_spindle(scale),
+            profiles={name: one.with_spindle(scale) for name, one in self.profiles.items()},
+        )
 
-def names() -> list[str]:
-    """Names of the drives that come with spekctl."""
-    return sorted(path.stem for path in MODELS.glob("*.toml"))
+    def at_rpm(self, rpm: float) -> Model:
+        """The same drive at another speed; of its power only the spindle's changes with it."""
+        whole = int(rpm) if float(rpm).is_integer() else None
+        period_ps = 60 * 10**12 // whole if whole else round(60 * 10**12 / rpm)
+        scaled = self.with_spindle((self.period_ps / period_ps) ** SPEED_EXPONENT)
+        return replace(scaled, period_ps=period_ps)
 
+    @property
+    def rpm(self) -> float:
+        """Turns of the spindle per minute."""
+        return 60 * 10**12 / self.period_ps
 
-def load(name: str) -> Model:
-    """A drive that comes with spekctl."""
-    if name not in names():
-        raise SpekError(f"There is no drive {name!r}; choose from {', '.join(names())}.")
-    return read((MODELS / f"{name}.toml").read_text())
+    @property
+    def cylinders(self) -> int:
+        """Number of cylinders, unused ones included."""
+        return self.zones[-1].first_cylinder + self.zones[-1].cylinders
 
+    @property
+    def capacity(self) -> int:
+        """Sectors."""
+        return self.sectors or self.heads * sum(one.cylinders * one.spt for one in self.zones)
 
-def read(text: str) -> Model:
-    """The drive that a TOML text describes."""
-    given = tomllib.loads(text, parse_float=Decimal)
-    try:
-        return _model(given)
-    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
-        raise SpekError(f"The description of the drive is wrong: {error!r}.") from error
+    def seek_ns(self, distance: int) -> int:
+        """Time of the arm over @distance cylinders, as the core has it to some ns."""
+        return curve_ns(self.seek, distance, self.cylinders)
 
+    def mean_seek_ns(self) -> float:
+        """Mean over uniformly random pairs of cylinders."""
+        if isinstance(self.seek, Lee):
+            return float(self.seek.avg_ns)
+        cylinders, steps = self.cylinders, 4096
+        total = 0.0
+        for step in range(steps):
+            # Share of pairs that are at most a distance x apart: 1 - (1 - x/C)^2.
+            share = (step + 0.5) / steps
+            total += self.seek_ns(round(cylinders * (1 - math.sqrt(1 - share))))
+        return total / steps
 
-def _model(given: Mapping[str, Any]) -> Model:
-    layout = given["layout"]
-    if layout not in LAYOUTS:
-        raise ValueError(f"layout {layout!r} is none of {', '.join(LAYOUTS)}")
-    unknown = set(given) - FIELDS
-    if unknown:
-        raise ValueError(f"unknown fields {', '.join(sorted(unknown))}")
-    period_ps = given["period_ps"] if "period_ps" in given else 60 * 10**12 // given["rpm"]
-    return Model(
-        title=given["title"],
-        heads=given["heads"],
-        zones=tuple(_zone(given, one, period_ps) for one in given["zones"]),
-        seek=_seek(given),
-        period_ps=period_ps,
-        layout=layout,
-        band_cylinders=given.get("band_cylinders", 0),
-        sectors=given.get("sectors", 0),
-        head_switch_ns=_ns(given.get("head_switch_ms", 0)),
-        settle_ns=_ns(given.get("settle_ms", 0)),
-        overhead_ns=_ns(given.get("overhead_ms", 0)),
-        watts=_watts(given["watts"]) if "watts" in given else Watts(),
-    )
+    def media_rate(self, zone: Zone) -> float:
+        """Bytes per second under a head."""
+        return zone.spt * SECTOR * 10**12 / self.period_ps
 
+    def sustained_rate(self, zone: Zone) -> float:
+        """Bytes per second of a sequential read over many tracks of @zone.
 
-FIELDS = {
-    *("title", "heads", "layout", "band_cylinders", "sectors", "rpm", "period_ps", "zones"),
-    *("skew_ms", "head_switch_ms", "settle_ms", "overhead_ms", "seek_points", "seek_ms", "watts"),
-}
+        At each change of track the drive waits for the skew, or a turn longer if head switch or
+        seek take longer than that.
+        """
+        turn_ns = self.period_ps / 1000
+        heads = self.heads
 
+        def wait(skew: int, move_ns: int) -> float:
+            angle_ns = skew / TURN * turn_ns
+            turns = max(0, math.ceil((move_ns - angle_ns) / turn_ns))
+            return angle_ns + turns * turn_ns
 
-def _whole(value: Decimal | int, unit: int) -> int:
-    scaled = Decimal(value) * unit
-    if scaled != int(scaled) or scaled < 0:
-        raise ValueError(f"{value} is not a number of steps of 1/{unit}, or below 0")
-    return int(scaled)
-
-
-def _ns(ms: Decimal | int) -> int:
-    return _whole(ms, 10**6)
-
-
-def _uw(watts: Decimal | int) -> int:
-    return _whole(watts, 10**6)
-
-
-def _zone(given: Mapping[str, Any], row: list[int], period_ps: int) -> Zone:
-    first, cylinders, spt, *skews = row
-    if "skew_ms" in given:
-        turn = TURN * _ns(given["skew_ms"]) * 1000 // period_ps % TURN
-        return Zone(first, cylinders, spt, turn, turn)
-    track, cylinder = (TURN * skew // spt % TURN for skew in skews)
-    return Zone(first, cylinders, spt, track, cylinder)
-
-
-def _seek(given: Mapping[str, Any]) -> tuple[tuple[int, int], ...] | Lee:
-    if "seek_points" in given:
-        return tuple((distance, _ns(ms)) for distance, ms in given["seek_points"])
-    return Lee(*map(_ns, given["seek_ms"]))
+        if self.layout == "banded":
+            between = wait(zone.cylinder_skew, self.seek_ns(1))
+        else:
+            other_head = self.layout == "cylinder" and heads > 1
+            step_ns = max(self.seek_ns(1), self.head_switch_ns if other_head else 0)
+            between = (
+                wait(zone.track_skew, self.head_switch_ns) * (heads - 1)
+                + wait(zone.cylinder_skew, step_ns)
+            ) / heads
+        return zone.spt * SECTOR * 1e9 / (turn_ns + between)
 
 
-def _watts(given: Mapping[str, Any]) -> Watts:
-    def rails(condition: str) -> tuple[int, int]:
-        five, twelve = given[condition]
-        return _uw(five), _uw(twelve)
+def curve_ns(curve: Points | Lee, distance: int, cylinders: int) -> int:
+    """A seek curve at a distance: straight lines between points, the last one continued."""
+    if distance <= 0:
+        return 0
+    if isinstance(curve, Lee):
+        low, mean, high = curve.min_ns, curve.avg_ns, curve.max_ns
+        root = (-10 * low + 15 * mean - 5 * high) / (3 * math.sqrt(cylinders))
+        line = (7 * low - 15 * mean + 8 * high) / (3 * cylinders)
+        return round(root * math.sqrt(distance - 1) + line * (distance - 1) + low)
+    if len(curve) == 1 or distance <= curve[0][0]:
+        return curve[0][1]
+    place = bisect_right(curve, distance, key=lambda point: point[0])
+    place = min(max(place, 1), len(curve) - 1)
+    (x0, y0), (x1, y1) = curve[place - 1], curve[place]
+    return round(y0 + (y1 - y0) * (distance - x0) / (x1 - x0))
 
-    return Watts(
-        base=tuple(rails(condition) for condition in CONDITIONS),
-        hold=_uw(given["hold"]),
-        seek=_uw(given["seek"]),
-        rotate=_uw(given["rotate"]),
-        read=_uw(given["read"]),
-        write=_uw(given["write"]),
-        starting_ns=_whole(given["starting_s"], 10**9),
-        stopping_ns=_whole(given["stopping_s"], 10**9),
-    )
+
+def deepest_fall(curve: Points | Lee) -> tuple[float, int]:
+    """The deepest fall from a point to the next, as a share, and the distance where it ends."""
+    if isinstance(curve, Lee):
+        return 0.0, 0
+    falls = [((y0 - y1) / y0, x1) for (_, y0), (x1, y1) in pairwise(curve)]
+    return max([(0.0, 0), *falls])
+
+
+def hpl_points(parameters: Sequence[float], cylinders: int) -> Points:
+    """The six-parameter curve as a table: exact up to 64 cylinders, then in steps of 1 %."""
+    border, base, root, far, line, single = parameters
+    distances = list(range(1, min(64, cylinders) + 1))
+    while distances[-1] < cylinders:
+        distances.append(min(cylinders, distances[-1] * 101 // 100 + 1))
+    points = []
+    for x in distances:
+        ms = base + root * math.sqrt(x) if x < border else far + line * x
+        points.append((x, max(1, round((single if x == 1 else ms) * 1e6))))
+    return tuple(points)

@@ -26,7 +26,8 @@ from lib.core.drivecore import (
     Service,
 )
 
-from spekctl.drive.model import Model, Watts, load
+from spekctl.drive.file import load
+from spekctl.drive.model import Model, Watts
 
 Core = tuple[Any, Any]
 S = 10**9

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lib.core.drivecore import Drive, Place, Refused
 
-from spekctl.drive.model import LAYOUTS, TURN, Layout, Model, Zone, load
+from spekctl.drive.file import load
+from spekctl.drive.model import LAYOUTS, TURN, Layout, Model, Zone
 
 Core = tuple[Any, Any]
 

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lib.core.drivecore import POLICIES, Drive, Service
 
-from spekctl.drive.model import Model, load
+from spekctl.drive.file import load
+from spekctl.drive.model import Model
 
 Core = tuple[Any, Any]
 ES = load("barracuda-es")

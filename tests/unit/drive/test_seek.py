@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lib.core.drivecore import Drive, Refused
 
-from spekctl.drive.model import Lee, Model, Zone, load
+from spekctl.drive.file import load
+from spekctl.drive.model import Lee, Model, Zone
 
 Core = tuple[Any, Any]
 MS = 10**6

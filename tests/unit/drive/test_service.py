@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lib.core.drivecore import Drive, Refused, Service
 
-from spekctl.drive.model import TURN, Model, Zone, load
+from spekctl.drive.file import load
+from spekctl.drive.model import TURN, Model, Zone
 
 Core = tuple[Any, Any]
 MS = 10**6

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl drive: modelled disk drives."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spekctl.commands import drive_model
+
+if TYPE_CHECKING:
+    from spekctl.drive.facts import Facts
+
+EPILOG = """\b
+Examples:
+  spekctl drive models
+  spekctl drive show barracuda-es --arms 4 --rpm 5200
+"""
+
+
+@click.group(epilog=EPILOG)
+def command() -> None:
+    """Describe, simulate and create modelled disk drives.
+
+    A model is a TOML file: geometry, seek curve, speed, arms and the power of each part. Those
+    that come with spekctl are named by `spekctl drive models`; any other is named by its path.
+    """
+
+
+@command.command("models")
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def models(as_json: bool) -> int:
+    """List the models that come with spekctl."""
+    from spekctl.drive import file
+
+    found = [file.load(name) for name in file.names()]
+    if as_json:
+        click.echo(json.dumps([{"name": one.name, "title": one.title} for one in found], indent=1))
+        return 0
+    from spekctl.render import tables
+
+    numbers = ("capacity", "rpm", "arms", "mean seek", "rate", "idle")
+    table = tables.table("model", "drive", *numbers, right=numbers)
+    for one in found:
+        table.add_row(
+            one.name,
+            one.title,
+            _gigabytes(one.capacity * 512),
+            f"{one.rpm:,.0f}",
+            str(len(one.arm_angles)),
+            f"{one.mean_seek_ns() / 1e6:.2f} ms",
+            f"{one.sustained_rate(one.zones[0]) / 1e6:.1f} MB/s",
+            _watts(one.watts.active_uw(len(one.arm_angles)) / 1e6) if one.profiles else "-",
+        )
+    tables.show(table)
+    return 0
+
+
+@command.command("show", no_args_is_help=True)
+@drive_model.argument
+@drive_model.changes
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def show(name: str, as_json: bool, **given: Any) -> int:
+    """Show MODEL: parameters, capacity, rate of each zone, seek times, watts by mode.
+
+    Rates are in 10^6 bytes per second: under the head, and of a sequential read, which loses the
+    skew at each change of track. The mean seek is over random pairs of cylinders.
+    """
+    from dataclasses import asdict
+
+    from spekctl.drive.facts import facts_of
+
+    facts = facts_of(drive_model.take(name, given))
+    if as_json:
+        click.echo(json.dumps(asdict(facts), indent=1))
+    else:
+        _print(facts)
+    return 0
+
+
+def _print(facts: Facts) -> None:
+    from spekctl.render import tables
+
+    rows = (
+        ("capacity", f"{_gigabytes(facts.bytes)}, {facts.sectors:,} sectors"),
+        ("speed", f"{facts.rpm:,.0f} rpm, a turn in {facts.turn_ms:.3f} ms"),
+        ("surfaces", f"{facts.heads}, {facts.cylinders:,} cylinders, layout {facts.layout}"),
+        ("arms", _arms(facts)),
+        (
+            "seek",
+            f"{facts.one_cylinder_seek_ms:.3f} ms for one cylinder, {facts.mean_seek_ms:.3f} ms"
+            f" mean, {facts.full_seek_ms:.3f} ms for all ({facts.seek_curve})",
+        ),
+        (
+            "besides",
+            f"head switch {facts.head_switch_ms:g} ms, settle of a write {facts.settle_ms:g} ms,"
+            f" overhead {facts.overhead_ms:g} ms",
+        ),
+        ("random 4 KiB", f"{facts.random_read_ms:.2f} ms to read with one arm, one at a time"),
+    )
+    click.echo(f"{facts.name}: {facts.title}")
+    for what, text in rows:
+        click.echo(f"  {what:<13} {text}")
+    click.echo()
+    numbers = ("zone", "cylinder", "cylinders", "sectors/track", "LBA", "media", "sequential")
+    table = tables.table(*numbers, right=numbers)
+    for number, zone in enumerate(facts.zones):
+        table.add_row(
+            str(number),
+            str(zone.first_cylinder),
+            str(zone.cylinders),
+            str(zone.sectors_per_track),
+            str(zone.first_lba),
+            f"{zone.media_rate / 1e6:.2f} MB/s",
+            f"{zone.sustained_rate / 1e6:.2f} MB/s",
+        )
+    tables.show(table)
+    if facts.watts:
+        click.echo()
+        modes = ("standby", "starting", "idle", "seeking", "waiting", "reading", "writing")
+        every = "all arms moving"
+        table = tables.table("profile", *modes, every, right=(*modes, every))
+        for one in facts.watts:
+            cells = [_watts(getattr(one, mode)) for mode in (*modes, "all_arms_moving")]
+            table.add_row(one.profile, *cells)
+        tables.show(table)
+    click.echo("\nsources:")
+    for source in facts.sources:
+        click.echo(f"  {source}")
+
+
+def _arms(facts: Facts) -> str:
+    if facts.arms == 1:
+        return "1"
+    angles = ", ".join(f"{angle:.3g}" for angle in facts.arm_angles)
+    reach = "each has a part of the LBAs" if facts.split else "each reaches every LBA"
+    return f"{facts.arms} at {angles} turn, {reach}; {facts.channels} at work at a time"
+
+
+def _gigabytes(count: float) -> str:
+    return f"{count / 1e9:,.1f} GB" if count < 999.5e9 else f"{count / 1e12:,.2f} TB"
+
+
+def _watts(watts: float) -> str:
+    return f"{watts:.2f} W"

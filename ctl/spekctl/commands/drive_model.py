@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""MODEL and the options that change it: the same for every command of `spekctl drive`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from spekctl.commands import options
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from spekctl.drive.model import Model
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def complete_model(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Names of models, and files."""
+    from click.shell_completion import CompletionItem
+
+    from spekctl.drive import file
+
+    names = [one for one in file.names() if one.startswith(incomplete)]
+    return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
+
+
+argument = click.argument("name", metavar="MODEL", shell_complete=complete_model)
+changes: Callable[[F], F] = options.together(
+    click.option(
+        "--arms", type=click.IntRange(1, 8), metavar="N", help="Arm assemblies, equally spaced."
+    ),
+    click.option(
+        "--channels",
+        type=click.IntRange(1, 8),
+        metavar="N",
+        help="Arms that work at the same time, at most.  [the model's, else 1]",
+    ),
+    click.option(
+        "--rpm",
+        type=options.FiniteRange(60, 60000),
+        metavar="N",
+        help="Speed; the spindle's power changes with its power of 2.8.",
+    ),
+    click.option("--profile", metavar="NAME", help="Profile of power.  [the model's first]"),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="FIELD=VALUE",
+        help="Set a field of the model file, as settle_ms=0.2 or power.NAME.hold=1.5; may be"
+        " repeated. platters and diameter_in scale the spindle's power.",
+    ),
+    click.option("--force", is_flag=True, help="Take a seek curve that falls by more than 40 %."),
+)
+
+
+def take(name: str, given: dict[str, Any]) -> Model:
+    """The model of MODEL and what changes() has parsed, which is taken out of @given."""
+    from spekctl.drive import file
+
+    settings = list(given.pop("settings"))
+    for key, field in (("arms", "arms.count"), ("channels", "arms.channels"), ("rpm", "rpm")):
+        value = given.pop(key)
+        if value is not None:
+            settings.append(f"{field}={value}")
+    profile = given.pop("profile")
+    if profile is not None:
+        settings.append(f"profile={profile}")
+    model = file.load(name, settings, given.pop("force"))
+    for remark in model.remarks:
+        click.echo(f"spekctl: {model.name}: {remark}", err=True)
+    return model

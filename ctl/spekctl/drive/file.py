@@ -1,0 +1,606 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Model files: TOML with milliseconds and watts, checked, with fields that the user overrides.
+
+    model = load("barracuda-es", ["rpm=5200", "arms.count=4"])
+
+The structs are the source of models/schema.json. Every complaint is one sentence: which field, what
+is wrong, what is allowed.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, inspect
+
+from spekctl.drive.model import (
+    CONDITIONS,
+    TURN,
+    Layout,
+    Lee,
+    Model,
+    Watts,
+    Zone,
+    deepest_fall,
+    hpl_points,
+)
+from spekctl.errors import UsageError
+from spekctl.suggest import did_you_mean
+
+MODELS = Path(__file__).with_name("models")
+SCHEMA_FILE = MODELS / "schema.json"
+WARN_FALL = 0.10
+MOST_FALL = 0.40
+PS_PER_MINUTE = 60 * 10**12
+
+Ms = Annotated[float, Meta(ge=0, le=1000)]
+Watt = Annotated[float, Meta(ge=0, le=1000)]
+Rails = Annotated[list[Watt], Meta(min_length=2, max_length=2)]
+Seconds = Annotated[float, Meta(ge=0, le=600)]
+
+
+class Power(msgspec.Struct, forbid_unknown_fields=True):
+    """What the parts of a drive draw, W; pairs are the 5 V and the 12 V rail."""
+
+    active: Annotated[Rails, Meta(description="Electronics on 5 V, spindle on 12 V.")]
+    standby: Annotated[Rails, Meta(description="Spindle stopped; an access starts it.")]
+    stopped: Annotated[Rails, Meta(description="Spindle stopped until it is started.")]
+    starting: Annotated[Rails, Meta(description="Mean while the spindle starts.")]
+    to_standby: Annotated[Rails, Meta(description="Mean while it stops for standby.")]
+    to_stopped: Annotated[Rails, Meta(description="Mean while it stops.")]
+    hold: Annotated[Watt, Meta(description="Of each arm assembly of an active drive, 12 V.")]
+    seek: Annotated[Watt, Meta(description="What an arm adds while it moves, 12 V.")]
+    rotate: Annotated[Watt, Meta(description="... while it waits for the sector, 12 V.")]
+    read: Annotated[Watt, Meta(description="... while it reads, 5 V.")]
+    write: Annotated[Watt, Meta(description="... while it writes, 5 V.")]
+    starting_s: Annotated[Seconds, Meta(description="Time to start the spindle, s.")]
+    stopping_s: Annotated[Seconds, Meta(description="Time to stop it, s.")]
+
+
+class Arms(msgspec.Struct, forbid_unknown_fields=True):
+    """Arm assemblies."""
+
+    count: Annotated[int, Meta(ge=1, le=8, description="Number of assemblies.")] = 1
+    angles: Annotated[
+        list[Annotated[float, Meta(ge=0, lt=1)]] | None,
+        Meta(description="Where each is mounted, in turns. Default: equally spaced."),
+    ] = None
+    channels: Annotated[
+        int, Meta(ge=1, le=8, description="Arms that work at the same time, at most.")
+    ] = 1
+    split: Annotated[
+        bool, Meta(description="Each arm has a part of the LBAs to itself, as in dual actuators.")
+    ] = False
+
+
+class DriveFile(msgspec.Struct, forbid_unknown_fields=True):
+    """A model file."""
+
+    title: Annotated[str, Meta(min_length=1, description="Maker, type and name.")]
+    sources: Annotated[
+        list[str], Meta(min_length=1, description="Where each group of values comes from.")
+    ]
+    heads: Annotated[int, Meta(ge=1, le=64, description="Surfaces with data.")]
+    layout: Annotated[
+        Layout,
+        Meta(
+            description="Order of tracks: all heads of a cylinder; the same, alternately up and"
+            " down; bands of cylinders per head."
+        ),
+    ]
+    platters: (
+        Annotated[int, Meta(ge=1, le=32, description="Platters. Default: heads / 2.")] | None
+    ) = None
+    diameter_in: (
+        Annotated[float, Meta(ge=0.8, le=14, description="Diameter of a platter in inches.")] | None
+    ) = None
+    band_cylinders: Annotated[
+        int, Meta(ge=0, le=4194304, description="Cylinders of a band; layout banded only.")
+    ] = 0
+    rpm: Annotated[float, Meta(ge=60, le=60000, description="Speed of the spindle.")] | None = None
+    period_ps: (
+        Annotated[int, Meta(ge=10**9, le=10**12, description="Time of a turn in ps, without rpm.")]
+        | None
+    ) = None
+    sectors: Annotated[
+        int,
+        Meta(ge=0, le=2**40, description="Capacity in 512-byte sectors; 0: all that zones hold."),
+    ] = 0
+    zones: Annotated[
+        list[list[int]] | None,
+        Meta(
+            description="From the outermost: [first cylinder, cylinders, sectors per track], and"
+            " track skew and cylinder skew in sectors unless skew_ms is given."
+        ),
+    ] = None
+    zones_table: Annotated[
+        str | None,
+        Meta(
+            description="CSV file instead of zones, relative to this one: columns first_cyl,"
+            " last_cyl, spt, track_skew_sectors, cyl_skew_sectors."
+        ),
+    ] = None
+    skew_ms: Annotated[Ms | None, Meta(description="Both skews of all zones, ms.")] = None
+    head_switch_ms: Annotated[Ms, Meta(description="Time to change the head, ms.")] = 0.0
+    settle_ms: Annotated[Ms, Meta(description="What a write adds to a seek, ms.")] = 0.0
+    overhead_ms: Annotated[Ms, Meta(description="Of a command, before the arm moves, ms.")] = 0.0
+    seek_points: (
+        Annotated[
+            list[Annotated[list[float], Meta(min_length=2, max_length=2)]],
+            Meta(min_length=1, max_length=4096, description="Measured curve: [cylinders, ms]."),
+        ]
+        | None
+    ) = None
+    seek_table: Annotated[
+        str | None,
+        Meta(description="CSV file instead, relative to this one: columns distance_cyl, ms."),
+    ] = None
+    seek_ms: (
+        Annotated[
+            list[Ms],
+            Meta(
+                min_length=3,
+                max_length=3,
+                description="Three-parameter curve: one cylinder, mean, all cylinders; ms.",
+            ),
+        ]
+        | None
+    ) = None
+    seek_hpl: (
+        Annotated[
+            list[Annotated[float, Meta(ge=0, le=10**7)]],
+            Meta(
+                min_length=6,
+                max_length=6,
+                description="Six-parameter curve: border in cylinders V1, below it V2 + V3"
+                " sqrt(x), above it V4 + V5 x, one cylinder V6; ms.",
+            ),
+        ]
+        | None
+    ) = None
+    seek_constant_ms: Annotated[Ms | None, Meta(description="The same time for all.")] = None
+    arms: Annotated[Arms, Meta(description="Arm assemblies.")] = msgspec.field(default_factory=Arms)
+    profile: Annotated[
+        str | None, Meta(description="Which profile of power counts. Default: the first.")
+    ] = None
+    power: Annotated[
+        dict[str, Power], Meta(description="Profiles of power by name; none: nothing is drawn.")
+    ] = msgspec.field(default_factory=dict)
+
+
+SEEKS = ("seek_points", "seek_table", "seek_ms", "seek_hpl", "seek_constant_ms")
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a model file, for editors and validators."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "spek model of a drive",
+        **msgspec.json.schema(DriveFile),
+    }
+
+
+def names() -> list[str]:
+    """Names of the drives that come with spekctl."""
+    try:
+        listed = os.listdir(MODELS)
+    except OSError as error:
+        raise UsageError(f"cannot read the models in {MODELS}: {error.strerror}") from error
+    return sorted(Path(name).stem for name in listed if name.endswith(".toml"))
+
+
+def find(name: str) -> Path:
+    """The file that a user means by @name: a model that comes with spekctl, or a path."""
+    if "/" in name or name.endswith(".toml"):
+        return Path(name)
+    known = names()
+    if name not in known:
+        choice = f"; choose from {', '.join(known)}, or give the path of a .toml file"
+        raise UsageError(f"there is no model '{name}'{did_you_mean(name, known) or choice}")
+    return MODELS / f"{name}.toml"
+
+
+def load(name: str, settings: Sequence[str] = (), force: bool = False) -> Model:
+    """The model that @name means, with fields set as --set does."""
+    path = find(name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"cannot read {path}: {reason}") from error
+    try:
+        return parse(text, path.stem, settings, force, path.parent)
+    except UsageError as error:
+        error.say(f"{path.name}: {error.message}")
+        raise
+
+
+def parse(
+    text: str,
+    name: str = "",
+    settings: Sequence[str] = (),
+    force: bool = False,
+    folder: Path = Path(),
+) -> Model:
+    """The model that a TOML text describes."""
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"not valid TOML: {error}") from error
+    before = _checked(data)
+    rpm = None
+    for setting in settings:
+        key, value = _setting(setting)
+        if key == ["rpm"]:
+            rpm = value
+        else:
+            _set(data, key, value, setting)
+    file = _checked(data)
+    model = _model(file, folder)
+    scale = _size_of(file) / _size_of(before)
+    if file.power and scale != 1:
+        model = model.with_spindle(scale)
+    if rpm is not None:
+        _check_value(rpm, inspect.type_info(DriveFile), ("rpm",))
+        model = model.at_rpm(rpm)
+    fall, distance = deepest_fall(model.seek)
+    remarks = []
+    if fall > WARN_FALL:
+        what = f"the seek curve falls by {fall:.0%} at {distance} cylinders"
+        if fall > MOST_FALL and not force:
+            raise UsageError(
+                f"seek: {what}; falls of up to {MOST_FALL:.0%} are allowed unless forced (--force)"
+            )
+        remarks.append(what)
+    return replace(
+        model,
+        name=name,
+        sources=tuple(file.sources),
+        remarks=tuple(remarks),
+        max_fall_ppm=max(400_000, math.ceil(fall * 10**6)),
+    )
+
+
+def _size_of(file: DriveFile) -> float:
+    """To what the spindle's power is proportional, besides its speed."""
+    platters = file.platters or (file.heads + 1) // 2
+    return float(platters * (file.diameter_in or 1.0) ** 4.6)
+
+
+# --- what the user sets ---------------------------------------------------------------------------
+
+
+def _setting(text: str) -> tuple[list[str], Any]:
+    field, sign, value = text.partition("=")
+    if not sign or not field.strip() or not value.strip():
+        raise UsageError(f"--set {text}: write FIELD=VALUE, for example settle_ms=0.2")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except ValueError:
+        parsed = value.strip()
+    return field.strip().split("."), parsed
+
+
+def _set(data: dict[str, Any], key: list[str], value: Any, setting: str) -> None:
+    node = data
+    for one in key[:-1]:
+        node = node.setdefault(one, {})
+        if not isinstance(node, dict):
+            raise UsageError(f"--set {setting}: '{one}' is not a section")
+    if key[-1] in ("zones", "zones_table"):
+        for other in ("zones", "zones_table"):
+            data.pop(other, None)
+    if key[-1] in SEEKS:
+        for other in SEEKS:
+            data.pop(other, None)
+    if key == ["period_ps"]:
+        data.pop("rpm", None)
+    node[key[-1]] = value
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def _checked(data: Mapping[str, Any]) -> DriveFile:
+    _check_value(data, inspect.type_info(DriveFile), ())
+    file = msgspec.convert(data, DriveFile)
+    if file.rpm is None and file.period_ps is None:
+        raise UsageError("rpm: it is missing; allowed are 60 to 60000, or period_ps instead")
+    if file.rpm is not None and file.period_ps is not None:
+        raise UsageError("period_ps: rpm is given, too; allowed is one of them")
+    if (file.zones is None) == (file.zones_table is None):
+        raise UsageError("zones: exactly one of zones and zones_table is needed")
+    given = [one for one in SEEKS if getattr(file, one) is not None]
+    if len(given) != 1:
+        said = f"{' and '.join(given)} are given" if given else "it is missing"
+        raise UsageError(f"seek: {said}; allowed is exactly one of {', '.join(SEEKS)}")
+    if (file.layout == "banded") != bool(file.band_cylinders):
+        raise UsageError("band_cylinders: it is for layout banded, which needs it; 1 to 4194304")
+    if file.arms.angles is not None and len(file.arms.angles) != file.arms.count:
+        raise UsageError(
+            f"arms.angles: there are {len(file.arms.angles)} for {file.arms.count} arms;"
+            " allowed is one for each"
+        )
+    if file.arms.channels > file.arms.count:
+        raise UsageError(
+            f"arms.channels: {file.arms.channels} is out of range; allowed are 1 to"
+            f" {file.arms.count}, the number of arms"
+        )
+    if file.profile is not None and file.profile not in file.power:
+        known = ", ".join(file.power) or "none"
+        raise UsageError(f"profile: there is no profile '{file.profile}'; allowed are: {known}")
+    return file
+
+
+_WORDS: dict[type, str] = {
+    inspect.IntType: "a whole number",
+    inspect.FloatType: "a number",
+    inspect.StrType: "a text in quotes",
+    inspect.BoolType: "true or false",
+    inspect.ListType: "a list",
+    inspect.StructType: "a section",
+    inspect.DictType: "a section",
+}
+
+
+def _check_value(value: Any, info: inspect.Type, where: tuple[str, ...]) -> None:
+    """Complain about the first value that its field does not take."""
+    while isinstance(info, inspect.Metadata):
+        info = info.type
+    if isinstance(info, inspect.UnionType):
+        (info,) = (one for one in info.types if not isinstance(one, inspect.NoneType))
+        return _check_value(value, info, where)
+    if isinstance(info, inspect.StructType) and where == ("rpm",):
+        field = next(one for one in info.fields if one.name == "rpm")
+        return _check_value(value, field.type, ("rpm ",))
+    if isinstance(info, inspect.LiteralType):
+        if value not in info.values:
+            allowed = ", ".join(map(str, info.values))
+            raise UsageError(f"{_at(where)}'{value}' is not known; allowed are {allowed}")
+        return None
+    kinds: dict[type, Any] = {
+        inspect.IntType: int,
+        inspect.FloatType: (int, float),
+        inspect.StrType: str,
+        inspect.BoolType: bool,
+        inspect.ListType: list,
+        inspect.StructType: dict,
+        inspect.DictType: dict,
+    }
+    wanted = kinds[type(info)]
+    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+        shown = str(value).lower() if isinstance(value, bool) else repr(value)
+        raise UsageError(f"{_at(where)}{shown} is not {_WORDS[type(info)]}")
+    if isinstance(info, inspect.IntType | inspect.FloatType):
+        _check_range(value, info, where)
+    elif isinstance(info, inspect.StrType) and info.min_length and not value:
+        raise UsageError(f"{_at(where)}it is empty; allowed is any text")
+    elif isinstance(info, inspect.ListType):
+        _check_length(value, info, where)
+        for number, one in enumerate(value, start=1):
+            _check_value(one, info.item_type, (*where, str(number)))
+    elif isinstance(info, inspect.DictType):
+        for key, one in value.items():
+            _check_value(one, info.value_type, (*where, key))
+    elif isinstance(info, inspect.StructType):
+        fields = {one.name: one for one in info.fields}
+        for key, one in value.items():
+            if key not in fields:
+                hint = did_you_mean(key, fields) or f"; allowed are {', '.join(fields)}"
+                raise UsageError(f"{_at((*where, key))}unknown field{hint}")
+            _check_value(one, fields[key].type, (*where, key))
+        for key, field in fields.items():
+            if field.required and key not in value:
+                raise UsageError(f"{_at((*where, key))}it is missing")
+    return None
+
+
+def _at(where: tuple[str, ...]) -> str:
+    return f"{'.'.join(where).strip()}: " if where else ""
+
+
+def _check_range(
+    value: float, info: inspect.IntType | inspect.FloatType, where: tuple[str, ...]
+) -> None:
+    low = info.ge if info.ge is not None else -math.inf
+    high = info.le if info.le is not None else math.inf
+    below = info.lt if info.lt is not None else math.inf
+    if not (low <= value <= high and value < below):
+        top = f"below {below}" if info.lt is not None else f"{high:.10g}"
+        allowed = f"{low:.10g} to {top}" if math.isfinite(min(high, below)) else f"{low} or more"
+        raise UsageError(f"{_at(where)}{value} is out of range; allowed are {allowed}")
+
+
+def _check_length(value: list[Any], info: inspect.ListType, where: tuple[str, ...]) -> None:
+    low = info.min_length or 0
+    high = info.max_length if info.max_length is not None else math.inf
+    if not low <= len(value) <= high:
+        allowed = f"{low} to {high}" if math.isfinite(high) else f"{low} or more"
+        allowed = str(low) if low == high else allowed
+        raise UsageError(f"{_at(where)}it has {len(value)} entries; allowed are {allowed}")
+
+
+# --- milliseconds and watts to integers -----------------------------------------------------------
+
+
+def _model(file: DriveFile, folder: Path) -> Model:
+    period_ps = file.period_ps or round(PS_PER_MINUTE / (file.rpm or 1))
+    if file.period_ps is None and float(file.rpm or 1).is_integer():
+        period_ps = PS_PER_MINUTE // int(file.rpm or 1)
+    zones = _zones(file, folder, period_ps)
+    cylinders = zones[-1].first_cylinder + zones[-1].cylinders
+    held = file.heads * sum(one.cylinders * one.spt for one in zones)
+    if file.sectors > held:
+        raise UsageError(
+            f"sectors: {file.sectors} is out of range; the zones hold {held}, allowed are 1 to that"
+        )
+    profiles = {name: _watts(one, f"power.{name}") for name, one in file.power.items()}
+    chosen = file.profile or next(iter(profiles), "")
+    arms = file.arms
+    angles = (
+        tuple(round(one * TURN) % TURN for one in arms.angles)
+        if arms.angles is not None
+        else tuple(TURN * arm // arms.count for arm in range(arms.count))
+    )
+    return Model(
+        title=file.title,
+        heads=file.heads,
+        zones=zones,
+        seek=_seek(file, folder, cylinders),
+        period_ps=period_ps,
+        layout=file.layout,
+        band_cylinders=file.band_cylinders,
+        sectors=file.sectors,
+        head_switch_ns=_ns(file.head_switch_ms, "head_switch_ms"),
+        settle_ns=_ns(file.settle_ms, "settle_ms"),
+        overhead_ns=_ns(file.overhead_ms, "overhead_ms"),
+        watts=profiles.get(chosen, Watts()),
+        arm_angles=angles,
+        channels=arms.channels,
+        split=arms.split,
+        profile=chosen,
+        profiles=profiles,
+    )
+
+
+def _whole(value: float, unit: int, step: str, field: str) -> int:
+    scaled = round(value * unit)
+    if abs(value * unit - scaled) > 1e-3:
+        raise UsageError(f"{field}: {value!r} is finer than {step}, the smallest step")
+    return scaled
+
+
+def _ns(ms: float, field: str) -> int:
+    return _whole(ms, 10**6, "1 ns", field)
+
+
+def _uw(watts: float, field: str) -> int:
+    return _whole(watts, 10**6, "1 uW", field)
+
+
+def _zones(file: DriveFile, folder: Path, period_ps: int) -> tuple[Zone, ...]:
+    rows = file.zones
+    if rows is None:
+        rows = _zone_rows(folder / str(file.zones_table), "zones_table")
+    if not 1 <= len(rows) <= 256:
+        raise UsageError(f"zones: there are {len(rows)}; allowed are 1 to 256")
+    wanted = 3 if file.skew_ms is not None else 5
+    found: list[Zone] = []
+    end = 0
+    for number, row in enumerate(rows, start=1):
+        field = f"zones.{number}"
+        if file.zones_table is not None:
+            row = row[:wanted]
+        if len(row) != wanted:
+            skews = "without skews, since skew_ms is given" if wanted == 3 else "with both skews"
+            raise UsageError(f"{field}: it has {len(row)} numbers; allowed are {wanted}, {skews}")
+        first, cylinders, spt, *skew = row
+        if first < end:
+            raise UsageError(f"{field}: it begins at cylinder {first}; allowed are {end} or more")
+        if not 1 <= cylinders <= 4194304 or not 1 <= spt <= 65536:
+            raise UsageError(
+                f"{field}: {cylinders} cylinders of {spt} sectors per track; allowed are 1 to"
+                " 4194304 and 1 to 65536"
+            )
+        end = first + cylinders
+        if file.skew_ms is not None:
+            turn = TURN * _ns(file.skew_ms, "skew_ms") * 1000 // period_ps % TURN
+            found.append(Zone(first, cylinders, spt, turn, turn))
+        else:
+            track, cylinder = (TURN * (one % spt) // spt for one in skew)
+            found.append(Zone(first, cylinders, spt, track, cylinder))
+    return tuple(found)
+
+
+def _table(path: Path, field: str) -> list[dict[str, str]]:
+    try:
+        with open(path, encoding="utf-8", newline="") as lines:
+            return list(csv.DictReader(lines))
+    except (OSError, ValueError, csv.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{field}: cannot read {path}: {reason}") from error
+
+
+def _zone_rows(path: Path, field: str) -> list[list[int]]:
+    rows = []
+    for number, row in enumerate(_table(path, field), start=2):
+        try:
+            first = int(row["first_cyl"])
+            if "end_cyl_exclusive" in row:
+                end = int(row["end_cyl_exclusive"])
+            else:
+                end = int(row["last_cyl"]) + 1
+            skews = [int(row.get(one) or 0) for one in ("track_skew_sectors", "cyl_skew_sectors")]
+            rows.append([first, end - first, int(row["spt"]), *skews])
+        except (KeyError, ValueError) as error:
+            raise UsageError(
+                f"{field}: line {number} of {path} is wrong ({error!r}); the columns are"
+                " first_cyl, last_cyl, spt, track_skew_sectors, cyl_skew_sectors"
+            ) from error
+    return rows
+
+
+def _seek(file: DriveFile, folder: Path, cylinders: int) -> tuple[tuple[int, int], ...] | Lee:
+    if file.seek_ms is not None:
+        low, mean, high = file.seek_ms
+        if not (15 * mean - 7 * low) / 8 <= high <= 3 * mean - 2 * low:
+            raise UsageError(
+                f"seek_ms: with {low} ms for one cylinder and a mean of {mean} ms, {high} ms for"
+                f" all is out of range; allowed are {(15 * mean - 7 * low) / 8:g} to"
+                f" {3 * mean - 2 * low:g}"
+            )
+        return Lee(*(_ns(one, "seek_ms") for one in file.seek_ms))
+    if file.seek_constant_ms is not None:
+        return ((1, max(1, _ns(file.seek_constant_ms, "seek_constant_ms"))),)
+    if file.seek_hpl is not None:
+        return hpl_points(file.seek_hpl, cylinders)
+    rows, field = file.seek_points, "seek_points"
+    if rows is None:
+        field = "seek_table"
+        path = folder / str(file.seek_table)
+        try:
+            rows = [[float(row["distance_cyl"]), float(row["ms"])] for row in _table(path, field)]
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(
+                f"{field}: {path} is wrong ({error!r}); the columns are distance_cyl, ms"
+            ) from error
+    points: list[tuple[int, int]] = []
+    for number, (distance, ms) in enumerate(rows, start=1):
+        place = f"{field}.{number}"
+        last = points[-1][0] if points else 0
+        if not distance.is_integer() or not last < distance < 2**32:
+            raise UsageError(
+                f"{place}: {distance:g} cylinders; allowed are whole numbers above {last}, that of"
+                " the point before"
+            )
+        if not 0 < ms <= 1000:
+            raise UsageError(f"{place}: {ms:g} ms; allowed are more than 0 up to 1000")
+        points.append((int(distance), _ns(ms, place)))
+    if not points:
+        raise UsageError(f"{field}: it has 0 entries; allowed are 1 to 4096")
+    return tuple(points)
+
+
+def _watts(given: Power, where: str) -> Watts:
+    def rails(condition: str) -> tuple[int, int]:
+        five, twelve = getattr(given, condition)
+        return _uw(five, f"{where}.{condition}"), _uw(twelve, f"{where}.{condition}")
+
+    parts = {
+        one: _uw(getattr(given, one), f"{where}.{one}")
+        for one in ("hold", "seek", "rotate", "read", "write")
+    }
+    return Watts(
+        base=tuple(rails(condition) for condition in CONDITIONS),
+        starting_ns=_whole(given.starting_s, 10**9, "1 ns", f"{where}.starting_s"),
+        stopping_ns=_whole(given.stopping_s, 10**9, "1 ns", f"{where}.stopping_s"),
+        **parts,
+    )
