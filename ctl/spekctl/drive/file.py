@@ -125,7 +125,7 @@ class DriveFile(msgspec.Struct, forbid_unknown_fields=True):
         str | None,
         Meta(
             description="CSV file instead of zones, relative to this one: columns first_cyl,"
-            " last_cyl, spt, track_skew_sectors, cyl_skew_sectors."
+            " last_cyl or cylinders, spt, track_skew_sectors, cyl_skew_sectors."
         ),
     ] = None
     skew_ms: Annotated[Ms | None, Meta(description="Both skews of all zones, ms.")] = None
@@ -534,11 +534,16 @@ def _zone_rows(path: Path, field: str) -> list[list[int]]:
     for number, row in enumerate(_table(path, field), start=2):
         try:
             first = int(row["first_cyl"])
-            if "end_cyl_exclusive" in row:
+            if "cylinders" in row:
+                end = first + int(row["cylinders"])
+            elif "end_cyl_exclusive" in row:
                 end = int(row["end_cyl_exclusive"])
             else:
                 end = int(row["last_cyl"]) + 1
-            skews = [int(row.get(one) or 0) for one in ("track_skew_sectors", "cyl_skew_sectors")]
+            skews = [
+                int(row.get(f"{one}_sectors") or row.get(one) or 0)
+                for one in ("track_skew", "cyl_skew")
+            ]
             rows.append([first, end - first, int(row["spt"]), *skews])
         except (KeyError, ValueError) as error:
             raise UsageError(
