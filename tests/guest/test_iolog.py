@@ -34,7 +34,8 @@ from lib.guest.drive import Controller, Outcome, assert_completed, one_stream
 from lib.waiting import LONG_S, eventually
 
 from spekctl import cli
-from spekctl.documents.result import Cell, DiskCounters, Distribution, Result
+from spekctl.documents.device import DiskCounters
+from spekctl.documents.result import Cell, Distribution, Result
 from spekctl.errors import ExitCode
 from spekctl.kernel.records import Direction, Phase, Reason
 from spekctl.log import file as log_file

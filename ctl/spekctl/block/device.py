@@ -10,13 +10,11 @@ import stat
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from spekctl import recorded
+from spekctl.documents.device import DeviceFacts, DiskCounters, TargetFacts
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
-
-if TYPE_CHECKING:
-    from spekctl.documents.result import DiskCounters
 
 # Never useful to test, and many: left out of the list of devices unless asked for.
 _UNINTERESTING = re.compile(r"(ram|zram|fd|sr)\d+$|loop\d+$|nbd\d+$")
@@ -35,36 +33,25 @@ class Roots:
 ROOTS = Roots()
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
-    """A block device."""
+class Device(DeviceFacts, frozen=True, kw_only=True):
+    """A block device: what results say of it, and where it is."""
 
-    path: str
     node: str
-    name: str
-    major: int
-    minor: int
-    bytes: int
-    logical_block: int
-    physical_block: int
     read_only: bool
-    diskseq: int
     disk: str
     partition: int
-    model: str
-    serial: str
-    wwn: str
-    driver: str
-    rotational: bool
-    zoned: str
-    scheduler: str
-    iostats: str
-    nomerges: str
     poll_queues: bool
     sysfs: Path
     # Those of serial and WWN that another disk here has as well: namespaces of one controller have
     # one serial, and so may the units of one SCSI target; paths to one unit have one WWN, too.
     shared: frozenset[str] = frozenset()
+
+    def facts(self, diskseq: int = 0, before: DiskCounters | None = None) -> TargetFacts:
+        """The device as documents describe it; @before: what it had counted before the run."""
+        known = {name: getattr(self, name) for name in DeviceFacts.__struct_fields__}
+        known["path"] = recorded.text(self.path)
+        known["diskseq"] = diskseq or self.diskseq
+        return TargetFacts(**known, disk_before=before)
 
     @property
     def identity(self) -> str:
@@ -205,8 +192,6 @@ def every(roots: Roots = ROOTS, everything: bool = False) -> Iterator[Device]:
 
 def read_stat(device: Device) -> DiskCounters | None:
     """The device's own counters; None if it keeps none."""
-    from spekctl.documents.result import DiskCounters
-
     if device.iostats == "0":
         return None
     fields = _text(device.sysfs / "stat").split()

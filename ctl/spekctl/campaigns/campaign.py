@@ -22,7 +22,8 @@ from spekctl.block.device import Device
 from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns import idle, points
 from spekctl.campaigns.idle import Idle
-from spekctl.documents.result import Environment, Result, TargetFacts
+from spekctl.documents.device import TargetFacts
+from spekctl.documents.result import Environment, Result
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.power.meter import PowerOptions

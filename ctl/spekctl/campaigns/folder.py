@@ -12,7 +12,8 @@ from msgspec import structs
 
 from spekctl import recorded, units
 from spekctl.block.device import Device
-from spekctl.documents.result import Environment, TargetFacts
+from spekctl.documents.device import DeviceFacts, TargetFacts
+from spekctl.documents.result import Environment
 from spekctl.errors import UsageError
 
 STATE = "state.json"
@@ -60,7 +61,7 @@ def refuse_other(folder: Path, what: str, was: str, now: str) -> NoReturn:
     )
 
 
-def _devices(some: Sequence[TargetFacts] | Sequence[Device]) -> list[dict[str, str]]:
+def _devices(some: Sequence[DeviceFacts]) -> list[dict[str, str]]:
     """What makes a device the same. Its number may change from boot to boot."""
     return [
         {

@@ -17,11 +17,10 @@ from spekctl.block import device as devices
 from spekctl.block.device import Device
 from spekctl.campaigns.folder import check_devices, refuse_other
 from spekctl.documents import document
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import TargetFacts
 from spekctl.power.span import SpanMeter
-from spekctl.run.build import facts_of
 from spekctl.run.job import Interrupts
 
 FILE = "idle.json"
@@ -82,7 +81,7 @@ def measure(
         length_ns=length_ns,
         start_ns=start_ns,
         end_ns=end_ns,
-        targets=[facts_of(one, 0, stat) for one, stat in zip(subject, before, strict=True)],
+        targets=[one.facts(before=stat) for one, stat in zip(subject, before, strict=True)],
         power=meter.between(start_ns, end_ns) if meter is not None else None,
         foreign_ios=foreign,
     )

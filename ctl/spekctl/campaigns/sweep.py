@@ -16,8 +16,9 @@ from spekctl.campaigns import points
 from spekctl.campaigns.campaign import Campaign, Outcome, Task
 from spekctl.documents import document
 from spekctl.documents.curve import Curve, Load, Point
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import Environment, Result, TargetFacts
+from spekctl.documents.result import Environment, Result
 from spekctl.errors import ExitCode
 from spekctl.run import remarks
 from spekctl.run.job import Request

@@ -13,9 +13,10 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from spekctl.documents import document
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import MIB, efficiency
-from spekctl.documents.result import Efficiency, Environment, TargetFacts
+from spekctl.documents.result import Efficiency, Environment
 
 SCHEMA_FILE = Path(__file__).with_name("curve.schema.json")
 LoadKind = Literal["bsu", "rate", "depth"]

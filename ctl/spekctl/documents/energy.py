@@ -13,10 +13,11 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from spekctl.documents import document
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment, TargetFacts
+from spekctl.documents.result import Environment
 
 SCHEMA_FILE = Path(__file__).with_name("energy.schema.json")
 SPC1E_NOTICE = "SPC-1/E-like, unaudited"

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from spekctl.documents import document
+from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.kernel.records import (
     Backend,
@@ -221,43 +222,6 @@ class Clocks(Part, frozen=True):
     monotonic_ns: int
     monotonic_raw_ns: int
     realtime_ns: int
-
-
-class DiskCounters(Part, frozen=True):
-    """Counters of the disk itself (/sys/dev/block/*/stat) that spek's own are compared with."""
-
-    reads: int
-    read_sectors: int
-    writes: int
-    write_sectors: int
-    read_ms: Annotated[
-        int | None,
-        Meta(description="Sum of the times of all reads; null unless the disk takes requests."),
-    ] = None
-    write_ms: Annotated[int | None, Meta(description="The same of writes.")] = None
-
-
-class TargetFacts(Part, frozen=True):
-    """What a target is; taken before the run."""
-
-    path: str
-    name: str
-    major: int
-    minor: int
-    diskseq: int
-    bytes: int
-    logical_block: int
-    physical_block: int
-    model: str
-    serial: str
-    wwn: str
-    driver: str
-    rotational: bool
-    zoned: str
-    scheduler: str
-    iostats: str
-    nomerges: str
-    disk_before: DiskCounters | None
 
 
 class TargetResult(Part, frozen=True):

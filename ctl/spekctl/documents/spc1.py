@@ -19,8 +19,9 @@ from msgspec import Meta
 
 from spekctl.documents import document
 from spekctl.documents.curve import Curve, Point, TimeFigures
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import Environment, TargetFacts, VerifyCounts
+from spekctl.documents.result import Environment, VerifyCounts
 
 SCHEMA_FILE = Path(__file__).with_name("spc1.schema.json")
 NOTICE = "SPC-1-like, unaudited"

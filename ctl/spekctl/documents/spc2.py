@@ -15,11 +15,12 @@ from msgspec import Meta
 
 from spekctl.documents import document
 from spekctl.documents.curve import TimeFigures
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.energy import Given
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment, TargetFacts
+from spekctl.documents.result import Environment
 
 SCHEMA_FILE = Path(__file__).with_name("spc2.schema.json")
 NOTICE = "SPC-2-like, unaudited"

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from spekctl.documents import document
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind
-from spekctl.documents.result import TargetFacts, VerifyCounts, WrongBlock
+from spekctl.documents.result import VerifyCounts, WrongBlock
 
 SCHEMA_FILE = Path(__file__).with_name("verify.schema.json")
 

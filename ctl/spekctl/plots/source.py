@@ -15,7 +15,8 @@ from spekctl.plots.style import Origin
 
 if TYPE_CHECKING:
     from spekctl.documents.curve import Curve as LoadCurve
-    from spekctl.documents.result import Environment, Result, TargetFacts
+    from spekctl.documents.device import TargetFacts
+    from spekctl.documents.result import Environment, Result
     from spekctl.log.file import LogFile
     from spekctl.plots.curves import Curve
 

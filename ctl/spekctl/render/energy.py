@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.energy import (
     DcseReport,
     EmeraldPhase,
@@ -18,7 +19,6 @@ from spekctl.documents.energy import (
 )
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import TargetFacts
 from spekctl.render.console import print_parts, wide
 
 if TYPE_CHECKING:

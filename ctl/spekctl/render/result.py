@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spekctl import units
+from spekctl.documents.device import DiskCounters
 from spekctl.documents.result import (
     Cell,
-    DiskCounters,
     Distribution,
     LogResult,
     RailPower,

@@ -10,16 +10,15 @@ from pathlib import Path
 
 import msgspec
 
-from spekctl import __version__, recorded
-from spekctl.block.device import Device
+from spekctl import __version__
 from spekctl.documents import histogram as documents_histogram
+from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.power import Metered, figures
 from spekctl.documents.result import (
     PERCENTILES,
     Buckets,
     Cell,
     Clocks,
-    DiskCounters,
     Distribution,
     Environment,
     InFlight,
@@ -33,7 +32,6 @@ from spekctl.documents.result import (
     Result,
     Sense,
     SenseCount,
-    TargetFacts,
     TargetResult,
     Times,
     Total,
@@ -59,30 +57,6 @@ from spekctl.units import format_cpu_list
 from spekctl.workload.config import RunConfig
 
 NO_PROBER = "power not measured: the run had no prober"
-
-
-def facts_of(device: Device, diskseq: int, before: DiskCounters | None) -> TargetFacts:
-    """A device as the result describes it."""
-    return TargetFacts(
-        path=recorded.text(device.path),
-        name=device.name,
-        major=device.major,
-        minor=device.minor,
-        diskseq=diskseq or device.diskseq,
-        bytes=device.bytes,
-        logical_block=device.logical_block,
-        physical_block=device.physical_block,
-        model=device.model,
-        serial=device.serial,
-        wwn=device.wwn,
-        driver=device.driver,
-        rotational=device.rotational,
-        zoned=device.zoned,
-        scheduler=device.scheduler,
-        iostats=device.iostats,
-        nomerges=device.nomerges,
-        disk_before=before,
-    )
 
 
 def build(

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spekctl.documents.result import DiskCounters
+from spekctl.documents.device import DiskCounters
 from spekctl.kernel.records import Metric, Phase, RunInfo, StatsCell
 from spekctl.workload.config import RunConfig
 

@@ -16,14 +16,15 @@ from spekctl import recorded
 from spekctl.block import device as devices
 from spekctl.block import safety
 from spekctl.block.device import Device
-from spekctl.documents.result import DiskCounters, Plan, Result, TargetFacts, VerifyResult
+from spekctl.documents.device import DiskCounters, TargetFacts
+from spekctl.documents.result import Plan, Result, VerifyResult
 from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
 from spekctl.log.file import Names
 from spekctl.log.recorder import IoLog
 from spekctl.run import detached
-from spekctl.run.build import build, facts_of
+from spekctl.run.build import build
 from spekctl.run.ending import POLL_S, abandon, release
 from spekctl.run.job import Interrupts, Observer, Request
 from spekctl.run.progress import Figures, Progress, clock_of, figures_of
@@ -178,7 +179,7 @@ def prepare(kernel: Kernel, run: int, request: Request) -> tuple[list[TargetFact
             if remark:
                 remarks.append(recorded.text(remark))
     facts = [
-        facts_of(device, info.targets[index].diskseq, devices.read_stat(device))
+        device.facts(info.targets[index].diskseq, devices.read_stat(device))
         for index, device in enumerate(request.devices)
     ]
     return facts, remarks

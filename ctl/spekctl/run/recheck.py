@@ -14,7 +14,6 @@ from spekctl.errors import ExitCode, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import RunState
 from spekctl.run import ending, execute, job, verify, verify_state
-from spekctl.run.build import facts_of
 from spekctl.run.progress import Progress
 from spekctl.run.verify_state import SavedState
 from spekctl.workload.config import DeviceNumber
@@ -55,7 +54,7 @@ def check(
     try:
         info = kernel.run_get(handle)
         facts = [
-            facts_of(device, target.diskseq, None)
+            device.facts(target.diskseq)
             for device, target in zip(devices, info.targets, strict=True)
         ]
         for part in parts:

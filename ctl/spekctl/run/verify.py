@@ -17,7 +17,8 @@ from typing import Literal
 from msgspec import structs
 
 from spekctl import recorded, units
-from spekctl.documents.result import TargetFacts, VerifyCounts, VerifyResult, WrongBlock
+from spekctl.documents.device import TargetFacts
+from spekctl.documents.result import VerifyCounts, VerifyResult, WrongBlock
 from spekctl.errors import UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import MismatchInfo, Reason, RunInfo, RunState, VerifyInfo

@@ -21,8 +21,8 @@ from msgspec import Meta
 from spekctl import files
 from spekctl.block.device import Device
 from spekctl.documents import document
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import TargetFacts
 from spekctl.errors import UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import MapInfo, RunInfo

@@ -13,6 +13,7 @@ from lib.fakes.kernel import SECOND, START_NS, histogram, interval_cell
 
 from spekctl import files
 from spekctl.documents import curve, result, spc1
+from spekctl.documents.device import TargetFacts
 from spekctl.kernel.records import (
     Backend,
     Direction,
@@ -197,8 +198,8 @@ def point(
     return msgspec.structs.replace(made, **changes)
 
 
-def facts(model: str = "") -> result.TargetFacts:
-    return result.TargetFacts(
+def facts(model: str = "") -> TargetFacts:
+    return TargetFacts(
         "/dev/x", "x", 8, 16, 5, 10 << 30, 512, 4096, model, "S", "", "sd", True, "none",
         "none", "1", "0", None,
     )  # fmt: skip

@@ -11,9 +11,9 @@ import re
 import signal
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from lib.ctl.command_line import Spekctl, run_ok
 from lib.ctl.schemas import validator
@@ -293,7 +293,8 @@ def test_names_that_are_not_utf_8_do_not_lose_the_result(
 ) -> None:
     name = os.fsdecode(b"r\xff.json")
     path = tmp_path / name
-    monkeypatch.setattr(block_device, "find", lambda path: replace(disk(), path=f"/dev/{name}"))
+    strange = msgspec.structs.replace(disk(), path=f"/dev/{name}")
+    monkeypatch.setattr(block_device, "find", lambda path: strange)
     found = [blkid.Signature("xfs", "filesystem", 0)]
     monkeypatch.setattr(safety, "signatures_on", lambda block_device, diskseq: found)
     arguments = ["run", "random-write-4k", "--write", "--destroy", "S123", "--time", "3s", "-d"]

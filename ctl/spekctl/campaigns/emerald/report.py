@@ -12,6 +12,7 @@ from spekctl.campaigns.emerald import figures as emerald
 from spekctl.campaigns.emerald.plan import IDLE, LIMITED, Done, Step, metric_of, trial_of
 from spekctl.campaigns.idle import Idle
 from spekctl.campaigns.points import baseline_remarks
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.energy import (
     EMERALD_NOTICE,
     EmeraldLimits,
@@ -21,7 +22,7 @@ from spekctl.documents.energy import (
 )
 from spekctl.documents.exact import Figure, decimal_text, figure, measured_number
 from spekctl.documents.power import PowerFigures, power_of
-from spekctl.documents.result import Environment, Interval, Result, TargetFacts
+from spekctl.documents.result import Environment, Interval, Result
 
 
 def watts_of(power: PowerFigures | None) -> Fraction | None:

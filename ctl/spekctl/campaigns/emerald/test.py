@@ -17,11 +17,11 @@ from spekctl.campaigns.emerald.loads import FILL_BYTES, load_of
 from spekctl.campaigns.emerald.plan import Done, Step
 from spekctl.campaigns.idle import Idle
 from spekctl.documents import document
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind
 from spekctl.documents.energy import EmeraldParameters, EmeraldReport
-from spekctl.documents.result import Environment, TargetFacts
+from spekctl.documents.result import Environment
 from spekctl.run import request as run_request
-from spekctl.run.build import facts_of
 from spekctl.run.job import Request
 from spekctl.workload.options import Options
 
@@ -159,7 +159,7 @@ class EmeraldTest(Campaign[Step, Done]):
         return [Step("measure", one, workers, depth, None, 0, 10**9) for one in kinds]
 
     def _targets(self) -> list[TargetFacts]:
-        return [facts_of(one, 0, None) for one in self.devices]
+        return [one.facts() for one in self.devices]
 
     def report(self) -> EmeraldReport | None:
         """What was done so far; None if that is nothing."""

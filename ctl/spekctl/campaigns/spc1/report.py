@@ -10,7 +10,8 @@ from spekctl.campaigns.spc1.checks import checks_of
 from spekctl.campaigns.spc1.plan import PLAN, Position, final_by_name, position_of
 from spekctl.documents import document
 from spekctl.documents.curve import Curve
-from spekctl.documents.result import Environment, TargetFacts
+from spekctl.documents.device import TargetFacts
+from spekctl.documents.result import Environment
 from spekctl.documents.spc1 import (
     NOTICE,
     WORKLOAD,

@@ -15,8 +15,9 @@ from spekctl.campaigns.spc1 import plan
 from spekctl.campaigns.spc1.phase import phase_of
 from spekctl.campaigns.spc1.report import build
 from spekctl.documents import document
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind
-from spekctl.documents.result import Environment, Result, TargetFacts
+from spekctl.documents.result import Environment, Result
 from spekctl.documents.spc1 import Parameters, Persistence, Phase, Report, Step
 from spekctl.run import request as run_request
 from spekctl.run.job import Request

@@ -10,6 +10,7 @@ from fractions import Fraction
 from spekctl import recorded
 from spekctl.campaigns import usage
 from spekctl.campaigns.points import baseline_remarks
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.energy import (
     SPC1E_NOTICE,
     LevelReport,
@@ -19,7 +20,7 @@ from spekctl.documents.energy import (
 )
 from spekctl.documents.exact import decimal_text, figure, measured_number
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment, TargetFacts
+from spekctl.documents.result import Environment
 
 PERCENTS = {"heavy": usage.HEAVY_PERCENT, "moderate": usage.MODERATE_PERCENT, "idle": 0}
 

@@ -10,10 +10,11 @@ from spekctl.campaigns import points
 from spekctl.campaigns.spc2 import figures, plan
 from spekctl.campaigns.spc2.loads import GROUPS
 from spekctl.campaigns.spc2.plan import TESTS, VOD, of_test, vod_position
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import decimal_text, figure, measured_number
 from spekctl.documents.histogram import bucket_value, merge
 from spekctl.documents.power import power_of
-from spekctl.documents.result import Cell, Environment, Result, TargetFacts, histogram_of
+from spekctl.documents.result import Cell, Environment, Result, histogram_of
 from spekctl.documents.spc2 import (
     NOTICE,
     Composite,

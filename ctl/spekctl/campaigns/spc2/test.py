@@ -14,8 +14,9 @@ from spekctl.campaigns.spc2 import plan
 from spekctl.campaigns.spc2.loads import request_of
 from spekctl.campaigns.spc2.report import build, run_of
 from spekctl.documents import document
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind
-from spekctl.documents.result import Environment, Result, TargetFacts
+from spekctl.documents.result import Environment, Result
 from spekctl.documents.spc2 import Parameters, Report, Run, Step
 from spekctl.run import request as run_request
 from spekctl.run.job import Request

@@ -7,16 +7,16 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from lib.fakes.kernel import other_run
 from lib.guest import disk_images
 
 from spekctl.block import blkid, device, safety
 from spekctl.block.device import Device, Roots
-from spekctl.documents.result import DiskCounters
+from spekctl.documents.device import DiskCounters
 from spekctl.errors import RefusedError, UsageError
 
 NUMBERS = {"sda": "8:0", "sda1": "8:1", "sda2": "8:2", "sdb": "8:16", "dm-0": "253:0", "md0": "9:0"}
@@ -477,16 +477,16 @@ def test_read_only_and_zoned_devices_are_not_written(
 ) -> None:
     found = machine.get("sdb")
     with pytest.raises(RefusedError, match="read-only"):
-        check(machine, replace(found, read_only=True), (), True)
+        check(machine, msgspec.structs.replace(found, read_only=True), (), True)
     with pytest.raises(RefusedError, match="zoned"):
-        check(machine, replace(found, zoned="host-managed"), (), True)
+        check(machine, msgspec.structs.replace(found, zoned="host-managed"), (), True)
 
 
 def test_a_device_that_was_replaced_is_refused(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = image(tmp_path)
-    found = replace(machine.get("sdb"), path=str(path))
+    found = msgspec.structs.replace(machine.get("sdb"), path=str(path))
     with pytest.raises(RefusedError, match="was replaced"):
         safety.signatures_on(found, 42)
 

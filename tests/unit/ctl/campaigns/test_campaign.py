@@ -18,8 +18,9 @@ from lib.fakes.queue_kernel import QueueKernel
 from spekctl.campaigns import idle
 from spekctl.campaigns.campaign import Campaign, Outcome, Task, Tools, interval_ns
 from spekctl.campaigns.idle import Idle
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import read
-from spekctl.documents.result import Environment, Result, TargetFacts
+from spekctl.documents.result import Environment, Result
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.records import Reason
 from spekctl.run import job, request

@@ -17,7 +17,7 @@ from lib.fakes.kernel import SECOND, START_NS, FakeKernel, histogram, interval_c
 from spekctl import files
 from spekctl.documents import histogram as documents_histogram
 from spekctl.documents import result
-from spekctl.documents.result import DiskCounters
+from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.errors import RefusedError, UsageError
 from spekctl.kernel import prober
 from spekctl.kernel.gen.spek_prober import ProbeState
@@ -48,7 +48,7 @@ DISK = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
 
 def plan(name: str = "mixed-70-30-8k", **options: Any) -> result.Plan:
     found = file.load(name)
-    facts = result.TargetFacts(
+    facts = TargetFacts(
         path="/dev/x",
         name="x",
         major=8,
@@ -66,7 +66,7 @@ def plan(name: str = "mixed-70-30-8k", **options: Any) -> result.Plan:
         scheduler="none",
         iostats="1",
         nomerges="0",
-        disk_before=result.DiskCounters(10, 80, 20, 160, 4_294_967_000, 500),
+        disk_before=DiskCounters(10, 80, 20, 160, 4_294_967_000, 500),
     )
     return result.Plan(
         run=1,

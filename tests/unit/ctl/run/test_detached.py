@@ -18,7 +18,7 @@ from lib.fakes.machine import disk
 
 from spekctl.block import device
 from spekctl.documents import result
-from spekctl.documents.result import DiskCounters
+from spekctl.documents.device import DiskCounters
 from spekctl.errors import (
     ExitCode,
     error_from_errno,

@@ -16,7 +16,7 @@ from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk, use_fakes
 
 from spekctl.block import device
-from spekctl.documents.result import DiskCounters
+from spekctl.documents.device import DiskCounters
 from spekctl.errors import UsageError
 from spekctl.kernel.records import (
     MapInfo,
@@ -29,7 +29,6 @@ from spekctl.kernel.records import (
 )
 from spekctl.render.progress import LineProgress
 from spekctl.run import execute, job, request, verify, verify_state
-from spekctl.run.build import facts_of
 from spekctl.workload import file
 from spekctl.workload.config import Extent, ResolvedAsu, RunConfig
 from spekctl.workload.resolve import Options, Target, resolve
@@ -210,7 +209,7 @@ def test_a_wrong_block_in_words(changes: Any, text: str) -> None:
         **{"expected_generation": 3, "stamped": 1, "found_generation": 2, "found_target": 1},
         **{"found_offset": 512, "found_seed": 1},
     }
-    facts = [facts_of(disk(f"/dev/fake{index}"), 1, None) for index in range(2)]
+    facts = [disk(f"/dev/fake{index}").facts(diskseq=1) for index in range(2)]
     block = verify.block_of(
         MismatchInfo(**{**values, **changes}), "final", facts, config_of("random-write-4k")
     )
@@ -236,7 +235,7 @@ def saved(tmp_path: Path) -> Path:
     path = tmp_path / "state"
     parts = [MapInfo(0, 0, 5, bytes(range(80))), MapInfo(0, 1, 0, b"\x02" + bytes(7))]
     info = info_of((0, GIB, GIB), (0, GIB, GIB))
-    facts = [facts_of(disk(f"/dev/fake{index}"), 1, None) for index in range(2)]
+    facts = [disk(f"/dev/fake{index}").facts(diskseq=1) for index in range(2)]
     config = config_of("random-write-4k")
     kernel: Any = Written(*parts)
     verify_state.save(path, kernel, config, info, facts)

@@ -33,7 +33,6 @@ from spekctl.documents.spc1 import (
 )
 from spekctl.errors import SpekError, UsageError
 from spekctl.run import job, verify_state
-from spekctl.run.build import facts_of
 
 __all__ = ["caller"]
 
@@ -123,7 +122,7 @@ def phases() -> list[Phase]:
 
 
 def report(phases: list[Phase], found: Persistence | None) -> Report:
-    facts = facts_of(disk(), 0, None)
+    facts = disk().facts()
     return build(PARAMETERS, phases, [facts], None, persistence=found)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.spc1_command import SECOND, WRITE, bsus, queue_kernel, report_of
@@ -144,7 +144,7 @@ def test_another_device_is_not_taken_for_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begin(spekctl, kernel)
-    monkeypatch.setattr(device, "find", lambda path: replace(disk(path), **changes))
+    monkeypatch.setattr(device, "find", lambda path: msgspec.structs.replace(disk(path), **changes))
     outcome = spekctl(*WRITE, "--out", "t", "--resume")
     assert outcome.code == ExitCode.USAGE
     assert sentence in outcome.sentence

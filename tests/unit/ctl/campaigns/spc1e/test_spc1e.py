@@ -19,7 +19,7 @@ from spekctl.block import device
 from spekctl.campaigns import idle
 from spekctl.campaigns.spc1e import levels
 from spekctl.documents import energy, spc1
-from spekctl.documents.result import DiskCounters
+from spekctl.documents.device import DiskCounters
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.power import span
 from spekctl.workload.config import RunConfig

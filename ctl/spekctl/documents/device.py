@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a block device is and what it counts, as sysfs says and results repeat."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from spekctl.documents.document import Part
+
+
+class DeviceFacts(Part, frozen=True):
+    """A block device."""
+
+    path: str
+    name: str
+    major: int
+    minor: int
+    diskseq: int
+    bytes: int
+    logical_block: int
+    physical_block: int
+    model: str
+    serial: str
+    wwn: str
+    driver: str
+    rotational: bool
+    zoned: str
+    scheduler: str
+    iostats: str
+    nomerges: str
+
+
+class DiskCounters(Part, frozen=True):
+    """Counters of the disk itself (/sys/dev/block/*/stat) that spek's own are compared with."""
+
+    reads: int
+    read_sectors: int
+    writes: int
+    write_sectors: int
+    read_ms: Annotated[
+        int | None,
+        Meta(description="Sum of the times of all reads; null unless the disk takes requests."),
+    ] = None
+    write_ms: Annotated[int | None, Meta(description="The same of writes.")] = None
+
+
+class TargetFacts(DeviceFacts, frozen=True):
+    """What a target is; taken before the run."""
+
+    disk_before: DiskCounters | None
