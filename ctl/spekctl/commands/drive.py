@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import drive_model
+from spekctl.commands import drive_model, drive_simulate
 
 if TYPE_CHECKING:
     from spekctl.drive.facts import Facts
@@ -27,6 +27,9 @@ def command() -> None:
     A model is a TOML file: geometry, seek curve, speed, arms and the power of each part. Those
     that come with spekctl are named by `spekctl drive models`; any other is named by its path.
     """
+
+
+command.add_command(drive_simulate.command, "simulate")
 
 
 @command.command("models")

@@ -41,6 +41,8 @@ class Kind(StrEnum):
     VERIFY_STATE = "spek-verify-state"
     SWEEP_STATE = "spek-sweep-state"
     PLAN = "spek-plan"
+    DRIVE_SIMULATION = "spek-drive-simulation"
+    DRIVE_STUDY = "spek-drive-study"
 
     @property
     def text(self) -> str:
@@ -66,6 +68,8 @@ _TEXTS = {
     Kind.VERIFY_STATE: "a state file of `spekctl run --verify-state`",
     Kind.SWEEP_STATE: "the state of a sweep of `spekctl sweep`",
     Kind.PLAN: "the plan of a detached run",
+    Kind.DRIVE_SIMULATION: "a summary of `spekctl drive simulate`",
+    Kind.DRIVE_STUDY: "a study of `spekctl drive study`",
 }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from spekctl.documents import curve, energy, result, spc1, spc2, verify
+from spekctl.documents import curve, drive, energy, result, spc1, spc2, verify
 from spekctl.drive import file as drive_file
 from spekctl.workload import file, model
 
@@ -27,6 +27,7 @@ def texts() -> dict[Path, str]:
         spc2.SCHEMA_FILE: spc2.json_schema(),
         verify.SCHEMA_FILE: verify.json_schema(),
         energy.SCHEMA_FILE: energy.json_schema(),
+        drive.SCHEMA_FILE: drive.json_schema(),
         drive_file.SCHEMA_FILE: drive_file.json_schema(),
     }
     return {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}

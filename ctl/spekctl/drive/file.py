@@ -76,6 +76,12 @@ class Arms(msgspec.Struct, forbid_unknown_fields=True):
     channels: Annotated[
         int, Meta(ge=1, le=8, description="Arms that work at the same time, at most.")
     ] = 1
+    moving: (
+        Annotated[
+            int, Meta(ge=1, le=8, description="Arms that move at the same time. Default: channels.")
+        ]
+        | None
+    ) = None
     split: Annotated[
         bool, Meta(description="Each arm has a part of the LBAs to itself, as in dual actuators.")
     ] = False
@@ -102,6 +108,26 @@ class DriveFile(msgspec.Struct, forbid_unknown_fields=True):
     diameter_in: (
         Annotated[float, Meta(ge=0.8, le=14, description="Diameter of a platter in inches.")] | None
     ) = None
+    stacks: Annotated[
+        int, Meta(ge=1, le=8, description="Stacks of platters; zones describe one of them.")
+    ] = 1
+    surfaces: Annotated[
+        int, Meta(ge=1, le=64, description="Surfaces that transfer together, a divisor of heads.")
+    ] = 1
+    head_angles: (
+        Annotated[
+            list[Annotated[float, Meta(ge=0, lt=1)]],
+            Meta(
+                min_length=1,
+                max_length=4,
+                description="Of the heads of an arm on a surface, along the track, in turns.",
+            ),
+        ]
+        | None
+    ) = None
+    zero_latency: Annotated[
+        bool, Meta(description="A read of a whole track begins at any of its sectors.")
+    ] = False
     band_cylinders: Annotated[
         int, Meta(ge=0, le=4194304, description="Cylinders of a band; layout banded only.")
     ] = 0
@@ -272,7 +298,7 @@ def parse(
 def _size_of(file: DriveFile) -> float:
     """To what the spindle's power is proportional, besides its speed."""
     platters = file.platters or (file.heads + 1) // 2
-    return float(platters * (file.diameter_in or 1.0) ** 4.6)
+    return float(file.stacks * platters * (file.diameter_in or 1.0) ** 4.6)
 
 
 # --- what the user sets ---------------------------------------------------------------------------
@@ -333,6 +359,23 @@ def _checked(data: Mapping[str, Any]) -> DriveFile:
         raise UsageError(
             f"arms.channels: {file.arms.channels} is out of range; allowed are 1 to"
             f" {file.arms.count}, the number of arms"
+        )
+    if file.arms.moving is not None and not (
+        file.arms.channels <= file.arms.moving <= file.arms.count
+    ):
+        raise UsageError(
+            f"arms.moving: {file.arms.moving} is out of range; allowed are {file.arms.channels} to"
+            f" {file.arms.count}, from the channels to the arms"
+        )
+    if file.heads % file.surfaces:
+        raise UsageError(
+            f"surfaces: {file.surfaces} does not divide the {file.heads} heads; allowed are its"
+            " divisors"
+        )
+    if file.arms.count % file.stacks:
+        raise UsageError(
+            f"stacks: {file.stacks} do not share {file.arms.count} arms equally; allowed are"
+            " divisors of the number of arms"
         )
     if file.profile is not None and file.profile not in file.power:
         known = ", ".join(file.power) or "none"
@@ -437,7 +480,7 @@ def _model(file: DriveFile, folder: Path) -> Model:
         period_ps = PS_PER_MINUTE // int(file.rpm or 1)
     zones = _zones(file, folder, period_ps)
     cylinders = zones[-1].first_cylinder + zones[-1].cylinders
-    held = file.heads * sum(one.cylinders * one.spt for one in zones)
+    held = file.stacks * file.heads * sum(one.cylinders * one.spt for one in zones)
     if file.sectors > held:
         raise UsageError(
             f"sectors: {file.sectors} is out of range; the zones hold {held}, allowed are 1 to that"
@@ -465,7 +508,12 @@ def _model(file: DriveFile, folder: Path) -> Model:
         watts=profiles.get(chosen, Watts()),
         arm_angles=angles,
         channels=arms.channels,
+        moving=arms.moving or arms.channels,
         split=arms.split,
+        stacks=file.stacks,
+        surfaces=file.surfaces,
+        head_angles=tuple(round(one * TURN) % TURN for one in file.head_angles or [0.0]),
+        zero_latency=file.zero_latency,
         profile=chosen,
         profiles=profiles,
     )

@@ -92,7 +92,12 @@ class Model:
     watts: Watts = field(default_factory=Watts)
     arm_angles: tuple[int, ...] = (0,)
     channels: int = 1
+    moving: int = 0  # arms that move at the same time; 0: as many as channels
     split: bool = False
+    stacks: int = 1
+    surfaces: int = 1
+    head_angles: tuple[int, ...] = (0,)
+    zero_latency: bool = False
     profile: str = ""
     profiles: Mapping[str, Watts] = field(default_factory=dict)
     max_fall_ppm: int = 400_000
@@ -103,7 +108,12 @@ class Model:
     def with_arms(self, arms: int) -> Model:
         """The same drive with arms at equal angles around the platters."""
         angles = tuple(TURN * arm // arms for arm in range(arms))
-        return replace(self, arm_angles=angles, channels=min(self.channels, arms))
+        return replace(
+            self,
+            arm_angles=angles,
+            channels=min(self.channels, arms),
+            moving=min(self.moving, arms),
+        )
 
     def with_profile(self, name: str) -> Model:
         """The same drive with another of its profiles of power."""
@@ -140,11 +150,19 @@ class Model:
     @property
     def capacity(self) -> int:
         """Sectors."""
-        return self.sectors or self.heads * sum(one.cylinders * one.spt for one in self.zones)
+        held = self.heads * sum(one.cylinders * one.spt for one in self.zones)
+        return self.sectors or self.stacks * held
 
     def seek_ns(self, distance: int) -> int:
         """Time of the arm over @distance cylinders, as the core has it to some ns."""
         return curve_ns(self.seek, distance, self.cylinders)
+
+    def points(self) -> Points:
+        """The seek curve as a table, for the core."""
+        if not isinstance(self.seek, Lee):
+            return self.seek
+        cylinders = self.cylinders
+        return tuple((one, self.seek_ns(one)) for one in table_distances(cylinders))
 
     def mean_seek_ns(self) -> float:
         """Mean over uniformly random pairs of cylinders."""
@@ -160,7 +178,7 @@ class Model:
 
     def media_rate(self, zone: Zone) -> float:
         """Bytes per second under a head."""
-        return zone.spt * SECTOR * 10**12 / self.period_ps
+        return zone.spt * self.surfaces * SECTOR * 10**12 / self.period_ps
 
     def sustained_rate(self, zone: Zone) -> float:
         """Bytes per second of a sequential read over many tracks of @zone.
@@ -169,7 +187,7 @@ class Model:
         seek take longer than that.
         """
         turn_ns = self.period_ps / 1000
-        heads = self.heads
+        heads = self.heads // self.surfaces
 
         def wait(skew: int, move_ns: int) -> float:
             angle_ns = skew / TURN * turn_ns
@@ -185,7 +203,7 @@ class Model:
                 wait(zone.track_skew, self.head_switch_ns) * (heads - 1)
                 + wait(zone.cylinder_skew, step_ns)
             ) / heads
-        return zone.spt * SECTOR * 1e9 / (turn_ns + between)
+        return zone.spt * self.surfaces * SECTOR * 1e9 / (turn_ns + between)
 
 
 def curve_ns(curve: Points | Lee, distance: int, cylinders: int) -> int:
@@ -213,14 +231,19 @@ def deepest_fall(curve: Points | Lee) -> tuple[float, int]:
     return max([(0.0, 0), *falls])
 
 
-def hpl_points(parameters: Sequence[float], cylinders: int) -> Points:
-    """The six-parameter curve as a table: exact up to 64 cylinders, then in steps of 1 %."""
-    border, base, root, far, line, single = parameters
+def table_distances(cylinders: int) -> list[int]:
+    """Distances of the points of a formula: all up to 64 cylinders, then in steps of 2 %."""
     distances = list(range(1, min(64, cylinders) + 1))
     while distances[-1] < cylinders:
-        distances.append(min(cylinders, distances[-1] * 101 // 100 + 1))
+        distances.append(min(cylinders, distances[-1] * 51 // 50 + 1))
+    return distances
+
+
+def hpl_points(parameters: Sequence[float], cylinders: int) -> Points:
+    """The six-parameter curve as a table."""
+    border, base, root, far, line, single = parameters
     points = []
-    for x in distances:
+    for x in table_distances(cylinders):
         ms = base + root * math.sqrt(x) if x < border else far + line * x
         points.append((x, max(1, round((single if x == 1 else ms) * 1e6))))
     return tuple(points)

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The core of the modelled drive in this process: C, compiled at its first use, called by ctypes.
+
+    drive = Simulation(file.load("barracuda-es"), Rule("sptf"))
+    for batch in batches:
+        results = drive.feed(batch)  # as many of RESULT as have ended
+    results = drive.drain()
+
+Requests and results are bytes of C structures, REQUEST and RESULT, so that struct, array and
+numpy can make and read them without a copy.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import shlex
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from spekctl import __version__
+from spekctl.drive.model import CONDITIONS, LAYOUTS, MOST_ARMS, Model
+from spekctl.errors import SpekError, UsageError
+from spekctl.vm.cache import cache_dir, cached, digest_of
+
+Policy = Literal["fcfs", "sstf", "sptf", "clook"]
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+SCALE = 256
+MOST_QUEUE = 256
+MOST_SECTORS = 65536
+MOST_HEADS_PER_SURFACE = 4
+PHASES = ("idle", "seek", "rotate", "read", "write")
+METRICS = ("response", "seek", "rotation", "transfer")
+NS_MAX = 2**63
+
+# struct sim_request, struct sim_result of simulate.c
+REQUEST = struct.Struct("=QQII")
+RESULT = struct.Struct("=9Q4I")
+_SENTENCE = 256
+_SHIM = Path(__file__).with_name("simulate.c")
+_FLAGS = ("-std=gnu11", "-O2", "-shared", "-fPIC")
+_KEEP = 4
+_ERRORS = {22: "has no sectors, or more than 65536", 34: "is beyond the drive's capacity"}
+
+
+class _CModel(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_uint64) for name in ("sectors", "period_ps", "phase")),
+        *((name, ctypes.c_uint64) for name in ("head_switch_ns", "settle_ns", "overhead_ns")),
+        *((name, ctypes.c_uint64) for name in ("max_wait_ns", "starting_ns", "stopping_ns")),
+        ("arm_angle", ctypes.c_uint64 * MOST_ARMS),
+        ("head_angle", ctypes.c_uint64 * MOST_HEADS_PER_SURFACE),
+        ("base", ctypes.c_uint32 * (2 * len(CONDITIONS))),
+        ("phase_uw", ctypes.c_uint32 * len(PHASES)),
+        *((name, ctypes.c_uint32) for name in ("hold", "layout", "heads", "band_cylinders")),
+        *((name, ctypes.c_uint32) for name in ("nr_zones", "nr_points", "nr_arms", "channels")),
+        *((name, ctypes.c_uint32) for name in ("moving", "split", "surfaces", "stacks")),
+        *((name, ctypes.c_uint32) for name in ("heads_per_surface", "zero_latency", "policy")),
+        *((name, ctypes.c_uint32) for name in ("window", "queue_depth", "seek_scale")),
+        *((name, ctypes.c_uint32) for name in ("rotation_scale", "max_fall_ppm", "closed")),
+    )
+
+
+class _CZone(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_uint64) for name in ("track_skew", "cylinder_skew")),
+        *((name, ctypes.c_uint32) for name in ("first_cylinder", "cylinders", "spt", "reserved")),
+    )
+
+
+class _CPoint(ctypes.Structure):
+    _fields_ = (("distance", ctypes.c_uint32), ("ns", ctypes.c_uint32))
+
+
+class _CAccount(ctypes.Structure):
+    _fields_ = (
+        ("now_ns", ctypes.c_uint64),
+        ("energy_nj", ctypes.c_uint64 * 2),
+        ("energy_rest", ctypes.c_uint64 * 2),
+        ("condition_ns", ctypes.c_uint64 * len(CONDITIONS)),
+        ("phase_ns", ctypes.c_uint64 * len(PHASES)),
+        *((name, ctypes.c_uint64) for name in ("starts", "served", "moved")),
+        ("arm_served", ctypes.c_uint64 * MOST_ARMS),
+        ("sum_ns", ctypes.c_uint64 * len(METRICS)),
+        ("max_ns", ctypes.c_uint64 * len(METRICS)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How requests reach the drive and are chosen."""
+
+    policy: Policy = "sptf"
+    window: int = MOST_QUEUE
+    max_wait_ns: int = 0
+    closed: int = 0  # requests kept outstanding; 0: they arrive at their times
+    seek_scale: int = SCALE
+    rotation_scale: int = SCALE
+    phase: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a drive has done and used; energies in nJ."""
+
+    now_ns: int
+    energy_nj: tuple[int, int]  # 5 V, 12 V; the remainder below 1 nJ is cut off
+    condition_ns: tuple[int, ...]
+    phase_ns: tuple[int, ...]  # summed over arms
+    starts: int
+    served: int
+    moved: int
+    arm_served: tuple[int, ...]
+    sum_ns: tuple[int, ...]  # in the order of METRICS
+    max_ns: tuple[int, ...]
+
+
+def sources() -> Path:
+    """The folder kmod of the core's C: in a clone, in an installed package, or of DKMS."""
+    here = Path(__file__).resolve()
+    candidates = (
+        here.parents[3] / "kmod",
+        here.parents[1] / "csources",
+        Path(f"/usr/src/spek-{__version__}/kmod"),
+    )
+    for path in candidates:
+        if (path / "drive" / "core" / "drive.c").exists():
+            return path
+    places = ", ".join(str(path) for path in candidates)
+    raise SpekError(f"the sources of the modelled drive are in none of {places}")
+
+
+def library_path() -> Path:
+    """The compiled core, from the cache; compiled now if it is not there."""
+    kmod = sources()
+    folders = (kmod / "drive" / "core", kmod / "core")
+    code = [_SHIM, *(path for folder in folders for path in sorted(folder.glob("*.c")))]
+    headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
+    command = shlex.split(os.environ.get("CC", "")) or ["cc"]
+    name = f"{digest_of(kmod, [*code, *headers], *command, *_FLAGS)}"
+
+    def compile_to(folder: Path) -> None:
+        if shutil.which(command[0]) is None:
+            raise SpekError(
+                f"simulating a drive needs a C compiler, and there is no {command[0]}; install"
+                " one (apt-get install gcc libc6-dev), or name it in the variable CC"
+            )
+        folder.mkdir()
+        includes = [word for one in folders for word in ("-I", str(one))]
+        words = [*command, *_FLAGS, *includes, "-o", str(folder / "drive.so"), *map(str, code)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            errors = [line for line in done.stderr.splitlines() if "error" in line]
+            first = (errors or done.stderr.splitlines() or ["it says nothing"])[0]
+            raise SpekError(f"{command[0]} does not compile the modelled drive: {first}")
+
+    return cached(cache_dir("drive") / name, compile_to, _KEEP) / "drive.so"
+
+
+@functools.cache
+def _library() -> Any:
+    lib = ctypes.CDLL(str(library_path()))
+    pointer, u64, u32 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32
+    lib.sim_new.restype = pointer
+    lib.sim_new.argtypes = [pointer, pointer, pointer, ctypes.c_char_p]
+    lib.sim_free.restype = None
+    lib.sim_free.argtypes = [pointer]
+    lib.sim_feed.argtypes = [pointer, u64, pointer, pointer, u64, pointer, pointer]
+    lib.sim_drain.restype = u64
+    lib.sim_drain.argtypes = [pointer, pointer, u64]
+    lib.sim_account.restype = None
+    lib.sim_account.argtypes = [pointer, u64, pointer]
+    lib.sim_percentile.restype = u64
+    lib.sim_percentile.argtypes = [pointer, u32, u32]
+    return lib
+
+
+class RequestRefused(UsageError):
+    """The drive does not take a request; @index is its place in the batch."""
+
+    def __init__(self, message: str, index: int) -> None:
+        super().__init__(message)
+        self.index = index
+
+
+class Simulation:
+    """A drive, and requests for it. The results of a batch are lost if one of it is refused."""
+
+    def __init__(self, model: Model, rule: Rule) -> None:
+        self._lib = _library()
+        zones = (_CZone * len(model.zones))(
+            *(
+                _CZone(
+                    one.track_skew, one.cylinder_skew, one.first_cylinder, one.cylinders, one.spt
+                )
+                for one in model.zones
+            )
+        )
+        table = model.points()
+        points = (_CPoint * len(table))(*(_CPoint(*one) for one in table))
+        flat = _flat(model, rule, len(table))
+        sentence = ctypes.create_string_buffer(_SENTENCE)
+        self._sim = self._lib.sim_new(ctypes.byref(flat), zones, points, sentence)
+        if not self._sim:
+            raise UsageError(f"{model.name or 'the model'}: {sentence.value.decode()}")
+        self.outstanding = 0
+
+    def __del__(self) -> None:
+        if getattr(self, "_sim", None):
+            self._lib.sim_free(self._sim)
+            self._sim = None
+
+    def feed(self, requests: bytes | bytearray | memoryview, keep: bool = True) -> bytearray:
+        """Serve requests; what ended. Not @keep: it is only counted."""
+        count = len(requests) // REQUEST.size
+        room = count + self.outstanding if keep else 0
+        results = bytearray(room * RESULT.size)
+        done, refused = ctypes.c_uint64(), ctypes.c_uint64()
+        given = (ctypes.c_char * len(requests)).from_buffer_copy(requests)
+        err = self._lib.sim_feed(
+            *(self._sim, count, given, _address(results), room),
+            *(ctypes.byref(done), ctypes.byref(refused)),
+        )
+        if err:
+            reason = _ERRORS.get(-err, f"is refused: {os.strerror(-err)}")
+            raise RequestRefused(f"request {reason}", refused.value)
+        if keep:
+            self.outstanding = room - done.value
+        del results[done.value * RESULT.size :]
+        return results
+
+    def drain(self) -> bytearray:
+        """Serve all that waits; what ended."""
+        results = bytearray(self.outstanding * RESULT.size)
+        done = self._lib.sim_drain(self._sim, _address(results), self.outstanding)
+        assert done * RESULT.size == len(results)
+        self.outstanding = 0
+        return results
+
+    def account(self, until_ns: int = 0) -> Account:
+        """What the drive did and used up to now, or up to a later time."""
+        found = _CAccount()
+        self._lib.sim_account(self._sim, until_ns, ctypes.byref(found))
+        return Account(
+            now_ns=found.now_ns,
+            energy_nj=(found.energy_nj[0], found.energy_nj[1]),
+            condition_ns=tuple(found.condition_ns),
+            phase_ns=tuple(found.phase_ns),
+            starts=found.starts,
+            served=found.served,
+            moved=found.moved,
+            arm_served=tuple(found.arm_served),
+            sum_ns=tuple(found.sum_ns),
+            max_ns=tuple(found.max_ns),
+        )
+
+    def percentile(self, metric: str, share: float) -> int:
+        """A percentile in ns of the requests that ended, off by at most 1/128."""
+        ppm = round(share * 10**6)
+        return int(self._lib.sim_percentile(self._sim, METRICS.index(metric), ppm))
+
+
+def _address(buffer: bytearray) -> Any:
+    return (ctypes.c_char * len(buffer)).from_buffer(buffer) if buffer else None
+
+
+def _flat(model: Model, rule: Rule, points: int) -> _CModel:
+    watts = model.watts
+    return _CModel(
+        sectors=model.sectors,
+        period_ps=model.period_ps,
+        phase=rule.phase,
+        head_switch_ns=model.head_switch_ns,
+        settle_ns=model.settle_ns,
+        overhead_ns=model.overhead_ns,
+        max_wait_ns=rule.max_wait_ns,
+        starting_ns=watts.starting_ns,
+        stopping_ns=watts.stopping_ns,
+        arm_angle=model.arm_angles,
+        head_angle=model.head_angles,
+        base=tuple(uw for rails in watts.base for uw in rails),
+        phase_uw=(0, watts.seek, watts.rotate, watts.read, watts.write),
+        hold=watts.hold,
+        layout=LAYOUTS.index(model.layout),
+        heads=model.heads,
+        band_cylinders=model.band_cylinders,
+        nr_zones=len(model.zones),
+        nr_points=points,
+        nr_arms=len(model.arm_angles),
+        channels=model.channels,
+        moving=model.moving,
+        split=model.split,
+        surfaces=model.surfaces,
+        stacks=model.stacks,
+        heads_per_surface=len(model.head_angles),
+        zero_latency=model.zero_latency,
+        policy=POLICIES.index(rule.policy),
+        window=rule.window,
+        queue_depth=MOST_QUEUE,
+        seek_scale=rule.seek_scale,
+        rotation_scale=rule.rotation_scale,
+        max_fall_ppm=model.max_fall_ppm,
+        closed=rule.closed,
+    )

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The core of the modelled drive in userspace, over batches of requests: the library that core.py
+ * compiles and calls. Structures have fields of 8 bytes before fields of 4, so that they are laid
+ * out the same by every compiler and by Python's struct.
+ */
+#include <stdlib.h>
+
+#include "drive.h"
+#include "hist.h"
+
+#define REFUSAL_BYTES	256
+#define METRICS		4	/* response, seek, rotation, transfer */
+
+/**
+ * struct sim_zone - see struct spek_drive_zone
+ */
+struct sim_zone {
+	u64 track_skew;
+	u64 cylinder_skew;
+	u32 first_cylinder;
+	u32 cylinders;
+	u32 spt;
+	u32 reserved;
+};
+
+/**
+ * struct sim_point - see struct spek_drive_seek_point
+ */
+struct sim_point {
+	u32 distance;
+	u32 ns;
+};
+
+/**
+ * struct sim_model - a description without pointers; fields as in the structures of the core
+ * @closed: requests kept outstanding, in place of their arrivals; 0: open loop
+ */
+struct sim_model {
+	u64 sectors;
+	u64 period_ps;
+	u64 phase;
+	u64 head_switch_ns;
+	u64 settle_ns;
+	u64 overhead_ns;
+	u64 max_wait_ns;
+	u64 starting_ns;
+	u64 stopping_ns;
+	u64 arm_angle[SPEK_DRIVE_MAX_ARMS];
+	u64 head_angle[SPEK_DRIVE_MAX_HEADS_PER_SURFACE];
+	u32 base[SPEK_DRIVE_CONDITION_NR][SPEK_DRIVE_RAIL_NR];
+	u32 phase_uw[SPEK_DRIVE_PHASE_NR];
+	u32 hold;
+	u32 layout;
+	u32 heads;
+	u32 band_cylinders;
+	u32 nr_zones;
+	u32 nr_points;
+	u32 nr_arms;
+	u32 channels;
+	u32 moving;
+	u32 split;
+	u32 surfaces;
+	u32 stacks;
+	u32 heads_per_surface;
+	u32 zero_latency;
+	u32 policy;
+	u32 window;
+	u32 queue_depth;
+	u32 seek_scale;
+	u32 rotation_scale;
+	u32 max_fall_ppm;
+	u32 closed;
+};
+
+struct sim_request {
+	u64 arrival_ns;
+	u64 lba;
+	u32 sectors;
+	u32 write;
+};
+
+/**
+ * struct sim_result - a request that was served, in the order of ends
+ * @number: place among the requests, from 0
+ */
+struct sim_result {
+	u64 number;
+	u64 arrival_ns;
+	u64 lba;
+	u64 start_ns;
+	u64 end_ns;
+	u64 overhead_ns;
+	u64 seek_ns;
+	u64 rotate_ns;
+	u64 transfer_ns;
+	u32 sectors;
+	u32 write;
+	u32 arm;
+	u32 reserved;
+};
+
+/**
+ * struct sim_account - struct spek_drive_account without types of its own
+ */
+struct sim_account {
+	u64 now_ns;
+	u64 energy_nj[SPEK_DRIVE_RAIL_NR];
+	u64 energy_rest[SPEK_DRIVE_RAIL_NR];
+	u64 condition_ns[SPEK_DRIVE_CONDITION_NR];
+	u64 phase_ns[SPEK_DRIVE_PHASE_NR];
+	u64 starts;
+	u64 served;
+	u64 moved;
+	u64 arm_served[SPEK_DRIVE_MAX_ARMS];
+	u64 sum_ns[METRICS];
+	u64 max_ns[METRICS];
+};
+
+struct sim {
+	struct spek_drive_model model;
+	struct spek_drive drive;
+	u64 now_ns;
+	u64 taken;
+	u32 outstanding;
+	u32 closed;
+	struct sim_result *out;
+	u64 room;
+	u64 done;
+	u64 arm_served[SPEK_DRIVE_MAX_ARMS];
+	u64 sum_ns[METRICS];
+	u64 max_ns[METRICS];
+	u64 hist[METRICS][SPEK_HIST_BUCKETS];
+};
+
+static void describe(struct spek_drive_model *model, const struct sim_model *from)
+{
+	struct spek_drive_mechanics *mechanics = &model->mechanics;
+	u32 i, rail;
+
+	mechanics->geometry.layout = from->layout;
+	mechanics->geometry.heads = from->heads;
+	mechanics->geometry.band_cylinders = from->band_cylinders;
+	mechanics->geometry.nr_zones = from->nr_zones;
+	mechanics->geometry.sectors = from->sectors;
+	mechanics->seek.nr_points = from->nr_points;
+	mechanics->rotation.period_ps = from->period_ps;
+	mechanics->rotation.phase = from->phase;
+	mechanics->head_switch_ns = from->head_switch_ns;
+	mechanics->settle_ns = from->settle_ns;
+	mechanics->overhead_ns = from->overhead_ns;
+	mechanics->seek_scale = from->seek_scale;
+	mechanics->rotation_scale = from->rotation_scale;
+	mechanics->max_fall_ppm = from->max_fall_ppm;
+	mechanics->nr_arms = from->nr_arms;
+	mechanics->channels = from->channels;
+	mechanics->moving = from->moving;
+	mechanics->split = from->split;
+	mechanics->geometry.surfaces = from->surfaces;
+	mechanics->geometry.stacks = from->stacks;
+	mechanics->heads_per_surface = from->heads_per_surface;
+	mechanics->zero_latency = from->zero_latency;
+	for (i = 0; i < SPEK_DRIVE_MAX_HEADS_PER_SURFACE; i++)
+		mechanics->head_angle[i] = from->head_angle[i];
+	for (i = 0; i < SPEK_DRIVE_MAX_ARMS; i++)
+		mechanics->arm_angle[i] = from->arm_angle[i];
+	model->rule.policy = from->policy;
+	model->rule.window = from->window;
+	model->rule.max_wait_ns = from->max_wait_ns;
+	model->queue_depth = from->queue_depth;
+	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
+		for (rail = 0; rail < SPEK_DRIVE_RAIL_NR; rail++)
+			model->watts.base[i][rail] = from->base[i][rail];
+	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
+		model->watts.phase[i] = from->phase_uw[i];
+	model->watts.hold = from->hold;
+	model->watts.starting_ns = from->starting_ns;
+	model->watts.stopping_ns = from->stopping_ns;
+}
+
+void sim_free(struct sim *sim)
+{
+	if (!sim)
+		return;
+	free(sim->model.mechanics.geometry.zones);
+	free(sim->model.mechanics.seek.points);
+	free(sim);
+}
+
+/* A drive at time 0, or NULL and in @sentence (REFUSAL_BYTES) why not. */
+struct sim *sim_new(const struct sim_model *from, const struct sim_zone *zones,
+		    const struct sim_point *points, char *sentence)
+{
+	struct spek_refusal refusal = { 0 };
+	struct sim *sim = calloc(1, sizeof(*sim));
+	struct spek_drive_mechanics *mechanics;
+	u32 i;
+
+	strcpy(sentence, "There is no memory for the drive.");
+	if (!sim)
+		return NULL;
+	describe(&sim->model, from);
+	mechanics = &sim->model.mechanics;
+	mechanics->geometry.zones = calloc(from->nr_zones, sizeof(*mechanics->geometry.zones));
+	mechanics->seek.points = calloc(from->nr_points, sizeof(*mechanics->seek.points));
+	if (!mechanics->geometry.zones || !mechanics->seek.points) {
+		sim_free(sim);
+		return NULL;
+	}
+	for (i = 0; i < from->nr_zones; i++) {
+		mechanics->geometry.zones[i].first_cylinder = zones[i].first_cylinder;
+		mechanics->geometry.zones[i].cylinders = zones[i].cylinders;
+		mechanics->geometry.zones[i].spt = zones[i].spt;
+		mechanics->geometry.zones[i].track_skew = zones[i].track_skew;
+		mechanics->geometry.zones[i].cylinder_skew = zones[i].cylinder_skew;
+	}
+	for (i = 0; i < from->nr_points; i++) {
+		mechanics->seek.points[i].distance = points[i].distance;
+		mechanics->seek.points[i].ns = points[i].ns;
+	}
+	if (spek_drive_model_init(&sim->model, &refusal)) {
+		strncpy(sentence, refusal.text, REFUSAL_BYTES - 1);
+		sim_free(sim);
+		return NULL;
+	}
+	spek_drive_init(&sim->drive, &sim->model, 0);
+	sim->closed = from->closed;
+	return sim;
+}
+
+static void count(struct sim *sim, u32 metric, u64 ns)
+{
+	sim->sum_ns[metric] += ns;
+	if (ns > sim->max_ns[metric])
+		sim->max_ns[metric] = ns;
+	sim->hist[metric][spek_hist_index(ns)]++;
+}
+
+static void deliver(struct sim *sim, const struct spek_drive_service *ended)
+{
+	const struct spek_drive_access *access = &ended->access;
+
+	sim->outstanding--;
+	sim->arm_served[ended->arm]++;
+	count(sim, 0, ended->end_ns - ended->request.arrival_ns);
+	count(sim, 1, access->seek_ns);
+	count(sim, 2, access->rotate_ns);
+	count(sim, 3, access->transfer_ns);
+	if (!sim->out)
+		return;
+	if (sim->done == sim->room)
+		abort();	/* the caller has room for all that it sent and all that waited */
+	sim->out[sim->done++] = (struct sim_result) {
+		.number = ended->request.tag,
+		.arrival_ns = ended->request.arrival_ns,
+		.lba = ended->request.lba,
+		.start_ns = ended->start_ns,
+		.end_ns = ended->end_ns,
+		.overhead_ns = access->overhead_ns,
+		.seek_ns = access->seek_ns,
+		.rotate_ns = access->rotate_ns,
+		.transfer_ns = access->transfer_ns,
+		.sectors = ended->request.sectors,
+		.write = ended->request.write,
+		.arm = ended->arm,
+	};
+}
+
+/* Start what can start now; arrivals at this time are in. */
+static void start(struct sim *sim)
+{
+	struct spek_drive_service started;
+
+	while (spek_drive_start(&sim->drive, sim->now_ns, &started))
+		;
+}
+
+/* Go to the next event if it is before @until_ns; what it frees is not used yet. */
+static bool step(struct sim *sim, u64 until_ns)
+{
+	struct spek_drive_service ended;
+	u64 next_ns;
+
+	start(sim);
+	next_ns = spek_drive_next_ns(&sim->drive);
+	if (next_ns >= until_ns)
+		return false;
+	sim->now_ns = next_ns;
+	spek_drive_account(&sim->drive, next_ns);
+	while (spek_drive_finish(&sim->drive, next_ns, &ended))
+		deliver(sim, &ended);
+	return true;
+}
+
+/*
+ * Serve requests. In an open loop each arrives at its time, which must not fall; in a closed loop
+ * as soon as one of those outstanding has ended, before the drive chooses the next one. Requests
+ * beyond the queue wait outside.
+ *
+ * Return: 0, or the negative errno of request *@refused. *@done results are in @out unless that
+ * is NULL; there are at most as many as requests sent and not answered yet.
+ */
+int sim_feed(struct sim *sim, u64 nr, const struct sim_request *requests, struct sim_result *out,
+	     u64 room, u64 *done, u64 *refused)
+{
+	int err = 0;
+	u64 i;
+
+	sim->out = out;
+	sim->room = room;
+	sim->done = 0;
+	for (i = 0; i < nr && !err; i++) {
+		struct spek_drive_request request = {
+			.lba = requests[i].lba,
+			.sectors = requests[i].sectors,
+			.write = requests[i].write,
+			.arrival_ns = requests[i].arrival_ns,
+			.tag = sim->taken,
+		};
+
+		if (sim->closed) {
+			while (sim->outstanding >= sim->closed && step(sim, SPEK_DRIVE_NEVER))
+				;
+			request.arrival_ns = sim->now_ns;
+		} else if (request.arrival_ns > sim->now_ns) {
+			while (step(sim, request.arrival_ns))
+				;
+			sim->now_ns = request.arrival_ns;
+		}
+		do {
+			err = spek_drive_submit(&sim->drive, &request);
+		} while (err == -EBUSY && step(sim, SPEK_DRIVE_NEVER));
+		*refused = i;
+		if (!err) {
+			sim->taken++;
+			sim->outstanding++;
+		}
+	}
+	*done = sim->done;
+	return err;
+}
+
+/* Serve what waits. Return: number of results in @out. */
+u64 sim_drain(struct sim *sim, struct sim_result *out, u64 room)
+{
+	sim->out = out;
+	sim->room = room;
+	sim->done = 0;
+	while (step(sim, SPEK_DRIVE_NEVER))
+		;
+	return sim->done;
+}
+
+/* Let time pass up to @until_ns, then say what was done and used. */
+void sim_account(struct sim *sim, u64 until_ns, struct sim_account *account)
+{
+	const struct spek_drive_account *from = &sim->drive.account;
+	u32 i;
+
+	while (until_ns > sim->now_ns && step(sim, until_ns))
+		;
+	if (until_ns > sim->now_ns)
+		sim->now_ns = until_ns;
+	spek_drive_account(&sim->drive, sim->now_ns);
+	memset(account, 0, sizeof(*account));
+	account->now_ns = sim->now_ns;
+	for (i = 0; i < SPEK_DRIVE_RAIL_NR; i++) {
+		account->energy_nj[i] = from->energy[i].nj;
+		account->energy_rest[i] = from->energy[i].rest;
+	}
+	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
+		account->condition_ns[i] = from->condition_ns[i];
+	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
+		account->phase_ns[i] = from->phase_ns[i];
+	account->starts = from->starts;
+	account->served = from->served;
+	account->moved = from->moved;
+	memcpy(account->arm_served, sim->arm_served, sizeof(sim->arm_served));
+	memcpy(account->sum_ns, sim->sum_ns, sizeof(sim->sum_ns));
+	memcpy(account->max_ns, sim->max_ns, sizeof(sim->max_ns));
+}
+
+/* Return: a percentile of a metric, off by at most 1/128. */
+u64 sim_percentile(const struct sim *sim, u32 metric, u32 ppm)
+{
+	u64 total = 0;
+	u32 i;
+
+	for (i = 0; i < SPEK_HIST_BUCKETS; i++)
+		total += sim->hist[metric][i];
+	return total ? spek_hist_percentile(sim->hist[metric], total, ppm, sim->max_ns[metric]) : 0;
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Simulations of modelled drives as text."""
+
+from __future__ import annotations
+
+from spekctl import units
+from spekctl.documents.drive import DriveSimulation
+from spekctl.render import tables
+from spekctl.render.console import wide
+
+WIDTH = 100
+
+
+def print_simulation(found: DriveSimulation) -> None:
+    """Print the summary of a simulation."""
+    out = wide(WIDTH)
+    loop = f"{found.closed} outstanding" if found.closed else "open loop"
+    arms = f"{found.arms} arm{'s' if found.arms > 1 else ''}"
+    out.print(
+        f"{found.model}: {found.title}, {arms}, {found.rpm:,.0f} rpm, {found.policy}, {loop}",
+        style="bold",
+        soft_wrap=True,
+    )
+    out.print(
+        f"  {found.requests:,} requests in {units.format_ns(found.elapsed_ns)},"
+        f" {units.format_rate(found.iops)} per second; the arm moved for {found.moved:.1%}",
+        soft_wrap=True,
+    )
+    if found.arms > 1:
+        shares = ", ".join(f"{one / found.requests:.1%}" for one in found.served_by_arm)
+        out.print(f"  by arm: {shares}", soft_wrap=True)
+    out.print()
+    names = ("mean", "p50", "p90", "p99", "max")
+    table = tables.table("time", *names, right=names)
+    for metric in ("response", "seek", "rotation", "transfer"):
+        times = getattr(found, metric)
+        table.add_row(metric, *(units.format_ns(getattr(times, name)) for name in names))
+    out.print(table)
+    if not found.profile:
+        out.print("\n  the model has no watts", soft_wrap=True)
+        return
+    out.print()
+    columns = ("time", "share", "energy", "mean power of all the time")
+    table = tables.table("mode", *columns, right=columns)
+    seconds = found.elapsed_ns / 1e9
+    for mode, one in found.modes.items():
+        table.add_row(
+            mode,
+            units.format_ns(one.seconds * 1e9),
+            f"{one.seconds / seconds:.1%}",
+            units.format_joules(one.joules),
+            units.format_watts(one.joules / seconds),
+        )
+    both = found.joules_5v + found.joules_12v
+    table.add_row(
+        "all", units.format_ns(found.elapsed_ns), "100.0%", units.format_joules(both),
+        units.format_watts(found.watts),
+    )  # fmt: skip
+    out.print(table)
+    out.print(
+        f"  5 V: {units.format_joules(found.joules_5v)}, 12 V:"
+        f" {units.format_joules(found.joules_12v)}; profile {found.profile}",
+        soft_wrap=True,
+    )

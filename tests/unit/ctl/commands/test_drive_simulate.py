@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl drive simulate: from a list of requests to times and energies."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from pathlib import Path
+
+import jsonschema
+import pytest
+from lib.ctl.command_line import Spekctl, caller_in_tmp_path
+
+from spekctl.documents import drive
+
+
+@pytest.fixture
+def spekctl(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Spekctl:
+    return caller_in_tmp_path(capfd, tmp_path, monkeypatch)
+
+
+def write_requests(count: int = 20_000, gap_ns: float = 15e6) -> None:
+    generator, now = random.Random(3), 0.0
+    with open("in.csv", "w") as out:
+        out.write("arrival_ns,lba,sectors,op\n")
+        for _ in range(count):
+            now += generator.expovariate(1 / gap_ns)
+            op = "RW"[generator.random() < 0.4]
+            out.write(f"{int(now)},{generator.randrange(10**8) * 8},8,{op}\n")
+
+
+def test_every_request_comes_back_once(spekctl: Spekctl) -> None:
+    write_requests()
+    done = spekctl("drive", "simulate", "barracuda-es", "--requests", "in.csv", "--csv")
+    rows = list(csv.DictReader(done.out.splitlines()))
+    with open("in.csv") as given:
+        wanted = list(csv.DictReader(given))
+    assert sorted(int(row["request"]) for row in rows) == list(range(20_000))
+    for row in rows:
+        asked = wanted[int(row["request"])]
+        assert {key: row[key] for key in asked} == asked
+    ends = [int(row["end_ns"]) for row in rows]
+    assert ends == sorted(ends)
+
+
+def test_the_summary_is_that_of_the_rows(spekctl: Spekctl) -> None:
+    write_requests()
+    words = ("drive", "simulate", "barracuda-es", "--arms", 2, "--requests", "in.csv")
+    done = spekctl(*words, "--json", "-o", "out.csv")
+    found = json.loads(done.out)
+    jsonschema.validate(found, drive.json_schema())
+    with open("out.csv") as made:
+        rows = [{key: row[key] for key in row} for row in csv.DictReader(made)]
+    response = sorted(int(row["end_ns"]) - int(row["arrival_ns"]) for row in rows)
+    assert found["response"]["mean"] == pytest.approx(sum(response) / len(response))
+    assert found["response"]["max"] == response[-1]
+    for share, name in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99")):
+        assert found["response"][name] == pytest.approx(response[int(share * 20_000)], rel=1 / 64)
+    by_arm = [sum(row["arm"] == arm for row in rows) for arm in "01"]
+    assert found["served_by_arm"] == by_arm
+    assert found["watts"] == pytest.approx(
+        sum(one["joules"] for one in found["modes"].values()) / found["elapsed_ns"] * 1e9
+    )
+    text = spekctl(*words).out
+    assert "20,000 requests in" in text and "profile datasheet-arms" in text
+
+
+def test_scales_of_bottleneck_studies(spekctl: Spekctl) -> None:
+    write_requests(2000)
+    words = ("drive", "simulate", "barracuda-es", "--requests", "in.csv", "--json")
+    still = json.loads(spekctl(*words, "--seek-scale", 0, "--rotation-scale", 0).out)
+    assert (still["seek"]["max"], still["rotation"]["max"]) == (0, 0)
+    half = json.loads(spekctl(*words, "--rotation-scale", 0.5).out)
+    assert 4_100_000 < half["rotation"]["max"] <= 8_333_333 // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("0,8,8\n", "in.csv, line 1: '0,8,8' is not arrival_ns,lba,sectors,op with op R or W"),
+        ("0,8,8,X\n", "in.csv, line 1: '0,8,8,X' is not arrival_ns"),
+        ("arrival_ns,lba,sectors,op\n5,8,8,R\n4,8,8,R\n", "line 3: it arrives at 4 ns, before the"),
+        ("\n0,8,8,R\n1,9999999999,8,W\n", "line 3: the request is beyond the drive's capacity"),
+        ("0,8,0,R\n", "line 1: the request has no sectors, or more than 65536"),
+        ("-1,8,8,R\n", "line 1: a number of '-1,8,8,R' is out of range"),
+        ("", "there is no request to serve"),
+        ("é", "cannot read in.csv: it is not text"),
+    ],
+)
+def test_wrong_files_are_refused_with_their_line(
+    spekctl: Spekctl, text: str, sentence: str
+) -> None:
+    Path("in.csv").write_text(text)
+    done = spekctl("drive", "simulate", "barracuda-es", "--requests", "in.csv")
+    assert (done.code, done.out) == (2, "")
+    assert sentence in done.sentence
+
+
+def test_what_excludes_each_other_is_refused(spekctl: Spekctl) -> None:
+    words = ("drive", "simulate", "barracuda-es", "--requests", "in.csv", "--csv")
+    assert spekctl(*words, "--json").sentence == "--csv and --json exclude each other"
+    assert spekctl(*words, "-o", "x").sentence == "--csv and -o exclude each other"
+    assert "cannot read in.csv: No such file" in spekctl(*words).sentence

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The core as spekctl compiles and calls it: the same times as the golden tables."""
+
+from __future__ import annotations
+
+import csv
+import random
+import tomllib
+from pathlib import Path
+
+import pytest
+from lib.build.sources import ROOT
+
+from spekctl.drive import core, file
+from spekctl.drive.core import REQUEST, RESULT, RequestRefused, Rule, Simulation
+from spekctl.drive.energy import modes_of
+from spekctl.errors import SpekError, UsageError
+
+GOLDEN = ROOT / "tests" / "unit" / "drive" / "golden"
+
+
+def random_requests(count: int, sectors: int, gap_ns: float = 0, writes: float = 0) -> bytes:
+    generator = random.Random(7)
+    packed, now = bytearray(), 0.0
+    for _ in range(count):
+        now += generator.expovariate(1 / gap_ns) if gap_ns else 0
+        lba = generator.randrange(sectors // 8) * 8
+        packed += REQUEST.pack(int(now), lba, 8, generator.random() < writes)
+    return bytes(packed)
+
+
+@pytest.mark.parametrize("name", ["cheetah9lp", "dnes-309170w", "st32171w"])
+def test_a_chain_of_accesses_is_disksims(name: str) -> None:
+    with (GOLDEN / f"{name}.chain.csv").open() as table:
+        rows = [row for row in csv.DictReader(table) if row["op"] == "R"][:1000]
+    drive = Simulation(file.load(name), Rule("fcfs", closed=1))
+    packed = b"".join(REQUEST.pack(0, int(row["lba"]), 8, 0) for row in rows)
+    results = drive.feed(packed) + drive.drain()
+    for row, one in zip(rows, RESULT.iter_unpack(results), strict=True):
+        assert one[2] == int(row["lba"])
+        assert abs(one[4] - int(row["end_ns"])) <= 1000
+
+
+@pytest.mark.parametrize(
+    ("arms", "depth", "iops"),
+    [(1, 1, 79.0), (1, 8, 139.1), (2, 8, 164.9), (4, 1, 127.0), (4, 32, 272.8)],
+)
+def test_closed_loops_have_their_throughput(arms: int, depth: int, iops: float) -> None:
+    model = file.load("barracuda-es").with_arms(arms)
+    drive = Simulation(model, Rule("sptf", closed=depth))
+    drive.feed(random_requests(20_000, model.capacity), keep=False)
+    drive.drain()
+    account = drive.account()
+    assert sum(account.arm_served) == account.served == 20_000
+    assert 20_000e9 / account.now_ns == pytest.approx(iops, rel=0.015)
+
+
+def test_batches_change_nothing() -> None:
+    model = file.load("barracuda-es").with_arms(2)
+    packed = random_requests(3000, model.capacity, gap_ns=7e6, writes=0.4)
+
+    def serve(batch: int) -> bytes:
+        drive = Simulation(model, Rule())
+        step = batch * REQUEST.size
+        parts = [drive.feed(packed[at : at + step]) for at in range(0, len(packed), step)]
+        return b"".join([*parts, drive.drain()])
+
+    assert serve(3000) == serve(1) == serve(97)
+
+
+@pytest.mark.parametrize("arms", [1, 4])
+def test_times_and_energies_add_up(arms: int) -> None:
+    model = file.load("barracuda-es").with_arms(arms)
+    drive = Simulation(model, Rule())
+    results = drive.feed(random_requests(2000, model.capacity, gap_ns=9e6, writes=0.4))
+    results += drive.drain()
+    last_ns = 0
+    for one in RESULT.iter_unpack(results):
+        _, arrival, _, start, end, overhead, seek, rotate, transfer, *_ = one
+        assert arrival <= start and last_ns <= end
+        assert start + overhead + seek + rotate + transfer == end
+        last_ns = end
+    account = drive.account()
+    modes = modes_of(model, account)
+    assert sum(one.seconds for one in modes.values()) == pytest.approx(account.now_ns / 1e9)
+    used = sum(one.joules for one in modes.values())
+    assert used == pytest.approx(sum(account.energy_nj) / 1e9, rel=1e-9)
+    # 10 s at rest.
+    later = drive.account(account.now_ns + 10**10)
+    rest = sum(later.energy_nj) - sum(account.energy_nj)
+    assert rest == pytest.approx(10e9 * model.watts.active_uw(arms) / 1e6, abs=2)
+
+
+def test_several_arms_at_work_divide_what_flows_anyway() -> None:
+    model = file.load("barracuda-es", ["arms.count=4", "arms.channels=4"])
+    drive = Simulation(model, Rule("sptf", closed=32))
+    drive.feed(random_requests(2000, model.capacity), keep=False)
+    drive.drain()
+    account = drive.account()
+    modes = modes_of(model, account)
+    assert sum(one.seconds for one in modes.values()) == pytest.approx(account.now_ns / 1e9)
+    used = sum(one.joules for one in modes.values())
+    assert used == pytest.approx(sum(account.energy_nj) / 1e9, rel=1e-9)
+
+
+def test_more_requests_than_the_queue_holds_wait_outside() -> None:
+    model = file.load("barracuda-es")
+    drive = Simulation(model, Rule("fcfs"))
+    results = drive.feed(random_requests(1000, model.capacity)) + drive.drain()
+    served = [one[0] for one in RESULT.iter_unpack(results)]
+    assert served == list(range(1000))
+
+
+def test_a_request_that_is_refused_is_named() -> None:
+    model = file.load("barracuda-es")
+    for lba, sectors, sentence in (
+        (model.capacity, 1, "request is beyond the drive's capacity"),
+        (0, 0, "request has no sectors, or more than 65536"),
+    ):
+        with pytest.raises(RequestRefused, match=sentence) as refused:
+            Simulation(model, Rule()).feed(
+                REQUEST.pack(0, 0, 8, 0) + REQUEST.pack(0, lba, sectors, 0)
+            )
+        assert refused.value.index == 1
+
+
+def test_what_the_core_refuses_is_its_sentence() -> None:
+    model = file.load("cheetah9lp", ["seek_points=[[1, 1.0], [2, 900.0]]"])
+    with pytest.raises(UsageError, match="cheetah9lp: The last line of the seek curve leaves"):
+        Simulation(model, Rule())
+
+
+def test_without_a_compiler_there_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(SpekError, match=r"needs a C compiler, and there is no no-such-compiler"):
+        core.library_path()
+    monkeypatch.setenv("CC", "false")
+    with pytest.raises(SpekError, match="false does not compile the modelled drive: it says"):
+        core.library_path()
+
+
+def test_the_sources_are_found_where_they_are_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "lib" / "site" / "spekctl"
+    monkeypatch.setattr(core, "__file__", str(package / "drive" / "core.py"))
+    with pytest.raises(SpekError, match="the sources of the modelled drive are in none of"):
+        core.sources()
+    (package / "csources" / "drive").mkdir(parents=True)
+    (package / "csources" / "drive" / "core").symlink_to(ROOT / "kmod" / "drive" / "core")
+    (package / "csources" / "core").symlink_to(ROOT / "kmod" / "core")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert core.sources() == package / "csources"
+    assert core.library_path().exists()
+
+
+def test_the_package_carries_the_sources() -> None:
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    for name in ("core", "drive.core"):
+        package = f"spekctl.csources.{name}"
+        assert package in setup["packages"]
+        assert (ROOT / setup["package-dir"][package]) == ROOT / "kmod" / name.replace(".", "/")
+        assert set(setup["package-data"][package]) == {"*.c", "*.h"}
