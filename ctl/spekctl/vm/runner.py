@@ -54,8 +54,12 @@ _LOOK = ("sendkey alt-sysrq-q", "sendkey alt-sysrq-w", "sendkey alt-sysrq-l")
 _LOOK_INSIDE = ("info lapic 0", "info lapic 1", "info registers -a")
 _REGISTERS = re.compile(r"^(CPU#|R[A-Z0-9]+ *=|ES =|dumping|LVT|Timer|SPIV|ESR|ISR|IRR)")
 
-# The watcher's half of the session: when our end of the pipe closes, everything goes.
-_WATCHED = '{{ read -r _ <&{fd}; kill -KILL -$$; }} >/dev/null 2>&1 & exec {fd}<&-; exec "$@"'
+# The watcher's half of the session: when our end of the pipe, its standard input, closes,
+# everything goes. dash knows no descriptor above 9, so the pipe cannot keep its number.
+WATCHED = (
+    "exec 3<&0 </dev/null; { read -r _ <&3; kill -KILL -$$; } >/dev/null 2>&1 & "
+    'exec 3<&-; exec "$@"'
+)
 
 
 @dataclass(slots=True)
@@ -316,12 +320,11 @@ class _Run:
             open(self.folder / "console.log", "ab") as console,
         ):
             self.process = subprocess.Popen(
-                ["sh", "-c", _WATCHED.format(fd=watch_read), "sh", *self._command()],
-                stdin=subprocess.DEVNULL,
+                ["sh", "-c", WATCHED, "sh", *self._command()],
+                stdin=watch_read,
                 stdout=log,
                 stderr=console,
                 start_new_session=True,
-                pass_fds=[watch_read],
             )
         os.close(watch_read)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,14 @@ from spekctl.vm import accel, apt, disks, guest_side, kernels, modules, toolchai
 from spekctl.vm.apt import Apt
 from spekctl.vm.disks import parse_disk, parse_disks
 from spekctl.vm.kernels import Kernel, matches, version_key
-from spekctl.vm.runner import Guest, emulation, kept_folders, kernel_options, make_mount_point
+from spekctl.vm.runner import (
+    WATCHED,
+    Guest,
+    emulation,
+    kept_folders,
+    kernel_options,
+    make_mount_point,
+)
 
 MIB = 1 << 20
 
@@ -728,6 +736,28 @@ def test_a_guest_keeps_programs_and_python() -> None:
 def test_what_a_guest_keeps_is_mounted_once() -> None:
     kept = kept_folders([])
     assert not [(a, b) for a in kept for b in kept if a != b and a in b.parents]
+
+
+def test_the_session_of_a_guest_ends_with_spekctl() -> None:
+    descriptors = [os.open("/dev/null", os.O_RDONLY) for _ in range(10)]  # as below flock and make
+    read_end, write_end = os.pipe()
+    try:
+        with subprocess.Popen(
+            ["sh", "-c", WATCHED, "sh", "sh", "-c", "echo up; cat; exec sleep 600"],
+            stdin=read_end,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=descriptors,
+        ) as session:
+            assert session.stdout
+            assert session.stdout.readline() == b"up\n"
+            os.close(read_end)
+            assert session.poll() is None
+            os.close(write_end)
+            assert session.wait(60) == -signal.SIGKILL
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 def test_a_writable_directory_stays_writable() -> None:
