@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A modelled drive: its events and its accounts. */
+/* A modelled drive: its events. */
 #include "drive.h"
 
 /**
@@ -14,6 +14,8 @@ int spek_drive_model_init(struct spek_drive_model *model, struct spek_refusal *r
 	int err;
 
 	err = spek_drive_mechanics_init(&model->mechanics, refusal);
+	if (!err)
+		err = spek_drive_cache_check(&model->cache, refusal);
 	if (!err)
 		err = spek_drive_watts_check(&model->watts, refusal);
 	if (err)
@@ -43,6 +45,8 @@ void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *mo
 	spek_memset(drive, 0, sizeof(*drive));
 	drive->model = model;
 	spek_drive_queue_init(&drive->queue, model->queue_depth);
+	spek_drive_cache_init(&drive->cache);
+	drive->ahead_arm = SPEK_DRIVE_NONE;
 	drive->condition = SPEK_DRIVE_ACTIVE;
 	drive->condition_end_ns = SPEK_DRIVE_NEVER;
 	drive->accounted_ns = now_ns;
@@ -54,148 +58,229 @@ void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *mo
  * @request: copied; its arrival is the time of the call
  *
  * Return: 0; -EINVAL for no or too many sectors, -ERANGE beyond the capacity, -EIO if the drive is
- * stopped, -EBUSY if the queue is full.
+ * stopped, -ENODEV if it is gone, -EBUSY if the queue is full.
  */
 int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request *request)
 {
 	const struct spek_drive_geometry *geometry = &drive->model->mechanics.geometry;
+	u32 index;
 
-	if (!request->sectors || request->sectors > SPEK_DRIVE_MAX_SECTORS)
+	if (drive->is_gone)
+		return -ENODEV;
+	if (request->flush ? request->sectors || request->lba :
+			     !request->sectors || request->sectors > SPEK_DRIVE_MAX_SECTORS)
 		return -EINVAL;
 	if (request->lba >= geometry->sectors ||
 	    request->sectors > geometry->sectors - request->lba)
 		return -ERANGE;
 	if (spek_drive_conditions[drive->condition].refuses)
 		return -EIO;
-	if (spek_drive_queue_add(&drive->queue, geometry, request) == SPEK_DRIVE_NONE)
+	index = spek_drive_queue_add(&drive->queue, geometry, request);
+	if (index == SPEK_DRIVE_NONE)
 		return -EBUSY;
+	if (request->flush) {
+		drive->queue.slots[index].held = true;
+		drive->queue.slots[index].barrier = drive->cache.writes;
+		drive->flushes++;
+	}
 	return 0;
 }
 
-static u32 nr_busy(const struct spek_drive *drive)
-{
-	u32 busy = drive->arms.busy, n;
-
-	/* Not the compiler's count of bits: it calls a function that the kernel does not have. */
-	for (n = 0; busy; n++)
-		busy &= busy - 1;
-	return n;
-}
-
-/* End of a phase of an access, from its start. Overhead is no phase of the arm: it is idle then. */
-static u64 phase_end_ns(const struct spek_drive_service *service, u32 step)
-{
-	const struct spek_drive_access *access = &service->access;
-	u64 ns = service->start_ns + access->overhead_ns;
-
-	if (step > 0)
-		ns += access->seek_ns;
-	if (step > 1)
-		ns += access->rotate_ns;
-	return step > 2 ? service->end_ns : ns;
-}
-
-static enum spek_drive_phase phase_of(const struct spek_drive_service *service, u32 step)
-{
-	switch (step) {
-	case 0:
-		return SPEK_DRIVE_IDLE;
-	case 1:
-		return SPEK_DRIVE_SEEK;
-	case 2:
-		return SPEK_DRIVE_ROTATE;
-	default:
-		return service->request.write ? SPEK_DRIVE_WRITE : SPEK_DRIVE_READ;
-	}
-}
-
-static void account_phase(struct spek_drive *drive, enum spek_drive_phase phase, u64 ns)
-{
-	struct spek_drive_account *account = &drive->account;
-
-	account->phase_ns[phase] += ns;
-	spek_drive_energy_add(&account->energy[spek_drive_phase_rail(phase)],
-			      drive->model->watts.phase[phase], ns);
-}
-
-/* What an arm did in [from_ns, to_ns). */
-static void account_arm(struct spek_drive *drive, u32 arm, u64 from_ns, u64 to_ns)
-{
-	const struct spek_drive_service *service = &drive->service[arm];
-	u32 step;
-
-	if (drive->arms.busy >> arm & 1) {
-		for (step = 0; step < 4 && from_ns < to_ns; step++) {
-			u64 end_ns = phase_end_ns(service, step);
-
-			if (end_ns > to_ns)
-				end_ns = to_ns;
-			if (end_ns <= from_ns)
-				continue;
-			account_phase(drive, phase_of(service, step), end_ns - from_ns);
-			from_ns = end_ns;
-		}
-	}
-	/* After its end, too, until the caller has noticed. */
-	if (from_ns < to_ns)
-		account_phase(drive, SPEK_DRIVE_IDLE, to_ns - from_ns);
-}
-
-/* Sum of what is constant while the condition lasts. */
-static u64 base_uw(const struct spek_drive *drive, enum spek_drive_rail rail)
-{
-	const struct spek_drive_model *model = drive->model;
-	u64 uw = model->watts.base[drive->condition][rail];
-
-	if (drive->condition == SPEK_DRIVE_ACTIVE && rail == SPEK_DRIVE_12V)
-		uw += (u64)model->watts.hold * model->mechanics.nr_arms;
-	return uw;
-}
-
-static void account_until(struct spek_drive *drive, u64 now_ns)
-{
-	u64 ns = now_ns - drive->accounted_ns;
-	u32 i;
-
-	for (i = 0; i < SPEK_DRIVE_RAIL_NR; i++)
-		spek_drive_energy_add(&drive->account.energy[i], base_uw(drive, i), ns);
-	for (i = 0; i < drive->model->mechanics.nr_arms; i++)
-		account_arm(drive, i, drive->accounted_ns, now_ns);
-	drive->account.condition_ns[drive->condition] += ns;
-	drive->accounted_ns = now_ns;
-}
-
-static void enter(struct spek_drive *drive, enum spek_drive_condition condition)
-{
-	const struct spek_drive_watts *watts = &drive->model->watts;
-
-	if (condition == drive->condition)
-		return;
-	drive->condition = condition;
-	drive->condition_end_ns = SPEK_DRIVE_NEVER;
-	if (condition == SPEK_DRIVE_STARTING) {
-		drive->account.starts++;
-		drive->condition_end_ns = drive->accounted_ns + watts->starting_ns;
-	} else if (spek_drive_conditions[condition].is_transition) {
-		drive->condition_end_ns = drive->accounted_ns + watts->stopping_ns;
-	}
-}
-
-/**
- * spek_drive_account() - bring accounts and power condition up to date
- * @drive: initialised
- * @now_ns: time; one before the last call changes nothing
+/*
+ * ---- what the cache serves, and what fails without an arm ----
  */
-void spek_drive_account(struct spek_drive *drive, u64 now_ns)
+
+static bool is_caching(const struct spek_drive *drive)
 {
-	while (drive->condition_end_ns <= now_ns) {
-		if (drive->condition_end_ns > drive->accounted_ns)
-			account_until(drive, drive->condition_end_ns);
-		enter(drive, spek_drive_condition_next(drive->condition, SPEK_DRIVE_REACHED));
-	}
-	if (now_ns > drive->accounted_ns)
-		account_until(drive, now_ns);
+	const struct spek_drive_cache_rule *rule = &drive->model->cache;
+
+	return rule->segments || rule->write_sectors;
 }
+
+/* Sectors that the read-ahead has delivered. It stays on a track, so that they pass evenly. */
+static u32 ahead_done(const struct spek_drive *drive, u64 now_ns)
+{
+	const struct spek_drive_service *ahead = &drive->ahead;
+	u64 begin_ns = ahead->end_ns - ahead->access.transfer_ns;
+
+	if (now_ns >= ahead->end_ns)
+		return ahead->request.sectors;
+	if (now_ns <= begin_ns)
+		return 0;
+	return (u32)spek_muldiv64(now_ns - begin_ns, ahead->request.sectors,
+				  ahead->access.transfer_ns, NULL);
+}
+
+/* Whether the segment is still the one that the read-ahead extends. */
+static bool is_extended(const struct spek_drive *drive, u32 segment)
+{
+	return drive->is_reading_ahead && segment == drive->ahead_segment &&
+	       drive->cache.segments[segment].end == drive->ahead.request.lba;
+}
+
+/* The segment that holds all of a read by now; SPEK_DRIVE_NONE if there is none. */
+static u32 segment_of(const struct spek_drive *drive, const struct spek_drive_request *request,
+		      u64 now_ns)
+{
+	const struct spek_drive_segment *segments = drive->cache.segments;
+	u64 end = request->lba + request->sectors;
+	u32 segment = drive->ahead_segment;
+
+	if (is_extended(drive, segment) && request->lba >= segments[segment].first &&
+	    end <= segments[segment].end + ahead_done(drive, now_ns))
+		return segment;
+	segment = spek_drive_cache_find(&drive->cache, &drive->model->cache, request->lba);
+	return segment != SPEK_DRIVE_NONE && end <= segments[segment].end ? segment :
+									     SPEK_DRIVE_NONE;
+}
+
+/* Whether the first @before writes that the cache accepted are on the media. */
+static bool is_clean(const struct spek_drive *drive, u64 before)
+{
+	u32 arm;
+
+	for (arm = 0; arm < drive->model->mechanics.nr_arms; arm++)
+		if ((drive->destaging >> arm & 1) && drive->service[arm].request.tag <= before)
+			return false;
+	return spek_drive_cache_is_clean(&drive->cache, before);
+}
+
+static bool is_reached(const struct spek_drive *drive, u64 lba)
+{
+	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
+	u32 arm;
+
+	for (arm = 0; arm < mechanics->nr_arms; arm++)
+		if (!(drive->arms.failed >> arm & 1) && spek_drive_reaches(mechanics, arm, lba))
+			return true;
+	return false;
+}
+
+/* Whether a request needs no arm, and nothing that is still to come. */
+static bool is_for_bus(const struct spek_drive *drive, const struct spek_drive_slot *slot,
+		       u64 now_ns)
+{
+	const struct spek_drive_request *request = &slot->request;
+	const struct spek_drive_cache_rule *rule = &drive->model->cache;
+
+	if (request->flush)
+		return is_clean(drive, slot->barrier);
+	if (drive->arms.failed && !is_reached(drive, request->lba))
+		return true;
+	if (request->fua)
+		return false;
+	/* A flush comes to an end: nothing more is accepted until then. */
+	if (request->write)
+		return !drive->flushes &&
+		       spek_drive_cache_has_room(&drive->cache, rule, request->sectors);
+	return segment_of(drive, request, now_ns) != SPEK_DRIVE_NONE ||
+	       spek_drive_cache_holds_dirty(&drive->cache, request->lba, request->sectors);
+}
+
+/* Whether a write waits until destages make room for it. */
+static bool is_for_room(const struct spek_drive *drive, const struct spek_drive_request *request)
+{
+	return request->write && !request->fua &&
+	       request->sectors <= drive->model->cache.write_sectors;
+}
+
+/* Whether a read continues what an arm is just reading ahead. */
+static bool is_stream(const struct spek_drive *drive, const struct spek_drive_request *request)
+{
+	const struct spek_drive_request *ahead = &drive->ahead.request;
+
+	/* Which sectors are bad, ordinary accesses find out. */
+	if (request->write || request->fua || drive->faults.length)
+		return false;
+	return is_extended(drive, drive->ahead_segment) &&
+	       request->lba >= drive->cache.segments[drive->ahead_segment].first &&
+	       request->lba <= ahead->lba + ahead->sectors;
+}
+
+/* Tell the requests for the arms from the others; the oldest one for the bus and for a stream. */
+static void sort_requests(struct spek_drive *drive, u64 now_ns, u32 *for_bus, u32 *stream)
+{
+	struct spek_drive_queue *queue = &drive->queue;
+	u32 index;
+
+	*for_bus = SPEK_DRIVE_NONE;
+	*stream = SPEK_DRIVE_NONE;
+	drive->is_room_wanted = false;
+	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next) {
+		struct spek_drive_slot *slot = &queue->slots[index];
+		bool is_ready = is_for_bus(drive, slot, now_ns);
+
+		bool is_waiting = !is_ready && is_for_room(drive, &slot->request);
+
+		drive->is_room_wanted |= is_waiting;
+		slot->held = is_ready || is_waiting || slot->request.flush;
+		if (is_ready && *for_bus == SPEK_DRIVE_NONE)
+			*for_bus = index;
+		if (!slot->held && *stream == SPEK_DRIVE_NONE && is_stream(drive, &slot->request))
+			*stream = index;
+	}
+}
+
+/* Take a request out of the queue into service. */
+static struct spek_drive_service *take(struct spek_drive *drive, struct spek_drive_queue *queue,
+				       u32 index, u32 arm, u64 now_ns)
+{
+	struct spek_drive_service *service = &drive->service[arm];
+
+	spek_memset(service, 0, sizeof(*service));
+	service->request = queue->slots[index].request;
+	service->arm = arm;
+	service->start_ns = now_ns;
+	spek_drive_queue_remove(queue, index);
+	return service;
+}
+
+static void start_bus(struct spek_drive *drive, u64 now_ns, u32 index,
+		      struct spek_drive_service *started)
+{
+	struct spek_drive_service *service = take(drive, &drive->queue, index, SPEK_DRIVE_BUS,
+						  now_ns);
+	const struct spek_drive_request *request = &service->request;
+	struct spek_drive_cache *cache = &drive->cache;
+	u32 segment;
+
+	service->access.transfer_ns = spek_drive_hit_ns(&drive->model->cache, request->sectors);
+	service->end_ns = now_ns + service->access.transfer_ns;
+	drive->is_bus_busy = true;
+	if (request->flush) {
+		drive->flushes--;
+		if (drive->has_lost)
+			service->error = SPEK_DRIVE_WRITE_ERROR;
+		drive->has_lost = false;
+	} else if (drive->arms.failed && !is_reached(drive, request->lba)) {
+		service->error = SPEK_DRIVE_NO_ARM;
+	} else if (request->write) {
+		cache->dirty_sectors += request->sectors;
+		drive->account.accepted++;
+	} else {
+		segment = segment_of(drive, request, now_ns);
+		if (segment != SPEK_DRIVE_NONE)
+			spek_drive_cache_use(cache, segment, request->lba + request->sectors);
+		drive->account.hits++;
+	}
+	*started = *service;
+}
+
+static void end_bus(struct spek_drive *drive, const struct spek_drive_service *service)
+{
+	const struct spek_drive_request *request = &service->request;
+
+	drive->is_bus_busy = false;
+	if (!request->write || service->error)
+		return;
+	spek_drive_cache_drop(&drive->cache, &drive->model->cache, request->lba,
+			      request->sectors);
+	spek_drive_cache_write(&drive->cache, &drive->model->mechanics.geometry, request);
+}
+
+/*
+ * ---- what arms do ----
+ */
 
 /* Number of other arms that transfer at a time in [@begin_ns, @end_ns), and the first to end. */
 static u32 transfers_during(const struct spek_drive *drive, u64 begin_ns, u64 end_ns,
@@ -218,7 +303,8 @@ static u32 transfers_during(const struct spek_drive *drive, u64 begin_ns, u64 en
 }
 
 /* Postpone the transfer until a channel is free for all of it; what was chosen stays chosen. */
-static void wait_for_channel(const struct spek_drive *drive, struct spek_drive_service *service)
+static void wait_for_channel(const struct spek_drive *drive, struct spek_drive_service *service,
+			     const struct spek_drive_request *request)
 {
 	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
 	struct spek_drive_access *access = &service->access;
@@ -227,10 +313,274 @@ static void wait_for_channel(const struct spek_drive *drive, struct spek_drive_s
 	/* As many turns as there are other transfers, at most. */
 	while (transfers_during(drive, service->end_ns - access->transfer_ns, service->end_ns,
 				&free_ns) >= mechanics->channels) {
-		service->end_ns = spek_drive_transfer(mechanics, service->arm, &service->request,
-						      free_ns, access);
+		service->end_ns = spek_drive_transfer(mechanics, service->arm, request, free_ns,
+						      access);
 		access->rotate_ns += free_ns - arrival_ns;
 	}
+}
+
+/* Take a read-ahead back: what it has delivered is kept. */
+static void cut_ahead(struct spek_drive *drive, u64 now_ns)
+{
+	u32 done;
+
+	if (!drive->is_reading_ahead)
+		return;
+	done = ahead_done(drive, now_ns);
+	if (is_extended(drive, drive->ahead_segment))
+		spek_drive_cache_grow(&drive->cache, &drive->model->cache, drive->ahead_segment,
+				      done);
+	drive->account.ahead_sectors += done;
+	drive->is_reading_ahead = false;
+}
+
+/* Times of an access, of the part of it that is not cached, up to a bad sector. */
+static void time_access(struct spek_drive *drive, struct spek_drive_service *service)
+{
+	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
+	struct spek_drive_request part = service->request;
+	const struct spek_drive_fault *fault = NULL;
+	u64 slow_ns = 0;
+	u32 segment;
+
+	if (!part.write && !part.fua && drive->model->cache.segments) {
+		segment = spek_drive_cache_find(&drive->cache, &drive->model->cache, part.lba);
+		if (segment != SPEK_DRIVE_NONE &&
+		    drive->cache.segments[segment].end < part.lba + part.sectors) {
+			part.sectors -= (u32)(drive->cache.segments[segment].end - part.lba);
+			part.lba = drive->cache.segments[segment].end;
+		}
+	}
+	if (spek_unlikely(drive->faults.length)) {
+		struct spek_drive_place place;
+
+		fault = spek_drive_faults_first(&drive->faults,
+						part.write ? SPEK_DRIVE_FAULT_WRITE :
+							     SPEK_DRIVE_FAULT_MEDIUM,
+						part.lba, part.sectors, &service->error_lba);
+		if (fault) {
+			service->error = part.write ? SPEK_DRIVE_WRITE_ERROR :
+						      SPEK_DRIVE_MEDIUM_ERROR;
+			part.sectors = (u32)(service->error_lba - part.lba) + 1;
+		}
+		spek_drive_locate(&mechanics->geometry, part.lba, &place);
+		slow_ns = spek_drive_faults_delay_ns(&drive->faults, SPEK_DRIVE_FAULT_SLOW_HEAD,
+						     place.head);
+	}
+	spek_drive_access(mechanics, service->arm, &drive->arms.position[service->arm], &part,
+			  service->start_ns + slow_ns, &service->access);
+	service->access.overhead_ns += slow_ns;
+	service->end_ns = service->start_ns + spek_drive_access_ns(&service->access);
+	if (mechanics->moving > mechanics->channels)
+		wait_for_channel(drive, service, &part);
+	if (fault) {
+		service->access.transfer_ns += fault->delay_ns;
+		service->end_ns += fault->delay_ns;
+	}
+}
+
+/* Let an arm serve a request of the queue of hosts or of that of extents. */
+static struct spek_drive_service *start_arm(struct spek_drive *drive,
+					    struct spek_drive_queue *queue,
+					    const struct spek_drive_rule *rule, u64 now_ns,
+					    bool *moved)
+{
+	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
+	struct spek_drive_service *service;
+	struct spek_drive_choice choice;
+
+	if (spek_drive_count(drive->arms.busy) >= mechanics->moving ||
+	    !spek_drive_choose(mechanics, rule, queue, &drive->arms, now_ns, &choice))
+		return NULL;
+	cut_ahead(drive, now_ns);
+	*moved = drive->arms.position[choice.arm].cylinder !=
+		 queue->slots[choice.slot].place.cylinder;
+	service = take(drive, queue, choice.slot, choice.arm, now_ns);
+	time_access(drive, service);
+	drive->arms.position[choice.arm] = service->access.end;
+	drive->arms.last_lba = service->request.lba;
+	drive->arms.busy |= 1U << choice.arm;
+	drive->ahead_arm = SPEK_DRIVE_NONE;
+	return service;
+}
+
+static bool start_host(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started)
+{
+	const struct spek_drive_service *service;
+	bool moved;
+
+	service = start_arm(drive, &drive->queue, &drive->model->rule, now_ns, &moved);
+	if (!service)
+		return false;
+	drive->account.served++;
+	drive->account.moved += moved;
+	drive->destaged_last = false;
+	*started = *service;
+	return true;
+}
+
+/* Let a read take over the read-ahead that is just passing its sectors. */
+static void start_stream(struct spek_drive *drive, u64 now_ns, u32 index,
+			 struct spek_drive_service *started)
+{
+	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
+	const struct spek_drive_service ahead = drive->ahead;
+	u64 seek_end_ns = ahead.start_ns + ahead.access.seek_ns;
+	u64 begin_ns = ahead.end_ns - ahead.access.transfer_ns;
+	struct spek_drive_request whole = ahead.request;
+	struct spek_drive_service *service;
+	struct spek_drive_access *access;
+
+	cut_ahead(drive, now_ns);
+	service = take(drive, &drive->queue, index, ahead.arm, now_ns);
+	access = &service->access;
+	whole.sectors = (u32)(service->request.lba + service->request.sectors - whole.lba);
+	service->end_ns = spek_drive_transfer(mechanics, ahead.arm, &whole, begin_ns, access);
+	if (service->end_ns < now_ns + mechanics->overhead_ns)
+		service->end_ns = now_ns + mechanics->overhead_ns;
+	access->seek_ns = seek_end_ns > now_ns ? seek_end_ns - now_ns : 0;
+	seek_end_ns = now_ns + access->seek_ns;
+	access->rotate_ns = begin_ns > seek_end_ns ? begin_ns - seek_end_ns : 0;
+	access->transfer_ns = service->end_ns - seek_end_ns - access->rotate_ns;
+	drive->arms.position[ahead.arm] = access->end;
+	drive->arms.last_lba = service->request.lba;
+	drive->arms.busy |= 1U << ahead.arm;
+	drive->ahead_arm = SPEK_DRIVE_NONE;
+	drive->account.served++;
+	drive->destaged_last = false;
+	*started = *service;
+}
+
+/* Extents that no arm reaches any more are lost. */
+static void lose_extents(struct spek_drive *drive)
+{
+	struct spek_drive_queue *dirty = &drive->cache.dirty;
+	u32 index = dirty->oldest;
+
+	while (index != SPEK_DRIVE_NONE) {
+		const struct spek_drive_slot *slot = &dirty->slots[index];
+		u32 next = slot->next;
+
+		if (!is_reached(drive, slot->request.lba)) {
+			drive->cache.dirty_sectors -= slot->request.sectors;
+			spek_drive_queue_remove(dirty, index);
+			drive->account.lost++;
+			drive->has_lost = true;
+		}
+		index = next;
+	}
+}
+
+static bool start_destage(struct spek_drive *drive, u64 now_ns)
+{
+	/* All extents are compared, and none is ever too old: a flush waits for all of them. */
+	const struct spek_drive_rule rule = {
+		.policy = drive->model->rule.policy,
+		.window = SPEK_DRIVE_MAX_QUEUE,
+	};
+	const struct spek_drive_service *service;
+	bool moved;
+
+	service = start_arm(drive, &drive->cache.dirty, &rule, now_ns, &moved);
+	if (!service)
+		return false;
+	drive->destaging |= 1U << service->arm;
+	drive->account.destages++;
+	drive->destaged_last = true;
+	return true;
+}
+
+static void start_ahead(struct spek_drive *drive, u64 now_ns)
+{
+	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
+	const struct spek_drive_cache_rule *rule = &drive->model->cache;
+	struct spek_drive_service *ahead = &drive->ahead;
+	const struct spek_drive_segment *segment;
+	u32 arm = drive->ahead_arm, index, left;
+	struct spek_drive_place place;
+	u64 sectors, bad;
+
+	if (!rule->ahead_sectors || arm == SPEK_DRIVE_NONE || drive->is_reading_ahead ||
+	    drive->arms.busy || (drive->arms.failed >> arm & 1))
+		return;
+	index = spek_drive_cache_newest(&drive->cache, rule);
+	if (index == SPEK_DRIVE_NONE)
+		return;
+	segment = &drive->cache.segments[index];
+	if (segment->end >= segment->wanted + rule->ahead_sectors ||
+	    segment->end >= mechanics->geometry.sectors ||
+	    !spek_drive_reaches(mechanics, arm, segment->end))
+		return;
+	sectors = segment->wanted + rule->ahead_sectors - segment->end;
+	if (sectors > mechanics->geometry.sectors - segment->end)
+		sectors = mechanics->geometry.sectors - segment->end;
+	spek_drive_locate(&mechanics->geometry, segment->end, &place);
+	left = mechanics->geometry.zones[place.zone].track_sectors - place.sector;
+	if (sectors > left)
+		sectors = left;
+	if (spek_drive_faults_first(&drive->faults, SPEK_DRIVE_FAULT_MEDIUM, segment->end,
+				    (u32)sectors, &bad))
+		sectors = bad - segment->end;
+	if (!sectors)
+		return;
+	spek_memset(ahead, 0, sizeof(*ahead));
+	ahead->request.lba = segment->end;
+	ahead->request.sectors = (u32)sectors;
+	ahead->request.own = true;
+	ahead->arm = arm;
+	ahead->start_ns = now_ns;
+	spek_drive_access(mechanics, arm, &drive->arms.position[arm], &ahead->request, now_ns,
+			  &ahead->access);
+	ahead->end_ns = now_ns + spek_drive_access_ns(&ahead->access);
+	drive->arms.position[arm] = ahead->access.end;
+	drive->ahead_segment = index;
+	drive->is_reading_ahead = true;
+}
+
+/* What the drive does by itself when no request waits for it. */
+static void start_own(struct spek_drive *drive, u64 now_ns)
+{
+	while (start_destage(drive, now_ns))
+		;
+	start_ahead(drive, now_ns);
+}
+
+/* Whether extents go to the media in turn with reads. */
+static bool is_destage_due(const struct spek_drive *drive)
+{
+	const struct spek_drive_cache *cache = &drive->cache;
+
+	return drive->flushes || drive->is_room_wanted ||
+	       cache->dirty.length > SPEK_DRIVE_MAX_QUEUE / 4 * 3 ||
+	       cache->dirty_sectors * 4 > drive->model->cache.write_sectors * 3;
+}
+
+static bool start_sorted(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started)
+{
+	const struct spek_drive_queue *queue = &drive->queue;
+	u64 max_wait_ns = drive->model->rule.max_wait_ns;
+	u32 for_bus, stream;
+
+	if (drive->arms.failed)
+		lose_extents(drive);
+	sort_requests(drive, now_ns, &for_bus, &stream);
+	if (for_bus != SPEK_DRIVE_NONE && !drive->is_bus_busy) {
+		start_bus(drive, now_ns, for_bus, started);
+		return true;
+	}
+	/* Streams go first, but not for longer than the age limit allows. */
+	if (stream != SPEK_DRIVE_NONE &&
+	    !(max_wait_ns &&
+	      now_ns - queue->slots[queue->oldest].request.arrival_ns > max_wait_ns)) {
+		start_stream(drive, now_ns, stream, started);
+		return true;
+	}
+	if (is_destage_due(drive) && !drive->destaged_last)
+		start_destage(drive, now_ns);
+	if (start_host(drive, now_ns, started))
+		return true;
+	start_own(drive, now_ns);
+	return false;
 }
 
 /**
@@ -239,57 +589,85 @@ static void wait_for_channel(const struct spek_drive *drive, struct spek_drive_s
  * @now_ns: start of the access; not before the end of the last one on its channel
  * @started: filled in
  *
- * Return: true if an access was started.
+ * Return: true if an access of the host was started.
  */
 bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started)
 {
-	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
-	struct spek_drive_service *service;
-	struct spek_drive_choice choice;
+	u32 for_bus, stream;
 	int condition;
-	u32 cylinder;
 
+	if (drive->is_gone)
+		return false;
 	spek_drive_account(drive, now_ns);
-	if (!drive->queue.length)
+	if (drive->queue.length > drive->flushes) {
+		condition = spek_drive_condition_next(drive->condition, SPEK_DRIVE_MEDIA);
+		if (condition >= 0)
+			spek_drive_enter(drive, condition);
+	}
+	if (spek_likely(spek_drive_conditions[drive->condition].serves)) {
+		if (is_caching(drive) || drive->flushes || drive->arms.failed)
+			return start_sorted(drive, now_ns, started);
+		return drive->queue.length && start_host(drive, now_ns, started);
+	}
+	/* No spindle turns for a flush: whatever was written is on the media. */
+	if (!drive->flushes || drive->is_bus_busy)
 		return false;
-	condition = spek_drive_condition_next(drive->condition, SPEK_DRIVE_MEDIA);
-	if (condition >= 0)
-		enter(drive, condition);
-	if (!spek_drive_conditions[drive->condition].serves ||
-	    nr_busy(drive) >= mechanics->moving ||
-	    !spek_drive_choose(mechanics, &drive->model->rule, &drive->queue, &drive->arms, now_ns,
-			       &choice))
+	sort_requests(drive, now_ns, &for_bus, &stream);
+	if (for_bus == SPEK_DRIVE_NONE || !drive->queue.slots[for_bus].request.flush)
 		return false;
-	service = &drive->service[choice.arm];
-	service->request = drive->queue.slots[choice.slot].request;
-	service->arm = choice.arm;
-	service->start_ns = now_ns;
-	cylinder = drive->queue.slots[choice.slot].place.cylinder;
-	spek_drive_queue_remove(&drive->queue, choice.slot);
-	spek_drive_access(mechanics, choice.arm, &drive->arms.position[choice.arm],
-			  &service->request, now_ns, &service->access);
-	service->end_ns = now_ns + spek_drive_access_ns(&service->access);
-	if (mechanics->moving > mechanics->channels)
-		wait_for_channel(drive, service);
-	drive->account.served++;
-	drive->account.moved += drive->arms.position[choice.arm].cylinder != cylinder;
-	drive->arms.position[choice.arm] = service->access.end;
-	drive->arms.last_lba = service->request.lba;
-	drive->arms.busy |= 1U << choice.arm;
-	*started = *service;
+	start_bus(drive, now_ns, for_bus, started);
 	return true;
 }
 
-/* The busy arm whose access ends first; nr_arms if all are idle. */
-static u32 first_to_end(const struct spek_drive *drive)
+/* The access that ends first, of arms, bus and read-ahead; NULL if there is none. */
+static const struct spek_drive_service *first_to_end(const struct spek_drive *drive)
 {
-	u32 nr_arms = drive->model->mechanics.nr_arms, first = nr_arms, arm;
+	const struct spek_drive_service *first = NULL;
+	u32 arm;
 
-	for (arm = 0; arm < nr_arms; arm++)
+	for (arm = 0; arm < drive->model->mechanics.nr_arms; arm++)
 		if ((drive->arms.busy >> arm & 1) &&
-		    (first == nr_arms || drive->service[arm].end_ns < drive->service[first].end_ns))
-			first = arm;
+		    (!first || drive->service[arm].end_ns < first->end_ns))
+			first = &drive->service[arm];
+	if (drive->is_bus_busy &&
+	    (!first || drive->service[SPEK_DRIVE_BUS].end_ns < first->end_ns))
+		first = &drive->service[SPEK_DRIVE_BUS];
+	if (drive->is_reading_ahead && (!first || drive->ahead.end_ns < first->end_ns))
+		first = &drive->ahead;
 	return first;
+}
+
+/* The end of an access. Return: true if it was the host's. */
+static bool end_service(struct spek_drive *drive, const struct spek_drive_service *service)
+{
+	const struct spek_drive_request *request = &service->request;
+	const struct spek_drive_cache_rule *rule = &drive->model->cache;
+	u32 bit = 1U << service->arm;
+
+	if (service->arm == SPEK_DRIVE_BUS) {
+		end_bus(drive, service);
+		return true;
+	}
+	drive->arms.busy &= ~bit;
+	if (request->write && drive->faults.length && !service->error)
+		spek_drive_faults_mend(&drive->faults, request->lba, request->sectors);
+	if (drive->destaging & bit) {
+		drive->destaging &= ~bit;
+		drive->cache.dirty_sectors -= request->sectors;
+		if (service->error) {
+			drive->account.lost++;
+			drive->has_lost = true;
+		}
+		return false;
+	}
+	if (request->write) {
+		spek_drive_cache_drop(&drive->cache, rule, request->lba, request->sectors);
+	} else if (rule->segments && !request->fua && !service->error) {
+		spek_drive_cache_read(&drive->cache, rule, request->lba, request->sectors);
+		if (!(drive->arms.busy || drive->is_reading_ahead))
+			drive->ahead_arm = service->arm;
+	}
+	return true;
 }
 
 /**
@@ -298,32 +676,109 @@ static u32 first_to_end(const struct spek_drive *drive)
  * @now_ns: time
  * @ended: filled in
  *
- * Accesses come in the order of their ends.
+ * Accesses come in the order of their ends. What the drive has done by itself ends here, too, and
+ * if no request waits it goes on at that time, however late the call is.
  *
- * Return: true if an access ended at or before @now_ns.
+ * Return: true if an access of the host ended at or before @now_ns.
  */
 bool spek_drive_finish(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *ended)
 {
-	u32 arm = first_to_end(drive);
+	const struct spek_drive_service *first;
 
-	if (arm == drive->model->mechanics.nr_arms || drive->service[arm].end_ns > now_ns)
-		return false;
-	/* Not further: what starts at the end of this access is still to come. */
-	spek_drive_account(drive, drive->service[arm].end_ns);
-	*ended = drive->service[arm];
-	drive->arms.busy &= ~(1U << arm);
-	return true;
+	while (!drive->is_gone && (first = first_to_end(drive)) && first->end_ns <= now_ns) {
+		u64 end_ns = first->end_ns;
+
+		/* Not further: what starts at the end of this access is still to come. */
+		spek_drive_account(drive, end_ns);
+		if (first == &drive->ahead) {
+			cut_ahead(drive, end_ns);
+		} else {
+			*ended = *first;
+			if (end_service(drive, ended))
+				return true;
+		}
+		if (drive->queue.length == drive->flushes)
+			start_own(drive, end_ns);
+	}
+	return false;
+}
+
+/**
+ * spek_drive_abort() - take a request back that waits
+ * @drive: initialised
+ * @now_ns: time
+ * @tag: its tag
+ *
+ * Return: true if it was in the queue; one in service can't be taken back.
+ */
+bool spek_drive_abort(struct spek_drive *drive, u64 now_ns, u64 tag)
+{
+	struct spek_drive_queue *queue = &drive->queue;
+	u32 index;
+
+	spek_drive_account(drive, now_ns);
+	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next) {
+		if (queue->slots[index].request.tag != tag)
+			continue;
+		drive->flushes -= queue->slots[index].request.flush;
+		spek_drive_queue_remove(queue, index);
+		return true;
+	}
+	return false;
 }
 
 /** spek_drive_next_ns() - Return: time of the next event, SPEK_DRIVE_NEVER if there is none. */
 u64 spek_drive_next_ns(const struct spek_drive *drive)
 {
-	u32 arm = first_to_end(drive);
+	const struct spek_drive_service *first = first_to_end(drive);
 
-	if (arm < drive->model->mechanics.nr_arms &&
-	    drive->service[arm].end_ns < drive->condition_end_ns)
-		return drive->service[arm].end_ns;
-	return drive->condition_end_ns;
+	if (drive->is_gone)
+		return SPEK_DRIVE_NEVER;
+	return first && first->end_ns < drive->condition_end_ns ? first->end_ns :
+								   drive->condition_end_ns;
+}
+
+/**
+ * spek_drive_fault() - give the drive a fault
+ * @drive: initialised
+ * @now_ns: time from which it holds
+ * @fault: copied
+ * @refusal: says what was wrong
+ *
+ * Return: 0 or a negative errno.
+ */
+int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_drive_fault *fault,
+		     struct spek_refusal *refusal)
+{
+	int err;
+
+	spek_drive_account(drive, now_ns);
+	err = spek_drive_faults_add(&drive->faults, &drive->model->mechanics, fault, refusal);
+	if (err)
+		return err;
+	if (fault->kind == SPEK_DRIVE_FAULT_ARM) {
+		if (drive->is_reading_ahead && drive->ahead.arm == fault->number)
+			cut_ahead(drive, now_ns);
+		drive->arms.failed |= 1U << fault->number;
+	}
+	if (fault->kind == SPEK_DRIVE_FAULT_GONE)
+		drive->is_gone = true;
+	return 0;
+}
+
+/** spek_drive_clear_faults() - mend the drive; arms are where they stopped. */
+void spek_drive_clear_faults(struct spek_drive *drive, u64 now_ns)
+{
+	struct spek_drive_queue *queue = &drive->queue;
+	u32 index;
+
+	spek_drive_account(drive, now_ns);
+	/* Those that no arm reached wait for one again; the next start sorts the others. */
+	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next)
+		queue->slots[index].held = queue->slots[index].request.flush;
+	drive->faults.length = 0;
+	drive->arms.failed = 0;
+	drive->is_gone = false;
 }
 
 /**
@@ -332,49 +787,24 @@ u64 spek_drive_next_ns(const struct spek_drive *drive)
  * @now_ns: time
  * @event: SPEK_DRIVE_START, SPEK_DRIVE_SLEEP or SPEK_DRIVE_STOP
  *
- * Return: 0; -EBUSY while arms are busy or if the condition does not allow it.
+ * Return: 0; -EBUSY while arms are busy, while the cache holds written data, or if the condition
+ * does not allow it; -ENODEV if the drive is gone.
  */
 int spek_drive_command(struct spek_drive *drive, u64 now_ns, enum spek_drive_event event)
 {
 	int condition;
 
+	if (drive->is_gone)
+		return -ENODEV;
 	spek_drive_account(drive, now_ns);
 	condition = spek_drive_condition_next(drive->condition, event);
 	if (condition < 0)
 		return condition;
-	if (condition != SPEK_DRIVE_ACTIVE && drive->arms.busy)
-		return -EBUSY;
-	enter(drive, condition);
-	return 0;
-}
-
-/**
- * spek_drive_power_uw() - power that a rail supplies
- * @drive: initialised
- * @rail: which
- * @now_ns: time, not before the last account and before the next event
- *
- * Return: power in uW.
- */
-u64 spek_drive_power_uw(const struct spek_drive *drive, enum spek_drive_rail rail, u64 now_ns)
-{
-	u64 uw = base_uw(drive, rail);
-	u32 arm, step;
-
-	for (arm = 0; arm < drive->model->mechanics.nr_arms; arm++) {
-		const struct spek_drive_service *service = &drive->service[arm];
-
-		if (!(drive->arms.busy >> arm & 1))
-			continue;
-		for (step = 0; step < 4; step++) {
-			enum spek_drive_phase phase = phase_of(service, step);
-
-			if (now_ns >= phase_end_ns(service, step))
-				continue;
-			if (spek_drive_phase_rail(phase) == rail)
-				uw += drive->model->watts.phase[phase];
-			break;
-		}
+	if (condition != SPEK_DRIVE_ACTIVE) {
+		if (drive->arms.busy || drive->cache.dirty_sectors)
+			return -EBUSY;
+		cut_ahead(drive, now_ns);
 	}
-	return uw;
+	spek_drive_enter(drive, condition);
+	return 0;
 }

@@ -14,9 +14,14 @@
  * @end_ns to spek_drive_start(), not the later time at which the timer ran. Lateness then never
  * adds up. Between finish and start the owner may let new requests in, or not: see schedule.h.
  *
+ * With a cache (cache.h) some accesses end at bus time without an arm, and arms also destage and
+ * read ahead. The owner sees none of that but events whose finish returns false: it then
+ * calls start, as after any event.
+ *
  * A request in a standby drive starts the spindle and waits. A stopped drive refuses requests
  * with -EIO (the driver's NOT READY); those that it holds wait for a start. A drive whose arms
- * are busy does not change its condition (-EBUSY): the driver stops sending and waits.
+ * are busy or whose cache holds written data does not change its condition (-EBUSY): the driver
+ * stops sending and waits. A flush of an empty cache starts no spindle.
  *
  * Every call that changes the drive at a time brings its accounts up to it. They are exact:
  * residencies of conditions add up to the elapsed time, those of phases to the elapsed time times
@@ -32,22 +37,28 @@
 #ifndef SPEK_DRIVE_DRIVE_H
 #define SPEK_DRIVE_DRIVE_H
 
+#include "cache.h"
+#include "fault.h"
 #include "power.h"
 #include "schedule.h"
 #include "service.h"
 
 #define SPEK_DRIVE_NEVER	(~0ULL)
+/* In place of an arm: accesses that the cache serves, or that fail without an arm. */
+#define SPEK_DRIVE_BUS		SPEK_DRIVE_MAX_ARMS
 
 /**
  * struct spek_drive_model - description of a drive; constant once checked
  * @mechanics: geometry, seek, rotation, arms
  * @rule: order of service
+ * @cache: sizes and speed of the cache
  * @watts: power of the parts
  * @queue_depth: requests it holds besides those in service, 1 to SPEK_DRIVE_MAX_QUEUE
  */
 struct spek_drive_model {
 	struct spek_drive_mechanics mechanics;
 	struct spek_drive_rule rule;
+	struct spek_drive_cache_rule cache;
 	struct spek_drive_watts watts;
 	u32 queue_depth;
 };
@@ -55,7 +66,9 @@ struct spek_drive_model {
 /**
  * struct spek_drive_service - an access in service, or one that ended
  * @request: what it is for
- * @arm: index of the arm
+ * @arm: index of the arm; SPEK_DRIVE_BUS: none
+ * @error: how it ends, enum spek_drive_error
+ * @error_lba: of a medium or write error: the bad sector
  * @start_ns: when it started
  * @end_ns: when its last sector has passed the head
  * @access: its parts
@@ -63,6 +76,8 @@ struct spek_drive_model {
 struct spek_drive_service {
 	struct spek_drive_request request;
 	u32 arm;
+	u32 error;
+	u64 error_lba;
 	u64 start_ns;
 	u64 end_ns;
 	struct spek_drive_access access;
@@ -74,8 +89,13 @@ struct spek_drive_service {
  * @condition_ns: time in each power condition
  * @phase_ns: time in each phase, summed over the arms
  * @starts: number of times that the spindle was started
- * @served: accesses that were started
+ * @served: accesses of the host that arms started
  * @moved: of these, accesses whose arm had to change its cylinder
+ * @hits: reads served by the cache
+ * @accepted: writes accepted by the cache
+ * @destages: accesses that wrote from the cache to the media
+ * @lost: of these, those that failed, and extents that no arm reached
+ * @ahead_sectors: sectors read ahead
  */
 struct spek_drive_account {
 	struct spek_drive_energy energy[SPEK_DRIVE_RAIL_NR];
@@ -84,6 +104,11 @@ struct spek_drive_account {
 	u64 starts;
 	u64 served;
 	u64 moved;
+	u64 hits;
+	u64 accepted;
+	u64 destages;
+	u64 lost;
+	u64 ahead_sectors;
 };
 
 /**
@@ -91,7 +116,20 @@ struct spek_drive_account {
  * @model: description, checked by spek_drive_model_init(); outlives the drive
  * @queue: requests that wait
  * @arms: positions
- * @service: access of each busy arm
+ * @service: access of each busy arm, and of the bus
+ * @is_bus_busy: the bus serves an access
+ * @flushes: number of flushes that wait
+ * @cache: contents of the cache
+ * @destaging: bit n is set while arm n destages
+ * @is_room_wanted: a write waits for room in the cache
+ * @destaged_last: what started last for the arms was a destage
+ * @is_reading_ahead: an arm reads ahead; it is not busy
+ * @ahead: that access
+ * @ahead_segment: segment that it extends
+ * @ahead_arm: arm that served the last read and still is there; SPEK_DRIVE_NONE if it is not
+ * @faults: see fault.h
+ * @has_lost: a destage failed since the last flush
+ * @is_gone: the drive does not answer
  * @condition: power condition
  * @condition_end_ns: end of a transition
  * @accounted_ns: time up to which @account counts
@@ -101,20 +139,59 @@ struct spek_drive {
 	const struct spek_drive_model *model;
 	struct spek_drive_queue queue;
 	struct spek_drive_arms arms;
-	struct spek_drive_service service[SPEK_DRIVE_MAX_ARMS];
+	struct spek_drive_service service[SPEK_DRIVE_MAX_ARMS + 1];
+	bool is_bus_busy;
+	u32 flushes;
+	struct spek_drive_cache cache;
+	u32 destaging;
+	bool is_room_wanted;
+	bool destaged_last;
+	bool is_reading_ahead;
+	struct spek_drive_service ahead;
+	u32 ahead_segment;
+	u32 ahead_arm;
+	struct spek_drive_faults faults;
+	bool has_lost;
+	bool is_gone;
 	enum spek_drive_condition condition;
 	u64 condition_end_ns;
 	u64 accounted_ns;
 	struct spek_drive_account account;
 };
 
+/** spek_drive_count() - Return: number of bits set in a set of arms. */
+static inline u32 spek_drive_count(u32 arms)
+{
+	u32 n;
+
+	/* Not the compiler's count of bits: it calls a function that the kernel does not have. */
+	for (n = 0; arms; n++)
+		arms &= arms - 1;
+	return n;
+}
+
+/** spek_drive_works() - Return: what an arm does: its access, its read-ahead, or NULL. */
+static inline const struct spek_drive_service *spek_drive_works(const struct spek_drive *drive,
+								u32 arm)
+{
+	if (drive->arms.busy >> arm & 1)
+		return &drive->service[arm];
+	return drive->is_reading_ahead && drive->ahead.arm == arm ? &drive->ahead : NULL;
+}
+
 int spek_drive_model_init(struct spek_drive_model *model, struct spek_refusal *refusal);
 void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *model, u64 now_ns);
 int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request *request);
 bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started);
 bool spek_drive_finish(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *ended);
+bool spek_drive_abort(struct spek_drive *drive, u64 now_ns, u64 tag);
 u64 spek_drive_next_ns(const struct spek_drive *drive);
 int spek_drive_command(struct spek_drive *drive, u64 now_ns, enum spek_drive_event event);
+int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_drive_fault *fault,
+		     struct spek_refusal *refusal);
+void spek_drive_clear_faults(struct spek_drive *drive, u64 now_ns);
+
+void spek_drive_enter(struct spek_drive *drive, enum spek_drive_condition condition);
 void spek_drive_account(struct spek_drive *drive, u64 now_ns);
 u64 spek_drive_power_uw(const struct spek_drive *drive, enum spek_drive_rail rail, u64 now_ns);
 

@@ -38,6 +38,7 @@ u32 spek_drive_queue_add(struct spek_drive_queue *queue,
 	slot = &queue->slots[index];
 	queue->free = slot->next;
 	slot->request = *request;
+	slot->held = false;
 	spek_drive_locate(geometry, request->lba, &slot->place);
 	slot->next = SPEK_DRIVE_NONE;
 	slot->previous = queue->youngest;
@@ -93,7 +94,7 @@ static u64 best_arm(const struct spek_drive_mechanics *mechanics, u32 policy,
 	for (arm = 0; arm < mechanics->nr_arms; arm++) {
 		u64 one;
 
-		if ((arms->busy >> arm & 1) ||
+		if (((arms->busy | arms->failed) >> arm & 1) ||
 		    !spek_drive_reaches(mechanics, arm, slot->request.lba))
 			continue;
 		one = cost(mechanics, policy, slot, arm, arms, now_ns);
@@ -126,13 +127,17 @@ bool spek_drive_choose(const struct spek_drive_mechanics *mechanics,
 	bool found = false;
 
 	for (index = queue->oldest; index != SPEK_DRIVE_NONE && seen < rule->window;
-	     index = queue->slots[index].next, seen++) {
+	     index = queue->slots[index].next) {
 		const struct spek_drive_slot *slot = &queue->slots[index];
-		u32 arm = 0;
-		u64 one = best_arm(mechanics, rule->policy, slot, arms, now_ns, &arm);
 		bool overdue = rule->max_wait_ns &&
 			       now_ns - slot->request.arrival_ns > rule->max_wait_ns;
+		u32 arm = 0;
+		u64 one;
 
+		if (slot->held)
+			continue;
+		seen++;
+		one = best_arm(mechanics, rule->policy, slot, arms, now_ns, &arm);
 		if (one == NEVER)
 			continue;
 		/* Upwards from the last one; what is below comes after what is above. */

@@ -37,12 +37,16 @@ enum spek_drive_policy {
  * struct spek_drive_slot - place for a request in the queue
  * @request: request of the host
  * @place: its first sector
+ * @barrier: of a flush: number of writes that it waits for
+ * @held: not for the arms: a hit, a flush, or one that fails
  * @next: next younger slot, or next free one; SPEK_DRIVE_NONE ends the list
  * @previous: next older slot
  */
 struct spek_drive_slot {
 	struct spek_drive_request request;
 	struct spek_drive_place place;
+	u64 barrier;
+	bool held;
 	u16 next;
 	u16 previous;
 };
@@ -81,11 +85,13 @@ struct spek_drive_rule {
  * struct spek_drive_arms - what a choice depends on besides the queue
  * @position: position of each arm
  * @busy: bit n is set while arm n serves an access
+ * @failed: bit n is set if arm n is out of service
  * @last_lba: first LBA of the request that was chosen last, for C-LOOK
  */
 struct spek_drive_arms {
 	struct spek_drive_position position[SPEK_DRIVE_MAX_ARMS];
 	u32 busy;
+	u32 failed;
 	u64 last_lba;
 };
 

@@ -235,14 +235,14 @@ static bool read_on_arrival(const struct spek_drive_mechanics *mechanics, u32 ar
  * Return: time of its end; @begin_ns is set to that of its begin.
  */
 static u64 pass_track(const struct spek_drive_mechanics *mechanics, u32 arm,
-		      const struct spek_drive_place *place, u32 sectors, bool write, u64 at_ns,
+		      const struct spek_drive_place *place, u32 sectors, bool in_order, u64 at_ns,
 		      u64 *begin_ns)
 {
 	u64 head_angle, end_ns, sooner_begin_ns, sooner_end_ns;
 
 	*begin_ns = at_ns + wait_ns(mechanics, arm, place->angle, at_ns, &head_angle);
 	end_ns = *begin_ns + pass_ns(mechanics, arm, place, sectors, *begin_ns, head_angle);
-	if (mechanics->zero_latency && !write &&
+	if (!in_order &&
 	    read_on_arrival(mechanics, arm, place, sectors, at_ns, &sooner_begin_ns,
 			    &sooner_end_ns) &&
 	    sooner_end_ns < end_ns) {
@@ -253,12 +253,14 @@ static u64 pass_track(const struct spek_drive_mechanics *mechanics, u32 arm,
 }
 
 static u64 transfer(const struct spek_drive_mechanics *mechanics, u32 arm,
-		    struct spek_drive_place *place, u32 left, bool write, u64 at_ns,
+		    struct spek_drive_place *place,
+		    const struct spek_drive_request *request, u64 at_ns,
 		    struct spek_drive_access *access)
 {
 	const struct spek_drive_geometry *geometry = &mechanics->geometry;
+	bool in_order = request->write || request->own || !mechanics->zero_latency;
 	u64 arrival_ns = at_ns, start_ns = 0;
-	u32 total = left;
+	u32 left = request->sectors;
 
 	for (;;) {
 		u32 rest = geometry->zones[place->zone].track_sectors - place->sector;
@@ -266,15 +268,15 @@ static u64 transfer(const struct spek_drive_mechanics *mechanics, u32 arm,
 
 		if (rest > left)
 			rest = left;
-		at_ns = pass_track(mechanics, arm, place, rest, write, at_ns, &begin_ns);
-		if (left == total)
+		at_ns = pass_track(mechanics, arm, place, rest, in_order, at_ns, &begin_ns);
+		if (left == request->sectors)
 			start_ns = begin_ns;
 		left -= rest;
 		access->end.cylinder = place->cylinder;
 		access->end.head = place->head;
 		if (!left || !spek_drive_next_track(geometry, place))
 			break;
-		at_ns += move_ns(mechanics, &access->end, place, write);
+		at_ns += move_ns(mechanics, &access->end, place, request->write);
 	}
 	access->rotate_ns = start_ns - arrival_ns;
 	access->transfer_ns = at_ns - start_ns;
@@ -298,7 +300,7 @@ u64 spek_drive_transfer(const struct spek_drive_mechanics *mechanics, u32 arm,
 	struct spek_drive_place place;
 
 	spek_drive_locate(&mechanics->geometry, request->lba, &place);
-	return transfer(mechanics, arm, &place, request->sectors, request->write, at_ns, access);
+	return transfer(mechanics, arm, &place, request, at_ns, access);
 }
 
 /**
@@ -318,8 +320,8 @@ void spek_drive_access(const struct spek_drive_mechanics *mechanics, u32 arm,
 	struct spek_drive_place place;
 
 	spek_drive_locate(&mechanics->geometry, request->lba, &place);
-	access->overhead_ns = mechanics->overhead_ns;
+	access->overhead_ns = request->own ? 0 : mechanics->overhead_ns;
 	access->seek_ns = move_ns(mechanics, from, &place, request->write);
-	transfer(mechanics, arm, &place, request->sectors, request->write,
+	transfer(mechanics, arm, &place, request,
 		 now_ns + access->overhead_ns + access->seek_ns, access);
 }

@@ -85,8 +85,11 @@ struct spek_drive_mechanics {
 /**
  * struct spek_drive_request - what the host asks for
  * @lba: first sector
- * @sectors: number of sectors, 1 to SPEK_DRIVE_MAX_SECTORS
+ * @sectors: number of sectors, 1 to SPEK_DRIVE_MAX_SECTORS; 0 for a flush
  * @write: direction
+ * @fua: forced unit access: from or to the media, past the cache
+ * @flush: write what the cache has accepted so far
+ * @own: the drive's own read-ahead: without overhead, sectors in the order of LBAs
  * @arrival_ns: when the drive got it
  * @tag: the caller's own
  */
@@ -94,6 +97,9 @@ struct spek_drive_request {
 	u64 lba;
 	u32 sectors;
 	bool write;
+	bool fua;
+	bool flush;
+	bool own;
 	u64 arrival_ns;
 	u64 tag;
 };

@@ -100,6 +100,16 @@ static void describe(void)
 	model.rule.policy = (u32)(draw() % SPEK_DRIVE_POLICY_NR);
 	model.rule.window = (u32)(1 + draw() % 40);
 	model.rule.max_wait_ns = draw() % 2 ? draw() % 1000000000 : 0;
+	if (draw() & 1) {
+		model.cache.segments = (u32)(draw() % (SPEK_DRIVE_MAX_SEGMENTS + 1));
+		model.cache.segment_sectors = (u32)(draw() % 5000);
+		model.cache.ahead_sectors = (u32)(draw() % (model.cache.segment_sectors + 1));
+		if (!model.cache.segments)
+			model.cache.ahead_sectors = 0;
+		model.cache.write_sectors = draw() & 1 ? draw() % 100000 : 0;
+		model.cache.hit_ns = draw() % 100000;
+		model.cache.sector_ps = draw() % 10000000;
+	}
 	model.queue_depth = (u32)(1 + draw() % SPEK_DRIVE_MAX_QUEUE);
 	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++) {
 		model.watts.base[i][0] = (u32)(draw() % 20000000);
@@ -112,37 +122,109 @@ static void describe(void)
 	model.watts.stopping_ns = draw() % 1000000000;
 }
 
+static void break_something(uint64_t now_ns)
+{
+	struct spek_drive_fault fault = { 0 };
+	struct spek_refusal refusal = { 0 };
+
+	fault.kind = (u32)(draw() % (SPEK_DRIVE_FAULT_KIND_NR - 1));
+	fault.lba = upto(model.mechanics.geometry.sectors);
+	fault.sectors = draw() % 3 ? draw() % 10000 : upto(model.mechanics.geometry.sectors);
+	fault.number = (u32)(draw() % (SPEK_DRIVE_MAX_ARMS + 1));
+	fault.delay_ns = draw() % 100000000;
+	if (spek_drive_fault(&drive, now_ns, &fault, &refusal) && !refusal.text)
+		abort();
+	if (draw() % 4 == 0)
+		spek_drive_clear_faults(&drive, now_ns);
+}
+
+static uint64_t waiting;
+
+static uint64_t step(uint64_t now_ns)
+{
+	struct spek_drive_service service;
+	uint64_t sum = 0;
+
+	while (spek_drive_finish(&drive, now_ns, &service)) {
+		sum = sum * 31 + service.end_ns + service.error;
+		waiting--;
+	}
+	while (spek_drive_start(&drive, now_ns, &service)) {
+		if (service.end_ns < now_ns)
+			abort();
+		sum = sum * 31 + service.end_ns + service.arm;
+	}
+	return sum;
+}
+
+/* Once it is active again a drive serves all that it holds, and destages all that it accepted. */
+static uint64_t drain(uint64_t now_ns)
+{
+	uint64_t sum = 0;
+	int i;
+
+	while (spek_drive_command(&drive, now_ns, SPEK_DRIVE_START))
+		now_ns = spek_drive_next_ns(&drive);
+	for (i = 0; i < 100000; i++) {
+		sum = sum * 31 + step(now_ns);
+		if (spek_drive_next_ns(&drive) == SPEK_DRIVE_NEVER)
+			break;
+		now_ns = spek_drive_next_ns(&drive);
+	}
+	if (waiting || drive.queue.length || drive.flushes || drive.cache.dirty_sectors ||
+	    drive.arms.busy || drive.destaging)
+		abort();
+	return sum;
+}
+
 static uint64_t exercise(void)
 {
 	struct spek_drive_request request = { 0 };
-	struct spek_drive_service service;
-	uint64_t now_ns = upto(1ULL << 50), sum = 0;
-	int i;
+	uint64_t begin_ns = upto(1ULL << 50), now_ns = begin_ns, sum = 0, lba = 0;
+	u64 conditions_ns = 0, phases_ns = 0;
+	int i, err;
 
+	waiting = 0;
 	spek_drive_init(&drive, &model, now_ns);
 	for (i = 0; i < 200; i++) {
 		uint64_t sectors = model.mechanics.geometry.sectors;
 
-		request.lba = upto(sectors);
+		request.lba = draw() % 3 ? lba : upto(sectors);
 		request.sectors = (u32)(draw() % 50 ? 1 + draw() % 3000 : draw());
 		request.write = draw() & 1;
+		request.fua = draw() % 8 == 0;
+		request.flush = draw() % 30 == 0;
+		if (request.flush && draw() % 8) {
+			request.lba = 0;
+			request.sectors = 0;
+		}
 		request.arrival_ns = now_ns;
 		request.tag = (u64)i;
-		sum = sum * 31 + (uint64_t)(int64_t)spek_drive_submit(&drive, &request);
+		lba = request.lba + request.sectors;
+		err = spek_drive_submit(&drive, &request);
+		waiting += !err;
+		sum = sum * 31 + (uint64_t)(int64_t)err;
 		if (draw() % 40 == 0)
 			sum += (uint64_t)(int64_t)spek_drive_command(&drive, now_ns, draw() % 3);
+		if (draw() % 60 == 0)
+			break_something(now_ns);
+		if (draw() % 40 == 0)
+			waiting -= spek_drive_abort(&drive, now_ns, draw() % 200);
 		if (draw() % 3 && spek_drive_next_ns(&drive) != SPEK_DRIVE_NEVER)
 			now_ns = spek_drive_next_ns(&drive);
-		while (spek_drive_finish(&drive, now_ns, &service))
-			sum = sum * 31 + service.end_ns;
-		while (spek_drive_start(&drive, now_ns, &service)) {
-			if (service.end_ns < now_ns)
-				abort();
-			sum = sum * 31 + service.end_ns + service.arm;
-		}
+		if (draw() % 20 == 0)
+			now_ns += draw() % 100000000;
+		sum = sum * 31 + step(now_ns);
 		sum = sum * 31 + spek_drive_power_uw(&drive, i & 1, now_ns);
 	}
-	spek_drive_account(&drive, now_ns);
+	sum = sum * 31 + drain(now_ns);
+	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
+		conditions_ns += drive.account.condition_ns[i];
+	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
+		phases_ns += drive.account.phase_ns[i];
+	if (conditions_ns != drive.accounted_ns - begin_ns ||
+	    phases_ns != conditions_ns * model.mechanics.nr_arms)
+		abort();
 	return sum * 31 + drive.account.energy[0].nj * 31 + drive.account.energy[1].nj +
 	       drive.account.energy[1].rest;
 }

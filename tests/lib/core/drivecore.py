@@ -33,6 +33,9 @@ START, SLEEP, STOP, MEDIA, REACHED = range(5)
 ACTIVE, STANDBY, STOPPED, STARTING, TO_STANDBY, TO_STOPPED = range(6)
 NEVER = 2**64 - 1
 NONE = 0xFFFF
+BUS = 8  # in place of an arm
+MEDIUM_FAULT, WRITE_FAULT, SLOW_HEAD, ARM_FAULT, SLOW_START, GONE = range(6)
+GOOD, MEDIUM_ERROR, WRITE_ERROR, NO_ARM = range(4)
 SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
@@ -106,6 +109,9 @@ class Service:
     transfer_ns: int
     cylinder: int
     head: int
+    flush: bool
+    error: int
+    error_lba: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,11 @@ class Account:
     starts: int
     served: int
     moved: int
+    hits: int
+    accepted: int
+    destages: int
+    lost: int
+    ahead_sectors: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +260,17 @@ class Drive:
         return int(first[0]), int(sectors[0])
 
     def submit(
-        self, at_ns: int, lba: int, sectors: int = 8, write: bool = False, tag: int = 0
+        self,
+        at_ns: int,
+        lba: int,
+        sectors: int = 8,
+        write: bool = False,
+        tag: int = 0,
+        fua: bool = False,
+        flush: bool = False,
     ) -> int:
         request = self._request
+        request.fua, request.flush = fua, flush
         request.lba, request.sectors, request.write = lba, sectors, write
         request.arrival_ns, request.tag = at_ns, tag
         return int(self.lib.spek_drive_submit(self.c, request))
@@ -263,7 +282,8 @@ class Drive:
         return Service(
             request.lba, request.sectors, request.write, request.arrival_ns, request.tag,
             c.arm, c.start_ns, c.end_ns, access.overhead_ns, access.seek_ns, access.rotate_ns,
-            access.transfer_ns, access.end.cylinder, access.end.head,
+            access.transfer_ns, access.end.cylinder, access.end.head, request.flush, c.error,
+            c.error_lba,
         )  # fmt: skip
 
     def start(self, now_ns: int) -> Service | None:
@@ -281,6 +301,24 @@ class Drive:
     def power_uw(self, rail: int, now_ns: int) -> int:
         return int(self.lib.spek_drive_power_uw(self.c, rail, now_ns))
 
+    def fault(
+        self,
+        now_ns: int,
+        kind: int,
+        lba: int = 0,
+        sectors: int = 0,
+        number: int = 0,
+        delay_ns: int = 0,
+    ) -> None:
+        fault = self.ffi.new("struct spek_drive_fault *", (kind, lba, sectors, number, delay_ns))
+        self._accept(self.lib.spek_drive_fault(self.c, now_ns, fault, self._refusal))
+
+    def clear_faults(self, now_ns: int) -> None:
+        self.lib.spek_drive_clear_faults(self.c, now_ns)
+
+    def abort(self, now_ns: int, tag: int) -> bool:
+        return bool(self.lib.spek_drive_abort(self.c, now_ns, tag))
+
     @property
     def condition(self) -> int:
         return int(self.c.condition)
@@ -294,8 +332,7 @@ class Drive:
             tuple(c.condition_ns),
             tuple(c.phase_ns),
             c.starts,
-            c.served,
-            c.moved,
+            *(c.served, c.moved, c.hits, c.accepted, c.destages, c.lost, c.ahead_sectors),
         )
 
     def closed_loop(

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Read segments and written extents. */
+#include "cache.h"
+
+/** spek_drive_cache_check() - Return: 0, or a negative errno and in @refusal what is wrong. */
+int spek_drive_cache_check(const struct spek_drive_cache_rule *rule, struct spek_refusal *refusal)
+{
+	if (rule->segments > SPEK_DRIVE_MAX_SEGMENTS)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "A cache has up to 64 segments.");
+	if (rule->segments && (!rule->segment_sectors ||
+			       rule->segment_sectors > SPEK_DRIVE_MAX_SEGMENT_SECTORS))
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "A segment of the cache has 1 to 4194304 sectors.");
+	if (rule->ahead_sectors && (!rule->segments ||
+				    rule->ahead_sectors > rule->segment_sectors))
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "The drive reads ahead up to a segment of the cache.");
+	if (rule->write_sectors > SPEK_DRIVE_MAX_CACHE_SECTORS)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "The cache has room for up to 16777216 written sectors.");
+	if (rule->hit_ns > SPEK_DRIVE_MAX_OVERHEAD_NS || rule->sector_ps > SPEK_DRIVE_MAX_SECTOR_PS)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+				   "A hit takes up to 1 s, and up to 1 ms for each sector.");
+	return 0;
+}
+
+/** spek_drive_cache_init() - make an empty cache in zeroed memory. */
+void spek_drive_cache_init(struct spek_drive_cache *cache)
+{
+	spek_drive_queue_init(&cache->dirty, SPEK_DRIVE_MAX_QUEUE);
+}
+
+/** spek_drive_hit_ns() - Return: time of a hit, at least 1 ns. */
+u64 spek_drive_hit_ns(const struct spek_drive_cache_rule *rule, u32 sectors)
+{
+	return rule->hit_ns + sectors * rule->sector_ps / 1000 + !rule->hit_ns;
+}
+
+/**
+ * spek_drive_cache_find() - find the segment that holds an LBA or that the LBA continues
+ * @cache: initialised
+ * @rule: its rule
+ * @lba: LBA
+ *
+ * Return: index; SPEK_DRIVE_NONE if there is none.
+ */
+u32 spek_drive_cache_find(const struct spek_drive_cache *cache,
+			  const struct spek_drive_cache_rule *rule, u64 lba)
+{
+	u32 i;
+
+	for (i = 0; i < rule->segments; i++) {
+		const struct spek_drive_segment *segment = &cache->segments[i];
+
+		if (segment->first < segment->end && segment->first <= lba && lba <= segment->end)
+			return i;
+	}
+	return SPEK_DRIVE_NONE;
+}
+
+/** spek_drive_cache_newest() - Return: segment of the last read, SPEK_DRIVE_NONE if it is gone. */
+u32 spek_drive_cache_newest(const struct spek_drive_cache *cache,
+			    const struct spek_drive_cache_rule *rule)
+{
+	u32 i;
+
+	for (i = 0; i < rule->segments; i++) {
+		const struct spek_drive_segment *segment = &cache->segments[i];
+
+		if (segment->used == cache->uses && segment->first < segment->end)
+			return i;
+	}
+	return SPEK_DRIVE_NONE;
+}
+
+/** spek_drive_cache_holds_dirty() - Return: true if one extent holds all of a read. */
+bool spek_drive_cache_holds_dirty(const struct spek_drive_cache *cache, u64 lba, u32 sectors)
+{
+	const struct spek_drive_queue *dirty = &cache->dirty;
+	u32 index;
+
+	for (index = dirty->oldest; index != SPEK_DRIVE_NONE; index = dirty->slots[index].next) {
+		const struct spek_drive_request *extent = &dirty->slots[index].request;
+
+		if (lba >= extent->lba && lba + sectors <= extent->lba + extent->sectors)
+			return true;
+	}
+	return false;
+}
+
+/** spek_drive_cache_use() - note that the host has read @segment up to @end. */
+void spek_drive_cache_use(struct spek_drive_cache *cache, u32 segment, u64 end)
+{
+	cache->segments[segment].used = ++cache->uses;
+	cache->segments[segment].wanted = end;
+}
+
+/* The oldest sectors of a segment make room for the newest. */
+static void trim(struct spek_drive_segment *segment, const struct spek_drive_cache_rule *rule)
+{
+	if (segment->end - segment->first > rule->segment_sectors)
+		segment->first = segment->end - rule->segment_sectors;
+}
+
+/**
+ * spek_drive_cache_read() - keep what the media have delivered for a read
+ * @cache: initialised
+ * @rule: its rule; it has segments
+ * @lba: first LBA
+ * @sectors: number of sectors
+ */
+void spek_drive_cache_read(struct spek_drive_cache *cache,
+			   const struct spek_drive_cache_rule *rule, u64 lba, u32 sectors)
+{
+	u32 index = spek_drive_cache_find(cache, rule, lba), i;
+	struct spek_drive_segment *segment;
+
+	if (index == SPEK_DRIVE_NONE) {
+		index = 0;
+		for (i = 1; i < rule->segments; i++)
+			if (cache->segments[i].used < cache->segments[index].used)
+				index = i;
+		cache->segments[index].first = lba;
+		cache->segments[index].end = lba;
+	}
+	segment = &cache->segments[index];
+	if (segment->end < lba + sectors)
+		segment->end = lba + sectors;
+	trim(segment, rule);
+	spek_drive_cache_use(cache, index, lba + sectors);
+}
+
+/** spek_drive_cache_grow() - keep @sectors more that were read ahead. */
+void spek_drive_cache_grow(struct spek_drive_cache *cache,
+			   const struct spek_drive_cache_rule *rule, u32 segment, u32 sectors)
+{
+	cache->segments[segment].end += sectors;
+	trim(&cache->segments[segment], rule);
+}
+
+/** spek_drive_cache_drop() - forget the segments that hold any of what is written. */
+void spek_drive_cache_drop(struct spek_drive_cache *cache,
+			   const struct spek_drive_cache_rule *rule, u64 lba, u32 sectors)
+{
+	u32 i;
+
+	for (i = 0; i < rule->segments; i++) {
+		struct spek_drive_segment *segment = &cache->segments[i];
+
+		if (lba < segment->end && segment->first < lba + sectors)
+			segment->end = segment->first;
+	}
+}
+
+/** spek_drive_cache_has_room() - Return: true if a write of @sectors can be accepted. */
+bool spek_drive_cache_has_room(const struct spek_drive_cache *cache,
+			       const struct spek_drive_cache_rule *rule, u32 sectors)
+{
+	return cache->dirty.length < SPEK_DRIVE_MAX_QUEUE &&
+	       cache->dirty_sectors + sectors <= rule->write_sectors;
+}
+
+/**
+ * spek_drive_cache_write() - keep what was written
+ * @cache: it had room, and @dirty_sectors counts the request already
+ * @geometry: of the drive
+ * @request: the write
+ */
+void spek_drive_cache_write(struct spek_drive_cache *cache,
+			    const struct spek_drive_geometry *geometry,
+			    const struct spek_drive_request *request)
+{
+	struct spek_drive_queue *dirty = &cache->dirty;
+	struct spek_drive_request extent = *request;
+	u32 index;
+
+	extent.tag = ++cache->writes;
+	for (index = dirty->oldest; index != SPEK_DRIVE_NONE; index = dirty->slots[index].next) {
+		struct spek_drive_request *other = &dirty->slots[index].request;
+		u64 end = other->lba + other->sectors, grown;
+
+		if (request->lba < other->lba || request->lba > end)
+			continue;
+		grown = request->lba + request->sectors > end ?
+			request->lba + request->sectors - end : 0;
+		if (other->sectors + grown > SPEK_DRIVE_MAX_SECTORS)
+			continue;
+		other->sectors += (u32)grown;
+		cache->dirty_sectors -= request->sectors - grown;
+		return;
+	}
+	spek_drive_queue_add(dirty, geometry, &extent);
+}
+
+/** spek_drive_cache_is_clean() - Return: true if the first @before writes are being destaged. */
+bool spek_drive_cache_is_clean(const struct spek_drive_cache *cache, u64 before)
+{
+	u32 index = cache->dirty.oldest;
+
+	/* In the order of their numbers. */
+	return index == SPEK_DRIVE_NONE || cache->dirty.slots[index].request.tag > before;
+}

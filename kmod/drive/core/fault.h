@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Faults on demand.
+ *
+ *	medium error	reads of the sectors fail until they are written
+ *	write error	writes of the sectors fail
+ *	slow head	each access that begins with the head starts later
+ *	failed arm	is out of service after the access that it serves, and draws nothing
+ *	slow start	the spindle takes longer to start
+ *	gone		the drive does not answer: nothing starts or ends any more
+ *
+ * An access that meets a bad sector ends there, after the retries that the fault's delay stands
+ * for. A destage that does fails the next flush. Requests that no arm reaches fail at once.
+ */
+#ifndef SPEK_DRIVE_FAULT_H
+#define SPEK_DRIVE_FAULT_H
+
+#include "service.h"
+
+#define SPEK_DRIVE_MAX_FAULTS		64
+#define SPEK_DRIVE_MAX_FAULT_NS		600000000000ULL
+
+/** enum spek_drive_fault_kind - see above */
+enum spek_drive_fault_kind {
+	SPEK_DRIVE_FAULT_MEDIUM,
+	SPEK_DRIVE_FAULT_WRITE,
+	SPEK_DRIVE_FAULT_SLOW_HEAD,
+	SPEK_DRIVE_FAULT_ARM,
+	SPEK_DRIVE_FAULT_SLOW_START,
+	SPEK_DRIVE_FAULT_GONE,
+	SPEK_DRIVE_FAULT_KIND_NR,
+};
+
+/** enum spek_drive_error - how an access ended */
+enum spek_drive_error {
+	SPEK_DRIVE_GOOD,
+	SPEK_DRIVE_MEDIUM_ERROR,	/* a sector can't be read */
+	SPEK_DRIVE_WRITE_ERROR,		/* a sector can't be written */
+	SPEK_DRIVE_NO_ARM,		/* no arm in service reaches the sectors */
+};
+
+/**
+ * struct spek_drive_fault - a fault
+ * @kind: enum spek_drive_fault_kind
+ * @lba: first sector of a medium or write error
+ * @sectors: number of sectors of it; 0: 1
+ * @number: number of a head or arm
+ * @delay_ns: time added: retries, slow head, slow start; up to 10 minutes
+ */
+struct spek_drive_fault {
+	u32 kind;
+	u64 lba;
+	u64 sectors;
+	u32 number;
+	u64 delay_ns;
+};
+
+/**
+ * struct spek_drive_faults - the faults of a drive
+ * @entries: in no order
+ * @length: number of faults
+ */
+struct spek_drive_faults {
+	struct spek_drive_fault entries[SPEK_DRIVE_MAX_FAULTS];
+	u32 length;
+};
+
+int spek_drive_faults_add(struct spek_drive_faults *faults,
+			  const struct spek_drive_mechanics *mechanics,
+			  const struct spek_drive_fault *fault, struct spek_refusal *refusal);
+const struct spek_drive_fault *
+spek_drive_faults_first(const struct spek_drive_faults *faults, u32 kind, u64 lba, u32 sectors,
+			u64 *bad);
+u64 spek_drive_faults_delay_ns(const struct spek_drive_faults *faults, u32 kind, u32 number);
+void spek_drive_faults_mend(struct spek_drive_faults *faults, u64 lba, u32 sectors);
+
+#endif
