@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import drive_model, drive_simulate
+from spekctl.commands import drive_model, drive_simulate, drive_study
 
 if TYPE_CHECKING:
     from spekctl.drive.facts import Facts
@@ -30,6 +30,7 @@ def command() -> None:
 
 
 command.add_command(drive_simulate.command, "simulate")
+command.add_command(drive_study.command, "study")
 
 
 @command.command("models")

@@ -342,6 +342,37 @@ def cdf(
     return _deliver(draw, outputs, f"{inputs[0].stem}-cdf", dpi)
 
 
+@command.command("study")
+@_one_file
+@click.option(
+    "--figure",
+    type=click.IntRange(2, 8),
+    required=True,
+    metavar="N",
+    help="Figure of paper 003, 2 to 8.",
+)
+@_common
+def study(file: Path, outputs: tuple[Path, ...], title: str, dpi: int, figure: int) -> int:
+    """A figure of paper 003 from a STUDY, as `spekctl drive study` writes it.
+
+    Saturated systems, whose queue grew to the end, are left out of figure 8 and marked elsewhere.
+    """
+    from spekctl.documents import document
+    from spekctl.documents.drive import DriveStudy
+    from spekctl.plots import style
+
+    found = document.read(file, DriveStudy)
+    style.require()
+    from spekctl.plots import study as picture
+
+    return _deliver(
+        lambda: picture.draw(found, figure, str(file), title),
+        outputs,
+        f"{file.stem}-fig{figure}",
+        dpi,
+    )
+
+
 def _check_labels(labels: Sequence[str], inputs: Sequence[Path]) -> None:
     if labels and len(labels) != len(inputs):
         raise UsageError(

@@ -61,6 +61,84 @@ class DriveSimulation(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_SIMULA
     watts: Annotated[float, Meta(description="Mean of both rails.")]
 
 
+class StudySystem(Part, frozen=True):
+    """Drives under one load."""
+
+    name: str
+    arms: int
+    rpm: int
+    drives: int
+    seek_scale: Annotated[float, Meta(description="What seek times were multiplied by.")]
+    rotation_scale: Annotated[float, Meta(description="What rotational waits were multiplied by.")]
+    saturated: Annotated[
+        bool, Meta(description="The queue grew to the end, so its times are of the first requests.")
+    ]
+    mean_ms: Annotated[float, Meta(description="Of the response times, as the next three.")]
+    p50_ms: float
+    p90_ms: float
+    p99_ms: float
+    seek_ms: Annotated[float, Meta(description="Mean seek of an access.")]
+    rotation_ms: Annotated[float, Meta(description="Mean rotational wait of an access.")]
+    moved: Annotated[float, Meta(description="Share of accesses with a seek that is not 0.")]
+    cdf: Annotated[list[float], Meta(description="Share of requests up to each of edges_ms.")]
+    rotation_pdf: Annotated[
+        list[float], Meta(description="Share of accesses between rotation_edges_ms.")
+    ]
+    watts: Annotated[
+        dict[str, dict[str, float]],
+        Meta(description="Mean power by profile and mode: idle, seek, rotation, transfer."),
+    ]
+
+    def watts_of(self, profile: str) -> float:
+        """Mean power in all modes."""
+        return sum(self.watts[profile].values())
+
+
+class StudyLoad(Part, frozen=True):
+    """A stand-in for a trace of the paper, and what became of it."""
+
+    name: str
+    known: Annotated[str, Meta(description="What is published of the trace.")]
+    assumed: Annotated[str, Meta(description="What was assumed for the rest.")]
+    array: Annotated[StudySystem, Meta(description="The array of the original system, MD.")]
+    single: Annotated[list[StudySystem], Meta(description="One large drive, HC-SD, by arms.")]
+    scaled: Annotated[list[StudySystem], Meta(description="HC-SD with scaled seek or rotation.")]
+    slower: Annotated[list[StudySystem], Meta(description="Several arms at lower speeds.")]
+
+
+class StudyArrays(Part, frozen=True):
+    """Arrays under the synthetic load of section 7.3."""
+
+    interarrival_ms: float
+    footprint: Annotated[float, Meta(description="Share of each drive that is used.")]
+    systems: list[StudySystem]
+
+
+class Claim(Part, frozen=True):
+    """A statement of the paper, and what came out."""
+
+    place: Annotated[str, Meta(description="Table, figure or section of the paper.")]
+    what: str
+    paper: str
+    found: str
+    holds: Annotated[bool | None, Meta(description="null: it is reported, not judged.")]
+    remark: str = ""
+
+
+class DriveStudy(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_STUDY.value):
+    """Paper 003 on modelled drives: what the paper says and what came out."""
+
+    model: Annotated[str, Meta(description="The large drive, HC-SD.")]
+    requests: Annotated[int, Meta(description="Of each load.")]
+    seed: int
+    profiles: Annotated[list[str], Meta(description="Of power; the first one is the default.")]
+    edges_ms: list[float]
+    rotation_edges_ms: list[float]
+    loads: list[StudyLoad]
+    arrays: list[StudyArrays]
+    claims: list[Claim]
+
+
 def json_schema() -> dict[str, Any]:
     """JSON Schema of these files."""
-    return document.schema("Modelled drives simulated by spek", DriveSimulation)
+    return document.schema("Modelled drives simulated by spek", DriveSimulation, DriveStudy)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Simulations of modelled drives as text."""
+"""Simulations and studies of modelled drives as text."""
 
 from __future__ import annotations
 
 from spekctl import units
-from spekctl.documents.drive import DriveSimulation
+from spekctl.documents.drive import DriveSimulation, DriveStudy
 from spekctl.render import tables
 from spekctl.render.console import wide
 
 WIDTH = 100
+STUDY_WIDTH = 190
 
 
 def print_simulation(found: DriveSimulation) -> None:
@@ -62,3 +63,27 @@ def print_simulation(found: DriveSimulation) -> None:
         f" {units.format_joules(found.joules_12v)}; profile {found.profile}",
         soft_wrap=True,
     )
+
+
+def print_study(study: DriveStudy) -> None:
+    """Print what the paper says beside what came out."""
+    out = wide(STUDY_WIDTH)
+    out.print(
+        f"paper 003 on {study.model}: {study.requests:,} requests of each load, watts by profile"
+        f" {study.profiles[0]} unless another is named",
+        style="bold",
+        soft_wrap=True,
+    )
+    out.print("  the four loads of the figures 2 to 7 are synthetic, in the manner of the traces:")
+    for load in study.loads:
+        out.print(f"  {load.name}: {load.known}; assumed: {load.assumed}", soft_wrap=True)
+    out.print()
+    table = tables.table("place", "what", "paper", "here", "holds", fold=("what", "paper", "here"))
+    for claim in study.claims:
+        holds = {True: "yes", False: "no", None: "-"}[claim.holds]
+        table.add_row(claim.place, claim.what, claim.paper, claim.found, holds)
+    out.print(table)
+    out.print()
+    for remark in dict.fromkeys(claim.remark for claim in study.claims if claim.remark):
+        places = dict.fromkeys(one.place for one in study.claims if one.remark == remark)
+        out.print(f"  {', '.join(places)}: {remark}", soft_wrap=True)

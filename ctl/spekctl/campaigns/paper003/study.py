@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The runs of the study, in the order of the paper's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spekctl.campaigns.paper003 import claims, loads
+from spekctl.campaigns.paper003.loads import LOADS, Load
+from spekctl.campaigns.paper003.system import EDGES_MS, ROTATION_EDGES_MS, Choice, run
+from spekctl.documents.drive import DriveStudy, StudyArrays, StudyLoad, StudySystem
+from spekctl.drive import file
+from spekctl.drive.model import Model
+
+LARGE = "barracuda-es"
+RPMS = (6200, 5200, 4200)
+SLOWER_ARMS = (2, 4)
+SCALES = (0.5, 0.25, 0.0)
+INTERARRIVALS_MS = (8.0, 4.0, 1.0)
+DRIVES = (1, 2, 4, 8, 16)
+ARMS = (1, 2, 4)
+FOOTPRINTS = (0.1, 1.0)
+
+Tell = Callable[[str], None]
+
+
+def study(requests: int, seed: int, tell: Tell) -> DriveStudy:
+    """Everything; @tell hears what is being simulated."""
+    large = file.load(LARGE)
+    results = [_load(one, large, requests, seed, tell) for one in LOADS]
+    arrays = [
+        _arrays(large, interarrival, footprint, requests, seed, tell)
+        for footprint in FOOTPRINTS
+        for interarrival in INTERARRIVALS_MS
+    ]
+    profiles = list(large.profiles)
+    return DriveStudy(
+        model=large.name,
+        requests=requests,
+        seed=seed,
+        profiles=profiles,
+        edges_ms=list(EDGES_MS),
+        rotation_edges_ms=list(ROTATION_EDGES_MS),
+        loads=results,
+        arrays=arrays,
+        claims=claims.of(large, results, arrays, profiles),
+    )
+
+
+def _one(requests: Any) -> list[tuple[Any, Any]]:
+    return [(requests, np.arange(len(requests)))]
+
+
+def _load(load: Load, large: Model, count: int, seed: int, tell: Tell) -> StudyLoad:
+    tell(load.name)
+    member = file.load(load.member)
+    requests, disk = loads.of_trace(load, member.capacity, count, seed)
+    index = np.arange(count)
+    streams = [(requests[disk == one], index[disk == one]) for one in range(load.disks)]
+    array = run("MD", _with_profiles(member, large), streams, count, Choice(seed=seed))
+    # The large drive holds the data of one disk after the other.
+    together = requests.copy()
+    together["lba"] += (disk * member.capacity).astype(np.uint64)
+
+    def single(name: str, model: Model, choice: Choice | None = None) -> StudySystem:
+        return run(name, model, _one(together), count, choice or Choice(seed=seed))
+
+    return StudyLoad(
+        name=load.name,
+        known=load.known,
+        assumed=load.assumed,
+        array=array,
+        single=[single(_name(arms), large.with_arms(arms)) for arms in (1, 2, 3, 4)],
+        scaled=[
+            *(single(_scale("S", one), large, Choice(one, 1.0, seed)) for one in SCALES),
+            *(single(_scale("R", one), large, Choice(1.0, one, seed)) for one in SCALES),
+        ],
+        slower=[
+            single(f"SA({arms})/{rpm}", large.with_arms(arms).at_rpm(rpm))
+            for arms in SLOWER_ARMS
+            for rpm in RPMS
+        ],
+    )
+
+
+def _with_profiles(member: Model, large: Model) -> Model:
+    """A member has one profile; under the names of the others it draws the same."""
+    own = next(iter(member.profiles.values()))
+    return replace(member, profiles={name: own for name in large.profiles})
+
+
+def _name(arms: int) -> str:
+    return "HC-SD" if arms == 1 else f"SA({arms})"
+
+
+def _scale(what: str, scale: float) -> str:
+    return f"{what}=0" if scale == 0 else f"(1/{round(1 / scale)}){what}"
+
+
+def _arrays(
+    large: Model, interarrival_ms: float, footprint: float, count: int, seed: int, tell: Tell
+) -> StudyArrays:
+    tell(f"arrays, {interarrival_ms:g} ms, {footprint:.0%} of each drive")
+    systems: list[StudySystem] = []
+    for drives in DRIVES:
+        span = int(large.capacity * footprint) * drives
+        requests = loads.synthetic(interarrival_ms, span, count, seed)
+        streams = loads.striped(requests, drives)
+        for arms in ARMS:
+            systems.append(_array(drives, arms, large, streams, count, seed))
+    return StudyArrays(interarrival_ms, footprint, systems)
+
+
+def _array(
+    drives: int,
+    arms: int,
+    large: Model,
+    streams: Sequence[tuple[Any, Any]],
+    count: int,
+    seed: int,
+) -> StudySystem:
+    return run(
+        f"{drives} x {_name(arms)}", large.with_arms(arms), streams, count, Choice(seed=seed)
+    )
