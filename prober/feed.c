@@ -18,7 +18,6 @@
  */
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/netlink.h>
 #include <linux/pid.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -132,7 +131,7 @@ static void remove_feed(struct spek_feed *feed)
 }
 
 /* Remove the ended feed of this name, or the first that ended if the list is full. */
-static int make_room(const char *name, struct netlink_ext_ack *extack)
+static int make_room(const char *name, struct spek_refusal *refusal)
 {
 	struct spek_feed *feed, *same = NULL, *first = NULL;
 
@@ -144,15 +143,13 @@ static int make_room(const char *name, struct netlink_ext_ack *extack)
 		if (spek_feed_has_ended(feed) && (!first || feed->ended_ns < first->ended_ns))
 			first = feed;
 	}
-	if (same && !spek_feed_has_ended(same)) {
-		NL_SET_ERR_MSG(extack, "A feed of this name is open: close it or take another name.");
-		return -EBUSY;
-	}
+	if (same && !spek_feed_has_ended(same))
+		return spek_refuse(refusal, SPEK_FEED_PART_NAME, 0, -EBUSY,
+				   "A feed with this name is open: close it or choose another name.");
 	if (!same && nr_feeds == SPEK_PROBER_MAX_FEEDS) {
-		if (!first) {
-			NL_SET_ERR_MSG(extack, "16 feeds are open, and no more are allowed.");
-			return -ERANGE;
-		}
+		if (!first)
+			return spek_refuse(refusal, SPEK_FEED_PART_REQUEST, 0, -ERANGE,
+					   "16 feeds are open, and no more are allowed: close one.");
 		same = first;
 	}
 	if (same)
@@ -165,24 +162,23 @@ static int make_room(const char *name, struct netlink_ext_ack *extack)
  * spek_feed_open() - open a feed
  * @config: configuration, within the contract's limits
  * @id: filled with its number
- * @extack: filled with a sentence if that fails
+ * @refusal: filled in on failure
  *
  * Context: process; current becomes the owner.
  * Return: 0, -EBUSY if the name is open, -ERANGE if too many feeds are open, -ENOMEM.
  */
-int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct netlink_ext_ack *extack)
+int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct spek_refusal *refusal)
 {
 	struct spek_feed *feed;
 	int err;
 
 	feed = create_feed(config);
-	if (IS_ERR(feed)) {
-		NL_SET_ERR_MSG(extack, "The kernel is out of memory for this history.");
-		return PTR_ERR(feed);
-	}
+	if (IS_ERR(feed))
+		return spek_refuse(refusal, SPEK_FEED_PART_HISTORY, 0, PTR_ERR(feed),
+				   "There is not enough memory for this history: keep fewer samples.");
 
 	mutex_lock(&feeds_lock);
-	err = make_room(config->name, extack);
+	err = make_room(config->name, refusal);
 	if (!err) {
 		feed->id = ++last_feed_id;
 		*id = feed->id;
@@ -227,33 +223,32 @@ static struct spek_feed *feed_from(u32 id)
 	return NULL;
 }
 
-static struct spek_feed *find_feed(u32 id, struct netlink_ext_ack *extack)
+/* Return: the feed or ERR_PTR(-ENOENT) */
+static struct spek_feed *find_feed(u32 id, struct spek_refusal *refusal)
 {
 	struct spek_feed *feed = feed_from(id);
 
 	if (feed && feed->id == id)
 		return feed;
-	NL_SET_ERR_MSG(extack, "There is no feed with this number.");
 
-	return NULL;
+	return ERR_PTR(spek_refuse(refusal, SPEK_FEED_PART_ID, 0, -ENOENT,
+				   "There is no feed with this number."));
 }
 
-/* Return: the feed, or a pointer with -ENOENT, -EBUSY if it has ended, -EPERM if not @portid's */
-static struct spek_feed *find_own_feed(u32 id, u32 portid, struct netlink_ext_ack *extack)
+/* Return: the feed, or ERR_PTR(): -ENOENT, -EBUSY if it has ended, -EPERM if not @portid's */
+static struct spek_feed *find_own_feed(u32 id, u32 portid, struct spek_refusal *refusal)
 {
-	struct spek_feed *feed = find_feed(id, extack);
+	struct spek_feed *feed = find_feed(id, refusal);
 
-	if (!feed)
-		return ERR_PTR(-ENOENT);
+	if (IS_ERR(feed))
+		return feed;
 	/* before the owner: the number of a socket may be reused once its feed has ended */
-	if (spek_feed_has_ended(feed)) {
-		NL_SET_ERR_MSG(extack, "The feed has ended.");
-		return ERR_PTR(-EBUSY);
-	}
-	if (feed->portid != portid) {
-		NL_SET_ERR_MSG(extack, "Only the socket that opened a feed may write to it.");
-		return ERR_PTR(-EPERM);
-	}
+	if (spek_feed_has_ended(feed))
+		return ERR_PTR(spek_refuse(refusal, SPEK_FEED_PART_ID, 0, -EBUSY,
+					   "The feed has ended."));
+	if (feed->portid != portid)
+		return ERR_PTR(spek_refuse(refusal, SPEK_FEED_PART_ID, 0, -EPERM,
+					   "Only the socket that opened a feed may write to it."));
 
 	return feed;
 }
@@ -261,20 +256,20 @@ static struct spek_feed *find_own_feed(u32 id, u32 portid, struct netlink_ext_ac
 /**
  * spek_feed_check() - check that there is a feed
  * @id: its number
- * @extack: filled with a sentence if not
+ * @refusal: filled in on failure
  *
  * Context: process. The feed may be gone when this returns.
  * Return: 0 or -ENOENT.
  */
-int spek_feed_check(u32 id, struct netlink_ext_ack *extack)
+int spek_feed_check(u32 id, struct spek_refusal *refusal)
 {
 	struct spek_feed *feed;
 
 	mutex_lock(&feeds_lock);
-	feed = find_feed(id, extack);
+	feed = find_feed(id, refusal);
 	mutex_unlock(&feeds_lock);
 
-	return feed ? 0 : -ENOENT;
+	return PTR_ERR_OR_ZERO(feed);
 }
 
 /**
@@ -364,22 +359,22 @@ int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, voi
 /**
  * spek_feed_close() - end a feed
  * @id: its number
- * @extack: filled with a sentence if that fails
+ * @refusal: filled in on failure
  *
  * Context: process.
  * Return: 0, also if it has ended already, or -ENOENT.
  */
-int spek_feed_close(u32 id, struct netlink_ext_ack *extack)
+int spek_feed_close(u32 id, struct spek_refusal *refusal)
 {
 	struct spek_feed *feed;
 
 	mutex_lock(&feeds_lock);
-	feed = find_feed(id, extack);
-	if (feed)
+	feed = find_feed(id, refusal);
+	if (!IS_ERR(feed))
 		end_feed(feed, SPEK_FEED_EVENT_CLOSE);
 	mutex_unlock(&feeds_lock);
 
-	return feed ? 0 : -ENOENT;
+	return PTR_ERR_OR_ZERO(feed);
 }
 
 /**
@@ -426,26 +421,22 @@ void spek_feed_exit(void)
 /* ---- samples ---- */
 
 static int check_sample(const struct spek_feed *feed, const struct spek_prober_power_sample *sample,
-			u64 now_ns, struct netlink_ext_ack *extack)
+			u64 now_ns, struct spek_refusal *refusal)
 {
 	s64 power_uw = sample->power_uw;
 
-	if (sample->rail >= feed->nr_rails) {
-		NL_SET_ERR_MSG(extack, "A sample names a rail that the feed does not have.");
-		return -EINVAL;
-	}
-	if (sample->flags & ~(u32)SPEK_PROBER_POWER_GAP) {
-		NL_SET_ERR_MSG(extack, "A sample has an unknown flag; only power-gap is allowed.");
-		return -EINVAL;
-	}
-	if (power_uw > SPEK_RAIL_MAX_UW || power_uw < -SPEK_RAIL_MAX_UW) {
-		NL_SET_ERR_MSG(extack, "A sample's power is implausible; at most 1 MW either way is allowed.");
-		return -ERANGE;
-	}
-	if (sample->at_ns > now_ns && sample->at_ns - now_ns > SPEK_PROBER_MAX_AHEAD_NS) {
-		NL_SET_ERR_MSG(extack, "A sample lies more than 1 s in the future.");
-		return -ERANGE;
-	}
+	if (sample->rail >= feed->nr_rails)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A sample names a rail that the feed does not have.");
+	if (sample->flags & ~(u32)SPEK_PROBER_POWER_GAP)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A sample has an unknown flag: only power-gap is allowed.");
+	if (power_uw > SPEK_RAIL_MAX_UW || power_uw < -SPEK_RAIL_MAX_UW)
+		return spek_refuse_part(refusal, -ERANGE,
+					"A sample's power is implausible: at most 1 MW either way is allowed.");
+	if (sample->at_ns > now_ns && sample->at_ns - now_ns > SPEK_PROBER_MAX_AHEAD_NS)
+		return spek_refuse_part(refusal, -ERANGE,
+					"A sample lies more than 1 s in the future.");
 
 	return 0;
 }
@@ -457,14 +448,14 @@ static int check_sample(const struct spek_feed *feed, const struct spek_prober_p
  * @samples: samples
  * @nr: number of samples
  * @accepted: filled with the number of samples stored; the others came too late
- * @extack: filled with a sentence if that fails
+ * @refusal: filled in on failure
  *
  * Context: process.
  * Return: 0, -EINVAL or -ERANGE for a bad sample, -ENOENT, -EPERM if another socket opened
  *	the feed, -EBUSY if it has ended.
  */
 int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *samples, u32 nr,
-		   u32 *accepted, struct netlink_ext_ack *extack)
+		   u32 *accepted, struct spek_refusal *refusal)
 {
 	struct spek_feed *feed;
 	u64 now_ns = ktime_get_ns();
@@ -472,13 +463,16 @@ int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *sa
 	int err = 0;
 
 	mutex_lock(&feeds_lock);
-	feed = find_own_feed(id, portid, extack);
+	feed = find_own_feed(id, portid, refusal);
 	if (IS_ERR(feed)) {
 		err = PTR_ERR(feed);
 		goto out_unlock;
 	}
-	for (i = 0; i < nr && !err; i++)
-		err = check_sample(feed, &samples[i], now_ns, extack);
+	refusal->kind = SPEK_FEED_PART_SAMPLE;
+	for (i = 0; i < nr && !err; i++) {
+		refusal->index = i;
+		err = check_sample(feed, &samples[i], now_ns, refusal);
+	}
 	if (err) {
 		feed->refused++;
 		goto out_unlock;
@@ -502,19 +496,19 @@ out_unlock:
  * @portid: socket of the request
  * @mark: new values
  * @given: mask of the fields in @mark that are set, BIT(enum spek_feed_mark_field)
- * @extack: filled with a sentence if that fails
+ * @refusal: filled in on failure
  *
  * Context: process.
  * Return: 0, -ENOENT, -EPERM if another socket opened the feed, -EBUSY if it has ended.
  */
 int spek_feed_mark(u32 id, u32 portid, const struct spek_feed_mark *mark, u32 given,
-		   struct netlink_ext_ack *extack)
+		   struct spek_refusal *refusal)
 {
 	struct spek_feed *feed;
 	u32 i;
 
 	mutex_lock(&feeds_lock);
-	feed = find_own_feed(id, portid, extack);
+	feed = find_own_feed(id, portid, refusal);
 	if (IS_ERR(feed))
 		goto out_unlock;
 	for (i = 0; i < SPEK_FEED_MARK_NR_FIELDS; i++)

@@ -12,14 +12,29 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
+#include "../kmod/core/refusal.h"
 #include "core/rail.h"
 #include "core/state.h"
 #include "uapi/spek_prober.h"
 
-struct netlink_ext_ack;
-
 /* entity of table power: feed * 256 + rail */
 #define SPEK_POWER_ENTITY_RAILS 256
+
+/**
+ * enum spek_feed_part - part of a request that a refusal is about
+ * @SPEK_FEED_PART_REQUEST: the request as a whole
+ * @SPEK_FEED_PART_ID: number of the feed
+ * @SPEK_FEED_PART_NAME: name of the feed
+ * @SPEK_FEED_PART_HISTORY: number of samples to keep
+ * @SPEK_FEED_PART_SAMPLE: a sample
+ */
+enum spek_feed_part {
+	SPEK_FEED_PART_REQUEST,
+	SPEK_FEED_PART_ID,
+	SPEK_FEED_PART_NAME,
+	SPEK_FEED_PART_HISTORY,
+	SPEK_FEED_PART_SAMPLE,
+};
 
 /**
  * struct spek_rail_config - configuration of a rail
@@ -155,14 +170,14 @@ void spek_feed_init(void (*feed_ended)(u32 portid));
 void spek_feed_exit(void);
 void spek_feed_owner_gone(u32 portid);
 
-int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct netlink_ext_ack *extack);
-int spek_feed_close(u32 id, struct netlink_ext_ack *extack);
+int spek_feed_open(const struct spek_feed_config *config, u32 *id, struct spek_refusal *refusal);
+int spek_feed_close(u32 id, struct spek_refusal *refusal);
 int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *samples, u32 nr,
-		   u32 *accepted, struct netlink_ext_ack *extack);
+		   u32 *accepted, struct spek_refusal *refusal);
 int spek_feed_mark(u32 id, u32 portid, const struct spek_feed_mark *mark, u32 given,
-		   struct netlink_ext_ack *extack);
+		   struct spek_refusal *refusal);
 
-int spek_feed_check(u32 id, struct netlink_ext_ack *extack);
+int spek_feed_check(u32 id, struct spek_refusal *refusal);
 int spek_feeds_walk(struct spek_feed_cursor *cursor, spek_feed_visit *visit, void *context,
 		    u32 *seq);
 

@@ -8,8 +8,6 @@
 #include "../kmod/genl/put.h"
 #include "../kmod/genl/refuse.h"
 
-#define SPEK_PROBER_NO_MEMORY "The kernel is out of memory."
-
 struct spek_feed_cursor;
 struct spek_probe_listener;
 

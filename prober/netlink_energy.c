@@ -84,7 +84,8 @@ static struct energy_dump *begin_dump(struct netlink_callback *cb)
 	nr = nla_len(attr) / sizeof(dump->intervals[0]);
 	dump = kvzalloc(struct_size(dump, intervals, nr), GFP_KERNEL);
 	if (!dump)
-		return ERR_PTR(spek_genl_refuse(cb->extack, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY));
+		return ERR_PTR(spek_genl_refuse(cb->extack, NULL, -ENOMEM,
+						"There is not enough memory for the intervals."));
 	dump->cursor = cursor;
 	dump->nr = nr;
 	memcpy(dump->intervals, nla_data(attr), nla_len(attr));

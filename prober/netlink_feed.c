@@ -26,6 +26,23 @@ static int refuse(struct genl_info *info, const struct nlattr *attr, int err, co
 	return spek_genl_refuse(info->extack, attr, err, text);
 }
 
+/* Refuse for a reason that feed.c gave, with the attribute that it is about. */
+static int refuse_below(struct genl_info *info, int err, const struct spek_refusal *refusal)
+{
+	static const u16 attrs[] = {
+		[SPEK_FEED_PART_ID]		= SPEK_PROBER_A_FEED_ID,
+		[SPEK_FEED_PART_NAME]		= SPEK_PROBER_A_FEED_NAME,
+		[SPEK_FEED_PART_HISTORY]	= SPEK_PROBER_A_FEED_HISTORY,
+		[SPEK_FEED_PART_SAMPLE]		= SPEK_PROBER_A_FEED_SAMPLES,
+	};
+	const struct nlattr *attr = NULL;
+
+	if (refusal->kind != SPEK_FEED_PART_REQUEST)
+		attr = info->attrs[attrs[refusal->kind]];
+
+	return spek_genl_refuse_below(info->extack, attr, err, refusal);
+}
+
 /* ---- feed-open ---- */
 
 /* Return: false if the name is empty or not printable ASCII without spaces */
@@ -125,7 +142,7 @@ static int take_rails(struct genl_info *info, struct spek_feed_config *config)
 
 	config->rails = kcalloc(count, sizeof(*config->rails), GFP_KERNEL);
 	if (!config->rails)
-		return refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
+		return refuse(info, NULL, -ENOMEM, "There is not enough memory for the rails.");
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != SPEK_PROBER_A_FEED_RAIL)
 			continue;
@@ -165,6 +182,7 @@ static struct sk_buff *begin_answer(struct genl_info *info, u8 command, void **h
 
 static int open_and_answer(struct genl_info *info, const struct spek_feed_config *config)
 {
+	struct spek_refusal refusal = {};
 	struct sk_buff *answer;
 	void *header;
 	u32 id;
@@ -173,13 +191,13 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 	/* everything that can fail comes first: the owner must learn the feed's number */
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_OPEN, &header);
 	if (!answer)
-		return refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
+		return refuse(info, NULL, -ENOMEM, "There is not enough memory for the answer.");
 	spek_genl_own(&spek_prober_genl, config->portid);
-	err = spek_feed_open(config, &id, info->extack);
+	err = spek_feed_open(config, &id, &refusal);
 	if (err) {
 		spek_genl_disown(&spek_prober_genl, config->portid);
 		nlmsg_free(answer);
-		return err;
+		return refuse_below(info, err, &refusal);
 	}
 
 	/* a message has room for one number */
@@ -189,7 +207,7 @@ static int open_and_answer(struct genl_info *info, const struct spek_feed_config
 	if (!err)
 		return 0;
 
-	spek_feed_close(id, NULL);
+	spek_feed_close(id, &refusal);
 	return refuse(info, NULL, err, "The answer could not be delivered.");
 }
 
@@ -246,14 +264,6 @@ static u32 feed_id(const struct genl_info *info)
 	return nla_get_u32(info->attrs[SPEK_PROBER_A_FEED_ID]);
 }
 
-static int blame(struct genl_info *info, u32 attr, int err)
-{
-	if (err && info->extack)
-		info->extack->bad_attr = info->attrs[attr];
-
-	return err;
-}
-
 /* Copy the samples out of the message, where they are only 4-byte aligned. */
 static struct spek_prober_power_sample *copy_samples(struct genl_info *info, u32 *nr)
 {
@@ -267,7 +277,8 @@ static struct spek_prober_power_sample *copy_samples(struct genl_info *info, u32
 	*nr = nla_len(attr) / sizeof(*samples);
 	samples = kvmalloc(nla_len(attr), GFP_KERNEL);
 	if (!samples)
-		return ERR_PTR(refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY));
+		return ERR_PTR(refuse(info, NULL, -ENOMEM,
+				      "There is not enough memory for the samples."));
 	memcpy(samples, nla_data(attr), nla_len(attr));
 
 	return samples;
@@ -276,6 +287,7 @@ static struct spek_prober_power_sample *copy_samples(struct genl_info *info, u32
 int spek_prober_nl_feed_push_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct spek_prober_power_sample *samples;
+	struct spek_refusal refusal = {};
 	struct sk_buff *answer;
 	u32 nr, accepted;
 	void *header;
@@ -291,14 +303,13 @@ int spek_prober_nl_feed_push_doit(struct sk_buff *skb, struct genl_info *info)
 	/* before the push: samples must not be stored if the answer says they were refused */
 	answer = begin_answer(info, SPEK_PROBER_CMD_FEED_PUSH, &header);
 	if (!answer) {
-		err = refuse(info, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
+		err = refuse(info, NULL, -ENOMEM, "There is not enough memory for the answer.");
 		goto out_free_samples;
 	}
-	err = spek_feed_push(feed_id(info), info->snd_portid, samples, nr, &accepted, info->extack);
+	err = spek_feed_push(feed_id(info), info->snd_portid, samples, nr, &accepted, &refusal);
 	if (err) {
 		nlmsg_free(answer);
-		blame(info, err == -EINVAL || err == -ERANGE ? SPEK_PROBER_A_FEED_SAMPLES :
-		      SPEK_PROBER_A_FEED_ID, err);
+		refuse_below(info, err, &refusal);
 		goto out_free_samples;
 	}
 
@@ -324,6 +335,7 @@ static const u32 mark_attrs[SPEK_FEED_MARK_NR_FIELDS] = {
 int spek_prober_nl_feed_mark_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *until = info->attrs[SPEK_PROBER_A_FEED_UNTIL_NS];
+	struct spek_refusal refusal = {};
 	struct spek_feed_mark mark;
 	u32 i, given = 0;
 	int err;
@@ -341,16 +353,26 @@ int spek_prober_nl_feed_mark_doit(struct sk_buff *skb, struct genl_info *info)
 		given |= BIT(i);
 	}
 
-	return blame(info, SPEK_PROBER_A_FEED_ID,
-		     spek_feed_mark(feed_id(info), info->snd_portid, &mark, given, info->extack));
+	err = spek_feed_mark(feed_id(info), info->snd_portid, &mark, given, &refusal);
+	if (err)
+		return refuse_below(info, err, &refusal);
+
+	return 0;
 }
 
 int spek_prober_nl_feed_close_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = check_id(skb, info);
+	struct spek_refusal refusal = {};
+	int err;
 
-	return err ?: blame(info, SPEK_PROBER_A_FEED_ID,
-			    spek_feed_close(feed_id(info), info->extack));
+	err = check_id(skb, info);
+	if (err)
+		return err;
+	err = spek_feed_close(feed_id(info), &refusal);
+	if (err)
+		return refuse_below(info, err, &refusal);
+
+	return 0;
 }
 
 /* ---- feed-get ---- */
@@ -459,17 +481,16 @@ int spek_prober_netlink_begin_walk(struct netlink_callback *cb, const struct nla
 				   struct spek_feed_cursor *cursor)
 {
 	u32 only = attr ? nla_get_u32(attr) : 0;
+	struct spek_refusal refusal = {};
 	int err;
 
 	err = spek_genl_check_rights(cb->skb, cb->extack);
 	if (err)
 		return err;
 	if (attr) {
-		err = spek_feed_check(only, cb->extack);
-		if (err) {
-			NL_SET_BAD_ATTR(cb->extack, attr);
-			return err;
-		}
+		err = spek_feed_check(only, &refusal);
+		if (err)
+			return spek_genl_refuse_below(cb->extack, attr, err, &refusal);
 	}
 	*cursor = (struct spek_feed_cursor){ .only = only, .feed = only };
 

@@ -19,6 +19,19 @@
 
 #define PUT_PROBE(skb, name, value) SPEK_PUT_U64(skb, SPEK_PROBER_A_PROBE, name, value)
 
+/* The attribute that a refusal of probe.c is about, or NULL. */
+static const struct nlattr *blame(const struct genl_info *info, const struct spek_refusal *refusal)
+{
+	switch (refusal->kind) {
+	case SPEK_PROBE_PART_ID:
+		return info->attrs[SPEK_PROBER_A_PROBE_ID];
+	case SPEK_PROBE_PART_RING_ROWS:
+		return info->attrs[SPEK_PROBER_A_PROBE_RING_ROWS];
+	default:
+		return NULL;
+	}
+}
+
 /* ---- probe-start ---- */
 
 static int check_limits(struct genl_info *info, struct spek_probe_config *config)
@@ -68,7 +81,7 @@ static int find_task(const struct nlattr *attr, struct spek_probe_config *config
 	for (i = 0; i < config->nr_tasks; i++)
 		if (config->tasks[i].pid == watched->pid)
 			return spek_genl_refuse(extack, tb[SPEK_PROBER_A_TASK_PID], -EINVAL,
-						"The same task is to be watched twice.");
+						"The same task is to be watched twice: name each once.");
 
 	pid = find_get_pid(watched->pid);
 	watched->task = get_pid_task(pid, PIDTYPE_PID);
@@ -98,7 +111,7 @@ static int find_tasks(struct genl_info *info, struct spek_probe_config *config)
 	config->tasks = kvcalloc(count, sizeof(*config->tasks), GFP_KERNEL);
 	if (!config->tasks)
 		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
-					SPEK_PROBER_NO_MEMORY);
+					"There is not enough memory for the tasks.");
 
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != SPEK_PROBER_A_PROBE_TASK)
@@ -122,6 +135,7 @@ static void drop_tasks(struct spek_probe_config *config)
 
 static int start_and_answer(struct genl_info *info, const struct spek_probe_config *config)
 {
+	struct spek_refusal refusal = {};
 	struct sk_buff *answer;
 	void *header;
 	u32 id;
@@ -131,20 +145,18 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 	answer = genlmsg_new(nla_total_size(sizeof(u32)), GFP_KERNEL);
 	if (!answer)
 		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
-					SPEK_PROBER_NO_MEMORY);
+					"There is not enough memory for the answer.");
 	header = genlmsg_put_reply(answer, info, &spek_prober_nl_family, 0,
 				   SPEK_PROBER_CMD_PROBE_START);
 
 	if (!config->detached)
 		spek_genl_own(&spek_prober_genl, config->portid);
-	err = spek_probe_start(config, &id, info->extack);
+	err = spek_probe_start(config, &id, &refusal);
 	if (err) {
 		if (!config->detached)
 			spek_genl_disown(&spek_prober_genl, config->portid);
 		nlmsg_free(answer);
-		if (err == -ERANGE && info->extack)
-			info->extack->bad_attr = info->attrs[SPEK_PROBER_A_PROBE_RING_ROWS];
-		return err;
+		return spek_genl_refuse_below(info->extack, blame(info, &refusal), err, &refusal);
 	}
 
 	err = header ? nla_put_u32(answer, SPEK_PROBER_A_PROBE_ID, id) : -EMSGSIZE;
@@ -160,7 +172,7 @@ static int start_and_answer(struct genl_info *info, const struct spek_probe_conf
 	return 0;
 
 err_stop:
-	spek_probe_stop(id, NULL);
+	spek_probe_stop(id, &refusal);
 	return spek_genl_refuse(info->extack, NULL, err, "The answer could not be delivered.");
 }
 
@@ -186,9 +198,10 @@ int spek_prober_nl_probe_start_doit(struct sk_buff *skb, struct genl_info *info)
 /* ---- probe-stop, probe-del ---- */
 
 static int call_by_id(struct sk_buff *skb, struct genl_info *info,
-		      int (*call)(u32 id, struct netlink_ext_ack *extack))
+		      int (*call)(u32 id, struct spek_refusal *refusal))
 {
 	const struct nlattr *id = info->attrs[SPEK_PROBER_A_PROBE_ID];
+	struct spek_refusal refusal = {};
 	int err;
 
 	err = spek_genl_check_rights(skb, info->extack);
@@ -198,11 +211,11 @@ static int call_by_id(struct sk_buff *skb, struct genl_info *info,
 		return spek_genl_refuse(info->extack, NULL, -EINVAL,
 					"The request needs the number of a probe.");
 
-	err = call(nla_get_u32(id), info->extack);
-	if (err && info->extack)
-		info->extack->bad_attr = id;
+	err = call(nla_get_u32(id), &refusal);
+	if (err)
+		return spek_genl_refuse_below(info->extack, blame(info, &refusal), err, &refusal);
 
-	return err;
+	return 0;
 }
 
 int spek_prober_nl_probe_stop_doit(struct sk_buff *skb, struct genl_info *info)
@@ -418,7 +431,7 @@ int spek_prober_nl_probe_get_doit(struct sk_buff *skb, struct genl_info *info)
 	spek_probe_put(probe);
 	if (IS_ERR(answer))
 		return spek_genl_refuse(info->extack, NULL, PTR_ERR(answer),
-					SPEK_PROBER_NO_MEMORY);
+					"There is not enough memory for the answer.");
 
 	return genlmsg_reply(answer, info);
 }

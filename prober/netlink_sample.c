@@ -87,7 +87,8 @@ static int begin_dump(struct netlink_callback *cb, struct spek_genl_dump *positi
 	/* the head of the row is counted twice, in sizeof(*dump) and in row_words */
 	dump = kvzalloc(sizeof(*dump) + probe->row_words * sizeof(u64), GFP_KERNEL);
 	if (!dump)
-		return spek_genl_refuse(cb->extack, NULL, -ENOMEM, SPEK_PROBER_NO_MEMORY);
+		return spek_genl_refuse(cb->extack, NULL, -ENOMEM,
+					"There is not enough memory for the answer.");
 	position->memory = dump;
 	dump->probe = probe;
 	dump->end = spek_ring_made(&probe->ring);

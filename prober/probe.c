@@ -33,7 +33,6 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/netlink.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
@@ -276,7 +275,7 @@ static void request_stop(struct spek_probe *probe, enum spek_prober_reason reaso
 	queue_work(stop_queue, &probe->stop_work);
 }
 
-static int make_ring(struct spek_probe *probe, u32 rows, struct netlink_ext_ack *extack)
+static int make_ring(struct spek_probe *probe, u32 rows, struct spek_refusal *refusal)
 {
 	size_t row_bytes = (probe->row_words + 1) * sizeof(u64);
 	u32 max_rows = SPEK_PROBER_MAX_RING_BYTES / row_bytes;
@@ -284,44 +283,42 @@ static int make_ring(struct spek_probe *probe, u32 rows, struct netlink_ext_ack 
 
 	if (!rows)
 		rows = min_t(u32, max_rows, SPEK_PROBER_DEFAULT_RING_ROWS);
-	if (rows > max_rows || max_rows < SPEK_PROBER_MIN_RING_ROWS) {
-		NL_SET_ERR_MSG(extack, "The rows need more than the 256 MiB allowed: keep fewer.");
-		return -ERANGE;
-	}
+	if (rows > max_rows || max_rows < SPEK_PROBER_MIN_RING_ROWS)
+		return spek_refuse(refusal, SPEK_PROBE_PART_RING_ROWS, 0, -ERANGE,
+				   "The rows need more than the 256 MiB allowed: keep fewer.");
 	err = spek_ring_init(&probe->ring, rows, probe->row_words);
 	if (err)
-		NL_SET_ERR_MSG(extack, "The kernel is out of memory for so many rows.");
+		return spek_refuse(refusal, SPEK_PROBE_PART_RING_ROWS, 0, err,
+				   "There is not enough memory for the rows: keep fewer.");
 
-	return err;
+	return 0;
 }
 
-static int check_tables(const struct spek_probe *probe, struct netlink_ext_ack *extack)
+static int check_tables(const struct spek_probe *probe, struct spek_refusal *refusal)
 {
 	unsigned int i;
 
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
 		const struct spek_probe_source *source = &probe->sources[i];
 
-		if (listener->can_describe(source))
-			continue;
-		NL_SET_ERR_MSG(extack, "A table has more entities than 65535 bytes can describe.");
-		return -ERANGE;
+		if (!listener->can_describe(source))
+			return spek_refuse(refusal, SPEK_PROBE_PART_REQUEST, 0, -ERANGE,
+					   "A table has more entities than 65535 bytes can describe.");
 	}
 
 	return 0;
 }
 
 static struct spek_probe *create_probe(const struct spek_probe_config *config,
-				       struct netlink_ext_ack *extack)
+				       struct spek_refusal *refusal)
 {
 	struct spek_probe *probe;
 	int err;
 
 	probe = kzalloc(sizeof(*probe), GFP_KERNEL);
-	if (!probe) {
-		NL_SET_ERR_MSG(extack, "The kernel is out of memory.");
-		return ERR_PTR(-ENOMEM);
-	}
+	if (!probe)
+		return ERR_PTR(spek_refuse(refusal, SPEK_PROBE_PART_REQUEST, 0, -ENOMEM,
+					   "There is not enough memory for a probe."));
 	kref_init(&probe->ref);
 	INIT_WORK(&probe->stop_work, finish_stop);
 	probe->sampler.sources = probe->sources;
@@ -334,12 +331,13 @@ static struct spek_probe *create_probe(const struct spek_probe_config *config,
 
 	err = start_sources(probe, config);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "The kernel is out of memory.");
+		spek_refuse(refusal, SPEK_PROBE_PART_REQUEST, 0, err,
+			    "There is not enough memory for the tables.");
 		goto err_put;
 	}
-	err = check_tables(probe, extack);
+	err = check_tables(probe, refusal);
 	if (!err)
-		err = make_ring(probe, config->ring_rows, extack);
+		err = make_ring(probe, config->ring_rows, refusal);
 	if (err)
 		goto err_stop_sources;
 
@@ -352,21 +350,20 @@ err_put:
 	return ERR_PTR(err);
 }
 
-static int run_probe(struct spek_probe *probe, struct netlink_ext_ack *extack)
+static int run_probe(struct spek_probe *probe, struct spek_refusal *refusal)
 {
 	unsigned int i;
 	int err;
 
 	err = spek_sampler_create(&probe->sampler);
-	if (err) {
-		NL_SET_ERR_MSG(extack, "The kernel could not create the sampling thread.");
-		return err;
-	}
+	if (err)
+		return spek_refuse(refusal, SPEK_PROBE_PART_REQUEST, 0, err,
+				   "The kernel could not create the sampling thread.");
 	err = watch_cpus(probe);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "The kernel could not register the CPU hotplug callbacks.");
 		spek_sampler_stop(&probe->sampler);
-		return err;
+		return spek_refuse(refusal, SPEK_PROBE_PART_REQUEST, 0, err,
+				   "The kernel could not register the CPU hotplug callbacks.");
 	}
 	for (i = 0; i < SPEK_NR_SOURCES; i++)
 		if (probe->sources[i].ops->ready)
@@ -380,18 +377,16 @@ static int run_probe(struct spek_probe *probe, struct netlink_ext_ack *extack)
 }
 
 /* Return: 0 if a probe may start, which holds until start_lock is released, or -EBUSY */
-static int check_room(struct netlink_ext_ack *extack)
+static int check_room(struct spek_refusal *refusal)
 {
 	int err = 0;
 
 	lockdep_assert_held(&start_lock);
 
 	mutex_lock(&probe_lock);
-	if (current_probe && !spek_probe_states[current_probe->state].makes_room) {
-		NL_SET_ERR_MSG(extack,
-			       "The prober is already sampling: stop its probe and wait for the end.");
-		err = -EBUSY;
-	}
+	if (current_probe && !spek_probe_states[current_probe->state].makes_room)
+		err = spek_refuse(refusal, SPEK_PROBE_PART_REQUEST, 0, -EBUSY,
+				  "The prober is already sampling: stop its probe and wait for the end.");
 	mutex_unlock(&probe_lock);
 
 	return err;
@@ -421,28 +416,28 @@ static struct spek_probe *publish_probe(struct spek_probe *probe)
  * spek_probe_start() - create a probe and start it
  * @config: configuration, within the contract's limits
  * @id: filled with its number
- * @extack: filled with a sentence if that fails
+ * @refusal: filled in on failure
  *
  * Context: process, may sleep; current becomes the owner.
  * Return: 0, -EBUSY if a probe runs or stops, -ERANGE if its ring would be too large,
  *	-ENOMEM, or a negative errno from creating the thread or the CPU callbacks.
  */
 int spek_probe_start(const struct spek_probe_config *config, u32 *id,
-		     struct netlink_ext_ack *extack)
+		     struct spek_refusal *refusal)
 {
 	struct spek_probe *probe, *old;
 	int err;
 
 	mutex_lock(&start_lock);
-	err = check_room(extack);
+	err = check_room(refusal);
 	if (err)
 		goto out_unlock;
-	probe = create_probe(config, extack);
+	probe = create_probe(config, refusal);
 	if (IS_ERR(probe)) {
 		err = PTR_ERR(probe);
 		goto out_unlock;
 	}
-	err = run_probe(probe, extack);
+	err = run_probe(probe, refusal);
 	if (err) {
 		stop_sources(probe);
 		spek_probe_put(probe);
@@ -463,67 +458,68 @@ out_unlock:
 	return err;
 }
 
-static struct spek_probe *find_probe(u32 id, struct netlink_ext_ack *extack)
+/* Return: 0 if the current probe has number @id, or -ENOENT */
+static int check_id(u32 id, struct spek_refusal *refusal)
 {
 	lockdep_assert_held(&probe_lock);
 
-	if (!current_probe) {
-		NL_SET_ERR_MSG(extack, "There is no probe: start one first.");
-		return NULL;
-	}
-	if (current_probe->id != id) {
-		NL_SET_ERR_MSG(extack, "There is no probe with this number.");
-		return NULL;
-	}
+	if (!current_probe)
+		return spek_refuse(refusal, SPEK_PROBE_PART_ID, 0, -ENOENT,
+				   "There is no probe: start one first.");
+	if (current_probe->id != id)
+		return spek_refuse(refusal, SPEK_PROBE_PART_ID, 0, -ENOENT,
+				   "There is no probe with this number.");
 
-	return current_probe;
+	return 0;
 }
 
 /**
  * spek_probe_stop() - ask a probe to end
  * @id: its number
- * @extack: filled with a sentence if that fails
+ * @refusal: filled in on failure
  *
  * Context: process. Doesn't wait for the end.
  * Return: 0, also if it is ending or has ended already, or -ENOENT.
  */
-int spek_probe_stop(u32 id, struct netlink_ext_ack *extack)
+int spek_probe_stop(u32 id, struct spek_refusal *refusal)
 {
-	struct spek_probe *probe;
+	int err;
 
 	mutex_lock(&probe_lock);
-	probe = find_probe(id, extack);
-	if (probe)
-		request_stop(probe, SPEK_PROBER_REASON_STOPPED);
+	err = check_id(id, refusal);
+	if (!err)
+		request_stop(current_probe, SPEK_PROBER_REASON_STOPPED);
 	mutex_unlock(&probe_lock);
 
-	return probe ? 0 : -ENOENT;
+	return err;
 }
 
 /**
  * spek_probe_del() - release a probe that is DONE
  * @id: its number
- * @extack: filled with a sentence if that fails
+ * @refusal: filled in on failure
  *
  * Context: process.
  * Return: 0, -ENOENT or, before its end, -EBUSY.
  */
-int spek_probe_del(u32 id, struct netlink_ext_ack *extack)
+int spek_probe_del(u32 id, struct spek_refusal *refusal)
 {
-	struct spek_probe *probe, *gone = NULL;
-	int err = -ENOENT;
+	struct spek_probe *gone = NULL;
+	int err;
 
 	mutex_lock(&probe_lock);
-	probe = find_probe(id, extack);
-	if (probe) {
-		err = change_state(probe, SPEK_PROBE_EVENT_RELEASE);
-		if (err)
-			NL_SET_ERR_MSG(extack, "The probe has not ended: stop it first.");
-		else
-			gone = take_current();
-	}
-	mutex_unlock(&probe_lock);
+	err = check_id(id, refusal);
+	if (err)
+		goto out_unlock;
+	err = change_state(current_probe, SPEK_PROBE_EVENT_RELEASE);
+	if (err)
+		spek_refuse(refusal, SPEK_PROBE_PART_ID, 0, err,
+			    "The probe has not ended: stop it first.");
+	else
+		gone = take_current();
 
+out_unlock:
+	mutex_unlock(&probe_lock);
 	spek_probe_put(gone);
 	return err;
 }

@@ -12,12 +12,23 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
+#include "../kmod/core/refusal.h"
 #include "ring.h"
 #include "sampler.h"
 #include "source.h"
 #include "uapi/spek_prober.h"
 
-struct netlink_ext_ack;
+/**
+ * enum spek_probe_part - part of a request that a refusal is about
+ * @SPEK_PROBE_PART_REQUEST: the request as a whole
+ * @SPEK_PROBE_PART_ID: number of the probe
+ * @SPEK_PROBE_PART_RING_ROWS: number of rows to keep
+ */
+enum spek_probe_part {
+	SPEK_PROBE_PART_REQUEST,
+	SPEK_PROBE_PART_ID,
+	SPEK_PROBE_PART_RING_ROWS,
+};
 
 /**
  * struct spek_watched - a task to watch
@@ -118,9 +129,9 @@ int spek_probe_init(const struct spek_probe_listener *listener);
 void spek_probe_exit(void);
 
 int spek_probe_start(const struct spek_probe_config *config, u32 *id,
-		     struct netlink_ext_ack *extack);
-int spek_probe_stop(u32 id, struct netlink_ext_ack *extack);
-int spek_probe_del(u32 id, struct netlink_ext_ack *extack);
+		     struct spek_refusal *refusal);
+int spek_probe_stop(u32 id, struct spek_refusal *refusal);
+int spek_probe_del(u32 id, struct spek_refusal *refusal);
 void spek_probe_owner_gone(u32 portid);
 
 struct spek_probe *spek_probe_get_current(void);

@@ -2,6 +2,7 @@
 /* Refusing a generic-netlink request: errno, sentence, attribute. */
 #include <linux/capability.h>
 #include <linux/netlink.h>
+#include "../core/refusal.h"
 #include "refuse.h"
 
 /**
@@ -24,6 +25,35 @@ int spek_genl_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, 
 		extack->bad_attr = attr;
 	}
 	return err;
+}
+
+/**
+ * spek_genl_text() - sentence of a refusal
+ * @refusal: as a lower layer left it, without a text where the errno was enough for it
+ * @err: its errno
+ *
+ * Return: constant sentence.
+ */
+const char *spek_genl_text(const struct spek_refusal *refusal, int err)
+{
+	if (refusal->text)
+		return refusal->text;
+	return err == -ENOMEM ? "There is not enough memory." : "The kernel refused this.";
+}
+
+/**
+ * spek_genl_refuse_below() - refuse a request for a reason that a lower layer gave
+ * @extack: extended ack of the request; may be NULL
+ * @attr: attribute to blame, found from the kind and index of @refusal; or NULL
+ * @err: negative errno
+ * @refusal: the reason
+ *
+ * Return: @err.
+ */
+int spek_genl_refuse_below(struct netlink_ext_ack *extack, const struct nlattr *attr, int err,
+			   const struct spek_refusal *refusal)
+{
+	return spek_genl_refuse(extack, attr, err, spek_genl_text(refusal, err));
 }
 
 /**

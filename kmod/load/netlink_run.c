@@ -12,27 +12,6 @@
 #include "submit.h"
 #include "verify.h"
 
-/* A refusal of a lower layer, for the user: a sentence even where the errno says it all. */
-static const char *text_of(const struct spek_refusal *refusal, int err)
-{
-	if (refusal->text)
-		return refusal->text;
-	switch (err) {
-	case -ENOMEM:
-		return "There is not enough memory.";
-	case -EBUSY:
-		return "The run is in a state that doesn't allow this.";
-	default:
-		return "The kernel refused this.";
-	}
-}
-
-static int refuse_from_below(struct genl_info *info, const struct nlattr *attr, int err,
-			     const struct spek_refusal *refusal)
-{
-	return spek_genl_refuse(info->extack, attr, err, text_of(refusal, err));
-}
-
 /* ---- run-get ---- */
 
 /* Return: room that put_whole_run() needs. */
@@ -146,7 +125,7 @@ static int put_sense(struct sk_buff *skb, int attr, const struct spek_sense *sen
 static int put_failure(struct sk_buff *skb, const struct spek_refusal *failure)
 {
 	if (nla_put_u32(skb, SPEK_A_RUN_FAILURE_ERRNO, -failure->err) ||
-	    nla_put_string(skb, SPEK_A_RUN_FAILURE, text_of(failure, failure->err)) ||
+	    nla_put_string(skb, SPEK_A_RUN_FAILURE, spek_genl_text(failure, failure->err)) ||
 	    nla_put_u32(skb, SPEK_A_RUN_FAILURE_PART, failure->kind) ||
 	    nla_put_u32(skb, SPEK_A_RUN_FAILURE_INDEX, failure->index))
 		return -EMSGSIZE;
@@ -347,7 +326,7 @@ static int create_and_answer(struct genl_info *info, struct spek_run_config *con
 			spek_genl_disown(&spek_netlink, config->owner_portid);
 		nlmsg_free(msg);
 		kvfree(config);
-		return refuse_from_below(info, spek_nl_blame(info, &refusal), err, &refusal);
+		return spek_genl_refuse_below(info->extack, spek_nl_blame(info, &refusal), err, &refusal);
 	}
 	head = genlmsg_put_reply(msg, info, &spek_nl_family, 0, SPEK_CMD_RUN_NEW);
 	nla_put_u32(msg, SPEK_A_RUN_ID, id);
@@ -422,9 +401,9 @@ static int change_run(struct sk_buff *skb, struct genl_info *info,
 	err = change(run, info, &refusal);
 	spek_run_put(run);
 	if (err == -ETIME || err == -ERANGE)
-		return refuse_from_below(info, info->attrs[SPEK_A_RUN_START_NS], err, &refusal);
+		return spek_genl_refuse_below(info->extack, info->attrs[SPEK_A_RUN_START_NS], err, &refusal);
 	if (err)
-		return refuse_from_below(info, info->attrs[SPEK_A_RUN_ID], err, &refusal);
+		return spek_genl_refuse_below(info->extack, info->attrs[SPEK_A_RUN_ID], err, &refusal);
 	return 0;
 }
 

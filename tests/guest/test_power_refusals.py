@@ -90,7 +90,7 @@ def test_wrong_feed_is_refused_with_a_sentence() -> None:
 
 def test_open_name_is_refused(link: PowerLink, reader: PowerLink) -> None:
     link.open_feed("board", "sim", ["5V"])
-    with pytest.raises(SpekError, match="A feed of this name is open") as refusal:
+    with pytest.raises(SpekError, match="A feed with this name is open") as refusal:
         reader.open_feed("board", "sim", ["5V"])
     assert refusal.value.errno == errno.EBUSY
 
