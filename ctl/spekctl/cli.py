@@ -28,21 +28,21 @@ class Slot(NamedTuple):
 
 COMMANDS: dict[str, Slot] = {
     "run": Slot("spekctl.commands.run", "Run a workload on one or more block devices."),
-    "devices": Slot("spekctl.commands.devices", "List block devices: which may be tested."),
-    "doctor": Slot("spekctl.commands.doctor", "Find what stops a run or spoils a measurement."),
-    "status": Slot("spekctl.commands.status", "Show the runs that the kernel knows."),
-    "watch": Slot("spekctl.commands.watch", "Follow a run that was started elsewhere."),
+    "devices": Slot("spekctl.commands.devices", "List block devices and whether they can be used."),
+    "doctor": Slot("spekctl.commands.doctor", "Diagnose what stops a run or skews its results."),
+    "status": Slot("spekctl.commands.status", "List the runs in the kernel."),
+    "watch": Slot("spekctl.commands.watch", "Follow a run to its end and show its result."),
     "stop": Slot("spekctl.commands.stop", "Stop a run."),
     "workloads": Slot("spekctl.commands.workloads", "List the workloads that come with spek."),
-    "show": Slot("spekctl.commands.show", "Explain a workload, and what it means in numbers."),
-    "sweep": Slot("spekctl.commands.sweep", "Measure a workload at a list of loads."),
-    "spc1": Slot("spekctl.commands.spc1", "Do the whole SPC-1-like method on block devices."),
-    "spc2": Slot("spekctl.commands.spc2", "Do the SPC-2-like test: large sequential streams."),
+    "show": Slot("spekctl.commands.show", "Explain a workload, in words and in numbers."),
+    "sweep": Slot("spekctl.commands.sweep", "Measure a workload at a series of loads."),
+    "spc1": Slot("spekctl.commands.spc1", "Run the complete SPC-1-like test."),
+    "spc2": Slot("spekctl.commands.spc2", "Run the SPC-2-like test of large sequential streams."),
     "energy": Slot("spekctl.commands.energy", "Work per watt: SPC-1/E, SPC-2/E, Emerald, DCsE."),
-    "verify": Slot("spekctl.commands.verify", "Check that a device still holds what was written."),
-    "log": Slot("spekctl.commands.log", "Read a per-I/O log: as CSV or summed up."),
-    "plot": Slot("spekctl.commands.plot", "Draw logs, results, sweeps and reports."),
-    "power": Slot("spekctl.commands.power", "Show power rails live, and calibrate them."),
+    "verify": Slot("spekctl.commands.verify", "Check that devices still hold the data of a run."),
+    "log": Slot("spekctl.commands.log", "Summarize a per-I/O log, or convert it to CSV."),
+    "plot": Slot("spekctl.commands.plot", "Plot logs, results, load curves and reports."),
+    "power": Slot("spekctl.commands.power", "Monitor power rails, and calibrate them."),
     "drive": Slot("spekctl.commands.drive", "Modelled disk drives: describe, simulate, create."),
     "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),
 }
@@ -97,13 +97,13 @@ class LazyGroup(click.Group):
     epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="spekctl")
-@click.option("-v", "--verbose", is_flag=True, help="Show where in the program an error arose.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def cli(ctx: click.Context, verbose: bool) -> None:
-    """Drive block devices from inside the kernel and measure what they do.
+    """Load block devices from inside the kernel, and measure performance and power.
 
-    spekctl configures, runs and watches the load generator spek.ko. Results go to standard
-    output, everything meant for people to standard error.
+    spekctl controls the load generator spek.ko. Results go to standard output, progress and
+    messages to standard error.
     """
     ctx.obj = {"verbose": verbose}
 

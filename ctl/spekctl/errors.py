@@ -25,21 +25,21 @@ class ExitCode(IntEnum):
 
 
 EXIT_CODE_HELP: dict[ExitCode, str] = {
-    ExitCode.OK: "everything was done as asked",
-    ExitCode.RUN_FAILED: "a run ended early or with I/O errors (the result says why), "
-    "or something failed that no other code names",
-    ExitCode.USAGE: "wrong input: an option, a workload, a file, a device that does not exist,"
-    " or a start time that has passed",
+    ExitCode.OK: "success",
+    ExitCode.RUN_FAILED: "a run ended early or with I/O errors (its result states the cause), "
+    "or a failure that no other code covers",
+    ExitCode.USAGE: "invalid input: an option, a workload, a file, a device that does not exist,"
+    " or a start time in the past",
     ExitCode.PERMISSION: "not permitted: spek needs root (CAP_SYS_ADMIN)",
-    ExitCode.REFUSED: "refused: the device is in use, holds data, or may not be written; "
-    "nothing was sent to it",
-    ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or too old for this spekctl",
-    ExitCode.DATA_ERRORS: "verified data were wrong: blocks did not hold what was written last",
+    ExitCode.REFUSED: "refused: the device is in use, holds data, or is read-only; "
+    "no I/O was sent to it",
+    ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or is too old for this spekctl",
+    ExitCode.DATA_ERRORS: "verification failed: blocks did not hold the data last written to them",
     ExitCode.LIMIT_MISSED: "all runs completed, but a test missed one of its limits",
-    ExitCode.GUEST_TIMEOUT: "vm: the guest was ended at its time limit",
-    ExitCode.GUEST_FAILED: "vm: the guest did not boot, crashed, or could not be set up",
-    ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result up to there, if any, was delivered",
-    ExitCode.TERMINATED: "ended by SIGTERM; the result up to there, if any, was delivered",
+    ExitCode.GUEST_TIMEOUT: "vm: the guest was killed at its time limit",
+    ExitCode.GUEST_FAILED: "vm: the guest could not be set up, did not boot, or crashed",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result so far, if any, was delivered",
+    ExitCode.TERMINATED: "terminated by SIGTERM; the result so far, if any, was delivered",
 }
 
 

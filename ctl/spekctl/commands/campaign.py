@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def out(name: str) -> Callable[[F], F]:
     """--folder of a campaign that keeps its results in NAME-DEVICES by default."""
     return options.folder(
-        "Folder for the report, the result of each step and the state of the test."
+        "Keep the report, the result of each step and the state of the test in DIR."
         f"  [{name}-NAMES of the devices]",
     )
 

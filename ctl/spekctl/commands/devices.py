@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--all", "everything", is_flag=True, help="Also RAM disks, empty drives and the like."
+    "--all", "everything", is_flag=True, help="Include RAM disks, drives without a medium, etc."
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(everything: bool, as_json: bool) -> int:
-    """List block devices: which may be tested, and who holds the others.
+    """List block devices, which of them can be tested, and who holds the others.
 
-    The id is what --destroy wants to see before a device that holds data is overwritten.
+    The id is the value that --destroy takes.
     """
     from spekctl.block import device, safety
     from spekctl.units import format_bytes

@@ -28,12 +28,12 @@ Examples:
     help="Look at sys, proc and lib/modules in this directory.",
 )
 def command(devices: tuple[str, ...], as_json: bool, root: Path) -> int:
-    """Say what would stop a run on this machine or spoil its measurement, and the remedy.
+    """Report what would stop a run on this machine or skew its results, with remedies.
 
-    With --device the device is examined as well. Nothing is opened or changed.
+    --device examines devices as well. No device is opened, and nothing is changed.
 
-    The exit code is 0 if a run would start, and else the one it would end with: 3 without rights,
-    4 if the device is in use, 5 if the module is not loaded.
+    The exit code is 0 if a run would start, otherwise the code the run would end with: 3 without
+    root, 4 if the device is in use, 5 if the module is not loaded.
     """
     import dataclasses
 

@@ -16,10 +16,10 @@ from spekctl.commands import (
 
 @click.group()
 def command() -> None:
-    """Measure, or compute from numbers, what storage does with its power.
+    """Measure the energy efficiency of storage, or compute it from existing numbers.
 
-    Power comes from spek_prober, to which spek-daq brings it. Where there is none, tests are
-    done all the same and their reports have performance only.
+    spek-daq feeds power samples to spek_prober, which supplies them to the tests. Without power
+    measurement the tests still run, and their reports have performance only.
     """
 
 

@@ -20,7 +20,7 @@ Examples:
   spekctl energy dcse --from after.toml --against before.toml
 
 \b
-A file has the same numbers, all of them optional:
+A file has the same numbers, all optional:
   gigabytes = 18688        # 10^9 bytes
   idle_watts = 1960
   load_watts = 2453
@@ -31,10 +31,13 @@ A file has the same numbers, all of them optional:
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @click.option(
-    "--from", "source", type=click.Path(path_type=Path), metavar="FILE", help="Numbers, as TOML."
+    *("--from", "source"),
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Read the numbers from a TOML file.",
 )
 @click.option("--gigabytes", metavar="GB", help="Capacity, 10^9 bytes.")
-@click.option("--idle-watts", metavar="W", help="Power without load.")
+@click.option("--idle-watts", metavar="W", help="Power when idle.")
 @click.option("--load-watts", metavar="W", help="Power under load.")
 @click.option("--iops", metavar="N", help="I/Os per second under load.")
 @click.option("--megabytes-per-s", metavar="N", help="Throughput, 10^6 bytes per second.")
@@ -42,7 +45,7 @@ A file has the same numbers, all of them optional:
     "--against",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Another system, as TOML: say how much better this one is.",
+    help="Compare with the system that this TOML file describes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
 @click.option(
@@ -59,9 +62,10 @@ def command(
     output: Path | None,
     **numbers: str | None,
 ) -> int:
-    """Compute DCsE figures from what was measured in operation.
+    """Compute DCsE figures of a system from measurements of its operation.
 
-    Figures are exact, printed with two decimals. What is not given is left out.
+    Figures are computed exactly and printed with two decimals. Those whose inputs are missing are
+    left out.
     """
     from spekctl import files
     from spekctl.campaigns import inputs

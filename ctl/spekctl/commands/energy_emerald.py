@@ -25,7 +25,7 @@ Examples:
   spekctl energy emerald --from phases.toml
 
 \b
-Phases and metrics:                      A file of numbers:
+Phases and metrics:                      Example of a --from file:
   hot-band          EP_HB   IOPS/W         raw_gigabytes = 7300
   random-read       EP_RR   IOPS/W         [random-read]
   random-write      EP_RW   IOPS/W         iops = 10000
@@ -37,7 +37,7 @@ Phases and metrics:                      A file of numbers:
                                            watts = 592.692
 
 \b
-Times if not given:   standard   --quick
+Defaults:             standard   --quick
   --prefill                100         0   per cent of the capacity
   --conditioning           12h       20s
   --ramp                   11m        3s
@@ -54,40 +54,48 @@ Times if not given:   standard   --quick
     "source",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Measure nothing: compute from work and watts of phases in a TOML file.",
+    help="Do not measure: compute from the work and watts of phases in a TOML file.",
 )
 @options.write
 @options.destroy
 @campaign.out("emerald")
 @campaign.resume
-@click.option("--quick", is_flag=True, help="Minutes instead of a day: for a first look.")
-@click.option("--phases", metavar="LIST", help="Phases and their order.  [all, as listed below]")
+@click.option("--quick", is_flag=True, help="Minutes instead of a day, for a first look.")
+@click.option(
+    "--phases", metavar="LIST", help="Phases to run, in this order.  [all, as listed below]"
+)
 @click.option(
     "--depths",
     type=options.WHOLE_NUMBERS,
-    help="Depths that the search may try.  [1,2,4,8,16,32,64,128,256]",
+    help="Depths that the search tries.  [1,2,4,8,16,32,64,128,256]",
 )
 @click.option(
     "--workers",
     type=options.WHOLE_NUMBERS,
-    help="Numbers of workers that it may try, one CPU each.  [1]",
+    help="Numbers of workers that the search tries, one CPU per worker.  [1]",
 )
 @click.option(
     "--prefill",
     "prefill_percent",
     type=click.IntRange(0, 100),
     metavar="P",
-    help="Fill so much of the capacity first, in per cent.",
+    help="Share of the capacity to fill first, in per cent.",
 )
 @click.option(
-    "--conditioning", "conditioning_ns", type=options.DURATION, help="Length of the hot band then."
+    "--conditioning",
+    "conditioning_ns",
+    type=options.DURATION,
+    help="Length of the hot band load that then conditions the device.",
 )
 @click.option("--ramp", "warmup_ns", type=options.DURATION, help="Ramp-up before each measurement.")
 @options.renamed("--warm-up", "--ramp", "the load before a measurement is so called everywhere")
 @click.option("--time", "measure_ns", type=options.DURATION, help="Length of each active phase.")
 @click.option("--idle-time", "idle_ns", type=options.DURATION, help="Length of ready idle.")
 @click.option(
-    "--search-time", "search_ns", type=options.DURATION, help="Length of each trial; 0: no search."
+    "--search-time",
+    "search_ns",
+    type=options.DURATION,
+    help="Length of each point of the search; 0: no search.",
 )
 @click.option(
     "--max-response",
@@ -95,7 +103,7 @@ Times if not given:   standard   --quick
     type=options.DURATION_WITH_UNIT,
     default="20ms",
     show_default=True,
-    help="Mean response time that random phases, mixes and the hot band have to keep.",
+    help="Limit of the mean response time of random, mixed and hot-band phases.",
 )
 @click.option(
     "--max-window-response",
@@ -103,7 +111,7 @@ Times if not given:   standard   --quick
     type=options.DURATION_WITH_UNIT,
     default="80ms",
     show_default=True,
-    help="The same in each window of a phase.",
+    help="Limit of the mean response time of each window of such a phase.",
 )
 @click.option(
     "--window",
@@ -140,15 +148,16 @@ Times if not given:   standard   --quick
 )
 @options.progress
 def command(source: Path | None, **given: Any) -> int:
-    """Do an Emerald-like test: fill, condition, load in several ways, and ready idle.
+    """Run an Emerald-like test: prefill, conditioning, active phases and ready idle.
 
-    Each phase in closed loop is first searched for its best foot: the depth and number of workers
-    with the most work per watt (the most work, if there is no power) that keep the limits. The
-    report goes to standard output and into DIR (energy.json). Ctrl-C keeps what is done, --resume
-    goes on. Results are Emerald-like and unaudited.
+    Each closed-loop phase starts with a search for the depth and the number of workers that give
+    the most work per watt within the limits (the most work, without power measurement). The
+    report goes to standard output and into DIR (energy.json). Ctrl-C keeps the completed runs, and
+    --resume continues. Results are Emerald-like and unaudited.
 
-    Without power the report has performance only, and ready idle is left out. The exit code is 0
-    if all phases were done and keep their limits, 7 if one misses a limit, and 1 if a run failed.
+    Without power measurement the report has performance only, and ready idle is left out. The exit
+    code is 0 if all phases completed within their limits, 7 if one missed a limit, and 1 if a run
+    failed.
     """
     if source is not None:
         options.refuse_others("--from", ("source", "output", "as_json"), "measured, or computed")

@@ -27,7 +27,7 @@ Examples:
   spekctl energy spc1e --from spc1-sdb/report.json --idle-watts 225.53
 
 \b
-A file of numbers:
+Example of a --from file:
   [heavy]              # at 80 % of the highest load
   watts = 236.965
   iops = 15999.51
@@ -36,11 +36,11 @@ A file of numbers:
   iops = 9999.42
   [idle]
   watts = 225.53
-A price = 0.12 above them and a section [site] with volts, power_factor, first_celsius and
-last_celsius are optional.
+Optional: price = 0.12 above the sections, and a section [site] with volts, power_factor,
+first_celsius and last_celsius.
 
 \b
-Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekctl spc1 --help`.
+Defaults: --idle-time 10m, 10s with --quick; for all others see `spekctl spc1 --help`.
 """
 
 
@@ -51,23 +51,23 @@ Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekct
     "source",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Measure nothing: take the levels from a TOML file, from a report of `spekctl spc1`, or"
-    " from one of this command.",
+    help="Do not measure: take the levels from a TOML file, or from a report of `spekctl spc1` or"
+    " of this command.",
 )
 @click.option(
     "--price",
     metavar="N",
-    help="Of a kWh, for the annual cost.  [that of the file that is read, else 0.12]",
+    help="Price of a kWh, for the annual cost.  [that of the --from file, else 0.12]",
 )
 @click.option(
     "--hours",
     multiple=True,
     metavar="NAME=H/M/I",
-    help="Hours of a day at heavy, moderate and idle load in a usage profile.  [those of the report"
-    " that is read, else low=0/8/16 medium=4/14/6 high=18/6/0]",
+    help="Hours per day at heavy, moderate and idle load in the usage profile NAME; repeatable."
+    "  [those of the --from file, else low=0/8/16 medium=4/14/6 high=18/6/0]",
 )
 @click.option(
-    "--idle-watts", metavar="W", help="With --from: idle power, where it was measured elsewhere."
+    "--idle-watts", metavar="W", help="With --from: idle power, if it was measured elsewhere."
 )
 @click.option("--idle-time", "idle_ns", type=options.DURATION, help="Length of the idle test.")
 @click.option(
@@ -89,13 +89,13 @@ def command(
 ) -> int:
     """Measure power at the loads of the SPC-1-like method and compute SPC-1/E-like figures.
 
-    First comes an idle test, then all of `spekctl spc1`. Its runs at 80 % and 50 % are the heavy
-    and the moderate load. From them and hours of use follow nominal power, traffic and heat of
-    three usage profiles, their mean, and energy and cost of a year.
+    An idle test is followed by all of `spekctl spc1`, whose runs at 80 % and 50 % are the heavy and
+    the moderate load. These and the hours of use give the nominal power, traffic and heat of three
+    usage profiles, their mean, and the energy and cost of a year.
 
-    The report goes to standard output and into DIR (energy.json). Ctrl-C keeps what is done,
-    --resume continues. Without power the test is done all the same; the report then has
-    performance only. Results are SPC-1/E-like and unaudited.
+    The report goes to standard output and into DIR (energy.json), the report of the test under load
+    into DIR (report.json). Ctrl-C keeps the completed runs, and --resume continues. Without power
+    measurement the report has performance only. Results are SPC-1/E-like and unaudited.
 
     The exit code is that of `spekctl spc1`; with --from it is 0.
     """

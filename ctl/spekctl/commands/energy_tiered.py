@@ -12,9 +12,9 @@ from spekctl.commands import options
 from spekctl.errors import UsageError
 
 EPILOG = """\b
-The whole case, with the power of all disks measured (see daq/README.md):
+The complete case, which needs the power of all disks (see daq/README.md):
   sudo ctl/recipes/tiered-storage SLOW FAST DIR --quick
-which is
+It runs these steps:
   spekctl energy spc1e --device SLOW --write --folder DIR/single
   spekctl energy tiered map --slow SLOW --fast FAST --write > DIR/tiered.table
   dmsetup create spek-tiered DIR/tiered.table
@@ -27,10 +27,10 @@ which is
 def command() -> None:
     """Compare one tier of storage with two: IOPS, W, IOPS/W and DCsE.
 
-    The SPC-1-like load concentrates on fixed ranges, a sixth of the capacity. map prints the
-    table of a device that has these ranges on a fast disk and the remainder on a slow one, as a
-    tiering array arranges them in the end. compare shows the SPC-1/E-like tests of the slow disk
-    alone and of both disks side by side. Results are SPC-1/E-like and unaudited.
+    The SPC-1-like load concentrates on fixed ranges, a sixth of the capacity. `map` prints the
+    table of a device that has these ranges on a fast disk and the remainder on a slow one, where a
+    tiering array would eventually move them. `compare` shows the SPC-1/E-like tests of the slow
+    disk alone and of both disks side by side. Results are SPC-1/E-like and unaudited.
     """
 
 
@@ -42,9 +42,9 @@ def command() -> None:
 def print_map(slow: str, fast: str, write: bool, destroy: tuple[str, ...]) -> int:
     """Print a device-mapper table of both disks, for `dmsetup create`.
 
-    A test on that device overwrites both disks, so both must be unused and empty, or named with
-    --destroy, as for a run that writes. The ranges on the fast disk are listed on standard error.
-    The device has the capacity of the slow disk.
+    A test of that device overwrites both disks, so both must be unused, and either hold no data or
+    be named with --destroy, as for a run that writes. The ranges on the fast disk are listed on
+    standard error. The device has the capacity of the slow disk.
     """
     from spekctl import units
     from spekctl.block import device, safety
@@ -92,9 +92,9 @@ def compare(
 ) -> int:
     """Show two tests of `spekctl energy spc1e` side by side: folders SINGLE and TIERED.
 
-    I/Os per second and power are those of the IOPS phase, power when idle that of the idle test.
-    Capacity is that of the device that was tested, unless the raw capacity is given. What was not
-    measured is shown as '-'.
+    I/Os per second and power under load are those of the IOPS phase, power when idle is that of the
+    idle test. Capacity is that of the tested device unless the raw capacity is given. Missing
+    figures are shown as '-'.
     """
     from spekctl import files
     from spekctl.campaigns.dcse.report import build

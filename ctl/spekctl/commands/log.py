@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl log: what a per-I/O log says, summed up or row by row."""
+"""spekctl log: a summary of a per-I/O log, or its records as CSV."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ Examples:
   spekctl log out.parquet
   spekctl log out.parquet --csv --stream 1-2 --phase measure > 1-2.csv
 
-The file is ordinary Parquet: pandas, polars and DuckDB read it, too; op, phase, stream, asu and
-error are names there (error: none, EIO and so on). Times are CLOCK_MONOTONIC
-in nanoseconds; response time is completion minus arrival, service time completion minus issue.
+The log is a Parquet file, which pandas, polars and DuckDB read as well. Its columns op, phase,
+stream, asu and error are names (error: none, EIO etc.); times are CLOCK_MONOTONIC in nanoseconds.
+Response time is completion minus arrival, service time is completion minus issue.
 """
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
-    "--summary", "form", flag_value="summary", default="summary", help="Sum up (default)."
+    "--summary", "form", flag_value="summary", default="summary", help="Print a summary (default)."
 )
-@click.option("--csv", "form", flag_value="csv", help="Every I/O as a line of CSV.")
-@click.option("--stream", metavar="NAME", help="Only this stream.")
+@click.option("--csv", "form", flag_value="csv", help="Print every I/O as a line of CSV.")
+@click.option("--stream", metavar="NAME", help="Only I/Os of this stream.")
 @click.option(
     "--phase",
     type=click.Choice(["measure", "all"]),
-    help="Which phases of the run.  [--summary: measure, --csv: all]",
+    help="Only I/Os of the measure phase, or all.  [--summary: measure, --csv: all]",
 )
-@click.option("--limit", type=int, metavar="N", help="Only the first N I/Os of those.")
+@click.option("--limit", type=int, metavar="N", help="Only the first N of the selected I/Os.")
 def command(file: Path, form: str, stream: str | None, phase: str | None, limit: int | None) -> int:
-    """Show the per-I/O log FILE, as `spekctl run --log` writes it.
+    """Summarize the per-I/O log FILE, written by `spekctl run --log`, or convert it to CSV.
 
-    The summary is exact: percentiles are ranks of all values, not of buckets. Sequential are I/Os
-    that begin where the one that arrived before them in the same stream (and BSU) ended;
-    rewritten is the share of 4 KiB blocks that the stream had already touched in that direction.
+    The summary is exact: percentiles are computed from all values, not from histogram buckets.
+    An I/O is sequential if it begins where the previous arrival of the same stream (and BSU) ended.
+    "rewritten" is the share of 4 KiB blocks that the stream had already accessed in that direction.
     Failed I/Os count as errors and arrivals only.
     """
     from spekctl.log import file as log_file

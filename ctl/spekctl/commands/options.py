@@ -259,13 +259,18 @@ def workload(function: F) -> F:
         (
             click.argument("workload", required=False, shell_complete=complete_workload),
             click.option(
-                "--read", metavar="P", help="Share of reads of a workload without a file, e.g. 70%."
+                "--read",
+                metavar="P",
+                help="Without WORKLOAD: share of reads, e.g. 70%.  [100%]",
             ),
-            click.option("--size", metavar="SIZE", help="Its block size, e.g. 8KiB.  [4KiB]"),
+            click.option(
+                "--size", metavar="SIZE", help="Without WORKLOAD: block size, e.g. 8KiB.  [4KiB]"
+            ),
             click.option(
                 "--pattern",
                 type=click.Choice(get_args(Pattern)),
-                help="Its addresses. What a pattern needs besides is given by --set.  [uniform]",
+                help="Without WORKLOAD: address pattern; --set sets its parameters, e.g."
+                " --set stream.main.stride=1MiB.  [uniform]",
             ),
             settings,
         )
@@ -279,8 +284,8 @@ settings = click.option(
     "settings",
     multiple=True,
     metavar="FIELD=VALUE",
-    help="Set a field of the workload: stream.NAME.size=16KiB, stream.*.read=50%, run.time=10s;"
-    " without a value the field is left out. May be repeated.",
+    help="Override a field of the workload: stream.NAME.size=16KiB, stream.*.read=50%,"
+    " run.time=10s; an empty VALUE removes the field. Repeatable.",
 )
 
 
@@ -310,7 +315,7 @@ def take_workload(given: dict[str, Any]) -> WorkloadFile:
 
 # --- options of run that other commands have, too -----------------------------------------------
 
-_DEVICE_HELP = "Block device to test; give it again to stripe the workload over several."
+_DEVICE_HELP = "Block device to test; repeat the option to stripe the workload over several."
 devices = click.option(
     *("--device", "-d", "devices"),
     multiple=True,
@@ -329,18 +334,16 @@ optional_devices = click.option(
 start_at = click.option(
     "--start-at",
     type=StartTime(),
-    help="Open the devices, then start at WHEN: +5s (from the moment they are open),"
-    " mono:NANOSECONDS of CLOCK_MONOTONIC, or an ISO 8601 time, local unless it has an offset,"
-    " converted once with the clocks as they are when the devices are open. A time that has"
-    " passed is refused.",
+    help="Open the devices first, then start at WHEN: +5s after they are open, mono:NANOSECONDS"
+    " of CLOCK_MONOTONIC, or an ISO 8601 time (local time unless it has an offset; converted to"
+    " CLOCK_MONOTONIC when the devices are open). A time in the past is refused.",
 )
 destroy = click.option(
     "--destroy",
     multiple=True,
     metavar="SERIAL",
-    help="Overwrite this device although it holds data: its serial number or WWN, as `spekctl"
-    " devices` shows it (for devices without one that no other disk has: MAJ:MIN/DISKSEQ). Together"
-    " with --write.",
+    help="With --write: overwrite the device with this serial number or WWN although it holds data."
+    " `spekctl devices` lists them (MAJ:MIN/DISKSEQ for devices without a unique one). Repeatable.",
 )
 prober_interval = click.option(
     "--prober-interval",
@@ -348,7 +351,7 @@ prober_interval = click.option(
     type=DURATION,
     default="1s",
     show_default=True,
-    help="How often spek_prober samples the machine, if it is loaded.",
+    help="Sampling interval of spek_prober, if it is loaded.",
 )
 no_prober = click.option(
     "--no-prober",
@@ -360,13 +363,13 @@ power_feed = click.option(
     "power_feeds",
     multiple=True,
     metavar="NAME",
-    help="Power of this feed only; may be repeated.  [all feeds that are open]",
+    help="Measure power from this feed only; repeatable.  [all open feeds]",
 )
 power_baseline = click.option(
     "--power-baseline",
     metavar="W",
-    help="Subtract this baseline before computing efficiency: watts (12.5 or 800mW), or a result"
-    " file, of an idle run say, whose mean power is taken.",
+    help="Subtract this baseline before computing efficiency: watts (12.5 or 800mW), or the mean"
+    " power of a result file, e.g. of an idle run.",
 )
 
 
@@ -403,5 +406,5 @@ progress = click.option(
     type=click.Choice(["auto", "live", "lines", "none"]),
     default="auto",
     show_default=True,
-    help="View while it runs, on standard error: live on a terminal, else a line now and then.",
+    help="Progress display on standard error; auto is live on a terminal, else lines.",
 )

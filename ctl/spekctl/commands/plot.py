@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl plot: pictures of logs, results, load curves and reports."""
+"""spekctl plot: plots of logs, results, load curves and reports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _common(function: F) -> F:
             type=click.IntRange(40, 1200),
             default=150,
             show_default=True,
-            help="Dots per inch of PNG files, and of the points inside SVG files.",
+            help="Resolution of PNG files, and of rasterized points in SVG files.",
         ),
         click.option(
             "--title", default="", metavar="TEXT", help="Title to use instead of the default."
@@ -49,8 +49,8 @@ def _common(function: F) -> F:
             multiple=True,
             type=FILE,
             metavar="NAME",
-            help="File to write, .png or .svg; may be given twice. Without a suffix, both are"
-            " written. By default the name is that of the input and the picture.",
+            help="Output file, .png or .svg; both without a suffix. Repeatable.  [INPUT-PLOT in the"
+            " current directory]",
         ),
     ):
         function = option(function)
@@ -60,22 +60,25 @@ def _common(function: F) -> F:
 _one_file = click.argument("file", type=FILE)
 _files = click.argument("inputs", type=FILE, nargs=-1, required=True, metavar="FILE...")
 _labels = click.option(
-    "--label", "labels", multiple=True, metavar="TEXT", help="Name of a file, in their order."
+    *("--label", "labels"),
+    multiple=True,
+    metavar="TEXT",
+    help="Label of a file in the legend; give one per file, in their order.",
 )
 _log_scale = click.option(
     "--log/--linear",
     "log_scale",
     default=None,
-    help="Scale of response times. By default logarithmic when they differ by more than 20 times.",
+    help="Scale of response times.  [logarithmic if they differ by more than a factor of 20]",
 )
 
 
 @click.group(cls=Pictures)
 def command() -> None:
-    """Draw logs, results, load curves and reports as PNG and SVG.
+    """Plot logs, results, load curves and reports as PNG and SVG.
 
-    Without the name of a picture the file says what is drawn: a log its addresses, a result its
-    course over time, a load curve or a report its curve. Names of the files written go to
+    `spekctl plot FILE...` chooses the plot by the kind of the first file: addresses of a log,
+    timeline of a result, curve of a load curve or a report. The names of the files written go to
     standard output.
     """
 
@@ -84,7 +87,7 @@ def command() -> None:
 @_files
 @_common
 def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: int) -> int:
-    """Draw what fits to the kind of the first file."""
+    """Draw the usual plot of the first file's kind."""
     from spekctl import files
     from spekctl.documents.document import Kind, identify
     from spekctl.suggest import did_you_mean
@@ -99,7 +102,7 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
     if kind in (Kind.CURVE, Kind.SPC1):
         return _curve(inputs, outputs, title, dpi, (), None)
     if len(inputs) > 1:
-        raise UsageError("say which picture to draw of several files: curve or cdf")
+        raise UsageError("several results or logs are compared by `spekctl plot cdf`")
     if kind is Kind.LOG:
         return _addresses(first, outputs, title, dpi, False, 0, None, None)
     return _timeline(first, outputs, title, dpi, 0, None)
@@ -107,10 +110,18 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
 
 @command.command("addresses")
 @_one_file
-@click.option("--by", type=click.Choice(["asu", "device"]), default="asu", show_default=True)
-@click.option("--from", "start_ns", type=DURATION, default=0, help="Start of the time shown.")
-@click.option("--to", "end_ns", type=DURATION, help="End of the time shown.")
-@click.option("--only", type=click.Choice(["read", "write"]), help="One direction.")
+@click.option(
+    "--by",
+    type=click.Choice(["asu", "device"]),
+    default="asu",
+    show_default=True,
+    help="One panel per address range, or per device.",
+)
+@click.option(
+    "--from", "start_ns", type=DURATION, default=0, help="Start of the plotted time.  [0s]"
+)
+@click.option("--to", "end_ns", type=DURATION, help="End of the plotted time.  [end of the log]")
+@click.option("--only", type=click.Choice(["read", "write"]), help="Plot one direction only.")
 @_common
 def addresses(
     file: Path,
@@ -122,10 +133,9 @@ def addresses(
     end_ns: int | None,
     only: str | None,
 ) -> int:
-    """Address against time, a point for each I/O of a LOG's measure phase.
+    """Address against time: one point per I/O in the measure phase of a LOG.
 
-    Streams differ by colour, reads and writes by marker; there is a panel for each address range
-    of the workload, or with --by device for each device.
+    Streams differ in colour, reads and writes in their marker.
     """
     return _addresses(file, outputs, title, dpi, by == "device", start_ns, end_ns, only)
 
@@ -169,7 +179,7 @@ def _addresses(
     "interval_ns",
     type=DURATION,
     default=0,
-    help="Length of the intervals that a log is cut into. A result has its own.",
+    help="Interval length for a log; a result has its own.  [chosen by the length of the log]",
 )
 @_log_scale
 @_common
@@ -181,7 +191,7 @@ def timeline(
     interval_ns: int,
     log_scale: bool | None,
 ) -> int:
-    """Throughput, response time and queue over time, of a RESULT or a LOG."""
+    """Throughput, response time and queue depth over time, of a RESULT or a LOG."""
     return _timeline(file, outputs, title, dpi, interval_ns, log_scale)
 
 
@@ -223,9 +233,9 @@ def curve(
     labels: tuple[str, ...],
     log_scale: bool | None,
 ) -> int:
-    """Response time against throughput, of load CURVEs and REPORTs; several are compared.
+    """Response time against throughput, of one or more load CURVEs and REPORTs.
 
-    Below it what was achieved of what was asked, and power if the points have it.
+    Panels below show the achieved share of the offered load, and power if it was measured.
     """
     return _curve(inputs, outputs, title, dpi, labels, log_scale)
 
@@ -269,9 +279,9 @@ def power(
     dpi: int,
     labels: tuple[str, ...],
 ) -> int:
-    """Power against throughput of load CURVEs and REPORTs, or over the time of one RESULT.
+    """Power against throughput, of load CURVEs and REPORTs, or over time, of one RESULT.
 
-    Of curves, several are compared, and mW per I/O per s is below, less the baseline of their runs.
+    A panel below curves shows mW/IOPS, with the power baseline of their runs subtracted.
     """
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import source, style
@@ -299,15 +309,15 @@ def power(
     type=click.Choice(["response", "service", "slip"]),
     default="response",
     show_default=True,
-    help="Which time.",
+    help="Time to plot.",
 )
 @click.option(
     "--only",
     "directions",
     type=click.Choice(["read", "write", "all"]),
     multiple=True,
-    help="Direction; may be repeated. By default every one of one file, and all I/Os together of"
-    " several files.",
+    help="Plot this direction; repeatable.  [each direction of a single file, all I/Os of several"
+    " files]",
 )
 @_labels
 @_common
@@ -320,9 +330,9 @@ def cdf(
     directions: tuple[str, ...],
     labels: tuple[str, ...],
 ) -> int:
-    """Distribution of response times of RESULTs and LOGs; several are compared.
+    """Distribution of response times, of one or more RESULTs and LOGs.
 
-    The scale of shares is that of percentiles: every further nine has the same height.
+    The vertical axis is scaled by nines: 90 %, 99 %, 99.9 % are equally spaced.
     """
     from spekctl.documents.document import Kind, identify
     from spekctl.plots import style

@@ -123,15 +123,15 @@ def _rail_row(rail: Rail) -> list[str]:
     type=Duration(),
     default="1s",
     show_default=True,
-    help="Time between two views; each shows the power since the one before.",
+    help="Interval between updates; each shows the power since the previous one.",
 )
-@click.option("--count", type=click.IntRange(min=1), help="End after so many views.")
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="Exit after N updates.")
 @click.option("--feed", metavar="NAME", help="Only the rails of this feed.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object for each view.")
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON per update.")
 def monitor(interval: int, count: int | None, feed: str | None, as_json: bool) -> int:
-    """Watch the rails: mean, least and greatest power, and energy since the start.
+    """Monitor the rails: mean, minimum and maximum power, and energy since the start.
 
-    Ctrl-C ends it.
+    Ctrl-C exits.
     """
     from spekctl.kernel.feeds import PowerLink
     from spekctl.power.monitor import Monitor
@@ -211,8 +211,15 @@ def _view_table(views: list[RailView]) -> Table:
 
 @command.command()
 @click.argument("file", type=RAILS_FILE)
-@click.option("--rail", "names", multiple=True, metavar="NAME", help="Which; --zero alone: all.")
-@click.option("--zero", is_flag=True, help="Measure the zero: nothing may draw current.")
+@click.option(
+    *("--rail", "names"),
+    multiple=True,
+    metavar="NAME",
+    help="Rail to calibrate; repeatable.  [with --zero: all]",
+)
+@click.option(
+    "--zero", is_flag=True, help="Measure the zero offset; no current may flow in the rail."
+)
 @click.option("--load", metavar="AMPERE", help="Measure the gain at this known current, e.g. 2.5.")
 @click.option(
     "--time",
@@ -220,16 +227,16 @@ def _view_table(views: list[RailView]) -> Table:
     type=Duration(),
     default="5s",
     show_default=True,
-    help="How long to measure.",
+    help="Length of the measurement.",
 )
-@click.option("--dry-run", is_flag=True, help="Measure and show, but leave the file as it is.")
+@click.option("--dry-run", is_flag=True, help="Measure, but do not change the file.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting of the source, as for spek-daq.",
+    help="Setting of the source, as for spek-daq; repeatable.",
 )
 def calibrate(
     file: Path,
@@ -241,11 +248,11 @@ def calibrate(
     as_json: bool,
     settings: tuple[str, ...],
 ) -> int:
-    """Measure a constant of transducers and write it into the rails FILE.
+    """Measure the zero offset or the gain of transducers and write it into the rails FILE.
 
-    First --zero with nothing connected or all drives off, for a transducer's zero drifts most:
-    0.24 A at the worst. Then, if there is a known load, --rail NAME --load AMPERE for its gain.
-    The device must be free: end the spek-daq that reads it.
+    Start with --zero, with nothing connected or all drives off: the zero offset drifts most, by up
+    to 0.24 A. Then use --rail NAME --load AMPERE with a known load to measure the gain. The device
+    must be free: stop any spek-daq that reads it.
     """
     from spekctl.power import calibrate as power_calibrate
     from spekctl.power.rails import RailsFile

@@ -47,13 +47,13 @@ Examples:
     "--verify-state",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="With --verify: keep what was written in FILE, to check it again with `spekctl verify`.",
+    help="With --verify: save the state of all written blocks to FILE, for `spekctl verify`.",
 )
 @options.load_options("hrrw", "iops_per_bsu", "stripe_bytes")
 @click.option(
     "--detach",
     is_flag=True,
-    help="Start, print the number of the run, and leave; its result: `spekctl watch`.",
+    help="Start the run in the background and print its number; `spekctl watch` shows its result.",
 )
 @options.prober_interval
 @options.no_prober
@@ -70,31 +70,31 @@ Examples:
     "--log",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write a record of every I/O to FILE, as Parquet; see `spekctl log`.",
+    help="Log every I/O to FILE, in Parquet format; see `spekctl log`.",
 )
 @click.option(
     "--log-buffer",
     type=int,
     metavar="N",
-    help="Room in the kernel for N records per worker, 48 bytes each.  [262144, less for many"
-    " workers]",
+    help="Size of the kernel's log buffer, in records of 48 bytes per worker.  [262144, fewer with"
+    " many workers]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
 @options.progress
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Check everything but send nothing: show the workload as a file, and in numbers.",
+    help="Check all input without sending any I/O, and print the workload as TOML and in numbers.",
 )
 def command(**given: Any) -> int:
     """Run WORKLOAD, a name from `spekctl workloads` or the path of a .toml file.
 
-    Without WORKLOAD, --read, --size and --pattern describe one stream of I/O; --dry-run shows it
-    as the text of a file. --set changes any field of either.
+    Without WORKLOAD, --read, --size and --pattern describe a single stream, named main. --set
+    overrides any field, and --dry-run prints the resulting workload as TOML.
 
-    The devices are claimed exclusively: what is mounted or otherwise in use is refused. Runs that
-    only read open them read-only. Runs that write need --write, and devices that hold nothing
-    (or --destroy).
+    The devices are claimed exclusively: a device that is mounted or otherwise in use is refused.
+    A workload that only reads opens them read-only. A workload that writes needs --write, and
+    either devices that hold no data or --destroy.
 
     The result goes to standard output: a table, or JSON with --json. Ctrl-C stops the run
     cleanly; the result so far is still written.

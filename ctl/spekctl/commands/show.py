@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("workload", shell_complete=options.complete_workload)
 @click.option(
-    "--device", "-d", "devices", multiple=True, metavar="DEV", help="Numbers for this device."
+    "--device", "-d", "devices", multiple=True, metavar="DEV", help="Compute for this device."
 )
 @click.option(
-    "--capacity", type=options.SIZE, help="Numbers for a device of this capacity instead."
+    "--capacity", type=options.SIZE, help="Compute for a device of this capacity instead."
 )
 @options.settings
 @options.renamed("--size", "--capacity", "it is the block size of `spekctl run`")
@@ -39,7 +39,7 @@ def command(
     hrrw: str | None,
     as_json: bool,
 ) -> int:
-    """Explain WORKLOAD; with --device or --capacity also what it means in numbers."""
+    """Explain WORKLOAD; with --device or --capacity also in addresses, bytes and rates."""
     from spekctl.errors import UsageError
     from spekctl.workload import file as workloads
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl spc1: the whole SPC-1-like method, from the search for the level to the report."""
+"""spekctl spc1: the complete SPC-1-like test, from the search for its level to the report."""
 
 from __future__ import annotations
 
@@ -26,55 +26,54 @@ Examples:
   spekctl spc1 --device /dev/sdb --device /dev/sdc --write --start-bsu 20 --folder array --resume
 
 \b
-Times if not given:   standard   --quick
+Defaults:             standard   --quick
   --sustain                 8h       45s
   --iops-time              10m       30s
   --phase-time             10m       20s
   --ramp                    3m        2s
   --search-time             3m        6s
   --resolution               0         2   per cent
-In all about ten hours and the search, or about five minutes and the search: a dozen points or so.
+About ten hours in total, or five minutes with --quick, plus the search: about a dozen points.
 
 \b
-Limits (--limit) if not given; shares, not per cent:
-  left_over            0.01  of a phase's I/Os by which the queue may grow, if more than
-  left_over_responses  5     times --max-response of work
-  intensity            0.05  relative difference of a stream's share from the workload's
+Defaults of --limit; shares are fractions, not per cent:
+  left_over            0.01  growth of the queue in a phase, as a share of its I/Os, or
+  left_over_responses  5     times --max-response of work, whichever is larger
+  intensity            0.05  relative deviation of a stream's share from the workload's
   intensity_cov        0.2   coefficient of variation of that share within a phase
-  repeat_iops          0.05  relative difference of repeated IOPS
-  repeat_lrt           0.05  relative difference of repeated LRT, or
-  repeat_lrt_ns        1e6   difference in ns, whichever allows more
-  unused_capacity      0.45  of the devices
-  chance_sigmas        5     by how many standard deviations chance widens limits on counts
-  lower_percent        5     by which the level is lowered after a missed sustained run
-  lowered_at_most      10    times
+  repeat_iops          0.05  relative deviation of repeated IOPS
+  repeat_lrt           0.05  relative deviation of repeated LRT, or
+  repeat_lrt_ns        1e6   deviation in ns, whichever is larger
+  unused_capacity      0.45  share of the devices' capacity that the workload leaves unused
+  chance_sigmas        5     standard deviations by which limits on counts are widened
+  lower_percent        5     per cent by which the level is lowered after a missed limit
+  lowered_at_most      10    times that the level is lowered
 """
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# What shapes a test, but for the devices.
 # All options of a test but the devices.
 method_options = options.together(
     options.write,
     options.destroy,
     campaign.out("spc1 or spc1e"),
     campaign.resume,
-    click.option("--quick", is_flag=True, help="Minutes instead of hours: for a first look."),
+    click.option("--quick", is_flag=True, help="Minutes instead of hours, for a first look."),
     click.option(
         "--max-response",
         "response_ns",
         type=options.DURATION_WITH_UNIT,
         default="30ms",
         show_default=True,
-        help="Mean response time that every phase has to keep.",
+        help="Limit of the mean response time of every phase.",
     ),
     click.option(
         "--limit",
         "limits",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Override a limit; names and defaults are listed below. May be given several times.",
+        help="Override a limit; names and defaults are listed below. Repeatable.",
     ),
     click.option(
         "--start-bsu",
@@ -82,7 +81,7 @@ method_options = options.together(
         default=1,
         show_default=True,
         metavar="N",
-        help="Where the search begins; it doubles from there.",
+        help="First load of the search, which doubles it until a load is too high.",
     ),
     click.option(
         "--max-bsu",
@@ -90,21 +89,26 @@ method_options = options.together(
         default=60000,
         show_default=True,
         metavar="N",
-        help="Where it ends if the device is faster than that.",
+        help="Highest load of the search, even if the device could sustain more.",
     ),
     click.option(
         "--resolution",
         "resolution_percent",
         type=options.FiniteRange(0, 50),
         metavar="P",
-        help="End the search when it is that exact, in per cent; 0: to 1 BSU.",
+        help="Precision of the search in per cent; 0: 1 BSU.",
     ),
     click.option(
         "--sustain", "sustain_ns", type=options.DURATION, help="Length of the sustained run."
     ),
-    click.option("--iops-time", "iops_ns", type=options.DURATION, help="Length of runs at 100 %."),
     click.option(
-        "--phase-time", "phase_ns", type=options.DURATION, help="Length of runs at 95 to 10 %."
+        "--iops-time", "iops_ns", type=options.DURATION, help="Length of each run at 100 %."
+    ),
+    click.option(
+        "--phase-time",
+        "phase_ns",
+        type=options.DURATION,
+        help="Length of each run at 95 % to 10 %.",
     ),
     options.renamed("--ramp-time", "--phase-time", "--ramp is the ramp-up before each of them"),
     click.option(
@@ -119,7 +123,7 @@ method_options = options.together(
     click.option(
         "--keep-going",
         is_flag=True,
-        help="Do the other phases even if one misses the response limit or had I/O errors.",
+        help="Continue even if a phase misses the response limit or has I/O errors.",
     ),
     options.workers,
     options.cpus,
@@ -148,39 +152,39 @@ method_options = options.together(
 @click.option(
     "--persistence",
     is_flag=True,
-    help="Afterwards, write stamped blocks at 25 % of the load, and check that they are still there"
-    " after the devices were detached and attached again: by --reattach, or by hand and then"
-    " --resume.",
+    help="Finally test persistence: write stamped blocks at 25 % of the level, and verify them"
+    " after the devices were detached and reattached, by --reattach, or by hand before --resume.",
 )
 @click.option(
     "--persistence-time",
     "persistence_ns",
     type=options.DURATION,
-    help="How long it writes.  [10m, --quick 20s]",
+    help="Length of the write phase of the persistence test.  [10m, --quick 20s]",
 )
 @click.option(
     "--reattach",
     metavar="COMMAND",
-    help="Shell command that detaches and attaches the devices; they must be back in a minute.",
+    help="Shell command that detaches and reattaches the devices, which must return within a"
+    " minute.",
 )
 def command(**given: Any) -> int:
-    """Do the whole SPC-1-like method on one device, or on several that are striped.
+    """Run the complete SPC-1-like test on one device, or on several striped devices.
 
-    Searches the highest load (BSU, 50 I/Os per second each) whose mean response time keeps the
-    limit: doubling, then bisection, each point measured. A load also counts as too much if the
-    queue grows under it. At that level follow a sustained run, the IOPS phase, runs at 95, 90,
-    80, 50 and 10 %, and twice a repetition at 10 and 100 %.
+    The test first searches for the highest load (in BSUs of 50 I/Os per second) whose mean
+    response time stays within the limit, by doubling, then by bisection. A load that makes the
+    queue grow is too high as well. A sustained run, the IOPS phase, runs at 95, 90, 80, 50 and
+    10 % of that level, and two repetitions at 10 and 100 % follow.
 
     If the sustained run or the IOPS phase misses the limit, the level is lowered by 5 %, at
-    least 1 BSU, both are done again, and the report says so.
+    least 1 BSU, both are repeated, and the report says so.
 
-    The report goes to standard output and into DIR: IOPS, LRT, response times against load,
-    figures of each address range and stream, and whether each limit is met. Results are
+    The report goes to standard output and into DIR: IOPS, LRT, response time against load,
+    figures of each address range and stream, and each limit with its outcome. Results are
     SPC-1-like and unaudited.
 
-    Ctrl-C keeps the phases that are done; --resume continues after the last of them. The exit code
-    is 0 if all limits are met, 7 if one is missed, 6 if persistence was tested and data were wrong,
-    and 1 if a phase failed or persistence was asked for and is not shown.
+    Ctrl-C keeps the completed phases; --resume continues after them. The exit code is 0 if all
+    limits are met, 7 if one is missed, 6 if the persistence test found wrong data, and 1 if a phase
+    failed or the persistence test did not complete.
     """
     persistence = Spc1Persistence(
         given.pop("persistence"), given.pop("persistence_ns"), given.pop("reattach")

@@ -23,22 +23,22 @@ Examples:
   spekctl spc2 --device /dev/sdb --parts ldq,vod --quick          (reads only)
 
 \b
-Parts, tests, and I/Os outstanding of each stream:
+Parts, their tests, and the I/Os outstanding per stream:
   lfp  large file processing   write, mixed (half of the streams read), read; each with
                                transfers of 1024 KiB and 256 KiB; 1 I/O
   ldq  large database query    read; 1024 KiB and 64 KiB, each with 4 I/Os and with 1
-  vod  video on demand         read; 256 KiB three times a second and stream, whatever is
-                               outstanding: 0.786432 MB/s each
+  vod  video on demand         read; open loop: 256 KiB three times a second per stream,
+                               0.786432 MB/s each
 
 \b
-Times if not given:   standard   --quick
+Defaults:             standard   --quick
   --streams                 16         8
   --ramp                    3m     500ms
   --time                    3m        2s
   --vod-time               30m       10s
   --search-time             3m        3s
   --resolution               0         5   per cent
-In total five and a half hours and 6 minutes per point of the search; with --quick four minutes.
+Five and a half hours in total plus 6 minutes per point of the search; four minutes with --quick.
 """
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,8 +49,8 @@ test_options = options.together(
     options.destroy,
     campaign.out("spc2 or spc2e"),
     campaign.resume,
-    click.option("--quick", is_flag=True, help="Minutes instead of hours: for a first look."),
-    click.option("--parts", metavar="LIST", help="Parts and their order.  [lfp,ldq,vod]"),
+    click.option("--quick", is_flag=True, help="Minutes instead of hours, for a first look."),
+    click.option("--parts", metavar="LIST", help="Parts to run, in this order.  [lfp,ldq,vod]"),
     click.option(
         "--streams",
         type=click.IntRange(1, 16384),

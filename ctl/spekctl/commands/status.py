@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(as_json: bool) -> int:
-    """Show the runs that the kernel knows, those of other terminals included."""
+    """List the runs in the kernel, including those of other terminals."""
     from spekctl.kernel import client
 
     kernel = client.connect()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl stop: end runs in order."""
+"""spekctl stop: stop runs cleanly."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from spekctl.commands.options import DURATION
     type=DURATION,
     default="30s",
     show_default=True,
-    help="Wait at most this long for outstanding I/O; 0 does not wait.",
+    help="Maximum wait for outstanding I/O; 0 does not wait.",
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_json: bool) -> int:
-    """Stop RUN, by default the only one there is.
+    """Stop RUN. RUN may be omitted if there is only one.
 
-    Stops issuing I/O and waits for outstanding requests. The result of a detached run is kept until
-    `spekctl watch` delivers it (or --delete). The result of another terminal's run appears there,
-    and that terminal deletes the run, with or without --delete.
+    Stops issuing I/O and waits for outstanding requests. The result of a detached run is kept
+    until `spekctl watch` delivers it, or is discarded with --delete. The result of a run of
+    another terminal appears there, and that terminal deletes the run; --delete has no effect on it.
     """
     from spekctl.commands.status import as_dict
     from spekctl.commands.watch import choose_run

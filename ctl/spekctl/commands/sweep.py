@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl sweep: a workload at one load after the other, as a table and a curve."""
+"""spekctl sweep: a workload at a series of loads, as a table and a load curve."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ Examples:
 @click.option(
     "--bsu",
     type=options.WHOLE_NUMBERS,
-    help="Loads of a workload that scales by BSU (spc1): 1,2,5 or 1-10 or 10-100:10.",
+    help="Loads in BSUs, for a workload that scales by BSU (spc1): 1,2,5 or 1-10 or 10-100:10.",
 )
 @click.option(
     "--rate",
     type=options.NUMBERS,
-    help="Loads of an open loop, I/Os per second in all, written likewise.",
+    help="Open-loop loads in I/Os per second in total, in the same notation.",
 )
 @click.option(
     "--depth",
     type=options.WHOLE_NUMBERS,
-    help="Loads of a closed loop, I/Os outstanding in all, written likewise.",
+    help="Closed-loop loads in I/Os outstanding in total, in the same notation.",
 )
 @options.load_options("time_ns", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
@@ -58,28 +58,27 @@ Examples:
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the curve as JSON to FILE.",
+    help="Write the load curve as JSON to FILE.",
 )
 @options.folder(
-    "Folder for the curve, the result of each point and the state of the sweep, so that it can be"
-    " resumed; it is made if it does not exist.  [none]",
+    "Keep the curve, the result of each point and the state of the sweep in DIR, so that the sweep"
+    " can be resumed; DIR is created if missing.  [none]",
     "--keep",
 )
 @click.option("--resume", is_flag=True, help="Continue the sweep in --folder.")
-@click.option("--json", "as_json", is_flag=True, help="Curve as JSON on standard output.")
-@click.option("--csv", "as_csv", is_flag=True, help="Curve as CSV on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Load curve as JSON on standard output.")
+@click.option("--csv", "as_csv", is_flag=True, help="Load curve as CSV on standard output.")
 @options.progress
 def command(**given: Any) -> int:
-    """Measure WORKLOAD at a list of loads: --bsu, --rate or --depth.
+    """Measure WORKLOAD at a series of loads, given by --bsu, --rate or --depth.
 
-    Each load is a run of its own, with all that `spekctl run` checks before it. Loads beyond
-    what the device can do are welcome: arrivals keep their rate, the backlog grows, and the
-    stretch says how many times longer than the run it would take to work off what arrived in it.
+    Each load is a separate run, with the same checks as `spekctl run`. Loads may exceed what the
+    device can sustain: arrivals keep their rate, the backlog grows, and "stretch" states how many
+    times the length of the run the device would need to complete everything that arrived in it.
 
-    The result is a table, or CSV, or JSON, with a line for each load. Ctrl-C keeps the points
-    that were measured; with --folder, --resume continues after the last of them. The
-    exit code is that of a failed run if any run failed, and 6 if --verify found wrong data at any
-    load.
+    The result is a table, CSV or JSON, with one line per load. Ctrl-C keeps the points measured so
+    far; with --folder, --resume continues after them. The exit code is that of the failed run if
+    any run failed, and 6 if --verify found wrong data at any load.
     """
     workload = options.take_workload(given)
     sinks = _Sinks(*(given.pop(key) for key in _Sinks.__dataclass_fields__))

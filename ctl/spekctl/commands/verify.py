@@ -24,7 +24,7 @@ Examples:
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
     metavar="FILE",
-    help="What was written, as `spekctl run --verify-state FILE` has kept it.",
+    help="State of the written blocks, saved by `spekctl run --verify-state FILE`.",
 )
 @options.backend
 @click.option(
@@ -44,13 +44,13 @@ def command(
     as_json: bool,
     progress: str,
 ) -> int:
-    """Check that devices hold what a run wrote to them, also after a power cycle or a reboot.
+    """Check that devices still hold the data of a run, e.g. after a power cycle or a reboot.
 
-    Everything that the run could have written is read once and compared in the kernel: flipped
-    bits, data of another place, lost and torn writes are told apart. Nothing is written. The
-    devices must be those of the file, in the same order; their names may have changed.
+    Every block that the run could have written is read once and compared in the kernel, which
+    tells flipped bits, misdirected, lost and torn writes apart. Nothing is written. The devices
+    must be those of the file, in the same order; their names may have changed.
 
-    The exit code is 0 if all data are right and 6 if any are wrong.
+    The exit code is 0 if all data are correct and 6 if any are wrong.
     """
     import os
 

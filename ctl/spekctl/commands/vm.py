@@ -16,16 +16,25 @@ from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
 from spekctl.vm.disks import HELP as DISK_HELP
 
+EPILOG = """\b
+Examples:
+  spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
+  spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
+  spekctl vm --exec -- sh -c 'uname -r; lsmod'
+"""
 
-@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+
+@click.command(
+    epilog=EPILOG,
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
+)
 @click.option(
     "--kernel",
     metavar="K",
-    help="Kernel of the guest: a release or its beginning (6.12, 7), or a built kernel tree. "
-    "By default the one this machine runs if its image and headers are there, else the newest "
-    "installed one. What is not installed is fetched with apt and unpacked in the cache; what the "
-    "suites of this machine lack comes from Debian's backports or sid in the same way, with the "
-    "compiler that its modules need.",
+    help="Kernel of the guest: a release or the start of one (6.12, 7), or a built kernel tree. "
+    "A kernel that is not installed is downloaded with apt, if need be from Debian's backports or "
+    "sid, and unpacked in the cache, with the compiler its modules need; it is never installed.  "
+    "[the running kernel if its image and headers are installed, else the newest installed one]",
 )
 @click.option("--disk", "disks", multiple=True, metavar="TYPE[,OPTION=VALUE]...", help=DISK_HELP)
 @click.option(
@@ -33,42 +42,45 @@ from spekctl.vm.disks import HELP as DISK_HELP
     type=click.IntRange(1, 64),
     default=2,
     show_default=True,
-    help="CPUs of the guest. Emulated ones take turns if they are more than the processors here.",
+    help="CPUs of the guest. Without KVM, CPUs in excess of the host's take turns.",
 )
-@click.option("--memory", default="1G", show_default=True, help="Memory of the guest.")
+@click.option(
+    "--memory", metavar="SIZE", default="1G", show_default=True, help="Memory of the guest."
+)
 @click.option(
     "--icount",
     is_flag=True,
-    help="Deterministic: one CPU, and the guest's clock counts instructions (1 ns each). "
-    "Times read in the guest are then costs in instructions, equal on every machine.",
+    help="Deterministic guest: one CPU, whose clock counts instructions (1 ns each), so that times "
+    "in the guest are instruction counts and equal on every host.",
 )
 @click.option(
     "--timeout",
     metavar="TIME",
-    help="End the guest after so long (90s, 10m). Its "
-    "console then ends with what its CPUs were doing; SIGQUIT ends it in the same way.",
+    help="Kill the guest after this time (90s, 10m). Its console then ends with the backtraces of "
+    "its CPUs, as it does after SIGQUIT.  [none]",
 )
 @click.option(
     "--share",
     multiple=True,
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, resolve_path=True),
-    help="A directory that the guest may write to. The current one always is, unless it is /. "
-    "Everything else of this machine's file system is there to read only; programs, libraries and "
-    "spekctl are read once, so what changes in them while the guest runs is not seen.",
+    help="Directory that the guest may write to, beside the current one (unless that is /); "
+    "repeatable. The guest sees all other files of the host read-only, and does not see changes to "
+    "programs, libraries and spekctl made while it runs.",
 )
 @click.option(
     "--console",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep the guest's kernel messages in FILE.",
+    help="Write the guest's kernel messages to FILE.",
 )
 @click.option(
     "--load/--no-load",
     default=True,
-    help="Load spek and spek_prober first; their directory is SPEK_MODULES in any case.",
+    help="Load spek and spek_prober in the guest; SPEK_MODULES names their directory in either "
+    "case.  [--load]",
 )
-@click.option("--exec", "plain", is_flag=True, help="The command is a program, not a spekctl one.")
+@click.option("--exec", "plain", is_flag=True, help="COMMAND is a program, not a spekctl command.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(
     kernel: str | None,
@@ -85,12 +97,8 @@ def command(
 ) -> int:
     """Run COMMAND, any spekctl command, in a throw-away virtual machine.
 
-    The guest has its own kernel with spek loaded, disks of its own, and sees this machine's
-    files. Output and exit code are those of COMMAND.
-
-    \b
-    spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
-    spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
+    The guest has its own kernel with spek loaded, its own disks, and sees the files of the host.
+    Output and exit code are those of COMMAND.
     """
     from spekctl import files
     from spekctl.vm.accel import choose_accel

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spekctl.commands import options
 from spekctl.errors import NotFoundError, SpekError, UsageError
 
 if TYPE_CHECKING:
@@ -26,20 +27,14 @@ if TYPE_CHECKING:
     help="Write the result as JSON to FILE.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
-@click.option("--keep", is_flag=True, help="Leave the finished run in the kernel.")
-@click.option(
-    "--progress",
-    type=click.Choice(["auto", "live", "lines", "none"]),
-    default="auto",
-    show_default=True,
-    help="As for run.",
-)
+@click.option("--keep", is_flag=True, help="Keep the finished run in the kernel.")
+@options.progress
 def command(run: int | None, output: Path | None, as_json: bool, keep: bool, progress: str) -> int:
-    """Follow RUN (by default the only one there is) to its end and give its result.
+    """Follow RUN to its end and show its result. RUN may be omitted if there is only one.
 
-    A detached run is deleted from the kernel once its result was delivered, unless --keep.
-    Ctrl-C leaves the view; the run continues. Of a run that belongs to another terminal only the
-    view is shown; its result appears there.
+    A detached run is deleted from the kernel once its result is delivered, unless --keep is
+    given. Ctrl-C stops following; the run continues. A run of another terminal can only be
+    followed; its result appears there.
     """
     from spekctl import files
     from spekctl.commands.run import deliver
@@ -106,5 +101,5 @@ def choose_run(kernel: Kernel, run: int | None) -> RunInfo:
         raise UsageError("there is no run")
     if len(runs) > 1:
         numbers = ", ".join(f"{info.id} ({info.name})" for info in runs)
-        raise UsageError(f"there are several runs, say which: {numbers}")
+        raise UsageError(f"there are several runs; give the number of one: {numbers}")
     return runs[0]

@@ -70,14 +70,14 @@ class Options:
 
     bsu: int | None = _declare(
         Kind.WHOLE,
-        "Load of a workload that scales by BSU (spc1).",
+        "Load in BSUs, for a workload that scales by BSU (spc1).",
         metavar="N",
         limits=(1, U32_MAX),
     )
     rate: float | None = _declare(
         Kind.NUMBER,
-        "Open loop: R I/Os per second in total, whatever the device does. Arrivals are Poisson, or"
-        " keep the law of the file (constant, burst).",
+        "Open loop: R I/Os per second in total, independent of completions. Arrivals are Poisson"
+        " unless the workload says otherwise (constant, burst).",
         metavar="R",
     )
     depth: int | None = _declare(
@@ -105,7 +105,7 @@ class Options:
     )
     ramp_ns: int | None = _declare(
         Kind.DURATION,
-        "Ramp-up: length of the load before the measure phase.",
+        "Length of the ramp-up before the measure phase.",
         flag="ramp",
         key="ramp",
         attribute="ramp_ns",
@@ -127,11 +127,11 @@ class Options:
     )
     cpus: Sequence[int] | None = _declare(
         Kind.CPUS,
-        "CPUs for the workers, e.g. 0-3,8. Without --workers one worker per listed CPU.",
+        "CPUs for the workers, e.g. 0-3,8; one worker per listed CPU unless --workers is given.",
     )
     seed: int = _declare(
         Kind.WHOLE,
-        "Same seed, workload and number of workers: same sequence of I/Os.",
+        "Random seed; the same seed, workload and number of workers give the same I/Os.",
         default=1,
         metavar="S",
         limits=(0, units.U64_MAX),
@@ -139,22 +139,21 @@ class Options:
     )
     write: bool = _declare(
         Kind.FLAG,
-        "Allow writing. Needed by workloads that write.",
+        "Allow writing; required by workloads that write.",
         default=False,
         attribute="write",
     )
     backend: Backend = _declare(
         Kind.CHOICE,
-        "How I/O reaches the device; auto chooses bio or mq, and the result says what and why."
-        " scsi sends READ(16) and WRITE(16) to a SCSI disk, each tried once, and decodes its"
-        " errors.",
+        "Submission path; auto chooses bio or mq, and the result states which and why. scsi sends"
+        " READ(16) and WRITE(16) to a SCSI disk without retries, and decodes sense data.",
         default="auto",
         choices=get_args(Backend),
         attribute="backend",
     )
     polled: bool = _declare(
         Kind.FLAG,
-        "Poll for completions; needs poll queues.",
+        "Poll for completions; the device needs poll queues.",
         default=False,
         attribute="polled",
     )
@@ -168,10 +167,10 @@ class Options:
     )
     max_outstanding: int | None = _declare(
         Kind.WHOLE,
-        "Limit of outstanding I/Os; arrivals beyond it wait and are counted as backlog.",
+        "Maximum of outstanding I/Os; further arrivals wait and are counted as backlog.",
         metavar="N",
         limits=(1, DEPTH_MAX),
-        shown="the depths of closed loops; up to 1024 more for open ones",
+        shown="the depths of all closed loops, plus up to 1024 for open loops",
         key="max_outstanding",
         attribute="max_outstanding",
     )
@@ -186,15 +185,15 @@ class Options:
     )
     spin_ns: int = _declare(
         Kind.DURATION_WITH_UNIT,
-        "Spin instead of sleeping for this long before an arrival, and at first when waiting for"
-        " a completion. More precise, at the cost of CPU time.",
+        "Busy-wait during this time before an arrival, and for up to this time for a completion,"
+        " instead of sleeping. More precise, at the cost of CPU time.",
         default=0,
         flag="spin",
         attribute="spin_ns",
     )
     max_errors: int = _declare(
         Kind.WHOLE,
-        "End after N failed I/Os; 0: never.",
+        "End the run after N failed I/Os; 0: never.",
         default=0,
         metavar="N",
         limits=(0, units.U64_MAX),
@@ -202,7 +201,7 @@ class Options:
     )
     hrrw: WalkStyle | None = _declare(
         Kind.CHOICE,
-        "Variant of random walks.",
+        "Variant of the hierarchical random walk (HRRW).",
         choices=get_args(WalkStyle),
         shown="classic",
     )
@@ -229,9 +228,9 @@ class Options:
     )
     verify: bool = _declare(
         Kind.FLAG,
-        "Stamp every block that is written, check every block that is read, and read everything"
-        " back at the end. Takes 8 bytes of kernel memory per block; I/Os that overlap wait for"
-        " each other, so times are not comparable.",
+        "Stamp every written block, check every read block, and read everything back at the end."
+        " Uses 8 bytes of kernel memory per block. Overlapping I/Os wait for each other, so"
+        " response times are not comparable.",
         default=False,
     )
     # Not options: what the program adds.

@@ -145,7 +145,7 @@ WRONG = {
     "output is a directory": ("cdf r.json -o dir.png", "it is a directory"),
     "output is this directory": ("cdf r.json -o .", "'.' is a directory; --output takes the name"),
     "output is the one above": ("cdf r.json -o ..", "'..' is a directory; --output takes the"),
-    "several without a picture": ("r.json quiet.json", "say which picture to draw"),
+    "several without a picture": ("r.json quiet.json", "several results or logs are compared by"),
 }
 
 
