@@ -197,6 +197,12 @@ def kept_folders(share: list[Path]) -> list[Path]:
     return found
 
 
+def mounted_folders(own: Path, share: list[Path]) -> list[Path]:
+    """The directories that the guest mounts writable: one inside another comes with it."""
+    folders = list(dict.fromkeys([own, *share]))
+    return [one for one in folders if not any(other in one.parents for other in folders)]
+
+
 def kernel_options(guest: Guest) -> list[str]:
     """What the guest's kernel is told on its command line, beside what virtme-ng tells it.
 
@@ -289,7 +295,7 @@ class _Run:
             command.append("--disable-kvm")
         cpus = 1 if guest.icount else guest.cpus
         command += ["--cpus", str(cpus), "--memory", guest.memory]
-        for folder in dict.fromkeys([self.folder, *guest.share]):
+        for folder in mounted_folders(self.folder, guest.share):
             command.append(f"--rwdir={folder}")
         command.append("--show-boot-console")  # on its standard error, that is our console.log
         for option in kernel_options(guest):

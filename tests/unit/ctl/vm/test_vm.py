@@ -30,6 +30,7 @@ from spekctl.vm.runner import (
     kept_folders,
     kernel_options,
     make_mount_point,
+    mounted_folders,
 )
 
 MIB = 1 << 20
@@ -605,6 +606,11 @@ def test_shares_below_tmp_are_found(tmp_path: Path) -> None:
         encoding="latin-1",
     )
     assert guest_side.mounts_below(Path("/tmp"), table) == [Path("/tmp/x"), Path("/tmp/a b/cä")]
+
+
+def test_a_share_inside_another_is_not_mounted_again() -> None:
+    own, inner, outer = Path("/cache/1"), Path("/clone/out"), Path("/clone")
+    assert mounted_folders(own, [inner, outer, inner]) == [own, outer]
 
 
 def test_environment_decides_on_kvm(monkeypatch: pytest.MonkeyPatch) -> None:
