@@ -88,7 +88,7 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
     if output is None:
         return
     if not output.name:
-        raise UsageError("cannot write a file without a name")
+        raise UsageError("the output file has no name")
     status = _look(output)
     if status is not None:
         kind = _kind_of_node(status.st_mode)
@@ -96,7 +96,7 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
             return
         if kind != "file" and not (streams and kind in STREAMS):
             allowed = "a file, a pipe or a character device" if streams else "a file"
-            raise UsageError(f"cannot write {output}: it is a {kind}, and has to be {allowed}")
+            raise UsageError(f"cannot write {output}: it is a {kind}, not {allowed}")
         if not os.access(output, os.W_OK):
             raise UsageError(f"cannot write {output}: permission denied")
         if kind != "file":
@@ -105,7 +105,7 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
     if not os.path.isdir(directory):
         raise UsageError(f"cannot write {output}: there is no directory {output.parent}")
     if not os.access(directory, os.W_OK | os.X_OK):
-        raise UsageError(f"cannot write {output}: permission to make a file beside it is denied")
+        raise UsageError(f"cannot write {output}: no permission to create a file in its directory")
 
 
 def deliver(data: bytes, output: Path) -> None:
@@ -127,10 +127,10 @@ def deliver(data: bytes, output: Path) -> None:
         except OSError:
             with contextlib.suppress(OSError, NameError):
                 os.unlink(kept.name)
-            click.echo(f"spekctl: {error.message}; it follows on standard output", err=True)
+            click.echo(f"spekctl: {error.message}; the result follows on standard output", err=True)
             click.echo(data.decode(), nl=False)
             raise error from None
-        raise SpekError(f"{error.message}; it is in {kept.name} instead") from error
+        raise SpekError(f"{error.message}; the result is in {kept.name}") from error
 
 
 def folder_name(method: str, devices: Iterable[str]) -> str:
@@ -149,9 +149,9 @@ def make_folder(path: Path | None) -> None:
     try:
         path.mkdir(exist_ok=True)
     except FileNotFoundError as error:
-        raise UsageError(f"cannot make {path}: there is no directory {path.parent}") from error
+        raise UsageError(f"cannot create {path}: there is no directory {path.parent}") from error
     except OSError as error:
-        raise SpekError(f"cannot make {path}: {error.strerror}") from error
+        raise SpekError(f"cannot create {path}: {error.strerror}") from error
     if not os.access(path, os.W_OK):
         raise UsageError(f"cannot write into {path}: permission denied")
 
@@ -163,7 +163,7 @@ def _look(path: Path) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise UsageError(f"cannot look at {path}: {error.strerror}") from error
+        raise UsageError(f"cannot access {path}: {error.strerror}") from error
 
 
 def _kind_of_node(mode: int) -> str:

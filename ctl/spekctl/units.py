@@ -152,7 +152,7 @@ def parse_numbers(text: str, *, whole: bool = True, at_most: int = 1000) -> list
         last = Fraction(match.group(2) or match.group(1))
         step = Fraction(match.group(3) or 1)
         if last < first or step <= 0:
-            raise UsageError(f"'{part.strip()}' is not a range: it never gets to its end")
+            raise UsageError(f"'{part.strip()}' is not a range: it is empty")
         if (last - first) / step >= at_most:
             raise UsageError(f"'{part.strip()}' is more than {at_most} numbers")
         count = int((last - first) / step) + 1

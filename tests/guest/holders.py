@@ -204,7 +204,7 @@ def opened(node: str, flags: int) -> Iterator[int]:
 @holder("open exclusively")
 def _open_exclusively(node: str) -> Iterator[str]:
     with opened(node, os.O_RDWR | os.O_EXCL) as pid:
-        yield (f"process {pid} (qemu-test) has it open (perhaps with an exclusive claim)")
+        yield (f"process {pid} (qemu-test) has it open (possibly with an exclusive claim)")
 
 
 @holder("open for writing")

@@ -228,6 +228,6 @@ def test_without_a_feed_there_is_performance(call: Spekctl, disk: str, tmp_path:
         *(call, disk, tmp_path / "t", "--phases", "random-read,ready-idle"),
         *("--conditioning", "0", "--depths", "4"),
     )
-    assert found.verdict == "performance only: power is missing of random-read, ready-idle"
+    assert found.verdict == "performance only: no power measured in random-read, ready-idle"
     assert found.phases[0].watts is None and float(found.phases[0].work) > 0
     assert any("no feed is open in spek_prober" in one for one in found.remarks)

@@ -380,5 +380,5 @@ def reading(ask: Callable[[], list[Any]]) -> list[Any]:
     try:
         return ask()
     except SpekError as error:
-        assert "changed under way" in error.message
+        assert "changed during" in error.message
         return []

@@ -479,7 +479,7 @@ def test_spc1_persistence_over_a_detached_disk(
     ("options", "sentence"),
     [
         (("random-read-4k", "--verify"), "random-read-4k only reads, so --verify has nothing"),
-        (("random-write-4k", "--verify", "--write", "--data", "zero"), "cannot go with --data"),
+        (("random-write-4k", "--verify", "--write", "--data", "zero"), "excludes --data"),
         (
             ("random-write-4k", "--verify", "--write", "--detach"),
             "cannot be combined with --detach",

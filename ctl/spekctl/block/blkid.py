@@ -55,13 +55,13 @@ def signatures(fd: int) -> list[Signature]:
         library = ctypes.CDLL(_LIBRARY, use_errno=True)
     except OSError as error:
         raise RefusedError(
-            f"cannot look for data on the device: {_LIBRARY} is missing (package libblkid1 or"
+            f"cannot probe the device for data: {_LIBRARY} is missing (package libblkid1 or"
             " util-linux)"
         ) from error
     library.blkid_new_probe.restype = ctypes.c_void_p
     probe = ctypes.c_void_p(library.blkid_new_probe())
     if not probe:
-        raise RefusedError("cannot look for data on the device: out of memory")
+        raise RefusedError("cannot probe the device for data: out of memory")
     try:
         return _probe(library, probe, fd)
     finally:
@@ -70,7 +70,7 @@ def signatures(fd: int) -> list[Signature]:
 
 def _probe(library: ctypes.CDLL, probe: ctypes.c_void_p, fd: int) -> list[Signature]:
     if library.blkid_probe_set_device(probe, fd, ctypes.c_int64(0), ctypes.c_int64(0)):
-        raise RefusedError("cannot look for data on the device: libblkid can't read it")
+        raise RefusedError("cannot probe the device for data: libblkid can't read it")
     library.blkid_probe_enable_superblocks(probe, 1)
     library.blkid_probe_set_superblocks_flags(
         probe,
@@ -89,7 +89,7 @@ def _probe(library: ctypes.CDLL, probe: ctypes.c_void_p, fd: int) -> list[Signat
         if outcome == _NOTHING:
             return found
         if outcome != _FOUND:
-            raise RefusedError("cannot look for data on the device: reading it failed")
+            raise RefusedError("cannot probe the device for data: reading it failed")
         partition_table = _value(library, probe, b"PTTYPE")
         if partition_table:
             signature = Signature(

@@ -84,15 +84,15 @@ def find(path: str, roots: Roots = ROOTS) -> Device:
         hint = _hint(path, roots)
         raise UsageError(f"there is no device {path}{hint}") from None
     except OSError as error:
-        raise UsageError(f"cannot look at {path}: {error.strerror}") from error
+        raise UsageError(f"cannot access {path}: {error.strerror}") from error
     if not stat.S_ISBLK(status.st_mode):
         kind = "directory" if stat.S_ISDIR(status.st_mode) else "file"
         if stat.S_ISCHR(status.st_mode):
             kind = "character device"
-        raise UsageError(f"{path} is not a block device but a {kind}")
+        raise UsageError(f"{path} is a {kind}, not a block device")
     device = by_number(os.major(status.st_rdev), os.minor(status.st_rdev), path, roots)
     if device is None:
-        raise UsageError(f"{path} is a device node, but there is no device behind it")
+        raise UsageError(f"{path} is a device node without a device")
     return device
 
 

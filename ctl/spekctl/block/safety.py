@@ -68,9 +68,9 @@ def explain_busy(device: Device, runs: Iterable[RunInfo] = (), roots: Roots = RO
     texts = [holder.text for holder in holders(device, roots)] + _runs_on(device, runs, roots)
     if not texts:
         openers = _openers(device, roots, EVERYBODY)
-        texts = [f"{text} (perhaps with an exclusive claim)" for text in openers]
+        texts = [f"{text} (possibly with an exclusive claim)" for text in openers]
     if not texts:
-        return "somebody in the kernel holds it exclusively, and sysfs does not say who"
+        return "a kernel user holds it exclusively, which sysfs does not name"
     return "; ".join(texts)
 
 
@@ -81,12 +81,12 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
     except PermissionError as error:
         raise NotPermittedError(f"not permitted to read {device.path}") from error
     except OSError as error:
-        raise RefusedError(f"cannot look for data on {device.path}: {error.strerror}") from error
+        raise RefusedError(f"cannot probe {device.path} for data: {error.strerror}") from error
     try:
         same = _device_number(fd) == (device.major, device.minor)
         seq = _diskseq(fd)
         if not same or (diskseq and seq and seq != diskseq):
-            raise RefusedError(f"{device.path} was replaced by another device just now")
+            raise RefusedError(f"{device.path} has just been replaced by another device")
         return blkid.signatures(fd)
     finally:
         os.close(fd)
@@ -108,7 +108,7 @@ def check_named(some: Sequence[Device], destroy: Sequence[str]) -> None:
             names = ", ".join(f"{device.path} is {device.identity}" for device in some)
             if any(device.shares(text) for device in some):
                 raise RefusedError(
-                    f"--destroy {text} does not name one device alone, another disk has the same"
+                    f"--destroy {text} is ambiguous: another disk has the same"
                     f" serial number or WWN: {names}"
                 )
             raise RefusedError(f"--destroy {text} names none of the devices given: {names}")
@@ -155,10 +155,7 @@ def unwritable(device: Device) -> str:
     if device.read_only:
         return "is read-only"
     if device.zoned == "host-managed":
-        return (
-            "is a zoned device that must be written in the order of its zones;"
-            " no workload does that yet"
-        )
+        return "is a zoned device that requires sequential writes; no workload supports that yet"
     return ""
 
 

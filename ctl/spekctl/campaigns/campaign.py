@@ -166,17 +166,15 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             self.resume()
         elif self.exists():
             raise UsageError(
-                f"there is a test in {self.folder} already: --resume continues it, and another"
-                " --folder begins a new one"
+                f"{self.folder} already holds a test: --resume continues it, another"
+                " --folder starts a new one"
             )
 
     def resume(self) -> None:
         """Take up the campaign that is in the folder; UsageError if it is another one."""
         folder = self.folder
         if folder is None or not self.exists():
-            raise UsageError(
-                f"there is no test to resume in {folder}; leave out --resume to begin one"
-            )
+            raise UsageError(f"{folder} holds no test to resume; leave out --resume to start one")
         self.rest = idle.load(folder) if self.idle_ns else None
         if self.rest is not None:
             idle.check_same(folder, self.rest, self.devices, self.idle_ns)
@@ -199,7 +197,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         if not self.done:
             if self.rest is not None and self.rest.power is not None:
                 return f"the idle test is kept in {self.folder}, --resume continues after it"
-            return f"no {self.STEP} was finished"
+            return f"no {self.STEP} was completed"
         count = len(self.done)
         steps = f"1 {self.STEP} is" if count == 1 else f"{count} {self.STEP}s are"
         if self.folder is None:

@@ -56,8 +56,8 @@ def check_devices(folder: Path, targets: Sequence[TargetFacts], devices: Sequenc
 def refuse_other(folder: Path, what: str, was: str, now: str) -> NoReturn:
     """Something is not as it was when the campaign in the folder was begun."""
     raise UsageError(
-        f"the test in {folder} was begun with another {what}: {was or 'none'} then,"
-        f" {now or 'none'} now; resume it as it was, or begin a new one with another --folder"
+        f"the test in {folder} was started with another {what}: {was or 'none'} then,"
+        f" {now or 'none'} now; resume it as it was, or start a new one with another --folder"
     )
 
 

@@ -45,7 +45,7 @@ class Idle(Document, frozen=True, kw_only=True, tag=Kind.IDLE.value):
         """What a reader should know."""
         if self.foreign_ios:
             ios = "1 I/O" if self.foreign_ios == 1 else f"{self.foreign_ios:,} I/Os"
-            return [f"the devices were not idle in the idle test: somebody else did {ios}"]
+            return [f"the devices were not idle during the idle test: other users did {ios}"]
         return []
 
 

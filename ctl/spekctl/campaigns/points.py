@@ -91,8 +91,11 @@ def baseline_remarks(powers: Iterable[PowerFigures | None]) -> list[str]:
     taken = sorted({one.baseline_w for one in powers if one is not None})
     if len(taken) > 1:
         texts = " and ".join(f"{one:g} W" for one in taken)
-        return [f"different baselines were taken off the power, {texts}: figures do not compare"]
-    return [f"a baseline of {one:g} W was taken off the power" for one in taken if one]
+        return [
+            f"different baselines were subtracted from the power, {texts}: figures are not"
+            " comparable"
+        ]
+    return [f"a baseline of {one:g} W was subtracted from the power" for one in taken if one]
 
 
 def measured_ns(result: Result) -> int:

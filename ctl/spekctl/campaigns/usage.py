@@ -135,6 +135,11 @@ def metrics(
     return Metrics(days, mean, annual_kwh, annual_kwh * price)
 
 
+def exceeds(watts: Fraction, other: Fraction) -> bool:
+    """Whether @watts is more than @other as they are printed."""
+    return watts > other and _text(watts) != _text(other)
+
+
 def _text(value: Fraction) -> str:
     return f"{float(value):g}"
 
@@ -171,9 +176,10 @@ def fault(levels: Levels) -> str:
 
 
 def disorder(levels: Levels) -> str:
-    """A system that takes more power idle than under load was measured wrongly, or read so."""
+    """A sentence if power is higher when idle than under load; a difference too small to print is
+    not one."""
     for name, level in (("moderate", levels.moderate), ("heavy", levels.heavy)):
-        if levels.idle.watts > level.watts:
+        if exceeds(levels.idle.watts, level.watts):
             return (
                 f"idle power, {_text(levels.idle.watts)} W, is above that of the {name} level,"
                 f" {_text(level.watts)} W"

@@ -397,7 +397,7 @@ def _baseline_w(text: str) -> float:
 
     power = load_result(path).power
     if power is None or power.measure.total.mean_w is None:
-        raise UsageError(f"--power-baseline: {path} has no power in it")
+        raise UsageError(f"--power-baseline: {path} has no power data")
     return power.measure.total.mean_w
 
 

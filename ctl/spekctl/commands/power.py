@@ -138,11 +138,11 @@ def monitor(interval: int, count: int | None, feed: str | None, as_json: bool) -
     from spekctl.suggest import did_you_mean
 
     if interval < SECOND // 20:
-        raise UsageError("the shortest interval is 50ms")
+        raise UsageError("--interval must be at least 50ms")
     with PowerLink() as link:
         names = [one.name for one in link.feeds() if one.is_open]
         if feed and feed not in names:
-            raise UsageError(f"there is no open feed '{feed}'{did_you_mean(feed, names)}")
+            raise UsageError(f"no open feed is called '{feed}'{did_you_mean(feed, names)}")
         if not names:
             raise UsageError("there is no open power feed; start spek-daq")
         watch = Monitor(link, feed)
@@ -187,7 +187,7 @@ def _view_table(views: list[RailView]) -> Table:
 
     from spekctl.render import tables
 
-    numbers = ("W", "least", "greatest", "J", "within")
+    numbers = ("W", "min", "max", "J", "within")
     table = tables.table("feed", "rail", *numbers, "", right=numbers)
     for view in views:
         table.add_row(
@@ -260,7 +260,7 @@ def calibrate(
     if zero == (load is not None):
         raise UsageError("give either --zero or --load AMPERE")
     if load is not None and len(names) != 1:
-        raise UsageError("the gain is measured of one rail at a time: --rail NAME")
+        raise UsageError("the gain is measured one rail at a time: give one --rail NAME")
     load_ua = parse_ampere_ua(load) if load is not None else 0
     rails = RailsFile(file)
     wanted = [rails.rail(name) for name in names]
@@ -293,9 +293,9 @@ def parse_ampere_ua(text: str) -> int:
     try:
         value = fraction_of(cleaned.strip(), "--load") * scale
     except UsageError as error:
-        raise UsageError(f"'{text}' is no current; write for example 2.5A or 500mA") from error
+        raise UsageError(f"'{text}' is not a current; write for example 2.5A or 500mA") from error
     if not 1000 <= value <= 100 * 10**6:
-        raise UsageError(f"a load of '{text}' can't be: 1mA to 100A")
+        raise UsageError(f"a load of '{text}' is out of range; it must be 1mA to 100A")
     return round(value)
 
 

@@ -198,7 +198,7 @@ def _check_files(asked: RunOptions) -> None:
     real = [(option, os.path.realpath(path)) for option, path in named if path is not None]
     for (one, path), (other, another) in itertools.combinations(real, 2):
         if path == another:
-            raise UsageError(f"{one} and {other} name the same file")
+            raise UsageError(f"{one} and {other} are the same file")
 
 
 def _with_state(request: Request, asked: RunOptions) -> Request:

@@ -244,7 +244,7 @@ def _parts(text: str | None) -> list[PartName]:
                 f" (they are {', '.join(PARTS)})"
             )
         if part in found:
-            raise UsageError(f"--parts: {name} is there twice")
+            raise UsageError(f"--parts: {name} is listed twice")
         found.append(part)
     return found
 

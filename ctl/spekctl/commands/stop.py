@@ -78,7 +78,7 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
             text = f"run {info.id} is stopping; its devices are still being opened"
         elif info in late:
             text = (
-                f"run {info.id} is stopping; {info.outstanding} I/Os are still with the device,"
+                f"run {info.id} is stopping; {info.outstanding} I/Os are still outstanding,"
                 f" the oldest for {info.oldest_ns / 1e9:.1f} s"
             )
         elif info.state is RunState.READY:

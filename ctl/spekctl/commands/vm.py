@@ -172,7 +172,7 @@ def check_placeholders(words: tuple[str, ...], disks: int) -> None:
         for number in re.findall(r"\{disk(\d+)\}", word):
             if not 1 <= int(number) <= disks:
                 raise UsageError(
-                    f"'{{disk{number}}}' stands for a disk that is not there: "
+                    f"'{{disk{number}}}' names a disk that does not exist: "
                     f"{disks or 'no'} --disk option{'s were' if disks != 1 else ' was'} given"
                 )
 

@@ -71,7 +71,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
             if not info.detached:
                 return _leave_to_owner(info, output is not None or as_json)
             raise SpekError(
-                f"run {info.id} was deleted meanwhile, and its result with it"
+                f"run {info.id} was deleted in the meantime, along with its result"
             ) from error
         deliver(result, output, as_json)
         if not keep:
@@ -98,7 +98,7 @@ def choose_run(kernel: Kernel, run: int | None) -> RunInfo:
         return kernel.run_get(run)
     runs = kernel.runs()
     if not runs:
-        raise UsageError("there is no run")
+        raise UsageError("the kernel has no run")
     if len(runs) > 1:
         numbers = ", ".join(f"{info.id} ({info.name})" for info in runs)
         raise UsageError(f"there are several runs; give the number of one: {numbers}")

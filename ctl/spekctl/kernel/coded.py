@@ -23,7 +23,6 @@ class Coded(StrEnum):
         members = list(cls)
         if code >= len(members):
             raise NoKernelSideError(
-                f"the kernel module is newer than this spekctl: it answers with {cls.__name__}"
-                f" {code}"
+                f"the kernel module is newer than this spekctl: it sent {cls.__name__} {code}"
             )
         return members[code]

@@ -124,7 +124,7 @@ class Link:
         """A request that is answered with one message."""
         answers, _ = self._exchange(command, values, NLM_F_ACK)
         if not answers:
-            raise SpekError("the kernel side gave no answer", operation=_name(command))
+            raise SpekError("the kernel module did not answer", operation=_name(command))
         return answers[0]
 
     def tell(self, command: IntEnum, **values: Any) -> None:
@@ -138,7 +138,7 @@ class Link:
             if not interrupted:
                 return answers
         raise SpekError(
-            f"{_name(command)} changed under way {DUMP_TRIES} times", operation=_name(command)
+            f"{_name(command)} changed during {DUMP_TRIES} dumps in a row", operation=_name(command)
         )
 
     def wait(self, timeout_s: float) -> None:
@@ -162,7 +162,7 @@ def _refusal(code: int, text: str, operation: str) -> SpekError:
         )
     if text == os.strerror(code):
         name = errno_names.errorcode.get(code, f"errno {code}")
-        text = f"the kernel side refused {operation}: {text} ({name})"
+        text = f"the kernel module refused {operation}: {text} ({name})"
     return error_from_errno(code, text, operation)
 
 

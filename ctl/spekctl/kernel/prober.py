@@ -255,7 +255,7 @@ class Prober(Connection):
         while (info := self.info()).id == probe and info.state != ProbeState.DONE:
             if time.monotonic() > end_s:
                 raise SpekError(
-                    f"probe {probe} has not ended within {timeout_s:g} s", operation="probe-stop"
+                    f"probe {probe} did not end within {timeout_s:g} s", operation="probe-stop"
                 )
             time.sleep(_POLL_S)
         return info

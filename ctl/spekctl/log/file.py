@@ -287,11 +287,11 @@ def open_log(path: Path) -> LogFile:
     except (pa.ArrowException, ValueError) as error:
         if path.suffix == ".part":
             raise UsageError(
-                f"{path} is the log of a run that still goes on, or whose controller died; it"
+                f"{path} is the log of a run in progress, or of one whose controller died; it"
                 " cannot be read"
             ) from error
         document.identify(path, [Kind.LOG])
-        raise UsageError(f"{path} is damaged: it is not a whole Parquet file") from error
+        raise UsageError(f"{path} is damaged: it is not a complete Parquet file") from error
     except OSError as error:
         raise UsageError(f"cannot read {path}: {reason_of(error)}") from error
     metadata: Mapping[bytes, bytes] = file.metadata.metadata or {}

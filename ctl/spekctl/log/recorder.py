@@ -93,7 +93,9 @@ class IoLog:
     def start(self, info: RunInfo) -> None:
         """Open everything; a SpekError says why there can be no log."""
         if not info.log_dir:
-            raise SpekError("the kernel side keeps no log; is spek.ko older than spekctl?")
+            raise SpekError(
+                "the kernel module has no log of this run; is spek.ko older than spekctl?"
+            )
         for index in range(len(info.workers)):
             self._files.append(_open(self._mount / info.log_dir / f"worker{index}"))
         self._writer = LogWriter(self._path, self._names)
@@ -201,15 +203,15 @@ class IoLog:
         if info.state is not RunState.DONE:
             return "the log was closed before the run had ended"
         if records != written:
-            return f"the kernel side wrote {written:,} records, and {records:,} were read"
+            return f"the kernel module wrote {written:,} records, and {records:,} were read"
         if ios != written + overrun:
             return (
-                f"the statistics have {ios:,} I/Os, the log knows of {written + overrun:,}"
+                f"the statistics have {ios:,} I/Os, the log of {written + overrun:,}"
                 f" ({overrun:,} lost)"
             )
         if overrun:
             return (
-                f"{overrun:,} records found no room because they were not read in time; a larger"
+                f"{overrun:,} records were lost because the log buffer was full; a larger"
                 " --log-buffer may help"
             )
         return ""
@@ -229,7 +231,7 @@ class IoLog:
             for block in filler.rest():
                 self._blocks.put(block)
         except Exception as error:
-            self._trouble = f"reading from the kernel side failed ({_reason_of(error)})"
+            self._trouble = f"reading the kernel's log buffer failed ({_reason_of(error)})"
         finally:
             self._blocks.put(None)
 
@@ -272,7 +274,7 @@ class _Filler:
         for file in files:
             while got := file.readinto(self._bytes[self._used :]):
                 if got % log_file.RECORD_BYTES:
-                    raise SpekError(f"{got} bytes are no whole number of records")
+                    raise SpekError(f"{got} bytes are not a whole number of records")
                 self._used += got
                 # A read that was not cut short by the end of the block has emptied the buffer.
                 # To ask again would fetch the few records that came meanwhile, again and again.

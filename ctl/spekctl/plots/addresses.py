@@ -85,7 +85,7 @@ def read(path: Path, by_device: bool = False, window: Window | None = None) -> S
     columns = {name: values[keep] for name, values in columns.items()}
     time_s = time_s[keep]
     if not len(time_s):
-        raise UsageError(f"{path} holds no such I/Os in its measure phase")
+        raise UsageError(f"{path} has no such I/Os in its measure phase")
     if by_device:
         panels = [Panel(one.path, one.bytes) for one in header.targets]
         target, address = log.device_address(columns["asu"], columns["address"])

@@ -252,7 +252,7 @@ def _legend(axes: Axes, curves: Sequence[Curve]) -> None:
     points = [point for curve in curves for point in curve.points]
     if not all(kept_up(point) for point in points):
         handles.append(Line2D([], [], linestyle="none", marker="o", color=style.GREY, mfc="white"))
-        labels.append("did not keep up\nwith what was offered")
+        labels.append("fell behind\nthe offered load")
     if not all(point.ok for point in points):
         handles.append(Line2D([], [], linestyle="none", marker="x", color="black", markersize=9))
         labels.append("run failed or\nhad I/O errors")

@@ -54,7 +54,7 @@ def of_result(path: Path) -> PowerLine:
     rows = result.intervals
     if result.power is None:
         text = f": {result.power_text}" if result.power_text else ""
-        raise UsageError(f"{path} has no power in it{text}")
+        raise UsageError(f"{path} has no power data{text}")
     if not rows:
         raise UsageError(f"{path} has no intervals: its run reported only at its end")
     zero = result.phases[0].start_ns
@@ -122,7 +122,7 @@ def _draw_rails(axes: Axes, found: PowerLine) -> None:
             )
     if found.baseline_w:
         axes.axhline(found.baseline_w, color=style.GREY, linestyle="--", label="baseline")
-    axes.set_ylabel("power (W); shaded: least to greatest")
+    axes.set_ylabel("power (W); shaded: minimum to maximum")
     low = min((np.nanmin(one.min_w) for one in courses.values() if not _empty(one)), default=0.0)
     axes.set_ylim(bottom=min(0.0, float(low)))
     style.plain_numbers(axes.yaxis)
@@ -139,7 +139,7 @@ def draw_curves(
     """Power over throughput, and below what one I/O per second takes of it."""
     for curve in curves:
         if not any(point.power is not None for point in curve.points):
-            raise UsageError(f"{curve.origin.file} has no power in it")
+            raise UsageError(f"{curve.origin.file} has no power data")
     figure, axes = style.new_figure(
         [3.0, 3.0],
         title or load_curves.title_of(curves, "Power"),

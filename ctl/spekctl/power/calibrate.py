@@ -107,7 +107,7 @@ def _reading(rail: Rail, readings: dict[str, Reading]) -> Reading:
     reading = readings.get(rail.channel)
     if reading is None:
         raise UsageError(
-            f"rail '{rail.name}': channel '{rail.channel}' is no transducer's output, so there is"
+            f"rail '{rail.name}': channel '{rail.channel}' is not a transducer's output; there is"
             " nothing to calibrate"
         )
     if reading.mean_uv < UNPLUGGED_UV:
@@ -117,7 +117,7 @@ def _reading(rail: Rail, readings: dict[str, Reading]) -> Reading:
         )
     if reading.readings < MIN_READINGS:
         raise DeviceError(
-            f"rail '{rail.name}': only {reading.readings} readings came in; measure for longer"
+            f"rail '{rail.name}': only {reading.readings} readings arrived; increase --time"
         )
     return reading
 
@@ -127,8 +127,8 @@ def zero(rail: Rail, readings: dict[str, Reading]) -> Change:
     reading = _reading(rail, readings)
     if abs(reading.mean_uv - ZERO_UV) > MAX_ZERO_ERROR_UV:
         raise DeviceError(
-            f"rail '{rail.name}': its output is {reading.mean_uv / 1e6:.3f} V, which is no zero"
-            " (2.4 to 2.6 V): is there still a load?"
+            f"rail '{rail.name}': its output is {reading.mean_uv / 1e6:.3f} V; a zero is"
+            " 2.4 to 2.6 V: is there still a load?"
         )
     return Change(
         rail.name,
@@ -150,8 +150,8 @@ def gain(rail: Rail, readings: dict[str, Reading], load_ua: int) -> Change:
         raise DeviceError(
             f"rail '{rail.name}': its output rises by {rise_uv / 1e6:.4f} V at {load_ua / 1e6:g} A,"
             f" that is {sens / 1000:.1f} mV/A and turn, more than {MAX_GAIN_ERROR_PERCENT} % from"
-            f" {SENS_UV_PER_A / 1000:.1f}: is it this load, this rail, this number of turns, and is"
-            " the zero calibrated?"
+            f" {SENS_UV_PER_A / 1000:.1f}: check the load, the rail, the number of turns and"
+            " the zero"
         )
     return Change(
         rail.name,

@@ -22,7 +22,7 @@ from spekctl.kernel.records import IntervalRow, RunInfo, Use
 _POLL_S = 0.05
 # a second more than the prober waits for a feed that lags
 _WAIT_S = MAX_LAG_NS / 1e9 + 1.0
-NO_FEED = "no power: no feed is open in spek_prober (spek-daq brings them)"
+NO_FEED = "power not measured: no feed is open in spek_prober (start spek-daq)"
 
 Key = tuple[str, str]  # names of feed and rail
 
@@ -94,7 +94,7 @@ class Meter:
             if not feeds:
                 return Metered(text=self._trouble or NO_FEED)
             if not start_ns or end_ns <= start_ns:
-                return Metered(text="no power: there was no measure phase")
+                return Metered(text="power not measured: the run ended before its measure phase")
             return self._result(start_ns, end_ns, feeds)
         except SpekError as error:
             return Metered(text=f"no power: {error.message}")
@@ -253,7 +253,7 @@ _STATES: dict[KernelFeedState, FeedState] = {
 
 def _missing(total: RailPower) -> str:
     if not total.known_s:
-        return "power is not known: no sample lies in the measure phase"
+        return "power not measured: no sample lies in the measure phase"
     if total.gap_s:
         return f"power is unknown for {total.gap_s:.3f} s of the measure phase"
     return ""

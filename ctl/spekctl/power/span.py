@@ -47,17 +47,17 @@ def connect(wish: PowerOptions | None, prober_ns: int | None) -> tuple[SpanMeter
     @prober_ns is None where the user wants no prober.
     """
     if prober_ns is None:
-        return None, "power is missing: it comes from spek_prober, and --no-prober was given"
+        return None, "power not measured: --no-prober was given, and power comes from spek_prober"
     wish = wish or PowerOptions()
     try:
         link = kernel_feeds.PowerLink()
     except SpekError as error:
-        return None, f"power is missing: {error.message}"
+        return None, f"power not measured: {error.message}"
     try:
         names = [feed.name for feed in link.feeds() if feed.is_open]
     except SpekError as error:
         link.close()
-        return None, f"power is missing: {error.message}"
+        return None, f"power not measured: {error.message}"
     unknown = [name for name in wish.feeds if name not in names]
     if unknown:
         link.close()
@@ -65,7 +65,7 @@ def connect(wish: PowerOptions | None, prober_ns: int | None) -> tuple[SpanMeter
         raise UsageError(f"--power-feed: there is no open feed '{unknown[0]}'; {there}")
     if not names:
         link.close()
-        return None, "power is missing: no feed is open in spek_prober (spek-daq brings them)"
+        return None, "power not measured: no feed is open in spek_prober (start spek-daq)"
     return ProberMeter(link, wish), ""
 
 

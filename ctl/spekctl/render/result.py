@@ -180,8 +180,8 @@ def _footer(result: Result) -> list[str]:
         )
     elif any(one.law == "closed" for one in result.config.arrivals):
         lines.append(
-            "closed loop: an I/O arrives when one before it completes, so that response time has no"
-            " queueing and the rate is what the device allows"
+            "closed loop: each I/O arrives when a previous one completes, so response time contains"
+            " no queueing, and the device sets the rate"
         )
     lines.append(_workers_line(result))
     if result.prober is not None:
@@ -211,9 +211,9 @@ def _footer(result: Result) -> list[str]:
                 f"{target.facts.path} had no free request for {target.tag_waits:,} of them at once"
             )
         if target.backend == "scsi":
-            lines.append(f"{target.facts.path} does not count what comes as SCSI commands")
+            lines.append(f"{target.facts.path} does not count SCSI commands sent directly")
         elif target.facts.disk_before is None:
-            lines.append(f"{target.facts.path} keeps no statistics to compare with")
+            lines.append(f"{target.facts.path} keeps no I/O statistics")
         elif target.disk is None:
             lines.append(f"what {target.facts.path} counted itself was not read when the run ended")
     if outcome.errors_by_cause:

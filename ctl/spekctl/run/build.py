@@ -128,12 +128,12 @@ def _measure_ns(info: RunInfo) -> int:
 _REASON_TEXT: dict[Reason, str] = {
     Reason.NONE: "the run has not ended",
     Reason.COMPLETED: "the run completed",
-    Reason.STOPPED: "the run was stopped before its end",
-    Reason.OWNER_GONE: "the program that owned the run went away",
+    Reason.STOPPED: "the run was stopped early",
+    Reason.OWNER_GONE: "the controller of the run exited",
     Reason.DEVICE_GONE: "a device was removed during the run",
-    Reason.ERRORS: "the run was ended after too many I/O errors",
-    Reason.SUSPENDED: "the run was ended because the system was about to suspend",
-    Reason.LIMITS: "a device's limits shrank during the run, and there was no memory for it",
+    Reason.ERRORS: "the run ended after too many I/O errors",
+    Reason.SUSPENDED: "the run ended because the system was suspending",
+    Reason.LIMITS: "a device's limits shrank during the run, and memory to adapt was not available",
 }
 
 
@@ -155,7 +155,7 @@ def _outcome(
         text += f"; {info.errors} I/Os failed, the first: {sense.first_error(info)}"
     if info.outstanding:
         text += (
-            f"; {info.outstanding} I/Os were still with the device, the oldest for"
+            f"; {info.outstanding} I/Os were still outstanding, the oldest for"
             f" {info.oldest_ns / 1e9:.1f} s"
         )
     if verified is not None:

@@ -95,7 +95,7 @@ class Machine:
         major, minor = number.split(":")
         found = block_device.by_number(int(major), int(minor), name, self.roots)
         if found is None:
-            raise UsageError(f"{name} is a device node, but there is no device behind it")
+            raise UsageError(f"{name} is a device node without a device")
         return found
 
 
@@ -228,7 +228,7 @@ def _governor(machine: Machine) -> Iterator[Finding]:
     for name, cpus in sorted(others.items()):
         yield Finding(
             "machine", "governor", "spoils",
-            f"CPU {units.format_cpu_list(cpus)}: governor {name}; their clock follows the load",
+            f"CPU {units.format_cpu_list(cpus)}: governor {name}; their frequency follows the load",
             "cpupower frequency-set -g performance",
         )  # fmt: skip
 
@@ -262,7 +262,7 @@ def _debugfs(machine: Machine) -> Iterator[Finding]:
     mounts = machine.read("proc/self/mounts").splitlines()
     if not any(line.split(" ")[2:3] == ["debugfs"] for line in mounts):
         yield Finding(
-            "machine", "debugfs", "note", "debugfs is not mounted: there can be no per-I/O log",
+            "machine", "debugfs", "note", "debugfs is not mounted: --log is not available",
             "mount -t debugfs none /sys/kernel/debug",
         )  # fmt: skip
 
@@ -280,12 +280,14 @@ def _held(machine: Machine, device: Device) -> Iterator[Finding]:
     if in_use:
         yield Finding(
             device.path, "holder", "stops", f"in use: {in_use}",
-            "unmount it, or take it out of what uses it", ExitCode.REFUSED,
+            "unmount it, or remove it from its user", ExitCode.REFUSED,
         )  # fmt: skip
         return
     yield Finding(device.path, "holder", "ok", "nobody holds it")
     for text in safety.writers(device, safety.opened_devices(machine.roots), machine.roots):
-        yield Finding(device.path, "writer", "spoils", text, "end what has it open for writing")
+        yield Finding(
+            device.path, "writer", "spoils", text, "stop the program that has it open for writing"
+        )
 
 
 def _scheduler(machine: Machine, device: Device) -> Iterator[Finding]:
@@ -324,7 +326,7 @@ def _polling(machine: Machine, device: Device) -> Iterator[Finding]:
         option = {"nvme": "nvme.poll_queues=N", "virtio_blk": "virtio_blk.poll_queues=N"}
         remedy = next((text for name, text in option.items() if name in device.driver), "")
         yield Finding(
-            device.path, "polling", "note", "no polling queues: --polled is refused",
+            device.path, "polling", "note", "no poll queues: --polled is refused",
             f"boot with {remedy}" if remedy else "",
         )  # fmt: skip
 

@@ -23,7 +23,7 @@ def save(plan: Plan) -> None:
     try:
         DIRECTORY.mkdir(mode=0o755, parents=True, exist_ok=True)
     except OSError as error:
-        raise SpekError(f"cannot make {DIRECTORY}: {error.strerror}") from error
+        raise SpekError(f"cannot create {DIRECTORY}: {error.strerror}") from error
     files.write(_path(plan.run), files.encode(plan))
 
 

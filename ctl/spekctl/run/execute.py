@@ -173,7 +173,7 @@ def prepare(kernel: Kernel, run: int, request: Request) -> tuple[list[TargetFact
     for index, device in enumerate(request.devices):
         diskseq = info.targets[index].diskseq
         if device.diskseq and diskseq and device.diskseq != diskseq:
-            raise RefusedError(f"{device.path} was replaced by another device just now")
+            raise RefusedError(f"{device.path} has just been replaced by another device")
         if request.config.write:
             remark = safety.check_write(device, diskseq, request.destroy, request.write_allowed)
             if remark:
@@ -256,8 +256,8 @@ def follow(
             kernel.run_stop(run)
         elif interrupts.count > 1:
             progress.note(
-                f"leaving; {info.outstanding} I/Os are still with the device, the kernel ends the"
-                " run when they come back"
+                f"leaving; {info.outstanding} I/Os are still outstanding; the kernel ends the"
+                " run when they complete"
             )
             return info, rows
         kernel.wait(_pause_s(info))

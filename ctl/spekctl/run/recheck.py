@@ -39,7 +39,7 @@ def check(
         if (span := min(one.map_bytes, one.facts.bytes - one.map_start) // grain * grain) > 0
     ]
     if not spans:
-        raise UsageError(f"{path} is about nothing that could have been written")
+        raise UsageError(f"{path} covers no writable block")
     base = structs.replace(
         state.config,
         seed=state.seed,

@@ -41,7 +41,7 @@ def _late_issue(result: Result) -> Iterator[str]:
             )
         else:
             yield (
-                f"arrivals waited for a free place: {how}, because the --max-outstanding"
+                f"arrivals waited for a free slot: {how}, because the --max-outstanding"
                 f" {result.config.max_outstanding:,} were in use"
             )
         return

@@ -68,7 +68,7 @@ def build(
         config, remark = verify.prepare(config, targets)
         remarks.append(remark)
     if detach:
-        remarks.append("a detached run has no prober beside it")
+        remarks.append("no prober accompanies a detached run")
     if options.write and not config.writes:
         name = subject.workload.workload.name
         remarks.append(f"{name} only reads, so the devices are opened read-only")

@@ -42,7 +42,7 @@ class StartAt:
         else:
             at_ns = now_ns + self.ns - time.time_ns()
         if at_ns <= 0:
-            raise UsageError("the start time lies before the boot of this machine")
+            raise UsageError("the start time is before the boot of this machine")
         return at_ns
 
 

@@ -268,7 +268,7 @@ def _trouble(info: RunInfo, interrupts: Interrupts) -> str:
     if info.errors:
         return f"{info.errors} reads failed, the first: {info.first_error}"
     if info.reason is not Reason.COMPLETED:
-        return "the device went away" if info.reason is Reason.DEVICE_GONE else "it was ended early"
+        return "the device was removed" if info.reason is Reason.DEVICE_GONE else "it ended early"
     return ""
 
 
@@ -368,7 +368,7 @@ def conclude(
         if interrupts.count:
             trouble = "the run was interrupted"
         elif info.reason is Reason.DEVICE_GONE:
-            trouble = "the device went away"
+            trouble = "the device was removed"
     if not trouble:
         progress.note("reading everything back")
         config = pass_config(request.config, spans, info.grain_bytes)
@@ -410,5 +410,5 @@ def sentence(mismatches: int, complete: bool, trouble: str) -> str:
     if complete:
         return f"{text}; read-back complete"
     if not mismatches:
-        text = "no wrong data were seen"
+        text = "no wrong data found"
     return f"{text}, but not read-back complete: {trouble or 'blocks are missing'}"

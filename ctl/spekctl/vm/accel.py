@@ -35,7 +35,7 @@ def choose_accel(kernel: Kernel) -> str:
     wanted = os.environ.get("SPEK_ACCEL", "").lower()
     if wanted:
         if wanted not in (KVM, TCG):
-            raise UsageError(f"SPEK_ACCEL is '{wanted}'; it can be kvm or tcg")
+            raise UsageError(f"SPEK_ACCEL is '{wanted}'; it must be kvm or tcg")
         if wanted == KVM and not _may_use_kvm():
             raise UsageError("SPEK_ACCEL is kvm, but /dev/kvm is missing or not open to this user")
         return wanted

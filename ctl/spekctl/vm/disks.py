@@ -128,7 +128,7 @@ def parse_disk(text: str) -> Disk:
         elif name in ("bs", "sector_size"):
             block_size = _parse_block_size(value)
         elif not re.fullmatch(r"[0-9a-zA-Z_:-]+", value):
-            raise UsageError(f"'{value}' is no value for the disk option {name}")
+            raise UsageError(f"'{value}' is not a valid value of the disk option {name}")
         else:
             options[name] = value
     if kind in ("nvme", "virtio") and not options.get("queues", "1").isdigit():

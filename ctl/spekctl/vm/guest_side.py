@@ -237,7 +237,7 @@ def make_null_blk(disk: dict[str, Any]) -> str:
 def write_attribute(path: Path, value: str) -> None:
     """Write to sysfs or configfs."""
     if not path.exists():
-        raise GuestFailure(f"this kernel's null_blk has no {path.name}")
+        raise GuestFailure(f"null_blk of this kernel has no attribute {path.name}")
     try:
         path.write_text(value)
     except OSError as error:
@@ -341,7 +341,7 @@ def set_window(fd: int, window: list[int]) -> None:
 def port(name: str) -> Path:
     """A way to the host; on a busy host udev may be slow to make it."""
     path = PORTS / name
-    wait_for(path.exists, f"udev has not made {path} in {WAIT_S:.0f} s")
+    wait_for(path.exists, f"udev did not create {path} within {WAIT_S:.0f} s")
     return path
 
 

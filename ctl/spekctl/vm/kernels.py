@@ -243,7 +243,7 @@ def _unpack(apt: Apt, release: str, packages: list[str]) -> Kernel:
     tools = _build_tools(apt, packages) if apt.suites else []
     with_tools = f", and {len(tools)} packages with a compiler for its modules" if tools else ""
     names = ", ".join(packages)
-    _say(f"fetching {names}{with_tools} into {target} (unpacked there, not installed)")
+    _say(f"downloading {names}{with_tools} into {target} (unpacked there, not installed)")
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache_dir("kernels")) as scratch:
         tree = Path(scratch, "tree")
         apt.unpack(packages, tree, Path(scratch, "debs"))

@@ -469,7 +469,7 @@ class _Run:
     def _why(self, status: dict[str, Any], timed_out: bool, console: str) -> str:
         where = "while the command ran" if status else "before it had booted"
         if timed_out:
-            return f"the guest was ended at its limit of {self.guest.limit_s:g} s, {where}"
+            return f"the guest was killed at its time limit of {self.guest.limit_s:g} s, {where}"
         if self.interrupts:
             return f"the guest was interrupted {where}"
         for sign in ("Kernel panic", "Oops", "BUG:"):

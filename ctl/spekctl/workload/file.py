@@ -191,7 +191,7 @@ def _check_keys(value: object, info: msgspec.inspect.Type, where: str) -> None:
         names = sorted(str(one) for one in info.values)
         if value not in names:
             hint = did_you_mean(value, names) or "; it is one of " + ", ".join(names)
-            raise UsageError(f"{_place(where)}'{value}' is not known{hint}")
+            raise UsageError(f"{_place(where)}unknown value '{value}'{hint}")
 
 
 def _place(where: str) -> str:
@@ -282,9 +282,7 @@ def _check(workload: WorkloadFile) -> None:
 
 def _check_tables(kind: str, names: list[str], limit: int) -> None:
     if len(names) > limit:
-        raise UsageError(
-            f"there are {len(names)} [[{kind}]] sections; at most {limit} are possible"
-        )
+        raise UsageError(f"there are {len(names)} [[{kind}]] sections; at most {limit} are allowed")
     for name in names:
         with at(f"{kind} '{name}'"):
             _check_name(name)
@@ -367,7 +365,7 @@ def _check_stream(stream: Stream) -> None:
             else "size and sizes exclude each other"
         )
     if len(stream.sizes) > SIZES_MAX:
-        raise UsageError(f"it has {len(stream.sizes)} sizes; at most {SIZES_MAX} are possible")
+        raise UsageError(f"it has {len(stream.sizes)} sizes; at most {SIZES_MAX} are allowed")
     size_weights(stream)
     units.share_to_ppm(units.parse_percent(stream.read), stream.read)
     if stream.sequential is not None:
@@ -450,7 +448,7 @@ def weights_of(shares: Iterable[tuple[str, int | str]], what: str) -> list[int]:
                 f"'{share}' is not a share ({name}); write a percentage or a whole number"
             )
     if any(percent) and not all(percent):
-        raise UsageError(f"{what} mix percentages and weights; write all of them in one way")
+        raise UsageError(f"{what} mix percentages and weights; use one notation for all of them")
     for (name, share), fraction in zip(named, fractions, strict=True):
         if fraction == 0:
             raise UsageError(f"the share of {name} is {share}: leave it out or give it a share")
@@ -462,7 +460,7 @@ def weights_of(shares: Iterable[tuple[str, int | str]], what: str) -> list[int]:
     divisor = reduce(math.gcd, whole)
     weights = [one // divisor for one in whole]
     if sum(weights) > WEIGHT_MAX:
-        raise UsageError(f"{what} are too fine to be expressed in 32 bits")
+        raise UsageError(f"{what} are too fine to express in 32 bits")
     return weights
 
 

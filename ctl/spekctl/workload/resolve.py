@@ -102,7 +102,7 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
     if options.ramp_ns is not None and options.ramp_count is not None:
         raise UsageError("--ramp and --ramp-count exclude each other")
     if options.verify and options.data is not None:
-        raise UsageError("--verify writes data of its own, so it cannot go with --data")
+        raise UsageError("--verify writes its own data, so it excludes --data")
     if options.verify and options.detached:
         raise UsageError(
             "--verify reads everything back at the end; it cannot be combined with --detach"
@@ -116,14 +116,14 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
                     " nothing for it; use --rate or --depth"
                 )
     if options.hrrw and not any(stream.pattern == "walk" for stream in workload.stream):
-        raise UsageError(f"{header.name} has no random walk, so --hrrw means nothing for it")
+        raise UsageError(f"{header.name} has no random walk, so --hrrw has no effect")
 
 
 def _check_targets(targets: Sequence[Target], options: Options) -> None:
     if not targets:
         raise UsageError("no device given; name one with --device")
     if len(targets) > TARGETS_MAX:
-        raise UsageError(f"{len(targets)} devices given; at most {TARGETS_MAX} are possible")
+        raise UsageError(f"{len(targets)} devices given; at most {TARGETS_MAX} are allowed")
     stripe = options.stripe_bytes
     if stripe < 512 or stripe & (stripe - 1) or stripe > 1 << 30:
         raise UsageError("--stripe must be a power of two from 512 bytes to 1 GiB")
@@ -440,7 +440,7 @@ def _max_outstanding(
         total += max(room, burst)
     if total > DEPTH_MAX:
         raise UsageError(
-            f"the workload wants {total} I/Os outstanding; at most {DEPTH_MAX} are possible"
+            f"the workload wants {total} I/Os outstanding; at most {DEPTH_MAX} are allowed"
         )
     return total
 

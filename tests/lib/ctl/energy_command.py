@@ -17,7 +17,7 @@ from spekctl.documents import energy
 from spekctl.errors import ExitCode
 from spekctl.workload.config import RunConfig
 
-MISSING = "power is missing: spek_prober is not loaded"
+MISSING = "power not measured: spek_prober is not loaded"
 # A short SPC-1-like method, and what goes before it.
 SHORT = (
     *("--sustain", "4s", "--iops-time", "3s", "--phase-time", "2s", "--ramp", "1s"),

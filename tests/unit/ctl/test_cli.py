@@ -99,11 +99,11 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "result over state": (
         "run random-write-4k --device /dev/fake0 --write --verify --verify-state x -o ./x",
-        "--output and --verify-state name the same file",
+        "--output and --verify-state are the same file",
     ),
     "state over log": (
         "run random-write-4k --device /dev/fake0 --write --verify --verify-state x --log x",
-        "--log and --verify-state name the same file",
+        "--log and --verify-state are the same file",
     ),
     "ramp-up by its old name": ("energy emerald --warm-up 3s", "--warm-up is called --ramp here"),
     "old name of a phase's length": (
@@ -112,7 +112,7 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "show nothing": ("show spc9", "did you mean 'spc1'?"),
     "run that is not there": ("watch 99", "There is no run"),
-    "stop of nothing": ("stop", "there is no run"),
+    "stop of nothing": ("stop", "the kernel has no run"),
 }
 
 
@@ -249,7 +249,7 @@ def test_a_device_replaced_between_look_and_claim_is_refused(
     monkeypatch.setattr(block_device, "find", lambda path: disk(path, diskseq=5))
     outcome = spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--progress", "none")
     assert outcome.code == ExitCode.REFUSED
-    assert "was replaced" in outcome.sentence
+    assert "has just been replaced" in outcome.sentence
     assert "run-start" not in kernel.calls
 
 
@@ -329,7 +329,7 @@ def test_a_full_disk_does_not_lose_the_result(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     outcome = run_ok(spekctl, "-o", str(path), "--progress", "none")
     assert outcome.code == ExitCode.RUN_FAILED
-    assert "No space left on device; it is in " in outcome.sentence
+    assert "No space left on device; the result is in " in outcome.sentence
     assert (path.read_text(), outcome.out) == ("the one before", "")
     kept = Path(outcome.sentence.split(" is in ")[1].removesuffix(" instead"))
     assert kept.parent == tmp_path / "temporary"
@@ -502,7 +502,7 @@ def test_ctrl_c_gives_the_result_even_if_standard_error_is_gone(
     assert done.returncode == ExitCode.INTERRUPTED
     found = json.loads(path.read_text())
     assert (found["outcome"]["reason"], found["totals"]["read"]["ios"]) == ("stopped", 200)
-    assert "the run was stopped before its end" in done.stdout and "stopping" not in done.stdout
+    assert "the run was stopped early" in done.stdout and "stopping" not in done.stdout
 
 
 def test_standard_error_stays_what_it_was(tmp_path: Path) -> None:
@@ -600,8 +600,8 @@ def test_devices_say_what_may_be_done(
         "reading (it is read-only)",
         "reading; what it holds can't be seen without root",
         f"reading at most: process {gone} (?) has it open for writing",
-        "reading (it is a zoned device that must be written in the order of its zones; no workload"
-        " does that yet)",
+        "reading (it is a zoned device that requires sequential writes;"
+        " no workload supports that yet)",
     ]
     assert [row["open_for_writing"] != [] for row in rows] == [False] * 5 + [True, False]
     table = spekctl("devices").out

@@ -168,7 +168,7 @@ def test_nothing_but_a_file_is_replaced(
     os.mkfifo(tmp_path / "pipe")
     outcome = spekctl(*VERIFIED, option, "pipe")
     assert outcome.code == ExitCode.USAGE
-    assert "it is a pipe, and has to be a file" in outcome.sentence
+    assert "it is a pipe, not a file" in outcome.sentence
     assert kernel.calls == []
 
 
@@ -181,7 +181,7 @@ def test_an_empty_name_is_refused_before_the_run(
 ) -> None:
     outcome = spekctl(*RUN, option, "")
     assert outcome.code == ExitCode.USAGE
-    assert outcome.sentence == "cannot write a file without a name"
+    assert outcome.sentence == "the output file has no name"
     assert kernel.calls == []
 
 
@@ -221,7 +221,7 @@ def test_a_name_that_is_too_long_gets_a_sentence(
 ) -> None:
     outcome = spekctl(*command)
     assert outcome.code == ExitCode.USAGE
-    assert outcome.sentence.startswith("cannot look at ")
+    assert outcome.sentence.startswith("cannot access ")
     assert outcome.sentence.endswith(": File name too long")
     assert kernel.calls == []
 
@@ -232,7 +232,7 @@ def test_what_may_not_be_seen_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "stat", refuse)
-        with pytest.raises(UsageError, match="cannot look at hidden/x: Permission denied"):
+        with pytest.raises(UsageError, match="cannot access hidden/x: Permission denied"):
             files.exists(Path("hidden/x"))
 
 

@@ -71,7 +71,7 @@ def fault(known: Inputs) -> str:
     found = metrics(known)
     if (found.gb_per_watt, found.iops_per_watt, found.mb_per_s_per_watt) == (None, None, None):
         return (
-            "nothing can be computed: it takes a capacity and idle power, or power under load and"
+            "nothing to compute: give a capacity and idle power, or power under load and"
             " I/Os per second or MB per second"
         )
     return ""

@@ -66,5 +66,5 @@ def fault(kind: Kind, work: Fraction, watts: Fraction) -> str:
     if watts <= 0:
         return f"{kind.phase}: the power is {float(watts):g} W; it must be more than 0"
     if work <= 0:
-        return f"{kind.phase}: {float(work):g} {kind.work_unit} is no work; it must be more than 0"
+        return f"{kind.phase}: {float(work):g} {kind.work_unit} must be more than 0"
     return ""

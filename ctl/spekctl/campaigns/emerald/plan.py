@@ -100,7 +100,7 @@ def check(parameters: EmeraldParameters) -> None:
                 f" (they are {', '.join(PHASES)})"
             )
         if phases.count(phase) > 1:
-            raise UsageError(f"--phases: {phase} is there twice")
+            raise UsageError(f"--phases: {phase} is listed twice")
     if MIXED_QUARTER in phases and MIXED not in phases[: phases.index(MIXED_QUARTER)]:
         raise UsageError(
             f"--phases: {MIXED_QUARTER} has a quarter of the rate of {MIXED}, which has to come"

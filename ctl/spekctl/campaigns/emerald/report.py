@@ -12,6 +12,7 @@ from spekctl.campaigns.emerald import figures as emerald
 from spekctl.campaigns.emerald.plan import IDLE, LIMITED, Done, Step, metric_of, trial_of
 from spekctl.campaigns.idle import Idle
 from spekctl.campaigns.points import baseline_remarks
+from spekctl.campaigns.usage import exceeds
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.energy import (
     EMERALD_NOTICE,
@@ -113,7 +114,7 @@ def phase_of_idle(gigabytes: Fraction, rest: Idle, result_file: str | None) -> E
     metric, unit = metric_of(IDLE)
     power = rest.power
     watts = watts_of(power)
-    text = "nothing was sent" if power is not None else "not done: there is no power to measure"
+    text = "nothing was sent" if power is not None else "skipped: power is not measured"
     return EmeraldPhase(
         name=IDLE,
         metric=metric,
@@ -185,7 +186,7 @@ def build(
     elif failed:
         verdict = f"failed: {failed[0].name}: {failed[0].text}"
     elif without:
-        verdict = f"performance only: power is missing of {', '.join(without)}"
+        verdict = f"performance only: no power measured in {', '.join(without)}"
     return _report(
         phases,
         gigabytes=Fraction(parameters.raw_gigabytes),
@@ -203,7 +204,8 @@ def build(
 
 def _remarks(parameters: EmeraldParameters, phases: Sequence[EmeraldPhase]) -> list[str]:
     found = [
-        f"{EMERALD_NOTICE}: limits, lengths and shares are parameters, not the text of a standard"
+        f"{EMERALD_NOTICE}: limits, durations and shares are parameters of this test, not quoted"
+        " from a standard"
     ]
     lengths = parameters.durations
     if lengths.prefill_percent < 100:
@@ -220,11 +222,12 @@ def _remarks(parameters: EmeraldParameters, phases: Sequence[EmeraldPhase]) -> l
         if (
             idle is not None
             and one.watts is not None
-            and Fraction(one.watts) < Fraction(idle.watts or 0)
+            and exceeds(Fraction(idle.watts or 0), Fraction(one.watts))
         ):
             found.append(
                 f"idle power, {float(idle.watts or 0):g} W, is above that of {one.name},"
-                f" {float(one.watts):g} W: was the system busy when idle, or the meter elsewhere?"
+                f" {float(one.watts):g} W: check that the system was idle, and what the meter"
+                " measures"
             )
     return found
 

@@ -56,7 +56,7 @@ def _capacity(limits: Limits, capacity: Capacity) -> Check:
         limit=limits.unused_capacity,
         allowed=limits.unused_capacity,
         passed=unused <= limits.unused_capacity,
-        text=f"{unused:.1%} of the devices' capacity is not used, at most"
+        text=f"{unused:.1%} of the devices' capacity is unused, at most"
         f" {limits.unused_capacity:.0%} may be",
     )
 

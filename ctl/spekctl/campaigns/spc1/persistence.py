@@ -180,10 +180,12 @@ def _check(
 
 def _text(report: VerifyReport) -> str:
     if report.ok:
-        return f"{report.counts.checked:,} blocks were still there after the devices had been away"
+        return f"{report.counts.checked:,} blocks were intact after the devices were reattached"
     worst = report.first[0] if report.first else None
     where = f"; the first at byte {worst.offset} of {worst.device}: {worst.text}" if worst else ""
-    return f"{report.counts.mismatches:,} blocks were wrong after the devices had been away{where}"
+    return (
+        f"{report.counts.mismatches:,} blocks were wrong after the devices were reattached{where}"
+    )
 
 
 def _keep(work: Spc1Test, persistence: Persistence) -> None:

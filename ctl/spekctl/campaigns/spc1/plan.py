@@ -116,7 +116,7 @@ def position_of(parameters: Parameters, done: Sequence[Phase], keep_going: bool)
     if search_of(parameters).next_load(bracket) is not None or not bracket.good:
         if not bracket.good and bracket.bad == 1:
             (worst,) = (one for one in done if one.step.kind == "search" and one.step.bsu == 1)
-            stopped = stopped or f"not even 1 BSU is served in time: {worst.beyond}"
+            stopped = stopped or f"the device cannot sustain even 1 BSU: {worst.beyond}"
         return Position(bracket, None, None, 0, (), stopped)
     level, lowered = bracket.good, 0
     final: list[Phase] = []
@@ -126,7 +126,7 @@ def position_of(parameters: Parameters, done: Sequence[Phase], keep_going: bool)
             continue
         if phase.beyond and kind in ("sustain", "iops") and lowered < limits.lowered_at_most:
             if level == 1:
-                stopped = stopped or f"1 BSU is not served in time by {phase.step.name}"
+                stopped = stopped or f"1 BSU missed the limit in {phase.step.name}"
                 final.append(phase)
                 continue
             level, lowered, final = lower(level, limits.lower_percent), lowered + 1, []

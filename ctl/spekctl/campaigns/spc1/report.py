@@ -126,7 +126,7 @@ def _remarks(
     parameters: Parameters, position: Position, persistence: Persistence | None
 ) -> list[str]:
     remarks = [
-        f"{NOTICE}: limits and lengths are parameters, not the text of a standard",
+        f"{NOTICE}: limits and durations are parameters of this test, not quoted from a standard",
         "between phases the load pauses for as long as it takes to set up a run",
         _persistence_text(persistence)
         if persistence is not None

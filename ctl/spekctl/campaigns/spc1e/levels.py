@@ -67,7 +67,11 @@ def build_report(
     targets = report.targets if report is not None else rest.targets if rest is not None else []
     trouble = ""
     if report is None or not report.complete:
-        trouble = report.verdict if report is not None else "not complete: there was no load"
+        trouble = (
+            report.verdict
+            if report is not None
+            else "incomplete: the test under load has not started"
+        )
     return build(
         levels_of(folder, report, rest),
         Facts(

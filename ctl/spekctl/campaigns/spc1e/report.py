@@ -78,7 +78,7 @@ def build(
     fault = usage.fault(levels) if levels is not None else ""
     remarks = list(facts.remarks)
     if disorder:
-        remarks.append(f"{disorder}: was the system busy in the idle test, or the meter elsewhere?")
+        remarks.append(f"{disorder}: check that the system was idle, and what the meter measures")
     for name, level in found.items():
         if level.power is not None and level.power.remark:
             remarks.append(f"{name}: {level.power.remark}")
@@ -124,7 +124,7 @@ def _verdict(facts: Facts, missing: list[str], without: list[str], fault: str) -
     if missing:
         return f"not complete: {' and '.join(missing)} were not measured"
     if without:
-        return f"performance only: power is missing of {', '.join(without)}"
+        return f"performance only: no power measured in {', '.join(without)}"
     return f"performance only: {fault}" if fault else "complete"
 
 

@@ -119,7 +119,7 @@ def vod_position(parameters: Parameters, done: Sequence[Run]) -> VodPosition:
     if level is None:
         bracket = bracket_of(done)
         if not bracket.good and bracket.bad == 1:
-            return VodPosition(None, 0, None, "not even 1 stream is served in time")
+            return VodPosition(None, 0, None, "the device cannot sustain even 1 stream")
         if search_of(parameters).next_load(bracket) is not None or not bracket.good:
             return VodPosition(None, 0, None, "")
         level = bracket.good

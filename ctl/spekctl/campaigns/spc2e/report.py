@@ -103,13 +103,13 @@ def build(
 
 def _verdict(load: spc2.Report | None, missing: Sequence[str], without: Sequence[str]) -> str:
     if load is None:
-        return "not complete: there was no load"
+        return "incomplete: the test under load has not started"
     if not load.passed:
         return load.verdict
     if missing:
         return f"not complete: {' and '.join(missing)} were not measured"
     if without:
-        return f"performance only: power is missing of {', '.join(without)}"
+        return f"performance only: no power measured in {', '.join(without)}"
     return "complete"
 
 
@@ -132,7 +132,7 @@ def _remarks(
         levels = usage.Levels(**known)
         if disorder := usage.disorder(levels):
             remarks.append(
-                f"{disorder}: was the system busy in the idle test, or the meter elsewhere?"
+                f"{disorder}: check that the system was idle, and what the meter measures"
             )
         if levels.heavy.rate < levels.moderate.rate:
             remarks.append("half of the streams move more data than all of them")

@@ -178,7 +178,7 @@ def test_a_run_on_a_partition_has_its_disk_and_the_reverse(machine: Machine) -> 
 
 
 def test_busy_without_a_known_holder_is_said_honestly(machine: Machine) -> None:
-    assert "sysfs does not say who" in safety.explain_busy(machine.get("sdb"), (), machine.roots)
+    assert "which sysfs does not name" in safety.explain_busy(machine.get("sdb"), (), machine.roots)
 
 
 def test_programs_that_have_it_open_are_named(
@@ -190,7 +190,7 @@ def test_programs_that_have_it_open_are_named(
         safety, "_number_of", lambda path: "8:16" if path.endswith("77/fd/5") else ""
     )
     text = safety.explain_busy(machine.get("sdb"), (), machine.roots)
-    assert text == "process 77 (qemu) has it open (perhaps with an exclusive claim)"
+    assert text == "process 77 (qemu) has it open (possibly with an exclusive claim)"
 
 
 # --- identity ------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def test_a_serial_that_two_disks_have_names_neither(machine: Machine) -> None:
     with pytest.raises(RefusedError) as refusal:
         safety.check_named([second], ["CTRL1"])
     assert refusal.value.message == (
-        "--destroy CTRL1 does not name one device alone, another disk has the same serial number"
+        "--destroy CTRL1 is ambiguous: another disk has the same serial number"
         " or WWN: /dev/sdb is eui.02"
     )
     with pytest.raises(RefusedError, match=r"--destroy eui\.01 names none of the devices given"):
@@ -288,10 +288,10 @@ def test_disks_come_before_their_partitions_and_2_before_10(machine: Machine) ->
     ("path", "sentence"),
     [
         ("/dev/does-not-exist", "there is no device"),
-        ("/etc/hostname", "not a block device but a file"),
-        ("/dev/null", "but a character device"),
-        ("/tmp", "but a directory"),
-        ("/etc/hostname/x", "cannot look at"),
+        ("/etc/hostname", "is a file, not a block device"),
+        ("/dev/null", "is a character device, not a block device"),
+        ("/tmp", "is a directory, not a block device"),
+        ("/etc/hostname/x", "cannot access"),
     ],
 )
 def test_what_is_no_block_device_is_refused(path: str, sentence: str) -> None:
@@ -371,7 +371,7 @@ def test_every_signature_is_found_not_only_the_first(tmp_path: Path) -> None:
 
 def test_without_libblkid_writing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blkid, "_LIBRARY", "libblkid-is-not-here.so.1")
-    with pytest.raises(RefusedError, match="cannot look for data"):
+    with pytest.raises(RefusedError, match="cannot probe"):
         blkid.signatures(0)
 
 
@@ -487,12 +487,12 @@ def test_a_device_that_was_replaced_is_refused(
 ) -> None:
     path = image(tmp_path)
     found = msgspec.structs.replace(machine.get("sdb"), path=str(path))
-    with pytest.raises(RefusedError, match="was replaced"):
+    with pytest.raises(RefusedError, match="been replaced"):
         safety.signatures_on(found, 42)
 
     monkeypatch.setattr(safety, "_device_number", lambda fd: (8, 16))
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 43)
-    with pytest.raises(RefusedError, match="was replaced"):
+    with pytest.raises(RefusedError, match="been replaced"):
         safety.signatures_on(found, 42)
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
     assert safety.signatures_on(found, 42) == []

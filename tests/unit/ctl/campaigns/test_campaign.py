@@ -167,8 +167,8 @@ def test_an_interrupted_campaign_repeats_nothing(stop_in: int, kernel: QueueKern
     kernel.on_wait = lambda second: None
     again = ladder([1, 2, 4])
     if stop_in == 1:
-        assert first.kept() == "no step was finished"
-        with pytest.raises(UsageError, match="there is no test to resume in t"):
+        assert first.kept() == "no step was completed"
+        with pytest.raises(UsageError, match="t holds no test to resume"):
             again.begin(True)
         return
     assert "kept in t, --resume continues after 0" in first.kept()
@@ -212,7 +212,7 @@ def test_another_campaign_is_not_resumed(
         setattr(other, name, value)
     with pytest.raises(UsageError, match=sentence):
         other.begin(True)
-    with pytest.raises(UsageError, match="there is a test in t already"):
+    with pytest.raises(UsageError, match="t already holds a test"):
         other.begin(False)
 
 

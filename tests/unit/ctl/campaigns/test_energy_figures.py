@@ -212,6 +212,12 @@ def test_levels_that_cannot_be(changed: dict[str, Level], sentence: str) -> None
     assert sentence in usage.fault(Levels(**{**given_levels, **changed}))
 
 
+def test_powers_that_look_equal_are_not_called_out_of_order() -> None:
+    equal = Level(Fraction("225.5300001"), Fraction(16000))
+    levels = Levels(heavy=equal, moderate=equal, idle=Level(Fraction("225.5300002")))
+    assert usage.disorder(levels) == ""
+
+
 # --- DCsE ----------------------------------------------------------------------------------------
 
 
@@ -260,8 +266,8 @@ def test_throughput_per_watt_is_linear(rate: Fraction, watts: Fraction, factor: 
         ({"idle_watts": -1}, "the idle power is -1; it must be more than 0"),
         ({"load_watts": 5, "iops": 0}, "the rate of I/Os is 0; it must be more than 0"),
         ({"idle_watts": 6, "load_watts": 5, "iops": 1}, "idle power, 6 W, is above that under"),
-        ({"idle_watts": 6}, "nothing can be computed: it takes a capacity and idle power"),
-        ({}, "nothing can be computed"),
+        ({"idle_watts": 6}, "nothing to compute: give a capacity and idle power"),
+        ({}, "nothing to compute"),
     ],
 )
 def test_systems_that_cannot_be(known: dict[str, int], sentence: str) -> None:
@@ -310,5 +316,5 @@ def test_a_gb_is_a_power_of_ten() -> None:
 def test_work_and_power_have_to_be_there() -> None:
     kind = emerald.BY_PHASE["random-read"]
     assert emerald.fault(kind, Fraction(1), Fraction(0)).startswith("random-read: the power is 0 W")
-    assert "0 IOPS is no work" in emerald.fault(kind, Fraction(0), Fraction(1))
+    assert "0 IOPS must be more than 0" in emerald.fault(kind, Fraction(0), Fraction(1))
     assert emerald.fault(kind, Fraction(1), Fraction(1)) == ""

@@ -240,7 +240,7 @@ WRONG_OPTIONS = {
     "into nowhere": (("--from", "l.toml", "-o", "no/e.json"), "there is no directory no"),
     "nothing to resume": (
         ("--device", "/dev/fake0", "--write", "--resume"),
-        "there is no test to resume in spc1e-fake0",
+        "spc1e-fake0 holds no test to resume",
     ),
 }
 
@@ -285,7 +285,7 @@ def test_published_dcse_figures(spekctl: Spekctl) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--iops", "1"), "nothing can be computed: it takes a capacity and idle power"),
+        (("--iops", "1"), "nothing to compute: give a capacity and idle power"),
         (("--iops", "many", "--load-watts", "3"), "--iops: 'many' is not a number"),
         (("--iops", "0", "--load-watts", "3"), "the rate of I/Os is 0; it must be more than 0"),
         (("--iops", "1", "--load-watts", "-3"), "the power under load is -3"),

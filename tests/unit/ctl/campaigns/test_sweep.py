@@ -71,8 +71,8 @@ def test_loads_are_lists_and_ranges(text: str, whole: bool, numbers: list[float]
         ("1,,2", "write for example 1,2,5 or 1-10 or 10-100:10"),
         ("1.5", "whole numbers"),
         ("-3", "is not a list"),
-        ("5-1", "never gets to its end"),
-        ("1-5:0", "never gets to its end"),
+        ("5-1", "is empty"),
+        ("1-5:0", "is empty"),
         ("1-1001", "more than 1000 numbers"),
         ("1-600,1001-1600", "more than 1000 numbers"),
     ],
@@ -527,7 +527,7 @@ def test_a_point_whose_device_went_away_is_measured_again(
         (("random-read-4k", "--rate", "100,200", "--resume"), "another list of loads"),
         (("random-read-4k", *RATES, "--seed", "9", "--resume"), "another --seed: 1 then, 9 now"),
         (("sequential-read-128k", *RATES, "--resume"), "another workload file"),
-        (("random-read-4k", *RATES), "there is a test in t already: --resume continues it"),
+        (("random-read-4k", *RATES), "t already holds a test: --resume continues it"),
     ],
 )
 def test_another_sweep_is_not_resumed(
@@ -548,4 +548,4 @@ def test_what_is_resumed_has_a_folder(spekctl: Spekctl, kernel: QueueKernel) -> 
         "--resume continues the sweep of a folder: name it with --folder",
     )
     nothing = spekctl("sweep", *READ, *RATES, "--out", "t", "--resume")
-    assert nothing.sentence == ("there is no test to resume in t; leave out --resume to begin one")
+    assert nothing.sentence == ("t holds no test to resume; leave out --resume to start one")

@@ -426,7 +426,7 @@ def test_picture_of_a_run_shows_each_rail_over_time(
     assert [one.get_label() for one in figure.axes[0].patches] == ["5V", "12V", "total"]
     assert figure.axes[0].get_ylabel().startswith("power (W)")
     with pytest.raises(
-        UsageError, match="no power in it: power not measured: the run had no prober"
+        UsageError, match="no power data: power not measured: the run had no prober"
     ):
         power.of_result(write(tmp_path / "b.json", build()))
 
@@ -444,7 +444,7 @@ def test_picture_of_curves_compares_power_and_what_an_io_takes(
         "a.json", [1000.0], [5.0],
     )  # fmt: skip
     bare = points.point_of(build(), Load("depth", 16))
-    with pytest.raises(UsageError, match=r"a\.json has no power in it"):
+    with pytest.raises(UsageError, match=r"a\.json has no power data"):
         power.draw_curves([curves.Curve(origin, [bare])])
 
 
@@ -467,7 +467,7 @@ def test_what_is_no_power_is_refused(text: str) -> None:
 def test_baseline_from_a_file(tmp_path: Path, rail: Callable[..., Rail]) -> None:
     path = tmp_path / "idle.json"
     path.write_bytes(files.encode(build()))
-    with pytest.raises(UsageError, match="has no power in it"):
+    with pytest.raises(UsageError, match="has no power data"):
         power_of((), str(path))
     found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(3.0)})]))
     path.write_bytes(files.encode(build(found)))

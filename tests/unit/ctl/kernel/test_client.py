@@ -50,7 +50,7 @@ def test_words_have_the_numbers_of_the_contract(name: str) -> None:
 
 
 def test_a_number_of_a_newer_module_is_refused_in_a_sentence() -> None:
-    with pytest.raises(NoKernelSideError, match="newer than this spekctl: it answers with Phase 7"):
+    with pytest.raises(NoKernelSideError, match="newer than this spekctl: it sent Phase 7"):
         spek_records.Phase.of(7)
 
 
@@ -269,7 +269,7 @@ def test_an_interrupted_dump_is_asked_again() -> None:
 
 
 def test_a_dump_that_never_settles_is_given_up() -> None:
-    with pytest.raises(SpekError, match="changed under way"):
+    with pytest.raises(SpekError, match="changed during"):
         link_on(AnsweringSocket(interrupted=10**6)).dump(spek.Cmd.RUN_GET)
 
 

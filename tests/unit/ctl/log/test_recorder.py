@@ -201,9 +201,9 @@ def test_a_run_that_is_left_to_the_kernel_has_a_log_that_says_so(
 @pytest.mark.parametrize(
     ("fault", "lost", "text"),
     [
-        ("overrun", 30, "30 records found no room because they were not read in time"),
-        ("hidden", 30, "the kernel side wrote 300 records, and 270 were read"),
-        ("uncounted", 30, "the statistics have 300 I/Os, the log knows of 270 (0 lost)"),
+        ("overrun", 30, "30 records were lost because the log buffer was full"),
+        ("hidden", 30, "the kernel module wrote 300 records, and 270 were read"),
+        ("uncounted", 30, "the statistics have 300 I/Os, the log of 270 (0 lost)"),
     ],
 )
 def test_whatever_is_missing_is_counted_and_said(
@@ -298,7 +298,7 @@ def test_a_file_of_the_kernel_that_fails_ends_the_log_and_not_the_run(
     kernel.on_wait = shorten
     outcome, found = logged(spekctl, tmp_path / "log")
     assert outcome.code == ExitCode.OK
-    assert "bytes are no whole number of records" in found["log"]["text"]
+    assert "bytes are not a whole number of records" in found["log"]["text"]
     assert found["outcome"]["ok"]
 
 
@@ -310,7 +310,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "buffer too small": ("--log {0}/log --log-buffer 10", "between 1024 and 16777216"),
     "buffer too large": ("--log {0}/log --log-buffer 99999999", "between 1024 and 16777216"),
     "no directory": ("--log {0}/none/log", "there is no directory {0}/none"),
-    "same file": ("--log {0}/log -o {0}/./log", "--log and --output name the same file"),
+    "same file": ("--log {0}/log -o {0}/./log", "--log and --output are the same file"),
     "a directory": ("--log {0}", "is a directory"),
 }
 
@@ -376,7 +376,11 @@ def test_libraries_are_loaded_for_logs_only() -> None:
 @pytest.mark.parametrize(
     ("prepare", "code", "sentence"),
     [
-        (lambda kernel: setattr(kernel, "log_dir", ""), ExitCode.RUN_FAILED, "keeps no log"),
+        (
+            lambda kernel: setattr(kernel, "log_dir", ""),
+            ExitCode.RUN_FAILED,
+            "has no log of this run",
+        ),
         (lambda kernel: kernel.worker0.unlink(), ExitCode.RUN_FAILED, "No such file or directory"),
     ],
 )

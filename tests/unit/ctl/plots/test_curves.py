@@ -46,7 +46,7 @@ def test_points_that_did_not_keep_up_are_hollow_and_failed_ones_crossed(tmp_path
     legend = response.get_legend()
     assert legend is not None
     texts = " ".join(text.get_text() for text in legend.get_texts())
-    assert "did not keep up" in texts
+    assert "fell behind" in texts
     assert "failed" in texts
 
 

@@ -99,13 +99,13 @@ def test_a_dry_run_leaves_the_file_alone(rails: Path, capsys: pytest.CaptureFixt
     [
         ([], 2, "give either --zero or --load AMPERE"),
         (["--zero", "--load", "2"], 2, "give either --zero or --load AMPERE"),
-        (["--load", "2"], 2, "the gain is measured of one rail at a time"),
+        (["--load", "2"], 2, "the gain is measured one rail at a time"),
         (["--zero", "--rail", "12v"], 2, "there is no rail '12v' in"),
-        (["--load", "x", "--rail", "5V"], 2, "'x' is no current; write for example 2.5A"),
-        (["--load", "1e99999999", "--rail", "5V"], 2, "'1e99999999' is no current"),
-        (["--load", "0", "--rail", "5V"], 2, "a load of '0' can't be"),
+        (["--load", "x", "--rail", "5V"], 2, "'x' is not a current; write for example 2.5A"),
+        (["--load", "1e99999999", "--rail", "5V"], 2, "'1e99999999' is not a current"),
+        (["--load", "0", "--rail", "5V"], 2, "a load of '0' is out of range"),
         (["--zero"], 1, "rail '5V': its output is 2.7"),
-        (["--load", "3", "--rail", "5V"], 1, "is it this load, this rail"),
+        (["--load", "3", "--rail", "5V"], 1, "check the load, the rail"),
         (["--zero", "--set", "unplugged=0"], 1, "rail '12V': the transducer on const:0 is"),
         (["--zero", "--set", "transducer=false"], 2, "measures power; remove the rail's voltage"),
     ],
@@ -185,11 +185,11 @@ def test_readings_are_averaged_and_gaps_left_out() -> None:
 
 
 def test_a_channel_that_puts_out_nothing_is_named() -> None:
-    with pytest.raises(UsageError, match="rail '12V': channel 'AIN0' is no transducer's output"):
+    with pytest.raises(UsageError, match="rail '12V': channel 'AIN0' is not a transducer's output"):
         calibrate.zero(RAIL, {})
     with pytest.raises(SpekError, match="unplugged or has no supply: its output is 0"):
         calibrate.zero(RAIL, {"AIN0": Reading(100_000, 0, 100)})
-    with pytest.raises(SpekError, match="only 3 readings came in; measure for longer"):
+    with pytest.raises(SpekError, match="only 3 readings arrived; increase --time"):
         calibrate.zero(RAIL, {"AIN0": Reading(2_500_000, 0, 3)})
 
 
@@ -310,9 +310,9 @@ def test_the_monitor_needs_a_feed(
 ) -> None:
     monkeypatch.setattr(kernel_feeds, "PowerLink", lambda: FakeProber(10))
     assert run("monitor", "--feed", "u6x") == ExitCode.USAGE
-    assert "there is no open feed 'u6x'; did you mean 'u6'?" in capsys.readouterr().err
+    assert "no open feed is called 'u6x'; did you mean 'u6'?" in capsys.readouterr().err
     assert run("monitor", "--interval", "1ms") == ExitCode.USAGE
-    assert "the shortest interval is 50ms" in capsys.readouterr().err
+    assert "--interval must be at least 50ms" in capsys.readouterr().err
 
 
 def test_rails_of_the_prober_are_listed(

@@ -162,7 +162,7 @@ def test_a_prober_without_an_open_feed_says_so(
     connect_to(monkeypatch, link)
     found, text = span.connect(None, SECOND)
     assert found is None and link.closed
-    assert text == "power is missing: no feed is open in spek_prober (spek-daq brings them)"
+    assert text == "power not measured: no feed is open in spek_prober (start spek-daq)"
 
 
 def test_an_unknown_feed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ def test_no_prober_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         raise NoKernelSideError("the kernel module spek_prober is not loaded")
 
     monkeypatch.setattr(kernel_feeds, "PowerLink", refuse)
-    missing = "power is missing: the kernel module spek_prober is not loaded"
+    missing = "power not measured: the kernel module spek_prober is not loaded"
     assert span.connect(None, SECOND) == (None, missing)
     assert "--no-prober was given" in span.connect(None, None)[1]
 
@@ -187,7 +187,7 @@ def test_a_refusal_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     link = FakeLink()
     link.refuses = SpekError("not permitted: spek needs root")
     connect_to(monkeypatch, link)
-    missing = "power is missing: not permitted: spek needs root"
+    missing = "power not measured: not permitted: spek needs root"
     assert span.connect(None, SECOND) == (None, missing)
     assert link.closed
 

@@ -110,7 +110,7 @@ CASES: dict[str, tuple[dict[str, str], str, str, str, str]] = {
     ),
     "debugfs": (
         {"proc/self/mounts": "none /tmp tmpfs rw 0 0"},
-        "debugfs", "note", "no per-I/O log", "mount -t debugfs none /sys/kernel/debug",
+        "debugfs", "note", "--log is not available", "mount -t debugfs none /sys/kernel/debug",
     ),
     "another version loaded": (
         {f"{UPDATES}/spek.ko": "\0version=0.1.0\0srcversion=CCCC\0"},

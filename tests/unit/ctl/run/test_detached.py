@@ -136,7 +136,7 @@ def test_stop_of_a_hung_device_returns(spekctl: Spekctl, kernel: FakeKernel) -> 
     run_ok(spekctl, "--detach")
     outcome = spekctl("stop", "--wait", "10ms")
     assert outcome.code == ExitCode.RUN_FAILED
-    assert "3 I/Os are still with the device, the oldest for 2.5 s" in outcome.sentence
+    assert "3 I/Os are still outstanding, the oldest for 2.5 s" in outcome.sentence
     assert spekctl("stop", "--wait", "0").code == ExitCode.OK
 
 
@@ -206,7 +206,7 @@ def test_a_detached_run_that_is_deleted_under_the_view_is_an_error(
     kernel.on_wait = lambda second: kernel.run_delete(7)
     outcome = spekctl("watch", "--progress", "none")
     assert outcome.code == ExitCode.RUN_FAILED
-    assert outcome.sentence == "run 7 was deleted meanwhile, and its result with it"
+    assert outcome.sentence == "run 7 was deleted in the meantime, along with its result"
 
 
 def test_several_runs_have_to_be_told_apart(spekctl: Spekctl, kernel: FakeKernel) -> None:
@@ -214,5 +214,5 @@ def test_several_runs_have_to_be_told_apart(spekctl: Spekctl, kernel: FakeKernel
     for command in ("watch", "stop"):
         outcome = spekctl(command)
         assert outcome.code == ExitCode.USAGE
-        assert "say which: 3 (random-read-4k), 4 (random-read-4k)" in outcome.sentence
+        assert "give the number of one: 3 (random-read-4k), 4 (random-read-4k)" in outcome.sentence
     assert "not both" in spekctl("stop", "3", "--all").sentence

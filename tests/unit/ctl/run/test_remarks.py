@@ -52,7 +52,7 @@ def test_the_generator_as_the_bottleneck_is_named(result: Result) -> None:
 def test_a_device_that_is_too_slow_is_not_taken_for_the_generator(result: Result) -> None:
     times = ((900 * MS, 990 * MS), (50 * MS, 60 * MS), (850 * MS, 930 * MS))
     (text,) = judge(with_times(result, *times))
-    assert text.startswith("arrivals waited for a free place")
+    assert text.startswith("arrivals waited for a free slot")
     assert "because the --max-outstanding 1,024 were in use" in text
 
 
@@ -88,6 +88,6 @@ def test_they_are_in_the_result_and_beside_the_table(
     line = "run random-read-4k --depth 4 -d /dev/fake0 --time 3s --progress none"
     out = spekctl(*line.split()).out
     assert "  mind the gap" in out
-    assert "closed loop: an I/O arrives when one before it completes" in out
+    assert "closed loop: each I/O arrives when a previous one completes" in out
     open_loop = line.replace("--depth 4", "--rate 9")
     assert "closed loop:" not in spekctl(*open_loop.split()).out

@@ -79,7 +79,7 @@ def test_memory_of_a_stripe_and_of_a_range_in_the_middle() -> None:
     ("name", "options", "sentence"),
     [
         ("random-read-4k", {}, "random-read-4k only reads, so --verify has nothing to compare"),
-        ("random-write-4k", {"data": "random"}, "it cannot go with --data"),
+        ("random-write-4k", {"data": "random"}, "it excludes --data"),
         ("random-write-4k", {"detached": True}, "it cannot be combined with --detach"),
     ],
 )
@@ -179,7 +179,7 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
         (0, True, "", "all data correct; read-back complete"),
         (1, True, "", "1 block is wrong; read-back complete"),
         (2000, True, "", "2,000 blocks are wrong; read-back complete"),
-        (0, False, "why", "no wrong data were seen, but not read-back complete: why"),
+        (0, False, "why", "no wrong data found, but not read-back complete: why"),
         (3, False, "why", "3 blocks are wrong, but not read-back complete: why"),
     ],
 )

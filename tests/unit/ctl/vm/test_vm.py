@@ -82,7 +82,7 @@ def test_disk_is_understood(
         ("nvme,size=1K", "disk size '1K' of nvme is not a positive number of MiB"),
         ("nvme,bs=513", "logical block size '513' is not one of 512, 1024, 2048, 4096"),
         ("nvme,queues=many", "queues=many is not a number of queues"),
-        ("null_blk,irqmode=$(id)", "'$(id)' is no value for the disk option irqmode"),
+        ("null_blk,irqmode=$(id)", "'$(id)' is not a valid value of the disk option irqmode"),
     ],
 )
 def test_wrong_disk_is_refused(text: str, sentence: str) -> None:
@@ -221,7 +221,7 @@ def test_kernel_tree_closed_to_the_user_is_refused(tmp_path: Path) -> None:
     finally:
         tree.parent.chmod(0o755)
 
-    assert outcome.out == f"cannot look at {tree}: Permission denied\n", outcome.err
+    assert outcome.out == f"cannot access {tree}: Permission denied\n", outcome.err
 
 
 class Packages(Apt):
@@ -619,7 +619,7 @@ def test_environment_decides_on_kvm(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SPEK_ACCEL", answer)
         assert accel.choose_accel(some_kernel()) == answer
     monkeypatch.setenv("SPEK_ACCEL", "xen")
-    with pytest.raises(UsageError, match="SPEK_ACCEL is 'xen'; it can be kvm or tcg"):
+    with pytest.raises(UsageError, match="SPEK_ACCEL is 'xen'; it must be kvm or tcg"):
         accel.choose_accel(some_kernel())
 
 
@@ -657,8 +657,8 @@ def test_no_kvm_device_means_tcg(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--", "rum"], "there is no command 'rum' to run in the guest; did you mean 'run'?"),
         (["--", "vm", "--", "run"], "a guest cannot start guests: leave out the second 'vm'"),
         (["--disk", "foo", "--", "devices"], "there is no disk type 'foo'"),
-        (["--disk", "nvme", "--", "show", "{disk2}"], "'{disk2}' stands for a disk that is not"),
-        (["--", "show", "{disk1}"], "'{disk1}' stands for a disk that is not there: no --disk"),
+        (["--disk", "nvme", "--", "show", "{disk2}"], "'{disk2}' names a disk that does not exist"),
+        (["--", "show", "{disk1}"], "'{disk1}' names a disk that does not exist: no --disk"),
         (["--memory", "lots", "--", "devices"], "memory 'lots' is not a size"),
         (["--timeout", "0", "--", "devices"], "a time limit of 0 leaves no time to boot"),
         (["--timeout", "soon", "--", "devices"], "'soon' is not a duration"),

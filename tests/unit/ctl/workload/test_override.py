@@ -85,7 +85,7 @@ def test_what_describes_no_workload_is_refused(
         ("stream.main.size=4KB", "could mean 1000 or 1024; write 4KiB"),
         ("stream.main.size=1000", "the block size '1000' is not a multiple of 512 bytes"),
         ("stream.main.read=70", "'70' is not a percentage"),
-        ("stream.main.pattern=randm", "'randm' is not known; it is one of"),
+        ("stream.main.pattern=randm", "unknown value 'randm'; it is one of"),
         ("run.time=5", "'5' has no unit"),
         ("run.batch=many", "expected a whole number, got a string"),
         ("arrival.default.depth=0", "depth must be 1 to 65536, not 0"),

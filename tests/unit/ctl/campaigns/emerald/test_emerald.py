@@ -73,7 +73,7 @@ def test_published_metrics_come_out_of_a_file(spekctl: Spekctl) -> None:
     ("text", "sentence"),
     [
         ("raw_gigabytes = 3\n", "there is no phase; the sections are [hot-band], [random-read]"),
-        ("[random-read]\niops = 0\nwatts = 3\n", "random-read: 0 IOPS is no work"),
+        ("[random-read]\niops = 0\nwatts = 3\n", "random-read: 0 IOPS must be more than 0"),
         ("[random-read]\niops = 9\nwatts = -3\n", "random-read: the power is -3 W"),
         ("[random-read]\nmib_per_s = 9\nwatts = 3\n", "[random-read]: the key 'iops' is missing"),
         ("[random-raed]\niops = 9\n", "unknown key 'random-raed'; did you mean 'random-read'?"),
@@ -207,12 +207,14 @@ def test_without_power_there_is_performance(spekctl: Spekctl, kernel: LoopKernel
     assert outcome.code == ExitCode.OK, outcome.err
     found = of_file(Path("t/energy.json"))
     assert (found["complete"], found["passed"]) == (False, True)
-    assert found["verdict"].startswith("performance only: power is missing of hot-band, random-rea")
+    assert found["verdict"].startswith(
+        "performance only: no power measured in hot-band, random-rea"
+    )
     assert MISSING in found["remarks"]
     assert set(values_of(found).values()) == {None}
     by_name = {one["name"]: one for one in found["phases"]}
     assert float(by_name["random-read"]["work"]) == pytest.approx(400)
-    assert by_name["ready-idle"]["text"] == "not done: there is no power to measure"
+    assert by_name["ready-idle"]["text"] == "skipped: power is not measured"
 
 
 def test_ready_idle_is_made_up_for_when_power_comes(
@@ -265,7 +267,7 @@ def test_an_interrupted_test_is_resumed(
     assert "5 steps are kept in t, --resume continues after hot-band-search-1x16" in first.err
     assert of_file(Path("t/energy.json"))["verdict"].startswith("not complete: hot-band, ")
     refused = spekctl(*RUN, "--out", "t")
-    assert refused.code == ExitCode.USAGE and "there is a test in t already" in refused.sentence
+    assert refused.code == ExitCode.USAGE and "t already holds a test" in refused.sentence
     for option, was, now in (
         ("--time", "2s", "3s"),
         ("--phases", ",".join(PHASES), "random-read"),
@@ -372,7 +374,7 @@ WRONG: dict[str, tuple[tuple[str, ...], int, str]] = {
     "nothing to resume": (
         ("-d", "/dev/fake0", "--write", "--resume"),
         ExitCode.USAGE,
-        "there is no test to resume in emerald-fake0",
+        "emerald-fake0 holds no test to resume",
     ),
     "output of a test": (
         ("-d", "/dev/fake0", "--write", "-o", "x.json"),

@@ -173,7 +173,7 @@ def test_a_device_that_serves_nothing_in_time_has_no_level() -> None:
     position = position_of(wanted, done, False)
     assert position.level is None
     assert position.stopped == (
-        "not even 1 BSU is served in time: mean response time 500 ms is above 30.0 ms"
+        "the device cannot sustain even 1 BSU: mean response time 500 ms is above 30.0 ms"
     )
 
 
@@ -287,7 +287,7 @@ def test_lowering_ends() -> None:
     done = do_all(wanted, worse_in({"sustain"}, 0, queue(200)))
     assert after_search(done) == [("sustain", 3), ("sustain-again-1", 2), ("sustain-again-2", 1)]
     stopped = position_of(wanted, done, False).stopped
-    assert stopped == "1 BSU is not served in time by sustain-again-2"
+    assert stopped == "1 BSU missed the limit in sustain-again-2"
 
 
 def test_a_ramp_step_that_misses_the_limit_ends_the_test_unless_told_to_go_on() -> None:

@@ -34,7 +34,7 @@ WRONG: dict[str, tuple[tuple[str, ...], ExitCode, str]] = {
     "nothing to resume": (
         ("-d", "/dev/fake0", "--write", "--resume"),
         ExitCode.USAGE,
-        "there is no test to resume in spc1-fake0; leave out --resume",
+        "spc1-fake0 holds no test to resume; leave out --resume",
     ),
     "start above the end": (
         ("-d", "/dev/fake0", "--write", "--start-bsu", "9", "--max-bsu", "8"),

@@ -60,7 +60,7 @@ def test_an_interrupted_test_goes_on_after_its_last_phase(
     assert bsus(kernel) == runs[:run] and kernel.deleted
     last = outcome.err.splitlines()[-1]
     if run == 1:
-        assert last == "spekctl: interrupted; no phase was finished"
+        assert last == "spekctl: interrupted; no phase was completed"
         assert not Path("t/state.json").exists()
         return
     assert f"interrupted; {run - 1} phase" in last and "--resume continues after" in last
@@ -121,7 +121,7 @@ def test_another_test_is_not_resumed(case: str, spekctl: Spekctl, kernel: QueueK
     more, sentence = RESUMED[case]
     outcome = spekctl(*WRITE, "--out", "t", "--resume", *more)
     assert outcome.code == ExitCode.USAGE
-    assert f"the test in t was begun with {sentence}" in outcome.sentence
+    assert f"the test in t was started with {sentence}" in outcome.sentence
     assert len(kernel.runs_seen) == 3
     assert Path("t/state.json").read_bytes() == state
 
@@ -171,7 +171,7 @@ def test_a_test_is_not_overwritten_by_another(spekctl: Spekctl, kernel: QueueKer
     begin(spekctl, kernel)
     outcome = spekctl(*WRITE, "--out", "t")
     assert outcome.code == ExitCode.USAGE
-    assert "there is a test in t already: --resume continues it" in outcome.sentence
+    assert "t already holds a test: --resume continues it" in outcome.sentence
 
 
 def test_a_damaged_state_is_refused(spekctl: Spekctl, kernel: QueueKernel) -> None:

@@ -227,7 +227,7 @@ def test_a_device_that_cannot_even_1_bsu(spekctl: Spekctl, kernel: QueueKernel) 
     kernel.capacity = 40
     outcome = spekctl(*WRITE, "--out", "t")
     assert outcome.code == ExitCode.LIMIT_MISSED
-    assert "failed: not even 1 BSU is served in time" in outcome.out
+    assert "failed: the device cannot sustain even 1 BSU" in outcome.out
     found = report_of(Path("t"))
     assert (found["level_bsu"], found["iops"], len(found["phases"])) == (None, None, 1)
 

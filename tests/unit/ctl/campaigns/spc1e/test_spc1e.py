@@ -86,7 +86,7 @@ def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKerne
     assert outcome.code == ExitCode.OK, outcome.err
     found = of_file(Path("t/energy.json"))
     assert (found["complete"], found["passed"]) == (False, True)
-    assert found["verdict"] == "performance only: power is missing of heavy, moderate, idle"
+    assert found["verdict"] == "performance only: no power measured in heavy, moderate, idle"
     assert MISSING in found["remarks"]
     low = found["profiles"][0]
     assert (low["watts"], low["iops_per_watt"], found["annual_kwh"]) == (None, None, None)
@@ -120,7 +120,7 @@ def test_a_baseline_is_taken_off_every_level(
     assert [level["watts"] for level in found["levels"]][2] == "4"
     heavy = found["levels"][0]
     assert float(heavy["watts"]) == pytest.approx(4 + 0.004 * float(heavy["iops"]))
-    assert "a baseline of 2 W was taken off the power" in found["remarks"]
+    assert "a baseline of 2 W was subtracted from the power" in found["remarks"]
     power.baseline_w = 100.0
     spekctl(*RUN, "--out", "u")
     nothing = of_file(Path("u/energy.json"))
@@ -144,7 +144,7 @@ def test_somebody_else_in_the_idle_test_is_noticed(
     counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
     monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
     spekctl(*RUN, "--out", "t")
-    said = "the devices were not idle in the idle test: somebody else did 7 I/Os"
+    said = "the devices were not idle during the idle test: other users did 7 I/Os"
     assert said in of_file(Path("t/energy.json"))["remarks"]
 
 
@@ -159,7 +159,7 @@ def test_an_interrupted_test_is_resumed(
     assert not partly["complete"] and partly["profiles"] == []
     assert [level["name"] for level in partly["levels"]] == ["idle"]
     refused = spekctl(*RUN, "--out", "t")
-    assert refused.code == ExitCode.USAGE and "there is a test in t already" in refused.sentence
+    assert refused.code == ExitCode.USAGE and "t already holds a test" in refused.sentence
     other = spekctl(*RUN, "--out", "t", "--resume", "--idle-time", "1s")
     assert "another --idle-time: 300ms then, 1s now" in other.sentence
 
@@ -199,7 +199,7 @@ def test_an_interrupt_of_the_idle_test_leaves_nothing(
     monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT))
     outcome = spekctl(*RUN, "--out", "t")
     assert outcome.code == ExitCode.INTERRUPTED and outcome.out == ""
-    assert "no phase was finished" in outcome.err and "run-new" not in kernel.calls
+    assert "no phase was completed" in outcome.err and "run-new" not in kernel.calls
     assert list(Path("t").iterdir()) == []
 
 
@@ -229,7 +229,7 @@ def test_a_method_that_fails_fails_the_test(
     kernel.capacity = 1.0
     outcome = spekctl(*RUN, "--out", "u")
     assert outcome.code == ExitCode.LIMIT_MISSED
-    assert "not even 1 BSU is served in time" in of_file(Path("u/energy.json"))["verdict"]
+    assert "the device cannot sustain even 1 BSU" in of_file(Path("u/energy.json"))["verdict"]
 
 
 def test_what_was_said_of_a_test_is_still_said_of_its_report(

@@ -117,7 +117,7 @@ def test_a_device_that_serves_no_stream_fails() -> None:
     done = do_all(parameters(parts=["vod"]), lambda step: False)
     assert [one.step.streams for one in done] == [1]
     report = build(parameters(parts=["vod"]), done, [], None)
-    assert report.verdict == "failed: video on demand: not even 1 stream is served in time"
+    assert report.verdict == "failed: video on demand: the device cannot sustain even 1 stream"
     assert not report.passed and not report.complete
 
 
@@ -204,7 +204,7 @@ def test_a_part_that_is_left_out_leaves_no_mbps() -> None:
     wanted = parameters(parts=["ldq", "vod"])
     report = build(wanted, do_all(wanted), [], None, price=Fraction(5))
     assert (report.passed, report.complete, report.mbps) == (True, False, None)
-    assert report.verdict == "passed, as far as it goes: lfp was left out"
+    assert report.verdict == "passed, but incomplete: lfp was left out"
     assert report.price_per_mbps is None
     assert any("nothing was written" in one for one in report.remarks)
 

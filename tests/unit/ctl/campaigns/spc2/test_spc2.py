@@ -158,7 +158,7 @@ def test_an_interrupted_test_is_resumed(spekctl: Spekctl, kernel: QueueKernel) -
     assert "32 runs are kept in t, --resume continues after vod-search-2" in first.err
     assert report_of("t")["verdict"] == "not complete: runs are missing"
     refused = spekctl(*WRITE, "--out", "t")
-    assert refused.code == ExitCode.USAGE and "there is a test in t already" in refused.sentence
+    assert refused.code == ExitCode.USAGE and "t already holds a test" in refused.sentence
     for option, was, now in (
         ("--time", "2s", "3s"),
         ("--streams", "4", "5"),
@@ -205,14 +205,14 @@ def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
 WRONG: dict[str, tuple[str, ExitCode, str]] = {
     "not allowed": ("", ExitCode.REFUSED, "give --write"),
     "part": ("--parts vdo", ExitCode.USAGE, "no part is called 'vdo'; did you mean 'vod'?"),
-    "part twice": ("--parts ldq,vod,ldq", ExitCode.USAGE, "ldq is there twice"),
+    "part twice": ("--parts ldq,vod,ldq", ExitCode.USAGE, "ldq is listed twice"),
     "no streams": ("--streams 0", ExitCode.USAGE, "'--streams'"),
     "no time": ("--parts vod --vod-time 0", ExitCode.USAGE, "--vod-time must be more than 0"),
     "no response": ("--parts vod --max-response 0ns", ExitCode.USAGE, "--max-response must be"),
     "late": ("--parts vod --max-late 2", ExitCode.USAGE, "'--max-late'"),
     "range": ("--parts vod --vod-start 9 --vod-most 3", ExitCode.USAGE, "is more than --vod-most"),
     "price": ("--parts vod --system-price 0", ExitCode.USAGE, "--system-price must be more than"),
-    "resume": ("--parts vod --resume --out no", ExitCode.USAGE, "no test to resume in no"),
+    "resume": ("--parts vod --resume --out no", ExitCode.USAGE, "no holds no test to resume"),
 }
 
 

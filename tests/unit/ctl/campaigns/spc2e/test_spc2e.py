@@ -102,7 +102,7 @@ def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKerne
     assert outcome.code == ExitCode.OK, outcome.err
     found = report_of("t")
     assert (found["complete"], found["passed"]) == (False, True)
-    assert found["verdict"] == "performance only: power is missing of heavy, moderate, idle"
+    assert found["verdict"] == "performance only: no power measured in heavy, moderate, idle"
     assert MISSING in found["remarks"] and found["annual_kwh"] is None
     assert [level["watts"] for level in found["levels"]] == [None, None, None]
 
@@ -115,7 +115,7 @@ def test_a_baseline_is_taken_off_every_level(
     found = report_of("t")
     assert found["levels"][2]["watts"] == "4"
     assert float(found["levels"][0]["watts"]) == pytest.approx(31 / 3 - 2)
-    assert "a baseline of 2 W was taken off the power" in found["remarks"]
+    assert "a baseline of 2 W was subtracted from the power" in found["remarks"]
 
 
 def test_a_system_that_rests_at_more_than_it_works_is_noticed(
@@ -135,7 +135,7 @@ def test_an_interrupted_test_is_resumed(
     partly = report_of("t")
     assert not partly["complete"] and [one["name"] for one in partly["levels"]] == ["idle"]
     refused = spekctl(*RUN, "--out", "t")
-    assert "there is a test in t already" in refused.sentence
+    assert "t already holds a test" in refused.sentence
     other = spekctl(*RUN, "--out", "t", "--resume", "--idle-time", "1s")
     assert "another --idle-time: 300ms then, 1s now" in other.sentence
     kernel.before_run = lambda config: None
@@ -152,7 +152,7 @@ def test_an_interrupt_of_the_first_run_keeps_the_idle_test(
     assert "the idle test is kept in t, --resume continues after it" in outcome.err
     found = spc2.load_energy(Path("t/energy.json"))
     assert [(one.name, one.watts) for one in found.levels] == [("idle", "6")]
-    assert found.verdict == "not complete: there was no load"
+    assert found.verdict == "incomplete: the test under load has not started"
     kernel.before_run = lambda config: None
     assert spekctl(*RUN, "--out", "t", "--resume").code == ExitCode.OK
     assert len(power.asked) == 1

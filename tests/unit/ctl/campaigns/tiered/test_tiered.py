@@ -214,7 +214,10 @@ def test_a_test_without_its_iops_phase_is_refused(
     spekctl(*run, "--out", "single")
     outcome = spekctl("energy", "tiered", "compare", "single", "single")
     assert outcome.code == ExitCode.USAGE
-    assert "single: the IOPS phase is missing (failed: not even 1 BSU" in outcome.sentence
+    assert (
+        "single: the IOPS phase is missing (failed: the device cannot sustain even 1 BSU"
+        in outcome.sentence
+    )
 
 
 STUB = """#!/bin/sh
