@@ -29,7 +29,8 @@ from lib.core.drivecore import (
     Service,
 )
 
-from spekctl.drive.model import Model, Zone, load
+from spekctl.drive.file import load
+from spekctl.drive.model import Model, Zone
 
 Core = tuple[Any, Any]
 MS = 10**6
