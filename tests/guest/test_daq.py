@@ -24,7 +24,7 @@ from lib.waiting import eventually
 from spekctl.kernel.feeds import Feed, PowerLink, RailUse
 from spekctl.kernel.gen.spek_prober import FeedState
 
-pytestmark = pytest.mark.user_space
+pytestmark = pytest.mark.any_kernel
 
 LOW_W, HIGH_W, PERIOD_NS = 2, 4, 400 * MS
 WAVE = "triangle:2000:4000:400"

@@ -30,7 +30,7 @@ from spekctl.documents.exact import rounded
 from spekctl.errors import ExitCode, SpekError
 from spekctl.kernel.feeds import PowerLink, PowerSample
 
-pytestmark = pytest.mark.user_space
+pytestmark = pytest.mark.any_kernel
 MS = 1_000_000
 SLOTS = 4
 LOGIC_W = 2.0

@@ -35,6 +35,7 @@ from spekctl.kernel.gen.spek_prober import FeedState
 from spekctl.kernel.prober import Prober
 from spekctl.kernel.records import Use
 
+pytestmark = pytest.mark.any_kernel
 fresh = pytest.fixture(autouse=True)(fresh_module)
 
 

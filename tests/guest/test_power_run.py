@@ -24,6 +24,7 @@ from spekctl.kernel.feeds import PowerLink, PowerSample
 from spekctl.kernel.records import RunState
 from spekctl.power.meter import NO_FEED
 
+pytestmark = pytest.mark.any_kernel
 SECOND = 1_000_000_000
 W = 1_000_000  # in microwatts
 RUN = ("run", "random-read-4k", "--interval", "500ms", "--json", "--progress", "none")

@@ -187,7 +187,7 @@ SIGNATURES: dict[str, tuple[Callable[[str], object], str]] = {
 
 
 # libblkid and spekctl know no kernel.
-@pytest.mark.user_space
+@pytest.mark.any_kernel
 @pytest.mark.parametrize("kind", SIGNATURES)
 def test_what_is_on_a_disk_stays_on_it(
     kind: str,
@@ -353,7 +353,7 @@ def test_a_disk_that_takes_a_number_over_is_not_taken_for_the_one_that_was_check
         remove_null(item)
 
 
-@pytest.mark.user_space
+@pytest.mark.any_kernel
 def test_a_link_that_turns_while_spekctl_looks(
     empty: str,
     controller: Controller,

@@ -20,7 +20,7 @@ from spekctl.documents import result, spc2
 from spekctl.documents.document import read
 from spekctl.errors import ExitCode
 
-pytestmark = pytest.mark.user_space
+pytestmark = pytest.mark.any_kernel
 MS = 1_000_000
 SERVICE_NS = 5 * MS
 VOD_STREAMS = 20

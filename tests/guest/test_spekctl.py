@@ -34,7 +34,7 @@ from spekctl.kernel import client
 from spekctl.run import execute
 from spekctl.workload import file
 
-pytestmark = pytest.mark.user_space
+pytestmark = pytest.mark.any_kernel
 
 MIB = 1 << 20
 QUIET = ("--progress", "none")

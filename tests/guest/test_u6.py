@@ -46,7 +46,7 @@ __all__ = [
     "test_wrong_replies_are_refused_and_asked_for_again",
 ]
 
-pytestmark = pytest.mark.user_space
+pytestmark = pytest.mark.any_kernel
 
 SECOND = 1_000_000_000
 # Collected on the host, this compiles; in the guest they are there.

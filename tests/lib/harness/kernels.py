@@ -45,7 +45,7 @@ def are_named(config: pytest.Config) -> bool:
 def runs_on(kernel: str, kernels: list[str], definition: pytest.Function) -> bool:
     """True if a test is meant for @kernel, one of @kernels.
 
-    What a test marked user_space looks at is no kernel's business: the first will do.
+    A test marked any_kernel runs on the first: what it tests does not depend on the kernel.
     Debug kernels are five times as slow, so they run what is marked debug_kernel; a test marked
     debug_kernel_only("debug") needs that one. What they run need not run on the kernel of the
     same version that checks nothing, too. NEWEST runs NEWEST_FILES only.
@@ -55,7 +55,7 @@ def runs_on(kernel: str, kernels: list[str], definition: pytest.Function) -> boo
     only = definition.get_closest_marker("debug_kernel_only")
     if only:
         return kernel in only.args
-    if kernel != kernels[0] and definition.get_closest_marker("user_space"):
+    if kernel != kernels[0] and definition.get_closest_marker("any_kernel"):
         return False
     checked = definition.get_closest_marker("debug_kernel") is not None
     if kernel in DEBUG_KERNELS:
