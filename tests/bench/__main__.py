@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from bench import core_cost, generation, notify, profile, raw, table
+from bench import core_cost, drive_cost, generation, notify, profile, raw, table
 from bench.build import build_tools
 from bench.cases import points
 from bench.figures import BrokenMeasurementError, bench_of
@@ -169,7 +169,7 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
     return bench_of(
         [*scaling, *kicks, *lines],
         keys,
-        core={} if arguments.only else core_cost.measure(),
+        core={} if arguments.only else core_cost.measure() | drive_cost.measure(),
         generation=[] if arguments.only else generation.measure(),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         commit=commit(),

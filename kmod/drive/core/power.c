@@ -93,9 +93,16 @@ int spek_drive_watts_check(const struct spek_drive_watts *watts, struct spek_ref
 /** spek_drive_energy_add() - add @uw microwatts for @ns nanoseconds; up to 2^64 nJ in all. */
 void spek_drive_energy_add(struct spek_drive_energy *energy, u64 uw, u64 ns)
 {
-	u64 rest;
+	u64 fj = uw * ns, nj, rest;
 
-	energy->nj += spek_muldiv64(uw, ns, FJ_PER_NJ, &rest);
+	if (spek_likely(!spek_mulhi64(uw, ns))) {
+		/* By a constant, which needs no division. */
+		nj = fj / FJ_PER_NJ;
+		rest = fj - nj * FJ_PER_NJ;
+	} else {
+		nj = spek_muldiv64(uw, ns, FJ_PER_NJ, &rest);
+	}
+	energy->nj += nj;
 	energy->rest += (u32)rest;
 	if (energy->rest >= FJ_PER_NJ) {
 		energy->rest -= FJ_PER_NJ;

@@ -69,41 +69,50 @@ void spek_drive_queue_remove(struct spek_drive_queue *queue, u32 index)
 	queue->length--;
 }
 
+/*
+ * What an arm would take to the request; NEVER if that is not less than @limit. Most arms are too
+ * far away to be timed at all.
+ */
 static u64 cost(const struct spek_drive_mechanics *mechanics, u32 policy,
 		const struct spek_drive_slot *slot, u32 arm,
-		const struct spek_drive_arms *arms, u64 now_ns)
+		const struct spek_drive_arms *arms, u64 now_ns, u64 limit)
 {
 	const struct spek_drive_position *from = &arms->position[arm];
+	u32 distance = from->cylinder < slot->place.cylinder ?
+		       slot->place.cylinder - from->cylinder :
+		       from->cylinder - slot->place.cylinder;
 	struct spek_drive_access access;
 
-	if (policy != SPEK_DRIVE_SSTF)
-		return spek_drive_reach_ns(mechanics, arm, from, &slot->place,
-					   slot->request.write, now_ns, &access);
-	return from->cylinder < slot->place.cylinder ? slot->place.cylinder - from->cylinder :
-						       from->cylinder - slot->place.cylinder;
+	if (policy == SPEK_DRIVE_SSTF)
+		return distance;
+	if (spek_drive_least_ns(mechanics, distance) >= limit)
+		return NEVER;
+	return spek_drive_reach_ns(mechanics, arm, from, &slot->place, slot->request.write,
+				   now_ns, &access);
 }
 
-/* The cheapest idle arm for a request; the cost is NEVER if none may serve it. */
+/* The cheapest idle arm for a request; NEVER if none may serve it for less than @limit. */
 static u64 best_arm(const struct spek_drive_mechanics *mechanics, u32 policy,
 		    const struct spek_drive_slot *slot, const struct spek_drive_arms *arms,
-		    u64 now_ns, u32 *best)
+		    u64 now_ns, u64 limit, u32 *best)
 {
-	u64 least = NEVER;
-	u32 arm;
+	u32 unable = arms->busy | arms->failed, arm;
+	u64 least = limit;
 
 	for (arm = 0; arm < mechanics->nr_arms; arm++) {
 		u64 one;
 
-		if (((arms->busy | arms->failed) >> arm & 1) ||
-		    !spek_drive_reaches(mechanics, arm, slot->request.lba))
+		if ((unable >> arm & 1) ||
+		    (mechanics->is_parted &&
+		     !spek_drive_reaches(mechanics, arm, slot->request.lba)))
 			continue;
-		one = cost(mechanics, policy, slot, arm, arms, now_ns);
+		one = cost(mechanics, policy, slot, arm, arms, now_ns, least);
 		if (one < least) {
 			least = one;
 			*best = arm;
 		}
 	}
-	return least;
+	return least < limit ? least : NEVER;
 }
 
 /**
@@ -131,13 +140,14 @@ bool spek_drive_choose(const struct spek_drive_mechanics *mechanics,
 		const struct spek_drive_slot *slot = &queue->slots[index];
 		bool overdue = rule->max_wait_ns &&
 			       now_ns - slot->request.arrival_ns > rule->max_wait_ns;
+		/* Of the others only those matter that are reached sooner. */
+		u64 limit = rule->policy == SPEK_DRIVE_SPTF && !overdue ? least : NEVER, one;
 		u32 arm = 0;
-		u64 one;
 
 		if (slot->held)
 			continue;
 		seen++;
-		one = best_arm(mechanics, rule->policy, slot, arms, now_ns, &arm);
+		one = best_arm(mechanics, rule->policy, slot, arms, now_ns, limit, &arm);
 		if (one == NEVER)
 			continue;
 		/* Upwards from the last one; what is below comes after what is above. */

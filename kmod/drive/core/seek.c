@@ -89,6 +89,44 @@ static bool ends_well(const struct spek_drive_seek_point *last, u32 cylinders)
 	return longest > 0 && longest <= (s64)SPEK_DRIVE_MAX_SEEK_NS;
 }
 
+/* Time of a move on the line that begins at a point, or of one that ends before the first point. */
+static u64 on_line(const struct spek_drive_seek_point *point, u32 distance)
+{
+	if (distance <= point->distance)
+		return point->ns;
+	return point->ns + (u64)((point->slope * (s64)(distance - point->distance) +
+				  (1 << (SLOPE_BITS - 1))) >> SLOPE_BITS);
+}
+
+/* First distance of a step of the index. */
+static u32 step_begin(u32 step)
+{
+	return step < 16 ? step : (step % 8 + 8) << (step / 8 - 1);
+}
+
+static void make_index(struct spek_drive_seek *seek, u32 cylinders)
+{
+	u32 step = SPEK_DRIVE_SEEK_STEPS + 1, i = seek->nr_points - 1;
+	u64 least = on_line(&seek->points[i], cylinders);
+
+	/* Lines are lowest at their ends: at points, or where a step begins. */
+	while (step--) {
+		u32 begin = step_begin(step);
+		u64 ns;
+
+		for (; i && seek->points[i].distance > begin; i--)
+			if (seek->points[i].ns < least)
+				least = seek->points[i].ns;
+		ns = on_line(&seek->points[i], begin);
+		if (begin < cylinders && ns < least)
+			least = ns;
+		if (!begin)
+			least = 0;
+		seek->line[step] = (u16)i;
+		seek->least_ns[step] = (u32)least;
+	}
+}
+
 /**
  * spek_drive_seek_init() - check a seek curve and compute its slopes
  * @seek: points are filled in but for their slopes
@@ -117,6 +155,7 @@ int spek_drive_seek_init(struct spek_drive_seek *seek, u32 cylinders, u32 max_fa
 	if (cylinders > seek->points[last].distance && !ends_well(&seek->points[last], cylinders))
 		return spek_refuse(refusal, SPEK_DRIVE_PART_SEEK_POINT, last, -ERANGE,
 				   "The last line of the seek curve leaves 1 ns to 1 s.");
+	make_index(seek, cylinders);
 	return 0;
 }
 
@@ -129,24 +168,20 @@ int spek_drive_seek_init(struct spek_drive_seek *seek, u32 cylinders, u32 max_fa
  */
 u64 spek_drive_seek_ns(const struct spek_drive_seek *seek, u32 distance)
 {
-	const struct spek_drive_seek_point *point = seek->points;
-	u32 low = 0, high = seek->nr_points;
+	u32 step = spek_drive_seek_step(distance), low = seek->line[step];
+	u32 high = seek->line[step + 1] + 1;
 
 	if (!distance)
 		return 0;
-	if (distance <= point->distance)
-		return point->ns;
 	while (high - low > 1) {
 		u32 middle = (low + high) / 2;
 
-		if (point[middle].distance <= distance)
+		if (seek->points[middle].distance <= distance)
 			low = middle;
 		else
 			high = middle;
 	}
-	point += low;
-	return point->ns + (u64)((point->slope * (s64)(distance - point->distance) +
-				  (1 << (SLOPE_BITS - 1))) >> SLOPE_BITS);
+	return on_line(&seek->points[low], distance);
 }
 
 /**

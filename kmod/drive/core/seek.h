@@ -12,6 +12,9 @@
  * HPL, six parameters:		t(1) = single; below the border base + root sqrt(x), above it
  *				far + line x
  *
+ * An index by distance, in steps of at most 1/8 of it, finds the line without a search through
+ * the table, and bounds all longer moves from below, so that a scheduler times few of them.
+ *
  * A table of SPEK_DRIVE_FORMULA_POINTS points is exact up to 64 cylinders and off by less than
  * 0.1 % beyond.
  */
@@ -25,6 +28,8 @@
 #define SPEK_DRIVE_MAX_SEEK_NS		1000000000ULL
 #define SPEK_DRIVE_FORMULA_POINTS	512
 #define SPEK_DRIVE_MAX_FALL_PPM		400000
+/* For distances up to SPEK_DRIVE_MAX_CYLINDERS; each group of 8 doubles the width. */
+#define SPEK_DRIVE_SEEK_STEPS		168
 
 /**
  * struct spek_drive_seek_point - point of a seek curve
@@ -42,11 +47,25 @@ struct spek_drive_seek_point {
  * struct spek_drive_seek - a seek curve
  * @nr_points: number of points, in rising order of distance
  * @points: memory of the caller
+ * @line: for each step of distances the last point before or at its begin; set by
+ *	spek_drive_seek_init()
+ * @least_ns: for each step the shortest time of its distances and all longer ones; set by
+ *	spek_drive_seek_init()
  */
 struct spek_drive_seek {
 	u32 nr_points;
 	struct spek_drive_seek_point *points;
+	u16 line[SPEK_DRIVE_SEEK_STEPS + 1];
+	u32 least_ns[SPEK_DRIVE_SEEK_STEPS + 1];
 };
+
+/** spek_drive_seek_step() - Return: the step of the index that holds @distance. */
+static inline u32 spek_drive_seek_step(u32 distance)
+{
+	u32 shift = distance < 16 ? 0 : 28 - (u32)__builtin_clz(distance);
+
+	return (shift << 3) + (distance >> shift);
+}
 
 /**
  * struct spek_drive_lee - the three-parameter curve

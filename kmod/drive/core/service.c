@@ -56,6 +56,7 @@ int spek_drive_mechanics_init(struct spek_drive_mechanics *mechanics,
 				(u64)SPEK_DRIVE_PART_SECTORS * mechanics->nr_arms)
 		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
 				   "Each arm of a split drive needs at least 8 sectors.");
+	mechanics->is_parted = mechanics->split || mechanics->geometry.stacks > 1;
 	spek_drive_rotation_init(rotation, rotation->period_ps, rotation->phase);
 	return 0;
 }
@@ -108,7 +109,7 @@ bool spek_drive_reaches(const struct spek_drive_mechanics *mechanics, u32 arm, u
 {
 	u64 first, sectors;
 
-	if (!mechanics->split && mechanics->geometry.stacks == 1)
+	if (!mechanics->is_parted)
 		return true;
 	spek_drive_part(mechanics, arm, &first, &sectors);
 	return lba - first < sectors;

@@ -58,6 +58,7 @@
  * @moving: number of arms that may serve accesses at a time, at least as many as channels;
  *	0: as many as channels
  * @split: each arm has a part of the LBAs to itself
+ * @is_parted: no arm reaches every LBA; set by spek_drive_mechanics_init()
  * @heads_per_surface: heads of an arm on a surface; 0: 1
  * @head_angle: angle by which such a head is ahead of the first one
  * @arm_angle: angle by which an arm is mounted ahead of arm 0
@@ -77,6 +78,7 @@ struct spek_drive_mechanics {
 	u32 channels;
 	u32 moving;
 	bool split;
+	bool is_parted;
 	u32 heads_per_surface;
 	u64 head_angle[SPEK_DRIVE_MAX_HEADS_PER_SURFACE];
 	u64 arm_angle[SPEK_DRIVE_MAX_ARMS];
@@ -134,6 +136,14 @@ struct spek_drive_access {
 static inline u64 spek_drive_access_ns(const struct spek_drive_access *access)
 {
 	return access->overhead_ns + access->seek_ns + access->rotate_ns + access->transfer_ns;
+}
+
+/** spek_drive_least_ns() - Return: time in which no arm reaches anything so far away. */
+static inline u64 spek_drive_least_ns(const struct spek_drive_mechanics *mechanics, u32 distance)
+{
+	u64 ns = mechanics->seek.least_ns[spek_drive_seek_step(distance)];
+
+	return mechanics->overhead_ns + ns * mechanics->seek_scale / SPEK_DRIVE_SCALE;
 }
 
 int spek_drive_mechanics_init(struct spek_drive_mechanics *mechanics,

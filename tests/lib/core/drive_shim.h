@@ -38,6 +38,7 @@ struct shim_loop {
 	u64 longest_wait_ns;
 };
 
+u32 shim_seek_step(u32 distance);
 void shim_closed_loop(struct spek_drive *drive, struct shim_loop *loop);
 
 #endif

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -232,9 +233,9 @@ def test_power_integrates_to_energy(core: Core, write: bool) -> None:
     assert energy == sum(powers)
 
 
-def peak_w(core: Core, arms: int, channels: int) -> tuple[float, float]:
+def peak_w(core: Core, arms: int, channels: int, model: Model = ES) -> tuple[float, float]:
     """Watts of an idle drive, and with as many arms moving as can."""
-    drive = Drive(core, replace(ES.with_arms(arms), channels=channels), "sptf")
+    drive = Drive(core, replace(model.with_arms(arms), channels=channels), "sptf")
     idle = sum(drive.power_uw(rail, 0) for rail in (0, 1))
     for n in range(arms):
         assert drive.submit(0, 1_000_000_000 + 10_000_000 * n) == 0
@@ -314,3 +315,49 @@ def test_refuses_rules(core: Core) -> None:
     for depth in (0, 257):
         with pytest.raises(Refused, match="1 to 256"):
             Drive(core, ES, queue_depth=depth)
+
+
+@given(watts=some_watts, arms=st.integers(1, 4), moving=st.integers(1, 4), data=st.data())
+def test_energy_is_the_integral_of_power(
+    core: Core, watts: Watts, arms: int, moving: int, data: st.DataObject
+) -> None:
+    """Power, read wherever a phase or condition may change, times the time until then: what the
+    account has to the femtojoule, whatever the drive does."""
+    model = replace(ES.with_arms(arms), watts=watts)
+    drive = Drive(core, model, "sptf", fields={"mechanics.moving": min(arms, moving)})
+    now_ns, edges, fj = 0, set[int](), [0, 0]
+    for _ in range(12):
+        step = data.draw(st.sampled_from(["submit", "submit", "command", "event"]))
+        if step == "submit":
+            lba = data.draw(st.integers(0, drive.sectors - 2000))
+            drive.submit(now_ns, lba, data.draw(st.integers(1, 2000)), data.draw(st.booleans()))
+        elif step == "command":
+            drive.command(now_ns, data.draw(st.sampled_from([START, SLEEP, STOP])))
+        while drive.finish(now_ns) is not None:
+            pass
+        while (service := drive.start(now_ns)) is not None:
+            at_ns = service.start_ns
+            for ns in (
+                *(service.overhead_ns, service.seek_ns, service.rotate_ns),
+                service.transfer_ns,
+            ):
+                at_ns += ns
+                edges.add(at_ns)
+        then_ns = min(drive.next_ns(), now_ns + data.draw(st.integers(0, 10**8)))
+        inner = sorted({edge for edge in edges if now_ns < edge < then_ns} | {now_ns, then_ns})
+        for begin_ns, end_ns in pairwise(inner):
+            for rail in (0, 1):
+                uw = drive.power_uw(rail, begin_ns)
+                assert drive.power_uw(rail, end_ns - 1) == uw
+                fj[rail] += uw * (end_ns - begin_ns)
+        now_ns = then_ns
+        assert list(drive.account(now_ns).fj) == fj
+
+
+def test_watts_of_a_fit_to_the_paper(core: Core) -> None:
+    """isca08-watts: 11.7 W of a drive and 3.2 W of each arm are a fit to the paper's figures."""
+    base = ((3_000_000, 8_700_000), *ES.watts.base[1:])
+    watts = replace(ES.watts, base=base, hold=3_200_000, seek=2_375_000)
+    model = replace(ES, watts=watts)
+    assert peak_w(core, 1, 1, model) == pytest.approx((14.9, 17.275))
+    assert peak_w(core, 4, 4, model) == pytest.approx((24.5, 34.0))

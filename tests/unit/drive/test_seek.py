@@ -162,3 +162,37 @@ def test_refuses_a_table(core: Core, points: list[tuple[int, int]], sentence: st
 @given(st.integers(0, 2**64 - 1))
 def test_square_root(core: Core, x: int) -> None:
     assert core[1].spek_drive_sqrt64(x) == math.isqrt(x)
+
+
+# ---- the index ----
+
+
+@given(
+    steps=st.lists(st.tuples(st.integers(1, 3000), st.integers(1, 10**7)), min_size=1, max_size=30),
+    distances=st.lists(st.integers(0, 29_999), min_size=2, max_size=30),
+)
+def test_no_longer_move_is_faster_than_the_bound(
+    core: Core, steps: list[tuple[int, int]], distances: list[int]
+) -> None:
+    points, distance = [], 0
+    for step, ns in steps:
+        distance += step
+        points.append((distance, ns))
+    # the last line must not fall below 0, nor rise above 1 s
+    points.append((distance + 30_000, points[-1][1]))
+    drive = Drive(core, curve(points, 30_000), max_fall_ppm=10**6)
+    seek = drive.c_model.mechanics.seek
+    for one in distances:
+        bound = seek.least_ns[drive.lib.shim_seek_step(one)]
+        assert bound > 0 or one == 0
+        assert all(drive.seek_ns(other) >= bound for other in distances if other >= one)
+
+
+def test_steps_of_the_index(core: Core) -> None:
+    """Each distance has a step, none is missed, and none is wider than an eighth of it."""
+    step = core[1].shim_seek_step
+    assert [step(distance) for distance in range(18)] == [*range(16), 16, 16]
+    assert step(2**22) < 168
+    for distance in [*range(1, 5000), *(2**n + d for n in range(12, 22) for d in (-1, 0, 1))]:
+        assert 0 <= step(distance) - step(distance - 1) <= 1
+        assert step(distance + distance // 8 + 1) > step(distance)
