@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import drive_model, drive_simulate, drive_study
+from spekctl.commands import drive_kernel, drive_model, drive_simulate, drive_study
 
 if TYPE_CHECKING:
     from spekctl.drive.facts import Facts
@@ -17,6 +17,7 @@ EPILOG = """\b
 Examples:
   spekctl drive models
   spekctl drive show barracuda-es --arms 4 --rpm 5200
+  spekctl drive new barracuda-es --arms 4
 """
 
 
@@ -31,6 +32,8 @@ def command() -> None:
 
 command.add_command(drive_simulate.command, "simulate")
 command.add_command(drive_study.command, "study")
+for one in (drive_kernel.new, drive_kernel.list_drives, drive_kernel.stats, drive_kernel.delete):
+    command.add_command(one)
 
 
 @command.command("models")

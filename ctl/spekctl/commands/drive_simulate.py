@@ -218,6 +218,7 @@ def summary(model: Model, rule: Rule, drive: Simulation) -> DriveSimulation:
         transfer=times("transfer"),
         moved=account.moved / served,
         served_by_arm=list(account.arm_served[: len(model.arm_angles)]),
+        hits=account.arm_served[-1],
         modes={
             mode: Mode(one.seconds, one.joules) for mode, one in modes_of(model, account).items()
         },

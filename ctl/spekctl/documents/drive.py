@@ -52,6 +52,7 @@ class DriveSimulation(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_SIMULA
     transfer: Times
     moved: Annotated[float, Meta(description="Share of requests whose arm changed its cylinder.")]
     served_by_arm: list[int]
+    hits: Annotated[int, Meta(description="Requests that the cache served.")]
     modes: Annotated[
         dict[str, Mode],
         Meta(description="idle, seek, rotation, transfer; spindle: it started, stopped or stood."),

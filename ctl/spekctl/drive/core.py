@@ -53,6 +53,7 @@ class _CModel(ctypes.Structure):
         *((name, ctypes.c_uint64) for name in ("sectors", "period_ps", "phase")),
         *((name, ctypes.c_uint64) for name in ("head_switch_ns", "settle_ns", "overhead_ns")),
         *((name, ctypes.c_uint64) for name in ("max_wait_ns", "starting_ns", "stopping_ns")),
+        *((name, ctypes.c_uint64) for name in ("write_sectors", "hit_ns", "sector_ps")),
         ("arm_angle", ctypes.c_uint64 * MOST_ARMS),
         ("head_angle", ctypes.c_uint64 * MOST_HEADS_PER_SURFACE),
         ("base", ctypes.c_uint32 * (2 * len(CONDITIONS))),
@@ -62,7 +63,8 @@ class _CModel(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("moving", "split", "surfaces", "stacks")),
         *((name, ctypes.c_uint32) for name in ("heads_per_surface", "zero_latency", "policy")),
         *((name, ctypes.c_uint32) for name in ("window", "queue_depth", "seek_scale")),
-        *((name, ctypes.c_uint32) for name in ("rotation_scale", "max_fall_ppm", "closed")),
+        *((name, ctypes.c_uint32) for name in ("rotation_scale", "max_fall_ppm", "segments")),
+        *((name, ctypes.c_uint32) for name in ("segment_sectors", "ahead_sectors", "closed")),
     )
 
 
@@ -85,7 +87,7 @@ class _CAccount(ctypes.Structure):
         ("condition_ns", ctypes.c_uint64 * len(CONDITIONS)),
         ("phase_ns", ctypes.c_uint64 * len(PHASES)),
         *((name, ctypes.c_uint64) for name in ("starts", "served", "moved")),
-        ("arm_served", ctypes.c_uint64 * MOST_ARMS),
+        ("arm_served", ctypes.c_uint64 * (MOST_ARMS + 1)),
         ("sum_ns", ctypes.c_uint64 * len(METRICS)),
         ("max_ns", ctypes.c_uint64 * len(METRICS)),
     )
@@ -115,7 +117,7 @@ class Account:
     starts: int
     served: int
     moved: int
-    arm_served: tuple[int, ...]
+    arm_served: tuple[int, ...]  # requests by arm; then those that the cache served
     sum_ns: tuple[int, ...]  # in the order of METRICS
     max_ns: tuple[int, ...]
 
@@ -305,5 +307,11 @@ def _flat(model: Model, rule: Rule, points: int) -> _CModel:
         seek_scale=rule.seek_scale,
         rotation_scale=rule.rotation_scale,
         max_fall_ppm=model.max_fall_ppm,
+        segments=model.cache.segments,
+        segment_sectors=model.cache.segment_sectors,
+        ahead_sectors=model.cache.ahead_sectors,
+        write_sectors=model.cache.write_sectors,
+        hit_ns=model.cache.hit_ns,
+        sector_ps=model.cache.sector_ps,
         closed=rule.closed,
     )

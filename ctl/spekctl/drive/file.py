@@ -23,7 +23,9 @@ from msgspec import Meta, inspect
 
 from spekctl.drive.model import (
     CONDITIONS,
+    SECTOR,
     TURN,
+    Cache,
     Layout,
     Lee,
     Model,
@@ -85,6 +87,23 @@ class Arms(msgspec.Struct, forbid_unknown_fields=True):
     split: Annotated[
         bool, Meta(description="Each arm has a part of the LBAs to itself, as in dual actuators.")
     ] = False
+
+
+class Memory(msgspec.Struct, forbid_unknown_fields=True):
+    """The cache of a drive."""
+
+    segments: Annotated[int, Meta(ge=0, le=64, description="Read segments; 0: none.")] = 0
+    segment_kib: Annotated[int, Meta(ge=0, le=2**21, description="Size of one, KiB.")] = 0
+    ahead_kib: Annotated[
+        int, Meta(ge=0, le=2**21, description="How far the drive reads ahead, up to a segment.")
+    ] = 0
+    write_kib: Annotated[
+        int, Meta(ge=0, le=2**23, description="Room for written data; 0: write-through.")
+    ] = 0
+    hit_ms: Annotated[Ms, Meta(description="Time of a hit before its transfer, ms.")] = 0.0
+    bus_mb_s: Annotated[
+        float, Meta(ge=0.6, le=10000, description="Rate of the bus, 10^6 bytes per second.")
+    ] = 300.0
 
 
 class DriveFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -194,6 +213,9 @@ class DriveFile(msgspec.Struct, forbid_unknown_fields=True):
     ) = None
     seek_constant_ms: Annotated[Ms | None, Meta(description="The same time for all.")] = None
     arms: Annotated[Arms, Meta(description="Arm assemblies.")] = msgspec.field(default_factory=Arms)
+    cache: Annotated[Memory, Meta(description="Cache. Default: none.")] = msgspec.field(
+        default_factory=Memory
+    )
     profile: Annotated[
         str | None, Meta(description="Which profile of power counts. Default: the first.")
     ] = None
@@ -506,6 +528,7 @@ def _model(file: DriveFile, folder: Path) -> Model:
         settle_ns=_ns(file.settle_ms, "settle_ms"),
         overhead_ns=_ns(file.overhead_ms, "overhead_ms"),
         watts=profiles.get(chosen, Watts()),
+        cache=_cache(file.cache),
         arm_angles=angles,
         channels=arms.channels,
         moving=arms.moving or arms.channels,
@@ -516,6 +539,19 @@ def _model(file: DriveFile, folder: Path) -> Model:
         zero_latency=file.zero_latency,
         profile=chosen,
         profiles=profiles,
+    )
+
+
+def _cache(given: Memory) -> Cache:
+    if not given.segments and not given.write_kib:
+        return Cache()
+    return Cache(
+        segments=given.segments,
+        segment_sectors=given.segment_kib * 2,
+        ahead_sectors=given.ahead_kib * 2,
+        write_sectors=given.write_kib * 2,
+        hit_ns=_ns(given.hit_ms, "cache.hit_ms"),
+        sector_ps=round(SECTOR * 10**6 / given.bus_mb_s),
     )
 
 

@@ -75,6 +75,18 @@ class Watts:
 
 
 @dataclass(frozen=True, slots=True)
+class Cache:
+    """Memory of the drive; all 0: it has none."""
+
+    segments: int = 0
+    segment_sectors: int = 0
+    ahead_sectors: int = 0
+    write_sectors: int = 0
+    hit_ns: int = 0
+    sector_ps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A drive as the core takes it."""
 
@@ -90,6 +102,7 @@ class Model:
     settle_ns: int = 0
     overhead_ns: int = 0
     watts: Watts = field(default_factory=Watts)
+    cache: Cache = field(default_factory=Cache)
     arm_angles: tuple[int, ...] = (0,)
     channels: int = 1
     moving: int = 0  # arms that move at the same time; 0: as many as channels

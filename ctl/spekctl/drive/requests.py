@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from spekctl.drive.core import NS_MAX, REQUEST, RESULT, RequestRefused, Simulation
+from spekctl.drive.model import MOST_ARMS
 from spekctl.errors import UsageError
 
 BATCH = 8192
@@ -76,7 +77,8 @@ def csv_lines(results: bytearray) -> str:
         number, arrival, lba, start, end, overhead, seek, rotate, transfer = one[:9]
         sectors, write, arm, _ = one[9:]
         lines.append(
-            f"{number},{arrival},{lba},{sectors},{'W' if write else 'R'},{arm},{start},{overhead},"
+            f"{number},{arrival},{lba},{sectors},{'W' if write else 'R'},"
+            f"{arm if arm < MOST_ARMS else 'cache'},{start},{overhead},"
             f"{seek},{rotate},{transfer},{end}\n"
         )
     return "".join(lines)

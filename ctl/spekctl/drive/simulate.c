@@ -46,6 +46,9 @@ struct sim_model {
 	u64 max_wait_ns;
 	u64 starting_ns;
 	u64 stopping_ns;
+	u64 write_sectors;
+	u64 hit_ns;
+	u64 sector_ps;
 	u64 arm_angle[SPEK_DRIVE_MAX_ARMS];
 	u64 head_angle[SPEK_DRIVE_MAX_HEADS_PER_SURFACE];
 	u32 base[SPEK_DRIVE_CONDITION_NR][SPEK_DRIVE_RAIL_NR];
@@ -70,6 +73,9 @@ struct sim_model {
 	u32 seek_scale;
 	u32 rotation_scale;
 	u32 max_fall_ppm;
+	u32 segments;
+	u32 segment_sectors;
+	u32 ahead_sectors;
 	u32 closed;
 };
 
@@ -83,6 +89,7 @@ struct sim_request {
 /**
  * struct sim_result - a request that was served, in the order of ends
  * @number: place among the requests, from 0
+ * @arm: index of the arm; SPEK_DRIVE_BUS: the cache
  */
 struct sim_result {
 	u64 number;
@@ -112,7 +119,7 @@ struct sim_account {
 	u64 starts;
 	u64 served;
 	u64 moved;
-	u64 arm_served[SPEK_DRIVE_MAX_ARMS];
+	u64 arm_served[SPEK_DRIVE_MAX_ARMS + 1];
 	u64 sum_ns[METRICS];
 	u64 max_ns[METRICS];
 };
@@ -127,7 +134,7 @@ struct sim {
 	struct sim_result *out;
 	u64 room;
 	u64 done;
-	u64 arm_served[SPEK_DRIVE_MAX_ARMS];
+	u64 arm_served[SPEK_DRIVE_MAX_ARMS + 1];
 	u64 sum_ns[METRICS];
 	u64 max_ns[METRICS];
 	u64 hist[METRICS][SPEK_HIST_BUCKETS];
@@ -168,6 +175,12 @@ static void describe(struct spek_drive_model *model, const struct sim_model *fro
 	model->rule.window = from->window;
 	model->rule.max_wait_ns = from->max_wait_ns;
 	model->queue_depth = from->queue_depth;
+	model->cache.segments = from->segments;
+	model->cache.segment_sectors = from->segment_sectors;
+	model->cache.ahead_sectors = from->ahead_sectors;
+	model->cache.write_sectors = from->write_sectors;
+	model->cache.hit_ns = from->hit_ns;
+	model->cache.sector_ps = from->sector_ps;
 	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
 		for (rail = 0; rail < SPEK_DRIVE_RAIL_NR; rail++)
 			model->watts.base[i][rail] = from->base[i][rail];

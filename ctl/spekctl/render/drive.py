@@ -30,6 +30,8 @@ def print_simulation(found: DriveSimulation) -> None:
     if found.arms > 1:
         shares = ", ".join(f"{one / found.requests:.1%}" for one in found.served_by_arm)
         out.print(f"  by arm: {shares}", soft_wrap=True)
+    if found.hits:
+        out.print(f"  from the cache: {found.hits / found.requests:.1%}", soft_wrap=True)
     out.print()
     names = ("mean", "p50", "p90", "p99", "max")
     table = tables.table("time", *names, right=names)

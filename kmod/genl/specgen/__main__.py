@@ -54,6 +54,7 @@ FAMILIES = (
         uapi="kmod/drive/uapi/spek_drive.h",
         kernel="kmod/drive/gen/netlink_gen",
         python="ctl/spekctl/kernel/gen/spek_drive.py",
+        records="ctl/spekctl/kernel/gen/spek_drive_records.py",
         table="kmod/drive/uapi/spek_drive.md",
         include_uapi="../uapi/spek_drive.h",
         include_compat="../../compat/compat.h",

@@ -102,7 +102,8 @@ def import_of_records(outputs: Outputs) -> list[str]:
 
 def plural(attr_set: AttrSet, attr: Attr) -> str:
     """What a record calls all values of an attribute that an answer repeats."""
-    name = f"{snake(attr.name)}s"
+    single = snake(attr.name)
+    name = f"{single[:-1]}ies" if single.endswith("y") else f"{single}s"
     return snake(attr.name) if any(snake(one.name) == name for one in attr_set.attrs) else name
 
 

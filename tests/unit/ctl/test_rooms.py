@@ -36,7 +36,7 @@ ORDER = (
 
 # What a module may not reach, neither itself nor through what it imports.
 MESSAGES = ("kernel.gen.spek", "kernel.gen.spek_drive", "kernel.gen.spek_prober")
-KERNEL_SIDE = ("kernel.link", "kernel.client", "kernel.prober", "kernel.feeds")
+KERNEL_SIDE = ("kernel.link", "kernel.client", "kernel.prober", "kernel.feeds", "kernel.drives")
 OUT_OF_REACH = {
     "documents": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands", "log", "power"),
     "plots": (*KERNEL_SIDE, "run", "campaigns", "commands"),

@@ -191,6 +191,25 @@ def test_members_of_the_papers_arrays() -> None:
         assert (round(model.rpm), model.heads) == (rpm, 2 * platters)
 
 
+def test_parts_that_work_together() -> None:
+    base = 'title = "x"'
+    text = TEXT.replace(
+        base, base + "\nstacks = 2\nsurfaces = 2\nhead_angles = [0, 0.25]\nzero_latency = true"
+    )
+    model = parse(text + "[arms]\ncount = 2\nmoving = 2\n")
+    assert (model.stacks, model.surfaces, model.moving, model.channels) == (2, 2, 2, 1)
+    assert model.head_angles == (0, TURN // 4)
+    assert model.zero_latency
+
+
+def test_a_cache() -> None:
+    sizes = "segments = 7\nsegment_kib = 256\nahead_kib = 128\nwrite_kib = 1024\n"
+    cache = parse(TEXT + f"[cache]\n{sizes}hit_ms = 0.1\nbus_mb_s = 40").cache
+    assert (cache.segments, cache.segment_sectors, cache.ahead_sectors) == (7, 512, 256)
+    assert (cache.write_sectors, cache.hit_ns, cache.sector_ps) == (2048, 100_000, 12_800_000)
+    assert parse(TEXT).cache.sector_ps == 0
+
+
 def test_falls_of_a_curve() -> None:
     def points(last: float, force: bool = False) -> tuple[str, ...]:
         text = TEXT.replace("[[1, 0.000001], [8, 2]]", f"[[1, 1], [8, {last}]]")
@@ -231,6 +250,9 @@ def test_falls_of_a_curve() -> None:
         ("seek_points = [[1, 0.000001], [8, 2]]", "", "seek: it is missing; allowed is exactly"),
         ("seek_points = [[1, 0.000001], [8, 2]]", "seek_ms = [1, 1, 9]", "9.0 ms for all is out"),
         ('sources = ["nobody"]', "sources = []", "sources: it has 0 entries; allowed are 1 or mo"),
+        ("heads = 2", "heads = 3\nsurfaces = 2", "surfaces: 2 does not divide the 3 heads; all"),
+        ("heads = 2", "heads = 2\nstacks = 2", "stacks: 2 do not share 1 arms equally; allowed"),
+        ("heads = 2", "heads = 2\ncache = {hit_ms = 1001}", "cache.hit_ms: 1001 is out of range"),
         ('title = "x"', "title =", "not valid TOML"),
         ('title = "x"', "title = 'x'\narms = {count = 2, angles = [0.5]}", "there are 1 for 2 arm"),
         ('title = "x"', "title = 'x'\nprofile = 'y'", "there is no profile 'y'; allowed are: none"),

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 from pyroute2.netlink import NLA_F_NESTED, genlmsg, nla
 
+from spekctl.kernel.gen import spek_drive_records as records
+
 FAMILY = "spek_drive"
 VERSION = 1
 GROUP_DRIVES = "drives"
@@ -138,7 +140,9 @@ class ConditionPowerNla(nla):
         "uw_v12": "SPEK_DRIVE_A_CONDITION_POWER_UW_V12",
     }
     multi: ClassVar[dict[str, str]] = {}
-    enums: ClassVar[dict[str, Any]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "condition": records.Condition,
+    }
 
 
 class FaultNla(nla):
@@ -161,7 +165,9 @@ class FaultNla(nla):
         "delay_ns": "SPEK_DRIVE_A_FAULT_DELAY_NS",
     }
     multi: ClassVar[dict[str, str]] = {}
-    enums: ClassVar[dict[str, Any]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "kind": records.Fault,
+    }
 
 
 class EnergyNla(nla):
@@ -182,7 +188,9 @@ class EnergyNla(nla):
         "power_uw": "SPEK_DRIVE_A_ENERGY_POWER_UW",
     }
     multi: ClassVar[dict[str, str]] = {}
-    enums: ClassVar[dict[str, Any]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "rail": records.Rail,
+    }
 
 
 class ConditionStatsNla(nla):
@@ -199,7 +207,9 @@ class ConditionStatsNla(nla):
         "ns": "SPEK_DRIVE_A_CONDITION_STATS_NS",
     }
     multi: ClassVar[dict[str, str]] = {}
-    enums: ClassVar[dict[str, Any]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "condition": records.Condition,
+    }
 
 
 class PhaseStatsNla(nla):
@@ -218,7 +228,9 @@ class PhaseStatsNla(nla):
         "nj": "SPEK_DRIVE_A_PHASE_STATS_NJ",
     }
     multi: ClassVar[dict[str, str]] = {}
-    enums: ClassVar[dict[str, Any]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "phase": records.Phase,
+    }
 
 
 class DriveMsg(genlmsg):
@@ -335,10 +347,16 @@ class DriveMsg(genlmsg):
         "module_version": "SPEK_DRIVE_A_DRIVE_MODULE_VERSION",
     }
     multi: ClassVar[dict[str, str]] = {
-        "condition_power": "condition_power",
-        "fault": "fault",
+        "condition_power": "condition_powers",
+        "fault": "faults",
     }
-    enums: ClassVar[dict[str, Any]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "state": records.DriveState,
+        "layout": records.Layout,
+        "policy": records.Policy,
+        "store": records.Store,
+        "condition": records.Condition,
+    }
 
 
 class StatsMsg(genlmsg):
@@ -396,9 +414,9 @@ class StatsMsg(genlmsg):
         "hist": "SPEK_DRIVE_A_STATS_HIST",
     }
     multi: ClassVar[dict[str, str]] = {
-        "energy": "energy",
-        "condition": "condition",
-        "phase": "phase",
+        "energy": "energies",
+        "condition": "conditions",
+        "phase": "phases",
     }
     enums: ClassVar[dict[str, Any]] = {}
 

@@ -103,6 +103,16 @@ def test_several_arms_at_work_divide_what_flows_anyway() -> None:
     assert used == pytest.approx(sum(account.energy_nj) / 1e9, rel=1e-9)
 
 
+def test_reads_of_what_was_read_ahead_come_from_the_cache() -> None:
+    sizes = ["cache.segments=4", "cache.segment_kib=512", "cache.ahead_kib=256", "cache.hit_ms=0.1"]
+    drive = Simulation(file.load("barracuda-es", sizes), Rule())
+    packed = b"".join(REQUEST.pack(at * 50_000_000, 4096 + 8 * at, 8, 0) for at in range(20))
+    results = drive.feed(packed) + drive.drain()
+    arms = [one[11] for one in RESULT.iter_unpack(results)]
+    assert arms == [0, *[core.MOST_ARMS] * 19]
+    assert drive.account().arm_served[-1] == 19
+
+
 def test_more_requests_than_the_queue_holds_wait_outside() -> None:
     model = file.load("barracuda-es")
     drive = Simulation(model, Rule("fcfs"))

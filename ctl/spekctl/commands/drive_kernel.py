@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl drive new, list, stats and delete: modelled drives of the kernel."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import json
+import os
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spekctl.commands import drive_model, options
+from spekctl.errors import NotFoundError, SpekError, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.kernel.drives import Drives
+    from spekctl.kernel.gen.spek_drive_records import DriveInfo, StatsInfo
+
+READY_S = 60.0
+GONE_S = 10.0
+NODE_S = 30.0
+SCSI_HOSTS = "/sys/class/scsi_host"
+_NUMBER = click.argument("drive", metavar="DRIVE")
+
+
+@click.command("new", no_args_is_help=True)
+@drive_model.argument
+@drive_model.changes
+@click.option(
+    "--schedule",
+    type=click.Choice(["fcfs", "sstf", "sptf", "clook"]),
+    default="sptf",
+    show_default=True,
+    help="How the drive chooses among the requests that it holds.",
+)
+@click.option(
+    "--queue-depth",
+    type=click.IntRange(1, 256),
+    default=32,
+    show_default=True,
+    metavar="N",
+    help="Requests that the drive takes at a time.",
+)
+@click.option(
+    "--max-wait",
+    "max_wait_ns",
+    type=options.DURATION_WITH_UNIT,
+    default="0",
+    show_default=True,
+    help="Serve requests first that have waited longer; 0: no limit.",
+)
+@click.option("--name", "label", metavar="NAME", help="Name of the drive.  [the model's]")
+@click.option("--serial", metavar="TEXT", help="Serial number, at most 20 characters.")
+@click.option(
+    "--store",
+    type=click.Choice(["none", "memory"]),
+    default="memory",
+    show_default=True,
+    help="Keep written data in memory, or nowhere: then reads return zeroes.",
+)
+@click.option(
+    "--store-size",
+    "store_bytes",
+    type=options.SIZE,
+    default=0,
+    help="Memory for the data of this drive.  [only the module's limit]",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    help="Of the angle at which the platters start.  [by the number of drives]",
+)
+@click.option("--json", "as_json", is_flag=True, help="The drive as JSON on standard output.")
+def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
+    """Make a disk of the kernel that behaves like MODEL; its node goes to standard output.
+
+    The module spek_drive is needed. The disk stays until `spekctl drive delete` or until the
+    module is unloaded.
+    """
+    from spekctl.kernel.drives import MOST_SERIAL, Drives, Making
+    from spekctl.kernel.gen.spek_drive import MAX_NAME
+    from spekctl.kernel.gen.spek_drive_records import Policy, Store
+
+    serial = given.pop("serial") or ""
+    for option, text, most in (
+        ("--serial", serial, MOST_SERIAL),
+        ("--name", label or "", MAX_NAME),
+    ):
+        if len(text.encode()) > most:
+            raise UsageError(f"{option} has {len(text.encode())} characters; allowed are {most}")
+    seed = given.pop("seed")
+    policy, store = Policy(given.pop("schedule")), Store(given.pop("store"))
+    rest = {key: given.pop(key) for key in ("queue_depth", "max_wait_ns", "store_bytes")}
+    model = drive_model.take(name, given)
+    unknown = _beyond_the_kernel(model)
+    if unknown:
+        raise UsageError(
+            f"{model.name}: the kernel's drives do not have {unknown};"
+            " `spekctl drive simulate` does"
+        )
+    with Drives() as link:
+        phase = _phase(len(link.drives()) if seed is None else seed)
+        making = Making(
+            policy=policy, store=store, phase=phase, name=label or "", serial=serial, **rest
+        )
+        number = link.new(model, making)
+        try:
+            info = link.wait_ready(number, READY_S)
+            node = _wait_for_node(info)
+        except BaseException:
+            with contextlib.suppress(SpekError):
+                link.delete(number)
+            raise
+    if as_json:
+        click.echo(json.dumps(_as_dict(info, node), indent=1))
+    else:
+        click.echo(node)
+        click.echo(f"spekctl: drive {number}: {model.title}", err=True)
+    return 0
+
+
+def _beyond_the_kernel(model: Any) -> str:
+    """What the netlink contract has no attribute for."""
+    found = [
+        words
+        for words, given in (
+            ("several stacks", model.stacks > 1),
+            ("several surfaces at a time", model.surfaces > 1),
+            ("several heads on a surface", len(model.head_angles) > 1),
+            ("zero-latency reads", model.zero_latency),
+            ("more moving arms than channels", model.moving > model.channels),
+            ("a cache", model.cache.segments or model.cache.write_sectors),
+        )
+        if given
+    ]
+    return ", ".join(found)
+
+
+def _phase(seed: int) -> int:
+    """An angle in 2^-64 turn: drives that are made one after the other do not turn in step."""
+    z = (seed + 1) * 0x9E3779B97F4A7C15 % 2**64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+    return z ^ (z >> 31)
+
+
+def node_of(info: DriveInfo) -> str | None:
+    """The disk of a drive, /dev/sdX."""
+    found = glob.glob(f"{SCSI_HOSTS}/host{info.host}/device/target*/*/block/*")
+    return f"/dev/{os.path.basename(found[0])}" if found else None
+
+
+def _wait_for_node(info: DriveInfo) -> str:
+    end = time.monotonic() + NODE_S
+    while time.monotonic() < end:
+        node = node_of(info)
+        if node is not None and os.path.exists(node):
+            return node
+        time.sleep(0.05)
+    raise SpekError(f"drive {info.id} has no disk after {NODE_S:g} s; is the module sd_mod there?")
+
+
+def _as_dict(info: DriveInfo, node: str | None) -> dict[str, object]:
+    found = asdict(info)
+    for binary in ("zones", "seek_points", "arm_angles"):
+        del found[binary]
+    return {"disk": node, **found}
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def list_drives(as_json: bool) -> int:
+    """List the modelled drives of the kernel."""
+    from spekctl.kernel.drives import Drives
+
+    with Drives() as link:
+        found = link.drives()
+    if as_json:
+        click.echo(json.dumps([_as_dict(one, node_of(one)) for one in found], indent=1))
+        return 0
+    from spekctl import units
+    from spekctl.render import tables
+
+    numbers = ("drive", "capacity", "rpm", "arms", "outstanding", "data")
+    table = tables.table(
+        *("drive", "disk", "name", "serial", "state", "condition", "capacity", "rpm", "arms"),
+        *("outstanding", "data", "hwmon"),
+        right=numbers,
+    )
+    for one in found:
+        table.add_row(
+            *(str(one.id), node_of(one) or "-", one.name, one.serial, one.state, one.condition),
+            f"{one.sectors * 512 / 1e9:,.1f} GB",
+            f"{60e12 / one.period_ps:,.0f}" if one.period_ps else "-",
+            *(str(one.arms), str(one.outstanding), units.format_bytes(one.stored_bytes)),
+            one.hwmon or "-",
+        )
+    if found:
+        tables.show(table)
+    else:
+        click.echo("spekctl: no drives; `spekctl drive new` makes one", err=True)
+    return 0
+
+
+@click.command("stats", no_args_is_help=True)
+@_NUMBER
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def stats(drive: str, as_json: bool) -> int:
+    """Show what DRIVE (its number, or its disk) has done and used since it was made.
+
+    Energies are those of the model, exact to the nanojoule. Lateness is the time from the
+    model's end of an access to its completion in the kernel.
+    """
+    from spekctl.kernel.drives import Drives
+
+    with Drives() as link:
+        info = _find(link, drive)
+        found = link.stats(info.id)
+    if as_json:
+        values = asdict(found)
+        del values["hist"]
+        click.echo(json.dumps({**values, "lateness": _lateness(found)}, indent=1))
+    else:
+        _print_stats(info, found)
+    return 0
+
+
+@click.command("delete")
+@click.argument("drives", metavar="DRIVE...", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="All drives.")
+def delete(drives: tuple[str, ...], every: bool) -> int:
+    """Delete drives: their numbers, or their disks.
+
+    The disk disappears at once; requests that it holds fail.
+    """
+    from spekctl.kernel.drives import Drives
+
+    if every == bool(drives):
+        raise UsageError("name drives to delete, or give --all")
+    with Drives() as link:
+        numbers = [one.id for one in link.drives()] if every else []
+        numbers += [_find(link, one).id for one in drives]
+        for number in numbers:
+            link.delete(number)
+        for number in numbers:
+            if not link.wait_gone(number, GONE_S):
+                click.echo(f"spekctl: drive {number} goes when its disk is closed", err=True)
+    return 0
+
+
+def _find(link: Drives, text: str) -> DriveInfo:
+    known = link.drives()
+    real = os.path.realpath(text)
+    for one in known:
+        if text == str(one.id) or (not text.isdigit() and node_of(one) == real):
+            return one
+    there = ", ".join(str(one.id) for one in known) or "none"
+    raise NotFoundError(f"there is no drive {text}; the numbers are: {there}")
+
+
+def _lateness(found: StatsInfo) -> dict[str, float] | None:
+    """Mean and percentiles of the lateness, ns; None: nothing has completed."""
+    from spekctl.documents import histogram
+    from spekctl.kernel.records import Histogram
+
+    if not found.late_count:
+        return None
+    counts = {
+        found.hist_first + index: int.from_bytes(found.hist[at : at + 8], "little")
+        for index, at in enumerate(range(0, len(found.hist), 8))
+    }
+    counts = {index: count for index, count in counts.items() if count}
+    times = Histogram(found.hist_bits, counts, found.late_sum_ns, 0, found.late_max_ns)
+    return {
+        "mean_ns": found.late_sum_ns / found.late_count,
+        "p50_ns": histogram.percentile(times, 500_000),
+        "p99_ns": histogram.percentile(times, 990_000),
+        "max_ns": found.late_max_ns,
+    }
+
+
+def _print_stats(info: DriveInfo, found: StatsInfo) -> None:
+    from spekctl import units
+    from spekctl.render import tables
+
+    seconds = (found.now_ns - found.created_ns) / 1e9
+    click.echo(f"drive {info.id}: {info.name}, {node_of(info) or 'no disk'}, {info.condition}")
+    click.echo(f"  {seconds:.1f} s, {found.served:,} accesses; the arm moved for {found.moved:,}")
+    click.echo(
+        f"  reads {found.reads:,} ({units.format_bytes(found.read_sectors * 512)}), writes"
+        f" {found.writes:,} ({units.format_bytes(found.written_sectors * 512)}), errors"
+        f" {found.errors:,}, aborted {found.aborted:,}, spindle started {found.starts} times"
+    )
+    late = _lateness(found)
+    if late is not None:
+        words = (f"{name} {units.format_ns(late[f'{name}_ns'])}" for name in ("mean", "p50", "p99"))
+        click.echo(f"  late: {', '.join(words)}, max {units.format_ns(late['max_ns'])}")
+    click.echo()
+    table = tables.table("rail", "energy", "mean", "now", right=("energy", "mean", "now"))
+    for rail in found.energies:
+        table.add_row(
+            rail.rail.removeprefix("v") + " V",
+            units.format_joules(rail.nj / 1e9),
+            units.format_watts(rail.nj / 1e9 / seconds) if seconds else "-",
+            units.format_watts(rail.power_uw / 1e6),
+        )
+    tables.show(table)
+    click.echo()
+    columns = ("time", "share", "energy")
+    table = tables.table("arms", *columns, right=columns)
+    for phase in found.phases:
+        table.add_row(
+            phase.phase,
+            units.format_ns(phase.ns),
+            f"{phase.ns / 1e9 / seconds / max(1, info.arms):.1%}" if seconds else "-",
+            units.format_joules(phase.nj / 1e9),
+        )
+    tables.show(table)
+    used = [one for one in found.conditions if one.ns]
+    if len(used) > 1:
+        click.echo()
+        table = tables.table("condition", "time", right=("time",))
+        for one in used:
+            table.add_row(one.condition, units.format_ns(one.ns))
+        tables.show(table)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Client of spek_drive.ko: make modelled drives, list them, read their accounts, delete them."""
+
+from __future__ import annotations
+
+import struct
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from spekctl.drive.model import CONDITIONS, LAYOUTS, Model
+from spekctl.errors import NotFoundError, SpekError, error_from_errno
+from spekctl.kernel.gen import spek_drive as uapi
+from spekctl.kernel.gen.spek_drive_records import DriveInfo, DriveState, Policy, StatsInfo, Store
+from spekctl.kernel.link import Connection, Link
+
+MISSING = (
+    "the kernel module spek_drive is not loaded; "
+    "as root: modprobe spek_drive (or insmod spek_drive.ko)"
+)
+MOST_SERIAL = 20
+_ZONE = struct.Struct("=IIIIQQ")
+_POINT = struct.Struct("=II")
+assert (_ZONE.size, _POINT.size) == (uapi.ZONE_RECORD_BYTES, uapi.SEEK_RECORD_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How a drive is made, besides its model. None: as the kernel does it."""
+
+    policy: Policy = Policy.SPTF
+    window: int | None = None
+    queue_depth: int | None = None
+    max_wait_ns: int = 0
+    phase: int = 0
+    name: str = ""
+    serial: str = ""
+    store: Store = Store.MEMORY
+    store_bytes: int = 0
+
+
+class Drives(Connection):
+    """A connection to spek_drive.ko. Drives outlive it."""
+
+    def __init__(self) -> None:
+        self._link = Link(uapi, uapi.GROUP_DRIVES, MISSING)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._link.close()
+
+    def new(self, model: Model, making: Making) -> int:
+        """Make a drive; its number. Its disk is there once it is READY."""
+        return int(self._link.ask(uapi.Cmd.DRIVE_NEW, **values_of(model, making))["id"])
+
+    def drive(self, number: int) -> DriveInfo:
+        """One drive, with its model."""
+        return msgspec.convert(self._link.ask(uapi.Cmd.DRIVE_GET, id=number), DriveInfo)
+
+    def drives(self) -> list[DriveInfo]:
+        """All drives, without zones and seek points."""
+        return [msgspec.convert(one, DriveInfo) for one in self._link.dump(uapi.Cmd.DRIVE_GET)]
+
+    def stats(self, number: int) -> StatsInfo:
+        """What a drive has done and used since it was made."""
+        return msgspec.convert(self._link.ask(uapi.Cmd.DRIVE_STATS, id=number), StatsInfo)
+
+    def delete(self, number: int) -> None:
+        """Remove a drive; its disk disappears at once."""
+        self._link.tell(uapi.Cmd.DRIVE_DEL, id=number)
+
+    def wait_ready(self, number: int, timeout_s: float) -> DriveInfo:
+        """The drive once its disk is there. SpekError if the kernel can't make it."""
+        end = time.monotonic() + timeout_s
+        while True:
+            info = self.drive(number)
+            if info.state is DriveState.READY:
+                return info
+            if info.state is DriveState.FAILED:
+                text = info.failure or "the kernel does not say why"
+                raise error_from_errno(info.failure_errno, f"no drive: {text}", "drive-new")
+            if time.monotonic() >= end:
+                raise SpekError(f"drive {number} is not ready after {timeout_s:g} s")
+            self._link.wait(min(0.2, end - time.monotonic()))
+
+    def wait_gone(self, number: int, timeout_s: float) -> bool:
+        """Whether a deleted drive is gone; it stays while somebody has its disk open."""
+        end = time.monotonic() + timeout_s
+        while True:
+            try:
+                self.drive(number)
+            except NotFoundError:
+                return True
+            if time.monotonic() >= end:
+                return False
+            self._link.wait(min(0.2, end - time.monotonic()))
+
+
+def values_of(model: Model, making: Making) -> dict[str, Any]:
+    """The attributes of drive-new."""
+    watts = model.watts
+    values: dict[str, Any] = {
+        "name": making.name or model.name[: uapi.MAX_NAME],
+        "layout": LAYOUTS.index(model.layout),
+        "heads": model.heads,
+        "sectors": model.capacity,
+        "zones": b"".join(
+            _ZONE.pack(
+                *(one.first_cylinder, one.cylinders, one.spt, 0),
+                *(one.track_skew, one.cylinder_skew),
+            )
+            for one in model.zones
+        ),
+        "seek_points": b"".join(_POINT.pack(*one) for one in model.points()),
+        "max_fall_ppm": model.max_fall_ppm,
+        "period_ps": model.period_ps,
+        "phase": making.phase,
+        "head_switch_ns": model.head_switch_ns,
+        "settle_ns": model.settle_ns,
+        "overhead_ns": model.overhead_ns,
+        "arms": len(model.arm_angles),
+        "channels": model.channels,
+        "split": int(model.split),
+        "arm_angles": struct.pack(f"={len(model.arm_angles)}Q", *model.arm_angles),
+        "policy": making.policy.code,
+        "max_wait_ns": making.max_wait_ns,
+        "condition_power": [
+            {"condition": index, "uw_v5": rails[0], "uw_v12": rails[1]}
+            for index, rails in enumerate(watts.base)
+        ],
+        "hold_uw": watts.hold,
+        "seek_uw": watts.seek,
+        "rotate_uw": watts.rotate,
+        "read_uw": watts.read,
+        "write_uw": watts.write,
+        "starting_ns": watts.starting_ns,
+        "stopping_ns": watts.stopping_ns,
+        "store": making.store.code,
+        "store_bytes": making.store_bytes,
+    }
+    assert len(watts.base) == len(CONDITIONS)
+    if model.band_cylinders:
+        values["band_cylinders"] = model.band_cylinders
+    if making.window is not None:
+        values["window"] = making.window
+    if making.queue_depth is not None:
+        values["queue_depth"] = making.queue_depth
+    if making.serial:
+        values["serial"] = making.serial
+    return values

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# generated from kmod/drive/uapi/spek_drive.yaml, run `make gen`
+"""Netlink family spek_drive: enums as words, answers as records."""
+
+from dataclasses import dataclass
+
+from spekctl.kernel.coded import Coded
+
+# Some records have a field called bytes.
+Binary = bytes
+
+
+class DriveState(Coded):
+    """State of a drive."""
+
+    CREATING = "creating"
+    READY = "ready"
+    FAILED = "failed"
+    DELETING = "deleting"
+    GONE = "gone"
+
+
+class Layout(Coded):
+    """Order of the tracks of a zone."""
+
+    CYLINDER = "cylinder"
+    SERPENTINE = "serpentine"
+    BANDED = "banded"
+
+
+class Policy(Coded):
+    """Order of service."""
+
+    FCFS = "fcfs"
+    SSTF = "sstf"
+    SPTF = "sptf"
+    CLOOK = "clook"
+
+
+class Store(Coded):
+    """Where written data goes."""
+
+    NONE = "none"
+    MEMORY = "memory"
+
+
+class Rail(Coded):
+    """Supply voltage."""
+
+    V5 = "v5"
+    V12 = "v12"
+
+
+class Condition(Coded):
+    """Power condition."""
+
+    ACTIVE = "active"
+    STANDBY = "standby"
+    STOPPED = "stopped"
+    STARTING = "starting"
+    TO_STANDBY = "to-standby"
+    TO_STOPPED = "to-stopped"
+
+
+class Phase(Coded):
+    """What an arm does."""
+
+    IDLE = "idle"
+    SEEK = "seek"
+    ROTATE = "rotate"
+    READ = "read"
+    WRITE = "write"
+
+
+class Fault(Coded):
+    """Fault that a drive is given."""
+
+    MEDIUM_ERROR = "medium-error"
+    WRITE_ERROR = "write-error"
+    SLOW_HEAD = "slow-head"
+    ARM_FAILED = "arm-failed"
+    SLOW_START = "slow-start"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionPowerInfo:
+    """Attributes of the set condition-power in an answer."""
+
+    condition: Condition = Condition.ACTIVE
+    uw_v5: int = 0
+    uw_v12: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FaultInfo:
+    """Attributes of the set fault in an answer."""
+
+    kind: Fault = Fault.MEDIUM_ERROR
+    lba: int = 0
+    sectors: int = 0
+    number: int = 0
+    delay_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DriveInfo:
+    """Attributes of the set drive in an answer."""
+
+    id: int = 0
+    name: str = ""
+    vendor: str = ""
+    product: str = ""
+    revision: str = ""
+    serial: str = ""
+    state: DriveState = DriveState.CREATING
+    failure_errno: int = 0
+    failure: str = ""
+    host: int = 0
+    hwmon: str = ""
+    layout: Layout = Layout.CYLINDER
+    heads: int = 0
+    band_cylinders: int = 0
+    sectors: int = 0
+    zones: Binary = b""
+    seek_points: Binary = b""
+    max_fall_ppm: int = 0
+    period_ps: int = 0
+    phase: int = 0
+    head_switch_ns: int = 0
+    settle_ns: int = 0
+    overhead_ns: int = 0
+    seek_scale: int = 0
+    rotation_scale: int = 0
+    arms: int = 0
+    channels: int = 0
+    split: int = 0
+    arm_angles: Binary = b""
+    policy: Policy = Policy.FCFS
+    window: int = 0
+    max_wait_ns: int = 0
+    queue_depth: int = 0
+    condition_powers: tuple[ConditionPowerInfo, ...] = ()
+    hold_uw: int = 0
+    seek_uw: int = 0
+    rotate_uw: int = 0
+    read_uw: int = 0
+    write_uw: int = 0
+    starting_ns: int = 0
+    stopping_ns: int = 0
+    store: Store = Store.NONE
+    store_bytes: int = 0
+    condition: Condition = Condition.ACTIVE
+    outstanding: int = 0
+    stored_bytes: int = 0
+    created_ns: int = 0
+    now_ns: int = 0
+    faults: tuple[FaultInfo, ...] = ()
+    module_version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyInfo:
+    """Attributes of the set energy in an answer."""
+
+    rail: Rail = Rail.V5
+    nj: int = 0
+    rest_fj: int = 0
+    power_uw: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionStatsInfo:
+    """Attributes of the set condition-stats in an answer."""
+
+    condition: Condition = Condition.ACTIVE
+    ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseStatsInfo:
+    """Attributes of the set phase-stats in an answer."""
+
+    phase: Phase = Phase.IDLE
+    ns: int = 0
+    nj: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StatsInfo:
+    """Attributes of the set stats in an answer."""
+
+    id: int = 0
+    created_ns: int = 0
+    now_ns: int = 0
+    energies: tuple[EnergyInfo, ...] = ()
+    conditions: tuple[ConditionStatsInfo, ...] = ()
+    phases: tuple[PhaseStatsInfo, ...] = ()
+    starts: int = 0
+    served: int = 0
+    moved: int = 0
+    reads: int = 0
+    read_sectors: int = 0
+    writes: int = 0
+    written_sectors: int = 0
+    errors: int = 0
+    aborted: int = 0
+    late_count: int = 0
+    late_sum_ns: int = 0
+    late_max_ns: int = 0
+    hist_bits: int = 0
+    hist_first: int = 0
+    hist: Binary = b""

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl drive new, list, stats and delete on a fake kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl, caller
+from lib.fakes.drives import FakeDrives
+
+from spekctl.commands import drive_kernel
+from spekctl.kernel import drives
+
+NODES = {"/dev/sdb", "/dev/sdc", "/dev/sdd"}
+
+
+@pytest.fixture
+def spekctl(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Spekctl:
+    monkeypatch.setenv("COLUMNS", "160")
+    exists = os.path.exists
+    monkeypatch.setattr(os.path, "exists", lambda path: str(path) in NODES or exists(path))
+    monkeypatch.setattr(drive_kernel, "NODE_S", 0.2)
+    monkeypatch.setattr(drive_kernel, "GONE_S", 0.01)
+    return caller(capfd)
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeDrives:
+    made = FakeDrives(tmp_path)
+    monkeypatch.setattr(drives, "Link", made)
+    monkeypatch.setattr(drive_kernel, "SCSI_HOSTS", str(tmp_path))
+    return made
+
+
+def test_a_new_drive_says_its_disk(spekctl: Spekctl, fake: FakeDrives) -> None:
+    done = spekctl("drive", "new", "barracuda-es", "--arms", 4, "--rpm", 5200, "--serial", "A1")
+    assert (done.code, done.out) == (0, "/dev/sdb\n")
+    assert done.sentence == "drive 1: Seagate ST3750640NS (Barracuda ES)"
+    made = fake.known[1]
+    assert (made["arms"], made["serial"], made["name"]) == (4, "A1", "barracuda-es")
+    assert (made["queue_depth"], made["period_ps"]) == (32, 60 * 10**12 // 5200)
+
+
+def test_drives_do_not_turn_in_step(spekctl: Spekctl, fake: FakeDrives) -> None:
+    for _ in range(2):
+        spekctl("drive", "new", "mach2")
+    first, second = (fake.known[number]["phase"] for number in (1, 2))
+    assert first != second
+    spekctl("drive", "new", "mach2", "--seed", 0)
+    assert fake.known[3]["phase"] == first
+
+
+def test_drives_are_listed(spekctl: Spekctl) -> None:
+    assert spekctl("drive", "list").sentence == "no drives; `spekctl drive new` makes one"
+    spekctl("drive", "new", "barracuda-es")
+    (line,) = spekctl("drive", "list").out.splitlines()[1:]
+    assert line.split()[:5] == ["1", "/dev/sdb", "barracuda-es", "SPEK1", "ready"]
+    assert "750.2 GB" in line and "7,200" in line
+    (one,) = json.loads(spekctl("drive", "list", "--json").out)
+    assert (one["disk"], one["state"], one["sectors"]) == ("/dev/sdb", "ready", 1465149168)
+
+
+def test_statistics_by_number_and_by_disk(spekctl: Spekctl) -> None:
+    spekctl("drive", "new", "barracuda-es")
+    text = spekctl("drive", "stats", "/dev/sdb").out
+    assert "drive 1: barracuda-es, /dev/sdb, active" in text
+    assert "10.0 s, 100 accesses; the arm moved for 90" in text
+    assert text == spekctl("drive", "stats", 1).out
+    found = json.loads(spekctl("drive", "stats", 1, "--json").out)
+    assert [one["nj"] for one in found["energies"]] == [30 * 10**9, 63 * 10**9]
+    assert found["lateness"]["mean_ns"] == 40_000
+    assert found["lateness"]["p50_ns"] <= found["lateness"]["p99_ns"] <= 60_000
+
+
+def test_drives_are_deleted(spekctl: Spekctl, fake: FakeDrives) -> None:
+    for _ in range(3):
+        spekctl("drive", "new", "barracuda-es")
+    assert spekctl("drive", "delete", "/dev/sdb").code == 0
+    assert sorted(fake.known) == [2, 3]
+    fake.stays = True
+    done = spekctl("drive", "delete", "--all")
+    assert done.err.splitlines() == [
+        f"spekctl: drive {number} goes when its disk is closed" for number in (2, 3)
+    ]
+
+
+def test_a_drive_without_a_disk_is_deleted_again(
+    spekctl: Spekctl, fake: FakeDrives, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drive_kernel, "SCSI_HOSTS", "/nowhere")
+    done = spekctl("drive", "new", "barracuda-es")
+    assert "drive 1 has no disk after 0.2 s" in done.sentence
+    assert not fake.known
+    fake.fails = "the kernel has no memory"
+    assert "no drive: the kernel has no memory" in spekctl("drive", "new", "mach2").sentence
+    assert not fake.known
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("new", "nosuch"), "there is no model 'nosuch'"),
+        (("new", "mach2", "--serial", "x" * 21), "--serial has 21 characters; allowed are 20"),
+        (("new", "mach2", "--name", "x" * 32), "--name has 32 characters; allowed are 31"),
+        (
+            ("new", "mach2", "--set", "zero_latency=true"),
+            "mach2: the kernel's drives do not have zero-latency reads;",
+        ),
+        (("stats", "7"), "there is no drive 7; the numbers are: none"),
+        (("delete",), "name drives to delete, or give --all"),
+        (("delete", "1", "--all"), "name drives to delete, or give --all"),
+        (("delete", "/dev/sdx"), "there is no drive /dev/sdx"),
+    ],
+)
+def test_refusals_are_sentences(spekctl: Spekctl, words: tuple[str, ...], sentence: str) -> None:
+    done = spekctl("drive", *words)
+    assert done.code == 2
+    assert sentence in done.sentence

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The client of modelled drives: a model as attributes, and the life of a drive."""
+
+from __future__ import annotations
+
+import errno
+import struct
+from pathlib import Path
+
+import pytest
+from lib.fakes.drives import FakeDrives, sent
+
+from spekctl.drive import file
+from spekctl.errors import SpekError
+from spekctl.kernel import drives
+from spekctl.kernel.drives import Drives, Making, values_of
+from spekctl.kernel.gen import spek_drive as uapi
+from spekctl.kernel.gen.spek_drive_records import Condition, DriveState, Layout, Policy, Store
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeDrives:
+    made = FakeDrives(tmp_path)
+    monkeypatch.setattr(drives, "Link", made)
+    return made
+
+
+@pytest.mark.parametrize("name", file.names())
+def test_every_model_fits_into_a_message(name: str) -> None:
+    model = file.load(name)
+    got = sent(uapi.Cmd.DRIVE_NEW, values_of(model, Making()))
+    assert (got["heads"], got["sectors"]) == (model.heads, model.capacity)
+    assert (got["layout"], got["policy"]) == (Layout(model.layout), Policy.SPTF)
+    assert got["period_ps"] == model.period_ps
+    zones = list(struct.iter_unpack("=IIIIQQ", got["zones"]))
+    assert [one[:3] for one in zones] == [
+        (one.first_cylinder, one.cylinders, one.spt) for one in model.zones
+    ]
+    assert [one[4:] for one in zones] == [
+        (one.track_skew, one.cylinder_skew) for one in model.zones
+    ]
+    assert tuple(struct.iter_unpack("=II", got["seek_points"])) == model.points()
+    assert len(got["zones"]) <= uapi.MAX_ZONES_BYTES
+    assert len(got["seek_points"]) <= uapi.MAX_SEEK_BYTES
+
+
+def test_arms_watts_and_options() -> None:
+    model = file.load("mach2")
+    making = Making(Policy.CLOOK, 8, 16, 500_000_000, 2**63, "name", "S1", Store.NONE, 4096)
+    got = sent(uapi.Cmd.DRIVE_NEW, values_of(model, making))
+    assert (got["arms"], got["channels"], got["split"], got["band_cylinders"]) == (2, 2, 1, 128)
+    assert struct.unpack("=2Q", got["arm_angles"]) == (0, 2**63)
+    assert (got["policy"], got["window"], got["queue_depth"]) == (Policy.CLOOK, 8, 16)
+    assert (got["max_wait_ns"], got["phase"], got["name"]) == (500_000_000, 2**63, "name")
+    assert (got["serial"], got["store"], got["store_bytes"]) == ("S1", Store.NONE, 4096)
+    power = {one["condition"]: (one["uw_v5"], one["uw_v12"]) for one in got["condition_powers"]}
+    assert power == dict(zip(Condition, model.watts.base, strict=True))
+    assert (got["hold_uw"], got["seek_uw"]) == (1_000_000, 3_000_000)
+
+
+def test_life_of_a_drive(fake: FakeDrives) -> None:
+    fake.polls = 3
+    with Drives() as link:
+        number = link.new(file.load("barracuda-es"), Making())
+        assert link.drives()[0].state is DriveState.CREATING
+        info = link.wait_ready(number, 5)
+        assert (info.state, info.host, info.arms) == (DriveState.READY, 5, 1)
+        stats = link.stats(number)
+        assert sum(one.nj for one in stats.energies) == 93 * 10**9
+        link.delete(number)
+        assert link.wait_gone(number, 5)
+    assert fake.closed == 1
+
+
+def test_a_drive_that_cannot_be_made(fake: FakeDrives) -> None:
+    fake.fails = "the host could not be added"
+    with Drives() as link:
+        number = link.new(file.load("barracuda-es"), Making())
+        with pytest.raises(SpekError, match="no drive: the host could not be added") as refused:
+            link.wait_ready(number, 5)
+    assert refused.value.errno == errno.ENOMEM
+
+
+def test_waiting_ends(fake: FakeDrives) -> None:
+    fake.polls, fake.stays = 10**9, True
+    with Drives() as link:
+        number = link.new(file.load("barracuda-es"), Making())
+        with pytest.raises(SpekError, match=r"drive 1 is not ready after 0.01 s"):
+            link.wait_ready(number, 0.01)
+        link.delete(number)
+        assert not link.wait_gone(number, 0.01)
