@@ -76,7 +76,8 @@ def _page(
     ]
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
-        if record is not None:
+        # An argument has a record without words; DESCRIPTION explains it.
+        if record is not None and isinstance(parameter, click.Option):
             lines += [".TP", f"\\fB{_escape(record[0])}\\fR", *_text(record[1])]
     if inner:
         lines.append(".SH COMMANDS")
@@ -88,8 +89,8 @@ def _page(
     lines += [".SH EXIT STATUS"]
     for code, text in EXIT_CODE_HELP.items():
         lines += [".TP", str(code.value), _escape(text)]
-    others = [title.rpartition("-")[0]] if " " in name else ["spek-daq"]
-    lines += [".SH SEE ALSO", *(f"\\fB{_escape(one)}\\fR(1)" for one in others)]
+    if " " in name:
+        lines += [".SH SEE ALSO", f"\\fB{_escape(title.rpartition('-')[0])}\\fR(1)"]
     return "\n".join(lines) + "\n"
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,22 @@ def test_every_command_has_a_page_with_its_options(files: dict[str, str]) -> Non
         assert flag_of(name).replace("-", "\\-") in page
     assert "spekctl run \\-\\-read 70% \\-\\-size 8KiB" in page
     assert "spekctl\\-run\\fR(1)" in files[f"{manual.PAGES}/spekctl.1"]
+
+
+def test_pages_refer_to_pages_only(files: dict[str, str]) -> None:
+    for name, text in files.items():
+        if name.endswith(".1"):
+            for found in re.findall(r"\\fB([a-z0-9\\-]+)\\fR\(1\)", text):
+                page = found.replace("\\", "")
+                assert f"{manual.PAGES}/{page}.1" in files, f"{name} refers to {page}"
+
+
+def test_arguments_are_not_listed_as_options(files: dict[str, str]) -> None:
+    for name, text in files.items():
+        if name.endswith(".1"):
+            options = text.partition(".SH OPTIONS")[2].partition(".SH ")[0]
+            for line in options.splitlines():
+                assert not line.startswith("\\fB") or line.startswith("\\fB\\-"), (name, line)
 
 
 def test_what_is_hidden_is_in_no_page(files: dict[str, str]) -> None:
