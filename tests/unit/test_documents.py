@@ -49,8 +49,9 @@ def options_are_known(group: click.Group, words: list[str]) -> None:
         options_are_known(command, rest)
         return
     inner = rest[rest.index("--") + 1 :] if name == "vm" and "--" in rest else []
-    command.make_parser(click.Context(command)).parse_args(rest[: len(rest) - len(inner)])
-    if inner:
+    own = rest[: len(rest) - len(inner)]
+    command.make_parser(click.Context(command)).parse_args(own)
+    if inner and "--exec" not in own:
         options_are_known(cli.cli, inner)
 
 
