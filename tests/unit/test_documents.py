@@ -50,7 +50,7 @@ def options_are_known(group: click.Group, words: list[str]) -> None:
         return
     inner = rest[rest.index("--") + 1 :] if name == "vm" and "--" in rest else []
     own = rest[: len(rest) - len(inner)]
-    command.make_parser(click.Context(command)).parse_args(own)
+    command.make_parser(click.Context(command)).parse_args(list(own))
     if inner and "--exec" not in own:
         options_are_known(cli.cli, inner)
 

@@ -81,8 +81,8 @@ def find(path: str, roots: Roots = ROOTS) -> Device:
     try:
         status = os.stat(path)
     except FileNotFoundError:
-        hint = _hint(path, roots)
-        raise UsageError(f"there is no device {path}{hint}") from None
+        name = path or "''"
+        raise UsageError(f"there is no device {name}{_hint(path, roots)}") from None
     except OSError as error:
         raise UsageError(f"cannot access {path}: {error.strerror}") from error
     if not stat.S_ISBLK(status.st_mode):

@@ -95,10 +95,10 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
     first = inputs[0]
     if not files.exists(first):
         names = [name for name in command.commands if name != GUESS]
-        hint = did_you_mean(str(first), names) or f"; the pictures are {', '.join(names)}"
+        hint = did_you_mean(str(first), names) or f"; the plots are {', '.join(names)}"
         raise UsageError(f"there is no file {first}{hint}")
     drawable = [Kind.LOG, Kind.RESULT, Kind.CURVE, Kind.SPC1]
-    kind = identify(first, drawable, "pictures are drawn from")
+    kind = identify(first, drawable, "plots are drawn from")
     if kind in (Kind.CURVE, Kind.SPC1):
         return _curve(inputs, outputs, title, dpi, (), None)
     if len(inputs) > 1:
@@ -290,7 +290,7 @@ def power(
     kinds = [Kind.CURVE, Kind.SPC1]
     if len(inputs) == 1:
         kinds.append(Kind.RESULT)
-    found = [identify(path, kinds, "a picture of power is drawn from") for path in inputs]
+    found = [identify(path, kinds, "power is drawn from") for path in inputs]
     style.require()
     from spekctl.plots import power as picture
 

@@ -89,6 +89,8 @@ def find(name: str) -> Path:
         return path
     names = shipped_names()
     if name not in names:
+        if os.path.exists(name):
+            raise UsageError(f"there is no workload '{name}'; to use the file, write ./{name}")
         hint = did_you_mean(name, names)
         if not hint:
             hint = "; the names are " + ", ".join(names) + ", or give the path of a .toml file"
@@ -270,7 +272,7 @@ def _check(workload: WorkloadFile) -> None:
                 ("arrival", stream.arrival, arrival_names),
             ):
                 if wanted is not None and wanted not in names:
-                    hint = did_you_mean(wanted, names) or "; there is " + ", ".join(names)
+                    hint = did_you_mean(wanted, names) or "; known are " + ", ".join(names)
                     raise UsageError(f"there is no {kind} '{wanted}'{hint}")
             _check_stream(stream)
     for name in arrival_names:

@@ -41,7 +41,7 @@ def _set(node: dict[str, Any], info: inspect.Type, rest: str, above: str, value:
     fields = {one.encode_name: one for one in info.fields}
     key, _, rest = rest.partition(".")
     if key not in fields:
-        hint = did_you_mean(key, fields) or "; there is " + ", ".join(fields)
+        hint = did_you_mean(key, fields) or "; known are " + ", ".join(fields)
         raise UsageError(f"there is no field '{above}{key}'{hint}")
     inner = _plain(fields[key].type)
     place = f"{above}{key}"
@@ -84,8 +84,8 @@ def _chosen(node: dict[str, Any], key: str, rest: str) -> list[tuple[dict[str, A
             return [(sections[names.index(name)], rest[len(name) + 1 :], name)]
     listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
     if not rest:
-        raise UsageError(f"say which {key}: {key}.NAME.FIELD; there is {listed}, and * means all")
-    hint = did_you_mean(star, names) or f"; there is {listed}, and * means all"
+        raise UsageError(f"name the {key}: {key}.NAME.FIELD; known are {listed}; * means all")
+    hint = did_you_mean(star, names) or f"; known are {listed}; * means all"
     raise UsageError(f"there is no {key} '{star}'{hint}")
 
 

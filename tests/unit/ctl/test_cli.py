@@ -70,6 +70,42 @@ WRONG: dict[str, tuple[str, str]] = {
     "wrong cpus": ("run random-read-4k --device /dev/fake0 --cpus 3-1", "not a range of CPUs"),
     "wrong back end": ("run random-read-4k --device /dev/fake0 --backend sg", "is not one of"),
     "wrong device name": ("run random-read-4k --device /dev/nosuch", "there is no device"),
+    "empty device name": ("run random-read-4k --device=", "there is no device ''"),
+    "more than all reads": ("run --read 170% --device /dev/fake0", "'170%' is more than 100%"),
+    "negative share": ("run --read -5% --device /dev/fake0", "'-5%' is not a percentage"),
+    "block of no sector": ("run --size 100 --device /dev/fake0", "not a multiple of 512 bytes"),
+    "block too large": ("run --size 1TiB --device /dev/fake0", "is more than 16 MiB"),
+    "unit that is none": ("run --size 8KX --device /dev/fake0", "the units are KiB, MiB, GiB"),
+    "unknown pattern": ("run --pattern zipf --device /dev/fake0", "'zipf' is not one of"),
+    "pattern without its key": (
+        "run --pattern strided --device /dev/fake0",
+        "pattern strided needs 'stride'",
+    ),
+    "unknown stream": (
+        "run --read 50% --device /dev/fake0 --set stream.mian.size=4k",
+        "there is no stream 'mian'; did you mean 'main'?",
+    ),
+    "override without a value": (
+        "run --read 50% --device /dev/fake0 --set stream.main.size",
+        "write FIELD=VALUE",
+    ),
+    "negative rate": ("run random-read-4k --device /dev/fake0 --rate -3", "must be more than 0"),
+    "rate beyond all devices": (
+        "run random-read-4k --device /dev/fake0 --rate 1e30",
+        "is more than 1000000000 I/Os per second",
+    ),
+    "depth beyond all numbers": (
+        "run random-read-4k --device /dev/fake0 --depth 99999999999999999999",
+        "--depth must be 1 to",
+    ),
+    "no time": ("run random-read-4k --device /dev/fake0 --time 0", "--time must be more than 0"),
+    "time beyond all clocks": (
+        "run random-read-4k --device /dev/fake0 --time 99999999h",
+        "is longer than 5124095 hours",
+    ),
+    "two workloads": ("run spc1 oltp --device /dev/fake0", "unexpected extra argument (oltp)"),
+    "directory as output": ("run random-read-4k --device /dev/fake0 -o /tmp", "is a directory"),
+    "CPU that is not there": ("run random-read-4k --device /dev/fake0 --cpus 9999", "CPU 9999"),
     "no block device": ("run random-read-4k --device /etc/passwd", "not a block device"),
     "same device twice": (
         "run random-read-4k --device /dev/fake0 --device /dev/fake0",
@@ -126,6 +162,63 @@ def test_wrong_input_gets_one_sentence_and_code_2(
     assert sentence in outcome.sentence
     assert outcome.out == ""
     assert "run-new" not in kernel.calls
+
+
+NO_WORKLOAD: dict[str, tuple[str, bytes | None, str]] = {
+    "binary": ("./binary.toml", b"\x7fELF\x02\x01\xff\xfe", "it is not UTF-8 text"),
+    "empty": ("./empty.toml", b"", "the section 'workload' is missing"),
+    "JSON": ("./result.toml", b'{"kind": "spek-result"}', "not valid TOML"),
+    "directory": ("./folder", None, "is a directory, not a workload file"),
+    "other suffix": ("mine.txt", b"", "to use the file, write ./mine.txt"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(NO_WORKLOAD))
+def test_a_file_that_is_no_workload_gets_one_sentence(
+    case: str,
+    spekctl: Spekctl,
+    kernel: FakeKernel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name, content, sentence = NO_WORKLOAD[case]
+    monkeypatch.chdir(tmp_path)
+    Path(name).mkdir() if content is None else Path(name).write_bytes(content)
+    outcome = spekctl("run", name, "--device", "/dev/fake0", "-o", "out.json")
+    assert outcome.code == ExitCode.USAGE
+    assert sentence in outcome.sentence
+    assert outcome.out == "" and not Path("out.json").exists()
+    assert "run-new" not in kernel.calls
+
+
+WRONG_KIND: dict[str, tuple[str, str]] = {
+    "log of a result": ("log r.json", "r.json is a result of a run; expected a per-I/O log"),
+    "plot of TOML": ("plot t.toml", "t.toml is not a spek file"),
+    "plot of half a file": ("plot half.json", "half.json is not valid JSON"),
+    "later version": ("plot r.json", "r.json has version 99 of its format; this spekctl reads"),
+    "verify of a result": (
+        "verify --device /dev/fake0 --from r.json",
+        "r.json is a result of a run; expected a state file of `spekctl run --verify-state`",
+    ),
+    "energy of a result": ("energy spc1e --from r.json", "r.json is a result of a run"),
+    "missing file": ("energy dcse --from none.toml", "there is no file none.toml"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(WRONG_KIND))
+def test_a_document_of_another_kind_gets_one_sentence(
+    case: str, spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("r.json").write_text('{"kind": "spek-result", "version": 99}')
+    Path("half.json").write_text("{")
+    Path("t.toml").write_text("a = 1\n")
+    before = sorted(Path().iterdir())
+    line, sentence = WRONG_KIND[case]
+    outcome = spekctl(*line.split())
+    assert outcome.code == ExitCode.USAGE
+    assert sentence in outcome.sentence
+    assert outcome.out == "" and sorted(Path().iterdir()) == before
 
 
 def test_a_workload_with_a_typo_is_refused(
