@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import drive_kernel, drive_model, drive_simulate, drive_study
+from spekctl.commands import (
+    drive_characterise,
+    drive_kernel,
+    drive_model,
+    drive_simulate,
+    drive_study,
+)
 
 if TYPE_CHECKING:
     from spekctl.drive.facts import Facts
@@ -32,6 +38,7 @@ def command() -> None:
 
 command.add_command(drive_simulate.command, "simulate")
 command.add_command(drive_study.command, "study")
+command.add_command(drive_characterise.command, "characterise")
 for one in (drive_kernel.new, drive_kernel.list_drives, drive_kernel.stats, drive_kernel.delete):
     command.add_command(one)
 

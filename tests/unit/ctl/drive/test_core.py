@@ -14,6 +14,7 @@ from lib.build.sources import ROOT
 from spekctl.drive import core, file
 from spekctl.drive.core import REQUEST, RESULT, RequestRefused, Rule, Simulation
 from spekctl.drive.energy import modes_of
+from spekctl.drive.model import MOST_ARMS
 from spekctl.errors import SpekError, UsageError
 
 GOLDEN = ROOT / "tests" / "unit" / "drive" / "golden"
@@ -109,7 +110,7 @@ def test_reads_of_what_was_read_ahead_come_from_the_cache() -> None:
     packed = b"".join(REQUEST.pack(at * 50_000_000, 4096 + 8 * at, 8, 0) for at in range(20))
     results = drive.feed(packed) + drive.drain()
     arms = [one[11] for one in RESULT.iter_unpack(results)]
-    assert arms == [0, *[core.MOST_ARMS] * 19]
+    assert arms == [0, *[MOST_ARMS] * 19]
     assert drive.account().arm_served[-1] == 19
 
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl drive characterise: a model file of a disk, from measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spekctl.commands import options
+from spekctl.errors import SpekError
+
+if TYPE_CHECKING:
+    from spekctl.drive.probe import FoundCache
+
+EPILOG = """\b
+Examples:
+  spekctl drive characterise /dev/sdb -o mine.toml
+  spekctl drive show ./mine.toml
+  sdparm --set RCD=1 /dev/sdb        (switches the read cache off)
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@click.argument("device", metavar="DEV", shell_complete=options.complete_device)
+@click.option("--title", metavar="TEXT", help="Title of the model.  [model of the device]")
+@click.option(
+    "--repeats",
+    type=click.Choice(["1", "3", "5", "7"]),
+    default="3",
+    show_default=True,
+    help="Measure each angle so often; more where the system is busy.",
+)
+@click.option(
+    "--points",
+    type=click.IntRange(10, 1000),
+    default=60,
+    show_default=True,
+    metavar="N",
+    help="Points of the seek curve.",
+)
+@click.option("--cache", "only_cache", is_flag=True, help="Measure the read cache only.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the model to FILE instead of standard output.",
+)
+def command(
+    device: str,
+    title: str | None,
+    repeats: str,
+    points: int,
+    only_cache: bool,
+    output: Path | None,
+) -> int:
+    """Measure a disk with rotating platters, and write a model file of it.
+
+    Only reads are sent, thousands of single sectors in a few minutes; the disk must be idle. First
+    the read cache is measured: time of a hit, segments, read-ahead. It must be off for everything
+    else: speed, heads, zones with their skews, and the seek curve. Disks whose tracks are
+    arranged in bands of cylinders per head, as recent ones are, are not understood.
+    """
+    from spekctl import files
+    from spekctl.block import device as block_device
+    from spekctl.drive.describe import model_text
+    from spekctl.drive.disk import RealDisk
+    from spekctl.drive.probe import Probe
+
+    files.check_writable(output)
+    name = title or block_device.find(device).model or device
+    with RealDisk(device) as disk:
+        probe = Probe(disk, int(repeats), _tell)
+        cache = probe.cache()
+        _tell_cache(cache)
+        if only_cache:
+            return 0
+        if cache.hit_ns:
+            raise SpekError(
+                f"{device} serves repeated reads from its cache; to measure what is behind it,"
+                f" switch it off: sdparm --set RCD=1 {device}"
+            )
+        found = probe.measure(points)
+    text = model_text(found, cache, name, f"spekctl drive characterise {device}")
+    if output is not None:
+        files.put(output, text.encode())
+        click.echo(f"spekctl: model written to {output}", err=True)
+    else:
+        click.echo(text, nl=False)
+    return 0
+
+
+def _tell(what: str) -> None:
+    click.echo(f"spekctl: measuring {what}", err=True)
+
+
+def _tell_cache(cache: FoundCache) -> None:
+    if not cache.hit_ns:
+        click.echo("spekctl: no read cache", err=True)
+        return
+    click.echo(
+        f"spekctl: read cache: a hit takes {cache.hit_ns / 1e6:.3f} ms, {cache.segments} segments,"
+        f" {cache.ahead_sectors // 2} KiB of read-ahead",
+        err=True,
+    )
