@@ -238,12 +238,12 @@ def assert_kept_back(prober: Prober, probe: int) -> None:
 
 def test_rows_carry_energy_up_to_their_start(link: PowerLink) -> None:
     feed = link.open_feed("board", "sim", ["5V"])
+    link.push(feed, [PowerSample(past(1), 7 * W)])
     with Prober() as prober:
         probe = prober.start(20 * MS)
         (table,) = [one for one in prober.info().tables if one.name == "power"]
         assert table.names == ("board/5V",)
         (entity,) = table.entities
-        link.push(feed, [PowerSample(past(1), 7 * W)])
         eventually(lambda: prober.info().rows >= 10, "no rows")
         assert_kept_back(prober, probe)
         prober.stop(probe)

@@ -227,7 +227,8 @@ def test_watched_task_agrees_with_proc_status(prober: Prober) -> None:
     try:
         probe = prober.start(10 * MS, tasks=[pid])
         assert listen() == "ready"
-        stat = Path(f"/proc/{pid}/stat")
+        # Of the task: the kernel divides its time and the process's into user's and system's apart.
+        stat = Path(f"/proc/{pid}/task/{pid}/stat")
         eventually(lambda: is_off_cpu(pid, "T"), "not stopped")
         prober.stop(probe)
         rows, _ = prober.rows(probe)
