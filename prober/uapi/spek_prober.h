@@ -454,7 +454,8 @@ enum spek_prober_a_task {
 
 /**
  * enum spek_prober_a_table - attributes of the set table
- * @SPEK_PROBER_A_TABLE_ID: (u32, enum table)
+ * @SPEK_PROBER_A_TABLE_ID: (u32) Number of the table, see enum table; a newer module may
+ *   have others.
  * @SPEK_PROBER_A_TABLE_NAME: (string)
  * @SPEK_PROBER_A_TABLE_COLUMN: (nest of column, repeated) One for each column, in order.
  * @SPEK_PROBER_A_TABLE_ENTITIES: (binary) u32 numbers of all entities that can appear.
@@ -539,7 +540,8 @@ enum spek_prober_a_sample {
 
 /**
  * enum spek_prober_a_block - attributes of the set block
- * @SPEK_PROBER_A_BLOCK_TABLE: (u32, enum table)
+ * @SPEK_PROBER_A_BLOCK_TABLE: (u32) Number of the table, see enum table; a newer module
+ *   may have others.
  * @SPEK_PROBER_A_BLOCK_ENTITIES: (binary) u32 numbers of entities.
  * @SPEK_PROBER_A_BLOCK_CELLS: (binary) u64 values, entity by entity, each with all
  *   columns of the table in order.

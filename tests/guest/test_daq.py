@@ -22,7 +22,7 @@ from lib.guest import prober as guest_prober
 from lib.waiting import eventually
 
 from spekctl.kernel.feeds import Feed, PowerLink, RailUse
-from spekctl.kernel.gen.spek_prober import FeedState
+from spekctl.kernel.records import FeedState
 
 pytestmark = pytest.mark.any_kernel
 

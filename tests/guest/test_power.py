@@ -31,9 +31,8 @@ from lib.waiting import eventually
 from spekctl.errors import SpekError
 from spekctl.kernel.feeds import MISSING, PowerLink, PowerSample
 from spekctl.kernel.gen import spek_prober as uapi
-from spekctl.kernel.gen.spek_prober import FeedState
 from spekctl.kernel.prober import Prober
-from spekctl.kernel.records import Use
+from spekctl.kernel.records import FeedState, Use
 
 pytestmark = pytest.mark.any_kernel
 fresh = pytest.fixture(autouse=True)(fresh_module)
@@ -226,7 +225,7 @@ def test_tables_that_no_answer_can_hold_are_refused(link: PowerLink) -> None:
         for feed in feeds[3:]:
             link.close_feed(feed)
         prober.stop(prober.start(SECOND))
-        (table,) = [one for one in prober.info().tables if one.name == "power"]
+        (table,) = [one for one in prober.info().described() if one.name == "power"]
         assert len(table.names) == 3 * uapi.MAX_RAILS
 
 
@@ -241,7 +240,7 @@ def test_rows_carry_energy_up_to_their_start(link: PowerLink) -> None:
     link.push(feed, [PowerSample(past(1), 7 * W)])
     with Prober() as prober:
         probe = prober.start(20 * MS)
-        (table,) = [one for one in prober.info().tables if one.name == "power"]
+        (table,) = [one for one in prober.info().described() if one.name == "power"]
         assert table.names == ("board/5V",)
         (entity,) = table.entities
         eventually(lambda: prober.info().rows >= 10, "no rows")

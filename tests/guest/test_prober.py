@@ -30,7 +30,7 @@ from lib.guest.prober import fresh_module, in_child, reap, running, wait_rows
 from lib.waiting import eventually
 
 from spekctl.kernel.gen import spek_prober as uapi
-from spekctl.kernel.gen.spek_prober import ProbeState, Reason
+from spekctl.kernel.gen.spek_prober_records import ProbeState, Reason
 from spekctl.kernel.prober import CpuCounters, Prober, Row
 
 MS = 1_000_000
@@ -496,7 +496,7 @@ def test_row_of_many_tasks_spans_messages(prober: Prober) -> None:
         probe = prober.start(100 * MS, tasks=ids, ring_rows=8)
         wait_rows(prober, 3)
         info = prober.stop(probe)
-        assert list(info.tasks) == ids
+        assert list(info.pids) == ids
         rows, dropped = prober.rows(probe)
         assert len(rows) + dropped == info.rows
         assert all(list(row.tasks) == ids for row in rows)

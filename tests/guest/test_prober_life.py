@@ -30,7 +30,7 @@ from lib.waiting import eventually
 
 from spekctl.errors import SpekError
 from spekctl.kernel.gen import spek_prober as uapi
-from spekctl.kernel.gen.spek_prober import ProbeState, Reason
+from spekctl.kernel.gen.spek_prober_records import ProbeState, Reason
 from spekctl.kernel.link import Link
 from spekctl.kernel.prober import Prober
 

@@ -79,8 +79,8 @@ def test_times_counted_by_ticks_say_so() -> None:
     tick_ns = round(time.clock_getres(CLOCK_MONOTONIC_COARSE) * SECOND)
     with Prober() as prober:
         prober.start(SECOND)
-        steps = {table.name: table.steps for table in prober.info().tables}
-        assert prober.info().cpu_time_step_ns == tick_ns
+        steps = {table.name: table.steps for table in prober.info().described()}
+        assert prober.info().cpu_time_step_ns() == tick_ns
     ticked = ("user", "nice", "system", "irq", "softirq", "steal", "guest", "guest_nice")
     assert steps == {
         "cpu": {f"{name}_ns": tick_ns for name in ticked},

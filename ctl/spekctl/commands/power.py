@@ -18,7 +18,6 @@ from spekctl.errors import UsageError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spekctl.kernel.feeds import Feed
     from spekctl.power.calibrate import Change
     from spekctl.power.monitor import RailView
     from spekctl.power.rails import Rail
@@ -51,7 +50,7 @@ def rails(file: Path | None, as_json: bool) -> int:
     with PowerLink() as link:
         feeds = link.feeds()
     if as_json:
-        click.echo(json.dumps([_feed_as_dict(feed) for feed in feeds], indent=1))
+        click.echo(json.dumps([dataclasses.asdict(feed) for feed in feeds], indent=1))
         return 0
     if not feeds:
         click.echo("spekctl: no power feeds; spek-daq opens one", err=True)
@@ -65,7 +64,7 @@ def rails(file: Path | None, as_json: bool) -> int:
             table.add_row(
                 feed.name,
                 feed.source,
-                feed.state.name.lower(),
+                str(feed.state),
                 rail.name,
                 f"{rail.power_uw / 1e6:.3f}" if rail.samples else "-",
                 f"{rail.energy_uj / 1e6:.3f}",
@@ -76,10 +75,6 @@ def rails(file: Path | None, as_json: bool) -> int:
             )
     tables.show(table)
     return 0
-
-
-def _feed_as_dict(feed: Feed) -> dict[str, object]:
-    return {**dataclasses.asdict(feed), "state": feed.state.name.lower()}
 
 
 def _rails_of_file(path: Path, as_json: bool) -> int:

@@ -19,6 +19,7 @@ from spekctl.documents.document import Document, Kind, Part
 from spekctl.kernel.records import (
     Backend,
     Direction,
+    FeedState,
     Histogram,
     IntervalRow,
     Mismatch,
@@ -31,7 +32,6 @@ from spekctl.workload.model import WorkloadFile
 from spekctl.workload.model import json_schema as workload_schema
 
 SCHEMA_FILE = Path(__file__).with_name("result.schema.json")
-FeedState = Literal["open", "closed", "broken"]
 PERCENTILES: dict[str, int] = {
     "p50": 500_000,
     "p90": 900_000,

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import msgspec
+
 from spekctl.kernel.gen import spek_prober as uapi
-from spekctl.kernel.gen.spek_prober import FeedState
+from spekctl.kernel.gen.spek_prober_records import EnergyInfo, FeedInfo, FeedState
 from spekctl.kernel.link import Connection, Link
 from spekctl.kernel.records import Use
 
@@ -37,55 +39,18 @@ class PowerSample(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class RailState:
-    """A rail and what it has brought; times are 0 before there is a sample."""
-
-    number: int
-    name: str
-    lsb_nw: int = 0
-    samples: int = 0
-    late: int = 0
-    overwritten: int = 0
-    gaps: int = 0
-    gap_ns: int = 0
-    known_ns: int = 0
-    energy_uj: int = 0
-    first_ns: int = 0
-    oldest_ns: int = 0
-    last_ns: int = 0
-    power_uw: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Feed:
+class Feed(FeedInfo):
     """A feed, open or ended."""
-
-    id: int
-    name: str
-    source: str
-    state: FeedState
-    owner_pid: int
-    owner_name: str
-    history: int
-    max_step_ns: int
-    uncertainty_ns: int
-    drift_ppb: int
-    residual_ns: int
-    overflows: int
-    lost: int
-    opened_ns: int
-    now_ns: int
-    watermark_ns: int
-    batches: int
-    refused: int
-    left_behind: int
-    ended_ns: int = 0
-    rails: tuple[RailState, ...] = ()
 
     @property
     def is_open(self) -> bool:
         """Samples may still come."""
         return self.state is FeedState.OPEN
+
+    @property
+    def late(self) -> int:
+        """Samples that came too late, of all rails."""
+        return sum(rail.late for rail in self.rails)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,36 +118,42 @@ class PowerLink(Connection):
     def feeds(self, feed: int | None = None) -> list[Feed]:
         """All feeds that there are, or one."""
         only = {} if feed is None else {"id": feed}
-        messages = self._link.dump(uapi.Cmd.FEED_GET, **only)
-        rails: dict[int, list[RailState]] = {}
-        heads: dict[int, dict[str, Any]] = {}
-        for message in messages:
-            found = [RailState(**one) for one in message.pop("rail")]
-            rails.setdefault(message["id"], []).extend(found)
-            heads[message["id"]] = {**message, "state": FeedState(message["state"])}
-        return [Feed(**head, rails=tuple(rails[number])) for number, head in heads.items()]
+        found: dict[int, Feed] = {}
+        for message in self._link.dump(uapi.Cmd.FEED_GET, **only):
+            part = msgspec.convert(message, Feed)
+            before = found[part.id].rails if part.id in found else ()
+            found[part.id] = replace(part, rails=(*before, *part.rails))
+        return list(found.values())
 
     def energy(
         self, intervals: Sequence[tuple[int, int]], feed: int | None = None
     ) -> list[RailUse]:
         """What each rail, of all feeds or of one, used in each of the intervals."""
-        parts: dict[tuple[int, int], list[Use]] = {}
-        heads: dict[tuple[int, int], dict[str, Any]] = {}
+        uses: dict[tuple[int, int], list[Use]] = {}
+        heads: dict[tuple[int, int], EnergyInfo] = {}
         only = {} if feed is None else {"feed": feed}
         for start in range(0, len(intervals), uapi.MAX_INTERVALS):
             some = intervals[start : start + uapi.MAX_INTERVALS]
             data = b"".join(_INTERVAL.pack(*interval) for interval in some)
             for message in self._link.dump(uapi.Cmd.ENERGY_GET, intervals=data, **only):
-                key = (message["feed"], message["rail"])
-                uses = [_use(values) for values in _ENERGY.iter_unpack(message.pop("results"))]
-                parts.setdefault(key, []).extend(uses)
-                message.pop("first")
-                heads[key] = {**message, "state": FeedState(message["state"])}
+                part = msgspec.convert(message, EnergyInfo)
+                key = (part.feed, part.rail)
+                uses.setdefault(key, []).extend(map(_use, _ENERGY.iter_unpack(part.results)))
+                heads[key] = part
         return [
-            RailUse(**head, uses=tuple(parts[key]))
+            RailUse(
+                feed=head.feed,
+                feed_name=head.feed_name,
+                rail=head.rail,
+                rail_name=head.rail_name,
+                state=head.state,
+                uncertainty_ns=head.uncertainty_ns,
+                lsb_nw=head.lsb_nw,
+                uses=tuple(uses[key]),
+            )
             for key, head in heads.items()
             # a feed that was opened between two parts of the answer has not all of it
-            if len(parts[key]) == len(intervals)
+            if len(uses[key]) == len(intervals)
         ]
 
 

@@ -14,15 +14,21 @@ from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any, TypeVar
 
+import msgspec
+
 from spekctl.errors import SpekError
 from spekctl.kernel.gen import spek_prober as uapi
-from spekctl.kernel.gen.spek_prober import ProbeState, Reason
+from spekctl.kernel.gen.spek_prober_records import (
+    BlockInfo,
+    ProbeInfo,
+    ProbeState,
+    SampleInfo,
+    TableInfo,
+)
 from spekctl.kernel.link import Connection, Link
 
 _ABSENT = 0xFFFF_FFFF_FFFF_FFFF
 _POLL_S = 0.02
-
-ProbeReason = Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,59 +160,28 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeInfo:
+class Probe(ProbeInfo):
     """State and progress of the probe; all zero but for the version where there is none."""
 
-    module_version: str
-    state: ProbeState
-    id: int = 0
-    reason: ProbeReason = ProbeReason.NONE
-    interval_ns: int = 0
-    ring_rows: int = 0
-    row_bytes: int = 0
-    detached: bool = False
-    owner_pid: int = 0
-    owner_name: str = ""
-    thread_pid: int = 0
-    started_ns: int = 0
-    start_raw_ns: int = 0
-    start_real_ns: int = 0
-    ended_ns: int = 0
-    end_raw_ns: int = 0
-    end_real_ns: int = 0
-    now_ns: int = 0
-    rows: int = 0
-    oldest: int = 0
-    missed: int = 0
-    late_sum_ns: int = 0
-    late_max_ns: int = 0
-    cost_sum_ns: int = 0
-    cost_max_ns: int = 0
-    tasks: tuple[int, ...] = ()
-    tables: tuple[Table, ...] = ()
-
     @property
+    def pids(self) -> tuple[int, ...]:
+        """The threads that it watches."""
+        return tuple(task.pid for task in self.tasks)
+
+    def described(self) -> tuple[Table, ...]:
+        """The tables of its rows."""
+        return tuple(_table(table) for table in self.tables)
+
     def cpu_time_step_ns(self) -> int:
         """Error of a difference of CPU times, either way: the kernel's tick; 0 - exact."""
         return max(
             (
                 step
-                for table in self.tables
+                for table in self.described()
                 if table.id in (uapi.Table.CPU, uapi.Table.TASK)
                 for step in table.steps.values()
             ),
             default=0,
-        )
-
-    @property
-    def cpus(self) -> tuple[int, ...]:
-        """CPUs that can appear in a row; one that doesn't was off."""
-        return tuple(
-            entity
-            for table in self.tables
-            if table.id == uapi.Table.CPU
-            for entity in table.entities
-            if entity != uapi.TOTAL
         )
 
 
@@ -248,7 +223,7 @@ class Prober(Connection):
         """Ask for the end and don't wait for it."""
         self._link.tell(uapi.Cmd.PROBE_STOP, id=probe)
 
-    def stop(self, probe: int, timeout_s: float = 10.0) -> ProbeInfo:
+    def stop(self, probe: int, timeout_s: float = 10.0) -> Probe:
         """End sampling; all rows, the final one included, can be read afterwards."""
         self.request_stop(probe)
         end_s = time.monotonic() + timeout_s
@@ -264,19 +239,9 @@ class Prober(Connection):
         """Release an ended probe and its rows."""
         self._link.tell(uapi.Cmd.PROBE_DEL, id=probe)
 
-    def info(self) -> ProbeInfo:
+    def info(self) -> Probe:
         """State of the probe, if there is one."""
-        values = self._link.ask(uapi.Cmd.PROBE_GET)
-        known = {field.name for field in fields(ProbeInfo)}
-        plain = {key: value for key, value in values.items() if key in known}
-        plain["state"] = ProbeState(values["state"])
-        plain["reason"] = ProbeReason(values.get("reason", 0))
-        plain["detached"] = bool(values.get("detached", 0))
-        return ProbeInfo(
-            **plain,
-            tasks=tuple(task["pid"] for task in values.get("task", ())),
-            tables=tuple(_table(table) for table in values.get("table", ())),
-        )
+        return msgspec.convert(self._link.ask(uapi.Cmd.PROBE_GET), Probe)
 
     def rows(self, probe: int, since: int = 0, *, hold: bool = False) -> tuple[list[Row], int]:
         """Rows from number @since on that are still there, and how many of them are not.
@@ -284,9 +249,10 @@ class Prober(Connection):
         With @hold, a row whose power has not come yet is kept back for a while.
         """
         asked = {"probe": probe, "since": since, **({"hold": 1} if hold else {})}
-        messages = self._link.dump(uapi.Cmd.SAMPLE_GET, **asked)
-        dropped = messages[-1]["dropped"] if messages else 0
-        seen = {block["table"] for message in messages for block in message.get("block", ())}
+        answers = self._link.dump(uapi.Cmd.SAMPLE_GET, **asked)
+        messages = [msgspec.convert(one, SampleInfo) for one in answers]
+        dropped = messages[-1].dropped if messages else 0
+        seen = {block.table for message in messages for block in message.blocks}
         tables = self._described(probe) if seen.intersection(_OTHERS) else {}
         return [_row(parts, tables) for parts in _by_row(messages)], dropped
 
@@ -295,7 +261,7 @@ class Prober(Connection):
         if self._tables_of != probe:
             info = self.info()
             if info.id == probe:
-                self._tables, self._tables_of = {one.id: one for one in info.tables}, probe
+                self._tables, self._tables_of = {one.id: one for one in info.described()}, probe
         return self._tables if self._tables_of == probe else {}
 
     def samples(self, probe: int, after: Row | None = None) -> Batch:
@@ -362,23 +328,16 @@ def _minus(second: Counters, first: Counters) -> Counters:
     return type(second)(*values)
 
 
-def _table(values: dict[str, Any]) -> Table:
+def _table(info: TableInfo) -> Table:
+    columns = {name_in_results(one.name, one.unit): one for one in info.columns}
     return Table(
-        id=values["id"],
-        name=values["name"],
-        columns=tuple((column["name"], column["unit"]) for column in values["column"]),
-        entities=_numbers("I", values["entities"]),
-        names=tuple(values.get("entity_name", ())),
-        levels=frozenset(
-            name_in_results(one["name"], one["unit"])
-            for one in values["column"]
-            if one.get("level")
-        ),
-        steps={
-            name_in_results(one["name"], one["unit"]): one["step_ns"]
-            for one in values["column"]
-            if one.get("step_ns")
-        },
+        id=info.id,
+        name=info.name,
+        columns=tuple((one.name, one.unit) for one in info.columns),
+        entities=_numbers("I", info.entities),
+        names=info.entity_names,
+        levels=frozenset(name for name, one in columns.items() if one.level),
+        steps={name: one.step_ns for name, one in columns.items() if one.step_ns},
     )
 
 
@@ -392,12 +351,12 @@ def _numbers(code: str, data: bytes) -> tuple[int, ...]:
     return struct.unpack(f"={len(data) // struct.calcsize('=' + code)}{code}", data)
 
 
-def _by_row(messages: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _by_row(messages: Iterable[SampleInfo]) -> Iterator[list[SampleInfo]]:
     """A row is one message, or several of which all but the last say that more comes."""
-    parts: list[dict[str, Any]] = []
+    parts: list[SampleInfo] = []
     for message in messages:
         parts.append(message)
-        if not message["more"]:
+        if not message.more:
             yield parts
             parts = []
 
@@ -405,11 +364,11 @@ def _by_row(messages: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
 _OTHERS = (uapi.Table.MEMORY, uapi.Table.NET, uapi.Table.DISK)
 
 
-def _row(parts: Sequence[dict[str, Any]], described: Mapping[int, Table]) -> Row:
+def _row(parts: Sequence[SampleInfo], described: Mapping[int, Table]) -> Row:
     tables: dict[int, dict[int, tuple[int | None, ...]]] = {table: {} for table in uapi.Table}
     for part in parts:
-        for block in part.get("block", ()):
-            tables.setdefault(block["table"], {}).update(_entities(block))
+        for block in part.blocks:
+            tables.setdefault(block.table, {}).update(_entities(block))
     switches = tables[uapi.Table.SWITCHES]
     cpus = {
         cpu: CpuCounters(*cells, *switches.get(cpu, (None,)))
@@ -417,13 +376,13 @@ def _row(parts: Sequence[dict[str, Any]], described: Mapping[int, Table]) -> Row
     }
     head = parts[0]
     return Row(
-        probe=head["probe"],
-        seq=head["seq"],
-        tick=head["tick"],
-        due_ns=head["due_ns"],
-        start_ns=head["start_ns"],
-        end_ns=head["end_ns"],
-        final=bool(head["final"]),
+        probe=head.probe,
+        seq=head.seq,
+        tick=head.tick,
+        due_ns=head.due_ns,
+        start_ns=head.start_ns,
+        end_ns=head.end_ns,
+        final=bool(head.final),
         total=cpus.pop(uapi.TOTAL),
         cpus=cpus,
         tasks={pid: TaskCounters(*cells) for pid, cells in tables[uapi.Table.TASK].items()},
@@ -440,9 +399,9 @@ def _row(parts: Sequence[dict[str, Any]], described: Mapping[int, Table]) -> Row
     )
 
 
-def _entities(block: dict[str, Any]) -> Iterator[tuple[int, tuple[int | None, ...]]]:
-    entities = _numbers("I", block["entities"])
-    cells = [None if cell == _ABSENT else cell for cell in _numbers("Q", block["cells"])]
+def _entities(block: BlockInfo) -> Iterator[tuple[int, tuple[int | None, ...]]]:
+    entities = _numbers("I", block.entities)
+    cells = [None if cell == _ABSENT else cell for cell in _numbers("Q", block.cells)]
     width = len(cells) // len(entities)
     for index, entity in enumerate(entities):
         yield entity, tuple(cells[index * width : (index + 1) * width])

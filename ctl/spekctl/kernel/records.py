@@ -11,6 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from spekctl.kernel.gen.spek_prober_records import FeedState
 from spekctl.kernel.gen.spek_records import (
     Backend,
     ConfigPart,
@@ -36,6 +37,7 @@ __all__ = [
     "ConfigPart",
     "Data",
     "Direction",
+    "FeedState",
     "Histogram",
     "IntervalCell",
     "IntervalRow",

@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from spekctl.documents.power import Amount, Metered, interval_power
-from spekctl.documents.result import FeedResult, FeedState, PowerResult, RailPower
+from spekctl.documents.result import FeedResult, PowerResult, RailPower
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.feeds import Feed, PowerLink, RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
-from spekctl.kernel.gen.spek_prober import FeedState as KernelFeedState
 from spekctl.kernel.records import IntervalRow, RunInfo, Use
 
 _POLL_S = 0.05
@@ -117,7 +118,7 @@ class Meter:
         lsb_j = sum(rail.lsb_w * rail.known_s for rail in measure.rails)
         return Metered(
             PowerResult(
-                feeds=[_feed(feed) for feed in feeds],
+                feeds=[msgspec.convert(one, FeedResult, from_attributes=True) for one in feeds],
                 baseline_w=self._wish.baseline_w,
                 measure=measure,
                 uncertainty_ns=uncertainty_ns,
@@ -227,28 +228,6 @@ def _sum(parts: Sequence[Use], span_ns: int) -> Use:
         min_uw=min((one.min_uw for one in known), default=0),
         max_uw=max((one.max_uw for one in known), default=0),
     )
-
-
-def _feed(feed: Feed) -> FeedResult:
-    return FeedResult(
-        id=feed.id,
-        name=feed.name,
-        source=feed.source,
-        state=_STATES[feed.state],
-        uncertainty_ns=feed.uncertainty_ns,
-        drift_ppb=feed.drift_ppb,
-        residual_ns=feed.residual_ns,
-        overflows=feed.overflows,
-        lost=feed.lost,
-        late=sum(rail.late for rail in feed.rails),
-    )
-
-
-_STATES: dict[KernelFeedState, FeedState] = {
-    KernelFeedState.OPEN: "open",
-    KernelFeedState.CLOSED: "closed",
-    KernelFeedState.BROKEN: "broken",
-}
 
 
 def _missing(total: RailPower) -> str:

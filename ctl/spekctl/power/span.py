@@ -15,7 +15,8 @@ from spekctl.documents.power import Amount, PowerFigures, figures_of, interval_p
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel import feeds as kernel_feeds
 from spekctl.kernel.feeds import Feed, RailUse
-from spekctl.kernel.gen.spek_prober import MAX_LAG_NS, FeedState
+from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
+from spekctl.kernel.records import FeedState
 from spekctl.power.meter import PowerOptions
 
 # A second more than the prober itself waits for a feed that lags.

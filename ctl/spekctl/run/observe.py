@@ -138,7 +138,7 @@ class ProberObserver:
             late_max_ns=probe.late_max_ns,
             cost_mean_ns=probe.cost_sum_ns / probe.rows if probe.rows else 0.0,
             cost_max_ns=probe.cost_max_ns,
-            cpu_time_step_ns=probe.cpu_time_step_ns,
+            cpu_time_step_ns=probe.cpu_time_step_ns(),
             start_ns=[sample.start_ns for sample in self._samples],
             end_ns=[sample.end_ns for sample in self._samples],
             tables=[

@@ -44,6 +44,7 @@ FAMILIES = (
         uapi="prober/uapi/spek_prober.h",
         kernel="prober/gen/netlink_gen",
         python="ctl/spekctl/kernel/gen/spek_prober.py",
+        records="ctl/spekctl/kernel/gen/spek_prober_records.py",
         table="prober/uapi/spek_prober.md",
         include_uapi="../uapi/spek_prober.h",
         include_compat="../../kmod/compat/compat.h",

@@ -33,7 +33,8 @@ def records_module(spec: Spec) -> str:
         "# Some records have a field called bytes.",
         "Binary = bytes",
     ]
-    for enum in spec.enums:
+    used = {attr.enum.name for one in spec.sets for attr in one.attrs if attr.enum}
+    for enum in (one for one in spec.enums if one.name in used):
         doc = enum.doc or f"{enum.name.replace('-', ' ').capitalize()}."
         out += ["", "", f"class {camel(enum.name)}(Coded):", *py_doc(doc), ""]
         out += [f'    {upper(entry.name)} = "{entry.name}"' for entry in enum.entries]
@@ -43,9 +44,14 @@ def records_module(spec: Spec) -> str:
 
 
 def answer_sets(spec: Spec) -> list[tuple[AttrSet, list[Attr]]]:
-    """Sets with those of their attributes that answers carry; nested ones before their users."""
+    """Sets with those of their attributes that answers carry; nested ones before their users.
+
+    Of operations that get something: what another answers is one value or two, and no record.
+    """
     names: dict[str, set[str]] = {}
     for op in spec.ops:
+        if not op.name.endswith("-get"):
+            continue
         for mode in (op.do, op.dump):
             reply = (mode or {}).get("reply", {}).get("attributes", [])
             names.setdefault(op.attrs.name, set()).update(reply)

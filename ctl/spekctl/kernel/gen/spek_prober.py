@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 from pyroute2.netlink import NLA_F_NESTED, genlmsg, nla
 
+from spekctl.kernel.gen import spek_prober_records as records
+
 FAMILY = "spek_prober"
 VERSION = 1
 GROUP_PROBES = "probes"
@@ -291,8 +293,8 @@ class TableNla(nla):
         "entity_name": "SPEK_PROBER_A_TABLE_ENTITY_NAME",
     }
     multi: ClassVar[dict[str, str]] = {
-        "column": "column",
-        "entity_name": "entity_name",
+        "column": "columns",
+        "entity_name": "entity_names",
     }
     enums: ClassVar[dict[str, Any]] = {}
 
@@ -422,10 +424,13 @@ class ProbeMsg(genlmsg):
         "module_version": "SPEK_PROBER_A_PROBE_MODULE_VERSION",
     }
     multi: ClassVar[dict[str, str]] = {
-        "task": "task",
-        "table": "table",
+        "task": "tasks",
+        "table": "tables",
     }
-    enums: ClassVar[dict[str, Any]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "state": records.ProbeState,
+        "reason": records.Reason,
+    }
 
 
 class SampleMsg(genlmsg):
@@ -463,7 +468,7 @@ class SampleMsg(genlmsg):
         "block": "SPEK_PROBER_A_SAMPLE_BLOCK",
     }
     multi: ClassVar[dict[str, str]] = {
-        "block": "block",
+        "block": "blocks",
     }
     enums: ClassVar[dict[str, Any]] = {}
 
@@ -529,9 +534,11 @@ class FeedMsg(genlmsg):
         "late": "SPEK_PROBER_A_FEED_LATE",
     }
     multi: ClassVar[dict[str, str]] = {
-        "rail": "rail",
+        "rail": "rails",
     }
-    enums: ClassVar[dict[str, Any]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "state": records.FeedState,
+    }
 
 
 class EnergyMsg(genlmsg):
@@ -564,7 +571,9 @@ class EnergyMsg(genlmsg):
         "results": "SPEK_PROBER_A_ENERGY_RESULTS",
     }
     multi: ClassVar[dict[str, str]] = {}
-    enums: ClassVar[dict[str, Any]] = {}
+    enums: ClassVar[dict[str, Any]] = {
+        "state": records.FeedState,
+    }
 
 
 MESSAGES: dict[int, Any] = {

@@ -29,9 +29,9 @@ from spekctl.documents import power as documents_power
 from spekctl.documents import result
 from spekctl.documents.curve import Load, Power
 from spekctl.errors import SpekError, UsageError
-from spekctl.kernel.feeds import Feed, RailState, RailUse
-from spekctl.kernel.gen.spek_prober import FeedState
-from spekctl.kernel.records import Direction, IntervalRow, Phase, RunInfo, StatsCell, Use
+from spekctl.kernel.feeds import Feed, RailUse
+from spekctl.kernel.gen.spek_prober_records import RailInfo
+from spekctl.kernel.records import Direction, FeedState, IntervalRow, Phase, RunInfo, StatsCell, Use
 from spekctl.plots import curves, power, style
 from spekctl.power import meter as power_meter
 from spekctl.power.meter import Meter, PowerOptions
@@ -83,7 +83,7 @@ class FakeLink:
                 drift_ppb=5, residual_ns=6, overflows=7, lost=8, opened_ns=1, now_ns=2,
                 watermark_ns=min(rail.c.horizon_ns for rail in one.rails.values()), batches=1,
                 refused=0, left_behind=0,
-                rails=tuple(RailState(n, name, late=2) for n, name in enumerate(one.rails)),
+                rails=tuple(RailInfo(n, name, late=2) for n, name in enumerate(one.rails)),
             )
             for one in self.known
         ]  # fmt: skip

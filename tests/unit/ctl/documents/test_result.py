@@ -20,7 +20,7 @@ from spekctl.documents import result
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.errors import RefusedError, UsageError
 from spekctl.kernel import prober
-from spekctl.kernel.gen.spek_prober import ProbeState
+from spekctl.kernel.gen.spek_prober_records import ProbeState
 from spekctl.kernel.records import (
     Backend,
     Direction,
@@ -489,9 +489,11 @@ class FakeProber:
             )
         return prober.Batch(tuple(made), 0, made[-1].row if made else after)
 
-    def stop(self, probe: int) -> prober.ProbeInfo:
+    def stop(self, probe: int) -> prober.Probe:
         self.calls.append("stop")
-        return prober.ProbeInfo("0.1.0", ProbeState.DONE, 4, rows=13, cost_sum_ns=1300)
+        return prober.Probe(
+            id=4, state=ProbeState.DONE, module_version="0.1.0", rows=13, cost_sum_ns=1300
+        )
 
     def delete(self, probe: int) -> None:
         self.calls.append("delete")

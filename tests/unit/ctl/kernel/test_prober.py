@@ -41,7 +41,7 @@ def block(table: int, entities: dict[int, list[int]]) -> dict[str, Any]:
 
 def message(seq: int, *blocks: dict[str, Any], more: int = 0) -> dict[str, Any]:
     head = {"probe": 1, "seq": seq, "tick": seq, "due_ns": seq * 10, "start_ns": seq * 10 + 1}
-    return {**head, "end_ns": seq * 10 + 2, "final": 0, "more": more, "block": list(blocks)}
+    return {**head, "end_ns": seq * 10 + 2, "final": 0, "more": more, "blocks": list(blocks)}
 
 
 def cpu_row(value: int, switches: int = 7) -> list[dict[str, Any]]:
@@ -141,12 +141,12 @@ class DescribedLink(FakeLink):
                 "id": number,
                 "name": name,
                 "entities": struct.pack(f"={len(entities)}I", *entities),
-                "column": [{"name": c, "unit": u, "level": level} for c, u, level in columns],
-                **({"entity_name": ["sda"]} if name == "disk" else {}),
+                "columns": [{"name": c, "unit": u, "level": level} for c, u, level in columns],
+                **({"entity_names": ["sda"]} if name == "disk" else {}),
             }
             for number, name, entities, columns in tables
         ]
-        return {"module_version": "1", "state": 1, "id": 1, "table": described}
+        return {"module_version": "1", "state": "running", "id": 1, "tables": described}
 
 
 def test_tables_with_names_become_differences_and_levels(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,9 @@ from spekctl import cli
 from spekctl.commands.power import parse_ampere_ua
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.kernel import feeds as kernel_feeds
-from spekctl.kernel.feeds import Feed, RailState, RailUse
-from spekctl.kernel.gen.spek_prober import FeedState
-from spekctl.kernel.records import Use
+from spekctl.kernel.feeds import Feed, RailUse
+from spekctl.kernel.gen.spek_prober_records import RailInfo
+from spekctl.kernel.records import FeedState, Use
 from spekctl.power import calibrate
 from spekctl.power.calibrate import Reading
 from spekctl.power.monitor import Monitor, total_w
@@ -206,7 +206,7 @@ def test_currents(text: str, ua: int) -> None:
 
 def feed(watermark_s: float, *, state: FeedState = FeedState.OPEN, name: str = "u6") -> Feed:
     rails = tuple(
-        RailState(number=i, name=rail, samples=5, power_uw=1_500_000, energy_uj=2_000_000)
+        RailInfo(number=i, name=rail, samples=5, power_uw=1_500_000, energy_uj=2_000_000)
         for i, rail in enumerate(("12V", "5V"))
     )
     return Feed(

@@ -14,8 +14,7 @@ from spekctl.documents.result import PowerResult, Result
 from spekctl.errors import NoKernelSideError, SpekError, UsageError
 from spekctl.kernel import feeds as kernel_feeds
 from spekctl.kernel.feeds import Feed, RailUse
-from spekctl.kernel.gen.spek_prober import FeedState
-from spekctl.kernel.records import Use
+from spekctl.kernel.records import FeedState, Use
 from spekctl.power import span
 from spekctl.power.meter import PowerOptions
 

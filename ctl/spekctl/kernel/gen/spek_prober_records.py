@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# generated from prober/uapi/spek_prober.yaml, run `make gen`
+"""Netlink family spek_prober: enums as words, answers as records."""
+
+from dataclasses import dataclass
+
+from spekctl.kernel.coded import Coded
+
+# Some records have a field called bytes.
+Binary = bytes
+
+
+class FeedState(Coded):
+    """State of a feed."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    BROKEN = "broken"
+
+
+class ProbeState(Coded):
+    """State of the probe."""
+
+    IDLE = "idle"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    DONE = "done"
+
+
+class Reason(Coded):
+    """Why a probe ended."""
+
+    NONE = "none"
+    STOPPED = "stopped"
+    OWNER_GONE = "owner-gone"
+    UNLOAD = "unload"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInfo:
+    """Attributes of the set task in an answer."""
+
+    pid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """Attributes of the set column in an answer."""
+
+    name: str = ""
+    unit: str = ""
+    level: int = 0
+    step_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """Attributes of the set table in an answer."""
+
+    id: int = 0
+    name: str = ""
+    columns: tuple[ColumnInfo, ...] = ()
+    entities: Binary = b""
+    entity_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeInfo:
+    """Attributes of the set probe in an answer."""
+
+    id: int = 0
+    state: ProbeState = ProbeState.IDLE
+    reason: Reason = Reason.NONE
+    interval_ns: int = 0
+    ring_rows: int = 0
+    row_bytes: int = 0
+    detached: int = 0
+    tasks: tuple[TaskInfo, ...] = ()
+    owner_pid: int = 0
+    owner_name: str = ""
+    thread_pid: int = 0
+    started_ns: int = 0
+    start_raw_ns: int = 0
+    start_real_ns: int = 0
+    ended_ns: int = 0
+    end_raw_ns: int = 0
+    end_real_ns: int = 0
+    now_ns: int = 0
+    rows: int = 0
+    oldest: int = 0
+    missed: int = 0
+    late_sum_ns: int = 0
+    late_max_ns: int = 0
+    cost_sum_ns: int = 0
+    cost_max_ns: int = 0
+    tables: tuple[TableInfo, ...] = ()
+    module_version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockInfo:
+    """Attributes of the set block in an answer."""
+
+    table: int = 0
+    entities: Binary = b""
+    cells: Binary = b""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleInfo:
+    """Attributes of the set sample in an answer."""
+
+    probe: int = 0
+    seq: int = 0
+    dropped: int = 0
+    tick: int = 0
+    due_ns: int = 0
+    start_ns: int = 0
+    end_ns: int = 0
+    final: int = 0
+    more: int = 0
+    blocks: tuple[BlockInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RailInfo:
+    """Attributes of the set rail in an answer."""
+
+    number: int = 0
+    name: str = ""
+    lsb_nw: int = 0
+    samples: int = 0
+    late: int = 0
+    overwritten: int = 0
+    gaps: int = 0
+    gap_ns: int = 0
+    known_ns: int = 0
+    energy_uj: int = 0
+    first_ns: int = 0
+    oldest_ns: int = 0
+    last_ns: int = 0
+    power_uw: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FeedInfo:
+    """Attributes of the set feed in an answer."""
+
+    id: int = 0
+    name: str = ""
+    source: str = ""
+    state: FeedState = FeedState.OPEN
+    owner_pid: int = 0
+    owner_name: str = ""
+    history: int = 0
+    max_step_ns: int = 0
+    uncertainty_ns: int = 0
+    drift_ppb: int = 0
+    residual_ns: int = 0
+    overflows: int = 0
+    lost: int = 0
+    opened_ns: int = 0
+    ended_ns: int = 0
+    now_ns: int = 0
+    watermark_ns: int = 0
+    batches: int = 0
+    refused: int = 0
+    left_behind: int = 0
+    rails: tuple[RailInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyInfo:
+    """Attributes of the set energy in an answer."""
+
+    feed: int = 0
+    feed_name: str = ""
+    rail: int = 0
+    rail_name: str = ""
+    state: FeedState = FeedState.OPEN
+    uncertainty_ns: int = 0
+    lsb_nw: int = 0
+    first: int = 0
+    results: Binary = b""
