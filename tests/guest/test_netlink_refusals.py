@@ -39,7 +39,7 @@ from lib.waiting import comes_true
 
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd, Pattern, RunState
-from spekctl.kernel.netlink import NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR
+from spekctl.kernel.netlink import HEADER, NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR
 
 pytestmark = pytest.mark.debug_kernel
 
@@ -397,9 +397,9 @@ def test_damaged_requests_are_refused_and_do_no_harm(nl: Socket, disks: list[str
         if dice.random() < 0.2:
             del body[dice.randrange(len(body)) :]
         nl.sock.send(struct.pack("=I", head + len(body)) + good[4:head] + bytes(body))
-        ((kind, _flags, _seq, payload),) = nl.buffer()
-        assert kind == NLMSG_ERROR
-        codes.add(-struct.unpack_from("=i", payload)[0])
+        (frame,) = nl.carrier.frames()
+        assert frame.kind == NLMSG_ERROR
+        codes.add(-struct.unpack_from("=i", frame.data, HEADER.size)[0])
 
     assert 0 not in codes
     assert codes >= {errno.EINVAL, errno.ERANGE}

@@ -36,7 +36,7 @@ from lib.waiting import comes_true, eventually
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd, Reason, RunState
-from spekctl.kernel.netlink import NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE
+from spekctl.kernel.netlink import HEADER, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE
 
 pytestmark = pytest.mark.debug_kernel
 
@@ -97,11 +97,11 @@ def families() -> set[int]:
             ctrl.frame(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, b"", NLM_F_REQUEST | NLM_F_DUMP)
         )
         while True:
-            for kind, _flags, _seq, payload in ctrl.buffer():
-                if kind == NLMSG_DONE:
+            for frame in ctrl.carrier.frames():
+                if frame.kind == NLMSG_DONE:
                     return found
-                assert kind == GENL_ID_CTRL
-                found.add(hash(payload))
+                assert frame.kind == GENL_ID_CTRL
+                found.add(hash(frame.data[HEADER.size :]))
 
 
 def test_others_work_while_a_device_is_opened(

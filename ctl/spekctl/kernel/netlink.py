@@ -33,7 +33,6 @@ ERR_MSG, ERR_OFFS = 1, 2
 
 HEADER = struct.Struct("=IHHII")
 ATTR = struct.Struct("=HH")
-# What a dump is cut into depends on the largest read so far.
 RECV_BYTES = 1 << 16
 ROOM_BYTES = 1 << 20
 
@@ -69,9 +68,13 @@ def attributes(data: bytes, offset: int = 0) -> Iterator[tuple[int, int, bytes]]
 
 
 class NetlinkSocket:
-    """A generic netlink socket; one request at a time."""
+    """A generic netlink socket; one request at a time.
 
-    def __init__(self) -> None:
+    @recv_bytes: room for one read. The kernel cuts a dump by the largest read so far.
+    """
+
+    def __init__(self, recv_bytes: int = RECV_BYTES) -> None:
+        self._recv_bytes = recv_bytes
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
         try:
             self._socket.bind((0, 0))
@@ -111,7 +114,7 @@ class NetlinkSocket:
         frames: list[Frame] = []
         interrupted = False
         while True:
-            for frame in self._frames():
+            for frame in self.frames():
                 # Of an earlier request, whose end the kernel had no memory to send.
                 if frame.sequence != asked:
                     continue
@@ -137,10 +140,11 @@ class NetlinkSocket:
 
     def _receive(self) -> tuple[bytes, int, int]:
         """One read: data, flags of recvmsg(), port of the sender."""
-        data, _, flags, (port, _groups) = self._socket.recvmsg(RECV_BYTES)
+        data, _, flags, (port, _groups) = self._socket.recvmsg(self._recv_bytes)
         return data, flags, port
 
-    def _frames(self) -> Iterator[Frame]:
+    def frames(self) -> Iterator[Frame]:
+        """The messages of one read; none if it was not the kernel that sent them."""
         data, flags, port = self._receive()
         if port:
             return  # port 0 is the kernel; nobody else answers

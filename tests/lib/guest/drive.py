@@ -59,7 +59,7 @@ Requests = Counter[tuple[Direction, int]]  # (direction, sectors): requests
 
 
 class PlainLink(Link):
-    """spekctl's link without pyroute2's sockets."""
+    """spekctl's link on the socket of tests, whose refusals name an attribute by its path."""
 
     def __init__(self) -> None:
         self._plain = Socket(spek)

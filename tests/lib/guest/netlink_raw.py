@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A generic netlink socket that shows everything a refusal says.
+"""spekctl's netlink socket with all that a test wants to see and spekctl has no use for.
 
-pyroute2 turns an extended ack into a message and drops the attribute to blame, which is half
-of what the tests are about. So requests are put together here, by the generated tables
-(types and ids), and acks taken apart: errno, sentence, path of the attribute, missing one.
+Requests are put together here, by the generated tables (types and ids), since pyroute2 encodes
+only what is well-formed; answers are read one buffer at a time; and refusals are taken apart:
+errno, sentence, path of the attribute to blame and of the one that is missing.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-import socket
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +19,6 @@ from spekctl.kernel.netlink import (
     ERR_MSG,
     ERR_OFFS,
     HEADER,
-    NETLINK_ADD_MEMBERSHIP,
-    NETLINK_CAP_ACK,
-    NETLINK_EXT_ACK,
-    NETLINK_GENERIC,
-    NLA_TYPE_MASK,
     NLM_F_ACK,
     NLM_F_ACK_TLVS,
     NLM_F_DUMP,
@@ -33,7 +26,10 @@ from spekctl.kernel.netlink import (
     NLM_F_REQUEST,
     NLMSG_DONE,
     NLMSG_ERROR,
-    SOL_NETLINK,
+    RECV_BYTES,
+    Frame,
+    NetlinkSocket,
+    attributes,
 )
 
 NLM_F_CAPPED = 0x100
@@ -106,17 +102,6 @@ def attribute(kind: int, payload: bytes) -> bytes:
     return raw + bytes(-len(raw) % 4)
 
 
-def attributes(data: bytes, offset: int = 0) -> Iterator[tuple[int, int, bytes]]:
-    """Yield (offset, type, payload); the offset counts from the start of @data plus @offset."""
-    at = 0
-    while at + ATTR.size <= len(data):
-        length, kind = ATTR.unpack_from(data, at)
-        if length < ATTR.size:
-            return
-        yield at + offset, kind & NLA_TYPE_MASK, data[at + ATTR.size : at + length]
-        at += (length + 3) & ~3
-
-
 class Table:
     """The attributes of a generated class, by name and by id."""
 
@@ -177,33 +162,33 @@ def decode(cls: Any, data: bytes) -> dict[str, Any]:
     return values
 
 
-def path_of(cls: Any, data: bytes, wanted: int, offset: int = 0) -> str:
-    """Path of the attribute at byte @wanted of a message whose attributes start at @offset."""
+def path_of(cls: Any, data: bytes, wanted: int, base: int = 0) -> str:
+    """Path of the attribute at byte @wanted of a message whose attributes @data start at @base."""
     table = table_of(cls)
     seen: dict[str, int] = {}
-    for at, ident, payload in attributes(data, offset):
+    for at, ident, payload in attributes(data):
         key, kind = table.by_id.get(ident, (f"#{ident}", ""))
         name = f"{key}[{seen.get(key, 0)}]" if key in cls.multi else key
         seen[key] = seen.get(key, 0) + 1
-        if at == wanted:
+        if base + at == wanted:
             return name
         if kind.startswith("nest_"):
-            inner = path_of(getattr(cls, kind), payload, wanted, at + ATTR.size)
+            inner = path_of(getattr(cls, kind), payload, wanted, base + at + ATTR.size)
             if inner:
                 return f"{name}.{inner}"
     return ""
 
 
-def refusal(cls: Any, request: bytes, kind: int, flags: int, message: bytes) -> Refusal | None:
+def refusal(cls: Any, request: bytes, frame: Frame) -> Refusal | None:
     """What a message of type error or done says; None: all is well."""
-    (code,) = struct.unpack_from("=i", message)
+    (code,) = struct.unpack_from("=i", frame.data, HEADER.size)
     if code == 0:
         return None
-    skip = 4
-    if kind == NLMSG_ERROR:
+    start = HEADER.size + 4
+    if frame.kind == NLMSG_ERROR:
         # an error repeats the request, or only its header
-        skip += HEADER.size if flags & NLM_F_CAPPED else (len(request) + 3) & ~3
-    rest = message[skip:] if flags & NLM_F_ACK_TLVS else b""
+        start += HEADER.size if frame.flags & NLM_F_CAPPED else (len(request) + 3) & ~3
+    rest = frame.data[start:] if frame.flags & NLM_F_ACK_TLVS else b""
     text, blamed, miss_type, miss_nest = "", "", 0, 0
     head = HEADER.size + GENL.size
     for _offset, ident, payload in attributes(rest):
@@ -231,17 +216,13 @@ def missing_path(cls: Any, nest: str, ident: int) -> str:
 
 
 class Socket:
-    """One netlink socket, bound to a family."""
+    """One netlink socket, bound to a family. @sock: the socket itself, for a test to spoil."""
 
-    def __init__(self, spec: Any, recv_bytes: int = 1 << 16) -> None:
+    def __init__(self, spec: Any, recv_bytes: int = RECV_BYTES) -> None:
         self.spec = spec
-        self.recv_bytes = recv_bytes
-        self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
-        self.sock.bind((0, 0))
+        self.carrier = NetlinkSocket(recv_bytes)
+        self.sock = self.carrier._socket
         self.sock.settimeout(30)
-        self.sock.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
-        self.sock.setsockopt(SOL_NETLINK, NETLINK_CAP_ACK, 1)
-        self.seq = 0
         self.family, self.groups = self.resolve(spec.FAMILY)
 
     def __enter__(self) -> Socket:
@@ -251,18 +232,17 @@ class Socket:
         self.close()
 
     def close(self) -> None:
-        self.sock.close()
+        self.carrier.close()
 
     def resolve(self, name: str) -> tuple[int, dict[str, int]]:
         payload = attribute(CTRL_ATTR_FAMILY_NAME, name.encode() + b"\0")
         self.sock.send(self.frame(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, payload, NLM_F_REQUEST))
-        # not more than later: the largest read so far is the size of a dump's buffers
-        data = self.sock.recv(self.recv_bytes)
-        length, kind, _flags, _seq, _pid = HEADER.unpack_from(data)
-        if kind == NLMSG_ERROR:
-            raise Refusal(-struct.unpack_from("=i", data, HEADER.size)[0], "no such family")
+        (answer,) = self.carrier.frames()
+        if answer.kind == NLMSG_ERROR:
+            (code,) = struct.unpack_from("=i", answer.data, HEADER.size)
+            raise Refusal(-code, "no such family")
         family, groups = 0, {}
-        for _at, ident, value in attributes(data[HEADER.size + GENL.size : length]):
+        for _at, ident, value in attributes(answer.data, HEADER.size + GENL.size):
             if ident == CTRL_ATTR_FAMILY_ID:
                 (family,) = struct.unpack("=H", value)
             elif ident == CTRL_ATTR_MCAST_GROUPS:
@@ -273,12 +253,12 @@ class Socket:
         return family, groups
 
     def frame(self, kind: int, cmd: int, payload: bytes, flags: int) -> bytes:
-        self.seq += 1
         length = HEADER.size + GENL.size + len(payload)
-        return HEADER.pack(length, kind, flags, self.seq, 0) + GENL.pack(cmd, 1, 0) + payload
+        head = HEADER.pack(length, kind, flags, self.carrier.next_sequence(), 0)
+        return head + GENL.pack(cmd, 1, 0) + payload
 
     def join(self, group: str) -> None:
-        self.sock.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, self.groups[group])
+        self.carrier.join(self.groups[group])
 
     def class_of(self, cmd: int) -> Any:
         """The class of a command's attributes; of one that there isn't, any will do."""
@@ -307,40 +287,27 @@ class Socket:
         """Take one buffer of an answer; True when it was the last one."""
         cls = self.class_of(cmd)
         asked: int = HEADER.unpack_from(request)[3]
-        for kind, flags, seq, payload in self.buffer():
-            if seq not in (0, asked):
+        for frame in self.carrier.frames():
+            if frame.sequence not in (0, asked):
                 # Of an earlier request, whose end the kernel had no memory to send.
                 continue
-            if kind in (NLMSG_ERROR, NLMSG_DONE):
-                no = refusal(cls, request, kind, flags, payload)
+            if frame.kind in (NLMSG_ERROR, NLMSG_DONE):
+                no = refusal(cls, request, frame)
                 if no:
                     raise no
-                if kind == NLMSG_DONE:
-                    answer.end_flags = flags
+                if frame.kind == NLMSG_DONE:
+                    answer.end_flags = frame.flags
                 return True
-            answer.messages.append(self.message(flags, seq, payload))
+            answer.messages.append(self.message(frame))
         return False
 
-    def message(self, flags: int, seq: int, payload: bytes) -> Message:
-        cmd = payload[0]
-        cls = self.spec.MESSAGES[cmd]
-        return Message(cmd, flags, seq, decode(cls, payload[GENL.size :]))
-
-    def buffer(self) -> list[tuple[int, int, int, bytes]]:
-        """One read: (type, flags, sequence number, payload) of each message."""
-        data, _anc, flags, _addr = self.sock.recvmsg(self.recv_bytes)
-        if flags & socket.MSG_TRUNC:
-            raise AssertionError("a message did not fit into the buffer")
-        found = []
-        at = 0
-        while at + HEADER.size <= len(data):
-            length, kind, flags, seq, _pid = HEADER.unpack_from(data, at)
-            found.append((kind, flags, seq, data[at + HEADER.size : at + length]))
-            at += (length + 3) & ~3
-        return found
+    def message(self, frame: Frame) -> Message:
+        payload = frame.data[HEADER.size :]
+        cls = self.spec.MESSAGES[payload[0]]
+        return Message(payload[0], frame.flags, frame.sequence, decode(cls, payload[GENL.size :]))
 
     def notification(self, timeout_s: float = 30.0) -> Message:
         """The next message of a multicast group."""
         self.sock.settimeout(timeout_s)
-        ((_kind, flags, seq, payload),) = self.buffer()
-        return self.message(flags, seq, payload)
+        (frame,) = self.carrier.frames()
+        return self.message(frame)
