@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers typed into a TOML file, exactly as written; every complaint is one sentence."""
+"""Numbers that are typed in or read again, exactly as written; every complaint is one sentence."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from typing import Any
 from spekctl.campaigns import usage
 from spekctl.campaigns.dcse import figures as dcse
 from spekctl.campaigns.emerald import figures as emerald
-from spekctl.documents.energy import Site
+from spekctl.documents import document
+from spekctl.documents.energy import ProfileReport, Site
 from spekctl.documents.exact import decimal_text
+from spekctl.documents.spc2 import RateProfile
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import LONGEST_NUMBER
@@ -46,6 +48,8 @@ def _short(text: str) -> str:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a file; numbers are exact."""
+    if document.is_document(path):
+        raise UsageError(f"{path} is {document.description(path)}; numbers are read from TOML")
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -125,6 +129,22 @@ class Table:
             if key not in self._known:
                 hint = did_you_mean(key, self._known) or "; the keys are " + ", ".join(self._known)
                 raise self._wrong(f"unknown key '{key}'{hint}")
+
+
+def hours_again(
+    rows: Sequence[ProfileReport] | Sequence[RateProfile], path: Path
+) -> dict[str, usage.Hours]:
+    """The hours of a report's usage profiles."""
+    found = dict(usage.PROFILES)
+    for row in rows:
+        what = f"{path}: the hours of {row.name}"
+        hours = [fraction_of(text, what) for text in row.hours]
+        if row.name not in found or len(hours) != 3:
+            raise UsageError(f"{what} are not those of a usage profile")
+        found[row.name] = usage.Hours(*hours)
+        if fault := usage.day_fault(found[row.name]):
+            raise UsageError(f"{what}: {fault}")
+    return found
 
 
 def spc1e_levels(path: Path) -> tuple[usage.Levels, Fraction | None, Site | None]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import campaign, energy_use, options, spc1
+from spekctl.commands import campaign, energy_use, spc1
 from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -45,37 +45,9 @@ Defaults: --idle-time 10m, 10s with --quick; for all others see `spekctl spc1 --
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@options.optional_devices
-@click.option(
-    "--from",
-    "source",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Do not measure: take the levels from a TOML file, or from a report of `spekctl spc1` or"
-    " of this command.",
-)
-@click.option(
-    "--price",
-    metavar="N",
-    help="Price of a kWh, for the annual cost.  [that of the --from file, else 0.12]",
-)
-@click.option(
-    "--hours",
-    multiple=True,
-    metavar="NAME=H/M/I",
-    help="Hours per day at heavy, moderate and idle load in the usage profile NAME; repeatable."
-    "  [those of the --from file, else low=0/8/16 medium=4/14/6 high=18/6/0]",
-)
-@click.option(
-    "--idle-watts", metavar="W", help="With --from: idle power, if it was measured elsewhere."
-)
-@click.option("--idle-time", "idle_ns", type=options.DURATION, help="Length of the idle test.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="With --from: write the report as JSON to FILE.",
+@energy_use.use_options(
+    "Do not measure: take the levels from a TOML file, or from a report of `spekctl spc1` or of"
+    " this command."
 )
 @spc1.method_options
 def command(
@@ -99,22 +71,11 @@ def command(
 
     The exit code is that of `spekctl spc1`; with --from it is 0.
     """
-    from spekctl.campaigns.inputs import fraction_of
-
     wanted_price = energy_use.price_of(price)
     days = energy_use.hours_of(hours)
+    watts = energy_use.check_sources(source, given["devices"], idle_watts, output)
     if source is not None:
-        allowed = ("source", "price", "hours", "idle_watts", "output", "as_json")
-        options.refuse_others("--from", allowed, "measured, or computed")
-        watts = fraction_of(idle_watts, "--idle-watts") if idle_watts is not None else None
-        if watts is not None and watts <= 0:
-            raise UsageError(f"--idle-watts must be more than 0, not {idle_watts}")
         return _compute(source, watts, wanted_price, days, output, given["as_json"])
-    if not given["devices"]:
-        raise UsageError("give a device to test (--device), or numbers (--from)")
-    for value, name in ((idle_watts, "--idle-watts"), (output, "--output")):
-        if value is not None:
-            raise UsageError(f"{name} belongs to --from; a test measures, and writes into --folder")
     return _measure(given, idle_ns, wanted_price, days)
 
 
@@ -143,10 +104,10 @@ def _computed(
     from spekctl.campaigns.spc1e import levels as spc1e_levels
     from spekctl.campaigns.spc1e.report import Facts, build, typed_in
     from spekctl.documents import energy
-    from spekctl.documents.document import Kind, identify
+    from spekctl.documents.document import Kind, identify, is_document
 
     profiles = {**usage.PROFILES, **days}
-    if source.suffix == ".json":
+    if is_document(source):
         found = identify(source, [Kind.SPC1, Kind.SPC1E], "energy is computed from")
         if found is Kind.SPC1:
             used = price if price is not None else usage.DEFAULT_PRICE

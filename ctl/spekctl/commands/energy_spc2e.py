@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl energy spc2e: the SPC-2-like test with power."""
+"""spekctl energy spc2e: the SPC-2-like test with power, or its table from a report."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import campaign, energy_use, options, spc2
+from spekctl.commands import campaign, energy_use, spc2
 from spekctl.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ EPILOG = """\b
 Examples:
   spekctl energy spc2e --device /dev/sdb --write --quick
   spekctl energy spc2e --device /dev/sdb --write --streams 64 --price 0.31
+  spekctl energy spc2e --from spc2e-sdb/energy.json --price 0.25
 
 \b
 Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekctl spc2 --help`.
@@ -28,18 +30,20 @@ Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekct
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@options.devices
-@click.option("--price", metavar="N", help="Of a kWh, for the annual cost.  [0.12]")
-@click.option(
-    "--hours",
-    multiple=True,
-    metavar="NAME=H/M/I",
-    help="Hours of a day at heavy, moderate and idle load in a usage profile.  [low=0/8/16"
-    " medium=4/14/6 high=18/6/0]",
+@energy_use.use_options(
+    "Do not measure: take the levels from a report of the test under load (report.json), or from"
+    " one of this command (energy.json)."
 )
-@click.option("--idle-time", "idle_ns", type=options.DURATION, help="Length of the idle test.")
 @spc2.test_options
-def command(price: str | None, hours: tuple[str, ...], idle_ns: int | None, **given: Any) -> int:
+def command(
+    source: Path | None,
+    price: str | None,
+    hours: tuple[str, ...],
+    idle_watts: str | None,
+    idle_ns: int | None,
+    output: Path | None,
+    **given: Any,
+) -> int:
     """Measure power at the loads of the SPC-2-like test and compute SPC-2/E-like figures.
 
     An idle test is followed by all of `spekctl spc2`, with video on demand also at half of its
@@ -52,16 +56,47 @@ def command(price: str | None, hours: tuple[str, ...], idle_ns: int | None, **gi
     load into DIR (report.json). Ctrl-C keeps the completed runs, and --resume continues. Without
     power measurement the report has performance only. Results are SPC-2/E-like and unaudited.
 
-    The exit code is that of `spekctl spc2`.
+    The exit code is that of `spekctl spc2`; with --from it is 0.
     """
     wanted_price = energy_use.price_of(price)
     days = energy_use.hours_of(hours)
+    watts = energy_use.check_sources(source, given["devices"], idle_watts, output)
+    if source is not None:
+        return _compute(source, watts, wanted_price, days, output, given["as_json"])
     asked, shape = campaign.CampaignOptions.split(given)
     length_ns = energy_use.idle_length_ns(idle_ns, asked.quick)
     work = spc2.test_of(asked, shape, NAME, length_ns, half=True)
     return campaign.carry_out(
         work, asked, lambda: _deliver(work, asked.as_json, wanted_price, days), rests=True
     )
+
+
+def _compute(
+    source: Path,
+    idle_watts: Fraction | None,
+    price: Fraction | None,
+    days: dict[str, Hours],
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    from spekctl import files
+    from spekctl.campaigns import usage
+    from spekctl.campaigns.spc2e.report import from_energy, from_spc2
+    from spekctl.commands.deliver import deliver
+    from spekctl.documents.document import Kind, identify
+    from spekctl.documents.spc2 import load_energy
+    from spekctl.render.spc2 import print_energy
+
+    files.check_writable(output)
+    found = identify(source, [Kind.SPC2, Kind.SPC2E], "energy is computed from")
+    if found is Kind.SPC2:
+        used = price if price is not None else usage.DEFAULT_PRICE
+        report = from_spc2(source, idle_watts, used, {**usage.PROFILES, **days})
+    else:
+        previous = load_energy(source)
+        report = from_energy(previous, source, idle_watts, price, days)
+    deliver(report, print_energy, as_json, output)
+    return int(ExitCode.OK)
 
 
 def _deliver(
@@ -71,7 +106,7 @@ def _deliver(
     from spekctl import files
     from spekctl.campaigns import usage
     from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
-    from spekctl.campaigns.spc2e.report import build
+    from spekctl.campaigns.spc2e.report import of_test
     from spekctl.commands.deliver import deliver
     from spekctl.render.spc2 import print_energy
 
@@ -80,7 +115,7 @@ def _deliver(
         files.deliver(files.encode(load), work.folder / REPORT)
     elif work.rest is None or work.rest.power is None:
         return ExitCode.RUN_FAILED
-    report = build(
+    report = of_test(
         load,
         work.rest,
         price if price is not None else usage.DEFAULT_PRICE,

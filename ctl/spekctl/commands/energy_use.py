@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options of energy tests that compute a year: the price of a kWh and the hours of use."""
+"""Options of energy tests that compute a year: where the levels come from, price and hours."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import click
+
+from spekctl.commands import options
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -13,6 +18,78 @@ if TYPE_CHECKING:
 
 IDLE_NS = 10 * 60 * 10**9
 QUICK_IDLE_NS = 10 * 10**9
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def use_options(source: str) -> Callable[[F], F]:
+    """Devices, or the file named by --from; what a year costs; the idle test. @source: help of
+    --from."""
+    listed = (
+        options.optional_devices,
+        click.option(
+            "--from",
+            "source",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help=source,
+        ),
+        click.option(
+            "--price",
+            metavar="N",
+            help="Price of a kWh, for the annual cost.  [that of the --from file, else 0.12]",
+        ),
+        click.option(
+            "--hours",
+            multiple=True,
+            metavar="NAME=H/M/I",
+            help="Hours per day at heavy, moderate and idle load in the usage profile NAME;"
+            " repeatable.  [those of the --from file, else low=0/8/16 medium=4/14/6 high=18/6/0]",
+        ),
+        click.option(
+            "--idle-watts",
+            metavar="W",
+            help="With --from: idle power, if it was measured elsewhere.",
+        ),
+        click.option(
+            "--idle-time", "idle_ns", type=options.DURATION, help="Length of the idle test."
+        ),
+        click.option(
+            "-o",
+            "--output",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="With --from: write the report as JSON to FILE.",
+        ),
+    )
+
+    def add(function: F) -> F:
+        for one in reversed(listed):
+            function = one(function)
+        return function
+
+    return add
+
+
+def check_sources(
+    source: Path | None, devices: tuple[str, ...], idle_watts: str | None, output: Path | None
+) -> Fraction | None:
+    """Either measure devices or compute from a file; the idle power that is given."""
+    from spekctl.campaigns.inputs import fraction_of
+
+    if source is not None:
+        allowed = ("source", "price", "hours", "idle_watts", "output", "as_json")
+        options.refuse_others("--from", allowed, "measured, or computed")
+        watts = fraction_of(idle_watts, "--idle-watts") if idle_watts is not None else None
+        if watts is not None and watts <= 0:
+            raise UsageError(f"--idle-watts must be more than 0, not {idle_watts}")
+        return watts
+    if not devices:
+        raise UsageError("give a device to test (--device), or numbers (--from)")
+    for value, name in ((idle_watts, "--idle-watts"), (output, "--output")):
+        if value is not None:
+            raise UsageError(f"{name} belongs to --from; a test measures, and writes into --folder")
+    return None
 
 
 def price_of(text: str | None) -> Fraction | None:

@@ -160,6 +160,23 @@ def identify(path: Path, wanted: Sequence[Kind], purpose: str = "") -> Kind:
     return kind
 
 
+def is_document(path: Path) -> bool:
+    """Whether a file holds a document, of whatever kind and name, or else text such as TOML."""
+    return _contents(path).lstrip().startswith((b"{", _PARQUET))
+
+
+def description(path: Path) -> str:
+    """What a document is, in words; that it is JSON if it is none of ours."""
+    data = _contents(path)
+    if data.startswith(_PARQUET):
+        return Kind.LOG.text
+    try:
+        head = files.decode(data, _Head)
+        return Kind(head.kind or head.schema).text
+    except (msgspec.DecodeError, ValueError):
+        return "JSON and not a file of spek's"
+
+
 # The first bytes of a Parquet file; log.file tells logs from others.
 _PARQUET = b"PAR1"
 

@@ -213,6 +213,9 @@ class Spc2eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC2E.value):
     """Report of an SPC-2/E-like, unaudited test."""
 
     notice: Annotated[str, Meta(description="What these results are not.")]
+    source: Annotated[
+        str, Meta(description="measured, or the file that the levels were read from.")
+    ] = "measured"
     complete: Annotated[bool, Meta(description="All levels were measured, and their power.")]
     passed: Annotated[bool, Meta(description="The test under load met all its limits.")]
     verdict: Annotated[str, Meta(description="The outcome as a sentence.")]

@@ -130,7 +130,8 @@ def _energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:
     from rich.text import Text
 
     devices = " ".join(target.path for target in report.targets)
-    yield Text(f"{report.notice}: test of {devices}", style="bold")
+    subject = f"test of {devices}" if devices else report.source
+    yield Text(f"{report.notice}: {subject}", style="bold")
     good = report.complete and report.passed
     yield Text(f"  {report.verdict}", style="green" if good else "bold red")
     if report.levels:

@@ -13,11 +13,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from spekctl.campaigns import idle, usage
-from spekctl.campaigns.inputs import fraction_of
+from spekctl.campaigns.inputs import fraction_of, hours_again
 from spekctl.campaigns.spc1.plan import final_by_name, position_of
 from spekctl.campaigns.spc1e.report import Facts, Measured, build, measured
 from spekctl.documents import spc1
-from spekctl.documents.energy import LevelReport, ProfileReport, Spc1eReport
+from spekctl.documents.energy import LevelReport, Spc1eReport
 from spekctl.documents.power import power_of
 from spekctl.documents.result import load_result
 from spekctl.documents.spc1 import Phase
@@ -134,7 +134,7 @@ def from_energy(
     if missing:
         raise UsageError(f"{path}: the levels {' and '.join(missing)} are missing")
     used = price if price is not None else fraction_of(previous.price, f"{path}: the price")
-    profiles = {**_days_again(previous.profiles, path), **days}
+    profiles = {**hours_again(previous.profiles, path), **days}
     facts = Facts(
         source=str(path),
         passed=previous.passed,
@@ -163,16 +163,3 @@ def _level_again(level: LevelReport, path: Path) -> Measured:
         level.bsu,
         None,
     )
-
-
-def _days_again(rows: Sequence[ProfileReport], path: Path) -> dict[str, usage.Hours]:
-    found = dict(usage.PROFILES)
-    for row in rows:
-        what = f"{path}: the hours of {row.name}"
-        hours = [fraction_of(text, what) for text in row.hours]
-        if row.name not in found or len(hours) != 3:
-            raise UsageError(f"{what} are not those of a usage profile")
-        found[row.name] = usage.Hours(*hours)
-        if fault := usage.day_fault(found[row.name]):
-            raise UsageError(f"{what}: {fault}")
-    return found

@@ -8,19 +8,26 @@ the idle test. The usage profiles are those of SPC-1/E: no table of an SPC-2/E r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Literal
 
-from spekctl.campaigns import usage
+from spekctl import recorded
+from spekctl.campaigns import idle, usage
 from spekctl.campaigns.idle import Idle
+from spekctl.campaigns.inputs import fraction_of, hours_again
 from spekctl.campaigns.points import baseline_remarks
 from spekctl.campaigns.spc2 import plan
 from spekctl.campaigns.spc2.figures import mean
 from spekctl.campaigns.spc2.report import composites_of, mean_rate, mean_watts, runs_of
 from spekctl.documents import spc2
+from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import decimal_text, figure, measured_number
 from spekctl.documents.power import PowerFigures
+from spekctl.documents.result import Environment
 from spekctl.documents.spc2 import RateLevel, RateProfile, Run, Spc2eReport
+from spekctl.errors import UsageError
 
 LevelName = Literal["heavy", "moderate", "idle"]
 DIVISORS: dict[LevelName, int] = {"heavy": 1, "moderate": 2}
@@ -57,11 +64,19 @@ def idle_level(rest: Idle | None) -> list[RateLevel]:
     return [RateLevel("idle", "0", watts, [], rest.power)]
 
 
-def _missing_power(levels: Sequence[RateLevel]) -> list[str]:
-    return [one.name for one in levels if one.watts is None or Fraction(one.watts) <= 0]
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a report says beside its levels. @trouble: why the test is not whole, else empty."""
+
+    source: str = "measured"
+    passed: bool = True
+    trouble: str = ""
+    targets: Sequence[TargetFacts] = ()
+    environment: Environment | None = None
+    remarks: Sequence[str] = ()
 
 
-def build(
+def of_test(
     load: spc2.Report | None,
     rest: Idle | None,
     price: Fraction,
@@ -70,8 +85,100 @@ def build(
 ) -> Spc2eReport:
     """The report of what was done so far."""
     levels = levels_of(load.parameters, load.runs, rest) if load is not None else idle_level(rest)
+    return build(levels, _facts_of(load, rest, remarks), price, profiles)
+
+
+def _facts_of(load: spc2.Report | None, rest: Idle | None, remarks: Sequence[str]) -> Facts:
+    powers: list[PowerFigures | None] = [one.power for one in load.runs] if load else []
+    said = [*remarks, *(load.remarks if load is not None else [])]
+    said += rest.remarks if rest is not None else []
+    said += baseline_remarks([*powers, rest.power if rest is not None else None])
+    trouble = ""
+    if load is None or not load.passed:
+        trouble = (
+            load.verdict if load is not None else "incomplete: the test under load has not started"
+        )
+    return Facts(
+        passed=load is not None and load.passed,
+        trouble=trouble,
+        targets=load.targets if load is not None else rest.targets if rest is not None else (),
+        environment=load.environment if load is not None else None,
+        remarks=said,
+    )
+
+
+def from_spc2(
+    path: Path, idle_watts: Fraction | None, price: Fraction, profiles: Mapping[str, usage.Hours]
+) -> Spc2eReport:
+    """From the report of a test under load, and the idle test that is kept beside it."""
+    load = spc2.load_report(path)
+    rest = idle.load(path.parent) if idle_watts is None else None
+    levels = levels_of(load.parameters, load.runs, rest)
+    if missing := [name for name in DIVISORS if name not in {one.name for one in levels}]:
+        raise UsageError(
+            f"{path}: the runs of the {' and '.join(missing)} load are missing; `spekctl energy"
+            " spc2e` measures them with power"
+        )
+    if idle_watts is not None:
+        levels.append(_rest_of(idle_watts))
+    elif rest is None:
+        raise UsageError(
+            f"{path} has no idle test beside it; give its power with --idle-watts, for example"
+            " --idle-watts 225.53"
+        )
+    facts = replace(_facts_of(load, rest, ()), source=str(path))
+    return build(levels, facts, price, profiles)
+
+
+def from_energy(
+    previous: Spc2eReport,
+    path: Path,
+    idle_watts: Fraction | None,
+    price: Fraction | None,
+    days: Mapping[str, usage.Hours],
+) -> Spc2eReport:
+    """The same levels again; what is not given stays as it was."""
+    levels = previous.levels
+    for level in levels:
+        for text in (level.mb_s, level.watts):
+            if text is not None:
+                fraction_of(text, f"{path}: the {level.name} level")
+    if missing := [name for name in DIVISORS if name not in {one.name for one in levels}]:
+        raise UsageError(f"{path}: the levels {' and '.join(missing)} are missing")
+    used = price if price is not None else fraction_of(previous.price, f"{path}: the price")
+    profiles = {**hours_again(previous.profiles, path), **days}
+    facts = Facts(
+        source=str(path),
+        passed=previous.passed,
+        targets=previous.targets,
+        environment=previous.environment,
+    )
+    # What does not follow from the levels was said of the test that they come from.
+    follows = build(levels, facts, used, profiles)
+    facts = replace(
+        facts,
+        trouble=previous.verdict if previous.verdict != follows.verdict else "",
+        remarks=[one for one in previous.remarks if one not in follows.remarks],
+    )
+    if idle_watts is not None:
+        levels = [one for one in levels if one.name != "idle"] + [_rest_of(idle_watts)]
+    return build(levels, facts, used, profiles)
+
+
+def _rest_of(watts: Fraction) -> RateLevel:
+    """An idle level that was measured elsewhere."""
+    return RateLevel("idle", "0", decimal_text(watts), [], None)
+
+
+def build(
+    levels: Sequence[RateLevel],
+    facts: Facts,
+    price: Fraction,
+    profiles: Mapping[str, usage.Hours],
+) -> Spc2eReport:
+    """The report of these levels."""
     missing = [name for name in (*DIVISORS, "idle") if name not in {one.name for one in levels}]
-    without = _missing_power(levels)
+    without = [one.name for one in levels if one.watts is None or Fraction(one.watts) <= 0]
     # A rate of 0 leaves nothing to compute with.
     known: dict[str, usage.Level] = {
         one.name: usage.Level(Fraction(one.watts), Fraction(one.mb_s))
@@ -83,29 +190,25 @@ def build(
     if not missing and not without and not still:
         whole = usage.metrics(usage.Levels(**known), price, profiles)
     days = whole.profiles if whole is not None else {}
-    passed = load is not None and load.passed and not missing
     return Spc2eReport(
         notice=spc2.ENERGY_NOTICE,
+        source=recorded.text(facts.source),
         complete=whole is not None,
-        passed=passed,
-        verdict=_verdict(load, missing, without),
-        levels=levels,
+        passed=facts.passed and not missing,
+        verdict=facts.trouble or _verdict(missing, without),
+        levels=list(levels),
         profiles=[_row(name, profiles[name], day) for name, day in days.items()],
         composite=_row("composite", None, whole.composite) if whole is not None else None,
         annual_kwh=figure(whole.annual_kwh, usage.DECIMALS) if whole is not None else None,
         price=decimal_text(price),
         annual_cost=figure(whole.annual_cost, usage.DECIMALS) if whole is not None else None,
-        targets=load.targets if load is not None else rest.targets if rest is not None else [],
-        environment=load.environment if load is not None else None,
-        remarks=_remarks(load, rest, known, remarks),
+        targets=list(facts.targets),
+        environment=facts.environment,
+        remarks=_remarks(known, facts.remarks),
     )
 
 
-def _verdict(load: spc2.Report | None, missing: Sequence[str], without: Sequence[str]) -> str:
-    if load is None:
-        return "incomplete: the test under load has not started"
-    if not load.passed:
-        return load.verdict
+def _verdict(missing: Sequence[str], without: Sequence[str]) -> str:
     if missing:
         return f"not complete: {' and '.join(missing)} were not measured"
     if without:
@@ -113,21 +216,12 @@ def _verdict(load: spc2.Report | None, missing: Sequence[str], without: Sequence
     return "complete"
 
 
-def _remarks(
-    load: spc2.Report | None,
-    rest: Idle | None,
-    known: Mapping[str, usage.Level],
-    more: Sequence[str],
-) -> list[str]:
+def _remarks(known: Mapping[str, usage.Level], more: Sequence[str]) -> list[str]:
     remarks = [
         f"{spc2.ENERGY_NOTICE}: usage profiles are those of SPC-1/E, of data rates at all and at"
         " half of the streams",
         *more,
     ]
-    if load is not None:
-        remarks += [text for text in load.remarks if text not in remarks]
-    if rest is not None:
-        remarks += rest.remarks
     if len(known) == len(DIVISORS) + 1:
         levels = usage.Levels(**known)
         if disorder := usage.disorder(levels):
@@ -136,8 +230,7 @@ def _remarks(
             )
         if levels.heavy.rate < levels.moderate.rate:
             remarks.append("half of the streams move more data than all of them")
-    powers: list[PowerFigures | None] = [one.power for one in load.runs] if load else []
-    return remarks + baseline_remarks([*powers, rest.power if rest is not None else None])
+    return list(dict.fromkeys(remarks))
 
 
 def _row(name: str, hours: usage.Hours | None, day: usage.Nominal) -> RateProfile:

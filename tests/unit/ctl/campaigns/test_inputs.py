@@ -105,6 +105,20 @@ def test_a_report_is_read_again_without_losing_a_digit(spekctl: Spekctl) -> None
         assert again[key] == first[key]
 
 
+def test_a_report_is_told_by_what_is_in_it(spekctl: Spekctl) -> None:
+    Path("levels.json").write_text(LEVELS)
+    assert spekctl("energy", "spc1e", "--from", "levels.json", "-o", "report").code == 0
+    assert of_output(spekctl("energy", "spc1e", "--from", "report", "--json"))["complete"]
+    for name in ("dcse", "emerald"):
+        outcome = spekctl("energy", name, "--from", "report")
+        assert outcome.code == ExitCode.USAGE
+        text = "report is a report of `spekctl energy spc1e`; numbers are read from TOML\n"
+        assert outcome.err == f"spekctl: {text}"
+    Path("other").write_text('{"iops": 3}')
+    outcome = spekctl("energy", "dcse", "--from", "other")
+    assert "other is JSON and not a file of spek's; numbers are read from TOML" in outcome.err
+
+
 def test_what_is_not_given_stays_as_in_the_report(spekctl: Spekctl) -> None:
     Path("levels.toml").write_text("price = 1\n" + LEVELS)
     spekctl(

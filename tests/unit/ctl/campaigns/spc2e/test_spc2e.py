@@ -97,6 +97,45 @@ def test_a_test_measures_idle_and_load(
     assert "SPC-2/E " not in outcome.out.replace("SPC-2/E-like", "")
 
 
+def test_a_report_is_read_again_with_another_price(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    spekctl(*RUN, "--out", "t", "--price", "0.5", "--hours", "low=0/1/23")
+    first = report_of("t")
+    again = json.loads(spekctl("energy", "spc2e", "--from", "t/energy.json", "--json").out)
+    for key in ("verdict", "levels", "profiles", "composite", "annual_cost", "remarks", "passed"):
+        assert again[key] == first[key], key
+    assert again["source"] == "t/energy.json"
+    # The same from the test under load and the idle test beside it; hours are not in them.
+    line = ("energy", "spc2e", "--price", "1", "--hours", "low=0/1/23", "--json", "-o", "n.json")
+    outcome = spekctl(*line, "--from", "t/report.json")
+    assert outcome.code == ExitCode.OK, outcome.err
+    validator(spc2.SCHEMA_FILE).validate(json.loads(Path("n.json").read_text()))
+    other = json.loads(outcome.out)
+    assert (other["levels"], other["profiles"]) == (first["levels"], first["profiles"])
+    assert Fraction(other["annual_cost"]["exact"]) == 2 * Fraction(first["annual_cost"]["exact"])
+    known = json.loads(
+        spekctl("energy", "spc2e", "--from", "n.json", "--idle-watts", "5.5", "--json").out
+    )
+    assert known["levels"][2]["watts"] == "5.5" and known["price"] == "1"
+
+
+def test_what_energy_cannot_be_computed_from_is_told(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    load = list(RUN[2:])
+    del load[load.index("--idle-time") : load.index("--idle-time") + 2]
+    assert spekctl("spc2", *load, "--out", "t").code == ExitCode.OK
+    refused = spekctl("energy", "spc2e", "--from", "t/report.json")
+    assert refused.code == ExitCode.USAGE
+    assert "the runs of the moderate load are missing; `spekctl energy spc2e` measures" in (
+        refused.err
+    )
+    (result, *_) = sorted(Path("t").glob("*lfp*.json"))
+    refused = spekctl("energy", "spc2e", "--from", str(result))
+    assert "is a result of a run; energy is computed from a report of `spekctl spc2`" in refused.err
+    refused = spekctl("energy", "spc2e", "--from", "t/report.json", "--device", "/dev/fake0")
+    assert "--from and --device exclude each other" in refused.err
+
+
 def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
     outcome = spekctl(*RUN, "--out", "t")
     assert outcome.code == ExitCode.OK, outcome.err
