@@ -78,8 +78,8 @@ def command() -> None:
     """Plot logs, results, load curves and reports as PNG and SVG.
 
     `spekctl plot FILE...` chooses the plot by the kind of the first file: addresses of a log,
-    timeline of a result, curve of a load curve or a report. The names of the files written go to
-    standard output.
+    timeline of a result, curve of a load curve or a report of SPC-1, streams of a report of SPC-2.
+    The names of the files written go to standard output.
     """
 
 
@@ -97,12 +97,14 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
         names = [name for name in command.commands if name != GUESS]
         hint = did_you_mean(str(first), names) or f"; the plots are {', '.join(names)}"
         raise UsageError(f"there is no file {first}{hint}")
-    drawable = [Kind.LOG, Kind.RESULT, Kind.CURVE, Kind.SPC1]
+    drawable = [Kind.LOG, Kind.RESULT, Kind.CURVE, Kind.SPC1, Kind.SPC2]
     kind = identify(first, drawable, "plots are drawn from")
     if kind in (Kind.CURVE, Kind.SPC1):
         return _curve(inputs, outputs, title, dpi, (), None)
     if len(inputs) > 1:
         raise UsageError("several results or logs are compared by `spekctl plot cdf`")
+    if kind is Kind.SPC2:
+        return _streams(first, outputs, title, dpi, None)
     if kind is Kind.LOG:
         return _addresses(first, outputs, title, dpi, False, 0, None, None)
     return _timeline(first, outputs, title, dpi, 0, None)
@@ -264,6 +266,35 @@ def _curve(
         ),
         outputs,
         f"{inputs[0].stem}-curve",
+        dpi,
+    )
+
+
+@command.command("streams")
+@_one_file
+@_log_scale
+@_common
+def streams(
+    file: Path, outputs: tuple[Path, ...], title: str, dpi: int, log_scale: bool | None
+) -> int:
+    """Data rate, response time and power over the streams of a REPORT of `spekctl spc2`."""
+    return _streams(file, outputs, title, dpi, log_scale)
+
+
+def _streams(
+    file: Path, outputs: Sequence[Path], title: str, dpi: int, log_scale: bool | None
+) -> int:
+    from spekctl.documents.document import Kind, identify
+    from spekctl.plots import style
+
+    identify(file, [Kind.SPC2], "streams are drawn from")
+    style.require()
+    from spekctl.plots import streams as picture
+
+    return _deliver(
+        lambda: picture.draw(picture.of_report(file), title, log_scale),
+        outputs,
+        f"{file.stem}-streams",
         dpi,
     )
 

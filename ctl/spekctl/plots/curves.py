@@ -201,12 +201,6 @@ def draw_power(watts: Axes, each: Axes, curves: Sequence[Curve], names: Sequence
         style.plain_numbers(axis.yaxis)
 
 
-def _look(index: int) -> tuple[str, str]:
-    """(colour, marker) of a curve: no two of 64 have both in common."""
-    turn, place = divmod(index, len(style.COLOURS))
-    return style.COLOURS[place], style.MARKERS[(place + turn) % len(style.MARKERS)]
-
-
 def _line(
     axes: Axes,
     index: int,
@@ -217,7 +211,7 @@ def _line(
     dashed: bool = False,
 ) -> None:
     """A line through all points; those that did not keep up are hollow, failed runs crossed."""
-    colour, marker = _look(index)
+    colour, marker = style.look(index)
     axes.plot(
         x,
         y,
@@ -240,7 +234,13 @@ def _beside(axes: Axes, index: int, places: Sequence[tuple[float, float]], label
     if places:
         x, y = zip(*places, strict=True)
         axes.plot(
-            x, y, color=_look(index)[0], linestyle="none", marker="+", markersize=8, label=label
+            x,
+            y,
+            color=style.look(index)[0],
+            linestyle="none",
+            marker="+",
+            markersize=8,
+            label=label,
         )
 
 

@@ -50,18 +50,20 @@ def result_origin(path: Path, result: Result) -> Origin:
     return Origin(
         path.name,
         result.workload.workload.name,
-        tuple(_device(target.facts) for target in result.targets),
-        f"seed {result.config.seed}, {_machine(result.environment)}",
+        tuple(device(target.facts) for target in result.targets),
+        f"seed {result.config.seed}, {machine(result.environment)}",
     )
 
 
-def _device(facts: TargetFacts) -> str:
+def device(facts: TargetFacts) -> str:
+    """Path, model and size of a target."""
     size = units.format_bytes(facts.bytes)
     model = facts.model.strip()
     return f"{facts.path} ({model}, {size})" if model else f"{facts.path} ({size})"
 
 
-def _machine(environment: Environment) -> str:
+def machine(environment: Environment) -> str:
+    """Versions, and the name of the machine if it has one."""
     text = f"spek {environment.module_version}, Linux {environment.kernel}"
     # A guest has no name and says so in its own way.
     name = environment.hostname.strip("()")
@@ -94,5 +96,5 @@ def _curve_origin(
     if not found.complete:
         details += ", not complete"
     if environment is not None:
-        details += f", {_machine(environment)}"
-    return Origin(path.name, found.workload, tuple(map(_device, targets)), details)
+        details += f", {machine(environment)}"
+    return Origin(path.name, found.workload, tuple(map(device, targets)), details)

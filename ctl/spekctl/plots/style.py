@@ -136,6 +136,12 @@ def colours(count: int) -> list[Any]:
     return [ramp(0.95 * index / (count - 1)) for index in range(count)]
 
 
+def look(index: int) -> tuple[str, str]:
+    """(colour, marker) of a line: no two of 64 have both in common."""
+    turn, place = divmod(index, len(COLOURS))
+    return COLOURS[place], MARKERS[(place + turn) % len(MARKERS)]
+
+
 def ns_unit(typical_ns: float) -> tuple[str, float]:
     """(unit, ns of it) in which a time is at least 1, if there is one."""
     for name, size in _NS_UNITS:

@@ -12,7 +12,7 @@ import numpy as np
 from lib.fakes.kernel import SECOND, START_NS, histogram, interval_cell
 
 from spekctl import files
-from spekctl.documents import curve, result, spc1
+from spekctl.documents import curve, result, spc1, spc2
 from spekctl.documents.device import TargetFacts
 from spekctl.kernel.records import (
     Backend,
@@ -196,6 +196,60 @@ def point(
         "workers", 0, True, "fine",
     )  # fmt: skip
     return msgspec.structs.replace(made, **changes)
+
+
+def stream_run(test: str, streams: int, mb_s: float, mean_ns: float, **changes: Any) -> spc2.Run:
+    """A run of an SPC-2-like test with power."""
+    times = curve.TimeFigures(
+        mean_ns, int(mean_ns), int(2 * mean_ns), int(4 * mean_ns), int(5 * mean_ns), int(9e9)
+    )
+    part: spc2.PartName = "vod" if test == "vod" else "lfp" if test.startswith("lfp") else "ldq"
+    depth = None if part == "vod" else 1
+    step = spc2.Step("run", part, test, 100, 1 << 18, depth, streams, 0, SECOND)
+    made = spc2.Run(
+        step, SECOND, 1000, str(mb_s), times, None, 0, "", 0, True, "fine", str(5 + mb_s / 100),
+        None, None,
+    )  # fmt: skip
+    return msgspec.structs.replace(made, **changes)
+
+
+def write_streams(path: Path) -> Path:
+    """A report of an SPC-2-like test: two tests, and video on demand with its search."""
+    runs = [
+        stream_run("lfp-write-1024k", 1, 80.5, 13e6),
+        stream_run("lfp-write-1024k", 8, 160, 52e6, errors=3, ok=False),
+        stream_run("ldq-64k-1", 8, 60, 8e6),
+        stream_run("ldq-64k-1", 1, 25, 2e6),
+        stream_run("vod", 120, 94.4, 3e6),
+        stream_run("vod", 140, 100.1, 900e6, beyond="too many late", watts=None),
+    ]
+    searched = msgspec.structs.replace(runs[4].step, kind="search", streams=100)
+    runs.append(msgspec.structs.replace(runs[4], step=searched))
+    shape = spc2.Shape(1, 65536, "auto", False, None, 0, None)
+    durations = spc2.Durations(0, SECOND, SECOND, SECOND, 5.0)
+    parameters = spc2.Parameters(
+        durations, spc2.Limits(SECOND), shape, ["lfp", "ldq", "vod"], 8, None, 100, 1000, False
+    )
+    report = spc2.Report(
+        created="2026-01-01T00:00:00Z",
+        command=["spc2"],
+        notice=spc2.NOTICE,
+        passed=False,
+        complete=False,
+        verdict="not complete",
+        mbps=None,
+        composites=[],
+        vod_streams=120,
+        price=None,
+        price_per_mbps=None,
+        parameters=parameters,
+        runs=runs,
+        targets=[facts()],
+        environment=None,
+        remarks=[],
+    )
+    path.write_bytes(files.encode(report))
+    return path
 
 
 def facts(model: str = "") -> TargetFacts:

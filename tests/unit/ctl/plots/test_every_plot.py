@@ -19,6 +19,7 @@ from lib.ctl.plot_files import (
     write_log,
     write_report,
     write_result,
+    write_streams,
 )
 from lib.ctl.plot_seen import foot, our_style
 from matplotlib.axes import Axes
@@ -27,7 +28,7 @@ from matplotlib.figure import Figure
 
 from spekctl.documents import curve
 from spekctl.documents.result import load_result
-from spekctl.plots import addresses, cdf, curves, source, style, timeline
+from spekctl.plots import addresses, cdf, curves, source, streams, style, timeline
 
 drawing = pytest.fixture(autouse=True)(our_style)
 
@@ -63,7 +64,12 @@ def make_report(path: Path) -> Figure:
     return curves.draw([source.load_points(write_report(path / "r.json", OPEN[:2], OPEN))])
 
 
+def make_streams(path: Path) -> Figure:
+    return streams.draw(streams.of_report(write_streams(path / "s.json")))
+
+
 MAKERS = [
+    make_streams,
     make_addresses,
     make_timeline,
     make_log_timeline,
