@@ -28,7 +28,7 @@ from bench.counts import SyscallCounter, context_switches
 from bench.drivers import Drivers, copy_program, run_floor
 from bench.notify import KINDS as NOTIFY_KINDS
 from bench.notify import measure as measure_kicks
-from lib.guest import modules as guest_modules
+from lib.guest import modules
 from lib.guest.disks import make_null
 
 from spekctl.vm import guest_side
@@ -163,7 +163,7 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
         for idle in extras.floor_before_spek(drivers, arguments.passes):
             results.add(idle)
     for module in ("spek", "spek_prober"):
-        guest_modules.load(Path(os.environ["SPEK_MODULES"], f"{module}.ko"))
+        modules.load(Path(os.environ["SPEK_MODULES"], f"{module}.ko"))
     drivers.connect()
     for line in time_points(drivers, chosen, arguments.passes):
         results.add(line)
@@ -186,7 +186,7 @@ def scale(results: Results, _arguments: argparse.Namespace) -> None:
     """In a guest of its own, with two CPUs and a clock that runs as clocks do."""
     node, _item = make_null(DISK_MIB, **{**DISKS["plain"], "submit_queues": 2})
     calm_down()
-    guest_modules.load(Path(os.environ["SPEK_MODULES"], "spek.ko"))
+    modules.load(Path(os.environ["SPEK_MODULES"], "spek.ko"))
     for line in extras.scaling(Drivers(Path(), {"plain": node}, []), node):
         results.add(line)
     results.add(raw.Done())
@@ -195,7 +195,7 @@ def scale(results: Results, _arguments: argparse.Namespace) -> None:
 def notify(results: Results, arguments: argparse.Namespace) -> None:
     """In a guest of its own, with QEMU's disks, which QEMU traces to a file."""
     calm_down()
-    guest_modules.load(Path(os.environ["SPEK_MODULES"], "spek.ko"))
+    modules.load(Path(os.environ["SPEK_MODULES"], "spek.ko"))
     nodes = dict(zip(NOTIFY_KINDS, arguments.nodes, strict=True))
     for node in arguments.nodes:
         Path("/sys/block", os.path.basename(node), "queue/scheduler").write_text("none")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Protocol
 
 from guest.faults.times import TIMES
-from lib.guest import modules as guest_modules
+from lib.guest import modules
 from lib.harness.inside import Messages
 
 DEBUG = Path("/sys/kernel/debug")
@@ -51,11 +51,11 @@ class Failing(Protocol):
 @contextmanager
 def sites_known() -> Iterator[None]:
     """FailAtSite can be used: the module with the probe is there."""
-    guest_modules.load(Path(os.environ["SPEK_TEST_MODULES"], "spek_sites.ko"))
+    modules.load(Path(os.environ["SPEK_TEST_MODULES"], "spek_sites.ko"))
     try:
         yield
     finally:
-        guest_modules.unload_soon("spek_sites")
+        modules.unload_soon("spek_sites")
 
 
 @contextmanager

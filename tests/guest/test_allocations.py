@@ -36,7 +36,7 @@ from guest.allocations import (
     sites_known,
 )
 from guest.faults.times import TIMES
-from lib.guest import modules as guest_modules
+from lib.guest import modules
 from lib.guest.disks import null_disk
 from lib.guest.netlink import asu, config, delete, is_free, new, remove, state, stream
 from lib.guest.netlink_raw import Answer, Refusal, Socket
@@ -182,7 +182,7 @@ def no_runs(sock: Socket) -> bool:
 def test_loading(name: str, tmp_path: Path, say: Say) -> None:
     """All allocations of the module's own set-up, and each so many-th of the loader's, which are
     others in each round: STRIDE rounds make each of them fail."""
-    assert not guest_modules.is_loaded(name)
+    assert not modules.is_loaded(name)
     path = Path(shutil.copy(Path(os.environ["SPEK_MODULES"], f"{name}.ko"), tmp_path))
 
     def load(failing: Failing, n: int) -> int:
@@ -213,13 +213,13 @@ def load_failing(path: Path, name: str, failing: Failing, n: int) -> tuple[int, 
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         failing.arm(n)
-        code = guest_modules.finit_module(fd)
+        code = modules.finit_module(fd)
         left = failing.disarm()
     finally:
         os.close(fd)
-    assert guest_modules.is_loaded(name) == (code == 0)
+    assert modules.is_loaded(name) == (code == 0)
     if code == 0:
-        guest_modules.unload_soon(name)
+        modules.unload_soon(name)
     return code, left
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lib.guest import modules as guest_modules
+from lib.guest import modules
 from lib.guest.disks import null_disk
 
 pytestmark = pytest.mark.debug_kernel_only("debug", "kcsan")
@@ -34,9 +34,9 @@ def results() -> Iterator[dict[str, str]]:
     """What each suite says, by its name; they run when the module is loaded."""
     with null_disk(size_mb=64, irqmode=0) as node:
         path = Path(os.environ["SPEK_TEST_MODULES"], "spek_kunit.ko")
-        guest_modules.load(path, f"device={node}")
+        modules.load(path, f"device={node}")
         yield {suite.name: (suite / "results").read_text() for suite in RESULTS.glob("spek_*")}
-        guest_modules.unload_soon("spek_kunit")
+        modules.unload_soon("spek_kunit")
 
 
 @pytest.mark.parametrize(("suite", "case"), cases())

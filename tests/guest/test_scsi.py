@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from lib.guest import scsi as guest_scsi
+from lib.guest import scsi
 from lib.guest.agree import target_sums
 from lib.guest.disks import (
     add_partition,
@@ -99,7 +99,7 @@ def test_commands_are_those_of_the_operations(controller: Controller, bs: int) -
 def test_many_commands_are_outstanding_at_once(controller: Controller, workers: int) -> None:
     with scsi_disk(ndelay=20_000_000, max_queue=128) as node:
         # Longer than it takes a slow machine to send so many; probing is done with.
-        guest_scsi.set_parameter("ndelay", SECOND // 2)
+        scsi.set_parameter("ndelay", SECOND // 2)
         busy = sysfs(node) / "device/device_busy"
         (sysfs(node) / "device/queue_depth").write_text("128")
         config = one_stream(node, depth=128, workers=workers, backend="scsi", time_ns=3600 * SECOND)
@@ -131,7 +131,7 @@ def test_what_a_busy_host_refuses_leaves_nothing_behind(
     controller: Controller, backend: str
 ) -> None:
     """It comes back with a scatter list already made, which nobody else gives back."""
-    with scsi_disk(ndelay=50_000) as node, faults(guest_scsi.HOST_BUSY, every_nth=3):
+    with scsi_disk(ndelay=50_000) as node, faults(scsi.HOST_BUSY, every_nth=3):
         before = pool_objects()
         config = one_stream(node, sizes=[(512 * KIB, 1)], depth=8, backend=backend, count=400)
         with controller.ready(config) as run:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from lib.guest import scsi as guest_scsi
+from lib.guest import scsi
 from lib.guest.disks import scsi_disk
 from lib.guest.drive import Controller, Outcome, assert_completed, one_stream, sysfs
 from lib.guest.scsi import faults
@@ -59,7 +59,7 @@ def errors_by_errno(outcome: Outcome) -> Counter[int]:
 
 
 def test_medium_error_is_told_with_its_cause(controller: Controller, faulty: str) -> None:
-    with faults(guest_scsi.MEDIUM):
+    with faults(scsi.MEDIUM):
         outcome = finish(controller, reads(faulty, 0x2000))
 
     info = outcome.info
@@ -75,7 +75,7 @@ def test_medium_error_is_told_with_its_cause(controller: Controller, faulty: str
 
 
 def test_causes_are_counted_apart(controller: Controller, faulty: str) -> None:
-    with faults(guest_scsi.MEDIUM | guest_scsi.TRANSPORT, every_nth=200):
+    with faults(scsi.MEDIUM | scsi.TRANSPORT, every_nth=200):
         outcome = finish(controller, reads(faulty, 0x2000))
 
     found = {(one.key, one.asc): one.count for one in outcome.info.senses}
@@ -84,7 +84,7 @@ def test_causes_are_counted_apart(controller: Controller, faulty: str) -> None:
 
 
 def test_a_recovered_error_is_none(controller: Controller, faulty: str) -> None:
-    with faults(guest_scsi.RECOVERED, every_nth=10):
+    with faults(scsi.RECOVERED, every_nth=10):
         outcome = finish(controller, reads(faulty, 500))
 
     assert_completed(outcome)
@@ -93,7 +93,7 @@ def test_a_recovered_error_is_none(controller: Controller, faulty: str) -> None:
 
 def test_less_data_than_asked_for_is_an_error(controller: Controller, faulty: str) -> None:
     config = one_stream(faulty, sizes=[(8 * KIB, 1)], depth=8, backend="scsi", count=500)
-    with faults(guest_scsi.SHORT, every_nth=10):
+    with faults(scsi.SHORT, every_nth=10):
         outcome = finish(controller, config)
 
     assert outcome.info.errors > 20
@@ -109,7 +109,7 @@ def test_a_command_that_is_never_answered_is_an_error_of_its_own(
     usual = limit.read_text()
     limit.write_text("1")
     try:
-        with faults(guest_scsi.IGNORE, every_nth=100):
+        with faults(scsi.IGNORE, every_nth=100):
             outcome = finish(controller, reads(faulty, 350))
     finally:
         limit.write_text(usual)
@@ -123,7 +123,7 @@ def test_a_command_that_is_never_answered_is_an_error_of_its_own(
 
 def test_an_offline_disk_says_nothing(controller: Controller, faulty: str) -> None:
     """Sense data of commands before are not taken for its own."""
-    with faults(guest_scsi.MEDIUM):
+    with faults(scsi.MEDIUM):
         finish(controller, reads(faulty, 0x2000, depth=1))
     state = sysfs(faulty) / "device/state"
     with controller.ready(reads(faulty, 100, depth=1)) as run:

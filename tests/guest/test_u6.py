@@ -14,9 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lib.guest import prober as guest_prober
-from lib.u6 import build as u6_build
-from lib.u6 import energy
+from lib.guest import prober
+from lib.u6 import build, energy
 from lib.u6.device import Device
 from lib.u6.scenarios import (
     MS,
@@ -50,7 +49,7 @@ pytestmark = pytest.mark.any_kernel
 
 SECOND = 1_000_000_000
 # Collected on the host, this compiles; in the guest they are there.
-READER, SPEK_DAQ = u6_build.reader(), u6_build.spek_daq()
+READER, SPEK_DAQ = build.reader(), build.spek_daq()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -102,9 +101,9 @@ def test_the_prober_has_the_joules_and_the_gap(bench: Bench, tmp_path: Path) -> 
     """Over any interval; shifted by what the time stamps may be off, it is the same to 0.5 %."""
     bench.plug.unplug()
     device = energy.loaded_device(100, STEADIER)
-    guest_prober.load()
+    prober.load()
     with contextlib.ExitStack() as stack:
-        stack.callback(guest_prober.unload)
+        stack.callback(prober.unload)
         link = stack.enter_context(PowerLink())
         plug = stack.enter_context(bench.plugged(device))
         daq = subprocess.Popen([SPEK_DAQ, "--rails", bench.rails(tmp_path)])

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lib.guest import modules as guest_modules
+from lib.guest import modules
 from lib.harness.inside import TROUBLE, Messages, is_ours
 from lib.harness.leaks import Leaks
 from lib.harness.races import races_of_others
@@ -38,9 +38,9 @@ pytestmark = pytest.mark.allow_kernel_messages(".*")
 
 @pytest.fixture
 def rig() -> Iterator[Path]:
-    guest_modules.load(Path(os.environ["SPEK_TEST_MODULES"], "spek_rig.ko"))
+    modules.load(Path(os.environ["SPEK_TEST_MODULES"], "spek_rig.ko"))
     yield FAULTS
-    guest_modules.unload_soon("spek_rig")
+    modules.unload_soon("spek_rig")
 
 
 def messages_of(rig: Path, fault: str, end: str) -> list[str]:

@@ -90,11 +90,11 @@ class Client(Connection):
     """A connection to spek.ko."""
 
     def __init__(self) -> None:
-        from spekctl.kernel.gen import spek as gen_spek
+        from spekctl.kernel.gen import spek
 
-        self._spek = gen_spek
+        self._spek = spek
         self._link = Link(
-            gen_spek,
+            spek,
             None,
             "the kernel module spek is not loaded; as root: modprobe spek (or insmod spek.ko)",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The buckets of stats.py for arrays of times."""
+"""The buckets of documents.histogram for arrays of times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spekctl.documents import histogram as documents_histogram
+from spekctl.documents.histogram import HIST_MAX_BITS, last_bucket
 from spekctl.kernel.records import Histogram
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 # What the module counts with; times from a log are counted in the same buckets.
 BITS = 6
-NR_BUCKETS = documents_histogram.last_bucket(BITS) + 1
+NR_BUCKETS = last_bucket(BITS) + 1
 
 
 def index(ns: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Bucket of each time; stats.bucket_index() for arrays."""
-    bounded = np.minimum(ns, np.uint64((1 << documents_histogram.HIST_MAX_BITS) - 1))
+    """Bucket of each time; bucket_index() for arrays."""
+    bounded = np.minimum(ns, np.uint64((1 << HIST_MAX_BITS) - 1))
     # Below 2^53 a double is exact, so its exponent is the top bit.
     top = np.frexp(bounded.astype(np.float64))[1].astype(np.int64) - 1
     shift = np.maximum(top, BITS) - BITS

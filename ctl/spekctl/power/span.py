@@ -13,7 +13,7 @@ from typing import Protocol
 
 from spekctl.documents.power import Amount, PowerFigures, figures_of, interval_power
 from spekctl.errors import SpekError, UsageError
-from spekctl.kernel import feeds as kernel_feeds
+from spekctl.kernel import feeds
 from spekctl.kernel.feeds import Feed, RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
 from spekctl.kernel.records import FeedState
@@ -51,7 +51,7 @@ def connect(wish: PowerOptions | None, prober_ns: int | None) -> tuple[SpanMeter
         return None, "power not measured: --no-prober was given, and power comes from spek_prober"
     wish = wish or PowerOptions()
     try:
-        link = kernel_feeds.PowerLink()
+        link = feeds.PowerLink()
     except SpekError as error:
         return None, f"power not measured: {error.message}"
     try:

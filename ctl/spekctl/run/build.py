@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from spekctl import __version__
-from spekctl.documents import histogram as documents_histogram
 from spekctl.documents.device import DiskCounters, TargetFacts
+from spekctl.documents.histogram import HIST_MAX_BITS, count_of, dense, mean, merge, percentile
 from spekctl.documents.power import Metered, figures
 from spekctl.documents.result import (
     PERCENTILES,
@@ -198,31 +198,22 @@ def cause(errno: int) -> str:
 def _distribution(histogram: Histogram | None, with_buckets: bool) -> Distribution | None:
     if histogram is None or not histogram.counts:
         return None
-    first, counts = documents_histogram.dense(histogram.counts)
+    first, counts = dense(histogram.counts)
     return Distribution(
-        count=documents_histogram.count_of(histogram),
+        count=count_of(histogram),
         sum_ns=histogram.sum_ns,
-        mean_ns=documents_histogram.mean(histogram),
+        mean_ns=mean(histogram),
         min_ns=histogram.min_ns,
         max_ns=histogram.max_ns,
-        percentiles_ns={
-            name: documents_histogram.percentile(histogram, ppm)
-            for name, ppm in PERCENTILES.items()
-        },
-        histogram=(
-            Buckets(histogram.bits, documents_histogram.HIST_MAX_BITS, first, counts)
-            if with_buckets
-            else None
-        ),
+        percentiles_ns={name: percentile(histogram, ppm) for name, ppm in PERCENTILES.items()},
+        histogram=(Buckets(histogram.bits, HIST_MAX_BITS, first, counts) if with_buckets else None),
     )
 
 
 def _times(cells: Sequence[StatsCell], with_buckets: bool) -> Times:
     merged = {
         metric: _distribution(
-            documents_histogram.merge(
-                cell.histograms[metric] for cell in cells if metric in cell.histograms
-            ),
+            merge(cell.histograms[metric] for cell in cells if metric in cell.histograms),
             with_buckets,
         )
         for metric in Metric
@@ -233,9 +224,7 @@ def _times(cells: Sequence[StatsCell], with_buckets: bool) -> Times:
 def _in_flight(cells: Sequence[StatsCell], with_buckets: bool) -> InFlight:
     response, service = (
         _distribution(
-            documents_histogram.merge(
-                cell.histograms[age] for cell in cells if age in cell.histograms
-            ),
+            merge(cell.histograms[age] for cell in cells if age in cell.histograms),
             with_buckets,
         )
         for age in (Metric.RESPONSE_AGE, Metric.SERVICE_AGE)

@@ -23,9 +23,7 @@ from guest.faults.world import (
     scenario,
     with_size,
 )
-from lib.guest import device_mapper
-from lib.guest import modules as guest_modules
-from lib.guest import scsi as guest_scsi
+from lib.guest import device_mapper, modules, scsi
 from lib.guest.disks import (
     add_partition,
     delete_partition,
@@ -96,7 +94,7 @@ def medium_errors_of_scsi(world: World, backend: str) -> str:
     count.write_text(str(capacity(node) // 512))
     try:
         with world.running(endless(node, backend, read_ppm=1_000_000)) as run:
-            with faults(guest_scsi.MEDIUM):
+            with faults(scsi.MEDIUM):
                 world.wait(run, "no errors are told", lambda one: one.errors >= ENOUGH)
             info = errors_are_told(world, run, errno.ENODATA)
         assert bool(info.first_sense) == (backend == "scsi")
@@ -138,7 +136,7 @@ def commands_without_answer(world: World, backend: str) -> str:
     usual = limit.read_text()
     limit.write_text("1")
     try:
-        with faults(guest_scsi.IGNORE, every_nth=50):
+        with faults(scsi.IGNORE, every_nth=50):
             outcome = world.finished(endless(node, backend, time_ns=0, count=120))
     finally:
         limit.write_text(usual)
@@ -195,7 +193,7 @@ def device_that_hangs(world: World, ending: str) -> str:
             with pytest.raises(Refusal) as caught:
                 world.controller.run_delete(run)
             assert caught.value.errno == errno.EBUSY
-            assert not guest_modules.unload("spek")
+            assert not modules.unload("spek")
             assert world.get(run).state is RunState.DRAINING
         finally:
             if ending == "answers":

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from guest.faults.devices import off_and_on
 from guest.faults.world import MIB, MS, SECOND, WAIT_S, World, endless, queue, scenario
-from lib.guest import modules as guest_modules
+from lib.guest import modules
 from lib.guest.drive import one_stream
 from lib.guest.netlink_raw import Refusal
 from lib.waiting import eventually
@@ -140,7 +140,7 @@ def hog(world: World, leave: int) -> Iterator[None]:
 
 def available() -> int:
     """Bytes that could still be had."""
-    return guest_modules.meminfo()["MemAvailable"] << 10
+    return modules.meminfo()["MemAvailable"] << 10
 
 
 @scenario()
@@ -149,7 +149,7 @@ def modules_are_held_by_a_run(world: World) -> str:
     node = world.null().node
     with world.running(endless(node)) as run:
         for module in ("spek", "null_blk"):
-            assert not guest_modules.unload(module)
+            assert not modules.unload(module)
         world.moves(run)
         assert world.stop(run).errors == 0
     return node
@@ -169,12 +169,12 @@ def module_is_loaded_anew(world: World) -> str:
 @contextlib.contextmanager
 def prober_module(world: World) -> Iterator[None]:
     """spek_prober.ko is loaded, if it was not."""
-    if not guest_modules.is_loaded("spek_prober"):
-        guest_modules.load(world.modules / "spek_prober.ko")
+    if not modules.is_loaded("spek_prober"):
+        modules.load(world.modules / "spek_prober.ko")
     try:
         yield
     finally:
-        if guest_modules.is_loaded("spek_prober"):
+        if modules.is_loaded("spek_prober"):
             world.unload("spek_prober")
 
 
@@ -193,12 +193,12 @@ def prober_is_unloaded_and_loaded(world: World) -> str:
             prober.info()
         prober.close()
         world.moves(run)
-        guest_modules.load(world.modules / "spek_prober.ko")
+        modules.load(world.modules / "spek_prober.ko")
         with Prober() as fresh:
             fresh.start(10 * MS, tasks=pids)
             eventually(lambda: fresh.info().rows > 3, "no rows", WAIT_S)
             assert world.stop(run).errors == 0
-    guest_modules.threads_end("spek_prober")
+    modules.threads_end("spek_prober")
     return node
 
 
@@ -254,7 +254,7 @@ def everything_at_once(world: World) -> str:
             CPU1.write_text("0")
             remover.start()
             step()
-            assert not guest_modules.unload("spek")
+            assert not modules.unload("spek")
         finally:
             CPU1.write_text("1")
         world.done(run, Reason.DEVICE_GONE)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lib.guest import modules as guest_modules
+from lib.guest import modules
 from lib.waiting import eventually
 
 from spekctl.kernel.prober import Prober
@@ -19,23 +19,23 @@ MODULE = "spek_prober"
 
 def load() -> None:
     """A fresh module."""
-    guest_modules.load(Path(os.environ["SPEK_MODULES"], f"{MODULE}.ko"))
+    modules.load(Path(os.environ["SPEK_MODULES"], f"{MODULE}.ko"))
 
 
 def is_loaded() -> bool:
     """True if it is there."""
-    return guest_modules.is_loaded(MODULE)
+    return modules.is_loaded(MODULE)
 
 
 def rmmod() -> bool:
     """False if something holds it."""
-    return guest_modules.unload(MODULE)
+    return modules.unload(MODULE)
 
 
 def unload() -> None:
     """If it is loaded; a socket that was just closed may still be on its way out."""
     if is_loaded():
-        guest_modules.unload_soon(MODULE)
+        modules.unload_soon(MODULE)
 
 
 def fresh_module() -> Iterator[None]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
-from lib.harness import kernels as guest_kernels
+from lib.harness import kernels
 from lib.harness.kernels import guest_kernel
 from lib.harness.leaks import Leak, Leaks
 from lib.harness.races import HEAD, races_of_others
@@ -179,7 +179,7 @@ class Reporter:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    guest_kernels.parametrize(metafunc, [os.environ["SPEK_GUEST_KERNEL"]])
+    kernels.parametrize(metafunc, [os.environ["SPEK_GUEST_KERNEL"]])
 
 
 def pytest_configure(config: pytest.Config) -> None:

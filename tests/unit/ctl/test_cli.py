@@ -33,7 +33,7 @@ from spekctl.errors import (
 )
 from spekctl.kernel import client
 from spekctl.kernel.records import Reason, RunState
-from spekctl.render import output as render_output
+from spekctl.render import output
 from spekctl.run import observe
 
 # --- what is wrong -------------------------------------------------------------------------------
@@ -601,7 +601,7 @@ def test_ctrl_c_gives_the_result_even_if_standard_error_is_gone(
 def test_standard_error_stays_what_it_was(tmp_path: Path) -> None:
     path = tmp_path / "said"
     with path.open("w", encoding="ascii") as file:
-        made = render_output.patient(file)
+        made = output.patient(file)
         print("gr\u00fcn", file=made)
         assert path.read_text() == "gr\\xfcn\n"
         assert (made.fileno(), made.isatty(), made.encoding) == (file.fileno(), False, "ascii")

@@ -35,7 +35,7 @@ from spekctl.kernel.records import Direction, FeedState, IntervalRow, Phase, Run
 from spekctl.plots import curves, power, style
 from spekctl.power import meter as power_meter
 from spekctl.power.meter import Meter, PowerOptions
-from spekctl.render import curve as render_curve
+from spekctl.render import curve
 from spekctl.render import result as render_result
 from spekctl.run import build as run_build
 from spekctl.units import format_joules, format_watts, parse_watts
@@ -399,7 +399,7 @@ def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) ->
     assert bare.power is None and bare.efficiency is None
 
     stream = io.StringIO()
-    Console(file=stream, width=160).print(render_curve.table_of([bare, point]))
+    Console(file=stream, width=160).print(curve.table_of([bare, point]))
     head, first, second = stream.getvalue().splitlines()
     assert head.split()[-3:] == ["power", "mW/IOPS", "IOPS/W"]
     assert first.split()[-3:] == ["-", "-", "-"]

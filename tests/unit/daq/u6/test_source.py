@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lib.u6 import build as u6_build
-from lib.u6 import energy
+from lib.u6 import build, energy
 from lib.u6.device import Device
 from lib.u6.scenarios import *  # noqa: F403
 from lib.u6.scenarios import Bench, ramp, samples, verified
@@ -70,10 +69,10 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     (bus / "hub").touch()  # not all that is on a bus is a U6
     with Bench(
         lambda device: SocketPlug(device, bus),
-        u6_build.fake_reader(),
-        u6_build.spek_daq(),
+        build.fake_reader(),
+        build.spek_daq(),
         {"U6_BUS": str(bus)},
-        {"LD_PRELOAD": str(u6_build.fake_library())},
+        {"LD_PRELOAD": str(build.fake_library())},
     ) as found:
         yield found
 

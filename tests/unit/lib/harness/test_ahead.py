@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.harness import ahead as guest_ahead
+from lib.harness import ahead
 from lib.harness.ahead import Prepared
 
 from spekctl.errors import SpekError
@@ -36,10 +36,10 @@ def test_kernels_are_fetched_while_one_is_built(
             all_fetched.set()
         return prepared(word, source, kernel)
 
-    monkeypatch.setattr(guest_ahead, "find", find)
-    monkeypatch.setattr(guest_ahead, "prepare", prepare)
+    monkeypatch.setattr(ahead, "find", find)
+    monkeypatch.setattr(ahead, "prepare", prepare)
 
-    assert guest_ahead.main(["6.1", "debug", "6.77"]) == 0
+    assert ahead.main(["6.1", "debug", "6.77"]) == 0
 
     lines = capfd.readouterr().out.splitlines()
     assert [json.loads(line)["label"] for line in lines] == ["6.1", "6.77", "debug"]
@@ -54,10 +54,10 @@ def test_a_kernel_that_is_missing_does_not_keep_the_others(
             raise SpekError("there is none")
         return word, None
 
-    monkeypatch.setattr(guest_ahead, "find", find)
-    monkeypatch.setattr(guest_ahead, "prepare", prepared)
+    monkeypatch.setattr(ahead, "find", find)
+    monkeypatch.setattr(ahead, "prepare", prepared)
 
-    assert guest_ahead.main(["6.1", "6.77", "debug"]) == 1
+    assert ahead.main(["6.1", "6.77", "debug"]) == 1
 
     answers = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     found = {answer["label"]: answer.get("error", "found") for answer in answers}

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from lib.harness import process as guest_process
+from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
 from lib.harness.host import GuestRunner, places_of
 from lib.harness.process import Guest
@@ -77,7 +77,7 @@ class Played(Guest):
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What guests leave behind."""
-    monkeypatch.setattr(guest_process, "ROOT", tmp_path)
+    monkeypatch.setattr(process, "ROOT", tmp_path)
     return tmp_path
 
 
@@ -124,7 +124,7 @@ def test_a_guest_that_ends_between_tests_fails_the_next_one() -> None:
 
 
 def test_a_guest_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest_process, "GRACE_S", -599)  # a second for each event
+    monkeypatch.setattr(process, "GRACE_S", -599)  # a second for each event
     outcomes, guest = play(
         "tell('start', nodeid=nodeid)\nif nodeid == 'a': time.sleep(600)\ntell('finish', "
         "nodeid=nodeid)",
