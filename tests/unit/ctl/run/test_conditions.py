@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import os
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,24 @@ def test_the_same_source_is_found_in_a_packed_module(spekctl: Spekctl, box: Box)
     box.put(f"{UPDATES}/spek.ko.xz", lzma.compress(b"\0srcversion=DDDD\0"))
     assert "version" in doctor(spekctl, box)[1]
     box.put(f"{UPDATES}/spek.ko.xz", b"\xfd7zXZ broken")
+    assert doctor(spekctl, box) == (0, {})
+
+
+def test_a_module_packed_by_zstd_is_read_by_modinfo(
+    spekctl: Spekctl, box: Box, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    box.put(f"{UPDATES}/spek.ko.zst", b"\x28\xb5\x2f\xfd")
+    path = box.root / f"{UPDATES}/spek.ko.zst"
+    program = tmp_path / "bin/modinfo"
+    program.parent.mkdir()
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    for source, found in (("AAAA", set()), ("DDDD", {"version"})):
+        lines = f"filename:       x\nversion:        1\nsrcversion:     {source}\n"
+        program.write_text(f'#!/bin/sh\n[ "$2" = {path} ] && cat <<END\n{lines}END\n')
+        program.chmod(0o755)
+        assert set(doctor(spekctl, box)[1]) == found
+    # One that was built without zstd says nothing.
+    program.write_text("#!/bin/sh\nexit 1\n")
     assert doctor(spekctl, box) == (0, {})
 
 
