@@ -46,15 +46,15 @@ def records_module(spec: Spec) -> str:
 def answer_sets(spec: Spec) -> list[tuple[AttrSet, list[Attr]]]:
     """Sets with those of their attributes that answers carry; nested ones before their users.
 
-    Of operations that get something: what another answers is one value or two, and no record.
+    A set's record is its longest answer; what other operations answer is a value or two of it, or
+    of their own (how many samples of a batch were taken).
     """
     names: dict[str, set[str]] = {}
     for op in spec.ops:
-        if not op.name.endswith("-get"):
-            continue
         for mode in (op.do, op.dump):
             reply = (mode or {}).get("reply", {}).get("attributes", [])
-            names.setdefault(op.attrs.name, set()).update(reply)
+            if len(reply) > len(names.get(op.attrs.name, ())):
+                names[op.attrs.name] = set(reply)
     found: list[tuple[AttrSet, list[Attr]]] = []
 
     def visit(attr_set: AttrSet, attrs: list[Attr]) -> None:
