@@ -112,14 +112,13 @@ static void make_index(struct spek_drive_seek *seek, u32 cylinders)
 	/* Lines are lowest at their ends: at points, or where a step begins. */
 	while (step--) {
 		u32 begin = step_begin(step);
-		u64 ns;
 
 		for (; i && seek->points[i].distance > begin; i--)
 			if (seek->points[i].ns < least)
 				least = seek->points[i].ns;
-		ns = on_line(&seek->points[i], begin);
-		if (begin < cylinders && ns < least)
-			least = ns;
+		/* No arm moves farther, and the last line may not go so far. */
+		if (begin < cylinders && on_line(&seek->points[i], begin) < least)
+			least = on_line(&seek->points[i], begin);
 		if (!begin)
 			least = 0;
 		seek->line[step] = (u16)i;
