@@ -10,6 +10,8 @@
 #include "hist.h"
 
 #define REFUSAL_BYTES	256
+/* Flash has one more. */
+#define DISK_PHASES	SPEK_DRIVE_ERASE
 #define METRICS		4	/* response, seek, rotation, transfer */
 
 /**
@@ -52,7 +54,7 @@ struct sim_model {
 	u64 arm_angle[SPEK_DRIVE_MAX_ARMS];
 	u64 head_angle[SPEK_DRIVE_MAX_HEADS_PER_SURFACE];
 	u32 base[SPEK_DRIVE_CONDITION_NR][SPEK_DRIVE_RAIL_NR];
-	u32 phase_uw[SPEK_DRIVE_PHASE_NR];
+	u32 phase_uw[DISK_PHASES];
 	u32 hold;
 	u32 layout;
 	u32 heads;
@@ -115,7 +117,7 @@ struct sim_account {
 	u64 energy_nj[SPEK_DRIVE_RAIL_NR];
 	u64 energy_rest[SPEK_DRIVE_RAIL_NR];
 	u64 condition_ns[SPEK_DRIVE_CONDITION_NR];
-	u64 phase_ns[SPEK_DRIVE_PHASE_NR];
+	u64 phase_ns[DISK_PHASES];
 	u64 starts;
 	u64 served;
 	u64 moved;
@@ -184,7 +186,7 @@ static void describe(struct spek_drive_model *model, const struct sim_model *fro
 	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
 		for (rail = 0; rail < SPEK_DRIVE_RAIL_NR; rail++)
 			model->watts.base[i][rail] = from->base[i][rail];
-	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
+	for (i = 0; i < DISK_PHASES; i++)
 		model->watts.phase[i] = from->phase_uw[i];
 	model->watts.hold = from->hold;
 	model->watts.starting_ns = from->starting_ns;
@@ -384,7 +386,7 @@ void sim_account(struct sim *sim, u64 until_ns, struct sim_account *account)
 	}
 	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
 		account->condition_ns[i] = from->condition_ns[i];
-	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
+	for (i = 0; i < DISK_PHASES; i++)
 		account->phase_ns[i] = from->phase_ns[i];
 	account->starts = from->starts;
 	account->served = from->served;

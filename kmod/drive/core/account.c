@@ -61,6 +61,28 @@ static void account_arm(struct spek_drive *drive, u32 arm, u64 from_ns, u64 to_n
 		account_phase(drive, SPEK_DRIVE_IDLE, to_ns - from_ns);
 }
 
+/* What a channel of flash did in [from_ns, to_ns); what has ended leaves its plan. */
+static void account_channel(struct spek_drive *drive, struct spek_drive_channel *channel,
+			    u64 from_ns, u64 to_ns)
+{
+	while (channel->length) {
+		const struct spek_drive_span *span = &channel->plan[channel->first];
+		u64 begin_ns = span->begin_ns > from_ns ? span->begin_ns : from_ns;
+		u64 end_ns = span->end_ns < to_ns ? span->end_ns : to_ns;
+
+		if (begin_ns >= to_ns)
+			break;
+		account_phase(drive, SPEK_DRIVE_IDLE, begin_ns - from_ns);
+		account_phase(drive, span->phase, end_ns - begin_ns);
+		from_ns = end_ns;
+		if (span->end_ns > to_ns)
+			return;
+		channel->first = (channel->first + 1) % SPEK_DRIVE_MAX_PLAN;
+		channel->length--;
+	}
+	account_phase(drive, SPEK_DRIVE_IDLE, to_ns - from_ns);
+}
+
 /* Sum of what is constant while the condition lasts. */
 static u64 base_uw(const struct spek_drive *drive, enum spek_drive_rail rail)
 {
@@ -82,6 +104,8 @@ static void account_until(struct spek_drive *drive, u64 now_ns)
 		spek_drive_energy_add(&drive->account.energy[i], base_uw(drive, i), ns);
 	for (i = 0; i < drive->model->mechanics.nr_arms; i++)
 		account_arm(drive, i, drive->accounted_ns, now_ns);
+	for (i = 0; drive->flash && i < drive->flash->rule->channels; i++)
+		account_channel(drive, &drive->flash->channels[i], drive->accounted_ns, now_ns);
 	drive->account.condition_ns[drive->condition] += ns;
 	drive->accounted_ns = now_ns;
 }
@@ -123,6 +147,22 @@ void spek_drive_account(struct spek_drive *drive, u64 now_ns)
 		account_until(drive, now_ns);
 }
 
+/* Power of what a channel of flash does. */
+static u64 channel_uw(const struct spek_drive *drive, const struct spek_drive_channel *channel,
+		      u64 now_ns)
+{
+	u32 i;
+
+	for (i = 0; i < channel->length; i++) {
+		const struct spek_drive_span *span =
+			&channel->plan[(channel->first + i) % SPEK_DRIVE_MAX_PLAN];
+
+		if (span->begin_ns <= now_ns && now_ns < span->end_ns)
+			return drive->model->watts.phase[span->phase];
+	}
+	return 0;
+}
+
 /**
  * spek_drive_power_uw() - power that a rail supplies
  * @drive: initialised
@@ -134,7 +174,10 @@ void spek_drive_account(struct spek_drive *drive, u64 now_ns)
 u64 spek_drive_power_uw(const struct spek_drive *drive, enum spek_drive_rail rail, u64 now_ns)
 {
 	u64 uw = base_uw(drive, rail);
-	u32 arm, step;
+	u32 arm, step, i;
+
+	for (i = 0; drive->flash && rail == SPEK_DRIVE_5V && i < drive->flash->rule->channels; i++)
+		uw += channel_uw(drive, &drive->flash->channels[i], now_ns);
 
 	for (arm = 0; arm < drive->model->mechanics.nr_arms; arm++) {
 		const struct spek_drive_service *service = spek_drive_works(drive, arm);

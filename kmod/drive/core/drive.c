@@ -13,7 +13,16 @@ int spek_drive_model_init(struct spek_drive_model *model, struct spek_refusal *r
 {
 	int err;
 
-	err = spek_drive_mechanics_init(&model->mechanics, refusal);
+	if (model->flash.channels) {
+		err = spek_drive_flash_check(&model->flash, refusal);
+		spek_memset(&model->mechanics, 0, sizeof(model->mechanics));
+		model->mechanics.geometry.sectors = model->flash.sectors;
+		if (!err && model->cache.segments)
+			return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -EINVAL,
+					   "Flash has no read segments.");
+	} else {
+		err = spek_drive_mechanics_init(&model->mechanics, refusal);
+	}
 	if (!err)
 		err = spek_drive_cache_check(&model->cache, refusal);
 	if (!err)
@@ -53,32 +62,47 @@ void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *mo
 }
 
 /**
+ * spek_drive_init_flash() - give memory to a drive of flash, after spek_drive_init()
+ * @drive: its model is of flash
+ * @memory: of spek_drive_flash_bytes() bytes, aligned to 8 bytes; outlives the drive
+ */
+void spek_drive_init_flash(struct spek_drive *drive, void *memory)
+{
+	drive->flash = spek_drive_flash_init(memory, &drive->model->flash, &drive->model->cache);
+}
+
+/**
  * spek_drive_submit() - give a request to the drive
  * @drive: initialised
  * @request: copied; its arrival is the time of the call
  *
- * Return: 0; -EINVAL for no or too many sectors, -ERANGE beyond the capacity, -EIO if the drive is
- * stopped, -ENODEV if it is gone, -EBUSY if the queue is full.
+ * Return: 0; -EINVAL for no or too many sectors or for two kinds at once, -ERANGE beyond the
+ * capacity, -EOPNOTSUPP for a trim of a disk, -EIO if the drive is stopped, -ENODEV if it is gone,
+ * -EBUSY if the queue is full.
  */
 int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request *request)
 {
 	const struct spek_drive_geometry *geometry = &drive->model->mechanics.geometry;
 	u32 index;
 
-	if (drive->is_gone)
+	/* Gone, or flash without memory. */
+	if (drive->is_gone || (drive->model->flash.channels && !drive->flash))
 		return -ENODEV;
-	if (request->flush ? request->sectors || request->lba :
-			     !request->sectors || request->sectors > SPEK_DRIVE_MAX_SECTORS)
+	if ((request->flush ? request->sectors || request->lba :
+			      !request->sectors || request->sectors > SPEK_DRIVE_MAX_SECTORS) ||
+	    request->write + request->flush + request->trim > 1)
 		return -EINVAL;
 	if (request->lba >= geometry->sectors ||
 	    request->sectors > geometry->sectors - request->lba)
 		return -ERANGE;
+	if (request->trim && !drive->flash)
+		return -EOPNOTSUPP;
 	if (spek_drive_conditions[drive->condition].refuses)
 		return -EIO;
-	index = spek_drive_queue_add(&drive->queue, geometry, request);
+	index = spek_drive_queue_add(&drive->queue, drive->flash ? NULL : geometry, request);
 	if (index == SPEK_DRIVE_NONE)
 		return -EBUSY;
-	if (request->flush) {
+	if (request->flush && !drive->flash) {
 		drive->queue.slots[index].held = true;
 		drive->queue.slots[index].barrier = drive->cache.writes;
 		drive->flushes++;
@@ -583,6 +607,59 @@ static bool start_sorted(struct spek_drive *drive, u64 now_ns, struct spek_drive
 	return false;
 }
 
+/* How a request to flash ends; bad sectors fail as a whole request. */
+static void fill_flight(const struct spek_drive *drive, const struct spek_drive_flight *flight,
+			struct spek_drive_service *service)
+{
+	const struct spek_drive_request *request = &flight->request;
+	u32 kind = request->write ? SPEK_DRIVE_FAULT_WRITE : SPEK_DRIVE_FAULT_MEDIUM;
+
+	spek_memset(service, 0, sizeof(*service));
+	service->request = *request;
+	service->arm = SPEK_DRIVE_BUS;
+	service->start_ns = flight->start_ns;
+	service->end_ns = flight->end_ns;
+	service->access.transfer_ns = flight->end_ns - flight->start_ns;
+	if (!request->trim && !request->flush &&
+	    spek_drive_faults_first(&drive->faults, kind, request->lba, request->sectors,
+				    &service->error_lba))
+		service->error = request->write ? SPEK_DRIVE_WRITE_ERROR :
+						  SPEK_DRIVE_MEDIUM_ERROR;
+}
+
+/* In the order of arrival: channels are the queues of flash. */
+static bool start_flash(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started)
+{
+	struct spek_drive_flash *flash = drive->flash;
+	u32 index = drive->queue.oldest;
+
+	if (!flash->is_planning) {
+		if (index == SPEK_DRIVE_NONE || flash->nr_flights == SPEK_DRIVE_MAX_QUEUE)
+			return false;
+		spek_drive_flash_begin(flash, &drive->queue.slots[index].request, now_ns);
+		spek_drive_queue_remove(&drive->queue, index);
+	}
+	if (!spek_drive_flash_plan(flash, now_ns))
+		return false;
+	drive->account.served++;
+	fill_flight(drive, &flash->flights[flash->nr_flights - 1], started);
+	return true;
+}
+
+static bool finish_flash(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *ended)
+{
+	const struct spek_drive_flight *first = spek_drive_flash_first(drive->flash);
+
+	if (!first || first->end_ns > now_ns)
+		return false;
+	spek_drive_account(drive, first->end_ns);
+	fill_flight(drive, first, ended);
+	if (ended->request.write && !ended->error)
+		spek_drive_faults_mend(&drive->faults, ended->request.lba, ended->request.sectors);
+	spek_drive_flash_end(drive->flash, first);
+	return true;
+}
+
 /**
  * spek_drive_start() - start the next access, or the spindle if a request waits for it
  * @drive: initialised
@@ -605,6 +682,8 @@ bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_se
 			spek_drive_enter(drive, condition);
 	}
 	if (spek_likely(spek_drive_conditions[drive->condition].serves)) {
+		if (drive->flash)
+			return start_flash(drive, now_ns, started);
 		if (is_caching(drive) || drive->flushes || drive->arms.failed)
 			return start_sorted(drive, now_ns, started);
 		return drive->queue.length && start_host(drive, now_ns, started);
@@ -685,6 +764,8 @@ bool spek_drive_finish(struct spek_drive *drive, u64 now_ns, struct spek_drive_s
 {
 	const struct spek_drive_service *first;
 
+	if (drive->flash)
+		return !drive->is_gone && finish_flash(drive, now_ns, ended);
 	while (!drive->is_gone && (first = first_to_end(drive)) && first->end_ns <= now_ns) {
 		u64 end_ns = first->end_ns;
 
@@ -720,7 +801,8 @@ bool spek_drive_abort(struct spek_drive *drive, u64 now_ns, u64 tag)
 	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next) {
 		if (queue->slots[index].request.tag != tag)
 			continue;
-		drive->flushes -= queue->slots[index].request.flush;
+		if (queue->slots[index].request.flush && !drive->flash)
+			drive->flushes--;
 		spek_drive_queue_remove(queue, index);
 		return true;
 	}
@@ -734,6 +816,11 @@ u64 spek_drive_next_ns(const struct spek_drive *drive)
 
 	if (drive->is_gone)
 		return SPEK_DRIVE_NEVER;
+	if (drive->flash) {
+		u64 ns = spek_drive_flash_next_ns(drive->flash, drive->accounted_ns);
+
+		return ns < drive->condition_end_ns ? ns : drive->condition_end_ns;
+	}
 	return first && first->end_ns < drive->condition_end_ns ? first->end_ns :
 								   drive->condition_end_ns;
 }
@@ -802,6 +889,9 @@ int spek_drive_command(struct spek_drive *drive, u64 now_ns, enum spek_drive_eve
 		return condition;
 	if (condition != SPEK_DRIVE_ACTIVE) {
 		if (drive->arms.busy || drive->cache.dirty_sectors)
+			return -EBUSY;
+		if (drive->flash && (drive->flash->nr_flights || drive->flash->is_planning ||
+				     spek_drive_flash_idle_ns(drive->flash) > now_ns))
 			return -EBUSY;
 		cut_ahead(drive, now_ns);
 	}

@@ -28,6 +28,9 @@
  * the number of arms, energies to power times residency. In the middle of an access they hold
  * what has passed of it.
  *
+ * A drive of flash (flash.h) has no arms. Its owner gives it memory, and everything else is the
+ * same.
+ *
  * For a SCSI host: one drive and one absolute hrtimer per LUN, both under the LUN's spinlock.
  * queuecommand submits and starts; the timer finishes, starts, and calls scsi_done() after the
  * unlock. spek_drive_part() answers VPD page b9 of a split drive, the condition REQUEST SENSE,
@@ -39,6 +42,7 @@
 
 #include "cache.h"
 #include "fault.h"
+#include "flash.h"
 #include "power.h"
 #include "schedule.h"
 #include "service.h"
@@ -49,7 +53,8 @@
 
 /**
  * struct spek_drive_model - description of a drive; constant once checked
- * @mechanics: geometry, seek, rotation, arms
+ * @mechanics: geometry, seek, rotation, arms; of flash only the capacity, which is set
+ * @flash: channels and pages; without channels the drive is a disk
  * @rule: order of service
  * @cache: sizes and speed of the cache
  * @watts: power of the parts
@@ -57,6 +62,7 @@
  */
 struct spek_drive_model {
 	struct spek_drive_mechanics mechanics;
+	struct spek_drive_flash_rule flash;
 	struct spek_drive_rule rule;
 	struct spek_drive_cache_rule cache;
 	struct spek_drive_watts watts;
@@ -87,7 +93,7 @@ struct spek_drive_service {
  * struct spek_drive_account - what a drive has done and used since its start
  * @energy: by rail
  * @condition_ns: time in each power condition
- * @phase_ns: time in each phase, summed over the arms
+ * @phase_ns: time in each phase, summed over the arms or channels
  * @starts: number of times that the spindle was started
  * @served: accesses of the host that arms started
  * @moved: of these, accesses whose arm had to change its cylinder
@@ -127,6 +133,7 @@ struct spek_drive_account {
  * @ahead: that access
  * @ahead_segment: segment that it extends
  * @ahead_arm: arm that served the last read and still is there; SPEK_DRIVE_NONE if it is not
+ * @flash: its state in memory of the owner; NULL for a disk
  * @faults: see fault.h
  * @has_lost: a destage failed since the last flush
  * @is_gone: the drive does not answer
@@ -150,6 +157,7 @@ struct spek_drive {
 	struct spek_drive_service ahead;
 	u32 ahead_segment;
 	u32 ahead_arm;
+	struct spek_drive_flash *flash;
 	struct spek_drive_faults faults;
 	bool has_lost;
 	bool is_gone;
@@ -181,6 +189,7 @@ static inline const struct spek_drive_service *spek_drive_works(const struct spe
 
 int spek_drive_model_init(struct spek_drive_model *model, struct spek_refusal *refusal);
 void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *model, u64 now_ns);
+void spek_drive_init_flash(struct spek_drive *drive, void *memory);
 int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request *request);
 bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *started);
 bool spek_drive_finish(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *ended);

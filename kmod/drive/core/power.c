@@ -62,8 +62,7 @@ int spek_drive_condition_next(enum spek_drive_condition condition, enum spek_dri
 /** spek_drive_phase_rail() - Return: the rail that feeds what an arm does. */
 enum spek_drive_rail spek_drive_phase_rail(enum spek_drive_phase phase)
 {
-	return phase == SPEK_DRIVE_READ || phase == SPEK_DRIVE_WRITE ? SPEK_DRIVE_5V :
-								       SPEK_DRIVE_12V;
+	return phase >= SPEK_DRIVE_READ ? SPEK_DRIVE_5V : SPEK_DRIVE_12V;
 }
 
 /** spek_drive_watts_check() - Return: 0, or -ERANGE and in @refusal what is wrong. */

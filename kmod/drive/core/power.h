@@ -18,7 +18,8 @@
  *	hold		12 V	always, for each arm assembly
  *	move		12 V	for each arm that seeks
  *	wait		12 V	for each arm that waits for rotation
- *	read, write	5 V	for each arm that transfers
+ *	read, write	5 V	for each arm that transfers, each channel that reads or programs
+ *	erase		5 V	for each channel that erases
  *
  * In the other conditions each rail has one constant power; starting and stopping take a
  * constant time, so that the peak of the current at spin-up is not shown.
@@ -61,13 +62,14 @@ enum spek_drive_rail {
 	SPEK_DRIVE_RAIL_NR,
 };
 
-/** enum spek_drive_phase - what an arm does */
+/** enum spek_drive_phase - what an arm does, or a channel of flash */
 enum spek_drive_phase {
 	SPEK_DRIVE_IDLE,
 	SPEK_DRIVE_SEEK,
 	SPEK_DRIVE_ROTATE,
 	SPEK_DRIVE_READ,
 	SPEK_DRIVE_WRITE,
+	SPEK_DRIVE_ERASE,	/* of flash */
 	SPEK_DRIVE_PHASE_NR,
 };
 
@@ -89,7 +91,7 @@ struct spek_drive_condition_info {
  * struct spek_drive_watts - power of the parts in uW, up to 1 kW each
  * @base: in each condition by rail; ACTIVE: 5 V electronics, 12 V spindle
  * @hold: for each arm assembly of an active drive; 12 V
- * @phase: what an arm adds in each phase; 5 V for read and write, else 12 V; 0 for idle
+ * @phase: what an arm or channel adds in each phase; 12 V for seek and rotate, else 5 V; 0 for idle
  * @starting_ns: time from standby or stopped to active
  * @stopping_ns: time from active to standby or stopped
  */

@@ -21,7 +21,7 @@ void spek_drive_queue_init(struct spek_drive_queue *queue, u32 capacity)
 /**
  * spek_drive_queue_add() - append a request
  * @queue: initialised
- * @geometry: initialised
+ * @geometry: initialised; NULL for flash, which has none
  * @request: within the capacity of the drive; copied
  *
  * Return: its slot, or SPEK_DRIVE_NONE if the queue is full.
@@ -39,7 +39,8 @@ u32 spek_drive_queue_add(struct spek_drive_queue *queue,
 	queue->free = slot->next;
 	slot->request = *request;
 	slot->held = false;
-	spek_drive_locate(geometry, request->lba, &slot->place);
+	if (geometry)
+		spek_drive_locate(geometry, request->lba, &slot->place);
 	slot->next = SPEK_DRIVE_NONE;
 	slot->previous = queue->youngest;
 	if (queue->youngest == SPEK_DRIVE_NONE)

@@ -91,6 +91,7 @@ struct spek_drive_mechanics {
  * @write: direction
  * @fua: forced unit access: from or to the media, past the cache
  * @flush: write what the cache has accepted so far
+ * @trim: the sectors' contents are of no use any more; for flash
  * @own: the drive's own read-ahead: without overhead, sectors in the order of LBAs
  * @arrival_ns: when the drive got it
  * @tag: the caller's own
@@ -101,6 +102,7 @@ struct spek_drive_request {
 	bool write;
 	bool fua;
 	bool flush;
+	bool trim;
 	bool own;
 	u64 arrival_ns;
 	u64 tag;

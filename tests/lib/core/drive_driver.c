@@ -37,6 +37,29 @@ static struct spek_drive_seek_point points[SPEK_DRIVE_MAX_SEEK_POINTS];
 static struct spek_drive_model model;
 static struct spek_drive drive;
 
+/* Blocks often just suffice, or not. */
+static void describe_flash(void)
+{
+	struct spek_drive_flash_rule *rule = &model.flash;
+	uint64_t share;
+
+	rule->channels = (u32)(draw() % 50 ? 1 + draw() % 8 : upto(SPEK_DRIVE_MAX_CHANNELS + 1));
+	rule->page_sectors = (u32)(draw() % 50 ? 1 + draw() % 16 : upto(SPEK_DRIVE_MAX_PAGE_SECTORS + 1));
+	rule->block_pages = (u32)(draw() % 50 ? 1 + draw() % 32 : upto(SPEK_DRIVE_MAX_BLOCK_PAGES + 1));
+	rule->low_blocks = (u32)(1 + draw() % 5);
+	rule->sectors = draw() % 50 ? 1 + draw() % 20000 : draw();
+	if (rule->page_sectors && rule->block_pages && rule->channels && rule->sectors < 100000) {
+		share = rule->sectors / rule->page_sectors / rule->channels + 1;
+		rule->blocks = (u32)(share / rule->block_pages + rule->low_blocks + 2 + draw() % 3);
+	}
+	rule->read_ns = 1 + draw() % 100000;
+	rule->program_ns = 1 + draw() % 1000000;
+	rule->erase_ns = 1 + draw() % 5000000;
+	rule->sector_ps = draw() % 10000000;
+	model.cache.segments = 0;
+	model.cache.ahead_sectors = 0;
+}
+
 static void describe(void)
 {
 	struct spek_drive_mechanics *mechanics = &model.mechanics;
@@ -61,10 +84,13 @@ static void describe(void)
 	mechanics->seek.points = points;
 	if (draw() % 4) {
 		u64 min = 1 + draw() % 2000000, avg = min + draw() % 20000000;
+		uint32_t cylinders = cylinder;
 
-		if (spek_drive_lee_init(&lee, min, avg, 2 * avg, cylinder, &refusal))
-			spek_drive_lee_init(&lee, 800000, 8500000, 17000000, 165000, &refusal);
-		mechanics->seek.nr_points = spek_drive_lee_points(&lee, cylinder, points);
+		if (spek_drive_lee_init(&lee, min, avg, 2 * avg, cylinders, &refusal)) {
+			cylinders = 165000;
+			spek_drive_lee_init(&lee, 800000, 8500000, 17000000, cylinders, &refusal);
+		}
+		mechanics->seek.nr_points = spek_drive_lee_points(&lee, cylinders, points);
 	} else {
 		u32 distance = 0;
 
@@ -120,6 +146,8 @@ static void describe(void)
 	model.watts.hold = (u32)upto(SPEK_DRIVE_MAX_UW);
 	model.watts.starting_ns = draw() % 1000000000;
 	model.watts.stopping_ns = draw() % 1000000000;
+	if (draw() % 5 == 0)
+		describe_flash();
 }
 
 static void break_something(uint64_t now_ns)
@@ -165,14 +193,15 @@ static uint64_t drain(uint64_t now_ns)
 
 	while (spek_drive_command(&drive, now_ns, SPEK_DRIVE_START))
 		now_ns = spek_drive_next_ns(&drive);
-	for (i = 0; i < 100000; i++) {
+	for (i = 0; i < 1000000; i++) {
 		sum = sum * 31 + step(now_ns);
 		if (spek_drive_next_ns(&drive) == SPEK_DRIVE_NEVER)
 			break;
 		now_ns = spek_drive_next_ns(&drive);
 	}
 	if (waiting || drive.queue.length || drive.flushes || drive.cache.dirty_sectors ||
-	    drive.arms.busy || drive.destaging)
+	    drive.arms.busy || drive.destaging ||
+	    (drive.flash && (drive.flash->nr_flights || drive.flash->is_planning)))
 		abort();
 	return sum;
 }
@@ -182,18 +211,30 @@ static uint64_t exercise(void)
 	struct spek_drive_request request = { 0 };
 	uint64_t begin_ns = upto(1ULL << 50), now_ns = begin_ns, sum = 0, lba = 0;
 	u64 conditions_ns = 0, phases_ns = 0;
+	u32 arms = model.mechanics.nr_arms;
+	void *memory = NULL;
 	int i, err;
 
 	waiting = 0;
 	spek_drive_init(&drive, &model, now_ns);
+	if (model.flash.channels) {
+		arms = model.flash.channels;
+		memory = malloc(spek_drive_flash_bytes(&model.flash));
+		if (!memory)
+			abort();
+		spek_drive_init_flash(&drive, memory);
+	}
 	for (i = 0; i < 200; i++) {
 		uint64_t sectors = model.mechanics.geometry.sectors;
 
 		request.lba = draw() % 3 ? lba : upto(sectors);
-		request.sectors = (u32)(draw() % 50 ? 1 + draw() % 3000 : draw());
+		request.sectors = (u32)(draw() % 50 ? 1 + draw() % (drive.flash ? 100 : 3000) : draw());
 		request.write = draw() & 1;
 		request.fua = draw() % 8 == 0;
 		request.flush = draw() % 30 == 0;
+		request.trim = draw() % 30 == 0;
+		if (draw() % 8 && (request.flush || request.trim))
+			request.write = false;
 		if (request.flush && draw() % 8) {
 			request.lba = 0;
 			request.sectors = 0;
@@ -223,8 +264,9 @@ static uint64_t exercise(void)
 	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
 		phases_ns += drive.account.phase_ns[i];
 	if (conditions_ns != drive.accounted_ns - begin_ns ||
-	    phases_ns != conditions_ns * model.mechanics.nr_arms)
+	    phases_ns != conditions_ns * arms)
 		abort();
+	free(memory);
 	return sum * 31 + drive.account.energy[0].nj * 31 + drive.account.energy[1].nj +
 	       drive.account.energy[1].rest;
 }

@@ -215,6 +215,10 @@ class Drive:
             setattr(functools.reduce(getattr, owners, self.c_model), name, value)
         self._accept(lib.spek_drive_model_init(self.c_model, self._refusal))
         lib.spek_drive_init(self.c, self.c_model, now_ns)
+        if self.c_model.flash.channels:
+            rule = ffi.addressof(self.c_model, "flash")
+            self._memory = ffi.new("u64[]", (lib.spek_drive_flash_bytes(rule) + 7) // 8)
+            lib.spek_drive_init_flash(self.c, self._memory)
         self.sectors = int(geometry.sectors)
         self.cylinders = int(geometry.cylinders)
 
@@ -268,9 +272,10 @@ class Drive:
         tag: int = 0,
         fua: bool = False,
         flush: bool = False,
+        trim: bool = False,
     ) -> int:
         request = self._request
-        request.fua, request.flush = fua, flush
+        request.fua, request.flush, request.trim = fua, flush, trim
         request.lba, request.sectors, request.write = lba, sectors, write
         request.arrival_ns, request.tag = at_ns, tag
         return int(self.lib.spek_drive_submit(self.c, request))

@@ -136,7 +136,7 @@ def test_read_ahead_ends_with_the_limit_and_draws_the_power_of_reading(core: Cor
     assert account.ahead_sectors == 256
     assert account.phase_ns[3] == pytest.approx(264 * 8 * US, abs=20)
     base = sum(model.watts.base[0]) + model.watts.hold
-    parts = (0, model.watts.seek, model.watts.rotate, model.watts.read, model.watts.write)
+    parts = (0, model.watts.seek, model.watts.rotate, model.watts.read, model.watts.write, 0)
     phases = sum(uw * ns for uw, ns in zip(parts, account.phase_ns, strict=True))
     assert sum(account.fj) == base * end_ns + phases
 

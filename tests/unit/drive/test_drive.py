@@ -186,7 +186,7 @@ def check_account(
     assert sum(account.condition_ns) == elapsed_ns
     assert sum(account.phase_ns) == elapsed_ns * arms
     assert account.served == len(services)
-    phases = [0] * 5
+    phases = [0] * 6
     for one in services:
         at_ns = one.start_ns + one.overhead_ns
         for phase, ns in (
