@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The engine of all campaigns: plan -> step -> keep, until nothing is left, and resume.
+"""The engine of all campaigns: plan -> step -> keep, to the end, and resume.
 
-A campaign says what follows from what is done (next_step), what a step takes (task), and what its
-outcome means (keep). Everything else is here: measuring, one file for the whole outcome of each
-step, the state that is written after each step, the time left, interruption and resumption.
+A campaign derives its next step from the completed ones (next_step), defines the task of a step
+(task), and interprets its outcome (keep). The engine does the rest: measuring, one file for the
+outcome of each step, the state written after each step, the time left, interruption, resumption.
 
-What is done decides what comes next, so a resumed campaign repeats nothing and needs no other
-memory than its state.
+Only completed steps decide what comes next, so a resumed campaign repeats nothing and needs no
+memory but its state.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def interval_ns(time_ns: int) -> int:
 
 
 class View(Progress, Protocol):
-    """How a user follows a campaign."""
+    """The progress view of a campaign."""
 
     def begin(self, title: str, run_s: float, rest_s: float) -> None:
-        """The next run: it should take @run_s, and everything after it @rest_s."""
+        """The next run starts; it should take @run_s, and the remaining steps @rest_s."""
 
     def rest(self, title: str, span_s: float, rest_s: float) -> None:
         """Time without I/O comes next."""
@@ -66,7 +66,7 @@ class View(Progress, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a campaign works with."""
+    """The tools of a campaign."""
 
     kernel: Kernel
     view: View
@@ -76,7 +76,7 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a step takes: a run, or time without I/O."""
+    """The task of a step: a run, or time without I/O."""
 
     title: str
     name: str  # of the file that keeps its outcome, without number and suffix
@@ -107,45 +107,45 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     environment: Environment | None = None
     remarks: list[str] = field(default_factory=list)
 
-    # --- what a campaign has to say --------------------------------------------------------------
+    # --- messages of a campaign ------------------------------------------------------------------
 
     @abstractmethod
     def title(self) -> str:
-        """The campaign and its devices, for people."""
+        """The campaign and its devices, for display."""
 
     @abstractmethod
     def next_step(self) -> StepT | None:
-        """What follows from what is done; None when the campaign is over, complete or not."""
+        """The next step; None when the campaign is over, complete or not."""
 
     @abstractmethod
     def left_ns(self) -> int:
-        """How long everything that is left should take, the next step included."""
+        """Expected time of all remaining steps, including the next one."""
 
     @abstractmethod
     def task(self, step: StepT) -> Task:
-        """What a step takes."""
+        """The task of a step."""
 
     @abstractmethod
     def found(self, step: StepT, outcome: Outcome, file: str) -> tuple[DoneT, str]:
-        """A step that was done, and what the user should hear of it; @file keeps its outcome."""
+        """Record a completed step, whose outcome is in @file, and report it to the user."""
 
     @abstractmethod
     def name_of(self, done: DoneT) -> str:
-        """A step that was done, for people."""
+        """A completed step, for display."""
 
     @abstractmethod
     def state(self) -> campaign_folder.State:
-        """What a resumption needs."""
+        """The state that a resumption needs."""
 
     @abstractmethod
     def read_state(self, path: Path) -> campaign_folder.State:
-        """The same from its file; UsageError if it is something else."""
+        """Read that state from its file; UsageError if it is another document."""
 
     def prepare(self, tools: Tools) -> None:
         """Called before the first step, also of a resumption."""
 
     def failed(self, step: StepT, outcome: Result, file: str) -> None:
-        """A run did not complete: the step did not happen, and can be done again."""
+        """A run did not complete: the step does not count, and can be repeated."""
         raise SpekError(f"{self.task(step).name}: {outcome.outcome.text}")
 
     def interrupted(self, step: StepT) -> None:
@@ -154,14 +154,14 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     # --- the folder ------------------------------------------------------------------------------
 
     def exists(self) -> bool:
-        """There is a campaign in the folder."""
+        """Whether the folder holds a campaign."""
         return self.folder is not None and (
             files.exists(self.folder / campaign_folder.STATE)
             or files.exists(self.folder / idle.FILE)
         )
 
     def begin(self, resume: bool) -> None:
-        """Take up the campaign of the folder, or see that there is none."""
+        """Resume the campaign of the folder, or check that the folder has none."""
         if resume:
             self.resume()
         elif self.exists():
@@ -171,7 +171,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             )
 
     def resume(self) -> None:
-        """Take up the campaign that is in the folder; UsageError if it is another one."""
+        """Resume the campaign in the folder; UsageError if it is another one."""
         folder = self.folder
         if folder is None or not self.exists():
             raise UsageError(f"{folder} holds no test to resume; leave out --resume to start one")
@@ -188,12 +188,12 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         self.targets, self.environment = list(state.targets), state.environment
 
     def save(self) -> None:
-        """Put the state in place: a crash leaves the one before."""
+        """Write the state atomically: a crash leaves the previous one."""
         if self.folder is not None:
             files.write(self.folder / campaign_folder.STATE, files.encode(self.state()))
 
     def kept(self) -> str:
-        """What of the campaign is kept, as a sentence."""
+        """A sentence on what was kept and how to continue."""
         if not self.done:
             if self.rest is not None and self.rest.power is not None:
                 return f"the idle test is kept in {self.folder}, --resume continues after it"
@@ -208,7 +208,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     # --- the engine ------------------------------------------------------------------------------
 
     def carry_out(self, tools: Tools) -> bool:
-        """Do everything that is left. Return: False if the user ended it."""
+        """Carry out all remaining steps. Return: False if the user ended the campaign."""
         self.prepare(tools)
         if self.idle_ns and not self._idle_test(tools):
             return False
@@ -218,7 +218,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         return True
 
     def _idle_test(self, tools: Tools) -> bool:
-        """The idle test, unless it is done; one without power is done again when there is some."""
+        """The idle test, unless it was done; one without power is repeated if power is measured."""
         if self.rest is not None and (self.rest.power is not None or tools.meter is None):
             return True
         task = Task("idle test", "idle", None, self.idle_ns)
@@ -268,14 +268,14 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         return None
 
     def _rest(self, task: Task, after_ns: int, tools: Tools) -> Idle | None:
-        """Time without I/O; None if the user ended it. Without a meter nobody waits."""
+        """Time without I/O; None if the user ended it. No wait without a meter."""
         if tools.meter is not None:
             title = f"{task.title} for {units.format_duration(task.length_ns)}, nothing is sent"
             tools.view.rest(title, task.length_ns / 1e9, after_ns / 1e9)
         return idle.measure(self.devices, task.length_ns, tools.meter, tools.interrupts)
 
     def _keep(self, task: Task, outcome: Outcome) -> str:
-        """Write the whole outcome of a step; its file's name."""
+        """Write the outcome of a step; return the file's name."""
         name = f"{len(self.done) + 1:0{self.digits()}}-{task.name}.json"
         if self.folder is None:
             return ""

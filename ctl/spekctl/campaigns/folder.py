@@ -22,7 +22,7 @@ ENERGY_REPORT = "energy.json"
 
 
 class State(Protocol):
-    """What a campaign has measured so far. The order of its steps follows from that."""
+    """The measurements of a campaign so far, which determine its next step."""
 
     @property
     def parameters(self) -> Any: ...
@@ -43,7 +43,7 @@ def check_parameters(folder: Path, before: Any, now: Any, words: Mapping[str, st
 
 
 def check_devices(folder: Path, targets: Sequence[TargetFacts], devices: Sequence[Device]) -> None:
-    """Refuse to go on with other devices than @targets."""
+    """Refuse to continue on devices other than @targets."""
     was, now = _devices(targets), _devices(devices)
     if len(was) != len(now):
         refuse_other(folder, "number of devices", str(len(was)), str(len(now)))
@@ -54,7 +54,7 @@ def check_devices(folder: Path, targets: Sequence[TargetFacts], devices: Sequenc
 
 
 def refuse_other(folder: Path, what: str, was: str, now: str) -> NoReturn:
-    """Something is not as it was when the campaign in the folder was begun."""
+    """Refuse a resumption with something changed since the campaign started."""
     raise UsageError(
         f"the test in {folder} was started with another {what}: {was or 'none'} then,"
         f" {now or 'none'} now; resume it as it was, or start a new one with another --folder"
@@ -62,7 +62,7 @@ def refuse_other(folder: Path, what: str, was: str, now: str) -> NoReturn:
 
 
 def _devices(some: Sequence[DeviceFacts]) -> list[dict[str, str]]:
-    """What makes a device the same. Its number may change from boot to boot."""
+    """The identity of a device. Its number may change from boot to boot."""
     return [
         {
             "device": recorded.text(one.path),
@@ -77,7 +77,7 @@ def _devices(some: Sequence[DeviceFacts]) -> list[dict[str, str]]:
 
 
 def _flat(parameters: Any, words: Mapping[str, str]) -> dict[str, str]:
-    """Each parameter, also those of groups within, as the user knows it."""
+    """All parameters, including nested ones, by the names that the user knows."""
     found: dict[str, str] = {}
     for name, value in structs.asdict(parameters).items():
         if isinstance(value, msgspec.Struct) and name not in words:

@@ -2,7 +2,7 @@
 """An idle test: no I/O for a while, and the power of that time.
 
 Nothing is sent to the devices and they are not claimed. Their own counters say afterwards whether
-somebody else used them.
+other users accessed them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STEP_S = 0.25
 
 
 class Idle(Document, frozen=True, kw_only=True, tag=Kind.IDLE.value):
-    """An idle test that was done."""
+    """A completed idle test."""
 
     UPGRADES = (document.without_origin,)
 
@@ -38,11 +38,11 @@ class Idle(Document, frozen=True, kw_only=True, tag=Kind.IDLE.value):
     end_ns: int
     targets: list[TargetFacts]
     power: PowerFigures | None
-    foreign_ios: int | None  # by somebody else; None: the devices don't count
+    foreign_ios: int | None  # of other users; None: the devices don't count
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader should know."""
+        """Remarks for the reader."""
         if self.foreign_ios:
             ios = "1 I/O" if self.foreign_ios == 1 else f"{self.foreign_ios:,} I/Os"
             return [f"the devices were not idle during the idle test: other users did {ios}"]
@@ -62,7 +62,7 @@ def measure(
     clock: Callable[[], int] = monotonic_ns,
     pause: Callable[[float], None] = time.sleep,
 ) -> Idle | None:
-    """Wait for so long and ask @meter; None if the user interrupts. Without one nobody waits."""
+    """Wait for this time, then read @meter; without a meter do not wait. None if interrupted."""
     before = [devices.read_stat(one) for one in subject]
     start_ns = clock()
     end_ns = start_ns + (length_ns if meter is not None else 0)
@@ -88,12 +88,12 @@ def measure(
 
 
 def save(folder: Path, done: Idle, name: str = FILE) -> None:
-    """Keep it for a resumption."""
+    """Store it for a resumption."""
     files.write(folder / name, files.encode(done))
 
 
 def load(folder: Path, name: str = FILE) -> Idle | None:
-    """The one of the folder; None if there is none."""
+    """The idle test in the folder; None if it has none."""
     if not files.exists(folder / name):
         return None
     return document.read(folder / name, Idle)

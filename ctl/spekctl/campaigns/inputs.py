@@ -36,7 +36,7 @@ _HANDY = f"it has to be 0 or lie between 1e-100 and 1e100, with at most {LONGEST
 
 
 def _is_handy(value: Decimal) -> bool:
-    """As a fraction 1e99999999 has a hundred million digits, and takes hours."""
+    """As a fraction 1e99999999 has a hundred million digits, which take hours to compute."""
     if not value.is_finite() or len(value.as_tuple().digits) > LONGEST_NUMBER:
         return False
     return value.is_zero() or abs(value.adjusted()) <= 100
@@ -69,7 +69,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 class Table:
-    """A table of a file whose keys are taken one by one; what is left over is a mistake."""
+    """A table of a file whose keys are taken one by one; remaining ones are errors."""
 
     def __init__(self, path: Path, values: Mapping[str, Any], where: str = "") -> None:
         self._path = path
@@ -82,7 +82,7 @@ class Table:
         return UsageError(f"{self._path}: {place}{text}")
 
     def optional_number(self, key: str) -> Fraction | None:
-        """The number of @key; None if it is not there."""
+        """The number of @key; None if missing."""
         self._known.append(key)
         value = self._values.get(key)
         if value is None:
@@ -97,14 +97,14 @@ class Table:
         return Fraction(exact)
 
     def number(self, key: str) -> Fraction:
-        """The number of @key, which has to be there."""
+        """The number of @key, which is required."""
         value = self.optional_number(key)
         if value is None:
             raise self._wrong(f"the key '{key}' is missing")
         return value
 
     def optional_table(self, key: str) -> Table | None:
-        """The table of @key; None if it is not there."""
+        """The table of @key; None if missing."""
         self._known.append(key)
         value = self._values.get(key)
         if value is None:
@@ -114,7 +114,7 @@ class Table:
         return Table(self._path, value, f"{self._where}.{key}" if self._where else key)
 
     def tables(self, keys: Sequence[str]) -> list[Table]:
-        """The tables of all @keys; says which are missing."""
+        """The tables of all @keys, which are required."""
         found = {key: self.optional_table(key) for key in keys}
         missing = [f"[{key}]" for key, table in found.items() if table is None]
         if missing:
@@ -124,7 +124,7 @@ class Table:
         return [table for table in found.values() if table is not None]
 
     def end(self) -> None:
-        """Refuse keys that nobody asked for."""
+        """Refuse unknown keys."""
         for key in self._values:
             if key not in self._known:
                 hint = did_you_mean(key, self._known) or "; the keys are " + ", ".join(self._known)
@@ -148,7 +148,7 @@ def hours_again(
 
 
 def spc1e_levels(path: Path) -> tuple[usage.Levels, Fraction | None, Site | None]:
-    """The three levels of a file, and the price and the place if they are there."""
+    """The three levels of a file, with the price and the site if given."""
     whole = Table(path, read_toml(path))
     heavy, moderate, idle = whole.tables(("heavy", "moderate", "idle"))
     levels = usage.Levels(
@@ -180,7 +180,7 @@ def _site(table: Table | None) -> Site | None:
 
 
 def dcse_inputs(path: Path) -> dcse.Inputs:
-    """What a file knows of a system."""
+    """The numbers of a system in a file."""
     table = Table(path, read_toml(path))
     known = dcse.Inputs(**{name: table.optional_number(name) for name in DCSE_KEYS})
     table.end()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures one point: a run with the prober beside it, and what it says about its load."""
+"""Measures one point: a run with the prober, and its figures at that load."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def measure(
 
 
 def point_of(result: Result, load: Load, result_file: str | None = None) -> Point:
-    """The measure phase of a run as a point of a curve."""
+    """The measure phase of a run as a point of a load curve."""
     total = result.totals.all
     left_over = left_over_of(result)
     open_loop = result.outcome.offered_iops is not None
@@ -72,7 +72,7 @@ def point_of(result: Result, load: Load, result_file: str | None = None) -> Poin
 
 
 def power_point(result: Result) -> Power | None:
-    """Power of the measure phase as a curve has it."""
+    """Power of the measure phase in the form of a load curve."""
     power = result.power
     if power is None or power.measure.total.mean_w is None:
         return None
@@ -87,7 +87,7 @@ def power_point(result: Result) -> Power | None:
 
 
 def baseline_remarks(powers: Iterable[PowerFigures | None]) -> list[str]:
-    """What was taken off the power that was measured."""
+    """Remarks on the baselines subtracted from the power."""
     taken = sorted({one.baseline_w for one in powers if one is not None})
     if len(taken) > 1:
         texts = " and ".join(f"{one:g} W" for one in taken)
@@ -99,7 +99,7 @@ def baseline_remarks(powers: Iterable[PowerFigures | None]) -> list[str]:
 
 
 def measured_ns(result: Result) -> int:
-    """Length of the measure phase; 0 if the run did not get there."""
+    """Length of the measure phase; 0 if the run did not reach it."""
     return next((one.duration_ns for one in result.phases if one.phase == "measure"), 0)
 
 
@@ -133,7 +133,7 @@ def merged_figures(cells: Iterable[Cell], name: str) -> TimeFigures | None:
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """What the load cost the machine."""
+    """CPU time and context switches of the load."""
 
     cpu: float | None
     switches_per_io: float | None

@@ -14,28 +14,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Between which loads the level is."""
+    """The bracket of loads around the level."""
 
-    good: int  # 0: none is known to be served
-    bad: int | None  # None: none is known to be too much
+    good: int  # 0: no load is known to be sustained
+    bad: int | None  # None: no load is known to be too high
 
     @property
     def width(self) -> int:
-        """Loads that are not decided, the bad one included."""
+        """Undecided loads, including the bad one."""
         assert self.bad is not None
         return self.bad - self.good
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Where a search begins, where it ends, and how exact it has to be."""
+    """Range and precision of a search."""
 
     start: int
     most: int
     resolution_percent: float  # of the level; 0: to 1
 
     def next_load(self, bracket: Bracket) -> int | None:
-        """What to measure next; None when the search is over."""
+        """The next load to measure; None when the search is over."""
         good, bad = bracket.good, bracket.bad
         if bad is None:
             if good >= self.most:
@@ -46,7 +46,7 @@ class Search:
         return good + bracket.width // 2
 
     def points_left(self, bracket: Bracket) -> int:
-        """How many points it takes if the next doubling is too much."""
+        """Number of points needed if the next doubling is too high."""
         good, bad = bracket.good, bracket.bad
         first = self.next_load(bracket)
         if first is None:
@@ -60,12 +60,12 @@ class Search:
         return count
 
     def _grain(self, good: int) -> int:
-        """How narrow the bracket has to be."""
+        """Width of the bracket at which the search ends."""
         return max(1, math.floor(good * self.resolution_percent / 100))
 
 
 def bracket_of(served: Mapping[int, bool]) -> Bracket:
-    """What the points say; @served has the loads that were measured."""
+    """The bracket from the measured loads in @served."""
     bad = min((load for load, good in served.items() if not good), default=None)
     good = max(
         (load for load, fine in served.items() if fine and (bad is None or load < bad)), default=0
@@ -74,5 +74,5 @@ def bracket_of(served: Mapping[int, bool]) -> Bracket:
 
 
 def lower(level: int, percent: float) -> int:
-    """The next level to try when one turned out too high."""
+    """The next lower level after one turned out too high."""
     return max(1, level - max(1, math.ceil(level * percent / 100)))

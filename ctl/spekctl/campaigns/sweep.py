@@ -36,20 +36,20 @@ class Planned:
 
     @property
     def length_ns(self) -> int:
-        """How long it should take; a run that ends by count says nothing."""
+        """Expected time; unknown for a run that ends by count."""
         return self.request.config.ramp_ns + self.request.config.time_ns
 
 
 class Parameters(Part, frozen=True):
-    """Everything that decides what is measured; the same on every resumption."""
+    """All parameters of the measurement; the same on every resumption."""
 
     workload: WorkloadFile
     loads: list[Load]
-    options: dict[str, str]  # those that were given, or have a default
+    options: dict[str, str]  # options that were given, or have a default
 
 
 class State(Document, frozen=True, kw_only=True, tag=Kind.SWEEP_STATE.value):
-    """What a sweep has measured so far."""
+    """The measurements of a sweep so far."""
 
     parameters: Parameters
     targets: list[TargetFacts]
@@ -137,7 +137,7 @@ class Sweep(Campaign[Planned, Point]):
         return state
 
     def curve(self, beside: Path) -> Curve:
-        """What was measured so far; kept results are named relative to @beside."""
+        """The curve so far; kept results are named relative to @beside."""
         config = self.planned[0].request.config
         measured = [*self.done, *([self.broken] if self.broken is not None else [])]
         remarks = list(self.remarks)
@@ -163,7 +163,7 @@ class Sweep(Campaign[Planned, Point]):
         return structs.replace(point, result_file=recorded.text(name))
 
     def exit_code(self) -> ExitCode:
-        """What the program's exit code says about it."""
+        """The exit code of the sweep."""
         if self.mismatches:
             return ExitCode.DATA_ERRORS
         fine = len(self.done) == len(self.planned) and all(one.ok for one in self.done)

@@ -32,7 +32,7 @@ MODERATE_PERCENT = 50
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What was measured at one load."""
+    """Measurements at one load."""
 
     watts: Fraction
     rate: Fraction = Fraction(0)
@@ -40,7 +40,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The three loads that everything follows from."""
+    """The three measured loads."""
 
     heavy: Level
     moderate: Level
@@ -93,7 +93,7 @@ class Nominal:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """All that follows from the levels."""
+    """All figures computed from the levels."""
 
     profiles: Mapping[str, Nominal]
     composite: Nominal
@@ -102,7 +102,7 @@ class Metrics:
 
 
 def nominal(levels: Levels, profile: Hours) -> Nominal:
-    """A day that is spent like this."""
+    """The figures of such a day."""
     heavy, moderate, idle = levels.heavy, levels.moderate, levels.idle
     watts = (
         profile.heavy * heavy.watts + profile.moderate * moderate.watts + profile.idle * idle.watts
@@ -145,7 +145,7 @@ def _text(value: Fraction) -> str:
 
 
 def day_fault(profile: Hours) -> str:
-    """Why no day is spent like this, as a sentence; empty if all is well."""
+    """Why these are not the hours of a day, as a sentence; empty if they are."""
     if min(profile.all) < 0:
         return "hours cannot be negative"
     if sum(profile.all) != HOURS_PER_DAY:
@@ -156,7 +156,7 @@ def day_fault(profile: Hours) -> str:
 
 
 def fault(levels: Levels) -> str:
-    """Why nothing can follow from such levels, as a sentence; empty if all is well."""
+    """Why these levels cannot be used, as a sentence; empty if they can."""
     named = {"heavy": levels.heavy, "moderate": levels.moderate, "idle": levels.idle}
     for name, level in named.items():
         if level.watts <= 0:
@@ -166,7 +166,7 @@ def fault(levels: Levels) -> str:
         if name != "idle" and level.rate <= 0:
             return f"the {name} level has {_text(level.rate)} I/Os per second, not more than 0"
     if levels.idle.rate:
-        return "the idle level has I/Os; idle means that there are none"
+        return "the idle level has I/Os, which an idle system does not"
     if levels.heavy.rate < levels.moderate.rate:
         return (
             f"the heavy level has fewer I/Os per second ({_text(levels.heavy.rate)}) than the"

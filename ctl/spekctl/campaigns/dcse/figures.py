@@ -18,7 +18,7 @@ DECIMALS = 2
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What is known of a system; None: not measured."""
+    """Measurements of a system; None: not measured."""
 
     gigabytes: Fraction | None = None
     idle_watts: Fraction | None = None
@@ -37,7 +37,7 @@ class Metrics:
 
 
 def metrics(known: Inputs) -> Metrics:
-    """What follows from what is known; @known is as fault() wants it."""
+    """The figures that can be computed; @known has passed fault()."""
     return Metrics(
         gb_per_watt=_ratio(known.gigabytes, known.idle_watts),
         iops_per_watt=_ratio(known.iops, known.load_watts),
@@ -55,7 +55,7 @@ def change(before: Fraction | None, after: Fraction | None) -> Fraction | None:
 
 
 def fault(known: Inputs) -> str:
-    """What cannot be, as a sentence; empty if all is well."""
+    """What is wrong with the numbers, as a sentence; empty if nothing."""
     for value, what in (
         (known.idle_watts, "the idle power"),
         (known.load_watts, "the power under load"),

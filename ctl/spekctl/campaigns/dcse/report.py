@@ -13,7 +13,7 @@ from spekctl.documents.exact import Figure, decimal_text, figure
 
 
 def build(known: dcse.Inputs, other: dcse.Inputs | None, source: str) -> DcseReport:
-    """What follows from @known, and how it compares with @other."""
+    """The figures of @known, and their comparison with @other."""
     found = dcse.metrics(known)
     return DcseReport(
         notice=DCSE_NOTICE,

@@ -62,7 +62,7 @@ def gigabytes(capacity_bytes: int) -> Fraction:
 
 
 def fault(kind: Kind, work: Fraction, watts: Fraction) -> str:
-    """Why there is no such metric, as a sentence; empty if all is well."""
+    """Why the metric cannot be computed, as a sentence; empty if it can."""
     if watts <= 0:
         return f"{kind.phase}: the power is {float(watts):g} W; it must be more than 0"
     if work <= 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an Emerald-like test does next, from what is done: pure functions, no clock, no device.
+"""The next step of an Emerald-like test: pure functions, no clock, no device.
 
 Storage is filled and conditioned, then comes one phase after the other. A phase in closed loop is
 first searched for its best foot: the depth and the number of workers that do the most work per
@@ -64,7 +64,7 @@ StepKind = Literal["prefill", "conditioning", "search", "measure", "idle"]
 
 
 class Step(Part, frozen=True):
-    """What to do."""
+    """One step of the test."""
 
     kind: StepKind
     phase: str
@@ -76,14 +76,14 @@ class Step(Part, frozen=True):
 
     @property
     def name(self) -> str:
-        """Of its result's file, and for people."""
+        """Name of its result file, also displayed."""
         if self.kind == "search":
             return f"{self.phase}-search-{self.workers}x{self.depth}"
         return self.phase
 
 
 class Done(Part, frozen=True):
-    """A step that was done, and what was found."""
+    """A completed step and its figures."""
 
     step: Step
     found: EmeraldPhase
@@ -91,7 +91,7 @@ class Done(Part, frozen=True):
 
 
 def check(parameters: EmeraldParameters) -> None:
-    """Refuse what cannot be done, in one sentence."""
+    """Refuse parameters that contradict each other, in one sentence."""
     phases = parameters.phases
     for phase in phases:
         if phase not in PHASES:
@@ -135,7 +135,7 @@ def trial_of(done: Done) -> Trial:
 
 
 def score(trial: Trial, by_power: bool) -> Fraction:
-    """The better, the more."""
+    """Sort key: greater is better."""
     work = Fraction(trial.work)
     return work / Fraction(trial.watts) if by_power and trial.watts is not None else work
 
@@ -161,7 +161,7 @@ def next_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[
 
 
 def _is_over(trials: Sequence[Trial], by_power: bool) -> bool:
-    """More depth does not help any more, or is not allowed."""
+    """Whether more depth no longer helps, or is not allowed."""
     best, worse = Fraction(-1), 0
     for trial in trials:
         if not trial.allowed:
@@ -173,7 +173,7 @@ def _is_over(trials: Sequence[Trial], by_power: bool) -> bool:
 
 
 def best_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[int, int]:
-    """Workers and depth that are best among those that keep the limits; else the least load."""
+    """The best workers and depth within the limits; the lowest load if there are none."""
     least = parameters.workers[0], min(parameters.depths)
     allowed = [one for one in trials if one.allowed]
     if not allowed:
@@ -184,7 +184,7 @@ def best_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[
 
 
 def next_step(parameters: EmeraldParameters, done: Sequence[Done]) -> Step | None:
-    """What to do now; None when the test is over."""
+    """The next step; None when the test is over."""
     kinds = [one.step.kind for one in done]
     lengths = parameters.durations
     first = parameters.workers[0]
@@ -229,7 +229,7 @@ def _quarter(parameters: EmeraldParameters, done: Sequence[Done]) -> Step:
 
 
 def left_ns(parameters: EmeraldParameters, done: Sequence[Done]) -> int:
-    """How long all that is left takes at most, filling apart."""
+    """Longest time of all remaining steps, without prefill."""
     lengths = parameters.durations
     kinds = [one.step.kind for one in done]
     left = 0 if "conditioning" in kinds else lengths.conditioning_ns

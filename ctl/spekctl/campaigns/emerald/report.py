@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Emerald-like figures: a phase from its run, and the report from all that is done."""
+"""Emerald-like figures: a phase from its run, and the report from all completed steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from spekctl.documents.result import Environment, Interval, Result
 
 
 def watts_of(power: PowerFigures | None) -> Fraction | None:
-    """Mean power; None if it is not known or no power at all."""
+    """Mean power; None if unknown or not positive."""
     net_w = power.net_w if power is not None else None
     return measured_number(net_w) if net_w is not None and net_w > 0 else None
 
@@ -35,7 +35,7 @@ def watts_of(power: PowerFigures | None) -> Fraction | None:
 def phase_of_run(
     step: Step, result: Result, limits: EmeraldLimits, result_file: str | None
 ) -> EmeraldPhase:
-    """What a run says about its step."""
+    """The figures of a step from its run."""
     total = result.totals.all
     metric, unit = metric_of(step.phase)
     rate = total.bytes_per_s / (1 << 20) if unit == "MiB/s/W" else total.iops
@@ -136,7 +136,7 @@ def phase_of_idle(gigabytes: Fraction, rest: Idle, result_file: str | None) -> E
 
 
 def phase_of_numbers(phase: str, work: Fraction, watts: Fraction) -> EmeraldPhase:
-    """A phase that somebody else measured."""
+    """A phase measured elsewhere."""
     metric, unit = metric_of(phase)
     return EmeraldPhase(
         name=phase,
@@ -173,7 +173,7 @@ def build(
     environment: Environment | None,
     remarks: Sequence[str],
 ) -> EmeraldReport:
-    """The report of what was done so far."""
+    """The report on the steps so far."""
     phases = [one.found for one in done if one.step.kind != "search"]
     metrics = [one for one in phases if one.metric]
     names = [one.name for one in metrics]

@@ -27,7 +27,7 @@ from spekctl.workload.options import Options
 
 
 class State(Document, frozen=True, kw_only=True, tag=Kind.EMERALD_STATE.value):
-    """What a test has done so far."""
+    """The measurements of a test so far."""
 
     UPGRADES = (document.without_origin,)
 
@@ -40,7 +40,7 @@ class State(Document, frozen=True, kw_only=True, tag=Kind.EMERALD_STATE.value):
 
 @dataclass(slots=True, kw_only=True)
 class EmeraldTest(Campaign[Step, Done]):
-    """A test under way."""
+    """A test in progress."""
 
     DIGITS: ClassVar[int] = 3
     WORDS: ClassVar[Mapping[str, str]] = {
@@ -105,7 +105,7 @@ class EmeraldTest(Campaign[Step, Done]):
         return document.read(path, State)
 
     def prepare(self, tools: Tools) -> None:
-        """Ready idle that had no power is done again when there is some."""
+        """Ready idle without power is repeated once power is measured."""
         if tools.meter is not None:
             self.done = [one for one in self.done if one.step.kind != "idle" or one.found.power]
 
@@ -140,7 +140,7 @@ class EmeraldTest(Campaign[Step, Done]):
         return run_request.build(subject, Options(**shape), self.destroy)
 
     def check(self) -> None:
-        """All that can be refused before anything is done."""
+        """Refuse everything that can be refused in advance."""
         plan.check(self.parameters)
         for step in self._all_kinds():
             wanted = self.request(step)
@@ -162,7 +162,7 @@ class EmeraldTest(Campaign[Step, Done]):
         return [one.facts() for one in self.devices]
 
     def report(self) -> EmeraldReport | None:
-        """What was done so far; None if that is nothing."""
+        """The report so far; None before the first step."""
         if not self.done:
             return None
         return emerald_report.build(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The persistence test: what was written is still there after the devices were away.
+"""The persistence test: written data survive detaching the devices.
 
 A quarter of the load writes stamped blocks for a while and everything is read back. Then the
 devices are detached and attached again, by a command of the user's or by hand between two calls,
@@ -46,7 +46,7 @@ def carry_out(
     time_ns: int,
     reattach: str | None,
 ) -> bool:
-    """Write, or, where that is done, check. Return: False if the user ended it."""
+    """Write, or check if writing is done. Return: False if the user ended it."""
     if not work.done or work.stopped():
         return True
     if work.persistence is not None and work.persistence.passed is not None:
@@ -103,7 +103,7 @@ def _write(
             written=verified.load,
             read_back=verified.final,
             checked=None,
-            # What is wrong already need not be taken away first.
+            # Data that are wrong before the devices were detached end the test.
             passed=False if wrong else None,
             text=f"before the devices were detached, {verified.text}" if wrong else "written",
         ),
@@ -158,7 +158,7 @@ def _check(
         return False
     view.begin("persistence: checking", 0.0, 0.0)
     shape = work.parameters.shape
-    # The module may have been reloaded meanwhile: the old connection would not know.
+    # The module may have been reloaded in the meantime, so the old connection may be stale.
     kernel = connect()
     try:
         report = recheck.check(

@@ -18,7 +18,7 @@ PARTS = 10
 
 
 def phase_of(step: Step, result: Result, limits: Limits, result_file: str) -> Phase:
-    """What a run says about the step that it measured."""
+    """The phase of a step from the result of its run."""
     point = points.point_of(result, Load("bsu", step.bsu), result_file)
     parts = parts_of(points.measured_intervals(result))
     return Phase(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the method does next, from what is done: pure functions, no clock, no device.
+"""The next step of the method: pure functions, no clock, no device.
 
 SEARCH doubles the load until a point is beyond the limit, then halves the bracket. The level is
 the highest load that was served in time below the lowest one that was not. Then come the phases
@@ -56,7 +56,7 @@ def beyond(point: Point, limits: Limits) -> str:
 
 
 def bracket_of(done: Iterable[Phase]) -> Bracket:
-    """What the points of the search say."""
+    """The position from the points of the search."""
     return search.bracket_of(
         {one.step.bsu: not one.beyond for one in done if one.step.kind == "search"}
     )
@@ -95,18 +95,18 @@ PLAN: tuple[_Item, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a test is."""
+    """Position of a test."""
 
     bracket: Bracket
     found: int | None  # by the search; None: not yet, or there is none
     level: int | None  # the same, lowered
     lowered: int  # how often
     final: tuple[Phase, ...]  # phases at that level
-    stopped: str  # why it does not go on although something is left; else empty
+    stopped: str  # why the test stopped before its end; else empty
 
 
 def position_of(parameters: Parameters, done: Sequence[Phase], keep_going: bool) -> Position:
-    """Where a test is after the phases that are done."""
+    """Position of a test after the completed phases."""
     bracket = bracket_of(done)
     limits = parameters.limits
     stopped = ""
@@ -145,7 +145,7 @@ def final_by_name(position: Position) -> dict[str, Phase]:
 def next_step(
     parameters: Parameters, done: Sequence[Phase], keep_going: bool = False
 ) -> Step | None:
-    """What to measure now; None when the test is over, complete or not."""
+    """The next step; None when the test is over, complete or not."""
     position = position_of(parameters, done, keep_going)
     if position.stopped:
         return None
@@ -180,7 +180,7 @@ def _length_ns(parameters: Parameters, item: _Item) -> int:
 
 
 def left_ns(parameters: Parameters, done: Sequence[Phase], keep_going: bool = False) -> int:
-    """How long all that is left should take, the next step included."""
+    """Expected time of all remaining steps, including the next one."""
     position = position_of(parameters, done, keep_going)
     if position.stopped:
         return 0

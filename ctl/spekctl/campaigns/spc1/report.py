@@ -32,7 +32,7 @@ def build(
     keep_going: bool = False,
     persistence: Persistence | None = None,
 ) -> Report:
-    """Everything that the phases say, as far as they go; there is at least one."""
+    """The report from the phases so far, of which there is at least one."""
     position = position_of(parameters, done, keep_going)
     final = final_by_name(position)
     devices_bytes = sum(target.bytes for target in targets)

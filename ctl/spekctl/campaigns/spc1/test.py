@@ -25,7 +25,7 @@ from spekctl.workload.options import Options
 
 
 class State(Document, frozen=True, kw_only=True, tag=Kind.SPC1_STATE.value):
-    """What a test has measured so far. The order of phases follows from them (plan.py)."""
+    """The measurements of a test so far. The order of phases follows from them (plan.py)."""
 
     UPGRADES = (document.without_origin,)
 
@@ -39,7 +39,7 @@ class State(Document, frozen=True, kw_only=True, tag=Kind.SPC1_STATE.value):
 
 @dataclass(slots=True, kw_only=True)
 class Spc1Test(Campaign[Step, Phase]):
-    """A test under way."""
+    """A test in progress."""
 
     STEP: ClassVar[str] = "phase"
     WORDS: ClassVar[Mapping[str, str]] = {
@@ -123,11 +123,11 @@ class Spc1Test(Campaign[Step, Phase]):
         return run_request.build(self.subject, Options(**given), self.destroy)
 
     def stopped(self) -> str:
-        """Why the test does not go on although something is left; else empty."""
+        """Why the test stopped before its end; else empty."""
         return plan.position_of(self.parameters, self.done, self.keep_going).stopped
 
     def report(self) -> Report | None:
-        """What was measured so far; None if that is nothing."""
+        """The report so far; None before the first step."""
         if not self.done:
             return None
         return build(

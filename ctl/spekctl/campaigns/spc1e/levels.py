@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an SPC-1-like test with an idle test before it says of energy, or what a report of one says.
+"""Energy figures of an SPC-1-like test with an idle test, or of a report of one.
 
 The ramp of the test has runs at 80 % and 50 % of the level. Those are the heavy and the moderate
 load, and their power is in their results, which the campaign keeps in its folder.
@@ -62,7 +62,7 @@ def build_report(
     remarks: Sequence[str] = (),
     source: str = "measured",
 ) -> Spc1eReport:
-    """The report of what was done so far."""
+    """The report on the steps so far."""
     said = [*remarks, *(rest.remarks if rest is not None else [])]
     targets = report.targets if report is not None else rest.targets if rest is not None else []
     trouble = ""
@@ -90,7 +90,7 @@ def build_report(
 def from_spc1(
     path: Path, idle_watts: Fraction | None, price: Fraction, profiles: Mapping[str, usage.Hours]
 ) -> Spc1eReport:
-    """From the report of a test of `spekctl spc1`, with the results that it kept beside it."""
+    """From the report of a test of `spekctl spc1`, with the results beside it."""
     report = spc1.load_report(path)
     found = levels_of(path.parent, report, idle.load(path.parent))
     missing = [f"{spc1e_percent(name)} %" for name in LOADS if name not in found]
@@ -128,7 +128,7 @@ def from_energy(
     price: Fraction | None,
     days: Mapping[str, usage.Hours],
 ) -> Spc1eReport:
-    """The same levels again; what is not given stays as it was."""
+    """The same levels with other prices or hours; omitted values stay."""
     found = {level.name: _level_again(level, path) for level in previous.levels}
     missing = [name for name in ("heavy", "moderate") if name not in found]
     if missing:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The SPC-1/E-like report: levels in, table out; without power what is left of it."""
+"""The SPC-1/E-like report: the table from the levels; without power, performance only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PERCENTS = {"heavy": usage.HEAVY_PERCENT, "moderate": usage.MODERATE_PERCENT, "i
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A level as it was found: no watts where power is missing."""
+    """A measured level; no watts if power is missing."""
 
     iops: Fraction
     watts: Fraction | None
@@ -38,7 +38,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a report says besides its figures."""
+    """Contents of a report besides its figures."""
 
     source: str
     passed: bool = True
@@ -59,7 +59,7 @@ def measured(
 
 
 def typed_in(levels: usage.Levels) -> dict[str, Measured]:
-    """Levels that somebody else measured."""
+    """Levels measured elsewhere."""
     named = {"heavy": levels.heavy, "moderate": levels.moderate, "idle": levels.idle}
     return {name: Measured(level.rate, level.watts) for name, level in named.items()}
 
@@ -70,7 +70,7 @@ def build(
     price: Fraction,
     profiles: Mapping[str, usage.Hours],
 ) -> Spc1eReport:
-    """All that follows from the levels that were found: heavy, moderate, idle, or some of them."""
+    """The report from the levels: heavy, moderate, idle, or some of them."""
     missing = [name for name in PERCENTS if name not in found]
     without = [name for name, level in found.items() if level.watts is None]
     levels = _levels(found) if not missing and not without else None

@@ -27,7 +27,7 @@ def mean(values: Sequence[Fraction]) -> Fraction:
 
 
 def vod_rate(streams: int) -> Fraction:
-    """MB per second that so many streams of video on demand ask for."""
+    """MB per second requested by this many streams of video on demand."""
     return Fraction(streams * VOD_PER_S * VOD_BYTES, MB)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an SPC-2-like test does next, from what is done: pure functions, no clock, no device.
+"""The next step of an SPC-2-like test: pure functions, no clock, no device.
 
 Large file processing (LFP) and large database query (LDQ) run each of their tests at a series of
 stream counts: the most, a half, a quarter and an eighth of them, and one. Video on demand (VOD) is
@@ -91,7 +91,7 @@ def of_test(done: Sequence[Run], name: str) -> dict[int, Run]:
 
 @dataclass(frozen=True, slots=True)
 class VodPosition:
-    """Where video on demand is."""
+    """Position of video on demand."""
 
     level: int | None  # streams of the long run; None: not known yet
     lowered: int  # how often
@@ -107,14 +107,14 @@ def search_of(parameters: Parameters) -> search.Search:
 
 
 def bracket_of(done: Sequence[Run]) -> search.Bracket:
-    """What the points of the search say."""
+    """The position from the points of the search."""
     return search.bracket_of(
         {one.step.streams: one.fine for one in done if one.step.kind == "search"}
     )
 
 
 def vod_position(parameters: Parameters, done: Sequence[Run]) -> VodPosition:
-    """Where video on demand is after what is done."""
+    """Position of video on demand after the completed steps."""
     level = parameters.vod_streams
     if level is None:
         bracket = bracket_of(done)
@@ -147,7 +147,7 @@ def half_of(streams: int) -> int:
 
 
 def next_step(parameters: Parameters, done: Sequence[Run]) -> Step | None:
-    """What to measure now; None when the test is over."""
+    """The next step; None when the test is over."""
     lengths = parameters.durations
     for part in parameters.parts:
         if part == "vod":
@@ -191,7 +191,7 @@ def step_of(
     again: int = 0,
     kind: Literal["run", "search"] = "run",
 ) -> Step:
-    """A test at so many streams."""
+    """A test at this stream count."""
     return Step(
         kind=kind,
         part=test.part,
@@ -207,7 +207,7 @@ def step_of(
 
 
 def left_ns(parameters: Parameters, done: Sequence[Run]) -> int:
-    """How long all that is left should take, the next step included."""
+    """Expected time of all remaining steps, including the next one."""
     lengths = parameters.durations
     left = 0
     for test in TESTS:
@@ -233,7 +233,7 @@ def left_ns(parameters: Parameters, done: Sequence[Run]) -> int:
 
 
 def beyond(streams: int, ios: int, late: int, left_over: int, limits: Limits) -> str:
-    """Why the device does not serve so many streams in time; empty if it does."""
+    """Why the device cannot sustain this stream count; empty if it can."""
     if not ios:
         return "nothing was completed"
     if late > limits.late * ios:

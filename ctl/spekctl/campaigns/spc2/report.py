@@ -38,7 +38,7 @@ def late_of(cells: Iterable[Cell], limit_ns: int) -> int:
 
 
 def run_of(step: Step, result: Result, limits: Limits, result_file: str | None) -> Run:
-    """What a run says about its step."""
+    """The figures of a step from its run."""
     total = result.totals.all
     left_over = points.left_over_of(result)
     late = late_of(result.cells, limits.response_ns) if step.part == "vod" else None
@@ -87,7 +87,7 @@ def mean_rate(runs: Sequence[Run]) -> Fraction:
 
 
 def mean_watts(runs: Sequence[Run]) -> Fraction | None:
-    """None: power is missing of one of them."""
+    """None: power is missing in one of them."""
     watts = [Fraction(one.watts) for one in runs if one.watts is not None]
     return figures.mean(watts) if runs and len(watts) == len(runs) else None
 
@@ -129,7 +129,7 @@ def build(
     price: Fraction | None = None,
     remarks: Sequence[str] = (),
 ) -> Report:
-    """Everything that the runs say, as far as they go."""
+    """The report from the runs so far."""
     composites = composites_of(parameters, done)
     whole = next((one for one in composites if one.name == "spc2"), None)
     vod = vod_position(parameters, done) if "vod" in parameters.parts else None

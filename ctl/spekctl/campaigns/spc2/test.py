@@ -23,7 +23,7 @@ from spekctl.run.job import Request
 
 
 class State(Document, frozen=True, kw_only=True, tag=Kind.SPC2_STATE.value):
-    """What a test has measured so far."""
+    """The measurements of a test so far."""
 
     parameters: Parameters
     targets: list[TargetFacts]
@@ -33,7 +33,7 @@ class State(Document, frozen=True, kw_only=True, tag=Kind.SPC2_STATE.value):
 
 @dataclass(slots=True, kw_only=True)
 class Spc2Test(Campaign[Step, Run]):
-    """A test under way."""
+    """A test in progress."""
 
     STEP: ClassVar[str] = "run"
     DIGITS: ClassVar[int] = 3
@@ -105,7 +105,7 @@ class Spc2Test(Campaign[Step, Run]):
         )
 
     def check(self) -> None:
-        """All that can be refused before anything is done."""
+        """Refuse everything that can be refused in advance."""
         lengths = self.parameters.durations
         for test in (*plan.TESTS, plan.VOD):
             if test.part not in self.parameters.parts:
@@ -117,7 +117,7 @@ class Spc2Test(Campaign[Step, Run]):
             run_request.check_write(wanted)
 
     def report(self) -> Report | None:
-        """What was measured so far; None if that is nothing."""
+        """The report so far; None before the first step."""
         if not self.done:
             return None
         return build(

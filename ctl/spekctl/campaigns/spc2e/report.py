@@ -2,7 +2,7 @@
 """The SPC-2/E-like report: what data rates cost in power, by part and in use.
 
 Heavy is the mean of the three parts at the most streams, moderate the same at half of them, idle
-the idle test. The usage profiles are those of SPC-1/E: no table of an SPC-2/E result was at hand.
+the idle test. The usage profiles are those of SPC-1/E: no published SPC-2/E result was available.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def levels_of(
 
 
 def idle_level(rest: Idle | None) -> list[RateLevel]:
-    """That of the idle test, if it was done."""
+    """Level of the idle test, if it was done."""
     if rest is None:
         return []
     net_w = rest.power.net_w if rest.power is not None else None
@@ -83,7 +83,7 @@ def of_test(
     profiles: Mapping[str, usage.Hours],
     remarks: Sequence[str] = (),
 ) -> Spc2eReport:
-    """The report of what was done so far."""
+    """The report on the steps so far."""
     levels = levels_of(load.parameters, load.runs, rest) if load is not None else idle_level(rest)
     return build(levels, _facts_of(load, rest, remarks), price, profiles)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One tier against two: what two energy tests say, side by side."""
+"""One tier against two: two energy tests side by side."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _figure(value: Fraction | None, decimals: int) -> Figure | None:
 
 
 def known_of(folder: Path, gigabytes: Fraction | None = None) -> dcse.Inputs:
-    """What a test of `spekctl energy spc1e` in a folder says: IOPS and power at the full load,
-    power when idle, and the capacity, unless @gigabytes says what was bought for it."""
+    """Figures of a test of `spekctl energy spc1e` in a folder: IOPS and power at full load,
+    power when idle, and the capacity, unless @gigabytes gives the raw capacity."""
     report = spc1.load_report(folder / REPORT)
     levels = {one.name: one for one in energy.load_spc1e(folder / ENERGY_REPORT).levels}
     full = next((one for one in reversed(report.phases) if one.step.kind == "iops"), None)

@@ -34,7 +34,7 @@ class HotRange:
 
 
 def hot_ranges(config: RunConfig, capacity: int) -> list[HotRange]:
-    """The ranges of streams that are denser than the mean, by address; @config has one target."""
+    """Ranges of streams with more than their share of I/Os, by address; @config has one target."""
     weights = sum(stream.weight for stream in config.streams)
     found = []
     for stream in config.streams:
