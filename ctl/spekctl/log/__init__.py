@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The log of single I/Os: recorded, stored, read, summed up."""
+"""The log of single I/Os: recorded, stored, read, summarized."""

@@ -4,7 +4,7 @@
 Rows of a worker come in the order in which it handled completions; workers are interleaved as
 they were read. Whoever needs another order sorts.
 
-A log that is being written is FILE.part. It gets its footer, without which nobody can read it,
+A log that is being written is FILE.part. It gets its footer, without which it cannot be read,
 and its name only when it is whole; so what a dead controller leaves behind cannot be mistaken
 for a log.
 """
@@ -94,7 +94,7 @@ def _from_version_1(fields: dict[str, Any]) -> None:
 
 
 class LogHeader(Document, frozen=True, kw_only=True, tag=Kind.LOG.value):
-    """What the numbers in the rows mean; JSON, under the key "spek" of the file's metadata."""
+    """Explains the numbers in the rows; JSON under the key "spek" of the file's metadata."""
 
     UPGRADES = (_from_version_1,)
 
@@ -127,7 +127,7 @@ def require() -> None:
 
 
 def record_type() -> np.dtype[Any]:
-    """A record of the kernel side as numpy sees it."""
+    """A record of the kernel as a numpy type."""
     import numpy as np
 
     return np.dtype(list(RECORD))
@@ -135,7 +135,7 @@ def record_type() -> np.dtype[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the numbers of a run stand for."""
+    """The names behind the numbers of a run."""
 
     streams: Sequence[str] = ()
     asus: Sequence[str] = ()
@@ -173,7 +173,7 @@ class LogFullError(SpekError):
 
 
 class LogWriter:
-    """A log that is being written. One thread at a time."""
+    """A log being written, by one thread at a time."""
 
     def __init__(self, path: Path, names: Names | None = None) -> None:
         import pyarrow.parquet as pq
@@ -243,7 +243,7 @@ class LogWriter:
         return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(words))
 
     def flush(self) -> None:
-        """Write what is held back. OSError as add()."""
+        """Write buffered records. OSError as add()."""
         import pyarrow as pa
 
         if not self._pending:
@@ -261,7 +261,7 @@ class LogWriter:
         os.replace(self.part, self.path)
 
     def discard(self) -> None:
-        """Give the log up and delete what there is of it."""
+        """Abandon the log and delete its file."""
         # Only the descriptor matters: a footer would not make a broken file readable.
         with contextlib.suppress(Exception):
             self._writer.close()
@@ -269,7 +269,7 @@ class LogWriter:
 
 
 def reason_of(error: OSError) -> str:
-    """An OSError in the words of the system, without pyarrow's."""
+    """The system's message of an OSError, without pyarrow's."""
     return os.strerror(error.errno) if error.errno else str(error)
 
 
@@ -309,7 +309,7 @@ def _header(path: Path, metadata: Mapping[bytes, bytes]) -> LogHeader:
 
 
 class LogFile:
-    """A log as it lies on disk; read in pieces, so its size does not matter."""
+    """A log on disk, read in pieces of bounded size."""
 
     def __init__(self, path: Path, file: Any, header: LogHeader) -> None:
         self.path = path

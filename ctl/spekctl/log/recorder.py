@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The per-I/O log of a run: empties the kernel's buffers while the run goes on, writes the file.
+"""The per-I/O log of a run: empties the kernel's buffers during the run and writes the file.
 
 The kernel side has room for some tenths of a second only, so two threads share the work: the
 reader does nothing but take records out of the kernel, and what the writer has not yet encoded
@@ -47,7 +47,7 @@ def default_buffer(workers: int) -> int:
 
 
 def check_buffer(records: int) -> int:
-    """What --log-buffer may say."""
+    """Check the value of --log-buffer."""
     if not MIN_BUFFER <= records <= MAX_BUFFER:
         raise UsageError(
             f"--log-buffer must be between {MIN_BUFFER} and {MAX_BUFFER} records, not {records}"
@@ -56,7 +56,7 @@ def check_buffer(records: int) -> int:
 
 
 def debugfs() -> Path:
-    """Where debugfs is mounted."""
+    """Mount point of debugfs."""
     with contextlib.suppress(OSError):
         for line in MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
             fields = line.split(" ")
@@ -107,14 +107,14 @@ class IoLog:
             thread.start()
 
     def trouble(self) -> str:
-        """That the log ended before the run, said once; else nothing."""
+        """A sentence, once, if the log ended before the run; else empty."""
         if not self._trouble or self._told:
             return ""
         self._told = True
         return f"the log has ended, the run continues: {self._trouble}"
 
     def finish(self, plan: Plan, info: RunInfo, ios: int) -> LogResult:
-        """Read what is left, finish the file, and hold it against what the kernel side counted.
+        """Read what is left, finish the file, and compare it with the kernel's counters.
 
         @ios: I/Os of the run as its statistics have them."""
         writer = self._stop()
@@ -140,14 +140,14 @@ class IoLog:
         )
 
     def close(self) -> None:
-        """Give everything back; a second call does nothing. Without finish() there is no log."""
+        """Release everything; a second call does nothing. Without finish() the log is discarded."""
         if self._writer is not None:
             self._stop().discard()
             self._writer = None
         self._close_files()
 
     def _stop(self) -> LogWriter:
-        """End the threads, after they took everything that is there."""
+        """End the threads after they have drained the buffers."""
         assert self._writer is not None
         self._ending.set()
         for thread in self._threads:
@@ -195,7 +195,7 @@ class IoLog:
         )
 
     def _text(self, info: RunInfo, records: int, ios: int) -> str:
-        """What a reader of the log must know; empty if it is complete."""
+        """What is missing from the log; empty if it is complete."""
         written = sum(worker.log_written for worker in info.workers)
         overrun = sum(worker.log_lost for worker in info.workers)
         if self._trouble:
@@ -248,14 +248,14 @@ class IoLog:
 
 
 def _reason_of(error: Exception) -> str:
-    """What went wrong, in the words of whoever knows it best."""
+    """The cause of a failure in one sentence."""
     if isinstance(error, OSError):
         return log_file.reason_of(error)
     return str(error) if isinstance(error, SpekError) else f"{type(error).__name__}: {error}"
 
 
 class _Filler:
-    """Makes full blocks of what many files hand out."""
+    """Collects the records of many files into full blocks."""
 
     def __init__(self) -> None:
         self._type = log_file.record_type()
@@ -270,7 +270,7 @@ class _Filler:
         self._used = 0
 
     def fill(self, files: Sequence[FileIO]) -> Iterator[Block]:
-        """Everything that is there now; blocks as they get full."""
+        """Yield full blocks until the files are empty."""
         for file in files:
             while got := file.readinto(self._bytes[self._used :]):
                 if got % log_file.RECORD_BYTES:
@@ -283,7 +283,7 @@ class _Filler:
                 yield from self.rest()
 
     def rest(self) -> Iterator[Block]:
-        """The block as far as it is filled."""
+        """The filled part of the block."""
         if self._used:
             block = self._block[: self._used // log_file.RECORD_BYTES]
             self._new()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sums up a per-I/O log: exact figures for each stream and direction.
+"""Summarizes a per-I/O log: exact figures for each stream and direction.
 
 The file is read once for each kind of time, so that of a long log one value per I/O is in memory
 at a time, and before that the places that were touched: up to 70 bytes per I/O where places are
@@ -32,7 +32,7 @@ Key = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which rows of a log are meant."""
+    """A selection of rows of a log."""
 
     stream: int | None = None
     measure_only: bool = False
@@ -40,7 +40,7 @@ class Selection:
 
     @staticmethod
     def of(header: LogHeader, stream: str | None, phase: str, limit: int | None) -> Selection:
-        """From the words of the command line."""
+        """From options of the command line."""
         if limit is not None and limit < 1:
             raise UsageError(f"--limit must be at least 1, not {limit}")
         if stream is not None and stream not in header.streams:
@@ -116,7 +116,7 @@ class Cell:
 
 @dataclass(slots=True)
 class Summary:
-    """A log, summed up."""
+    """Summary of a log."""
 
     header: LogHeader
     records: int = 0
@@ -186,7 +186,7 @@ class Footprint:
 
 
 def summarize(log: LogFile, selection: Selection) -> Summary:
-    """Everything that the summary shows."""
+    """Compute the summary."""
     summary = Summary(log.header)
     _count(log, selection, summary)
     if not summary.records:
@@ -311,7 +311,7 @@ def _gather(
 
 
 def _matching(values: dict[tuple[int, int], Array], key: Key) -> Array:
-    """The values of a cell, or of all that a sum is made of."""
+    """The values of a cell, or of all cells of a sum."""
     import numpy as np
 
     parts = [
@@ -325,9 +325,9 @@ def _matching(values: dict[tuple[int, int], Array], key: Key) -> Array:
 def _times(values: Array) -> Times | None:
     if not len(values):
         return None
-    # Nearest rank, as in stats.py: the smallest value that so many of all do not exceed.
+    # Nearest rank, as in stats.py: the smallest value not exceeded by this share of all values.
     ranks = [-(-len(values) * ppm // 1_000_000) - 1 for ppm in (500_000, 990_000, 999_000)]
-    values.partition(ranks)  # in place: nobody needs their order
+    values.partition(ranks)  # in place: their order is not needed
     p50, p99, p999 = (int(values[rank]) for rank in ranks)
     return Times(float(values.mean()), p50, p99, p999, int(values.max()))
 

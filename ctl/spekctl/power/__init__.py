@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power during a measurement: meters, what they said, their calibration."""
+"""Power during a measurement: meters, their readings, their calibration."""

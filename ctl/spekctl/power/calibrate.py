@@ -24,7 +24,7 @@ _SOURCE_TREE = Path(__file__).resolve().parents[3] / "daq" / "spek-daq"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a channel put out: the mean of so many readings, and how much they scatter."""
+    """Output of a channel: mean, number and scatter of its readings."""
 
     mean_uv: int
     deviation_uv: int
@@ -33,7 +33,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A constant of a rail that was measured anew."""
+    """A newly measured constant of a rail."""
 
     rail: str
     channel: str
@@ -59,7 +59,7 @@ def find_daq() -> str:
 
 
 def measure(path: Path, time_ns: int, more: Sequence[str] = ()) -> dict[str, Reading]:
-    """Let spek-daq read the channels of a rails file; readings by channel, voltages only."""
+    """Read the channels of a rails file with spek-daq; readings by channel, voltages only."""
     command = [find_daq(), "--rails", str(path), "--print=raw", "--time", f"{time_ns}ns", *more]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -80,7 +80,7 @@ def _failure(code: int, sentence: str) -> SpekError:
 
 
 def parse(text: str) -> dict[str, Reading]:
-    """What spek-daq --print=raw has written, averaged."""
+    """Averages of the output of spek-daq --print=raw."""
     head, *lines = text.splitlines() or [""]
     names = head.split(",")[1:]
     rows = [line.split(",")[1:] for line in lines]
@@ -165,7 +165,7 @@ def gain(rail: Rail, readings: dict[str, Reading], load_ua: int) -> Change:
 
 
 def apply(rails: RailsFile, changes: Sequence[Change]) -> None:
-    """Write what was measured into the rails file."""
+    """Write the measured constants into the rails file."""
     for change in changes:
         rails.change(change.rail, **{change.constant: change.after})
     rails.write()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power beside a run: what each rail used in each interval and in the measure phase.
+"""Power during a run: energy of each rail in each interval and in the measure phase.
 
 The prober is asked for an interval as soon as it has ended, and again until its samples have all
-come: a source may lag. Whatever goes wrong with power, the run goes on and its result says so.
+come: a source may lag. A failure of power measurement does not end the run; its result reports it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Key = tuple[str, str]  # names of feed and rail
 
 @dataclass(frozen=True, slots=True)
 class PowerOptions:
-    """What the user wants to know of power."""
+    """Options of power measurement."""
 
     feeds: tuple[str, ...] = ()  # empty: all
     baseline_w: float = 0.0
 
 
 class Meter:
-    """Asks the prober about the intervals of one run."""
+    """Queries the prober for the intervals of one run."""
 
     def __init__(
         self, link: PowerLink, wish: PowerOptions, clock: Callable[[], float] = time.monotonic
@@ -48,12 +48,12 @@ class Meter:
         self._before: frozenset[int] = frozenset()
         self._rows: dict[int, IntervalRow] = {}
         self._uses: dict[int, dict[Key, Use]] = {}
-        self._open: set[int] = set()  # rows whose samples have not all come
+        self._open: set[int] = set()  # rows with samples outstanding
         self._lsb_nw: dict[Key, int] = {}
         self._trouble = ""
 
     def start(self) -> None:
-        """Look which feeds there are; a name that was asked for must be one of them."""
+        """Find the open feeds; each requested name must be among them."""
         try:
             feeds = self._link.feeds()
         except SpekError as error:
@@ -85,7 +85,7 @@ class Meter:
         return interval_power(self._amounts(found)).total.mean_w if found else None
 
     def finish(self, info: RunInfo, rows: Iterable[IntervalRow]) -> Metered:
-        """Everything, once the samples have come or it is too late to wait for them."""
+        """Power of the whole run, once all samples arrived or the wait for them timed out."""
         start_ns = info.measure_ns
         end_ns = info.drain_ns or info.ended_ns or info.now_ns
         self.note(rows)
@@ -133,7 +133,7 @@ class Meter:
         return [feed for feed in self._link.feeds() if self._counts(feed.id, feed.name)]
 
     def _counts(self, number: int, name: str) -> bool:
-        """It was open during the run, and is wanted."""
+        """Whether the feed was open during the run, and is selected."""
         wanted = not self._wish.feeds or name in self._wish.feeds
         return wanted and number not in self._before
 
@@ -145,7 +145,7 @@ class Meter:
         return found
 
     def _ask(self, seqs: Iterable[int]) -> None:
-        """What is known by now of these intervals."""
+        """Power of these intervals, as far as known by now."""
         asked = sorted(seqs)
         try:
             rails = self._energy(
@@ -157,7 +157,7 @@ class Meter:
         for index, seq in enumerate(asked):
             found = {(rail.feed_name, rail.rail_name): rail.uses[index] for rail in rails}
             before = self._uses.get(seq, {})
-            # a feed that was opened anew has forgotten what the one before it knew
+            # a reopened feed has lost the samples of its predecessor
             kept = {
                 key: use
                 for key, use in before.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rails live: power and energy since the view began, over what the feeds have brought so far."""
+"""Live view of rails: power and energy since its start, up to the latest samples of the feeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECOND = 10**9
 
 
 class Source(Protocol):
-    """What this needs of spekctl.power.PowerLink."""
+    """The part of PowerLink that the monitor needs."""
 
     def feeds(self, feed: int | None = None) -> list[Feed]: ...
 
@@ -25,7 +25,7 @@ class Source(Protocol):
 
 @dataclass(slots=True)
 class RailView:
-    """One line: power in the last interval, and what has added up."""
+    """One line: power in the last interval, and the accumulated energy."""
 
     feed: str
     rail: str
@@ -39,7 +39,7 @@ class RailView:
 
     @property
     def remark(self) -> str:
-        """Why there is no power, or that there was none for a while."""
+        """Why power is missing, or was missing for a while."""
         if self.mean_w is None:
             return "unknown"
         return f"{self.gap_s:.1f} s unknown" if self.gap_s >= 0.05 else ""
@@ -62,13 +62,13 @@ class Monitor:
     _sums: dict[tuple[int, int], _Sum] = field(default_factory=dict)
 
     def feeds(self) -> list[Feed]:
-        """The open ones that were asked for."""
+        """The open feeds that were selected."""
         return [
             feed for feed in self.source.feeds() if feed.is_open and self.only in (None, feed.name)
         ]
 
     def step(self) -> list[RailView]:
-        """All rails now; a feed that has not come on since the last time has no power."""
+        """All rails now; a feed without new samples has no power."""
         return [view for feed in self.feeds() for view in self._views(feed)]
 
     def _views(self, feed: Feed) -> Iterator[RailView]:

@@ -47,7 +47,7 @@ class RailsFile:
             raise UsageError(f"there is no rails file {path}") from error
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"cannot read {path}: {error}") from error
-        # A key that is there twice, and a number that Python calls too long, are no ParseError.
+        # A duplicate key, or a number too long for Python, does not raise ParseError.
         except (TOMLKitError, ValueError) as error:
             raise UsageError(f"{path}: {error}") from error
         except RecursionError as error:
@@ -55,7 +55,7 @@ class RailsFile:
 
     @property
     def source(self) -> str:
-        """The source that the file names, or nothing."""
+        """The source named in the file, or an empty string."""
         return str(self._document.get("source", ""))
 
     def _tables(self) -> list[Any]:
@@ -109,7 +109,7 @@ class RailsFile:
                     table[key] = value
 
     def write(self) -> None:
-        """Put the file in place at once; comments, order and who may read it stay."""
+        """Replace the file atomically; comments, order and permissions are kept."""
         import tomlkit
 
         files.write(self.path, tomlkit.dumps(self._document).encode())

@@ -2,7 +2,7 @@
 """Asks spek_prober for the power of a span of time without a run: the idle tests.
 
 The prober keeps the samples of its feeds and integrates them over any interval. What its feeds
-have not delivered yet is waited for, but not long: a feed that lags more is taken as unknown.
+have not delivered yet is awaited for a short time: of a feed that lags more, power is unknown.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _POLL_S = 0.1
 
 
 class SpanMeter(Protocol):
-    """Power of any span of time, as long as it is remembered."""
+    """Power of any span of time that the prober still remembers."""
 
     def between(self, start_ns: int, end_ns: int) -> PowerFigures | None:
         """From one CLOCK_MONOTONIC time to another; None if nothing measures power."""
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
 
 
 class Feeds(Protocol):
-    """The part of power.PowerLink that is needed."""
+    """The part of PowerLink that is needed here."""
 
     def feeds(self) -> list[Feed]: ...
     def energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]: ...
@@ -71,7 +71,7 @@ def connect(wish: PowerOptions | None, prober_ns: int | None) -> tuple[SpanMeter
 
 
 class ProberMeter:
-    """The feeds of spek_prober, or those of them that are wanted."""
+    """The feeds of spek_prober, or the selected ones."""
 
     def __init__(
         self, link: Feeds, wish: PowerOptions, pause: Callable[[float], None] = time.sleep
@@ -85,7 +85,7 @@ class ProberMeter:
         self._link.close()
 
     def between(self, start_ns: int, end_ns: int) -> PowerFigures | None:
-        """Power of all rails from one time to another; None if there is no rail."""
+        """Power of all rails between two times; None without a rail."""
         waited_s = 0.0
         while True:
             rails = self._rails(start_ns, end_ns)
@@ -107,7 +107,7 @@ class ProberMeter:
         return figures_of(interval_power(amounts), self._wish.baseline_w)
 
     def _rails(self, start_ns: int, end_ns: int) -> list[RailUse]:
-        """Those that are wanted, without ended ones of another time."""
+        """The selected feeds, without those that ended before the span."""
         return [
             one
             for one in self._link.energy([(start_ns, end_ns)])

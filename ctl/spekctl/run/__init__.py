@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run: asked for, started, watched, ended, reported."""
+"""One run: request, start, progress, end, result."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fills in a result from what the kernel side answered and what the machine says of itself."""
+"""Builds a result from the kernel's answers and the state of the machine."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def build(
     metered: Metered | None = None,
     verified: VerifyResult | None = None,
 ) -> Result:
-    """A result from what the kernel side answered."""
+    """A result from the kernel's answers."""
     metered = metered or Metered(text=NO_PROBER)
     measured = [cell for cell in cells if cell.phase is Phase.MEASURE]
     seconds = _measure_ns(info) / 1e9
@@ -111,7 +111,7 @@ def build(
 
 
 def _power(power: PowerResult | None, total: Total) -> PowerResult | None:
-    """Power with the load of the measure phase beside it."""
+    """Power, related to the load of the measure phase."""
     if power is None:
         return None
     measure = figures(power.measure, power.baseline_w, total.iops, total.bytes_per_s)
@@ -322,7 +322,7 @@ def _targets(
 def _counted(
     before: DiskCounters | None, after: DiskCounters | None, backend: str
 ) -> DiskCounters | None:
-    # The kernel leaves SCSI commands of others out, or counts them, as the queue is told to.
+    # Whether the kernel counts SCSI commands of others depends on the queue's setting.
     if before is None or after is None or backend == "scsi":
         return None
     return disk_times.counters(before, after)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stops a run or spoils its measurement, each with its remedy, from sysfs and procfs alone.
+"""What stops a run or skews its results, each with its remedy, from sysfs and procfs alone.
 
 A check is a function that yields findings; CHECKS are those of the machine, DEVICE_CHECKS those of
 a device. Nothing is opened, loaded or changed.
@@ -35,7 +35,7 @@ SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """The outcome of one check.
 
     @level: stops: no run starts; spoils: it measures something else as well; note: worth knowing
     @code: what a run would end with, if it is stopped
@@ -51,13 +51,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine, or a directory that looks like one."""
+    """A machine, or a directory laid out like its root."""
 
     root: Path = Path("/")
 
     @property
     def roots(self) -> Roots:
-        """Where the kernel's file systems are in it."""
+        """Mount points of the kernel's file systems in it."""
         root = self.root
         return Roots(root / "sys", root / "proc", root / "dev", root / "run/udev/data")
 
@@ -72,7 +72,7 @@ class Machine:
         return self.root / "lib/modules" / self.release
 
     def read(self, path: str | Path) -> str:
-        """The text of a file; empty if there is none."""
+        """The text of a file; empty if it cannot be read."""
         try:
             return (self.root / path).read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
@@ -103,7 +103,7 @@ class Machine:
 
 
 def examine(machine: Machine, devices: Sequence[str] = ()) -> list[Finding]:
-    """Everything that can be said about runs on these devices."""
+    """All findings about runs on these devices."""
     found = [finding for check in CHECKS for finding in check(machine)]
     for name in devices:
         device = machine.find(name)
@@ -112,7 +112,7 @@ def examine(machine: Machine, devices: Sequence[str] = ()) -> list[Finding]:
 
 
 def exit_code(findings: Sequence[Finding]) -> ExitCode:
-    """OK if a run would start, else what it would end with."""
+    """OK if a run would start, else the code that it would end with."""
     return next((one.code for one in findings if one.level == "stops"), ExitCode.OK)
 
 
@@ -179,7 +179,7 @@ def _versions(machine: Machine, module: str) -> Iterator[Finding]:
 
 
 def _modinfo(path: Path) -> dict[str, str]:
-    """srcversion and version of a module's file; empty where it can't be unpacked."""
+    """srcversion and version of a module's file; empty if it cannot be unpacked."""
     if path.suffix == ".zst":
         return _told_by_modinfo(path)
     openers = {".ko": open, ".xz": lzma.open, ".gz": gzip.open}
@@ -303,7 +303,7 @@ def _held(machine: Machine, device: Device) -> Iterator[Finding]:
             "unmount it, or remove it from its user", ExitCode.REFUSED,
         )  # fmt: skip
         return
-    yield Finding(device.path, "holder", "ok", "nobody holds it")
+    yield Finding(device.path, "holder", "ok", "not in use")
     for text in safety.writers(device, safety.opened_devices(machine.roots), machine.roots):
         yield Finding(
             device.path, "writer", "spoils", text, "stop the program that has it open for writing"

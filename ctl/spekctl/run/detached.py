@@ -19,7 +19,7 @@ DIRECTORY = Path(os.environ.get("SPEKCTL_STATE_DIR", "/run/spekctl"))
 
 
 def save(plan: Plan) -> None:
-    """Keep the plan of a detached run."""
+    """Store the plan of a detached run."""
     try:
         DIRECTORY.mkdir(mode=0o755, parents=True, exist_ok=True)
     except OSError as error:
@@ -28,18 +28,18 @@ def save(plan: Plan) -> None:
 
 
 def load(info: RunInfo) -> Plan | None:
-    """The plan of this very run; None if it was started in another way or by an older module."""
+    """The plan of this run; None if it was not detached, or was started by an older module."""
     try:
         plan = files.decode(_path(info.id).read_bytes(), Plan)
     except (OSError, msgspec.DecodeError):
         return None
-    # One that was armed and ended before its time has not been started.
+    # An armed run that ended before its start time was never started.
     called_off = not info.started_ns and 0 < info.ended_ns < plan.started_ns
     return plan if plan.started_ns == info.started_ns or called_off else None
 
 
 def forget(run: int) -> None:
-    """The run is deleted."""
+    """Delete the plan of a deleted run."""
     with contextlib.suppress(OSError):
         _path(run).unlink()
 

@@ -33,12 +33,12 @@ WRAP_MS = 1 << 32  # the kernel prints these times as 32 bits
 
 
 def since(before: int | None, after: int | None) -> int | None:
-    """Milliseconds that were added; None if not known."""
+    """Milliseconds added during the run; None if not known."""
     return None if before is None or after is None else (after - before) % WRAP_MS
 
 
 def sum_ns(disks: Sequence[DiskCounters | None]) -> int | None:
-    """What the disks have counted, in all; None if one of them doesn't say."""
+    """The sum over all disks; None if one of them does not count."""
     total = 0
     for disk in disks:
         if disk is None or disk.read_ms is None or disk.write_ms is None:
@@ -48,7 +48,7 @@ def sum_ns(disks: Sequence[DiskCounters | None]) -> int | None:
 
 
 def bounds_ns(config: RunConfig, info: RunInfo, cells: Sequence[StatsCell]) -> tuple[int, int]:
-    """The least and the most that the disks can have counted."""
+    """Lower and upper bound of what the disks can have counted."""
     elapsed = info.ended_ns - info.started_ns
     measured = max(0, (info.drain_ns or info.ended_ns) - info.measure_ns) if info.measure_ns else 0
     service = sum(
@@ -73,7 +73,7 @@ def agree(
     cells: Sequence[StatsCell],
     disks: Sequence[DiskCounters | None],
 ) -> bool | None:
-    """Whether the times that the disks have counted can be; None if that can't be told."""
+    """Whether the times of the disks lie within the bounds; None if unknown."""
     counted = sum_ns(disks)
     if counted is None or any(cell.errors for cell in cells):
         return None
@@ -82,7 +82,7 @@ def agree(
 
 
 def counters(before: DiskCounters, after: DiskCounters) -> DiskCounters:
-    """What a disk has counted in between."""
+    """Counts of a disk between two readings."""
     return DiskCounters(
         after.reads - before.reads,
         after.read_sectors - before.read_sectors,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How runs end: waited for, deleted, or abandoned when something went wrong."""
+"""The end of runs: waiting, deletion, or giving up after a failure."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ABANDON_S = 5.0
 
 
 class _EnoughError(Exception):
-    """The wait for a deletion is over; the deletion is not."""
+    """The wait for a deletion timed out; the deletion continues."""
 
 
 def release(kernel: Kernel, run: int, interrupts: Interrupts) -> None:
-    """Delete a DONE run and wait for its devices, unless one more Ctrl-C says not to wait."""
+    """Delete a DONE run and wait for its devices, unless another Ctrl-C ends the wait."""
     before = interrupts.count
 
     def patience() -> None:
@@ -35,7 +35,7 @@ def release(kernel: Kernel, run: int, interrupts: Interrupts) -> None:
 
 
 def abandon(kernel: Kernel, run: int) -> None:
-    """Something failed: end the run and give the devices back, as far as that is possible."""
+    """After a failure: end the run and release its devices, as far as possible."""
     end_s = time.monotonic() + ABANDON_S
 
     def patience() -> None:
@@ -52,7 +52,7 @@ def abandon(kernel: Kernel, run: int) -> None:
 def wait_done(
     kernel: Kernel, run: int, timeout_s: float, pause: Callable[[], bool] = lambda: True
 ) -> RunInfo:
-    """Until a run is DONE, or the time is over, or @pause says no."""
+    """Wait until a run is DONE, the time is over, or @pause returns False."""
     deadline = time.monotonic() + timeout_s
     while True:
         info = kernel.run_get(run)

@@ -40,7 +40,7 @@ def execute(
     interrupts: Interrupts,
     observer: Observer | None = None,
 ) -> Result:
-    """Run it to its end, or to that of the user's patience; the result either way."""
+    """Run to the end, or until the user interrupts; return the result in either case."""
     log = _log_of(request)
     run = claim(kernel, request.config, request.devices, interrupts)
     try:
@@ -80,7 +80,7 @@ def execute(
 
 
 def _log_of(request: Request) -> IoLog | None:
-    """The per-I/O log that the request wants."""
+    """The per-I/O log of the request, if any."""
     if request.log is None:
         return None
     config = request.config
@@ -89,7 +89,7 @@ def _log_of(request: Request) -> IoLog | None:
 
 
 def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
-    """Start a detached run; it goes on when this program ends."""
+    """Start a detached run, which continues when this program exits."""
     run = claim(kernel, request.config, request.devices)
     try:
         facts, remarks = prepare(kernel, run, request)
@@ -109,7 +109,7 @@ def claim(
     on: Sequence[Device],
     interrupts: Interrupts | None = None,
 ) -> int:
-    """run-new; if a device is in use, say by whom, and name whatever else is to blame."""
+    """run-new; a refusal names the holder of the device, or the option at fault."""
 
     def patience() -> None:
         if interrupts is not None and interrupts.count:
@@ -133,7 +133,7 @@ def claim(
 
 
 def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:
-    """Who uses the device that the kernel could not claim."""
+    """The holder of a device that the kernel could not claim."""
     runs = _runs(kernel)
     suspects = list(on)
     if error.blamed is not None and error.blamed[0] == "target":
@@ -151,7 +151,7 @@ def _busy_text(kernel: Kernel, on: Sequence[Device], error: SpekError) -> str:
 
 
 def _blamed_name(config: RunConfig, on: Sequence[Device], error: SpekError) -> str:
-    """What the user calls the part of the request that the kernel blames."""
+    """The user's name for the part of the request that the kernel blames."""
     if error.blamed is None:
         return ""
     kind, index = error.blamed
@@ -167,7 +167,7 @@ def _blamed_name(config: RunConfig, on: Sequence[Device], error: SpekError) -> s
 
 
 def prepare(kernel: Kernel, run: int, request: Request) -> tuple[list[TargetFacts], list[str]]:
-    """Under the claim: may the devices be written? Then take down what they are."""
+    """Under the claim: check that the devices may be written, and record their identity."""
     info = kernel.run_get(run)
     remarks: list[str] = []
     for index, device in enumerate(request.devices):
@@ -192,7 +192,7 @@ def begin(
     facts: Sequence[TargetFacts],
     remarks: Sequence[str],
 ) -> Plan:
-    """run-start, and everything that the result will say of what was asked for."""
+    """run-start; return all that the result states about the request."""
     kernel.run_start(run, request.start_at.mono_ns() if request.start_at is not None else 0)
     return Plan(
         run=run,
@@ -286,7 +286,7 @@ def conclude(
     log: IoLog | None = None,
     verified: VerifyResult | None = None,
 ) -> Result:
-    """The result of a run, as far as it has come; @after is what disk_stats() said at its end."""
+    """The result of a run so far; @after is disk_stats() at its end."""
     prober = observer.finish(info) if observer is not None else None
     metered = observer.power(info, rows) if observer is not None else None
     if observer is not None and (trouble := observer.trouble()):
@@ -298,7 +298,7 @@ def conclude(
 
 
 def _new_rows(kernel: Kernel, info: RunInfo, rows: list[IntervalRow]) -> list[IntervalRow]:
-    """Fetch the intervals that were closed since; @rows grows by them."""
+    """Append the intervals closed since the last call to @rows."""
     since = rows[-1].seq + 1 if rows else 0
     if info.intervals <= since:
         return []
@@ -314,7 +314,7 @@ def _pause_s(info: RunInfo) -> float:
 
 
 def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
-    """What the program's exit code says about a result."""
+    """The exit code of a result."""
     if result.verify is not None and result.verify.mismatches:
         return ExitCode.DATA_ERRORS
     if interrupts.count:

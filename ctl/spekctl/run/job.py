@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run needs from outside: its request, who observes it, and how it is interrupted."""
+"""The surroundings of a run: its request, its observers, and its interruption."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from spekctl.workload.model import WorkloadFile
 
 
 class Observer(Protocol):
-    """The prober as a run uses it."""
+    """The prober, as seen by a run."""
 
     def start(self, pids: Sequence[int]) -> str:
-        """Begin to sample; @pids are the workers. A remark if that is not possible."""
+        """Start sampling; @pids are the workers. Returns a remark if that fails."""
 
     def machine(self, row: IntervalRow) -> MachineFigures | None:
         """The machine during an interval."""
 
     def note(self, rows: Sequence[IntervalRow]) -> None:
-        """Intervals that have ended since the last time; those below are among them."""
+        """Note the intervals that ended since the last call, before they are queried."""
 
     def watts(self, row: IntervalRow) -> float | None:
-        """Power during an interval, as far as it is known when it has just ended."""
+        """Power during an interval, as far as known when the interval has just ended."""
 
     def power(self, info: RunInfo, rows: Sequence[IntervalRow]) -> Metered:
         """Power of the whole run."""
 
     def finish(self, info: RunInfo) -> ProberResult | None:
-        """Stop sampling; everything that was seen."""
+        """Stop sampling; return all samples."""
 
     def trouble(self) -> str:
-        """Why sampling has ended before the run; empty if it has not."""
+        """Why sampling ended before the run; empty if it did not."""
 
     def close(self) -> None:
-        """Give everything back; a second call does nothing."""
+        """Release everything; a second call does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What `spekctl run` was asked to do."""
+    """The request of `spekctl run`."""
 
     workload: WorkloadFile
     config: RunConfig
@@ -67,7 +67,7 @@ class Request:
 
 @dataclass(slots=True)
 class Interrupts:
-    """SIGINT and SIGTERM as something to look at between two steps."""
+    """SIGINT and SIGTERM, polled between two steps."""
 
     count: int = 0
     signum: int = 0
@@ -93,5 +93,5 @@ class Interrupts:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The code that says by what the program was interrupted."""
+        """The exit code for the signal that interrupted the program."""
         return ExitCode.TERMINATED if self.signum == signal.SIGTERM else ExitCode.INTERRUPTED

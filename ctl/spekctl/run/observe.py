@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The prober beside a run: samples of the machine, cut to the run's intervals and phases."""
+"""The prober during a run: samples of the machine, cut to the run's intervals and phases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CPU_TIMES = ("user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns
 def connect(
     interval_ns: int, power: PowerOptions | None = None
 ) -> tuple[ProberObserver | None, str]:
-    """The prober, or a line that says why there is none."""
+    """The prober, or a sentence on why it is missing."""
     try:
         prober = Prober()
     except NoKernelSideError:
@@ -51,11 +51,11 @@ class ProberObserver:
         self._trouble = ""
 
     def trouble(self) -> str:
-        """Why sampling has ended before the run; empty if it has not."""
+        """Why sampling ended before the run; empty if it did not."""
         return self._trouble
 
     def start(self, pids: Sequence[int]) -> str:
-        """Begin to sample; without the prober if somebody else uses it."""
+        """Start sampling; without the prober if another program uses it."""
         if self._meter is not None:
             self._meter.start()
         try:
@@ -95,7 +95,7 @@ class ProberObserver:
         )
 
     def note(self, rows: Sequence[IntervalRow]) -> None:
-        """Intervals that have ended since the last time."""
+        """Note the intervals that ended since the last call."""
         # Even if none has: an interval may be longer than what the prober's ring holds.
         self._take_in()
         if self._meter is not None:
@@ -106,11 +106,11 @@ class ProberObserver:
         return self._meter.watts(row) if self._meter is not None else None
 
     def power(self, info: RunInfo, rows: Sequence[IntervalRow]) -> Metered:
-        """Power of the whole run; waits a little for samples that are still to come."""
+        """Power of the whole run; waits briefly for outstanding samples."""
         return self._meter.finish(info, rows) if self._meter is not None else Metered()
 
     def finish(self, info: RunInfo) -> ProberResult | None:
-        """Stop sampling; everything that was seen."""
+        """Stop sampling; return all samples."""
         if self._probe is None:
             return None
         try:
@@ -181,7 +181,7 @@ class ProberObserver:
             self._meter.close()
 
     def _take_in(self) -> None:
-        """Samples that have come since the last time."""
+        """Samples since the last call."""
         if self._probe is None:
             return
         try:
@@ -190,7 +190,7 @@ class ProberObserver:
             self._lose(error)
 
     def _lose(self, error: SpekError) -> None:
-        """The prober was unloaded, or somebody ended the probe: the run goes on without it."""
+        """The prober was unloaded, or its probe was ended: the run continues without it."""
         self._probe = None
         self._trouble = (
             f"lost spek_prober during the run ({error.message}): system statistics are incomplete"

@@ -35,7 +35,7 @@ class MachineFigures:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One interval as people read it."""
+    """The figures of one interval."""
 
     at_s: float
     phase: Phase
@@ -62,7 +62,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How far a run is."""
+    """Progress of a run."""
 
     phase: Phase
     state: RunState
@@ -109,7 +109,7 @@ def _direction(cell: IntervalCell, seconds: float) -> DirectionFigures:
 
 
 def clock_of(info: RunInfo, measured_ios: int = 0) -> Clock:
-    """How far the run is: by time where time ends it, else by I/Os completed."""
+    """Progress of the run: by time if time ends it, else by completed I/Os."""
     now = info.ended_ns or info.now_ns
     if info.state is RunState.ARMED:
         starts_in_s = max(0, info.started_ns - now) / 1e9

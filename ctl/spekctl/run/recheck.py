@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks devices against what a run wrote before, and reports."""
+"""Compares devices with the state of an earlier run, and reports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check(
     progress: Progress,
     interrupts: job.Interrupts,
 ) -> VerifyReport:
-    """Read all that could have been written to @devices and compare."""
+    """Read every block of @devices that could have been written, and compare."""
     verify_state.check_devices(path, state, devices)
     parts = verify_state.parts_of(state, path)
     grain = state.grain_bytes
@@ -80,7 +80,7 @@ def check(
 
 
 def exit_code_of(report: VerifyReport, interrupts: job.Interrupts) -> ExitCode:
-    """What the program's exit code says about a report."""
+    """The exit code of a report."""
     if report.counts.mismatches:
         return ExitCode.DATA_ERRORS
     if interrupts.count:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a result says about its own worth: warnings that need no reader who knows the signs.
+"""Warnings about figures of a result that an inexperienced reader would misread.
 
 A judgement is a function from a result to sentences; JUDGEMENTS are all of them.
 """
@@ -23,7 +23,7 @@ def judge(result: Result) -> list[str]:
 
 
 def _late_issue(result: Result) -> Iterator[str]:
-    """Time that passed before the device got an I/O: whose fault it is, or how much it is."""
+    """The delay before submission: its cause, or its size."""
     times = result.totals.all.times
     if times.slip is None or times.service is None or times.response is None:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From the command line to the request of a run: all that can be checked without the module."""
+"""Turns the command line into the request of a run, with all checks that need no module."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from spekctl.workload.resolve import resolve
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is done to which devices."""
+    """A workload on devices."""
 
     workload: WorkloadFile
     devices: Sequence[Device]
 
     @property
     def title(self) -> str:
-        """For people."""
+        """The workload and devices, for display."""
         names = " ".join(device.path for device in self.devices)
         return f"{self.workload.workload.name} on {names}"
 
@@ -41,7 +41,7 @@ def find(name: str, paths: Sequence[str]) -> Subject:
 
 
 def on(workload: WorkloadFile, paths: Sequence[str]) -> Subject:
-    """A workload and the devices that are meant."""
+    """A workload and the devices with these paths."""
     devices = [block_device.find(path) for path in paths]
     for one in devices:
         if not one.bytes:
@@ -84,7 +84,7 @@ def build(
 
 
 def check_destroy(request: Request) -> None:
-    """--destroy must name the devices, and be meant."""
+    """--destroy must name the devices, and needs --write."""
     if request.destroy:
         check_named(request.devices, request.destroy)
         if not request.write_allowed:
@@ -92,6 +92,6 @@ def check_destroy(request: Request) -> None:
 
 
 def check_write(request: Request) -> None:
-    """Refuse a workload that writes if that was not allowed; before anything is claimed."""
+    """Refuse a workload that writes without --write, before any claim."""
     if request.config.writes and not request.write_allowed:
         refuse_without_write(request.devices)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When a run starts: a time given by the user as CLOCK_MONOTONIC, which the kernel side takes."""
+"""When a run starts: a time given by the user as CLOCK_MONOTONIC, for the kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECOND = 10**9
 
 
 class Base(Enum):
-    """What a start time counts from."""
+    """Base of a start time."""
 
     ARMING = "the moment at which the run is armed"
     MONOTONIC = "CLOCK_MONOTONIC"
@@ -33,7 +33,7 @@ class StartAt:
     ns: int
 
     def mono_ns(self) -> int:
-        """CLOCK_MONOTONIC of the start, by the clocks as they are now; UsageError before boot."""
+        """CLOCK_MONOTONIC of the start, by the current clocks; UsageError before boot."""
         now_ns = time.monotonic_ns()
         if self.base is Base.MONOTONIC:
             at_ns = self.ns
@@ -51,7 +51,7 @@ def parse(text: str) -> StartAt:
     if text.startswith("+"):
         ns = units.parse_duration_ns(text[1:], bare_seconds=True)
         if not ns:
-            raise UsageError("a start time must lie in the future: +0s is no wait at all")
+            raise UsageError("a start time must lie in the future: +0s is not")
         return StartAt(Base.ARMING, ns)
     if match := _MONO.fullmatch(text):
         return StartAt(Base.MONOTONIC, int(match.group(1)))

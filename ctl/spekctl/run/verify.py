@@ -61,7 +61,7 @@ def grain_of(config: RunConfig) -> int:
 
 
 def map_bytes_of(config: RunConfig) -> int:
-    """Kernel memory for the states of all that the run addresses."""
+    """Kernel memory for the states of all blocks that the run addresses."""
     grain = grain_of(config)
     spans: dict[int, tuple[int, int]] = {}
     for asu in config.asus:
@@ -81,7 +81,7 @@ def map_bytes_of(config: RunConfig) -> int:
 def prepare(
     config: RunConfig, targets: Sequence[Target], available: Callable[[], int] | None = None
 ) -> tuple[RunConfig, str]:
-    """The configuration of a verified run, and what that costs; refused if it is too much."""
+    """The configuration of a verified run, and its memory; refused if that is too much."""
     need, grain = map_bytes_of(config), grain_of(config)
     room = (available or memory_available)() // 2
     if need > room:
@@ -100,7 +100,7 @@ def prepare(
 
 
 def memory_available(path: Path = Path("/proc/meminfo")) -> int:
-    """Bytes that can be had without swapping."""
+    """Memory available without swapping."""
     for line in path.read_text().splitlines():
         name, _, value = line.partition(":")
         if name == "MemAvailable":
@@ -113,7 +113,7 @@ def memory_available(path: Path = Path("/proc/meminfo")) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What is to be read of a target."""
+    """The part of a target to read."""
 
     target: int
     start: int
@@ -122,7 +122,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What a final pass has found."""
+    """Findings of a final pass."""
 
     info: VerifyInfo
     wrong: list[WrongBlock]
@@ -137,7 +137,7 @@ class Passed:
 
 
 def spans_of(info: RunInfo) -> list[Span]:
-    """What a run knows, in whole grains that the device has."""
+    """The state of a run, in whole grains of the device."""
     found = []
     for index, target in enumerate(info.targets):
         end = min(target.map_start + target.map_bytes, target.bytes)
@@ -177,7 +177,7 @@ def pass_config(base: RunConfig, spans: Sequence[Span], grain: int) -> RunConfig
 
 
 def reads_of(config: RunConfig, spans: Sequence[Span], grain: int) -> list[RunConfig]:
-    """One run for the whole megabytes of each target, and one for what is left over."""
+    """One run for the whole megabytes of each target, and one for the remainder."""
     found = []
     for asu, span in enumerate(spans):
         whole = span.bytes // PASS_BYTES * PASS_BYTES
@@ -286,7 +286,7 @@ def add(one: VerifyInfo, other: VerifyInfo) -> VerifyInfo:
 
 
 def counts_of(info: VerifyInfo) -> VerifyCounts:
-    """The counters of the kernel as those of a result."""
+    """The kernel's counters in the form of a result."""
     return VerifyCounts(
         checked=info.checked,
         never_written=info.never_written,
@@ -352,7 +352,7 @@ def conclude(
     progress: Progress,
     interrupts: Interrupts,
 ) -> VerifyResult:
-    """After the load: read everything back, keep what was written, and sum it up."""
+    """After the load: read everything back, save the state, and summarize."""
     load = info.verify or VerifyInfo()
     wrong = [block_of(one, "load", facts, request.config) for one in kernel.mismatches(info.id)]
     passed, trouble, state_file = None, "", ""
@@ -403,7 +403,7 @@ def blocks_of(spans: Sequence[Span], info: RunInfo) -> int:
 
 
 def sentence(mismatches: int, complete: bool, trouble: str) -> str:
-    """How it went."""
+    """The outcome in a sentence."""
     text = f"{mismatches:,} blocks are wrong" if mismatches else "all data correct"
     if mismatches == 1:
         text = "1 block is wrong"

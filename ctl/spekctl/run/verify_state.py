@@ -49,7 +49,7 @@ class DeviceState(Part, frozen=True):
 
 
 class SavedState(Document, frozen=True, kw_only=True, tag=Kind.VERIFY_STATE.value):
-    """What a run wrote."""
+    """The blocks that a run wrote."""
 
     UPGRADES = (document.without_origin,)
 
@@ -64,7 +64,7 @@ class SavedState(Document, frozen=True, kw_only=True, tag=Kind.VERIFY_STATE.valu
 def save(
     path: Path, kernel: Kernel, config: RunConfig, info: RunInfo, facts: Sequence[TargetFacts]
 ) -> None:
-    """Keep what a run that is DONE has written."""
+    """Save the state of a run that is DONE."""
     parts = kernel.map_get(info.id)
     devices = [
         DeviceState(
@@ -86,12 +86,12 @@ def save(
 
 
 def load(path: Path) -> SavedState:
-    """What a run wrote, from a file."""
+    """Read the state of a run from a file."""
     return document.read(path, SavedState)
 
 
 def parts_of(state: SavedState, path: Path) -> list[MapInfo]:
-    """The states as the kernel takes them."""
+    """The states in the kernel's format."""
     return [
         MapInfo(target=index, first=one.first, states=_unpack(one, path))
         for index, device in enumerate(state.devices)
@@ -138,7 +138,7 @@ def _unpack(states: States, path: Path) -> bytes:
 
 
 def _little_endian(data: bytes) -> bytes:
-    """From the machine's order, or back."""
+    """Convert from or to the byte order of the machine."""
     if sys.byteorder == "little":
         return data
     numbers = array("Q", data)
