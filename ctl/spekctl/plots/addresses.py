@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the I/Os of each stream went over time: a point for every I/O of a log."""
+"""Addresses of each stream over time: a point for every I/O of a log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from spekctl.log.file import LogFile
 
-# More points than this make a picture slow and no clearer.
+# More points than this make a plot slower, not clearer.
 MOST_POINTS = 2_000_000
 _COLUMNS = ("arrival_ns", "address", "stream", "asu", "op")
 
@@ -54,7 +54,7 @@ class Scatter:
     panels: list[Panel]
     streams: list[str]
     clouds: list[Cloud]
-    every: int  # only one of so many I/Os is here
+    every: int  # one of this many I/Os is drawn
     start_s: float
     end_s: float
 

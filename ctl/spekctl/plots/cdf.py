@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Distributions of times: which share of the I/Os took at most how long."""
+"""Cumulative distributions of times."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _look(files: int, file: int, name: str, by_direction: bool) -> dict[str, Any
 
 
 def _percentile_axis(axes: Axes, count: int) -> None:
-    """Height is the number of nines, up to what so many I/Os can tell."""
+    """Height is the number of nines, up to the resolution of this number of I/Os."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     nines = min(_MOST_NINES - 1, max(2.0, ceil(log10(count))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Load curves: response time against throughput, what was achieved of what was asked, power."""
+"""Load curves: response time against throughput, achieved share of the offered load, power."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from spekctl.documents.curve import Point
 
-# More than 2 % of the I/Os left over, and more than a queue has at times: not kept up.
+# A device fell behind if more than 2 % of the I/Os, and more than a short queue, are left over.
 KEPT_UP = 1.02
 FEW_LEFT = 30
 
@@ -63,7 +63,7 @@ def _asked(point: Point) -> float:
 
 
 def kept_up(point: Point) -> bool:
-    """The device did what was offered; closed loops always do."""
+    """Whether the device kept up with the offered load; in a closed loop it always does."""
     return point.stretch is None or point.stretch <= KEPT_UP or point.left_over <= FEW_LEFT
 
 
@@ -93,7 +93,7 @@ def draw(
 
 
 def title_of(curves: Sequence[Curve], name: str) -> str:
-    """What is drawn, and of what."""
+    """Title of the plot."""
     if len(curves) == 1:
         return f"{name}: {curves[0].origin.what}"
     what = {curve.origin.workload for curve in curves}
@@ -173,7 +173,7 @@ def _draw_achieved(axes: Axes, curves: Sequence[Curve], names: Sequence[str]) ->
 
 
 def draw_power(watts: Axes, each: Axes, curves: Sequence[Curve], names: Sequence[str] = ()) -> None:
-    """Watts, and what one I/O per second takes of them less the baseline."""
+    """Watts, and watts per I/O rate less the baseline."""
     for index, curve in enumerate(curves):
         points = [point for point in curve.points if point.power is not None]
         if not points:

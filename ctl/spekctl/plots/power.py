@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power: over the load, with what an I/O takes of it, and over the time of one run."""
+"""Power against the load, with power per I/O rate, and over the time of one run."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _empty(course: Course) -> bool:
 def draw_curves(
     curves: Sequence[load_curves.Curve], title: str = "", labels: Sequence[str] = ()
 ) -> Figure:
-    """Power over throughput, and below what one I/O per second takes of it."""
+    """Power against throughput, and below it power per I/O rate."""
     for curve in curves:
         if not any(point.power is not None for point in curve.points):
             raise UsageError(f"{curve.origin.file} has no power data")

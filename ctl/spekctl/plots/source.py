@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Input files, and the foot of pictures, which says where they are from."""
+"""Input files, and the footer of plots, which names their origin."""
 
 from __future__ import annotations
 

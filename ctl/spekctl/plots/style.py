@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all pictures share: colours, units on axes, the foot, and how they get into files.
+"""Common parts of plots: colours, units on axes, the footer, output files.
 
 Figures are made without pyplot, so no display is needed. The same input gives the same bytes:
 no date is written and the ids in an SVG are derived from a fixed salt.
@@ -57,7 +57,7 @@ _FOOT_LINES = 6
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the numbers of a picture come from; stands at its foot."""
+    """Origin of the numbers of a plot, shown in its footer."""
 
     file: str
     workload: str
@@ -80,7 +80,7 @@ def require() -> None:
 
 @contextlib.contextmanager
 def ready() -> Iterator[None]:
-    """Around drawing and saving: our style, whatever the user's settings are."""
+    """Draw and save with this style, independent of the user's settings."""
     import matplotlib.style
 
     with matplotlib.style.context(["default", _STYLE]):
@@ -122,12 +122,12 @@ def _foot(origins: Sequence[Origin]) -> list[str]:
 
 
 def _cut(text: str, most: int = 200) -> str:
-    """At most so many characters: as many as the width of a picture has room for."""
+    """The text, shortened to the width of a plot."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def colours(count: int) -> list[Any]:
-    """So many different colours."""
+    """This number of different colours."""
     if count <= len(COLOURS):
         return list(COLOURS[:count])
     import matplotlib
@@ -158,7 +158,7 @@ def clock_unit(span_s: float) -> tuple[str, float]:
 
 
 def byte_unit(count: float) -> tuple[str, float]:
-    """(unit, bytes of it) for an axis up to so many bytes."""
+    """(unit, its bytes) for an axis that ends at this number of bytes."""
     power = 0
     while power + 1 < len(_BYTE_UNITS) and count >= 1024 ** (power + 1):
         power += 1
@@ -180,7 +180,7 @@ def number(value: float) -> str:
 
 
 def log_ticks(axes: Axes, which: str) -> None:
-    """A logarithmic axis with enough ticks to read it, however few decades it has."""
+    """A logarithmic axis with enough ticks even for few decades."""
     from math import log10
 
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 _P99 = 990_000
-_LOG_INTERVALS = 120  # about so many are cut from a log, unless told
+_LOG_INTERVALS = 120  # default number of intervals of a log, about
 _MOST_INTERVALS = 4096  # as many as the module keeps
 _COLUMNS = ("arrival_ns", "issue_ns", "completion_ns", "bytes", "op", "error")
-# Backgrounds of phases; the measure phase is what counts and stays white.
+# Backgrounds of phases; that of the measure phase stays white.
 _SHADES = {"ramp": "#ebebeb", "measure": "#ffffff", "drain": "#ebebeb"}
 
 
@@ -174,7 +174,7 @@ def _round_step(ns: float) -> int:
 
 
 class _Counts:
-    """Sums by interval; as large as the intervals are many, not as the log is long."""
+    """Sums by interval; memory grows with the intervals, not with the log."""
 
     def __init__(self, nr: int) -> None:
         self.nr = nr

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def fitted(width: int) -> Console:
-    """As wide as the terminal; @width where there is none."""
+    """As wide as the terminal; @width without one."""
     console = _console()
     return console if console.is_terminal else _console(width)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A load curve as people and spreadsheets read it."""
+"""A load curve as a table and as CSV."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _cells(point: Point) -> list[str]:
 
 
 def power_cells(point: Point) -> tuple[str, str, str]:
-    """Power, and what the load takes of it less the baseline."""
+    """Power, and efficiency less the baseline."""
     if point.power is None:
         return "-", "-", "-"
     cost = point.efficiency
@@ -86,14 +86,14 @@ def power_cells(point: Point) -> tuple[str, str, str]:
 
 
 def times(figures: TimeFigures | None, names: tuple[str, ...]) -> list[str]:
-    """Some of the figures for people."""
+    """The main figures of a point."""
     if figures is None:
         return ["-"] * len(names)
     return [units.format_ns(getattr(figures, name)) for name in names]
 
 
 def _notes(points: Sequence[Point]) -> list[str]:
-    """Whose CPU it is, and a line for each run that did not end well."""
+    """Notes on the source of CPU figures, and a line for each failed run."""
     notes = []
     if any(one.cpu_of == "workers" for one in points):
         notes.append("CPU and context switches are those of the workers alone")
@@ -105,7 +105,7 @@ def _notes(points: Sequence[Point]) -> list[str]:
 
 
 def csv_of(curve: Curve) -> str:
-    """A line for each point, times in ns, nothing where there is no value."""
+    """A line for each point, times in ns, empty without a value."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     rows = [_columns(one) for one in curve.points]

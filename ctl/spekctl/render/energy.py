@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Energy reports as people read them, on standard output."""
+"""Energy reports as text on standard output."""
 
 from __future__ import annotations
 

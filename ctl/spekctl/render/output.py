@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Standard output that knows when it failed: it may be a file on a disk that is full."""
+"""Standard output that records its failure: it may be a file on a full disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class _Raw(io.FileIO):
-    """A descriptor that keeps its failure: nothing else tells it from that of another file."""
+    """A descriptor that records its failure, to tell it from that of another file."""
 
     failure: OSError | None = None
     reader_left = False
@@ -24,7 +24,7 @@ class _Raw(io.FileIO):
         try:
             return super().write(data)
         except BrokenPipeError:
-            # The reader (head, less) has seen enough: that is no failure of what it read.
+            # The reader (head, less) has closed the pipe: that is not a failure.
             self.reader_left = True
             return memoryview(data).nbytes
         except OSError as error:
@@ -50,15 +50,15 @@ class Output:
 
     @property
     def failure(self) -> OSError | None:
-        """Why it could not be written; None if it could."""
+        """The failure; None without one."""
         return self._raw.failure
 
     def flush(self) -> None:
-        """Write what is still held back. OSError if that fails."""
+        """Flush. OSError if that fails."""
         self._text.flush()
 
     def abandon(self) -> None:
-        """Throw away what is held back; Python would try again at exit, and complain."""
+        """Discard the buffer; Python would flush it again at exit, and report the failure."""
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, self._raw.fileno())
         os.close(null)
@@ -73,7 +73,7 @@ def _occupy(fd: int) -> None:
 
 
 def reader_left() -> bool:
-    """True if nobody reads standard output any more, so that a long listing may end."""
+    """True if the reader of standard output is gone, so that a long listing may end."""
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     return isinstance(raw, _Raw) and raw.reader_left
 

@@ -78,7 +78,7 @@ class LineProgress:
         print(f"spekctl: {text}", file=self._stream, flush=True)
 
     def show(self, clock: Clock, news: list[Figures]) -> None:
-        """Print what is due: the first interval of a phase, then one every few seconds."""
+        """Print the first interval of a phase, then one every few seconds."""
         if self._quiet:
             return
         if clock.starts_in_s is not None and not self._is_armed:
@@ -101,7 +101,7 @@ class LineProgress:
 
 
 class LiveProgress:
-    """For terminals: a panel that is drawn over again; its title may change meanwhile."""
+    """For terminals: a panel that is redrawn; its title may change."""
 
     def __init__(self, title: str, console: Console | None = None) -> None:
         from rich.console import Console as RichConsole
@@ -128,7 +128,7 @@ class LiveProgress:
         self._live.refresh()
 
     def close(self) -> None:
-        """Take the panel away; the summary follows."""
+        """Remove the panel; the summary follows."""
         self._live.stop()
 
     def _render(self) -> RenderableType:
@@ -141,7 +141,7 @@ class LiveProgress:
             parts += [self._table(self._figures), self._foot(self._figures)]
         elif self._clock.starts_in_s is None:
             parts.append("no interval has ended yet")
-        # A name in it is no markup.
+        # A name in it must not be taken as markup.
         title = Text(self.title)
         return Panel(Group(*parts), title=title, title_align="left", width=self._width())
 

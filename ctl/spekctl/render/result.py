@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The result as people read it, on standard output."""
+"""The result as text on standard output."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _headline(result: Result) -> RenderableType:
 
 
 def _seconds(seconds: float) -> str:
-    """A length of time of which something is left after rounding."""
+    """A duration that does not round to zero."""
     return f"{seconds:.3f} s" if seconds >= 0.1 else units.format_ns(seconds * 1e9)
 
 
@@ -236,14 +236,14 @@ def _footer(result: Result) -> list[str]:
 
 
 def _disk_times(disk: DiskCounters) -> str:
-    """What it says of its times, if it does."""
+    """Its own service times, if it counts them."""
     if disk.read_ms is None or disk.write_ms is None:
         return ""
     return f" that took {disk.read_ms:,} ms and {disk.write_ms:,} ms in all"
 
 
 def _in_flight_lines(result: Result) -> list[str]:
-    """What the percentiles lack: I/Os that completed only after the measure phase."""
+    """I/Os missing from the percentiles: those that completed after the measure phase."""
     held = result.totals.all.in_flight
     if held is None or not held.count:
         return []
@@ -307,7 +307,7 @@ def _machine_line(result: Result) -> str:
 
 
 def _power_lines(result: Result) -> list[str]:
-    """Watts and joules by rail, what the load took of them, and how far that is true."""
+    """Watts and joules by rail, efficiency, and uncertainty."""
     power = result.power
     if power is None:
         return [result.power_text] if result.power_text else []
@@ -339,10 +339,10 @@ def _watts(rail: RailPower) -> str:
 
 
 def _percent(share: float) -> str:
-    """A small share with two digits that say something."""
+    """A small share with two significant digits."""
     return "<0.0001%" if 0 < share < 1e-6 else f"{share * 100:.2g}%"
 
 
 def _ratio(value: float) -> str:
-    """Something per I/O: near zero is good, and more digits would say nothing."""
+    """A count per I/O, with few digits: near zero is good."""
     return "<0.001" if 0 < value < 0.001 else f"{value:.3f}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What people see of several runs, one after the other: which one it is, and the time left."""
+"""Progress of several consecutive runs: the current one, and the time left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spekctl.run.progress import Clock, Figures
 
 
 class SeriesProgress:
-    """The view of one run after the other, with the time left in all."""
+    """The view of consecutive runs, with the total time left."""
 
     def __init__(self, mode: str, name: str) -> None:
         self._mode = mode
@@ -39,7 +39,7 @@ class SeriesProgress:
             self.note(text)
 
     def note(self, text: str) -> None:
-        """A sentence for people; what every run says is said once."""
+        """A message; one that every run repeats is shown once."""
         if text not in self._noted:
             self._noted.add(text)
             view = self._view or LineProgress()

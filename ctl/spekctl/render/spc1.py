@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report of the method as people read it, on standard output."""
+"""The report of the test as text on standard output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 125
-# Where all are met, one line says what the worst was.
+# If all are met, one line states the worst.
 _KINDS = {
     "response": "mean response time",
     "served": "queue left over",
@@ -168,7 +168,7 @@ def _checks_table(checks: Sequence[Check]) -> Table:
 
 
 def _nearness(check: Check) -> float:
-    """How near to its limit, or how far beyond."""
+    """The value as a share of its limit, for sorting."""
     if not check.allowed:
         return check.value
     return check.value / check.allowed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report of an SPC-2-like test as people read it, on standard output."""
+"""The report of an SPC-2-like test as text on standard output."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
 
 
 def grouped(value: Figure | None) -> str:
-    """A figure with its thousands apart."""
+    """A figure with grouped thousands."""
     if value is None:
         return "-"
     whole, dot, decimals = value.text.partition(".")

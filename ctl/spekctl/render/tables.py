@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of the commands: no lines, names of columns as words are written in a sentence."""
+"""Tables of the commands: no lines, lower-case column names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def table(*names: str, right: Collection[str] = (), fold: Collection[str] = ()) 
 
 
 def show(made: Table, width: int = 160) -> None:
-    """Print it, as wide as the terminal, or @width where there is none."""
+    """Print it, as wide as the terminal, or @width without one."""
     from spekctl.render.console import fitted
 
     fitted(width).print(made)

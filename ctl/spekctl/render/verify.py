@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verification for people: of a run, and of devices afterwards."""
+"""Verification as text: of a run, and of devices afterwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHOWN = 10
 
 
 def result_lines(result: VerifyResult) -> list[str]:
-    """What a run has verified."""
+    """Lines on the verification of a run."""
     lines = [f"verified: {result.text}"]
     for name, counts in (("while loaded", result.load), ("read back", result.final)):
         if counts is not None:
@@ -23,7 +23,7 @@ def result_lines(result: VerifyResult) -> list[str]:
 
 
 def report_lines(report: VerifyReport) -> list[str]:
-    """What a check of devices has found."""
+    """Lines on a check of devices."""
     devices = " ".join(one.path for one in report.targets)
     return [
         f"{devices}, written {report.written}: {report.text}",

@@ -2,7 +2,7 @@
 """Python's bytecode is made here, not in the guest.
 
 A guest reads these files, but may not be able to write beside them, and a compiler takes twenty
-times as long under TCG: without this, each start of spekctl in a guest compiles it anew.
+times as long under TCG: without this, each start of spekctl in a guest would compile it again.
 """
 
 from __future__ import annotations

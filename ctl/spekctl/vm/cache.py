@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the rig keeps what is expensive to make. Everything here can be deleted at any time."""
+"""Cache of the rig for expensive build products. All of it can be deleted at any time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def digest_of(root: Path, files: Iterable[Path], *words: str) -> str:
 def cached(path: Path, make: Callable[[Path], object], keep: int | None = None) -> Path:
     """The file or folder @path; if it is missing, @make makes it at the place that it is given.
 
-    One process makes it while others wait for it, and nobody sees it half made. With @keep, only
+    One process makes it while others wait; a half-made one is never visible. With @keep, only
     as many entries of its folder stay, those that were used last.
     """
     if not path.exists():

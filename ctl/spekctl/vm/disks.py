@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest gets to test: `type[,option=value]...` checked on the host, made for the guest."""
+"""Disks of a guest: `type[,option=value]...`, checked on the host, created for the guest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spekctl.suggest import did_you_mean
 
 MIB = 1 << 20
 
-# What each kind takes under its own names.
+# Options of each kind that keep their own names.
 # fmt: off
 _NULL_BLK = frozenset(
     {
@@ -69,7 +69,7 @@ class Disk:
     options: dict[str, str] = field(default_factory=dict)
 
     def plan(self, number: int) -> dict[str, Any]:
-        """What the guest needs to know to make or find disk @number."""
+        """Data that the guest needs to create or find disk @number."""
         return {
             "kind": self.kind,
             "bytes": self.bytes,

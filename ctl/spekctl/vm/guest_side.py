@@ -37,7 +37,7 @@ PERF_TYPE_SOFTWARE, PERF_ATTR_SIZE, PERF_COUNT_SW_CONTEXT_SWITCHES = 1, 72, 3
 
 
 class GuestFailure(Exception):
-    """Something in the guest's set-up went wrong: one sentence for the host."""
+    """A failure of the guest's set-up: one sentence for the host."""
 
 
 def main() -> int:
@@ -72,7 +72,7 @@ def write_status(folder: Path, status: dict[str, Any]) -> None:
 
 
 def prepare(plan: dict[str, Any]) -> None:
-    """A writable /tmp, programs that need not be read twice, our modules, their messages."""
+    """Set up /tmp, cached programs, the modules, and kernel messages."""
     keep(plan["host_tag"], [Path(folder) for folder in plan["kept"]])
     make_tmp(Path("/tmp"))
     if plan["emulated"]:
@@ -168,7 +168,7 @@ def mounts_below(folder: Path, table: Path = Path("/proc/self/mounts")) -> list[
 
 
 def call(*command: str, check: bool = True) -> str:
-    """Run a tool; its complaint is the failure."""
+    """Run a tool; its error message is the failure."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if check and done.returncode:
         complaint = (done.stderr or done.stdout).strip().splitlines()
@@ -180,14 +180,14 @@ def call(*command: str, check: bool = True) -> str:
 
 
 def make_disk(disk: dict[str, Any]) -> str:
-    """Make or find a disk of the plan, and let udev look at it. Return its device node."""
+    """Create or find a disk of the plan, and wait for udev. Return its device node."""
     node = find_disk(disk)
     call("udevadm", "settle", check=False)
     return node
 
 
 def find_disk(disk: dict[str, Any]) -> str:
-    """Make or find a disk of the plan. Return its device node, which is there."""
+    """Create or find a disk of the plan. Return its existing device node."""
     maker = {"null_blk": make_null_blk, "scsi_debug": make_scsi_debug}.get(disk["kind"])
     name = maker(disk) if maker else find_by_serial(disk)
     node = f"/dev/{name}"
@@ -202,7 +202,7 @@ def load(module: str) -> None:
 
 
 def wait_for(condition: Callable[[], Any], failure: str) -> Any:
-    """Poll until @condition gives something; GuestFailure after WAIT_S."""
+    """Poll until @condition is true; GuestFailure after WAIT_S."""
     end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
         found = condition()
@@ -214,7 +214,7 @@ def wait_for(condition: Callable[[], Any], failure: str) -> Any:
 
 def make_null_blk(disk: dict[str, Any]) -> str:
     """A null_blk device through configfs. Its name is not foretold: some kernels number, some
-    take the item's name, so the one that is new is ours."""
+    take the item's name, so the new one is the one just created."""
     if not CONFIGFS.is_dir():
         call("modprobe", "configfs", check=False)
         if not os.path.ismount(CONFIGFS.parent):

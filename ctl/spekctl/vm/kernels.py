@@ -56,7 +56,7 @@ def matches(release: str, wanted: str) -> bool:
 def _kernel_in(root: Path, release: str, origin: str) -> Kernel | None:
     """The kernel @release below @root, if image, modules and headers can all be read.
 
-    Ubuntu's images are readable by root only, and headers may be a tree in somebody's home.
+    Ubuntu's images are readable by root only, and headers may be a tree in a home directory.
     """
     images = [root / "boot" / f"vmlinuz-{release}"]
     for lib in ("lib", "usr/lib"):
@@ -185,7 +185,7 @@ def fetch_kernel(wanted: str | None) -> Kernel:
     """Unpack the newest matching kernel of the distribution into the cache. If the suites that
     this machine uses have none, other suites of the distribution may."""
     with locked("kernels"):
-        for kernel in cached_kernels():  # somebody else may have been faster
+        for kernel in cached_kernels():  # another process may have been faster
             if wanted is None or matches(kernel.release, wanted):
                 return kernel
         kernel_or_none = _fetch_newest(Apt(), wanted, last_try=os.geteuid() != 0)

@@ -39,7 +39,7 @@ def source_tree() -> Path:
 
 
 def _sources(tree: Path) -> list[Path]:
-    """Everything a build reads, relative to @tree."""
+    """All files that a build reads, relative to @tree."""
     files = [Path("Kbuild")]
     for folder in ("kmod", "prober"):
         for path in sorted((tree / folder).rglob("*")):

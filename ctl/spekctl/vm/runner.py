@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Starts a guest, carries its output and our signals, brings back its exit status.
+"""Starts a guest, relays its output and signals, and returns its exit status.
 
 virtme-ng composes the guest (the host's root file system read-only, the directories named in
 Guest.share writable) and starts QEMU. Beside it this module adds its own channels, so that
@@ -71,7 +71,7 @@ class Guest:
     @share: directories that are writable in the guest; all else is read-only
     @icount: deterministic: one CPU, guest time is the number of instructions
     @qemu: further arguments of QEMU
-    @limit_s: the guest is killed after so long; 0 - never
+    @limit_s: the guest is killed after this time; 0 - never
     """
 
     kernel: Kernel
@@ -204,7 +204,7 @@ def mounted_folders(own: Path, share: list[Path]) -> list[Path]:
 
 
 def kernel_options(guest: Guest) -> list[str]:
-    """What the guest's kernel is told on its command line, beside what virtme-ng tells it.
+    """Parameters on the command line of the guest's kernel, in addition to those of virtme-ng.
 
     QEMU 7 computes the flags after cmpxchg16b from stale ones: an interrupt right behind it saves
     them, and the return from it is a double fault. So an emulated kernel does without, which
@@ -382,7 +382,7 @@ class _Run:
         return self._outcome(timed_out, time.monotonic() - started)
 
     def _look(self, selector: selectors.BaseSelector) -> None:
-        """Where a guest stands that is about to be killed, at the end of its console."""
+        """Append the state of a guest that is about to be killed to its console."""
         for order in _LOOK:
             self.monitor.send(f"{order}\n")
         self._serve_for(selector, LOOK_S / 2)
@@ -484,7 +484,7 @@ class _Run:
 
 
 def check_tools() -> None:
-    """Refuse early, with the package's name, if something that a guest needs is missing."""
+    """Refuse early, naming the package, if a program that a guest needs is missing."""
     path = os.environ.get("PATH", "") + ":/sbin:/usr/sbin"
     needed = {
         "qemu-system-x86_64": "qemu-system-x86",
