@@ -154,7 +154,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _sentence(error: click.ClickException) -> str:
-    """click's complaint as one sentence, with where to read on."""
+    """click's message as one sentence that names the help page."""
     text = error.format_message().rstrip(".")
     text = text[:1].lower() + text[1:]
     context = getattr(error, "ctx", None)

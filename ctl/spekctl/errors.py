@@ -57,7 +57,7 @@ class SpekError(Exception):
         self.blamed: tuple[str, int] | None = None
 
     def say(self, message: str) -> None:
-        """Put another sentence in place; all else that is known of the failure stays."""
+        """Replace the sentence and keep everything else."""
         self.message = message
         self.args = (message,)
 
@@ -69,7 +69,7 @@ class UsageError(SpekError):
 
 
 class NotFoundError(UsageError):
-    """There is no such run, or not any more: its owner may delete it at any time."""
+    """The run does not exist, or no longer exists: its owner may delete it at any time."""
 
 
 class NotPermittedError(SpekError):
@@ -79,13 +79,13 @@ class NotPermittedError(SpekError):
 
 
 class RefusedError(SpekError):
-    """Refused for safety or because somebody else uses the device."""
+    """Refused for safety, or because the device is in use."""
 
     exit_code = ExitCode.REFUSED
 
 
 class CalledOffError(SpekError):
-    """Interrupted by the user before anything was begun; the code says by what."""
+    """Interrupted by the user before the start; the exit code names the signal."""
 
     def __init__(self, message: str, exit_code: ExitCode) -> None:
         super().__init__(message)
@@ -99,7 +99,7 @@ class NoKernelSideError(SpekError):
 
 
 class GuestError(SpekError):
-    """There is no guest to run anything in."""
+    """The guest could not be started, or failed."""
 
     exit_code = ExitCode.GUEST_FAILED
 

@@ -22,12 +22,12 @@ T = TypeVar("T")
 # Bytes of a file's name.
 NAME_MAX = 255
 
-# What may take the place of a file where a result is only written out.
+# What a result may be written to instead of a file.
 STREAMS = ("pipe", "character device")
 
 
 def decode(data: bytes, model: type[T]) -> T:
-    """JSON as a struct. msgspec.DecodeError for whatever is wrong with it."""
+    """JSON as a struct. msgspec.DecodeError for any fault."""
     try:
         return msgspec.json.decode(data, type=model)
     except UnicodeDecodeError as error:
@@ -42,16 +42,16 @@ def encode(value: object) -> bytes:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is something called @path; UsageError where that can't be told."""
+    """Whether @path exists; UsageError if that cannot be determined."""
     return _look(path) is not None
 
 
 def write(path: Path, data: bytes) -> None:
-    """Put @data in place at once: a crash leaves the old file or the new one. Whose it is and who
-    may read it stay."""
-    # The file behind a link is meant, not the link.
+    """Replace the file atomically: a crash leaves the old file or the new one. Owner and
+    permissions stay."""
+    # Replace the target of a link, not the link.
     place = Path(os.path.realpath(path))
-    # Short, so that every name that a file may have leaves room for it.
+    # Short, so that it is valid beside a file name of any length.
     temporary = place.with_name(f".spekctl.{os.getpid()}")
     try:
         with open(temporary, "wb") as file:
@@ -109,7 +109,7 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
 
 
 def deliver(data: bytes, output: Path) -> None:
-    """Write a result to the file that it was ordered into.
+    """Write a result to its output file.
 
     Hours of measuring must not be lost to a full disk: then it is kept among the temporary files,
     and only if there is no room either, it goes to standard output.
@@ -134,7 +134,7 @@ def deliver(data: bytes, output: Path) -> None:
 
 
 def folder_name(method: str, devices: Iterable[str]) -> str:
-    """What the folder of a test is called if the user says nothing; the same for a resumption."""
+    """Default folder of a test, the same for a resumption."""
     name = "-".join([method, *(Path(one).name for one in devices)])
     data = os.fsencode(name)
     if len(data) <= NAME_MAX:
@@ -143,7 +143,7 @@ def folder_name(method: str, devices: Iterable[str]) -> str:
 
 
 def make_folder(path: Path | None) -> None:
-    """A folder to keep results in."""
+    """Create the folder of results."""
     if path is None:
         return
     try:
@@ -157,7 +157,7 @@ def make_folder(path: Path | None) -> None:
 
 
 def _look(path: Path) -> os.stat_result | None:
-    """What @path is; None if there is nothing."""
+    """Status of @path; None if it does not exist."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -190,12 +190,12 @@ def _open_already(path: Path) -> int | None:
 
 
 def _adopt(fd: int, old: Path) -> None:
-    """The new file is whose the old one was."""
+    """Give the new file the owner and mode of the old one."""
     try:
         status = os.stat(old)
     except FileNotFoundError:
         return
-    # Who is not root can't give a file away, and some file systems know neither owner nor mode.
+    # Only root can change owners, and some file systems have neither owner nor mode.
     with contextlib.suppress(OSError):
         os.fchown(fd, status.st_uid, status.st_gid)
     with contextlib.suppress(OSError):

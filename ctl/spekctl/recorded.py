@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the user typed, as a file of ours can hold it: JSON is UTF-8, and a name need not be."""
+"""The command line in a form that JSON can hold: JSON is UTF-8, and a file name need not be."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def command() -> list[str]:
 
 
 def text(typed: str) -> str:
-    """@typed, or a sentence with it, with a sign for each byte that is not UTF-8."""
+    """@typed, or a sentence that quotes it, with a replacement for each byte that is not UTF-8."""
     return typed.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"^([0-9]+(?:\.[0-9]+)?) ?([a-zA-Zµ]*)$", re.ASCII)
 _NUMBER_MICRO = re.compile(r"^([0-9]+(?:\.[0-9]+)?) ?µs$")
 
 
-# Nobody writes a number with more digits; Python refuses 4301, and reckons long with fewer.
+# No sensible number has more digits; Python refuses 4301, and is slow with slightly fewer.
 LONGEST_NUMBER = 100
 
 
@@ -222,7 +222,7 @@ def format_duration(ns: int) -> str:
 
 
 def format_rate(per_second: float) -> str:
-    """A rate for people: grouped digits, decimals only where they say something."""
+    """A rate for people: grouped digits, decimals only where they are significant."""
     if per_second == 0:
         return "0"
     return f"{per_second:,.0f}" if per_second >= 100 else f"{_three_digits(per_second)}"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Block devices of this machine: what they are, what they hold, whether they may be written."""
+"""Block devices of this machine: identity, contents, and whether they may be written."""

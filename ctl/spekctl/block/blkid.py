@@ -28,7 +28,7 @@ _LIMIT = 64
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Something recognizable on a device."""
+    """A signature found on a device."""
 
     type: str
     usage: str

@@ -16,13 +16,13 @@ from spekctl.documents.device import DeviceFacts, DiskCounters, TargetFacts
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 
-# Never useful to test, and many: left out of the list of devices unless asked for.
+# Never useful to test, and numerous: only listed on request.
 _UNINTERESTING = re.compile(r"(ram|zram|fd|sr)\d+$|loop\d+$|nbd\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """Where the kernel's file systems are; tests bring their own."""
+    """Mount points of the kernel's file systems; tests provide their own."""
 
     sys: Path = Path("/sys")
     proc: Path = Path("/proc")
@@ -34,7 +34,7 @@ ROOTS = Roots()
 
 
 class Device(DeviceFacts, frozen=True, kw_only=True):
-    """A block device: what results say of it, and where it is."""
+    """A block device: its properties in results, and its location."""
 
     node: str
     read_only: bool
@@ -64,7 +64,7 @@ class Device(DeviceFacts, frozen=True, kw_only=True):
         return text.strip() in self._names()
 
     def shares(self, text: str) -> bool:
-        """True if @text is this device's serial or WWN, but another's as well."""
+        """True if @text is the serial or WWN of this device and of another one."""
         return text.strip() in {name + self._part() for name in self.shared}
 
     def _names(self) -> list[str]:
@@ -99,7 +99,7 @@ def find(path: str, roots: Roots = ROOTS) -> Device:
 def _hint(path: str, roots: Roots) -> str:
     """The device that may be meant: one of that kernel name, else one with nearly that name.
 
-    The directory is no likeness: all have it.
+    The directory does not count: all names share it.
     """
     folder, name = os.path.split(path)
     names = _names(roots)

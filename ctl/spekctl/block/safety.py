@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nobody loses a disk: who holds a device, and whether it may be written.
+"""Protects disks: finds the holders of a device, and decides whether it may be written.
 
 The claim itself is made by the kernel (run-new opens the device exclusively); what is here tells
-the user who is in the way, and looks for data *after* the claim, on exactly the device that was
+its user, and looks for data *after* the claim, on exactly the device that was
 claimed, before anything is sent to it.
 """
 
@@ -25,15 +25,15 @@ from spekctl.kernel.records import RunInfo, RunState
 
 _BLKGETDISKSEQ = 0x80081280
 
-# How a device can be open. Who only reads loses nothing but the sense of what was read; udev and
-# the like do it all the time.
+# How a device can be open. A reader risks only stale data; udev and
+# others read devices all the time.
 WRITERS = frozenset({os.O_WRONLY, os.O_RDWR})
 EVERYBODY = WRITERS | {os.O_RDONLY}
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Somebody who uses a device: what to print, and how sure it is that it is in the way."""
+    """A user of a device: its description, and whether it certainly blocks the run."""
 
     text: str
     exclusive: bool = True
@@ -49,7 +49,7 @@ class Opened:
 
 
 def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
-    """Everybody who is known to use the device or, for a disk, one of its partitions."""
+    """All known users of the device or, for a disk, of one of its partitions."""
     numbers = _numbers(device, roots)
     found: list[Holder] = []
     found += _mounts(numbers, roots)
@@ -64,7 +64,7 @@ def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
 
 
 def explain_busy(device: Device, runs: Iterable[RunInfo] = (), roots: Roots = ROOTS) -> str:
-    """Who is in the way of an exclusive claim, in words; never empty."""
+    """What prevents an exclusive claim, as a sentence; never empty."""
     texts = [holder.text for holder in holders(device, roots)] + _runs_on(device, runs, roots)
     if not texts:
         openers = _openers(device, roots, EVERYBODY)
@@ -75,7 +75,7 @@ def explain_busy(device: Device, runs: Iterable[RunInfo] = (), roots: Roots = RO
 
 
 def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
-    """What lies on the claimed device, read through a descriptor that is checked to be it."""
+    """Signatures on the claimed device, read through a descriptor checked to be that device."""
     try:
         fd = os.open(device.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except PermissionError as error:
@@ -93,7 +93,7 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
 
 
 def refuse_without_write(some: Sequence[Device], roots: Roots = ROOTS) -> NoReturn:
-    """A workload writes, and nobody allowed it. Never advise that for a device in use."""
+    """Refuse a workload that writes without --write. Never advise --write for a device in use."""
     for device in some:
         if in_use := verdict(device, roots):
             raise RefusedError(f"{device.path} is in use: {in_use}")
@@ -102,7 +102,7 @@ def refuse_without_write(some: Sequence[Device], roots: Roots = ROOTS) -> NoRetu
 
 
 def check_named(some: Sequence[Device], destroy: Sequence[str]) -> None:
-    """Refuse --destroy with a name that is nobody's: whoever mistypes a name may mistype a path."""
+    """Refuse --destroy with an unknown name: a user who mistypes a name may mistype a path."""
     for text in destroy:
         if not any(device.is_named_by(text) for device in some):
             names = ", ".join(f"{device.path} is {device.identity}" for device in some)
@@ -121,10 +121,10 @@ def check_write(
     write_allowed: bool,
     roots: Roots = ROOTS,
 ) -> str | None:
-    """Refuse to write unless the user may lose what is there; a remark if something is lost.
+    """Refuse to overwrite data without permission; return a remark if data will be lost.
 
-    Called under the claim, which keeps out everybody who claims. Who uses the device without a
-    claim is looked for here, and is no less in the way: --destroy does not help.
+    Called under the claim, which keeps out all others that claim. Users of the device without a
+    claim are found here and refused as well: --destroy does not help.
     """
     if not write_allowed:
         refuse_without_write([device])
@@ -151,7 +151,7 @@ def check_write(
 
 
 def unwritable(device: Device) -> str:
-    """What the device itself has against being written; empty if nothing."""
+    """Why the device itself cannot be written; empty if it can."""
     if device.read_only:
         return "is read-only"
     if device.zoned == "host-managed":
@@ -160,7 +160,7 @@ def unwritable(device: Device) -> str:
 
 
 def verdict(device: Device, roots: Roots = ROOTS, runs: Iterable[RunInfo] = ()) -> str:
-    """For the list of devices: empty if it may be tested, else why not."""
+    """For the list of devices: why it cannot be tested; empty if it can."""
     if not device.bytes:
         return "has no capacity"
     in_use = [holder.text for holder in holders(device, roots) if holder.exclusive]
@@ -168,12 +168,12 @@ def verdict(device: Device, roots: Roots = ROOTS, runs: Iterable[RunInfo] = ()) 
 
 
 def writers(device: Device, opened: Iterable[Opened], roots: Roots = ROOTS) -> list[str]:
-    """For the list of devices: who of @opened is in the way of writing."""
+    """For the list of devices: those of @opened that prevent writing."""
     return _choose(device, opened, roots, WRITERS)
 
 
 def data_on(device: Device) -> list[blkid.Signature] | None:
-    """For the list of devices: what lies on it; None if it can't be read."""
+    """For the list of devices: its signatures; None if it cannot be read."""
     with contextlib.suppress(SpekError):
         return signatures_on(device, 0)
     return None
@@ -228,7 +228,7 @@ def _swap(numbers: dict[str, str], roots: Roots) -> list[Holder]:
 
 
 def _stacked(device: Device, roots: Roots) -> list[Holder]:
-    """Device mapper (LVM, LUKS, multipath), md, bcache and whoever else registers itself."""
+    """Device mapper (LVM, LUKS, multipath), md, bcache and others that register themselves."""
     found = []
     for name in related_names(device, roots):
         directory = roots.sys / "class" / "block" / name.replace("/", "!")

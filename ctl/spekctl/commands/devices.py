@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl devices: what may be tested, and if not, who holds it."""
+"""spekctl devices: which devices can be tested, and who holds the others."""
 
 from __future__ import annotations
 

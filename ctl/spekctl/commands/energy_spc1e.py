@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spekctl.documents.energy import Spc1eReport
 
 NAME = "spc1e"
-# The standard's text is not at hand: its idle test is remembered as ten minutes to an hour.
+# Recalled, not quoted: the standard's idle test takes ten minutes to an hour.
 
 EPILOG = """\b
 Examples:

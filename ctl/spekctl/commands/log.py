@@ -72,7 +72,7 @@ def _write_csv(log: LogFile, selection: Selection) -> None:
     from spekctl.render.output import reader_left
 
     words = Names(log.header.streams, [asu.name for asu in log.header.asus]).words()
-    del words["error"]  # a number, as ever: 0 is none
+    del words["error"]  # a number in CSV: 0 is none
     out = sys.stdout.buffer
     out.write(",".join(COLUMNS).encode() + b"\n")
     # Names of streams and asus are words, so nothing needs quotes.

@@ -65,7 +65,7 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
                     deleted.add(info.id)
                     detached.forget(info.id)
             except NotFoundError:
-                # It was there before: whoever started it has taken its result and deleted it.
+                # Its owner has taken the result and deleted the run in the meantime.
                 info = dataclasses.replace(info, state=RunState.DONE)
             ended.append(info)
     finally:

@@ -53,7 +53,7 @@ class ProfileReport(Part, frozen=True):
 
 
 class Site(Part, frozen=True):
-    """Where it was measured, as far as somebody took it down."""
+    """Site of the measurement, as far as it was recorded."""
 
     volts: Annotated[Given | None, Meta(description="Mean RMS voltage.")] = None
     power_factor: Annotated[Given | None, Meta(description="Mean power factor.")] = None

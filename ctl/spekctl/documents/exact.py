@@ -41,7 +41,7 @@ def measured_number(value: float) -> Fraction:
 
 
 def rounded(value: Fraction, decimals: int) -> str:
-    """@value with so many decimals; a half goes away from 0."""
+    """@value with this number of decimals; halves are rounded away from 0."""
     scale = 10**decimals
     whole = (2 * abs(value.numerator) * scale + value.denominator) // (2 * value.denominator)
     digits = f"{whole:0{decimals + 1}}"

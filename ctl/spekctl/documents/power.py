@@ -80,7 +80,7 @@ def total_of(rails: Sequence[RailPower]) -> RailPower:
 
 
 def efficiency(mean_w: float | None, iops: float, bytes_per_s: float) -> Efficiency | None:
-    """What the load takes of this power; nothing where there is no power or no load."""
+    """Efficiency at this load; None without power or load."""
     if mean_w is None or mean_w <= 0 or not iops or not bytes_per_s:
         return None
     return Efficiency(
@@ -95,7 +95,7 @@ def efficiency(mean_w: float | None, iops: float, bytes_per_s: float) -> Efficie
 def figures(
     power: IntervalPower, baseline_w: float, iops: float, bytes_per_s: float
 ) -> IntervalPower:
-    """The same with a load beside it; @baseline_w is taken away before they are compared."""
+    """The same, related to a load after subtracting @baseline_w."""
     mean_w = power.total.mean_w
     net_w = None if mean_w is None else mean_w - baseline_w
     return IntervalPower(power.rails, power.total, efficiency(net_w, iops, bytes_per_s))

@@ -3,7 +3,7 @@
 
 A test is a list of phases. What comes next follows from those that are done (method_plan.py);
 a phase is one run, cut down to what the method asks of it (method_phase.py); the report is made
-of the phases alone (method_report.py), so that an interrupted test goes on where it was.
+of the phases alone (method_report.py), so that an interrupted test continues where it stopped.
 
 The phases, their lengths and the limits are as remembered from the published standard's versions
 1.10 to 1.14 and are parameters here: nothing of it is the standard's text, "SPC-1" is a trademark,

@@ -3,7 +3,7 @@
 
 That is 300 modules and nine tenths of the time that `spekctl status` took to start, which is half
 a minute in an emulated guest. The package is entered without running its own file; that is run
-when somebody asks for a name that only it has.
+when a name that only it has is requested.
 """
 
 from __future__ import annotations

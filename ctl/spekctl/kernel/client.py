@@ -64,7 +64,7 @@ def endless() -> None:
 
 
 class Kernel(Protocol):
-    """What the rest of spekctl wants from the kernel side; unit tests bring their own."""
+    """The kernel as the rest of spekctl sees it; unit tests provide their own."""
 
     def run_new(self, config: RunConfig, patience: Patience = endless) -> int: ...
     def run_get(self, run: int) -> RunInfo: ...

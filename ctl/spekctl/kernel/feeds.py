@@ -116,7 +116,7 @@ class PowerLink(Connection):
         self._link.tell(uapi.Cmd.FEED_CLOSE, id=feed)
 
     def feeds(self, feed: int | None = None) -> list[Feed]:
-        """All feeds that there are, or one."""
+        """All feeds, or one."""
         only = {} if feed is None else {"id": feed}
         found: dict[int, Feed] = {}
         for message in self._link.dump(uapi.Cmd.FEED_GET, **only):

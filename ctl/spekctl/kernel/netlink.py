@@ -128,7 +128,7 @@ class NetlinkSocket:
                 return frames, interrupted
 
     def drain(self) -> None:
-        """Take what was announced; that some was lost is no error."""
+        """Receive notifications; losing some is not an error."""
         while True:
             try:
                 self._socket.recv(RECV_BYTES, socket.MSG_DONTWAIT)
@@ -147,7 +147,7 @@ class NetlinkSocket:
         """The messages of one read; none if it was not the kernel that sent them."""
         data, flags, port = self._receive()
         if port:
-            return  # port 0 is the kernel; nobody else answers
+            return  # port 0 is the kernel; other senders are ignored
         if flags & socket.MSG_TRUNC:
             raise OSError(errno_names.EMSGSIZE, os.strerror(errno_names.EMSGSIZE))
         at = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the kernel side answers, as plain immutable records. Units are in the names.
+"""The kernel's answers as plain immutable records. Units are in the names.
 
 Most follow from the contract as they are; those below are put together from several messages.
 """

@@ -88,7 +88,7 @@ class DeviceNumber(Resolved, frozen=True):
 
 
 class RunConfig(Resolved, frozen=True):
-    """Everything that run-new carries."""
+    """All parameters of run-new."""
 
     name: str
     seed: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Find, read and check workload files. Every complaint is one sentence that names the place."""
+"""Find, read and check workload files. Every error is one sentence that names the place."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def load(name: str, settings: Sequence[str] = ()) -> WorkloadFile:
     with at(str(path)):
         if not settings:
             return parse(text)
-        # What is wrong without them is the file's fault, not theirs.
+        # An error without the settings is the file's, not theirs.
         data = _toml(text)
         check(data)
     return with_settings(data, settings)
@@ -152,7 +152,7 @@ def _toml(text: str) -> dict[str, Any]:
 
 
 def check(data: dict[str, Any]) -> WorkloadFile:
-    """A workload from what TOML has made of its text."""
+    """A workload from parsed TOML."""
     _check_keys(data, msgspec.inspect.type_info(WorkloadFile), "")
     try:
         workload = msgspec.convert(data, WorkloadFile)
@@ -166,7 +166,7 @@ def check(data: dict[str, Any]) -> WorkloadFile:
 
 
 def _check_keys(value: object, info: msgspec.inspect.Type, where: str) -> None:
-    """Complain about the first unknown key or alternative, with the nearest valid one."""
+    """Refuse the first unknown key or alternative, suggesting the nearest valid one."""
     if isinstance(info, msgspec.inspect.Metadata):
         _check_keys(value, info.type, where)
     elif isinstance(info, msgspec.inspect.UnionType):
@@ -213,7 +213,7 @@ _TYPE_WORDS = {
 
 
 def _plain(message: str, data: Mapping[str, object]) -> str:
-    """msgspec's complaint in the words of somebody who writes TOML."""
+    """msgspec's complaint in terms of TOML."""
     match = re.fullmatch(r"Expected `([^`]+)`, got `([^`]+)`(?: - at `\$(.*)`)?", message)
     if not match:
         return message
@@ -393,7 +393,7 @@ def _check_stream(stream: Stream) -> None:
 
 
 def check_limits(name: str, value: int | None, label: str = "") -> None:
-    """Refuse a number beyond its limits; @label is what the user calls it, if not @name."""
+    """Refuse a number beyond its limits; @label is the user's name for it, if not @name."""
     low, high = LIMITS[name]
     if value is not None and not low <= value <= high:
         raise UsageError(f"{label or name} must be {low} to {high}, not {value}")
@@ -495,7 +495,7 @@ def _percent(share: Fraction) -> str:
 
 @contextlib.contextmanager
 def at(place: str) -> Iterator[None]:
-    """Puts @place in front of every complaint that arises inside."""
+    """Prefixes every error raised inside with @place."""
     try:
         yield
     except UsageError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the address ranges of a workload lie on the devices of a run."""
+"""Places the address ranges of a workload on the devices of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spekctl.workload.model import Asu, WorkloadFile
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What resolving needs to know about a device."""
+    """Properties of a device that resolving needs."""
 
     path: str
     major: int

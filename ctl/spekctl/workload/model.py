@@ -28,7 +28,7 @@ from spekctl.workload.values import (
     WalkStyle,
 )
 
-# Least and greatest, the same in a file and as an option.
+# Minimum and maximum, the same in a file and as an option.
 LIMITS: dict[str, tuple[int, int]] = {
     "length": (1, U32_MAX),
     **{name: option.limits for name, option in OPTIONS.items() if option.limits is not None},
@@ -50,7 +50,7 @@ def _number(description: str, name: str) -> Meta:
 
 
 def _option(name: str) -> Meta:
-    """A key that is an option as well, as that is declared."""
+    """A key that is also an option, declared as that."""
     option = OPTIONS[name]
     if option.limits is not None:
         return _number(option.help, name)
@@ -84,7 +84,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Header(Table, frozen=True):
-    """[workload]: what this is."""
+    """[workload]: name and description."""
 
     name: Annotated[Name, _doc("Name of the workload; the file is called NAME.toml.")]
     summary: Annotated[str, _doc("One line for `spekctl workloads`.")]
@@ -102,7 +102,7 @@ class Header(Table, frozen=True):
 
 
 class RunDefaults(Table, frozen=True):
-    """[run]: options of `spekctl run` that this workload wants; the command line wins."""
+    """[run]: defaults for options of `spekctl run`."""
 
     time: Annotated[str | None, _option("time_ns")] = None
     count: Annotated[int | None, _option("count")] = None
@@ -115,7 +115,7 @@ class RunDefaults(Table, frozen=True):
 
 
 class FixedAsu(Table, frozen=True):
-    """What is different for this asu under --hrrw fixed."""
+    """Fields of this asu that differ under --hrrw fixed."""
 
     min: Annotated[int | str | None, _either("Smallest usable size.", *_SIZE)] = None
 
@@ -189,7 +189,7 @@ class SizeShare(Table, frozen=True):
 
 
 class FixedStream(Table, frozen=True):
-    """What is different for this stream under --hrrw fixed."""
+    """Fields of this stream that differ under --hrrw fixed."""
 
     align: Annotated[int | str | None, _either("As align of the stream.", *_SIZE)] = None
     run_align: Annotated[int | str | None, _either("As run_align of the stream.", *_SIZE)] = None

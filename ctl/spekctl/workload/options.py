@@ -30,7 +30,7 @@ from spekctl.workload.values import (
 
 
 class Kind(Enum):
-    """How a value is written."""
+    """Notation of a value."""
 
     FLAG = "flag"
     WHOLE = "whole number"
@@ -44,16 +44,16 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What is known of an option besides its name, type and default."""
+    """Properties of an option besides its name, type and default."""
 
     kind: Kind
-    help: str  # true of the option and of the key in a file
+    help: str  # for the option and the key in a file
     more: str = ""  # of the option alone
     flag: str = ""  # without its dashes, where that is not the field's name
     metavar: str | None = None
     limits: tuple[int, int] | None = None
     choices: tuple[str, ...] = ()
-    # What counts if neither the command line nor the file says anything; None: no value.
+    # Used if neither the command line nor the file sets a value; None: no value.
     fallback: Any = None
     shown: str = ""  # the fallback in words, where it has no single value
     key: str = ""  # in the [run] table of a workload
@@ -233,7 +233,7 @@ class Options:
         " response times are not comparable.",
         default=False,
     )
-    # Not options: what the program adds.
+    # Not options: set by the program.
     detached: bool = False
     available_cpus: Sequence[int] = ()
 
@@ -247,12 +247,12 @@ DEFAULTS: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(
 
 
 def flag_of(name: str) -> str:
-    """What the user types for a field of Options."""
+    """The command-line flag of a field of Options."""
     return "--" + (OPTIONS[name].flag or name).replace("_", "-")
 
 
 def default_text(name: str) -> str:
-    """The default in the user's words; empty if there is none to speak of."""
+    """The default in the user's notation; empty if there is none."""
     option = OPTIONS[name]
     value = DEFAULTS[name] if DEFAULTS[name] is not None else option.fallback
     if option.shown or value is None or option.kind is Kind.FLAG:
@@ -263,7 +263,7 @@ def default_text(name: str) -> str:
 
 
 def setting(name: str, options: Options, run: object) -> Any:
-    """The value that counts: the option's, else that of the file's [run] table, else the fallback;
+    """The effective value: the option's, else that of the file's [run] table, else the fallback;
     None if there is none of them."""
     option = OPTIONS[name]
     given = getattr(options, name)

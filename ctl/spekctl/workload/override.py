@@ -19,7 +19,7 @@ from spekctl.suggest import did_you_mean
 from spekctl.workload.model import WorkloadFile
 
 EXAMPLE = "write FIELD=VALUE, for example stream.main.size=16KiB or run.time=30s"
-# Sections that a file may leave out, and the name of the one that there is then.
+# Sections that a file may omit, and the name of the default one.
 _IMPLIED = {"asu": "all", "arrival": "default"}
 
 

@@ -414,7 +414,7 @@ def _ramp(workload: WorkloadFile, options: Options) -> tuple[int, int]:
 
 def _either(workload: WorkloadFile, options: Options, time: str, count: str) -> tuple[int, int]:
     """What is given as a time or as a number of I/Os; where one is, the other is 0. What the
-    command line says of either hides what the file says of both."""
+    command line sets of either overrides the file's setting of both."""
     given = getattr(options, time) is not None or getattr(options, count) is not None
     run = RunDefaults() if given else workload.run
     amount = setting(count, options, run)
