@@ -56,20 +56,18 @@ def test_what_is_hidden_is_in_no_page(files: dict[str, str]) -> None:
     assert not any("any" in Path(name).stem.split("-") for name in files)
 
 
-@pytest.mark.skipif(shutil.which("man") is None, reason="no man here; CI has it")
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff here; CI has it")
 def test_pages_are_roff_without_a_warning(files: dict[str, str], tmp_path: Path) -> None:
-    for name, text in files.items():
-        if name.endswith(".1"):
-            path = tmp_path / Path(name).name
-            path.write_text(text)
-            done = subprocess.run(
-                ["man", "--warnings=all", "-E", "UTF-8", "-l", "-Z", str(path)],
-                capture_output=True,
-                text=True,
-                check=False,
-                env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"},
-            )
-            assert (done.returncode, done.stderr) == (0, ""), name
+    def warnings_of(pages: dict[str, str]) -> str:
+        for name, text in pages.items():
+            (tmp_path / name).write_text(text)
+        paths = [tmp_path / name for name in pages]
+        command = ["groff", "-man", "-ww", "-Tutf8", "-Kutf8", "-z", *paths]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stderr
+
+    pages = {Path(name).name: text for name, text in files.items() if name.endswith(".1")}
+    assert warnings_of(pages) == ""
+    assert "macro 'spek' not defined" in warnings_of({"x.1": ".TH X 1\n.spek\n"})
 
 
 def complete(line: str) -> list[str]:

@@ -160,12 +160,12 @@ def test_lost_records_and_early_ends_are_told(tmp_path: Path) -> None:
 
 
 @all_pictures
-@pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_same_input_gives_the_same_bytes(
-    make: Callable[[Path], Figure], kind: str, tmp_path: Path
+    make: Callable[[Path], Figure], tmp_path: Path
 ) -> None:
-    paths = [tmp_path / f"{number}.{kind}" for number in (1, 2)]
-    for path in paths:
-        style.save(make(tmp_path), [path])
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert b"<dc:date>" not in paths[0].read_bytes()
+    first, second = ([tmp_path / f"{number}.{kind}" for kind in style.FORMATS] for number in (1, 2))
+    for paths in (first, second):
+        style.save(make(tmp_path), paths, dpi=60)
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+        assert b"<dc:date>" not in one.read_bytes()
