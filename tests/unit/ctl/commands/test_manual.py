@@ -61,7 +61,7 @@ def test_pages_are_roff_without_a_warning(files: dict[str, str], tmp_path: Path)
     def warnings_of(pages: dict[str, str]) -> str:
         for name, text in pages.items():
             (tmp_path / name).write_text(text)
-        paths = [tmp_path / name for name in pages]
+        paths = [str(tmp_path / name) for name in pages]
         command = ["groff", "-man", "-ww", "-Tutf8", "-Kutf8", "-z", *paths]
         return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
