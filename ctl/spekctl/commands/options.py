@@ -206,6 +206,12 @@ def load_options(*names: str) -> Callable[[F], F]:
     return together(*(option(name) for name in names))
 
 
+def load_range(first: str, last: str) -> Callable[[F], F]:
+    """Those from @first to @last, as they are declared: a new one among them is there at once."""
+    names = list(OPTIONS)
+    return load_options(*names[names.index(first) : names.index(last) + 1])
+
+
 _BY_FLAG = {flag_of(name).removeprefix("--").replace("-", "_"): name for name in OPTIONS}
 
 

@@ -37,19 +37,18 @@ Examples:
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.workload
 @options.devices
-@options.load_options("bsu", "rate", "depth", "time_ns", "count")
+@options.load_range("bsu", "count")
 @options.start_at
-@options.load_options("ramp_ns", "ramp_count", "workers", "cpus", "seed", "write")
+@options.load_range("ramp_ns", "write")
 @options.destroy
-@options.load_options("backend", "polled", "interval_ns", "max_outstanding", "batch", "spin_ns")
-@options.load_options("max_errors", "data", "verify")
+@options.load_range("backend", "verify")
 @click.option(
     "--verify-state",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="With --verify: save the state of all written blocks to FILE, for `spekctl verify`.",
 )
-@options.load_options("hrrw", "iops_per_bsu", "stripe_bytes")
+@options.load_range("hrrw", "stripe_bytes")
 @click.option(
     "--detach",
     is_flag=True,

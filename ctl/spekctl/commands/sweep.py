@@ -47,8 +47,7 @@ Examples:
 )
 @options.load_options("time_ns", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
-@options.load_options("backend", "polled", "interval_ns", "max_outstanding", "batch", "spin_ns")
-@options.load_options("max_errors", "data", "verify", "hrrw", "iops_per_bsu", "stripe_bytes")
+@options.load_range("backend", "stripe_bytes")
 @options.prober_interval
 @options.no_prober
 @options.power_feed

@@ -4,8 +4,9 @@
 A declaration is a field of Options: its type, its default and its Option. Everything else follows
 from it: the command line's option (commands/options.py), bounds and description of the key in a
 workload's [run] table (model.py), which value counts (resolve.py), and the attribute of run-new
-(kernel/client.py). An option more is a field more here; if the kernel gets it, a field of the same
-name in config.RunConfig, and if a file may set it, a key in model.RunDefaults.
+(kernel/client.py). A new option is a new field here, among those beside which the help pages of
+`run` and `sweep` shall list it. If the kernel gets it, resolve.py puts it into a field of that name
+of config.RunConfig; if a file may set it, it is a key of model.RunDefaults.
 """
 
 # ruff: noqa: RUF009 - _declare() makes a dataclasses.field
@@ -199,6 +200,21 @@ class Options:
         limits=(0, units.U64_MAX),
         attribute="max_errors",
     )
+    data: Data | None = _declare(
+        Kind.CHOICE,
+        "Data to write: zeros or incompressible random bytes.",
+        choices=get_args(Data),
+        fallback="zero",
+        key="data",
+        attribute="data",
+    )
+    verify: bool = _declare(
+        Kind.FLAG,
+        "Stamp every written block, check every read block, and read everything back at the end."
+        " Uses 8 bytes of kernel memory per block. Overlapping I/Os wait for each other, so"
+        " response times are not comparable.",
+        default=False,
+    )
     hrrw: WalkStyle | None = _declare(
         Kind.CHOICE,
         "Variant of the hierarchical random walk (HRRW).",
@@ -217,21 +233,6 @@ class Options:
         "Stripe unit over several devices, a power of two.",
         default=64 << 10,
         flag="stripe",
-    )
-    data: Data | None = _declare(
-        Kind.CHOICE,
-        "Data to write: zeros or incompressible random bytes.",
-        choices=get_args(Data),
-        fallback="zero",
-        key="data",
-        attribute="data",
-    )
-    verify: bool = _declare(
-        Kind.FLAG,
-        "Stamp every written block, check every read block, and read everything back at the end."
-        " Uses 8 bytes of kernel memory per block. Overlapping I/Os wait for each other, so"
-        " response times are not comparable.",
-        default=False,
     )
     # Not options: set by the program.
     detached: bool = False
