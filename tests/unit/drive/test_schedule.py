@@ -334,3 +334,81 @@ def test_age_limit_bounds_every_wait(core: Core) -> None:
         longest[limit_ms] = worst / 1e6
     assert longest[0] > 1000
     assert 500 < longest[500] < 500 + 32 * 25.4
+
+
+# ---- properties ----
+
+
+@given(
+    arms=st.integers(1, 4), moving=st.integers(1, 4), policy=st.sampled_from(POLICIES),
+    data=st.data(),
+)  # fmt: skip
+def test_arms_conserve_their_position(
+    core: Core, arms: int, moving: int, policy: str, data: st.DataObject
+) -> None:
+    """An arm is where its last access ended, and its next seek takes what the way from there takes;
+    all other arms stay where they are."""
+    fields = {"mechanics.moving": min(arms, moving)}
+    drive = Drive(core, CHEETAH.with_arms(arms), policy, fields=fields)
+    at = [(0, 0)] * arms
+    now_ns = 0
+    for _ in range(20):
+        if data.draw(st.booleans()):
+            lba = data.draw(st.integers(0, drive.sectors - 600))
+            sectors = data.draw(st.integers(1, 600))
+            assert drive.submit(now_ns, lba, sectors, data.draw(st.booleans())) == 0
+        elif drive.next_ns() != 2**64 - 1:
+            now_ns = drive.next_ns()
+            assert drive.finish(now_ns) is not None
+        while (service := drive.start(now_ns)) is not None:
+            first = drive.locate(service.lba)
+            cylinder, head = at[service.arm]
+            ns = drive.seek_ns(abs(first.cylinder - cylinder))
+            if first.head != head:
+                ns = max(ns, CHEETAH.head_switch_ns)
+            if service.write and (first.cylinder, first.head) != (cylinder, head):
+                ns += CHEETAH.settle_ns
+            assert service.seek_ns == ns
+            last = drive.locate(service.lba + service.sectors - 1)
+            at[service.arm] = (last.cylinder, last.head)
+        held = [(one.cylinder, one.head) for one in drive.c.arms.position[0:arms]]
+        assert held == at
+
+
+@given(
+    arms=st.integers(1, 3), limit_ms=st.integers(1, 100), depth=st.integers(1, 24),
+    footprint=st.sampled_from([0.01, 1.0]), seed=st.integers(0, 10**6),
+)  # fmt: skip
+def test_no_request_starves_beyond_the_age_limit(
+    core: Core, arms: int, limit_ms: int, depth: int, footprint: float, seed: int
+) -> None:
+    """None waits longer than the limit, the access that runs when it is reached, and those of
+    older requests that still wait then."""
+    limit_ns = limit_ms * 10**6
+    drive = Drive(core, CHEETAH.with_arms(arms), "sptf", max_wait_ns=limit_ns)
+    source = random.Random(seed)
+    blocks = int(drive.sectors * footprint) // 8
+    longest_ns = drive.seek_ns(drive.cylinders - 1) + CHEETAH.settle_ns
+    # an access has a turn of rotation and may cross a border of tracks
+    longest_ns += 3 * CHEETAH.period_ps // 1000
+    waiting: dict[int, int] = {}
+    history: list[tuple[int, int]] = []  # start and tag
+    now_ns = 0
+    for tag in range(150):
+        if tag >= depth:
+            now_ns = drive.next_ns()
+            assert drive.finish(now_ns) is not None
+        write = source.random() < 0.4
+        assert drive.submit(now_ns, source.randrange(blocks) * 8, 8, write, tag) == 0
+        waiting[tag] = now_ns
+        if tag + 1 < depth:
+            continue
+        service = started(drive, now_ns)
+        overdue_ns = waiting.pop(service.tag) + limit_ns
+        if now_ns > overdue_ns:
+            since = [served for start_ns, served in history if start_ns > overdue_ns]
+            assert all(served < service.tag for served in since)
+            assert len(since) <= depth - 1
+            assert now_ns - overdue_ns <= (len(since) + 1) * longest_ns
+        history.append((now_ns, service.tag))
+    assert len(history) == 151 - depth
