@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A modelled drive: its events. */
-#include "drive.h"
+#include "bus.h"
 
 /**
  * spek_drive_model_init() - check a description and compute what a drive needs
@@ -110,202 +110,6 @@ int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request 
 	return 0;
 }
 
-/*
- * ---- what the cache serves, and what fails without an arm ----
- */
-
-static bool is_caching(const struct spek_drive *drive)
-{
-	const struct spek_drive_cache_rule *rule = &drive->model->cache;
-
-	return rule->segments || rule->write_sectors;
-}
-
-/* Sectors that the read-ahead has delivered. It stays on a track, so that they pass evenly. */
-static u32 ahead_done(const struct spek_drive *drive, u64 now_ns)
-{
-	const struct spek_drive_service *ahead = &drive->ahead;
-	u64 begin_ns = ahead->end_ns - ahead->access.transfer_ns;
-
-	if (now_ns >= ahead->end_ns)
-		return ahead->request.sectors;
-	if (now_ns <= begin_ns)
-		return 0;
-	return (u32)spek_muldiv64(now_ns - begin_ns, ahead->request.sectors,
-				  ahead->access.transfer_ns, NULL);
-}
-
-/* Whether the segment is still the one that the read-ahead extends. */
-static bool is_extended(const struct spek_drive *drive, u32 segment)
-{
-	return drive->is_reading_ahead && segment == drive->ahead_segment &&
-	       drive->cache.segments[segment].end == drive->ahead.request.lba;
-}
-
-/* The segment that holds all of a read by now; SPEK_DRIVE_NONE if there is none. */
-static u32 segment_of(const struct spek_drive *drive, const struct spek_drive_request *request,
-		      u64 now_ns)
-{
-	const struct spek_drive_segment *segments = drive->cache.segments;
-	u64 end = request->lba + request->sectors;
-	u32 segment = drive->ahead_segment;
-
-	if (is_extended(drive, segment) && request->lba >= segments[segment].first &&
-	    end <= segments[segment].end + ahead_done(drive, now_ns))
-		return segment;
-	segment = spek_drive_cache_find(&drive->cache, &drive->model->cache, request->lba);
-	return segment != SPEK_DRIVE_NONE && end <= segments[segment].end ? segment :
-									     SPEK_DRIVE_NONE;
-}
-
-/* Whether the first @before writes that the cache accepted are on the media. */
-static bool is_clean(const struct spek_drive *drive, u64 before)
-{
-	u32 arm;
-
-	for (arm = 0; arm < drive->model->mechanics.nr_arms; arm++)
-		if ((drive->destaging >> arm & 1) && drive->service[arm].request.tag <= before)
-			return false;
-	return spek_drive_cache_is_clean(&drive->cache, before);
-}
-
-static bool is_reached(const struct spek_drive *drive, u64 lba)
-{
-	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
-	u32 arm;
-
-	for (arm = 0; arm < mechanics->nr_arms; arm++)
-		if (!(drive->arms.failed >> arm & 1) && spek_drive_reaches(mechanics, arm, lba))
-			return true;
-	return false;
-}
-
-/* Whether a request needs no arm, and nothing that is still to come. */
-static bool is_for_bus(const struct spek_drive *drive, const struct spek_drive_slot *slot,
-		       u64 now_ns)
-{
-	const struct spek_drive_request *request = &slot->request;
-	const struct spek_drive_cache_rule *rule = &drive->model->cache;
-
-	if (request->flush)
-		return is_clean(drive, slot->barrier);
-	if (drive->arms.failed && !is_reached(drive, request->lba))
-		return true;
-	if (request->fua)
-		return false;
-	/* A flush comes to an end: nothing more is accepted until then. */
-	if (request->write)
-		return !drive->flushes &&
-		       spek_drive_cache_has_room(&drive->cache, rule, request->sectors);
-	return segment_of(drive, request, now_ns) != SPEK_DRIVE_NONE ||
-	       spek_drive_cache_holds_dirty(&drive->cache, request->lba, request->sectors);
-}
-
-/* Whether a write waits until destages make room for it. */
-static bool is_for_room(const struct spek_drive *drive, const struct spek_drive_request *request)
-{
-	return request->write && !request->fua &&
-	       request->sectors <= drive->model->cache.write_sectors;
-}
-
-/* Whether a read continues what an arm is just reading ahead. */
-static bool is_stream(const struct spek_drive *drive, const struct spek_drive_request *request)
-{
-	const struct spek_drive_request *ahead = &drive->ahead.request;
-
-	/* Which sectors are bad, ordinary accesses find out. */
-	if (request->write || request->fua || drive->faults.length)
-		return false;
-	return is_extended(drive, drive->ahead_segment) &&
-	       request->lba >= drive->cache.segments[drive->ahead_segment].first &&
-	       request->lba <= ahead->lba + ahead->sectors;
-}
-
-/* Tell the requests for the arms from the others; the oldest one for the bus and for a stream. */
-static void sort_requests(struct spek_drive *drive, u64 now_ns, u32 *for_bus, u32 *stream)
-{
-	struct spek_drive_queue *queue = &drive->queue;
-	u32 index;
-
-	*for_bus = SPEK_DRIVE_NONE;
-	*stream = SPEK_DRIVE_NONE;
-	drive->is_room_wanted = false;
-	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next) {
-		struct spek_drive_slot *slot = &queue->slots[index];
-		bool is_ready = is_for_bus(drive, slot, now_ns);
-
-		bool is_waiting = !is_ready && is_for_room(drive, &slot->request);
-
-		drive->is_room_wanted |= is_waiting;
-		slot->held = is_ready || is_waiting || slot->request.flush;
-		if (is_ready && *for_bus == SPEK_DRIVE_NONE)
-			*for_bus = index;
-		if (!slot->held && *stream == SPEK_DRIVE_NONE && is_stream(drive, &slot->request))
-			*stream = index;
-	}
-}
-
-/* Take a request out of the queue into service. */
-static struct spek_drive_service *take(struct spek_drive *drive, struct spek_drive_queue *queue,
-				       u32 index, u32 arm, u64 now_ns)
-{
-	struct spek_drive_service *service = &drive->service[arm];
-
-	spek_memset(service, 0, sizeof(*service));
-	service->request = queue->slots[index].request;
-	service->arm = arm;
-	service->start_ns = now_ns;
-	spek_drive_queue_remove(queue, index);
-	return service;
-}
-
-static void start_bus(struct spek_drive *drive, u64 now_ns, u32 index,
-		      struct spek_drive_service *started)
-{
-	struct spek_drive_service *service = take(drive, &drive->queue, index, SPEK_DRIVE_BUS,
-						  now_ns);
-	const struct spek_drive_request *request = &service->request;
-	struct spek_drive_cache *cache = &drive->cache;
-	u32 segment;
-
-	service->access.transfer_ns = spek_drive_hit_ns(&drive->model->cache, request->sectors);
-	service->end_ns = now_ns + service->access.transfer_ns;
-	drive->is_bus_busy = true;
-	if (request->flush) {
-		drive->flushes--;
-		if (drive->has_lost)
-			service->error = SPEK_DRIVE_WRITE_ERROR;
-		drive->has_lost = false;
-	} else if (drive->arms.failed && !is_reached(drive, request->lba)) {
-		service->error = SPEK_DRIVE_NO_ARM;
-	} else if (request->write) {
-		cache->dirty_sectors += request->sectors;
-		drive->account.accepted++;
-	} else {
-		segment = segment_of(drive, request, now_ns);
-		if (segment != SPEK_DRIVE_NONE)
-			spek_drive_cache_use(cache, segment, request->lba + request->sectors);
-		drive->account.hits++;
-	}
-	*started = *service;
-}
-
-static void end_bus(struct spek_drive *drive, const struct spek_drive_service *service)
-{
-	const struct spek_drive_request *request = &service->request;
-
-	drive->is_bus_busy = false;
-	if (!request->write || service->error)
-		return;
-	spek_drive_cache_drop(&drive->cache, &drive->model->cache, request->lba,
-			      request->sectors);
-	spek_drive_cache_write(&drive->cache, &drive->model->mechanics.geometry, request);
-}
-
-/*
- * ---- what arms do ----
- */
-
 /* Number of other arms that transfer at a time in [@begin_ns, @end_ns), and the first to end. */
 static u32 transfers_during(const struct spek_drive *drive, u64 begin_ns, u64 end_ns,
 			    u64 *first_end_ns)
@@ -350,8 +154,8 @@ static void cut_ahead(struct spek_drive *drive, u64 now_ns)
 
 	if (!drive->is_reading_ahead)
 		return;
-	done = ahead_done(drive, now_ns);
-	if (is_extended(drive, drive->ahead_segment))
+	done = spek_drive_ahead_done(drive, now_ns);
+	if (spek_drive_is_extended(drive, drive->ahead_segment))
 		spek_drive_cache_grow(&drive->cache, &drive->model->cache, drive->ahead_segment,
 				      done);
 	drive->account.ahead_sectors += done;
@@ -419,7 +223,7 @@ static struct spek_drive_service *start_arm(struct spek_drive *drive,
 	cut_ahead(drive, now_ns);
 	*moved = drive->arms.position[choice.arm].cylinder !=
 		 queue->slots[choice.slot].place.cylinder;
-	service = take(drive, queue, choice.slot, choice.arm, now_ns);
+	service = spek_drive_take(drive, queue, choice.slot, choice.arm, now_ns);
 	time_access(drive, service);
 	drive->arms.position[choice.arm] = service->access.end;
 	drive->arms.last_lba = service->request.lba;
@@ -456,7 +260,7 @@ static void start_stream(struct spek_drive *drive, u64 now_ns, u32 index,
 	struct spek_drive_access *access;
 
 	cut_ahead(drive, now_ns);
-	service = take(drive, &drive->queue, index, ahead.arm, now_ns);
+	service = spek_drive_take(drive, &drive->queue, index, ahead.arm, now_ns);
 	access = &service->access;
 	whole.sectors = (u32)(service->request.lba + service->request.sectors - whole.lba);
 	service->end_ns = spek_drive_transfer(mechanics, ahead.arm, &whole, begin_ns, access);
@@ -485,7 +289,7 @@ static void lose_extents(struct spek_drive *drive)
 		const struct spek_drive_slot *slot = &dirty->slots[index];
 		u32 next = slot->next;
 
-		if (!is_reached(drive, slot->request.lba)) {
+		if (!spek_drive_is_reached(drive, slot->request.lba)) {
 			drive->cache.dirty_sectors -= slot->request.sectors;
 			spek_drive_queue_remove(dirty, index);
 			drive->account.lost++;
@@ -569,6 +373,13 @@ static void start_own(struct spek_drive *drive, u64 now_ns)
 	start_ahead(drive, now_ns);
 }
 
+static bool is_caching(const struct spek_drive *drive)
+{
+	const struct spek_drive_cache_rule *rule = &drive->model->cache;
+
+	return rule->segments || rule->write_sectors;
+}
+
 /* Whether extents go to the media in turn with reads. */
 static bool is_destage_due(const struct spek_drive *drive)
 {
@@ -587,9 +398,9 @@ static bool start_sorted(struct spek_drive *drive, u64 now_ns, struct spek_drive
 
 	if (drive->arms.failed)
 		lose_extents(drive);
-	sort_requests(drive, now_ns, &for_bus, &stream);
+	spek_drive_sort(drive, now_ns, &for_bus, &stream);
 	if (for_bus != SPEK_DRIVE_NONE && !drive->is_bus_busy) {
-		start_bus(drive, now_ns, for_bus, started);
+		spek_drive_start_bus(drive, now_ns, for_bus, started);
 		return true;
 	}
 	/* Streams go first, but not for longer than the age limit allows. */
@@ -691,10 +502,10 @@ bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_se
 	/* No spindle turns for a flush: whatever was written is on the media. */
 	if (!drive->flushes || drive->is_bus_busy)
 		return false;
-	sort_requests(drive, now_ns, &for_bus, &stream);
+	spek_drive_sort(drive, now_ns, &for_bus, &stream);
 	if (for_bus == SPEK_DRIVE_NONE || !drive->queue.slots[for_bus].request.flush)
 		return false;
-	start_bus(drive, now_ns, for_bus, started);
+	spek_drive_start_bus(drive, now_ns, for_bus, started);
 	return true;
 }
 
@@ -724,7 +535,7 @@ static bool end_service(struct spek_drive *drive, const struct spek_drive_servic
 	u32 bit = 1U << service->arm;
 
 	if (service->arm == SPEK_DRIVE_BUS) {
-		end_bus(drive, service);
+		spek_drive_end_bus(drive, service);
 		return true;
 	}
 	drive->arms.busy &= ~bit;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Inside of the drive: what its two halves, arms and bus, ask each other. */
+#ifndef SPEK_DRIVE_BUS_H
+#define SPEK_DRIVE_BUS_H
+
+#include "drive.h"
+
+u32 spek_drive_ahead_done(const struct spek_drive *drive, u64 now_ns);
+bool spek_drive_is_extended(const struct spek_drive *drive, u32 segment);
+bool spek_drive_is_reached(const struct spek_drive *drive, u64 lba);
+void spek_drive_sort(struct spek_drive *drive, u64 now_ns, u32 *for_bus, u32 *stream);
+struct spek_drive_service *spek_drive_take(struct spek_drive *drive,
+					   struct spek_drive_queue *queue, u32 index, u32 arm,
+					   u64 now_ns);
+void spek_drive_start_bus(struct spek_drive *drive, u64 now_ns, u32 index,
+			  struct spek_drive_service *started);
+void spek_drive_end_bus(struct spek_drive *drive, const struct spek_drive_service *service);
+
+#endif
