@@ -163,8 +163,8 @@ def stream() -> dict[str, Any]:
 def send(made: Disks, messages: int, seed: int, nr_threads: int) -> dict[str, Any]:
     """Run the program once. Return: its counts."""
     command = [str(netlink_build.program()), str(messages), str(seed), str(nr_threads)]
-    # The workers of the runs that messages start are many, and busy. But what starts and ends threads
-    # for the modules must not starve: while the one probe there can be is stopping, none starts.
+    # Messages start many runs with busy workers, which must not starve the threads that start and
+    # stop kernel threads for the modules: while the only probe is stopping, none can start.
     command = ["nice", "-n", "-5", *command, *made.numbers()]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     _require(done.returncode == 0, f"exit code {done.returncode}\n{done.stderr}\n{done.stdout}")
