@@ -136,7 +136,7 @@ def boot(
 
 
 def boot_traced(kernel: Kernel, tools: Path, out: Path) -> list[raw.AnyLine]:
-    """Count what QEMU's disks are told."""
+    """Count notifications of QEMU's disks."""
     trace = out / f"{kernel.label}.trace"
     trace.write_bytes(b"")
     words = ["--tools", str(tools), "--trace", str(trace)]

@@ -73,7 +73,7 @@ class Row:
 
     @property
     def counts_busy_time(self) -> bool:
-        """The CPU idles while the disk or fio's start works: that time is no instructions."""
+        """The CPU idles while the disk or fio's start works: idle time executes no instructions."""
         return self.disk == "slow" or self.runner == "fio"
 
 

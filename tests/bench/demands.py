@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The numbers that are asked for. Whether they are met is said, it decides nothing."""
+"""Target figures. The table states whether they are met; the exit code ignores them."""
 
 from __future__ import annotations
 

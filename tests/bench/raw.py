@@ -95,7 +95,7 @@ class OpenLoop(Line, frozen=True, tag="open-loop"):
 
 
 class Scaling(Line, frozen=True, tag="scaling"):
-    """Throughput of one worker and of two, one after the other, by a clock that is no counter."""
+    """Throughput of one worker, then of two, by a real clock, not the instruction count."""
 
     number: int
     one_iops: float

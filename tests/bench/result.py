@@ -75,7 +75,7 @@ class Scaling(Part, frozen=True):
 
 
 class Notifications(Part, frozen=True):
-    """How often a device is told of new I/Os, under ordinary emulation."""
+    """Doorbell writes of a device, under ordinary emulation."""
 
     disk: str
     row: str

@@ -23,7 +23,7 @@ from spekctl.vm.modules import NAMES
 
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What somebody gets who clones the repository: nothing that is not committed."""
+    """A clone of the repository, without uncommitted files."""
     path = tmp_path_factory.mktemp("dkms") / f"spek-{__version__}"
     subprocess.run(["git", "clone", "-q", str(ROOT), str(path)], check=True)
     return path

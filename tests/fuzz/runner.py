@@ -165,7 +165,7 @@ def run_short(wanted: Sequence[str]) -> dict[str, Outcome]:
 def run_once(name: str, runs: int = 0) -> Outcome:
     """One target from its seeds, with @runs inputs or as many as the short version has. What they
     are follows from the seeds and the program: not from time, place, caller, or earlier runs."""
-    # In an order of ours: a folder is read in its file system's.
+    # Sorted: the order of a folder depends on its file system.
     files = sorted(path for folder in seeds(name) for path in Path(folder).rglob("*"))
     listed = ",".join(str(path) for path in files if path.is_file())
     options = [f"-runs={runs or runs_of(name)}", "-seed=1", "-max_len=16384", "-reload=0"]

@@ -59,7 +59,7 @@ class Daq:
         return found
 
     def until_said(self, words: str) -> None:
-        """It has said so, and goes on."""
+        """It has reported that, and continues."""
         eventually(
             lambda: words in self.said.read_text() or self.process.poll() is not None,
             f"it does not say: {words}",

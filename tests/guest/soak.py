@@ -113,7 +113,7 @@ class Log:
     bytes: dict[Direction, int] = field(default_factory=lambda: dict.fromkeys(Direction, 0))
 
     def take(self, files: list[int]) -> None:
-        """Read all that is there now."""
+        """Read everything available."""
         for fd in files:
             while got := os.readv(fd, [BUFFER_BYTES]):
                 rows = BUFFER[: got // RECORD.itemsize]
@@ -144,7 +144,7 @@ def log_files(info: RunInfo) -> Iterator[list[int]]:
 
 
 def soak(controller: Controller, prober: Prober, mix: Mix, count: int, account: Account) -> None:
-    """One run of a mix, and all that is known of it."""
+    """One run of a mix, with its results."""
     config = msgspec.structs.replace(
         mix.config, count=count, time_ns=0, ramp_ns=0, ramp_count=0, log_records=LOG_RECORDS,
         interval_ns=SECOND,

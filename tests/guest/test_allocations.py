@@ -58,7 +58,7 @@ pytestmark = [
 
 MIB = 1 << 20
 # ENOBUFS: the kernel could not even send the answer, or take the request.
-# EFAULT: there was no page for the buffer of whoever reads.
+# EFAULT: no page was available for the reader's buffer.
 NO_MEMORY = frozenset({errno.ENOMEM, errno.ENOBUFS, errno.EFAULT})
 # EAGAIN: what the kernel says when it can't make a thread, for whatever reason.
 NO_THREAD = NO_MEMORY | {errno.EAGAIN}
@@ -455,7 +455,7 @@ def test_a_run_whose_threads_get_no_memory(
 ) -> None:
     """Worker and work queues allocate nothing that a run depends on: all fails, all is counted."""
     count = 2000
-    # somebody listens, so that notifications are allocated
+    # a listener, so that notifications are allocated
     link.join("runs")
     with Socket(spek) as other:
         for _ in range(TIMES):

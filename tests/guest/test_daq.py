@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""spek-daq feeds the real prober: known waveforms in, known energy out, whoever comes and goes."""
+"""spek-daq feeds the real prober: known waveforms in, known energy out, across restarts."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_scsi_counts_once_what_it_had_no_room_for(
     controller: Controller, counts: RequestCounts, backend: str
 ) -> None:
     """SCSI refuses requests beyond the device's own queue depth: the block layer keeps those and
-    sends them later, so that nobody counts one twice."""
+    sends them later, so that none is counted twice."""
     with scsi_disk(ndelay=2_000_000) as node:
         (sysfs(node) / "device/queue_depth").write_text("4")
         config = one_stream(

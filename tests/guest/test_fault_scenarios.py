@@ -71,7 +71,7 @@ def many_times(name: str, world: World, rounds: int) -> Counter[str]:
     """In batches; no cache of the kernel may grow by one for each round in all of them."""
     seen: Counter[str] = Counter()
     each = rounds // BATCHES
-    # A driver may lose memory of its own: that much is lost where nobody sends it anything, too.
+    # A driver may leak by itself: measure what it leaks without I/O.
     without = WITHOUT_RUN.get(name)
     others = batches(each, lambda: without(world)) if without else {}
     growth = batches(each, lambda: seen.update(play(world, name)))

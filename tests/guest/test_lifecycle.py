@@ -66,7 +66,7 @@ def spek_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def can_be_claimed(node: str) -> bool:
-    """True if nobody has the device exclusively."""
+    """True if the device is not claimed."""
     try:
         os.close(os.open(node, os.O_RDWR | os.O_EXCL | os.O_CLOEXEC))
     except OSError:
@@ -302,7 +302,7 @@ def test_controllers_killed_in_mid_run(module: None) -> None:
 
 
 def test_a_detached_run_outlives_its_controller(module: None) -> None:
-    """The other side of the same coin: nobody stops it but the next controller."""
+    """Conversely, only the next controller stops it."""
     with null_disk() as node, Controller() as observer:
         run = kill_one(busy(node, detached=True), after_s=0.02)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Limits that no disk at hand has: what a request may be is what it is, and as large as that.
+"""Limits that no available disk has: what a request may be is what it is, and as large as that.
 
 spek_limits (tests/disks) answers a request that is more than the disk takes with an error and a
 warning. That none is smaller than it need be, is in the comparison with what lib.guest.drive

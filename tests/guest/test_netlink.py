@@ -412,7 +412,7 @@ def test_stop_does_not_wait_for_the_device(nl: Socket, disks: list[str]) -> None
 
 
 def news_of(listener: Socket, run: int) -> list[dict[str, Any]]:
-    """What is told of a run until it is DONE."""
+    """Notifications of a run until it is DONE."""
     told: list[dict[str, Any]] = []
     while not told or told[-1]["state"] != RunState.DONE:
         message = listener.notification()
@@ -453,7 +453,7 @@ def is_asleep(tid: int) -> bool:
 
 
 def test_nobody_waits_for_a_run_that_is_being_made(nl: Socket, disks: list[str]) -> None:
-    """A device whose queue is frozen is waited for, for a second, but by no request."""
+    """A frozen queue delays the opening for a second, but no request."""
     other = new(nl, disks[0])
     tids: queue.SimpleQueue[int] = queue.SimpleQueue()
 

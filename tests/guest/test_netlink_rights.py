@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who may speak with the families: root in the initial namespaces, and nobody else.
+"""Access to the families: only root in the initial namespaces.
 
 The commands are those of the specs. Requests are empty: whoever has the right gets another
 answer to them than whoever has not, and a new command is under test from its first day.
@@ -133,7 +133,7 @@ def family(name: str, prober_module: Path) -> Iterator[tuple[Socket, dict[str, b
 
 
 def test_specs_and_families_have_the_same_commands() -> None:
-    """What is tested below is all there is."""
+    """The tests below cover all operations."""
     for name, (_path, generated) in SPECS.items():
         listed = operations(name)
         names = {one["name"].upper().replace("-", "_") for one in listed}

@@ -174,7 +174,7 @@ TWO_WRITES: dict[str, Any] = {
 
 
 def test_a_write_that_is_dropped_keeps_nobody_out(nl: Socket) -> None:
-    """It waited for another one on the same block; whoever goes on from there can read that."""
+    """It waited for another one on the same block, as a continued run can read."""
     block = {"range_bytes": 4096}
     with null_disk(64, memory_backed=1) as below, held_disk(below) as (node, answer):
         run = new(nl, node, **TWO_WRITES, stream=[stream(read_ppm=0, **block)])

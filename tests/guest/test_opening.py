@@ -191,7 +191,7 @@ def test_a_controller_that_is_killed_while_a_device_is_opened_leaves_nothing(
 def test_a_second_target_that_is_opened_late_fails_the_run_with_its_reason(
     nl: Socket, disks: list[str], disk: RecoveringDisk
 ) -> None:
-    """What somebody took meanwhile is named; the first target is free again."""
+    """A device that was claimed in the meantime is named; the first target is released."""
     with disk.recovers() as end:
         values = config(
             disk.node,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The kernel announces every netlink socket of the machine that is closed. Those that own no run
-take no lock of ours."""
+take no lock of spek."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Power over netlink: what is wrong is refused, with a sentence, and changes nothing."""
+"""Power over netlink: wrong requests are refused with a sentence and change nothing."""
 
 from __future__ import annotations
 

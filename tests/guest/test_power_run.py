@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""spekctl run with power beside it, on real modules: whatever becomes of power, the run goes on."""
+"""spekctl run with power, on real modules: no failure of power measurement ends a run."""
 
 from __future__ import annotations
 

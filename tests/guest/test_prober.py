@@ -569,7 +569,7 @@ def test_cpu_off_at_the_start(prober: Prober) -> None:
     assert 1 not in rows[0].cpus
     check_monotonic(rows)
     assert rows[-1].total.switches is not None
-    # its idle time before the start is nobody's
+    # its idle time before the start is not counted
     grown = (rows[-1].total.idle_ns or 0) - (rows[0].total.idle_ns or 0)
     assert grown <= 2 * (rows[-1].end_ns - rows[0].start_ns)
 
@@ -591,7 +591,7 @@ def test_cpus_cycle_while_probes_come_and_go(prober: Prober) -> None:
 
 
 def cycle_cpu1_forever(say: Callable[[str], object]) -> None:
-    """Without the pauses nobody else who waits for CPUs to stay would have a turn."""
+    """Without the pauses other waiters for the CPU hotplug lock would starve."""
     while True:
         for state in "01":
             CPU1.write_text(state)

@@ -203,7 +203,7 @@ def family_number() -> int:
 
 
 def open_dump() -> socket.socket:
-    """A socket with a dump of rows in progress that nobody reads."""
+    """A socket with an unread dump of rows in progress."""
     sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
     sock.bind((0, 0))
     sock.send(dump_request(family_number(), uapi.Cmd.SAMPLE_GET))

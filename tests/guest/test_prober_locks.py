@@ -78,7 +78,7 @@ def test_close_of_an_unrelated_socket_takes_no_lock() -> None:
 
 
 def test_requests_do_not_take_genetlinks_mutex() -> None:
-    """With it, a slow request of any family of the machine makes ours wait, and ours theirs."""
+    """Under genl_mutex, a slow request of any family delays those of spek, and vice versa."""
     with Prober() as prober, PowerLink() as link:
         probe = prober.start(MS)
         feed = link.open_feed("board", "sim", ["5V"])

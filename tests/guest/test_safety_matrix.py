@@ -55,7 +55,7 @@ def disk() -> Iterator[str]:
 
 @pytest.fixture
 def empty(disk: str) -> Iterator[str]:
-    """The disk with nothing on it; afterwards nobody has it any more."""
+    """An empty disk, which must be free afterwards."""
     wipe(disk)
     yield disk
     settle()

@@ -130,7 +130,7 @@ def test_what_the_device_has_no_room_for_is_sent_again(controller: Controller) -
 def test_what_a_busy_host_refuses_leaves_nothing_behind(
     controller: Controller, backend: str
 ) -> None:
-    """It comes back with a scatter list already made, which nobody else gives back."""
+    """It returns with an allocated scatter list, which spek has to free."""
     with scsi_disk(ndelay=50_000) as node, faults(scsi.HOST_BUSY, every_nth=3):
         before = pool_objects()
         config = one_stream(node, sizes=[(512 * KIB, 1)], depth=8, backend=backend, count=400)

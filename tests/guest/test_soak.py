@@ -82,7 +82,7 @@ def test_soak(
 
 
 def lost_kib(before: dict[str, int]) -> int:
-    """Memory that is no longer available, and not because this process has it."""
+    """Memory lost, other than that of this process."""
     parts = ("MemAvailable", "PerCpuLists", "Own")
     free = [sum(one[part] for part in parts) for one in (before, idle_meminfo())]
     return free[0] - free[1]

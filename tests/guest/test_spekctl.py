@@ -310,7 +310,7 @@ def test_wrong_input_gets_one_sentence(
     assert counters(node) == before
 
 
-# --- nobody loses a disk -------------------------------------------------------------------------
+# --- protection of disks -------------------------------------------------------------------------
 
 
 def test_data_is_only_overwritten_if_the_device_is_named(

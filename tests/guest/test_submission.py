@@ -26,7 +26,7 @@ TICK_MS = 4  # the kernel's, in which the disk counts busy time
 
 @pytest.fixture
 def slow_disk() -> Iterator[str]:
-    """Completes by a timer, after 1 ms: whoever wants to sleep before that gets to it."""
+    """Completes by a timer, after 1 ms, so that a worker has time to fall asleep."""
     with null_disk(irqmode=2, completion_nsec=MS) as node:
         yield node
 

@@ -63,7 +63,7 @@ BLKFLSBUF = 0x1261  # linux/fs.h
 
 @pytest.fixture
 def spekctl() -> Spekctl:
-    """spekctl in this process: its start takes longer than all that a test does."""
+    """spekctl in this process: starting it takes longer than a test."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         out, err = io.StringIO(), io.StringIO()

@@ -279,8 +279,8 @@ def test_share_of_rewrites() -> None:
 
 
 def test_repeated_blocks_are_rewrites_and_little_chance(ops: Ops) -> None:
-    """A write that is no rewrite meets the block before by chance: in the smallest window, half of
-    all, it goes to the same one of 16 leaves, and there to the same block half of the time."""
+    """A write that is not a rewrite hits the previous block by chance: in the smallest window, half
+    of all, it goes to the same one of 16 leaves, and there to the same block half of the time."""
     repeats = others = 0
     for stream in (1, 3, 5):
         for replica in range(BSUS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Readers of files that spekctl has written, or somebody else."""
+"""Readers of files written by spekctl or by other programs."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def medium_errors_of_scsi(world: World, backend: str) -> str:
 
 @scenario("error", "flakey")
 def table_of_dm_turns_bad(world: World, kind: str) -> str:
-    """A volume's table is replaced by one that fails: the run goes on, counts, and recovers."""
+    """A volume's table is replaced by a failing one: the run counts errors, and recovers."""
     disk = world.null()
     sectors = capacity(disk.node) // 512
     if kind == "flakey":
@@ -177,7 +177,7 @@ def disk_that_sleeps(world: World, backend: str) -> str:
 
 @scenario("answers", "removed")
 def device_that_hangs(world: World, ending: str) -> str:
-    """Stop returns, the age of the oldest I/O is told, nothing can be taken away from under it;
+    """Stop returns and reports the age of the oldest I/O, whose memory stays;
     the run ends when the device answers, or when it is gone."""
     disk = world.null()
     with world.mapped(disk.node) as top, world.running(endless(top, arrival=PAUSES)) as run:
@@ -300,7 +300,7 @@ def nvme_unplugged(world: World, case: str) -> str:
 
 @scenario(*BACKENDS, lockdep=False)
 def nvme_controller_reset(world: World, backend: str) -> str:
-    """The driver gives every outstanding command back and sends it again: nobody notices.
+    """The driver returns every outstanding command and resends it: the run does not notice.
 
     6.1's target over TCP waits for the queue that it runs on when it gets a connection
     (nvmet_tcp_install_queue()).
@@ -359,7 +359,7 @@ def partition_shrinks(world: World, backend: str) -> str:
 @scenario("mq")
 def logical_block_grows(world: World, backend: str) -> str:
     """A driver divides addresses by the block that it has now: requests made of smaller ones fail.
-    When it is as it was, the run goes on."""
+    When it is restored, the run continues."""
     node = world.nvme()
     with world.running(endless(node, backend)) as run:
         assert world.get(run).errors == 0

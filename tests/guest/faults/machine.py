@@ -42,7 +42,7 @@ def off_and_on_again(world: World, run: int) -> None:
 
 @scenario("bio", "mq")
 def cpu_goes_and_comes(world: World, backend: str) -> str:
-    """The worker of a CPU that is off goes on elsewhere."""
+    """The worker of an offline CPU continues on another one."""
     node = world.null().node
     with world.running(endless(node, backend)) as run:
         off_and_on_again(world, run)
@@ -68,8 +68,8 @@ def cpu_goes_while_it_polls(world: World, backend: str) -> str:
 
 @contextlib.contextmanager
 def clock_steps(*hours: int) -> Iterator[Callable[[], None]]:
-    """Gives a function that sets the wall clock forward by so many hours, one after the other; in
-    the end it is right again."""
+    """Yields a function that sets the wall clock forward by the next number of hours; at the end
+    the clock is right again."""
     offset_ns = -time.monotonic_ns() + time.time_ns()
 
     def step() -> None:
@@ -213,7 +213,7 @@ def bring_power() -> None:
 
 @scenario()
 def daq_is_killed(world: World) -> str:
-    """Its feed ends; what it brought can be read, what is missing is unknown; the run goes on."""
+    """Its feed ends; earlier samples can be read, later power is unknown; the run continues."""
     node = world.null().node
     with world.running(endless(node)) as run, prober_module(world), PowerLink() as link:
         pid = os.fork()

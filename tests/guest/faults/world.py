@@ -78,7 +78,7 @@ def with_arguments(
 
 
 def can_be_claimed(node: str) -> bool:
-    """True if nobody has the device exclusively."""
+    """True if the device is not claimed."""
     try:
         os.close(os.open(node, os.O_RDWR | os.O_EXCL | os.O_CLOEXEC))
     except OSError as no:
@@ -180,7 +180,7 @@ class World:
             options = {"ndelay": "200000"}
             disk = {"kind": "scsi_debug", "bytes": SIZE_MB * MIB, "block_size": 512}
             return make_disk({**disk, "options": options})
-        # udev looks at it each time somebody had it open for writing: not under the next fault.
+        # udev opens the device after each writer closes it: keep that out of the next fault.
         settle()
         pattern = "bus/pseudo/drivers/scsi_debug/adapter*/host*"
         (host,) = Path("/sys").glob(pattern)
@@ -239,7 +239,7 @@ class World:
         return info
 
     def stop(self, run: int) -> RunInfo:
-        """A run that goes on until it is stopped."""
+        """A run that continues until it is stopped."""
         assert self.get(run).state is RunState.RUNNING, self.get(run)
         self.controller.run_stop(run)
         return self.done(run, Reason.STOPPED)

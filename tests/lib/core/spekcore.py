@@ -350,7 +350,7 @@ class Generator:
         return int(self._lib.spek_backlog_count(self._backlog, mark, now_ns))
 
     def footprints(self, count: int) -> tuple[list[Footprint], int]:
-        """Make so many operations; what each stream did, and the time of the last one."""
+        """Generate @count operations; returns those of each stream, and the time of the last."""
         prints = self._ffi.new("struct shim_footprint[]", len(self.workload.streams))
         blocks = [np.zeros(asu.bytes // BLOCK, dtype=np.uint8) for asu in self.workload.asus]
         owner = [self._ffi.cast("u8 *", b.ctypes.data) for b in blocks]

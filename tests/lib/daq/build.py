@@ -33,7 +33,7 @@ PURE = (
 PURE_TOO = ("sources/csv", "meter", "queue", "file", "config/rails")
 INCLUDES = ("-I", str(DAQ), "-I", str(ROOT / "prober"))
 SANITIZE = ("-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=undefined")
-# cffi knows no __int128; this has its size and alignment, and nobody looks inside.
+# cffi does not support __int128; this has its size and alignment, and is never accessed.
 TYPES = """
 typedef uint64_t __u64; typedef int64_t __s64; typedef uint32_t __u32;
 typedef struct { long part[5]; } pthread_mutex_t; /* of the C library, on x86-64 */

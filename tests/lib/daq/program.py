@@ -25,7 +25,7 @@ def check_sanitizers(errors: str) -> None:
 
 
 class Running:
-    """It goes on until finish(); what it says is in files, so that nobody has to keep up."""
+    """It runs until finish(); its output goes to files, which need no reader."""
 
     def __init__(self, folder: Path, command: list[str]) -> None:
         self._out, self._errors = folder / "daq.out", folder / "daq.errors"

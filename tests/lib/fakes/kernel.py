@@ -261,7 +261,7 @@ class FakeKernel:
 
 
 def other_run(number: int, major: int, minor: int) -> RunInfo:
-    """A run of somebody else."""
+    """A run of another controller."""
     return replace(
         RunInfo(id=number, name="random-read-4k", state=RunState.RUNNING),
         started_ns=START_NS,

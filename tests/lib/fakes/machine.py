@@ -47,7 +47,7 @@ def disk(path: str = "/dev/fake0", **changes: Any) -> Device:
 
 
 def use_fakes(monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, tmp_path: Path) -> None:
-    """/dev/fakeN are disks, @kernel answers, and nobody looks at this machine."""
+    """/dev/fakeN are disks, @kernel answers, and the real machine is not examined."""
     find = device.find
 
     def find_fake(path: str) -> Device:

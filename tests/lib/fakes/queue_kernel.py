@@ -118,7 +118,7 @@ class QueueKernel(FakeKernel):
         ]
 
     def _shares(self, seconds: int) -> list[int]:
-        """I/Os of each stream in so many seconds."""
+        """I/Os of each stream in this number of seconds."""
         assert self.config is not None
         weights = [stream.weight for stream in self.config.streams]
         whole = self._completed() * seconds

@@ -81,7 +81,7 @@ def create(name: str, table: str, uuid: str = "") -> str:
 
 
 def replace(name: str, table: str) -> None:
-    """Another table for a volume, at once and under load; one that was suspended goes on."""
+    """Another table for a volume, at once and under load; a suspended one resumes."""
     with _task(RELOAD, name) as task:
         _fill(task, table)
         _run(task, f"for volume {name} {table}")

@@ -90,7 +90,7 @@ def vmalloc_bytes(module: str) -> int:
 
 
 def orphaned_vmalloc_bytes() -> int:
-    """vmalloc memory of callers that are no longer there: they have an address but no name."""
+    """vmalloc memory of unloaded callers, which have an address but no name."""
     return _vmalloc(r"^\S+ +\d+ 0x[0-9a-f]+ ")
 
 
@@ -113,14 +113,14 @@ def meminfo() -> dict[str, int]:
 
 
 def idle_meminfo() -> dict[str, int]:
-    """The same without what can be read anew: how much of that is kept is up to chance."""
+    """The same without reclaimable caches, whose size varies."""
     for what in "43":  # no messages from now on; what can be read and what can be made anew
         Path("/proc/sys/vm/drop_caches").write_text(what)
     return meminfo()
 
 
 def page_lists_bytes() -> int:
-    """Free pages that CPUs keep at hand; MemAvailable and MemFree do without them.
+    """Free pages in per-CPU lists, which MemAvailable and MemFree do not count.
 
     With khugepaged at work a CPU may have tens of MiB of them, and keeps them for as long as
     it likes.

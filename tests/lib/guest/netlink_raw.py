@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""spekctl's netlink socket with all that a test wants to see and spekctl has no use for.
+"""spekctl's netlink socket, with access to details that only tests need.
 
 Requests are put together here, by the generated tables (types and ids), since pyroute2 encodes
 only what is well-formed; answers are read one buffer at a time; and refusals are taken apart:

@@ -16,7 +16,7 @@ W = 1_000_000  # in microwatts
 
 
 def fork(work: Callable[[], None]) -> int:
-    """A process that does some work; starting Python anew takes long in a guest."""
+    """A process that does some work; starting Python takes long in a guest."""
     pid = os.fork()
     if pid == 0:
         status = 1

@@ -47,12 +47,12 @@ def fresh_module() -> Iterator[None]:
 
 
 def wait_rows(prober: Prober, count: int) -> None:
-    """At least so many rows have been taken."""
+    """At least this number of rows was taken."""
     eventually(lambda: prober.info().rows >= count, f"no {count} rows")
 
 
 def sampler_threads() -> list[str]:
-    """Comm of every kernel thread of ours."""
+    """Comm of every kernel thread of spek."""
     found = []
     for comm in Path("/proc").glob("[0-9]*/comm"):
         try:

@@ -111,7 +111,7 @@ class RequestCounts:
         self.watched: set[int] = set()
 
     def close(self) -> None:
-        """Remove the triggers: opening the file to write it anew does."""
+        """Remove the triggers, by opening the file for truncation."""
         for event in EVENTS:
             open(self.path / "events/block" / event / "trigger", "w").close()
         self.path.rmdir()
@@ -224,7 +224,7 @@ class Events:
         return found
 
     def format(self, event: str) -> str:
-        """How tools that read the buffers themselves are told to print an event."""
+        """The print format for tools that read the buffers themselves."""
         return (self.group / event / "format").read_text()
 
 

@@ -92,7 +92,7 @@ class GuestRunner:
         items.sort(key=lambda item: order.index(kernel_of(item)))
 
     def pytest_runtestloop(self, session: pytest.Session) -> None:
-        """Before the first test: start what goes on while others run."""
+        """Before the first test: start the guests, which run beside other tests."""
         if session.config.option.collectonly:
             return
         kernels = list(dict.fromkeys(kernel_of(item) for item in session.items))

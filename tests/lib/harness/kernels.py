@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-# Labels of kernels that are ours: built from the distribution's source, with checks.
+# Labels of the debug kernels, built from the distribution's source with checks.
 DEBUG_KERNELS = {"debug": "kasan", "kcsan": "kcsan"}
 STOCK_KERNELS = ("6.1", "6.12")  # of the distribution that this is developed on
 DEBUG_VERSION = "6.1"  # of the debug kernels
@@ -38,7 +38,7 @@ def source_of(word: str) -> str:
 
 
 def are_named(config: pytest.Config) -> bool:
-    """True if somebody has said which kernels to test."""
+    """True if the kernels to test were chosen explicitly."""
     return bool(config.getoption("--kernels"))
 
 

@@ -62,7 +62,7 @@ class Leaks:
         self.began_s = 0.0
         self.seen: set[str] = set()
         if self.is_there:
-            self.find()  # what the boot has lost is not ours
+            self.find()  # ignore leaks of the boot
 
     def begin(self, nodeid: str) -> None:
         """A test begins now."""

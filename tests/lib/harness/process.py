@@ -40,7 +40,7 @@ DISKS = ("nvme,size=1G", "nvme,size=1G,bs=4096", "virtio,size=1G", "virtio,size=
 
 
 def child_of(parent: int, processors: AbstractSet[int]) -> None:
-    """Between fork and exec: run on @processors, and don't go on when the tests are killed."""
+    """Between fork and exec: run on @processors, and die with the tests."""
     os.sched_setaffinity(0, processors)
     if LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM) or os.getppid() != parent:
         os._exit(1)
@@ -177,7 +177,7 @@ class Guest:
         self.ready[nodeid], self.fresh = self.fresh, []
 
     def bury(self, hung: bool) -> None:
-        """The guest is gone, or @hung: somebody's fault, and the others' next guest."""
+        """The guest is gone, or @hung: charge its test; the remaining ones get another guest."""
         self.stop(hung)
         if self.started:
             died = "hung" if hung else "died"
@@ -199,7 +199,7 @@ class Guest:
         self.settle(nodeid, "failed", text)
 
     def skip(self, why: str) -> None:
-        """There is no such kernel here, which is nobody's fault: all that is pending is skipped."""
+        """The kernel is not available here: skip all pending tests."""
         self.fresh = []
         for nodeid in list(self.pending):
             path, line, _ = self.items[nodeid].location
@@ -225,7 +225,7 @@ class Guest:
         self.finish(nodeid)
 
     def give_up(self, why: str) -> None:
-        """No guest can be had: all that is pending has failed; the first says at length @why."""
+        """No guest can be started: fail all pending tests; the first reports @why in full."""
         self.fresh = []
         first, *others = list(self.pending)
         self.fail(first, f"no guest with kernel {self.kernel} could be had: {why}")

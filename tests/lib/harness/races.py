@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Whose a data race is, by KCSAN's report: whoever makes one of the two accesses.
+"""Attributes a data race in KCSAN's report to the code that makes one of the two accesses.
 
 The kernel has races of its own and lives with them. A report shows where each access was made
 from, and under a worker's stack there is much that is the block layer's business and not ours.
@@ -51,7 +51,7 @@ def races_of_others(lines: list[str]) -> set[int]:
             continue
         report = list(itertools.takewhile(lambda text: not text.startswith(END), lines[at:]))
         made = list(accesses(report))
-        # A report that isn't understood may be ours.
+        # A report that cannot be parsed may be about spek.
         if made and not any(OURS.match(module) for _function, module in made):
             found.add(at)
     return found

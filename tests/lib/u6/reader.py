@@ -97,7 +97,7 @@ class Reader:
             self._take(json.loads(line))
 
     def read(self, scans: int) -> None:
-        """Take in so many more scans of the present session, or of the next ones."""
+        """Read this number of further scans of the present session, or of the next ones."""
         goal = self.count + scans
         self.until(lambda _: self.count >= goal, f"{scans} scans had come")
 

@@ -135,7 +135,7 @@ def flipped(byte: int) -> Callable[[bytes], bytes]:
 
 
 def has_said(gaps: int) -> Callable[[Reader], bool]:
-    """Whether so many gaps were said."""
+    """Whether this number of gaps was reported."""
     return lambda reader: len(reader.session.gaps) == gaps
 
 

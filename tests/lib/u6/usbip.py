@@ -121,7 +121,7 @@ class Server:
             raise self.failure
 
     def poke(self) -> None:
-        """The device was changed: look at it anew."""
+        """The device was changed: read it again."""
         os.write(self.wake_write, b"p")
 
     def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""The benchmark's arithmetic: differences, agreement, ratios, what is said of them."""
+"""The benchmark's arithmetic: differences, agreement, ratios, and their text."""
 
 from __future__ import annotations
 

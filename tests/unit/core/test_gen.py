@@ -471,7 +471,7 @@ def test_backlog_is_exact(loop: Arrival) -> None:
 
 
 def test_backlog_is_that_of_the_mark_however_late_it_is_counted() -> None:
-    """The generator goes on while another thread counts."""
+    """The generator runs while another thread counts."""
     loops = [*LOOPS, Arrival(depth=3)]
     workload = Workload([ASU], loops, [Stream(arrival=i) for i in range(len(loops))])
     late, prompt = Generator(workload, 1), Generator(workload, 1)

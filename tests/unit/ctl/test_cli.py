@@ -36,7 +36,7 @@ from spekctl.kernel.records import Reason, RunState
 from spekctl.render import output
 from spekctl.run import observe
 
-# --- what is wrong -------------------------------------------------------------------------------
+# --- wrong input ---------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[str, str]] = {
     "unknown command": ("rnu", "there is no command 'rnu'; did you mean 'run'?"),

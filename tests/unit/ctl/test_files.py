@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Files of ours: written whole or not at all, and checked before anything is measured."""
+"""Output files: written whole or not at all, and checked before the measurement."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_name_as_long_as_can_be(tmp_path: Path) -> None:
     assert path.read_bytes() == b"all"
 
 
-# --- what is no file -----------------------------------------------------------------------------
+# --- outputs that are not files ------------------------------------------------------------------
 
 
 def test_a_pipe_is_written_into(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_pipe_is_written_into(tmp_path: Path) -> None:
 
 
 def test_standard_output_may_be_a_file(capfd: pytest.CaptureFixture[str]) -> None:
-    """A shell has led it there, and goes on to use it."""
+    """A shell has redirected it there, and continues to write to it."""
     path = Path("/dev/stdout")
     print("before")
     files.check_writable(path)

@@ -263,7 +263,7 @@ def test_two_paths_to_one_disk_are_named_by_their_number(machine: Machine) -> No
 
 
 def test_a_path_that_is_part_of_a_multipath_disk_is_no_other_disk(machine: Machine) -> None:
-    """Those of the NVMe driver are in sysfs, but nobody can open them."""
+    """Hidden disks of the NVMe driver are in sysfs, but cannot be opened."""
     share(machine, "NVME1", "eui.01", "eui.01")
     (machine.roots.sys / "class/block/sda/dev").unlink()
     assert machine.get("sdb").identity == "NVME1"

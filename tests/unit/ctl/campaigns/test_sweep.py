@@ -423,7 +423,7 @@ def test_data_is_refused_under_the_claim_of_every_point(
     assert kernel.calls.count("run-start") == 1 and kernel.deleted
 
 
-# --- files that are no curves --------------------------------------------------------------------
+# --- files that are not curves -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

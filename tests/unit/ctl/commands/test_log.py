@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""spekctl log: exact figures, every row, and one sentence for what is wrong."""
+"""spekctl log: exact figures, every row, and one sentence for each error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a file is, what is said of wrong ones, and that files of earlier versions are read."""
+"""Identifies files, describes wrong ones, and reads files of earlier versions."""
 
 from __future__ import annotations
 

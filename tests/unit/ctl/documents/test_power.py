@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Power beside a run: figures of intervals and of the whole, and what is said when some is missing.
+"""Power during a run: figures of intervals and of the whole, and remarks if some is missing.
 
 The prober is played by its own integrator, so that what is known when is as in the kernel.
 """
@@ -305,7 +305,7 @@ def test_prober_that_knows_no_feeds_does_not_end_a_run() -> None:
 def test_many_short_intervals_are_asked_for_together_and_not_for_ever(
     rail: Callable[..., Rail],
 ) -> None:
-    """A source that is stuck: rows that wait for it are not asked for each time anew."""
+    """A stuck source: rows that wait for it are not queried each time."""
     link = FakeLink([FakeFeed(1, "board", {"5V": rail(5.0, last_s=0.0)})])
     seen = meter(link)
     seen.start()

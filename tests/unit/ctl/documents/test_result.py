@@ -606,7 +606,7 @@ def test_no_sample_is_lost_with_or_without_intervals(interval_ns: int) -> None:
 
 @dataclass
 class UnloadedProber(FakeProber):
-    """Its module is unloaded, or somebody takes its probe away, after @calls_left calls."""
+    """Its module is unloaded, or its probe is deleted, after @calls_left calls."""
 
     calls_left: int = 0
 

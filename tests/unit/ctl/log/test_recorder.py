@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The log of a run while it goes on: nothing is lost unseen, and nothing holds up the run."""
+"""The log of a run in progress: every loss is counted, and the run is never delayed."""
 
 from __future__ import annotations
 

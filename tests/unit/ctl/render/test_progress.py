@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What people see while a run goes on."""
+"""The progress display of a run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs that go on without their program, and those of others: run --detach, watch, stop."""
+"""Detached runs, and runs of other terminals: run --detach, watch, stop."""
 
 from __future__ import annotations
 

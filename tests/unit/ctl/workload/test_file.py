@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Workload files: what is right is understood, what is wrong gets one sentence with its place."""
+"""Workload files: valid ones are understood, each error is one sentence that names its place."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class SocketPlug(Plug):
                 link, _ = self.listener.accept()
                 with self.lock:
                     if not self.is_plugged or (self.server and self.server.thread.is_alive()):
-                        link.close()  # somebody has it
+                        link.close()  # in use
                         continue
                     if self.server:
                         self.server.close()
@@ -78,7 +78,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def failing(packet: bytes) -> bytes:
-    """In its place the device says that it can't go on."""
+    """The device reports that it cannot continue instead."""
     return stream_packet([1] * samples(packet), packet[10], 55)
 
 
@@ -109,7 +109,7 @@ def test_what_came_before_a_failure_in_the_same_transfer_is_kept(bench: Bench) -
 
 
 def test_scans_whose_time_is_never_known_are_counted(bench: Bench, tmp_path: Path) -> None:
-    """The clock takes half a second to settle; the stream begins anew before."""
+    """The clock takes half a second to settle; the stream restarts before that."""
     bench.plug.unplug()
     device = energy.loaded_device()
     device.change_next(9, lambda packet: packet)

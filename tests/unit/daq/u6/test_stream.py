@@ -90,7 +90,7 @@ def check(decoder: Decoder, device: Device) -> list[int]:
 
 
 def complete(device: Device, packets: int) -> int:
-    """Scans that are whole in so many packets of an undisturbed stream."""
+    """Complete scans in this number of packets of an undisturbed stream."""
     return packets * device.per_packet // device.channels
 
 
@@ -143,7 +143,7 @@ def test_a_digital_channel_may_read_what_marks_a_gap() -> None:
 
 
 def one_gap(device: Device, first: int, count: int) -> set[int]:
-    """Scans that so many packets from number @first on had a part in."""
+    """Scans to which this number of packets, from number @first, contribute."""
     start, end = first * device.per_packet, (first + count) * device.per_packet
     return set(range(start // device.channels, -(-end // device.channels)))
 

@@ -189,7 +189,7 @@ def test_processors_are_divided(processors: int, tenants: int, sizes: list[int])
 
 
 def test_a_debug_kernel_goes_before_others(tmp_path: Path) -> None:
-    """Each place takes the longest of those that wait and can be had."""
+    """Each place takes the longest available item."""
     made = tmp_path / "made"
     preparation: Any = SimpleNamespace(is_over=lambda: False, made=made, log=tmp_path)
     config: Any = Config()

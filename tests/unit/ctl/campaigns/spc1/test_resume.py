@@ -32,7 +32,7 @@ def phases_of(folder: str) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def whole() -> dict[str, Any]:
-    """What a test that nobody interrupted has done; who needs it first fills it in."""
+    """The steps of an uninterrupted test; its first user fills it in."""
     return {}
 
 
