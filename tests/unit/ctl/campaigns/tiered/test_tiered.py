@@ -225,9 +225,12 @@ echo "$(basename "$0") $*" >>"$CALLS"
 case "$*" in
 energy\\ tiered\\ map*) echo "0 8 linear 1:2 0" ;;
 energy\\ spc1e*/single\\ *)
-    [ "$FAIL" = single ] && exit 1
+    [ "$FAIL" = single ] && exit 4
     mkdir -p "$DIR/single"; : >"$DIR/single/state.json" ;;
-energy\\ spc1e*) [ "$FAIL" = tiered ] && exit 1; exit 7 ;;
+energy\\ spc1e*)
+    [ "$FAIL" = tiered ] && exit 1
+    [ "$FAIL" = signal ] && kill -TERM 0
+    exit 7 ;;
 esac
 exit 0
 """
@@ -255,6 +258,7 @@ def recipe(tmp_path: Path, fail: str = "") -> tuple[int, list[str]]:
         check=False,
         timeout=60,
         stdout=sys.stderr,
+        start_new_session=True,
     )
     out = str(tmp_path / "out")
     return done.returncode, calls.read_text().replace(out, "OUT").splitlines()
@@ -278,8 +282,13 @@ def test_the_recipe_measures_both_and_gives_the_device_back(tmp_path: Path) -> N
     assert again[1].endswith("--folder OUT/single --device /dev/s --quick --resume")
 
 
-@pytest.mark.parametrize(("fail", "last"), [("single", "--device /dev/s"), ("tiered", "remove")])
-def test_the_recipe_ends_with_a_test_that_fails(tmp_path: Path, fail: str, last: str) -> None:
+@pytest.mark.parametrize(
+    ("fail", "expected", "last"),
+    [("single", 4, "--device /dev/s"), ("tiered", 1, "remove"), ("signal", 143, "remove")],
+)
+def test_the_recipe_ends_with_a_test_that_fails(
+    tmp_path: Path, fail: str, expected: int, last: str
+) -> None:
     code, calls = recipe(tmp_path, fail)
-    assert code == 1
+    assert code == expected
     assert last in calls[-1] and not any("compare" in call for call in calls)
