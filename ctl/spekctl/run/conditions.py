@@ -122,7 +122,7 @@ def exit_code(findings: Sequence[Finding]) -> ExitCode:
 def _rights(machine: Machine) -> Iterator[Finding]:
     match = re.search(r"^CapEff:\s*([0-9a-f]+)$", machine.read("proc/self/status"), re.MULTILINE)
     if match and int(match[1], 16) >> CAP_SYS_ADMIN & 1:
-        yield Finding("machine", "rights", "ok", "CAP_SYS_ADMIN is there")
+        yield Finding("machine", "rights", "ok", "root, with CAP_SYS_ADMIN")
     else:
         text = "spek needs root: CAP_SYS_ADMIN in the initial user namespace"
         yield Finding("machine", "rights", "stops", text, "sudo spekctl ...", ExitCode.PERMISSION)

@@ -148,6 +148,11 @@ def _toml(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise UsageError("not valid TOML: it is nested too deeply") from error
     except ValueError as error:  # tomllib's own, and Python's for a number that is too long
+        if text.lstrip().startswith("{"):
+            raise UsageError(
+                "a workload is a TOML file, and this is JSON; results and reports can be plotted:"
+                " spekctl plot FILE"
+            ) from error
         raise UsageError(f"not valid TOML: {_lower_first(str(error))}") from error
 
 
