@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spekctl.documents.curve import Load, Point, Power, TimeFigures
-from spekctl.documents.histogram import mean, merge, percentile
+from spekctl.documents.histogram import mean, merge, percentiles
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Cell, Interval, Result, histogram_of
 from spekctl.kernel.client import Kernel
@@ -127,7 +127,7 @@ def merged_figures(cells: Iterable[Cell], name: str) -> TimeFigures | None:
     whole = merge(part for part in parts if part is not None)
     if whole is None:
         return None
-    figures = {key: percentile(whole, ppm) for key, ppm in _FIGURES.items()}
+    figures = dict(zip(_FIGURES, percentiles(whole, _FIGURES.values()), strict=True))
     return TimeFigures(mean=mean(whole), max=whole.max_ns, **figures)
 
 

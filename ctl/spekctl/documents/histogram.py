@@ -8,7 +8,9 @@ for its middle, a percentile is the nearest rank, bounded by the exact maximum.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from spekctl.kernel.records import Histogram
 
@@ -66,15 +68,22 @@ def count_of(histogram: Histogram) -> int:
 
 def percentile(histogram: Histogram, ppm: int) -> int:
     """Value at or below which @ppm of the counted values lie; 0 if there are none."""
-    total = count_of(histogram)
-    if not total:
+    return percentiles(histogram, (ppm,))[0]
+
+
+def percentiles(histogram: Histogram, ppms: Iterable[int]) -> list[int]:
+    """Several of them."""
+    order = sorted(histogram.counts)
+    reached = list(accumulate(histogram.counts[index] for index in order))
+    total = reached[-1] if reached else 0
+    return [_at_rank(histogram, order, reached, -(-total * ppm // PPM)) for ppm in ppms]
+
+
+def _at_rank(histogram: Histogram, order: Sequence[int], reached: Sequence[int], rank: int) -> int:
+    """The value of this rank; @reached: values up to and in each bucket of @order."""
+    if not reached or not reached[-1]:
         return 0
-    rank = max(1, -(-total * ppm // PPM))
-    seen = 0
-    for index in sorted(histogram.counts):
-        seen += histogram.counts[index]
-        if seen >= rank:
-            break
+    index = order[bisect_left(reached, max(1, rank))]
     if index == last_bucket(histogram.bits) and histogram.max_ns >> HIST_MAX_BITS:
         return histogram.max_ns
     return min(bucket_value(index, histogram.bits), histogram.max_ns)
@@ -88,8 +97,11 @@ def mean(histogram: Histogram) -> float:
 
 def dense(counts: Mapping[int, int]) -> tuple[int, list[int]]:
     """(index of the first bucket, counts from there to the last one that is not empty)."""
-    used = [index for index, count in counts.items() if count]
+    used = {index: count for index, count in counts.items() if count}
     if not used:
         return 0, []
-    first, last = min(used), max(used)
-    return first, [counts.get(index, 0) for index in range(first, last + 1)]
+    first = min(used)
+    found = [0] * (max(used) - first + 1)
+    for index, count in used.items():
+        found[index - first] = count
+    return first, found

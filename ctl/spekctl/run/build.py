@@ -12,7 +12,7 @@ import msgspec
 
 from spekctl import __version__
 from spekctl.documents.device import DiskCounters, TargetFacts
-from spekctl.documents.histogram import HIST_MAX_BITS, count_of, dense, mean, merge, percentile
+from spekctl.documents.histogram import HIST_MAX_BITS, count_of, dense, mean, merge, percentiles
 from spekctl.documents.power import Metered, figures
 from spekctl.documents.result import (
     PERCENTILES,
@@ -205,7 +205,9 @@ def _distribution(histogram: Histogram | None, with_buckets: bool) -> Distributi
         mean_ns=mean(histogram),
         min_ns=histogram.min_ns,
         max_ns=histogram.max_ns,
-        percentiles_ns={name: percentile(histogram, ppm) for name, ppm in PERCENTILES.items()},
+        percentiles_ns=dict(
+            zip(PERCENTILES, percentiles(histogram, PERCENTILES.values()), strict=True)
+        ),
         histogram=(Buckets(histogram.bits, HIST_MAX_BITS, first, counts) if with_buckets else None),
     )
 
