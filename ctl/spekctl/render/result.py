@@ -249,8 +249,8 @@ def _in_flight_lines(result: Result) -> list[str]:
         return []
     mean, longest = _times(held.response_age, ("mean", "max"))
     line = (
-        f"in flight at the end, so not in the percentiles: {held.count:,} I/Os,"
-        f" then {mean} old on average, at most {longest}"
+        f"in flight at the end of the measure phase and not in the percentiles:"
+        f" {held.count:,} I/Os, {mean} old on average, at most {longest}"
     )
     drained = next((one.times for one in result.phases if one.phase == "drain"), None)
     if drained is not None and drained.response is not None:

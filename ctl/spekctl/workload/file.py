@@ -80,7 +80,7 @@ def shipped_names() -> list[str]:
 
 def find(name: str) -> Path:
     """The file that a user means by @name: a shipped workload's name, or a path to a .toml."""
-    if "/" in name or name.endswith(".toml"):
+    if "/" in name or name.endswith((".toml", ".json")):
         path = Path(name)
         if not files.exists(path):
             raise UsageError(f"there is no workload file {name}")

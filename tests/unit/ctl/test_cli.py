@@ -167,7 +167,7 @@ def test_wrong_input_gets_one_sentence_and_code_2(
 NO_WORKLOAD: dict[str, tuple[str, bytes | None, str]] = {
     "binary": ("./binary.toml", b"\x7fELF\x02\x01\xff\xfe", "it is not UTF-8 text"),
     "empty": ("./empty.toml", b"", "the section 'workload' is missing"),
-    "result": ("./result.json", b'{"kind": "spek-result"}', "this is JSON; results and reports"),
+    "result": ("result.json", b'{"kind": "spek-result"}', "this is JSON; results and reports"),
     "no TOML": ("./notes.toml", b"remember the milk", "not valid TOML"),
     "directory": ("./folder", None, "is a directory, not a workload file"),
     "other suffix": ("mine.txt", b"", "to use the file, write ./mine.txt"),
