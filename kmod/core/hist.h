@@ -18,6 +18,10 @@
 #define SPEK_HIST_GROUPS	(SPEK_HIST_MAX_BITS - SPEK_HIST_BITS)
 #define SPEK_HIST_BUCKETS	((SPEK_HIST_GROUPS + 1) << SPEK_HIST_BITS)
 
+/* Values that spek_hist_index_within() takes. */
+#define SPEK_HIST_WITHIN_MIN	(1ull << SPEK_HIST_BITS)
+#define SPEK_HIST_WITHIN_MAX	((1ull << SPEK_HIST_MAX_BITS) - 1)
+
 /**
  * spek_hist_index() - find the bucket of a value
  * @ns: value, ns
@@ -33,6 +37,21 @@ static inline u32 spek_hist_index(u64 ns)
 	top = 63 - (u32)__builtin_clzll(ns | (1ull << SPEK_HIST_BITS));
 	shift = top - SPEK_HIST_BITS;
 	return (shift << SPEK_HIST_BITS) + (u32)(ns >> shift);
+}
+
+/**
+ * spek_hist_index_within() - find the bucket of a value that needs no check
+ * @ns: value, SPEK_HIST_WITHIN_MIN to SPEK_HIST_WITHIN_MAX, ns
+ *
+ * Return: the same as spek_hist_index(), in half as many instructions.
+ */
+static inline u64 spek_hist_index_within(u64 ns)
+{
+	/* Not 63 minus it: gcc computes clz as bsr xor 63, and drops both if they meet. */
+	u32 top = (u32)__builtin_clzll(ns) ^ 63;
+	u32 shift = top - SPEK_HIST_BITS;
+
+	return ((u64)shift << SPEK_HIST_BITS) + (ns >> shift);
 }
 
 u64 spek_hist_low(u32 index);

@@ -53,19 +53,8 @@ static void empty_cell(struct spek_cell *cell)
 {
 	u32 m;
 
-	for (m = 0; m < SPEK_NR_METRICS; m++) {
-		struct spek_metric *metric = &cell->metric[m];
-
-		if (metric->min <= metric->max) {
-			u32 first = spek_hist_index(metric->min);
-			u32 last = spek_hist_index(metric->max);
-
-			memset(&metric->hist[first], 0, (last - first + 1) * sizeof(*metric->hist));
-		}
-		metric->sum = 0;
-		metric->min = U64_MAX;
-		metric->max = 0;
-	}
+	for (m = 0; m < SPEK_NR_METRICS; m++)
+		spek_metric_empty(&cell->metric[m]);
 	memset(cell, 0, offsetof(struct spek_cell, metric));
 }
 

@@ -15,6 +15,7 @@
 #include <linux/types.h>
 #include "core/gen.h"
 #include "../core/hist.h"
+#include "core/metric.h"
 #include "core/workload.h"
 #include "uapi/spek.h"
 
@@ -24,16 +25,6 @@
 #define SPEK_NR_STATUS		24	/* blk_status_t values told apart; the last: "others" */
 #define SPEK_ROWS		4096	/* closed intervals kept for reading */
 #define SPEK_OPEN_ROWS		4	/* rows that may wait for a slow worker */
-
-/**
- * struct spek_metric - distribution of one kind of time, ns
- */
-struct spek_metric {
-	u64 sum;
-	u64 min;
-	u64 max;
-	u32 hist[SPEK_HIST_BUCKETS];
-};
 
 /**
  * struct spek_cell - one stream and direction in one set
@@ -222,16 +213,5 @@ static inline bool spek_total_has(const struct spek_total *total, u32 metric)
 struct spek_snapshot *spek_snapshot_alloc(u32 nr_streams);
 void spek_snapshot_take(struct spek_snapshot *snapshot, const struct spek_stats *stats);
 size_t spek_stats_row_bytes(const struct spek_stats *stats);
-
-/** spek_metric_add() - count one time. Owner of the set only. */
-static inline void spek_metric_add(struct spek_metric *m, u64 ns)
-{
-	m->sum += ns;
-	if (ns < m->min)
-		m->min = ns;
-	if (ns > m->max)
-		m->max = ns;
-	m->hist[spek_hist_index(ns)]++;
-}
 
 #endif

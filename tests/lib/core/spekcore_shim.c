@@ -14,6 +14,7 @@
 #include "grain.h"
 #include "hist.h"
 #include "hotband.h"
+#include "metric.h"
 #include "muldiv.h"
 #include "pattern.h"
 #include "rng.h"
@@ -89,6 +90,18 @@ void shim_hist_count(const u64 *ns, size_t n, u64 *counts)
 {
 	for (size_t i = 0; i < n; i++)
 		counts[spek_hist_index(ns[i])]++;
+}
+
+void shim_hist_index_within(const u64 *ns, u64 *out, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = spek_hist_index_within(ns[i]);
+}
+
+void shim_metric_add(struct spek_metric *m, const u64 *ns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		spek_metric_add(m, ns[i]);
 }
 
 u32 shim_walk_leaf(u32 leaf, u32 level, u32 place, bool write)
