@@ -304,7 +304,8 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 	trace_spek_io_complete(w, slot, done_ns);
 	if (w->watched)
 		watch(w, slot, done_ns, error);
-	spek_gen_complete(w->gen, op->arrival, done_ns);
+	if (spek_gen_has_closed(w->gen))
+		spek_gen_complete(w->gen, op->arrival, done_ns);
 	WRITE_ONCE(slot->busy, false);
 	slot->next_free = w->free;
 	w->free = slot;

@@ -234,6 +234,7 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 
 	take(&arena, sizeof(*gen), GEN_ALIGN);
 	gen->nr_processes = wl->nr_arrivals;
+	gen->has_closed = false;
 	gen->process = take(&arena, sizeof(*gen->process) * wl->nr_arrivals, GEN_ALIGN);
 
 	for (i = 0; i < wl->nr_arrivals; i++) {
@@ -246,8 +247,10 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 		for (j = 0; j < process->depth; j++)
 			process->ready[j] = start_ns;
 		process->tail = process->depth;
-		if (process->depth)
+		if (process->depth) {
 			process->times.next_ns = start_ns;
+			gen->has_closed = true;
+		}
 	}
 	find_next(gen);
 }

@@ -54,12 +54,14 @@ struct spek_process;
  * @next: arrival process of the next operation
  * @process: all arrival processes
  * @nr_processes: number of arrival processes
+ * @has_closed: one of them is a closed loop
  */
 struct spek_gen {
 	u64 next_ns;
 	struct spek_process *next;
 	struct spek_process *process;
 	u32 nr_processes;
+	bool has_closed;
 };
 
 size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers);
@@ -76,6 +78,12 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 static inline u64 spek_gen_next_ns(const struct spek_gen *gen)
 {
 	return gen->next_ns;
+}
+
+/** spek_gen_has_closed() - Return: true if completions matter to spek_gen_complete(). */
+static inline bool spek_gen_has_closed(const struct spek_gen *gen)
+{
+	return gen->has_closed;
 }
 
 void spek_gen_next(struct spek_gen *gen, struct spek_op *op);
