@@ -11,8 +11,6 @@
 #include "outcome.h"
 #include "slot.h"
 
-#define MAX_CHUNK_BYTES	(64u << 10)
-
 /* A run that does not fit is refused; nobody is killed or warned for it. */
 #define SLOT_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
@@ -20,7 +18,7 @@ u32 spek_slot_chunk_bytes(u32 buffer_bytes)
 {
 	if (buffer_bytes <= PAGE_SIZE)
 		return PAGE_SIZE;
-	return min_t(u32, roundup_pow_of_two(buffer_bytes), MAX_CHUNK_BYTES);
+	return min_t(u32, roundup_pow_of_two(buffer_bytes), SPEK_SLOT_CHUNK_MAX);
 }
 
 static void fill_chunk(struct page *page, u32 bytes, struct spek_rng *rng)

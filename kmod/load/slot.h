@@ -17,6 +17,9 @@
 #include "submit.h"
 #include "target.h"
 
+/* Largest chunk of a buffer; chunks are physically contiguous and aligned to their size. */
+#define SPEK_SLOT_CHUNK_MAX	(64u << 10)
+
 struct spek_outcome;
 struct spek_slot;
 struct task_struct;

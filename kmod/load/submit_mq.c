@@ -110,11 +110,22 @@ static noinline u32 count_segments(const struct bio *bio, const struct queue_lim
 	return sum;
 }
 
-/* Every queue takes this as one segment; and only partitions and chunks are smaller. */
-static inline bool is_small(const struct spek_part *part, const struct queue_limits *lim)
+/*
+ * A quick check for what is nearly always one segment; false: count_segments() knows. Every queue
+ * takes up to 4 KiB within a page. Larger pieces lie within a chunk of the slot's buffer, which is
+ * aligned to its size: no boundary of SPEK_SLOT_CHUNK_MAX bytes or more is inside.
+ */
+static inline bool is_one_segment(const struct spek_part *part, const struct queue_limits *lim)
 {
-	return likely(part->bio.bi_vcnt) && likely(part->vec.bv_offset + part->vec.bv_len <= SZ_4K) &&
-	       likely(!lim->chunk_sectors);
+	const struct bio_vec *vec = &part->vec;
+
+	if (unlikely(!part->bio.bi_vcnt) || unlikely(lim->chunk_sectors))
+		return false;
+	if (vec->bv_offset + vec->bv_len <= SZ_4K)
+		return true;
+	return vec->bv_len <= lim->max_segment_size &&
+	       vec->bv_len >> SECTOR_SHIFT <= lim->max_sectors &&
+	       lim->seg_boundary_mask >= SPEK_SLOT_CHUNK_MAX - 1;
 }
 
 /* What is not one request although it was cut by these limits: the block layer cuts it. */
@@ -183,7 +194,7 @@ static int submit(struct spek_part *part)
 		return 0;
 	}
 	rq->__sector = bio->bi_iter.bi_sector + part->target->start_sector;
-	if (unlikely(!is_small(part, &q->limits))) {
+	if (unlikely(!is_one_segment(part, &q->limits))) {
 		nr_segments = count_segments(bio, &q->limits, rq->__sector);
 		if (unlikely(!nr_segments)) {
 			blk_mq_free_request(rq);
