@@ -4,6 +4,7 @@
 #define SPEK_SUBMIT_H
 
 #include <linux/blk_types.h>
+#include <linux/indirect_call_wrapper.h>
 #include <linux/types.h>
 #include "uapi/spek.h"
 
@@ -39,6 +40,23 @@ extern const struct spek_backend_ops spek_backend_bio;
 extern const struct spek_backend_ops spek_backend_bio_polled;
 extern const struct spek_backend_ops spek_backend_mq;
 extern const struct spek_backend_ops spek_backend_scsi;
+
+int spek_mq_submit(struct spek_part *part);
+int spek_bio_submit(struct spek_part *part);
+
+/**
+ * spek_backend_submit() - call the submit function of a back end
+ * @backend: back end of the target of @part
+ * @part: armed
+ *
+ * A call through a pointer goes through a thunk where the CPU needs retpolines.
+ * Return: see struct spek_backend_ops.
+ */
+static inline int spek_backend_submit(const struct spek_backend_ops *backend,
+				      struct spek_part *part)
+{
+	return INDIRECT_CALL_2(backend->submit, spek_mq_submit, spek_bio_submit, part);
+}
 
 /** spek_backend_bio_of() - Return: the back end that sends bios to @target, polled or not. */
 const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target);

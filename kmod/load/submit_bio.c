@@ -68,7 +68,14 @@ static int send(struct spek_part *part)
 	return 0;
 }
 
-static int submit(struct spek_part *part)
+/**
+ * spek_bio_submit() - the submit function of back end bio without polling, for calls without a
+ * pointer
+ * @part: armed
+ *
+ * Return: see struct spek_backend_ops.
+ */
+int spek_bio_submit(struct spek_part *part)
 {
 	return send(part);
 }
@@ -130,7 +137,7 @@ const struct spek_backend_ops spek_backend_bio = {
 	.cgroup = true,
 	.why_unsupported = why_unsupported,
 	.uses_cached_rqs = uses_cached_rqs,
-	.submit = submit,
+	.submit = spek_bio_submit,
 	.end_io = spek_part_end_io,
 };
 

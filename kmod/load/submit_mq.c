@@ -139,7 +139,6 @@ static noinline int submit_as_bio(struct spek_part *part)
 	return ops->submit(part);
 }
 
-static int submit(struct spek_part *part);
 
 /* There is no plug around a single operation. */
 static noinline int submit_alone(struct spek_part *part)
@@ -148,7 +147,7 @@ static noinline int submit_alone(struct spek_part *part)
 	int err;
 
 	blk_start_plug(&plug);
-	err = submit(part);
+	err = spek_mq_submit(part);
 	blk_finish_plug(&plug);
 	return err;
 }
@@ -160,7 +159,13 @@ static noinline void flush(struct blk_plug *plug)
 	blk_start_plug(plug);
 }
 
-static int submit(struct spek_part *part)
+/**
+ * spek_mq_submit() - the submit function of back end mq, for calls without a pointer
+ * @part: armed
+ *
+ * Return: see struct spek_backend_ops.
+ */
+int spek_mq_submit(struct spek_part *part)
 {
 	struct blk_plug *plug = current->plug;
 	struct bio *bio = &part->bio;
@@ -218,6 +223,6 @@ const struct spek_backend_ops spek_backend_mq = {
 	.cgroup = false,
 	.why_unsupported = why_unsupported,
 	.uses_cached_rqs = uses_cached_rqs,
-	.submit = submit,
+	.submit = spek_mq_submit,
 	.end_io = spek_part_end_io,
 };

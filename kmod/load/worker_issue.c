@@ -244,7 +244,7 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 	WRITE_ONCE(slot->busy, true);
 	for (;;) {
 		struct spek_target_count *count = &w->count[part->target_index];
-		int err = part->target->backend->submit(part);
+		int err = spek_backend_submit(part->target->backend, part);
 
 		if (unlikely(err < 0)) {
 			stall(w, slot, part, err);
