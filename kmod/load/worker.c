@@ -20,8 +20,17 @@
  * addition to done and its look at idle, inside an RCU read section; therefore the
  * memory goes only after a grace period. The collector and netlink hold run->lock, under
  * which workers are unhooked.
+ *
+ * Cache lines: workers share none that any of them writes for an I/O. Each has its own copy of the
+ * targets, its generator, sets, slots with their parts, pollers and log, in allocations that begin
+ * a line; of what the run owns it reads the configuration, which is const, and the reason
+ * for the end, which is written once. The lines of a worker that other CPUs write are the
+ * completion list with spek_inflight.idle, if its device interrupts another CPU, and the one of
+ * @sealed, which the worker looks at when an interval ends.
  */
 #include <linux/blk-mq.h>
+#include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/hrtimer.h>
 #include <linux/ioprio.h>
 #include <linux/kthread.h>
@@ -30,6 +39,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/stddef.h>
 #include <linux/vmalloc.h>
 #include "config.h"
 #include "iolog.h"
@@ -43,6 +53,20 @@
 #define RETRY_SPIN_NS	(16 * NSEC_PER_USEC)	/* not worth going to sleep for */
 #define TOTALS_NS	NSEC_PER_SEC		/* between seals when no rows are wanted */
 #define PIECE_NS	(10 * NSEC_PER_SEC)	/* between seals within a long row */
+
+/* What others write begins a cache line, and what is the worker's does not share one with it. */
+static_assert(offsetof(struct spek_worker, inflight) % SMP_CACHE_BYTES == 0);
+static_assert(offsetof(struct spek_inflight, done) % SMP_CACHE_BYTES == 0);
+static_assert(offsetof(struct spek_inflight, done) >=
+	      offsetofend(struct spek_inflight, nowait_bio));
+static_assert(offsetof(struct spek_worker, sealed) % SMP_CACHE_BYTES == 0);
+static_assert(offsetof(struct spek_worker, sealed) >= offsetofend(struct spek_worker, inflight));
+/* Objects of kmalloc()'s caches for more than 96 bytes begin a line, those of smaller ones don't. */
+static_assert(sizeof(struct spek_slot) > 96);
+static_assert(sizeof(struct spek_part) > 96);
+static_assert(sizeof(struct spek_set) + 2 * sizeof(struct spek_cell *) > 96);
+static_assert(sizeof(struct spek_poller) > 96);
+static_assert(sizeof(struct spek_target) > 96);
 
 /* ---- seals: the end of a row or a phase ---- */
 
