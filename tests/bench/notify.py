@@ -8,6 +8,7 @@ with it several may be taken for one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,17 +33,45 @@ def qemu_arguments(log: Path) -> list[str]:
     return [*events, "-D", str(log), "-global", "virtio-blk-pci.ioeventfd=off"]
 
 
-def doorbells(text: str) -> int:
-    """Writes to the doorbells of submission queues; queue 0 is for administration."""
-    lines = (line for line in text.splitlines() if f"{DOORBELL} " in line)
-    return sum(1 for line in lines if _word_after(line, "sqid") != "0")
+class Notifications:
+    """Those of the disks that QEMU has traced to a file so far.
 
+    The file also has the kicks of the guest's root file system, by which it is read: each look
+    reads only what is new.
+    """
 
-def kicks(text: str) -> int:
-    """Kicks of the device that reads blocks; every virtio device of the guest is traced."""
-    lines = text.splitlines()
-    disks = {_word_after(line, "vdev") for line in lines if f"{READ} " in line}
-    return sum(1 for line in lines if f"{KICK} " in line and _word_after(line, "vdev") in disks)
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._offset = 0
+        self._doorbells = 0
+        self._kicks: Counter[str] = Counter()
+        self._disks: set[str] = set()
+
+    def count(self, kind: str) -> int:
+        """Writes to doorbells, or kicks, since QEMU started."""
+        self._look()
+        if kind == "nvme":
+            return self._doorbells
+        return sum(self._kicks[device] for device in self._disks)
+
+    def _look(self) -> None:
+        with open(self._log, "rb") as log:
+            log.seek(self._offset)
+            # The last line may not be complete.
+            text, newline, _rest = log.read().rpartition(b"\n")
+        self._offset += len(text) + len(newline)
+        for line in text.decode(errors="replace").splitlines():
+            self._add(line)
+
+    def _add(self, line: str) -> None:
+        if f"{DOORBELL} " in line:
+            # Queue 0 is for administration.
+            self._doorbells += _word_after(line, "sqid") != "0"
+        elif f"{KICK} " in line:
+            self._kicks[_word_after(line, "vdev")] += 1
+        elif f"{READ} " in line:
+            # Every virtio device of the guest is traced; the disk is the one that reads blocks.
+            self._disks.add(_word_after(line, "vdev"))
 
 
 def _word_after(line: str, name: str) -> str:
@@ -50,17 +79,15 @@ def _word_after(line: str, name: str) -> str:
     return words[words.index(name) + 1]
 
 
-COUNTERS = {"nvme": doorbells, "virtio": kicks}
-
-
 def measure(tools: Path, fio: list[str], nodes: dict[str, str], log: Path) -> Iterator[raw.Kicks]:
     """In the guest: each way to each disk, at two run lengths."""
+    notifications = Notifications(log)
     for kind, node in nodes.items():
         drivers = Drivers(tools, {"plain": node}, fio)
         drivers.connect()
         for row in (row for row in ROWS if row.key in KEYS):
             for count in (SHORT, LONG):
-                before = COUNTERS[kind](log.read_text(errors="replace"))
+                before = notifications.count(kind)
                 drivers.time(Point(row, DEEP), count)
-                after = COUNTERS[kind](log.read_text(errors="replace"))
+                after = notifications.count(kind)
                 yield raw.Kicks(disk=kind, row=row.key, count=count, kicks=after - before)

@@ -189,7 +189,8 @@ def test_open_loop_shows_the_steady_state() -> None:
     assert (loop.switches, loop.slip_p50_ns) == (2.0, 2500)
 
 
-def test_notifications_are_of_the_disk_and_of_its_queues() -> None:
+def test_notifications_are_of_the_disk_and_of_its_queues(tmp_path: Path) -> None:
+    """Also if the trace grows by parts of lines between two looks."""
     trace = """\
 pci_nvme_mmio_doorbell_sq sqid 0 new_tail 3
 pci_nvme_mmio_doorbell_sq sqid 1 new_tail 16
@@ -200,7 +201,15 @@ virtio_blk_handle_read vdev 0x55bb req 0x1 sector 8 nsectors 8
 virtio_queue_notify vdev 0x55bb n 1 vq 0x7f08
 """
 
-    assert (notify.doorbells(trace), notify.kicks(trace)) == (2, 2)
+    log = tmp_path / "trace"
+    log.touch()
+    found = notify.Notifications(log)
+    for start in range(0, len(trace), 50):
+        with open(log, "a") as file:
+            file.write(trace[start : start + 50])
+        found.count("nvme")
+
+    assert (found.count("nvme"), found.count("virtio")) == (2, 2)
 
 
 @pytest.mark.parametrize(("kicks", "met"), [(500, True), (8000, False)])
