@@ -9,12 +9,14 @@ import os
 import time
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from lib.guest.agree import run_and_compare
 from lib.guest.disks import null_disk
 from lib.guest.drive import Controller, Outcome, assert_completed, one_stream, queue_of, sysfs
 from lib.guest.trace import RequestCounts, disk_times
 
+from spekctl.documents.histogram import percentile
 from spekctl.kernel.records import Metric
 from spekctl.run.disk_times import bounds_ns as disk_bounds_ns
 
@@ -168,6 +170,33 @@ def test_waits_for_requests_are_counted(controller: Controller) -> None:
             outcome = controller.complete(config)
             least = (count - tags) // tags if backend == "mq" else 0
             assert least <= outcome.target.tag_waits <= (count - tags if least else 0)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_service_begins_before_the_wait_for_a_request(controller: Controller, backend: str) -> None:
+    """A disk with one request: the next I/O is issued at once, and waits for as long as the first
+    one takes. The others of the loop are not issued before that: their wait is slip."""
+    takes_ns = 20 * MS
+    with null_disk(irqmode=2, completion_nsec=takes_ns, hw_queue_depth=1, submit_queues=1) as node:
+        (queue_of(node) / "scheduler").write_text("none")
+        outcome = controller.complete(one_stream(node, backend=backend, depth=4, count=20))
+        # Twice what the disk takes, less what the thread was late to issue the I/O.
+        for metric in (Metric.SERVICE, Metric.SLIP):
+            assert percentile(outcome.times(metric), 500_000) > 1.5 * takes_ns
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_workers_share_the_requests_of_a_disk(controller: Controller, backend: str) -> None:
+    """One request for two workers: neither keeps it for itself, not even for a while."""
+    with null_disk(irqmode=2, completion_nsec=4 * MS, hw_queue_depth=1, submit_queues=1) as node:
+        (queue_of(node) / "scheduler").write_text("none")
+        config = one_stream(node, backend=backend, depth=8, workers=2, time_ns=800 * MS)
+        config = msgspec.structs.replace(config, spin_ns=10 * MS, log_records=16)
+        outcome = controller.complete(config)
+        # Its log has a record of each I/O of a worker, or has counted it as lost.
+        shares = [one.log_written + one.log_lost for one in outcome.info.workers]
+        assert sum(shares) == outcome.ios()
+        assert min(shares) >= outcome.ios() / 4, shares
 
 
 def switches_per_io(outcome: Outcome) -> float:
