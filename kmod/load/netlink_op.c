@@ -67,24 +67,50 @@ static int start_preview(struct netlink_callback *cb, struct spek_genl_dump *dum
 	return 0;
 }
 
+static struct spek_op_record record_of(const struct spek_op *op)
+{
+	return (struct spek_op_record){
+		.at_ns = op->at_ns,
+		.addr = op->addr,
+		.bytes = op->bytes,
+		.replica = op->replica,
+		.stream = op->stream,
+		.asu = op->asu,
+		.arrival = op->arrival,
+		.write = op->write,
+	};
+}
+
 static int put_ops(struct sk_buff *skb, struct netlink_callback *cb,
 		   const struct spek_genl_dump *dump)
 {
 	const struct preview *preview = dump->memory;
 	const struct spek_run *run = dump->object;
 	void *head = spek_genl_dump_head(&spek_netlink, skb, cb, SPEK_CMD_OP_GET);
+	struct spek_op_record record;
+	struct nlattr *ops;
+	u32 i;
 
 	if (!head)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, SPEK_A_OP_RUN, run->id) ||
 	    nla_put_u32(skb, SPEK_A_OP_WORKER, dump->worker) ||
-	    SPEK_PUT_U64(skb, SPEK_A_OP, FIRST, dump->next) ||
-	    nla_put(skb, SPEK_A_OP_OPS, preview->nr * sizeof(preview->op[0]), preview->op)) {
-		genlmsg_cancel(skb, head);
-		return -EMSGSIZE;
+	    SPEK_PUT_U64(skb, SPEK_A_OP, FIRST, dump->next))
+		goto err_cancel;
+	ops = nla_reserve(skb, SPEK_A_OP_OPS, preview->nr * sizeof(record));
+	if (!ops)
+		goto err_cancel;
+	for (i = 0; i < preview->nr; i++) {
+		record = record_of(&preview->op[i]);
+		/* The data of an attribute are only 4-byte aligned. */
+		memcpy(nla_data(ops) + i * sizeof(record), &record, sizeof(record));
 	}
 	genlmsg_end(skb, head);
 	return 0;
+
+err_cancel:
+	genlmsg_cancel(skb, head);
+	return -EMSGSIZE;
 }
 
 int spek_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)

@@ -116,16 +116,6 @@ struct spek_row_cell {
 };
 
 /**
- * struct spek_row_stream - one stream in a closed interval; as it travels
- */
-struct spek_row_stream {
-	u64 reads;
-	u64 read_bytes;
-	u64 writes;
-	u64 write_bytes;
-};
-
-/**
  * struct spek_row - a closed interval
  */
 struct spek_row {
@@ -138,7 +128,7 @@ struct spek_row {
 	u64 cpu_ns;
 	u64 switches;
 	struct spek_row_cell cell[2];
-	struct spek_row_stream stream[];
+	struct spek_interval_stream stream[];
 };
 
 /**

@@ -15,7 +15,7 @@ from lib.guest.disks import null_disk
 from lib.guest.drive import Controller, assert_completed, device_number, queue_of, shipped
 from lib.guest.trace import Traced, request_log
 
-from spekctl.kernel.records import Operation
+from spekctl.kernel.records import OpRecord
 from spekctl.workload import file
 from spekctl.workload.config import (
     Extent,
@@ -149,7 +149,7 @@ def as_operations(traced: list[Traced]) -> list[tuple[int, int, int]]:
     return [(one.sector * 512, one.sectors * 512, one.direction.code) for one in traced]
 
 
-def plainly(operations: list[Operation]) -> list[tuple[int, int, int]]:
+def plainly(operations: list[OpRecord]) -> list[tuple[int, int, int]]:
     return [(one.addr, one.bytes, one.write) for one in operations]
 
 

@@ -20,6 +20,7 @@ from spekctl.kernel.coded import Coded
 from spekctl.kernel.gen.spek_records import (
     CellInfo,
     IntervalInfo,
+    IntervalStream,
     Law,
     OpInfo,
     Pattern,
@@ -38,7 +39,7 @@ from spekctl.kernel.records import (
     MapInfo,
     Metric,
     MismatchInfo,
-    Operation,
+    OpRecord,
     Phase,
     RunInfo,
     RunState,
@@ -51,8 +52,6 @@ T = TypeVar("T")
 
 # Announcements wake us up; this is for a lost one.
 OPEN_POLL_S = 0.25
-_STREAM_ROW = struct.Struct("=4Q")
-_OP = struct.Struct("=QQIIHHHH")
 
 
 # Called while the kernel side waits for a device; raises to stop waiting.
@@ -192,11 +191,11 @@ class Client(Connection):
         rows = self._all(self._spek.Cmd.INTERVAL_GET, IntervalInfo, run=run, since=since)
         return [_interval(one) for one in rows]
 
-    def operations(self, run: int, worker: int, count: int) -> list[Operation]:
+    def operations(self, run: int, worker: int, count: int) -> list[OpRecord]:
         """The first operations that a worker of this run generates; nothing is sent anywhere."""
         parts = self._all(self._spek.Cmd.OP_GET, OpInfo, run=run, worker=worker, count=count)
         parts.sort(key=lambda part: part.first)
-        return [Operation(*fields) for part in parts for fields in _OP.iter_unpack(part.ops)]
+        return [op for part in parts for op in OpRecord.unpack(part.ops)]
 
     def mismatches(self, run: int) -> list[MismatchInfo]:
         """The first wrong blocks that a run with stamped data has found."""
@@ -261,7 +260,7 @@ def _interval(one: IntervalInfo) -> IntervalRow:
         worker_switches=one.switches,
         read=cell(Direction.READ),
         write=cell(Direction.WRITE),
-        streams=list(_STREAM_ROW.iter_unpack(one.streams)),
+        streams=list(IntervalStream.unpack(one.streams)),
     )
 
 

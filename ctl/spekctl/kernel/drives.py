@@ -13,7 +13,15 @@ import msgspec
 from spekctl.drive.model import CONDITIONS, LAYOUTS, Model
 from spekctl.errors import NotFoundError, SpekError, error_from_errno
 from spekctl.kernel.gen import spek_drive as uapi
-from spekctl.kernel.gen.spek_drive_records import DriveInfo, DriveState, Policy, StatsInfo, Store
+from spekctl.kernel.gen.spek_drive_records import (
+    SEEK_RECORD_FORMAT,
+    ZONE_RECORD_FORMAT,
+    DriveInfo,
+    DriveState,
+    Policy,
+    StatsInfo,
+    Store,
+)
 from spekctl.kernel.link import Connection, Link
 
 MISSING = (
@@ -21,9 +29,8 @@ MISSING = (
     "as root: modprobe spek_drive (or insmod spek_drive.ko)"
 )
 MOST_SERIAL = 20
-_ZONE = struct.Struct("=IIIIQQ")
-_POINT = struct.Struct("=II")
-assert (_ZONE.size, _POINT.size) == (uapi.ZONE_RECORD_BYTES, uapi.SEEK_RECORD_BYTES)
+_ZONE = struct.Struct(ZONE_RECORD_FORMAT)
+_POINT = struct.Struct(SEEK_RECORD_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)

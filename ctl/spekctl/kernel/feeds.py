@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from spekctl.kernel.gen import spek_prober as uapi
-from spekctl.kernel.gen.spek_prober_records import EnergyInfo, FeedInfo, FeedState
+from spekctl.kernel.gen.spek_prober_records import (
+    POWER_ENERGY_FORMAT,
+    POWER_INTERVAL_FORMAT,
+    POWER_SAMPLE_FORMAT,
+    EnergyInfo,
+    FeedInfo,
+    FeedState,
+)
 from spekctl.kernel.link import Connection, Link
 from spekctl.kernel.records import Use
 
@@ -19,14 +26,9 @@ MISSING = (
     "the kernel module spek_prober is not loaded; "
     "as root: modprobe spek_prober (or insmod spek_prober.ko)"
 )
-_SAMPLE = struct.Struct("=QqII")
-_INTERVAL = struct.Struct("=QQ")
-_ENERGY = struct.Struct("=qQQQQQQqq")
-assert (_SAMPLE.size, _INTERVAL.size, _ENERGY.size) == (
-    uapi.POWER_SAMPLE_BYTES,
-    uapi.POWER_INTERVAL_BYTES,
-    uapi.POWER_ENERGY_BYTES,
-)
+_SAMPLE = struct.Struct(POWER_SAMPLE_FORMAT)
+_INTERVAL = struct.Struct(POWER_INTERVAL_FORMAT)
+_ENERGY = struct.Struct(POWER_ENERGY_FORMAT)
 
 
 class PowerSample(NamedTuple):

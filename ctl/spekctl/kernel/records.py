@@ -21,6 +21,7 @@ from spekctl.kernel.gen.spek_records import (
     Metric,
     Mismatch,
     MismatchInfo,
+    OpRecord,
     Phase,
     Reason,
     RunInfo,
@@ -45,7 +46,7 @@ __all__ = [
     "Metric",
     "Mismatch",
     "MismatchInfo",
-    "Operation",
+    "OpRecord",
     "Phase",
     "Reason",
     "RunInfo",
@@ -120,20 +121,6 @@ class IntervalRow(Resolved, frozen=True):
         list[tuple[int, int, int, int]],
         Meta(description="Per stream: reads, bytes read, writes, bytes written."),
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation of the generator (struct spek_op)."""
-
-    at_ns: int
-    addr: int
-    bytes: int
-    replica: int
-    stream: int
-    asu: int
-    arrival: int
-    write: int
 
 
 @dataclass(frozen=True, slots=True)

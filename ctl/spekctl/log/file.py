@@ -27,6 +27,7 @@ from spekctl import units
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.errors import SpekError, UsageError
+from spekctl.kernel.gen.spek_records import LOG_RECORD
 from spekctl.workload.config import ResolvedAsu
 
 if TYPE_CHECKING:
@@ -41,22 +42,7 @@ ROW_GROUP = 1 << 20
 # A row group of random numbers, which do not shrink, and the footer.
 RESERVE_BYTES = 64 << 20
 
-# struct spek_log_record of the module: its members, and the columns that they become.
-RECORD = (
-    ("at_ns", "=u8"),
-    ("issue_ns", "=u8"),
-    ("done_ns", "=u8"),
-    ("addr", "=u8"),
-    ("bytes", "=u4"),
-    ("replica", "=u4"),
-    ("stream", "=u2"),
-    ("worker", "=u2"),
-    ("asu", "=u1"),
-    ("write", "=u1"),
-    ("phase", "=u1"),
-    ("error", "=u1"),
-)
-RECORD_BYTES = 48
+# What the members of a record become.
 COLUMNS = (
     "arrival_ns",
     "issue_ns",
@@ -130,7 +116,7 @@ def record_type() -> np.dtype[Any]:
     """A record of the kernel as a numpy type."""
     import numpy as np
 
-    return np.dtype(list(RECORD))
+    return np.dtype(list(LOG_RECORD))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +142,14 @@ def _schema(named: bool = True) -> Any:
     """The columns; older logs have bare numbers for what is @named."""
     import pyarrow as pa
 
-    kinds = {"=u8": pa.uint64(), "=u4": pa.uint32(), "=u2": pa.uint16(), "=u1": pa.uint8()}
+    kinds = {"u8": pa.uint64(), "u4": pa.uint32(), "u2": pa.uint16(), "u1": pa.uint8()}
     # Indices of a dictionary are read as int32, whatever they are written as.
     name_type = pa.dictionary(pa.int32(), pa.string())
     words = Names().words() if named else {}
     return pa.schema(
         [
             pa.field(name, name_type if name in words else kinds[kind], nullable=False)
-            for name, (_, kind) in zip(COLUMNS, RECORD, strict=True)
+            for name, (_, kind) in zip(COLUMNS, LOG_RECORD, strict=True)
         ]
     )
 
@@ -220,7 +206,7 @@ class LogWriter:
 
         columns = [
             self._column(name, block[member])
-            for name, (member, _) in zip(COLUMNS, RECORD, strict=True)
+            for name, (member, _) in zip(COLUMNS, LOG_RECORD, strict=True)
         ]
         self._pending.append(pa.RecordBatch.from_arrays(columns, schema=self._schema))
         self._pending_rows += len(block)
@@ -347,7 +333,7 @@ class LogFile:
             values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
             return values
         numbers = {word: number for number, word in enumerate(words[name])}
-        kind = RECORD[COLUMNS.index(name)][1]
+        kind = LOG_RECORD[COLUMNS.index(name)][1]
         try:
             codes = [
                 numbers[word] if word in numbers else int(word)

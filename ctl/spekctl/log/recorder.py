@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from spekctl.documents.result import LogResult, Plan
 from spekctl.errors import NotPermittedError, SpekError, UsageError
+from spekctl.kernel.gen.spek_records import LOG_RECORD_BYTES
 from spekctl.kernel.records import RunInfo, RunState
 from spekctl.log import file as log_file
 from spekctl.log.file import LogFullError, LogHeader, LogTarget, LogWriter, Names
@@ -81,7 +82,7 @@ class IoLog:
         self._files: list[FileIO] = []
         self._writer: LogWriter | None = None
         self._blocks: queue.Queue[Block | None] = queue.Queue(
-            QUEUE_BYTES // (BLOCK_RECORDS * log_file.RECORD_BYTES)
+            QUEUE_BYTES // (BLOCK_RECORDS * LOG_RECORD_BYTES)
         )
         self._threads: list[threading.Thread] = []
         self._ending = threading.Event()
@@ -264,7 +265,7 @@ class _Filler:
     def _new(self) -> None:
         import numpy as np
 
-        raw = np.empty(BLOCK_RECORDS * log_file.RECORD_BYTES, np.uint8)
+        raw = np.empty(BLOCK_RECORDS * LOG_RECORD_BYTES, np.uint8)
         self._block: Block = raw.view(self._type)
         self._bytes = raw.data
         self._used = 0
@@ -273,7 +274,7 @@ class _Filler:
         """Yield full blocks until the files are empty."""
         for file in files:
             while got := file.readinto(self._bytes[self._used :]):
-                if got % log_file.RECORD_BYTES:
+                if got % LOG_RECORD_BYTES:
                     raise SpekError(f"{got} bytes are not a whole number of records")
                 self._used += got
                 # A read that was not cut short by the end of the block has emptied the buffer.
@@ -285,7 +286,7 @@ class _Filler:
     def rest(self) -> Iterator[Block]:
         """The filled part of the block."""
         if self._used:
-            block = self._block[: self._used // log_file.RECORD_BYTES]
+            block = self._block[: self._used // LOG_RECORD_BYTES]
             self._new()
             yield block
 

@@ -15,6 +15,7 @@ from specgen.spec import (
     Member,
     Outputs,
     Spec,
+    Struct,
     one_line,
     snake,
     upper,
@@ -62,13 +63,8 @@ def python_module(spec: Spec, outputs: Outputs) -> str:
         out += ["", "", f"class {camel(enum.name)}(IntEnum):", *py_doc(doc), ""]
         for value, entry in enumerate(enum.entries):
             out.append(f"    {upper(entry.name)} = {value}")
-    for struct in spec.structs:
-        doc_lines = textwrap.wrap(struct.doc, WIDTH - 10, break_on_hyphens=False)
-        out += ["", "", *[f"# {line}" for line in doc_lines]]
-        out += [f"{upper(struct.name)}_BYTES = {struct.bytes}"]
-        out += [f"{upper(struct.name)} = ("]
-        out += [f'    ("{snake(member.name)}", "{kind(member)}"),' for member in struct.members]
-        out += [")"]
+    for struct in spec.structs if not outputs.records else []:
+        out += ["", *layout(struct)]
     for attr_set in python_order(spec):
         out += python_set(spec, outputs, attr_set, "nla")
     messages = [s for s in spec.sets if any(op.attrs is s for op in spec.ops)]
@@ -110,6 +106,29 @@ def plural(attr_set: AttrSet, attr: Attr) -> str:
 def called(outputs: Outputs, attr_set: AttrSet, attr: Attr) -> str:
     """The name of a repeated attribute in answers."""
     return plural(attr_set, attr) if outputs.records else snake(attr.name)
+
+
+def layout(struct: Struct) -> list[str]:
+    """What Python has to know of a record in bytes: for numpy its members, for struct a format."""
+    doc_lines = textwrap.wrap(struct.doc, WIDTH - 10, break_on_hyphens=False)
+    out = ["", *[f"# {line}" for line in doc_lines]]
+    out += [f"{upper(struct.name)}_BYTES = {struct.bytes}"]
+    out += [f'{upper(struct.name)}_FORMAT = "{pack_format(struct)}"']
+    out += [f"{upper(struct.name)} = ("]
+    out += [f'    ("{snake(member.name)}", "{kind(member)}"),' for member in struct.members]
+    return [*out, ")"]
+
+
+def pack_format(struct: Struct) -> str:
+    """A record as Python's struct module names it, in the machine's byte order."""
+    letters = {1: "b", 2: "h", 4: "i", 8: "q"}
+    codes = [
+        letters[MEMBER_BYTES[one.type]].swapcase()
+        if one.type.startswith("u")
+        else letters[MEMBER_BYTES[one.type]]
+        for one in struct.members
+    ]
+    return "=" + "".join(codes)
 
 
 def kind(member: Member) -> str:

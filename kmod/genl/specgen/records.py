@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from specgen.python import camel, plural, py_doc
-from specgen.spec import Attr, AttrSet, Spec, snake, upper
+from specgen.python import camel, layout, pack_format, plural, py_doc
+from specgen.spec import Attr, AttrSet, Spec, Struct, snake, upper
 
 # Type and default of an attribute that an answer need not carry.
 PLAIN = {
@@ -21,12 +21,16 @@ PLAIN = {
 def records_module(spec: Spec) -> str:
     """Enums and records of answers."""
     sets = answer_sets(spec)
+    carried = [
+        one for one in spec.structs if any(one is attr.struct for _, a in sets for attr in a)
+    ]
     out = [
         "# SPDX-License-Identifier: GPL-2.0-or-later",
         f"# generated from {spec.source}, run `make gen`",
         f'"""Netlink family {spec.name}: enums as words, answers as records."""',
         "",
         "from dataclasses import dataclass",
+        *(["from struct import iter_unpack", "from typing import NamedTuple"] if carried else []),
         "",
         "from spekctl.kernel.coded import Coded",
         "",
@@ -38,6 +42,8 @@ def records_module(spec: Spec) -> str:
         doc = enum.doc or f"{enum.name.replace('-', ' ').capitalize()}."
         out += ["", "", f"class {camel(enum.name)}(Coded):", *py_doc(doc), ""]
         out += [f'    {upper(entry.name)} = "{entry.name}"' for entry in enum.entries]
+    for struct in spec.structs:
+        out += packed(struct) if struct in carried else ["", *layout(struct)]
     for attr_set, attrs in sets:
         out += record(attr_set, attrs)
     return "\n".join(out) + "\n"
@@ -69,6 +75,24 @@ def answer_sets(spec: Spec) -> list[tuple[AttrSet, list[Attr]]]:
             carried = names[attr_set.name]
             visit(attr_set, [attr for attr in attr_set.attrs if attr.name in carried])
     return found
+
+
+def packed(struct: Struct) -> list[str]:
+    """A class for the records in a binary attribute."""
+    name = camel(struct.name)
+    return [
+        "",
+        "",
+        f"class {name}(NamedTuple):",
+        *py_doc(struct.doc),
+        "",
+        *[f"    {snake(member.name)}: int" for member in struct.members],
+        "",
+        "    @staticmethod",
+        f'    def unpack(data: Binary) -> "list[{name}]":',
+        '        """The records of an attribute."""',
+        f'        return [{name}(*one) for one in iter_unpack("{pack_format(struct)}", data)]',
+    ]
 
 
 def record(attr_set: AttrSet, attrs: list[Attr]) -> list[str]:

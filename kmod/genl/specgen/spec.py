@@ -86,6 +86,8 @@ class Attr:
     enum: Enum | None = None
     nested: str | None = None
     multi: bool = False
+    # of a binary attribute: the records that it is an array of
+    struct: Struct | None = None
 
 
 @dataclass
@@ -213,7 +215,7 @@ def load(path: Path, source: str) -> Spec:
     for node in tree.get("attribute-sets", []):
         known_keys(node["name"], node, "name", "doc", "attributes")
         attrs = [
-            load_attr(node["name"], number, attr, enums, values)
+            load_attr(node["name"], number, attr, enums, structs, values)
             for number, attr in enumerate(node["attributes"], 1)
         ]
         unique(f"attribute set {node['name']}", [attr.name for attr in attrs])
@@ -277,12 +279,18 @@ def load_struct(node: dict[str, Any]) -> Struct:
 
 
 def load_attr(
-    where: str, number: int, node: dict[str, Any], enums: list[Enum], consts: dict[str, int]
+    where: str,
+    number: int,
+    node: dict[str, Any],
+    enums: list[Enum],
+    structs: list[Struct],
+    consts: dict[str, int],
 ) -> Attr:
     name = f"{where}.{node['name']}"
     known_keys(
-        name, node, "name", "type", "doc", "enum", "checks", "nested-attributes", "multi-attr"
-    )
+        name, node, "name", "type", "doc", "enum", "struct", "checks", "nested-attributes",
+        "multi-attr",
+    )  # fmt: skip
     if node["type"] not in TYPES:
         raise SpecError(f"{name}: type {node['type']} isn't supported")
     checks = {}
@@ -300,6 +308,10 @@ def load_attr(
         nested=node.get("nested-attributes"),
         multi=bool(node.get("multi-attr", False)),
     )
+    if "struct" in node:
+        attr.struct = next((one for one in structs if one.name == node["struct"]), None)
+        if attr.struct is None or attr.type != "binary":
+            raise SpecError(f"{name}: no struct {node['struct']}, or it isn't binary")
     allowed = {"string": ("max-len",), "binary": ("max-len", "min-len", "exact-len")}.get(
         attr.type, ("min", "max") if attr.type in INTEGERS else ()
     )

@@ -34,6 +34,7 @@ def markdown(spec: Spec) -> str:
         for attr in attr_set.attrs:
             kind = f"nest `{attr.nested}`" if attr.nested else attr.type
             kind += ", repeated" if attr.multi else ""
+            kind = f"array of struct `{attr.struct.name}`" if attr.struct else kind
             cells = [str(attr.id), f"`{attr.name}`", kind, limits_text(attr), attr.doc]
             out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         out.append("")

@@ -90,7 +90,7 @@ def uapi_header(spec: Spec, outputs: Outputs) -> str:
     for struct in spec.structs:
         out += ["", *c_struct(spec, struct)]
     for attr_set in spec.sets:
-        out += ["", *attr_enum(fam, attr_set)]
+        out += ["", *attr_enum(spec, attr_set)]
     out += ["", *command_enum(fam, spec)]
     out += ["", f"#endif /* {guard} */"]
     return "\n".join(out) + "\n"
@@ -105,11 +105,13 @@ def c_struct(spec: Spec, struct: Struct) -> list[str]:
     return [*lines, "};"]
 
 
-def attr_doc(attr: Attr) -> str:
+def attr_doc(spec: Spec, attr: Attr) -> str:
     """Meaning, type and limits in one line."""
     kind = f"nest of {attr.nested}, repeated" if attr.multi else attr.type
     if attr.type == "nest" and not attr.multi:
         kind = f"nest of {attr.nested}"
+    if attr.struct:
+        kind = f"array of struct {spec.c}_{snake(attr.struct.name)}"
     limits = limits_text(attr)
     parts = [f"({kind}{', ' + limits if limits else ''})"]
     if attr.type == "pad":
@@ -119,10 +121,10 @@ def attr_doc(attr: Attr) -> str:
     return " ".join(parts)
 
 
-def attr_enum(fam: str, attr_set: AttrSet) -> list[str]:
-    prefix = f"{fam}_A_{upper(attr_set.name)}_"
+def attr_enum(spec: Spec, attr_set: AttrSet) -> list[str]:
+    prefix = f"{upper(spec.name)}_A_{upper(attr_set.name)}_"
     name = prefix.lower().rstrip("_")
-    members = [(prefix + upper(attr.name), attr_doc(attr)) for attr in attr_set.attrs]
+    members = [(prefix + upper(attr.name), attr_doc(spec, attr)) for attr in attr_set.attrs]
     doc = attr_set.doc or f"attributes of the set {attr_set.name}"
     lines = kernel_doc(f"enum {name}", doc, members)
     lines[-1:-1] = [f" * @__{prefix}MAX: private", f" * @{prefix}MAX: highest id"]

@@ -27,8 +27,6 @@
  * @arrival: index of the arrival process
  * @write: 1 for a write
  * @tag: the four fields above as one number, to copy them at once
- *
- * Shared with userspace (op-get): 32 bytes, no padding.
  */
 struct spek_op {
 	u64 at_ns;

@@ -57,6 +57,44 @@ struct spek_log_record {
 };
 
 /**
+ * struct spek_interval_stream - What one stream did in a closed interval, in the
+ *   machine's byte order. 32 bytes, no padding.
+ * @reads: Reads that completed.
+ * @read_bytes: Bytes that they transferred.
+ * @writes: Writes that completed.
+ * @write_bytes: Bytes that they transferred.
+ */
+struct spek_interval_stream {
+	__u64 reads;
+	__u64 read_bytes;
+	__u64 writes;
+	__u64 write_bytes;
+};
+
+/**
+ * struct spek_op_record - One operation that a worker generates, in the machine's byte
+ *   order. 32 bytes, no padding.
+ * @at_ns: Intended arrival after the start of the run.
+ * @addr: First byte in the address range (asu).
+ * @bytes: Length.
+ * @replica: Replica of the stream, counted over all workers.
+ * @stream: Index of the stream.
+ * @asu: Index of the address range (asu).
+ * @arrival: Index of the arrival process.
+ * @write: 1 for a write, 0 for a read.
+ */
+struct spek_op_record {
+	__u64 at_ns;
+	__u64 addr;
+	__u32 bytes;
+	__u32 replica;
+	__u16 stream;
+	__u16 asu;
+	__u16 arrival;
+	__u16 write;
+};
+
+/**
  * enum spek_a_run - attributes of the set run
  * @SPEK_A_RUN_PAD: alignment of 64-bit attributes
  * @SPEK_A_RUN_ID: (u32) Number of the run.
@@ -637,8 +675,8 @@ enum spek_a_stats {
  * @SPEK_A_INTERVAL_CPU_NS: (u64) CPU time of the workers.
  * @SPEK_A_INTERVAL_SWITCHES: (u64) Context switches of the workers.
  * @SPEK_A_INTERVAL_CELL: (nest of cell, repeated) One for each direction.
- * @SPEK_A_INTERVAL_STREAMS: (binary) Per stream - u64 reads, read bytes, writes, write
- *   bytes.
+ * @SPEK_A_INTERVAL_STREAMS: (array of struct spek_interval_stream) One for each stream,
+ *   in their order.
  * @__SPEK_A_INTERVAL_MAX: private
  * @SPEK_A_INTERVAL_MAX: highest id
  */
@@ -710,7 +748,7 @@ enum spek_a_cell {
  * @SPEK_A_OP_WORKER: (u32)
  * @SPEK_A_OP_COUNT: (u64) Request - how many operations, at most 1000000.
  * @SPEK_A_OP_FIRST: (u64) Number of the first operation in ops.
- * @SPEK_A_OP_OPS: (binary) Array of struct spek_op (kmod/core/gen.h), 32 bytes each.
+ * @SPEK_A_OP_OPS: (array of struct spek_op_record)
  * @__SPEK_A_OP_MAX: private
  * @SPEK_A_OP_MAX: highest id
  */

@@ -379,5 +379,4 @@ void shim_walk_follow(const struct spek_workload *wl, u32 worker, u32 nr_workers
 	free(walks);
 }
 
-/* What gen.h says about sizes that userspace reads. */
-_Static_assert(sizeof(struct spek_op) == 32, "spek_op is 32 bytes on the wire");
+_Static_assert(sizeof(struct spek_op) == 32, "OP_DTYPE of spekcore.py has no padding");

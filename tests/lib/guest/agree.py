@@ -33,7 +33,7 @@ from lib.guest.drive import (
 )
 from lib.guest.trace import DiskStat, RequestCounts, disk_stat, sectors_limit, sums
 
-from spekctl.kernel.records import Direction, Operation, TargetInfo
+from spekctl.kernel.records import Direction, OpRecord, TargetInfo
 from spekctl.workload.config import RunConfig
 
 
@@ -56,7 +56,7 @@ class Comparison:
     """
 
     outcome: Outcome
-    operations: list[list[Operation]]
+    operations: list[list[OpRecord]]
     sent: list[Sent]
     wanted: list[Requests]
     seen: list[Seen]

@@ -32,7 +32,7 @@ from spekctl.kernel.records import (
     Direction,
     Histogram,
     Metric,
-    Operation,
+    OpRecord,
     Phase,
     Reason,
     RunInfo,
@@ -358,12 +358,12 @@ def share(total: int, worker: int, workers: int) -> int:
     return total // workers + (worker < total % workers)
 
 
-def operations_of(controller: Controller, run: int, config: RunConfig) -> list[list[Operation]]:
+def operations_of(controller: Controller, run: int, config: RunConfig) -> list[list[OpRecord]]:
     """Every operation of a run by count, for each worker in its order.
 
     The counts are dealt out to the workers that have any work.
     """
-    found: list[list[Operation]] = [
+    found: list[list[OpRecord]] = [
         controller.operations(run, worker, 1) for worker in range(len(config.cpus))
     ]
     busy = [worker for worker, first in enumerate(found) if first]
@@ -439,7 +439,7 @@ class Sent:
 
 
 def requests_for(
-    operation: Operation, config: RunConfig, targets: Sequence[TargetInfo], edges: Sequence[Edges]
+    operation: OpRecord, config: RunConfig, targets: Sequence[TargetInfo], edges: Sequence[Edges]
 ) -> Iterator[Sent]:
     """The requests that an operation takes; @edges: of each target's disk."""
     asu = config.asus[operation.asu]

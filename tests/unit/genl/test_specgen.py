@@ -208,6 +208,42 @@ def test_header_compiles_as_c_and_agrees_with_python(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def add_records(tree: dict[str, Any]) -> None:
+    members = [("at", "u64"), ("weight", "s32"), ("hue", "u16"), ("hard", "u8"), ("soft", "u8")]
+    chip = [{"name": name, "type": kind} for name, kind in members]
+    tree["definitions"].append(
+        {"name": "chip", "type": "struct", "doc": "A chip.", "members": chip}
+    )
+    attrs = tree["attribute-sets"][1]["attributes"]
+    attrs.append({"name": "chips", "type": "binary", "struct": "chip"})
+    tree["operations"]["list"][1]["dump"]["reply"]["attributes"].append("chips")
+
+
+def test_records_in_an_attribute_are_the_same_in_c_and_python(tmp_path: Path) -> None:
+    files = generate(tmp_path, add_records)
+    assert "(array of struct toy_box_chip)" in files["toy.h"]
+    assert "| 9 | `chips` | array of struct `chip` |  |  |" in files["toy.md"]
+    (tmp_path / "toy.h").write_text(files["toy.h"], encoding="utf-8")
+    (tmp_path / "toy.c").write_text(
+        '#include <unistd.h>\n#include "toy.h"\nint main(void)\n{\n'
+        "\tstruct toy_box_chip chips[] = {\n"
+        "\t\t{ 1ull << 40, -5, 60000, 200, 3 }, { .soft = 255 },\n\t};\n"
+        "\treturn write(1, chips, sizeof(chips)) != sizeof(chips);\n}\n"
+    )
+    program = tmp_path / "toy"
+    subprocess.run(["gcc", "-Werror", "-o", program, tmp_path / "toy.c"], check=True)
+    raw = subprocess.run([program], capture_output=True, check=True).stdout
+    chips = load_python(files["toy_records.py"], "toy_records").Chip.unpack(raw)
+    assert [tuple(chip) for chip in chips] == [(1 << 40, -5, 60000, 200, 3), (0, 0, 0, 0, 255)]
+    assert chips[0].hard == 200
+
+
+def test_without_records_the_layout_is_with_the_messages(tmp_path: Path) -> None:
+    python = load_python(generate(tmp_path, add_records, replace(outputs(), records=""))["toy.py"])
+    assert (python.CHIP_FORMAT, python.CHIP_BYTES) == ("=QiHBB", 16)
+    assert python.CHIP[1] == ("weight", "i4")
+
+
 def test_enums_can_have_a_header_that_includes_nothing(tmp_path: Path) -> None:
     together = generate(tmp_path)["toy.h"]
     files = generate(tmp_path, where=replace(outputs(), enums="toy_enums.h"))
@@ -329,6 +365,7 @@ def request_unknown(tree: dict[str, Any]) -> None:
         (change_attr("toys", checks={"max": "max-balls"}), "isn't a number or a constant"),
         (change_attr("colour", enum="shade"), "no enum shade"),
         (change_attr("colour", checks={"max": 2}), "no value above 1"),
+        (change_attr("blob", struct="chip"), "no struct chip, or it isn't binary"),
         (change_attr("toy", **{"nested-attributes": "ball"}), "no attribute set ball"),
         (change_attr("size", name="id"), "id is there twice"),
         (remove_pad, "needs one of type pad"),

@@ -160,24 +160,6 @@ class Metric(IntEnum):
     SERVICE_AGE = 4
 
 
-# One I/O in the log of a run, in the machine's byte order.
-LOG_RECORD_BYTES = 48
-LOG_RECORD = (
-    ("at_ns", "u8"),
-    ("issue_ns", "u8"),
-    ("done_ns", "u8"),
-    ("addr", "u8"),
-    ("bytes", "u4"),
-    ("replica", "u4"),
-    ("stream", "u2"),
-    ("worker", "u2"),
-    ("asu", "u1"),
-    ("write", "u1"),
-    ("phase", "u1"),
-    ("error", "u1"),
-)
-
-
 class WorkerNla(nla):
     """Attributes of the set worker, as a nest."""
 

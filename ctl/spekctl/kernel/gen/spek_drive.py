@@ -105,26 +105,6 @@ class Fault(IntEnum):
     GONE = 5
 
 
-# Cylinders with the same number of sectors per track, in the machine's byte order.
-ZONE_RECORD_BYTES = 32
-ZONE_RECORD = (
-    ("first_cylinder", "u4"),
-    ("cylinders", "u4"),
-    ("sectors_per_track", "u4"),
-    ("reserved", "u4"),
-    ("track_skew", "u8"),
-    ("cylinder_skew", "u8"),
-)
-
-
-# Point of a seek curve, in the machine's byte order.
-SEEK_RECORD_BYTES = 8
-SEEK_RECORD = (
-    ("distance", "u4"),
-    ("ns", "u4"),
-)
-
-
 class ConditionPowerNla(nla):
     """Attributes of the set condition-power, as a nest."""
 

@@ -206,41 +206,6 @@ class PowerColumn(IntEnum):
     GAP = 2
 
 
-# One sample of a rail, in the machine's byte order.
-POWER_SAMPLE_BYTES = 24
-POWER_SAMPLE = (
-    ("at_ns", "u8"),
-    ("power_uw", "i8"),
-    ("rail", "u4"),
-    ("flags", "u4"),
-)
-
-
-# An interval to integrate over, in the machine's byte order; it must not be empty.
-POWER_INTERVAL_BYTES = 16
-POWER_INTERVAL = (
-    ("from_ns", "u8"),
-    ("to_ns", "u8"),
-)
-
-
-# What one rail used in one interval, in the machine's byte order. known-ns, gap-ns, lost-ns
-# and pending-ns add up to the interval. The energies of adjacent intervals add up to that
-# of both together.
-POWER_ENERGY_BYTES = 72
-POWER_ENERGY = (
-    ("energy_uj", "i8"),
-    ("rest_fj", "u8"),
-    ("known_ns", "u8"),
-    ("gap_ns", "u8"),
-    ("lost_ns", "u8"),
-    ("pending_ns", "u8"),
-    ("samples", "u8"),
-    ("min_uw", "i8"),
-    ("max_uw", "i8"),
-)
-
-
 class TaskNla(nla):
     """Attributes of the set task, as a nest."""
 

@@ -3,6 +3,8 @@
 """Netlink family spek: enums as words, answers as records."""
 
 from dataclasses import dataclass
+from struct import iter_unpack
+from typing import NamedTuple
 
 from spekctl.kernel.coded import Coded
 
@@ -127,6 +129,57 @@ class Metric(Coded):
     SLIP = "slip"
     RESPONSE_AGE = "response-age"
     SERVICE_AGE = "service-age"
+
+
+# One I/O in the log of a run, in the machine's byte order.
+LOG_RECORD_BYTES = 48
+LOG_RECORD_FORMAT = "=QQQQIIHHBBBB"
+LOG_RECORD = (
+    ("at_ns", "u8"),
+    ("issue_ns", "u8"),
+    ("done_ns", "u8"),
+    ("addr", "u8"),
+    ("bytes", "u4"),
+    ("replica", "u4"),
+    ("stream", "u2"),
+    ("worker", "u2"),
+    ("asu", "u1"),
+    ("write", "u1"),
+    ("phase", "u1"),
+    ("error", "u1"),
+)
+
+
+class IntervalStream(NamedTuple):
+    """What one stream did in a closed interval, in the machine's byte order."""
+
+    reads: int
+    read_bytes: int
+    writes: int
+    write_bytes: int
+
+    @staticmethod
+    def unpack(data: Binary) -> "list[IntervalStream]":
+        """The records of an attribute."""
+        return [IntervalStream(*one) for one in iter_unpack("=QQQQ", data)]
+
+
+class OpRecord(NamedTuple):
+    """One operation that a worker generates, in the machine's byte order."""
+
+    at_ns: int
+    addr: int
+    bytes: int
+    replica: int
+    stream: int
+    asu: int
+    arrival: int
+    write: int
+
+    @staticmethod
+    def unpack(data: Binary) -> "list[OpRecord]":
+        """The records of an attribute."""
+        return [OpRecord(*one) for one in iter_unpack("=QQIIHHHH", data)]
 
 
 @dataclass(frozen=True, slots=True)
