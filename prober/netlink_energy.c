@@ -113,7 +113,7 @@ static struct spek_prober_power_energy result_of(const struct spek_feed *feed, u
 
 	return (struct spek_prober_power_energy){
 		.energy_uj = use.energy.uj,
-		.rest_fj = use.energy.rest / 2,
+		.remainder_fj = use.energy.remainder / 2,
 		.known_ns = use.known_ns,
 		.gap_ns = use.gap_ns,
 		.lost_ns = use.lost_ns,

@@ -100,7 +100,7 @@ static void fill_rail(const struct spek_feed *feed, u32 rail, u64 at_ns, u64 *ce
 	if (spek_feed_read_total(feed, rail, at_ns, &total))
 		return;
 	cells[SPEK_PROBER_POWER_COLUMN_ENERGY] = FIRST_NJ + (u64)total.energy.uj * 1000 +
-						 total.energy.rest / (SPEK_ENERGY_UNIT / 1000);
+						 total.energy.remainder / (SPEK_ENERGY_UNIT / 1000);
 	cells[SPEK_PROBER_POWER_COLUMN_KNOWN] = total.known_ns;
 	cells[SPEK_PROBER_POWER_COLUMN_GAP] = total.gap_ns;
 }

@@ -154,6 +154,7 @@ struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records
 {
 	struct spek_iolog *log = kzalloc(sizeof(*log), GFP_KERNEL);
 	size_t bytes = array_size(records, sizeof(*log->record));
+	struct dentry *file;
 	char name[16];
 
 	if (!log)
@@ -170,12 +171,10 @@ struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records
 		return ERR_PTR(-ENOMEM);
 	}
 	snprintf(name, sizeof(name), "worker%u", worker);
-	log->dentry = debugfs_create_file_unsafe(name, 0400, dir, log, &log_fops);
-	if (IS_ERR(log->dentry)) {
-		int err = PTR_ERR(log->dentry);
-
+	file = debugfs_create_file_unsafe(name, 0400, dir, log, &log_fops);
+	if (IS_ERR(file)) {
 		kref_put(&log->ref, release_log);
-		return ERR_PTR(err);
+		return ERR_CAST(file);
 	}
 	return log;
 }

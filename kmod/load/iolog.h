@@ -18,7 +18,6 @@
  * @record: ring
  * @mask: records in the ring, a power of two, minus 1
  * @wake_mask: readers are woken where none of these bits is set in @written
- * @dentry: its file
  * @written: records written; the worker's own, published with release
  * @lost: I/Os without a record; the worker's own, read with READ_ONCE
  * @seen_taken: @taken as the worker saw it last
@@ -32,7 +31,6 @@ struct spek_iolog {
 	struct spek_log_record *record;
 	u64 mask;
 	u64 wake_mask;
-	struct dentry *dentry;
 
 	/* worker-owned */
 	u64 written ____cacheline_aligned;

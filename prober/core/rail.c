@@ -15,39 +15,39 @@ static u64 magnitude(s64 value)
 /* Add @a * @b halves of a femtojoule, or take them away. */
 static void add_product(struct spek_energy *energy, bool negative, u64 a, u64 b)
 {
-	u64 rest, uj = spek_muldiv64(a, b, SPEK_ENERGY_UNIT, &rest);
+	u64 remainder, uj = spek_muldiv64(a, b, SPEK_ENERGY_UNIT, &remainder);
 
 	if (negative) {
 		energy->uj -= (s64)uj;
-		if (rest > energy->rest) {
+		if (remainder > energy->remainder) {
 			energy->uj--;
-			energy->rest += SPEK_ENERGY_UNIT;
+			energy->remainder += SPEK_ENERGY_UNIT;
 		}
-		energy->rest -= (u32)rest;
+		energy->remainder -= (u32)remainder;
 	} else {
 		energy->uj += (s64)uj;
 		/* both are below the unit, their sum is below 2^32 */
-		energy->rest += (u32)rest;
-		if (energy->rest >= SPEK_ENERGY_UNIT) {
+		energy->remainder += (u32)remainder;
+		if (energy->remainder >= SPEK_ENERGY_UNIT) {
 			energy->uj++;
-			energy->rest -= SPEK_ENERGY_UNIT;
+			energy->remainder -= SPEK_ENERGY_UNIT;
 		}
 	}
 }
 
 static struct spek_energy difference(struct spek_energy to, struct spek_energy from)
 {
-	bool borrow = to.rest < from.rest;
+	bool borrow = to.remainder < from.remainder;
 
 	return (struct spek_energy){
 		.uj = to.uj - from.uj - borrow,
-		.rest = to.rest + (borrow ? SPEK_ENERGY_UNIT : 0) - from.rest,
+		.remainder = to.remainder + (borrow ? SPEK_ENERGY_UNIT : 0) - from.remainder,
 	};
 }
 
 static struct spek_energy energy_at(const struct spek_rail_sample *sample)
 {
-	return (struct spek_energy){ .uj = sample->energy_uj, .rest = sample->energy_rest };
+	return (struct spek_energy){ .uj = sample->energy_uj, .remainder = sample->energy_remainder };
 }
 
 /* Add the energy from @a to @at_ns, which lies between @a and @b. */
@@ -180,7 +180,7 @@ static void extend(struct spek_rail *rail, const struct spek_rail_sample *last,
 	if (!gap)
 		add_product(&energy, sum_uw < 0, magnitude(sum_uw), span_ns);
 	sample->energy_uj = energy.uj;
-	sample->energy_rest = energy.rest;
+	sample->energy_remainder = energy.remainder;
 }
 
 /**

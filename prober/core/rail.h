@@ -39,13 +39,13 @@
 #define SPEK_ENERGY_UNIT 2000000000U
 
 /**
- * struct spek_energy - an amount of energy: @uj microjoules and @rest halves of a femtojoule
+ * struct spek_energy - an amount of energy: @uj microjoules and @remainder halves of a femtojoule
  * @uj: whole microjoules, rounded down; may be negative
- * @rest: remainder in halves of a femtojoule, below SPEK_ENERGY_UNIT
+ * @remainder: remainder in halves of a femtojoule, below SPEK_ENERGY_UNIT
  */
 struct spek_energy {
 	s64 uj;
-	u32 rest;
+	u32 remainder;
 };
 
 /**
@@ -53,7 +53,7 @@ struct spek_energy {
  * @at_ns: CLOCK_MONOTONIC of the sample
  * @power_uw: power, microwatt
  * @energy_uj: energy from the first sample up to this one, microjoule
- * @energy_rest: remainder of @energy_uj, halves of a femtojoule
+ * @energy_remainder: remainder of @energy_uj, halves of a femtojoule
  * @is_gap: the segment that ends here is a gap
  * @gap_ns: length of gaps from the first sample up to this one
  */
@@ -61,7 +61,7 @@ struct spek_rail_sample {
 	u64 at_ns;
 	s64 power_uw;
 	s64 energy_uj;
-	u32 energy_rest;
+	u32 energy_remainder;
 	u32 is_gap;
 	u64 gap_ns;
 };

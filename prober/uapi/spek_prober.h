@@ -344,7 +344,7 @@ struct spek_prober_power_interval {
  *   byte order. known-ns, gap-ns, lost-ns and pending-ns add up to the interval. The
  *   energies of adjacent intervals add up to that of both together. 72 bytes, no padding.
  * @energy_uj: Energy of the time that is known, microjoule, rounded down.
- * @rest_fj: Remainder of energy-uj, femtojoule, below 10^9, rounded down.
+ * @remainder_fj: Remainder of energy-uj, femtojoule, below 10^9, rounded down.
  * @known_ns: Time that samples cover.
  * @gap_ns: Time without known power.
  * @lost_ns: Time whose samples were overwritten.
@@ -355,7 +355,7 @@ struct spek_prober_power_interval {
  */
 struct spek_prober_power_energy {
 	__s64 energy_uj;
-	__u64 rest_fj;
+	__u64 remainder_fj;
 	__u64 known_ns;
 	__u64 gap_ns;
 	__u64 lost_ns;

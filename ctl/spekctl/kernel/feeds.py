@@ -160,5 +160,5 @@ class PowerLink(Connection):
 
 
 def _use(values: tuple[int, ...]) -> Use:
-    energy_uj, rest_fj, *others = values
-    return Use(energy_uj * 10**9 + rest_fj, *others)
+    energy_uj, remainder_fj, *others = values
+    return Use(energy_uj * 10**9 + remainder_fj, *others)

@@ -423,7 +423,7 @@ enum spek_drive_a_stats {
  * @SPEK_DRIVE_A_ENERGY_PAD: alignment of 64-bit attributes
  * @SPEK_DRIVE_A_ENERGY_RAIL: (u32, enum rail)
  * @SPEK_DRIVE_A_ENERGY_NJ: (u64) Energy, nJ.
- * @SPEK_DRIVE_A_ENERGY_REST_FJ: (u32) Remainder of nj, fJ, below 10^6.
+ * @SPEK_DRIVE_A_ENERGY_REMAINDER_FJ: (u32) Remainder of nj, fJ, below 10^6.
  * @SPEK_DRIVE_A_ENERGY_POWER_UW: (u64) Power at now-ns.
  * @__SPEK_DRIVE_A_ENERGY_MAX: private
  * @SPEK_DRIVE_A_ENERGY_MAX: highest id
@@ -432,7 +432,7 @@ enum spek_drive_a_energy {
 	SPEK_DRIVE_A_ENERGY_PAD = 1,
 	SPEK_DRIVE_A_ENERGY_RAIL,
 	SPEK_DRIVE_A_ENERGY_NJ,
-	SPEK_DRIVE_A_ENERGY_REST_FJ,
+	SPEK_DRIVE_A_ENERGY_REMAINDER_FJ,
 	SPEK_DRIVE_A_ENERGY_POWER_UW,
 
 	__SPEK_DRIVE_A_ENERGY_MAX,

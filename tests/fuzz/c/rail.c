@@ -10,10 +10,10 @@
 static void check_sum(const struct spek_rail_use *all, const struct spek_rail_use *first,
 		      const struct spek_rail_use *second)
 {
-	__int128 sum = (__int128)first->energy.uj * SPEK_ENERGY_UNIT + first->energy.rest +
-		       (__int128)second->energy.uj * SPEK_ENERGY_UNIT + second->energy.rest;
+	__int128 sum = (__int128)first->energy.uj * SPEK_ENERGY_UNIT + first->energy.remainder +
+		       (__int128)second->energy.uj * SPEK_ENERGY_UNIT + second->energy.remainder;
 
-	FUZZ_REQUIRE(sum == (__int128)all->energy.uj * SPEK_ENERGY_UNIT + all->energy.rest,
+	FUZZ_REQUIRE(sum == (__int128)all->energy.uj * SPEK_ENERGY_UNIT + all->energy.remainder,
 		     "energies of adjacent intervals add up");
 	FUZZ_REQUIRE(all->known_ns == first->known_ns + second->known_ns, "known times add up");
 	FUZZ_REQUIRE(all->samples == first->samples + second->samples, "samples add up");
@@ -38,7 +38,7 @@ static void ask(const struct spek_rail *rail, struct fuzz_input *in, u64 base_ns
 		FUZZ_REQUIRE(use[i].known_ns + use[i].gap_ns + use[i].lost_ns + use[i].pending_ns ==
 			     length, "what is known, unknown, lost and to come is the interval");
 		FUZZ_REQUIRE(use[i].min_uw <= use[i].max_uw, "the least is not above the greatest");
-		FUZZ_REQUIRE(use[i].energy.rest < SPEK_ENERGY_UNIT, "a rest is less than the unit");
+		FUZZ_REQUIRE(use[i].energy.remainder < SPEK_ENERGY_UNIT, "a remainder is less than the unit");
 	}
 	check_sum(&use[2], &use[0], &use[1]);
 }

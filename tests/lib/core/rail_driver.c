@@ -31,7 +31,7 @@ static bool is_sound(const struct spek_rail *rail, u64 from_ns, u64 to_ns, bool 
 	spek_rail_total(rail, to_ns, ended, &total);
 
 	return use.known_ns + use.gap_ns + use.lost_ns + use.pending_ns == to_ns - from_ns &&
-	       use.energy.rest < SPEK_ENERGY_UNIT && use.min_uw <= use.max_uw;
+	       use.energy.remainder < SPEK_ENERGY_UNIT && use.min_uw <= use.max_uw;
 }
 
 int main(void)

@@ -84,7 +84,7 @@ class Rail:
         c = self.ffi.new("struct spek_rail_use *")
         self.lib.spek_rail_use(self.c, from_ns, to_ns, ended, c)
         return Use(
-            joules(c.energy.uj, c.energy.rest), c.known_ns, c.gap_ns, c.lost_ns, c.pending_ns,
+            joules(c.energy.uj, c.energy.remainder), c.known_ns, c.gap_ns, c.lost_ns, c.pending_ns,
             c.samples, c.min_uw, c.max_uw,
         )  # fmt: skip
 
@@ -92,7 +92,7 @@ class Rail:
         """(error, joules, known, gap) up to a time."""
         c = self.ffi.new("struct spek_rail_total *")
         error = self.lib.spek_rail_total(self.c, at_ns, ended, c)
-        return error, joules(c.energy.uj, c.energy.rest), c.known_ns, c.gap_ns
+        return error, joules(c.energy.uj, c.energy.remainder), c.known_ns, c.gap_ns
 
 
 def joules(uj: int, rest: int) -> Fraction:

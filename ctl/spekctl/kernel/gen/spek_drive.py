@@ -158,13 +158,13 @@ class EnergyNla(nla):
         (1, "SPEK_DRIVE_A_ENERGY_PAD", "none", 0),
         (2, "SPEK_DRIVE_A_ENERGY_RAIL", "uint32", 0),
         (3, "SPEK_DRIVE_A_ENERGY_NJ", "uint64", 0),
-        (4, "SPEK_DRIVE_A_ENERGY_REST_FJ", "uint32", 0),
+        (4, "SPEK_DRIVE_A_ENERGY_REMAINDER_FJ", "uint32", 0),
         (5, "SPEK_DRIVE_A_ENERGY_POWER_UW", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "rail": "SPEK_DRIVE_A_ENERGY_RAIL",
         "nj": "SPEK_DRIVE_A_ENERGY_NJ",
-        "rest_fj": "SPEK_DRIVE_A_ENERGY_REST_FJ",
+        "remainder_fj": "SPEK_DRIVE_A_ENERGY_REMAINDER_FJ",
         "power_uw": "SPEK_DRIVE_A_ENERGY_POWER_UW",
     }
     multi: ClassVar[dict[str, str]] = {}

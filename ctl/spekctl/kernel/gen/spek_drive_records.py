@@ -187,7 +187,7 @@ class EnergyInfo:
 
     rail: Rail = Rail.V5
     nj: int = 0
-    rest_fj: int = 0
+    remainder_fj: int = 0
     power_uw: int = 0
 
 

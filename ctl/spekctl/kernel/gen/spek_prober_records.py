@@ -63,7 +63,7 @@ POWER_ENERGY_BYTES = 72
 POWER_ENERGY_FORMAT = "=qQQQQQQqq"
 POWER_ENERGY = (
     ("energy_uj", "i8"),
-    ("rest_fj", "u8"),
+    ("remainder_fj", "u8"),
     ("known_ns", "u8"),
     ("gap_ns", "u8"),
     ("lost_ns", "u8"),
