@@ -14,7 +14,7 @@
 #include "sampler.h"
 
 /**
- * trace_spek_probe_row - the sampler has added a row to the ring of its probe
+ * spek_probe_row - the sampler has added a row to the ring of its probe
  * @seq: number of the row, as in sample-get
  * @row: the row; it stays in the ring until the next one is begun
  *

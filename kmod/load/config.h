@@ -73,9 +73,12 @@ struct spek_run_config {
 };
 
 /**
- * spek_share() - share out a number among workers, the remainder to the first ones
+ * spek_share() - share of one worker in a number
+ * @total: number to divide
+ * @index: number of the worker
+ * @nr: number of workers
  *
- * Return: share of worker @index of @nr.
+ * The remainder goes to the first workers. Return: the share of worker @index.
  */
 static inline u64 spek_share(u64 total, u32 index, u32 nr)
 {

@@ -119,6 +119,12 @@ static const struct file_operations log_fops = {
 	.poll = log_poll,
 };
 
+/**
+ * spek_iolog_wake() - wake readers that wait for records
+ * @log: log
+ *
+ * Context: the worker's thread.
+ */
 void spek_iolog_wake(struct spek_iolog *log)
 {
 	/* Has a barrier: a reader that goes to sleep now sees the records, or is seen here. */
@@ -128,11 +134,26 @@ void spek_iolog_wake(struct spek_iolog *log)
 
 /* ---- making and removing ---- */
 
+/**
+ * spek_iolog_records() - round up the capacity of a log
+ * @records: records wanted for each worker
+ *
+ * Return: a power of two.
+ */
 u32 spek_iolog_records(u32 records)
 {
 	return roundup_pow_of_two(max(records, SPEK_IOLOG_MIN_RECORDS));
 }
 
+/**
+ * spek_iolog_mkdir() - create the directory of a run's log files
+ * @id: number of the run
+ * @name: filled with "spek/<id>", the path below the mount point of debugfs
+ * @size: of @name
+ *
+ * Context: process.
+ * Return: the directory, or an ERR_PTR(): -ENOMEM, or another errno without debugfs.
+ */
 struct dentry *spek_iolog_mkdir(u32 id, char *name, size_t size)
 {
 	struct dentry *dir;
@@ -145,11 +166,26 @@ struct dentry *spek_iolog_mkdir(u32 id, char *name, size_t size)
 	return dir;
 }
 
+/**
+ * spek_iolog_rmdir() - remove a directory and its files
+ * @dir: directory, or NULL
+ *
+ * Context: process. Doesn't wait for readers.
+ */
 void spek_iolog_rmdir(struct dentry *dir)
 {
 	debugfs_remove_recursive(dir);
 }
 
+/**
+ * spek_iolog_create() - create a log and its file
+ * @dir: from spek_iolog_mkdir()
+ * @worker: number of the worker
+ * @records: from spek_iolog_records()
+ *
+ * Context: process, may sleep.
+ * Return: the log or an ERR_PTR().
+ */
 struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records)
 {
 	struct spek_iolog *log = kzalloc(sizeof(*log), GFP_KERNEL);
@@ -179,6 +215,12 @@ struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records
 	return log;
 }
 
+/**
+ * spek_iolog_close() - drop the run's reference
+ * @log: log whose file was removed, or NULL
+ *
+ * Readers that have the file open can read it to its end. Context: process.
+ */
 void spek_iolog_close(struct spek_iolog *log)
 {
 	if (!log)
@@ -188,6 +230,12 @@ void spek_iolog_close(struct spek_iolog *log)
 	kref_put(&log->ref, release_log);
 }
 
+/**
+ * spek_iolog_init() - create the debugfs directory of the logs
+ *
+ * Context: process.
+ * Return: 0, also without debugfs, or -ENOMEM.
+ */
 int spek_iolog_init(void)
 {
 	/* Without debugfs everything but the log works: a run with a log gets the error. */

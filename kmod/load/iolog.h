@@ -44,41 +44,17 @@ struct spek_iolog {
 	bool is_closed;
 };
 
-/** spek_iolog_init() - Return: 0, also without debugfs, or -ENOMEM. */
 int spek_iolog_init(void);
 void spek_iolog_deinit(void);
 
-/** spek_iolog_records() - Return: what a wish for @records per worker is rounded up to. */
 u32 spek_iolog_records(u32 records);
 
-/**
- * spek_iolog_mkdir() - make the directory of a run's files
- * @id: number of the run
- * @name: "spek/<id>" is written here, as from the mount point of debugfs on
- * @size: of @name
- *
- * Return: the directory, or an ERR_PTR: -ENOMEM, or another errno without debugfs.
- */
 struct dentry *spek_iolog_mkdir(u32 id, char *name, size_t size);
-/** spek_iolog_rmdir() - remove a directory and its files; waits for no reader; @dir may be NULL. */
 void spek_iolog_rmdir(struct dentry *dir);
 
-/**
- * spek_iolog_create() - make a log and its file
- * @dir: spek_iolog_mkdir()
- * @worker: number of the worker
- * @records: spek_iolog_records()
- *
- * Context: process, may sleep. Return: the log or an ERR_PTR.
- */
 struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records);
-/**
- * spek_iolog_close() - drop the run's reference; an open file can be read to its end
- * @log: its file was removed before; may be NULL
- */
 void spek_iolog_close(struct spek_iolog *log);
 
-/** spek_iolog_wake() - wake readers that wait for records. Context: worker. */
 void spek_iolog_wake(struct spek_iolog *log);
 
 /**
@@ -100,15 +76,23 @@ static inline bool spek_iolog_has_room(struct spek_iolog *log)
 }
 
 /**
- * spek_iolog_next() - Return: the next record, to be filled in whole and then passed on with
- * spek_iolog_commit(); only if there is room. Context: worker.
+ * spek_iolog_next() - get the next record
+ * @log: the caller's own, with room (spek_iolog_has_room())
+ *
+ * Context: the worker's thread.
+ * Return: the record, to be filled in and published with spek_iolog_commit().
  */
 static inline struct spek_log_record *spek_iolog_next(struct spek_iolog *log)
 {
 	return &log->record[log->written & log->mask];
 }
 
-/** spek_iolog_commit() - the next record is filled in. Context: worker. */
+/**
+ * spek_iolog_commit() - publish the record that spek_iolog_next() returned
+ * @log: the caller's own
+ *
+ * Context: the worker's thread.
+ */
 static inline void spek_iolog_commit(struct spek_iolog *log)
 {
 	u64 written = log->written + 1;

@@ -54,7 +54,13 @@ void spek_outcome_count_failed(struct spek_outcome *outcome);
 bool spek_outcome_first_error(const struct spek_outcome *outcome, char *text,
 			      struct spek_sense *sense);
 
-/** spek_outcome_has_ended() - Return: true once the run issues no new I/O. Any context. */
+/**
+ * spek_outcome_has_ended() - check whether a run issues no new I/O
+ * @outcome: of the run
+ *
+ * Context: any.
+ * Return: true once it issues none.
+ */
 static inline bool spek_outcome_has_ended(const struct spek_outcome *outcome)
 {
 	return atomic_read(&outcome->reason) != SPEK_REASON_NONE;

@@ -51,6 +51,12 @@ static noinline void poll_slots(struct spek_worker *w)
 	}
 }
 
+/**
+ * spek_poll_targets() - poll once for the outstanding I/Os of a worker
+ * @w: worker of a run that polls
+ *
+ * Context: the worker's thread.
+ */
 void spek_poll_targets(struct spek_worker *w)
 {
 	u32 i, nr = w->config->nr_targets;

@@ -5,12 +5,6 @@
 
 struct spek_worker;
 
-/**
- * spek_poll_targets() - look once for completions of what a worker has outstanding
- * @worker: its run polls
- *
- * Context: the worker's thread.
- */
-void spek_poll_targets(struct spek_worker *worker);
+void spek_poll_targets(struct spek_worker *w);
 
 #endif

@@ -63,13 +63,24 @@ static void release_run(struct kref *ref)
 	kvfree(config);
 }
 
-/** spek_run_put() - drop a reference. Context: process. */
+/**
+ * spek_run_put() - drop a reference
+ * @run: run
+ *
+ * Context: process.
+ */
 void spek_run_put(struct spek_run *run)
 {
 	kref_put(&run->ref, release_run);
 }
 
-/** spek_run_get() - Return: run number @id with a reference, or NULL. Context: process. */
+/**
+ * spek_run_get() - find a run
+ * @id: its number
+ *
+ * Context: process.
+ * Return: the run, for spek_run_put(), or NULL.
+ */
 struct spek_run *spek_run_get(u32 id)
 {
 	struct spek_run *run;
@@ -82,7 +93,13 @@ struct spek_run *spek_run_get(u32 id)
 	return run;
 }
 
-/** spek_run_get_next() - Return: the first run from @id with a reference, or NULL. */
+/**
+ * spek_run_get_next() - find the next run
+ * @id: lowest number wanted
+ *
+ * Context: process.
+ * Return: the run, for spek_run_put(), or NULL if there is none with @id or above.
+ */
 struct spek_run *spek_run_get_next(u32 id)
 {
 	struct spek_run *run;
@@ -96,7 +113,12 @@ struct spek_run *spek_run_get_next(u32 id)
 	return run;
 }
 
-/** spek_run_generation() - Return: number that changes whenever the set of runs does; never 0. */
+/**
+ * spek_run_generation() - read the generation of the set of runs
+ *
+ * Context: any.
+ * Return: number that changes with the set; never 0.
+ */
 u32 spek_run_generation(void)
 {
 	return READ_ONCE(table_generation);
@@ -671,7 +693,11 @@ int spek_run_suspend_all(void)
 	return -EBUSY;
 }
 
-/** spek_run_resume_all() - let runs start again. Context: process. */
+/**
+ * spek_run_resume_all() - allow runs to start again
+ *
+ * Context: process.
+ */
 void spek_run_resume_all(void)
 {
 	mutex_lock(&spek_table_lock);
@@ -701,7 +727,11 @@ int spek_run_init(const struct spek_run_listener *report)
 	return 0;
 }
 
-/** spek_run_deinit() - wait for the ends of work items; no run exists, each pinned the module. */
+/**
+ * spek_run_deinit() - wait for the ends of work items
+ *
+ * Context: process. No run exists: each one pinned the module.
+ */
 void spek_run_deinit(void)
 {
 	/* Work on device_wq queues work on spek_wq, not the other way round: no run is left. */

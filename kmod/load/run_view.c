@@ -12,14 +12,26 @@
 #include "run.h"
 #include "verify.h"
 
-/** spek_run_is_set_up() - Return: true if its targets, logs and workers were made. */
+/**
+ * spek_run_is_set_up() - check whether a run has its targets, logs and workers
+ * @run: run
+ *
+ * Context: any.
+ * Return: true from READY on.
+ */
 bool spek_run_is_set_up(const struct spek_run *run)
 {
 	/* Pairs with open_work(). */
 	return smp_load_acquire(&run->is_set_up);
 }
 
-/** spek_run_verify() - Return: the run's verification, NULL without stamped data. */
+/**
+ * spek_run_verify() - verification of a run
+ * @run: run
+ *
+ * Context: any.
+ * Return: its verification, or NULL without stamped data or before the run is set up.
+ */
 struct spek_verify *spek_run_verify(const struct spek_run *run)
 {
 	return spek_run_is_set_up(run) ? run->verify : NULL;
@@ -122,13 +134,24 @@ struct spek_snapshot *spek_run_snapshot(struct spek_run *run)
 	return snapshot;
 }
 
-/** spek_run_row_bytes() - Return: size of an interval row of a run. */
+/**
+ * spek_run_row_bytes() - size of an interval row of a run
+ * @run: run
+ *
+ * Return: bytes.
+ */
 size_t spek_run_row_bytes(const struct spek_run *run)
 {
 	return spek_stats_row_bytes(run->stats);
 }
 
-/** spek_run_nr_rows() - Return: interval rows closed so far. Context: process. */
+/**
+ * spek_run_nr_rows() - count the closed interval rows of a run
+ * @run: run
+ *
+ * Context: process.
+ * Return: rows closed so far, overwritten ones included.
+ */
 u64 spek_run_nr_rows(struct spek_run *run)
 {
 	u64 nr;

@@ -17,6 +17,13 @@ static void unpack(int packed, struct spek_sense *sense)
 	sense->ascq = packed & 0xff;
 }
 
+/**
+ * spek_senses_add() - count a failed request
+ * @senses: table
+ * @sense: sense data of the request, present
+ *
+ * Context: any.
+ */
 void spek_senses_add(struct spek_senses *senses, const struct spek_sense *sense)
 {
 	int packed = pack(sense);
@@ -35,6 +42,15 @@ void spek_senses_add(struct spek_senses *senses, const struct spek_sense *sense)
 	atomic64_inc(&senses->others);
 }
 
+/**
+ * spek_senses_get() - read an entry
+ * @senses: table
+ * @index: below SPEK_MAX_SENSES
+ * @sense: filled in
+ *
+ * Context: any.
+ * Return: number of requests; 0 for the first empty entry and all after it.
+ */
 u64 spek_senses_get(const struct spek_senses *senses, u32 index, struct spek_sense *sense)
 {
 	int packed = atomic_read(&senses->cause[index].sense);

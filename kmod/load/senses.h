@@ -23,16 +23,8 @@ struct spek_senses {
 	atomic64_t others;
 };
 
-/** spek_senses_add() - count a failed request. @sense: present. Context: any. */
 void spek_senses_add(struct spek_senses *senses, const struct spek_sense *sense);
 
-/**
- * spek_senses_get() - look at an entry
- * @index: below SPEK_MAX_SENSES
- * @sense: filled in
- *
- * Context: any. Return: number of requests; 0 for the first empty entry and all after it.
- */
 u64 spek_senses_get(const struct spek_senses *senses, u32 index, struct spek_sense *sense);
 
 #endif

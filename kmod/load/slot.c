@@ -14,6 +14,12 @@
 /* A run that does not fit is refused; nobody is killed or warned for it. */
 #define SLOT_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
+/**
+ * spek_slot_chunk_bytes() - size of the contiguous chunks that a buffer is made of
+ * @buffer_bytes: size of the buffer
+ *
+ * Return: bytes.
+ */
 u32 spek_slot_chunk_bytes(u32 buffer_bytes)
 {
 	if (buffer_bytes <= PAGE_SIZE)
@@ -110,6 +116,13 @@ static void destroy_parts(struct spek_part *part, u32 nr)
 	kvfree(part);
 }
 
+/**
+ * spek_slots_bytes() - memory that slots take
+ * @nr: number of slots
+ * @shape: how they are made
+ *
+ * Return: bytes, buffers included.
+ */
 u64 spek_slots_bytes(u32 nr, const struct spek_slot_shape *shape)
 {
 	u64 buffer = (u64)nr_chunks(shape) * (shape->chunk_bytes + sizeof(struct bio_vec));
@@ -186,6 +199,14 @@ int spek_slot_grow(struct spek_slot *slot, u32 max_parts)
 	return 0;
 }
 
+/**
+ * spek_slots_destroy() - free slots and their buffers
+ * @slots: without outstanding I/O, or NULL
+ * @nr: number of slots
+ * @shape: as at their creation
+ *
+ * Context: process.
+ */
 void spek_slots_destroy(struct spek_slot *slots, u32 nr, const struct spek_slot_shape *shape)
 {
 	u32 i;
@@ -200,6 +221,15 @@ void spek_slots_destroy(struct spek_slot *slots, u32 nr, const struct spek_slot_
 	kvfree(slots);
 }
 
+/**
+ * spek_part_arm() - prepare the bio of any part
+ * @part: target, offset and bytes are set
+ * @buffer_offset: offset of its data in the slot's buffer
+ * @chunk_bytes: spek_slot_shape.chunk_bytes
+ * @opf: operation and flags
+ *
+ * Context: the worker's thread.
+ */
 void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, blk_opf_t opf)
 {
 	struct spek_slot *slot = part->slot;

@@ -125,13 +125,10 @@ struct spek_slot_shape {
 };
 
 struct spek_slot *spek_slots_create(struct spek_inflight *inflight, u32 nr, int node);
-/** spek_slots_destroy() - @slots may be NULL; no I/O may be outstanding. */
 void spek_slots_destroy(struct spek_slot *slots, u32 nr, const struct spek_slot_shape *shape);
 
-/** spek_slots_bytes() - Return: memory that @nr slots take. */
 u64 spek_slots_bytes(u32 nr, const struct spek_slot_shape *shape);
 
-/** spek_slot_chunk_bytes() - Return: chunk size for buffers of @buffer_bytes. */
 u32 spek_slot_chunk_bytes(u32 buffer_bytes);
 
 int spek_slot_grow(struct spek_slot *slot, u32 max_parts);
@@ -170,7 +167,12 @@ static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 	bio->bi_end_io = backend->end_io;
 }
 
-/** spek_part_set_data() - point the bio of a part at data within one @chunk of the buffer */
+/**
+ * spek_part_set_data() - set the data of a part that lies within one chunk
+ * @part: part; its size is set
+ * @chunk: chunk of the slot's buffer
+ * @in_chunk: offset of the data in @chunk
+ */
 static inline void spek_part_set_data(struct spek_part *part, const struct bio_vec *chunk,
 				      u32 in_chunk)
 {
@@ -181,7 +183,12 @@ static inline void spek_part_set_data(struct spek_part *part, const struct bio_v
 	part->bio.bi_vcnt = 1;
 }
 
-/** spek_part_arm_whole() - make a part ready that is a whole operation and fits into a chunk */
+/**
+ * spek_part_arm_whole() - prepare the bio of a part that is a whole operation within one chunk
+ * @part: target, offset and bytes are set
+ * @slot: slot of the part
+ * @opf: operation and flags
+ */
 static inline void spek_part_arm_whole(struct spek_part *part, const struct spek_slot *slot,
 				       blk_opf_t opf)
 {
@@ -189,13 +196,6 @@ static inline void spek_part_arm_whole(struct spek_part *part, const struct spek
 	spek_part_set_data(part, slot->vec[slot->op.write], 0);
 }
 
-/**
- * spek_part_arm() - make any part ready to be sent
- * @part: target, offset and bytes are set
- * @buffer_offset: where in the slot's buffer it lies
- * @chunk_bytes: spek_slot_shape.chunk_bytes
- * @opf: operation and flags
- */
 void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, blk_opf_t opf);
 
 #endif

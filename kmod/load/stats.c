@@ -186,7 +186,12 @@ void spek_stats_set_run_id(struct spek_stats *stats, u32 run_id)
 	stats->run_id = run_id;
 }
 
-/** spek_stats_destroy() - @stats may be NULL. */
+/**
+ * spek_stats_destroy() - free totals
+ * @stats: totals, or NULL
+ *
+ * Context: process.
+ */
 void spek_stats_destroy(struct spek_stats *stats)
 {
 	u32 phase, i, m;
@@ -390,6 +395,14 @@ static void add_ages(struct spek_stats *stats, struct spek_set *set)
 	set->nr_ages = 0;
 }
 
+/**
+ * spek_stats_collect() - add a sealed set to the totals and to its row, and empty it
+ * @stats: totals; the caller holds the run's lock
+ * @worker: number of the worker that counted into it
+ * @set: sealed; owned by the caller, who gives it back afterwards
+ *
+ * Context: process.
+ */
 void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *set)
 {
 	u32 i;
@@ -416,6 +429,12 @@ void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *s
 	}
 }
 
+/**
+ * spek_stats_flush() - close the rows that are still open
+ * @stats: totals; the caller holds the run's lock, and the workers have ended
+ *
+ * Context: process.
+ */
 void spek_stats_flush(struct spek_stats *stats)
 {
 	struct open_row *open;
@@ -424,6 +443,14 @@ void spek_stats_flush(struct spek_stats *stats)
 		close_row(stats, open);
 }
 
+/**
+ * spek_stats_total() - totals of a stream and direction in a phase
+ * @stats: totals; the caller holds the run's lock
+ * @phase: enum spek_phase
+ * @cell: stream * 2 + write
+ *
+ * Return: the totals, or NULL if the stream has no such I/O.
+ */
 const struct spek_total *spek_stats_total(const struct spek_stats *stats, u32 phase, u32 cell)
 {
 	const struct spek_total *total = &stats->total[phase][cell];
@@ -431,16 +458,35 @@ const struct spek_total *spek_stats_total(const struct spek_stats *stats, u32 ph
 	return stats->total[SPEK_PHASE_MEASURE][cell].hist[0] ? total : NULL;
 }
 
+/**
+ * spek_stats_nr_rows() - count the closed rows
+ * @stats: totals; the caller holds the run's lock
+ *
+ * Return: rows closed so far, overwritten ones included.
+ */
 u64 spek_stats_nr_rows(const struct spek_stats *stats)
 {
 	return stats->nr_rows;
 }
 
+/**
+ * spek_stats_dropped() - count the overwritten rows
+ * @stats: totals; the caller holds the run's lock
+ *
+ * Return: rows overwritten so far.
+ */
 u64 spek_stats_dropped(const struct spek_stats *stats)
 {
 	return stats->nr_rows > SPEK_ROWS ? stats->nr_rows - SPEK_ROWS : 0;
 }
 
+/**
+ * spek_stats_row() - find a closed row
+ * @stats: totals; the caller holds the run's lock
+ * @seq: number of the row
+ *
+ * Return: the row, or NULL if it is not closed yet or overwritten.
+ */
 const struct spek_row *spek_stats_row(const struct spek_stats *stats, u64 seq)
 {
 	if (!stats->keep_rows || seq >= stats->nr_rows || seq < spek_stats_dropped(stats))
@@ -448,6 +494,12 @@ const struct spek_row *spek_stats_row(const struct spek_stats *stats, u64 seq)
 	return closed_row(stats, seq);
 }
 
+/**
+ * spek_stats_phase() - phase that all workers have reached
+ * @stats: totals; the caller holds the run's lock
+ *
+ * Return: enum spek_phase.
+ */
 u32 spek_stats_phase(const struct spek_stats *stats)
 {
 	u64 next_row = U64_MAX;
@@ -458,12 +510,24 @@ u32 spek_stats_phase(const struct spek_stats *stats)
 	return min_t(u64, next_row >> 48, SPEK_PHASE_DRAIN);
 }
 
+/**
+ * spek_stats_measured() - read the bounds of the measure phase
+ * @stats: totals; the caller holds the run's lock
+ * @start_ns: filled with its start as counted so far; 0 before
+ * @end_ns: filled with its end as counted so far; 0 before
+ */
 void spek_stats_measured(const struct spek_stats *stats, u64 *start_ns, u64 *end_ns)
 {
 	*start_ns = stats->measure_start_ns;
 	*end_ns = stats->measure_end_ns;
 }
 
+/**
+ * spek_stats_backlog() - backlog of all workers
+ * @stats: totals; the caller holds the run's lock
+ *
+ * Return: arrivals not issued, as last sealed before the drain.
+ */
 u64 spek_stats_backlog(const struct spek_stats *stats)
 {
 	u64 sum = 0;
@@ -538,7 +602,12 @@ void spek_snapshot_take(struct spek_snapshot *snapshot, const struct spek_stats 
 	}
 }
 
-/** spek_stats_row_bytes() - Return: size of a row with its streams. */
+/**
+ * spek_stats_row_bytes() - size of an interval row
+ * @stats: totals
+ *
+ * Return: bytes, with one entry for each stream.
+ */
 size_t spek_stats_row_bytes(const struct spek_stats *stats)
 {
 	return stats->row_bytes;

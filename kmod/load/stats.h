@@ -28,6 +28,12 @@
 
 /**
  * struct spek_cell - one stream and direction in one set
+ * @ios: I/Os completed without an error
+ * @bytes: bytes of these
+ * @requests: requests that devices received for them
+ * @errors: I/Os that failed
+ * @error: failed I/Os by blk_status_t; the last entry has all others
+ * @metric: response, service and slip of @ios
  */
 struct spek_cell {
 	u64 ios;
@@ -64,6 +70,7 @@ struct spek_age {
  * @mark: where the generator was at the end
  * @age: I/Os in flight, if the set ends the measure phase; the worker's memory
  * @nr_ages: entries of @age
+ * @nr_cells: entries of @cell
  * @cell: stream * 2 + write; NULL for directions the stream can't have
  */
 struct spek_set {
@@ -84,7 +91,15 @@ struct spek_set {
 };
 
 /**
- * struct spek_total - one stream and direction over the run
+ * struct spek_total - one stream and direction in one phase of the run
+ * @ios: I/Os completed without an error
+ * @bytes: bytes of these
+ * @requests: requests that devices received for them
+ * @errors: I/Os that failed
+ * @error: failed I/Os by blk_status_t; the last entry has all others
+ * @sum: sum of the times of each metric, ns
+ * @min: shortest time of each metric, ns; U64_MAX without any
+ * @max: longest time of each metric, ns
  * @hist: SPEK_HIST_BUCKETS for each metric that the phase has, else NULL: all in the measure
  *	phase, those of completed I/Os in the drain, none in the ramp-up
  */
@@ -102,6 +117,15 @@ struct spek_total {
 
 /**
  * struct spek_row_cell - one direction in a closed interval
+ * @ios: I/Os completed without an error
+ * @bytes: bytes of these
+ * @errors: I/Os that failed
+ * @response_sum_ns: sum of response times
+ * @response_max_ns: longest response time
+ * @response_ns: percentiles 50, 90, 99 and 99.9 of the response time
+ * @service_sum_ns: sum of service times
+ * @service_max_ns: longest service time
+ * @service_ns: percentiles 50 and 99 of the service time
  */
 struct spek_row_cell {
 	u64 ios;
@@ -109,14 +133,24 @@ struct spek_row_cell {
 	u64 errors;
 	u64 response_sum_ns;
 	u64 response_max_ns;
-	u64 response_ns[4];	/* p50 p90 p99 p99.9 */
+	u64 response_ns[4];
 	u64 service_sum_ns;
 	u64 service_max_ns;
-	u64 service_ns[2];	/* p50 p99 */
+	u64 service_ns[2];
 };
 
 /**
  * struct spek_row - a closed interval
+ * @seq: number of the interval, from 0
+ * @phase: enum spek_phase
+ * @outstanding: I/Os outstanding at its end
+ * @start_ns: start, CLOCK_MONOTONIC
+ * @end_ns: end, CLOCK_MONOTONIC
+ * @backlog: arrivals not issued at its end
+ * @cpu_ns: CPU time of the workers
+ * @switches: context switches of the workers
+ * @cell: reads and writes
+ * @stream: I/Os of each stream
  */
 struct spek_row {
 	u64 seq;
@@ -150,7 +184,12 @@ struct spek_snapshot {
 
 struct spek_stats;
 
-/** spek_row_first() - Return: number of a phase's first row; rows are numbered within theirs. */
+/**
+ * spek_row_first() - number of the first row of a phase
+ * @phase: enum spek_phase
+ *
+ * Rows are numbered within their phase. Return: the number.
+ */
 static inline u64 spek_row_first(u32 phase)
 {
 	return (u64)phase << 48;
@@ -164,37 +203,26 @@ void spek_stats_destroy(struct spek_stats *stats);
 struct spek_set *spek_set_create(const struct spek_workload *wl, int node);
 void spek_set_destroy(struct spek_set *set);
 
-/**
- * spek_stats_collect() - add a sealed set to the totals and to its row, empty it
- * @stats: totals; the caller holds the run's lock
- * @worker: whose set it is
- * @set: sealed; the caller owns it now and gives it back afterwards
- */
 void spek_stats_collect(struct spek_stats *stats, u32 worker, struct spek_set *set);
 
-/** spek_stats_flush() - close the rows that are still open; the workers have ended. */
 void spek_stats_flush(struct spek_stats *stats);
 
-/**
- * spek_stats_total() - Return: totals of a phase, stream * 2 + write; NULL if the stream has no
- * such I/Os.
- */
 const struct spek_total *spek_stats_total(const struct spek_stats *stats, u32 phase, u32 cell);
 
-/** spek_stats_nr_rows() - Return: closed rows so far, overwritten ones included. */
 u64 spek_stats_nr_rows(const struct spek_stats *stats);
-/** spek_stats_dropped() - Return: rows overwritten so far. */
 u64 spek_stats_dropped(const struct spek_stats *stats);
-/** spek_stats_row() - Return: closed row @seq, or NULL if it is not there (any more). */
 const struct spek_row *spek_stats_row(const struct spek_stats *stats, u64 seq);
-/** spek_stats_phase() - Return: enum spek_phase that every worker has reached. */
 u32 spek_stats_phase(const struct spek_stats *stats);
-/** spek_stats_measured() - start and end of the measure phase as counted so far, 0 before. */
 void spek_stats_measured(const struct spek_stats *stats, u64 *start_ns, u64 *end_ns);
-/** spek_stats_backlog() - Return: backlog of all workers as last sealed before the drain. */
 u64 spek_stats_backlog(const struct spek_stats *stats);
 
-/** spek_total_has() - Return: true if @metric was counted at least once. */
+/**
+ * spek_total_has() - check whether a metric was counted at all
+ * @total: totals
+ * @metric: enum spek_nl_metric
+ *
+ * Return: true if it was counted at least once.
+ */
 static inline bool spek_total_has(const struct spek_total *total, u32 metric)
 {
 	return total->min[metric] <= total->max[metric];

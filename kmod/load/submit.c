@@ -10,6 +10,12 @@ static const struct spek_backend_ops *const backends[] = {
 	[SPEK_BACKEND_SCSI] = &spek_backend_scsi,
 };
 
+/**
+ * spek_backend_bio_of() - find the back end that sends bios to a target
+ * @target: open; its @polled is set
+ *
+ * Return: the polling or the interrupt-driven bio back end.
+ */
 const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target)
 {
 	return target->polled ? &spek_backend_bio_polled : &spek_backend_bio;
@@ -32,6 +38,15 @@ static void choose_auto(struct spek_target *target)
 	target->backend_reason = "The device takes requests.";
 }
 
+/**
+ * spek_backend_choose() - choose the back end for a target
+ * @target: open; its @backend, @backend_reason and @polled are set
+ * @wanted: enum spek_backend
+ * @polled: completions will be polled for
+ * @refusal: filled in on failure (kind and index are the caller's)
+ *
+ * Return: 0, or -EOPNOTSUPP if @wanted can't drive @target.
+ */
 int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 			struct spek_refusal *refusal)
 {

@@ -58,19 +58,8 @@ static inline int spek_backend_submit(const struct spek_backend_ops *backend,
 	return INDIRECT_CALL_2(backend->submit, spek_mq_submit, spek_bio_submit, part);
 }
 
-/** spek_backend_bio_of() - Return: the back end that sends bios to @target, polled or not. */
 const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target);
 
-/**
- * spek_backend_choose() - find the back end for a target
- * @target: open
- * @wanted: enum spek_backend
- * @polled: completions will be polled for
- * @refusal: filled in on failure (kind and index are the caller's)
- *
- * Sets backend, backend_reason and polled of @target.
- * Return: 0, or -EOPNOTSUPP if @target can't be driven by @wanted.
- */
 int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 			struct spek_refusal *refusal);
 

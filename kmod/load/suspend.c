@@ -31,13 +31,22 @@ static struct notifier_block pm_notifier = {
 	.notifier_call = pm_event,
 };
 
-/** spek_suspend_init() - Return: 0 or a negative errno. */
+/**
+ * spek_suspend_init() - watch for suspend and hibernation
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
 int spek_suspend_init(void)
 {
 	return register_pm_notifier(&pm_notifier);
 }
 
-/** spek_suspend_deinit() - stop watching */
+/**
+ * spek_suspend_deinit() - stop watching for suspend and hibernation
+ *
+ * Context: process.
+ */
 void spek_suspend_deinit(void)
 {
 	unregister_pm_notifier(&pm_notifier);

@@ -195,11 +195,24 @@ err_close:
 	return err;
 }
 
+/**
+ * spek_target_close() - give up the claim on a device
+ * @target: open, or zeroed
+ *
+ * Context: process, may sleep.
+ */
 void spek_target_close(struct spek_target *target)
 {
 	spek_compat_bdev_close(&target->handle);
 }
 
+/**
+ * spek_target_is_gone() - check whether the device was removed
+ * @target: open
+ *
+ * Context: any.
+ * Return: true if it was.
+ */
 bool spek_target_is_gone(const struct spek_target *target)
 {
 	return spek_compat_bdev_is_gone(&target->handle);

@@ -11,7 +11,12 @@ struct spek_refusal;
 struct spek_run_config;
 
 /**
- * struct spek_seen_limits - the queue's limits that a target's were made of
+ * struct spek_seen_limits - limits of a queue from which those of a target were derived
+ * @max_sectors: sectors of a request
+ * @max_segments: segments of a request
+ * @max_segment_size: bytes of a segment
+ * @chunk_sectors: sectors whose multiples a request doesn't cross; 0: any
+ * @boundary: mask of the addresses that a segment doesn't cross
  */
 struct spek_seen_limits {
 	u32 max_sectors;
@@ -23,26 +28,25 @@ struct spek_seen_limits {
 
 /**
  * struct spek_target - a claimed block device; const while workers run
- *
- * The queue's limits may change meanwhile: each worker has a copy, which it keeps up to date.
- *
  * @handle: open claim; closed when the run is done
- * @name: as the kernel prints it
+ * @name: name that the kernel prints
  * @dev: device number
  * @diskseq: sequence number of the disk
- * @start_sector: of a partition on its disk
+ * @start_sector: first sector of a partition on its disk; 0 for a disk
  * @bytes: capacity
- * @logical_block: bytes
- * @physical_block: bytes; pieces that are cut end at multiples of this on the disk, if they can
+ * @logical_block: bytes of a logical block
+ * @physical_block: bytes of a physical block; cuts lie on multiples of it where possible
  * @max_part_bytes: largest piece that is sent as one request
  * @chunk_sectors: pieces don't cross multiples of this on the disk; 0: no such limit
  * @only_segment: where a request has one segment: pieces don't cross multiples of this in the
  *	buffer, a power of two; else 0
- * @seen: what the four above were made of
+ * @seen: limits of the queue from which the four above were derived
  * @own_read_queues: reads have hardware queues of their own
  * @polled: poll for completions
  * @backend: how I/O reaches it
  * @backend_reason: why this one, a sentence
+ *
+ * The queue's limits may change meanwhile: each worker has a copy, which it keeps up to date.
  */
 struct spek_target {
 	struct spek_compat_bdev handle;
@@ -64,20 +68,28 @@ struct spek_target {
 };
 
 /**
- * struct spek_target_count - requests sent to a target by one worker; its own, read with READ_ONCE
+ * struct spek_target_count - requests that one worker sent to a target
+ * @ios: requests, reads and writes
+ * @bytes: bytes of them, reads and writes
+ * @refused: times that the driver had no room
+ * @tag_waits: parts that had to wait for a request
+ *
+ * Written by the worker; others read it with READ_ONCE().
  */
 struct spek_target_count {
-	u64 ios[2];		/* read, write */
+	u64 ios[2];
 	u64 bytes[2];
 	u64 refused;
-	u64 tag_waits;		/* parts that had to wait for a request */
+	u64 tag_waits;
 };
 
 /**
- * struct spek_target_view - what netlink shows of a target
+ * struct spek_target_view - what netlink reports of a target
+ * @target: target; only its const fields may be read
+ * @count: requests of all workers
  */
 struct spek_target_view {
-	const struct spek_target *target;	/* const fields only */
+	const struct spek_target *target;
 	struct spek_target_count count;
 };
 
@@ -89,13 +101,17 @@ void spek_target_read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
 u32 spek_target_requests(const struct spek_target *target, u64 offset, u32 bytes, u32 in_buffer,
 			 u32 buffer_chunk_bytes);
 
-/** spek_target_close() - give the claim back; a target that is not open is fine. */
 void spek_target_close(struct spek_target *target);
 
-/** spek_target_is_gone() - Return: true if the device was removed. Any context. */
 bool spek_target_is_gone(const struct spek_target *target);
 
-/** spek_target_limits_changed() - Return: true if the queue's limits are not those in @target. */
+/**
+ * spek_target_limits_changed() - check whether the queue's limits have changed
+ * @target: open
+ *
+ * Context: any.
+ * Return: true if they differ from those that @target was set up with.
+ */
 static inline bool spek_target_limits_changed(const struct spek_target *target)
 {
 	const struct queue_limits *now = &bdev_get_queue(target->handle.bdev)->limits;
@@ -108,7 +124,13 @@ static inline bool spek_target_limits_changed(const struct spek_target *target)
 	       (READ_ONCE(now->seg_boundary_mask) ^ seen->boundary);
 }
 
-/** spek_target_opf() - Return: operation and flags of a read or of a write. */
+/**
+ * spek_target_opf() - operation and flags of a bio
+ * @target: open
+ * @write: for a write, else for a read
+ *
+ * Return: value for bi_opf.
+ */
 static inline blk_opf_t spek_target_opf(const struct spek_target *target, bool write)
 {
 	blk_opf_t opf = REQ_NOMERGE | (write ? REQ_OP_WRITE | REQ_SYNC | REQ_IDLE : REQ_OP_READ);
@@ -117,8 +139,14 @@ static inline blk_opf_t spek_target_opf(const struct spek_target *target, bool w
 }
 
 /**
- * spek_target_part() - Return: how many of @bytes at @offset, whose data begin at @in_buffer, go
- * out as one request. Sectors are cut as get_max_io_size() of the block layer cuts them.
+ * spek_target_part() - size of the next request of an I/O
+ * @target: open
+ * @offset: first byte on the target
+ * @bytes: length of what remains of the I/O
+ * @in_buffer: offset of its data in the slot's buffer
+ *
+ * Sectors are cut as get_max_io_size() of the block layer cuts them. Context: any.
+ * Return: bytes, at most @bytes.
  */
 static inline u32 spek_target_part(const struct spek_target *target, u64 offset, u32 bytes,
 				   u32 in_buffer)

@@ -40,7 +40,7 @@ TRACE_DEFINE_ENUM(SPEK_DIRECTION_WRITE);
 			 { SPEK_DIRECTION_WRITE, "write" })
 
 /**
- * trace_spek_io_issue - the back end has taken all parts of an I/O
+ * spek_io_issue - the back end has taken all parts of an I/O
  * @w: worker that issued it
  * @slot: the I/O; it may have completed, but is not accounted
  *
@@ -88,7 +88,7 @@ TRACE_EVENT(spek_io_issue,
 );
 
 /**
- * trace_spek_io_complete - a worker accounts an I/O that came back
+ * spek_io_complete - a worker accounts an I/O that came back
  * @w: worker that issued it
  * @slot: the I/O
  * @done_ns: when its last part completed, not before its issue
@@ -141,7 +141,7 @@ TRACE_EVENT(spek_io_complete,
 );
 
 /**
- * trace_spek_interval_close - an interval has closed: every worker has passed its end
+ * spek_interval_close - an interval has closed: every worker has passed its end
  * @run: number of the run
  * @row: the interval, as interval-get reports it from now on
  */

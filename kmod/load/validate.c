@@ -38,7 +38,12 @@ int spek_validate_config(const struct spek_run_config *config, struct spek_refus
 	return 0;
 }
 
-/** spek_asu_extent_bytes() - Return: bytes of @asu on each of its targets. */
+/**
+ * spek_asu_extent_bytes() - size of an asu on each of its targets
+ * @asu: asu
+ *
+ * Return: bytes, whole stripe units if the asu is striped.
+ */
 u64 spek_asu_extent_bytes(const struct spek_asu *asu)
 {
 	u64 row = (u64)asu->stripe_bytes * asu->nr_extents;

@@ -208,6 +208,12 @@ int spek_verify_create(struct spek_verify **verify, const struct spek_run_config
 	return make_map(made, config, grain, refusal);
 }
 
+/**
+ * spek_verify_started() - mark the map as used by a run that starts
+ * @verify: of the run
+ *
+ * Context: the caller holds the run's lock.
+ */
 void spek_verify_started(struct spek_verify *verify)
 {
 	atomic_inc(&verify->map->writers);
@@ -218,11 +224,26 @@ void spek_verify_started(struct spek_verify *verify)
 	smp_mb__after_atomic();
 }
 
+/**
+ * spek_verify_finished() - mark the map as no longer used by a run
+ * @verify: of the run, which has started and has no I/O in flight
+ *
+ * Context: the caller holds the run's lock.
+ */
 void spek_verify_finished(struct spek_verify *verify)
 {
 	atomic_dec(&verify->map->writers);
 }
 
+/**
+ * spek_map_is_idle() - check that no run uses a map
+ * @map: map
+ * @starts: filled with the number of runs that have started to use it. If the number is still
+ *	the same after the idle map was read, no run has used it meanwhile.
+ *
+ * Context: any.
+ * Return: true if it is idle.
+ */
 bool spek_map_is_idle(const struct spek_map *map, u64 *starts)
 {
 	bool idle;
@@ -238,6 +259,12 @@ bool spek_map_is_idle(const struct spek_map *map, u64 *starts)
 	return idle;
 }
 
+/**
+ * spek_verify_destroy() - free a verification and drop its map
+ * @verify: verification, or NULL
+ *
+ * Context: process.
+ */
 void spek_verify_destroy(struct spek_verify *verify)
 {
 	if (!verify)
@@ -246,6 +273,19 @@ void spek_verify_destroy(struct spek_verify *verify)
 	kvfree(verify);
 }
 
+/**
+ * spek_map_save() - read the states of grains of an idle map
+ * @map: map
+ * @target: number of the target
+ * @first: first grain wanted; advanced to the first grain returned
+ * @states: filled as by spek_grain_save()
+ * @max: entries of @states
+ *
+ * Grains that were never written are skipped, except within @states.
+ *
+ * Context: process, may sleep.
+ * Return: entries filled in; 0 if no more grains were written.
+ */
 u32 spek_map_save(const struct spek_map *map, u32 target, u64 *first, u64 *states, u32 max)
 {
 	const struct spek_map_target *t = &map->target[target];
@@ -264,6 +304,17 @@ u32 spek_map_save(const struct spek_map *map, u32 target, u64 *first, u64 *state
 	return n;
 }
 
+/**
+ * spek_map_restore() - set the states of grains
+ * @map: map that no run has used
+ * @target: number of the target
+ * @first: first grain
+ * @states: as spek_map_save() filled them in
+ * @nr: entries of @states
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -ERANGE or -EINVAL with nothing changed.
+ */
 int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *states, u32 nr)
 {
 	struct spek_map_target *t;
@@ -427,6 +478,15 @@ static void wipe(struct spek_slot *slot, u32 chunk)
 		memset(block_at(slot, done, chunk), 0, min(chunk, slot->op.bytes - done));
 }
 
+/**
+ * spek_verify_begin() - acquire the grains of an operation, and stamp the data of a write
+ * @verify: of the run
+ * @slot: its operation is set
+ * @asu: maps the operation to targets
+ *
+ * Context: the worker's thread.
+ * Return: false if another operation holds one of the grains: try again later.
+ */
 bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 		       const struct spek_asu_map *asu)
 {
@@ -447,6 +507,12 @@ bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 	return true;
 }
 
+/**
+ * spek_verify_count_wait() - count an operation that has to wait for a grain
+ * @verify: of the run
+ *
+ * Context: the worker's thread.
+ */
 void spek_verify_count_wait(struct spek_verify *verify)
 {
 	spin_lock(&verify->lock);
@@ -502,6 +568,14 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 	}
 }
 
+/**
+ * spek_verify_end() - check the data of a read or record a write, and release the grains
+ * @verify: of the run
+ * @slot: its operation has completed
+ * @asu: as given to spek_verify_begin()
+ *
+ * Context: the worker's thread.
+ */
 void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 		     const struct spek_asu_map *asu)
 {
@@ -529,6 +603,16 @@ void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 	spin_unlock(&verify->lock);
 }
 
+/**
+ * spek_verify_drop() - give up an operation of which nothing was sent
+ * @verify: of the run
+ * @slot: its operation
+ * @asu: as given to spek_verify_begin()
+ * @begun: spek_verify_begin() acquired its grains; if not, it may still keep others out, as a
+ *	write that waits
+ *
+ * Context: the worker's thread.
+ */
 void spek_verify_drop(struct spek_verify *verify, const struct spek_slot *slot,
 		      const struct spek_asu_map *asu, bool begun)
 {
@@ -553,6 +637,13 @@ void spek_verify_drop(struct spek_verify *verify, const struct spek_slot *slot,
 
 /* ---- looking at it ---- */
 
+/**
+ * spek_verify_counts() - copy the counters
+ * @verify: of the run
+ * @counts: filled in
+ *
+ * Context: process.
+ */
 void spek_verify_counts(struct spek_verify *verify, struct spek_verify_counts *counts)
 {
 	spin_lock(&verify->lock);
@@ -560,6 +651,15 @@ void spek_verify_counts(struct spek_verify *verify, struct spek_verify_counts *c
 	spin_unlock(&verify->lock);
 }
 
+/**
+ * spek_verify_kept() - copy a recorded mismatch
+ * @verify: of the run
+ * @index: number of the mismatch, from 0
+ * @record: filled in
+ *
+ * Context: process.
+ * Return: false if there is no mismatch with this number.
+ */
 bool spek_verify_kept(struct spek_verify *verify, u32 index, struct spek_mismatch_record *record)
 {
 	bool found;

@@ -37,7 +37,7 @@ struct spek_map_target {
  * @starts: runs that have started
  * @seed: in the stamps
  * @id: in the stamps
- * @shift: log2 of the grain
+ * @shift: log2 of the grain size
  * @nr_targets: entries of @target
  * @target: in the order of the run's
  */
@@ -71,7 +71,12 @@ struct spek_mismatch_record {
 };
 
 /**
- * struct spek_verify_counts - see the attribute set verify of the contract
+ * struct spek_verify_counts - counters of a verification
+ * @checked: blocks that were read and compared with what was written
+ * @never_written: blocks that were read before they were written
+ * @uncertain: blocks that were read after their last write had failed
+ * @waits: operations that waited for another one on the same block
+ * @kind: mismatches, by enum spek_mismatch
  */
 struct spek_verify_counts {
 	u64 checked;
@@ -104,70 +109,24 @@ struct spek_verify {
 int spek_verify_create(struct spek_verify **verify, const struct spek_run_config *config,
 		       const struct spek_target *targets, u32 chunk_bytes, struct spek_map *from,
 		       struct spek_refusal *refusal);
-/** spek_verify_started() - the run of @verify begins to use the map. Context: run->lock. */
 void spek_verify_started(struct spek_verify *verify);
-/** spek_verify_finished() - it does no more. Context: run->lock. */
 void spek_verify_finished(struct spek_verify *verify);
-/** spek_verify_destroy() - @verify may be NULL. */
 void spek_verify_destroy(struct spek_verify *verify);
 
-/**
- * spek_verify_begin() - take the blocks of an operation, and stamp what it writes
- * @verify: of the run
- * @slot: its operation is set
- * @asu: where that lies
- *
- * Context: the worker's thread.
- * Return: false if another operation has one of the blocks: try again later.
- */
 bool spek_verify_begin(struct spek_verify *verify, struct spek_slot *slot,
 		       const struct spek_asu_map *asu);
-/** spek_verify_end() - check what was read, record what was written, release the blocks. */
 void spek_verify_end(struct spek_verify *verify, struct spek_slot *slot,
 		     const struct spek_asu_map *asu);
-/**
- * spek_verify_drop() - an operation of which nothing was sent won't be tried again
- * @verify: of the run
- * @slot: its operation
- * @asu: where that lies
- * @begun: spek_verify_begin() gave it its blocks; else it may be in the way of others, as a
- *	write that waits
- *
- * Context: the worker's thread.
- */
 void spek_verify_drop(struct spek_verify *verify, const struct spek_slot *slot,
 		      const struct spek_asu_map *asu, bool begun);
-/** spek_verify_count_wait() - an operation has to wait. Context: the worker's thread. */
 void spek_verify_count_wait(struct spek_verify *verify);
 
-/** spek_verify_counts() - a copy of the counters. */
 void spek_verify_counts(struct spek_verify *verify, struct spek_verify_counts *counts);
-/** spek_verify_kept() - Return: true if there is mismatch number @index, then in @record. */
 bool spek_verify_kept(struct spek_verify *verify, u32 index, struct spek_mismatch_record *record);
 
-/**
- * spek_map_is_idle() - does no run use a map?
- * @map: any
- * @starts: how many runs have begun to use it so far; if it is still the same after something
- *	was read of the idle map, none did meanwhile
- */
 bool spek_map_is_idle(const struct spek_map *map, u64 *starts);
 
-/**
- * spek_map_save() - states of grains of an idle map
- * @map: no run uses it
- * @target: number of the target
- * @first: first grain wanted; moved on to the first one returned
- * @states: as spek_grain_save() says
- * @max: room there
- *
- * Grains that were never written are passed over, but for gaps within @states.
- *
- * Context: process, may sleep.
- * Return: number of @states; 0 if there are no more.
- */
 u32 spek_map_save(const struct spek_map *map, u32 target, u64 *first, u64 *states, u32 max);
-/** spek_map_restore() - the other way round. Return: 0, -ERANGE or -EINVAL with nothing done. */
 int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *states, u32 nr);
 
 #endif

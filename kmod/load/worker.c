@@ -475,7 +475,12 @@ bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
 	return spek_worker_has_work(w);
 }
 
-/** spek_worker_has_work() - Return: what spek_worker_prepare() returned; before the start. */
+/**
+ * spek_worker_has_work() - check whether a worker has anything to generate
+ * @w: prepared worker, before its start
+ *
+ * Return: as spek_worker_prepare().
+ */
 bool spek_worker_has_work(const struct spek_worker *w)
 {
 	return spek_gen_next_ns(w->gen) != SPEK_NEVER;
@@ -537,7 +542,12 @@ struct spek_set *spek_worker_take_sealed(struct spek_worker *w)
 	return set;
 }
 
-/** spek_worker_give_back() - return the set that spek_worker_take_sealed() gave, empty */
+/**
+ * spek_worker_give_back() - return the set of spek_worker_take_sealed(), emptied, to its worker
+ * @w: worker
+ *
+ * Context: process; the caller holds the run's lock.
+ */
 void spek_worker_give_back(struct spek_worker *w)
 {
 	/* The set was emptied before: pairs with has_given_back(). */
@@ -582,7 +592,14 @@ void spek_worker_add_counts(const struct spek_worker *w, u32 target,
 	count->tag_waits += READ_ONCE(w->count[target].tag_waits);
 }
 
-/** spek_worker_oldest_ns() - Return: age of the oldest outstanding I/O at @now_ns, 0 if none. */
+/**
+ * spek_worker_oldest_ns() - age of a worker's oldest outstanding I/O
+ * @w: worker
+ * @now_ns: current time
+ *
+ * Context: any, while the worker exists.
+ * Return: ns since it was issued; 0 if none is outstanding.
+ */
 u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns)
 {
 	u64 oldest_ns = now_ns;

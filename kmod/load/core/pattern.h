@@ -77,16 +77,26 @@ struct spek_walk {
  * @align_bytes: see struct spek_stream
  * @state_bytes: size of the state of a replica, 0 without one
  * @states: states of the replicas; without any the source itself, which is cached
- * @mixed: uniform with sequential share: @threshold: 32 random bits below it continue the
- *	I/O before; a state is the address after the replica's last I/O
- * @cursor: @stride_bytes: from start to start, 0 for sequential
- * @runs: @first_block, @restart_blocks, @run_blocks: in units of @align_bytes;
- *	@mask: rounds blocks down to the alignment of runs
- * @walk: @base_block: first block of the hot spot; @min_level, @levels: log2 of the leaves
- *	in the smallest window and in the tree; @is_fixed: enum spek_walk_style;
- *	@leaf_state: per leaf, the block to be read next
- * @hotband: @slots: addresses in the band, in units of @align_bytes; @write_shift: 1 % of
- *	them; @per_slots, @per_align: 2^64 - 1 divided by them
+ * @mixed: uniform with a sequential share; a state is the address after the replica's last I/O
+ * @mixed.threshold: 32 random bits below it continue the replica's last I/O
+ * @cursor: sequential and strided
+ * @cursor.stride_bytes: bytes from start to start; 0 for sequential
+ * @runs: sequential runs
+ * @runs.first_block: first block of the range, in units of @align_bytes like the next two
+ * @runs.restart_blocks: blocks from which the start of a run is drawn
+ * @runs.run_blocks: length of a run
+ * @runs.mask: rounds blocks down to the alignment of runs
+ * @walk: hierarchical reuse random walk
+ * @walk.base_block: first block of the hot spot
+ * @walk.min_level: log2 of the leaves in the smallest window
+ * @walk.levels: log2 of the leaves in the tree
+ * @walk.is_fixed: enum spek_walk_style
+ * @walk.leaf_state: per leaf, the block to be read next
+ * @hotband: hot band
+ * @hotband.slots: addresses in the band, in units of @align_bytes
+ * @hotband.write_shift: 1 % of @slots
+ * @hotband.per_slots: 2^64 - 1 divided by @slots
+ * @hotband.per_align: 2^64 - 1 divided by @align_bytes
  */
 struct spek_source {
 	u32 align_bytes;
