@@ -43,6 +43,16 @@
 #include "core/state.h"
 #include "probe.h"
 
+static const struct spek_probe_source_ops *const source_ops[SPEK_NR_SOURCES] = {
+	&spek_probe_source_cpu,
+	&spek_probe_source_switches,
+	&spek_probe_source_tasks,
+	&spek_probe_source_memory,
+	&spek_probe_source_net,
+	&spek_probe_source_disk,
+	&spek_probe_source_power,
+};
+
 static struct workqueue_struct *stop_queue;
 static const struct spek_probe_listener *listener;	/* const after init */
 
@@ -227,7 +237,7 @@ static int start_sources(struct spek_probe *probe, const struct spek_probe_confi
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
 		struct spek_probe_source *source = &probe->sources[i];
 
-		source->ops = spek_probe_sources[i];
+		source->ops = source_ops[i];
 		err = source->ops->start(source, config);
 		if (err) {
 			stop_sources(probe);

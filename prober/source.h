@@ -2,7 +2,7 @@
 /*
  * source.h - sources, each of which contributes a table to the rows
  *
- * A source is one file with one struct spek_probe_source_ops, listed in sources.c. It lists
+ * A source is one file with one struct spek_probe_source_ops, listed in probe.c. It lists
  * its entities (CPUs, tasks, disks...) when a probe starts and writes one cell for each
  * entity and column into every row. Ring, netlink and clients know tables only through this
  * description.
@@ -98,9 +98,7 @@ struct spek_probe_source {
 
 #define SPEK_NR_SOURCES 7
 
-/* sources.c */
-extern const struct spek_probe_source_ops *const spek_probe_sources[SPEK_NR_SOURCES];
-
+/* source.c */
 int spek_probe_source_set_entities(struct spek_probe_source *source, u32 nr);
 int spek_probe_source_set_named(struct spek_probe_source *source, u32 nr);
 int spek_probe_source_set_cpus(struct spek_probe_source *source);

@@ -13,6 +13,7 @@
 #include "iolog.h"
 #include "run.h"
 #include "run_setup.h"
+#include "submit.h"
 #include "validate.h"
 #include "verify.h"
 
@@ -43,6 +44,15 @@ static void close_targets(struct spek_run *run)
 static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 {
 	const struct spek_run_config *config = run->config;
+	struct spek_target_request request = {
+		.write = config->may_write,
+		.chunk_bytes = run->shape.chunk_bytes,
+		.holder = run,
+		.ops = &holder_ops,
+		.backend = config->backend,
+		.polled = config->polled,
+		.choose = spek_backend_choose,
+	};
 	u32 i;
 	int err;
 
@@ -51,8 +61,8 @@ static int open_targets(struct spek_run *run, struct spek_refusal *refusal)
 
 		refusal->kind = SPEK_REFUSAL_TARGET;
 		refusal->index = i;
-		err = spek_target_open(target, config, config->dev[i], run->shape.chunk_bytes, run,
-				       &holder_ops, refusal);
+		request.dev = config->dev[i];
+		err = spek_target_open(target, &request, refusal);
 		if (err)
 			return err;
 		if (config->diskseq[i] && config->diskseq[i] != target->diskseq)

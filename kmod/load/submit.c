@@ -10,17 +10,6 @@ static const struct spek_backend_ops *const backends[] = {
 	[SPEK_BACKEND_SCSI] = &spek_backend_scsi,
 };
 
-/**
- * spek_backend_bio_of() - find the back end that sends bios to a target
- * @target: open; its @polled is set
- *
- * Return: the polling or the interrupt-driven bio back end.
- */
-const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target)
-{
-	return target->polled ? &spek_backend_bio_polled : &spek_backend_bio;
-}
-
 /*
  * Never scsi: it tries every command once, where others retry what can be cured, and the disk's
  * statistics don't know of it. Who wants to see the bare device asks for it.

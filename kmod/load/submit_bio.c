@@ -149,3 +149,14 @@ const struct spek_backend_ops spek_backend_bio_polled = {
 	.submit = submit_polled,
 	.end_io = end_io_polled,
 };
+
+/**
+ * spek_backend_bio_of() - find the back end that sends bios to a target
+ * @target: open; its @polled is set
+ *
+ * Return: the polling or the interrupt-driven bio back end.
+ */
+const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target)
+{
+	return target->polled ? &spek_backend_bio_polled : &spek_backend_bio;
+}

@@ -4,8 +4,8 @@
 #include <linux/delay.h>
 #include <linux/device_cgroup.h>
 #include <linux/log2.h>
-#include "config.h"
-#include "submit.h"
+#include "../core/refusal.h"
+#include "core/workload.h"
 #include "target.h"
 
 #define HOLD_MS	1000	/* for somebody who changes the queue's limits or its elevator */
@@ -118,28 +118,23 @@ int spek_target_may_open(dev_t dev, bool write)
 }
 
 /**
- * spek_target_open() - claim a device and read its limits
+ * spek_target_open() - claim a device, read its limits and choose its back end
  * @target: zeroed
- * @config: of the run
- * @dev: device number
- * @chunk_bytes: size of the contiguous pieces that buffers are made of
- * @holder: the run, for @ops
- * @ops: called when the device is removed
+ * @request: how to open it
  * @refusal: filled in on failure (kind and index are the caller's)
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno.
  */
-int spek_target_open(struct spek_target *target, const struct spek_run_config *config, dev_t dev,
-		     u32 chunk_bytes, void *holder, const struct spek_compat_holder_ops *ops,
+int spek_target_open(struct spek_target *target, const struct spek_target_request *request,
 		     struct spek_refusal *refusal)
 {
-	bool write = config->may_write;
 	struct block_device *bdev;
 	struct request_queue *q;
 	int err;
 
-	err = spek_compat_bdev_open(&target->handle, dev, write, holder, ops);
+	err = spek_compat_bdev_open(&target->handle, request->dev, request->write,
+				    request->holder, request->ops);
 	switch (err) {
 	case 0:
 		break;
@@ -166,13 +161,13 @@ int spek_target_open(struct spek_target *target, const struct spek_run_config *c
 		goto err_close;
 	}
 	snprintf(target->name, sizeof(target->name), "%pg", bdev);
-	target->dev = dev;
+	target->dev = request->dev;
 	target->diskseq = bdev->bd_disk->diskseq;
 	target->start_sector = bdev->bd_start_sect;
 	target->bytes = bdev_nr_bytes(bdev);
 	target->logical_block = bdev_logical_block_size(bdev);
 	target->own_read_queues = has_own_read_queues(q);
-	if (write && bdev_read_only(bdev)) {
+	if (request->write && bdev_read_only(bdev)) {
 		err = spek_refuse_part(refusal, -EROFS,
 				       "The device is read-only, and the run may write.");
 		goto err_put_queue;
@@ -181,8 +176,8 @@ int spek_target_open(struct spek_target *target, const struct spek_run_config *c
 		err = spek_refuse_part(refusal, -ENOSPC, "The device has no capacity.");
 		goto err_put_queue;
 	}
-	spek_target_read_limits(target, chunk_bytes);
-	err = spek_backend_choose(target, config->backend, config->polled, refusal);
+	spek_target_read_limits(target, request->chunk_bytes);
+	err = request->choose(target, request->backend, request->polled, refusal);
 	if (err)
 		goto err_put_queue;
 	percpu_ref_put(&q->q_usage_counter);

@@ -8,7 +8,6 @@
 
 struct spek_backend_ops;
 struct spek_refusal;
-struct spek_run_config;
 
 /**
  * struct spek_seen_limits - limits of a queue from which those of a target were derived
@@ -93,9 +92,31 @@ struct spek_target_view {
 	struct spek_target_count count;
 };
 
+/**
+ * struct spek_target_request - how to open a target
+ * @dev: device number
+ * @write: for writing
+ * @chunk_bytes: size of the contiguous pieces that buffers are made of
+ * @holder: the run, for @ops
+ * @ops: called when the device is removed
+ * @backend: enum spek_backend wanted
+ * @polled: completions will be polled for
+ * @choose: choose the back end of an open target; arguments as of spek_backend_choose()
+ */
+struct spek_target_request {
+	dev_t dev;
+	bool write;
+	u32 chunk_bytes;
+	void *holder;
+	const struct spek_compat_holder_ops *ops;
+	u32 backend;
+	bool polled;
+	int (*choose)(struct spek_target *target, u32 backend, bool polled,
+		      struct spek_refusal *refusal);
+};
+
 int spek_target_may_open(dev_t dev, bool write);
-int spek_target_open(struct spek_target *target, const struct spek_run_config *config, dev_t dev,
-		     u32 chunk_bytes, void *holder, const struct spek_compat_holder_ops *ops,
+int spek_target_open(struct spek_target *target, const struct spek_target_request *request,
 		     struct spek_refusal *refusal);
 void spek_target_read_limits(struct spek_target *target, u32 buffer_chunk_bytes);
 u32 spek_target_requests(const struct spek_target *target, u64 offset, u32 bytes, u32 in_buffer,

@@ -13,10 +13,9 @@ const u32 spek_hotband_limit[SPEK_HOTBAND_SEGMENTS - 1] = {
 	3434983167u, 3475386637u, 3511749759u,
 };
 
-static int check(const struct spek_workload *wl, u32 index, u32 nr_workers,
-		 struct spek_refusal *refusal)
+static int check(const struct spek_stream *stream, u64 parts, struct spek_refusal *refusal)
 {
-	if (wl->stream[index].range_bytes < SPEK_HOTBAND_MIN_BYTES)
+	if (stream->range_bytes < SPEK_HOTBAND_MIN_BYTES)
 		return spek_refuse_part(refusal, -ERANGE,
 					"A hot band is too small: its range must have 1000000 bytes or more.");
 	return 0;

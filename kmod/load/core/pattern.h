@@ -183,15 +183,15 @@ struct spek_source_memory {
 /**
  * struct spek_pattern_ops - set-up of a pattern
  * @check: check the pattern's parameters of a stream whose asu, range, alignment and sizes are
- *	valid. Return: 0, -EINVAL or -ERANGE
+ *	valid, and whose range sequential patterns divide into @parts parts.
+ *	Return: 0, -EINVAL or -ERANGE
  * @memory: set the sizes of one replica's state and of all leaf states, if not 0; NULL: both 0
  * @init: fill in the pattern's part of a source and the states of its replicas
  * @kind: how addresses of reads or of writes are found
  * @is_exclusive: replicas have a history that a copy on a second worker would falsify
  */
 struct spek_pattern_ops {
-	int (*check)(const struct spek_workload *wl, u32 index, u32 nr_workers,
-		     struct spek_refusal *refusal);
+	int (*check)(const struct spek_stream *stream, u64 parts, struct spek_refusal *refusal);
 	void (*memory)(struct spek_source_memory *memory, const struct spek_stream *stream);
 	void (*init)(struct spek_source *source, const struct spek_stream *stream,
 		     const struct spek_share *share, struct spek_rng *rng, void *states,

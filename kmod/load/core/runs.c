@@ -5,10 +5,8 @@
  */
 #include "pattern.h"
 
-static int check(const struct spek_workload *wl, u32 index, u32 nr_workers,
-		 struct spek_refusal *refusal)
+static int check(const struct spek_stream *stream, u64 parts, struct spek_refusal *refusal)
 {
-	const struct spek_stream *stream = &wl->stream[index];
 	u32 align = stream->align_bytes;
 	u64 run = stream->run_bytes;
 

@@ -25,41 +25,33 @@ static u64 part_start(const struct spek_stream *stream, u64 part, u64 parts)
 }
 
 /* Bytes of the smallest part. */
-static u64 part_bytes(const struct spek_workload *wl, u32 index, u32 nr_workers)
+static u64 part_bytes(const struct spek_stream *stream, u64 parts)
 {
-	struct spek_share share;
-
-	spek_share_stream(&share, wl, index, 0, nr_workers);
-	return part_start(&wl->stream[index], 1, share.parts) - wl->stream[index].range_start;
+	return part_start(stream, 1, parts) - stream->range_start;
 }
 
-static int check_sequential(const struct spek_workload *wl, u32 index, u32 nr_workers,
+static int check_sequential(const struct spek_stream *stream, u64 parts,
 			    struct spek_refusal *refusal)
 {
-	const struct spek_stream *stream = &wl->stream[index];
-
 	if (!spek_stream_is_aligned(stream))
 		return spek_refuse_part(refusal, -EINVAL,
 					"Every block size of a sequential stream must be a multiple of its alignment.");
-	if (part_bytes(wl, index, nr_workers) < spek_stream_max_bytes(stream))
+	if (part_bytes(stream, parts) < spek_stream_max_bytes(stream))
 		return spek_refuse_part(refusal, -ERANGE,
 					"The range of a sequential stream is too small: each worker's part of it must hold the largest block.");
 	return 0;
 }
 
-static int check_strided(const struct spek_workload *wl, u32 index, u32 nr_workers,
+static int check_strided(const struct spek_stream *stream, u64 parts,
 			 struct spek_refusal *refusal)
 {
-	const struct spek_stream *stream = &wl->stream[index];
-
 	if (!stream->stride_bytes || !spek_is_multiple(stream->stride_bytes, stream->align_bytes))
 		return spek_refuse_part(refusal, -EINVAL,
 					"The stride must be a multiple of the stream's alignment and not 0.");
 	if (stream->stride_bytes > stream->range_bytes)
 		return spek_refuse_part(refusal, -ERANGE,
 					"The stride is larger than the range of its stream.");
-	if (part_bytes(wl, index, nr_workers) <
-	    stream->stride_bytes + spek_stream_max_bytes(stream))
+	if (part_bytes(stream, parts) < stream->stride_bytes + spek_stream_max_bytes(stream))
 		return spek_refuse_part(refusal, -ERANGE,
 					"The range of a strided stream is too small: each worker's part of it must hold two strides.");
 	return 0;

@@ -5,11 +5,8 @@
  */
 #include "pattern.h"
 
-static int check(const struct spek_workload *wl, u32 index, u32 nr_workers,
-		 struct spek_refusal *refusal)
+static int check(const struct spek_stream *stream, u64 parts, struct spek_refusal *refusal)
 {
-	const struct spek_stream *stream = &wl->stream[index];
-
 	if (stream->seq_ppm > 1000000)
 		return spek_refuse_part(refusal, -ERANGE,
 					"The share of sequential I/Os is larger than 100 %.");

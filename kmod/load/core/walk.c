@@ -16,10 +16,8 @@ static u64 count_leaves(const struct spek_stream *stream)
 	return spek_div64(stream->range_bytes, (u64)stream->align_bytes * SPEK_LEAF_BLOCKS);
 }
 
-static int check(const struct spek_workload *wl, u32 index, u32 nr_workers,
-		 struct spek_refusal *refusal)
+static int check(const struct spek_stream *stream, u64 parts, struct spek_refusal *refusal)
 {
-	const struct spek_stream *stream = &wl->stream[index];
 	u64 leaves;
 
 	if (stream->walk_style > SPEK_WALK_STYLE_FIXED)

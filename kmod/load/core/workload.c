@@ -4,44 +4,13 @@
  * refused here, with a sentence for the user, so that the hot path checks nothing.
  */
 #include "pattern.h"
+#include "share.h"
 #include "workload.h"
 
 #define MAX_ADDRESS	(1ull << 62)
 #define MAX_WAIT_NS	1000000000000000ull	/* 11 days: sums cannot overflow */
 #define MAX_RATE_MILLI	1000000000000ull	/* one I/O per ns */
 #define MAX_DEPTH	65536
-
-/**
- * spek_stream_max_bytes() - largest block size of a stream
- * @stream: stream
- *
- * Return: bytes; 0 for a stream without sizes.
- */
-u32 spek_stream_max_bytes(const struct spek_stream *stream)
-{
-	u32 max = 0, i;
-
-	for (i = 0; i < stream->nr_sizes; i++)
-		if (stream->size[i].bytes > max)
-			max = stream->size[i].bytes;
-	return max;
-}
-
-/**
- * spek_stream_is_aligned() - check that all block sizes are multiples of the alignment
- * @stream: stream with an alignment
- *
- * Return: true if they are.
- */
-bool spek_stream_is_aligned(const struct spek_stream *stream)
-{
-	u32 i;
-
-	for (i = 0; i < stream->nr_sizes; i++)
-		if (stream->size[i].bytes % stream->align_bytes)
-			return false;
-	return true;
-}
 
 static int check_extents(const struct spek_asu *asu, struct spek_refusal *refusal)
 {
@@ -181,6 +150,7 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 	const struct spek_stream *stream = &wl->stream[index];
 	const struct spek_pattern_ops *pattern = spek_pattern_of(stream);
 	const struct spek_asu *asu;
+	struct spek_share share;
 	int err;
 
 	if (stream->asu >= wl->nr_asus)
@@ -215,7 +185,8 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 		return err;
 	if (!pattern)
 		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown address pattern.");
-	return pattern->check(wl, index, nr_workers, refusal);
+	spek_share_stream(&share, wl, index, 0, nr_workers);
+	return pattern->check(stream, share.parts, refusal);
 }
 
 /**

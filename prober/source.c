@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sources.c - list of all sources, and helpers that they share
+ * source.c - what the sources of a probe's tables share: entities, names, absent cells
  */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
@@ -10,16 +10,6 @@
 
 #include "source.h"
 #include "uapi/spek_prober.h"
-
-const struct spek_probe_source_ops *const spek_probe_sources[SPEK_NR_SOURCES] = {
-	&spek_probe_source_cpu,
-	&spek_probe_source_switches,
-	&spek_probe_source_tasks,
-	&spek_probe_source_memory,
-	&spek_probe_source_net,
-	&spek_probe_source_disk,
-	&spek_probe_source_power,
-};
 
 /**
  * spek_probe_source_set_entities() - allocate the numbers of a source's entities

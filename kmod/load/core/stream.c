@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Block sizes of a stream. */
+#include "workload.h"
+
+/**
+ * spek_stream_max_bytes() - largest block size of a stream
+ * @stream: stream
+ *
+ * Return: bytes; 0 for a stream without sizes.
+ */
+u32 spek_stream_max_bytes(const struct spek_stream *stream)
+{
+	u32 max = 0, i;
+
+	for (i = 0; i < stream->nr_sizes; i++)
+		if (stream->size[i].bytes > max)
+			max = stream->size[i].bytes;
+	return max;
+}
+
+/**
+ * spek_stream_is_aligned() - check that all block sizes are multiples of the alignment
+ * @stream: stream with an alignment
+ *
+ * Return: true if they are.
+ */
+bool spek_stream_is_aligned(const struct spek_stream *stream)
+{
+	u32 i;
+
+	for (i = 0; i < stream->nr_sizes; i++)
+		if (stream->size[i].bytes % stream->align_bytes)
+			return false;
+	return true;
+}
