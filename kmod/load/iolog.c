@@ -2,23 +2,23 @@
 /*
  * The per-I/O log.
  *
- * One writer, the worker, and one reader at a time share a ring of records without a lock:
- * the worker publishes @written, the reader gives room back with @taken. Nothing is ever
- * overwritten before it was read; without room the I/O is counted as lost.
+ * A worker (the only writer) and one reader at a time share a ring of records without a lock: the
+ * worker publishes records with @written, the reader frees them with @taken. Unread records are
+ * never overwritten: an I/O that finds the ring full is counted as lost.
  *
- * Not relay_open(): relay_file_read() takes no notice of a writer on another CPU, which
- * between subbufs_produced++ and offset = 0 in relay_switch_subbuf() shows it a sub-buffer that
- * is not written yet. And a file with mmap() is closed to everybody under lockdown (Secure Boot).
+ * Why not relay_open(): relay_file_read() may return a sub-buffer that is not written yet when the
+ * writer runs on another CPU, between subbufs_produced++ and offset = 0 in relay_switch_subbuf().
+ * And lockdown (Secure Boot) denies access to debugfs files with mmap().
  *
- * Lifetime: the run owns its logs from new to its last reference. An open file has a reference of
- * its own and holds the module, so a reader may outlive the run and read the log to its end.
+ * Lifetime: a run owns its logs until its last reference is dropped. An open file has a reference
+ * to its log and to the module, so a reader may outlive the run and read the log to its end.
  *
- * Nobody waits for a reader, whose memory may take any time to come: no lock is held over a run's
- * last reference but generic netlink's, which is everybody's. So the files are debugfs's "unsafe"
- * ones, whose removal does not wait for reads; what a read uses, it has a reference to.
+ * Removal must not wait for readers, since copy_to_user() may fault for arbitrarily long. So files
+ * are created with debugfs_create_file_unsafe(), whose removal doesn't wait for reads; a read uses
+ * nothing but the log that its file refers to.
  *
- * Locks: read_lock is taken by readers only and held over copies to userspace.
- * Directories and files are made and removed without any lock held.
+ * Locks: readers hold read_lock across copies to userspace. Directories and files are created and
+ * removed with no lock held.
  */
 #include <linux/capability.h>
 #include <linux/debugfs.h>
@@ -31,7 +31,7 @@
 #include <linux/vmalloc.h>
 #include "iolog.h"
 
-/* A log that does not fit is refused; nobody is killed or warned for it. */
+/* A log that is too large is refused: no OOM kill and no warning for it. */
 #define LOG_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 static struct dentry *spek_debugfs;
@@ -50,7 +50,7 @@ static int log_open(struct inode *inode, struct file *file)
 {
 	struct spek_iolog *log = inode->i_private;
 
-	/* The mode admits uid 0, which root of a user namespace may be: not enough. */
+	/* The mode allows uid 0, which root of a user namespace may be. */
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	kref_get(&log->ref);
@@ -66,10 +66,10 @@ static int log_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Records that can be taken. Context: the reader. */
+/* Records ready to be read. Context: the reader */
 static u64 nr_there(const struct spek_iolog *log)
 {
-	/* The records themselves: pairs with spek_iolog_commit(). */
+	/* The contents of the records: pairs with spek_iolog_commit(). */
 	return smp_load_acquire(&log->written) - READ_ONCE(log->taken);
 }
 
@@ -93,7 +93,7 @@ static ssize_t log_read(struct file *file, char __user *to, size_t count, loff_t
 			done = done ?: -EFAULT;
 			break;
 		}
-		/* The worker may use their room: pairs with spek_iolog_has_room(). */
+		/* Free the records for the worker: pairs with spek_iolog_has_room(). */
 		smp_store_release(&log->taken, log->taken + piece);
 		done += piece * size;
 		nr -= piece;
@@ -127,12 +127,12 @@ static const struct file_operations log_fops = {
  */
 void spek_iolog_wake(struct spek_iolog *log)
 {
-	/* Has a barrier: a reader that goes to sleep now sees the records, or is seen here. */
+	/* Implies a barrier: a reader about to sleep sees the records, or is seen here. */
 	if (wq_has_sleeper(&log->readers))
 		wake_up_interruptible(&log->readers);
 }
 
-/* ---- making and removing ---- */
+/* ---- creation and removal ---- */
 
 /**
  * spek_iolog_records() - round up the capacity of a log
@@ -200,7 +200,7 @@ struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records
 	init_waitqueue_head(&log->readers);
 	log->mask = records - 1;
 	log->wake_mask = log->mask >> 3;
-	/* Zeroed: every page is there before the first I/O, and nothing old is shown. */
+	/* Zeroed: all pages are populated before the first I/O, and expose no old data. */
 	log->record = __vmalloc(bytes, LOG_GFP | __GFP_ZERO);
 	if (!log->record) {
 		kfree(log);
@@ -238,7 +238,7 @@ void spek_iolog_close(struct spek_iolog *log)
  */
 int spek_iolog_init(void)
 {
-	/* Without debugfs everything but the log works: a run with a log gets the error. */
+	/* Without debugfs only logs are unavailable: a run with a log fails to open. */
 	spek_debugfs = debugfs_create_dir("spek", NULL);
 	return PTR_ERR_OR_ZERO(spek_debugfs) == -ENOMEM ? -ENOMEM : 0;
 }

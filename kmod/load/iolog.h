@@ -67,7 +67,7 @@ static inline bool spek_iolog_has_room(struct spek_iolog *log)
 {
 	if (likely(log->written - log->seen_taken <= log->mask))
 		return true;
-	/* What was in there has been copied: pairs with spek_iolog_read(). */
+	/* The record was copied: pairs with spek_iolog_read(). */
 	log->seen_taken = smp_load_acquire(&log->taken);
 	if (log->written - log->seen_taken <= log->mask)
 		return true;
@@ -97,7 +97,7 @@ static inline void spek_iolog_commit(struct spek_iolog *log)
 {
 	u64 written = log->written + 1;
 
-	/* Readers see the whole record: pairs with nr_there(). */
+	/* Publish the whole record: pairs with nr_there(). */
 	smp_store_release(&log->written, written);
 	if (unlikely(!(written & log->wake_mask)))
 		spek_iolog_wake(log);

@@ -40,7 +40,7 @@ static void __exit spek_exit(void)
 	spek_suspend_deinit();
 	spek_run_deinit();
 	spek_iolog_deinit();
-	/* A completion that was preempted on its very last step is still in our text. */
+	/* A completion may have been preempted in its last instructions in this module. */
 	synchronize_rcu_tasks();
 }
 

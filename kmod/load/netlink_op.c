@@ -126,7 +126,7 @@ int spek_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 	preview = dump->memory;
 	while (dump->next < dump->end) {
-		/* Operations that did not fit into the last buffer are still here. */
+		/* Operations that did not fit into the previous buffer come first. */
 		if (!preview->nr)
 			preview->nr = spek_gen_preview(preview->gen, preview->op,
 						       min_t(u64, OPS_PER_MESSAGE,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From the attributes of run-new to a configuration.
+ * Parse the attributes of run-new into struct spek_run_config.
  *
- * The policy has been applied by the time this runs, so types, lengths and simple
- * limits are right. What is left: required attributes, counts, combinations.
+ * Tables map the attributes of a set to the members of a structure; parse_nest() and fill() apply
+ * them. The policy has checked types, lengths and simple limits before; this file checks that
+ * required attributes are present, how often others are repeated, and combinations. Values are
+ * checked against each other and the devices later, in core/workload.c and validate.c.
  */
 #include <linux/log2.h>
 #include <linux/stddef.h>
@@ -147,7 +149,7 @@ static const struct field stream_fields[] = {
 	ELSEWHERE(SPEK_A_STREAM_SIZE, "A stream needs at least one block size."),
 };
 
-/* Copy attributes into @dst by a table; a required one that is not there is refused. */
+/* Copy attributes into @dst as a table says; refuse if a required one is missing. */
 static int fill(void *dst, const struct field *fields, size_t nr_fields, struct nlattr **tb,
 		const struct nlattr *nest, struct netlink_ext_ack *extack)
 {
@@ -180,8 +182,8 @@ static int fill(void *dst, const struct field *fields, size_t nr_fields, struct 
 }
 
 /*
- * Attributes of a nest that only answers carry are refused rather than ignored. The nest
- * has been validated with its message, hence no policy here.
+ * Parse a nest. Attributes that only answers carry are refused rather than ignored. There is no
+ * policy here since the nest was validated with its message.
  */
 static int parse_nest(void *dst, const struct field *fields, size_t nr_fields,
 		      struct nlattr **tb, int max, const struct nlattr *nest,

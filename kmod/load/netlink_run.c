@@ -14,7 +14,7 @@
 
 /* ---- run-get ---- */
 
-/* Return: room that put_whole_run() needs. */
+/* Return: upper bound of the bytes that put_whole_run() puts */
 static size_t run_bytes(const struct spek_run *run)
 {
 	const struct spek_run_config *config = run->config;
@@ -189,7 +189,7 @@ static int put_whole_run(struct sk_buff *skb, struct spek_run *run)
 	    put_config(skb, run->config) ||
 	    nla_put_string(skb, SPEK_A_RUN_MODULE_VERSION, THIS_MODULE->version ?: ""))
 		return -EMSGSIZE;
-	/* Logs, workers and targets are still being made. */
+	/* Logs, workers and targets don't exist yet. */
 	if (!view.is_set_up || !spek_run_is_set_up(run))
 		return 0;
 	if (run->log && (nla_put_u32(skb, SPEK_A_RUN_LOG_RECORDS, run->config->log_records) ||
@@ -206,7 +206,7 @@ static int put_whole_run(struct sk_buff *skb, struct spek_run *run)
 	return 0;
 }
 
-/* Return: a whole message about @run, or NULL without memory. */
+/* Return: message about @run, or NULL if out of memory */
 static struct sk_buff *run_message(struct spek_run *run, u32 portid, u32 seq, u8 cmd)
 {
 	struct sk_buff *msg = genlmsg_new(run_bytes(run), GFP_KERNEL);
@@ -243,7 +243,7 @@ int spek_nl_run_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(msg, info);
 }
 
-/* Buffers must hold the largest run: the kernel takes the size from min_dump_alloc. */
+/* A buffer must hold the largest run: the kernel sizes it by min_dump_alloc. */
 int spek_nl_run_get_start(struct netlink_callback *cb)
 {
 	struct spek_run *run;
@@ -305,8 +305,8 @@ int spek_nl_run_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 /* ---- run-new ---- */
 
 /*
- * Takes @config over. The answer is made before the run, so that its failure leaves
- * nothing behind. If it can't be delivered, nobody knows the number, so the run goes too.
+ * Takes ownership of @config. The answer is allocated first, so that a failure leaves nothing
+ * behind. If it can't be delivered, no client knows the number of the run, so the run is deleted.
  */
 static int create_and_answer(struct genl_info *info, struct spek_run_config *config)
 {
@@ -326,7 +326,8 @@ static int create_and_answer(struct genl_info *info, struct spek_run_config *con
 			spek_genl_disown(&spek_netlink, config->owner_portid);
 		nlmsg_free(msg);
 		kvfree(config);
-		return spek_genl_refuse_below(info->extack, spek_nl_blame(info, &refusal), err, &refusal);
+		return spek_genl_refuse_below(info->extack, spek_nl_blame(info, &refusal), err,
+					      &refusal);
 	}
 	head = genlmsg_put_reply(msg, info, &spek_nl_family, 0, SPEK_CMD_RUN_NEW);
 	nla_put_u32(msg, SPEK_A_RUN_ID, id);
@@ -390,6 +391,7 @@ static int change_run(struct sk_buff *skb, struct genl_info *info,
 {
 	struct spek_refusal refusal = {};
 	struct spek_run *run;
+	u32 blamed;
 	int err;
 
 	err = spek_genl_check_rights(skb, info->extack);
@@ -400,11 +402,10 @@ static int change_run(struct sk_buff *skb, struct genl_info *info,
 		return PTR_ERR(run);
 	err = change(run, info, &refusal);
 	spek_run_put(run);
-	if (err == -ETIME || err == -ERANGE)
-		return spek_genl_refuse_below(info->extack, info->attrs[SPEK_A_RUN_START_NS], err, &refusal);
-	if (err)
-		return spek_genl_refuse_below(info->extack, info->attrs[SPEK_A_RUN_ID], err, &refusal);
-	return 0;
+	if (!err)
+		return 0;
+	blamed = err == -ETIME || err == -ERANGE ? SPEK_A_RUN_START_NS : SPEK_A_RUN_ID;
+	return spek_genl_refuse_below(info->extack, info->attrs[blamed], err, &refusal);
 }
 
 int spek_nl_run_start_doit(struct sk_buff *skb, struct genl_info *info)

@@ -19,7 +19,7 @@ static int put_item_head(struct sk_buff *skb, const struct spek_run *run,
 	return 0;
 }
 
-/* Negative errno of a status; the last one stands for all that have no place of their own. */
+/* Negative errno of a status; the last entry counts all statuses without their own. */
 static int status_errno(u32 status)
 {
 	if (status == SPEK_NR_STATUS - 1)
@@ -27,7 +27,7 @@ static int status_errno(u32 status)
 	return blk_status_to_errno((__force blk_status_t)status);
 }
 
-/* One nest for each errno: several statuses may share one. */
+/* Put one nest per errno, which several statuses may share. */
 static int put_errors(struct sk_buff *skb, const struct spek_total *total)
 {
 	u64 left[SPEK_NR_STATUS];
@@ -63,7 +63,7 @@ static int put_counters(struct sk_buff *skb, const struct spek_total *total)
 	return put_errors(skb, total);
 }
 
-/* Put buckets from @first; set @first to the first one of the next message, or to the end. */
+/* Put buckets from @first on, and advance @first to the next one to put. */
 static int put_buckets(struct sk_buff *skb, const struct spek_total *total, u32 metric, u32 *first)
 {
 	const u64 *hist = total->hist[metric];
@@ -89,7 +89,7 @@ static int put_buckets(struct sk_buff *skb, const struct spek_total *total, u32 
 	return 0;
 }
 
-/* Return: the step of the next metric with times, from @step on; 0 if there is none. */
+/* Return: step of the next metric that has times, from @step on; 0 if there is none */
 static u32 next_step(const struct spek_total *total, u32 step)
 {
 	for (; step <= SPEK_NR_TOTAL_METRICS; step++)
@@ -98,7 +98,7 @@ static u32 next_step(const struct spek_total *total, u32 step)
 	return 0;
 }
 
-/* The next message of a snapshot; moves the position on if it fits. */
+/* Put the next message of a snapshot, and advance the position if it fits. */
 static int put_stats(struct sk_buff *skb, struct netlink_callback *cb, struct spek_genl_dump *dump)
 {
 	const struct spek_snapshot *snapshot = dump->memory;
@@ -229,9 +229,9 @@ static int start_intervals(struct netlink_callback *cb, struct spek_genl_dump *d
 }
 
 /*
- * Rows that are overwritten between two calls are missing from the dump: their numbers are
- * missing too, and "dropped" counts them. The dump ends where the run was at its first call, so
- * it does end.
+ * Rows that are overwritten between two calls are left out: their numbers are skipped, and
+ * "dropped" counts them. The dump ends at the row that was the last one at its first call, so that
+ * it terminates.
  */
 int spek_nl_interval_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -6,9 +6,9 @@
 #include "netlink.h"
 #include "verify.h"
 
-/* What a message of map-get has beside its states, generously. */
+/* Upper bound of a map-get message without its states. */
 #define MAP_HEAD_BYTES	128
-/* Less is not worth a message: wait for the next buffer. */
+/* States worth a message of their own; with less room, wait for the next buffer. */
 #define MAP_LEAST	64
 
 int spek_nl_put_verify(struct sk_buff *skb, struct spek_run *run)
@@ -174,7 +174,7 @@ static int start_map(struct netlink_callback *cb, struct spek_genl_dump *dump)
 	return 0;
 }
 
-/* A run that uses the map, a continuing one too, may start between two messages or within one. */
+/* A run, also one that continues this one, may start at any time during the dump. */
 static bool map_has_changed(const struct spek_genl_dump *dump)
 {
 	u64 starts;
@@ -192,7 +192,7 @@ static int put_states(struct sk_buff *skb, const struct spek_genl_dump *dump, u6
 	return 0;
 }
 
-/* The next message of a target. Return: states in it, 0 if there are no more, or -EMSGSIZE. */
+/* Put the next message of a target. Return: states in it, 0 at the end, or -EMSGSIZE */
 static int put_some(struct sk_buff *skb, struct netlink_callback *cb, struct spek_genl_dump *dump)
 {
 	u32 room = max(skb_tailroom(skb) - MAP_HEAD_BYTES, 0) / sizeof(u64), nr;
@@ -255,7 +255,7 @@ static int set_states(struct genl_info *info, struct spek_run *run)
 
 	if (nla_len(states) % sizeof(u64))
 		return spek_genl_refuse(info->extack, states, -EINVAL, "States have 8 bytes each.");
-	/* An attribute is aligned to 4 bytes only. */
+	/* The data of an attribute are only 4-byte aligned. */
 	copy = kvmalloc(nla_len(states), GFP_KERNEL);
 	if (!copy)
 		return spek_genl_refuse(info->extack, NULL, -ENOMEM,

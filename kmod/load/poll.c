@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Polling for completions: which hardware queues a worker looks at. All of it runs in the worker's
- * thread, between its submissions; completions that are found arrive as others do.
+ * Polling for completions: which hardware queues a worker polls. All of this runs in the worker's
+ * thread, between submissions. Completions found arrive through end_io like any others.
  */
 #include <linux/bio.h>
 #include <linux/blk-mq.h>
@@ -17,15 +17,15 @@ static void poll_for(struct spek_worker *w, u32 target, const struct bio *bio)
 	DEFINE_IO_COMP_BATCH(iob);
 	blk_qc_t cookie;
 
-	/* Frozen: nothing is out there, and its hardware queues may change. */
+	/* Frozen: no I/O is in flight, and hardware queues may change. */
 	if (!percpu_ref_tryget(&q->q_usage_counter))
 		return;
-	/* A bio that waits to be sent again has none; that of the one before will do. */
+	/* A bio that waits to be resent has no cookie; the cookie of the previous bio will do. */
 	cookie = READ_ONCE(bio->bi_cookie);
 	if (cookie != BLK_QC_T_NONE)
 		poller->bio.bi_cookie = cookie;
 	poller->bio.bi_bdev = bdev;
-	/* The cookie may be older than the queues that there are now. */
+	/* The cookie may name a queue that no longer exists. */
 	if (spek_compat_cookie_polls(q, poller->bio.bi_cookie))
 		bio_poll(&poller->bio, &iob, BLK_POLL_ONESHOT);
 	percpu_ref_put(&q->q_usage_counter);
@@ -34,8 +34,8 @@ static void poll_for(struct spek_worker *w, u32 target, const struct bio *bio)
 }
 
 /*
- * A worker whose CPU went away goes from one to another, and each of them may have a hardware
- * queue of its own: every I/O is polled for.
+ * The thread of a worker whose CPU was unplugged migrates, and the hardware queue of each I/O
+ * depends on the CPU it was issued on: poll for every I/O.
  */
 static noinline void poll_slots(struct spek_worker *w)
 {
@@ -61,7 +61,7 @@ void spek_poll_targets(struct spek_worker *w)
 {
 	u32 i, nr = w->config->nr_targets;
 
-	/* A thread that has left its CPU is no longer bound to one. */
+	/* The CPU of this worker was hot-unplugged. */
 	if (unlikely(raw_smp_processor_id() != w->cpu))
 		w->unbound = true;
 	if (unlikely(w->unbound)) {

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Life of a run: states, references, locks.
+ * Life of a run: states, references, locks, and the requests that change them.
  *
- * The states are a table in core/state.c. A request never waits for a device: run-new, run-del and
- * the end of an owner queue work items, which open and close devices.
+ * The states and their transitions are a table in core/state.c:
  *
- * References to a run: the table holds one, from run-new to the end of delete_work; open_work,
- * start_work, finish_work and delete_work hold one each from being queued to their end; each user
- * of a pointer from spek_run_get() holds one. The last one frees it. The run pins the module until
- * delete_work has given the devices back; what follows in a work item is waited for by
- * spek_run_deinit(), and what holds a pointer for netlink pins the module itself.
+ *   OPENING -> READY [-> ARMED] -> RUNNING -> DRAINING -> DONE -> CLOSING -> GONE
+ *         \-> FAILED                                      (any idle state) -^
  *
- * What a run is made of comes and goes in run_setup.c.
+ * No request waits for a device: run-new, run-del and the end of an owner queue work items, which
+ * open and close devices.
+ *
+ * References to a run: one for the table, from run-new until delete_work ends; one for each of
+ * open_work, start_work, finish_work and delete_work, from being queued to its end; one for each
+ * pointer returned by spek_run_get(). The last one frees the run. The run pins the module until
+ * delete_work has released the devices. The remainder of a work item is waited for in
+ * spek_run_deinit(), and netlink callers pin the module themselves.
+ *
+ * run_setup.c allocates and releases the contents of a run; run_view.c reads it for netlink.
  *
  * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock, and
- * run->release_lock > run->lock. run->release_lock is held while devices are given back. Whoever
- * changes the state holds run->notify_lock until it is reported: every change is reported, in
- * order. The lock of a run that another one continues is taken with no other run's lock held.
- * Workers, completions and spek_outcome_end() take none of these but verify->lock.
+ * run->release_lock > run->lock.
+ *  - notify_lock is held from a change of the state until the change is reported, so that every
+ *    change is reported, in order;
+ *  - release_lock is held while devices are released;
+ *  - the lock of a run that another run continues is taken with no other run's lock held.
+ * Workers, completions and spek_outcome_end() take none of these except verify->lock.
  */
 #include <linux/idr.h>
 #include <linux/mm.h>
@@ -30,9 +37,9 @@
 #include "validate.h"
 #include "verify.h"
 
-/* As long as the kernel's freezer waits for tasks. */
+/* Same as the default timeout of the freezer. */
 #define SUSPEND_WAIT_MS	20000
-/* Until the time of an armed run: sums of it and the lengths of phases don't overflow. */
+/* Limit of start-ns: sums of it and the lengths of phases don't overflow. */
 #define MAX_WAIT_NS	(366ull * 86400 * NSEC_PER_SEC)
 
 static DEFINE_MUTEX(spek_table_lock);	/* protects next 3 */
@@ -40,25 +47,25 @@ static DEFINE_IDR(spek_table);
 static u32 table_generation = 1;
 static bool is_suspending;
 
-static atomic_t nr_started;		/* runs that may have I/O in flight */
+static atomic_t nr_started;		/* runs that are started and not ended */
 static DECLARE_WAIT_QUEUE_HEAD(all_ended);
 
 /*
- * Work on device_wq may wait for a device for arbitrarily long, so it has a queue of its own: any
- * number of hung devices leaves room for the collectors and ends of other runs.
+ * Work on device_wq may wait for a device for arbitrarily long. It has a queue of its own, so that
+ * hung devices don't delay the collectors and the ends of other runs.
  */
 static struct workqueue_struct *spek_wq;
 static struct workqueue_struct *device_wq;	/* open_work and delete_work */
 static const struct spek_run_listener *listener;
 
-/* ---- finding one ---- */
+/* ---- references and lookup ---- */
 
 static void release_run(struct kref *ref)
 {
 	struct spek_run *run = container_of(ref, struct spek_run, ref);
 	struct spek_run_config *config = run->config;
 
-	/* The number of workers in it is needed until the run is freed. */
+	/* spek_run_free() needs the number of workers in it. */
 	spek_run_free(run);
 	kvfree(config);
 }
@@ -124,7 +131,7 @@ u32 spek_run_generation(void)
 	return READ_ONCE(table_generation);
 }
 
-/* From here on the run belongs to others, too. Return: its number, or a negative errno. */
+/* Publish a run. Return: its number, or a negative errno */
 static int insert_run(struct spek_run *run)
 {
 	int id;
@@ -135,7 +142,7 @@ static int insert_run(struct spek_run *run)
 		run->id = id;
 		spek_stats_set_run_id(run->stats, id);
 		table_generation += 2;	/* odd, so never 0 */
-		/* Before anybody can find and delete the run: delete_work flushes open_work. */
+		/* Queued before the run can be found and deleted: delete_work flushes open_work. */
 		queue_work(device_wq, &run->open_work);
 	}
 	mutex_unlock(&spek_table_lock);
@@ -175,12 +182,12 @@ static void queue_run_work(struct spek_run *run, struct workqueue_struct *wq,
 			   struct work_struct *work)
 {
 	kref_get(&run->ref);
-	/* It is queued: that one will do. This reference is never the last one. */
+	/* Already queued, with its own reference. This reference is never the last one. */
 	if (!queue_work(wq, work))
 		kref_put(&run->ref, release_run);
 }
 
-/* The time of an armed run has come: the first to notice makes it RUNNING. */
+/* Make an armed run RUNNING if its time has come. Several work items check for it. */
 static bool begins_to_run(struct spek_run *run, const struct spek_clocks *now)
 {
 	u64 late_ns = now->mono_ns - run->started.mono_ns;
@@ -193,7 +200,7 @@ static bool begins_to_run(struct spek_run *run, const struct spek_clocks *now)
 	return true;
 }
 
-/* Return: false if it is being cancelled. */
+/* Return: false if it is being cancelled */
 static bool queue_start_work(struct spek_run *run)
 {
 	u64 now_ns = ktime_get_ns();
@@ -213,7 +220,7 @@ static void start_work(struct work_struct *work)
 	mutex_lock(&run->lock);
 	read_clocks(&now);
 	begins = begins_to_run(run, &now);
-	/* Jiffies may run faster than the clock. finish_work() may be cancelling this work. */
+	/* Jiffies may run ahead of the clock. finish_work() may be cancelling this work. */
 	again = run->state == SPEK_STATE_ARMED && queue_start_work(run);
 	mutex_unlock(&run->lock);
 	if (begins)
@@ -268,7 +275,7 @@ static void collect_work(struct work_struct *work)
 	mutex_unlock(&run->notify_lock);
 }
 
-/* The workers have ended, or have never begun. After this the devices are free. */
+/* Release the devices. The workers have ended or were never started. */
 static void release_devices(struct spek_run *run)
 {
 	struct spek_worker **workers;
@@ -282,7 +289,7 @@ static void release_devices(struct spek_run *run)
 	mutex_unlock(&run->release_lock);
 }
 
-/* From here on nobody can start the run. */
+/* Make the run CLOSING: it can no longer be started. */
 static void begin_delete(struct spek_run *run)
 {
 	spek_outcome_end(&run->outcome, SPEK_REASON_STOPPED);
@@ -309,7 +316,7 @@ static void finish_work(struct work_struct *work)
 
 	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
-	/* A second stop of a run that has not begun, or its deletion, came first. */
+	/* A second stop of a run that was never started, or its deletion, came first. */
 	if (spek_states[run->state].has_ended)
 		goto unlock;
 	spek_stats_flush(run->stats);
@@ -322,7 +329,7 @@ static void finish_work(struct work_struct *work)
 	else
 		set_state(run, SPEK_EVENT_END);
 	if (!run->started.real_ns)
-		run->started.mono_ns = 0;	/* it was ARMED, and its time has not come */
+		run->started.mono_ns = 0;	/* it was ARMED and never RUNNING */
 	if (was_started && run->verify)
 		spek_verify_finished(run->verify);
 	run->ended = ended;
@@ -350,7 +357,7 @@ static void delete_work(struct work_struct *work)
 	flush_work(&run->open_work);
 	flush_work(&run->finish_work);
 	release_devices(run);
-	/* A run that nobody can find any more has given its devices and the module back. */
+	/* Before the run leaves the table: its devices and the module are released by then. */
 	module_put(THIS_MODULE);
 	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
@@ -392,12 +399,12 @@ static void open_work(struct work_struct *work)
 	mutex_lock(&run->notify_lock);
 	mutex_lock(&run->lock);
 	if (err) {
-		/* Sentences of lower layers come with their errno; here is the rest. */
+		/* Lower layers may leave the errno to their caller. */
 		run->failure = refusal;
 		run->failure.err = err;
 		read_clocks(&run->ended);
 	} else {
-		/* After everything that was made: pairs with spek_run_is_set_up(). */
+		/* Publish what was set up: pairs with spek_run_is_set_up(). */
 		smp_store_release(&run->is_set_up, true);
 	}
 	set_state(run, err ? SPEK_EVENT_FAILED : SPEK_EVENT_OPENED);
@@ -454,7 +461,7 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 	if (err)
 		return err;
 	for (i = 0; i < config->nr_targets; i++) {
-		/* In the context of the request: a work item has no device cgroup. */
+		/* A work item would not be in the device cgroup of the requester. */
 		err = spek_target_may_open(config->dev[i], config->may_write);
 		if (err)
 			return spek_refuse(refusal, SPEK_REFUSAL_TARGET, i, err,
@@ -482,12 +489,12 @@ int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *r
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, err,
 				   "There is not enough memory: fewer outstanding I/Os, workers or replicas need less.");
 	}
-	/* Not run->id: another socket may have deleted the run already. */
+	/* Not run->id: the run may be deleted already, by another socket. */
 	*id = new_id;
 	return 0;
 }
 
-/* Only workers that have work get a share of the counts: the others would never use it up. */
+/* Workers without work get no share of the counts: they would never use it up. */
 static void share_counts(struct spek_run *run)
 {
 	const struct spek_run_config *config = run->config;
@@ -589,7 +596,7 @@ int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal)
 		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY, "The run is deleted.");
 	} else if (!spek_states[run->state].has_ended) {
 		spek_outcome_end(&run->outcome, SPEK_REASON_STOPPED);
-		/* No worker ends what has not begun. An OPENING run ends when it is open. */
+		/* finish_work ends a run that was never started, an OPENING one once it is open. */
 		run->stops = true;
 		if (spek_states[run->state].accepts_start)
 			queue_run_work(run, spek_wq, &run->finish_work);
@@ -734,7 +741,7 @@ int spek_run_init(const struct spek_run_listener *report)
  */
 void spek_run_deinit(void)
 {
-	/* Work on device_wq queues work on spek_wq, not the other way round: no run is left. */
+	/* In this order: work on device_wq queues work on spek_wq, not vice versa. */
 	destroy_workqueue(device_wq);
 	destroy_workqueue(spek_wq);
 	idr_destroy(&spek_table);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Making and releasing what a run is made of: claims, verification, logs, workers.
+ * Setting up what a run consists of, and releasing it: claims, verification, logs, workers.
  *
- * Workers and targets live from spek_run_setup() to spek_run_release_devices(). They are released
- * in two steps. Dead: run->workers and outcome.tasks are unpublished under run->lock, so that
- * netlink and the collector don't see them any more. Then, after the threads have left and a
- * grace period has passed, nobody can: not completions (all I/O came back, and the last one is
- * over), not spek_outcome_end() (RCU).
+ * Workers and targets exist from spek_run_setup() to spek_run_release_devices(). They are released
+ * in two phases. Make dead: run->workers and outcome.tasks are unpublished under run->lock, so
+ * that netlink and the collector no longer find them. Then wait for the threads to end and for a
+ * grace period, after which nothing uses them: not completions (all I/O has completed, and the
+ * last end_io has returned), not spek_outcome_end() (an RCU reader). Then release.
+ *
+ * A run that continues another one takes the lock of that run only, with no other lock held.
  */
 #include <linux/slab.h>
 #include "config.h"
@@ -88,7 +90,7 @@ static int create_verify(struct spek_run *run, struct spek_run *from,
 	if (!spek_states[from->state].has_ended)
 		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				  "The run to continue has not ended.");
-	/* One that is deleted while it opens its devices, or that failed, is half made. */
+	/* A run that failed, or was deleted while it opened its devices, is incomplete. */
 	else if (!spek_run_verify(from))
 		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EINVAL,
 				  "The run to continue has no stamped data.");
@@ -101,7 +103,7 @@ static int create_verify(struct spek_run *run, struct spek_run *from,
 
 /* ---- logs ---- */
 
-/* Their files go first: from then on nobody opens them any more. */
+/* Remove the files first, so that no further reader opens them. */
 static void destroy_logs(struct spek_run *run)
 {
 	u32 i;
@@ -146,7 +148,7 @@ static int create_logs(struct spek_run *run, struct spek_refusal *refusal)
 
 /* ---- workers ---- */
 
-/* Workers that are unpublished, or never were: wait for threads and last readers, free them. */
+/* Free workers that are unpublished: wait for their threads and for RCU readers. */
 static void destroy_workers(struct spek_run *run, struct spek_worker **workers)
 {
 	u32 i, nr = run->config->nr_workers;

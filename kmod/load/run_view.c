@@ -2,9 +2,9 @@
 /*
  * Reading a run: what netlink reports of it, copied under its lock.
  *
- * A run that is OPENING has a configuration and empty statistics; everything else exists once
- * spek_run_is_set_up() returns true. Workers can be gone at any time: what is known of them is
- * then in the run.
+ * A run that is OPENING has its configuration and empty statistics; the remainder exists once
+ * spek_run_is_set_up() returns true. Workers can be released at any time: run.c first copies their
+ * counts into the run.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -21,7 +21,7 @@
  */
 bool spek_run_is_set_up(const struct spek_run *run)
 {
-	/* Pairs with open_work(). */
+	/* Pairs with the release in open_work(). */
 	return smp_load_acquire(&run->is_set_up);
 }
 

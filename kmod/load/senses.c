@@ -2,7 +2,7 @@
 #include <linux/minmax.h>
 #include "senses.h"
 
-/* Never 0: that is an empty place. */
+/* Never 0, which marks an empty entry. */
 static int pack(const struct spek_sense *sense)
 {
 	return 1 << 28 | sense->deferred << 24 | sense->key << 16 | sense->asc << 8 | sense->ascq;
@@ -58,6 +58,6 @@ u64 spek_senses_get(const struct spek_senses *senses, u32 index, struct spek_sen
 	if (!packed)
 		return 0;
 	unpack(packed, sense);
-	/* It may be there and not be counted yet. */
+	/* The entry is set before its first request is counted. */
 	return max_t(u64, atomic64_read(&senses->cause[index].count), 1);
 }

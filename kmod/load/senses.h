@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How often devices have said what: a small table of the causes of failed requests, filled
- * without locks by completions that failed, and read at any time.
+ * Causes of failed requests, by sense data: a small table, updated without locks by completions
+ * and read at any time.
  */
 #ifndef SPEK_SENSES_H
 #define SPEK_SENSES_H

@@ -2,9 +2,9 @@
 /*
  * Ending runs before the system suspends or hibernates.
  *
- * A worker that kept writing would write into the hibernation image, and a measurement across a
- * suspend is worth nothing: runs end in order, with a reason of their own, before the first task
- * is frozen. A device that doesn't give its I/O back keeps the system awake.
+ * A worker that continued would write into the hibernation image, and a measurement across a
+ * suspend is worthless. So runs are ended, with a reason of their own, before the first task is
+ * frozen. If a device does not complete its I/O in time, the suspend is refused.
  */
 #include <linux/notifier.h>
 #include <linux/suspend.h>

@@ -8,7 +8,7 @@
 #include "core/workload.h"
 #include "target.h"
 
-#define HOLD_MS	1000	/* for somebody who changes the queue's limits or its elevator */
+#define HOLD_MS	1000	/* wait for a change of the queue's limits or elevator */
 
 /**
  * spek_target_read_limits() - derive from the queue's limits how I/Os are cut
@@ -25,7 +25,7 @@ void spek_target_read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
 	u64 by_segments, bytes;
 	u32 segment;
 
-	/* Each is read once: they may change at any time. */
+	/* Read each only once: they may change at any time. */
 	seen->max_sectors = READ_ONCE(now->max_sectors);
 	seen->max_segments = READ_ONCE(now->max_segments);
 	seen->max_segment_size = READ_ONCE(now->max_segment_size);
@@ -80,8 +80,8 @@ u32 spek_target_requests(const struct spek_target *target, u64 offset, u32 bytes
 }
 
 /*
- * An open device keeps its queue, not what its driver has: drivers wait for the queue's users
- * before they free that. Return: false if it goes away, or somebody keeps the queue frozen.
+ * An open block device pins its queue, but not the data of its driver: drivers free these once the
+ * queue has no users. Return: false if the device goes away or its queue stays frozen
  */
 static bool hold_queue(struct request_queue *q)
 {

@@ -72,7 +72,7 @@ static int check_asu(const struct spek_asu *asu, u32 index, const struct spek_ta
 					   "The address range does not start at a logical block of its device.");
 		*block = max(*block, target->logical_block);
 	}
-	/* Below the block layer nobody checks that a request is made of whole blocks. */
+	/* Requests bypass the block layer's check for whole blocks. */
 	if (asu->nr_extents > 1 && asu->stripe_bytes & (*block - 1))
 		return spek_refuse(refusal, SPEK_REFUSAL_ASU, index, -EINVAL,
 				   "The stripe unit is smaller than a logical block of one of its devices.");
@@ -117,7 +117,7 @@ int spek_validate_devices(const struct spek_workload *wl, const struct spek_targ
 	return 0;
 }
 
-/* Return: requests that @bytes on @target may take, wherever they start. */
+/* Return: upper bound of the requests that @bytes on @target take, at any start */
 static u32 most_parts(const struct spek_target *target, u32 bytes)
 {
 	u32 parts = DIV_ROUND_UP(bytes, target->max_part_bytes), cuts = 0;
@@ -126,7 +126,7 @@ static u32 most_parts(const struct spek_target *target, u32 bytes)
 		cuts += DIV_ROUND_UP(bytes >> SECTOR_SHIFT, target->chunk_sectors);
 	if (target->only_segment)
 		cuts += DIV_ROUND_UP(bytes, target->only_segment);
-	/* What starts within a physical block may be shorter by that, after each cut as well. */
+	/* A start within a physical block shortens the first piece, and so on after each cut. */
 	if (target->physical_block > target->logical_block)
 		cuts += cuts;
 	if (bytes > spek_target_whole_bytes(target))
@@ -180,7 +180,7 @@ bool spek_validate_memory(const struct spek_run_config *config,
 		    (u64)config->nr_workers * config->log_records * sizeof(struct spek_log_record);
 	u32 i;
 
-	/* Two sets of each worker, reads and writes of each stream. */
+	/* Two sets per worker, with reads and writes of each stream. */
 	bytes += 4ull * config->nr_workers * config->workload.nr_streams * sizeof(struct spek_cell);
 	for (i = 0; i < config->nr_workers; i++) {
 		size_t gen = spek_gen_size(&config->workload, i, config->nr_workers);

@@ -2,18 +2,19 @@
 /*
  * Verification: blocks are stamped when they are written and checked when they are read.
  *
- * The map has a state of 64 bits for each grain (core/grain.h) of what the run addresses on each
- * target, from the first byte to the last. An operation takes all its grains or none, before
- * its first part is sent, and gives them back when its last part has come back: writers
- * alone, readers together. Thus no two overlapping writes are ever outstanding, and what a read
- * has to find is known exactly. Whoever has to wait keeps nothing meanwhile, so that nobody
- * waits in a circle; a waiting writer keeps new readers out, so that it gets its turn.
+ * The map has a 64-bit state (core/grain.h) for each grain of the range that a run addresses on
+ * each target. An operation acquires all its grains or none before its first part is sent, and
+ * releases them when its last part has completed: writers exclusively, readers shared. So
+ * overlapping writes are never outstanding together, and the expected data of each read are known
+ * exactly. An operation that has to wait holds no grain, so there is no deadlock; a waiting writer
+ * blocks new readers, so it is not starved.
  *
- * Workers of a run, and only they, share the map without a lock: each change is a compare and
- * exchange. A map is made with the first run and taken over, never copied, by runs that go on
- * from it; they may do so only when it is DONE, so its grains are idle then.
+ * The workers of a run share the map without a lock: each change is a compare-and-exchange. The
+ * first run creates the map, and a run that continues it takes the map over without a copy. That
+ * requires the earlier run to be DONE, when no grain is held.
  *
- * Lifetime: verify belongs to the run and goes with it; the map goes with its last run.
+ * Lifetime: struct spek_verify is freed with its run, the map with the last run that refers to it.
+ * verify->lock protects the counters and recorded mismatches. Workers take it, and no lock inside.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -47,7 +48,7 @@ static void put_map(struct spek_map *map)
 		kref_put(&map->ref, free_map);
 }
 
-/* From the first to the last byte that the asus have on a target; returns false if none. */
+/* Range of a target that the asus cover. Return: false if they don't use the target. */
 static bool span_of(const struct spek_workload *wl, u32 target, u64 *start, u64 *end)
 {
 	u32 i, k;
@@ -82,7 +83,7 @@ static int lay_out_map(struct spek_map *map, const struct spek_workload *wl,
 		target->nr = (end - target->start + (1ull << map->shift) - 1) >> map->shift;
 		bytes += target->nr * sizeof(*target->grain);
 	}
-	/* Leave enough for others. */
+	/* Leave half of the free memory to others. */
 	if (bytes > SIZE_MAX || bytes >> PAGE_SHIFT > si_mem_available() / 2)
 		goto err_no_memory;
 	for (i = 0; i < map->nr_targets; i++) {
@@ -125,7 +126,7 @@ static int make_map(struct spek_verify *verify, const struct spek_run_config *co
 	return lay_out_map(map, &config->workload, refusal);
 }
 
-/* The targets must be the same devices, and what is addressed be known. */
+/* Use the map of another run: the same devices, and a range that it covers. */
 static int take_over(struct spek_verify *verify, const struct spek_run_config *config,
 		     struct spek_map *map, u32 grain, struct spek_refusal *refusal)
 {
@@ -217,10 +218,10 @@ int spek_verify_create(struct spek_verify **verify, const struct spek_run_config
 void spek_verify_started(struct spek_verify *verify)
 {
 	atomic_inc(&verify->map->writers);
-	/* Who sees the start sees the writer: pairs with spek_map_is_idle(). */
+	/* The writer is visible before the new count of starts: pairs with spek_map_is_idle(). */
 	smp_mb__after_atomic();
 	atomic64_inc(&verify->map->starts);
-	/* Who sees a grain that was changed sees the start: pairs with the same. */
+	/* The new count is visible before any change of a grain: pairs with spek_map_is_idle(). */
 	smp_mb__after_atomic();
 }
 
@@ -248,13 +249,13 @@ bool spek_map_is_idle(const struct spek_map *map, u64 *starts)
 {
 	bool idle;
 
-	/* After what was read of the map before: pairs with spek_verify_started(). */
+	/* Earlier reads of the map come first: pairs with spek_verify_started(). */
 	smp_rmb();
 	*starts = atomic64_read(&map->starts);
-	/* First the starts, then the writers: pairs with the same. */
+	/* Read the starts before the writers: pairs with spek_verify_started(). */
 	smp_rmb();
 	idle = !atomic_read(&map->writers);
-	/* Before what will be read of it. */
+	/* Later reads of the map come after this. */
 	smp_rmb();
 	return idle;
 }
@@ -291,7 +292,7 @@ u32 spek_map_save(const struct spek_map *map, u32 target, u64 *first, u64 *state
 	const struct spek_map_target *t = &map->target[target];
 	u32 n = 0;
 
-	/* That may be all of a large device. */
+	/* The loop may pass over all grains of a large device. */
 	while (*first < t->nr && !spek_grain_save(atomic64_read(&t->grain[*first])))
 		if (!(++*first & 0xffff))
 			cond_resched();
@@ -339,12 +340,12 @@ int spek_map_restore(struct spek_map *map, u32 target, u64 first, const u64 *sta
 /* ---- operations ---- */
 
 /*
- * struct piece - a part of an operation that lies on one target, and in whole grains
+ * struct piece - a contiguous part of an operation on one target
  *
  * @target: number of the target
- * @offset, @bytes: where on it
- * @first, @nr: its grains
- * @in_buffer: where in the slot's buffer
+ * @offset, @bytes: first byte and length on the target
+ * @first, @nr: grains that it covers
+ * @in_buffer: offset of its data in the slot's buffer
  */
 struct piece {
 	u32 target;
@@ -355,7 +356,7 @@ struct piece {
 	u32 in_buffer;
 };
 
-/* The piece that begins @done bytes into the operation. */
+/* Find the piece that begins @done bytes into the operation. */
 static void find_piece(struct piece *piece, const struct spek_map *map, const struct spek_op *op,
 		       const struct spek_asu_map *asu, u32 done)
 {
@@ -404,7 +405,7 @@ static void release(atomic64_t *grain, bool write, bool failed)
 	} while (!atomic64_try_cmpxchg(grain, &old, state));
 }
 
-/* Give back the first @nr grains of an operation. */
+/* Release the first @nr grains of an operation. */
 static void roll_back(const struct spek_map *map, const struct spek_op *op,
 		      const struct spek_asu_map *asu, u32 nr)
 {
@@ -436,7 +437,7 @@ static bool acquire_all(const struct spek_map *map, const struct spek_op *op,
 	return true;
 }
 
-/* A block lies in one chunk: both are powers of two, and a chunk is the larger one. */
+/* A block never crosses chunks: both are powers of two, and a chunk is at least as large. */
 static void *block_at(const struct spek_slot *slot, u32 in_buffer, u32 chunk_bytes)
 {
 	struct bio_vec *chunk = &slot->vec[slot->op.write][in_buffer / chunk_bytes];
@@ -469,7 +470,7 @@ static void stamp_piece(const struct spek_verify *verify, struct spek_slot *slot
 	}
 }
 
-/* What an earlier read has left in the buffer must not pass for what this one should bring. */
+/* Data of an earlier read must not pass for the data of this one. */
 static void wipe(struct spek_slot *slot, u32 chunk)
 {
 	u32 done;
@@ -635,7 +636,7 @@ void spek_verify_drop(struct spek_verify *verify, const struct spek_slot *slot,
 	}
 }
 
-/* ---- looking at it ---- */
+/* ---- results ---- */
 
 /**
  * spek_verify_counts() - copy the counters

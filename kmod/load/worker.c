@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The worker: pace -> generate -> submit -> reap -> account.
+ * The worker: a thread that generates, issues and accounts the I/Os of one CPU.
  *
- * The thread owns its generator, its free slots and its active set; it takes no lock.
- * Completions run anywhere: they push the slot on the lock-free list worker->done and
- * wake the thread if it said that it is idle. Everything else happens in the thread, in
- * loop order: account what came back, close what has ended, issue what is due, wait.
+ * The thread owns its generator, its free slots and its active set, and takes no lock. Completions
+ * run anywhere: they add the slot to the lock-free list inflight.done and wake the thread if it has
+ * declared itself idle. The thread does everything else, in the order of its loop: account
+ * completions (reap), seal the set at the end of a row or phase, issue what is due
+ * (worker_issue.c), wait.
  *
- * With stamped data an operation may have to wait for another one on the same blocks
- * (verify.c). It waits where one waits that the driver has no room for: as worker->stalled, nothing
- * of it sent, and those that are due after it wait with it.
+ * With stamped data an operation may have to wait for another one on the same blocks (verify.c).
+ * It becomes worker->stalled, like an operation for which the driver has no room: none of it was
+ * sent, and later operations wait behind it.
  *
- * Order between thread and completion (both sides have a full barrier between):
- *	thread:     idle = true;     look at done;  sleep if it is empty
- *	completion: add to done;     look at idle;  wake if it is true
+ * Lost wakeups are excluded by a full barrier on both sides:
+ * 	thread:     idle = true;       read done;  sleep if it is empty
+ * 	completion: add slot to done;  read idle;  wake the thread if it is true
  *
- * Lifetime: the thread leaves when its run has ended (or its count is reached) and nothing
- * is outstanding. Who may still hold the worker then: the last completion, between its
- * addition to done and its look at idle, inside an RCU read section; therefore the
- * memory goes only after a grace period. The collector and netlink hold run->lock, under
- * which workers are unhooked.
+ * Lifetime: the thread ends once its run has ended (or its count is reached) and no I/O is
+ * outstanding. Others may then still use the worker:
+ *  - the last completion, from adding its slot to done until it has read idle, in an RCU read
+ *    section: memory is freed after a grace period;
+ *  - the collector and netlink, which find the worker under run->lock: run.c unhooks it first.
  *
  * Cache lines: workers share none that any of them writes for an I/O. Each has its own copy of the
  * targets, its generator, sets, slots with their parts, pollers and log, in allocations that begin
@@ -51,7 +52,7 @@
 #include "worker_issue.h"
 
 #define RETRY_SPIN_NS	(16 * NSEC_PER_USEC)	/* not worth going to sleep for */
-#define TOTALS_NS	NSEC_PER_SEC		/* between seals when no rows are wanted */
+#define TOTALS_NS	NSEC_PER_SEC		/* between seals when no rows are kept */
 #define PIECE_NS	(10 * NSEC_PER_SEC)	/* between seals within a long row */
 
 /* What others write begins a cache line, and what is the worker's does not share one with it. */
@@ -80,31 +81,31 @@ static u64 interval_ns(const struct spek_worker *w)
 	return w->config->interval_ns ?: TOTALS_NS;
 }
 
-/* A set counts in 32 bits, so a long row is passed in pieces; @now_ns is where one begins. */
+/* A set has 32-bit counters, so a long row is sealed in pieces. @now_ns: start of a piece */
 static void set_boundary(struct spek_worker *w, u64 now_ns)
 {
-	/* Somebody may have changed it; bios that have none would ask for it one by one. */
+	/* It can change at any time. Bios with no priority set would look it up one by one. */
 	w->ioprio = get_current_ioprio();
 	w->row_end_ns = min(w->row_start_ns + interval_ns(w), w->phase_end_ns);
 	w->boundary_ns = w->row_end_ns;
-	/* The last piece is not shorter than the others: the collector needs its time. */
+	/* Merge a short last piece into the one before: the collector needs time for each. */
 	if (w->row_end_ns > now_ns + 2 * PIECE_NS)
 		w->boundary_ns = now_ns + PIECE_NS;
 }
 
-/* Outstanding operations, without one that the driver had no room for yet. */
+/* Outstanding operations, except one for which the driver has no room yet. */
 static u32 held_by_devices(const struct spek_worker *w)
 {
 	const struct spek_slot *stalled = READ_ONCE(w->stalled);
 	u32 outstanding = READ_ONCE(w->inflight.outstanding);
 
-	/* For another thread these are of different moments. */
+	/* A reader in another thread may see values of different times. */
 	return outstanding - (outstanding && stalled && !READ_ONCE(stalled->busy));
 }
 
 /*
- * What is in flight at the end of the measure phase, for the collector: all that the drain will
- * complete, with an operation that the driver has no room for yet. Once a run.
+ * Record the ages of all I/Os that are in flight at the end of the measure phase, and that the
+ * drain will complete: also an operation for which the driver has no room yet. Once per run.
  */
 static void note_ages(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 {
@@ -135,7 +136,7 @@ static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 	set->start_ns = w->row_start_ns;
 	set->end_ns = end_ns;
 	set->outstanding = held_by_devices(w);
-	/* The collector draws what was due and not made: that can be a million arrivals. */
+	/* The collector counts the backlog: that may take a million draws. */
 	spek_gen_mark(w->gen, set->mark);
 	set->cpu_ns = cpu_ns - w->seen_cpu_ns;
 	set->switches = switches - w->seen_switches;
@@ -143,7 +144,7 @@ static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 	w->seen_switches = switches;
 }
 
-/* Pass the active set to the collector, which must have given back the other one. */
+/* Seal the active set; the collector must have returned the other one. */
 static void pass_set(struct spek_worker *w, u64 next_row, u64 end_ns)
 {
 	struct spek_set *set = w->active;
@@ -151,14 +152,14 @@ static void pass_set(struct spek_worker *w, u64 next_row, u64 end_ns)
 	stamp_set(w, set, end_ns);
 	set->next_row = next_row;
 	w->active = w->set[set == w->set[0]];
-	/* The collector sees all that was counted: pairs with take_sealed. */
+	/* The collector sees all counters: pairs with spek_worker_take_sealed(). */
 	smp_store_release(&w->sealed, set);
 	w->ops->collect(w->owner);
 }
 
 static bool has_given_back(struct spek_worker *w)
 {
-	/* The set is empty again: pairs with spek_worker_give_back(). */
+	/* The set was emptied: pairs with spek_worker_give_back(). */
 	return !smp_load_acquire(&w->sealed);
 }
 
@@ -173,7 +174,7 @@ static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 	const struct spek_run_config *config = w->config;
 	u64 ramp = w->ramp_count, count = w->measure_count;
 
-	/* A worker without a share of the transactions has nothing to measure. */
+	/* A worker whose share of the transactions is 0 has nothing to measure. */
 	if (phase == SPEK_PHASE_RAMP && !config->ramp_ns && !ramp)
 		phase = SPEK_PHASE_MEASURE;
 	if (phase == SPEK_PHASE_MEASURE && !config->time_ns && !count)
@@ -200,7 +201,7 @@ static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 			w->issue_left = SPEK_NEVER;
 		} else {
 			w->phase_left = count;
-			/* What the ramp left outstanding counts, too. */
+			/* I/Os that were issued in the ramp-up complete in this phase and count. */
 			w->issue_left = count - min_t(u64, count, w->inflight.outstanding);
 		}
 		break;
@@ -212,11 +213,11 @@ static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 
 static void enter_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 {
-	/* A completion of another CPU may be listed, or its clock be, a little behind. */
+	/* A completion may be added late, or the clock of its CPU may lag. */
 	now_ns = max(now_ns, w->row_start_ns);
 	/*
-	 * Arrivals before the end belong to the run even if the worker is late; those that
-	 * find no free slot are the backlog.
+	 * Issue the arrivals before the end even if the worker is late. Those that find no free
+	 * slot are the backlog.
 	 */
 	if (phase == SPEK_PHASE_DRAIN && !has_ended(w))
 		while (spek_worker_issue(w, ktime_get_ns()))
@@ -228,7 +229,7 @@ static void enter_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 	set_phase(w, phase, now_ns);
 }
 
-/* Time has passed boundary_ns. */
+/* @now_ns has reached boundary_ns. */
 static void pass_boundary(struct spek_worker *w, u64 now_ns)
 {
 	while (now_ns >= w->boundary_ns) {
@@ -245,9 +246,9 @@ static void pass_boundary(struct spek_worker *w, u64 now_ns)
 			continue;
 		}
 		/*
-		 * Rows follow a schedule, so that all workers agree on them. What a worker
-		 * missed while it was blocked is in the row in which it went on. Where the
-		 * collector is late the set simply goes on as well.
+		 * Rows follow a schedule, so that all workers agree on them. A worker that
+		 * was blocked counts what it missed in the row in which it continues. If the
+		 * collector is late, the set is not sealed and continues as well.
 		 */
 		next = w->row + div64_u64(now_ns - w->row_start_ns, interval_ns(w));
 		if (w->phase_end_ns <= now_ns)
@@ -304,7 +305,7 @@ static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8
 static void account(struct spek_worker *w, struct spek_slot *slot)
 {
 	const struct spek_op *op = &slot->op;
-	/* Where CPUs' clocks differ by a little, an I/O may seem to end before it began. */
+	/* Clocks of CPUs may differ slightly: an I/O must not end before it began. */
 	u64 done_ns = max(slot->done_ns, slot->issue_ns);
 	struct spek_cell *cell;
 	u8 error = 0;
@@ -338,7 +339,7 @@ static void account(struct spek_worker *w, struct spek_slot *slot)
 		end_phase_by_count(w, done_ns);
 }
 
-/* Return: true if anything had come back. */
+/* Account completions. Return: true if there were any */
 static bool reap(struct spek_worker *w)
 {
 	struct llist_node *list;
@@ -349,7 +350,7 @@ static bool reap(struct spek_worker *w)
 	list = llist_reverse_order(llist_del_all(&w->inflight.done));
 	llist_for_each_entry_safe(slot, next, list, done)
 		account(w, slot);
-	/* What came back makes room, if not at once: its request is free some time after its bio. */
+	/* A completion makes room, though the request is freed some time after its bio ends. */
 	w->retry_ns = 0;
 	w->retry_at_ns = 0;
 	return true;
@@ -357,7 +358,7 @@ static bool reap(struct spek_worker *w)
 
 /* ---- waiting ---- */
 
-/* When the thread has something to do even if nothing comes back. */
+/* Next time at which the thread has to act even without a completion. */
 static u64 next_event_ns(const struct spek_worker *w, u64 now_ns)
 {
 	u64 at_ns = w->boundary_ns, next_ns;
@@ -401,7 +402,7 @@ static void begin(struct spek_worker *w)
 	set_phase(w, SPEK_PHASE_RAMP, w->start_ns);
 }
 
-/* The run was ended: only what devices hold is waited for. */
+/* The run has ended: seal the last sets and wait for outstanding I/O only. */
 static noinline void wind_up(struct spek_worker *w, u64 now_ns)
 {
 	if (w->phase != SPEK_PHASE_DRAIN)
@@ -435,7 +436,7 @@ static void run_loop(struct spek_worker *w)
 			w->spin_end_ns = now_ns + w->config->spin_ns;
 		else
 			wait(w, now_ns);
-		/* It may never sleep: who waits until all tasks have, as tracing does, need not. */
+		/* Report an RCU-tasks quiescent state: this loop may never schedule voluntarily. */
 		cond_resched_tasks_rcu_qs();
 	}
 	wait_for_collector(w);
@@ -449,13 +450,13 @@ static int worker_thread(void *data)
 {
 	struct spek_worker *w = data;
 
-	/* The generator and the shares are ready: pairs with spek_worker_start(). */
+	/* Generator and counts are set up: pairs with spek_worker_start(). */
 	wait_event_idle(w->start, smp_load_acquire(&w->start_ns) || kthread_should_stop());
 	if (!w->start_ns)
 		return 0;
 	run_loop(w);
 	w->ops->ended(w->owner);
-	/* Others may stop the thread only once: wait for it, so that task stays ours. */
+	/* Wait for kthread_stop(), so that the task struct stays valid until then. */
 	wait_event_idle(w->start, kthread_should_stop());
 	return 0;
 }
@@ -505,7 +506,7 @@ void spek_worker_set_counts(struct spek_worker *w, u64 ramp_count, u64 measure_c
  */
 void spek_worker_start(struct spek_worker *w, u64 start_ns)
 {
-	/* After everything that was prepared: pairs with worker_thread(). */
+	/* Publish what was prepared: pairs with worker_thread(). */
 	smp_store_release(&w->start_ns, start_ns);
 	wake_up(&w->start);
 }
@@ -531,12 +532,12 @@ void spek_worker_join(struct spek_worker *w)
  */
 struct spek_set *spek_worker_take_sealed(struct spek_worker *w)
 {
-	/* What the worker counted: pairs with pass_set(). */
+	/* Counters of the worker: pairs with pass_set(). */
 	struct spek_set *set = smp_load_acquire(&w->sealed);
 
 	if (!set)
 		return NULL;
-	/* What is due at the end itself belongs to the time after it. */
+	/* An arrival due exactly at the end belongs to the next interval. */
 	set->backlog = set->phase == SPEK_PHASE_DRAIN ? 0 :
 			spek_backlog_count(&w->backlog, set->mark, set->end_ns - 1);
 	return set;
@@ -550,7 +551,7 @@ struct spek_set *spek_worker_take_sealed(struct spek_worker *w)
  */
 void spek_worker_give_back(struct spek_worker *w)
 {
-	/* The set was emptied before: pairs with has_given_back(). */
+	/* The set was emptied: pairs with has_given_back(). */
 	smp_store_release(&w->sealed, NULL);
 }
 
