@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Making slots and arming their bios. */
+/* Allocating slots, arming the bios of their parts, and completing them. */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
@@ -11,7 +11,7 @@
 #include "outcome.h"
 #include "slot.h"
 
-/* A run that does not fit is refused; nobody is killed or warned for it. */
+/* A run that needs too much memory is refused: no OOM kill and no warning for it. */
 #define SLOT_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /**
@@ -53,7 +53,7 @@ static void destroy_buffer(struct bio_vec *vec, const struct spek_slot_shape *sh
 	kfree(vec);
 }
 
-/* Return: the buffer, or NULL with nothing left behind. */
+/* Return: the buffer, or NULL if out of memory */
 static struct bio_vec *create_buffer(const struct spek_slot_shape *shape, int node,
 				     struct spek_rng *rng)
 {
@@ -241,7 +241,7 @@ void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, b
 		spek_part_set_data(part, chunk, in_chunk);
 		return;
 	}
-	/* Like a clone: iterate over vectors that belong to somebody else, the slot. */
+	/* Like a cloned bio: the vectors belong to the slot. */
 	part->bio.bi_io_vec = chunk;
 	part->bio.bi_vcnt = 0;
 	spek_compat_iter_set_offset(&part->bio.bi_iter, in_chunk);
@@ -268,7 +268,7 @@ void spek_part_end_io(struct bio *bio)
 	if (slot->nr_parts > 1 && !atomic_dec_and_test(&slot->parts_left))
 		return;
 	slot->done_ns = ktime_get_ns();
-	/* The cheapest RCU read section: the worker may free everything once it sees the slot. */
+	/* The cheapest RCU read section: the worker may free all of this once it has the slot. */
 	preempt_disable();
 	llist_add(&slot->done, &inflight->done);
 	if (READ_ONCE(inflight->idle))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Slots: the memory of one outstanding operation. Made before the run starts and
- * used again and again; nothing is allocated while it runs.
+ * Slots: the memory of one outstanding operation each. They are allocated before the run starts
+ * and reused; the only allocation during a run is spek_slot_grow().
  *
- * A slot is its worker's, except from the submission of its first part to its
- * arrival on the worker's completion list: then it is the device's.
+ * A slot belongs to its worker, except from the submission of its first part until it is on the
+ * worker's completion list: then it belongs to the device.
  */
 #ifndef SPEK_SLOT_H
 #define SPEK_SLOT_H
@@ -147,9 +147,9 @@ static inline void spek_part_reset(struct spek_part *part, blk_opf_t opf)
 	struct bio *bio = &part->bio;
 
 	/*
-	 * What was submitted as a bio has gone through more: the block layer gave up its cgroup
-	 * reference at completion; md may have left another device behind. Of one that was only
-	 * in a request of its own the end has changed what is set here.
+	 * Submitting a bio changes more: the block layer drops its cgroup reference at completion,
+	 * and md may leave another device in it. A bio that was only part of a request of its own
+	 * needs no more than the fields below.
 	 */
 	if (backend->cgroup || unlikely(part->was_submitted)) {
 		bio_reset(bio, backend->cgroup ? bdev : NULL, opf);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Totals and interval rows. Everything here is the run's and used under run->lock,
- * apart from making and emptying sets, which are the caller's.
+ * Totals and interval rows. A run owns them, and its lock protects them. Sets belong to the
+ * caller.
  *
- * A row is open while a worker may still add to it. Rows close in order when every worker
- * has gone on to a later one; a worker that is blocked holds up at most SPEK_OPEN_ROWS:
- * then the oldest closes without it, and what it counts later goes into the row in
- * which it is collected.
+ * A row is open while a worker may still add to it. Rows close in order, each once every worker
+ * has passed its end. A blocked worker delays at most SPEK_OPEN_ROWS of them: then the oldest
+ * closes without that worker, whose counts are added to the row in which they are collected.
  */
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -17,7 +16,7 @@
 static const u32 response_ppm[] = { 500000, 900000, 990000, 999000 };
 static const u32 service_ppm[] = { 500000, 990000 };
 
-/* A row that still grows: both directions, response and service times. */
+/* An open row, with histograms of response and service times for both directions. */
 struct open_row {
 	bool used;
 	u64 hist[2][2][SPEK_HIST_BUCKETS];
@@ -37,11 +36,11 @@ struct spek_stats {
 	u64 *backlog;			/* of each worker */
 	struct spek_total *total[SPEK_NR_PHASES];
 	size_t row_bytes;
-	void *rows;			/* SPEK_ROWS closed ones, a ring */
-	struct open_row *open;		/* SPEK_OPEN_ROWS, by row->seq while open */
+	void *rows;			/* ring of SPEK_ROWS closed rows */
+	struct open_row *open;		/* SPEK_OPEN_ROWS open rows, by row->seq */
 };
 
-/* Directions that the stream of a cell can have. */
+/* Return: true if the stream of a cell has I/Os in its direction */
 static bool cell_is_used(const struct spek_workload *wl, u32 cell)
 {
 	u32 read_ppm = wl->stream[cell / 2].read_ppm;
@@ -58,7 +57,7 @@ static void empty_cell(struct spek_cell *cell)
 	memset(cell, 0, offsetof(struct spek_cell, metric));
 }
 
-/* A run that does not fit is refused, not paid for by others. */
+/* A run that needs too much memory is refused: no OOM kill and no warning for it. */
 #define CELL_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 struct spek_set *spek_set_create(const struct spek_workload *wl, int node)
@@ -99,7 +98,7 @@ void spek_set_destroy(struct spek_set *set)
 	kfree(set);
 }
 
-/* How many of the metrics of a phase are kept as histograms. */
+/* Number of metrics of a phase that have histograms. */
 static const u32 nr_hists[SPEK_NR_PHASES] = {
 	[SPEK_PHASE_MEASURE] = SPEK_NR_TOTAL_METRICS,
 	[SPEK_PHASE_DRAIN] = SPEK_NR_METRICS,
@@ -258,8 +257,8 @@ static struct open_row *oldest_open(struct spek_stats *stats)
 }
 
 /*
- * The open row for a set; if its own was closed without it, the newest one of its phase. Where
- * that was closed as well it gets one of its own: what a phase counted is in that phase's rows.
+ * Find the open row for a set. If its own row was closed without it, use the newest row of its
+ * phase. If that was closed as well, open one: what a phase counts must be in rows of that phase.
  */
 static struct open_row *find_row(struct spek_stats *stats, const struct spek_set *set)
 {
@@ -299,7 +298,7 @@ static void add_to_row(struct spek_stats *stats, struct open_row *open, const st
 
 	row->start_ns = min(row->start_ns, set->start_ns);
 	row->end_ns = max(row->end_ns, set->end_ns);
-	/* As of the end of the row: of its pieces only the last one has it. */
+	/* Values at the end of the row, which only its last piece has. */
 	if (set->next_row != set->row) {
 		row->outstanding += set->outstanding;
 		row->backlog += set->backlog;
@@ -381,7 +380,7 @@ static void add_age(struct spek_total *total, u32 metric, u64 ns)
 	total->hist[metric][spek_hist_index(ns)]++;
 }
 
-/* Only the set that ends the measure phase has ages. */
+/* Ages are only in the set that ends the measure phase. */
 static void add_ages(struct spek_stats *stats, struct spek_set *set)
 {
 	u32 i;
@@ -540,7 +539,7 @@ u64 spek_stats_backlog(const struct spek_stats *stats)
 
 /* ---- copies for readers ---- */
 
-/* Snapshots can be large: better to refuse than to have a process killed. */
+/* A snapshot may be large: refuse it rather than have a process killed. */
 #define SNAPSHOT_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /**

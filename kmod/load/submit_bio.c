@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Back end bio: the way every file system uses. Works on every block device.
+ * Back end bio: submit_bio(), as file systems do. Works on every block device.
  *
- * submit_bio() may wait: for a request, or until a frozen queue is thawed. A worker that polls must
- * not, as long as anything of its own is with a device: nobody else polls for that, and it may be
- * what the wait is for. With nothing out there it waits as others do, so that a bio that has to
- * be split, which can't be asked not to wait, gets through.
+ * submit_bio() may wait for a request, or for a frozen queue to thaw. A worker that polls must not
+ * wait while any I/O of its own is outstanding: nobody else polls for that I/O, and it may be what
+ * the wait is for. With nothing outstanding it does wait, so that a bio that has to be split,
+ * which can't be submitted with REQ_NOWAIT, gets through.
  */
 #include <linux/bio.h>
 #include "slot.h"
@@ -22,7 +22,7 @@ static bool uses_cached_rqs(const struct spek_target *target)
 	return true;
 }
 
-/* Where in the slot's buffer the data of a part begin. */
+/* Offset of the data of a part in the slot's buffer. */
 static u32 buffer_offset(const struct spek_part *part)
 {
 	const struct spek_part *before;
@@ -34,8 +34,9 @@ static u32 buffer_offset(const struct spek_part *part)
 }
 
 /*
- * Was a bio cut after it was given away? It may be complete by now: the last of its pieces takes the
- * count to 0, which is 1 for a bio that is whole, and only then clears the flag.
+ * Return: true if a bio was split after its submission. It may have completed by now: a whole bio
+ * has a count of 1; the last piece of a split one takes the count to 0 and clears the flag only
+ * then.
  */
 static bool was_split(struct bio *bio)
 {
@@ -46,10 +47,10 @@ static bool was_split(struct bio *bio)
 }
 
 /*
- * The block layer cuts what has become too large, by the limits as they are when it has entered
- * the queue. Since v6.11 whoever changes them waits for what is in there. Before, they may have
- * changed after that, while this thread slept for a request.
- * Return: requests beyond the one that was meant.
+ * The block layer splits bios by the limits at the time at which they enter the queue. Since v6.11
+ * a change of limits waits for bios in the queue. Before, limits may have changed after the split,
+ * while this thread slept for a request.
+ * Return: requests beyond the expected one
  */
 static noinline int count_cuts(struct spek_part *part)
 {
@@ -89,7 +90,7 @@ static bool others_are_out(const struct spek_part *part)
 	       (slot->nr_parts > 1 && atomic_read(&slot->parts_left) > unsent);
 }
 
-/* Arm the part again: the block layer has changed its bio. */
+/* Arm the part again, since the block layer has changed its bio. */
 static void arm_again(struct spek_part *part, u16 ioprio)
 {
 	const struct spek_slot *slot = part->slot;
@@ -103,7 +104,7 @@ static void end_io_polled(struct bio *bio)
 {
 	struct spek_inflight *inflight = container_of(bio, struct spek_part, bio)->slot->inflight;
 
-	/* From within submit_bio(), which would have had to wait. */
+	/* Called within submit_bio(), which would have had to wait. */
 	if (unlikely(bio->bi_status == BLK_STS_AGAIN) && current == inflight->task &&
 	    inflight->nowait_bio == bio) {
 		inflight->nowait_bio = NULL;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Back end mq: requests from the device's own tag set, put on the list of the worker's plug.
- * Flushing the plug hands them to the driver as those of bios: a batch with one doorbell, in order,
- * through the elevator if the device has one. What the driver has no room for stays with the block
- * layer, which sends it later. Left out is what only bios go through: splitting and merging,
- * write-back throttling and cgroup limits.
+ * Flushing the plug gives them to the driver like the requests of bios: in order, as a batch with
+ * one doorbell, through the elevator if the device has one. If the driver has no room, the block
+ * layer keeps them and sends them later. This path has no splitting, merging, write-back
+ * throttling or cgroup limits, which only bios get.
  *
- * A request is ours until it is on the list. From then on the block layer ends its bio, whatever
- * becomes of it. This thread does not sleep between the two, so nothing flushes the plug there.
+ * The back end owns a request until it is on the list. From then on the block layer ends its bio,
+ * whatever becomes of the request. This thread does not sleep in between, so nothing flushes the
+ * plug there.
  *
- * The queue's limits, block size and statistics can't change while there is a request, as those
- * who change them freeze the queue. So they are looked at with the request at hand.
+ * While a request is allocated, the queue's limits, block size and statistics can't change, since
+ * changing them freezes the queue. So they are read with the request at hand.
  */
 #include <linux/bio.h>
 #include <linux/blk-cgroup.h>
@@ -37,11 +38,11 @@ static const char *why_unsupported(const struct spek_target *target)
 }
 
 /*
- * blk_mq_alloc_request() gives a read none of the tags fetched ahead where reads have no queues
- * of their own: it compares the kind of queue that reads would have with the kind of the queue
- * they share. A write's flags get them; the request has its own operation when it is sent.
- * An elevator limits reads and writes differently, so there it is told the truth, and
- * tags are fetched one by one.
+ * Where reads have no queues of their own, blk_mq_alloc_request() gives a read none of the tags
+ * that a plug has allocated ahead: it compares the queue type of reads with the type of the queue
+ * that they share. So the allocation uses the flags of a write; the request gets its own operation
+ * before it is sent. Elevators limit reads and writes differently: with one, the allocation uses
+ * the real operation, and tags are allocated one by one.
  */
 static inline bool gets_cached_rqs(const struct request_queue *q, const struct spek_target *target)
 {
@@ -55,7 +56,7 @@ static bool uses_cached_rqs(const struct spek_target *target)
 
 /*
  * Count the segments of a contiguous piece as the block layer does, see bvec_split_segs().
- * Return: a number that no queue takes if one of them would have to end where none may.
+ * Return: segments; more than any queue allows if one would have to end where none may
  */
 static u32 segments_of(const struct bio_vec *piece, const struct queue_limits *lim, bool is_last)
 {
@@ -77,8 +78,8 @@ static u32 segments_of(const struct bio_vec *piece, const struct queue_limits *l
 }
 
 /*
- * Return: segments of a bio that is one request by the queue's limits of now; 0 if it is not. They
- * may have shrunk since the target was opened, by which parts are cut.
+ * Return: segments of a bio that is one request by the queue's current limits; 0 if it isn't one.
+ * Limits may have shrunk since the target was opened, and parts are cut by those.
  */
 static noinline u32 count_segments(const struct bio *bio, const struct queue_limits *lim,
 				   sector_t sector)
@@ -128,7 +129,7 @@ static inline bool is_one_segment(const struct spek_part *part, const struct que
 	       lim->seg_boundary_mask >= SPEK_SLOT_CHUNK_MAX - 1;
 }
 
-/* What is not one request although it was cut by these limits: the block layer cuts it. */
+/* The part is no longer one request by the current limits: let the block layer split it. */
 static noinline int submit_as_bio(struct spek_part *part)
 {
 	const struct spek_backend_ops *ops = spek_backend_bio_of(part->target);
@@ -152,7 +153,7 @@ static noinline int submit_alone(struct spek_part *part)
 	return err;
 }
 
-/* As the block layer does, so that the first of very many need not wait for the last. */
+/* As the block layer does, so that the first of many requests is not delayed. */
 static noinline void flush(struct blk_plug *plug)
 {
 	blk_finish_plug(plug);
@@ -179,7 +180,7 @@ int spek_mq_submit(struct spek_part *part)
 		return submit_alone(part);
 	if (unlikely(spek_compat_plug_is_full(plug)))
 		flush(plug);
-	/* submit_bio() sees a partition or disk that has shrunk since; requests go past that. */
+	/* submit_bio() would notice that a partition or disk has shrunk; requests don't. */
 	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bdev))) {
 		bio_io_error(bio);
 		return 0;
@@ -192,7 +193,7 @@ int spek_mq_submit(struct spek_part *part)
 		bio_io_error(bio);
 		return 0;
 	}
-	/* The driver divides by the block that the device has now. */
+	/* The driver divides by the current block size of the device. */
 	if (unlikely(q->limits.logical_block_size != part->target->logical_block)) {
 		blk_mq_free_request(rq);
 		bio_io_error(bio);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What back ends that allocate requests do when there is none, or the driver takes none. */
+/* Shared by back ends that allocate requests: no request available, or refused by the driver. */
 #include <linux/blk-mq.h>
 #include "../compat/compat.h"
 #include "slot.h"
@@ -34,7 +34,7 @@ bool spek_request_undo(struct request *rq, blk_status_t status)
 
 	rq->bio = NULL;
 	rq->biotail = NULL;
-	/* The driver keeps what it has prepared, for when it gets the request again. */
+	/* The driver may have kept preparations for a retry of this request: free them. */
 	if (is_busy)
 		blk_mq_cleanup_rq(rq);
 	blk_mq_free_request(rq);

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Back end scsi: READ(16) and WRITE(16) commands of our own making, handed to the SCSI layer
- * with a tag of the device's set. sd, merging and the elevator are passed by. A command is
- * tried once: its outcome, with the device's sense data, is what is reported. Only what the
- * device, target or host has no room for is sent again, as with mq.
+ * Back end scsi: builds READ(16) and WRITE(16) commands and passes them to the SCSI layer with a
+ * tag of the device's set. sd, merging and the elevator are bypassed. A command is tried once: its
+ * result, with the device's sense data, is reported. Only if the device, target or host has no
+ * room is it sent again, as with mq.
  *
- * What is needed of the SCSI layer, and how it is had without depending on scsi_mod, so that
- * spek.ko loads where there is no SCSI:
- * - struct scsi_device and struct scsi_cmnd are in its headers. A disk is known to be SCSI's by
- *   its parent, see sdev_of().
- * - What a fresh command has to look like is the SCSI layer's own affair, so its
- *   scsi_alloc_request() makes it. The symbol is looked up when a target is opened. The open
- *   disk holds its driver, which is linked to scsi_mod: the function stays where it is as long
- *   as there are targets that could call it.
- * - blk_insert_cloned_request() hands the request to scsi_queue_rq(). Unlike
- *   blk_execute_rq_nowait() it passes by the elevator on all kernels (a plug of v6.1 gives
- *   such requests to it), and it says when there is no room.
+ * spek.ko must load where there is no SCSI, so it must not depend on scsi_mod:
+ * - struct scsi_device and struct scsi_cmnd come from headers. Whether a disk is a SCSI disk
+ *   follows from its parent, see sdev_of().
+ * - scsi_alloc_request() of the SCSI layer initialises the command. The symbol is looked up when a
+ *   target is opened. An open disk pins its driver, which is linked to scsi_mod, so the function
+ *   stays loaded as long as a target may call it.
+ * - blk_insert_cloned_request() passes the request to scsi_queue_rq(). Unlike
+ *   blk_execute_rq_nowait(), it bypasses the elevator on all kernels (a plug of v6.1 gives such
+ *   requests to it), and reports a lack of room.
  *
- * A disk that keeps protection information which its host adapter doesn't pass on (DIF without
- * DIX) makes and checks it by itself: RDPROTECT and WRPROTECT are 0.
+ * A disk that keeps protection information which its host adapter doesn't transfer (DIF without
+ * DIX) generates and checks it by itself: RDPROTECT and WRPROTECT are 0.
  *
- * A request is ours from its allocation to blk_insert_cloned_request(), and again in its end_io.
- * Between, the block layer ends the slot's bio, which has no bi_end_io: the sense data are only
- * to be seen in the request, after that.
+ * The back end owns a request from its allocation to blk_insert_cloned_request(), and again in its
+ * end_io. In between, the block layer ends the slot's bio, which has no bi_end_io: the sense data
+ * are available only in the request, after that.
  */
 #include <linux/bio.h>
 #include <linux/blk-integrity.h>
@@ -40,7 +38,7 @@
 
 #define CDB_BYTES	16
 
-/* Found by why_unsupported() for every target; the same for all. */
+/* Looked up by why_unsupported() for each target; always the same. */
 static typeof(scsi_alloc_request) *alloc_request;
 
 /* Return: the SCSI device of an open disk, NULL if it has none. */
@@ -48,7 +46,7 @@ static struct scsi_device *sdev_of(struct block_device *bdev)
 {
 	struct device *parent = disk_to_dev(bdev->bd_disk)->parent;
 
-	/* Names of buses are unique, and only the SCSI layer adds to its own. */
+	/* Bus names are unique, and only the SCSI layer adds devices to its bus. */
 	if (!parent || !parent->bus || strcmp(parent->bus->name, "scsi") ||
 	    !parent->type || strcmp(parent->type->name, "scsi_device"))
 		return NULL;
@@ -91,7 +89,7 @@ static const char *why_unsupported(const struct spek_target *target)
 	return find_symbol();
 }
 
-/* Nothing was sent, or nothing reached the device. */
+/* Fail a part that was not sent or did not reach the device. */
 static void fail(struct spek_part *part, blk_status_t status)
 {
 	memset(&part->sense, 0, sizeof(part->sense));
@@ -99,17 +97,17 @@ static void fail(struct spek_part *part, blk_status_t status)
 	spek_part_end_io(&part->bio);
 }
 
-/* What became of a command that was not simply good. */
+/* Find the status of a command that did not simply succeed. */
 static blk_status_t look_closer(struct scsi_cmnd *cmd, blk_status_t status,
 				struct spek_sense *sense)
 {
-	/* Of a command that has no sense data the buffer may hold those of an earlier one. */
+	/* Without sense data of this command, the buffer may hold those of an earlier one. */
 	spek_sense_parse(sense, cmd->sense_buffer, cmd->sense_len);
 	if (status)
 		return host_byte(cmd->result) == DID_TIME_OUT ? BLK_STS_TIMEOUT : status;
 	/*
-	 * The SCSI layer leaves these to whoever made the command: the error of an earlier one,
-	 * for which this one was not done; and less data than asked for.
+	 * The SCSI layer leaves these to the submitter of the command: a deferred error, of an
+	 * earlier command, for which this one was not executed; and less data than requested.
 	 */
 	if (sense->deferred || cmd->resid_len)
 		return BLK_STS_IOERR;
@@ -123,7 +121,7 @@ static SPEK_COMPAT_END_IO(end_io, rq, status)
 
 	if (unlikely(status || cmd->result || cmd->resid_len))
 		status = look_closer(cmd, status, &part->sense);
-	/* The tag is free before the worker can want it for its next command. */
+	/* Free the tag before the worker may need it for its next command. */
 	blk_mq_free_request(rq);
 	part->bio.bi_status = status;
 	spek_part_end_io(&part->bio);
@@ -157,7 +155,7 @@ static int submit(struct spek_part *part)
 	blk_status_t status;
 	struct request *rq;
 
-	/* submit_bio() sees a partition or disk that has shrunk since; commands go past that. */
+	/* submit_bio() would notice that a partition or disk has shrunk; commands don't. */
 	if (unlikely(bio_end_sector(bio) > bdev_nr_sectors(bio->bi_bdev))) {
 		fail(part, BLK_STS_IOERR);
 		return 0;
@@ -172,7 +170,7 @@ static int submit(struct spek_part *part)
 		fail(part, BLK_STS_IOERR);
 		return 0;
 	}
-	/* Addresses are in blocks. Who changes them freezes the queue: not while there is @rq. */
+	/* Addresses are in blocks. Changing their size freezes the queue: not while @rq exists. */
 	if (unlikely(queue_logical_block_size(q) != part->target->logical_block)) {
 		blk_mq_free_request(rq);
 		fail(part, BLK_STS_IOERR);
@@ -189,14 +187,15 @@ static int submit(struct spek_part *part)
 	rq->end_io_data = part;
 	set_command(blk_mq_rq_to_pdu(rq), part);
 
-	/* Counts the segments anew: they are as the driver's scatter list will have them. */
+	/* Recounts the segments, which then match the driver's scatter list. */
 	status = spek_compat_insert_request(rq);
 	if (likely(status == BLK_STS_OK))
 		return 0;
 
 	/*
-	 * Before v6.15, 54bebe46871d ("scsi: core: Clear flags for scsi_cmnd that did not complete"),
-	 * the next command of this tag would take this one's time of allocation for its own.
+	 * Before v6.15, 54bebe46871d ("scsi: core: Clear flags for scsi_cmnd that did not
+	 * complete"), the next command with this tag would take over the allocation time of this
+	 * one.
 	 */
 	((struct scsi_cmnd *)blk_mq_rq_to_pdu(rq))->flags = 0;
 	if (spek_request_undo(rq, status))

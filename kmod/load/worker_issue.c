@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Issuing: from operations that are due to parts that back ends submit, a batch per call.
+ * Issuing: turns operations that are due into parts and submits these through back ends, one batch
+ * per call.
  *
- * Everything here runs in the worker's thread. An operation that the driver or, with stamped
- * data, another operation has no room for waits as worker->stalled, and those that are due after
- * it wait behind it.
+ * Everything here runs in the worker's thread. If the driver has no room for an operation, or with
+ * stamped data another operation holds its blocks, it becomes worker->stalled, and the operations
+ * that are due after it wait behind it.
  *
- * Limits may shrink while a run is under way. The worker looks at them once a batch; back ends
- * don't send what is above them by then: the operation stalls and is cut again, into more parts
- * than its slot was made with if need be. Memory for those is the only one allocated in a run.
+ * Limits may shrink during a run. The worker compares them once per batch, and back ends refuse
+ * parts that exceed them: the operation stalls and is cut again, if need be into more parts than
+ * its slot has room for. That is the only allocation during a run.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -35,7 +36,7 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 	for (dir = 0; dir < 2; dir++)
 		lane->opf[dir] = spek_target_opf(lane->target, dir);
 	lane->whole_bytes = 0;
-	/* Nor with stamped data: what is stamped goes the longer way. */
+	/* Stamped data always take the general path. */
 	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
 		lane->whole_bytes = min(spek_target_whole_bytes(lane->target),
 					w->inflight.shape->chunk_bytes);
@@ -65,8 +66,8 @@ static noinline void read_limits(struct spek_worker *w)
 }
 
 /*
- * Once a batch, one target after the other. What shrinks between is seen by the back ends, if it
- * is the number of sectors, which anybody may write to sysfs. The others only drivers change.
+ * Check one target per batch, in turn. Until its turn, back ends notice a lower number of sectors,
+ * which sysfs can change at any time. Other limits are changed by drivers only.
  */
 static void check_limits(struct spek_worker *w)
 {
@@ -79,8 +80,9 @@ static void check_limits(struct spek_worker *w)
 /* ---- parts ---- */
 
 /*
- * Cut an operation from byte @done on into parts from @part on, and arm their bios.
- * Return: parts that the operation has; if that is more than the slot has, it is not armed whole.
+ * Cut an operation, from byte @done and part @part on, into parts and arm their bios.
+ * Return: parts of the operation; if they exceed those of the slot, the operation isn't fully
+ * armed
  */
 static u32 cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part, u32 done)
 {
@@ -110,13 +112,13 @@ static u32 cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *
 	return nr;
 }
 
-/* Nothing of the slot is with a device. Return: false without memory: then the run ends. */
+/* Get more parts; no part is with a device. Return: false if out of memory, which ends the run */
 static noinline bool grow(struct spek_worker *w, struct spek_slot *slot, u32 nr_parts)
 {
 	const struct spek_part *end = slot->part + slot->max_parts;
 	u32 i;
 
-	/* Pollers keep what they learn from the parts that go away. */
+	/* Save the cookie of a poller whose bio is about to be freed. */
 	for (i = 0; i < w->config->nr_targets; i++) {
 		struct spek_poller *poller = &w->poller[i];
 		const struct bio *last = poller->last;
@@ -154,7 +156,7 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 	if (!w->verify)
 		return true;
 	if (spek_verify_begin(w->verify, slot, &lane->map)) {
-		/* Stamping took its time. */
+		/* Stamping took time. */
 		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
 		return true;
 	}
@@ -185,10 +187,10 @@ static __always_inline bool arm(struct spek_worker *w, struct spek_slot *slot)
 /* ---- sending ---- */
 
 /*
- * Delays before a stalled operation is tried again, doubled each time until one of the worker's own
- * completes. The request of that one is free a little after its bio has ended, which is waited for
- * no longer than it takes; a driver that others keep busy is left alone for as long as the block
- * layer does (BLK_MQ_RESOURCE_DELAY).
+ * Delays before a stalled operation is tried again, doubled each time until one of the worker's
+ * own completes. The request of that one is free a little after its bio has ended, which is waited
+ * for no longer than it takes; a driver that others keep busy is left alone for as long as the
+ * block layer does (BLK_MQ_RESOURCE_DELAY).
  */
 #define RETRY_MIN_NS	(2 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(100 * NSEC_PER_USEC)
@@ -200,7 +202,7 @@ static void back_off(struct spek_worker *w, u64 most_ns)
 	w->retry_at_ns = ktime_get_ns() + w->retry_ns;
 }
 
-/* A part was not taken: the slot waits with it. */
+/* A part was not accepted: the slot waits with it. */
 static noinline void stall(struct spek_worker *w, struct spek_slot *slot, struct spek_part *part,
 			   int err)
 {
@@ -221,7 +223,7 @@ static noinline void stall(struct spek_worker *w, struct spek_slot *slot, struct
 		back_off(w, err == -EBUSY ? RETRY_BUSY_NS : RETRY_MAX_NS);
 }
 
-/* The block layer has cut a part, which counts as one, into more. */
+/* The block layer has cut a part, counted as one request, into several. */
 static noinline void count_cuts(struct spek_worker *w, const struct spek_slot *slot,
 				struct spek_target_count *count, u32 cuts)
 {
@@ -263,7 +265,7 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 	return true;
 }
 
-/* A part of the stalled operation was sent and the others can't be: they have failed. */
+/* Some parts of the stalled operation were sent and the others can't be: fail these. */
 static void fail_unsent(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
@@ -278,8 +280,8 @@ static void fail_unsent(struct spek_worker *w)
 }
 
 /*
- * Cut by the limits of now what is left of the stalled operation.
- * Return: false if that must wait for the parts that are with devices, or the run ends.
+ * Cut the unsent part of the stalled operation by the current limits.
+ * Return: false if that must wait for parts that are with devices, or the run ends
  */
 static noinline bool recut(struct spek_worker *w)
 {
@@ -308,13 +310,13 @@ static noinline bool recut(struct spek_worker *w)
 		atomic_set(&slot->parts_left, nr);
 	else
 		atomic_add(nr - slot->nr_parts, &slot->parts_left);
-	/* Completions of other parts may be looking at it: it stays more than 1. */
+	/* Completions of other parts may read it: it stays above 1. */
 	WRITE_ONCE(slot->nr_parts, nr);
 	w->recuts = false;
 	return true;
 }
 
-/* Return: false if the stalled operation, of which nothing was tried yet, has to wait on. */
+/* Return: false if the stalled operation, which was not tried yet, must keep waiting */
 static bool begin_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
@@ -336,7 +338,7 @@ static noinline bool send_stalled(struct spek_worker *w)
 			return false;
 		}
 		part = w->stalled_part;
-		/* It is another part now, which has not waited yet. */
+		/* The next part has not waited yet. */
 		w->stalled_part = NULL;
 	}
 	if (!part) {
@@ -344,7 +346,7 @@ static noinline bool send_stalled(struct spek_worker *w)
 			back_off(w, RETRY_MAX_NS);
 			return false;
 		}
-		/* It was not given to anybody yet, unlike one that waits for a request. */
+		/* It was not offered to the driver yet, unlike one that waits for a request. */
 		WRITE_ONCE(slot->issue_ns, ktime_get_ns());
 		part = slot->part;
 	}
@@ -357,7 +359,7 @@ static noinline bool send_stalled(struct spek_worker *w)
 	return true;
 }
 
-/* Could an operation be issued, if one were due? */
+/* Return: true if an operation could be issued, were one due */
 static bool can_issue(const struct spek_worker *w)
 {
 	return w->free && w->issue_left;
@@ -395,7 +397,7 @@ static bool issue_one(struct spek_worker *w, u64 now_ns)
 /* Return: operations issued, at most a batch. */
 static u32 issue_batch(struct spek_worker *w, u64 now_ns)
 {
-	/* What is more than a plug holds goes under the next one. */
+	/* A plug holds no more; the remainder goes under the next one. */
 	u32 n = 0, batch = min(w->config->batch, SPEK_COMPAT_PLUG_MAX);
 
 	if (w->stalled) {
@@ -414,7 +416,7 @@ static u32 issue_batch(struct spek_worker *w, u64 now_ns)
 	return n;
 }
 
-/* Will all back ends use what a plug holds ready for them? */
+/* Return: true if all back ends use the requests that a plug allocates ahead */
 static bool plug_serves_all(const struct spek_worker *w)
 {
 	const struct spek_target *target = w->targets;
@@ -457,7 +459,7 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 		return false;
 	}
 	check_limits(w);
-	/* A plug around a single I/O only costs. */
+	/* A plug around a single I/O is pure overhead. */
 	n = w->batch_hint > 1 ? issue_plugged(w, now_ns) : issue_batch(w, now_ns);
 	w->batch_hint = max(n, 1u);
 	return n;
@@ -473,7 +475,7 @@ void spek_worker_drop_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
 
-	/* Without parts, for which there was no memory, it has not asked for its blocks. */
+	/* Without parts (out of memory) it has not requested its blocks. */
 	if (w->verify && slot->nr_parts)
 		spek_verify_drop(w->verify, slot, &w->lane[slot->op.asu].map, w->stalled_part);
 	WRITE_ONCE(w->stalled, NULL);
