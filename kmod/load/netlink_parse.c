@@ -390,7 +390,7 @@ static int check_times(struct genl_info *info, const struct spek_run_config *con
 	}
 	if (config->interval_ns && config->interval_ns < MIN_INTERVAL_NS)
 		return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_INTERVAL_NS], -ERANGE,
-					"The shortest report interval is 1 ms; 0 is none at all.");
+					"The report interval must be 0 (none) or at least 1 ms.");
 	if (config->spin_ns > MAX_SPIN_NS)
 		return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_SPIN_NS], -ERANGE,
 					"A worker spins for at most 10 ms.");
@@ -408,14 +408,14 @@ static int check_stamped(struct genl_info *info, const struct spek_run_config *c
 	for (i = 0; i < ARRAY_SIZE(only_stamped); i++)
 		if (attrs[only_stamped[i]] && config->data != SPEK_DATA_STAMPED)
 			return spek_genl_refuse(info->extack, attrs[only_stamped[i]], -EINVAL,
-						"This attribute is for stamped data.");
+						"This attribute needs stamped data.");
 	if (config->stamp_id && config->verify_from)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_STAMP_ID], -EINVAL,
-					"A run that continues another one has its stamp-id.");
+					"A run that continues another one takes over its stamp-id: leave it out.");
 	if (config->grain_bytes &&
 	    (!is_power_of_2(config->grain_bytes) || config->grain_bytes < SPEK_SECTOR))
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_GRAIN_BYTES], -EINVAL,
-					"A grain is a power of two from 512 bytes on.");
+					"A grain must be a power of two of at least 512 bytes.");
 	return 0;
 }
 

@@ -289,7 +289,7 @@ int spek_nl_run_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			return err;
 		if (id)
 			return spek_genl_refuse(cb->extack, id, -EINVAL,
-						"A dump is of all runs: leave the number out.");
+						"A dump returns all runs: leave out the number.");
 		dump->started = true;
 	}
 	cb->seq = spek_run_generation();

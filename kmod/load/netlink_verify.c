@@ -272,7 +272,7 @@ static int set_states(struct genl_info *info, struct spek_run *run)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_MAP_RUN], err, refusal.text);
 	case -ERANGE:
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_MAP_FIRST], err,
-					"The states are of blocks that the run does not address.");
+					"The states belong to blocks that the run does not address.");
 	default:
 		return spek_genl_refuse(info->extack, states, err,
 					"A state is invalid: pass on what map-get returned.");

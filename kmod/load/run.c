@@ -593,7 +593,7 @@ int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal)
 
 	mutex_lock(&run->lock);
 	if (!spek_states[run->state].accepts_stop) {
-		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY, "The run is deleted.");
+		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY, "The run is being deleted.");
 	} else if (!spek_states[run->state].has_ended) {
 		spek_outcome_end(&run->outcome, SPEK_REASON_STOPPED);
 		/* finish_work ends a run that was never started, an OPENING one once it is open. */

@@ -209,7 +209,7 @@ int spek_run_restore_map(struct spek_run *run, u32 target, u64 first, const u64 
 	mutex_lock(&run->lock);
 	if (!spek_states[run->state].accepts_start)
 		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
-				  "Only a READY run takes a record of what was written.");
+				  "Only a READY run accepts a record of what was written.");
 	else if (run->config->verify_from)
 		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				  "The run continues another one, which has the record of what was written.");

@@ -75,7 +75,7 @@ static const char *why_unsupported(const struct spek_target *target)
 	if (!sdev)
 		return "The device is not a SCSI disk.";
 	if (!spek_compat_can_insert_requests())
-		return "This kernel lets no module insert requests: CONFIG_BLK_MQ_STACKING is off.";
+		return "Modules can't insert requests: CONFIG_BLK_MQ_STACKING is off in this kernel.";
 	if (bdev_is_zoned(bdev))
 		return "The device is zoned: its write order is kept above the SCSI layer.";
 	if (sdev->type != TYPE_DISK)

@@ -13,8 +13,8 @@
  * sent, and later operations wait behind it.
  *
  * Lost wakeups are excluded by a full barrier on both sides:
- * 	thread:     idle = true;       read done;  sleep if it is empty
- * 	completion: add slot to done;  read idle;  wake the thread if it is true
+ *   thread:     idle = true;       read done;  sleep if it is empty
+ *   completion: add slot to done;  read idle;  wake the thread if it is true
  *
  * Lifetime: the thread ends once its run has ended (or its count is reached) and no I/O is
  * outstanding. Others may then still use the worker:

@@ -47,7 +47,10 @@ static struct spek_energy difference(struct spek_energy to, struct spek_energy f
 
 static struct spek_energy energy_at(const struct spek_rail_sample *sample)
 {
-	return (struct spek_energy){ .uj = sample->energy_uj, .remainder = sample->energy_remainder };
+	return (struct spek_energy){
+		.uj = sample->energy_uj,
+		.remainder = sample->energy_remainder,
+	};
 }
 
 /* Add the energy from @a to @at_ns, which lies between @a and @b. */

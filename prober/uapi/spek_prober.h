@@ -24,7 +24,7 @@
 #define SPEK_PROBER_MAX_RING_BYTES 268435456
 /* Tasks that one probe can watch. */
 #define SPEK_PROBER_MAX_TASKS 1024
-/* Feeds that can be open at once; that many are also kept, the ended ones included. */
+/* Feeds that can be open at once, and that are kept, ended ones included. */
 #define SPEK_PROBER_MAX_FEEDS 16
 /* Rails of one feed. */
 #define SPEK_PROBER_MAX_RAILS 64
@@ -32,11 +32,11 @@
 #define SPEK_PROBER_MAX_NAME 31
 /* Samples in one feed-push. */
 #define SPEK_PROBER_MAX_BATCH 2048
-/* Bytes of so many samples. */
+/* Bytes of max-batch samples. */
 #define SPEK_PROBER_MAX_BATCH_BYTES 49152
 /* Intervals in one energy-get. */
 #define SPEK_PROBER_MAX_INTERVALS 2048
-/* Bytes of so many intervals. */
+/* Bytes of max-intervals intervals. */
 #define SPEK_PROBER_MAX_INTERVALS_BYTES 32768
 /* Largest plausible power of a rail, 1 MW, either way. */
 #define SPEK_PROBER_MAX_POWER_UW 1000000000000ULL

@@ -154,7 +154,7 @@ WRONG = [
         {"interval_ns": 999_999},
         errno.ERANGE,
         "interval_ns",
-        "The shortest report interval is 1 ms; 0 is none at all.",
+        "The report interval must be 0 (none) or at least 1 ms.",
     ),
     (
         {"time_ns": 366 * 86400 * SECOND + 1},
@@ -430,7 +430,7 @@ def test_a_dump_of_runs_takes_no_number(nl: Socket) -> None:
 
     assert (no.errno, no.text) == (
         errno.EINVAL,
-        "A dump is of all runs: leave the number out.",
+        "A dump returns all runs: leave out the number.",
     )
 
 

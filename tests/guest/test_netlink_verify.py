@@ -49,18 +49,18 @@ def done(nl: Socket, node: str, **changes: Any) -> int:
 @pytest.mark.parametrize(
     ("changes", "attr", "text"),
     [
-        ({"stamp_id": 1}, "stamp_id", "This attribute is for stamped data."),
-        ({"verify_from": 1}, "verify_from", "This attribute is for stamped data."),
-        ({"grain_bytes": 4096}, "grain_bytes", "This attribute is for stamped data."),
+        ({"stamp_id": 1}, "stamp_id", "This attribute needs stamped data."),
+        ({"verify_from": 1}, "verify_from", "This attribute needs stamped data."),
+        ({"grain_bytes": 4096}, "grain_bytes", "This attribute needs stamped data."),
         (
             {**WRITES, "grain_bytes": 1000},
             "grain_bytes",
-            "A grain is a power of two from 512 bytes on.",
+            "A grain must be a power of two of at least 512 bytes.",
         ),
         (
             {**WRITES, "stamp_id": 1, "verify_from": 1},
             "stamp_id",
-            "A run that continues another one has its stamp-id.",
+            "A run that continues another one takes over its stamp-id: leave it out.",
         ),
     ],
 )

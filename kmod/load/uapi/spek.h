@@ -18,9 +18,9 @@
 #define SPEK_MAX_ASUS 16
 #define SPEK_MAX_TARGETS 16
 #define SPEK_MAX_WORKERS 256
-/* Different causes of failures that a run counts one by one. */
+/* Causes of failures that a run counts separately. */
 #define SPEK_MAX_SENSES 16
-/* Wrong blocks that a run keeps in full; all are counted. */
+/* Mismatches that a run records in full; all are counted. */
 #define SPEK_MAX_MISMATCHES 64
 /* States of grains that a message of map-get or map-set holds at most. */
 #define SPEK_MAP_STATES 4000
@@ -149,21 +149,19 @@ struct spek_op_record {
  *   log in records, rounded up to a power of two and at least 1024.
  * @SPEK_A_RUN_LOG_DIR: (string, at most 23 bytes) Directory of the log's files worker0,
  *   worker1..., relative to the mount point of debugfs.
- * @SPEK_A_RUN_FIRST_SENSE: (nest of sense) scsi - what the device said of the first
- *   failure.
+ * @SPEK_A_RUN_FIRST_SENSE: (nest of sense) scsi - sense data of the first failure.
  * @SPEK_A_RUN_SENSE: (nest of sense, repeated) scsi - one for each cause of failed
  *   requests so far, at most max-senses, in order of appearance.
- * @SPEK_A_RUN_SENSE_OTHERS: (u64) scsi - failed requests whose cause found no room among
- *   these.
+ * @SPEK_A_RUN_SENSE_OTHERS: (u64) scsi - failed requests with causes beyond max-senses.
  * @SPEK_A_RUN_STAMP_ID: (u64) stamped - id in this run's stamps; drawn by the kernel if
  *   not given. A workload that only reads needs it, and map-set to record what was
  *   written.
  * @SPEK_A_RUN_VERIFY_FROM: (u32) stamped - continue this run, which is DONE: take over
  *   its record of what was written and its stamp-id. It must have the same targets in the
  *   same order.
- * @SPEK_A_RUN_GRAIN_BYTES: (u32) stamped - size of a grain, for which the run records
- *   whether it was written; each takes 8 bytes of memory. Given - an upper limit.
- * @SPEK_A_RUN_VERIFY: (nest of verify) stamped - what was checked so far.
+ * @SPEK_A_RUN_GRAIN_BYTES: (u32) stamped - size of a grain, the unit in which writes are
+ *   recorded, 8 bytes of memory each. In a request an upper limit.
+ * @SPEK_A_RUN_VERIFY: (nest of verify) stamped - counters of the checks so far.
  * @SPEK_A_RUN_START_NS: (u64, at least 1) CLOCK_MONOTONIC at which the run starts; it
  *   must lie in the future (ETIME), at most 366 days away (ERANGE). Not given - at once.
  * @SPEK_A_RUN_FAILURE_ERRNO: (u32) failed - errno of the refusal.
@@ -248,8 +246,8 @@ enum spek_a_run {
  * @SPEK_A_WORKER_INVOLUNTARY: (u64) Involuntary context switches.
  * @SPEK_A_WORKER_OUTSTANDING: (u32)
  * @SPEK_A_WORKER_LOG_WRITTEN: (u64) Records in the log so far; log only.
- * @SPEK_A_WORKER_LOG_LOST: (u64) I/Os for whose record there was no room, so far; log
- *   only.
+ * @SPEK_A_WORKER_LOG_LOST: (u64) I/Os so far without a record because the log was full;
+ *   log only.
  * @__SPEK_A_WORKER_MAX: private
  * @SPEK_A_WORKER_MAX: highest id
  */
@@ -276,21 +274,21 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_MINOR: (u32) Device number.
  * @SPEK_A_TARGET_NAME: (string, at most 31 bytes) Name of the device as the kernel prints
  *   it.
- * @SPEK_A_TARGET_DISKSEQ: (u64) Sequence number of the disk; tells a replaced device from
- *   the one that was checked.
+ * @SPEK_A_TARGET_DISKSEQ: (u64) Sequence number of the disk; differs if the device was
+ *   replaced since it was checked.
  * @SPEK_A_TARGET_BYTES: (u64) Capacity.
  * @SPEK_A_TARGET_LOGICAL_BLOCK: (u32) Bytes.
  * @SPEK_A_TARGET_MAX_IO: (u32) Bytes of the largest request that is sent whole; larger
- *   I/Os go out in parts.
- * @SPEK_A_TARGET_BACKEND: (u32, enum backend) The one in use.
- * @SPEK_A_TARGET_BACKEND_REASON: (string, at most 255 bytes) Why this one.
+ *   I/Os are split.
+ * @SPEK_A_TARGET_BACKEND: (u32, enum backend) Back end in use.
+ * @SPEK_A_TARGET_BACKEND_REASON: (string, at most 255 bytes) Reason for this back end.
  * @SPEK_A_TARGET_POLLED: (u32)
  * @SPEK_A_TARGET_READS: (u64) Read requests sent since the run started, all phases.
  * @SPEK_A_TARGET_READ_BYTES: (u64)
  * @SPEK_A_TARGET_WRITES: (u64)
  * @SPEK_A_TARGET_WRITE_BYTES: (u64)
- * @SPEK_A_TARGET_REFUSED: (u64) scsi - requests the driver had no room for and that were
- *   sent again.
+ * @SPEK_A_TARGET_REFUSED: (u64) scsi - requests that the driver had no room for and that
+ *   were sent again.
  * @SPEK_A_TARGET_MAP_START: (u64) stamped - first byte that the record of writes covers.
  * @SPEK_A_TARGET_MAP_BYTES: (u64) stamped - bytes that it covers.
  * @SPEK_A_TARGET_TAG_WAITS: (u64) mq and scsi, and bio where it polls - parts that found
@@ -330,8 +328,8 @@ enum spek_a_target {
  * @SPEK_A_SENSE_KEY: (u32) Sense key, 0 to 15.
  * @SPEK_A_SENSE_ASC: (u32) Additional sense code, 0 without one.
  * @SPEK_A_SENSE_ASCQ: (u32) Its qualifier.
- * @SPEK_A_SENSE_DEFERRED: (u32) 1 - the error is of an earlier command; the failed one
- *   was not done.
+ * @SPEK_A_SENSE_DEFERRED: (u32) 1 - the error belongs to an earlier command; the failed
+ *   one was not executed.
  * @SPEK_A_SENSE_COUNT: (u64) Failed requests; not with first-sense.
  * @__SPEK_A_SENSE_MAX: private
  * @SPEK_A_SENSE_MAX: highest id
@@ -351,11 +349,11 @@ enum spek_a_sense {
 /**
  * enum spek_a_verify - attributes of the set verify
  * @SPEK_A_VERIFY_PAD: alignment of 64-bit attributes
- * @SPEK_A_VERIFY_CHECKED: (u64) Blocks that were written before, and read and compared.
- * @SPEK_A_VERIFY_NEVER_WRITTEN: (u64) Blocks that were read and not written before; only
- *   a stamp of this run is an error there.
+ * @SPEK_A_VERIFY_CHECKED: (u64) Blocks that were read and compared with what was written.
+ * @SPEK_A_VERIFY_NEVER_WRITTEN: (u64) Blocks that were read before they were written;
+ *   only a stamp of this run is an error there.
  * @SPEK_A_VERIFY_UNCERTAIN: (u64) Blocks that were read after their last write had
- *   failed; they may hold what it or a write before it wrote.
+ *   failed; they may hold its data or those of an earlier write.
  * @SPEK_A_VERIFY_WAITS: (u64) I/Os that waited for another one on the same block.
  * @SPEK_A_VERIFY_MISMATCHES: (u64) Wrong blocks.
  * @SPEK_A_VERIFY_CORRUPT: (u64) Of these by kind, see enum mismatch.
@@ -400,7 +398,7 @@ enum spek_a_verify {
  *   from 1; 0 - none.
  * @SPEK_A_MISMATCH_STAMPED: (u32) 1 - there is a stamp, and the other found- attributes
  *   are valid.
- * @SPEK_A_MISMATCH_INTACT: (u32) 1 - its checksum is right.
+ * @SPEK_A_MISMATCH_INTACT: (u32) 1 - its checksum is correct.
  * @SPEK_A_MISMATCH_ZEROES: (u32) 1 - the block is all zeroes.
  * @SPEK_A_MISMATCH_FIRST: (u32) First byte of the block that is not as expected.
  * @SPEK_A_MISMATCH_BITS: (u32) Bits of the block that are not as expected.
@@ -408,7 +406,7 @@ enum spek_a_verify {
  * @SPEK_A_MISMATCH_FOUND_ID: (u64) stamp-id of the run that wrote it.
  * @SPEK_A_MISMATCH_FOUND_GENERATION: (u64)
  * @SPEK_A_MISMATCH_FOUND_TARGET: (u32)
- * @SPEK_A_MISMATCH_FOUND_OFFSET: (u64) For which byte of that target it was written.
+ * @SPEK_A_MISMATCH_FOUND_OFFSET: (u64) Byte of that target that it was written for.
  * @SPEK_A_MISMATCH_FOUND_WORKER: (u32)
  * @SPEK_A_MISMATCH_FOUND_STREAM: (u32)
  * @__SPEK_A_MISMATCH_MAX: private
@@ -445,8 +443,8 @@ enum spek_a_mismatch {
  * @SPEK_A_MAP_PAD: alignment of 64-bit attributes
  * @SPEK_A_MAP_RUN: (u32)
  * @SPEK_A_MAP_TARGET: (u32) Index of the target.
- * @SPEK_A_MAP_FIRST: (u64) Number of the first grain in states, from map-start of the
- *   target on.
+ * @SPEK_A_MAP_FIRST: (u64) Number of the first grain in states, counted from map-start of
+ *   the target.
  * @SPEK_A_MAP_STATES: (binary, at least 8 bytes, at most 32000 bytes) u64 each - 2 *
  *   generation, plus 1 if the last write has failed.
  * @__SPEK_A_MAP_MAX: private
@@ -483,7 +481,8 @@ enum spek_a_extent {
 /**
  * enum spek_a_asu - attributes of the set asu
  * @SPEK_A_ASU_PAD: alignment of 64-bit attributes
- * @SPEK_A_ASU_NAME: (string, at most 31 bytes) For people who read requests; not kept.
+ * @SPEK_A_ASU_NAME: (string, at most 31 bytes) Name for readers of requests; the kernel
+ *   ignores it.
  * @SPEK_A_ASU_BYTES: (u64) Size of the range over all its targets.
  * @SPEK_A_ASU_STRIPE_BYTES: (u32) Stripe unit with several extents, a power of two.
  * @SPEK_A_ASU_EXTENT: (nest of extent, repeated) One for each target it lies on.
@@ -563,8 +562,8 @@ enum spek_a_size {
  *   the one before.
  * @SPEK_A_STREAM_STRIDE_BYTES: (u64) strided - from start to start.
  * @SPEK_A_STREAM_RUN_BYTES: (u64) runs - length of a run.
- * @SPEK_A_STREAM_RESTART_BYTES: (u64) runs - a run starts in the first so many bytes of
- *   the range.
+ * @SPEK_A_STREAM_RESTART_BYTES: (u64) runs - length of the part at the start of the range
+ *   in which runs start.
  * @SPEK_A_STREAM_RUN_ALIGN_BYTES: (u32) runs - start and end of a run are rounded down to
  *   multiples of this in the asu, but never to before the range.
  * @SPEK_A_STREAM_WALK_STYLE: (u32, enum walk-style)
@@ -746,7 +745,7 @@ enum spek_a_cell {
  * @SPEK_A_OP_PAD: alignment of 64-bit attributes
  * @SPEK_A_OP_RUN: (u32)
  * @SPEK_A_OP_WORKER: (u32)
- * @SPEK_A_OP_COUNT: (u64) Request - how many operations, at most 1000000.
+ * @SPEK_A_OP_COUNT: (u64) Request - number of operations, at most 1000000.
  * @SPEK_A_OP_FIRST: (u64) Number of the first operation in ops.
  * @SPEK_A_OP_OPS: (array of struct spek_op_record)
  * @__SPEK_A_OP_MAX: private
@@ -766,17 +765,17 @@ enum spek_a_op {
 
 /**
  * enum spek_cmd - commands
- * @SPEK_CMD_RUN_NEW: Check a configuration and make a run of it, OPENING, which claims
- *   its targets and becomes READY or FAILED. Required are name, seed, max-outstanding,
+ * @SPEK_CMD_RUN_NEW: Check a configuration and create a run, OPENING, which claims its
+ *   targets and becomes READY or FAILED. Required are name, seed, max-outstanding,
  *   time-ns or count, and at least one worker (cpu), target (major, minor), asu (bytes,
  *   extents), arrival (law) and stream (asu, arrival, read-ppm, pattern, range-bytes,
  *   align-bytes, sizes). A target with a diskseq is refused if its disk has another one.
- *   What is not given is 0 (auto, zeroes, off) where nothing else is said. With
- *   log-records, every I/O is kept on record, of all phases and in order of completion.
- *   Until run-del the files in log-dir hold a struct spek_log_record for each: read()
- *   takes whole records out, and gives 0 bytes when there is none now. poll() says
- *   whether there are any; it is woken when another eighth of the room is used and at the
- *   end of the run, so it needs a timeout.
+ *   Attributes that are not given are 0 (auto, zeroes, off) unless stated otherwise. With
+ *   log-records, every I/O of all phases is logged, in order of completion. Until run-del
+ *   the files in log-dir hold a struct spek_log_record for each: read() consumes whole
+ *   records, and returns 0 bytes when there are none at the moment. poll() reports
+ *   whether there are any; it is woken when another eighth of the capacity is used and at
+ *   the end of the run, so it needs a timeout.
  * @SPEK_CMD_RUN_GET: State and progress of one run (do) or of all (dump).
  * @SPEK_CMD_RUN_START: Start a READY run, at once or at start-ns.
  * @SPEK_CMD_RUN_STOP: Ask a run to end; the answer means accepted, run-ntf means done.
@@ -786,19 +785,20 @@ enum spek_a_op {
  * @SPEK_CMD_STATS_GET: Counters and histograms of a run, merged over workers, as of the
  *   last closed interval or the end. First one message of counters for each phase, stream
  *   and direction with I/Os; for the measure phase and the drain then the histograms, cut
- *   into messages of at most 256 buckets. What was in flight at the end of the measure
- *   phase is counted in the drain, and its ages come with the measure phase.
- * @SPEK_CMD_INTERVAL_GET: Closed intervals of a run from number since on, oldest first.
+ *   into messages of at most 256 buckets. I/Os in flight at the end of the measure phase
+ *   are counted in the drain, and their ages come with the measure phase.
+ * @SPEK_CMD_INTERVAL_GET: Closed intervals of a run, from number since on, oldest first.
  * @SPEK_CMD_OP_GET: The first operations that a worker of this run generates, generated
  *   again from the configuration and the seed; nothing is sent to a device. In a closed
  *   loop each operation completes at once.
  * @SPEK_CMD_RUN_NTF: A run changed its state; content of run-get.
- * @SPEK_CMD_MISMATCH_GET: The first wrong blocks that a run with stamped data has found,
- *   at most max-mismatches; run-get counts all.
- * @SPEK_CMD_MAP_GET: What a run with stamped data, which is READY or DONE, knows to have
- *   written, and how often. Grains that were never written may be left out.
- * @SPEK_CMD_MAP_SET: Record for a READY run with stamped data what was written before, as
- *   map-get returned it.
+ * @SPEK_CMD_MISMATCH_GET: The first mismatches that a run with stamped data has found, at
+ *   most max-mismatches; run-get counts all.
+ * @SPEK_CMD_MAP_GET: The record of writes of a run with stamped data that is READY or
+ *   DONE: how often each grain was written. Grains that were never written may be left
+ *   out.
+ * @SPEK_CMD_MAP_SET: Set the record of writes of a READY run with stamped data, as
+ *   returned by map-get.
  * @__SPEK_CMD_MAX: private
  * @SPEK_CMD_MAX: highest id
  */

@@ -8,11 +8,12 @@
  * enum spek_state - State of a run.
  * @SPEK_STATE_READY: Configured, targets claimed, not started.
  * @SPEK_STATE_RUNNING: Workers generate I/O.
- * @SPEK_STATE_DRAINING: No new I/O; waiting for what the devices still hold.
- * @SPEK_STATE_DONE: All I/O has come back; results can be read.
- * @SPEK_STATE_OPENING: Devices are being opened and claimed, workers made.
- * @SPEK_STATE_ARMED: Started with start-ns, which has not come yet.
- * @SPEK_STATE_FAILED: A device or memory refused; the attributes failure say why.
+ * @SPEK_STATE_DRAINING: No new I/O; waiting for outstanding I/O.
+ * @SPEK_STATE_DONE: All I/O has completed; results can be read.
+ * @SPEK_STATE_OPENING: Devices are being opened and claimed, and workers created.
+ * @SPEK_STATE_ARMED: Started with a start-ns that still lies in the future.
+ * @SPEK_STATE_FAILED: A device could not be opened, or memory ran out; the failure
+ *   attributes say why.
  * @SPEK_STATE_CLOSING: Being deleted; devices are being released.
  * @SPEK_STATE_GONE: Deleted, devices free; only in the last run-ntf of a run.
  */
@@ -31,9 +32,9 @@ enum spek_state {
 /**
  * enum spek_phase - Phase of a run; every I/O is counted in the phase in which it
  *   completed.
- * @SPEK_PHASE_RAMP: Before measuring.
- * @SPEK_PHASE_MEASURE: The result is made of this phase.
- * @SPEK_PHASE_DRAIN: After the end of measuring, until the last I/O came back.
+ * @SPEK_PHASE_RAMP: Before the measure phase.
+ * @SPEK_PHASE_MEASURE: The phase that results cover.
+ * @SPEK_PHASE_DRAIN: After the measure phase, until the last I/O has completed.
  */
 enum spek_phase {
 	SPEK_PHASE_RAMP,
@@ -68,8 +69,8 @@ enum spek_refusal_kind {
  * @SPEK_REASON_DEVICE_GONE: A target was removed.
  * @SPEK_REASON_ERRORS: More I/O errors than max-errors allows.
  * @SPEK_REASON_SUSPENDED: The system was about to suspend or hibernate.
- * @SPEK_REASON_LIMITS: A device takes smaller requests than at the start, and memory to
- *   cut I/Os smaller ran out.
+ * @SPEK_REASON_LIMITS: The limits of a device shrank, and there was no memory to cut I/Os
+ *   into smaller requests.
  */
 enum spek_reason {
 	SPEK_REASON_NONE,
@@ -84,8 +85,8 @@ enum spek_reason {
 
 /**
  * enum spek_backend - How I/O reaches the device.
- * @SPEK_BACKEND_AUTO: mq where the device allows it, otherwise bio; the answer names the
- *   reason.
+ * @SPEK_BACKEND_AUTO: mq where the device allows it, otherwise bio; backend-reason says
+ *   why.
  * @SPEK_BACKEND_BIO: Preallocated bios through submit_bio(). Works on every block device.
  * @SPEK_BACKEND_MQ: Requests from the device's own tag set, given to the driver a batch
  *   at a time, through the I/O scheduler if the device has one.
@@ -117,16 +118,15 @@ enum spek_law {
 /**
  * enum spek_pattern - Address pattern of a stream.
  * @SPEK_PATTERN_UNIFORM: Uniform over the range; with seq-ppm, that share continues the
- *   I/O before it.
- * @SPEK_PATTERN_SEQUENTIAL: One after the other, from the start again at the end of the
- *   range.
+ *   previous I/O.
+ * @SPEK_PATTERN_SEQUENTIAL: One after the other, wrapping at the end of the range.
  * @SPEK_PATTERN_STRIDED: stride-bytes from start to start, wrapping at the end of the
  *   range.
  * @SPEK_PATTERN_RUNS: Sequential runs of run-bytes that start at a uniform place in the
  *   first restart-bytes of the range.
  * @SPEK_PATTERN_WALK: Hierarchical reuse random walk over a hot spot (the range).
  * @SPEK_PATTERN_HOTBAND: Random, low addresses of the range far more often than high
- *   ones; writes are moved up by 1 %.
+ *   ones; writes are shifted up by 1 %.
  */
 enum spek_pattern {
 	SPEK_PATTERN_UNIFORM,
@@ -139,9 +139,9 @@ enum spek_pattern {
 
 /**
  * enum spek_walk_style - Variant of the hierarchical reuse random walk.
- * @SPEK_WALK_STYLE_CLASSIC: As version 1 of the generator did.
- * @SPEK_WALK_STYLE_FIXED: Leaf state is shared by address, so that streams meet in the
- *   data.
+ * @SPEK_WALK_STYLE_CLASSIC: As in version 1 of the generator.
+ * @SPEK_WALK_STYLE_FIXED: Leaf state is shared by address, so that streams access the
+ *   same data.
  */
 enum spek_walk_style {
 	SPEK_WALK_STYLE_CLASSIC,
@@ -149,11 +149,11 @@ enum spek_walk_style {
 };
 
 /**
- * enum spek_data - What is written.
+ * enum spek_data - Data to write.
  * @SPEK_DATA_ZERO: Zeroes.
  * @SPEK_DATA_RANDOM: Incompressible data, made once per buffer.
- * @SPEK_DATA_STAMPED: Every block says what it is (kmod/load/core/stamp.h), and what is
- *   read is checked. I/Os that meet on a block, one of them a write, are made to wait for
+ * @SPEK_DATA_STAMPED: Every block is stamped with its identity (kmod/load/core/stamp.h),
+ *   and reads are checked. I/Os on the same block, at least one of them a write, wait for
  *   each other.
  */
 enum spek_data {
@@ -164,14 +164,13 @@ enum spek_data {
 
 /**
  * enum spek_mismatch - What is wrong with a block of a run with stamped data.
- * @SPEK_MISMATCH_CORRUPT: The version that was expected, with flipped bits.
- * @SPEK_MISMATCH_MISDIRECTED: This run wrote it for another place.
+ * @SPEK_MISMATCH_CORRUPT: The expected version, with flipped bits.
+ * @SPEK_MISMATCH_MISDIRECTED: This run wrote it, but for another place.
  * @SPEK_MISMATCH_STALE: An older version; the last write was lost.
- * @SPEK_MISMATCH_TORN: A part of the version that was expected, the rest is something
- *   else.
- * @SPEK_MISMATCH_UNWRITTEN: A version of this run that was never written here, above all
- *   where nothing was.
- * @SPEK_MISMATCH_UNSTAMPED: It was written, but holds no stamp; zeroes, for example.
+ * @SPEK_MISMATCH_TORN: Part of the expected version; the remainder is something else.
+ * @SPEK_MISMATCH_UNWRITTEN: A version of this run that was never written here, in
+ *   particular where nothing was written.
+ * @SPEK_MISMATCH_UNSTAMPED: It was written, but holds no stamp (zeroes, for example).
  * @SPEK_MISMATCH_FOREIGN: It was written, but holds the stamp of another run.
  */
 enum spek_mismatch {
@@ -197,8 +196,8 @@ enum spek_direction {
 /**
  * enum spek_nl_metric - What a histogram counts.
  * @SPEK_METRIC_RESPONSE: Completion minus intended arrival, ns.
- * @SPEK_METRIC_SERVICE: Completion minus issue, ns. Issue is the first try to hand over
- *   the I/O, with every back end: waiting for a free request of the device is included.
+ * @SPEK_METRIC_SERVICE: Completion minus issue, ns. Issue is the first attempt to submit
+ *   the I/O, with every back end: it includes waiting for a free request of the device.
  * @SPEK_METRIC_SLIP: Issue minus intended arrival, ns.
  * @SPEK_METRIC_RESPONSE_AGE: Of I/Os in flight at the end of the measure phase - the end
  *   minus the intended arrival, ns.

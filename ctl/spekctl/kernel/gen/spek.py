@@ -124,7 +124,7 @@ class WalkStyle(IntEnum):
 
 
 class Data(IntEnum):
-    """What is written."""
+    """Data to write."""
 
     ZERO = 0
     RANDOM = 1

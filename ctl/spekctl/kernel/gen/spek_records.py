@@ -95,7 +95,7 @@ class WalkStyle(Coded):
 
 
 class Data(Coded):
-    """What is written."""
+    """Data to write."""
 
     ZERO = "zero"
     RANDOM = "random"
