@@ -17,6 +17,7 @@ DOCUMENTS = (
     "README.md",
     "ctl/spekctl/block/README.md",
     "ctl/spekctl/campaigns/README.md",
+    "ctl/spekctl/drive/README.md",
     "ctl/spekctl/run/README.md",
     "daq/README.md",
     "kmod/README.md",

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from spekctl.cli import COMMANDS
-from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
 from spekctl.vm.disks import HELP as DISK_HELP
@@ -101,11 +101,12 @@ def command(
     Output and exit code are those of COMMAND.
     """
     from spekctl import files
+    from spekctl.drive import file as drive_file
     from spekctl.vm.accel import choose_accel
     from spekctl.vm.bytecode import compile_ahead
     from spekctl.vm.disks import parse_disks
     from spekctl.vm.kernels import find_kernel
-    from spekctl.vm.modules import build_modules
+    from spekctl.vm.modules import DRIVE, build_modules
     from spekctl.vm.runner import Guest, check_tools, run_guest
 
     if not plain and not command[0].startswith("-") and command[0] not in COMMANDS:
@@ -114,6 +115,9 @@ def command(
     if not plain and command[0] == "vm":
         raise UsageError("a guest cannot start guests: leave out the second 'vm'")
     parsed = parse_disks(list(disks))
+    drives = [disk for disk in parsed if disk.kind == "drive"]
+    for disk in drives:
+        drive_file.load(disk.options["model"], disk.settings())
     check_placeholders(command, len(parsed))
     if not re.fullmatch(r"[1-9][0-9]*[MG]", memory):
         raise UsageError(f"memory '{memory}' is not a size; write for example 512M or 2G")
@@ -127,6 +131,10 @@ def command(
     if Path.cwd() != Path("/"):
         folders.append(Path.cwd())
     modules = build_modules(chosen)
+    if drives and not (modules[0].parent / DRIVE).exists():
+        raise GuestError(
+            f"{DRIVE} was not built for {chosen.release}, so it has no modelled drives"
+        )
     compile_ahead()
     guest = Guest(
         kernel=chosen,

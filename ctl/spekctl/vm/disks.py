@@ -36,18 +36,30 @@ _SCSI_DEBUG = frozenset(
 # fmt: on
 _QEMU = frozenset({"queues"})
 
+# Options of `spekctl drive new`, and set.FIELD for its --set.
+_DRIVE = frozenset(
+    {
+        *("model", "arms", "channels", "rpm", "profile", "schedule", "queue_depth", "max_wait"),
+        *("serial", "store", "store_size", "seed"),
+    }
+)
+_SET = "set."
+
 OPTIONS: dict[str, frozenset[str]] = {
     "null_blk": _NULL_BLK | {"size", "bs"},
     "scsi_debug": _SCSI_DEBUG | {"size", "bs", "dev_size_mb", "sector_size"},
     "nvme": _QEMU | {"size", "bs"},
     "virtio": _QEMU | {"size", "bs"},
+    "drive": _DRIVE,
 }
 DEFAULT_BYTES = {
     "null_blk": 16 << 30,
     "scsi_debug": 256 * MIB,
     "nvme": 1 << 30,
     "virtio": 1 << 30,
+    "drive": 0,
 }
+_VALUE = r"[0-9a-zA-Z_:-]+"
 BLOCK_SIZES = (512, 1024, 2048, 4096)
 
 HELP = """Disk of the guest; repeatable. Types: null_blk and scsi_debug (created in the guest), nvme
@@ -76,7 +88,26 @@ class Disk:
             "block_size": self.block_size,
             "options": self.options,
             "serial": serial(number),
+            "words": self.drive_words() if self.kind == "drive" else [],
         }
+
+    def settings(self) -> list[str]:
+        """What a modelled drive sets of its model: FIELD=VALUE."""
+        return [
+            f"{name.removeprefix(_SET)}={value}"
+            for name, value in self.options.items()
+            if name.startswith(_SET)
+        ]
+
+    def drive_words(self) -> list[str]:
+        """Arguments of `spekctl drive new`."""
+        words = [self.options["model"]]
+        for name, value in self.options.items():
+            if name != "model" and not name.startswith(_SET):
+                words += [f"--{name.replace('_', '-')}", value]
+        for setting in self.settings():
+            words += ["--set", setting]
+        return words
 
     def qemu_arguments(self, number: int, folder: Path) -> list[str]:
         """QEMU's part of disk @number; its contents are a sparse file in @folder."""
@@ -118,7 +149,7 @@ def parse_disk(text: str) -> Disk:
         name, equals, value = pair.partition("=")
         if not equals or not value:
             raise UsageError(f"disk option '{pair}' must have the form name=value")
-        if name not in OPTIONS[kind]:
+        if name not in OPTIONS[kind] and not (kind == "drive" and name.startswith(_SET)):
             raise UsageError(
                 f"{kind} has no option '{name}'{did_you_mean(name, OPTIONS[kind])} "
                 f"(options: {', '.join(sorted(OPTIONS[kind]))})"
@@ -127,12 +158,14 @@ def parse_disk(text: str) -> Disk:
             size_bytes = _parse_size(kind, value)
         elif name in ("bs", "sector_size"):
             block_size = _parse_block_size(value)
-        elif not re.fullmatch(r"[0-9a-zA-Z_:-]+", value):
+        elif not re.fullmatch(r"[0-9a-zA-Z_:./-]+" if kind == "drive" else _VALUE, value):
             raise UsageError(f"'{value}' is not a valid value of the disk option {name}")
         else:
             options[name] = value
     if kind in ("nvme", "virtio") and not options.get("queues", "1").isdigit():
         raise UsageError(f"queues={options['queues']} is not a number of queues")
+    if kind == "drive" and "model" not in options:
+        raise UsageError("a drive needs a model: drive,model=barracuda-es (`spekctl drive models`)")
     return Disk(kind, size_bytes, block_size, options)
 
 

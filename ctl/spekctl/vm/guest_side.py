@@ -45,6 +45,9 @@ def main() -> int:
     folder = Path(sys.argv[1])
     plan = json.loads((folder / "plan.json").read_text())
     status: dict[str, Any] = {"booted_s": time.clock_gettime(time.CLOCK_BOOTTIME)}
+    modules = plan["environment"].get("SPEK_MODULES")
+    if modules:
+        os.environ["SPEK_MODULES"] = modules
     try:
         prepare(plan)
         disks = [make_disk(disk) for disk in plan["disks"]]
@@ -188,7 +191,8 @@ def make_disk(disk: dict[str, Any]) -> str:
 
 def find_disk(disk: dict[str, Any]) -> str:
     """Create or find a disk of the plan. Return its existing device node."""
-    maker = {"null_blk": make_null_blk, "scsi_debug": make_scsi_debug}.get(disk["kind"])
+    makers = {"null_blk": make_null_blk, "scsi_debug": make_scsi_debug, "drive": make_drive}
+    maker = makers.get(disk["kind"])
     name = maker(disk) if maker else find_by_serial(disk)
     node = f"/dev/{name}"
     wait_for(lambda: os.path.exists(node), f"{node} did not appear")
@@ -256,6 +260,15 @@ def make_scsi_debug(disk: dict[str, Any]) -> str:
     pattern = "/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*"
     found: list[str] = wait_for(lambda: glob.glob(pattern), "no scsi_debug disk")
     return os.path.basename(found[0])
+
+
+def make_drive(disk: dict[str, Any]) -> str:
+    """A modelled drive; the module is ours."""
+    load("sd_mod")
+    if not Path("/sys/module/spek_drive").is_dir():
+        call("insmod", str(Path(os.environ["SPEK_MODULES"], "spek_drive.ko")))
+    node = call(sys.executable, "-m", "spekctl", "drive", "new", *disk["words"])
+    return os.path.basename(node.strip())
 
 
 def find_by_serial(disk: dict[str, Any]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spek.ko and spek_prober.ko for a guest's kernel, built from a copy and kept in the cache.
+"""The modules for a guest's kernel, built from a copy and kept in the cache.
 
 One source tree serves several kernels at once, so it is never built in place: the sources are
 copied, built and only the modules kept, under a name that follows from their content and from
@@ -20,6 +20,8 @@ from spekctl.vm.cache import cache_dir, cached, digest_of
 from spekctl.vm.kernels import Kernel
 
 NAMES = ("spek.ko", "spek_prober.ko")
+# Of modelled drives; a guest loads it for its first one. Kernels without SCSI have none.
+DRIVE = "spek_drive.ko"
 KEEP = 6  # builds kept for each kernel
 
 
@@ -105,3 +107,5 @@ def _build(kernel: Kernel, tree: Path, files: list[Path], done: Path) -> None:
     done.mkdir()
     for module in NAMES:
         shutil.move(build / module, done / module)
+    if (build / DRIVE).exists():
+        shutil.move(build / DRIVE, done / DRIVE)

@@ -18,6 +18,7 @@ from lib.ordinary_user import call_as_ordinary_user
 
 import spekctl
 from spekctl import cli
+from spekctl.commands import drive_kernel
 from spekctl.errors import ExitCode, GuestError, UsageError
 from spekctl.vm import accel, apt, disks, guest_side, kernels, modules, toolchain
 from spekctl.vm.apt import Apt
@@ -57,6 +58,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("nvme,size=4G,queues=2", 4 << 30, 512, {"queues": "2"}),
         ("virtio,size=65536K", 64 * MIB, 512, {}),
         ("virtio,size=2GiB", 2 << 30, 512, {}),
+        ("drive,model=./a.toml,arms=4", 0, 512, {"model": "./a.toml", "arms": "4"}),
     ],
 )  # fmt: skip
 def test_disk_is_understood(
@@ -82,6 +84,9 @@ def test_disk_is_understood(
         ("nvme,size=1K", "disk size '1K' of nvme is not a positive number of MiB"),
         ("nvme,bs=513", "logical block size '513' is not one of 512, 1024, 2048, 4096"),
         ("nvme,queues=many", "queues=many is not a number of queues"),
+        ("drive", "a drive needs a model: drive,model=barracuda-es"),
+        ("drive,model=x,size=1G", "drive has no option 'size'"),
+        ("drive,model=$(id)", "'$(id)' is not a valid value of the disk option model"),
         ("null_blk,irqmode=$(id)", "'$(id)' is not a valid value of the disk option irqmode"),
     ],
 )
@@ -90,6 +95,19 @@ def test_wrong_disk_is_refused(text: str, sentence: str) -> None:
         parse_disk(text)
 
     assert refusal.value.message.startswith(sentence)
+
+
+def test_a_modelled_drive_is_made_with_the_options_of_drive_new() -> None:
+    text = "drive,model=mach2,queue_depth=8,max_wait=500ms,set.settle_ms=0.2,set.heads=8"
+    (plan,) = (disk.plan(1) for disk in parse_disks([text]))
+    assert plan["words"] == [
+        *("mach2", "--queue-depth", "8", "--max-wait", "500ms"),
+        *("--set", "settle_ms=0.2", "--set", "heads=8"),
+    ]
+    options = {option for one in drive_kernel.new.params for option in one.opts}
+    assert {f"--{name.replace('_', '-')}" for name in disks.OPTIONS["drive"]} <= {
+        *options, "--model"
+    }  # fmt: skip
 
 
 def test_second_scsi_debug_is_refused() -> None:
@@ -774,6 +792,8 @@ def test_a_writable_directory_stays_writable() -> None:
 def test_the_help_says_the_size_of_each_kind_of_disk() -> None:
     text = " ".join(disks.HELP.split())
     for kind, size in disks.DEFAULT_BYTES.items():
+        if not size:  # the model's
+            continue
         gib, mib = size >> 30, size >> 20
         assert f"{gib}G" if gib else f"{mib}M" in text
         clause = next(part for part in text.split("default: ")[1].split(", ") if kind in part)
