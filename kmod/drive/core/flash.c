@@ -214,26 +214,26 @@ static bool is_whole(const struct spek_drive_flash *flash,
 static void plan_page(struct spek_drive_flash *flash, u32 page, u32 channel)
 {
 	const struct spek_drive_flash_rule *rule = flash->rule;
-	struct spek_drive_flight *current = &flash->current;
-	const struct spek_drive_request *request = &current->request;
+	struct spek_drive_flight *flight = &flash->flight;
+	const struct spek_drive_request *request = &flight->request;
 	struct spek_drive_channel *one = &flash->channels[channel];
 	u64 bus_ns = covered(flash, request, page) * rule->sector_ps / 1000, end_ns;
 	bool is_mapped = flash->map[page] != SPEK_DRIVE_NO_PAGE;
 
 	if (request->write) {
 		if (is_mapped && !is_whole(flash, request, page))
-			occupy(one, SPEK_DRIVE_READ, current->from_ns, rule->read_ns);
-		end_ns = occupy(one, SPEK_DRIVE_WRITE, current->from_ns,
+			occupy(one, SPEK_DRIVE_READ, flight->from_ns, rule->read_ns);
+		end_ns = occupy(one, SPEK_DRIVE_WRITE, flight->from_ns,
 				bus_ns + rule->program_ns);
 		place_page(flash, page, channel);
 		flash->programmed++;
 	} else if (is_mapped) {
-		end_ns = occupy(one, SPEK_DRIVE_READ, current->from_ns, rule->read_ns + bus_ns);
+		end_ns = occupy(one, SPEK_DRIVE_READ, flight->from_ns, rule->read_ns + bus_ns);
 	} else {
 		return;
 	}
-	if (end_ns > current->end_ns)
-		current->end_ns = end_ns;
+	if (end_ns > flight->end_ns)
+		flight->end_ns = end_ns;
 }
 
 static void release_first(struct spek_drive_buffer *buffer)
@@ -275,15 +275,15 @@ void spek_drive_flash_begin(struct spek_drive_flash *flash,
 			    const struct spek_drive_request *request, u64 now_ns)
 {
 	u64 bus_ns = spek_drive_hit_ns(flash->cache, request->write ? request->sectors : 0);
-	struct spek_drive_flight *current = &flash->current;
+	struct spek_drive_flight *flight = &flash->flight;
 	struct spek_drive_buffer *buffer = &flash->buffer;
 
-	current->request = *request;
-	current->start_ns = now_ns;
+	flight->request = *request;
+	flight->start_ns = now_ns;
 	if (is_buffered(flash, request))
 		now_ns = room_ns(buffer, flash->cache->write_sectors, request->sectors, now_ns);
-	current->from_ns = now_ns + bus_ns;
-	current->end_ns = current->from_ns;
+	flight->from_ns = now_ns + bus_ns;
+	flight->end_ns = flight->from_ns;
 	flash->next_page = request->flush ? 0 :
 			   (u32)spek_div64(request->lba, flash->rule->page_sectors);
 	flash->is_planning = true;
@@ -295,7 +295,7 @@ static void trim(struct spek_drive_flash *flash, u32 last_page)
 	u32 page;
 
 	for (page = flash->next_page; page <= last_page; page++)
-		if (is_whole(flash, &flash->current.request, page))
+		if (is_whole(flash, &flash->flight.request, page))
 			invalidate(flash, page, page % flash->rule->channels);
 }
 
@@ -312,9 +312,9 @@ static bool plan_pages(struct spek_drive_flash *flash, u32 last_page)
 			flash->blocked = channel;
 			return false;
 		}
-		if (flash->current.request.write && one->open_page == rule->block_pages &&
+		if (flash->flight.request.write && one->open_page == rule->block_pages &&
 		    one->nr_free < rule->low_blocks) {
-			collect(flash, channel, flash->current.from_ns);
+			collect(flash, channel, flash->flight.from_ns);
 			continue;
 		}
 		plan_page(flash, page, channel);
@@ -333,15 +333,15 @@ static u64 buffer_end_ns(const struct spek_drive_buffer *buffer)
 
 static void buffer_write(struct spek_drive_flash *flash)
 {
-	struct spek_drive_flight *current = &flash->current;
+	struct spek_drive_flight *flight = &flash->flight;
 	struct spek_drive_buffer *buffer = &flash->buffer;
 	u64 last_ns = buffer_end_ns(buffer);
 	u32 index = (buffer->first + buffer->length++) % SPEK_DRIVE_MAX_QUEUE;
 
-	buffer->end_ns[index] = current->end_ns > last_ns ? current->end_ns : last_ns;
-	buffer->sectors[index] = current->request.sectors;
-	buffer->held += current->request.sectors;
-	current->end_ns = current->from_ns;
+	buffer->end_ns[index] = flight->end_ns > last_ns ? flight->end_ns : last_ns;
+	buffer->sectors[index] = flight->request.sectors;
+	buffer->held += flight->request.sectors;
+	flight->end_ns = flight->from_ns;
 }
 
 /**
@@ -353,17 +353,17 @@ static void buffer_write(struct spek_drive_flash *flash)
  */
 bool spek_drive_flash_plan(struct spek_drive_flash *flash, u64 now_ns)
 {
-	struct spek_drive_flight *current = &flash->current;
-	const struct spek_drive_request *request = &current->request;
+	struct spek_drive_flight *flight = &flash->flight;
+	const struct spek_drive_request *request = &flight->request;
 	u32 last_page;
 
-	if (current->from_ns < now_ns)
-		current->from_ns = now_ns;
-	if (current->end_ns < current->from_ns)
-		current->end_ns = current->from_ns;
+	if (flight->from_ns < now_ns)
+		flight->from_ns = now_ns;
+	if (flight->end_ns < flight->from_ns)
+		flight->end_ns = flight->from_ns;
 	if (request->flush) {
-		if (buffer_end_ns(&flash->buffer) > current->end_ns)
-			current->end_ns = buffer_end_ns(&flash->buffer);
+		if (buffer_end_ns(&flash->buffer) > flight->end_ns)
+			flight->end_ns = buffer_end_ns(&flash->buffer);
 	} else {
 		last_page = (u32)spek_div64(request->lba + request->sectors - 1,
 					    flash->rule->page_sectors);
@@ -374,9 +374,9 @@ bool spek_drive_flash_plan(struct spek_drive_flash *flash, u64 now_ns)
 		if (is_buffered(flash, request))
 			buffer_write(flash);
 		else if (!request->write && !request->trim)
-			current->end_ns += request->sectors * flash->cache->sector_ps / 1000;
+			flight->end_ns += request->sectors * flash->cache->sector_ps / 1000;
 	}
-	flash->flights[flash->nr_flights++] = *current;
+	flash->flights[flash->nr_flights++] = *flight;
 	flash->is_planning = false;
 	return true;
 }

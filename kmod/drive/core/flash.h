@@ -132,7 +132,7 @@ struct spek_drive_buffer {
  * @flights: requests that have been planned
  * @nr_flights: number of them
  * @is_planning: @current is planned in part
- * @current: request whose pages are being planned
+ * @flight: request whose pages are being planned
  * @next_page: first logical page of it that is not planned
  * @blocked: channel whose plan was full then
  * @buffer: see there
@@ -151,7 +151,7 @@ struct spek_drive_flash {
 	struct spek_drive_flight flights[SPEK_DRIVE_MAX_QUEUE];
 	u32 nr_flights;
 	bool is_planning;
-	struct spek_drive_flight current;
+	struct spek_drive_flight flight;
 	u32 next_page;
 	u32 blocked;
 	struct spek_drive_buffer buffer;
