@@ -19,6 +19,7 @@ ROOT = HERE.parents[1]
 TARGETS = HERE / "c"
 SEEDS = HERE / "seeds"
 CORE, LOAD, PROBER = ROOT / "kmod/core", ROOT / "kmod/load/core", ROOT / "prober/core"
+SCSI = ROOT / "kmod/drive/scsi"
 DAQ = ROOT / "daq"
 DAQ_SOURCES = (
     "calibrate", "clock", "config/rails", "error", "file", "meter", "number", "pace", "push",
@@ -39,18 +40,20 @@ def _includes() -> list[str]:
     found = subprocess.run(
         ["pkg-config", "--cflags", "libnl-genl-3.0"], capture_output=True, text=True, check=True
     ).stdout.split()
-    folders = (TARGETS, CORE, LOAD, PROBER, DAQ, ROOT / "prober")
+    folders = (TARGETS, CORE, LOAD, SCSI, PROBER, DAQ, ROOT / "prober")
     return [*(f"-I{folder}" for folder in folders), *found]
 
 
 def sources() -> list[Path]:
     """Everything that goes into the program."""
-    found = [one for folder in (TARGETS, CORE, LOAD, PROBER) for one in sorted(folder.glob("*.c"))]
+    found = [
+        one for folder in (TARGETS, CORE, LOAD, SCSI, PROBER) for one in sorted(folder.glob("*.c"))
+    ]
     return [*found, *(DAQ / f"{name}.c" for name in DAQ_SOURCES), DAQ / "config/rails_toml.cc"]
 
 
 def _inputs() -> list[Path]:
-    headers = [one for folder in (TARGETS, CORE, LOAD, PROBER) for one in folder.glob("*.h")]
+    headers = [one for folder in (TARGETS, CORE, LOAD, SCSI, PROBER) for one in folder.glob("*.h")]
     headers += [
         *DAQ.rglob("*.h"),
         ROOT / "prober/uapi/spek_prober.h",

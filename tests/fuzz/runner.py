@@ -28,6 +28,7 @@ C: dict[str, int] = {
     "core_workload": 4000,
     "core_numbers": 2000,
     "core_sense": 5000,
+    "drive_scsi": 10000,
     "rail": 10000,
     "u6": 10000,
     "daq_text": 10000,

@@ -16,6 +16,7 @@ static const struct {
 	{ "core_workload", fuzz_core_workload },
 	{ "core_numbers", fuzz_core_numbers },
 	{ "core_sense", fuzz_core_sense },
+	{ "drive_scsi", fuzz_drive_scsi },
 	{ "rail", fuzz_rail },
 	{ "u6", fuzz_u6 },
 	{ "daq_text", fuzz_daq_text },

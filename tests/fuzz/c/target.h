@@ -14,6 +14,7 @@
 void fuzz_core_workload(const uint8_t *data, size_t size);
 void fuzz_core_numbers(const uint8_t *data, size_t size);
 void fuzz_core_sense(const uint8_t *data, size_t size);
+void fuzz_drive_scsi(const uint8_t *data, size_t size);
 void fuzz_rail(const uint8_t *data, size_t size);
 void fuzz_u6(const uint8_t *data, size_t size);
 void fuzz_daq_text(const uint8_t *data, size_t size);

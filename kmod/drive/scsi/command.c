@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CDBs: which there are, and what they ask for. */
+#include "scsi.h"
+
+#define SERVICE_MASK		0x1f
+#define ATA_NON_DATA		3
+#define ATA_CHECK_POWER		0xe5
+#define ATA_STANDBY_IMMEDIATE	0xe0
+#define ATA_IDLE_IMMEDIATE	0xe1
+#define ATA_ABORTED		0x04
+#define ATA_ERROR_STATUS	0x51
+
+#define SIX	6
+#define TEN	10
+#define TWELVE	12
+#define SIXTEEN	16
+
+/* Byte 0 is the operation code; the control byte may carry NACA in no command. */
+const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS] = {
+	{ 0x00, -1, SPEK_SCSI_TEST_READY, SIX, { 0xff, 0, 0, 0, 0, 0 } },
+	{ 0x03, -1, SPEK_SCSI_REQUEST_SENSE, SIX, { 0xff, 0x01, 0, 0, 0xff, 0 } },
+	{ 0x08, -1, SPEK_SCSI_READ, SIX, { 0xff, 0x1f, 0xff, 0xff, 0xff, 0 } },
+	{ 0x0a, -1, SPEK_SCSI_WRITE, SIX, { 0xff, 0x1f, 0xff, 0xff, 0xff, 0 } },
+	{ 0x12, -1, SPEK_SCSI_INQUIRY, SIX, { 0xff, 0x01, 0xff, 0xff, 0xff, 0 } },
+	{ 0x15, -1, SPEK_SCSI_MODE_SELECT, SIX, { 0xff, 0x11, 0, 0, 0xff, 0 } },
+	{ 0x1a, -1, SPEK_SCSI_MODE_SENSE, SIX, { 0xff, 0x08, 0xff, 0xff, 0xff, 0 } },
+	{ 0x1b, -1, SPEK_SCSI_POWER, SIX, { 0xff, 0x01, 0, 0x0f, 0xf7, 0 } },
+	{ 0x25, -1, SPEK_SCSI_READ_CAPACITY, TEN,
+	  { 0xff, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x01, 0 } },
+	{ 0x28, -1, SPEK_SCSI_READ, TEN,
+	  { 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0x3f, 0xff, 0xff, 0 } },
+	{ 0x2a, -1, SPEK_SCSI_WRITE, TEN,
+	  { 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0x3f, 0xff, 0xff, 0 } },
+	{ 0x35, -1, SPEK_SCSI_SYNC_CACHE, TEN,
+	  { 0xff, 0x02, 0xff, 0xff, 0xff, 0xff, 0x3f, 0xff, 0xff, 0 } },
+	{ 0x4d, -1, SPEK_SCSI_LOG_SENSE, TEN,
+	  { 0xff, 0, 0xff, 0xff, 0, 0xff, 0xff, 0xff, 0xff, 0 } },
+	{ 0x55, -1, SPEK_SCSI_MODE_SELECT, TEN, { 0xff, 0x11, 0, 0, 0, 0, 0, 0xff, 0xff, 0 } },
+	{ 0x5a, -1, SPEK_SCSI_MODE_SENSE, TEN, { 0xff, 0x18, 0xff, 0xff, 0, 0, 0, 0xff, 0xff, 0 } },
+	{ 0x85, -1, SPEK_SCSI_CHECK_POWER, SIXTEEN,
+	  { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0 } },
+	{ 0x88, -1, SPEK_SCSI_READ, SIXTEEN,
+	  { 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0 } },
+	{ 0x8a, -1, SPEK_SCSI_WRITE, SIXTEEN,
+	  { 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0 } },
+	{ 0x91, -1, SPEK_SCSI_SYNC_CACHE, SIXTEEN,
+	  { 0xff, 0x02, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0 } },
+	{ 0x9e, 0x10, SPEK_SCSI_READ_CAPACITY_16, SIXTEEN,
+	  { 0xff, 0x1f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0 } },
+	{ 0xa0, -1, SPEK_SCSI_REPORT_LUNS, TWELVE,
+	  { 0xff, 0, 0xff, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0 } },
+	{ 0xa3, 0x0c, SPEK_SCSI_REPORT_OPCODES, TWELVE,
+	  { 0xff, 0x1f, 0x87, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0 } },
+	{ 0xa8, -1, SPEK_SCSI_READ, TWELVE,
+	  { 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0 } },
+	{ 0xaa, -1, SPEK_SCSI_WRITE, TWELVE,
+	  { 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0 } },
+};
+
+/**
+ * spek_scsi_find() - find a command
+ * @opcode: operation code
+ * @service: service action, for commands that have some
+ * @opcode_known: set to whether there is a command of this operation code
+ *
+ * Return: command, or NULL.
+ */
+const struct spek_scsi_command *spek_scsi_find(u8 opcode, s32 service, bool *opcode_known)
+{
+	u32 i;
+
+	*opcode_known = false;
+	for (i = 0; i < SPEK_SCSI_NR_COMMANDS; i++) {
+		const struct spek_scsi_command *command = &spek_scsi_commands[i];
+
+		if (command->opcode != opcode)
+			continue;
+		*opcode_known = true;
+		if (command->service < 0 || command->service == service)
+			return command;
+	}
+	return NULL;
+}
+
+static u8 highest_bit(u8 bits)
+{
+	u8 bit = 7;
+
+	while (bit && !(bits >> bit & 1))
+		bit--;
+	return bit;
+}
+
+/* Where the CDBs of reads, writes and SYNCHRONIZE CACHE have address and length. */
+static int decode_range(const struct spek_scsi_unit *unit, const u8 *cdb, u32 bytes,
+			struct spek_scsi_request *request)
+{
+	switch (bytes) {
+	case SIX:
+		request->lba = spek_scsi_get(cdb + 1, 3) & 0x1fffff;
+		request->sectors = cdb[4] ? cdb[4] : 256;
+		break;
+	case TEN:
+		request->lba = spek_scsi_get(cdb + 2, 4);
+		request->sectors = spek_scsi_get(cdb + 7, 2);
+		break;
+	case TWELVE:
+		request->lba = spek_scsi_get(cdb + 2, 4);
+		request->sectors = spek_scsi_get(cdb + 6, 4);
+		break;
+	default:
+		request->lba = spek_scsi_get64(cdb + 2);
+		request->sectors = spek_scsi_get(cdb + 10, 4);
+		break;
+	}
+	if (request->lba > unit->sectors || request->sectors > unit->sectors - request->lba)
+		return spek_scsi_refuse(request, SPEK_SCSI_ILLEGAL_REQUEST,
+					SPEK_SCSI_LBA_OUT_OF_RANGE);
+	return 0;
+}
+
+static int decode_transfer(const struct spek_scsi_unit *unit, const u8 *cdb, u32 bytes,
+			   struct spek_scsi_request *request)
+{
+	if (bytes != SIX) {
+		/* No protection information. */
+		if (cdb[1] >> 5)
+			return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 1, 7);
+		request->fua = cdb[1] & 0x08;
+	}
+	if (decode_range(unit, cdb, bytes, request))
+		return -EIO;
+	if (request->sectors > SPEK_SCSI_MAX_SECTORS)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD,
+					      bytes == TWELVE ? 6 : 10, 7);
+	return 0;
+}
+
+static int decode_power(const u8 *cdb, struct spek_scsi_request *request)
+{
+	u8 condition = cdb[4] >> 4, modifier = cdb[3] & 0x0f;
+
+	request->immediate = cdb[1] & 1;
+	/* Nothing can be ejected. */
+	if (cdb[4] & 2)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 4, 1);
+	if (modifier && condition != 0x2 && condition != 0x3)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 3, 3);
+	switch (condition) {
+	case 0x0:
+		request->power = cdb[4] & 1 ? SPEK_SCSI_POWER_START : SPEK_SCSI_POWER_STOP;
+		return 0;
+	case 0x1:
+		request->power = SPEK_SCSI_POWER_START;
+		return 0;
+	case 0x2:
+	case 0xa:
+		/* idle_a is the only one that the drive has. */
+		if (modifier)
+			break;
+		request->power = SPEK_SCSI_POWER_IDLE;
+		return 0;
+	case 0x3:
+	case 0xb:
+		if (modifier)
+			break;
+		request->power = SPEK_SCSI_POWER_STANDBY;
+		return 0;
+	case 0x7:
+		/* Control goes back to the timers, which always have it. */
+		request->power = SPEK_SCSI_POWER_NONE;
+		return 0;
+	default:
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 4, 7);
+	}
+	return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 3, 3);
+}
+
+/* ATA PASS-THROUGH (16): power commands only. */
+static int decode_ata(const u8 *cdb, struct spek_scsi_request *request)
+{
+	if ((cdb[1] >> 1 & 0x0f) != ATA_NON_DATA)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 1, 4);
+	request->check = cdb[2] & 0x20;
+	request->immediate = true;
+	switch (cdb[14]) {
+	case ATA_CHECK_POWER:
+		return 0;
+	case ATA_STANDBY_IMMEDIATE:
+		request->action = SPEK_SCSI_POWER;
+		request->power = SPEK_SCSI_POWER_STANDBY;
+		return 0;
+	case ATA_IDLE_IMMEDIATE:
+		request->action = SPEK_SCSI_POWER;
+		request->power = SPEK_SCSI_POWER_IDLE;
+		return 0;
+	}
+	spek_scsi_refuse(request, SPEK_SCSI_ABORTED_COMMAND, SPEK_SCSI_NO_ADDITIONAL);
+	request->sense.has_ata = true;
+	request->sense.ata_status = ATA_ERROR_STATUS;
+	request->sense.ata_error = ATA_ABORTED;
+	return -EIO;
+}
+
+static int decode_opcodes(const u8 *cdb, struct spek_scsi_request *request)
+{
+	request->option = cdb[2] & 7;
+	request->opcode = cdb[3];
+	request->service = (u16)spek_scsi_get(cdb + 4, 2);
+	request->length = spek_scsi_get(cdb + 6, 4);
+	/* Without timeouts descriptors. */
+	if (cdb[2] & 0x80)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 2, 7);
+	if (request->option > 3)
+		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 2, 2);
+	return 0;
+}
+
+static int decode_pages(const u8 *cdb, u32 bytes, struct spek_scsi_request *request)
+{
+	request->page = cdb[2] & 0x3f;
+	request->control = cdb[2] >> 6;
+	request->subpage = cdb[3];
+	request->length = bytes == SIX ? cdb[4] : spek_scsi_get(cdb + 7, 2);
+	request->long_form = bytes != SIX;
+	return 0;
+}
+
+static int decode_fields(const struct spek_scsi_unit *unit, const u8 *cdb, u32 bytes,
+			 struct spek_scsi_request *request)
+{
+	switch (request->action) {
+	case SPEK_SCSI_INQUIRY:
+		request->vital = cdb[1] & 1;
+		request->page = cdb[2];
+		request->length = spek_scsi_get(cdb + 3, 2);
+		if (request->page && !request->vital)
+			return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 2, 7);
+		return 0;
+	case SPEK_SCSI_REQUEST_SENSE:
+		request->no_descriptor = !(cdb[1] & 1);
+		request->length = cdb[4];
+		return 0;
+	case SPEK_SCSI_REPORT_LUNS:
+		request->option = cdb[2];
+		request->length = spek_scsi_get(cdb + 6, 4);
+		/* All, well-known ones, or both. */
+		if (request->option > 2)
+			return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 2, 7);
+		return 0;
+	case SPEK_SCSI_READ_CAPACITY:
+		request->length = 8;
+		if (spek_scsi_get(cdb + 2, 4) && !(cdb[8] & 1))
+			return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 2, 7);
+		return 0;
+	case SPEK_SCSI_READ_CAPACITY_16:
+		request->length = spek_scsi_get(cdb + 10, 4);
+		return 0;
+	case SPEK_SCSI_MODE_SENSE:
+		request->no_descriptor = cdb[1] & 0x08;
+		return decode_pages(cdb, bytes, request);
+	case SPEK_SCSI_LOG_SENSE:
+		if (spek_scsi_get(cdb + 5, 2))
+			return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 5, 7);
+		return decode_pages(cdb, bytes, request);
+	case SPEK_SCSI_MODE_SELECT:
+		request->length = bytes == SIX ? cdb[4] : spek_scsi_get(cdb + 7, 2);
+		request->long_form = bytes != SIX;
+		/* Pages have the standard's format, and can't be saved. */
+		if (!(cdb[1] & 0x10) && request->length)
+			return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 1, 4);
+		if (cdb[1] & 0x01)
+			return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 1, 0);
+		return 0;
+	case SPEK_SCSI_REPORT_OPCODES:
+		return decode_opcodes(cdb, request);
+	case SPEK_SCSI_READ:
+	case SPEK_SCSI_WRITE:
+		return decode_transfer(unit, cdb, bytes, request);
+	case SPEK_SCSI_SYNC_CACHE:
+		request->immediate = cdb[1] & 0x02;
+		return decode_range(unit, cdb, bytes, request);
+	case SPEK_SCSI_POWER:
+		return decode_power(cdb, request);
+	case SPEK_SCSI_CHECK_POWER:
+		return decode_ata(cdb, request);
+	default:
+		return 0;
+	}
+}
+
+/**
+ * spek_scsi_decode() - find out what a CDB asks for
+ * @unit: for its capacity
+ * @cdb: the CDB
+ * @bytes: its length
+ * @request: filled in; SPEK_SCSI_REFUSE with sense for what the unit doesn't do
+ */
+void spek_scsi_decode(const struct spek_scsi_unit *unit, const u8 *cdb, u32 bytes,
+		      struct spek_scsi_request *request)
+{
+	const struct spek_scsi_command *command;
+	bool known;
+	u32 i;
+
+	spek_memset(request, 0, sizeof(*request));
+	if (!bytes) {
+		spek_scsi_refuse(request, SPEK_SCSI_ILLEGAL_REQUEST, SPEK_SCSI_INVALID_OPCODE);
+		return;
+	}
+	command = spek_scsi_find(cdb[0], bytes > 1 ? cdb[1] & SERVICE_MASK : 0, &known);
+	if (!command) {
+		if (known)
+			spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 1, 4);
+		else
+			spek_scsi_refuse(request, SPEK_SCSI_ILLEGAL_REQUEST,
+					 SPEK_SCSI_INVALID_OPCODE);
+		return;
+	}
+	if (bytes < command->bytes) {
+		spek_scsi_refuse(request, SPEK_SCSI_ILLEGAL_REQUEST, SPEK_SCSI_INVALID_FIELD);
+		return;
+	}
+	for (i = 1; i < command->bytes; i++) {
+		u8 wrong = cdb[i] & ~command->usage[i];
+
+		if (wrong) {
+			spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, (u16)i,
+					       highest_bit(wrong));
+			return;
+		}
+	}
+	request->action = command->action;
+	decode_fields(unit, cdb, command->bytes, request);
+}
