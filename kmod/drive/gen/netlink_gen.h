@@ -10,6 +10,7 @@
 
 int spek_drive_nl_drive_new_doit(struct sk_buff *skb, struct genl_info *info);
 int spek_drive_nl_drive_get_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_drive_nl_drive_get_start(struct netlink_callback *cb);
 int spek_drive_nl_drive_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_drive_nl_drive_del_doit(struct sk_buff *skb, struct genl_info *info);
 int spek_drive_nl_drive_stats_doit(struct sk_buff *skb, struct genl_info *info);

@@ -18,6 +18,8 @@
 #define SPEK_DRIVE_MAX_SEEK_BYTES 32768
 /* Bytes of 8 arm angles. */
 #define SPEK_DRIVE_MAX_ANGLES_BYTES 64
+/* Bytes of 4 head angles. */
+#define SPEK_DRIVE_MAX_HEAD_ANGLES_BYTES 32
 /* Bytes of the name of a drive. */
 #define SPEK_DRIVE_MAX_NAME 31
 /* Faults that a drive has at a time. */
@@ -29,9 +31,8 @@
  * @SPEK_DRIVE_STATE_READY: The disk can be used.
  * @SPEK_DRIVE_STATE_FAILED: The kernel refused the host; failure says why. drive-del
  *   releases it.
- * @SPEK_DRIVE_STATE_DELETING: The disk has disappeared; its last user has not closed it
- *   yet.
- * @SPEK_DRIVE_STATE_GONE: Released; only in the last drive-ntf of a drive.
+ * @SPEK_DRIVE_STATE_DELETING: The disk is being removed; it answers nothing any more.
+ * @SPEK_DRIVE_STATE_GONE: Removed; only in the last drive-ntf of a drive.
  */
 enum spek_drive_state {
 	SPEK_DRIVE_STATE_CREATING,
@@ -117,6 +118,7 @@ enum spek_drive_nl_condition {
  * @SPEK_DRIVE_NL_PHASE_ROTATE: Waits for the first sector.
  * @SPEK_DRIVE_NL_PHASE_READ: Read.
  * @SPEK_DRIVE_NL_PHASE_WRITE: Write.
+ * @SPEK_DRIVE_NL_PHASE_ERASE: Of flash.
  */
 enum spek_drive_nl_phase {
 	SPEK_DRIVE_NL_PHASE_IDLE,
@@ -124,20 +126,22 @@ enum spek_drive_nl_phase {
 	SPEK_DRIVE_NL_PHASE_ROTATE,
 	SPEK_DRIVE_NL_PHASE_READ,
 	SPEK_DRIVE_NL_PHASE_WRITE,
+	SPEK_DRIVE_NL_PHASE_ERASE,
 };
 
 /**
  * enum spek_drive_nl_fault - Fault that a drive is given.
  * @SPEK_DRIVE_NL_FAULT_MEDIUM_ERROR: Reads of the sectors from lba on fail with MEDIUM
- *   ERROR until they are written.
+ *   ERROR after delay-ns, until they are written.
  * @SPEK_DRIVE_NL_FAULT_WRITE_ERROR: Writes of the sectors from lba on fail with MEDIUM
- *   ERROR.
+ *   ERROR after delay-ns.
  * @SPEK_DRIVE_NL_FAULT_SLOW_HEAD: Each access that begins with head number takes delay-ns
  *   longer.
- * @SPEK_DRIVE_NL_FAULT_ARM_FAILED: Arm number is taken out of service.
+ * @SPEK_DRIVE_NL_FAULT_ARM_FAILED: Arm number is out of service after the access that it
+ *   serves.
  * @SPEK_DRIVE_NL_FAULT_SLOW_START: The spindle takes delay-ns longer to start.
- * @SPEK_DRIVE_NL_FAULT_GONE: The drive does not answer any more; the SCSI layer takes it
- *   offline.
+ * @SPEK_DRIVE_NL_FAULT_GONE: The drive does not answer any more; commands that it holds
+ *   time out, and the SCSI layer takes it offline.
  */
 enum spek_drive_nl_fault {
 	SPEK_DRIVE_NL_FAULT_MEDIUM_ERROR,
@@ -202,6 +206,9 @@ struct spek_drive_seek_record {
  * @SPEK_DRIVE_A_DRIVE_LAYOUT: (u32, enum layout) Order of tracks; cylinder if not given.
  * @SPEK_DRIVE_A_DRIVE_HEADS: (u32) Heads per arm, one per surface; 1 to 64.
  * @SPEK_DRIVE_A_DRIVE_BAND_CYLINDERS: (u32) Cylinders of a band; for layout banded only.
+ * @SPEK_DRIVE_A_DRIVE_SURFACES: (u32, at least 1) Surfaces that transfer at a time, a
+ *   divisor of heads; 1 if not given.
+ * @SPEK_DRIVE_A_DRIVE_STACKS: (u32, 1..8) Stacks of platters; 1 if not given.
  * @SPEK_DRIVE_A_DRIVE_SECTORS: (u64) Capacity in 512-byte sectors; what the zones hold if
  *   not given.
  * @SPEK_DRIVE_A_DRIVE_ZONES: (binary, at most 8192 bytes) Array of struct zone-record, 1
@@ -221,8 +228,16 @@ struct spek_drive_seek_record {
  * @SPEK_DRIVE_A_DRIVE_ROTATION_SCALE: (u32, at most 256) Waits for rotation in units of
  *   1/256; 256 if not given.
  * @SPEK_DRIVE_A_DRIVE_ARMS: (u32, 1..8) Number of arm assemblies; 1 if not given.
- * @SPEK_DRIVE_A_DRIVE_CHANNELS: (u32, 1..8) Number of arms that may work at a time; 1 if
+ * @SPEK_DRIVE_A_DRIVE_CHANNELS: (u32, 1..8) Number of arms that may transfer at a time; 1
+ *   if not given.
+ * @SPEK_DRIVE_A_DRIVE_MOVING: (u32, 1..8) Number of arms that may serve accesses at a
+ *   time, at least channels; channels if not given.
+ * @SPEK_DRIVE_A_DRIVE_ZERO_LATENCY: (u32, at most 1) 1 - reads begin at any of their
+ *   sectors.
+ * @SPEK_DRIVE_A_DRIVE_HEADS_PER_SURFACE: (u32, 1..4) Heads of an arm on a surface; 1 if
  *   not given.
+ * @SPEK_DRIVE_A_DRIVE_HEAD_ANGLES: (binary, at most 32 bytes) Array of u64: angle of each
+ *   of these heads, ahead of the first one; all 0 if not given.
  * @SPEK_DRIVE_A_DRIVE_SPLIT: (u32, at most 1) 1 - each arm has a part of the LBAs to
  *   itself, which the disk publishes as an independent access range.
  * @SPEK_DRIVE_A_DRIVE_ARM_ANGLES: (binary, at most 64 bytes) Array of u64: angle of each
@@ -232,6 +247,16 @@ struct spek_drive_seek_record {
  *   compared; queue-depth if not given.
  * @SPEK_DRIVE_A_DRIVE_MAX_WAIT_NS: (u64) Requests that have waited longer go first; 0 or
  *   not given - no limit.
+ * @SPEK_DRIVE_A_DRIVE_CACHE_SEGMENTS: (u32, at most 64) Read segments of the cache; 0 or
+ *   not given - reads are not cached.
+ * @SPEK_DRIVE_A_DRIVE_SEGMENT_SECTORS: (u32) Sectors of a segment.
+ * @SPEK_DRIVE_A_DRIVE_AHEAD_SECTORS: (u32) Sectors that the drive reads ahead, up to a
+ *   segment.
+ * @SPEK_DRIVE_A_DRIVE_WRITE_CACHE_SECTORS: (u64) Room of the cache for written data; 0 or
+ *   not given - write-through.
+ * @SPEK_DRIVE_A_DRIVE_HIT_NS: (u64) Time of an access that the cache serves before its
+ *   transfer.
+ * @SPEK_DRIVE_A_DRIVE_SECTOR_PS: (u64) Time of a sector on the bus in ps.
  * @SPEK_DRIVE_A_DRIVE_QUEUE_DEPTH: (u32, 1..256) Requests that the drive takes at a time;
  *   32 if not given.
  * @SPEK_DRIVE_A_DRIVE_CONDITION_POWER: (nest of condition-power, repeated) One for each
@@ -246,6 +271,8 @@ struct spek_drive_seek_record {
  * @SPEK_DRIVE_A_DRIVE_STOPPING_NS: (u64) Time from active to standby or stopped.
  * @SPEK_DRIVE_A_DRIVE_STORE: (u32, enum store) Where written data goes; memory if not
  *   given.
+ * @SPEK_DRIVE_A_DRIVE_FIXED_ATA_SENSE: (u32, at most 1) 1 - ATA registers come in fixed
+ *   format sense data, as from some bridges; else in descriptor format.
  * @SPEK_DRIVE_A_DRIVE_STORE_BYTES: (u64) Memory for the data of this drive, rounded down
  *   to pages; 0 or not given - only the module's limit, which all drives share.
  * @SPEK_DRIVE_A_DRIVE_CONDITION: (u32, enum condition) Power condition of this moment.
@@ -275,6 +302,8 @@ enum spek_drive_a_drive {
 	SPEK_DRIVE_A_DRIVE_LAYOUT,
 	SPEK_DRIVE_A_DRIVE_HEADS,
 	SPEK_DRIVE_A_DRIVE_BAND_CYLINDERS,
+	SPEK_DRIVE_A_DRIVE_SURFACES,
+	SPEK_DRIVE_A_DRIVE_STACKS,
 	SPEK_DRIVE_A_DRIVE_SECTORS,
 	SPEK_DRIVE_A_DRIVE_ZONES,
 	SPEK_DRIVE_A_DRIVE_SEEK_POINTS,
@@ -288,11 +317,21 @@ enum spek_drive_a_drive {
 	SPEK_DRIVE_A_DRIVE_ROTATION_SCALE,
 	SPEK_DRIVE_A_DRIVE_ARMS,
 	SPEK_DRIVE_A_DRIVE_CHANNELS,
+	SPEK_DRIVE_A_DRIVE_MOVING,
+	SPEK_DRIVE_A_DRIVE_ZERO_LATENCY,
+	SPEK_DRIVE_A_DRIVE_HEADS_PER_SURFACE,
+	SPEK_DRIVE_A_DRIVE_HEAD_ANGLES,
 	SPEK_DRIVE_A_DRIVE_SPLIT,
 	SPEK_DRIVE_A_DRIVE_ARM_ANGLES,
 	SPEK_DRIVE_A_DRIVE_POLICY,
 	SPEK_DRIVE_A_DRIVE_WINDOW,
 	SPEK_DRIVE_A_DRIVE_MAX_WAIT_NS,
+	SPEK_DRIVE_A_DRIVE_CACHE_SEGMENTS,
+	SPEK_DRIVE_A_DRIVE_SEGMENT_SECTORS,
+	SPEK_DRIVE_A_DRIVE_AHEAD_SECTORS,
+	SPEK_DRIVE_A_DRIVE_WRITE_CACHE_SECTORS,
+	SPEK_DRIVE_A_DRIVE_HIT_NS,
+	SPEK_DRIVE_A_DRIVE_SECTOR_PS,
 	SPEK_DRIVE_A_DRIVE_QUEUE_DEPTH,
 	SPEK_DRIVE_A_DRIVE_CONDITION_POWER,
 	SPEK_DRIVE_A_DRIVE_HOLD_UW,
@@ -303,6 +342,7 @@ enum spek_drive_a_drive {
 	SPEK_DRIVE_A_DRIVE_STARTING_NS,
 	SPEK_DRIVE_A_DRIVE_STOPPING_NS,
 	SPEK_DRIVE_A_DRIVE_STORE,
+	SPEK_DRIVE_A_DRIVE_FIXED_ATA_SENSE,
 	SPEK_DRIVE_A_DRIVE_STORE_BYTES,
 	SPEK_DRIVE_A_DRIVE_CONDITION,
 	SPEK_DRIVE_A_DRIVE_OUTSTANDING,
@@ -342,7 +382,8 @@ enum spek_drive_a_condition_power {
  * @SPEK_DRIVE_A_FAULT_SECTORS: (u64) Number of sectors of medium-error and write-error; 1
  *   if not given.
  * @SPEK_DRIVE_A_FAULT_NUMBER: (u32) Head of slow-head or arm of arm-failed.
- * @SPEK_DRIVE_A_FAULT_DELAY_NS: (u64) Time that slow-head and slow-start add.
+ * @SPEK_DRIVE_A_FAULT_DELAY_NS: (u64) Time that the fault adds: the retries of a
+ *   medium-error or write-error, a slow head, a slow start; up to 10 minutes.
  * @__SPEK_DRIVE_A_FAULT_MAX: private
  * @SPEK_DRIVE_A_FAULT_MAX: highest id
  */
@@ -372,6 +413,11 @@ enum spek_drive_a_fault {
  * @SPEK_DRIVE_A_STATS_SERVED: (u64) Accesses that were started.
  * @SPEK_DRIVE_A_STATS_MOVED: (u64) Of these, accesses whose arm had to change its
  *   cylinder.
+ * @SPEK_DRIVE_A_STATS_HITS: (u64) Reads that the cache served.
+ * @SPEK_DRIVE_A_STATS_ACCEPTED: (u64) Writes that the cache accepted.
+ * @SPEK_DRIVE_A_STATS_DESTAGES: (u64) Accesses that wrote from the cache to the media.
+ * @SPEK_DRIVE_A_STATS_LOST: (u64) Of these, those that failed.
+ * @SPEK_DRIVE_A_STATS_AHEAD_SECTORS: (u64) Sectors that the drive has read ahead.
  * @SPEK_DRIVE_A_STATS_READS: (u64) Reads that completed.
  * @SPEK_DRIVE_A_STATS_READ_SECTORS: (u64) Sectors of these.
  * @SPEK_DRIVE_A_STATS_WRITES: (u64) Writes that completed.
@@ -401,6 +447,11 @@ enum spek_drive_a_stats {
 	SPEK_DRIVE_A_STATS_STARTS,
 	SPEK_DRIVE_A_STATS_SERVED,
 	SPEK_DRIVE_A_STATS_MOVED,
+	SPEK_DRIVE_A_STATS_HITS,
+	SPEK_DRIVE_A_STATS_ACCEPTED,
+	SPEK_DRIVE_A_STATS_DESTAGES,
+	SPEK_DRIVE_A_STATS_LOST,
+	SPEK_DRIVE_A_STATS_AHEAD_SECTORS,
 	SPEK_DRIVE_A_STATS_READS,
 	SPEK_DRIVE_A_STATS_READ_SECTORS,
 	SPEK_DRIVE_A_STATS_WRITES,

@@ -70,6 +70,7 @@ class Phase(Coded):
     ROTATE = "rotate"
     READ = "read"
     WRITE = "write"
+    ERASE = "erase"
 
 
 class Fault(Coded):
@@ -143,6 +144,8 @@ class DriveInfo:
     layout: Layout = Layout.CYLINDER
     heads: int = 0
     band_cylinders: int = 0
+    surfaces: int = 0
+    stacks: int = 0
     sectors: int = 0
     zones: Binary = b""
     seek_points: Binary = b""
@@ -156,11 +159,21 @@ class DriveInfo:
     rotation_scale: int = 0
     arms: int = 0
     channels: int = 0
+    moving: int = 0
+    zero_latency: int = 0
+    heads_per_surface: int = 0
+    head_angles: Binary = b""
     split: int = 0
     arm_angles: Binary = b""
     policy: Policy = Policy.FCFS
     window: int = 0
     max_wait_ns: int = 0
+    cache_segments: int = 0
+    segment_sectors: int = 0
+    ahead_sectors: int = 0
+    write_cache_sectors: int = 0
+    hit_ns: int = 0
+    sector_ps: int = 0
     queue_depth: int = 0
     condition_powers: tuple[ConditionPowerInfo, ...] = ()
     hold_uw: int = 0
@@ -171,6 +184,7 @@ class DriveInfo:
     starting_ns: int = 0
     stopping_ns: int = 0
     store: Store = Store.NONE
+    fixed_ata_sense: int = 0
     store_bytes: int = 0
     condition: Condition = Condition.ACTIVE
     outstanding: int = 0
@@ -221,6 +235,11 @@ class StatsInfo:
     starts: int = 0
     served: int = 0
     moved: int = 0
+    hits: int = 0
+    accepted: int = 0
+    destages: int = 0
+    lost: int = 0
+    ahead_sectors: int = 0
     reads: int = 0
     read_sectors: int = 0
     writes: int = 0
