@@ -18,7 +18,7 @@ from lib.own_mounts import in_own_mounts
 
 from spekctl import __version__
 from spekctl.vm.kernels import Kernel
-from spekctl.vm.modules import NAMES
+from spekctl.vm.modules import DRIVE, NAMES
 
 
 @pytest.fixture(scope="session")
@@ -61,4 +61,4 @@ def test_dkms_builds_and_installs(kernel: Kernel, clone: Path, tmp_path: Path) -
     assert done.returncode == 0, done.stdout
     assert f"{kernel.release}, x86_64: installed" in done.stdout
     installed = {path.name for path in trees["install"].rglob("*.ko*")}
-    assert {name.removesuffix(".xz") for name in installed} == set(NAMES)
+    assert {name.removesuffix(".xz") for name in installed} == {*NAMES, DRIVE}

@@ -22,6 +22,7 @@ from lib.guest.netlink_raw import Socket
 from lib.guest.trace import RequestCounts
 from lib.waiting import eventually
 
+from spekctl.kernel.drives import Drives
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd
 from spekctl.vm import guest_side
@@ -60,6 +61,22 @@ def spek_module() -> Iterator[Path]:
 def prober_module() -> Iterator[Path]:
     """spek_prober.ko is loaded for the tests of this file; gives its path."""
     yield from _module("spek_prober")
+
+
+@pytest.fixture(scope="module")
+def drive_module() -> Iterator[Path]:
+    """spek_drive.ko and the disk driver are loaded for the tests of this file; gives its path."""
+    subprocess.run(["modprobe", "sd_mod"], check=True)
+    yield from _module("spek_drive")
+
+
+@pytest.fixture
+def drives(drive_module: Path) -> Iterator[Drives]:
+    """A connection to spek_drive; afterwards no drive of the test is left."""
+    with Drives() as connection:
+        yield connection
+        assert connection.drives() == []
+    eventually(lambda: references("spek_drive") == 0, "the module is held")
 
 
 @pytest.fixture(scope="module")

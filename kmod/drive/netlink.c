@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The spek_drive netlink family.
+ *
+ * A handler checks rights and attributes, makes one call down and answers. Handlers run
+ * concurrently; what they share has locks of its own, see unit.c.
+ */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include "../compat/compat.h"
+#include "../core/muldiv.h"
+#include "../genl/put.h"
+#include "netlink.h"
+#include "serve.h"
+
+static void owner_gone(u32 portid)
+{
+	/* Drives belong to nobody: spek_genl_own() is never called. */
+}
+
+static void put_unit(void *object)
+{
+	spek_unit_put(object);
+}
+
+struct spek_genl spek_drive_netlink =
+	SPEK_GENL_INIT(spek_drive_netlink, &spek_drive_nl_family, owner_gone, put_unit);
+
+/**
+ * spek_drive_nl_get() - find the drive that an attribute names
+ * @attr: u32 number of a drive; NULL is refused
+ * @extack: of the request
+ *
+ * Return: the unit with a reference, or an ERR_PTR() with the extack filled in.
+ */
+struct spek_unit *spek_drive_nl_get(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	struct spek_unit *unit;
+
+	if (!attr)
+		return ERR_PTR(spek_genl_refuse(extack, NULL, -EINVAL,
+						"The request needs the number of a drive."));
+	unit = spek_unit_get(nla_get_u32(attr));
+	if (!unit)
+		return ERR_PTR(spek_genl_refuse(extack, attr, -ENOENT,
+						"There is no drive with this number."));
+	return unit;
+}
+
+static int refuse_memory(struct genl_info *info)
+{
+	return spek_genl_refuse(info->extack, NULL, -ENOMEM,
+				"There is not enough memory for the answer.");
+}
+
+/* ---- drive-get ---- */
+
+/* Room for numbers, of which none is longer than 8 bytes, for texts and for angles. */
+#define DRIVE_BYTES ( \
+	SPEK_DRIVE_A_DRIVE_MAX * nla_total_size_64bit(8) + \
+	10 * nla_total_size(32) + nla_total_size(129) + \
+	nla_total_size(SPEK_DRIVE_MAX_ANGLES_BYTES) + \
+	nla_total_size(SPEK_DRIVE_MAX_HEAD_ANGLES_BYTES))
+
+/* Return: room that put_whole_unit() needs. */
+static size_t unit_bytes(const struct spek_unit *unit, bool whole)
+{
+	const struct spek_drive_mechanics *mechanics = &unit->config->model.mechanics;
+	size_t bytes = DRIVE_BYTES +
+		       SPEK_DRIVE_CONDITION_NR *
+			nla_total_size(SPEK_DRIVE_NL_CONDITION_POWER_BYTES) +
+		       SPEK_DRIVE_MAX_FAULTS * nla_total_size(SPEK_DRIVE_NL_FAULT_BYTES);
+
+	if (whole)
+		bytes += nla_total_size(mechanics->geometry.nr_zones *
+					sizeof(struct spek_drive_zone_record)) +
+			 nla_total_size(mechanics->seek.nr_points *
+					sizeof(struct spek_drive_seek_record));
+	return bytes;
+}
+
+static int put_zones(struct sk_buff *skb, const struct spek_drive_geometry *geometry)
+{
+	struct spek_drive_zone_record record = {};
+	struct nlattr *array;
+	u32 i;
+
+	array = nla_reserve(skb, SPEK_DRIVE_A_DRIVE_ZONES, geometry->nr_zones * sizeof(record));
+	if (!array)
+		return -EMSGSIZE;
+	for (i = 0; i < geometry->nr_zones; i++) {
+		const struct spek_drive_zone *zone = &geometry->zones[i];
+
+		record.first_cylinder = zone->first_cylinder;
+		record.cylinders = zone->cylinders;
+		record.sectors_per_track = zone->spt;
+		record.track_skew = zone->track_skew;
+		record.cylinder_skew = zone->cylinder_skew;
+		memcpy(nla_data(array) + i * sizeof(record), &record, sizeof(record));
+	}
+	return 0;
+}
+
+static int put_seek(struct sk_buff *skb, const struct spek_drive_seek *seek)
+{
+	struct spek_drive_seek_record record = {};
+	struct nlattr *array;
+	u32 i;
+
+	array = nla_reserve(skb, SPEK_DRIVE_A_DRIVE_SEEK_POINTS,
+			    seek->nr_points * sizeof(record));
+	if (!array)
+		return -EMSGSIZE;
+	for (i = 0; i < seek->nr_points; i++) {
+		record.distance = seek->points[i].distance;
+		record.ns = seek->points[i].ns;
+		memcpy(nla_data(array) + i * sizeof(record), &record, sizeof(record));
+	}
+	return 0;
+}
+
+static int put_mechanics(struct sk_buff *skb, const struct spek_drive_mechanics *mechanics)
+{
+	const struct spek_drive_geometry *geometry = &mechanics->geometry;
+	const struct spek_genl_u64 values[] = {
+		{ SPEK_DRIVE_A_DRIVE_SECTORS, geometry->sectors },
+		{ SPEK_DRIVE_A_DRIVE_PERIOD_PS, mechanics->rotation.period_ps },
+		{ SPEK_DRIVE_A_DRIVE_PHASE, mechanics->rotation.phase },
+		{ SPEK_DRIVE_A_DRIVE_HEAD_SWITCH_NS, mechanics->head_switch_ns },
+		{ SPEK_DRIVE_A_DRIVE_SETTLE_NS, mechanics->settle_ns },
+		{ SPEK_DRIVE_A_DRIVE_OVERHEAD_NS, mechanics->overhead_ns },
+	};
+
+	if (nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_LAYOUT, geometry->layout) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_HEADS, geometry->heads) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_BAND_CYLINDERS, geometry->band_cylinders) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_SURFACES, geometry->surfaces) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_STACKS, geometry->stacks) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_MAX_FALL_PPM, mechanics->max_fall_ppm) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_SEEK_SCALE, mechanics->seek_scale) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_ROTATION_SCALE, mechanics->rotation_scale) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_ARMS, mechanics->nr_arms) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_CHANNELS, mechanics->channels) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_MOVING, mechanics->moving) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_ZERO_LATENCY, mechanics->zero_latency) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_HEADS_PER_SURFACE,
+			mechanics->heads_per_surface) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_SPLIT, mechanics->split) ||
+	    nla_put(skb, SPEK_DRIVE_A_DRIVE_HEAD_ANGLES,
+		    mechanics->heads_per_surface * sizeof(u64), mechanics->head_angle) ||
+	    nla_put(skb, SPEK_DRIVE_A_DRIVE_ARM_ANGLES, mechanics->nr_arms * sizeof(u64),
+		    mechanics->arm_angle))
+		return -EMSGSIZE;
+	return spek_genl_put_u64s(skb, SPEK_DRIVE_A_DRIVE_PAD, values, ARRAY_SIZE(values));
+}
+
+static int put_watts(struct sk_buff *skb, const struct spek_drive_watts *watts)
+{
+	u32 i;
+
+	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++) {
+		struct nlattr *nest = nla_nest_start(skb, SPEK_DRIVE_A_DRIVE_CONDITION_POWER);
+
+		if (!nest || nla_put_u32(skb, SPEK_DRIVE_A_CONDITION_POWER_CONDITION, i) ||
+		    nla_put_u32(skb, SPEK_DRIVE_A_CONDITION_POWER_UW_V5,
+				watts->base[i][SPEK_DRIVE_5V]) ||
+		    nla_put_u32(skb, SPEK_DRIVE_A_CONDITION_POWER_UW_V12,
+				watts->base[i][SPEK_DRIVE_12V]))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	if (nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_HOLD_UW, watts->hold) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_SEEK_UW, watts->phase[SPEK_DRIVE_SEEK]) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_ROTATE_UW, watts->phase[SPEK_DRIVE_ROTATE]) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_READ_UW, watts->phase[SPEK_DRIVE_READ]) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_WRITE_UW, watts->phase[SPEK_DRIVE_WRITE]) ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, STARTING_NS, watts->starting_ns) ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, STOPPING_NS, watts->stopping_ns))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_cache(struct sk_buff *skb, const struct spek_drive_cache_rule *cache)
+{
+	if (nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_CACHE_SEGMENTS, cache->segments) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_SEGMENT_SECTORS, cache->segment_sectors) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_AHEAD_SECTORS, cache->ahead_sectors) ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, WRITE_CACHE_SECTORS, cache->write_sectors) ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, HIT_NS, cache->hit_ns) ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, SECTOR_PS, cache->sector_ps))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_faults(struct sk_buff *skb, struct spek_unit *unit)
+{
+	struct spek_drive_fault fault;
+	u32 i;
+
+	/* Each under the lock; one that a write mends meanwhile may be missed, not doubled. */
+	for (i = 0; i < SPEK_DRIVE_MAX_FAULTS && spek_unit_fault(unit, i, &fault); i++) {
+		struct nlattr *nest = nla_nest_start(skb, SPEK_DRIVE_A_DRIVE_FAULT);
+
+		if (!nest || nla_put_u32(skb, SPEK_DRIVE_A_FAULT_KIND, fault.kind) ||
+		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_FAULT, LBA, fault.lba) ||
+		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_FAULT, SECTORS, fault.sectors) ||
+		    nla_put_u32(skb, SPEK_DRIVE_A_FAULT_NUMBER, fault.number) ||
+		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_FAULT, DELAY_NS, fault.delay_ns))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
+/* INQUIRY data without its padding. */
+static int put_padded(struct sk_buff *skb, int attr, const char *text, size_t bytes)
+{
+	char copy[17] = {};
+
+	while (bytes && text[bytes - 1] == ' ')
+		bytes--;
+	memcpy(copy, text, bytes);
+	return nla_put_string(skb, attr, copy);
+}
+
+static int put_identity(struct sk_buff *skb, const struct spek_unit *unit)
+{
+	const struct spek_scsi_unit *scsi = &unit->scsi;
+
+	if (nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_ID, unit->id) ||
+	    nla_put_string(skb, SPEK_DRIVE_A_DRIVE_NAME, unit->config->name) ||
+	    put_padded(skb, SPEK_DRIVE_A_DRIVE_VENDOR, scsi->vendor, sizeof(scsi->vendor)) ||
+	    put_padded(skb, SPEK_DRIVE_A_DRIVE_PRODUCT, scsi->product, sizeof(scsi->product)) ||
+	    put_padded(skb, SPEK_DRIVE_A_DRIVE_REVISION, scsi->revision,
+		       sizeof(scsi->revision)) ||
+	    nla_put_string(skb, SPEK_DRIVE_A_DRIVE_SERIAL, scsi->serial) ||
+	    nla_put_string(skb, SPEK_DRIVE_A_DRIVE_MODULE_VERSION, THIS_MODULE->version ?: "") ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, CREATED_NS, unit->created_ns))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_view(struct sk_buff *skb, const struct spek_unit_view *view)
+{
+	if (nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_STATE, view->state) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_CONDITION, view->condition) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_OUTSTANDING, view->held) ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, NOW_NS, view->now_ns))
+		return -EMSGSIZE;
+	if (view->failure &&
+	    (nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_FAILURE_ERRNO, -view->failure_err) ||
+	     nla_put_string(skb, SPEK_DRIVE_A_DRIVE_FAILURE, view->failure)))
+		return -EMSGSIZE;
+	if (view->host >= 0 && nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_HOST, view->host))
+		return -EMSGSIZE;
+	if (*view->hwmon && nla_put_string(skb, SPEK_DRIVE_A_DRIVE_HWMON, view->hwmon))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_whole_unit(struct sk_buff *skb, struct spek_unit *unit, bool whole)
+{
+	const struct spek_unit_config *config = unit->config;
+	const struct spek_drive_model *model = &config->model;
+	u64 stored = (u64)atomic_long_read(&unit->store.nr_pages) << PAGE_SHIFT;
+	struct spek_unit_view view;
+
+	spek_unit_view(unit, &view);
+	if (put_identity(skb, unit) || put_view(skb, &view) ||
+	    put_mechanics(skb, &model->mechanics) || put_watts(skb, &model->watts) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_POLICY, model->rule.policy) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_WINDOW, model->rule.window) ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, MAX_WAIT_NS, model->rule.max_wait_ns) ||
+	    put_cache(skb, &model->cache) || put_faults(skb, unit) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_QUEUE_DEPTH, model->queue_depth) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_STORE, config->store) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_FIXED_ATA_SENSE, config->fixed_ata_sense) ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, STORE_BYTES, config->store_bytes) ||
+	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, STORED_BYTES, stored))
+		return -EMSGSIZE;
+	if (whole && (put_zones(skb, &model->mechanics.geometry) ||
+		      put_seek(skb, &model->mechanics.seek)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Return: a whole message about @unit, or NULL without memory. */
+static struct sk_buff *unit_message(struct spek_unit *unit, u32 portid, u32 seq, u8 cmd,
+				    bool whole)
+{
+	struct sk_buff *msg = genlmsg_new(unit_bytes(unit, whole), GFP_KERNEL);
+	void *head;
+
+	if (!msg)
+		return NULL;
+	head = genlmsg_put(msg, portid, seq, &spek_drive_nl_family, 0, cmd);
+	if (WARN_ON_ONCE(!head || put_whole_unit(msg, unit, whole))) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	genlmsg_end(msg, head);
+	return msg;
+}
+
+int spek_drive_nl_drive_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct spek_unit *unit;
+	struct sk_buff *msg;
+	int err;
+
+	err = spek_genl_check_rights(skb, info->extack);
+	if (err)
+		return err;
+	unit = spek_drive_nl_get(info->attrs[SPEK_DRIVE_A_DRIVE_ID], info->extack);
+	if (IS_ERR(unit))
+		return PTR_ERR(unit);
+	msg = unit_message(unit, info->snd_portid, info->snd_seq, SPEK_DRIVE_CMD_DRIVE_GET, true);
+	spek_unit_put(unit);
+	return msg ? genlmsg_reply(msg, info) : refuse_memory(info);
+}
+
+/* Buffers must hold the largest drive: the kernel takes the size from min_dump_alloc. */
+int spek_drive_nl_drive_get_start(struct netlink_callback *cb)
+{
+	struct spek_unit *unit;
+	u32 id = 0;
+
+	if (spek_genl_check_rights(cb->skb, NULL))
+		return 0;	/* the first call of dumpit refuses, with a sentence */
+	while ((unit = spek_unit_get_next(id))) {
+		size_t bytes = nlmsg_total_size(GENL_HDRLEN + unit_bytes(unit, false));
+
+		cb->min_dump_alloc = max_t(size_t, cb->min_dump_alloc, bytes);
+		id = unit->id + 1;
+		spek_unit_put(unit);
+	}
+	return 0;
+}
+
+static int dump_unit(struct sk_buff *skb, struct netlink_callback *cb, struct spek_unit *unit)
+{
+	void *head = spek_genl_dump_head(&spek_drive_netlink, skb, cb, SPEK_DRIVE_CMD_DRIVE_GET);
+
+	if (!head)
+		return -EMSGSIZE;
+	if (put_whole_unit(skb, unit, false)) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return 0;
+}
+
+int spek_drive_nl_drive_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct spek_genl_dump *dump = spek_genl_dump_of(cb);
+	struct spek_unit *unit;
+	int err = 0;
+
+	if (!dump->started) {
+		const struct nlattr *id = spek_compat_dump_attrs(cb)[SPEK_DRIVE_A_DRIVE_ID];
+
+		err = spek_genl_check_rights(cb->skb, cb->extack);
+		if (err)
+			return err;
+		if (id)
+			return spek_genl_refuse(cb->extack, id, -EINVAL,
+						"A dump is of all drives: leave the number out.");
+		dump->started = true;
+	}
+	cb->seq = spek_unit_generation();
+	while (!err && (unit = spek_unit_get_next(dump->next))) {
+		err = dump_unit(skb, cb, unit);
+		if (!err)
+			dump->next = (u64)unit->id + 1;
+		spek_unit_put(unit);
+	}
+	return spek_genl_dump_end(skb, cb, err);
+}
+
+/* ---- drive-new, drive-del, drive-set ---- */
+
+/* Takes @config over. The answer is made before the drive, so that its failure leaves nothing. */
+static int create_and_answer(struct genl_info *info, struct spek_unit_config *config)
+{
+	struct spek_refusal refusal = {};
+	struct spek_unit *unit;
+	struct sk_buff *msg;
+	void *head;
+	u32 id = 0;
+	int err;
+
+	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	err = msg ? spek_unit_new(config, &id, &refusal) : -ENOMEM;
+	if (err) {
+		const struct nlattr *attr = err == -EEXIST ?
+					    info->attrs[SPEK_DRIVE_A_DRIVE_SERIAL] : NULL;
+
+		nlmsg_free(msg);
+		spek_unit_config_free(config);
+		return spek_genl_refuse(info->extack, attr, err, refusal.text ?:
+					"There is not enough memory for the drive.");
+	}
+	head = genlmsg_put_reply(msg, info, &spek_drive_nl_family, 0, SPEK_DRIVE_CMD_DRIVE_NEW);
+	nla_put_u32(msg, SPEK_DRIVE_A_DRIVE_ID, id);
+	genlmsg_end(msg, head);
+	err = genlmsg_reply(msg, info);
+	if (!err)
+		return 0;
+	/* Nobody knows its number. */
+	unit = spek_unit_get(id);
+	if (unit) {
+		spek_unit_delete(unit, &refusal);
+		spek_unit_put(unit);
+	}
+	return err;
+}
+
+int spek_drive_nl_drive_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct spek_unit_config *config;
+	int err;
+
+	err = spek_genl_check_rights(skb, info->extack);
+	if (err)
+		return err;
+	config = kvzalloc(sizeof(*config), GFP_KERNEL);
+	if (!config)
+		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
+					"There is not enough memory for the model.");
+	err = spek_drive_nl_parse(info, config);
+	if (err) {
+		spek_unit_config_free(config);
+		return err;
+	}
+	return create_and_answer(info, config);
+}
+
+int spek_drive_nl_drive_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct spek_refusal refusal = {};
+	struct spek_unit *unit;
+	int err;
+
+	err = spek_genl_check_rights(skb, info->extack);
+	if (err)
+		return err;
+	unit = spek_drive_nl_get(info->attrs[SPEK_DRIVE_A_DRIVE_ID], info->extack);
+	if (IS_ERR(unit))
+		return PTR_ERR(unit);
+	err = spek_unit_delete(unit, &refusal);
+	spek_unit_put(unit);
+	return err ? spek_genl_refuse(info->extack, info->attrs[SPEK_DRIVE_A_DRIVE_ID], err,
+				      refusal.text) : 0;
+}
+
+static int set_faults(struct genl_info *info, struct spek_unit *unit)
+{
+	const struct nlattr *clear = info->attrs[SPEK_DRIVE_A_DRIVE_CLEAR_FAULTS];
+	struct spek_drive_faults *faults = kvzalloc(2 * sizeof(*faults), GFP_KERNEL);
+	struct spek_refusal refusal = {};
+	int err;
+
+	if (!faults)
+		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
+					"There is not enough memory for the faults.");
+	err = spek_drive_nl_parse_faults(info, faults);
+	if (!err) {
+		err = spek_unit_set_faults(unit, clear && nla_get_u32(clear), faults, faults + 1,
+					   &refusal);
+		if (err)
+			spek_genl_refuse(info->extack, info->attrs[SPEK_DRIVE_A_DRIVE_FAULT], err,
+					 refusal.text);
+	}
+	kvfree(faults);
+	return err;
+}
+
+int spek_drive_nl_drive_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct spek_unit *unit;
+	int err;
+
+	err = spek_genl_check_rights(skb, info->extack);
+	if (err)
+		return err;
+	unit = spek_drive_nl_get(info->attrs[SPEK_DRIVE_A_DRIVE_ID], info->extack);
+	if (IS_ERR(unit))
+		return PTR_ERR(unit);
+	err = set_faults(info, unit);
+	spek_unit_put(unit);
+	return err;
+}
+
+/* ---- drive-stats ---- */
+
+/* What drive-stats says, all of one moment. */
+struct snapshot {
+	struct spek_drive_account account;
+	u64 power_uw[SPEK_DRIVE_RAIL_NR];
+	u64 now_ns;
+	struct spek_unit_count count;
+};
+
+static void take_snapshot(struct spek_unit *unit, struct snapshot *snapshot)
+{
+	unsigned long flags;
+	LIST_HEAD(done);
+	u32 i;
+
+	snapshot->now_ns = spek_unit_lock_now(unit, &done, &flags);
+	snapshot->account = unit->drive.account;
+	snapshot->count = unit->count;
+	for (i = 0; i < SPEK_DRIVE_RAIL_NR; i++)
+		snapshot->power_uw[i] = spek_drive_power_uw(&unit->drive, i, snapshot->now_ns);
+	spek_unit_unlock(unit, &done, flags);
+}
+
+static int put_energies(struct sk_buff *skb, const struct snapshot *snapshot)
+{
+	u32 i;
+
+	for (i = 0; i < SPEK_DRIVE_RAIL_NR; i++) {
+		struct nlattr *nest = nla_nest_start(skb, SPEK_DRIVE_A_STATS_ENERGY);
+
+		if (!nest || nla_put_u32(skb, SPEK_DRIVE_A_ENERGY_RAIL, i) ||
+		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_ENERGY, NJ, snapshot->account.energy[i].nj) ||
+		    nla_put_u32(skb, SPEK_DRIVE_A_ENERGY_REMAINDER_FJ,
+				snapshot->account.energy[i].rest) ||
+		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_ENERGY, POWER_UW, snapshot->power_uw[i]))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
+static int put_times(struct sk_buff *skb, const struct snapshot *snapshot,
+		     const struct spek_drive_watts *watts)
+{
+	const struct spek_drive_account *account = &snapshot->account;
+	struct nlattr *nest;
+	u32 i;
+
+	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++) {
+		nest = nla_nest_start(skb, SPEK_DRIVE_A_STATS_CONDITION);
+		if (!nest || nla_put_u32(skb, SPEK_DRIVE_A_CONDITION_STATS_CONDITION, i) ||
+		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_CONDITION_STATS, NS, account->condition_ns[i]))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++) {
+		u64 nj = spek_muldiv64(account->phase_ns[i], watts->phase[i], 1000000, NULL);
+
+		nest = nla_nest_start(skb, SPEK_DRIVE_A_STATS_PHASE);
+		if (!nest || nla_put_u32(skb, SPEK_DRIVE_A_PHASE_STATS_PHASE, i) ||
+		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_PHASE_STATS, NS, account->phase_ns[i]) ||
+		    SPEK_PUT_U64(skb, SPEK_DRIVE_A_PHASE_STATS, NJ, nj))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
+static int put_late(struct sk_buff *skb, const struct spek_unit_count *count)
+{
+	u32 first = 0, last = SPEK_HIST_BUCKETS;
+
+	while (first < last && !count->late[first])
+		first++;
+	while (last > first && !count->late[last - 1])
+		last--;
+	if (nla_put_u32(skb, SPEK_DRIVE_A_STATS_HIST_BITS, SPEK_HIST_BITS) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_STATS_HIST_FIRST, first) ||
+	    nla_put(skb, SPEK_DRIVE_A_STATS_HIST, (last - first) * sizeof(u64),
+		    &count->late[first]))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_snapshot(struct sk_buff *skb, const struct spek_unit *unit,
+			const struct snapshot *snapshot)
+{
+	const struct spek_unit_count *count = &snapshot->count;
+	const struct spek_genl_u64 values[] = {
+		{ SPEK_DRIVE_A_STATS_CREATED_NS, unit->created_ns },
+		{ SPEK_DRIVE_A_STATS_NOW_NS, snapshot->now_ns },
+		{ SPEK_DRIVE_A_STATS_STARTS, snapshot->account.starts },
+		{ SPEK_DRIVE_A_STATS_SERVED, snapshot->account.served },
+		{ SPEK_DRIVE_A_STATS_MOVED, snapshot->account.moved },
+		{ SPEK_DRIVE_A_STATS_HITS, snapshot->account.hits },
+		{ SPEK_DRIVE_A_STATS_ACCEPTED, snapshot->account.accepted },
+		{ SPEK_DRIVE_A_STATS_DESTAGES, snapshot->account.destages },
+		{ SPEK_DRIVE_A_STATS_LOST, snapshot->account.lost },
+		{ SPEK_DRIVE_A_STATS_AHEAD_SECTORS, snapshot->account.ahead_sectors },
+		{ SPEK_DRIVE_A_STATS_READS, count->reads },
+		{ SPEK_DRIVE_A_STATS_READ_SECTORS, count->read_sectors },
+		{ SPEK_DRIVE_A_STATS_WRITES, count->writes },
+		{ SPEK_DRIVE_A_STATS_WRITTEN_SECTORS, count->written_sectors },
+		{ SPEK_DRIVE_A_STATS_ERRORS, count->errors },
+		{ SPEK_DRIVE_A_STATS_ABORTED, count->aborted },
+		{ SPEK_DRIVE_A_STATS_LATE_COUNT, count->late_count },
+		{ SPEK_DRIVE_A_STATS_LATE_SUM_NS, count->late_sum_ns },
+		{ SPEK_DRIVE_A_STATS_LATE_MAX_NS, count->late_max_ns },
+	};
+
+	if (nla_put_u32(skb, SPEK_DRIVE_A_STATS_ID, unit->id) || put_energies(skb, snapshot) ||
+	    put_times(skb, snapshot, &unit->config->model.watts) || put_late(skb, count))
+		return -EMSGSIZE;
+	return spek_genl_put_u64s(skb, SPEK_DRIVE_A_STATS_PAD, values, ARRAY_SIZE(values));
+}
+
+#define STATS_BYTES ( \
+	SPEK_DRIVE_A_STATS_MAX * nla_total_size_64bit(8) + \
+	nla_total_size(SPEK_HIST_BUCKETS * sizeof(u64)) + \
+	SPEK_DRIVE_RAIL_NR * nla_total_size(SPEK_DRIVE_NL_ENERGY_BYTES) + \
+	SPEK_DRIVE_CONDITION_NR * nla_total_size(SPEK_DRIVE_NL_CONDITION_STATS_BYTES) + \
+	SPEK_DRIVE_PHASE_NR * nla_total_size(SPEK_DRIVE_NL_PHASE_STATS_BYTES))
+
+/* Return: the answer, or NULL without memory. */
+static struct sk_buff *stats_message(struct spek_unit *unit, struct genl_info *info)
+{
+	struct snapshot *snapshot = kvzalloc(sizeof(*snapshot), GFP_KERNEL);
+	struct sk_buff *msg = genlmsg_new(STATS_BYTES, GFP_KERNEL);
+	void *head;
+
+	if (!snapshot || !msg)
+		goto err_free;
+	take_snapshot(unit, snapshot);
+	head = genlmsg_put_reply(msg, info, &spek_drive_nl_family, 0, SPEK_DRIVE_CMD_DRIVE_STATS);
+	if (WARN_ON_ONCE(!head || put_snapshot(msg, unit, snapshot)))
+		goto err_free;
+	genlmsg_end(msg, head);
+	kvfree(snapshot);
+	return msg;
+
+err_free:
+	nlmsg_free(msg);
+	kvfree(snapshot);
+	return NULL;
+}
+
+int spek_drive_nl_drive_stats_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct spek_unit *unit;
+	struct sk_buff *msg;
+	int err;
+
+	err = spek_genl_check_rights(skb, info->extack);
+	if (err)
+		return err;
+	unit = spek_drive_nl_get(info->attrs[SPEK_DRIVE_A_STATS_ID], info->extack);
+	if (IS_ERR(unit))
+		return PTR_ERR(unit);
+	msg = stats_message(unit, info);
+	spek_unit_put(unit);
+	return msg ? genlmsg_reply(msg, info) : refuse_memory(info);
+}
+
+/* ---- drive-ntf ---- */
+
+static struct sk_buff *state_message(void *unit)
+{
+	return unit_message(unit, 0, 0, SPEK_DRIVE_CMD_DRIVE_NTF, false);
+}
+
+/** spek_drive_nl_notify() - announce the state of a drive; given to spek_unit_init() */
+void spek_drive_nl_notify(struct spek_unit *unit)
+{
+	spek_genl_notify(&spek_drive_netlink, SPEK_DRIVE_NLGRP_DRIVES, state_message, unit);
+}

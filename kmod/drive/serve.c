@@ -1,0 +1,748 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A unit at work: commands in, the drive's events, completions out.
+ *
+ * Everything happens between spek_unit_lock_now() and spek_unit_unlock(). The first brings the
+ * drive up to the time: each event is served at its own time, however late it is noticed, so
+ * lateness never adds up. Commands that ended are collected. The second arms the timer for the
+ * next event, unlocks, and only then calls scsi_done(), which may call queuecommand again.
+ *
+ * A command belongs to the unit from spek_unit_serve() until it is collected. Who takes a command
+ * out of its slot ends it, and nobody else does: the event of its end, abort and reset, or
+ * spek_unit_kill(). Abort and reset then wait for batches that are on their way to scsi_done(), as
+ * the SCSI layer may use the command again as soon as they return.
+ *
+ * An aborted access that an arm is serving is finished by the arm and reported to nobody; its
+ * slot may have the next command by then, which the tag tells apart.
+ *
+ * A power command that stops the spindle waits until the drive holds no request; commands
+ * for the media are given back to the SCSI layer as busy meanwhile.
+ */
+#include <linux/delay.h>
+#include <linux/ktime.h>
+#include <scsi/scsi.h>
+#include <scsi/scsi_cmnd.h>
+#include <scsi/scsi_eh.h>
+#include <scsi/scsi_host.h>
+#include "../compat/drive.h"
+#include "serve.h"
+
+#define SLOT_BITS	8
+#define TICK_NS		(100 * NSEC_PER_MSEC)
+
+static_assert(SPEK_DRIVE_MAX_QUEUE <= 1 << SLOT_BITS);
+static_assert(SPEK_SCSI_SENSE_BYTES <= SCSI_SENSE_BUFFERSIZE);
+static_assert(SPEK_SCSI_MAX_SECTORS == SPEK_DRIVE_MAX_SECTORS);
+static_assert(SPEK_SCSI_MAX_RANGES >= SPEK_DRIVE_MAX_ARMS);
+
+static struct spek_unit_command *command_of(struct scsi_cmnd *cmd)
+{
+	return scsi_cmd_priv(cmd);
+}
+
+static void end(struct scsi_cmnd *cmd, int result, struct list_head *done)
+{
+	cmd->result = result;
+	list_add_tail(&command_of(cmd)->entry, done);
+}
+
+static void end_with_sense(struct spek_unit *unit, struct scsi_cmnd *cmd,
+			   const struct spek_scsi_sense *sense, struct list_head *done)
+{
+	bool descriptor = sense->has_ata ? !unit->config->fixed_ata_sense :
+					   unit->scsi.mode.descriptor_sense;
+
+	lockdep_assert_held(&unit->lock);
+	memset(cmd->sense_buffer, 0, SCSI_SENSE_BUFFERSIZE);
+	spek_scsi_sense(sense, descriptor, cmd->sense_buffer);
+	unit->count.errors++;
+	end(cmd, SAM_STAT_CHECK_CONDITION, done);
+}
+
+static void end_with_code(struct spek_unit *unit, struct scsi_cmnd *cmd, u8 key, u16 code,
+			  struct list_head *done)
+{
+	struct spek_scsi_sense sense = { .key = key, .code = code };
+
+	end_with_sense(unit, cmd, &sense, done);
+}
+
+/* ---- the drive's events ---- */
+
+static void count_end(struct spek_unit *unit, const struct spek_drive_request *request)
+{
+	struct spek_unit_count *count = &unit->count;
+
+	if (request->flush)
+		return;
+	if (request->write) {
+		count->writes++;
+		count->written_sectors += request->sectors;
+	} else {
+		count->reads++;
+		count->read_sectors += request->sectors;
+	}
+}
+
+static void end_with_error(struct spek_unit *unit, struct scsi_cmnd *cmd,
+			   const struct spek_drive_service *service, struct list_head *done)
+{
+	struct spek_scsi_sense sense = {
+		.key = SPEK_SCSI_MEDIUM_ERROR,
+		.code = service->error == SPEK_DRIVE_WRITE_ERROR ? SPEK_SCSI_WRITE_ERROR :
+								   SPEK_SCSI_READ_ERROR,
+		.info = service->error_lba,
+		.has_info = !service->request.flush,
+	};
+
+	if (service->error == SPEK_DRIVE_NO_ARM) {
+		sense.key = SPEK_SCSI_HARDWARE_ERROR;
+		sense.code = SPEK_SCSI_POSITIONING_ERROR;
+		sense.has_info = false;
+	}
+	end_with_sense(unit, cmd, &sense, done);
+}
+
+static void count_late(struct spek_unit *unit, u64 late_ns)
+{
+	struct spek_unit_count *count = &unit->count;
+
+	count->late_count++;
+	count->late_sum_ns += late_ns;
+	count->late_max_ns = max(count->late_max_ns, late_ns);
+	count->late[spek_hist_index(late_ns)]++;
+}
+
+/* Take a command out of its slot; NULL if it was aborted. */
+static struct scsi_cmnd *take(struct spek_unit *unit, u64 tag)
+{
+	struct spek_unit_slot *slot = &unit->slots[tag & GENMASK(SLOT_BITS - 1, 0)];
+	struct scsi_cmnd *cmd = slot->tag == tag ? slot->cmd : NULL;
+
+	if (cmd)
+		slot->cmd = NULL;
+	return cmd;
+}
+
+static void retire(struct spek_unit *unit, const struct spek_drive_service *service, u64 now_ns,
+		   struct list_head *done)
+{
+	struct scsi_cmnd *cmd = take(unit, service->request.tag);
+
+	unit->held--;
+	unit->last_use_ns = service->end_ns;
+	if (!cmd)
+		return;
+	count_late(unit, now_ns - service->end_ns);
+	if (service->error) {
+		end_with_error(unit, cmd, service, done);
+		return;
+	}
+	count_end(unit, &service->request);
+	end(cmd, SAM_STAT_GOOD, done);
+}
+
+static void start_all(struct spek_unit *unit, u64 at_ns)
+{
+	struct spek_drive_service started;
+
+	while (spek_drive_start(&unit->drive, at_ns, &started))
+		;
+}
+
+/* Give a waiting power command to the drive, or end it when the drive has done it. */
+static void drive_power(struct spek_unit *unit, u64 at_ns, struct list_head *done)
+{
+	struct spek_unit_power *power = &unit->power;
+	struct scsi_cmnd *cmd = power->cmd;
+	int err = 0;
+
+	if (!power->pending)
+		return;
+	if (!power->issued) {
+		if (power->event != SPEK_DRIVE_START && unit->held)
+			return;
+		err = spek_drive_command(&unit->drive, at_ns, power->event);
+		/* The arms work for the drive itself, or its cache holds written data. */
+		if (err && !spek_drive_conditions[unit->drive.condition].refuses)
+			return;
+		power->issued = true;
+		unit->by_timer = false;
+		if (!err && power->event != SPEK_DRIVE_START)
+			unit->was_stopped = power->event == SPEK_DRIVE_STOP;
+	}
+	if (!err && spek_drive_conditions[unit->drive.condition].is_transition)
+		return;
+	power->pending = false;
+	power->cmd = NULL;
+	unit->last_use_ns = at_ns;
+	if (!cmd)
+		return;
+	if (err)	/* only START leads out of STOPPED */
+		end_with_code(unit, cmd, SPEK_SCSI_NOT_READY, SPEK_SCSI_START_REQUIRED, done);
+	else
+		end(cmd, SAM_STAT_GOOD, done);
+}
+
+/* When the standby timer expires if nothing happens before. */
+static u64 standby_ns(const struct spek_unit *unit)
+{
+	const struct spek_scsi_mode *mode = &unit->scsi.mode;
+
+	if (!mode->standby_timer || unit->held || unit->power.pending ||
+	    unit->drive.condition != SPEK_DRIVE_ACTIVE)
+		return SPEK_DRIVE_NEVER;
+	return unit->last_use_ns + mode->standby_ticks * TICK_NS;
+}
+
+/* Serve all events up to @now_ns, each at its own time. */
+static void catch_up(struct spek_unit *unit, u64 now_ns, struct list_head *done)
+{
+	struct spek_drive *drive = &unit->drive;
+	struct spek_drive_service ended;
+
+	for (;;) {
+		u64 next_ns = spek_drive_next_ns(drive), timer_ns = standby_ns(unit);
+		u64 at_ns = min(next_ns, timer_ns);
+
+		if (at_ns > now_ns)
+			break;
+		if (next_ns <= timer_ns) {
+			if (spek_drive_finish(drive, at_ns, &ended))
+				retire(unit, &ended, now_ns, done);
+			else
+				spek_drive_account(drive, at_ns);
+			if (drive->condition == SPEK_DRIVE_ACTIVE) {
+				if (unit->was_stopped)
+					unit->last_use_ns = at_ns;
+				unit->was_stopped = false;
+			}
+		} else {
+			/* It may have expired while a request was held. */
+			at_ns = max(at_ns, drive->accounted_ns);
+			if (spek_drive_command(drive, at_ns, SPEK_DRIVE_SLEEP)) {
+				/* The arms work for the drive itself. */
+				unit->last_use_ns = now_ns + 1;
+				continue;
+			}
+			unit->by_timer = true;
+			unit->is_idle = false;
+		}
+		start_all(unit, at_ns);
+		drive_power(unit, at_ns, done);
+	}
+	spek_drive_account(drive, now_ns);
+}
+
+static void arm(struct spek_unit *unit)
+{
+	u64 next_ns = min(spek_drive_next_ns(&unit->drive), standby_ns(unit));
+
+	if (unit->is_dead || next_ns == SPEK_DRIVE_NEVER || next_ns == unit->armed_ns)
+		return;
+	unit->armed_ns = next_ns;
+	hrtimer_start(&unit->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS);
+}
+
+/**
+ * spek_unit_lock_now() - lock a unit and bring it up to the time
+ * @unit: the unit
+ * @done: gets commands that ended
+ * @flags: for spek_unit_unlock()
+ *
+ * Context: any.
+ * Return: the time.
+ */
+u64 spek_unit_lock_now(struct spek_unit *unit, struct list_head *done, unsigned long *flags)
+	__acquires(&unit->lock)
+{
+	u64 now_ns;
+
+	spin_lock_irqsave(&unit->lock, *flags);
+	now_ns = ktime_get_ns();
+	catch_up(unit, now_ns, done);
+	return now_ns;
+}
+
+/** spek_unit_unlock() - arm the timer, unlock and complete what is @done. */
+void spek_unit_unlock(struct spek_unit *unit, struct list_head *done, unsigned long flags)
+	__releases(&unit->lock)
+{
+	struct spek_unit_command *command, *next;
+	bool any = !list_empty(done);
+
+	arm(unit);
+	if (any)
+		atomic_inc(&unit->completing);
+	spin_unlock_irqrestore(&unit->lock, flags);
+	if (!any)
+		return;
+	list_for_each_entry_safe(command, next, done, entry)
+		scsi_done(command->cmd);
+	atomic_dec_return_release(&unit->completing);
+}
+
+static enum hrtimer_restart expired(struct hrtimer *timer)
+{
+	struct spek_unit *unit = container_of(timer, struct spek_unit, timer);
+	unsigned long flags;
+	LIST_HEAD(done);
+
+	spek_unit_lock_now(unit, &done, &flags);
+	unit->armed_ns = SPEK_DRIVE_NEVER;
+	spek_unit_unlock(unit, &done, flags);
+	return HRTIMER_NORESTART;
+}
+
+/* ---- commands ---- */
+
+/* What REQUEST SENSE returns, and media commands and TEST UNIT READY refuse with. */
+static void condition_sense(const struct spek_unit *unit, struct spek_scsi_sense *sense)
+{
+	memset(sense, 0, sizeof(*sense));
+	switch (unit->drive.condition) {
+	case SPEK_DRIVE_STANDBY:
+	case SPEK_DRIVE_TO_STANDBY:
+		sense->code = unit->by_timer ? SPEK_SCSI_STANDBY_BY_TIMER :
+					       SPEK_SCSI_STANDBY_BY_COMMAND;
+		break;
+	case SPEK_DRIVE_STOPPED:
+	case SPEK_DRIVE_TO_STOPPED:
+		sense->key = SPEK_SCSI_NOT_READY;
+		sense->code = SPEK_SCSI_START_REQUIRED;
+		break;
+	case SPEK_DRIVE_STARTING:
+		/* Out of standby the drive is ready all the time. */
+		if (unit->was_stopped) {
+			sense->key = SPEK_SCSI_NOT_READY;
+			sense->code = SPEK_SCSI_BECOMING_READY;
+		}
+		break;
+	default:
+		if (unit->is_idle)
+			sense->code = SPEK_SCSI_IDLE_BY_COMMAND;
+		break;
+	}
+}
+
+static u8 ata_count(const struct spek_unit *unit)
+{
+	switch (unit->drive.condition) {
+	case SPEK_DRIVE_ACTIVE:
+		return unit->is_idle ? 0x80 : 0xff;
+	case SPEK_DRIVE_STARTING:
+		return 0xff;
+	default:
+		return 0x00;
+	}
+}
+
+static void answer(struct spek_unit *unit, struct scsi_cmnd *cmd,
+		   struct spek_scsi_request *request, struct list_head *done)
+{
+	struct spek_scsi_status status = { .starts = unit->drive.account.starts };
+	u8 data[SPEK_SCSI_ANSWER_BYTES];
+	u32 bytes;
+
+	condition_sense(unit, &status.condition);
+	if (request->action == SPEK_SCSI_REQUEST_SENSE && unit->attention) {
+		memset(&status.condition, 0, sizeof(status.condition));
+		status.condition.key = SPEK_SCSI_UNIT_ATTENTION;
+		status.condition.code = unit->attention;
+		unit->attention = 0;
+	}
+	bytes = spek_scsi_answer(&unit->scsi, &status, request, data);
+	if (request->action == SPEK_SCSI_REFUSE) {
+		end_with_sense(unit, cmd, &request->sense, done);
+		return;
+	}
+	bytes = min(bytes, scsi_bufflen(cmd));
+	if (bytes)
+		bytes = scsi_sg_copy_from_buffer(cmd, data, bytes);
+	scsi_set_resid(cmd, scsi_bufflen(cmd) - bytes);
+	end(cmd, SAM_STAT_GOOD, done);
+}
+
+static void mode_select(struct spek_unit *unit, struct scsi_cmnd *cmd,
+			struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
+{
+	u8 data[SPEK_SCSI_MODE_BYTES];
+	u32 bytes = min(request->length, scsi_bufflen(cmd));
+
+	if (bytes > sizeof(data)) {
+		end_with_code(unit, cmd, SPEK_SCSI_ILLEGAL_REQUEST, SPEK_SCSI_LIST_LENGTH, done);
+		return;
+	}
+	if (bytes)
+		bytes = scsi_sg_copy_to_buffer(cmd, data, bytes);
+	if (spek_scsi_mode_select(&unit->scsi, request, data, bytes)) {
+		end_with_sense(unit, cmd, &request->sense, done);
+		return;
+	}
+	unit->last_use_ns = now_ns;
+	end(cmd, SAM_STAT_GOOD, done);
+}
+
+static int power(struct spek_unit *unit, struct scsi_cmnd *cmd,
+		 const struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
+{
+	static const enum spek_drive_event events[] = {
+		[SPEK_SCSI_POWER_START] = SPEK_DRIVE_START,
+		[SPEK_SCSI_POWER_IDLE] = SPEK_DRIVE_START,
+		[SPEK_SCSI_POWER_STANDBY] = SPEK_DRIVE_SLEEP,
+		[SPEK_SCSI_POWER_STOP] = SPEK_DRIVE_STOP,
+	};
+
+	if (request->power == SPEK_SCSI_POWER_NONE) {
+		end(cmd, SAM_STAT_GOOD, done);
+		return 0;
+	}
+	if (unit->power.pending)
+		return SCSI_MLQUEUE_DEVICE_BUSY;
+	unit->is_idle = request->power == SPEK_SCSI_POWER_IDLE;
+	unit->power.pending = true;
+	unit->power.issued = false;
+	unit->power.event = events[request->power];
+	unit->power.cmd = request->immediate ? NULL : cmd;
+	drive_power(unit, now_ns, done);
+	start_all(unit, now_ns);
+	if (request->immediate)
+		end(cmd, SAM_STAT_GOOD, done);
+	return 0;
+}
+
+static int transfer(struct spek_unit *unit, struct scsi_cmnd *cmd,
+		    const struct spek_scsi_request *request, u64 now_ns, struct list_head *done)
+{
+	u32 index = scsi_cmd_to_rq(cmd)->tag;
+	struct spek_drive_request access = {
+		.lba = request->lba,
+		.sectors = request->sectors,
+		.write = request->action == SPEK_SCSI_WRITE,
+		.fua = request->fua,
+		.flush = request->action == SPEK_SCSI_SYNC_CACHE,
+		.arrival_ns = now_ns,
+	};
+	struct spek_unit_slot *slot;
+	int err;
+
+	if (unit->power.pending)
+		return SCSI_MLQUEUE_DEVICE_BUSY;
+	if (WARN_ON_ONCE(index >= SPEK_DRIVE_MAX_QUEUE || unit->slots[index].cmd)) {
+		end(cmd, DID_ERROR << 16, done);
+		return 0;
+	}
+	access.tag = unit->next_tag++ << SLOT_BITS | index;
+	err = spek_drive_submit(&unit->drive, &access);
+	if (err == -EBUSY)	/* what was aborted is still there */
+		return SCSI_MLQUEUE_DEVICE_BUSY;
+	if (err) {
+		struct spek_scsi_sense sense;
+
+		condition_sense(unit, &sense);
+		WARN_ON_ONCE(err != -EIO || sense.key != SPEK_SCSI_NOT_READY);
+		end_with_sense(unit, cmd, &sense, done);
+		return 0;
+	}
+	unit->held++;
+	if (request->immediate) {
+		end(cmd, SAM_STAT_GOOD, done);
+	} else {
+		slot = &unit->slots[index];
+		slot->cmd = cmd;
+		slot->tag = access.tag;
+	}
+	if (!access.flush)
+		unit->is_idle = false;
+	start_all(unit, now_ns);
+	return 0;
+}
+
+/* Commands that need the unit ready; Return: false if it is not, and then the command ended. */
+static bool check_ready(struct spek_unit *unit, struct scsi_cmnd *cmd, struct list_head *done)
+{
+	struct spek_scsi_sense sense;
+
+	condition_sense(unit, &sense);
+	if (sense.key != SPEK_SCSI_NOT_READY)
+		return true;
+	end_with_sense(unit, cmd, &sense, done);
+	return false;
+}
+
+static int serve(struct spek_unit *unit, struct scsi_cmnd *cmd, struct spek_scsi_request *request,
+		 u64 now_ns, struct list_head *done)
+{
+	struct spek_scsi_sense sense = { .key = SPEK_SCSI_RECOVERED_ERROR,
+					 .code = SPEK_SCSI_ATA_INFORMATION };
+
+	if (unit->is_dead || unit->drive.is_gone) {
+		end(cmd, DID_NO_CONNECT << 16, done);
+		return 0;
+	}
+	if (unit->attention && request->action != SPEK_SCSI_INQUIRY &&
+	    request->action != SPEK_SCSI_REPORT_LUNS &&
+	    request->action != SPEK_SCSI_REQUEST_SENSE) {
+		u16 code = unit->attention;
+
+		unit->attention = 0;
+		end_with_code(unit, cmd, SPEK_SCSI_UNIT_ATTENTION, code, done);
+		return 0;
+	}
+	switch (request->action) {
+	case SPEK_SCSI_REFUSE:
+		end_with_sense(unit, cmd, &request->sense, done);
+		return 0;
+	case SPEK_SCSI_SYNC_CACHE:
+		/* All of the cache, whatever the range: the drive keeps no order of its parts. */
+		request->lba = 0;
+		request->sectors = 0;
+		return transfer(unit, cmd, request, now_ns, done);
+	case SPEK_SCSI_READ:
+	case SPEK_SCSI_WRITE:
+		if (request->sectors)
+			return transfer(unit, cmd, request, now_ns, done);
+		fallthrough;
+	case SPEK_SCSI_TEST_READY:
+		if (check_ready(unit, cmd, done))
+			end(cmd, SAM_STAT_GOOD, done);
+		return 0;
+	case SPEK_SCSI_MODE_SELECT:
+		mode_select(unit, cmd, request, now_ns, done);
+		return 0;
+	case SPEK_SCSI_POWER:
+		return power(unit, cmd, request, now_ns, done);
+	case SPEK_SCSI_CHECK_POWER:
+		if (!request->check) {
+			end(cmd, SAM_STAT_GOOD, done);
+			return 0;
+		}
+		sense.has_ata = true;
+		sense.ata_count = ata_count(unit);
+		sense.ata_status = 0x50;
+		end_with_sense(unit, cmd, &sense, done);
+		return 0;
+	default:
+		answer(unit, cmd, request, done);
+		return 0;
+	}
+}
+
+/* Bytes that a read or write moves; the host's buffer may be smaller or of another direction. */
+static u32 prepare_bytes(struct scsi_cmnd *cmd, const struct spek_scsi_request *request)
+{
+	enum dma_data_direction wanted = request->action == SPEK_SCSI_WRITE ? DMA_TO_DEVICE :
+									      DMA_FROM_DEVICE;
+	u32 bytes = min(request->sectors * SPEK_SCSI_SECTOR_BYTES, scsi_bufflen(cmd));
+
+	if (cmd->sc_data_direction != wanted)
+		bytes = 0;
+	scsi_set_resid(cmd, scsi_bufflen(cmd) - bytes);
+	return bytes;
+}
+
+/*
+ * Data moves when the command comes, in the context of its sender: not in the timer's interrupt.
+ * Commands that are outstanding together have no order, so this is as good as any other.
+ * Return: 0, or -ENOMEM for a write that has to come again.
+ */
+static int move_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
+		     struct spek_scsi_request *request)
+{
+	u32 bytes = prepare_bytes(cmd, request);
+	int err;
+
+	/* Whether the drive takes the command is decided under the lock; most often this is it. */
+	if (!bytes || spek_drive_conditions[READ_ONCE(unit->drive.condition)].refuses)
+		return 0;
+	if (request->action == SPEK_SCSI_READ) {
+		spek_store_read(&unit->store, request->lba, scsi_sglist(cmd), scsi_sg_count(cmd),
+				bytes);
+		return 0;
+	}
+	err = spek_store_write(&unit->store, request->lba, scsi_sglist(cmd), scsi_sg_count(cmd),
+			       bytes);
+	/* What a thinly provisioned disk says: the block layer makes ENOSPC of it. */
+	if (err == -ENOSPC) {
+		spek_scsi_refuse(request, SPEK_SCSI_DATA_PROTECT, SPEK_SCSI_ALLOCATION_FAILED);
+		return 0;
+	}
+	return err;
+}
+
+/**
+ * spek_unit_serve() - take a command
+ * @unit: the unit
+ * @cmd: the command
+ *
+ * Context: as queuecommand.
+ * Return: 0 if scsi_done() is or will be called, or SCSI_MLQUEUE_DEVICE_BUSY.
+ */
+int spek_unit_serve(struct spek_unit *unit, struct scsi_cmnd *cmd)
+{
+	struct spek_scsi_request request;
+	unsigned long flags;
+	LIST_HEAD(done);
+	u64 now_ns;
+	int status;
+
+	command_of(cmd)->cmd = cmd;
+	spek_scsi_decode(&unit->scsi, cmd->cmnd, cmd->cmd_len, &request);
+	if ((request.action == SPEK_SCSI_READ || request.action == SPEK_SCSI_WRITE) &&
+	    move_data(unit, cmd, &request))
+		return SCSI_MLQUEUE_DEVICE_BUSY;
+	now_ns = spek_unit_lock_now(unit, &done, &flags);
+	status = serve(unit, cmd, &request, now_ns, &done);
+	spek_unit_unlock(unit, &done, flags);
+	return status;
+}
+
+/* ---- taking commands back ---- */
+
+static void forget(struct spek_unit *unit, struct spek_unit_slot *slot, u64 now_ns)
+{
+	slot->cmd = NULL;
+	if (spek_drive_abort(&unit->drive, now_ns, slot->tag))
+		unit->held--;
+	unit->count.aborted++;
+}
+
+/* Wait for commands that were taken from their slots to be through scsi_done(). */
+static void wait_for_completions(struct spek_unit *unit)
+{
+	while (atomic_read_acquire(&unit->completing))
+		usleep_range(10, 100);
+}
+
+/**
+ * spek_unit_abort() - take back a command, or all
+ * @unit: the unit
+ * @cmd: the command; NULL: all, and the unit is reset
+ *
+ * When it returns true, scsi_done() has been called for the command or never will be. Context:
+ * process.
+ *
+ * Return: false if the drive does not answer.
+ */
+bool spek_unit_abort(struct spek_unit *unit, const struct scsi_cmnd *cmd)
+{
+	unsigned long flags;
+	LIST_HEAD(done);
+	u64 now_ns;
+	u32 i;
+
+	now_ns = spek_unit_lock_now(unit, &done, &flags);
+	if (unit->drive.is_gone && !unit->is_dead) {
+		spek_unit_unlock(unit, &done, flags);
+		return false;
+	}
+	for (i = 0; i < SPEK_DRIVE_MAX_QUEUE; i++)
+		if (unit->slots[i].cmd && (!cmd || unit->slots[i].cmd == cmd))
+			forget(unit, &unit->slots[i], now_ns);
+	if (unit->power.cmd && (!cmd || unit->power.cmd == cmd)) {
+		unit->power.cmd = NULL;
+		unit->count.aborted++;
+	}
+	if (!cmd)
+		unit->attention = SPEK_SCSI_DEVICE_RESET;
+	/* A stop may have waited for what was taken back. */
+	drive_power(unit, now_ns, &done);
+	spek_unit_unlock(unit, &done, flags);
+	wait_for_completions(unit);
+	return true;
+}
+
+/**
+ * spek_unit_kill() - fail all commands that are there or will come, and stop the timer
+ * @unit: the unit
+ *
+ * Context: process.
+ */
+void spek_unit_kill(struct spek_unit *unit)
+{
+	unsigned long flags;
+	LIST_HEAD(done);
+	u64 now_ns;
+	u32 i;
+
+	now_ns = spek_unit_lock_now(unit, &done, &flags);
+	unit->is_dead = true;
+	for (i = 0; i < SPEK_DRIVE_MAX_QUEUE; i++) {
+		struct scsi_cmnd *cmd = unit->slots[i].cmd;
+
+		if (!cmd)
+			continue;
+		forget(unit, &unit->slots[i], now_ns);
+		end(cmd, DID_NO_CONNECT << 16, &done);
+	}
+	if (unit->power.cmd)
+		end(unit->power.cmd, DID_NO_CONNECT << 16, &done);
+	unit->power.cmd = NULL;
+	spek_unit_unlock(unit, &done, flags);
+	hrtimer_cancel(&unit->timer);
+}
+
+/* ---- faults ---- */
+
+/** spek_unit_fault() - Return: true with fault number @index in @fault, if there is one. */
+bool spek_unit_fault(struct spek_unit *unit, u32 index, struct spek_drive_fault *fault)
+{
+	unsigned long flags;
+	LIST_HEAD(done);
+	bool found;
+
+	spek_unit_lock_now(unit, &done, &flags);
+	found = index < unit->drive.faults.length;
+	if (found)
+		*fault = unit->drive.faults.entries[index];
+	spek_unit_unlock(unit, &done, flags);
+	return found;
+}
+
+/**
+ * spek_unit_set_faults() - change the faults of a drive: all that is asked for, or nothing
+ * @unit: the drive
+ * @clear: first remove those that it has
+ * @added: add these
+ * @scratch: memory for a trial
+ * @refusal: says what was wrong
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int spek_unit_set_faults(struct spek_unit *unit, bool clear,
+			 const struct spek_drive_faults *added,
+			 struct spek_drive_faults *scratch, struct spek_refusal *refusal)
+{
+	const struct spek_drive_mechanics *mechanics = &unit->config->model.mechanics;
+	unsigned long flags;
+	LIST_HEAD(done);
+	u64 now_ns;
+	int err = 0;
+	u32 i;
+
+	now_ns = spek_unit_lock_now(unit, &done, &flags);
+	*scratch = unit->drive.faults;
+	if (clear)
+		scratch->length = 0;
+	for (i = 0; !err && i < added->length; i++)
+		err = spek_drive_faults_add(scratch, mechanics, &added->entries[i], refusal);
+	if (!err) {
+		if (clear)
+			spek_drive_clear_faults(&unit->drive, now_ns);
+		for (i = 0; i < added->length; i++)
+			spek_drive_fault(&unit->drive, now_ns, &added->entries[i], refusal);
+		start_all(unit, now_ns);
+	}
+	spek_unit_unlock(unit, &done, flags);
+	return err;
+}
+
+/** spek_unit_serve_init() - prepare a new unit, whose drive counts from its creation. */
+void spek_unit_serve_init(struct spek_unit *unit)
+{
+	spek_compat_hrtimer_setup(&unit->timer, expired);
+	spek_drive_init(&unit->drive, &unit->config->model, unit->created_ns);
+	unit->last_use_ns = unit->created_ns;
+	unit->armed_ns = SPEK_DRIVE_NEVER;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Data of a drive: pages of memory where something was written, zeroes elsewhere. */
+#include <linux/blkdev.h>
+#include <linux/gfp.h>
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/scatterlist.h>
+#include "store.h"
+
+static unsigned int store_limit_mib;
+module_param(store_limit_mib, uint, 0644);
+MODULE_PARM_DESC(store_limit_mib,
+		 "Memory for the data of all drives in MiB; 0: a quarter of the machine's");
+
+/* Pages of all drives. */
+static atomic_long_t pages_in_use = ATOMIC_LONG_INIT(0);
+
+static long shared_limit(void)
+{
+	unsigned int mib = READ_ONCE(store_limit_mib);
+
+	return mib ? (long)mib << (20 - PAGE_SHIFT) : (long)(totalram_pages() / 4);
+}
+
+/**
+ * spek_store_init() - make an empty store
+ * @store: memory of the caller
+ * @discards: keep nothing
+ * @max_bytes: limit, rounded down to pages; 0: only the limit that all drives share
+ */
+void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes)
+{
+	xa_init(&store->pages);
+	atomic_long_set(&store->nr_pages, 0);
+	store->max_pages = max_bytes ? max_bytes >> PAGE_SHIFT : ULONG_MAX;
+	store->discards = discards;
+}
+
+/** spek_store_deinit() - free all data; nobody uses the store any more. */
+void spek_store_deinit(struct spek_store *store)
+{
+	struct page *page;
+	unsigned long index;
+
+	xa_for_each(&store->pages, index, page) {
+		__free_page(page);
+		cond_resched();
+	}
+	xa_destroy(&store->pages);
+	atomic_long_sub(atomic_long_read(&store->nr_pages), &pages_in_use);
+}
+
+/* Count a page; Return: false if a limit is reached. */
+static bool charge(struct spek_store *store)
+{
+	if (atomic_long_inc_return(&pages_in_use) > shared_limit())
+		goto err_shared;
+	if (atomic_long_inc_return(&store->nr_pages) > store->max_pages)
+		goto err_own;
+	return true;
+
+err_own:
+	atomic_long_dec(&store->nr_pages);
+err_shared:
+	atomic_long_dec(&pages_in_use);
+	return false;
+}
+
+static void uncharge(struct spek_store *store)
+{
+	atomic_long_dec(&store->nr_pages);
+	atomic_long_dec(&pages_in_use);
+}
+
+/* Return: the page, made if it wasn't there, or an ERR_PTR(). */
+static struct page *writable_page(struct spek_store *store, unsigned long index)
+{
+	struct page *page = xa_load(&store->pages, index), *other;
+
+	if (page)
+		return page;
+	if (!charge(store))
+		return ERR_PTR(-ENOSPC);
+	page = alloc_page(GFP_NOWAIT | __GFP_NOWARN | __GFP_ZERO | __GFP_HIGHMEM);
+	if (!page) {
+		uncharge(store);
+		return ERR_PTR(-ENOMEM);
+	}
+	other = xa_cmpxchg(&store->pages, index, NULL, page, GFP_NOWAIT | __GFP_NOWARN);
+	if (!other)
+		return page;
+	/* Another command made it meanwhile, or the tree has no memory. */
+	__free_page(page);
+	uncharge(store);
+	return xa_is_err(other) ? ERR_PTR(xa_err(other)) : other;
+}
+
+/**
+ * spek_store_write() - keep what is written
+ * @store: initialised
+ * @lba: first sector
+ * @list: data
+ * @entries: number of its entries
+ * @bytes: number of bytes
+ *
+ * Context: any but hard interrupt; does not sleep.
+ * Return: 0; -ENOSPC at a limit, -ENOMEM for now; a part may have been written then.
+ */
+int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
+		     u64 bytes)
+{
+	u64 at = lba << SECTOR_SHIFT, end = at + bytes;
+	struct sg_mapping_iter iter;
+	int err = 0;
+
+	if (store->discards)
+		return 0;
+	sg_miter_start(&iter, list, entries, SG_MITER_ATOMIC | SG_MITER_FROM_SG);
+	while (!err && at < end && sg_miter_next(&iter)) {
+		size_t done = 0;
+
+		while (done < iter.length && at < end) {
+			u32 offset = offset_in_page(at);
+			size_t n = min3((size_t)(PAGE_SIZE - offset), iter.length - done,
+					(size_t)(end - at));
+			struct page *page = writable_page(store, at >> PAGE_SHIFT);
+
+			if (IS_ERR(page)) {
+				err = PTR_ERR(page);
+				break;
+			}
+			memcpy_to_page(page, offset, iter.addr + done, n);
+			done += n;
+			at += n;
+		}
+	}
+	sg_miter_stop(&iter);
+	return err;
+}
+
+/**
+ * spek_store_read() - give what was written
+ * @store: initialised
+ * @lba: first sector
+ * @list: memory for the data
+ * @entries: number of its entries
+ * @bytes: number of bytes
+ *
+ * Context: any but hard interrupt; does not sleep.
+ */
+void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
+		     u64 bytes)
+{
+	u64 at = lba << SECTOR_SHIFT, end = at + bytes;
+	struct sg_mapping_iter iter;
+
+	sg_miter_start(&iter, list, entries, SG_MITER_ATOMIC | SG_MITER_TO_SG);
+	while (at < end && sg_miter_next(&iter)) {
+		size_t done = 0;
+
+		while (done < iter.length && at < end) {
+			u32 offset = offset_in_page(at);
+			size_t n = min3((size_t)(PAGE_SIZE - offset), iter.length - done,
+					(size_t)(end - at));
+			struct page *page = xa_load(&store->pages, at >> PAGE_SHIFT);
+
+			if (page)
+				memcpy_from_page(iter.addr + done, page, offset, n);
+			else
+				memset(iter.addr + done, 0, n);
+			done += n;
+			at += n;
+		}
+	}
+	sg_miter_stop(&iter);
+}

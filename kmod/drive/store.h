@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Data of a drive: pages of memory where something was written, zeroes elsewhere. */
+#ifndef SPEK_DRIVE_STORE_H
+#define SPEK_DRIVE_STORE_H
+
+#include <linux/atomic.h>
+#include <linux/xarray.h>
+
+struct scatterlist;
+
+/**
+ * struct spek_store - data of a drive
+ * @pages: by page number
+ * @nr_pages: number of these
+ * @max_pages: limit for this drive
+ * @discards: nothing is kept: writes go nowhere
+ *
+ * Has no lock of its own: pages are added, never replaced or removed, so that readers and
+ * writers of one page meet in its bytes only, as on a disk whose commands overlap.
+ */
+struct spek_store {
+	struct xarray pages;
+	atomic_long_t nr_pages;
+	unsigned long max_pages;
+	bool discards;
+};
+
+void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes);
+void spek_store_deinit(struct spek_store *store);
+int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
+		     u64 bytes);
+void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
+		     u64 bytes);
+
+#endif

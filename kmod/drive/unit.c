@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Drives of the module and their lives.
+ *
+ *	CREATING -host added-> READY -delete-> DELETING -host removed-> GONE
+ *	CREATING -refused----> FAILED -delete-> DELETING
+ *	CREATING -delete-----> DELETING
+ *
+ * A work of the unit does all that waits for the SCSI layer, in order: it creates, and when it
+ * runs again it removes. drive-del sets DELETING and queues it. A unit is in the table from
+ * spek_unit_new() until it is GONE.
+ *
+ * References: the table's; one for each time that the work is queued; one for each request or
+ * message over netlink. The last one frees the unit and its data.
+ *
+ * Removal. Make dead: spek_unit_kill() fails the commands that the drive holds and all that come,
+ * and stops the timer. Wait: scsi_remove_host() returns when no command is in the host and none
+ * will come. Open disks keep a reference to the module, not to the unit: neither the host's
+ * template nor the block layer's queue reaches it any more.
+ *
+ * A drive belongs to no socket: what made it may end. Unloading the module, which an open disk
+ * prevents, removes all drives.
+ *
+ * Lock order: table_lock > unit->lock. Neither is held while the SCSI layer is called.
+ */
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/platform_device.h>
+#include <scsi/scsi_host.h>
+#include "host.h"
+#include "hwmon.h"
+#include "serve.h"
+
+static DEFINE_MUTEX(table_lock);
+static DEFINE_XARRAY_ALLOC1(table);	/* protected by table_lock, as the next 2 */
+static u32 next_id;
+static u32 nr_units;
+static u32 generation;
+static struct workqueue_struct *workqueue;
+static void (*notify_unit)(struct spek_unit *unit);
+
+/** spek_unit_config_free() - free a configuration; NULL is fine. */
+void spek_unit_config_free(struct spek_unit_config *config)
+{
+	if (!config)
+		return;
+	kvfree(config->model.mechanics.geometry.zones);
+	kvfree(config->model.mechanics.seek.points);
+	kvfree(config);
+}
+
+static void release(struct kref *ref)
+{
+	struct spek_unit *unit = container_of(ref, struct spek_unit, ref);
+
+	spek_store_deinit(&unit->store);
+	spek_unit_config_free(unit->config);
+	kvfree(unit);
+}
+
+/** spek_unit_put() - drop a reference. Context: process, may sleep. */
+void spek_unit_put(struct spek_unit *unit)
+{
+	kref_put(&unit->ref, release);
+}
+
+/** spek_unit_get() - Return: the unit with a reference, or NULL. */
+struct spek_unit *spek_unit_get(u32 id)
+{
+	struct spek_unit *unit;
+
+	mutex_lock(&table_lock);
+	unit = xa_load(&table, id);
+	if (unit)
+		kref_get(&unit->ref);
+	mutex_unlock(&table_lock);
+	return unit;
+}
+
+/** spek_unit_get_next() - Return: the first unit from @id on with a reference, or NULL. */
+struct spek_unit *spek_unit_get_next(u32 id)
+{
+	unsigned long index = id;
+	struct spek_unit *unit;
+
+	mutex_lock(&table_lock);
+	unit = xa_find(&table, &index, ULONG_MAX, XA_PRESENT);
+	if (unit)
+		kref_get(&unit->ref);
+	mutex_unlock(&table_lock);
+	return unit;
+}
+
+/** spek_unit_generation() - Return: number that changes with the table; not 0. */
+u32 spek_unit_generation(void)
+{
+	return READ_ONCE(generation) | 1;
+}
+
+static void queue_unit(struct spek_unit *unit)
+{
+	kref_get(&unit->ref);
+	if (!queue_work(workqueue, &unit->work))
+		spek_unit_put(unit);
+}
+
+/* ---- identity ---- */
+
+static void pad(char *to, size_t bytes, const char *text, const char *otherwise)
+{
+	size_t length;
+
+	if (!*text)
+		text = otherwise;
+	length = min(strlen(text), bytes);
+	memset(to, ' ', bytes);
+	memcpy(to, text, length);
+}
+
+/* Locally assigned (NAA 3), of the serial number: the same drive has the same name again. */
+static u64 naa_of(const char *serial)
+{
+	u64 hash = 0xcbf29ce484222325ULL;
+
+	while (*serial)
+		hash = (hash ^ (u8)*serial++) * 0x100000001b3ULL;
+	return (hash & (~0ULL >> 4)) | 3ULL << 60;
+}
+
+static void identify(struct spek_unit *unit)
+{
+	const struct spek_drive_mechanics *mechanics = &unit->config->model.mechanics;
+	const struct spek_unit_config *config = unit->config;
+	struct spek_scsi_unit *scsi = &unit->scsi;
+	u32 i;
+
+	pad(scsi->vendor, sizeof(scsi->vendor), config->vendor, "SPEK");
+	pad(scsi->product, sizeof(scsi->product), config->product, "MODELLED DRIVE");
+	pad(scsi->revision, sizeof(scsi->revision), config->revision, "0001");
+	strscpy(scsi->serial, config->serial, sizeof(scsi->serial));
+	scsi->naa = naa_of(config->serial);
+	scsi->sectors = mechanics->geometry.sectors;
+	scsi->rpm = div64_u64(60000000000000ULL + mechanics->rotation.period_ps / 2,
+			      mechanics->rotation.period_ps);
+	scsi->caches_reads = config->model.cache.segments;
+	scsi->caches_writes = config->model.cache.write_sectors;
+	if (!mechanics->split)
+		return;
+	scsi->nr_ranges = mechanics->nr_arms;
+	for (i = 0; i < scsi->nr_ranges; i++)
+		spek_drive_part(mechanics, i, &scsi->ranges[i].first, &scsi->ranges[i].sectors);
+}
+
+/* ---- life ---- */
+
+static void set_state(struct spek_unit *unit, u32 state)
+{
+	lockdep_assert_held(&table_lock);
+	unit->state = state;
+	WRITE_ONCE(generation, generation + 1);
+}
+
+static int create(struct spek_unit *unit, const char **why)
+{
+	int err;
+
+	unit->device = platform_device_register_simple("spek_drive", unit->id, NULL, 0);
+	if (IS_ERR(unit->device)) {
+		err = PTR_ERR(unit->device);
+		unit->device = NULL;
+		*why = "The kernel refused the device of the drive.";
+		return err;
+	}
+	err = spek_host_add(unit);
+	if (err) {
+		*why = "The SCSI layer refused the host of the drive.";
+		platform_device_unregister(unit->device);
+		unit->device = NULL;
+		return err;
+	}
+	spek_hwmon_add(unit);
+	return 0;
+}
+
+static void remove(struct spek_unit *unit)
+{
+	spek_unit_kill(unit);
+	spek_hwmon_remove(unit);
+	spek_host_remove(unit);
+	platform_device_unregister(unit->device);
+	unit->device = NULL;
+	mutex_lock(&table_lock);
+	xa_erase(&table, unit->id);
+	nr_units--;
+	set_state(unit, SPEK_DRIVE_STATE_GONE);
+	mutex_unlock(&table_lock);
+	notify_unit(unit);
+	spek_unit_put(unit);
+}
+
+/* One run of a unit's work at a time: the workqueue sees to that. */
+static void work(struct work_struct *ptr)
+{
+	struct spek_unit *unit = container_of(ptr, struct spek_unit, work);
+	const char *why = NULL;
+	u32 state;
+	int err;
+
+	mutex_lock(&table_lock);
+	state = unit->state;
+	mutex_unlock(&table_lock);
+	if (state == SPEK_DRIVE_STATE_CREATING) {
+		err = create(unit, &why);
+		mutex_lock(&table_lock);
+		if (unit->state == SPEK_DRIVE_STATE_CREATING) {
+			unit->failure = why;
+			unit->failure_err = err;
+			set_state(unit, err ? SPEK_DRIVE_STATE_FAILED : SPEK_DRIVE_STATE_READY);
+		}
+		mutex_unlock(&table_lock);
+		notify_unit(unit);
+	} else if (state == SPEK_DRIVE_STATE_DELETING) {
+		remove(unit);
+	}
+	spek_unit_put(unit);
+}
+
+static int insert(struct spek_unit *unit, struct spek_refusal *refusal)
+{
+	struct spek_unit *other;
+	unsigned long index;
+	int err;
+
+	lockdep_assert_held(&table_lock);
+	if (nr_units == SPEK_DRIVE_MAX_DRIVES)
+		return spek_refuse(refusal, 0, 0, -ENOSPC, "There are already 256 drives.");
+	/* xa_alloc_cyclic() says 1 when numbers start again. */
+	err = xa_alloc_cyclic(&table, &unit->id, unit, xa_limit_31b, &next_id, GFP_KERNEL);
+	if (err < 0)
+		return err;
+	if (!*unit->config->serial)
+		snprintf(unit->config->serial, sizeof(unit->config->serial), "SPEK%08u", unit->id);
+	xa_for_each(&table, index, other) {
+		if (other == unit || strcmp(other->config->serial, unit->config->serial))
+			continue;
+		xa_erase(&table, unit->id);
+		return spek_refuse(refusal, 0, 0, -EEXIST,
+				   "Another drive has this serial number: choose one that is free.");
+	}
+	nr_units++;
+	return 0;
+}
+
+/**
+ * spek_unit_new() - make a drive
+ * @config: checked; taken over if it succeeds
+ * @id: set to the number of the drive
+ * @refusal: says what was wrong
+ *
+ * The disk comes later; the listener hears of it. Context: process.
+ * Return: 0 or a negative errno.
+ */
+int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal *refusal)
+{
+	struct spek_unit *unit = kvzalloc(sizeof(*unit), GFP_KERNEL);
+	int err;
+
+	if (!unit)
+		return -ENOMEM;
+	unit->config = config;
+	kref_init(&unit->ref);
+	INIT_WORK(&unit->work, work);
+	spin_lock_init(&unit->lock);
+	unit->created_ns = ktime_get_ns();
+	unit->state = SPEK_DRIVE_STATE_CREATING;
+	spek_unit_serve_init(unit);
+	spek_store_init(&unit->store, config->store == SPEK_DRIVE_STORE_NONE,
+			config->store_bytes);
+	mutex_lock(&table_lock);
+	err = insert(unit, refusal);
+	if (err) {
+		mutex_unlock(&table_lock);
+		kvfree(unit);
+		return err;
+	}
+	identify(unit);
+	*id = unit->id;
+	WRITE_ONCE(generation, generation + 1);
+	queue_unit(unit);
+	mutex_unlock(&table_lock);
+	return 0;
+}
+
+/**
+ * spek_unit_delete() - remove a drive; the listener hears when it is gone
+ * @unit: with a reference of the caller
+ * @refusal: says what was wrong
+ *
+ * Return: 0 or -EBUSY.
+ */
+int spek_unit_delete(struct spek_unit *unit, struct spek_refusal *refusal)
+{
+	int err = 0;
+
+	mutex_lock(&table_lock);
+	if (unit->state == SPEK_DRIVE_STATE_DELETING || unit->state == SPEK_DRIVE_STATE_GONE) {
+		err = spek_refuse(refusal, 0, 0, -EBUSY, "The drive is already being deleted.");
+	} else {
+		set_state(unit, SPEK_DRIVE_STATE_DELETING);
+		queue_unit(unit);
+	}
+	mutex_unlock(&table_lock);
+	if (!err)
+		notify_unit(unit);
+	return err;
+}
+
+/** spek_unit_view() - fill in @view. Context: process. */
+void spek_unit_view(struct spek_unit *unit, struct spek_unit_view *view)
+{
+	unsigned long flags;
+	LIST_HEAD(done);
+
+	memset(view, 0, sizeof(*view));
+	mutex_lock(&table_lock);
+	view->state = unit->state;
+	view->failure = unit->failure;
+	view->failure_err = unit->failure_err;
+	view->host = -1;
+	/* The work changes neither while the drive is READY. */
+	if (unit->state == SPEK_DRIVE_STATE_READY) {
+		view->host = unit->host->host_no;
+		if (unit->hwmon)
+			strscpy(view->hwmon, dev_name(unit->hwmon), sizeof(view->hwmon));
+	}
+	mutex_unlock(&table_lock);
+	view->now_ns = spek_unit_lock_now(unit, &done, &flags);
+	view->condition = unit->drive.condition;
+	view->held = unit->held;
+	spek_unit_unlock(unit, &done, flags);
+}
+
+/**
+ * spek_unit_init() - get ready for drives
+ * @notify: called after each change of a drive's state; process context, may sleep
+ *
+ * Return: 0 or a negative errno.
+ */
+int spek_unit_init(void (*notify)(struct spek_unit *unit))
+{
+	notify_unit = notify;
+	workqueue = alloc_workqueue("spek_drive", WQ_UNBOUND, 0);
+	return workqueue ? 0 : -ENOMEM;
+}
+
+/** spek_unit_deinit() - remove all drives; nobody makes any more. */
+void spek_unit_deinit(void)
+{
+	struct spek_unit *unit;
+	u32 id = 0;
+
+	while ((unit = spek_unit_get_next(id))) {
+		struct spek_refusal refusal = {};
+
+		id = unit->id + 1;
+		spek_unit_delete(unit, &refusal);
+		spek_unit_put(unit);
+	}
+	destroy_workqueue(workqueue);
+	xa_destroy(&table);
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Shared sources, compiled again for this module: kbuild links an object into one module only. */
+#include "../core/muldiv.c"
+#include "../genl/dump.c"
+#include "../genl/family.c"
+#include "../genl/refuse.c"

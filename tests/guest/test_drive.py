@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek_drive.ko: modelled drives as SCSI disks of the kernel.
+
+What commands say in detail is tested in userspace, tests/unit/drive; here it is what the kernel
+makes of them, and that drives come and go whatever happens meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import mmap
+import os
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lib.guest.modelled import SMALL, Disk, disk_of, modelled, send
+from lib.guest.netlink_raw import Refusal, Socket
+from lib.waiting import eventually
+
+from spekctl.kernel.drives import Drives, Making, values_of
+from spekctl.kernel.gen import spek_drive
+from spekctl.kernel.gen.spek_drive import Cmd, Fault
+
+pytestmark = pytest.mark.usefixtures("drive_module")
+
+MS, SECOND = 10**6, 10**9
+SECTORS = 524_800
+TEST_UNIT_READY = bytes(6)
+START, STOP = bytes([0x1B, 0, 0, 0, 1, 0]), bytes([0x1B, 0, 0, 0, 0, 0])
+STANDBY = bytes([0x1B, 0, 0, 0, 0x30, 0])
+REQUEST_SENSE = bytes([0x03, 0, 0, 0, 18, 0])
+CHECK_POWER = bytes([0x85, 0x06, 0x20, *[0] * 11, 0xE5, 0])
+
+
+@contextlib.contextmanager
+def direct(node: str, flags: int = os.O_RDWR) -> Iterator[int]:
+    fd = os.open(node, flags | os.O_DIRECT)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def aligned(data: bytes) -> mmap.mmap:
+    """@data in memory that O_DIRECT takes."""
+    buffer = mmap.mmap(-1, len(data))
+    buffer[:] = data
+    return buffer
+
+
+def read(fd: int, offset: int, length: int) -> bytes:
+    buffer = mmap.mmap(-1, length)
+    assert os.preadv(fd, [buffer], offset) == length
+    return bytes(buffer)
+
+
+@contextlib.contextmanager
+def load(disk: Disk, jobs: int = 3) -> Iterator[list[OSError]]:
+    """Random direct reads and writes meanwhile; gives the errors that they end with."""
+    stop = threading.Event()
+    errors: list[OSError] = []
+
+    def work(job: int) -> None:
+        buffer = aligned(bytes([job]) * 4096)
+        try:
+            with direct(disk.node) as fd:
+                block = job
+                while not stop.is_set():
+                    block = (block * 7919 + 12345) % (SECTORS // 8)
+                    if block % 2:
+                        os.pwritev(fd, [buffer], block * 4096)
+                    else:
+                        os.preadv(fd, [buffer], block * 4096)
+        except OSError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(job + 1,)) for job in range(jobs)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield errors
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_drive_is_a_disk_of_its_model(drives: Drives) -> None:
+    with modelled(drives, serial="DISK0001", name="the first") as disk:
+        info = drives.drive(disk.drive)
+
+        assert int(Path("/sys/block", disk.name, "size").read_text()) == SECTORS
+        assert (disk.queue / "rotational").read_text() == "1\n"
+        assert (disk.device / "vendor").read_text().strip() == "SPEK"
+        assert (disk.device / "model").read_text().strip() == "MODELLED DRIVE"
+        assert b"DISK0001" in (disk.device / "vpd_pg80").read_bytes()
+        assert (disk.device / "queue_depth").read_text() == "32\n"
+        assert not (disk.queue / "independent_access_ranges").exists()
+        assert (info.name, info.serial, info.sectors) == ("the first", "DISK0001", SECTORS)
+        zones = values_of(SMALL, Making())["zones"]
+        assert (info.zones, info.store_bytes) == (zones, 0)
+
+
+def test_arms_with_lbas_of_their_own_are_access_ranges(drives: Drives) -> None:
+    split = replace(SMALL.with_arms(2), channels=2, split=True)
+    with modelled(drives, split) as disk:
+        ranges = sorted((disk.queue / "independent_access_ranges").glob("[0-9]"))
+        found = [
+            tuple(int((one / name).read_text()) for name in ("sector", "nr_sectors"))
+            for one in ranges
+        ]
+
+        assert found == [(0, SECTORS // 2), (SECTORS // 2, SECTORS // 2)]
+
+
+@pytest.mark.debug_kernel
+def test_what_is_written_is_read(drives: Drives) -> None:
+    data = os.urandom(256 << 10)
+    with modelled(drives) as disk:
+        with direct(disk.node) as fd:
+            os.pwritev(fd, [aligned(data)], 4096 * 3)
+            os.pwritev(fd, [aligned(data[:512])], 4096 * 90 + 512)
+
+            assert read(fd, 4096 * 3, len(data)) == data
+            assert read(fd, 4096 * 90, 4096) == bytes(512) + data[:512] + bytes(4096 - 1024)
+            assert read(fd, 0, 4096) == bytes(4096)
+        info = drives.drive(disk.drive)
+        stats = drives.stats(disk.drive)
+
+        assert info.stored_bytes == len(data) + 4096
+        assert stats.writes >= 2
+        assert stats.written_sectors == len(data) // 512 + 1
+        assert stats.late_count == stats.reads + stats.writes
+
+
+def test_accesses_take_the_time_of_the_model(drives: Drives) -> None:
+    """Never less than seek and transfer, never more than a turn beyond but for lateness."""
+    far = 4096 * (SECTORS // 8 - 1)
+    with modelled(drives) as disk, direct(disk.node, os.O_RDONLY) as fd:
+        read(fd, 0, 4096)
+        took = []
+        for offset in (far, 0, far, 0, far, 0):
+            before = time.monotonic_ns()
+            read(fd, offset, 4096)
+            took.append(time.monotonic_ns() - before)
+        stats = drives.stats(disk.drive)
+
+        assert min(took) > 6 * MS
+        assert min(took) < 6 * MS + 9 * MS + 30 * MS
+        phases = {one.phase.name: one.ns for one in stats.phases}
+        assert sum(phases.values()) == stats.now_ns - stats.created_ns
+        assert sum(one.ns for one in stats.conditions) == stats.now_ns - stats.created_ns
+        assert stats.moved >= 6
+
+
+def test_energy_is_power_times_time(drives: Drives) -> None:
+    """Of the account, and of the hwmon device that shows it."""
+    with modelled(drives) as disk:
+        info = drives.drive(disk.drive)
+        with direct(disk.node, os.O_RDONLY) as fd:
+            for block in range(8):
+                read(fd, block * 4096 * 4000, 4096)
+        stats = drives.stats(disk.drive)
+        elapsed = stats.now_ns - stats.created_ns
+        phases = {one.phase.name.lower(): one for one in stats.phases}
+        five, twelve = (one.nj for one in stats.energies)
+
+        assert five == (3_000_000 * elapsed + 1_000_000 * phases["read"].ns) // 10**6
+        assert twelve == (6_500_000 * elapsed + 5_000_000 * phases["seek"].ns) // 10**6
+        hwmon = Path("/sys/class/hwmon", info.hwmon)
+        names = {
+            (kind, label): number
+            for kind in ("in", "curr", "power", "energy")
+            for number in range(3)
+            for path in [hwmon / f"{kind}{number}_label"]
+            if path.exists()
+            for label in [path.read_text().strip()]
+        }
+        value = {
+            key: int((hwmon / f"{key[0]}{number}_input").read_text())
+            for key, number in names.items()
+        }
+        later = drives.stats(disk.drive)
+
+        assert (value["in", "5V"], value["in", "12V"]) == (5000, 12000)
+        assert (value["power", "5V"], value["power", "12V"]) == (3_000_000, 6_500_000)
+        assert (value["curr", "5V"], value["curr", "12V"]) == (600, 542)
+        assert twelve // 1000 <= value["energy", "12V"] <= later.energies[1].nj // 1000
+
+
+def test_a_stopped_drive_is_not_ready_until_it_is_started(drives: Drives) -> None:
+    with modelled(drives) as disk:
+        before = time.monotonic_ns()
+        assert send(disk.node, STOP).status == 0
+        assert time.monotonic_ns() - before >= 200 * MS
+        assert send(disk.node, TEST_UNIT_READY).code == (2, 4, 2)
+        assert send(disk.node, CHECK_POWER).sense[13] == 0
+        before = time.monotonic_ns()
+        assert send(disk.node, START).status == 0
+        assert time.monotonic_ns() - before >= 300 * MS
+        assert send(disk.node, TEST_UNIT_READY).status == 0
+        assert send(disk.node, CHECK_POWER).sense[13] == 0xFF
+        assert drives.stats(disk.drive).starts == 1
+
+
+def test_an_access_ends_standby(drives: Drives) -> None:
+    with modelled(drives) as disk:
+        assert send(disk.node, STANDBY).status == 0
+        told = send(disk.node, REQUEST_SENSE, length=18).data
+        assert (told[2] & 15, told[12], told[13]) == (0, 0x5E, 4)
+        before = time.monotonic_ns()
+        with direct(disk.node, os.O_RDONLY) as fd:
+            read(fd, 0, 4096)
+
+        assert time.monotonic_ns() - before >= 300 * MS
+
+
+@pytest.mark.debug_kernel
+def test_start_stop_unit_under_load(drives: Drives) -> None:
+    with modelled(drives) as disk, load(disk) as errors:
+        for command in (STANDBY, START) * 3:
+            assert send(disk.node, command).status == 0
+        assert errors == []
+
+
+def test_runtime_suspend_stops_the_spindle(drives: Drives) -> None:
+    with modelled(drives) as disk:
+        scsi_disk = Path("/sys/class/scsi_disk", disk.address)
+        manage = scsi_disk / "manage_runtime_start_stop"
+        if not manage.exists():
+            manage = scsi_disk / "manage_start_stop"
+        manage.write_text("1")
+        (disk.device / "power/autosuspend_delay_ms").write_text("0")
+        (disk.device / "power/control").write_text("auto")
+        status = disk.device / "power/runtime_status"
+        eventually(lambda: status.read_text() == "suspended\n", "the disk does not suspend")
+        stats = {one.condition.name.lower(): one.ns for one in drives.stats(disk.drive).conditions}
+        assert stats["stopped"] + stats["to_stopped"] > 0
+        with direct(disk.node, os.O_RDONLY) as fd:
+            assert read(fd, 0, 4096) == bytes(4096)
+        (disk.device / "power/control").write_text("on")
+
+
+def test_full_memory_is_no_space(drives: Drives) -> None:
+    with modelled(drives, store_bytes=64 << 10) as disk, direct(disk.node) as fd:
+        os.pwritev(fd, [aligned(b"x" * (64 << 10))], 0)
+        with pytest.raises(OSError) as caught:
+            os.pwritev(fd, [aligned(b"y" * 4096)], 1 << 20)
+
+        assert caught.value.errno == errno.ENOSPC
+        assert read(fd, 0, 4096) == b"x" * 4096
+
+
+def test_faults_fail_what_they_are_about(drives: Drives) -> None:
+    with modelled(drives) as disk, direct(disk.node) as fd, Socket(spek_drive) as nl:
+        nl.ask(
+            Cmd.DRIVE_SET,
+            id=disk.drive,
+            fault=[{"kind": int(Fault.MEDIUM_ERROR), "lba": 4099, "sectors": 2}],
+        )
+        read_ten = struct.pack(">BBIBHB", 0x28, 0, 4096, 0, 8, 0)
+        answer = send(disk.node, read_ten, length=4096)
+        assert answer.code == (3, 0x11, 0)
+        assert int.from_bytes(answer.sense[3:7]) == 4099
+        assert read(fd, 4104 * 512, 4096) == bytes(4096)
+        os.pwritev(fd, [aligned(b"z" * 4096)], 4096 * 512)
+        assert read(fd, 4096 * 512, 4096) == b"z" * 4096
+        with pytest.raises(Refusal) as caught:
+            nl.ask(
+                Cmd.DRIVE_SET,
+                id=disk.drive,
+                fault=[{"kind": int(Fault.ARM_FAILED), "number": 3}],
+            )
+        assert caught.value.errno == errno.ERANGE
+
+
+def test_commands_that_a_disk_does_not_know_are_illegal_requests(drives: Drives) -> None:
+    with modelled(drives) as disk:
+        assert send(disk.node, bytes([0xC0, *[0] * 9])).code == (5, 0x20, 0)
+        beyond = struct.pack(">BBIBHB", 0x28, 0, SECTORS, 0, 1, 0)
+        assert send(disk.node, beyond, length=512).code == (5, 0x21, 0)
+        assert drives.stats(disk.drive).errors >= 2
+
+
+@pytest.mark.debug_kernel
+def test_delete_under_load(drives: Drives) -> None:
+    disk = disk_of(drives, drives.new(SMALL, Making()))
+    with load(disk) as errors:
+        eventually(lambda: drives.stats(disk.drive).reads > 3, "no load")
+        drives.delete(disk.drive)
+        assert drives.wait_gone(disk.drive, 60)
+        eventually(lambda: len(errors) == 3, "requests to a deleted drive hang")
+
+    # A disk that has gone has no size: a write finds no space in it.
+    assert {error.errno for error in errors} <= {
+        errno.EIO, errno.ENODEV, errno.ENXIO, errno.ENOSPC,
+    }  # fmt: skip
