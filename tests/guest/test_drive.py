@@ -301,3 +301,35 @@ def test_delete_under_load(drives: Drives) -> None:
     assert {error.errno for error in errors} <= {
         errno.EIO, errno.ENODEV, errno.ENXIO, errno.ENOSPC,
     }  # fmt: skip
+
+
+@pytest.mark.debug_kernel
+def test_drives_come_and_go(drives: Drives) -> None:
+    for cycle in range(20):
+        number = drives.new(SMALL, Making())
+        if cycle % 4:  # else it is deleted while it is created
+            disk = disk_of(drives, number)
+            with direct(disk.node) as fd:
+                os.pwritev(fd, [aligned(b"c" * 4096)], 4096 * cycle)
+        drives.delete(number)
+    eventually(lambda: drives.drives() == [], "drives do not go")
+
+
+def test_refusals_name_what_was_wrong(drives: Drives) -> None:
+    good = values_of(SMALL, Making(serial="TWIN"))
+    with Socket(spek_drive) as nl, modelled(drives, serial="TWIN"):
+        for values, code, attr in (
+            (good, errno.EEXIST, "serial"),
+            ({**good, "serial": "a b"}, errno.EINVAL, "serial"),
+            ({**good, "zones": good["zones"][:-4]}, errno.EINVAL, "zones"),
+            ({**good, "seek_points": bytes(8)}, errno.ERANGE, "seek_points"),
+            ({**good, "arms": 2}, errno.EINVAL, "arm_angles"),
+            ({key: good[key] for key in good if key != "zones"}, errno.EINVAL, ""),
+        ):
+            with pytest.raises(Refusal) as caught:
+                nl.ask(Cmd.DRIVE_NEW, **values)
+            assert (caught.value.errno, caught.value.attr) == (code, attr)
+            assert caught.value.text.endswith(".")
+        with pytest.raises(Refusal) as caught:
+            nl.ask(Cmd.DRIVE_GET, id=4711)
+        assert caught.value.errno == errno.ENOENT
