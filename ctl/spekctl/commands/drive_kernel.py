@@ -97,12 +97,6 @@ def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
     policy, store = Policy(given.pop("schedule")), Store(given.pop("store"))
     rest = {key: given.pop(key) for key in ("queue_depth", "max_wait_ns", "store_bytes")}
     model = drive_model.take(name, given)
-    unknown = _beyond_the_kernel(model)
-    if unknown:
-        raise UsageError(
-            f"{model.name}: the kernel's drives do not have {unknown};"
-            " `spekctl drive simulate` does"
-        )
     with Drives() as link:
         phase = _phase(len(link.drives()) if seed is None else seed)
         making = Making(
@@ -122,23 +116,6 @@ def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
         click.echo(node)
         click.echo(f"spekctl: drive {number}: {model.title}", err=True)
     return 0
-
-
-def _beyond_the_kernel(model: Any) -> str:
-    """What the netlink contract has no attribute for."""
-    found = [
-        words
-        for words, given in (
-            ("several stacks", model.stacks > 1),
-            ("several surfaces at a time", model.surfaces > 1),
-            ("several heads on a surface", len(model.head_angles) > 1),
-            ("zero-latency reads", model.zero_latency),
-            ("more moving arms than channels", model.moving > model.channels),
-            ("a cache", model.cache.segments or model.cache.write_sectors),
-        )
-        if given
-    ]
-    return ", ".join(found)
 
 
 def _phase(seed: int) -> int:
@@ -296,6 +273,11 @@ def _print_stats(info: DriveInfo, found: StatsInfo) -> None:
         f" {found.writes:,} ({units.format_bytes(found.written_sectors * 512)}), errors"
         f" {found.errors:,}, aborted {found.aborted:,}, spindle started {found.starts} times"
     )
+    if found.hits or found.accepted:
+        click.echo(
+            f"  cache: {found.hits:,} reads and {found.accepted:,} writes, {found.destages:,}"
+            f" destages, {found.lost:,} lost"
+        )
     late = _lateness(found)
     if late is not None:
         words = (f"{name} {units.format_ns(late[f'{name}_ns'])}" for name in ("mean", "p50", "p99"))

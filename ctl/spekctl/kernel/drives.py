@@ -148,8 +148,24 @@ def values_of(model: Model, making: Making) -> dict[str, Any]:
         "store_bytes": making.store_bytes,
     }
     assert len(watts.base) == len(CONDITIONS)
-    if model.band_cylinders:
-        values["band_cylinders"] = model.band_cylinders
+    cache = model.cache
+    more = {
+        "band_cylinders": (model.band_cylinders, 0),
+        "surfaces": (model.surfaces, 1),
+        "stacks": (model.stacks, 1),
+        "moving": (model.moving or model.channels, model.channels),
+        "zero_latency": (int(model.zero_latency), 0),
+        "heads_per_surface": (len(model.head_angles), 1),
+        "cache_segments": (cache.segments, 0),
+        "segment_sectors": (cache.segment_sectors, 0),
+        "ahead_sectors": (cache.ahead_sectors, 0),
+        "write_cache_sectors": (cache.write_sectors, 0),
+        "hit_ns": (cache.hit_ns, 0),
+        "sector_ps": (cache.sector_ps, 0),
+    }
+    values |= {name: value for name, (value, usual) in more.items() if value != usual}
+    if len(model.head_angles) > 1:
+        values["head_angles"] = struct.pack(f"={len(model.head_angles)}Q", *model.head_angles)
     if making.window is not None:
         values["window"] = making.window
     if making.queue_depth is not None:

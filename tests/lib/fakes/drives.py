@@ -124,7 +124,8 @@ def stats_of(number: int) -> dict[str, Any]:
             {"phase": phase, "ns": int(seconds * SECOND), "nj": 5 * SECOND}
             for phase, seconds in phases.items()
         ],
-        **{"starts": 0, "served": 100, "moved": 90, "reads": 60, "read_sectors": 480},
+        **{"starts": 0, "served": 100, "moved": 90, "hits": 7, "accepted": 5, "destages": 4},
+        **{"lost": 0, "ahead_sectors": 64, "reads": 60, "read_sectors": 480},
         **{"writes": 40, "written_sectors": 320, "errors": 1, "aborted": 0, "late_count": 10},
         **{"late_sum_ns": 400_000, "late_max_ns": 60_000, "hist_bits": 6, "hist_first": 600},
         "hist": hist,

@@ -105,10 +105,6 @@ def test_a_drive_without_a_disk_is_deleted_again(
         (("new", "nosuch"), "there is no model 'nosuch'"),
         (("new", "mach2", "--serial", "x" * 21), "--serial has 21 characters; allowed are 20"),
         (("new", "mach2", "--name", "x" * 32), "--name has 32 characters; allowed are 31"),
-        (
-            ("new", "mach2", "--set", "zero_latency=true"),
-            "mach2: the kernel's drives do not have zero-latency reads;",
-        ),
         (("stats", "7"), "there is no drive 7; the numbers are: none"),
         (("delete",), "name drives to delete, or give --all"),
         (("delete", "1", "--all"), "name drives to delete, or give --all"),

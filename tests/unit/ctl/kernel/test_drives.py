@@ -58,6 +58,22 @@ def test_arms_watts_and_options() -> None:
     assert (got["hold_uw"], got["seek_uw"]) == (1_000_000, 3_000_000)
 
 
+def test_parts_that_work_together_and_a_cache() -> None:
+    settings = ["surfaces=2", "stacks=2", "zero_latency=true", "head_angles=[0, 0.5]"]
+    settings += ["arms.count=4", "arms.channels=2", "arms.moving=4", "cache.segments=16"]
+    settings += ["cache.segment_kib=512", "cache.ahead_kib=256", "cache.write_kib=1024"]
+    settings += ["cache.hit_ms=0.1", "cache.bus_mb_s=300"]
+    got = sent(uapi.Cmd.DRIVE_NEW, values_of(file.load("barracuda-es", settings), Making()))
+    assert (got["surfaces"], got["stacks"], got["moving"], got["channels"]) == (2, 2, 4, 2)
+    assert (got["zero_latency"], got["heads_per_surface"]) == (1, 2)
+    assert struct.unpack("=2Q", got["head_angles"]) == (0, 2**63)
+    assert (got["cache_segments"], got["segment_sectors"]) == (16, 1024)
+    assert (got["ahead_sectors"], got["write_cache_sectors"]) == (512, 2048)
+    assert (got["hit_ns"], got["sector_ps"]) == (100_000, 1_706_667)
+    plain = values_of(file.load("barracuda-es"), Making())
+    assert not {"surfaces", "stacks", "moving", "cache_segments", "band_cylinders"} & set(plain)
+
+
 def test_life_of_a_drive(fake: FakeDrives) -> None:
     fake.polls = 3
     with Drives() as link:
