@@ -143,9 +143,7 @@ def _wait_for_node(info: DriveInfo) -> str:
 
 
 def _as_dict(info: DriveInfo, node: str | None) -> dict[str, object]:
-    found = asdict(info)
-    for binary in ("zones", "seek_points", "arm_angles"):
-        del found[binary]
+    found = {key: value for key, value in asdict(info).items() if not isinstance(value, bytes)}
     return {"disk": node, **found}
 
 

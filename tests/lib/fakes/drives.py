@@ -110,13 +110,13 @@ class FakeDrives:
 def stats_of(number: int) -> dict[str, Any]:
     """10 s of a drive: idle for 8 s, 9.3 W."""
     hist = b"".join(count.to_bytes(8, "little") for count in (6, 0, 4))
-    phases = dict(zip(Phase, (8, 1, 0.5, 0.3, 0.2), strict=True))
+    phases = dict(zip(Phase, (8, 1, 0.5, 0.3, 0.2, 0), strict=True))
     return {
         "id": number,
         "created_ns": 5 * SECOND,
         "now_ns": 15 * SECOND,
         "energies": [
-            {"rail": Rail.V5, "nj": 30 * SECOND, "rest_fj": 7, "power_uw": 3_055_000},
+            {"rail": Rail.V5, "nj": 30 * SECOND, "remainder_fj": 7, "power_uw": 3_055_000},
             {"rail": Rail.V12, "nj": 63 * SECOND, "power_uw": 6_245_000},
         ],
         "conditions": [{"condition": Condition.ACTIVE, "ns": 10 * SECOND}],
