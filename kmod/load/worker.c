@@ -62,7 +62,7 @@ static_assert(offsetof(struct spek_inflight, done) >=
 	      offsetofend(struct spek_inflight, nowait_bio));
 static_assert(offsetof(struct spek_worker, sealed) % SMP_CACHE_BYTES == 0);
 static_assert(offsetof(struct spek_worker, sealed) >= offsetofend(struct spek_worker, inflight));
-/* Objects of kmalloc()'s caches for more than 96 bytes begin a line, those of smaller ones don't. */
+/* kmalloc() aligns objects of more than 96 bytes to cache lines. */
 static_assert(sizeof(struct spek_slot) > 96);
 static_assert(sizeof(struct spek_part) > 96);
 static_assert(sizeof(struct spek_set) + 2 * sizeof(struct spek_cell *) > 96);
@@ -627,7 +627,8 @@ static int create_memory(struct spek_worker *w)
 	w->age = kvcalloc(w->nr_slots, sizeof(*w->age), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
 	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
-	if (!w->targets || !w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots || !w->poller)
+	if (!w->targets || !w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots ||
+	    !w->poller)
 		return -ENOMEM;
 	for (i = 0; i < w->nr_slots; i++) {
 		w->slots[i].next_free = w->free;
