@@ -8,6 +8,7 @@ with it several may be taken for one.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,8 +37,8 @@ def qemu_arguments(log: Path) -> list[str]:
 class Notifications:
     """Those of the disks that QEMU has traced to a file so far.
 
-    The file also has the kicks of the guest's root file system, by which it is read: each look
-    reads only what is new.
+    The file also has the kicks of the guest's root file system, by which it is read: it grows with
+    each read, so that reading to its end would have none. A look reads what was new when it began.
     """
 
     def __init__(self, log: Path) -> None:
@@ -56,9 +57,10 @@ class Notifications:
 
     def _look(self) -> None:
         with open(self._log, "rb") as log:
+            size = os.fstat(log.fileno()).st_size
             log.seek(self._offset)
             # The last line may not be complete.
-            text, newline, _rest = log.read().rpartition(b"\n")
+            text, newline, _rest = log.read(size - self._offset).rpartition(b"\n")
         self._offset += len(text) + len(newline)
         for line in text.decode(errors="replace").splitlines():
             self._add(line)
