@@ -31,7 +31,8 @@ static long shared_limit(void)
  */
 void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes)
 {
-	xa_init(&store->pages);
+	/* A driver on top may send commands from a softirq. */
+	xa_init_flags(&store->pages, XA_FLAGS_LOCK_BH);
 	atomic_long_set(&store->nr_pages, 0);
 	store->max_pages = max_bytes ? max_bytes >> PAGE_SHIFT : ULONG_MAX;
 	store->discards = discards;
@@ -87,7 +88,7 @@ static struct page *writable_page(struct spek_store *store, unsigned long index)
 		uncharge(store);
 		return ERR_PTR(-ENOMEM);
 	}
-	other = xa_cmpxchg(&store->pages, index, NULL, page, GFP_NOWAIT | __GFP_NOWARN);
+	other = xa_cmpxchg_bh(&store->pages, index, NULL, page, GFP_NOWAIT | __GFP_NOWARN);
 	if (!other)
 		return page;
 	/* Another command made it meanwhile, or the tree has no memory. */
