@@ -236,7 +236,8 @@ def test_runtime_suspend_stops_the_spindle(drives: Drives) -> None:
         if not manage.exists():
             manage = scsi_disk / "manage_start_stop"
         manage.write_text("1")
-        (disk.device / "power/autosuspend_delay_ms").write_text("0")
+        # With no delay a disk that is resumed for a request suspends before it gets it.
+        (disk.device / "power/autosuspend_delay_ms").write_text("100")
         (disk.device / "power/control").write_text("auto")
         status = disk.device / "power/runtime_status"
         eventually(lambda: status.read_text() == "suspended\n", "the disk does not suspend")

@@ -19,6 +19,7 @@ from lib.ordinary_user import as_ordinary_user
 
 import spekctl
 from spekctl import cli
+from spekctl.drive import file as drive_file
 from spekctl.errors import ExitCode
 from spekctl.workload import file
 
@@ -44,20 +45,25 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
     "energy spc2e": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/spc2e"),
     "energy emerald": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/emerald"),
     "verify": ("--device", DEVICE, "--from", "{folder}/state"),
+    "drive new": ("barracuda-es",),
+    "drive list": (),
+    "drive stats": ("1",),
+    "drive delete": ("1",),
     "power rails": (),
     "power monitor": ("--count", "1"),
 }
-# They read files and sysfs only, ask spek-daq, which has its own say, or start a virtual machine
-# as the user who asks for it.
+# They read files, sysfs and devices that the user may read, ask spek-daq, which has its own say, or
+# start a virtual machine as the user who asks for it.
 NEEDS_NOTHING = {"devices", "workloads", "show", "log", "plot", "vm", "energy dcse"}
 NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
+NEEDS_NOTHING |= {f"drive {one}" for one in ("models", "show", "simulate", "study", "characterise")}
 
 
 def leaves(group: click.Group, context: click.Context, prefix: str = "") -> Iterator[str]:
     """Names of all commands; groups that plot or vm are made of count as one."""
     for name in group.list_commands(context):
         command = group.get_command(context, name)
-        if isinstance(command, click.Group) and name in ("energy", "tiered", "power"):
+        if isinstance(command, click.Group) and name in ("drive", "energy", "tiered", "power"):
             yield from leaves(command, context, f"{prefix}{name} ")
         else:
             yield prefix + name
@@ -94,19 +100,27 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def readable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The workloads of an installed spekctl: this clone may be closed to an ordinary user."""
-    copy = folder / "workloads"
+    """The workloads and models of an installed spekctl: this clone may be closed to an ordinary
+    user."""
+    workloads = readable_copy(file.shipped_directory(), folder / "workloads")
+    monkeypatch.setattr(file, "shipped_directory", lambda: workloads)
+    models = readable_copy(drive_file.MODELS, folder / "models")
+    monkeypatch.setattr(drive_file, "MODELS", models)
+
+
+def readable_copy(source: Path, copy: Path) -> Path:
     copy.mkdir()
-    for path in file.shipped_directory().glob("*.toml"):
+    for path in source.glob("*.toml"):
         shutil.copyfile(path, copy / path.name)
         (copy / path.name).chmod(0o644)
     copy.chmod(0o755)
-    monkeypatch.setattr(file, "shipped_directory", lambda: copy)
+    return copy
 
 
 def test_what_concerns_the_kernel_needs_root(
     spek_module: Path,
     prober_module: Path,
+    drive_module: Path,
     null_blk: Callable[..., str],
     folder: Path,
     readable: None,

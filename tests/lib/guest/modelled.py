@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lib.guest.disks import settle
 from lib.waiting import eventually
 
 from spekctl.drive.model import Model, Watts, Zone
@@ -73,13 +74,14 @@ class Disk:
 
 
 def disk_of(drives: Drives, number: int) -> Disk:
-    """The disk of a drive that was made."""
+    """The disk of a drive that was made; udev has looked at it."""
     info = drives.wait_ready(number, 60)
     address = f"{info.host}:0:0:0"
     block = Path("/sys/bus/scsi/devices", address, "block")
     eventually(lambda: block.is_dir() and any(block.iterdir()), "the drive has no disk")
     (found,) = block.iterdir()
     eventually(lambda: Path("/dev", found.name).exists(), "the disk has no node")
+    settle()
     return Disk(number, address, found.name)
 
 

@@ -6,7 +6,7 @@ passed on as if the tests had run here.
 
 The processors are divided into places, which take each other nothing. A place holds one guest after
 the other; the last one belongs to this process, while it has tests of its own to run or kernels
-and modules to make, and to a guest after that. With less than four processors a place is one
+and modules are being made, and to a guest after that. With less than four processors a place is one
 processor: the CPUs of a guest there take turns. (Those of two guests that each have two threads on
 the same two processors wait for locks of CPUs that wait for a processor, and are ten times slower.)
 A single guest, as in campaigns, has them all.
@@ -43,8 +43,15 @@ def places_of(processors: set[int], tenants: int) -> list[set[int]]:
     return [set(order[number::count]) for number in range(count)]
 
 
+def waits_for_others(parent: int, processors: set[int]) -> None:
+    """As child_of(), for a process that takes what guests and tests leave."""
+    child_of(parent, processors)
+    os.nice(10)
+
+
 class Preparation:
-    """A process that makes what guests with some kernels need, one kernel after the other."""
+    """A process that makes what guests with some kernels need, one kernel after the other. Guests
+    sleep a good part of their time: it uses all @processors, when nobody else does."""
 
     def __init__(self, words: list[str], processors: set[int]) -> None:
         folder = ROOT / "out" / "tests"
@@ -59,7 +66,7 @@ class Preparation:
                 stdout=made,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=functools.partial(child_of, os.getpid(), processors),
+                preexec_fn=functools.partial(waits_for_others, os.getpid(), processors),
             )
 
     def is_over(self) -> bool:
@@ -104,7 +111,7 @@ class GuestRunner:
         self.places = places_of(self.processors, len(kernels))
         os.sched_setaffinity(0, self.places[-1])
         words = [f"{kernel}={wanted_kernels(self.config)[kernel]}" for kernel in wanted]
-        self.preparation = Preparation(words, self.places[-1])
+        self.preparation = Preparation(words, self.processors)
         for kernel in wanted:
             mine = [item for item in session.items if kernel_of(item) == kernel]
             self.guests[kernel] = Guest(kernel, mine, self.config)
