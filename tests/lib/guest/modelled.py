@@ -74,20 +74,21 @@ class Disk:
 
 
 def disk_of(drives: Drives, number: int) -> Disk:
-    """The disk of a drive that was made; udev has looked at it."""
+    """The disk of a drive that was made."""
     info = drives.wait_ready(number, 60)
     address = f"{info.host}:0:0:0"
     block = Path("/sys/bus/scsi/devices", address, "block")
     eventually(lambda: block.is_dir() and any(block.iterdir()), "the drive has no disk")
     (found,) = block.iterdir()
     eventually(lambda: Path("/dev", found.name).exists(), "the disk has no node")
-    settle()
     return Disk(number, address, found.name)
 
 
 def make(drives: Drives, model: Model = SMALL, **making: object) -> Disk:
-    """A drive and its disk."""
-    return disk_of(drives, drives.new(model, replace(Making(), **making)))  # type: ignore[arg-type]
+    """A drive and its disk, which udev has looked at."""
+    disk = disk_of(drives, drives.new(model, replace(Making(), **making)))  # type: ignore[arg-type]
+    settle()
+    return disk
 
 
 @contextlib.contextmanager
