@@ -7,7 +7,8 @@ everything below the call, but not through the same things each time: how many a
 are depends on what slabs and page tables have left.
 
 By site: a probe (tests/debug/rig/spek_sites.c) has those allocations fail that are asked for at one
-place in a module: the first, then each, as kvmalloc() tries two ways. That leaves out none of ours.
+place in a module: the first, then each, as kvmalloc() tries two ways. So no site in the modules is
+left out.
 """
 
 from __future__ import annotations

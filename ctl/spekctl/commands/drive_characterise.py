@@ -30,7 +30,7 @@ Examples:
     type=click.Choice(["1", "3", "5", "7"]),
     default="3",
     show_default=True,
-    help="Measure each angle so often; more where the system is busy.",
+    help="Measurements of each angle; take more on a busy system.",
 )
 @click.option(
     "--points",

@@ -73,7 +73,7 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     metavar="N",
-    help="Of the angle at which the platters start.  [by the number of drives]",
+    help="Seed of the angle at which the platters start.  [number of drives so far]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The drive as JSON on standard output.")
 def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:

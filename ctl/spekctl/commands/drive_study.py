@@ -42,7 +42,7 @@ Example:
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(requests: int, seed: int, output: Path | None, as_json: bool) -> int:
-    """Ask paper 003's question again: can one drive with several arms replace an array?
+    """Repeat the study of paper 003: can one drive with several arms replace an array?
 
     Every statement of the paper's table 1 and figures 2 to 8 is shown beside what came out on
     modelled drives. The arrays of figure 8 have the paper's synthetic load. Its four traces are

@@ -166,7 +166,7 @@ def is_document(path: Path) -> bool:
 
 
 def description(path: Path) -> str:
-    """What a document is, in words; that it is JSON if it is none of ours."""
+    """What kind of document a file holds, in words; other JSON is called JSON."""
     data = _contents(path)
     if data.startswith(_PARQUET):
         return Kind.LOG.text

@@ -130,7 +130,7 @@ def _points(
     marker: str,
     label: str,
 ) -> None:
-    """A line through runs, or single marks without @label; a run that missed or failed is told."""
+    """Draw a line through runs, or single marks without @label; mark runs that missed or failed."""
     places = [(run, known) for run in runs if (known := value(run)) is not None]
     if not places:
         return

@@ -566,8 +566,9 @@ static bool end_service(struct spek_drive *drive, const struct spek_drive_servic
  * @now_ns: time
  * @ended: filled in
  *
- * Accesses come in the order of their ends. What the drive has done by itself ends here, too, and
- * if no request waits it goes on at that time, however late the call is.
+ * Accesses are returned in the order in which they end. Background work of the drive, such as
+ * read-ahead and destaging, ends here as well. If no request is waiting, the next piece of it starts
+ * at the model's time, however late the call is.
  *
  * Return: true if an access of the host ended at or before @now_ns.
  */
