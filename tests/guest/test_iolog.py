@@ -593,8 +593,9 @@ def test_counting_the_backlog_does_not_hold_up_the_worker(
 ) -> None:
     """5 M I/Os per second are offered, and a million more are due at the end of each interval.
 
-    When the worker drew them itself, it issued nothing meanwhile: tens of ms here. A virtual CPU
-    may stand still at one boundary or another, so the middle one is looked at.
+    When the worker drew them itself, it issued nothing meanwhile: tens of ms here, at each
+    boundary. At some of them another task has the worker's CPU for a tick of 4 ms, the collector
+    for one, or a virtual CPU stands still; so the first quarter is looked at.
     """
     with null_disk(irqmode=0, hw_queue_depth=256) as node:
         run = logged(
@@ -610,4 +611,4 @@ def test_counting_the_backlog_does_not_hold_up_the_worker(
     issued = np.sort(run.rows["issue_ns"])
     after = np.searchsorted(issued, [row.end_ns for row in rows[:-1]])
     gaps = issued[after] - issued[after - 1]
-    assert np.median(gaps) < 3_000_000, gaps
+    assert np.percentile(gaps, 25) < 3_000_000, gaps
