@@ -26,14 +26,8 @@ static void put_unit(void *object)
 struct spek_genl spek_drive_netlink =
 	SPEK_GENL_INIT(spek_drive_netlink, &spek_drive_nl_family, owner_gone, put_unit);
 
-/**
- * spek_drive_nl_get() - find the drive that an attribute names
- * @attr: u32 number of a drive; NULL is refused
- * @extack: of the request
- *
- * Return: the unit with a reference, or an ERR_PTR() with the extack filled in.
- */
-struct spek_unit *spek_drive_nl_get(const struct nlattr *attr, struct netlink_ext_ack *extack)
+/* Return: the unit with a reference, or an ERR_PTR() with the extack filled in */
+static struct spek_unit *find_unit(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	struct spek_unit *unit;
 
@@ -45,12 +39,6 @@ struct spek_unit *spek_drive_nl_get(const struct nlattr *attr, struct netlink_ex
 		return ERR_PTR(spek_genl_refuse(extack, attr, -ENOENT,
 						"There is no drive with this number."));
 	return unit;
-}
-
-static int refuse_memory(struct genl_info *info)
-{
-	return spek_genl_refuse(info->extack, NULL, -ENOMEM,
-				"There is not enough memory for the answer.");
 }
 
 /* ---- drive-get ---- */
@@ -302,80 +290,82 @@ static struct sk_buff *unit_message(struct spek_unit *unit, u32 portid, u32 seq,
 	return msg;
 }
 
-int spek_drive_nl_drive_get_doit(struct sk_buff *skb, struct genl_info *info)
+/* Check rights, find the unit whose number is in attribute @attr, and call @act. */
+static int act_on_unit(struct sk_buff *skb, struct genl_info *info, u32 attr,
+		       int (*act)(struct spek_unit *unit, struct genl_info *info))
 {
 	struct spek_unit *unit;
-	struct sk_buff *msg;
 	int err;
 
 	err = spek_genl_check_rights(skb, info->extack);
 	if (err)
 		return err;
-	unit = spek_drive_nl_get(info->attrs[SPEK_DRIVE_A_DRIVE_ID], info->extack);
+	unit = find_unit(info->attrs[attr], info->extack);
 	if (IS_ERR(unit))
 		return PTR_ERR(unit);
-	msg = unit_message(unit, info->snd_portid, info->snd_seq, SPEK_DRIVE_CMD_DRIVE_GET, true);
+	err = act(unit, info);
 	spek_unit_put(unit);
-	return msg ? genlmsg_reply(msg, info) : refuse_memory(info);
+	return err;
 }
 
-/* Buffers must hold the largest drive: the kernel takes the size from min_dump_alloc. */
+/* @msg: NULL if out of memory */
+static int reply(struct sk_buff *msg, struct genl_info *info)
+{
+	if (!msg)
+		return spek_genl_refuse(info->extack, NULL, -ENOMEM,
+					"There is not enough memory for the answer.");
+	return genlmsg_reply(msg, info);
+}
+
+static int reply_unit(struct spek_unit *unit, struct genl_info *info)
+{
+	return reply(unit_message(unit, info->snd_portid, info->snd_seq, SPEK_DRIVE_CMD_DRIVE_GET,
+				  true), info);
+}
+
+int spek_drive_nl_drive_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return act_on_unit(skb, info, SPEK_DRIVE_A_DRIVE_ID, reply_unit);
+}
+
+static void *next_unit(u32 *id)
+{
+	struct spek_unit *unit = spek_unit_get_next(*id);
+
+	if (unit)
+		*id = unit->id;
+	return unit;
+}
+
+static size_t summary_bytes(const void *unit)
+{
+	return unit_bytes(unit, false);
+}
+
+static int put_summary(struct sk_buff *skb, void *unit)
+{
+	return put_whole_unit(skb, unit, false);
+}
+
+static const struct spek_genl_objects units = {
+	.genl = &spek_drive_netlink,
+	.cmd = SPEK_DRIVE_CMD_DRIVE_GET,
+	.id_attr = SPEK_DRIVE_A_DRIVE_ID,
+	.id_refusal = "A dump returns all drives: leave out the number.",
+	.get_next = next_unit,
+	.generation = spek_unit_generation,
+	.size = summary_bytes,
+	.put = put_summary,
+};
+
 int spek_drive_nl_drive_get_start(struct netlink_callback *cb)
 {
-	struct spek_unit *unit;
-	u32 id = 0;
-
-	if (spek_genl_check_rights(cb->skb, NULL))
-		return 0;	/* the first call of dumpit refuses, with a sentence */
-	while ((unit = spek_unit_get_next(id))) {
-		size_t bytes = nlmsg_total_size(GENL_HDRLEN + unit_bytes(unit, false));
-
-		cb->min_dump_alloc = max_t(size_t, cb->min_dump_alloc, bytes);
-		id = unit->id + 1;
-		spek_unit_put(unit);
-	}
-	return 0;
-}
-
-static int dump_unit(struct sk_buff *skb, struct netlink_callback *cb, struct spek_unit *unit)
-{
-	void *head = spek_genl_dump_head(&spek_drive_netlink, skb, cb, SPEK_DRIVE_CMD_DRIVE_GET);
-
-	if (!head)
-		return -EMSGSIZE;
-	if (put_whole_unit(skb, unit, false)) {
-		genlmsg_cancel(skb, head);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, head);
-	return 0;
+	return spek_genl_dump_all_start(&units, cb);
 }
 
 int spek_drive_nl_drive_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct spek_genl_dump *dump = spek_genl_dump_of(cb);
-	struct spek_unit *unit;
-	int err = 0;
-
-	if (!dump->started) {
-		const struct nlattr *id = spek_compat_dump_attrs(cb)[SPEK_DRIVE_A_DRIVE_ID];
-
-		err = spek_genl_check_rights(cb->skb, cb->extack);
-		if (err)
-			return err;
-		if (id)
-			return spek_genl_refuse(cb->extack, id, -EINVAL,
-						"A dump is of all drives: leave the number out.");
-		dump->started = true;
-	}
-	cb->seq = spek_unit_generation();
-	while (!err && (unit = spek_unit_get_next(dump->next))) {
-		err = dump_unit(skb, cb, unit);
-		if (!err)
-			dump->next = (u64)unit->id + 1;
-		spek_unit_put(unit);
-	}
-	return spek_genl_dump_end(skb, cb, err);
+	return spek_genl_dump_all(&units, skb, cb);
 }
 
 /* ---- drive-new, drive-del, drive-set ---- */
@@ -436,25 +426,21 @@ int spek_drive_nl_drive_new_doit(struct sk_buff *skb, struct genl_info *info)
 	return create_and_answer(info, config);
 }
 
-int spek_drive_nl_drive_del_doit(struct sk_buff *skb, struct genl_info *info)
+static int delete_unit(struct spek_unit *unit, struct genl_info *info)
 {
 	struct spek_refusal refusal = {};
-	struct spek_unit *unit;
-	int err;
+	int err = spek_unit_delete(unit, &refusal);
 
-	err = spek_genl_check_rights(skb, info->extack);
-	if (err)
-		return err;
-	unit = spek_drive_nl_get(info->attrs[SPEK_DRIVE_A_DRIVE_ID], info->extack);
-	if (IS_ERR(unit))
-		return PTR_ERR(unit);
-	err = spek_unit_delete(unit, &refusal);
-	spek_unit_put(unit);
 	return err ? spek_genl_refuse(info->extack, info->attrs[SPEK_DRIVE_A_DRIVE_ID], err,
 				      refusal.text) : 0;
 }
 
-static int set_faults(struct genl_info *info, struct spek_unit *unit)
+int spek_drive_nl_drive_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return act_on_unit(skb, info, SPEK_DRIVE_A_DRIVE_ID, delete_unit);
+}
+
+static int set_faults(struct spek_unit *unit, struct genl_info *info)
 {
 	const struct nlattr *clear = info->attrs[SPEK_DRIVE_A_DRIVE_CLEAR_FAULTS];
 	struct spek_drive_faults *faults = kvzalloc(2 * sizeof(*faults), GFP_KERNEL);
@@ -478,18 +464,7 @@ static int set_faults(struct genl_info *info, struct spek_unit *unit)
 
 int spek_drive_nl_drive_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct spek_unit *unit;
-	int err;
-
-	err = spek_genl_check_rights(skb, info->extack);
-	if (err)
-		return err;
-	unit = spek_drive_nl_get(info->attrs[SPEK_DRIVE_A_DRIVE_ID], info->extack);
-	if (IS_ERR(unit))
-		return PTR_ERR(unit);
-	err = set_faults(info, unit);
-	spek_unit_put(unit);
-	return err;
+	return act_on_unit(skb, info, SPEK_DRIVE_A_DRIVE_ID, set_faults);
 }
 
 /* ---- drive-stats ---- */
@@ -639,21 +614,14 @@ err_free:
 	return NULL;
 }
 
+static int reply_stats(struct spek_unit *unit, struct genl_info *info)
+{
+	return reply(stats_message(unit, info), info);
+}
+
 int spek_drive_nl_drive_stats_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct spek_unit *unit;
-	struct sk_buff *msg;
-	int err;
-
-	err = spek_genl_check_rights(skb, info->extack);
-	if (err)
-		return err;
-	unit = spek_drive_nl_get(info->attrs[SPEK_DRIVE_A_STATS_ID], info->extack);
-	if (IS_ERR(unit))
-		return PTR_ERR(unit);
-	msg = stats_message(unit, info);
-	spek_unit_put(unit);
-	return msg ? genlmsg_reply(msg, info) : refuse_memory(info);
+	return act_on_unit(skb, info, SPEK_DRIVE_A_STATS_ID, reply_stats);
 }
 
 /* ---- drive-ntf ---- */

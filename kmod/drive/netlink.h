@@ -14,7 +14,6 @@ extern struct spek_genl spek_drive_netlink;
 
 /* netlink.c */
 void spek_drive_nl_notify(struct spek_unit *unit);
-struct spek_unit *spek_drive_nl_get(const struct nlattr *attr, struct netlink_ext_ack *extack);
 
 /* netlink_parse.c */
 int spek_drive_nl_parse(struct genl_info *info, struct spek_unit_config *config);

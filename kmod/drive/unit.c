@@ -37,7 +37,7 @@ static DEFINE_MUTEX(table_lock);
 static DEFINE_XARRAY_ALLOC1(table);	/* protected by table_lock, as the next 2 */
 static u32 next_id;
 static u32 nr_units;
-static u32 generation;
+static u32 generation = 1;	/* odd, so never 0 */
 static struct workqueue_struct *workqueue;
 static void (*notify_unit)(struct spek_unit *unit);
 
@@ -96,7 +96,7 @@ struct spek_unit *spek_unit_get_next(u32 id)
 /** spek_unit_generation() - Return: number that changes with the table; not 0. */
 u32 spek_unit_generation(void)
 {
-	return READ_ONCE(generation) | 1;
+	return READ_ONCE(generation);
 }
 
 static void queue_unit(struct spek_unit *unit)
@@ -159,7 +159,7 @@ static void set_state(struct spek_unit *unit, u32 state)
 {
 	lockdep_assert_held(&table_lock);
 	unit->state = state;
-	WRITE_ONCE(generation, generation + 1);
+	WRITE_ONCE(generation, generation + 2);
 }
 
 static int create(struct spek_unit *unit, const char **why)
@@ -287,7 +287,7 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 	}
 	identify(unit);
 	*id = unit->id;
-	WRITE_ONCE(generation, generation + 1);
+	WRITE_ONCE(generation, generation + 2);
 	queue_unit(unit);
 	mutex_unlock(&table_lock);
 	return 0;

@@ -10,6 +10,7 @@
  */
 #include <linux/mm.h>
 #include <net/genetlink.h>
+#include "../compat/compat.h"
 #include "dump.h"
 #include "family.h"
 #include "refuse.h"
@@ -82,4 +83,90 @@ int spek_genl_dump_done(const struct spek_genl *genl, struct netlink_callback *c
 	if (dump->object)
 		genl->put(dump->object);
 	return 0;
+}
+
+/**
+ * spek_genl_dump_all_start() - size the buffers of a dump of all objects, see .start
+ * @objects: set
+ * @cb: dump
+ *
+ * A buffer must hold the message of the largest object: the netlink core sizes buffers by
+ * min_dump_alloc. An object that appears later and is larger ends the dump with a refusal.
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int spek_genl_dump_all_start(const struct spek_genl_objects *objects, struct netlink_callback *cb)
+{
+	void *object;
+	u32 id = 0;
+
+	if (spek_genl_check_rights(cb->skb, NULL))
+		return 0;	/* the first call of dumpit refuses, with a sentence */
+	while ((object = objects->get_next(&id))) {
+		size_t bytes = nlmsg_total_size(GENL_HDRLEN + objects->size(object));
+
+		cb->min_dump_alloc = max_t(size_t, cb->min_dump_alloc, bytes);
+		objects->genl->put(object);
+		id++;
+	}
+	return 0;
+}
+
+static int put_object(const struct spek_genl_objects *objects, struct sk_buff *skb,
+		      struct netlink_callback *cb, void *object)
+{
+	void *head = spek_genl_dump_head(objects->genl, skb, cb, objects->cmd);
+
+	if (!head)
+		return -EMSGSIZE;
+	if (objects->put(skb, object)) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return 0;
+}
+
+/**
+ * spek_genl_dump_all() - dump all objects, one message each; see .dumpit
+ * @objects: set
+ * @skb: buffer
+ * @cb: dump
+ *
+ * The dump holds no reference between two buffers: readers see by the generation in cb->seq that
+ * the set has changed.
+ *
+ * Context: process.
+ * Return: length of @skb, or a negative errno with the extack filled in.
+ */
+int spek_genl_dump_all(const struct spek_genl_objects *objects, struct sk_buff *skb,
+		       struct netlink_callback *cb)
+{
+	struct spek_genl_dump *dump = spek_genl_dump_of(cb);
+	int err = 0;
+
+	if (!dump->started) {
+		const struct nlattr *attr = spek_compat_dump_attrs(cb)[objects->id_attr];
+
+		err = spek_genl_check_rights(cb->skb, cb->extack);
+		if (err)
+			return err;
+		if (attr)
+			return spek_genl_refuse(cb->extack, attr, -EINVAL, objects->id_refusal);
+		dump->started = true;
+	}
+	cb->seq = objects->generation();
+	while (!err && dump->next <= U32_MAX) {
+		u32 id = dump->next;
+		void *object = objects->get_next(&id);
+
+		if (!object)
+			break;
+		err = put_object(objects, skb, cb, object);
+		if (!err)
+			dump->next = (u64)id + 1;
+		objects->genl->put(object);
+	}
+	return spek_genl_dump_end(skb, cb, err);
 }

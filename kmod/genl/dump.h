@@ -37,4 +37,33 @@ void *spek_genl_dump_head(const struct spek_genl *genl, struct sk_buff *skb,
 int spek_genl_dump_end(const struct sk_buff *skb, struct netlink_callback *cb, int err);
 int spek_genl_dump_done(const struct spek_genl *genl, struct netlink_callback *cb);
 
+/**
+ * struct spek_genl_objects - a set of numbered objects, for dumps of all of them
+ * @genl: family, whose @put drops the references that @get_next takes
+ * @cmd: command of the messages, one for each object
+ * @id_attr: attribute that names one object; dumps refuse it
+ * @id_refusal: the sentence for that
+ * @get_next: find the object with the lowest number from @id on, and set @id to its number.
+ *	Returns the object with a reference, or NULL.
+ * @generation: read a number that changes with the set; never 0
+ * @size: upper bound of the bytes that @put needs
+ * @put: put the attributes of an object. Returns 0 or -EMSGSIZE.
+ *
+ * All functions are called in process context and may sleep.
+ */
+struct spek_genl_objects {
+	const struct spek_genl *genl;
+	u8 cmd;
+	u32 id_attr;
+	const char *id_refusal;
+	void *(*get_next)(u32 *id);
+	u32 (*generation)(void);
+	size_t (*size)(const void *object);
+	int (*put)(struct sk_buff *skb, void *object);
+};
+
+int spek_genl_dump_all_start(const struct spek_genl_objects *objects, struct netlink_callback *cb);
+int spek_genl_dump_all(const struct spek_genl_objects *objects, struct sk_buff *skb,
+		       struct netlink_callback *cb);
+
 #endif

@@ -15,8 +15,9 @@
 /* ---- run-get ---- */
 
 /* Return: upper bound of the bytes that put_whole_run() puts */
-static size_t run_bytes(const struct spek_run *run)
+static size_t run_bytes(const void *object)
 {
+	const struct spek_run *run = object;
 	const struct spek_run_config *config = run->config;
 
 	return SPEK_NL_RUN_BYTES + nla_total_size(SPEK_NL_VERIFY_BYTES) +
@@ -179,8 +180,9 @@ static int put_senses(struct sk_buff *skb, const struct spek_senses *senses)
 	return others ? SPEK_PUT_U64(skb, SPEK_A_RUN, SENSE_OTHERS, others) : 0;
 }
 
-static int put_whole_run(struct sk_buff *skb, struct spek_run *run)
+static int put_whole_run(struct sk_buff *skb, void *object)
 {
+	struct spek_run *run = object;
 	struct spek_run_view view = {};
 	u32 i;
 
@@ -243,63 +245,34 @@ int spek_nl_run_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(msg, info);
 }
 
-/* A buffer must hold the largest run: the kernel sizes it by min_dump_alloc. */
-int spek_nl_run_get_start(struct netlink_callback *cb)
+static void *next_run(u32 *id)
 {
-	struct spek_run *run;
-	u32 id = 0;
+	struct spek_run *run = spek_run_get_next(*id);
 
-	if (spek_genl_check_rights(cb->skb, NULL))
-		return 0;	/* the first call of dumpit refuses, with a sentence */
-	while ((run = spek_run_get_next(id))) {
-		size_t bytes = nlmsg_total_size(GENL_HDRLEN + run_bytes(run));
-
-		cb->min_dump_alloc = max_t(size_t, cb->min_dump_alloc, bytes);
-		id = run->id + 1;
-		spek_run_put(run);
-	}
-	return 0;
+	if (run)
+		*id = run->id;
+	return run;
 }
 
-static int put_run(struct sk_buff *skb, struct netlink_callback *cb, struct spek_run *run)
-{
-	void *head = spek_genl_dump_head(&spek_netlink, skb, cb, SPEK_CMD_RUN_GET);
+static const struct spek_genl_objects runs = {
+	.genl = &spek_netlink,
+	.cmd = SPEK_CMD_RUN_GET,
+	.id_attr = SPEK_A_RUN_ID,
+	.id_refusal = "A dump returns all runs: leave out the number.",
+	.get_next = next_run,
+	.generation = spek_run_generation,
+	.size = run_bytes,
+	.put = put_whole_run,
+};
 
-	if (!head)
-		return -EMSGSIZE;
-	if (put_whole_run(skb, run)) {
-		genlmsg_cancel(skb, head);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, head);
-	return 0;
+int spek_nl_run_get_start(struct netlink_callback *cb)
+{
+	return spek_genl_dump_all_start(&runs, cb);
 }
 
 int spek_nl_run_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct spek_genl_dump *dump = spek_genl_dump_of(cb);
-	struct spek_run *run;
-	int err = 0;
-
-	if (!dump->started) {
-		const struct nlattr *id = spek_compat_dump_attrs(cb)[SPEK_A_RUN_ID];
-
-		err = spek_genl_check_rights(cb->skb, cb->extack);
-		if (err)
-			return err;
-		if (id)
-			return spek_genl_refuse(cb->extack, id, -EINVAL,
-						"A dump returns all runs: leave out the number.");
-		dump->started = true;
-	}
-	cb->seq = spek_run_generation();
-	while (!err && (run = spek_run_get_next(dump->next))) {
-		err = put_run(skb, cb, run);
-		if (!err)
-			dump->next = (u64)run->id + 1;
-		spek_run_put(run);
-	}
-	return spek_genl_dump_end(skb, cb, err);
+	return spek_genl_dump_all(&runs, skb, cb);
 }
 
 /* ---- run-new ---- */
