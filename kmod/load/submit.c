@@ -24,7 +24,7 @@ static void choose_auto(struct spek_target *target)
 		return;
 	}
 	target->backend = &spek_backend_mq;
-	target->backend_reason = "The device takes requests.";
+	target->backend_reason = "The device is request-based (blk-mq).";
 }
 
 /**
@@ -44,7 +44,7 @@ int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 	/* dm passes polling on, but by the bio itself, which nobody here holds on to. */
 	if (polled && !queue_is_mq(bdev_get_queue(target->handle.bdev)))
 		return spek_refuse_part(refusal, -EOPNOTSUPP,
-					"The device takes bios: polled completion needs one that takes requests.");
+					"The device is bio-based: polled completion needs a request-based (blk-mq) one.");
 	if (polled && !spek_compat_queue_polls(bdev_get_queue(target->handle.bdev)))
 		return spek_refuse_part(refusal, -EOPNOTSUPP,
 					"The device has no poll queues, which polled completion needs.");
@@ -55,7 +55,7 @@ int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 	}
 	target->backend = wanted == SPEK_BACKEND_BIO ? spek_backend_bio_of(target) :
 						       backends[wanted];
-	target->backend_reason = "It was asked for.";
+	target->backend_reason = "The configuration selects it.";
 	why = target->backend->why_unsupported(target);
 	return why ? spek_refuse_part(refusal, -EOPNOTSUPP, why) : 0;
 }

@@ -29,11 +29,11 @@ static const char *why_unsupported(const struct spek_target *target)
 	struct request_queue *q = bdev_get_queue(target->handle.bdev);
 
 	if (!queue_is_mq(q))
-		return "The device takes bios, not requests.";
+		return "The device is bio-based, not request-based (blk-mq).";
 	if (bdev_is_zoned(target->handle.bdev))
-		return "The device is zoned: its write order is kept above the request path.";
+		return "The device is zoned: writes are ordered above the request path.";
 	if (blk_get_integrity(target->handle.bdev->bd_disk))
-		return "The device carries integrity data, which is made above the request path.";
+		return "The device carries integrity data, which is generated above the request path.";
 	return NULL;
 }
 

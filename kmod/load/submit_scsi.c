@@ -77,11 +77,11 @@ static const char *why_unsupported(const struct spek_target *target)
 	if (!spek_compat_can_insert_requests())
 		return "Modules can't insert requests: this kernel has no CONFIG_BLK_MQ_STACKING.";
 	if (bdev_is_zoned(bdev))
-		return "The device is zoned: its write order is kept above the SCSI layer.";
+		return "The device is zoned: writes are ordered above the SCSI layer.";
 	if (sdev->type != TYPE_DISK)
 		return "The SCSI device is not a disk and may not support READ(16).";
 	if (blk_get_integrity(bdev->bd_disk))
-		return "The device carries integrity data, which is made above the SCSI layer.";
+		return "The device carries integrity data, which is generated above the SCSI layer.";
 	if (sdev->sector_size != target->logical_block)
 		return "The SCSI device and its disk don't agree on the logical block size.";
 	if ((target->start_sector << SECTOR_SHIFT) & (target->logical_block - 1))

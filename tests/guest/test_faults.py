@@ -158,7 +158,7 @@ def test_polling_through_device_mapper_is_refused(
         new(nl, config(top, polled=1))
 
     assert caught.value.errno == errno.EOPNOTSUPP
-    assert "takes bios" in caught.value.text
+    assert "is bio-based" in caught.value.text
     end(nl, start(nl, config(top)))
 
 

@@ -150,7 +150,7 @@ def test_aligned_requests_are_counted_exactly(
     (target,), (seen,) = comparison.outcome.info.targets, comparison.seen
     assert (target.backend, target.backend_reason) == (
         "bio",
-        "The device takes bios, not requests.",
+        "The device is bio-based, not request-based (blk-mq).",
     )
     assert target_sums(target) == sums(comparison.wanted[0])
     assert seen.stat == target_sums(target)
@@ -213,7 +213,7 @@ def test_linear_crossing_its_boundary(
 
 
 def test_mq_is_refused_on_a_device_that_takes_bios(controller: Controller, stacked: Stack) -> None:
-    with pytest.raises(Refusal, match="takes bios, not requests"):
+    with pytest.raises(Refusal, match="is bio-based, not request-based"):
         controller.run_new(one_stream(stacked.node, backend="mq", count=1))
 
 

@@ -195,7 +195,7 @@ class FakeKernel:
                     logical_block=512,
                     max_io=1 << 20,
                     backend=Backend.BIO,
-                    backend_reason="The device takes bios, not requests.",
+                    backend_reason="The device is bio-based, not request-based (blk-mq).",
                     reads=self.seconds * 100,
                     read_bytes=self.seconds * 409_600,
                 )
