@@ -7,6 +7,7 @@ or goes away raises the version of its kind; UPGRADES then says how older files 
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -25,6 +26,7 @@ class Kind(StrEnum):
     """What a file is; the value is its field `kind`."""
 
     LOG = "spek-log"
+    TRACE = "spek-trace"
     RESULT = "spek-result"
     CURVE = "spek-curve"
     SPC1 = "spek-spc1"
@@ -52,6 +54,7 @@ class Kind(StrEnum):
 
 _TEXTS = {
     Kind.LOG: "a per-I/O log",
+    Kind.TRACE: "a stored trace",
     Kind.RESULT: "a result of a run",
     Kind.CURVE: "a load curve",
     Kind.SPC1: "a report of `spekctl spc1`",
@@ -152,7 +155,7 @@ def identify(path: Path, wanted: Sequence[Kind], purpose: str = "") -> Kind:
         raise UsageError(f"{path} is not a file; {expected} {_either(wanted)}")
     data = _contents(path)
     if data.startswith(_PARQUET):
-        kind = Kind.LOG
+        kind = parquet_kind(path)
     else:
         kind = _kind(path, _head(path, data, wanted, expected), wanted, expected)
     if kind not in wanted:
@@ -169,7 +172,7 @@ def description(path: Path) -> str:
     """What kind of document a file holds, in words; other JSON is called JSON."""
     data = _contents(path)
     if data.startswith(_PARQUET):
-        return Kind.LOG.text
+        return parquet_kind(path).text
     try:
         head = files.decode(data, _Head)
         return Kind(head.kind or head.schema).text
@@ -179,6 +182,29 @@ def description(path: Path) -> str:
 
 # The first bytes of a Parquet file; log.file tells logs from others.
 _PARQUET = b"PAR1"
+
+
+# A footer is read whole only up to this size; the header is in its last part.
+_FOOTER_MOST = 64 << 20
+
+
+def parquet_kind(path: Path) -> Kind:
+    """Which document a Parquet file is; a log unless its footer says that it is a trace. Looks at
+    the header in the footer only: log.file and trace.store check the remainder."""
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 8))
+            tail = file.read(8)
+            length = int.from_bytes(tail[:4], "little")
+            if tail[4:] != _PARQUET or length + 8 > size or length > _FOOTER_MOST:
+                return Kind.LOG
+            file.seek(size - 8 - length)
+            footer = file.read(length)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    found = f'"kind":"{Kind.TRACE}"'.encode() in footer
+    return Kind.TRACE if found else Kind.LOG
 
 
 def read(path: Path, model: type[D]) -> D:
@@ -230,8 +256,11 @@ def schema(title: str, *models: type[Document]) -> dict[str, Any]:
 
 
 def _contents(path: Path) -> bytes:
+    """The whole file; of a Parquet file, which may be huge, the first bytes."""
     try:
-        return path.read_bytes()
+        with open(path, "rb") as file:
+            start = file.read(len(_PARQUET))
+            return start if start == _PARQUET else start + file.read()
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}") from error
     except OSError as error:

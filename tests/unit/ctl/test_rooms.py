@@ -28,6 +28,7 @@ ORDER = (
     ("kernel",),
     ("documents",),
     ("block", "log", "power"),
+    ("trace",),
     ("plots", "run"),
     ("render",),
     ("campaigns", "cli"),
@@ -41,6 +42,7 @@ OUT_OF_REACH = {
     "documents": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands", "log", "power"),
     "plots": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "render": (*KERNEL_SIDE, "run.execute", "run.verify", "campaigns", "commands"),
+    "trace": (*KERNEL_SIDE, *MESSAGES),
     "workload": ("kernel",),
 }
 

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is wrong with a trace: records that cannot be read, and times that go back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spekctl.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A record that could not be read."""
+
+    path: Path
+    number: int
+    reason: str
+    unit: str = "line"
+
+    @property
+    def text(self) -> str:
+        """``FILE: line 7: unknown operation 'x'``."""
+        return f"{self.path}: {self.unit} {self.number:,}: {self.reason}"
+
+
+@dataclass(slots=True)
+class Faults:
+    """Counts of a whole trace. @strict: the first record that cannot be read ends the reading."""
+
+    strict: bool = False
+    bad: int = 0
+    first: Fault | None = None
+    # Records whose time was before that of the record ahead of them; they are put in order.
+    unordered: int = 0
+    # Of these, the ones too late to be put in order; they take the time of the one ahead.
+    moved: int = 0
+    # Records of a known kind that are no I/O: comments, completions, messages.
+    ignored: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, path: Path, number: int, reason: str, unit: str = "line") -> None:
+        """One record that cannot be read; UsageError if that is not allowed."""
+        fault = Fault(path, number, reason, unit)
+        if self.strict:
+            raise UsageError(f"{fault.text} (--strict)")
+        self.bad += 1
+        if self.first is None:
+            self.first = fault
+
+    def note(self, text: str) -> None:
+        """Something the user should know, once."""
+        if text not in self.notes:
+            self.notes.append(text)

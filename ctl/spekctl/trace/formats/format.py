@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a reader is: a name, a way to recognize its files, and their records.
+
+A reader yields batches whose at_ns is int64 on the format's own clock, in the order of the file.
+Records that cannot be read go to Faults, with their line; I/O that is none is skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from spekctl.trace.columns import Batch, Devices, Op
+from spekctl.trace.faults import Faults
+from spekctl.trace.options import ReadOptions
+from spekctl.trace.source import Head, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file being read: what its records are added to, and the options."""
+
+    source: Source
+    devices: Devices
+    faults: Faults
+    options: ReadOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format and its reader."""
+
+    name: str
+    title: str
+    # How sure the contents are of this format: 0 if not, 1 if they say so themselves.
+    likeness: Callable[[Head], float]
+    read: Callable[[Reading], Iterator[Batch]]
+
+
+READ_WRITE = {
+    "r": int(Op.READ),
+    "R": int(Op.READ),
+    "w": int(Op.WRITE),
+    "W": int(Op.WRITE),
+}

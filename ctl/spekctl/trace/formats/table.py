@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""CSV whose first line names the columns.
+
+Columns are recognized by their names, which `convert` writes; --column says it for other names:
+``at=ts:us``, ``offset=lba:512``. A column of times, one of offsets, one of sizes and one of
+operations are needed, a device and FUA are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import numpy as np
+
+from spekctl.errors import UsageError
+from spekctl.suggest import did_you_mean
+from spekctl.trace.columns import OP_BY_TEXT, Array, Batch, Flag, Misfit, Op, batch_of, in_bytes
+from spekctl.trace.formats.format import READ_WRITE, Format, Reading
+from spekctl.trace.source import Head
+from spekctl.trace.text import Converted, Kind, Layout, Rows, read_lines
+
+Field = Literal["at", "device", "offset", "size", "op", "fua"]
+FIELDS: tuple[Field, ...] = ("at", "device", "offset", "size", "op", "fua")
+NEEDED: tuple[Field, ...] = ("at", "offset", "size", "op")
+TIME_UNITS = ("ns", "us", "ms", "s", "100ns")
+# Names that are recognized, with the unit that they mean.
+KNOWN: dict[str, tuple[Field, str]] = {
+    "at_ns": ("at", "ns"),
+    "at_us": ("at", "us"),
+    "at_ms": ("at", "ms"),
+    "at_s": ("at", "s"),
+    "time_ns": ("at", "ns"),
+    "time_us": ("at", "us"),
+    "time_ms": ("at", "ms"),
+    "time_s": ("at", "s"),
+    "timestamp_ns": ("at", "ns"),
+    "timestamp_us": ("at", "us"),
+    "timestamp_ms": ("at", "ms"),
+    "timestamp_s": ("at", "s"),
+    "arrival_ns": ("at", "ns"),
+    "device": ("device", ""),
+    "disk": ("device", ""),
+    "volume": ("device", ""),
+    "asu": ("device", ""),
+    "offset_bytes": ("offset", "1"),
+    "offset_sectors": ("offset", "512"),
+    "address": ("offset", "1"),
+    "sector": ("offset", "512"),
+    "bytes": ("size", "1"),
+    "size_bytes": ("size", "1"),
+    "length_bytes": ("size", "1"),
+    "size_sectors": ("size", "512"),
+    "sectors": ("size", "512"),
+    "op": ("op", ""),
+    "operation": ("op", ""),
+    "fua": ("fua", ""),
+}
+_OPS = {
+    **READ_WRITE,
+    **{text: int(op) for text, op in OP_BY_TEXT.items()},
+    **{text.upper(): int(op) for text, op in OP_BY_TEXT.items()},
+    **{text.capitalize(): int(op) for text, op in OP_BY_TEXT.items()},
+    "trim": int(Op.DISCARD),
+    "sync": int(Op.FLUSH),
+}
+_DELIMITERS = (",", ";", "\t")
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    field: Field
+    name: str
+    unit: str
+
+
+def _header(head: Head) -> tuple[list[str], str]:
+    """Names of the columns and the delimiter."""
+    lines = head.lines(1)
+    line = lines[0].removeprefix("\ufeff") if lines else ""
+    delimiter = max(_DELIMITERS, key=line.count)
+    return [name.strip().strip('"') for name in line.split(delimiter)], delimiter
+
+
+def _guess(names: list[str]) -> dict[Field, _Column]:
+    found: dict[Field, _Column] = {}
+    for name in names:
+        if name.lower() in KNOWN:
+            field, unit = KNOWN[name.lower()]
+            # The first of several: arrival_ns before any other time.
+            found.setdefault(field, _Column(field, name, unit))
+    return found
+
+
+def _likeness(head: Head) -> float:
+    return float(set(NEEDED) <= set(_guess(_header(head)[0])))
+
+
+def _chosen(names: list[str], options: tuple[str, ...]) -> dict[Field, _Column]:
+    """The guess, overruled by --column."""
+    found = _guess(names)
+    for text in options:
+        field, equals, rest = text.partition("=")
+        if not equals or field not in FIELDS:
+            hint = did_you_mean(field, FIELDS)
+            raise UsageError(
+                f"--column {text}: write FIELD=COLUMN or FIELD=COLUMN:UNIT, where FIELD is one of"
+                f" {', '.join(FIELDS)}{hint}"
+            )
+        name, colon, unit = rest.rpartition(":")
+        if not colon:
+            name, unit = rest, "ns" if field == "at" else "1"
+        if name not in names:
+            shown = ", ".join(names)
+            raise UsageError(f"--column {text}: there is no column '{name}'; there are {shown}")
+        if field == "at" and unit not in TIME_UNITS:
+            raise UsageError(f"--column {text}: a time is in {', '.join(TIME_UNITS)}")
+        if field in ("offset", "size") and not re.fullmatch(r"[1-9][0-9]{0,6}", unit):
+            raise UsageError(f"--column {text}: the unit is a number of bytes, such as 1 or 512")
+        found[field] = _Column(field, name, unit)
+    missing = [field for field in NEEDED if field not in found]
+    if missing:
+        raise UsageError(
+            f"no column for {', '.join(missing)}; name it with --column FIELD=COLUMN:UNIT. The"
+            f" columns are {', '.join(names)}"
+        )
+    return found
+
+
+def _read(reading: Reading) -> Iterator[Batch]:
+    head = reading.source.head()
+    names, delimiter = _header(head)
+    if len(set(names)) != len(names):
+        raise UsageError(f"{reading.source.path}: two columns have the same name")
+    found = _chosen(names, reading.options.columns)
+    kinds = {one.name: _kind(one) for one in found.values()}
+    layout = Layout(tuple((name, kinds.get(name, "skip")) for name in names), delimiter)
+    if len(kinds) != len(found):
+        raise UsageError("--column: a column is used for two fields")
+
+    def convert(rows: Rows) -> Converted:
+        at: Array = rows[found["at"].name]
+        if found["at"].unit in ("ns", "100ns"):
+            factor = 1 if found["at"].unit == "ns" else 100
+            if len(at) and int(at.max()) > (2**63 - 1) // factor:
+                raise Misfit("a time beyond 292 years")
+            at = at.astype(np.int64) * factor
+        offset, size = found["offset"], found["size"]
+        flags: Array | int = 0
+        if "fua" in found:
+            fua: Array = rows[found["fua"].name]
+            if len(fua) and int(fua.max()) > 1:
+                raise Misfit("fua is 0 or 1")
+            flags = fua * np.uint64(Flag.FUA)
+        batch = batch_of(
+            at,
+            0,
+            in_bytes(rows[offset.name], int(offset.unit), "offset"),
+            in_bytes(rows[size.name], int(size.unit), "size"),
+            rows[found["op"].name].mapped(_OPS, "operation"),
+            flags,
+        )
+        return batch, rows[found["device"].name] if "device" in found else "0"
+
+    # The header is the first line that is not blank.
+    blank = len(head.data) - len(head.data.lstrip(b"\r\n"))
+    skip = head.data[:blank].count(b"\n") + 1
+    yield from read_lines(
+        reading.source, layout, convert, reading.devices, reading.faults, skip_lines=skip
+    )
+
+
+def _kind(column: _Column) -> Kind:
+    if column.field in ("device", "op"):
+        return "word"
+    if column.field == "at" and column.unit in ("s", "ms", "us"):
+        return cast(Kind, column.unit)
+    return "number"
+
+
+FORMAT = Format("csv", "CSV with named columns", _likeness, _read)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records in the order of their times: of one file, and of several files together.
+
+Files are read as streams, so a record is put in its place only if it is at most WINDOW records
+late; one that is later takes the time of the record ahead, and is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from spekctl.trace.columns import BATCH, Batch, concatenated, pieces
+from spekctl.trace.faults import Faults
+
+WINDOW = 1 << 18
+
+
+def in_order(
+    batches: Iterator[Batch], faults: Faults, window: int = WINDOW, more: int = BATCH
+) -> Iterator[Batch]:
+    """The records of a file by time; those of equal times stay as they were.
+
+    @more: records that are gathered beside the window before the oldest are yielded
+    """
+    held: list[Batch] = []
+    rows = 0
+    newest: int | None = None  # time of the record read last
+    told: int | None = None  # time of the record yielded last
+
+    def ready(keep: int) -> Iterator[Batch]:
+        nonlocal held, rows, told
+        whole = concatenated(held)
+        if np.any(whole.at_ns[1:] < whole.at_ns[:-1]):
+            whole = whole.take(np.argsort(whole.at_ns, kind="stable"))
+        out, rest = whole.take(slice(0, rows - keep)), whole.take(slice(rows - keep, rows))
+        held, rows = ([rest] if keep else []), keep
+        if told is not None and int(out.at_ns[0]) < told:
+            faults.moved += int(np.searchsorted(out.at_ns, told))
+            out = out.replace(at_ns=np.maximum(out.at_ns, told))
+        told = int(out.at_ns[-1])
+        yield from pieces(out)
+
+    for batch in batches:
+        if not len(batch):
+            continue
+        at = batch.at_ns
+        faults.unordered += int(np.count_nonzero(at[1:] < at[:-1]))
+        faults.unordered += newest is not None and int(at[0]) < newest
+        newest = int(at[-1])
+        held.append(batch)
+        rows += len(batch)
+        if rows >= window + more:
+            yield from ready(window)
+    if rows:
+        yield from ready(0)
+
+
+def merged(streams: Sequence[Iterator[Batch]]) -> Iterator[Batch]:
+    """Several streams, each in order, as one; of equal times the earlier stream's come first."""
+    waiting: list[Batch | None] = [next(one, None) for one in streams]
+    while True:
+        live = [(index, one) for index, one in enumerate(waiting) if one is not None]
+        if not live:
+            return
+        if len(live) == 1:
+            index, one = live[0]
+            yield one
+            yield from streams[index]
+            return
+        # Up to here no stream has anything that is not yet read.
+        horizon = min(int(one.at_ns[-1]) for _, one in live)
+        parts = []
+        for index, one in live:
+            count = int(np.searchsorted(one.at_ns, horizon, side="right"))
+            if count:
+                parts.append(one.take(slice(0, count)))
+            rest = one.take(slice(count, len(one)))
+            waiting[index] = rest if len(rest) else next(streams[index], None)
+        whole = concatenated(parts)
+        yield from pieces(whole.take(np.argsort(whole.at_ns, kind="stable")))
+
+
+def from_zero(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """The same with times that count from the first record, as uint64."""
+    origin: int | None = None
+    for batch in batches:
+        if origin is None:
+            origin = int(batch.at_ns[0])
+        # Wraps around where an int64 would not hold the distance, and is right in a uint64.
+        at = batch.at_ns.astype(np.uint64) - np.uint64(origin & (2**64 - 1))
+        yield batch.replace(at_ns=at)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All formats, and which of them a file is of."""
+
+from __future__ import annotations
+
+from spekctl.errors import UsageError
+from spekctl.suggest import did_you_mean
+from spekctl.trace.formats import msr, spc, speklog, stored, table
+from spekctl.trace.formats.format import Format
+from spekctl.trace.source import Head
+
+# Of formats that are equally alike, the first one.
+FORMATS: tuple[Format, ...] = (
+    stored.FORMAT,
+    speklog.FORMAT,
+    spc.FORMAT,
+    msr.FORMAT,
+    table.FORMAT,
+)
+# A file may have bad lines among its first ones.
+LEAST_LIKENESS = 0.5
+
+
+def by_name(name: str) -> Format:
+    """The format of this name."""
+    for one in FORMATS:
+        if one.name == name:
+            return one
+    names = [one.name for one in FORMATS]
+    hint = did_you_mean(name, names) or f"; the formats are {', '.join(names)}"
+    raise UsageError(f"there is no format '{name}'{hint}")
+
+
+def recognized(head: Head) -> Format:
+    """The format of the contents; UsageError if they are of none."""
+    if not head.data:
+        raise UsageError(f"{head.path} is empty; expected a trace")
+    best = max(FORMATS, key=lambda one: one.likeness(head))
+    if best.likeness(head) < LEAST_LIKENESS:
+        raise UsageError(
+            f"{head.path} is not a trace of a known format; --format names the format of a file"
+            " with an unusual beginning, and --column the columns of CSV"
+        )
+    return best

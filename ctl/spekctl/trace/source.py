@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The bytes of a trace's file, decompressed as they are read, whole lines at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import lzma
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from spekctl.errors import SpekError, UsageError
+
+# Bytes that tell the format.
+HEAD_BYTES = 1 << 16
+CHUNK_BYTES = 8 << 20
+# More without a newline is not a line of any format.
+LINE_MAX = 1 << 20
+
+_MAGIC = (
+    (b"\x1f\x8b", "gz"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zst"),
+    (b"BZh", "bz2"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a file's contents."""
+
+    path: Path
+    data: bytes
+    whole: bool  # there is no more
+
+    def lines(self, most: int = 40) -> list[str]:
+        """The first complete lines that are not blank."""
+        parts = self.data.split(b"\n")
+        if not self.whole:
+            parts = parts[:-1]
+        texts = (part.decode("utf-8", "replace").rstrip("\r") for part in parts)
+        found = []
+        for text in texts:
+            if text.strip():
+                found.append(text)
+            if len(found) == most:
+                break
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Whole lines, the last perhaps without its newline."""
+
+    data: bytes
+    line: int  # number of the first one, from 1
+
+
+class Source:
+    """A trace's file. Each reading begins at its start."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            mode = os.stat(path).st_mode
+        except FileNotFoundError as error:
+            raise UsageError(f"there is no file {path}") from error
+        except (OSError, ValueError) as error:
+            raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from error
+        if not stat.S_ISREG(mode):
+            raise UsageError(f"{path} is not a file; expected a trace")
+
+    @property
+    def compression(self) -> str:
+        """gz, xz, zst, bz2 or nothing."""
+        with self._reading(), open(self.path, "rb") as file:
+            start = file.read(6)
+        return next((name for magic, name in _MAGIC if start.startswith(magic)), "")
+
+    def head(self) -> Head:
+        """The beginning, decompressed."""
+        with self.open() as file, self._reading():
+            data = _read(file, HEAD_BYTES)
+            return Head(self.path, data, not file.read(1))
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """The contents, decompressed; to be read within reading()."""
+        compression = self.compression
+        with self._reading():
+            raw = open(self.path, "rb")  # noqa: SIM115 # closed below, with what wraps it
+        with raw, _decompressor(raw, compression) as file:
+            yield file
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Failures of reading as sentences."""
+        try:
+            yield
+        except (EOFError, zlib.error, lzma.LZMAError) as error:
+            raise UsageError(f"{self.path} is damaged: {error}") from error
+        except OSError as error:
+            # Decompressors raise it without a number.
+            if error.errno is None:
+                raise UsageError(f"{self.path} is damaged: {error}") from error
+            raise SpekError(f"cannot read {self.path}: {error.strerror}") from error
+
+    def blocks(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:
+        """The contents in blocks of @size bytes; the last one is shorter."""
+        with self.open() as file:
+            while True:
+                with self._reading():
+                    data = _read(file, size)
+                if not data:
+                    return
+                yield data
+
+    def chunks(self, skip_lines: int = 0, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
+        """The lines in chunks, without the first @skip_lines. A line longer than LINE_MAX is cut
+        into lines of that length, which no format accepts."""
+        line, rest = 1, b""
+        for block in self.blocks(size):
+            data = rest + block
+            end = data.rfind(b"\n") + 1
+            if not end and len(data) >= LINE_MAX:
+                end = len(data)
+            whole, rest = data[:end], data[end:]
+            if whole:
+                count = whole.count(b"\n")
+                chunk = _without(whole, line, skip_lines)
+                if chunk.data:
+                    yield chunk
+                line += count
+        if rest:
+            chunk = _without(rest, line, skip_lines)
+            if chunk.data:
+                yield chunk
+
+
+def _without(data: bytes, line: int, skip_lines: int) -> Chunk:
+    start = 0
+    while line <= skip_lines and start < len(data):
+        end = data.find(b"\n", start)
+        if end < 0:
+            return Chunk(b"", line)
+        start, line = end + 1, line + 1
+    return Chunk(data[start:], line)
+
+
+def _read(file: IO[bytes], size: int) -> bytes:
+    """Exactly @size bytes unless the file ends: decompressors return less when they like."""
+    parts: list[bytes] = []
+    left = size
+    while left:
+        data = file.read(left)
+        if not data:
+            break
+        parts.append(data)
+        left -= len(data)
+    return b"".join(parts)
+
+
+def _decompressor(raw: IO[bytes], compression: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+    found: Any = contextlib.nullcontext(raw)
+    if compression == "gz":
+        import gzip
+
+        found = gzip.GzipFile(fileobj=raw)
+    elif compression == "xz":
+        found = lzma.LZMAFile(raw)  # noqa: SIM115 # closed by who opened it
+    elif compression == "bz2":
+        import bz2
+
+        found = bz2.BZ2File(raw)
+    elif compression == "zst":
+        import pyarrow as pa
+
+        found = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+    return cast("contextlib.AbstractContextManager[IO[bytes]]", found)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trace: one file, or several that belong together, as a stream of records in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spekctl.errors import UsageError
+from spekctl.trace import registry
+from spekctl.trace.columns import Batch, Devices
+from spekctl.trace.faults import Faults
+from spekctl.trace.formats.format import Format, Reading
+from spekctl.trace.options import ReadOptions
+from spekctl.trace.order import from_zero, in_order, merged
+from spekctl.trace.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file of a trace, and its format."""
+
+    source: Source
+    format: Format
+
+
+class Trace:
+    """Files of one trace. Devices and faults fill while it is read, from the start each time."""
+
+    def __init__(self, parts: Sequence[Part], options: ReadOptions) -> None:
+        self.parts = list(parts)
+        self.options = options
+        self.devices = Devices()
+        self.faults = Faults(options.strict)
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        first = str(self.parts[0].source.path)
+        more = len(self.parts) - 1
+        return f"{first} and {more} more" if more else first
+
+    def batches(self) -> Iterator[Batch]:
+        """The records by time, which counts from the first one.
+
+        UsageError where a file is damaged, or has a bad record and reading is strict.
+        """
+        self.devices = Devices()
+        self.faults = Faults(self.options.strict)
+        streams = [in_order(self._read(part), self.faults) for part in self.parts]
+        yield from from_zero(merged(streams) if len(streams) > 1 else streams[0])
+
+    def _read(self, part: Part) -> Iterator[Batch]:
+        reading = Reading(part.source, self.devices, self.faults, self.options)
+        return part.format.read(reading)
+
+
+def open_trace(paths: Sequence[Path], options: ReadOptions | None = None) -> Trace:
+    """A trace; UsageError if a file is not one, or if they are of different formats."""
+    options = options or ReadOptions()
+    chosen = registry.by_name(options.format) if options.format else None
+    parts = []
+    for path in paths:
+        source = Source(path)
+        parts.append(Part(source, chosen or registry.recognized(source.head())))
+    names = list(dict.fromkeys(part.format.name for part in parts))
+    if len(names) > 1:
+        raise UsageError(f"files of one trace have one format; these are {names[0]} and {names[1]}")
+    return Trace(parts, options)

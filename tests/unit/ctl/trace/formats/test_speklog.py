@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek's own logs as traces: every arrival in its order, on the devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from lib.ctl.command_line import Spekctl
+from lib.ctl.log_files import GIB, records, written
+from lib.ctl.traces import read, whole
+
+from spekctl.trace.trace import open_trace
+from spekctl.workload.config import Extent, ResolvedAsu
+
+
+def test_a_log_is_the_sequence_of_its_arrivals(tmp_path: Path) -> None:
+    rows = records(20_000)
+    trace = open_trace([written(tmp_path / "log", rows)])
+    found = whole(trace)
+    by_arrival = rows[np.argsort(rows["at_ns"], kind="stable")]
+    assert trace.parts[0].format.name == "spek-log"
+    assert np.array_equal(found.at_ns, by_arrival["at_ns"] - by_arrival["at_ns"][0])
+    assert np.array_equal(found.offset_bytes, by_arrival["addr"])
+    assert np.array_equal(found.bytes, by_arrival["bytes"])
+    assert np.array_equal(found.op, by_arrival["write"])
+    names = np.array(trace.devices.names)[found.device]
+    assert np.array_equal(names, np.array(["/dev/x", "/dev/y"])[by_arrival["asu"]])
+    # Completions come in another order than arrivals.
+    assert trace.faults.unordered > 1000 and trace.faults.moved == 0
+
+
+def test_addresses_are_those_on_the_devices(tmp_path: Path) -> None:
+    rows = records(100, streams=1)
+    rows["addr"] = np.arange(100) * 4096
+    asu = ResolvedAsu("a", GIB, 8192, [Extent(0, 1 << 20), Extent(1, 0)])
+    found, _ = read(written(tmp_path / "log", rows, asus=[asu, asu]))
+    places = {(device, offset) for _, device, offset, _, _ in found}
+    assert {("/dev/x", 1 << 20), ("/dev/x", (1 << 20) + 4096), ("/dev/y", 0)} <= places
+
+
+def test_lost_records_are_mentioned(tmp_path: Path) -> None:
+    _, trace = read(written(tmp_path / "log", records(10), lost=12))
+    assert trace.faults.notes == ["the log lacks 12 I/Os, lost while it was recorded"]
+
+
+def test_its_csv_is_one_too(spekctl: Spekctl, tmp_path: Path) -> None:
+    rows = records(3000)
+    path = tmp_path / "log.csv"
+    path.write_text(spekctl("log", str(written(tmp_path / "log", rows)), "--csv").out)
+    found, trace = read(path)
+    assert trace.parts[0].format.name == "csv"
+    by_arrival = rows[np.argsort(rows["at_ns"], kind="stable")]
+    assert [one[0] for one in found] == (by_arrival["at_ns"] - by_arrival["at_ns"][0]).tolist()
+    assert [one[1] for one in found] == ["ab"[asu] for asu in by_arrival["asu"]]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""CSV with named columns: names that say their unit, and --column for the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lib.ctl.traces import read_text
+
+from spekctl.errors import UsageError
+
+
+def test_names_with_units_need_no_option(tmp_path: Path) -> None:
+    text = (
+        "at_us,device,offset_sectors,op,bytes,fua,note\n5,sda,8,read,4096,0,x\n7.25,sdb,9,w,1,1,y\n"
+    )
+    found, trace = read_text(tmp_path, text)
+    assert trace.parts[0].format.name == "csv"
+    assert found == [(0, "sda", 4096, 4096, "read"), (2250, "sdb", 4608, 1, "write+")]
+
+
+def test_other_names_are_given(tmp_path: Path) -> None:
+    text = "when;lba;length;kind\n100;1;8;Read\n130;3;16;discard\n"
+    columns = ("at=when:100ns", "offset=lba:4096", "size=length:512", "op=kind")
+    found, _ = read_text(tmp_path, text, format="csv", columns=columns)
+    assert found == [(0, "0", 4096, 4096, "read"), (3000, "0", 12288, 8192, "discard")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ((), "no column for at; name it with --column FIELD=COLUMN:UNIT"),
+        (("at",), "write FIELD=COLUMN"),
+        (("sise=op",), "did you mean 'size'?"),
+        (("at=when:h",), "a time is in ns, us, ms, s, 100ns"),
+        (("at=wen",), "there is no column 'wen'; there are when, offset_bytes, bytes, op"),
+        (("at=when", "offset=bytes:0"), "the unit is a number of bytes"),
+        (("at=bytes",), "a column is used for two fields"),
+    ],
+)
+def test_wrong_columns_get_a_sentence(
+    columns: tuple[str, ...], sentence: str, tmp_path: Path
+) -> None:
+    text = "when,offset_bytes,bytes,op\n1,2,3,r\n"
+    with pytest.raises(UsageError, match=r".") as caught:
+        read_text(tmp_path, text, format="csv", columns=columns)
+    assert sentence in caught.value.message
+
+
+def test_bad_values_are_bad_lines(tmp_path: Path) -> None:
+    text = "at_ns,offset_bytes,bytes,op,fua\n1,2,3,r,0\n2,2,3,r,2\n3,2,3,erase,0\n4,x,3,r,0\n"
+    found, trace = read_text(tmp_path, text)
+    assert (len(found), trace.faults.bad) == (1, 3)
+    assert trace.faults.first is not None
+    assert (trace.faults.first.number, trace.faults.first.reason) == (3, "fua is 0 or 1")

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The bytes of traces: compressed in four ways, cut short, and no files at all."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from lib.ctl.traces import read, read_text
+
+from spekctl.errors import UsageError
+from spekctl.trace.source import Source
+from spekctl.trace.trace import open_trace
+
+TEXT = "".join(f"0,{index},512,r,{index}.25\n" for index in range(5000)).encode()
+
+
+def zst(data: bytes) -> bytes:
+    return bytes(pa.Codec("zstd").compress(data, asbytes=True))
+
+
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "xz": lzma.compress,
+    "bz2": bz2.compress,
+    "zst": zst,
+}
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_compressed_files_are_read_whatever_their_names(kind: str, tmp_path: Path) -> None:
+    plain, _ = read_text(tmp_path, TEXT.decode())
+    path = tmp_path / "no suffix"
+    path.write_bytes(COMPRESSED[kind](TEXT))
+    assert Source(path).compression == kind
+    found, trace = read(path)
+    assert (found, trace.faults.bad) == (plain, 0)
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_members_one_after_the_other_are_one_file(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "two"
+    path.write_bytes(COMPRESSED[kind](TEXT) + COMPRESSED[kind](TEXT))
+    found, _ = read(path)
+    assert len(found) == 10_000
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_a_file_that_is_cut_short_is_damaged(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "short"
+    whole = COMPRESSED[kind](TEXT)
+    path.write_bytes(whole[: len(whole) - 20])
+    with pytest.raises(UsageError, match="short is damaged: "):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("none", "there is no file none"),
+        (".", ". is not a file; expected a trace"),
+        ("/dev/null", "/dev/null is not a file; expected a trace"),
+        ("empty", "empty is empty; expected a trace"),
+        ("noise", "noise is not a trace of a known format"),
+    ],
+)
+def test_what_is_no_trace_gets_a_sentence(
+    name: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty").touch()
+    Path("noise").write_bytes(bytes(range(256)) * 10)
+    with pytest.raises(UsageError) as caught:
+        open_trace([Path(name)])
+    assert sentence in caught.value.message
+
+
+def test_lines_are_whole_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"a\nbb\n\nccc\ndddd")
+    for size in range(1, 20):
+        chunks = list(Source(path).chunks(1, size))
+        assert b"".join(chunk.data for chunk in chunks) == b"bb\n\nccc\ndddd"
+        line = 2
+        for chunk in chunks:
+            assert chunk.line == line
+            line += chunk.data.count(b"\n")

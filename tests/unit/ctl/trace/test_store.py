@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The stored form: the same records come back, and damage is told from data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from lib.ctl.log_files import records as log_records
+from lib.ctl.log_files import written
+from lib.ctl.traces import batch, records
+
+from spekctl.documents import document
+from spekctl.documents.document import Kind
+from spekctl.errors import UsageError
+from spekctl.trace import store
+from spekctl.trace.columns import Flag, Op
+from spekctl.trace.trace import open_trace
+
+ROWS = [(0, 0, 4096, 512, Op.READ), (7, 1, 0, 0, Op.FLUSH), (7, 0, 2**62, 4096, Op.DISCARD)]
+
+
+def stored(path: Path, **changes: Any) -> Path:
+    writer = store.StoredWriter(path)
+    writer.add(batch(ROWS))
+    writer.add(batch([(9, 1, 8192, 4096, Op.WRITE)], flags=Flag.FUA))
+    values: dict[str, Any] = {
+        "origins": [store.TraceOrigin("x.spc", "spc")],
+        "devices": ["a", "b"],
+        "records": writer.records,
+        "span_ns": writer.span_ns,
+        "bad": 0,
+        "unordered": 0,
+    }
+    writer.finish(store.TraceHeader(**{**values, **changes}))
+    return path
+
+
+def rewrite(path: Path, table: pa.Table) -> None:
+    """Other rows under the same header."""
+    header = pq.ParquetFile(path).metadata.metadata[store.KEY]
+    pq.write_table(table.replace_schema_metadata({store.KEY: header}), path)
+
+
+def test_records_come_back(tmp_path: Path) -> None:
+    trace = open_trace([stored(tmp_path / "t")])
+    assert trace.parts[0].format.name == "spek-trace"
+    assert records(trace) == [
+        (0, "a", 4096, 512, "read"),
+        (7, "b", 0, 0, "flush"),
+        (7, "a", 2**62, 4096, "discard"),
+        (9, "b", 8192, 4096, "write+"),
+    ]
+    header = store.open_stored(tmp_path / "t").header
+    assert (header.records, header.span_ns, header.version) == (4, 9, 1)
+
+
+def test_a_trace_and_a_log_are_told_apart(tmp_path: Path) -> None:
+    trace, log = stored(tmp_path / "t"), written(tmp_path / "log", log_records(10))
+    assert document.identify(trace, [Kind.TRACE]) is Kind.TRACE
+    assert document.identify(log, [Kind.LOG]) is Kind.LOG
+    with pytest.raises(UsageError, match="is a stored trace; expected a per-I/O log"):
+        document.identify(trace, [Kind.LOG])
+    with pytest.raises(UsageError, match="is a per-I/O log; expected a stored trace"):
+        document.identify(log, [Kind.TRACE])
+
+
+def test_what_is_written_has_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
+    writer = store.StoredWriter(tmp_path / "t")
+    writer.add(batch(ROWS))
+    assert [path.name for path in tmp_path.iterdir()] == ["t.part"]
+    writer.discard()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("keep", [4, 100, -9, -1])
+def test_half_a_file_is_damaged(keep: int, tmp_path: Path) -> None:
+    path = stored(tmp_path / "t")
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(UsageError, match="damaged"):
+        records(open_trace([path]))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "sentence"),
+    [
+        ("device", 2, "device beyond 1"),
+        ("offset_bytes", 2**63, "offset beyond"),
+        ("at_ns", 2**63, "time beyond"),
+        ("flags", 4, "flag beyond 3"),
+        ("op", "erase", "there is no operation 'erase'"),
+    ],
+)
+def test_values_that_cannot_be_are_damage(
+    column: str, value: Any, sentence: str, tmp_path: Path
+) -> None:
+    path = stored(tmp_path / "t")
+    table = pq.read_table(path)
+    index = store.SCHEMA.get_field_index(column)
+    kind = store.SCHEMA.field(index)
+    values = [value] * table.num_rows
+    plain = pa.string() if column == "op" else kind.type
+    changed = pa.array(values, plain)
+    if column == "op":
+        changed = changed.dictionary_encode()
+    rewrite(path, table.set_column(index, kind, changed))
+    with pytest.raises(UsageError, match=sentence):
+        records(open_trace([path]))
+
+
+def test_other_columns_are_no_trace(tmp_path: Path) -> None:
+    path = stored(tmp_path / "t")
+    rewrite(path, pa.table({"x": np.arange(3)}))
+    with pytest.raises(UsageError, match="its columns are not those of a trace"):
+        open_trace([path]).batches().__next__()

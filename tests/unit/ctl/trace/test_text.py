@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Text in columns: both ways of parsing agree, and bad lines are found wherever they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lib.ctl.traces import read, read_text
+
+from spekctl.errors import UsageError
+from spekctl.trace import text
+from spekctl.trace.columns import Batch, Devices, Misfit, batch_of, concatenated
+from spekctl.trace.faults import Faults
+from spekctl.trace.source import Chunk, Source
+
+LAYOUT = text.Layout((("a", "number"), ("when", "s"), ("word", "word"), ("rest", "skip")))
+
+
+def convert(rows: text.Rows) -> text.Converted:
+    if len(rows["a"]) and int(rows["a"].max()) == 13:
+        raise Misfit("thirteen")
+    return batch_of(rows["when"], 0, rows["a"], 512, 0), rows["word"]
+
+
+def parsed(path: Path, data: bytes) -> tuple[list[tuple[int, int, str]], Faults]:
+    devices, faults = Devices(), Faults()
+    batches: list[Batch] = [
+        one
+        for one in text.parse(Chunk(data, 1), LAYOUT, convert, devices, faults, Source(path))
+        if len(one)
+    ]
+    if not batches:
+        return [], faults
+    one = concatenated(batches)
+    rows = zip(one.at_ns.tolist(), one.offset_bytes.tolist(), one.device.tolist(), strict=True)
+    return [(at, offset, devices.names[device]) for at, offset, device in rows], faults
+
+
+FIELD = st.one_of(
+    st.integers(-5, 2**64 + 5).map(str),
+    st.decimals(-(10**10), 10**10, places=9).map(str),
+    st.text(st.sampled_from("0123456789.eE+-xX _\t\"'#NAN\r\0é"), max_size=6),
+    st.sampled_from(["", "NULL", "NaN", "nan", "null", "n/a", "1e3", "0x1f", "007", " 5 ", "inf"]),
+)
+LINE = st.one_of(
+    st.tuples(st.integers(0, 99).map(str), FIELD, FIELD, FIELD).map(",".join),
+    st.tuples(FIELD, st.integers(0, 99).map(str), FIELD, FIELD).map(",".join),
+    st.lists(FIELD, max_size=6).map(",".join),
+)
+
+
+@given(LINE)
+def test_both_ways_accept_the_same_lines(line: str) -> None:
+    """A line by itself, and after one that makes the whole block go line by line."""
+    path = Path(__file__)
+    alone = line.encode() + b"\n"
+    # Bad in the last field's absence, so the fast way refuses the block.
+    mixed = b"1,2,3\n" + alone
+    try:
+        fast = text._fast(alone, LAYOUT)
+        accepted = len(fast["a"]) == 1
+    except (Misfit, pa.ArrowInvalid, OverflowError):
+        accepted = False
+    found, _ = parsed(path, mixed)
+    if accepted:
+        whole, faults = parsed(path, alone)
+        assert found == whole, (line, faults.first)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5000, 60_000])
+def test_a_bad_line_is_named_wherever_it_is(count: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(count)
+    lines = [f"0,{index},512,r,{index / 1e3:.6f}" for index in range(count)]
+    places = sorted(rng.choice(count, min(3, count), replace=False).tolist())
+    for place in places:
+        lines[place] = "0,1,what,r,1"
+    found, trace = read_text(tmp_path, "\n".join(lines), format="spc")
+    assert len(found) == count - len(places)
+    assert trace.faults.bad == len(places)
+    assert trace.faults.first is not None
+    assert trace.faults.first.number == places[0] + 1
+    assert trace.faults.first.reason == "size 'what' is not a whole number"
+    left = [index for index in range(count) if index not in places]
+    assert [offset // 512 for _, _, offset, _, _ in found] == left
+
+
+def test_strict_ends_at_the_first_bad_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"line 2: unknown opcode 'q' \(--strict\)"):
+        read_text(tmp_path, "0,1,512,r,0.5\n0,1,512,q,0.6\n0,1,512,r,0.7\n", strict=True)
+
+
+def test_blank_lines_and_line_ends_of_windows(tmp_path: Path) -> None:
+    found, trace = read_text(tmp_path, "0,1,512,r,0.5\r\n\r\n0,2,512,r,0.6\r\n\n  \n")
+    assert (len(found), trace.faults.bad) == (2, 0)
+
+
+def test_a_line_without_end_is_bad_and_does_not_fill_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spekctl.trace.source.LINE_MAX", 1000)
+    monkeypatch.setattr(Source.chunks, "__defaults__", (0, 500))
+    path = tmp_path / "trace"
+    path.write_bytes(b"0,1,512,r,0.5\n" + b"x" * 20_000 + b"\n0,2,512,r,0.6\n")
+    found, trace = read(path, format="spc")
+    assert [one[2] for one in found] == [512, 1024]
+    assert trace.faults.bad > 1
+
+
+def test_the_device_of_a_bad_line_is_none(tmp_path: Path) -> None:
+    _, trace = read_text(tmp_path, "0,1,512,r,0.5\n7,1,512,q,0.6\n1,1,512,r,0.7\n")
+    assert trace.devices.names == ["0", "1"]
