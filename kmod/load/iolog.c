@@ -93,7 +93,7 @@ static ssize_t log_read(struct file *file, char __user *to, size_t count, loff_t
 			done = done ?: -EFAULT;
 			break;
 		}
-		/* Free the records for the worker: pairs with spek_iolog_has_room(). */
+		/* Free the records for the worker: pairs with spek_iolog_find_room(). */
 		smp_store_release(&log->taken, log->taken + piece);
 		done += piece * size;
 		nr -= piece;
@@ -118,6 +118,28 @@ static const struct file_operations log_fops = {
 	.read = log_read,
 	.poll = log_poll,
 };
+
+/**
+ * spek_iolog_find_room() - find free records after the last that was known to be free
+ * @log: log
+ *
+ * Context: the worker's thread.
+ * Return: false if readers have freed none; that is counted as a lost record.
+ */
+bool spek_iolog_find_room(struct spek_iolog *log)
+{
+	/* The records were copied: pairs with log_read(). */
+	u64 used = log->written - smp_load_acquire(&log->taken);
+	u64 first = log->written & log->mask;
+
+	if (used > log->mask) {
+		WRITE_ONCE(log->lost, log->lost + 1);
+		return false;
+	}
+	log->next = &log->record[first];
+	log->stop = log->next + min(log->mask + 1 - used, log->mask + 1 - first);
+	return true;
+}
 
 /**
  * spek_iolog_wake() - wake readers that wait for records

@@ -20,7 +20,8 @@
  * @wake_mask: readers are woken where none of these bits is set in @written
  * @written: records written; the worker's own, published with release
  * @lost: I/Os without a record; the worker's own, read with READ_ONCE
- * @seen_taken: @taken as the worker saw it last
+ * @next: next record to be written; the worker's own
+ * @stop: end of the records from @next on that are free and contiguous; the worker's own
  * @taken: records that readers have taken; released when they may be overwritten
  * @read_lock: one reader at a time
  * @readers: sleep in poll()
@@ -35,7 +36,8 @@ struct spek_iolog {
 	/* worker-owned */
 	u64 written ____cacheline_aligned;
 	u64 lost;
-	u64 seen_taken;
+	struct spek_log_record *next;
+	struct spek_log_record *stop;
 
 	/* reader-owned */
 	u64 taken ____cacheline_aligned;
@@ -55,24 +57,19 @@ void spek_iolog_rmdir(struct dentry *dir);
 struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records);
 void spek_iolog_close(struct spek_iolog *log);
 
+bool spek_iolog_find_room(struct spek_iolog *log);
 void spek_iolog_wake(struct spek_iolog *log);
 
 /**
  * spek_iolog_has_room() - look whether there is room for a record
  * @log: the caller's own
  *
- * Context: worker. Return: false if there is none; that is counted as a lost record.
+ * Context: the worker's thread.
+ * Return: false if there is none; that is counted as a lost record.
  */
 static inline bool spek_iolog_has_room(struct spek_iolog *log)
 {
-	if (likely(log->written - log->seen_taken <= log->mask))
-		return true;
-	/* The record was copied: pairs with spek_iolog_read(). */
-	log->seen_taken = smp_load_acquire(&log->taken);
-	if (log->written - log->seen_taken <= log->mask)
-		return true;
-	WRITE_ONCE(log->lost, log->lost + 1);
-	return false;
+	return likely(log->next != log->stop) || spek_iolog_find_room(log);
 }
 
 /**
@@ -82,21 +79,23 @@ static inline bool spek_iolog_has_room(struct spek_iolog *log)
  * Context: the worker's thread.
  * Return: the record, to be filled in and published with spek_iolog_commit().
  */
-static inline struct spek_log_record *spek_iolog_next(struct spek_iolog *log)
+static inline struct spek_log_record *spek_iolog_next(const struct spek_iolog *log)
 {
-	return &log->record[log->written & log->mask];
+	return log->next;
 }
 
 /**
- * spek_iolog_commit() - publish the record that spek_iolog_next() returned
+ * spek_iolog_commit() - publish a record
  * @log: the caller's own
+ * @record: the record that spek_iolog_next() returned
  *
  * Context: the worker's thread.
  */
-static inline void spek_iolog_commit(struct spek_iolog *log)
+static inline void spek_iolog_commit(struct spek_iolog *log, struct spek_log_record *record)
 {
 	u64 written = log->written + 1;
 
+	log->next = record + 1;
 	/* Publish the whole record: pairs with nr_there(). */
 	smp_store_release(&log->written, written);
 	if (unlikely(!(written & log->wake_mask)))

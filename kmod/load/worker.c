@@ -273,25 +273,25 @@ static void end_phase_by_count(struct spek_worker *w, u64 now_ns)
 static void record(const struct spek_worker *w, struct spek_iolog *log,
 		   const struct spek_slot *slot, u64 done_ns, u8 error)
 {
-	const struct spek_op *op = &slot->op;
+	const struct spek_op op = slot->op;	/* a copy: stores to the record can't change it */
 	struct spek_log_record *record;
 
 	if (unlikely(!spek_iolog_has_room(log)))
 		return;
 	record = spek_iolog_next(log);
-	record->at_ns = op->at_ns;
+	record->at_ns = op.at_ns;
 	record->issue_ns = slot->issue_ns;
 	record->done_ns = done_ns;
-	record->addr = op->addr;
-	record->bytes = op->bytes;
-	record->replica = op->replica;
-	record->stream = op->stream;
+	record->addr = op.addr;
+	record->bytes = op.bytes;
+	record->replica = op.replica;
+	record->stream = op.stream;
 	record->worker = w->index;
-	record->asu = op->asu;
-	record->write = op->write;
+	record->asu = op.asu;
+	record->write = op.write;
 	record->phase = w->phase;
 	record->error = error;
-	spek_iolog_commit(log);
+	spek_iolog_commit(log, record);
 }
 
 static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8 error)

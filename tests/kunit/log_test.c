@@ -38,10 +38,13 @@ static void remove_log(struct kunit *test)
 
 static bool write_record(struct spek_iolog *log, u64 at_ns)
 {
+	struct spek_log_record *record;
+
 	if (!spek_iolog_has_room(log))
 		return false;
-	spek_iolog_next(log)->at_ns = at_ns;
-	spek_iolog_commit(log);
+	record = spek_iolog_next(log);
+	record->at_ns = at_ns;
+	spek_iolog_commit(log, record);
 	return true;
 }
 
