@@ -29,7 +29,7 @@ from bench.drivers import Drivers, copy_program, run_floor
 from bench.notify import KINDS as NOTIFY_KINDS
 from bench.notify import measure as measure_kicks
 from lib.guest import modules
-from lib.guest.disks import make_null
+from lib.guest.disks import make_null, wait_for_udev_without_limit
 
 from spekctl.vm import guest_side
 
@@ -155,6 +155,7 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
     """Everything, in order."""
     tools = Path(arguments.tools)
     chosen = [point for point in points() if point.key in arguments.points]
+    wait_for_udev_without_limit()
     nodes = make_disks(wanted_kinds(chosen))
     drivers = Drivers(tools, nodes, copy_program("fio", Path("/tmp/fio")))
     calm_down()
