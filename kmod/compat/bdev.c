@@ -117,7 +117,9 @@ int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, 
  * @dev: device; one that is not open is ignored
  *
  * No I/O may be in flight. On return the claim has ended and spek_compat_holder_ops.gone is no
- * longer running. Context: process, may sleep.
+ * longer running.
+ *
+ * Context: process, may sleep.
  */
 void spek_compat_bdev_close(struct spek_compat_bdev *dev)
 {

@@ -53,7 +53,9 @@ static struct scsi_host_template template = {
  * spek_host_add() - make the host of a drive and find its disk
  * @unit: the drive
  *
- * Waits for the disk driver, which probes asynchronously. Context: process.
+ * Waits for the disk driver, which probes asynchronously.
+ *
+ * Context: process.
  * Return: 0 or a negative errno.
  */
 int spek_host_add(struct spek_unit *unit)
@@ -87,7 +89,12 @@ err_put_host:
 	return err;
 }
 
-/** spek_host_remove() - remove a drive's disk and host, if there is one. Context: process. */
+/**
+ * spek_host_remove() - remove a drive's disk and host
+ * @unit: unit; one without a host is fine
+ *
+ * Context: process, may sleep.
+ */
 void spek_host_remove(struct spek_unit *unit)
 {
 	if (!unit->host)

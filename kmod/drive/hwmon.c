@@ -99,7 +99,14 @@ void spek_hwmon_add(struct spek_unit *unit)
 		unit->hwmon = dev;
 }
 
-/** spek_hwmon_remove() - remove what spek_hwmon_add() has made; no reading runs after this. */
+/**
+ * spek_hwmon_remove() - remove what spek_hwmon_add() has made
+ * @unit: unit
+ *
+ * No reading runs when this returns.
+ *
+ * Context: process, may sleep.
+ */
 void spek_hwmon_remove(struct spek_unit *unit)
 {
 	if (IS_REACHABLE(CONFIG_HWMON) && unit->hwmon)

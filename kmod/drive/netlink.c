@@ -631,7 +631,14 @@ static struct sk_buff *state_message(void *unit)
 	return unit_message(unit, 0, 0, SPEK_DRIVE_CMD_DRIVE_NTF, false);
 }
 
-/** spek_drive_nl_notify() - announce the state of a drive; given to spek_unit_init() */
+/**
+ * spek_drive_nl_notify() - announce the state of a drive
+ * @unit: unit
+ *
+ * Given to spek_unit_init().
+ *
+ * Context: process.
+ */
 void spek_drive_nl_notify(struct spek_unit *unit)
 {
 	spek_genl_notify(&spek_drive_netlink, SPEK_DRIVE_NLGRP_DRIVES, state_message, unit);

@@ -264,7 +264,14 @@ u64 spek_unit_lock_now(struct spek_unit *unit, struct list_head *done, unsigned 
 	return now_ns;
 }
 
-/** spek_unit_unlock() - arm the timer, unlock and complete what is @done. */
+/**
+ * spek_unit_unlock() - arm the timer, unlock, and complete requests
+ * @unit: locked unit
+ * @done: requests to complete
+ * @flags: from spek_unit_lock_now()
+ *
+ * Context: any.
+ */
 void spek_unit_unlock(struct spek_unit *unit, struct list_head *done, unsigned long flags)
 	__releases(&unit->lock)
 {
@@ -684,7 +691,15 @@ void spek_unit_kill(struct spek_unit *unit)
 
 /* ---- faults ---- */
 
-/** spek_unit_fault() - Return: true with fault number @index in @fault, if there is one. */
+/**
+ * spek_unit_fault() - read an injected fault
+ * @unit: unit
+ * @index: number of the fault
+ * @fault: filled in
+ *
+ * Context: process.
+ * Return: false if there is no fault with this number.
+ */
 bool spek_unit_fault(struct spek_unit *unit, u32 index, struct spek_drive_fault *fault)
 {
 	unsigned long flags;
@@ -738,7 +753,12 @@ int spek_unit_set_faults(struct spek_unit *unit, bool clear,
 	return err;
 }
 
-/** spek_unit_serve_init() - prepare a new unit, whose drive counts from its creation. */
+/**
+ * spek_unit_serve_init() - prepare a new unit for requests
+ * @unit: unit; its drive counts time from now
+ *
+ * Context: process.
+ */
 void spek_unit_serve_init(struct spek_unit *unit)
 {
 	spek_compat_hrtimer_setup(&unit->timer, expired);

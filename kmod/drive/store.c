@@ -38,7 +38,12 @@ void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes)
 	store->discards = discards;
 }
 
-/** spek_store_deinit() - free all data; nobody uses the store any more. */
+/**
+ * spek_store_deinit() - free all data
+ * @store: store that nobody uses any more
+ *
+ * Context: process, may sleep.
+ */
 void spek_store_deinit(struct spek_store *store)
 {
 	struct page *page;

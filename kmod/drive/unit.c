@@ -41,7 +41,12 @@ static u32 generation = 1;	/* odd, so never 0 */
 static struct workqueue_struct *workqueue;
 static void (*notify_unit)(struct spek_unit *unit);
 
-/** spek_unit_config_free() - free a configuration; NULL is fine. */
+/**
+ * spek_unit_config_free() - free a configuration
+ * @config: configuration with the tables that it owns, or NULL
+ *
+ * Context: process.
+ */
 void spek_unit_config_free(struct spek_unit_config *config)
 {
 	if (!config)
@@ -60,13 +65,24 @@ static void release(struct kref *ref)
 	kvfree(unit);
 }
 
-/** spek_unit_put() - drop a reference. Context: process, may sleep. */
+/**
+ * spek_unit_put() - drop a reference
+ * @unit: unit
+ *
+ * Context: process, may sleep.
+ */
 void spek_unit_put(struct spek_unit *unit)
 {
 	kref_put(&unit->ref, release);
 }
 
-/** spek_unit_get() - Return: the unit with a reference, or NULL. */
+/**
+ * spek_unit_get() - find a unit
+ * @id: its number
+ *
+ * Context: process.
+ * Return: the unit, for spek_unit_put(), or NULL.
+ */
 struct spek_unit *spek_unit_get(u32 id)
 {
 	struct spek_unit *unit;
@@ -79,7 +95,13 @@ struct spek_unit *spek_unit_get(u32 id)
 	return unit;
 }
 
-/** spek_unit_get_next() - Return: the first unit from @id on with a reference, or NULL. */
+/**
+ * spek_unit_get_next() - find the next unit
+ * @id: lowest number wanted
+ *
+ * Context: process.
+ * Return: the unit, for spek_unit_put(), or NULL if there is none with @id or above.
+ */
 struct spek_unit *spek_unit_get_next(u32 id)
 {
 	unsigned long index = id;
@@ -93,7 +115,12 @@ struct spek_unit *spek_unit_get_next(u32 id)
 	return unit;
 }
 
-/** spek_unit_generation() - Return: number that changes with the table; not 0. */
+/**
+ * spek_unit_generation() - read the generation of the set of units
+ *
+ * Context: any.
+ * Return: number that changes with the set; never 0.
+ */
 u32 spek_unit_generation(void)
 {
 	return READ_ONCE(generation);
@@ -259,7 +286,9 @@ static int insert(struct spek_unit *unit, struct spek_refusal *refusal)
  * @id: set to the number of the drive
  * @refusal: says what was wrong
  *
- * The disk comes later; the listener hears of it. Context: process.
+ * The disk comes later; the listener hears of it.
+ *
+ * Context: process.
  * Return: 0 or a negative errno.
  */
 int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal *refusal)
@@ -317,7 +346,13 @@ int spek_unit_delete(struct spek_unit *unit, struct spek_refusal *refusal)
 	return err;
 }
 
-/** spek_unit_view() - fill in @view. Context: process. */
+/**
+ * spek_unit_view() - look at a unit
+ * @unit: unit
+ * @view: filled in
+ *
+ * Context: process.
+ */
 void spek_unit_view(struct spek_unit *unit, struct spek_unit_view *view)
 {
 	unsigned long flags;
@@ -355,7 +390,13 @@ int spek_unit_init(void (*notify)(struct spek_unit *unit))
 	return workqueue ? 0 : -ENOMEM;
 }
 
-/** spek_unit_deinit() - remove all drives; nobody makes any more. */
+/**
+ * spek_unit_deinit() - remove all units
+ *
+ * The caller ensures that no more are made.
+ *
+ * Context: process, may sleep.
+ */
 void spek_unit_deinit(void)
 {
 	struct spek_unit *unit;

@@ -27,7 +27,9 @@ static atomic_t *owned_by(struct spek_genl *genl, u32 portid)
  * @genl: family
  * @portid: socket; open, which a request of its own guarantees
  *
- * Call it before the object can be found by @genl->owner_gone. Context: any.
+ * Call it before the object can be found by @genl->owner_gone.
+ *
+ * Context: any.
  */
 void spek_genl_own(struct spek_genl *genl, u32 portid)
 {
@@ -61,7 +63,9 @@ static int socket_event(struct notifier_block *block, unsigned long event, void 
  * spek_genl_register() - open the family for requests
  * @genl: family
  *
- * The last step of loading a module: requests arrive from here on. Context: process.
+ * The last step of loading a module: requests arrive from here on.
+ *
+ * Context: process.
  * Return: 0 or a negative errno.
  */
 int spek_genl_register(struct spek_genl *genl)
@@ -89,7 +93,9 @@ int spek_genl_register(struct spek_genl *genl)
  * @genl: family
  *
  * The first step of unloading a module: no handler, dump, notification or owner_gone runs
- * after this. Context: process.
+ * after this.
+ *
+ * Context: process.
  */
 void spek_genl_unregister(struct spek_genl *genl)
 {
@@ -108,7 +114,9 @@ void spek_genl_unregister(struct spek_genl *genl)
  *	listeners
  * @object: argument of @message
  *
- * Delivery is not guaranteed. Context: process, may sleep.
+ * Delivery is not guaranteed.
+ *
+ * Context: process, may sleep.
  */
 void spek_genl_notify(struct spek_genl *genl, unsigned int group,
 		      struct sk_buff *(*message)(void *object), void *object)

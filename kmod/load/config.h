@@ -78,7 +78,9 @@ struct spek_run_config {
  * @index: number of the worker
  * @nr: number of workers
  *
- * The remainder goes to the first workers. Return: the share of worker @index.
+ * The remainder goes to the first workers.
+ *
+ * Return: the share of worker @index.
  */
 static inline u64 spek_share(u64 total, u32 index, u32 nr)
 {

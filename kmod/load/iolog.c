@@ -241,7 +241,9 @@ struct spek_iolog *spek_iolog_create(struct dentry *dir, u32 worker, u32 records
  * spek_iolog_close() - drop the run's reference
  * @log: log whose file was removed, or NULL
  *
- * Readers that have the file open can read it to its end. Context: process.
+ * Readers that have the file open can read it to its end.
+ *
+ * Context: process.
  */
 void spek_iolog_close(struct spek_iolog *log)
 {

@@ -41,7 +41,9 @@ void spek_outcome_end(struct spek_outcome *outcome, u32 reason)
  * @part: the request
  * @status: not BLK_STS_OK
  *
- * Ends the run if the target is gone. Context: any.
+ * Ends the run if the target is gone.
+ *
+ * Context: any.
  */
 void spek_outcome_report_failed(struct spek_outcome *outcome, const struct spek_part *part,
 				blk_status_t status)
@@ -81,7 +83,8 @@ void spek_outcome_count_failed(struct spek_outcome *outcome)
  * @text: SPEK_RUN_ERROR_LEN bytes
  * @sense: sense data; present is false without any
  *
- * Context: any. Return: false if nothing has failed so far.
+ * Context: any.
+ * Return: false if nothing has failed so far.
  */
 bool spek_outcome_first_error(const struct spek_outcome *outcome, char *text,
 			      struct spek_sense *sense)

@@ -448,7 +448,9 @@ static const struct spek_worker_ops worker_ops = {
  * @refusal: filled in on failure
  *
  * The run is OPENING; it becomes READY, or FAILED with the refusal in its view, and both are
- * reported to the listener. Context: process, may sleep, doesn't wait for devices; no lock held.
+ * reported to the listener.
+ *
+ * Context: process, may sleep, doesn't wait for devices; no lock held.
  * Return: 0, or a negative errno with nothing changed.
  */
 int spek_run_new(struct spek_run_config *config, u32 *id, struct spek_refusal *refusal)
@@ -543,7 +545,8 @@ static int check_start(struct spek_run *run, u64 start_ns, struct spek_refusal *
  * @refusal: filled in on failure
  *
  * Until @start_ns the run is ARMED. Its workers sleep on absolute timers of their own.
- * Context: process. Return: 0 or a negative errno.
+ * Context: process.
+ * Return: 0 or a negative errno.
  */
 int spek_run_start(struct spek_run *run, u64 start_ns, struct spek_refusal *refusal)
 {
@@ -585,7 +588,10 @@ unlock:
  * @run: run, in any state but GONE
  * @refusal: filled in on failure
  *
- * Returns at once. Context: process. Return: 0 or -EBUSY.
+ * Returns at once.
+ *
+ * Context: process.
+ * Return: 0 or -EBUSY.
  */
 int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal)
 {
@@ -611,7 +617,10 @@ int spek_run_stop(struct spek_run *run, struct spek_refusal *refusal)
  * @refusal: filled in on failure
  *
  * Returns at once: the run is CLOSING until its devices are free, then it leaves the table and
- * GONE is reported. Context: process. Return: 0 or -EBUSY.
+ * GONE is reported.
+ *
+ * Context: process.
+ * Return: 0 or -EBUSY.
  */
 int spek_run_delete(struct spek_run *run, struct spek_refusal *refusal)
 {
@@ -675,7 +684,9 @@ void spek_run_owner_gone(u32 portid)
 /**
  * spek_run_suspend_all() - end every run before the system suspends
  *
- * No run starts until spek_run_resume_all(). Context: process, may sleep.
+ * No run starts until spek_run_resume_all().
+ *
+ * Context: process, may sleep.
  * Return: 0, or -EBUSY if a device still holds I/O after SUSPEND_WAIT_MS; then runs may start
  * again.
  */

@@ -236,7 +236,9 @@ struct spek_worker **spek_run_unhook_workers(struct spek_run *run)
  * @workers: from spek_run_unhook_workers(); NULL: there is nothing to do
  *
  * Waits for the workers' threads, which have ended or never begun. The devices are free on
- * return. Context: process, may sleep.
+ * return.
+ *
+ * Context: process, may sleep.
  */
 void spek_run_release_devices(struct spek_run *run, struct spek_worker **workers)
 {
@@ -269,7 +271,9 @@ static bool reads(const struct spek_workload *wl)
  * spek_run_alloc() - allocate a run in state OPENING
  * @config: const from now on; stays the caller's
  *
- * The work items are the caller's to initialise. Context: process, may sleep.
+ * The work items are the caller's to initialise.
+ *
+ * Context: process, may sleep.
  * Return: the run with one reference, or NULL.
  */
 struct spek_run *spek_run_alloc(struct spek_run_config *config)
@@ -325,7 +329,9 @@ void spek_run_free(struct spek_run *run)
  * @ops: what workers call, with @run as their owner
  * @refusal: filled in on failure
  *
- * May wait for a device for arbitrarily long. Context: process; no lock held.
+ * May wait for a device for arbitrarily long.
+ *
+ * Context: process; no lock held.
  * Return: 0, or a negative errno with no device claimed.
  */
 int spek_run_setup(struct spek_run *run, struct spek_run *from,

@@ -120,7 +120,8 @@ void spek_run_view_target(struct spek_run *run, u32 index, struct spek_target_vi
  * spek_run_snapshot() - copy the totals of a run
  * @run: run
  *
- * Context: process. Return: the snapshot, for kvfree(), or NULL without memory.
+ * Context: process.
+ * Return: the snapshot, for kvfree(), or NULL without memory.
  */
 struct spek_snapshot *spek_run_snapshot(struct spek_run *run)
 {
@@ -170,7 +171,8 @@ u64 spek_run_nr_rows(struct spek_run *run)
  * @copy: spek_run_row_bytes() bytes
  * @dropped: rows overwritten so far
  *
- * Context: process. Return: false if there is none below @end.
+ * Context: process.
+ * Return: false if there is none below @end.
  */
 bool spek_run_copy_row(struct spek_run *run, u64 *seq, u64 end, struct spek_row *copy,
 		       u64 *dropped)
@@ -199,7 +201,8 @@ bool spek_run_copy_row(struct spek_run *run, u64 *seq, u64 end, struct spek_row 
  * @nr: entries of @states
  * @refusal: filled in on failure
  *
- * Context: process. Return: 0 or a negative errno with nothing changed.
+ * Context: process.
+ * Return: 0 or a negative errno with nothing changed.
  */
 int spek_run_restore_map(struct spek_run *run, u32 target, u64 first, const u64 *states, u32 nr,
 			 struct spek_refusal *refusal)

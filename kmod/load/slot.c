@@ -174,7 +174,9 @@ err_destroy:
  * @slot: nothing of it is with a device
  * @max_parts: parts wanted
  *
- * Parts that came back keep where they went to. Context: process, may sleep; no I/O is started
+ * Parts that came back keep where they went to.
+ *
+ * Context: process, may sleep; no I/O is started
  * for memory, as it might come to wait for this very worker.
  * Return: 0 or -ENOMEM with nothing changed.
  */
@@ -253,7 +255,9 @@ void spek_part_arm(struct spek_part *part, u32 buffer_offset, u32 chunk_bytes, b
  * @bio: of the part
  *
  * The last part of an operation adds its slot to the worker's completions and wakes the worker
- * if it is idle. The caller's back end no longer touches the slot. Context: any.
+ * if it is idle. The caller's back end no longer touches the slot.
+ *
+ * Context: any.
  */
 void spek_part_end_io(struct bio *bio)
 {

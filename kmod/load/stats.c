@@ -546,7 +546,8 @@ u64 spek_stats_backlog(const struct spek_stats *stats)
  * spek_snapshot_alloc() - allocate an empty snapshot
  * @nr_streams: streams of the run
  *
- * Context: process, may sleep. Return: the snapshot, for kvfree(), or NULL.
+ * Context: process, may sleep.
+ * Return: the snapshot, for kvfree(), or NULL.
  */
 struct spek_snapshot *spek_snapshot_alloc(u32 nr_streams)
 {

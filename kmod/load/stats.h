@@ -188,7 +188,9 @@ struct spek_stats;
  * spek_row_first() - number of the first row of a phase
  * @phase: enum spek_phase
  *
- * Rows are numbered within their phase. Return: the number.
+ * Rows are numbered within their phase.
+ *
+ * Return: the number.
  */
 static inline u64 spek_row_first(u32 phase)
 {

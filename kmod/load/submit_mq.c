@@ -33,7 +33,7 @@ static const char *why_unsupported(const struct spek_target *target)
 	if (bdev_is_zoned(target->handle.bdev))
 		return "The device is zoned: writes are ordered above the request path.";
 	if (blk_get_integrity(target->handle.bdev->bd_disk))
-		return "The device carries integrity data, which is generated above the request path.";
+		return "The device carries integrity data, generated above the request path.";
 	return NULL;
 }
 

@@ -10,7 +10,9 @@
  * @part: armed
  * @err: negative errno of the allocation, which did not wait
  *
- * Wakes a device that sleeps. Return: true to try again later, false if there will never be one.
+ * Wakes a device that sleeps.
+ *
+ * Return: true to try again later, false if there will never be one.
  */
 bool spek_request_should_retry(struct spek_part *part, int err)
 {

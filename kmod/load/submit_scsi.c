@@ -81,7 +81,7 @@ static const char *why_unsupported(const struct spek_target *target)
 	if (sdev->type != TYPE_DISK)
 		return "The SCSI device is not a disk and may not support READ(16).";
 	if (blk_get_integrity(bdev->bd_disk))
-		return "The device carries integrity data, which is generated above the SCSI layer.";
+		return "The device carries integrity data, generated above the SCSI layer.";
 	if (sdev->sector_size != target->logical_block)
 		return "The SCSI device and its disk don't agree on the logical block size.";
 	if ((target->start_sector << SECTOR_SHIFT) & (target->logical_block - 1))

@@ -16,7 +16,9 @@
  * @buffer_chunk_bytes: size of the contiguous pieces that buffers are made of
  *
  * The largest request that the block layer sends whole, so that what is counted here is
- * what the device gets: sectors, segments, and chunk boundaries if it has any. Context: any.
+ * what the device gets: sectors, segments, and chunk boundaries if it has any.
+ *
+ * Context: any.
  */
 void spek_target_read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
 {
@@ -65,7 +67,8 @@ void spek_target_read_limits(struct spek_target *target, u32 buffer_chunk_bytes)
  * @in_buffer: where in the buffer its data begin
  * @buffer_chunk_bytes: size of the contiguous pieces that buffers are made of
  *
- * Context: any. Return: requests; at least 1.
+ * Context: any.
+ * Return: requests; at least 1.
  */
 u32 spek_target_requests(const struct spek_target *target, u64 offset, u32 bytes, u32 in_buffer,
 			 u32 buffer_chunk_bytes)

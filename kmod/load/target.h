@@ -166,7 +166,9 @@ static inline blk_opf_t spek_target_opf(const struct spek_target *target, bool w
  * @bytes: length of what remains of the I/O
  * @in_buffer: offset of its data in the slot's buffer
  *
- * Sectors are cut as get_max_io_size() of the block layer cuts them. Context: any.
+ * Sectors are cut as get_max_io_size() of the block layer cuts them.
+ *
+ * Context: any.
  * Return: bytes, at most @bytes.
  */
 static inline u32 spek_target_part(const struct spek_target *target, u64 offset, u32 bytes,
@@ -195,7 +197,9 @@ static inline u32 spek_target_part(const struct spek_target *target, u64 offset,
  * spek_target_whole_bytes() - find the largest piece that is one request wherever it starts
  * @target: open
  *
- * Chunks and segments may cut it all the same. Return: bytes.
+ * Chunks and segments may cut it all the same.
+ *
+ * Return: bytes.
  */
 static inline u32 spek_target_whole_bytes(const struct spek_target *target)
 {

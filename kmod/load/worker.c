@@ -516,7 +516,9 @@ void spek_worker_start(struct spek_worker *w, u64 start_ns)
  * @w: worker
  *
  * Before the start it makes the thread leave; after it, the thread leaves by itself when its run
- * has ended and all its I/O came back. Context: process, may sleep.
+ * has ended and all its I/O came back.
+ *
+ * Context: process, may sleep.
  */
 void spek_worker_join(struct spek_worker *w)
 {

@@ -446,7 +446,8 @@ static noinline u32 issue_plugged(struct spek_worker *w, u64 now_ns)
  * @w: worker
  * @now_ns: current time
  *
- * Context: the worker's thread. Return: true if anything was issued.
+ * Context: the worker's thread.
+ * Return: true if anything was issued.
  */
 bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 {

@@ -14,7 +14,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ("kmod/core", "kmod/compat", "kmod/genl")
-MODULES = {"spek": (*SHARED, "kmod/load"), "spek_prober": (*SHARED, "prober")}
+MODULES = {
+    "spek": (*SHARED, "kmod/load"),
+    "spek_prober": (*SHARED, "prober"),
+    "spek_drive": (*SHARED, "kmod/drive"),
+}
 
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\b(?:struct|enum|union) \w+', re.S)

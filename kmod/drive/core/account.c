@@ -110,7 +110,11 @@ static void account_until(struct spek_drive *drive, u64 now_ns)
 	drive->accounted_ns = now_ns;
 }
 
-/** spek_drive_enter() - change the condition at the time of the accounts. */
+/**
+ * spek_drive_enter() - change the power condition
+ * @drive: drive; the change is at the time of its accounts
+ * @condition: new condition
+ */
 void spek_drive_enter(struct spek_drive *drive, enum spek_drive_condition condition)
 {
 	const struct spek_drive_watts *watts = &drive->model->watts;

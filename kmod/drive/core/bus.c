@@ -24,7 +24,13 @@ u32 spek_drive_ahead_done(const struct spek_drive *drive, u64 now_ns)
 				  ahead->access.transfer_ns, NULL);
 }
 
-/** spek_drive_is_extended() - Return: true if the read-ahead still extends @segment. */
+/**
+ * spek_drive_is_extended() - ask whether a read-ahead extends a segment
+ * @drive: drive
+ * @segment: number of the segment
+ *
+ * Return: true while it does.
+ */
 bool spek_drive_is_extended(const struct spek_drive *drive, u32 segment)
 {
 	return drive->is_reading_ahead && segment == drive->ahead_segment &&
@@ -58,7 +64,13 @@ static bool is_clean(const struct spek_drive *drive, u64 before)
 	return spek_drive_cache_is_clean(&drive->cache, before);
 }
 
-/** spek_drive_is_reached() - Return: true if an arm in service reaches @lba. */
+/**
+ * spek_drive_is_reached() - ask whether a block can be reached
+ * @drive: drive
+ * @lba: logical block
+ *
+ * Return: true if an arm in service reaches @lba.
+ */
 bool spek_drive_is_reached(const struct spek_drive *drive, u64 lba)
 {
 	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
@@ -205,7 +217,11 @@ void spek_drive_start_bus(struct spek_drive *drive, u64 now_ns, u32 index,
 	*started = *service;
 }
 
-/** spek_drive_end_bus() - the bus is idle again, and what it brought is in the cache. */
+/**
+ * spek_drive_end_bus() - end a transfer over the bus
+ * @drive: drive
+ * @service: the access whose data the bus carried; they are in the cache now
+ */
 void spek_drive_end_bus(struct spek_drive *drive, const struct spek_drive_service *service)
 {
 	const struct spek_drive_request *request = &service->request;

@@ -2,7 +2,13 @@
 /* Read segments and written extents. */
 #include "cache.h"
 
-/** spek_drive_cache_check() - Return: 0, or a negative errno and in @refusal what is wrong. */
+/**
+ * spek_drive_cache_check() - check the description of a cache
+ * @rule: description
+ * @refusal: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
 int spek_drive_cache_check(const struct spek_drive_cache_rule *rule, struct spek_refusal *refusal)
 {
 	if (rule->segments > SPEK_DRIVE_MAX_SEGMENTS)
@@ -25,13 +31,22 @@ int spek_drive_cache_check(const struct spek_drive_cache_rule *rule, struct spek
 	return 0;
 }
 
-/** spek_drive_cache_init() - make an empty cache in zeroed memory. */
+/**
+ * spek_drive_cache_init() - make an empty cache
+ * @cache: zeroed memory
+ */
 void spek_drive_cache_init(struct spek_drive_cache *cache)
 {
 	spek_drive_queue_init(&cache->dirty, SPEK_DRIVE_MAX_QUEUE);
 }
 
-/** spek_drive_hit_ns() - Return: time of a hit, at least 1 ns. */
+/**
+ * spek_drive_hit_ns() - compute the time of a cache hit
+ * @rule: description of the cache
+ * @sectors: length
+ *
+ * Return: time, at least 1 ns.
+ */
 u64 spek_drive_hit_ns(const struct spek_drive_cache_rule *rule, u32 sectors)
 {
 	return rule->hit_ns + sectors * rule->sector_ps / 1000 + !rule->hit_ns;
@@ -59,7 +74,13 @@ u32 spek_drive_cache_find(const struct spek_drive_cache *cache,
 	return SPEK_DRIVE_NONE;
 }
 
-/** spek_drive_cache_newest() - Return: segment of the last read, SPEK_DRIVE_NONE if it is gone. */
+/**
+ * spek_drive_cache_newest() - find the segment of the last read
+ * @cache: cache
+ * @rule: its description
+ *
+ * Return: its number, or SPEK_DRIVE_NONE if it is gone.
+ */
 u32 spek_drive_cache_newest(const struct spek_drive_cache *cache,
 			    const struct spek_drive_cache_rule *rule)
 {
@@ -74,7 +95,14 @@ u32 spek_drive_cache_newest(const struct spek_drive_cache *cache,
 	return SPEK_DRIVE_NONE;
 }
 
-/** spek_drive_cache_holds_dirty() - Return: true if one extent holds all of a read. */
+/**
+ * spek_drive_cache_holds_dirty() - ask whether a read hits what is to be written
+ * @cache: cache
+ * @lba: first block
+ * @sectors: length
+ *
+ * Return: true if one extent holds all of the read.
+ */
 bool spek_drive_cache_holds_dirty(const struct spek_drive_cache *cache, u64 lba, u32 sectors)
 {
 	const struct spek_drive_queue *dirty = &cache->dirty;
@@ -89,7 +117,12 @@ bool spek_drive_cache_holds_dirty(const struct spek_drive_cache *cache, u64 lba,
 	return false;
 }
 
-/** spek_drive_cache_use() - note that the host has read @segment up to @end. */
+/**
+ * spek_drive_cache_use() - note a read by the host
+ * @cache: cache
+ * @segment: number of the segment that was read
+ * @end: block after the last that was read
+ */
 void spek_drive_cache_use(struct spek_drive_cache *cache, u32 segment, u64 end)
 {
 	cache->segments[segment].used = ++cache->uses;
@@ -131,7 +164,13 @@ void spek_drive_cache_read(struct spek_drive_cache *cache,
 	spek_drive_cache_use(cache, index, lba + sectors);
 }
 
-/** spek_drive_cache_grow() - keep @sectors more that were read ahead. */
+/**
+ * spek_drive_cache_grow() - keep what was read ahead
+ * @cache: cache
+ * @rule: its description
+ * @segment: number of the segment
+ * @sectors: length of what is added
+ */
 void spek_drive_cache_grow(struct spek_drive_cache *cache,
 			   const struct spek_drive_cache_rule *rule, u32 segment, u32 sectors)
 {
@@ -139,7 +178,15 @@ void spek_drive_cache_grow(struct spek_drive_cache *cache,
 	trim(&cache->segments[segment], rule);
 }
 
-/** spek_drive_cache_drop() - forget the segments that hold any of what is written. */
+/**
+ * spek_drive_cache_drop() - drop what a write makes stale
+ * @cache: cache
+ * @rule: its description
+ * @lba: first block that is written
+ * @sectors: length
+ *
+ * Segments that hold any of it are dropped whole.
+ */
 void spek_drive_cache_drop(struct spek_drive_cache *cache,
 			   const struct spek_drive_cache_rule *rule, u64 lba, u32 sectors)
 {
@@ -153,7 +200,14 @@ void spek_drive_cache_drop(struct spek_drive_cache *cache,
 	}
 }
 
-/** spek_drive_cache_has_room() - Return: true if a write of @sectors can be accepted. */
+/**
+ * spek_drive_cache_has_room() - ask whether a write fits
+ * @cache: cache
+ * @rule: its description
+ * @sectors: length
+ *
+ * Return: true if the cache can accept it.
+ */
 bool spek_drive_cache_has_room(const struct spek_drive_cache *cache,
 			       const struct spek_drive_cache_rule *rule, u32 sectors)
 {
@@ -193,7 +247,13 @@ void spek_drive_cache_write(struct spek_drive_cache *cache,
 	spek_drive_queue_add(dirty, geometry, &extent);
 }
 
-/** spek_drive_cache_is_clean() - Return: true if the first @before writes are being destaged. */
+/**
+ * spek_drive_cache_is_clean() - ask whether writes have left the cache
+ * @cache: cache
+ * @before: number of writes, from the first on
+ *
+ * Return: true if all of them are being destaged.
+ */
 bool spek_drive_cache_is_clean(const struct spek_drive_cache *cache, u64 before)
 {
 	u32 index = cache->dirty.oldest;

@@ -567,8 +567,8 @@ static bool end_service(struct spek_drive *drive, const struct spek_drive_servic
  * @ended: filled in
  *
  * Accesses are returned in the order in which they end. Background work of the drive, such as
- * read-ahead and destaging, ends here as well. If no request is waiting, the next piece of it starts
- * at the model's time, however late the call is.
+ * read-ahead and destaging, ends here as well. If no request is waiting, the next piece of it
+ * starts at the model's time, however late the call is.
  *
  * Return: true if an access of the host ended at or before @now_ns.
  */
@@ -621,7 +621,12 @@ bool spek_drive_abort(struct spek_drive *drive, u64 now_ns, u64 tag)
 	return false;
 }
 
-/** spek_drive_next_ns() - Return: time of the next event, SPEK_DRIVE_NEVER if there is none. */
+/**
+ * spek_drive_next_ns() - find the next event of a drive
+ * @drive: drive
+ *
+ * Return: its time, or SPEK_DRIVE_NEVER if there is none.
+ */
 u64 spek_drive_next_ns(const struct spek_drive *drive)
 {
 	const struct spek_drive_service *first = first_to_end(drive);
@@ -665,7 +670,11 @@ int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_dri
 	return 0;
 }
 
-/** spek_drive_clear_faults() - mend the drive; arms are where they stopped. */
+/**
+ * spek_drive_clear_faults() - mend a drive
+ * @drive: drive; its arms are where they stopped
+ * @now_ns: time
+ */
 void spek_drive_clear_faults(struct spek_drive *drive, u64 now_ns)
 {
 	struct spek_drive_queue *queue = &drive->queue;

@@ -167,7 +167,12 @@ struct spek_drive {
 	struct spek_drive_account account;
 };
 
-/** spek_drive_count() - Return: number of bits set in a set of arms. */
+/**
+ * spek_drive_count() - count arms
+ * @arms: set of arms, a bit each
+ *
+ * Return: number of bits set in @arms.
+ */
 static inline u32 spek_drive_count(u32 arms)
 {
 	u32 n;
@@ -178,7 +183,13 @@ static inline u32 spek_drive_count(u32 arms)
 	return n;
 }
 
-/** spek_drive_works() - Return: what an arm does: its access, its read-ahead, or NULL. */
+/**
+ * spek_drive_works() - look at what an arm does
+ * @drive: drive
+ * @arm: number of the arm
+ *
+ * Return: the arm's access or its read-ahead, or NULL if it does nothing.
+ */
 static inline const struct spek_drive_service *spek_drive_works(const struct spek_drive *drive,
 								u32 arm)
 {

@@ -84,7 +84,14 @@ spek_drive_faults_first(const struct spek_drive_faults *faults, u32 kind, u64 lb
 	return found;
 }
 
-/** spek_drive_faults_delay_ns() - Return: sum of the delays of one kind and number. */
+/**
+ * spek_drive_faults_delay_ns() - sum up injected delays
+ * @faults: faults
+ * @kind: enum spek_drive_fault_kind
+ * @number: head or arm
+ *
+ * Return: sum of the delays of faults of @kind with @number.
+ */
 u64 spek_drive_faults_delay_ns(const struct spek_drive_faults *faults, u32 kind, u32 number)
 {
 	u64 ns = 0;

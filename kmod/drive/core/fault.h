@@ -20,7 +20,16 @@
 #define SPEK_DRIVE_MAX_FAULTS		64
 #define SPEK_DRIVE_MAX_FAULT_NS		600000000000ULL
 
-/** enum spek_drive_fault_kind - see above */
+/**
+ * enum spek_drive_fault_kind - kind of an injected fault; see above
+ * @SPEK_DRIVE_FAULT_MEDIUM: sectors that can't be read
+ * @SPEK_DRIVE_FAULT_WRITE: sectors that can't be written
+ * @SPEK_DRIVE_FAULT_SLOW_HEAD: a head that needs longer
+ * @SPEK_DRIVE_FAULT_ARM: an arm out of service
+ * @SPEK_DRIVE_FAULT_SLOW_START: a spindle that needs longer to start
+ * @SPEK_DRIVE_FAULT_GONE: a drive that does not answer
+ * @SPEK_DRIVE_FAULT_KIND_NR: number of kinds
+ */
 enum spek_drive_fault_kind {
 	SPEK_DRIVE_FAULT_MEDIUM,
 	SPEK_DRIVE_FAULT_WRITE,
@@ -31,12 +40,18 @@ enum spek_drive_fault_kind {
 	SPEK_DRIVE_FAULT_KIND_NR,
 };
 
-/** enum spek_drive_error - how an access ended */
+/**
+ * enum spek_drive_error - end of an access
+ * @SPEK_DRIVE_GOOD: success
+ * @SPEK_DRIVE_MEDIUM_ERROR: a sector can't be read
+ * @SPEK_DRIVE_WRITE_ERROR: a sector can't be written
+ * @SPEK_DRIVE_NO_ARM: no arm in service reaches the sectors
+ */
 enum spek_drive_error {
 	SPEK_DRIVE_GOOD,
-	SPEK_DRIVE_MEDIUM_ERROR,	/* a sector can't be read */
-	SPEK_DRIVE_WRITE_ERROR,		/* a sector can't be written */
-	SPEK_DRIVE_NO_ARM,		/* no arm in service reaches the sectors */
+	SPEK_DRIVE_MEDIUM_ERROR,
+	SPEK_DRIVE_WRITE_ERROR,
+	SPEK_DRIVE_NO_ARM,
 };
 
 /**

@@ -16,7 +16,13 @@ static u64 channel_share(const struct spek_drive_flash_rule *rule)
 	return spek_div64(logical_pages(rule) + rule->channels - 1, rule->channels);
 }
 
-/** spek_drive_flash_check() - Return: 0, or a negative errno and in @refusal what is wrong. */
+/**
+ * spek_drive_flash_check() - check the description of flash
+ * @rule: description
+ * @refusal: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
 int spek_drive_flash_check(const struct spek_drive_flash_rule *rule, struct spek_refusal *refusal)
 {
 	u64 blocks;
@@ -50,7 +56,12 @@ int spek_drive_flash_check(const struct spek_drive_flash_rule *rule, struct spek
 	return 0;
 }
 
-/** spek_drive_flash_bytes() - Return: memory for the state of flash that was checked. */
+/**
+ * spek_drive_flash_bytes() - size the state of flash
+ * @rule: checked description
+ *
+ * Return: bytes.
+ */
 u64 spek_drive_flash_bytes(const struct spek_drive_flash_rule *rule)
 {
 	u64 blocks = (u64)rule->blocks * rule->channels;
@@ -381,7 +392,12 @@ bool spek_drive_flash_plan(struct spek_drive_flash *flash, u64 now_ns)
 	return true;
 }
 
-/** spek_drive_flash_first() - Return: the flight that ends first, then came first; NULL if none. */
+/**
+ * spek_drive_flash_first() - find the next end of a flight
+ * @flash: flash
+ *
+ * Return: the flight that ends first, of several the one that came first; NULL if there is none.
+ */
 const struct spek_drive_flight *spek_drive_flash_first(const struct spek_drive_flash *flash)
 {
 	const struct spek_drive_flight *first = NULL;
@@ -393,7 +409,11 @@ const struct spek_drive_flight *spek_drive_flash_first(const struct spek_drive_f
 	return first;
 }
 
-/** spek_drive_flash_end() - forget a flight; those after it keep their order. */
+/**
+ * spek_drive_flash_end() - remove a flight
+ * @flash: flash
+ * @flight: flight; those after it keep their order
+ */
 void spek_drive_flash_end(struct spek_drive_flash *flash, const struct spek_drive_flight *flight)
 {
 	u32 i;
@@ -403,7 +423,12 @@ void spek_drive_flash_end(struct spek_drive_flash *flash, const struct spek_driv
 		flash->flights[i] = flash->flights[i + 1];
 }
 
-/** spek_drive_flash_idle_ns() - Return: end of all that is planned. */
+/**
+ * spek_drive_flash_idle_ns() - find out when flash becomes idle
+ * @flash: flash
+ *
+ * Return: end of all that is planned.
+ */
 u64 spek_drive_flash_idle_ns(const struct spek_drive_flash *flash)
 {
 	u64 ns = 0;

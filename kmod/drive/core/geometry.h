@@ -33,6 +33,7 @@
  * @SPEK_DRIVE_SERPENTINE: as before, but odd cylinders of the zone use the heads in reverse order
  * @SPEK_DRIVE_BANDED: a band of cylinders with the first head, back over the same band with the
  *	next one, and so on; then the next band
+ * @SPEK_DRIVE_LAYOUT_NR: number of layouts
  */
 enum spek_drive_layout {
 	SPEK_DRIVE_CYLINDER,
@@ -41,7 +42,13 @@ enum spek_drive_layout {
 	SPEK_DRIVE_LAYOUT_NR,
 };
 
-/** enum spek_drive_part - what a refusal of a description is about */
+/**
+ * enum spek_drive_part - part of a description that a refusal is about
+ * @SPEK_DRIVE_PART_WHOLE: all of it
+ * @SPEK_DRIVE_PART_ZONE: a zone
+ * @SPEK_DRIVE_PART_SEEK_POINT: a point of the seek curve
+ * @SPEK_DRIVE_PART_ARM: an arm
+ */
 enum spek_drive_part {
 	SPEK_DRIVE_PART_WHOLE,
 	SPEK_DRIVE_PART_ZONE,

@@ -53,19 +53,36 @@ static const u8 next[SPEK_DRIVE_CONDITION_NR][SPEK_DRIVE_EVENT_NR] = {
 	},
 };
 
-/** spek_drive_condition_next() - Return: condition after @event, or -EBUSY if it does not apply. */
+/**
+ * spek_drive_condition_next() - apply an event to a power condition
+ * @condition: condition
+ * @event: event
+ *
+ * Return: the condition after @event, or -EBUSY if the event does not apply.
+ */
 int spek_drive_condition_next(enum spek_drive_condition condition, enum spek_drive_event event)
 {
 	return next[condition][event] ? next[condition][event] - 1 : -EBUSY;
 }
 
-/** spek_drive_phase_rail() - Return: the rail that feeds what an arm does. */
+/**
+ * spek_drive_phase_rail() - find the rail that feeds a phase
+ * @phase: what an arm does
+ *
+ * Return: the rail.
+ */
 enum spek_drive_rail spek_drive_phase_rail(enum spek_drive_phase phase)
 {
 	return phase >= SPEK_DRIVE_READ ? SPEK_DRIVE_5V : SPEK_DRIVE_12V;
 }
 
-/** spek_drive_watts_check() - Return: 0, or -ERANGE and in @refusal what is wrong. */
+/**
+ * spek_drive_watts_check() - check the powers of a description
+ * @watts: powers
+ * @refusal: filled in on failure
+ *
+ * Return: 0 or -ERANGE.
+ */
 int spek_drive_watts_check(const struct spek_drive_watts *watts, struct spek_refusal *refusal)
 {
 	bool good = watts->hold <= SPEK_DRIVE_MAX_UW;
@@ -89,7 +106,12 @@ int spek_drive_watts_check(const struct spek_drive_watts *watts, struct spek_ref
 	return 0;
 }
 
-/** spek_drive_energy_add() - add @uw microwatts for @ns nanoseconds; up to 2^64 nJ in all. */
+/**
+ * spek_drive_energy_add() - add to an energy
+ * @energy: energy, up to 2^64 nJ in all
+ * @uw: power in microwatts
+ * @ns: time
+ */
 void spek_drive_energy_add(struct spek_drive_energy *energy, u64 uw, u64 ns)
 {
 	u64 fj = uw * ns, nj, rest;

@@ -34,7 +34,16 @@
 #define SPEK_DRIVE_MAX_UW		1000000000U
 #define SPEK_DRIVE_MAX_TRANSITION_NS	600000000000ULL
 
-/** enum spek_drive_condition - power condition of a drive */
+/**
+ * enum spek_drive_condition - power condition of a drive
+ * @SPEK_DRIVE_ACTIVE: ready for media accesses
+ * @SPEK_DRIVE_STANDBY: spindle stopped; a media access starts it
+ * @SPEK_DRIVE_STOPPED: spindle stopped until the host starts it
+ * @SPEK_DRIVE_STARTING: on the way to active
+ * @SPEK_DRIVE_TO_STANDBY: on the way to standby
+ * @SPEK_DRIVE_TO_STOPPED: on the way to stopped
+ * @SPEK_DRIVE_CONDITION_NR: number of conditions
+ */
 enum spek_drive_condition {
 	SPEK_DRIVE_ACTIVE,
 	SPEK_DRIVE_STANDBY,
@@ -45,31 +54,53 @@ enum spek_drive_condition {
 	SPEK_DRIVE_CONDITION_NR,
 };
 
-/** enum spek_drive_event - what changes a power condition */
+/**
+ * enum spek_drive_event - event that changes a power condition
+ * @SPEK_DRIVE_START: the host wants the drive active
+ * @SPEK_DRIVE_SLEEP: the host wants standby, which a media access ends
+ * @SPEK_DRIVE_STOP: the host wants the spindle stopped until it starts it
+ * @SPEK_DRIVE_MEDIA: a request waits for the media
+ * @SPEK_DRIVE_REACHED: the time of a transition is over
+ * @SPEK_DRIVE_EVENT_NR: number of events
+ */
 enum spek_drive_event {
-	SPEK_DRIVE_START,	/* the host wants the drive active */
-	SPEK_DRIVE_SLEEP,	/* the host wants standby, which a media access ends */
-	SPEK_DRIVE_STOP,	/* the host wants the spindle stopped until it starts it */
-	SPEK_DRIVE_MEDIA,	/* a request waits for the media */
-	SPEK_DRIVE_REACHED,	/* the time of a transition is over */
+	SPEK_DRIVE_START,
+	SPEK_DRIVE_SLEEP,
+	SPEK_DRIVE_STOP,
+	SPEK_DRIVE_MEDIA,
+	SPEK_DRIVE_REACHED,
 	SPEK_DRIVE_EVENT_NR,
 };
 
-/** enum spek_drive_rail - supply voltages */
+/**
+ * enum spek_drive_rail - supply voltages
+ * @SPEK_DRIVE_5V: 5 V: electronics
+ * @SPEK_DRIVE_12V: 12 V: motors
+ * @SPEK_DRIVE_RAIL_NR: number of rails
+ */
 enum spek_drive_rail {
 	SPEK_DRIVE_5V,
 	SPEK_DRIVE_12V,
 	SPEK_DRIVE_RAIL_NR,
 };
 
-/** enum spek_drive_phase - what an arm does, or a channel of flash */
+/**
+ * enum spek_drive_phase - activity of an arm or of a channel of flash
+ * @SPEK_DRIVE_IDLE: none
+ * @SPEK_DRIVE_SEEK: the arm moves
+ * @SPEK_DRIVE_ROTATE: the arm waits for a sector
+ * @SPEK_DRIVE_READ: it reads
+ * @SPEK_DRIVE_WRITE: it writes
+ * @SPEK_DRIVE_ERASE: a channel of flash erases
+ * @SPEK_DRIVE_PHASE_NR: number of phases
+ */
 enum spek_drive_phase {
 	SPEK_DRIVE_IDLE,
 	SPEK_DRIVE_SEEK,
 	SPEK_DRIVE_ROTATE,
 	SPEK_DRIVE_READ,
 	SPEK_DRIVE_WRITE,
-	SPEK_DRIVE_ERASE,	/* of flash */
+	SPEK_DRIVE_ERASE,
 	SPEK_DRIVE_PHASE_NR,
 };
 

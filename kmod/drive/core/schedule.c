@@ -4,7 +4,11 @@
 
 #define NEVER	(~0ULL)
 
-/** spek_drive_queue_init() - make an empty queue for @capacity requests, > 0. */
+/**
+ * spek_drive_queue_init() - make an empty queue
+ * @queue: queue
+ * @capacity: requests that it can hold, > 0
+ */
 void spek_drive_queue_init(struct spek_drive_queue *queue, u32 capacity)
 {
 	u32 i;
@@ -52,7 +56,11 @@ u32 spek_drive_queue_add(struct spek_drive_queue *queue,
 	return index;
 }
 
-/** spek_drive_queue_remove() - take the request in @slot out of the queue. */
+/**
+ * spek_drive_queue_remove() - take a request out of a queue
+ * @queue: queue
+ * @index: slot of the request
+ */
 void spek_drive_queue_remove(struct spek_drive_queue *queue, u32 index)
 {
 	struct spek_drive_slot *slot = &queue->slots[index];

@@ -24,7 +24,14 @@
 #define SPEK_DRIVE_MAX_QUEUE	256
 #define SPEK_DRIVE_NONE		0xffffU
 
-/** enum spek_drive_policy - order of service */
+/**
+ * enum spek_drive_policy - order of service
+ * @SPEK_DRIVE_FCFS: first come, first served
+ * @SPEK_DRIVE_SSTF: shortest seek time first
+ * @SPEK_DRIVE_SPTF: shortest positioning time first
+ * @SPEK_DRIVE_CLOOK: by ascending cylinder, then from the lowest again
+ * @SPEK_DRIVE_POLICY_NR: number of policies
+ */
 enum spek_drive_policy {
 	SPEK_DRIVE_FCFS,
 	SPEK_DRIVE_SSTF,

@@ -8,7 +8,12 @@
 /* Formula tables hold every distance up to this one. */
 #define DENSE		64
 
-/** spek_drive_sqrt64() - Return: the square root of @x, rounded down. */
+/**
+ * spek_drive_sqrt64() - compute a square root
+ * @x: number
+ *
+ * Return: the square root of @x, rounded down.
+ */
 u32 spek_drive_sqrt64(u64 x)
 {
 	u64 root = 0, bit = 1ULL << 62;
@@ -27,7 +32,12 @@ u32 spek_drive_sqrt64(u64 x)
 	return (u32)root;
 }
 
-/** spek_drive_seek_fall_ppm() - Return: the deepest fall from a point to the next one in ppm. */
+/**
+ * spek_drive_seek_fall_ppm() - find how far seek times fall with distance
+ * @seek: table of seek times
+ *
+ * Return: the deepest fall from a point to the next one, in ppm.
+ */
 u32 spek_drive_seek_fall_ppm(const struct spek_drive_seek *seek)
 {
 	u64 deepest = 0;
@@ -226,7 +236,13 @@ static u64 times_root(u64 coefficient, u32 distance)
 	return spek_mulhi64(coefficient, root) << 32 | low >> 32;
 }
 
-/** spek_drive_lee_ns() - Return: time of a move of @distance cylinders by the exact formula. */
+/**
+ * spek_drive_lee_ns() - compute a seek time by the exact formula
+ * @lee: parameters
+ * @distance: cylinders
+ *
+ * Return: time of the move.
+ */
 u64 spek_drive_lee_ns(const struct spek_drive_lee *lee, u32 distance)
 {
 	if (!distance)
@@ -235,7 +251,13 @@ u64 spek_drive_lee_ns(const struct spek_drive_lee *lee, u32 distance)
 	       ((lee->line * (distance - 1)) >> 16);
 }
 
-/** spek_drive_hpl_ns() - Return: time of a move of @distance cylinders by the exact formula. */
+/**
+ * spek_drive_hpl_ns() - compute a seek time by the exact formula
+ * @hpl: parameters
+ * @distance: cylinders
+ *
+ * Return: time of the move.
+ */
 u64 spek_drive_hpl_ns(const struct spek_drive_hpl *hpl, u32 distance)
 {
 	if (!distance)

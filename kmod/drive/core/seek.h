@@ -59,7 +59,12 @@ struct spek_drive_seek {
 	u32 least_ns[SPEK_DRIVE_SEEK_STEPS + 1];
 };
 
-/** spek_drive_seek_step() - Return: the step of the index that holds @distance. */
+/**
+ * spek_drive_seek_step() - find a distance in the index of seek times
+ * @distance: cylinders
+ *
+ * Return: the step of the index that holds @distance.
+ */
 static inline u32 spek_drive_seek_step(u32 distance)
 {
 	u32 shift = distance < 16 ? 0 : 28 - (u32)__builtin_clz(distance);

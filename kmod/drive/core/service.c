@@ -104,7 +104,14 @@ void spek_drive_part(const struct spek_drive_mechanics *mechanics, u32 arm, u64 
 	}
 }
 
-/** spek_drive_reaches() - Return: true if @arm may serve an access that begins at @lba. */
+/**
+ * spek_drive_reaches() - ask whether an arm may serve an access
+ * @mechanics: mechanics
+ * @arm: number of the arm
+ * @lba: first block of the access
+ *
+ * Return: true if it may.
+ */
 bool spek_drive_reaches(const struct spek_drive_mechanics *mechanics, u32 arm, u64 lba)
 {
 	u64 first, sectors;

@@ -134,13 +134,24 @@ struct spek_drive_access {
 	struct spek_drive_position end;
 };
 
-/** spek_drive_access_ns() - Return: time of an access from its start to its end. */
+/**
+ * spek_drive_access_ns() - compute the duration of an access
+ * @access: access
+ *
+ * Return: time from its start to its end.
+ */
 static inline u64 spek_drive_access_ns(const struct spek_drive_access *access)
 {
 	return access->overhead_ns + access->seek_ns + access->rotate_ns + access->transfer_ns;
 }
 
-/** spek_drive_least_ns() - Return: time in which no arm reaches anything so far away. */
+/**
+ * spek_drive_least_ns() - bound an access from below
+ * @mechanics: mechanics
+ * @distance: cylinders
+ *
+ * Return: time in which no arm reaches anything that is @distance away.
+ */
 static inline u64 spek_drive_least_ns(const struct spek_drive_mechanics *mechanics, u32 distance)
 {
 	u64 ns = mechanics->seek.least_ns[spek_drive_seek_step(distance)];

@@ -30,7 +30,12 @@ struct spek_drive_rotation {
 	u64 phase;
 };
 
-/** spek_drive_rotation_init() - set speed and angle at time 0; the period is not 0. */
+/**
+ * spek_drive_rotation_init() - set the speed of a platter and its angle at time 0
+ * @rotation: platter
+ * @period_ps: time of a turn, > 0
+ * @phase: angle at time 0
+ */
 static inline void spek_drive_rotation_init(struct spek_drive_rotation *rotation, u64 period_ps,
 					    u64 phase)
 {
@@ -39,13 +44,25 @@ static inline void spek_drive_rotation_init(struct spek_drive_rotation *rotation
 	rotation->phase = phase;
 }
 
-/** spek_drive_angle() - Return: angle of the platter at @at_ns. */
+/**
+ * spek_drive_angle() - compute the angle of a platter
+ * @rotation: platter
+ * @at_ns: time
+ *
+ * Return: angle at @at_ns.
+ */
 static inline u64 spek_drive_angle(const struct spek_drive_rotation *rotation, u64 at_ns)
 {
 	return rotation->phase + at_ns * rotation->turn_per_ns;
 }
 
-/** spek_drive_turn_ns() - Return: time in which the platter turns by @angle, rounded down to ns. */
+/**
+ * spek_drive_turn_ns() - compute how long a platter turns
+ * @rotation: platter
+ * @angle: angle to turn by
+ *
+ * Return: time, rounded down to ns.
+ */
 static inline u64 spek_drive_turn_ns(const struct spek_drive_rotation *rotation, u64 angle)
 {
 	return spek_mulhi64(angle, rotation->period_ps) / 1000;

@@ -70,7 +70,14 @@ static void put_descriptor(const struct spek_scsi_unit *unit, u8 *data)
 	spek_scsi_put(data + 5, 3, SPEK_SCSI_SECTOR_BYTES);
 }
 
-/** spek_scsi_mode_sense() - Return: bytes of MODE SENSE data in @data, 0 if refused. */
+/**
+ * spek_scsi_mode_sense() - answer MODE SENSE
+ * @unit: logical unit
+ * @request: request; its sense is set if it is refused
+ * @data: filled in
+ *
+ * Return: bytes of @data, 0 if the request was refused.
+ */
 u32 spek_scsi_mode_sense(const struct spek_scsi_unit *unit, struct spek_scsi_request *request,
 			 u8 *data)
 {

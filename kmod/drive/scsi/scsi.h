@@ -24,7 +24,18 @@
 #define SPEK_SCSI_MAX_RANGES		8
 #define SPEK_SCSI_NR_COMMANDS		24
 
-/** enum spek_scsi_key - sense keys */
+/**
+ * enum spek_scsi_key - sense keys
+ * @SPEK_SCSI_NO_SENSE: nothing to report
+ * @SPEK_SCSI_RECOVERED_ERROR: success after the drive has corrected an error
+ * @SPEK_SCSI_NOT_READY: the unit has to be started, or does not serve yet
+ * @SPEK_SCSI_MEDIUM_ERROR: a block can't be read or written
+ * @SPEK_SCSI_HARDWARE_ERROR: failure of the drive
+ * @SPEK_SCSI_ILLEGAL_REQUEST: wrong field in the CDB or the parameters
+ * @SPEK_SCSI_UNIT_ATTENTION: the unit has changed since the last command
+ * @SPEK_SCSI_DATA_PROTECT: the medium is write-protected
+ * @SPEK_SCSI_ABORTED_COMMAND: the drive gave the command up
+ */
 enum spek_scsi_key {
 	SPEK_SCSI_NO_SENSE		= 0x0,
 	SPEK_SCSI_RECOVERED_ERROR	= 0x1,
@@ -151,9 +162,27 @@ struct spek_scsi_status {
 	u64 starts;
 };
 
-/** enum spek_scsi_action - what a CDB asks for */
+/**
+ * enum spek_scsi_action - action that a CDB asks for
+ * @SPEK_SCSI_REFUSE: none: the request's sense says why
+ * @SPEK_SCSI_INQUIRY: INQUIRY
+ * @SPEK_SCSI_REPORT_LUNS: REPORT LUNS
+ * @SPEK_SCSI_REQUEST_SENSE: REQUEST SENSE
+ * @SPEK_SCSI_TEST_READY: TEST UNIT READY
+ * @SPEK_SCSI_READ_CAPACITY: READ CAPACITY(10)
+ * @SPEK_SCSI_READ_CAPACITY_16: READ CAPACITY(16)
+ * @SPEK_SCSI_MODE_SENSE: MODE SENSE(6) or (10)
+ * @SPEK_SCSI_MODE_SELECT: MODE SELECT(6) or (10)
+ * @SPEK_SCSI_LOG_SENSE: LOG SENSE
+ * @SPEK_SCSI_REPORT_OPCODES: REPORT SUPPORTED OPERATION CODES
+ * @SPEK_SCSI_READ: a read of any length
+ * @SPEK_SCSI_WRITE: a write of any length
+ * @SPEK_SCSI_SYNC_CACHE: SYNCHRONIZE CACHE
+ * @SPEK_SCSI_POWER: a change of the power condition
+ * @SPEK_SCSI_CHECK_POWER: CHECK POWER MODE through ATA PASS-THROUGH
+ */
 enum spek_scsi_action {
-	SPEK_SCSI_REFUSE,		/* the request's sense says why */
+	SPEK_SCSI_REFUSE,
 	SPEK_SCSI_INQUIRY,
 	SPEK_SCSI_REPORT_LUNS,
 	SPEK_SCSI_REQUEST_SENSE,
@@ -171,7 +200,14 @@ enum spek_scsi_action {
 	SPEK_SCSI_CHECK_POWER,
 };
 
-/** enum spek_scsi_power - what START STOP UNIT and its ATA likes want */
+/**
+ * enum spek_scsi_power - power condition that START STOP UNIT or its ATA counterparts ask for
+ * @SPEK_SCSI_POWER_START: active
+ * @SPEK_SCSI_POWER_IDLE: idle
+ * @SPEK_SCSI_POWER_STANDBY: standby
+ * @SPEK_SCSI_POWER_STOP: stopped
+ * @SPEK_SCSI_POWER_NONE: no change
+ */
 enum spek_scsi_power {
 	SPEK_SCSI_POWER_START,
 	SPEK_SCSI_POWER_IDLE,

@@ -4,7 +4,14 @@
 
 #define FIXED_BYTES	18
 
-/** spek_scsi_refuse() - refuse a request; Return: -EIO. */
+/**
+ * spek_scsi_refuse() - refuse a request
+ * @request: request; its sense is set
+ * @key: enum spek_scsi_key
+ * @code: additional sense code and qualifier
+ *
+ * Return: -EIO.
+ */
 int spek_scsi_refuse(struct spek_scsi_request *request, u8 key, u16 code)
 {
 	spek_memset(&request->sense, 0, sizeof(request->sense));

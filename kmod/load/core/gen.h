@@ -78,7 +78,12 @@ static inline u64 spek_gen_next_ns(const struct spek_gen *gen)
 	return gen->next_ns;
 }
 
-/** spek_gen_has_closed() - Return: true if completions matter to spek_gen_complete(). */
+/**
+ * spek_gen_has_closed() - ask whether completions matter
+ * @gen: generator
+ *
+ * Return: true if spek_gen_complete() has to be called.
+ */
 static inline bool spek_gen_has_closed(const struct spek_gen *gen)
 {
 	return gen->has_closed;

@@ -34,7 +34,11 @@ struct spek_metric {
 void spek_metric_empty(struct spek_metric *m);
 spek_cold spek_noinline void spek_metric_add_outside(struct spek_metric *m, u64 ns);
 
-/** spek_metric_add() - count one time. Owner of the set only. */
+/**
+ * spek_metric_add() - count a time
+ * @m: metric of the caller's own set
+ * @ns: time
+ */
 static inline void spek_metric_add(struct spek_metric *m, u64 ns)
 {
 	m->sum += ns;
