@@ -178,8 +178,8 @@ def no_runs(sock: Socket) -> bool:
 # ---- loading ----
 
 
-# A field of one of our tracepoints that finds no memory is a warning of the kernel's own, which loads
-# the module all the same.
+# A field of one of our tracepoints that finds no memory is a warning of the kernel's own, which
+# loads the module all the same.
 @pytest.mark.allow_kernel_messages(r"WARNING: .* event_define_fields")
 @pytest.mark.parametrize("name", ["spek", "spek_prober"])
 def test_loading(name: str, tmp_path: Path, say: Say) -> None:
