@@ -591,8 +591,8 @@ enum spek_prober_a_block {
  * @SPEK_PROBER_A_FEED_LEFT_BEHIND: (u64) Rows handed out without it because it lagged.
  * @SPEK_PROBER_A_FEED_RAIL: (nest of rail, repeated) One for each rail at feed-open, one
  *   in each message of feed-get.
- * @SPEK_PROBER_A_FEED_SAMPLES: (binary, at most 49152 bytes) Array of struct
- *   power-sample, at most max-batch.
+ * @SPEK_PROBER_A_FEED_SAMPLES: (array of struct spek_prober_power_sample, at most 49152
+ *   bytes) At most max-batch.
  * @SPEK_PROBER_A_FEED_ACCEPTED: (u64) Samples of the batch that were stored.
  * @SPEK_PROBER_A_FEED_LATE: (u64) Samples of the batch that came too late.
  * @__SPEK_PROBER_A_FEED_MAX: private
@@ -679,8 +679,8 @@ enum spek_prober_a_rail {
  * enum spek_prober_a_energy - attributes of the set energy
  * @SPEK_PROBER_A_ENERGY_PAD: alignment of 64-bit attributes
  * @SPEK_PROBER_A_ENERGY_FEED: (u32) Number of the feed; in a request, of no other.
- * @SPEK_PROBER_A_ENERGY_INTERVALS: (binary, at most 32768 bytes) Array of struct
- *   power-interval, at most max-intervals.
+ * @SPEK_PROBER_A_ENERGY_INTERVALS: (array of struct spek_prober_power_interval, at most
+ *   32768 bytes) At most max-intervals.
  * @SPEK_PROBER_A_ENERGY_FEED_NAME: (string)
  * @SPEK_PROBER_A_ENERGY_RAIL: (u32) Number of the rail.
  * @SPEK_PROBER_A_ENERGY_RAIL_NAME: (string)
@@ -690,8 +690,8 @@ enum spek_prober_a_rail {
  *   known.
  * @SPEK_PROBER_A_ENERGY_FIRST: (u32) Index of the interval that the first result of this
  *   message is about.
- * @SPEK_PROBER_A_ENERGY_RESULTS: (binary) Array of struct power-energy, for one interval
- *   after the other.
+ * @SPEK_PROBER_A_ENERGY_RESULTS: (array of struct spek_prober_power_energy) One for each
+ *   interval, in their order.
  * @__SPEK_PROBER_A_ENERGY_MAX: private
  * @SPEK_PROBER_A_ENERGY_MAX: highest id
  */

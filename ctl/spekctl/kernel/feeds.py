@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,13 +11,13 @@ import msgspec
 
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober_records import (
-    POWER_ENERGY_FORMAT,
-    POWER_INTERVAL_FORMAT,
-    POWER_SAMPLE_FORMAT,
     EnergyInfo,
     FeedInfo,
     FeedState,
+    PowerEnergy,
+    PowerInterval,
 )
+from spekctl.kernel.gen.spek_prober_records import PowerSample as SampleRecord
 from spekctl.kernel.link import Connection, Link
 from spekctl.kernel.records import Use
 
@@ -26,9 +25,6 @@ MISSING = (
     "the kernel module spek_prober is not loaded; "
     "as root: modprobe spek_prober (or insmod spek_prober.ko)"
 )
-_SAMPLE = struct.Struct(POWER_SAMPLE_FORMAT)
-_INTERVAL = struct.Struct(POWER_INTERVAL_FORMAT)
-_ENERGY = struct.Struct(POWER_ENERGY_FORMAT)
 
 
 class PowerSample(NamedTuple):
@@ -102,8 +98,8 @@ class PowerLink(Connection):
 
     def push(self, feed: int, samples: Iterable[PowerSample]) -> tuple[int, int]:
         """Bring samples, at most MAX_BATCH; how many were stored, and how many came too late."""
-        data = b"".join(
-            _SAMPLE.pack(one.at_ns, one.power_uw, one.rail, uapi.POWER_GAP if one.gap else 0)
+        data = SampleRecord.pack(
+            SampleRecord(one.at_ns, one.power_uw, one.rail, uapi.POWER_GAP if one.gap else 0)
             for one in samples
         )
         answer = self._link.ask(uapi.Cmd.FEED_PUSH, id=feed, samples=data)
@@ -136,11 +132,11 @@ class PowerLink(Connection):
         only = {} if feed is None else {"feed": feed}
         for start in range(0, len(intervals), uapi.MAX_INTERVALS):
             some = intervals[start : start + uapi.MAX_INTERVALS]
-            data = b"".join(_INTERVAL.pack(*interval) for interval in some)
+            data = PowerInterval.pack(PowerInterval(*interval) for interval in some)
             for message in self._link.dump(uapi.Cmd.ENERGY_GET, intervals=data, **only):
                 part = msgspec.convert(message, EnergyInfo)
                 key = (part.feed, part.rail)
-                uses.setdefault(key, []).extend(map(_use, _ENERGY.iter_unpack(part.results)))
+                uses.setdefault(key, []).extend(map(_use, PowerEnergy.unpack(part.results)))
                 heads[key] = part
         return [
             RailUse(
@@ -159,6 +155,6 @@ class PowerLink(Connection):
         ]
 
 
-def _use(values: tuple[int, ...]) -> Use:
-    energy_uj, remainder_fj, *others = values
+def _use(record: PowerEnergy) -> Use:
+    energy_uj, remainder_fj, *others = record
     return Use(energy_uj * 10**9 + remainder_fj, *others)

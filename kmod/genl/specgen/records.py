@@ -21,16 +21,18 @@ PLAIN = {
 def records_module(spec: Spec) -> str:
     """Enums and records of answers."""
     sets = answer_sets(spec)
-    carried = [
-        one for one in spec.structs if any(one is attr.struct for _, a in sets for attr in a)
-    ]
+    read = {attr.struct.name for _, attrs in sets for attr in attrs if attr.struct}
+    written = requested(spec)
+    imports = [*["iter_unpack"] * bool(read), *["pack"] * bool(written)]
+    typing = [f"from struct import {', '.join(imports)}", "from typing import NamedTuple"]
     out = [
         "# SPDX-License-Identifier: GPL-2.0-or-later",
         f"# generated from {spec.source}, run `make gen`",
         f'"""Netlink family {spec.name}: enums as words, answers as records."""',
         "",
+        *(["from collections.abc import Iterable"] if written else []),
         "from dataclasses import dataclass",
-        *(["from struct import iter_unpack", "from typing import NamedTuple"] if carried else []),
+        *(typing if imports else []),
         "",
         "from spekctl.kernel.coded import Coded",
         "",
@@ -43,7 +45,10 @@ def records_module(spec: Spec) -> str:
         out += ["", "", f"class {camel(enum.name)}(Coded):", *py_doc(doc), ""]
         out += [f'    {upper(entry.name)} = "{entry.name}"' for entry in enum.entries]
     for struct in spec.structs:
-        out += packed(struct) if struct in carried else ["", *layout(struct)]
+        if struct.name in read | written:
+            out += packed(struct, read, written)
+        else:
+            out += ["", *layout(struct)]
     for attr_set, attrs in sets:
         out += record(attr_set, attrs)
     return "\n".join(out) + "\n"
@@ -77,22 +82,45 @@ def answer_sets(spec: Spec) -> list[tuple[AttrSet, list[Attr]]]:
     return found
 
 
-def packed(struct: Struct) -> list[str]:
-    """A class for the records in a binary attribute."""
+def requested(spec: Spec) -> set[str]:
+    """Names of the structs that attributes of requests carry."""
+    found: set[str] = set()
+    for op in spec.ops:
+        for mode in (op.do, op.dump):
+            names = (mode or {}).get("request", {}).get("attributes", [])
+            found |= {one.struct.name for one in op.attrs.attrs if one.struct and one.name in names}
+    return found
+
+
+def packed(struct: Struct, read: set[str], written: set[str]) -> list[str]:
+    """A class for the records in a binary attribute; @read and @written: structs of answers and of
+    requests."""
     name = camel(struct.name)
-    return [
+    out = [
         "",
         "",
         f"class {name}(NamedTuple):",
         *py_doc(struct.doc),
         "",
         *[f"    {snake(member.name)}: int" for member in struct.members],
-        "",
-        "    @staticmethod",
-        f'    def unpack(data: Binary) -> "list[{name}]":',
-        '        """The records of an attribute."""',
-        f'        return [{name}(*one) for one in iter_unpack("{pack_format(struct)}", data)]',
     ]
+    if struct.name in read:
+        out += [
+            "",
+            "    @staticmethod",
+            f'    def unpack(data: Binary) -> "list[{name}]":',
+            '        """The records of an attribute."""',
+            f'        return [{name}(*one) for one in iter_unpack("{pack_format(struct)}", data)]',
+        ]
+    if struct.name in written:
+        out += [
+            "",
+            "    @staticmethod",
+            f'    def pack(records: "Iterable[{name}]") -> Binary:',
+            '        """The value of an attribute."""',
+            f'        return b"".join(pack("{pack_format(struct)}", *one) for one in records)',
+        ]
+    return out
 
 
 def record(attr_set: AttrSet, attrs: list[Attr]) -> list[str]:

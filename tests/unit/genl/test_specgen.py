@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -236,6 +237,20 @@ def test_records_in_an_attribute_are_the_same_in_c_and_python(tmp_path: Path) ->
     chips = load_python(files["toy_records.py"], "toy_records").Chip.unpack(raw)
     assert [tuple(chip) for chip in chips] == [(1 << 40, -5, 60000, 200, 3), (0, 0, 0, 0, 255)]
     assert chips[0].hard == 200
+    assert not hasattr(type(chips[0]), "pack")  # no request carries them
+
+
+def test_records_of_a_request_are_packed(tmp_path: Path) -> None:
+    def add_to_request(tree: dict[str, Any]) -> None:
+        add_records(tree)
+        operation = tree["operations"]["list"][1]["dump"]
+        operation["reply"]["attributes"].remove("chips")
+        operation.setdefault("request", {}).setdefault("attributes", []).append("chips")
+
+    chip = load_python(generate(tmp_path, add_to_request)["toy_records.py"], "toy_records").Chip
+    raw = chip.pack([chip(1, -2, 3, 4, 5), chip(0, 0, 0, 0, 255)])
+    assert raw == struct.pack("=QiHBBQiHBB", 1, -2, 3, 4, 5, 0, 0, 0, 0, 255)
+    assert not hasattr(chip, "unpack")
 
 
 def test_without_records_the_layout_is_with_the_messages(tmp_path: Path) -> None:

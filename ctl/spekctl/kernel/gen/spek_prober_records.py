@@ -2,7 +2,10 @@
 # generated from prober/uapi/spek_prober.yaml, run `make gen`
 """Netlink family spek_prober: enums as words, answers as records."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from struct import iter_unpack, pack
+from typing import NamedTuple
 
 from spekctl.kernel.coded import Coded
 
@@ -36,42 +39,52 @@ class Reason(Coded):
     UNLOAD = "unload"
 
 
-# One sample of a rail, in the machine's byte order.
-POWER_SAMPLE_BYTES = 24
-POWER_SAMPLE_FORMAT = "=QqII"
-POWER_SAMPLE = (
-    ("at_ns", "u8"),
-    ("power_uw", "i8"),
-    ("rail", "u4"),
-    ("flags", "u4"),
-)
+class PowerSample(NamedTuple):
+    """One sample of a rail, in the machine's byte order."""
+
+    at_ns: int
+    power_uw: int
+    rail: int
+    flags: int
+
+    @staticmethod
+    def pack(records: "Iterable[PowerSample]") -> Binary:
+        """The value of an attribute."""
+        return b"".join(pack("=QqII", *one) for one in records)
 
 
-# An interval to integrate over, in the machine's byte order; it must not be empty.
-POWER_INTERVAL_BYTES = 16
-POWER_INTERVAL_FORMAT = "=QQ"
-POWER_INTERVAL = (
-    ("from_ns", "u8"),
-    ("to_ns", "u8"),
-)
+class PowerInterval(NamedTuple):
+    """An interval to integrate over, in the machine's byte order; it must not be empty."""
+
+    from_ns: int
+    to_ns: int
+
+    @staticmethod
+    def pack(records: "Iterable[PowerInterval]") -> Binary:
+        """The value of an attribute."""
+        return b"".join(pack("=QQ", *one) for one in records)
 
 
-# What one rail used in one interval, in the machine's byte order. known-ns, gap-ns, lost-ns
-# and pending-ns add up to the interval. The energies of adjacent intervals add up to that
-# of both together.
-POWER_ENERGY_BYTES = 72
-POWER_ENERGY_FORMAT = "=qQQQQQQqq"
-POWER_ENERGY = (
-    ("energy_uj", "i8"),
-    ("remainder_fj", "u8"),
-    ("known_ns", "u8"),
-    ("gap_ns", "u8"),
-    ("lost_ns", "u8"),
-    ("pending_ns", "u8"),
-    ("samples", "u8"),
-    ("min_uw", "i8"),
-    ("max_uw", "i8"),
-)
+class PowerEnergy(NamedTuple):
+    """What one rail used in one interval, in the machine's byte order. known-ns, gap-ns, lost-ns
+    and pending-ns add up to the interval. The energies of adjacent intervals add up to that
+    of both together.
+    """
+
+    energy_uj: int
+    remainder_fj: int
+    known_ns: int
+    gap_ns: int
+    lost_ns: int
+    pending_ns: int
+    samples: int
+    min_uw: int
+    max_uw: int
+
+    @staticmethod
+    def unpack(data: Binary) -> "list[PowerEnergy]":
+        """The records of an attribute."""
+        return [PowerEnergy(*one) for one in iter_unpack("=qQQQQQQqq", data)]
 
 
 @dataclass(frozen=True, slots=True)
