@@ -49,6 +49,8 @@ class Flag(IntFlag):
     PREFLUSH = 2
 
 
+# Among a reader's records: an event of a known kind that is no I/O.
+IGNORED = 255
 OP_BY_TEXT = {op.text: op for op in Op}
 # Operations that carry an address; the others are for the whole device.
 ADDRESSED = tuple(op for op in Op if op is not Op.FLUSH)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from spekctl import units
 from spekctl.trace.columns import BATCH, Batch, concatenated, pieces
 from spekctl.trace.faults import Faults
 
@@ -91,3 +92,39 @@ def from_zero(batches: Iterator[Batch]) -> Iterator[Batch]:
         # Wraps around where an int64 would not hold the distance, and is right in a uint64.
         at = batch.at_ns.astype(np.uint64) - np.uint64(origin & (2**64 - 1))
         yield batch.replace(at_ns=at)
+
+
+# Records of one time that are spread together.
+_SPREAD_MOST = 1 << 22
+
+
+def spread(batches: Iterator[Batch], resolution_ns: int, faults: Faults) -> Iterator[Batch]:
+    """Records in order whose times are multiples of @resolution_ns: those of one time evenly over
+    the time up to the next."""
+    held: list[Batch] = []
+    rows = 0
+
+    def evenly(batch: Batch) -> Batch:
+        at = batch.at_ns
+        starts = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]]))
+        counts = np.diff(np.concatenate([starts, [len(at)]]))
+        place = np.arange(len(at)) - np.repeat(starts, counts)
+        return batch.replace(at_ns=at + place * resolution_ns // np.repeat(counts, counts))
+
+    for batch in batches:
+        held.append(batch)
+        rows += len(batch)
+        last = int(batch.at_ns[-1])
+        # Those of the last time may go on in the next batch.
+        if int(held[0].at_ns[0]) == last and rows < _SPREAD_MOST:
+            continue
+        whole = concatenated(held)
+        count = int(np.searchsorted(whole.at_ns, last)) or rows
+        yield from pieces(evenly(whole.take(slice(0, count))))
+        held, rows = ([whole.take(slice(count, rows))] if count < rows else []), rows - count
+    if rows:
+        yield from pieces(evenly(concatenated(held)))
+    faults.note(
+        f"times are multiples of {units.format_ns(resolution_ns)}; requests of one time are spread"
+        " evenly over it"
+    )

@@ -5,7 +5,22 @@ from __future__ import annotations
 
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
-from spekctl.trace.formats import msr, spc, speklog, stored, table
+from spekctl.trace.formats import (
+    blkparse,
+    blkreplay,
+    blktrace,
+    cloud,
+    fio,
+    fiu,
+    msr,
+    spc,
+    speklog,
+    srt,
+    stored,
+    systor,
+    table,
+    vscsi,
+)
 from spekctl.trace.formats.format import Format
 from spekctl.trace.source import Head
 
@@ -13,9 +28,19 @@ from spekctl.trace.source import Head
 FORMATS: tuple[Format, ...] = (
     stored.FORMAT,
     speklog.FORMAT,
+    blktrace.FORMAT,
+    srt.FORMAT,
+    fio.FORMAT,
+    blkreplay.FORMAT,
+    blkparse.FORMAT,
     spc.FORMAT,
     msr.FORMAT,
+    cloud.ALIBABA,
+    cloud.TENCENT,
+    systor.FORMAT,
+    fiu.FORMAT,
     table.FORMAT,
+    vscsi.FORMAT,
 )
 # A file may have bad lines among its first ones.
 LEAST_LIKENESS = 0.5

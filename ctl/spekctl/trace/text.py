@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 
-from spekctl.trace.columns import Array, Batch, Devices, Misfit, Words, check_extents
+from spekctl.trace.columns import IGNORED, Array, Batch, Devices, Misfit, Words, check_extents
 from spekctl.trace.faults import Faults
 from spekctl.trace.source import Chunk, Head, Source
 
@@ -49,6 +49,8 @@ class Layout:
     delimiter: str = ","
     # Further columns, which say nothing, may follow.
     more: bool = False
+    # Lines of another form that are no I/O.
+    ignored: re.Pattern[str] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -100,11 +102,19 @@ def parse(
                 return
         yield from _slow(chunk, layout, convert, devices, faults, source)
         return
-    yield _with_devices(found, devices)
+    yield _with_devices(found, devices, faults)
 
 
-def _with_devices(found: Converted, devices: Devices) -> Batch:
+def _with_devices(found: Converted, devices: Devices, faults: Faults) -> Batch:
     batch, owner = found
+    some = batch.op != IGNORED
+    if not some.all():
+        faults.ignored += int(len(batch) - some.sum())
+        batch = batch.take(some)
+        if isinstance(owner, Words):
+            owner = Words(owner.codes[some], owner.values)
+        elif not isinstance(owner, str):
+            owner = owner[some]
     if isinstance(owner, str):
         number = np.full(len(batch), devices.number(owner), np.uint32) if len(batch) else None
         return batch if number is None else batch.replace(device=number)
@@ -188,6 +198,9 @@ def _slow(
         try:
             values = _values(line, layout)
         except Misfit as error:
+            if layout.ignored is not None and layout.ignored.match(line.decode("utf-8", "replace")):
+                faults.ignored += 1
+                continue
             reasons.append((number, error.reason))
             continue
         if values is not None:
@@ -196,7 +209,7 @@ def _slow(
     for number, reason in sorted(reasons):
         faults.add(source.path, number, reason)
     for one in found:
-        yield _with_devices(one, devices)
+        yield _with_devices(one, devices, faults)
 
 
 def _converted(

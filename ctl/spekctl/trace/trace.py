@@ -13,7 +13,7 @@ from spekctl.trace.columns import Batch, Devices
 from spekctl.trace.faults import Faults
 from spekctl.trace.formats.format import Format, Reading
 from spekctl.trace.options import ReadOptions
-from spekctl.trace.order import from_zero, in_order, merged
+from spekctl.trace.order import from_zero, in_order, merged, spread
 from spekctl.trace.source import Source
 
 
@@ -48,8 +48,13 @@ class Trace:
         """
         self.devices = Devices()
         self.faults = Faults(self.options.strict)
-        streams = [in_order(self._read(part), self.faults) for part in self.parts]
+        streams = [self._ordered(part) for part in self.parts]
         yield from from_zero(merged(streams) if len(streams) > 1 else streams[0])
+
+    def _ordered(self, part: Part) -> Iterator[Batch]:
+        found = in_order(self._read(part), self.faults)
+        resolution_ns = part.format.resolution_ns
+        return found if resolution_ns == 1 else spread(found, resolution_ns, self.faults)
 
     def _read(self, part: Part) -> Iterator[Batch]:
         reading = Reading(part.source, self.devices, self.faults, self.options)

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+from lib.build.sources import ROOT
 
 from spekctl.trace.columns import Batch, Flag, Op, concatenated
 from spekctl.trace.options import ReadOptions
@@ -36,6 +39,16 @@ def read(path: Path, **options: Any) -> tuple[list[Record], Trace]:
     """The records of a file, and the trace with its faults."""
     trace = open_trace([path], ReadOptions(**options))
     return records(trace), trace
+
+
+def real(name: str) -> Path:
+    """A trace of a real system, in $SPEK_TRACES or beside the clone; skips where it is missing:
+    such traces are no part of the repository."""
+    beside = ROOT.parent / "shared" / "traces"
+    path = Path(os.environ.get("SPEK_TRACES", str(beside)), name)
+    if not path.exists():
+        pytest.skip(f"there is no {path}; SPEK_TRACES names a folder of real traces")
+    return path
 
 
 def read_text(tmp_path: Path, text: str, **options: Any) -> tuple[list[Record], Trace]:

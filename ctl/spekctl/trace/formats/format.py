@@ -35,6 +35,8 @@ class Format:
     # How sure the contents are of this format: 0 if not, 1 if they say so themselves.
     likeness: Callable[[Head], float]
     read: Callable[[Reading], Iterator[Batch]]
+    # Times are multiples of this; requests of one such time are spread evenly over it.
+    resolution_ns: int = 1
 
 
 READ_WRITE = {

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The text that blkparse prints in its usual form.
+
+``8,0  3  1  0.000000000  697  Q  W 223490 + 8 [kjournald]``: device, CPU, sequence number, seconds,
+pid, action, operation, sector, sectors, process. Other actions are left out, and so is the summary
+at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from spekctl.trace.columns import (
+    SECTOR_BYTES,
+    Array,
+    Batch,
+    Flag,
+    Misfit,
+    Op,
+    Words,
+    batch_of,
+    in_bytes,
+)
+from spekctl.trace.formats.format import Format, Reading
+from spekctl.trace.formats.rwbs import operations
+from spekctl.trace.source import Chunk, Head
+from spekctl.trace.text import Converted, Layout, Rows, likeness, parse
+
+_EVENT = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+[A-Z]+\s", re.ASCII)
+_SUMMARY = re.compile(rb"(?m)^(CPU\d+ \(|Total \()")
+_ACTIONS = {"queue": b"Q", "issue": b"D"}
+# An event with a place, and one without: a flush.
+_LAYOUT = Layout(
+    (
+        ("device", "word"),
+        ("cpu", "skip"),
+        ("sequence", "skip"),
+        ("time", "s"),
+        ("pid", "skip"),
+        ("action", "skip"),
+        ("operation", "word"),
+        ("sector", "number"),
+        ("plus", "word"),
+        ("sectors", "number"),
+    ),
+    delimiter=" ",
+    more=True,
+)
+_SPACE, _NEWLINE, _TAB, _BRACKET, _PAREN = (ord(one) for one in " \n\t[(")
+
+
+def _likeness(head: Head) -> float:
+    return likeness(head, _EVENT)
+
+
+def _read(reading: Reading) -> Iterator[Batch]:
+    action = _ACTIONS[reading.options.event]
+    source, devices, faults = reading.source, reading.devices, reading.faults
+    for chunk in source.chunks():
+        data, is_last = chunk.data, False
+        found = _SUMMARY.search(data)
+        if found is not None:
+            data, is_last = data[: found.start()], True
+        for piece, ignored in _events(Chunk(data, chunk.line), action):
+            faults.ignored += ignored
+            yield from parse(piece, _LAYOUT, _convert, devices, faults, source)
+        if is_last:
+            return
+
+
+def _events(chunk: Chunk, action: bytes) -> Iterator[tuple[Chunk, int]]:
+    """The lines in a form that parse() takes: single spaces, no process, of the wanted action
+    only. Lines keep their numbers: unwanted ones become blank."""
+    data = _squeezed(chunk.data)
+    if not data:
+        return
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    raw = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(raw == _NEWLINE)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    spaces = np.concatenate([np.flatnonzero(raw == _SPACE), [len(raw)] * 8])
+    first = np.searchsorted(spaces[:-8], starts)
+    # The sixth field begins behind the fifth space of its line, and ends at the sixth.
+    begin = spaces[np.minimum(first + 4, len(spaces) - 1)] + 1
+    end = np.minimum(spaces[np.minimum(first + 5, len(spaces) - 1)], ends)
+    is_event = (begin < ends) & (raw[starts] != _NEWLINE)
+    at = np.minimum(begin, len(raw) - 1)
+    wanted = is_event & (raw[at] == action[0]) & (end - begin == 1)
+    # An action is a letter or two; a line with another thing in this place is no event.
+    letter = raw[at] & ~np.uint8(0x20)
+    other = is_event & ~wanted & (letter >= ord("A")) & (letter <= ord("Z")) & (end - begin <= 2)
+    keep = ~other
+    kept = np.repeat(keep, ends - starts + 1)
+    kept[ends] = True
+    yield Chunk(raw[kept].tobytes(), chunk.line), int(other.sum())
+
+
+def _squeezed(data: bytes) -> bytes:
+    """Runs of blanks as one, none at the start of a line, and lines without what follows a
+    bracket; a flush gets a place, so that all events have as many fields."""
+    raw = np.frombuffer(data, np.uint8)
+    if (raw == _TAB).any() or (raw == ord("\r")).any():
+        data = data.replace(b"\t", b" ").replace(b"\r\n", b"\n")
+        raw = np.frombuffer(data, np.uint8)
+    before = np.concatenate([[_NEWLINE], raw[:-1]])
+    raw = raw[(raw != _SPACE) | ((before != _SPACE) & (before != _NEWLINE))]
+    return _PLACELESS.sub(rb"\1 0 + 0\n", _without_process(raw))
+
+
+_PLACELESS = re.compile(rb"( [FN][A-Z]*) ?\n")
+
+
+def _without_process(raw: Array) -> bytes:
+    """Lines without " [" and what follows."""
+    brackets = np.flatnonzero((raw == _BRACKET) | (raw == _PAREN))
+    if not len(brackets):
+        return raw.tobytes()
+    ends = np.flatnonzero(raw == _NEWLINE)
+    line = np.searchsorted(ends, brackets)
+    _, first = np.unique(line, return_index=True)
+    start = brackets[first]
+    # With the space before it.
+    start = np.where((start > 0) & (raw[start - 1] == _SPACE), start - 1, start)
+    end = np.concatenate([ends, [len(raw)]])[line[first]]
+    change = np.zeros(len(raw) + 1, np.int8)
+    np.add.at(change, start, 1)
+    np.add.at(change, end, -1)
+    found: bytes = raw[np.cumsum(change[:-1], dtype=np.int8) == 0].tobytes()
+    return found
+
+
+def _convert(rows: Rows) -> Converted:
+    plus: Words = rows["plus"]
+    if any(plus.values[code] != "+" for code in np.unique(plus.codes)):
+        raise Misfit("no '+' between sector and number of sectors")
+    op, flags = operations(rows["operation"])
+    size = in_bytes(rows["sectors"], SECTOR_BYTES, "size")
+    # A flush with data is one before a write.
+    op = np.where((flags & int(Flag.PREFLUSH) != 0) & (size == 0), np.uint8(Op.FLUSH), op)
+    addressed = op != Op.FLUSH
+    return batch_of(
+        rows["time"],
+        0,
+        np.where(addressed, in_bytes(rows["sector"], SECTOR_BYTES, "sector"), np.uint64(0)),
+        np.where(addressed, size, np.uint64(0)),
+        op,
+        np.where(addressed, flags, np.uint8(0)),
+    ), rows["device"]
+
+
+FORMAT = Format("blkparse", "text of blkparse", _likeness, _read)

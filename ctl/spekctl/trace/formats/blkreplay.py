@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Load files of blkreplay.
+
+Comments, a line ``start ; sector; length ; op ; replay_delay ; replay_duration``, and then records:
+seconds, sectors of 512 bytes, an operation as blktrace writes it (R, W, RA). Some files have
+comments and the line with the names twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from spekctl.trace.columns import SECTOR_BYTES, Batch, batch_of, in_bytes
+from spekctl.trace.formats.format import Format, Reading
+from spekctl.trace.formats.rwbs import operations
+from spekctl.trace.source import Head
+from spekctl.trace.text import Converted, Layout, Rows, likeness, read_lines
+
+_HEADER = re.compile(rb"(?m)^[ \t]*start[ \t]*;[ \t]*sector[ \t]*;[^\n]*\n?")
+_LINE = re.compile(
+    r"[ \t]*\d+\.\d+[ \t]*;[ \t]*\d+[ \t]*;[ \t]*\d+[ \t]*;[ \t]*[RWDF][A-Z]*[ \t]*;"
+)
+_LAYOUT = Layout(
+    (("start", "s"), ("sector", "number"), ("length", "number"), ("op", "word")),
+    delimiter=";",
+    more=True,
+)
+
+
+def _lines_before(head: Head) -> int:
+    """Lines up to the one that names the columns, and that one; the last, if there are several."""
+    end = max((found.end() for found in _HEADER.finditer(head.data)), default=0)
+    return head.data[:end].count(b"\n")
+
+
+def _likeness(head: Head) -> float:
+    return 1.0 if _HEADER.search(head.data) is not None else likeness(head, _LINE)
+
+
+def _read(reading: Reading) -> Iterator[Batch]:
+    def convert(rows: Rows) -> Converted:
+        op, flags = operations(rows["op"])
+        return batch_of(
+            rows["start"],
+            0,
+            in_bytes(rows["sector"], SECTOR_BYTES, "sector"),
+            in_bytes(rows["length"], SECTOR_BYTES, "length"),
+            op,
+            flags,
+        ), "0"
+
+    skip = _lines_before(reading.source.head())
+    yield from read_lines(reading.source, _LAYOUT, convert, reading.devices, reading.faults, skip)
+
+
+FORMAT = Format("blkreplay", "load file of blkreplay", _likeness, _read)

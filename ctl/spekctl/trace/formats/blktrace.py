@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""blktrace's binary form, versions 7 and 8, of either byte order.
+
+blktrace writes a file per CPU (sda.blktrace.0 ...), each in order of time; `blkparse -d` merges
+them. A record may be followed by pdu_len bytes, which also hold a cgroup's id. Version 8, since
+Linux 6.19, has operations of zones. The arrival of an I/O is its queueing (Q); what the driver was
+sent (D) may be merged.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spekctl.trace.columns import (
+    END_MAX,
+    IGNORED,
+    SECTOR_BYTES,
+    Array,
+    Batch,
+    Flag,
+    Op,
+    batch_of,
+)
+from spekctl.trace.formats.fiu import numbered
+from spekctl.trace.formats.format import Format, Reading
+from spekctl.trace.source import CHUNK_BYTES, Head
+
+_MAGIC = 0x65617400
+_MEMBERS_7 = [
+    ("magic", "u4"),
+    ("sequence", "u4"),
+    ("time", "u8"),
+    ("sector", "u8"),
+    ("bytes", "u4"),
+    ("action", "u4"),
+    ("pid", "u4"),
+    ("device", "u4"),
+    ("cpu", "u4"),
+    ("error", "u2"),
+    ("pdu_len", "u2"),
+]
+_MEMBERS_8 = [
+    ("magic", "u4"),
+    ("sequence", "u4"),
+    ("time", "u8"),
+    ("sector", "u8"),
+    ("bytes", "u4"),
+    ("pid", "u4"),
+    ("action", "u8"),
+    ("device", "u4"),
+    ("cpu", "u4"),
+    ("error", "u2"),
+    ("pdu_len", "u2"),
+    ("pad", "V12"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A version in a byte order."""
+
+    magic: bytes
+    record: np.dtype[Any]
+    pdu_len: struct.Struct
+
+
+def _kinds() -> tuple[_Kind, ...]:
+    found = []
+    for version, members in ((7, _MEMBERS_7), (8, _MEMBERS_8)):
+        for order in "<>":
+            record = np.dtype([(name, order + kind) for name, kind in members])
+            magic = struct.pack(order + "I", _MAGIC | version)
+            found.append(_Kind(magic, record, struct.Struct(order + "H")))
+    return tuple(found)
+
+
+KINDS = _kinds()
+
+# Actions, the lower half of the member; 0x100 says that a cgroup's id is in the pdu.
+_ACTIONS = {"queue": 1, "issue": 7}
+_CGROUP = 0x100
+# Categories, above.
+_CATEGORY_SHIFT = 16
+_READ, _WRITE, _FLUSH = 1 << 0, 1 << 1, 1 << 2
+_PASSTHROUGH, _NOTIFY, _DISCARD, _FUA = 1 << 9, 1 << 10, 1 << 13, 1 << 15
+_ZONES = (
+    (1 << 16, Op.ZONE_APPEND),
+    (1 << 17, Op.ZONE_RESET),
+    (1 << 19, Op.ZONE_FINISH),
+    (1 << 20, Op.ZONE_OPEN),
+    (1 << 21, Op.ZONE_CLOSE),
+    (1 << 22, Op.WRITE_ZEROES),
+)
+_RESET_ALL = 1 << 18
+
+
+def _kind_of(data: bytes) -> _Kind | None:
+    return next((kind for kind in KINDS if data.startswith(kind.magic)), None)
+
+
+def _likeness(head: Head) -> float:
+    return float(_kind_of(head.data) is not None)
+
+
+def _read(reading: Reading) -> Iterator[Batch]:
+    kind = _kind_of(reading.source.head().data) or KINDS[0]
+    size = kind.record.itemsize
+    # Position of the buffer's first byte in the file; records are named by theirs.
+    buffer, position = b"", 0
+    lost = False
+    for block in reading.source.blocks(CHUNK_BYTES):
+        buffer += block
+        while True:
+            places, used = _scan(buffer, kind)
+            if places:
+                lost = False
+                yield from _events(buffer, places, kind, reading)
+            buffer, position = buffer[used:], position + used
+            if len(buffer) < len(kind.magic) or buffer.startswith(kind.magic):
+                break
+            if not lost:
+                number = position + 1
+                reading.faults.add(
+                    reading.source.path, number, "no record of blktrace begins here", "byte"
+                )
+                lost = True
+            # Go on at what looks like the next record.
+            found = buffer.find(kind.magic, 1)
+            skip = found if found > 0 else len(buffer) - len(kind.magic) + 1
+            buffer, position = buffer[skip:], position + skip
+            if found < 0:
+                break
+    if buffer and not lost:
+        what = "the record" if len(buffer) < size else "its data"
+        reading.faults.add(
+            reading.source.path, position + 1, f"the file ends within {what}", "byte"
+        )
+
+
+def _scan(data: bytes, kind: _Kind) -> tuple[list[int], int]:
+    """Where whole records begin, one after the other, and the bytes that they take."""
+    size, magic = kind.record.itemsize, kind.magic
+    unpack, at_len = kind.pdu_len.unpack_from, kind.record.fields["pdu_len"][1]  # type: ignore[index]
+    places: list[int] = []
+    at, end = 0, len(data)
+    while at + size <= end and data[at : at + 4] == magic:
+        after = at + size + unpack(data, at + at_len)[0]
+        if after > end:
+            break
+        places.append(at)
+        at = after
+    return places, at
+
+
+def _events(data: bytes, places: list[int], kind: _Kind, reading: Reading) -> Iterator[Batch]:
+    starts = np.array(places, np.int64)
+    raw = np.frombuffer(data, np.uint8)
+    gathered = raw[starts[:, None] + np.arange(kind.record.itemsize)]
+    rows = gathered.view(kind.record).reshape(-1)
+    action = rows["action"].astype(np.uint64)
+    category = action >> np.uint64(_CATEGORY_SHIFT)
+    wanted = (action & np.uint64(0xFFFF & ~_CGROUP)) == _ACTIONS[reading.options.event]
+    wanted &= (category & np.uint64(_NOTIFY)) == 0
+    op, flags = _operations(category, rows["bytes"])
+    wanted &= op != IGNORED
+    far = rows["sector"] > (END_MAX - 2**32) // SECTOR_BYTES
+    far |= rows["time"] >= 1 << 63
+    for place in np.flatnonzero(wanted & far).tolist():
+        reading.faults.add(
+            reading.source.path, places[place] + 1, "time or sector beyond all devices", "byte"
+        )
+    reading.faults.ignored += int(len(rows) - wanted.sum())
+    some = wanted & ~far
+    rows, op, flags = rows[some], op[some], flags[some]
+    if not len(rows):
+        return
+    device = rows["device"].astype(np.uint64)
+    addressed = op != Op.FLUSH
+    yield batch_of(
+        rows["time"].astype(np.int64),
+        reading.devices.of_words(
+            numbered(device >> np.uint64(20), device & np.uint64((1 << 20) - 1))
+        ),
+        np.where(addressed, rows["sector"].astype(np.uint64) * np.uint64(SECTOR_BYTES), 0),
+        np.where(addressed, rows["bytes"], 0),
+        op,
+        flags,
+    )
+
+
+def _operations(category: Array, size: Array) -> tuple[Array, Array]:
+    """Operation and flags of each category; IGNORED of what is no I/O."""
+
+    def has(bit: int) -> Array:
+        found: Array = (category & np.uint64(bit)) != 0
+        return found
+
+    op = np.full(len(category), IGNORED, np.uint8)
+    op[has(_READ)] = Op.READ
+    op[has(_WRITE)] = Op.WRITE
+    op[has(_DISCARD)] = Op.DISCARD
+    for bit, zone in _ZONES:
+        op[has(bit)] = zone
+    # A flush without data is one, whatever it was sent with; one with data comes before a write.
+    op[has(_FLUSH) & (size == 0)] = Op.FLUSH
+    op[has(_PASSTHROUGH) | has(_RESET_ALL)] = IGNORED
+    write = op == Op.WRITE
+    flags = np.where(write & has(_FUA), int(Flag.FUA), 0)
+    flags |= np.where(write & has(_FLUSH), int(Flag.PREFLUSH), 0)
+    return op, flags.astype(np.uint8)
+
+
+FORMAT = Format("blktrace", "blktrace binary, versions 7 and 8", _likeness, _read)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""fio's I/O logs (--write_iolog), versions 2 and 3.
+
+Version 3: ``878 /dev/sdb write 0 16384``: us since the start, file, action, byte offset, bytes.
+
+Version 2 has no times but for lines ``/dev/sdb wait 1000 0``, whose number is the time in
+milliseconds since the start (fio's manual says otherwise, and its code this). All I/O between two
+of these has one time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from spekctl.errors import UsageError
+from spekctl.trace.columns import BATCH, END_MAX, IGNORED, Array, Batch, Op, Words, batch_of
+from spekctl.trace.formats.format import Format, Reading
+from spekctl.trace.source import Head
+from spekctl.trace.text import Converted, Layout, Rows, read_lines
+
+_FIRST = re.compile(rb"fio version (\d+) iolog\r?\n?")
+_ACTIONS = {
+    "read": int(Op.READ),
+    "write": int(Op.WRITE),
+    "trim": int(Op.DISCARD),
+    "sync": int(Op.FLUSH),
+    "datasync": int(Op.FLUSH),
+    "wait": IGNORED,
+}
+_LAYOUT = Layout(
+    (
+        ("time", "us"),
+        ("file", "word"),
+        ("action", "word"),
+        ("offset", "number"),
+        ("length", "number"),
+    ),
+    delimiter=" ",
+    ignored=re.compile(r"\d+ \S+ (add|open|close)\s*$", re.ASCII),
+)
+_OPENED = ("add", "open", "close")
+_MS_MAX = (2**63 - 1) // 10**6
+
+
+def _version(head: Head) -> int:
+    found = _FIRST.match(head.data)
+    return int(found.group(1)[:9]) if found is not None else 0
+
+
+def _likeness(head: Head) -> float:
+    return float(_version(head) > 0)
+
+
+def _read(reading: Reading) -> Iterator[Batch]:
+    version = _version(reading.source.head())
+    if version == 2:
+        return _read_2(reading)
+    if version in (0, 3):
+        return _read_3(reading, bool(version))
+    raise UsageError(
+        f"{reading.source.path} is an iolog of version {version}; versions 2 and 3 can be read"
+    )
+
+
+def _read_3(reading: Reading, header: bool) -> Iterator[Batch]:
+    def convert(rows: Rows) -> Converted:
+        op = rows["action"].mapped(_ACTIONS, "action")
+        # What a sync says of places means nothing.
+        addressed = op != Op.FLUSH
+        return batch_of(
+            rows["time"],
+            0,
+            np.where(addressed, rows["offset"], np.uint64(0)),
+            np.where(addressed, rows["length"], np.uint64(0)),
+            op,
+        ), rows["file"]
+
+    yield from read_lines(
+        reading.source, _LAYOUT, convert, reading.devices, reading.faults, skip_lines=header
+    )
+
+
+def _read_2(reading: Reading) -> Iterator[Batch]:
+    """Line by line: times come from lines of their own."""
+    files: dict[str, int] = {}
+    rows: list[tuple[int, int, int, int, int]] = []
+    at_ns, timed = 0, False
+    for chunk in reading.source.chunks(1):
+        for number, line in enumerate(chunk.data.split(b"\n"), start=chunk.line):
+            fields = line.decode("utf-8", "replace").split()
+            reason = _unlike_2(fields)
+            if reason:
+                reading.faults.add(reading.source.path, number, reason)
+            elif not fields:
+                continue
+            elif fields[1] in _OPENED:
+                reading.faults.ignored += 1
+            elif fields[1] == "wait":
+                at_ns, timed = int(fields[2]) * 10**6, True
+                reading.faults.ignored += 1
+            else:
+                op = _ACTIONS[fields[1]]
+                place = (0, 0) if op == Op.FLUSH else (int(fields[2]), int(fields[3]))
+                rows.append((at_ns, files.setdefault(fields[0], len(files)), *place, op))
+            if len(rows) >= BATCH:
+                yield _batch(rows, files, reading)
+                rows = []
+    if rows:
+        yield _batch(rows, files, reading)
+    if not timed:
+        reading.faults.note("an iolog of version 2 without waits has no times: all are 0")
+
+
+def _unlike_2(fields: list[str]) -> str:
+    """What is wrong with a line of version 2; nothing of a blank line."""
+    if not fields:
+        return ""
+    action = fields[1] if len(fields) > 1 else ""
+    if action in _OPENED:
+        return "" if len(fields) == 2 else f"{len(fields)} fields instead of 2"
+    if action not in _ACTIONS:
+        return f"unknown action '{action[:40]}'"
+    wanted = (3, 4) if action == "wait" else (4,)
+    if len(fields) not in wanted:
+        return f"{len(fields)} fields instead of {wanted[-1]}"
+    numbers = fields[2:]
+    for text in numbers:
+        if not (text.isascii() and text.isdigit() and len(text) <= 19):
+            return f"'{text[:40]}' is not a whole number of bytes or milliseconds"
+    if action == "wait":
+        return "a time beyond 292 years" if int(numbers[0]) > _MS_MAX else ""
+    return "end beyond 8 EiB" if sum(map(int, numbers)) > END_MAX else ""
+
+
+def _batch(
+    rows: list[tuple[int, int, int, int, int]], files: dict[str, int], reading: Reading
+) -> Batch:
+    at, file, offset, length, op = (np.array(one) for one in zip(*rows, strict=True))
+    numbers: Array = reading.devices.of_words(Words(file, list(files)))
+    return batch_of(at, numbers, offset, length, op)
+
+
+FORMAT = Format("fio", "I/O log of fio, versions 2 and 3", _likeness, _read)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The text of blkparse: any number of blanks, processes of any name, only the events asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lib.ctl.traces import read_text
+
+from spekctl.trace.columns import IGNORED, Flag, Misfit, Op
+from spekctl.trace.formats.rwbs import operation
+
+TEXT = """\
+  8,0    3        1     0.000000000   697  A   W 223490 + 8 <- (8,1) 223482
+  8,0    3        2     0.000001829   697  Q   W 223490 + 8 [kjournald]
+  8,0    3        3     0.000005197   697  G   W 223490 + 8 [kjournald]
+  8,0    3        4     0.000006000   697  P   N [kjournald]
+  8,0    3        5     0.000009118   697  D   W 223490 + 8 [kjournald]
+  8,16   1        1     0.500000000  4711  Q FWS [two words [and] brackets]
+  8,16   1        2     0.600000000  4711  Q FWFSM 8 + 16 [jbd2/sda1-8]
+  8,16  11      123  1000.700000000     0  Q  RA 18446744 + 8 [fio + 3]
+  8,0    0        0  1000.800000000     0  m   N cfq workload slice:100
+  8,0    3        6  1000.900000000   697  C   W 223490 + 8 [0]
+  8,0    3        7  1001.000000000   697  U   N [kjournald] 1
+CPU0 (sda):
+ Reads Queued:           1,        4KiB\t Writes Queued:           2,        4KiB
+  8,0    3        7  2000.000000000   697  Q   R 1 + 8 [x]
+"""
+
+
+def test_fields_and_units(tmp_path: Path) -> None:
+    found, trace = read_text(tmp_path, TEXT)
+    assert trace.parts[0].format.name == "blkparse"
+    assert found == [
+        (0, "8,0", 223490 * 512, 4096, "write"),
+        (499_998_171, "8,16", 0, 0, "flush"),
+        (599_998_171, "8,16", 4096, 8192, "write+^"),
+        (1_000_699_998_171, "8,16", 18446744 * 512, 4096, "read"),
+    ]
+    assert (trace.faults.bad, trace.faults.ignored) == (0, 7)
+
+
+def test_the_event_is_chosen(tmp_path: Path) -> None:
+    found, _ = read_text(tmp_path, TEXT, event="issue")
+    assert found == [(0, "8,0", 223490 * 512, 4096, "write")]
+
+
+def test_bad_lines_keep_their_numbers(tmp_path: Path) -> None:
+    lines = TEXT.splitlines()
+    lines[4:4] = [
+        "nonsense",
+        "  8,0    3        5     0.000009118   697  Q   X 223490 + 8 [kjournald]",
+        "  8,0    3        5     0.000009118   697  Q   W 223490 * 8 [kjournald]",
+        "  8,0    3        5     0.000009118   697  Q   W 22349a + 8 [kjournald]",
+    ]
+    found, trace = read_text(tmp_path, "\n".join(lines))
+    assert (len(found), trace.faults.bad) == (4, 4)
+    assert trace.faults.first is not None
+    assert trace.faults.first.number == 5
+
+
+@pytest.mark.parametrize(
+    ("word", "op", "flags"),
+    [
+        ("R", Op.READ, 0),
+        ("RSM", Op.READ, 0),
+        ("W", Op.WRITE, 0),
+        ("WFS", Op.WRITE, Flag.FUA),
+        ("FWS", Op.WRITE, Flag.PREFLUSH),
+        ("FWFSM", Op.WRITE, Flag.FUA | Flag.PREFLUSH),
+        ("F", Op.FLUSH, 0),
+        ("FF", Op.FLUSH, 0),
+        ("FN", Op.FLUSH, 0),
+        ("D", Op.DISCARD, 0),
+        ("DS", Op.DISCARD, 0),
+        ("DE", Op.SECURE_ERASE, 0),
+        ("WZS", Op.WRITE_ZEROES, 0),
+        ("ZAS", Op.ZONE_APPEND, 0),
+        ("ZR", Op.ZONE_RESET, 0),
+        ("ZF", Op.ZONE_FINISH, 0),
+        ("ZO", Op.ZONE_OPEN, 0),
+        ("ZC", Op.ZONE_CLOSE, 0),
+        ("ZRA", IGNORED, 0),
+        ("N", IGNORED, 0),
+    ],
+)
+def test_operations(word: str, op: int, flags: int) -> None:
+    assert operation(word) == (op, flags)
+
+
+@pytest.mark.parametrize("word", ["", "X", "w", "WX", "R4", "Z"])
+def test_other_words_are_no_operations(word: str) -> None:
+    with pytest.raises(Misfit):
+        operation(word)
