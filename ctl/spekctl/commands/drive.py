@@ -31,8 +31,9 @@ Examples:
 def command() -> None:
     """Describe, simulate and create modelled disk drives.
 
-    A model is a TOML file: geometry, seek curve, speed, arms and the power of each part. Those
-    that come with spekctl are named by `spekctl drive models`; any other is named by its path.
+    A model is a TOML file that describes the geometry, seek curve, speed, arms and power of a
+    drive. `spekctl drive models` lists those that come with spekctl; other models are given by
+    path.
     """
 
 
@@ -77,10 +78,10 @@ def models(as_json: bool) -> int:
 @drive_model.changes
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def show(name: str, as_json: bool, **given: Any) -> int:
-    """Show MODEL: parameters, capacity, rate of each zone, seek times, watts by mode.
+    """Show MODEL: parameters, capacity, rate of each zone, seek times, power by mode.
 
-    Rates are in 10^6 bytes per second: under the head, and of a sequential read, which loses the
-    skew at each change of track. The mean seek is over random pairs of cylinders.
+    Rates are in 10^6 bytes per second: the media rate, and the sequential rate, which is lower by
+    the skew at each change of track. The mean seek time is that of random pairs of cylinders.
     """
     from dataclasses import asdict
 
@@ -99,20 +100,20 @@ def _print(facts: Facts) -> None:
 
     rows = (
         ("capacity", f"{_gigabytes(facts.bytes)}, {facts.sectors:,} sectors"),
-        ("speed", f"{facts.rpm:,.0f} rpm, a turn in {facts.turn_ms:.3f} ms"),
+        ("speed", f"{facts.rpm:,.0f} rpm, {facts.turn_ms:.3f} ms per revolution"),
         ("surfaces", f"{facts.heads}, {facts.cylinders:,} cylinders, layout {facts.layout}"),
         ("arms", _arms(facts)),
         (
             "seek",
-            f"{facts.one_cylinder_seek_ms:.3f} ms for one cylinder, {facts.mean_seek_ms:.3f} ms"
-            f" mean, {facts.full_seek_ms:.3f} ms for all ({facts.seek_curve})",
+            f"{facts.one_cylinder_seek_ms:.3f} ms track to track, {facts.mean_seek_ms:.3f} ms"
+            f" mean, {facts.full_seek_ms:.3f} ms full stroke ({facts.seek_curve})",
         ),
         (
-            "besides",
-            f"head switch {facts.head_switch_ms:g} ms, settle of a write {facts.settle_ms:g} ms,"
+            "other times",
+            f"head switch {facts.head_switch_ms:g} ms, write settle {facts.settle_ms:g} ms,"
             f" overhead {facts.overhead_ms:g} ms",
         ),
-        ("random 4 KiB", f"{facts.random_read_ms:.2f} ms to read with one arm, one at a time"),
+        ("random 4 KiB", f"{facts.random_read_ms:.2f} ms per read, one arm, queue depth 1"),
     )
     click.echo(f"{facts.name}: {facts.title}")
     for what, text in rows:
@@ -149,8 +150,8 @@ def _arms(facts: Facts) -> str:
     if facts.arms == 1:
         return "1"
     angles = ", ".join(f"{angle:.3g}" for angle in facts.arm_angles)
-    reach = "each has a part of the LBAs" if facts.split else "each reaches every LBA"
-    return f"{facts.arms} at {angles} turn, {reach}; {facts.channels} at work at a time"
+    reach = "each serves its own range of LBAs" if facts.split else "each reaches every LBA"
+    return f"{facts.arms} at {angles} revolutions, {reach}; {facts.channels} active at a time"
 
 
 def _gigabytes(count: float) -> str:

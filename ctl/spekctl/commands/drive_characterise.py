@@ -30,7 +30,7 @@ Examples:
     type=click.Choice(["1", "3", "5", "7"]),
     default="3",
     show_default=True,
-    help="Measurements of each angle; take more on a busy system.",
+    help="Measurements per angle; use more on a busy system.",
 )
 @click.option(
     "--points",
@@ -58,10 +58,10 @@ def command(
 ) -> int:
     """Measure a disk with rotating platters, and write a model file of it.
 
-    Only reads are sent, thousands of single sectors in a few minutes; the disk must be idle. First
-    the read cache is measured: time of a hit, segments, read-ahead. It must be off for everything
-    else: speed, heads, zones with their skews, and the seek curve. Disks whose tracks are
-    arranged in bands of cylinders per head, as recent ones are, are not understood.
+    The measurement reads thousands of single sectors in a few minutes and writes nothing; the disk
+    must be idle. The read cache is measured first: hit time, segments, read-ahead. Everything else
+    (speed, heads, zones with their skews, seek curve) requires it to be off. Banded track layouts,
+    which recent disks have, are not supported.
     """
     from spekctl import files
     from spekctl.block import device as block_device

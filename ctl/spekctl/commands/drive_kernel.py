@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl drive new, list, stats and delete: modelled drives of the kernel."""
+"""spekctl drive new, list, stats and delete: modelled drives in the kernel."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     type=click.Choice(["fcfs", "sstf", "sptf", "clook"]),
     default="sptf",
     show_default=True,
-    help="How the drive chooses among the requests that it holds.",
+    help="Order of service of the queued requests.",
 )
 @click.option(
     "--queue-depth",
@@ -43,7 +43,7 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     default=32,
     show_default=True,
     metavar="N",
-    help="Requests that the drive takes at a time.",
+    help="Queue depth of the drive.",
 )
 @click.option(
     "--max-wait",
@@ -51,7 +51,7 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     type=options.DURATION_WITH_UNIT,
     default="0",
     show_default=True,
-    help="Serve requests first that have waited longer; 0: no limit.",
+    help="Serve requests that have waited longer than this first; 0: no limit.",
 )
 @click.option("--name", "label", metavar="NAME", help="Name of the drive.  [the model's]")
 @click.option("--serial", metavar="TEXT", help="Serial number, at most 20 characters.")
@@ -60,27 +60,27 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     type=click.Choice(["none", "memory"]),
     default="memory",
     show_default=True,
-    help="Keep written data in memory, or nowhere: then reads return zeroes.",
+    help="Where written data is kept; with none, reads return zeros.",
 )
 @click.option(
     "--store-size",
     "store_bytes",
     type=options.SIZE,
     default=0,
-    help="Memory for the data of this drive.  [only the module's limit]",
+    help="Limit of the memory for the data of this drive.  [the module's limit]",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
-    metavar="N",
-    help="Seed of the angle at which the platters start.  [number of drives so far]",
+    metavar="S",
+    help="Random seed of the initial angle of the platters.  [the number of existing drives]",
 )
-@click.option("--json", "as_json", is_flag=True, help="The drive as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
-    """Make a disk of the kernel that behaves like MODEL; its node goes to standard output.
+    """Create a SCSI disk that behaves like MODEL, and print its device node.
 
-    The module spek_drive is needed. The disk stays until `spekctl drive delete` or until the
-    module is unloaded.
+    This needs the kernel module spek_drive. The disk exists until `spekctl drive delete` or until
+    the module is unloaded.
     """
     from spekctl.kernel.drives import MOST_SERIAL, Drives, Making
     from spekctl.kernel.gen.spek_drive import MAX_NAME
@@ -119,7 +119,7 @@ def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
 
 
 def _phase(seed: int) -> int:
-    """An angle in 2^-64 turn: drives that are made one after the other do not turn in step."""
+    """An angle in 2^-64 turn: drives that are created in succession do not rotate in step."""
     z = (seed + 1) * 0x9E3779B97F4A7C15 % 2**64
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
@@ -139,7 +139,7 @@ def _wait_for_node(info: DriveInfo) -> str:
         if node is not None and os.path.exists(node):
             return node
         time.sleep(0.05)
-    raise SpekError(f"drive {info.id} has no disk after {NODE_S:g} s; is the module sd_mod there?")
+    raise SpekError(f"drive {info.id} has no disk after {NODE_S:g} s; is the module sd_mod loaded?")
 
 
 def _as_dict(info: DriveInfo, node: str | None) -> dict[str, object]:
@@ -150,7 +150,7 @@ def _as_dict(info: DriveInfo, node: str | None) -> dict[str, object]:
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def list_drives(as_json: bool) -> int:
-    """List the modelled drives of the kernel."""
+    """List the modelled drives in the kernel."""
     from spekctl.kernel.drives import Drives
 
     with Drives() as link:
@@ -178,7 +178,7 @@ def list_drives(as_json: bool) -> int:
     if found:
         tables.show(table)
     else:
-        click.echo("spekctl: no drives; `spekctl drive new` makes one", err=True)
+        click.echo("spekctl: no drives; `spekctl drive new` creates one", err=True)
     return 0
 
 
@@ -186,10 +186,10 @@ def list_drives(as_json: bool) -> int:
 @_NUMBER
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def stats(drive: str, as_json: bool) -> int:
-    """Show what DRIVE (its number, or its disk) has done and used since it was made.
+    """Show the activity and energy of DRIVE, a number or a device node, since its creation.
 
-    Energies are those of the model, exact to the nanojoule. Lateness is the time from the
-    model's end of an access to its completion in the kernel.
+    Energy is that of the model, exact to the nanojoule. Lateness is the time from the end of an
+    access in the model to its completion in the kernel.
     """
     from spekctl.kernel.drives import Drives
 
@@ -207,11 +207,11 @@ def stats(drive: str, as_json: bool) -> int:
 
 @click.command("delete")
 @click.argument("drives", metavar="DRIVE...", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="All drives.")
+@click.option("--all", "every", is_flag=True, help="Delete all drives.")
 def delete(drives: tuple[str, ...], every: bool) -> int:
-    """Delete drives: their numbers, or their disks.
+    """Delete drives, given by number or device node.
 
-    The disk disappears at once; requests that it holds fail.
+    The disk disappears at once; its outstanding requests fail.
     """
     from spekctl.kernel.drives import Drives
 
@@ -224,7 +224,9 @@ def delete(drives: tuple[str, ...], every: bool) -> int:
             link.delete(number)
         for number in numbers:
             if not link.wait_gone(number, GONE_S):
-                click.echo(f"spekctl: drive {number} goes when its disk is closed", err=True)
+                click.echo(
+                    f"spekctl: drive {number} will be deleted when its disk is closed", err=True
+                )
     return 0
 
 
@@ -265,7 +267,7 @@ def _print_stats(info: DriveInfo, found: StatsInfo) -> None:
 
     seconds = (found.now_ns - found.created_ns) / 1e9
     click.echo(f"drive {info.id}: {info.name}, {node_of(info) or 'no disk'}, {info.condition}")
-    click.echo(f"  {seconds:.1f} s, {found.served:,} accesses; the arm moved for {found.moved:,}")
+    click.echo(f"  {seconds:.1f} s, {found.served:,} accesses, {found.moved:,} of them with a seek")
     click.echo(
         f"  reads {found.reads:,} ({units.format_bytes(found.read_sectors * 512)}), writes"
         f" {found.writes:,} ({units.format_bytes(found.written_sectors * 512)}), errors"

@@ -39,24 +39,24 @@ changes: Callable[[F], F] = options.together(
         "--channels",
         type=click.IntRange(1, 8),
         metavar="N",
-        help="Arms that work at the same time, at most.  [the model's, else 1]",
+        help="Maximum number of arms that work at the same time.  [the model's, else 1]",
     ),
     click.option(
         "--rpm",
         type=options.FiniteRange(60, 60000),
         metavar="N",
-        help="Speed; the spindle's power changes with its power of 2.8.",
+        help="Rotational speed; the spindle power scales with rpm^2.8.",
     ),
-    click.option("--profile", metavar="NAME", help="Profile of power.  [the model's first]"),
+    click.option("--profile", metavar="NAME", help="Power profile.  [the model's first]"),
     click.option(
         "--set",
         "settings",
         multiple=True,
         metavar="FIELD=VALUE",
-        help="Set a field of the model file, as settle_ms=0.2 or power.NAME.hold=1.5; may be"
-        " repeated. platters and diameter_in scale the spindle's power.",
+        help="Override a field of the model: settle_ms=0.2, power.NAME.hold=1.5. platters and"
+        " diameter_in scale the spindle power. Repeatable.",
     ),
-    click.option("--force", is_flag=True, help="Take a seek curve that falls by more than 40 %."),
+    click.option("--force", is_flag=True, help="Accept a seek curve that falls by more than 40 %."),
 )
 
 

@@ -26,7 +26,7 @@ Examples:
   spekctl drive simulate cheetah9lp --requests - --closed 8 --schedule sptf --json
 
 \b
-A line of the file is a request; the first one may hold these names:
+Each line of the file is a request; the first line may be this header:
   arrival_ns,lba,sectors,op
   0,4096,8,R
   1500000,81920,16,W
@@ -41,31 +41,31 @@ A line of the file is a request; the first one may hold these names:
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     required=True,
     metavar="FILE",
-    help="CSV with the requests in the order of their arrival; -: standard input.",
+    help="Requests as CSV, in order of arrival; -: standard input.",
 )
 @drive_model.changes
 @click.option(
     "--closed",
     type=click.IntRange(1, 256),
     metavar="N",
-    help="Keep N requests outstanding: each arrives when one has ended, before the drive chooses"
-    " the next. Arrivals in the file do not count.",
+    help="Closed loop: keep N requests outstanding, and ignore the arrival times of the file.",
 )
 @click.option(
     "--schedule",
     type=click.Choice(["fcfs", "sstf", "sptf", "clook"]),
     default="sptf",
     show_default=True,
-    help="Choose the oldest request, the nearest cylinder, the least seek and rotation, or the"
-    " next LBA upwards.",
+    help="Order of service: oldest request, nearest cylinder, shortest seek plus rotation, or"
+    " ascending LBA.",
 )
 @click.option(
-    "--window",
+    "--schedule-window",
+    "window",
     type=click.IntRange(1, 256),
     default=256,
     show_default=True,
     metavar="N",
-    help="Choose among the oldest N requests.",
+    help="Number of oldest requests among which --schedule chooses.",
 )
 @click.option(
     "--max-wait",
@@ -73,21 +73,21 @@ A line of the file is a request; the first one may hold these names:
     type=options.DURATION_WITH_UNIT,
     default="0",
     show_default=True,
-    help="Serve requests first that have waited longer; 0: no limit.",
+    help="Serve requests that have waited longer than this first; 0: no limit.",
 )
 @click.option(
     "--seek-scale",
     type=options.FiniteRange(0, 1),
     default=1.0,
     metavar="X",
-    help="Multiply seek times by X, 0 to 1, in steps of 1/256.  [1]",
+    help="Multiply seek times by X, in steps of 1/256.  [1]",
 )
 @click.option(
     "--rotation-scale",
     type=options.FiniteRange(0, 1),
     default=1.0,
     metavar="X",
-    help="Multiply waits for rotation likewise.  [1]",
+    help="Multiply rotational latencies by X, in steps of 1/256.  [1]",
 )
 @click.option(
     "-o",
@@ -97,7 +97,7 @@ A line of the file is a request; the first one may hold these names:
     help="Write every request as CSV to FILE.",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Every request as CSV on standard output.")
-@click.option("--json", "as_json", is_flag=True, help="The summary as JSON instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Summary as JSON on standard output.")
 def command(
     name: str,
     source: Path,
@@ -106,12 +106,12 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Serve a list of requests by the modelled drive MODEL, without a kernel.
+    """Simulate how MODEL serves a list of requests, without the kernel module.
 
-    This is the same C that the kernel module runs. CSV has a line for each request in the order
-    of their ends: start, overhead, seek, rotation, transfer and end in ns, and the arm. The
-    summary has distributions of the times and the energy by mode. Files of any length are
-    streamed. A C compiler (cc, or the variable CC) is needed at the first use.
+    The simulator is the C code of the kernel module, compiled at the first use by cc, or by the
+    program in the variable CC. Its summary shows distributions of the times and the energy by mode.
+    CSV has one line per request, in order of completion: start, overhead, seek, rotation, transfer
+    and end in ns, and the arm. Files of any length are streamed.
     """
     from spekctl.drive.core import SCALE, Rule, Simulation
 

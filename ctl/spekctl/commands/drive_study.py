@@ -18,20 +18,21 @@ Example:
 
 @click.command(epilog=EPILOG)
 @click.option(
-    "--requests",
+    "--count",
+    "requests",
     type=click.IntRange(1000, 10_000_000),
     default=100_000,
     show_default=True,
     metavar="N",
-    help="Requests of each load. The paper's arrays had 1,000,000.",
+    help="Requests per load; the paper simulated 1,000,000 on its arrays.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0),
     default=1,
     show_default=True,
-    metavar="N",
-    help="Of the loads and of the platters' angles.",
+    metavar="S",
+    help="Random seed of the loads and of the angles of the platters.",
 )
 @click.option(
     "-o",
@@ -44,12 +45,13 @@ Example:
 def command(requests: int, seed: int, output: Path | None, as_json: bool) -> int:
     """Repeat the study of paper 003: can one drive with several arms replace an array?
 
-    Every statement of the paper's table 1 and figures 2 to 8 is shown beside what came out on
-    modelled drives. The arrays of figure 8 have the paper's synthetic load. Its four traces are
-    not distributed with it; figures 2 to 7 use synthetic loads in their manner, and the report
-    says what is known of each trace and what was assumed.
+    The report compares every claim of the paper's table 1 and figures 2 to 8 with simulations of
+    modelled drives. The arrays of figure 8 are driven by the paper's synthetic load. Figures 2 to 7
+    use synthetic stand-ins for its four traces, which are not public; the report states what is
+    known of each trace and what was assumed.
 
-    With the default number of requests it takes about a minute. It needs a C compiler and numpy.
+    The study takes about a minute with the default number of requests, and needs a C compiler and
+    numpy.
     """
     from spekctl import files
     from spekctl.commands.deliver import deliver

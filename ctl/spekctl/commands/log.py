@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spekctl.commands.options import renamed
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -39,7 +41,8 @@ Response time is completion minus arrival, service time is completion minus issu
     type=click.Choice(["measure", "all"]),
     help="Only I/Os of the measure phase, or all.  [--summary: measure, --csv: all]",
 )
-@click.option("--limit", type=int, metavar="N", help="Only the first N of the selected I/Os.")
+@renamed("--limit", "--first", "elsewhere --limit is a limit of a test")
+@click.option("--first", "limit", type=int, metavar="N", help="Only the first N selected I/Os.")
 def command(file: Path, form: str, stream: str | None, phase: str | None, limit: int | None) -> int:
     """Summarize the per-I/O log FILE, written by `spekctl run --log`, or convert it to CSV.
 

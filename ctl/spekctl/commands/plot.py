@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spekctl.commands.options import DURATION
+from spekctl.commands.options import DURATION, renamed
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ _labels = click.option(
     metavar="TEXT",
     help="Label of a file in the legend; give one per file, in their order.",
 )
-_log_scale = click.option(
-    "--log/--linear",
-    "log_scale",
-    default=None,
+_scale = click.option(
+    *("--scale", "log_scale"),
+    type=click.Choice(["log", "linear"]),
+    callback=lambda context, parameter, value: None if value is None else value == "log",
     help="Scale of response times.  [logarithmic if they differ by more than a factor of 20]",
 )
 
@@ -120,9 +120,11 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
     help="One panel per address range, or per device.",
 )
 @click.option(
-    "--from", "start_ns", type=DURATION, default=0, help="Start of the plotted time.  [0s]"
+    "--start", "start_ns", type=DURATION, default=0, help="Start of the plotted time.  [0s]"
 )
-@click.option("--to", "end_ns", type=DURATION, help="End of the plotted time.  [end of the log]")
+@click.option("--end", "end_ns", type=DURATION, help="End of the plotted time.  [end of the log]")
+@renamed("--from", "--start", "elsewhere --from names a file")
+@renamed("--to", "--end", "it goes with --start")
 @click.option("--only", type=click.Choice(["read", "write"]), help="Plot one direction only.")
 @_common
 def addresses(
@@ -157,7 +159,7 @@ def _addresses(
 
     identify(file, [Kind.LOG], "addresses are drawn from")
     if end_ns is not None and end_ns <= start_ns:
-        raise UsageError("--to must be after --from")
+        raise UsageError("--end must be after --start")
     style.require()
     from spekctl.plots import addresses as picture
 
@@ -183,7 +185,7 @@ def _addresses(
     default=0,
     help="Interval length for a log; a result has its own.  [chosen by the length of the log]",
 )
-@_log_scale
+@_scale
 @_common
 def timeline(
     file: Path,
@@ -225,7 +227,7 @@ def _timeline(
 @command.command("curve")
 @_files
 @_labels
-@_log_scale
+@_scale
 @_common
 def curve(
     inputs: tuple[Path, ...],
@@ -272,7 +274,7 @@ def _curve(
 
 @command.command("streams")
 @_one_file
-@_log_scale
+@_scale
 @_common
 def streams(
     file: Path, outputs: tuple[Path, ...], title: str, dpi: int, log_scale: bool | None

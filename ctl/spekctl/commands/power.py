@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.commands.options import Duration
+from spekctl.commands.options import Duration, renamed
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ RAILS_FILE = click.Path(dir_okay=False, path_type=Path)
 def command() -> None:
     """Show power rails, and calibrate their transducers.
 
-    spek-daq measures and feeds the prober (spek-daq --help); what it brings is seen here, and
-    in the result of every run.
+    spek-daq measures power and feeds the samples to the prober (see spek-daq --help). They appear
+    here and in the result of every run.
     """
 
 
@@ -215,7 +215,10 @@ def _view_table(views: list[RailView]) -> Table:
 @click.option(
     "--zero", is_flag=True, help="Measure the zero offset; no current may flow in the rail."
 )
-@click.option("--load", metavar="AMPERE", help="Measure the gain at this known current, e.g. 2.5.")
+@renamed("--load", "--current", "it is in ampere")
+@click.option(
+    "--current", metavar="AMPERE", help="Measure the gain at this known current, e.g. 2.5."
+)
 @click.option(
     "--time",
     "time_ns",
@@ -237,7 +240,7 @@ def calibrate(
     file: Path,
     names: tuple[str, ...],
     zero: bool,
-    load: str | None,
+    current: str | None,
     time_ns: int,
     dry_run: bool,
     as_json: bool,
@@ -246,22 +249,22 @@ def calibrate(
     """Measure the zero offset or the gain of transducers and write it into the rails FILE.
 
     Start with --zero, with nothing connected or all drives off: the zero offset drifts most, by up
-    to 0.24 A. Then use --rail NAME --load AMPERE with a known load to measure the gain. The device
-    must be free: stop any spek-daq that reads it.
+    to 0.24 A. Then use --rail NAME --current AMPERE with a known load to measure the gain. Stop
+    any spek-daq that reads the device first.
     """
     from spekctl.power import calibrate as power_calibrate
     from spekctl.power.rails import RailsFile
 
-    if zero == (load is not None):
-        raise UsageError("give either --zero or --load AMPERE")
-    if load is not None and len(names) != 1:
+    if zero == (current is not None):
+        raise UsageError("give either --zero or --current AMPERE")
+    if current is not None and len(names) != 1:
         raise UsageError("the gain is measured one rail at a time: give one --rail NAME")
-    load_ua = parse_ampere_ua(load) if load is not None else 0
+    load_ua = parse_ampere_ua(current) if current is not None else 0
     rails = RailsFile(file)
     wanted = [rails.rail(name) for name in names]
     more = [word for setting in settings for word in ("--set", setting)]
     readings = power_calibrate.measure(file, time_ns, more)
-    if load is not None:
+    if current is not None:
         changes = [power_calibrate.gain(wanted[0], readings, load_ua)]
     else:
         # All: those whose channel puts out a voltage.
@@ -286,11 +289,11 @@ def parse_ampere_ua(text: str) -> int:
     elif cleaned.lower().endswith("a"):
         cleaned = cleaned[:-1]
     try:
-        value = fraction_of(cleaned.strip(), "--load") * scale
+        value = fraction_of(cleaned.strip(), "--current") * scale
     except UsageError as error:
         raise UsageError(f"'{text}' is not a current; write for example 2.5A or 500mA") from error
     if not 1000 <= value <= 100 * 10**6:
-        raise UsageError(f"a load of '{text}' is out of range; it must be 1mA to 100A")
+        raise UsageError(f"a current of '{text}' is out of range; it must be 1mA to 100A")
     return round(value)
 
 

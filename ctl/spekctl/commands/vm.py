@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from spekctl.cli import COMMANDS
+from spekctl.commands.options import renamed
 from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
@@ -37,8 +38,11 @@ Examples:
     "[the running kernel if its image and headers are installed, else the newest installed one]",
 )
 @click.option("--disk", "disks", multiple=True, metavar="TYPE[,OPTION=VALUE]...", help=DISK_HELP)
+@renamed("--cpus", "--vcpus", "elsewhere --cpus lists the CPUs of the workers")
 @click.option(
-    "--cpus",
+    "--vcpus",
+    "cpus",
+    metavar="N",
     type=click.IntRange(1, 64),
     default=2,
     show_default=True,

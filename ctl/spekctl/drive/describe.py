@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A model file of what was measured of a disk."""
+"""Write a model file from the measurements of a disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDTH = 98
 
 
 def model_text(found: FoundDisk, cache: FoundCache, title: str, source: str) -> str:
-    """TOML. Settle of writes, angles of further arms and watts can't be seen by reading."""
+    """TOML. Reads reveal neither write settle, nor the angles of further arms, nor power."""
     rpm = 60e9 / found.period_ns
     zones = []
     cylinder = 0
@@ -25,9 +25,9 @@ def model_text(found: FoundDisk, cache: FoundCache, title: str, source: str) -> 
     points = [f"[{distance}, {ns / 1e6:.6f}]" for distance, ns in found.seek]
     lines = [
         "# SPDX-License-Identifier: GPL-2.0-or-later",
-        f"# Measured by {found.reads} reads of single sectors. Not measured: settle of a write,",
-        "# watts, cylinders between zones that are not used. From the end of a read to the next",
-        f"# one of the same track, disk and system take {found.overhead_ns / 1e6:.3f} ms.",
+        f"# Measured by {found.reads} reads of single sectors. Not measured: write settle, power,",
+        "# unused cylinders between zones. Disk and system need",
+        f"# {found.overhead_ns / 1e6:.3f} ms from the end of a read to the next one on its track.",
         f"title = {json.dumps(title)}",
         "sources = [",
         f"    {json.dumps(source)},",

@@ -71,7 +71,7 @@ class Drives(Connection):
         return [msgspec.convert(one, DriveInfo) for one in self._link.dump(uapi.Cmd.DRIVE_GET)]
 
     def stats(self, number: int) -> StatsInfo:
-        """What a drive has done and used since it was made."""
+        """The activity and energy of a drive since its creation."""
         return msgspec.convert(self._link.ask(uapi.Cmd.DRIVE_STATS, id=number), StatsInfo)
 
     def delete(self, number: int) -> None:

@@ -42,7 +42,7 @@ class Selection:
     def of(header: LogHeader, stream: str | None, phase: str, limit: int | None) -> Selection:
         """From options of the command line."""
         if limit is not None and limit < 1:
-            raise UsageError(f"--limit must be at least 1, not {limit}")
+            raise UsageError(f"--first must be at least 1, not {limit}")
         if stream is not None and stream not in header.streams:
             names = ", ".join(header.streams)
             hint = did_you_mean(stream, header.streams) or f" it has {names}"

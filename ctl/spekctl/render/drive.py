@@ -24,7 +24,7 @@ def print_simulation(found: DriveSimulation) -> None:
     )
     out.print(
         f"  {found.requests:,} requests in {units.format_ns(found.elapsed_ns)},"
-        f" {units.format_rate(found.iops)} per second; the arm moved for {found.moved:.1%}",
+        f" {units.format_rate(found.iops)} per second, {found.moved:.1%} with a seek",
         soft_wrap=True,
     )
     if found.arms > 1:
@@ -40,10 +40,10 @@ def print_simulation(found: DriveSimulation) -> None:
         table.add_row(metric, *(units.format_ns(getattr(times, name)) for name in names))
     out.print(table)
     if not found.profile:
-        out.print("\n  the model has no watts", soft_wrap=True)
+        out.print("\n  the model has no power profile", soft_wrap=True)
         return
     out.print()
-    columns = ("time", "share", "energy", "mean power of all the time")
+    columns = ("time", "share", "energy", "mean power over the whole time")
     table = tables.table("mode", *columns, right=columns)
     seconds = found.elapsed_ns / 1e9
     for mode, one in found.modes.items():
@@ -68,15 +68,15 @@ def print_simulation(found: DriveSimulation) -> None:
 
 
 def print_study(study: DriveStudy) -> None:
-    """Print what the paper says beside what came out."""
+    """Print the claims of the paper beside the results of the simulation."""
     out = wide(STUDY_WIDTH)
     out.print(
-        f"paper 003 on {study.model}: {study.requests:,} requests of each load, watts by profile"
+        f"paper 003 on {study.model}: {study.requests:,} requests per load, power by profile"
         f" {study.profiles[0]} unless another is named",
         style="bold",
         soft_wrap=True,
     )
-    out.print("  the four loads of the figures 2 to 7 are synthetic, in the manner of the traces:")
+    out.print("  the four loads of figures 2 to 7 are synthetic stand-ins for the traces:")
     for load in study.loads:
         out.print(f"  {load.name}: {load.known}; assumed: {load.assumed}", soft_wrap=True)
     out.print()

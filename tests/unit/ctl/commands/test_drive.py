@@ -39,8 +39,8 @@ def test_facts_of_the_drive_of_paper_003(spekctl: Spekctl) -> None:
 def test_what_is_shown_follows_the_changes(spekctl: Spekctl) -> None:
     given = ("--rpm", 4200, "--profile", "isca08-watts", "--set", "settle_ms=0.25")
     shown = spekctl("drive", "show", "barracuda-es", *given).out
-    assert "4,200 rpm, a turn in 14.286 ms" in shown
-    assert "settle of a write 0.25 ms" in shown
+    assert "4,200 rpm, 14.286 ms per revolution" in shown
+    assert "write settle 0.25 ms" in shown
     assert len([line for line in shown.splitlines() if line.endswith("MB/s")]) == 16
 
 

@@ -54,7 +54,7 @@ def test_drives_do_not_turn_in_step(spekctl: Spekctl, fake: FakeDrives) -> None:
 
 
 def test_drives_are_listed(spekctl: Spekctl) -> None:
-    assert spekctl("drive", "list").sentence == "no drives; `spekctl drive new` makes one"
+    assert spekctl("drive", "list").sentence == "no drives; `spekctl drive new` creates one"
     spekctl("drive", "new", "barracuda-es")
     (line,) = spekctl("drive", "list").out.splitlines()[1:]
     assert line.split()[:5] == ["1", "/dev/sdb", "barracuda-es", "SPEK1", "ready"]
@@ -67,7 +67,7 @@ def test_statistics_by_number_and_by_disk(spekctl: Spekctl) -> None:
     spekctl("drive", "new", "barracuda-es")
     text = spekctl("drive", "stats", "/dev/sdb").out
     assert "drive 1: barracuda-es, /dev/sdb, active" in text
-    assert "10.0 s, 100 accesses; the arm moved for 90" in text
+    assert "10.0 s, 100 accesses, 90 of them with a seek" in text
     assert text == spekctl("drive", "stats", 1).out
     found = json.loads(spekctl("drive", "stats", 1, "--json").out)
     assert [one["nj"] for one in found["energies"]] == [30 * 10**9, 63 * 10**9]
@@ -83,7 +83,7 @@ def test_drives_are_deleted(spekctl: Spekctl, fake: FakeDrives) -> None:
     fake.stays = True
     done = spekctl("drive", "delete", "--all")
     assert done.err.splitlines() == [
-        f"spekctl: drive {number} goes when its disk is closed" for number in (2, 3)
+        f"spekctl: drive {number} will be deleted when its disk is closed" for number in (2, 3)
     ]
 
 

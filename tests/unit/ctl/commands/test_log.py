@@ -64,9 +64,9 @@ def test_rows_can_be_chosen(spekctl: Spekctl, tmp_path: Path) -> None:
         lines = spekctl("log", path, "--csv", *options).out.splitlines()[1:]
         return [int(line.split(",")[0]) for line in lines]
 
-    assert arrivals("--limit", "7") == rows["at_ns"][:7].tolist()
+    assert arrivals("--first", "7") == rows["at_ns"][:7].tolist()
     assert arrivals("--stream", "second", "--phase", "measure") == mine["at_ns"].tolist()
-    some = arrivals("--stream", "second", "--phase", "measure", "--limit", "9")
+    some = arrivals("--stream", "second", "--phase", "measure", "--first", "9")
     assert some == mine["at_ns"][:9].tolist()
 
 
@@ -86,7 +86,7 @@ def test_a_limit_ends_inside_a_later_piece(tmp_path: Path) -> None:
     [
         (("--stream", "secnd"), "no stream 'secnd'; did you mean 'second'?"),
         (("--stream", "zzz"), "no stream 'zzz'; it has first, second"),
-        (("--limit", "0"), "--limit must be at least 1, not 0"),
+        (("--first", "0"), "--first must be at least 1, not 0"),
         (("--phase", "drain"), "'drain' is not one of"),
     ],
 )

@@ -80,7 +80,7 @@ def test_the_zero_is_measured_and_nothing_else_is_touched(rails: Path) -> None:
 def test_the_gain_is_measured_at_a_known_load(
     rails: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--rail", "5V", "--load", "2A", "--time", "300ms", "--json"]
+    words = ["--rail", "5V", "--current", "2A", "--time", "300ms", "--json"]
     assert run("calibrate", rails, *words) == 0
     (change,) = json.loads(capsys.readouterr().out)
     assert change["constant"] == "sens_uv_per_a"
@@ -97,15 +97,15 @@ def test_a_dry_run_leaves_the_file_alone(rails: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        ([], 2, "give either --zero or --load AMPERE"),
-        (["--zero", "--load", "2"], 2, "give either --zero or --load AMPERE"),
-        (["--load", "2"], 2, "the gain is measured one rail at a time"),
+        ([], 2, "give either --zero or --current AMPERE"),
+        (["--zero", "--current", "2"], 2, "give either --zero or --current AMPERE"),
+        (["--current", "2"], 2, "the gain is measured one rail at a time"),
         (["--zero", "--rail", "12v"], 2, "there is no rail '12v' in"),
-        (["--load", "x", "--rail", "5V"], 2, "'x' is not a current; write for example 2.5A"),
-        (["--load", "1e99999999", "--rail", "5V"], 2, "'1e99999999' is not a current"),
-        (["--load", "0", "--rail", "5V"], 2, "a load of '0' is out of range"),
+        (["--current", "x", "--rail", "5V"], 2, "'x' is not a current; write for example 2.5A"),
+        (["--current", "1e99999999", "--rail", "5V"], 2, "'1e99999999' is not a current"),
+        (["--current", "0", "--rail", "5V"], 2, "a current of '0' is out of range"),
         (["--zero"], 1, "rail '5V': its output is 2.7"),
-        (["--load", "3", "--rail", "5V"], 1, "check the load, the rail"),
+        (["--current", "3", "--rail", "5V"], 1, "check the load, the rail"),
         (["--zero", "--set", "unplugged=0"], 1, "rail '12V': the transducer on const:0 is"),
         (["--zero", "--set", "transducer=false"], 2, "measures power; remove the rail's voltage"),
     ],

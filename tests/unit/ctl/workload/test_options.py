@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import click
 import msgspec
@@ -13,7 +14,8 @@ import pytest
 from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import FakeKernel
 
-from spekctl.commands import run, show, spc1, sweep
+from spekctl.cli import cli
+from spekctl.commands import plot, run, show, spc1, sweep
 from spekctl.kernel.gen import spek
 from spekctl.workload import options
 from spekctl.workload.config import RunConfig
@@ -56,6 +58,54 @@ def test_an_option_is_the_same_in_every_command(command: click.Command) -> None:
     for name in shared:
         if name != "ramp_ns" or command is not spc1.command:
             assert (found[name].opts, found[name].help) == (of_run[name].opts, of_run[name].help)
+
+
+def every_command(
+    command: click.Command = cli, path: str = ""
+) -> Iterator[tuple[str, click.Command]]:
+    """All commands by the words that call them."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from every_command(found, f"{path} {name}".strip())
+
+
+def takes(option: click.Option, command: click.Command) -> str:
+    """What stands behind an option: "TIME", "N"; empty for a flag."""
+    if option.is_flag:
+        return ""
+    return option.make_metavar(click.Context(command))
+
+
+# A campaign tries each of several values of an option of `run`.
+SEVERAL = {
+    ("sweep", "--bsu"): "LIST",
+    ("sweep", "--rate"): "LIST",
+    ("sweep", "--depth"): "LIST",
+    ("energy emerald", "--workers"): "LIST",
+}
+# What these say is said of the source of a calibration, or of one direction more.
+OTHERWISE = {
+    ("power calibrate", "--set"): "KEY=VALUE",
+    ("plot cdf", "--only"): "[read|write|all]",
+    # Several files: a picture is PNG and SVG unless the name says which.
+    **{(f"plot {name}", "--output"): "NAME" for name in plot.command.commands},
+}
+
+
+def test_an_option_takes_the_same_in_every_command() -> None:
+    found: dict[str, dict[str, set[str]]] = {}
+    for path, command in every_command():
+        for one in command.params:
+            name = max(one.opts, key=len)
+            if isinstance(one, click.Option) and not one.hidden:
+                taken = takes(one, command)
+                if {**SEVERAL, **OTHERWISE}.get((path, name)) != taken:
+                    found.setdefault(name, {}).setdefault(taken, set()).add(path)
+    assert {name: kinds for name, kinds in found.items() if len(kinds) > 1} == {}
 
 
 @pytest.mark.parametrize(
