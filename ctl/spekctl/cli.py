@@ -41,6 +41,7 @@ COMMANDS: dict[str, Slot] = {
     "energy": Slot("spekctl.commands.energy", "Work per watt: SPC-1/E, SPC-2/E, Emerald, DCsE."),
     "verify": Slot("spekctl.commands.verify", "Check that devices still hold the data of a run."),
     "log": Slot("spekctl.commands.log", "Summarize a per-I/O log, or convert it to CSV."),
+    "trace": Slot("spekctl.commands.trace", "Examine, cut and convert traces of I/O."),
     "plot": Slot("spekctl.commands.plot", "Plot logs, results, load curves and reports."),
     "power": Slot("spekctl.commands.power", "Monitor power rails, and calibrate them."),
     "drive": Slot("spekctl.commands.drive", "Modelled disk drives: describe, simulate, create."),

@@ -19,6 +19,7 @@ DOCUMENTS = (
     "ctl/spekctl/campaigns/README.md",
     "ctl/spekctl/drive/README.md",
     "ctl/spekctl/run/README.md",
+    "ctl/spekctl/trace/README.md",
     "daq/README.md",
     "kmod/README.md",
     "tests/README.md",

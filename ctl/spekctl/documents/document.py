@@ -27,6 +27,7 @@ class Kind(StrEnum):
 
     LOG = "spek-log"
     TRACE = "spek-trace"
+    TRACE_INFO = "spek-trace-info"
     RESULT = "spek-result"
     CURVE = "spek-curve"
     SPC1 = "spek-spc1"
@@ -55,6 +56,7 @@ class Kind(StrEnum):
 _TEXTS = {
     Kind.LOG: "a per-I/O log",
     Kind.TRACE: "a stored trace",
+    Kind.TRACE_INFO: "figures of `spekctl trace info`",
     Kind.RESULT: "a result of a run",
     Kind.CURVE: "a load curve",
     Kind.SPC1: "a report of `spekctl spc1`",
@@ -203,6 +205,7 @@ def parquet_kind(path: Path) -> Kind:
             footer = file.read(length)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    # With its closing quote: other kinds begin like it.
     found = f'"kind":"{Kind.TRACE}"'.encode() in footer
     return Kind.TRACE if found else Kind.LOG
 

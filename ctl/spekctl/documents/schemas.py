@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from spekctl.documents import curve, drive, energy, result, spc1, spc2, verify
+from spekctl.documents import curve, drive, energy, result, spc1, spc2, trace, verify
 from spekctl.drive import file as drive_file
 from spekctl.workload import file, model
 
@@ -28,6 +28,7 @@ def texts() -> dict[Path, str]:
         verify.SCHEMA_FILE: verify.json_schema(),
         energy.SCHEMA_FILE: energy.json_schema(),
         drive.SCHEMA_FILE: drive.json_schema(),
+        trace.SCHEMA_FILE: trace.json_schema(),
         drive_file.SCHEMA_FILE: drive_file.json_schema(),
     }
     return {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}

@@ -57,6 +57,11 @@ class Intervals:
         first, end = self.ranges()
         return int((end - first).sum())
 
+    @property
+    def held(self) -> int:
+        """Ranges in memory, also those that are still to be joined with others."""
+        return self._loose + self._settled
+
     def __len__(self) -> int:
         """Number of ranges."""
         return len(self.ranges()[0])

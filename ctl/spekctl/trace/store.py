@@ -20,20 +20,14 @@ import pyarrow.parquet as pq
 from msgspec import Meta
 
 from spekctl.documents import document
-from spekctl.documents.document import Document, Kind, Part
+from spekctl.documents.document import Document, Kind
+from spekctl.documents.trace import TraceOrigin
 from spekctl.errors import SpekError, UsageError
 from spekctl.trace.columns import BATCH, END_MAX, OP_BY_TEXT, Array, Batch, Flag, Op
 
 KEY = b"spek"
 ROW_GROUP = 1 << 20
 _KNOWN_FLAGS = int(Flag.FUA | Flag.PREFLUSH)
-
-
-class TraceOrigin(Part, frozen=True):
-    """A file that the trace was made from."""
-
-    file: str
-    format: Annotated[str, Meta(description="Name of the format, as `spekctl trace` lists them.")]
 
 
 class TraceHeader(Document, frozen=True, kw_only=True, tag=Kind.TRACE.value):

@@ -30,7 +30,7 @@ from spekctl.trace.source import Chunk, Head
 from spekctl.trace.text import Converted, Layout, Rows, likeness, parse
 
 _EVENT = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+[A-Z]+\s", re.ASCII)
-_SUMMARY = re.compile(rb"(?m)^(CPU\d+ \(|Total \()")
+_SUMMARY = (b"CPU", b"Total (")
 _ACTIONS = {"queue": b"Q", "issue": b"D"}
 # An event with a place, and one without: a flush.
 _LAYOUT = Layout(
@@ -61,14 +61,22 @@ def _read(reading: Reading) -> Iterator[Batch]:
     source, devices, faults = reading.source, reading.devices, reading.faults
     for chunk in source.chunks():
         data, is_last = chunk.data, False
-        found = _SUMMARY.search(data)
-        if found is not None:
-            data, is_last = data[: found.start()], True
+        summary = _summary(data)
+        if summary >= 0:
+            data, is_last = data[:summary], True
         for piece, ignored in _events(Chunk(data, chunk.line), action):
             faults.ignored += ignored
             yield from parse(piece, _LAYOUT, _convert, devices, faults, source)
         if is_last:
             return
+
+
+def _summary(data: bytes) -> int:
+    """Where the summary begins; -1 if it does not."""
+    if data.startswith(_SUMMARY):
+        return 0
+    places = [data.find(b"\n" + start) for start in _SUMMARY]
+    return min((place + 1 for place in places if place >= 0), default=-1)
 
 
 def _events(chunk: Chunk, action: bytes) -> Iterator[tuple[Chunk, int]]:
@@ -106,8 +114,10 @@ def _squeezed(data: bytes) -> bytes:
     if (raw == _TAB).any() or (raw == ord("\r")).any():
         data = data.replace(b"\t", b" ").replace(b"\r\n", b"\n")
         raw = np.frombuffer(data, np.uint8)
-    before = np.concatenate([[_NEWLINE], raw[:-1]])
-    raw = raw[(raw != _SPACE) | ((before != _SPACE) & (before != _NEWLINE))]
+    blank = raw == _SPACE
+    keep = ~blank
+    keep[1:] |= ~(blank[:-1] | (raw[:-1] == _NEWLINE))
+    raw = raw[keep]
     return _PLACELESS.sub(rb"\1 0 + 0\n", _without_process(raw))
 
 
@@ -127,8 +137,8 @@ def _without_process(raw: Array) -> bytes:
     start = np.where((start > 0) & (raw[start - 1] == _SPACE), start - 1, start)
     end = np.concatenate([ends, [len(raw)]])[line[first]]
     change = np.zeros(len(raw) + 1, np.int8)
-    np.add.at(change, start, 1)
-    np.add.at(change, end, -1)
+    change[start] += 1
+    change[end] -= 1
     found: bytes = raw[np.cumsum(change[:-1], dtype=np.int8) == 0].tobytes()
     return found
 

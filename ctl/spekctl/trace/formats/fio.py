@@ -91,6 +91,14 @@ def _read_2(reading: Reading) -> Iterator[Batch]:
     for chunk in reading.source.chunks(1):
         for number, line in enumerate(chunk.data.split(b"\n"), start=chunk.line):
             fields = line.decode("utf-8", "replace").split()
+            # What nearly all lines are.
+            if len(fields) == 4 and fields[1] in ("read", "write"):
+                first, length = fields[2:]
+                if len(first) < 19 and len(length) < 18 and _is_number(first + length):
+                    op = _ACTIONS[fields[1]]
+                    file = files.setdefault(fields[0], len(files))
+                    rows.append((at_ns, file, int(first), int(length), op))
+                    continue
             reason = _unlike_2(fields)
             if reason:
                 reading.faults.add(reading.source.path, number, reason)
@@ -105,13 +113,17 @@ def _read_2(reading: Reading) -> Iterator[Batch]:
                 op = _ACTIONS[fields[1]]
                 place = (0, 0) if op == Op.FLUSH else (int(fields[2]), int(fields[3]))
                 rows.append((at_ns, files.setdefault(fields[0], len(files)), *place, op))
-            if len(rows) >= BATCH:
-                yield _batch(rows, files, reading)
-                rows = []
+        if len(rows) >= BATCH:
+            yield _batch(rows, files, reading)
+            rows = []
     if rows:
         yield _batch(rows, files, reading)
     if not timed:
         reading.faults.note("an iolog of version 2 without waits has no times: all are 0")
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def _unlike_2(fields: list[str]) -> str:
@@ -128,7 +140,7 @@ def _unlike_2(fields: list[str]) -> str:
         return f"{len(fields)} fields instead of {wanted[-1]}"
     numbers = fields[2:]
     for text in numbers:
-        if not (text.isascii() and text.isdigit() and len(text) <= 19):
+        if not (_is_number(text) and len(text) <= 19):
             return f"'{text[:40]}' is not a whole number of bytes or milliseconds"
     if action == "wait":
         return "a time beyond 292 years" if int(numbers[0]) > _MS_MAX else ""

@@ -3,7 +3,7 @@
 
 Columns are recognized by their names, which `convert` writes; --column says it for other names:
 ``at=ts:us``, ``offset=lba:512``. A column of times, one of offsets, one of sizes and one of
-operations are needed, a device and FUA are not.
+operations are needed; a device, FUA and a flush before a write are not.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from spekctl.trace.formats.format import READ_WRITE, Format, Reading
 from spekctl.trace.source import Head
 from spekctl.trace.text import Converted, Kind, Layout, Rows, read_lines
 
-Field = Literal["at", "device", "offset", "size", "op", "fua"]
-FIELDS: tuple[Field, ...] = ("at", "device", "offset", "size", "op", "fua")
+Field = Literal["at", "device", "offset", "size", "op", "fua", "preflush"]
+FIELDS: tuple[Field, ...] = ("at", "device", "offset", "size", "op", "fua", "preflush")
 NEEDED: tuple[Field, ...] = ("at", "offset", "size", "op")
 TIME_UNITS = ("ns", "us", "ms", "s", "100ns")
 # Names that are recognized, with the unit that they mean.
@@ -57,6 +57,7 @@ KNOWN: dict[str, tuple[Field, str]] = {
     "op": ("op", ""),
     "operation": ("op", ""),
     "fua": ("fua", ""),
+    "preflush": ("preflush", ""),
 }
 _OPS = {
     **READ_WRITE,
@@ -66,6 +67,7 @@ _OPS = {
     "trim": int(Op.DISCARD),
     "sync": int(Op.FLUSH),
 }
+_FLAGS: tuple[tuple[Field, Flag], ...] = (("fua", Flag.FUA), ("preflush", Flag.PREFLUSH))
 _DELIMITERS = (",", ";", "\t")
 
 
@@ -148,12 +150,13 @@ def _read(reading: Reading) -> Iterator[Batch]:
                 raise Misfit("a time beyond 292 years")
             at = at.astype(np.int64) * factor
         offset, size = found["offset"], found["size"]
-        flags: Array | int = 0
-        if "fua" in found:
-            fua: Array = rows[found["fua"].name]
-            if len(fua) and int(fua.max()) > 1:
-                raise Misfit("fua is 0 or 1")
-            flags = fua * np.uint64(Flag.FUA)
+        flags: Array = np.zeros(len(at), np.uint64)
+        for field, flag in _FLAGS:
+            if field in found:
+                marks: Array = rows[found[field].name]
+                if len(marks) and int(marks.max()) > 1:
+                    raise Misfit(f"{field} is neither 0 nor 1")
+                flags |= marks * np.uint64(flag)
         batch = batch_of(
             at,
             0,

@@ -16,6 +16,7 @@ from lib.ctl.traces import batch, records
 
 from spekctl.documents import document
 from spekctl.documents.document import Kind
+from spekctl.documents.trace import TraceOrigin
 from spekctl.errors import UsageError
 from spekctl.trace import store
 from spekctl.trace.columns import Flag, Op
@@ -29,7 +30,7 @@ def stored(path: Path, **changes: Any) -> Path:
     writer.add(batch(ROWS))
     writer.add(batch([(9, 1, 8192, 4096, Op.WRITE)], flags=Flag.FUA))
     values: dict[str, Any] = {
-        "origins": [store.TraceOrigin("x.spc", "spc")],
+        "origins": [TraceOrigin("x.spc", "spc")],
         "devices": ["a", "b"],
         "records": writer.records,
         "span_ns": writer.span_ns,

@@ -53,4 +53,4 @@ def test_bad_values_are_bad_lines(tmp_path: Path) -> None:
     found, trace = read_text(tmp_path, text)
     assert (len(found), trace.faults.bad) == (1, 3)
     assert trace.faults.first is not None
-    assert (trace.faults.first.number, trace.faults.first.reason) == (3, "fua is 0 or 1")
+    assert (trace.faults.first.number, trace.faults.first.reason) == (3, "fua is neither 0 nor 1")

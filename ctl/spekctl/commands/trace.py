@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl trace: traces of other tools, and spek's own logs, examined and converted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from spekctl import files
+from spekctl.commands.options import DURATION, SIZE
+from spekctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from spekctl.trace.convert import Written
+    from spekctl.trace.select import Cut
+    from spekctl.trace.trace import Trace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EPILOG = """\b
+Examples:
+  spekctl trace info Financial1.spc.bz2
+  spekctl trace info sda.blktrace.*
+  spekctl trace head hm_0.csv.gz --count 5
+  spekctl trace cut hm_0.csv.gz --from 10m --to 20m --op read -o hm.parquet
+  spekctl trace convert spc1.parquet -o spc1.iolog
+
+\b
+Formats, told by the contents whatever the file is called, also compressed (gz, xz, zst, bz2):
+  spc        SPC: Financial1 and 2, WebSearch1 to 3     msr        MSR Cambridge
+  blktrace   binary, versions 7 and 8                   blkparse   its text
+  fio        iologs of versions 2 and 3                 blkreplay  load files
+  alibaba, tencent, systor, fiu, vscsi (CloudPhysics), srt (HP, cello)
+  csv        with named columns                         spek-log   `spekctl run --log`
+  spek-trace the stored form
+"""
+
+
+def _reading(function: F) -> F:
+    """Options of everything that reads a trace."""
+    for option in (
+        click.option(
+            "--column",
+            "columns",
+            multiple=True,
+            metavar="FIELD=NAME[:UNIT]",
+            help="CSV: the column of a field: at (ns, us, ms, s, 100ns), device, offset and size"
+            " (bytes of a unit), op, fua, preflush. Repeatable.",
+        ),
+        click.option(
+            "--event",
+            type=click.Choice(["queue", "issue"]),
+            default="queue",
+            show_default=True,
+            help="blktrace and blkparse: the event that is an I/O's arrival.",
+        ),
+        click.option(
+            "--block-size",
+            "block_bytes",
+            type=SIZE,
+            default="512",
+            show_default=True,
+            help="SPC: bytes of a block, which the file does not state.",
+        ),
+        click.option(
+            "--strict",
+            is_flag=True,
+            help="Refuse a trace with a record that cannot be read (exit code 2).  [such records"
+            " are counted, and the first is named]",
+        ),
+        click.option("--format", metavar="NAME", help="Format of the files.  [by their contents]"),
+        click.argument(
+            "inputs",
+            type=click.Path(path_type=Path),
+            nargs=-1,
+            required=True,
+            metavar="FILE...",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def _open(inputs: tuple[Path, ...], given: dict[str, Any]) -> Trace:
+    """The trace that the options mean."""
+    from spekctl.log.file import require
+
+    require()
+    from spekctl.trace.options import ReadOptions
+    from spekctl.trace.trace import open_trace
+
+    block_bytes = given["block_bytes"]
+    if not 1 <= block_bytes <= 1 << 20:
+        raise UsageError(f"--block-size must be 1 byte to 1 MiB, not {block_bytes}")
+    options = ReadOptions(
+        format=given["format"] or "",
+        strict=given["strict"],
+        block_bytes=block_bytes,
+        event=given["event"],
+        columns=given["columns"],
+    )
+    return open_trace(inputs, options)
+
+
+@click.group(epilog=EPILOG)
+def command() -> None:
+    """Examine, cut and convert traces of I/O.
+
+    Files are read as streams: memory does not grow with their size. Several files are one trace,
+    merged by time. Records that cannot be read are counted, and the first is named.
+    """
+
+
+@command.command("info")
+@_reading
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also write the JSON to FILE.",
+)
+def info(inputs: tuple[Path, ...], as_json: bool, output: Path | None, **given: Any) -> int:
+    """Describe a trace: rates, sizes, footprint, sequentiality, burstiness.
+
+    The index of dispersion is the variance of the number of requests in windows of a length,
+    divided by its mean: 1 for Poisson arrivals at every length, more where requests cluster.
+    `spekctl plot trace` draws a picture.
+    """
+    from spekctl.commands.deliver import deliver
+
+    files.check_writable(output)
+    trace = _open(inputs, given)
+    from spekctl.render import trace as render
+    from spekctl.trace import figures
+
+    deliver(figures.info(trace), render.show, as_json, output, "figures")
+    return 0
+
+
+@command.command("head")
+@_reading
+@click.option(
+    "-n",
+    "--count",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Requests to print.",
+)
+def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
+    """Print the first requests of a trace as CSV."""
+    trace = _open(inputs, given)
+    from spekctl.trace.convert import Written, write_text
+    from spekctl.trace.select import Cut
+
+    sys.stdout.flush()
+    write_text(trace, Cut(count=count).of(trace), sys.stdout.buffer, "csv", Written())
+    sys.stdout.buffer.flush()
+    return 0
+
+
+_output = click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="File to write.",
+)
+_form = click.option(
+    "--form",
+    type=click.Choice(["spek-trace", "csv", "fio", "blkparse"]),
+    help="Form to write.  [by the suffix: .parquet, .csv, .iolog, .blkparse; else spek-trace]",
+)
+
+
+@command.command("convert")
+@_reading
+@_output
+@_form
+def convert(inputs: tuple[Path, ...], output: Path, form: str | None, **given: Any) -> int:
+    """Write a trace in another form.
+
+    The stored form, spek-trace, is Parquet with everything that was read. fio has no operations
+    but read, write, trim and sync, and times in microseconds.
+    """
+    return _write(inputs, output, form, None, given)
+
+
+@command.command("cut")
+@_reading
+@click.option("--from", "start_ns", type=DURATION, default="0", help="Start of the part.  [0s]")
+@click.option("--to", "end_ns", type=DURATION, help="End of the part.  [end of the trace]")
+@click.option("--device", "devices", multiple=True, metavar="NAME", help="Device; repeatable.")
+@click.option(
+    "--range",
+    "place",
+    metavar="START-END",
+    help="Only requests that touch these bytes of a device, e.g. 0-10GiB.",
+)
+@click.option("--op", "ops", multiple=True, metavar="OP", help="Operation; repeatable.")
+@click.option("--count", type=int, metavar="N", help="Only the first N of these requests.")
+@_output
+@_form
+def cut(
+    inputs: tuple[Path, ...],
+    start_ns: int,
+    end_ns: int | None,
+    devices: tuple[str, ...],
+    place: str | None,
+    ops: tuple[str, ...],
+    count: int | None,
+    output: Path,
+    form: str | None,
+    **given: Any,
+) -> int:
+    """Write a part of a trace: what all of the options select.
+
+    Times of the part count from its first request.
+    """
+    from spekctl.log.file import require
+
+    require()
+    from spekctl.trace.select import Cut
+
+    start_bytes, end_bytes = _range(place)
+    chosen = Cut(start_ns, end_ns, devices, start_bytes, end_bytes, ops, count)
+    chosen.check()
+    return _write(inputs, output, form, chosen, given)
+
+
+def _range(text: str | None) -> tuple[int, int | None]:
+    from spekctl import units
+
+    if text is None:
+        return 0, None
+    start, dash, end = text.partition("-")
+    if not dash:
+        raise UsageError(f"--range {text}: write START-END, for example 0-10GiB")
+    return units.parse_size(start), units.parse_size(end) if end else None
+
+
+def _write(
+    inputs: tuple[Path, ...],
+    output: Path,
+    form: str | None,
+    chosen: Cut | None,
+    given: dict[str, Any],
+) -> int:
+    files.check_writable(output, streams=False)
+    trace = _open(inputs, given)
+    from spekctl.trace import convert as module
+    from spekctl.trace.select import Cut as Whole
+
+    module.check_output(output, trace)
+    batches = (chosen or Whole()).of(trace)
+    written = module.convert(trace, batches, output, module.form_of(output, form))
+    _tell(trace, written, output)
+    return 0
+
+
+def _tell(trace: Trace, written: Written, output: Path) -> None:
+    from spekctl.render.trace import defects
+    from spekctl.trace.figures import defects as found
+
+    lines = [f"{written.records:,} requests written to {output}"]
+    for line in [*lines, *written.sentences(), *defects(found(trace))]:
+        click.echo(f"spekctl: {line}", err=True)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of a trace as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from spekctl import units
+from spekctl.documents.trace import TraceDefects, TraceInfo, TraceQuantiles
+from spekctl.render import tables
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_DEVICES_SHOWN = 24
+_SIZES_SHOWN = 8
+
+
+def show(info: TraceInfo) -> None:
+    """Print it on standard output."""
+    for line in _head(info):
+        click.echo(line)
+    if info.requests:
+        for table in _tables(info):
+            click.echo()
+            tables.show(table)
+    for line in defects(info.defects):
+        click.echo(line)
+
+
+def defects(found: TraceDefects) -> list[str]:
+    """What was wrong with the files, as sentences."""
+    lines = []
+    if found.bad:
+        noun = "record" if found.bad == 1 else "records"
+        lines.append(f"{found.bad:,} {noun} could not be read; the first: {found.first}")
+    if found.unordered:
+        moved = f"; the time of {found.moved:,} was changed" if found.moved else ""
+        lines.append(f"{found.unordered:,} records were out of order{moved}")
+    if found.ignored:
+        lines.append(f"{found.ignored:,} records are no I/O and were left out")
+    return lines + found.notes
+
+
+def _head(info: TraceInfo) -> list[str]:
+    first = info.origins[0]
+    more = f" and {len(info.origins) - 1} more" if len(info.origins) > 1 else ""
+    count = len(info.devices)
+    lines = [
+        f"{first.file}{more}: {first.format}, {info.requests:,} requests of"
+        f" {units.format_bytes(info.bytes)} on {count} device{'s' * (count != 1)} in"
+        f" {units.format_ns(info.span_ns)}"
+    ]
+    if not info.requests:
+        return lines
+    places = info.places
+    exact = (
+        ""
+        if places.granularity_bytes == 1
+        else f" (in units of {units.format_bytes(places.granularity_bytes)})"
+    )
+    lines += [
+        f"  rate: {units.format_rate(info.iops)} requests/s,"
+        f" {units.format_bytes(round(info.bytes_per_s))}/s",
+        f"  reads: {info.read_share:.1%} of reads and writes, {info.read_share_bytes:.1%} of their"
+        " bytes",
+        f"  footprint: {units.format_bytes(places.footprint_bytes)}{exact}, read"
+        f" {units.format_bytes(places.read_footprint_bytes)}, written"
+        f" {units.format_bytes(places.written_footprint_bytes)}",
+        f"  sequential: {places.sequential:.1%} continue the request before,"
+        f" {places.sequential_of_32:.1%} one of the 32 before; aligned to 4 KiB:"
+        f" {places.aligned_4k:.1%}",
+    ]
+    if info.gap_cv is not None:
+        lines.append(f"  arrivals: gaps with a coefficient of variation of {info.gap_cv:.2f}")
+    return lines
+
+
+def _tables(info: TraceInfo) -> list[Table]:
+    made = [_ops(info), _distributions(info), _sizes(info)]
+    if info.dispersion:
+        made.append(_dispersion(info))
+    if len(info.devices) > 1:
+        made.append(_devices(info))
+    return made
+
+
+def _ops(info: TraceInfo) -> Table:
+    table = tables.table(
+        "operation", "requests", "share", "bytes", "FUA",
+        right=("requests", "share", "bytes", "FUA"),
+    )  # fmt: skip
+    for one in info.ops:
+        share = f"{one.requests / info.requests:.2%}"
+        table.add_row(
+            one.op, f"{one.requests:,}", share, units.format_bytes(one.bytes), f"{one.fua:,}"
+        )
+    return table
+
+
+def _distributions(info: TraceInfo) -> Table:
+    names = ("mean", "p50", "p90", "p99", "p99.9", "max")
+    table = tables.table("distribution", *names, right=names)
+    if info.size_bytes is not None:
+        table.add_row("size", *(units.format_bytes(round(one)) for one in _values(info.size_bytes)))
+    if info.gap_ns is not None:
+        table.add_row("gap", *(units.format_ns(one) for one in _values(info.gap_ns)))
+    return table
+
+
+def _values(found: TraceQuantiles) -> tuple[float, ...]:
+    return (found.mean, found.p50, found.p90, found.p99, found.p999, found.max)
+
+
+def _sizes(info: TraceInfo) -> Table:
+    title = f"size (of {info.sizes_distinct:,})"
+    table = tables.table(title, "requests", "share", right=("requests", "share"))
+    total = info.requests
+    for one in info.sizes[:_SIZES_SHOWN]:
+        share = f"{one.requests / total:.2%}"
+        table.add_row(units.format_bytes(one.bytes), f"{one.requests:,}", share)
+    return table
+
+
+def _dispersion(info: TraceInfo) -> Table:
+    names = ("windows", "dispersion", "peak")
+    table = tables.table("window", *names, right=names)
+    for one in info.dispersion:
+        table.add_row(
+            units.format_duration(one.window_ns),
+            f"{one.windows:,}",
+            f"{one.index:,.2f}",
+            f"{one.peak:,}",
+        )
+    return table
+
+
+def _devices(info: TraceInfo) -> Table:
+    names = ("requests", "reads", "bytes", "end", "footprint")
+    table = tables.table("device", *names, right=names)
+    busiest = sorted(info.devices, key=lambda one: -one.requests)
+    for one in busiest[:_DEVICES_SHOWN]:
+        table.add_row(
+            one.name,
+            f"{one.requests:,}",
+            f"{one.reads / one.requests:.1%}",
+            *(units.format_bytes(n) for n in (one.bytes, one.end_bytes, one.footprint_bytes)),
+        )
+    if len(busiest) > _DEVICES_SHOWN:
+        table.add_row(f"and {len(busiest) - _DEVICES_SHOWN} more")
+    return table

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Traces in other forms: stored, CSV with named columns, fio's iolog, text like blkparse's."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+
+from spekctl.errors import SpekError, UsageError
+from spekctl.trace.columns import SECTOR_BYTES, Batch, Flag, Op
+from spekctl.trace.figures import origins
+from spekctl.trace.store import StoredWriter, TraceHeader
+from spekctl.trace.trace import Trace
+
+CSV_COLUMNS = ("at_ns", "device", "offset_bytes", "bytes", "op", "fua", "preflush")
+# By suffix, where no form is named.
+SUFFIXES = {
+    ".parquet": "spek-trace",
+    ".csv": "csv",
+    ".iolog": "fio",
+    ".blkparse": "blkparse",
+}
+FORMS = tuple(SUFFIXES.values())
+
+
+@dataclass(slots=True)
+class Written:
+    """What was written, and what the form could not hold."""
+
+    records: int = 0
+    dropped: dict[str, int] = field(default_factory=dict)
+    grown: int = 0  # to whole sectors
+
+    def drop(self, ops: Any) -> None:
+        """Records whose operations the form does not have."""
+        for op, count in zip(*np.unique(ops, return_counts=True), strict=True):
+            name = Op(int(op)).text
+            self.dropped[name] = self.dropped.get(name, 0) + int(count)
+
+    def sentences(self) -> list[str]:
+        """What the user should know."""
+        found = []
+        if self.dropped:
+            parts = ", ".join(f"{count:,} {op}" for op, count in sorted(self.dropped.items()))
+            found.append(f"left out, since the form has no such operation: {parts}")
+        if self.grown:
+            found.append(f"{self.grown:,} requests grew to whole sectors")
+        return found
+
+
+class _Text(Protocol):
+    def start(self, out: IO[bytes]) -> None: ...
+    def add(self, batch: Batch, out: IO[bytes]) -> None: ...
+    def end(self, out: IO[bytes]) -> None: ...
+
+
+def form_of(output: Path, name: str | None) -> str:
+    """The form that is named, or that the suffix means; otherwise the stored one."""
+    return name or SUFFIXES.get(output.suffix.lower(), "spek-trace")
+
+
+def check_output(output: Path, trace: Trace) -> None:
+    """A trace is not written over itself while it is read."""
+    for part in trace.parts:
+        with contextlib.suppress(OSError):
+            if os.path.samefile(output, part.source.path):
+                raise UsageError(f"{output} is the trace that is read; choose another output")
+
+
+def convert(trace: Trace, batches: Iterable[Batch], output: Path, form: str) -> Written:
+    """Write @batches, which are of @trace, into a file. It gets its name only when it is whole."""
+    if form == "spek-trace":
+        return _store(trace, batches, output)
+    written = Written()
+    part = output.with_name(output.name + ".part")
+    try:
+        with open(part, "wb") as out:
+            write_text(trace, batches, out, form, written)
+        os.replace(part, output)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise SpekError(f"cannot write {output}: {error.strerror}") from error
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return written
+
+
+def write_text(
+    trace: Trace, batches: Iterable[Batch], out: IO[bytes], form: str, written: Written
+) -> None:
+    """The records as text."""
+    writer = _writer(form, trace, written)
+    writer.start(out)
+    for batch in batches:
+        if len(batch):
+            writer.add(batch, out)
+    writer.end(out)
+
+
+def _writer(form: str, trace: Trace, written: Written) -> _Text:
+    if form == "csv":
+        return _Csv(trace, written)
+    return _Fio(trace, written) if form == "fio" else _Blkparse(trace, written)
+
+
+def _store(trace: Trace, batches: Iterable[Batch], output: Path) -> Written:
+    writer = StoredWriter(output)
+    try:
+        for batch in batches:
+            writer.add(batch)
+        faults = trace.faults
+        writer.finish(
+            TraceHeader(
+                origins=origins(trace),
+                devices=list(trace.devices.names),
+                records=writer.records,
+                span_ns=writer.span_ns,
+                bad=faults.bad,
+                unordered=faults.unordered,
+            )
+        )
+    except BaseException:
+        writer.discard()
+        raise
+    return Written(writer.records)
+
+
+_PLAIN = csv.WriteOptions(include_header=False, quoting_style="none")
+_BLANKS = csv.WriteOptions(include_header=False, quoting_style="none", delimiter=" ")
+
+
+def _words(names: list[str], codes: Any) -> Any:
+    return pa.array(names, pa.string()).take(pa.array(np.ascontiguousarray(codes).astype(np.int64)))
+
+
+def _device_names(trace: Trace, unwanted: str) -> list[str]:
+    """Names without what the form uses as a delimiter."""
+    return [re.sub(unwanted, "_", name) or "_" for name in trace.devices.names]
+
+
+class _Csv:
+    """CSV with named columns."""
+
+    def __init__(self, trace: Trace, written: Written) -> None:
+        self._trace, self._written = trace, written
+
+    def start(self, out: IO[bytes]) -> None:
+        out.write(",".join(CSV_COLUMNS).encode() + b"\n")
+
+    def add(self, batch: Batch, out: IO[bytes]) -> None:
+        columns = [
+            pa.array(np.ascontiguousarray(batch.at_ns)),
+            _words(_device_names(self._trace, r'[,"\s]'), batch.device),
+            pa.array(np.ascontiguousarray(batch.offset_bytes)),
+            pa.array(np.ascontiguousarray(batch.bytes)),
+            _words([op.text for op in Op], batch.op),
+            pa.array((batch.flags & int(Flag.FUA) != 0).astype(np.uint8)),
+            pa.array((batch.flags & int(Flag.PREFLUSH) != 0).astype(np.uint8)),
+        ]
+        csv.write_csv(pa.table(columns, names=list(CSV_COLUMNS)), out, _PLAIN)
+        self._written.records += len(batch)
+
+    def end(self, out: IO[bytes]) -> None:
+        pass
+
+
+class _Fio:
+    """fio's iolog, version 3: times in us."""
+
+    ACTIONS = (
+        (Op.READ, "read"),
+        (Op.WRITE, "write"),
+        (Op.DISCARD, "trim"),
+        (Op.FLUSH, "sync"),
+    )
+
+    def __init__(self, trace: Trace, written: Written) -> None:
+        self._trace, self._written = trace, written
+        self._opened = 0
+        self._last_us = 0
+
+    def start(self, out: IO[bytes]) -> None:
+        out.write(b"fio version 3 iolog\n")
+
+    def add(self, batch: Batch, out: IO[bytes]) -> None:
+        known = np.isin(batch.op, [int(op) for op, _ in self.ACTIONS])
+        if not known.all():
+            self._written.drop(batch.op[~known])
+            batch = batch.take(known)
+        if not len(batch):
+            return
+        names = _device_names(self._trace, r"\s")
+        # A file is added before it is used.
+        for name in names[self._opened :]:
+            at = int(batch.at_ns[0]) // 1000
+            out.write(f"{at} {name} add\n{at} {name} open\n".encode())
+        self._opened = len(names)
+        texts = [""] * len(Op)
+        for op, action in self.ACTIONS:
+            texts[op] = action
+        columns = [
+            pa.array(np.ascontiguousarray(batch.at_ns) // np.uint64(1000)),
+            _words(names, batch.device),
+            _words(texts, batch.op),
+            pa.array(np.ascontiguousarray(batch.offset_bytes)),
+            pa.array(np.ascontiguousarray(batch.bytes)),
+        ]
+        csv.write_csv(pa.table(columns, names=list("abcde")), out, _BLANKS)
+        self._last_us = int(batch.at_ns[-1]) // 1000
+        self._written.records += len(batch)
+
+    def end(self, out: IO[bytes]) -> None:
+        for name in _device_names(self._trace, r"\s")[: self._opened]:
+            out.write(f"{self._last_us} {name} close\n".encode())
+
+
+class _Blkparse:
+    """Text as blkparse prints it, with one event per request: its queueing."""
+
+    LETTERS = (
+        (Op.READ, "R"),
+        (Op.WRITE, "W"),
+        (Op.FLUSH, "FN"),
+        (Op.DISCARD, "D"),
+        (Op.WRITE_ZEROES, "WZ"),
+        (Op.SECURE_ERASE, "DE"),
+        (Op.ZONE_APPEND, "ZA"),
+        (Op.ZONE_RESET, "ZR"),
+        (Op.ZONE_OPEN, "ZO"),
+        (Op.ZONE_CLOSE, "ZC"),
+        (Op.ZONE_FINISH, "ZF"),
+    )
+
+    def __init__(self, trace: Trace, written: Written) -> None:
+        self._trace, self._written = trace, written
+
+    def start(self, out: IO[bytes]) -> None:
+        pass
+
+    def _number(self, device: int) -> str:
+        """The device's numbers, or made-up ones."""
+        name = self._trace.devices.names[device]
+        return name if re.fullmatch(r"\d{1,4},\d{1,7}", name) else f"259,{device}"
+
+    def add(self, batch: Batch, out: IO[bytes]) -> None:
+        sector = np.uint64(SECTOR_BYTES)
+        first = batch.offset_bytes // sector
+        end = (batch.end_bytes + (sector - np.uint64(1))) // sector
+        whole = (batch.offset_bytes % sector == 0) & (batch.bytes % sector == 0)
+        self._written.grown += int(len(batch) - whole.sum())
+        letters = dict(self.LETTERS)
+        table: dict[tuple[int, int], str] = {}
+        for op in Op:
+            for flags in range(4):
+                marks = letters[op]
+                if op is Op.WRITE:
+                    marks = "F" * bool(flags & Flag.PREFLUSH) + "W" + "F" * bool(flags & Flag.FUA)
+                table[op, flags] = marks
+        numbers = [self._number(device) for device in range(len(self._trace.devices.names))]
+        rows = zip(
+            *(one.tolist() for one in (batch.at_ns, batch.device, batch.op, batch.flags)),
+            *(one.tolist() for one in (first, end - first)),
+            strict=True,
+        )
+        lines = []
+        for sequence, (at, device, op, flags, start, count) in enumerate(
+            rows, start=self._written.records + 1
+        ):
+            head = f"{numbers[device]:>7} {0:2d} {sequence:8d} {at // 10**9:5d}.{at % 10**9:09d}"
+            place = "" if op == Op.FLUSH else f"{start} + {count} "
+            lines.append(f"{head} {0:5d}  Q {table[op, flags]:>3} {place}[spek]\n")
+        out.write("".join(lines).encode())
+        self._written.records += len(batch)
+
+    def end(self, out: IO[bytes]) -> None:
+        pass

@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of a trace, computed while it streams by."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spekctl.documents.trace import (
+    TraceDefects,
+    TraceDevice,
+    TraceDispersion,
+    TraceInfo,
+    TraceOp,
+    TraceOrigin,
+    TracePlaces,
+    TraceQuantiles,
+    TraceSize,
+)
+from spekctl.recorded import text
+from spekctl.trace.columns import Array, Batch, Flag, Op, concatenated
+from spekctl.trace.intervals import Intervals
+from spekctl.trace.trace import Trace
+
+WINDOWS_NS = (10**6, 10**7, 10**8, 10**9, 10**10, 10**11)
+# Fewer windows say nothing about their variance.
+_WINDOWS_LEAST = 10
+_SIZES_SHOWN = 32
+_LOOK_BACK = 32
+_PAGE = 4096
+
+
+class Buckets:
+    """A distribution of whole numbers in buckets whose width is at most 1/64 of their values."""
+
+    _BITS = 6
+
+    def __init__(self) -> None:
+        self.counts = np.zeros(64 << self._BITS, np.int64)
+        self.total = 0
+        self.sum = 0.0
+        self.squares = 0.0
+        self.most = 0
+
+    def add(self, values: Array) -> None:
+        """Count these."""
+        if not len(values):
+            return
+        exponent = np.maximum(np.frexp(values.astype(np.float64))[1] - 1 - self._BITS, 0)
+        # Values near a power of two may have been rounded up to it.
+        exponent -= (values >> exponent.astype(np.uint64)) < (1 << self._BITS) * (exponent > 0)
+        index = (exponent << self._BITS) + (values >> exponent.astype(np.uint64)).astype(np.int64)
+        self.counts += np.bincount(index, minlength=len(self.counts))
+        self.total += len(values)
+        plain = values.astype(np.float64)
+        self.sum += float(plain.sum())
+        self.squares += float(plain @ plain)
+        self.most = max(self.most, int(values.max()))
+
+    def quantile(self, share: float) -> float:
+        """The nearest rank's bucket, in its middle."""
+        rank = max(1, math.ceil(self.total * share - 1e-9))
+        index = int(np.searchsorted(np.cumsum(self.counts), rank))
+        exponent = max((index >> self._BITS) - 1, 0)
+        low = (index - (exponent << self._BITS)) << exponent
+        return min(float(low) + ((1 << exponent) - 1) / 2, float(self.most))
+
+    def quantiles(self) -> TraceQuantiles | None:
+        """None of nothing."""
+        if not self.total:
+            return None
+        return TraceQuantiles(
+            mean=self.sum / self.total,
+            p50=self.quantile(0.5),
+            p90=self.quantile(0.9),
+            p99=self.quantile(0.99),
+            p999=self.quantile(0.999),
+            max=self.most,
+        )
+
+    @property
+    def cv(self) -> float | None:
+        """Standard deviation over mean."""
+        if self.total < 2 or not self.sum:
+            return None
+        mean = self.sum / self.total
+        return math.sqrt(max(self.squares / self.total - mean * mean, 0.0)) / mean
+
+
+class Sizes:
+    """Request sizes: exact while there are at most MOST distinct ones, as in buckets beyond."""
+
+    MOST = 1 << 16
+
+    def __init__(self) -> None:
+        self.by_size: dict[int, int] = {}
+        self._buckets = Buckets()
+
+    def add(self, sizes: Array) -> None:
+        """Count these."""
+        self._buckets.add(sizes)
+        values, counts = np.unique(sizes, return_counts=True)
+        for size, count in zip(values.tolist(), counts.tolist(), strict=True):
+            if size in self.by_size or len(self.by_size) < self.MOST:
+                self.by_size[size] = self.by_size.get(size, 0) + count
+
+    def quantiles(self) -> TraceQuantiles | None:
+        """None of nothing."""
+        total = self._buckets.total
+        if not total or sum(self.by_size.values()) < total:
+            return self._buckets.quantiles()
+        sizes = np.array(sorted(self.by_size), np.uint64)
+        ranks = np.cumsum([self.by_size[size] for size in sizes.tolist()])
+
+        def at(share: float) -> float:
+            place = np.searchsorted(ranks, max(1, math.ceil(total * share - 1e-9)))
+            return float(sizes[place])
+
+        return TraceQuantiles(
+            mean=self._buckets.sum / total,
+            p50=at(0.5),
+            p90=at(0.9),
+            p99=at(0.99),
+            p999=at(0.999),
+            max=self._buckets.most,
+        )
+
+
+class Footprint:
+    """Distinct bytes by device. Exact up to MOST ranges; beyond these it counts in larger and
+    larger units, so that memory stays bounded."""
+
+    MOST = 1 << 23
+
+    def __init__(self) -> None:
+        self.granularity = 1
+        self._devices: dict[int, Intervals] = {}
+
+    def add(self, device: int, first: Array, end: Array) -> None:
+        """Bytes @first to @end of @device, without @end."""
+        if self.granularity > 1:
+            first, end = self._whole(first, end)
+        self._devices.setdefault(device, Intervals()).add(first, end)
+        while sum(one.held for one in self._devices.values()) > 2 * self.MOST:
+            if sum(len(one) for one in self._devices.values()) <= self.MOST:
+                break
+            self.granularity = max(_PAGE, 8 * self.granularity)
+            for number, old in self._devices.items():
+                coarse = Intervals()
+                coarse.add(*self._whole(*old.ranges()))
+                self._devices[number] = coarse
+
+    def _whole(self, first: Array, end: Array) -> tuple[Array, Array]:
+        unit = np.uint64(self.granularity)
+        return first // unit * unit, (end + (unit - np.uint64(1))) // unit * unit
+
+    def of(self, device: int) -> int:
+        """Bytes of one device."""
+        found = self._devices.get(device)
+        return found.bytes if found is not None else 0
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all devices."""
+        return sum(one.bytes for one in self._devices.values())
+
+
+@dataclass(slots=True)
+class Windows:
+    """Numbers of requests in consecutive windows of one length."""
+
+    window_ns: int
+    _index: int = 0
+    _count: int = 0
+    _sum: int = 0
+    _squares: int = 0
+    _peak: int = 0
+
+    def add(self, at_ns: Array) -> None:
+        """Arrivals in order of time, each after all before."""
+        index = at_ns // np.uint64(self.window_ns)
+        starts = np.flatnonzero(np.concatenate([[True], index[1:] != index[:-1]]))
+        counts = np.diff(np.concatenate([starts, [len(index)]]))
+        if int(index[0]) == self._index:
+            counts[0] += self._count
+        else:
+            self._close(np.array([self._count]))
+        self._close(counts[:-1])
+        self._index, self._count = int(index[-1]), int(counts[-1])
+
+    def _close(self, counts: Array) -> None:
+        if len(counts):
+            self._sum += int(counts.sum())
+            self._squares += int((counts.astype(np.int64) ** 2).sum())
+            self._peak = max(self._peak, int(counts.max()))
+
+    def dispersion(self) -> TraceDispersion | None:
+        """Over all windows that are over, also the empty ones; None if they are too few."""
+        number = self._index
+        if number < _WINDOWS_LEAST or not self._sum:
+            return None
+        mean = self._sum / number
+        variance = (self._squares - self._sum * mean) / (number - 1)
+        return TraceDispersion(self.window_ns, number, variance / mean, self._peak)
+
+
+@dataclass(slots=True)
+class _Device:
+    requests: int = 0
+    reads: int = 0
+    bytes: int = 0
+    end: int = 0
+
+
+@dataclass(slots=True)
+class _Op:
+    requests: int = 0
+    bytes: int = 0
+    fua: int = 0
+
+
+@dataclass(slots=True)
+class Figures:
+    """Everything that info() tells; add() all records in order of time."""
+
+    requests: int = 0
+    span_ns: int = 0
+    gaps: Buckets = field(default_factory=Buckets)
+    sizes: Sizes = field(default_factory=Sizes)
+    windows: list[Windows] = field(default_factory=lambda: [Windows(one) for one in WINDOWS_NS])
+    ops: dict[int, _Op] = field(default_factory=dict)
+    devices: dict[int, _Device] = field(default_factory=dict)
+    all: Footprint = field(default_factory=Footprint)
+    read: Footprint = field(default_factory=Footprint)
+    written: Footprint = field(default_factory=Footprint)
+    placed: int = 0
+    sequential: int = 0
+    sequential_of_many: int = 0
+    aligned: int = 0
+    _tail: Batch | None = None
+
+    def add(self, batch: Batch) -> None:
+        """Records after all those before."""
+        if not len(batch):
+            return
+        at = batch.at_ns
+        gaps = np.diff(at)
+        if self.requests:
+            gaps = np.concatenate([[at[0] - np.uint64(self.span_ns)], gaps])
+        self.gaps.add(gaps)
+        self.requests += len(batch)
+        self.span_ns = int(at[-1])
+        for window in self.windows:
+            window.add(at)
+        self._count_ops(batch)
+        placed = batch.take((batch.op != Op.FLUSH) & (batch.bytes > 0))
+        if len(placed):
+            self._count_places(placed)
+            self._count_sequences(placed)
+
+    def _count_ops(self, batch: Batch) -> None:
+        for op in np.unique(batch.op).tolist():
+            mine = batch.op == op
+            found = self.ops.setdefault(op, _Op())
+            found.requests += int(mine.sum())
+            found.bytes += int(batch.bytes[mine].sum())
+            found.fua += int(((batch.flags[mine] & int(Flag.FUA)) != 0).sum())
+        for device in np.unique(batch.device).tolist():
+            mine = batch.device == device
+            one = self.devices.setdefault(device, _Device())
+            one.requests += int(mine.sum())
+            one.reads += int((batch.op[mine] == Op.READ).sum())
+            one.bytes += int(batch.bytes[mine].sum())
+
+    def _count_places(self, batch: Batch) -> None:
+        self.sizes.add(batch.bytes)
+        self.placed += len(batch)
+        page = np.uint64(_PAGE)
+        self.aligned += int(((batch.offset_bytes % page == 0) & (batch.bytes % page == 0)).sum())
+        end = batch.end_bytes
+        is_read, is_write = batch.op == Op.READ, batch.op == Op.WRITE
+        for device in np.unique(batch.device).tolist():
+            mine = batch.device == device
+            self.devices[device].end = max(self.devices[device].end, int(end[mine].max()))
+            self.all.add(device, batch.offset_bytes[mine], end[mine])
+            for footprint, kind in ((self.read, is_read), (self.written, is_write)):
+                some = mine & kind
+                if some.any():
+                    footprint.add(device, batch.offset_bytes[some], end[some])
+
+    def _count_sequences(self, batch: Batch) -> None:
+        before = 0
+        if self._tail is not None:
+            before = len(self._tail)
+            batch = concatenated([self._tail, batch])
+        order = np.argsort(batch.device, kind="stable")
+        device, first = batch.device[order], batch.offset_bytes[order]
+        end = batch.end_bytes[order]
+        is_new = order >= before
+        found = np.zeros(len(order), bool)
+        for back in range(1, min(_LOOK_BACK, len(order) - 1) + 1):
+            follows = (device[back:] == device[:-back]) & (first[back:] == end[:-back])
+            found[back:] |= follows
+            if back == 1:
+                self.sequential += int((found & is_new).sum())
+        self.sequential_of_many += int((found & is_new).sum())
+        # The last ones of each device, for the next batch.
+        lasts = np.flatnonzero(np.concatenate([device[1:] != device[:-1], [True]]))
+        counts = np.diff(np.concatenate([[-1], lasts]))
+        from_end = np.repeat(lasts, counts) - np.arange(len(order))
+        self._tail = batch.take(np.sort(order[from_end < _LOOK_BACK]))
+
+
+def measure(trace: Trace) -> Figures:
+    """Read the trace once."""
+    figures = Figures()
+    for batch in trace.batches():
+        figures.add(batch)
+    return figures
+
+
+def info(trace: Trace) -> TraceInfo:
+    """The figures of a trace as a document."""
+    return as_document(measure(trace), trace)
+
+
+def origins(trace: Trace) -> list[TraceOrigin]:
+    """The files of a trace."""
+    return [TraceOrigin(text(str(part.source.path)), part.format.name) for part in trace.parts]
+
+
+def defects(trace: Trace) -> TraceDefects:
+    """What was wrong with them, after they have been read."""
+    faults = trace.faults
+    return TraceDefects(
+        bad=faults.bad,
+        first=text(faults.first.text) if faults.first is not None else "",
+        unordered=faults.unordered,
+        moved=faults.moved,
+        ignored=faults.ignored,
+        notes=list(faults.notes),
+    )
+
+
+def as_document(figures: Figures, trace: Trace) -> TraceInfo:
+    """As a document; the trace has been read."""
+    seconds = figures.span_ns / 1e9
+    total = sum(one.bytes for one in figures.ops.values())
+    read, write = (figures.ops.get(op, _Op()) for op in (Op.READ, Op.WRITE))
+    both, both_bytes = read.requests + write.requests, read.bytes + write.bytes
+    often = sorted(figures.sizes.by_size.items(), key=lambda one: (-one[1], one[0]))[:_SIZES_SHOWN]
+    dispersions = [one.dispersion() for one in figures.windows]
+    return TraceInfo(
+        origins=origins(trace),
+        requests=figures.requests,
+        bytes=total,
+        span_ns=figures.span_ns,
+        iops=figures.requests / seconds if seconds else 0.0,
+        bytes_per_s=total / seconds if seconds else 0.0,
+        read_share=read.requests / both if both else 0.0,
+        read_share_bytes=read.bytes / both_bytes if both_bytes else 0.0,
+        ops=[
+            TraceOp(Op(op).text, one.requests, one.bytes, one.fua)
+            for op, one in sorted(figures.ops.items())
+        ],
+        sizes=[TraceSize(size, count) for size, count in often],
+        sizes_distinct=len(figures.sizes.by_size),
+        size_bytes=figures.sizes.quantiles(),
+        gap_ns=figures.gaps.quantiles(),
+        gap_cv=figures.gaps.cv,
+        dispersion=[one for one in dispersions if one is not None],
+        places=_places(figures),
+        devices=[
+            TraceDevice(
+                text(trace.devices.names[number]),
+                one.requests,
+                one.reads,
+                one.bytes,
+                one.end,
+                figures.all.of(number),
+            )
+            for number, one in sorted(figures.devices.items())
+        ],
+        defects=defects(trace),
+    )
+
+
+def _places(figures: Figures) -> TracePlaces:
+    placed = figures.placed or 1
+    footprints = (figures.all, figures.read, figures.written)
+    return TracePlaces(
+        footprint_bytes=figures.all.bytes,
+        read_footprint_bytes=figures.read.bytes,
+        written_footprint_bytes=figures.written.bytes,
+        granularity_bytes=max(one.granularity for one in footprints),
+        sequential=figures.sequential / placed,
+        sequential_of_32=figures.sequential_of_many / placed,
+        aligned_4k=figures.aligned / placed,
+    )

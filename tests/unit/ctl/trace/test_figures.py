@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures of traces against plain arithmetic, whatever the batches are."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lib.ctl.traces import batch, read_text
+
+from spekctl.trace import figures
+from spekctl.trace.columns import Batch, Op
+from spekctl.trace.figures import Buckets, Figures, Footprint, Windows
+from spekctl.trace.trace import open_trace
+
+
+@st.composite
+def cut_traces(draw: Any) -> tuple[Batch, list[Batch]]:
+    """Records, and the same in pieces."""
+    rows, at = [], 0
+    for _ in range(draw(st.integers(1, 60))):
+        at += draw(st.integers(0, 4_000_000))
+        op = draw(st.sampled_from([Op.READ, Op.READ, Op.WRITE, Op.FLUSH, Op.DISCARD]))
+        offset, size = draw(st.integers(0, 40)) * 2048, draw(st.integers(0, 4)) * 2048
+        rows.append((at, draw(st.integers(0, 2)), offset, size, int(op)))
+    whole = batch(rows).replace()
+    whole = whole.replace(at_ns=whole.at_ns - whole.at_ns[0])
+    cuts = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=4)))
+    bounds = [0, *cuts, len(rows)]
+    parts = [whole.take(slice(start, end)) for start, end in pairwise(bounds)]
+    return whole, parts
+
+
+@given(cut_traces())
+def test_figures_are_those_of_the_whole(both: tuple[Batch, list[Batch]]) -> None:
+    whole, parts = both
+    found = Figures()
+    for part in parts:
+        found.add(part)
+    columns = (whole.at_ns, whole.device, whole.offset_bytes, whole.bytes, whole.op)
+    rows = list(zip(*(one.tolist() for one in columns), strict=True))
+    placed = [one for one in rows if one[4] != Op.FLUSH and one[3]]
+    assert found.requests == len(rows)
+    assert {op: one.requests for op, one in found.ops.items()} == {
+        op: sum(row[4] == op for row in rows) for op in {row[4] for row in rows}
+    }
+    ends: dict[int, list[int]] = {}
+    once = many = 0
+    for _, device, offset, size, _ in placed:
+        before = ends.setdefault(device, [])
+        once += bool(before) and before[-1] == offset
+        many += offset in before[-32:]
+        before.append(offset + size)
+    assert (found.sequential, found.sequential_of_many) == (once, many)
+    for footprint, ops in (
+        (found.all, set(Op)),
+        (found.read, {Op.READ}),
+        (found.written, {Op.WRITE}),
+    ):
+        touched = {
+            (device, byte)
+            for _, device, offset, size, op in placed
+            if op in ops
+            for byte in range(offset, offset + size, 2048)
+        }
+        assert footprint.bytes == 2048 * len(touched)
+    gaps = np.diff(whole.at_ns).astype(float)
+    assert found.gaps.total == len(gaps)
+    if len(gaps) > 1 and gaps.sum():
+        assert found.gaps.cv == pytest.approx(gaps.std() / gaps.mean(), abs=1e-6)
+    dispersion = found.windows[0].dispersion()
+    number = int(whole.at_ns[-1]) // 10**6
+    counts = np.bincount(whole.at_ns // np.uint64(10**6), minlength=number)[:number]
+    if number >= 10:
+        assert dispersion is not None
+        assert (dispersion.windows, dispersion.peak) == (number, counts.max())
+        assert dispersion.index == pytest.approx(counts.var(ddof=1) / counts.mean())
+    else:
+        assert dispersion is None
+
+
+@given(st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=50), st.floats(0.01, 1))
+def test_buckets_are_exact_to_one_in_128(values: list[int], share: float) -> None:
+    found = Buckets()
+    found.add(np.array(values, np.uint64))
+    exact = sorted(values)[max(1, math.ceil(len(values) * share - 1e-9)) - 1]
+    assert abs(found.quantile(share) - exact) <= exact / 128 + 1e-9
+    assert found.most == max(values)
+
+
+def test_a_footprint_of_too_many_ranges_gets_coarser_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Footprint, "MOST", 100)
+    found = Footprint()
+    offsets = np.arange(1000, dtype=np.uint64) * np.uint64(8192)
+    for part in np.split(offsets, 20):
+        found.add(0, part, part + np.uint64(512))
+    assert found.granularity == 32768
+    assert found.bytes == 8192 * 1000
+    assert found.of(1) == 0
+
+
+def test_poisson_arrivals_have_an_index_of_one_and_bursts_more() -> None:
+    rng = np.random.default_rng(1)
+    for burst, low, high in ((1, 0.9, 1.1), (50, 40, 60)):
+        window = Windows(10**7)
+        times = np.cumsum(rng.exponential(burst * 10**5, 100_000)).astype(np.uint64)
+        window.add(np.repeat(times, burst))
+        found = window.dispersion()
+        assert found is not None
+        assert low < found.index < high
+
+
+def test_the_document_has_names_and_defects(tmp_path: Path) -> None:
+    text = "0,8,4096,r,0\n1,8,4096,w,0.5\nnonsense\n0,16,512,w,1\n"
+    _, trace = read_text(tmp_path, text)
+    found = figures.info(trace)
+    assert (found.requests, found.bytes, found.span_ns) == (3, 8704, 10**9)
+    assert found.iops == 3.0
+    assert found.read_share == pytest.approx(1 / 3)
+    assert [one.name for one in found.devices] == ["0", "1"]
+    assert found.devices[0].end_bytes == 16 * 512 + 512
+    assert found.devices[0].footprint_bytes == 4096 + 512
+    assert found.size_bytes is not None
+    assert (found.size_bytes.p50, found.sizes[0].requests) == (4096, 2)
+    assert found.places.sequential == pytest.approx(1 / 3)
+    assert (found.defects.bad, found.defects.first) == (
+        1,
+        f"{tmp_path / 'trace'}: line 3: 1 fields instead of 5",
+    )
+
+
+def test_a_trace_of_bad_lines_has_figures_of_nothing(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("x,y\n" * 5)
+    from spekctl.trace.options import ReadOptions
+
+    found = figures.info(open_trace([tmp_path / "t"], ReadOptions(format="spc")))
+    assert (found.requests, found.iops, found.size_bytes, found.gap_cv) == (0, 0.0, None, None)
+    assert found.defects.bad == 5
