@@ -25,8 +25,8 @@ EPILOG = """\b
 Examples:
   spekctl trace info Financial1.spc.bz2
   spekctl trace info sda.blktrace.*
-  spekctl trace head hm_0.csv.gz --count 5
-  spekctl trace cut hm_0.csv.gz --from 10m --to 20m --op read -o hm.parquet
+  spekctl trace head hm_0.csv.gz --first 5
+  spekctl trace cut hm_0.csv.gz --start 10m --end 20m --op read -o hm.parquet
   spekctl trace convert spc1.parquet -o spc1.iolog
 
 \b
@@ -146,12 +146,12 @@ def info(inputs: tuple[Path, ...], as_json: bool, output: Path | None, **given: 
 @command.command("head")
 @_reading
 @click.option(
-    "-n",
-    "--count",
+    *("-n", "--first", "count"),
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Requests to print.",
+    metavar="N",
+    help="Print the first N requests.",
 )
 def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     """Print the first requests of a trace as CSV."""
@@ -195,9 +195,14 @@ def convert(inputs: tuple[Path, ...], output: Path, form: str | None, **given: A
 
 @command.command("cut")
 @_reading
-@click.option("--from", "start_ns", type=DURATION, default="0", help="Start of the part.  [0s]")
-@click.option("--to", "end_ns", type=DURATION, help="End of the part.  [end of the trace]")
-@click.option("--device", "devices", multiple=True, metavar="NAME", help="Device; repeatable.")
+@click.option("--start", "start_ns", type=DURATION, default="0", help="Start of the part.  [0s]")
+@click.option("--end", "end_ns", type=DURATION, help="End of the part.  [end of the trace]")
+@click.option(
+    *("--volume", "volumes"),
+    multiple=True,
+    metavar="NAME",
+    help="Device of the trace, as `info` names it; repeatable.",
+)
 @click.option(
     "--range",
     "place",
@@ -205,14 +210,14 @@ def convert(inputs: tuple[Path, ...], output: Path, form: str | None, **given: A
     help="Only requests that touch these bytes of a device, e.g. 0-10GiB.",
 )
 @click.option("--op", "ops", multiple=True, metavar="OP", help="Operation; repeatable.")
-@click.option("--count", type=int, metavar="N", help="Only the first N of these requests.")
+@click.option("--first", "count", type=int, metavar="N", help="Only the first N of these requests.")
 @_output
 @_form
 def cut(
     inputs: tuple[Path, ...],
     start_ns: int,
     end_ns: int | None,
-    devices: tuple[str, ...],
+    volumes: tuple[str, ...],
     place: str | None,
     ops: tuple[str, ...],
     count: int | None,
@@ -230,7 +235,7 @@ def cut(
     from spekctl.trace.select import Cut
 
     start_bytes, end_bytes = _range(place)
-    chosen = Cut(start_ns, end_ns, devices, start_bytes, end_bytes, ops, count)
+    chosen = Cut(start_ns, end_ns, volumes, start_bytes, end_bytes, ops, count)
     chosen.check()
     return _write(inputs, output, form, chosen, given)
 

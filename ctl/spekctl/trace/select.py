@@ -30,11 +30,11 @@ class Cut:
     def check(self) -> None:
         """UsageError for what keeps nothing or is no operation."""
         if self.end_ns is not None and self.end_ns <= self.start_ns:
-            raise UsageError("--to must be after --from")
+            raise UsageError("--end must be after --start")
         if self.end_bytes is not None and self.end_bytes <= self.start_bytes:
             raise UsageError("the end of --range must be after its start")
         if self.count is not None and self.count < 1:
-            raise UsageError(f"--count must be at least 1, not {self.count}")
+            raise UsageError(f"--first must be at least 1, not {self.count}")
         for op in self.ops:
             if op not in OP_BY_TEXT:
                 hint = did_you_mean(op, OP_BY_TEXT) or f"; there are {', '.join(OP_BY_TEXT)}"
