@@ -22,19 +22,19 @@
 #include "source.h"
 #include "uapi/spek_prober.h"
 
-enum { NR_COLUMNS = SPEK_PROBER_DISK_COLUMN_BUSY_TIME + 1 };
+enum { NR_COLUMNS = SPEK_PROBER_DISK_COLUMN_BUSY_TIME_NS + 1 };
 
 static const struct spek_probe_column columns[NR_COLUMNS] = {
-	[SPEK_PROBER_DISK_COLUMN_READS]		= { "reads", "count" },
-	[SPEK_PROBER_DISK_COLUMN_READ_BYTES]	= { "read-bytes", "bytes" },
-	[SPEK_PROBER_DISK_COLUMN_READ_TIME]	= { "read-time", "ns" },
-	[SPEK_PROBER_DISK_COLUMN_WRITES]	= { "writes", "count" },
-	[SPEK_PROBER_DISK_COLUMN_WRITE_BYTES]	= { "write-bytes", "bytes" },
-	[SPEK_PROBER_DISK_COLUMN_WRITE_TIME]	= { "write-time", "ns" },
-	[SPEK_PROBER_DISK_COLUMN_DISCARDS]	= { "discards", "count" },
-	[SPEK_PROBER_DISK_COLUMN_DISCARD_BYTES]	= { "discard-bytes", "bytes" },
-	[SPEK_PROBER_DISK_COLUMN_FLUSHES]	= { "flushes", "count" },
-	[SPEK_PROBER_DISK_COLUMN_BUSY_TIME]	= { "busy-time", "ns" },
+	[SPEK_PROBER_DISK_COLUMN_READS]		= { "reads" },
+	[SPEK_PROBER_DISK_COLUMN_READ_BYTES]	= { "read-bytes" },
+	[SPEK_PROBER_DISK_COLUMN_READ_TIME_NS]	= { "read-time-ns" },
+	[SPEK_PROBER_DISK_COLUMN_WRITES]	= { "writes" },
+	[SPEK_PROBER_DISK_COLUMN_WRITE_BYTES]	= { "write-bytes" },
+	[SPEK_PROBER_DISK_COLUMN_WRITE_TIME_NS]	= { "write-time-ns" },
+	[SPEK_PROBER_DISK_COLUMN_DISCARDS]	= { "discards" },
+	[SPEK_PROBER_DISK_COLUMN_DISCARD_BYTES]	= { "discard-bytes" },
+	[SPEK_PROBER_DISK_COLUMN_FLUSHES]	= { "flushes" },
+	[SPEK_PROBER_DISK_COLUMN_BUSY_TIME_NS]	= { "busy-time-ns" },
 };
 
 /**
@@ -162,7 +162,7 @@ static int name_entities(struct spek_probe_source *source, const struct disks *d
 
 static u32 disks_step_ns(u32 column)
 {
-	return column == SPEK_PROBER_DISK_COLUMN_BUSY_TIME ? TICK_NSEC : 0;
+	return column == SPEK_PROBER_DISK_COLUMN_BUSY_TIME_NS ? TICK_NSEC : 0;
 }
 
 static int disks_start(struct spek_probe_source *source, const struct spek_probe_config *config)
@@ -208,16 +208,16 @@ static void sample_one(struct block_device *bdev, u64 *cells)
 	cells[SPEK_PROBER_DISK_COLUMN_READS] = part_stat_read(bdev, ios[STAT_READ]);
 	cells[SPEK_PROBER_DISK_COLUMN_READ_BYTES] =
 		(u64)part_stat_read(bdev, sectors[STAT_READ]) << SECTOR_SHIFT;
-	cells[SPEK_PROBER_DISK_COLUMN_READ_TIME] = part_stat_read(bdev, nsecs[STAT_READ]);
+	cells[SPEK_PROBER_DISK_COLUMN_READ_TIME_NS] = part_stat_read(bdev, nsecs[STAT_READ]);
 	cells[SPEK_PROBER_DISK_COLUMN_WRITES] = part_stat_read(bdev, ios[STAT_WRITE]);
 	cells[SPEK_PROBER_DISK_COLUMN_WRITE_BYTES] =
 		(u64)part_stat_read(bdev, sectors[STAT_WRITE]) << SECTOR_SHIFT;
-	cells[SPEK_PROBER_DISK_COLUMN_WRITE_TIME] = part_stat_read(bdev, nsecs[STAT_WRITE]);
+	cells[SPEK_PROBER_DISK_COLUMN_WRITE_TIME_NS] = part_stat_read(bdev, nsecs[STAT_WRITE]);
 	cells[SPEK_PROBER_DISK_COLUMN_DISCARDS] = part_stat_read(bdev, ios[STAT_DISCARD]);
 	cells[SPEK_PROBER_DISK_COLUMN_DISCARD_BYTES] =
 		(u64)part_stat_read(bdev, sectors[STAT_DISCARD]) << SECTOR_SHIFT;
 	cells[SPEK_PROBER_DISK_COLUMN_FLUSHES] = part_stat_read(bdev, ios[STAT_FLUSH]);
-	cells[SPEK_PROBER_DISK_COLUMN_BUSY_TIME] = (u64)part_stat_read(bdev, io_ticks) * TICK_NSEC;
+	cells[SPEK_PROBER_DISK_COLUMN_BUSY_TIME_NS] = (u64)part_stat_read(bdev, io_ticks) * TICK_NSEC;
 }
 
 static void disks_sample(struct spek_probe_source *source, u64 *cells)

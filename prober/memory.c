@@ -12,29 +12,29 @@
 #include "source.h"
 #include "uapi/spek_prober.h"
 
-enum { NR_COLUMNS = SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT + 1 };
+enum { NR_COLUMNS = SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT_BYTES + 1 };
 
 /* unit in which the kernel counts paging by bios */
 #define SECTOR_BYTES 512
 
-#define LEVEL(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name, "bytes", true }
-#define COUNTER(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name, "bytes" }
+#define LEVEL(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name, true }
+#define COUNTER(column, name) [SPEK_PROBER_MEMORY_COLUMN_##column] = { name }
 
 static const struct spek_probe_column columns[NR_COLUMNS] = {
-	LEVEL(TOTAL, "total"),
-	LEVEL(FREE, "free"),
-	LEVEL(AVAILABLE, "available"),
-	LEVEL(SHARED, "shared"),
-	LEVEL(BUFFERS, "buffers"),
-	LEVEL(CACHED, "cached"),
-	LEVEL(DIRTY, "dirty"),
-	LEVEL(WRITEBACK, "writeback"),
-	LEVEL(SLAB, "slab"),
-	LEVEL(SWAP_FREE, "swap-free"),
-	COUNTER(PAGED_IN, "paged-in"),
-	COUNTER(PAGED_OUT, "paged-out"),
-	COUNTER(SWAPPED_IN, "swapped-in"),
-	COUNTER(SWAPPED_OUT, "swapped-out"),
+	LEVEL(TOTAL_BYTES, "total-bytes"),
+	LEVEL(FREE_BYTES, "free-bytes"),
+	LEVEL(AVAILABLE_BYTES, "available-bytes"),
+	LEVEL(SHARED_BYTES, "shared-bytes"),
+	LEVEL(BUFFERS_BYTES, "buffers-bytes"),
+	LEVEL(CACHED_BYTES, "cached-bytes"),
+	LEVEL(DIRTY_BYTES, "dirty-bytes"),
+	LEVEL(WRITEBACK_BYTES, "writeback-bytes"),
+	LEVEL(SLAB_BYTES, "slab-bytes"),
+	LEVEL(SWAP_FREE_BYTES, "swap-free-bytes"),
+	COUNTER(PAGED_IN_BYTES, "paged-in-bytes"),
+	COUNTER(PAGED_OUT_BYTES, "paged-out-bytes"),
+	COUNTER(SWAPPED_IN_BYTES, "swapped-in-bytes"),
+	COUNTER(SWAPPED_OUT_BYTES, "swapped-out-bytes"),
 };
 
 static int memory_start(struct spek_probe_source *source, const struct spek_probe_config *config)
@@ -65,18 +65,18 @@ static void sample_levels(u64 *cells)
 	/* includes the swap cache, which is small while nothing is swapped */
 	cached = global_node_page_state(NR_FILE_PAGES) - info.bufferram;
 
-	cells[SPEK_PROBER_MEMORY_COLUMN_TOTAL] = pages(info.totalram);
-	cells[SPEK_PROBER_MEMORY_COLUMN_FREE] = pages(info.freeram);
-	cells[SPEK_PROBER_MEMORY_COLUMN_AVAILABLE] = pages(si_mem_available());
-	cells[SPEK_PROBER_MEMORY_COLUMN_SHARED] = pages(info.sharedram);
-	cells[SPEK_PROBER_MEMORY_COLUMN_BUFFERS] = pages(info.bufferram);
-	cells[SPEK_PROBER_MEMORY_COLUMN_CACHED] = pages(cached);
-	cells[SPEK_PROBER_MEMORY_COLUMN_DIRTY] = pages(global_node_page_state(NR_FILE_DIRTY));
-	cells[SPEK_PROBER_MEMORY_COLUMN_WRITEBACK] = pages(global_node_page_state(NR_WRITEBACK));
-	cells[SPEK_PROBER_MEMORY_COLUMN_SLAB] =
+	cells[SPEK_PROBER_MEMORY_COLUMN_TOTAL_BYTES] = pages(info.totalram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_FREE_BYTES] = pages(info.freeram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_AVAILABLE_BYTES] = pages(si_mem_available());
+	cells[SPEK_PROBER_MEMORY_COLUMN_SHARED_BYTES] = pages(info.sharedram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_BUFFERS_BYTES] = pages(info.bufferram);
+	cells[SPEK_PROBER_MEMORY_COLUMN_CACHED_BYTES] = pages(cached);
+	cells[SPEK_PROBER_MEMORY_COLUMN_DIRTY_BYTES] = pages(global_node_page_state(NR_FILE_DIRTY));
+	cells[SPEK_PROBER_MEMORY_COLUMN_WRITEBACK_BYTES] = pages(global_node_page_state(NR_WRITEBACK));
+	cells[SPEK_PROBER_MEMORY_COLUMN_SLAB_BYTES] =
 		pages(global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B) +
 		      global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B));
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE] = pages(get_nr_swap_pages());
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE_BYTES] = pages(get_nr_swap_pages());
 }
 
 #ifdef CONFIG_VM_EVENT_COUNTERS
@@ -103,18 +103,18 @@ static u64 swap_events(bool out)
 
 static void sample_events(u64 *cells)
 {
-	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_IN] = sum_events(PGPGIN) * SECTOR_BYTES;
-	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT] = sum_events(PGPGOUT) * SECTOR_BYTES;
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN] = swap_events(false);
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT] = swap_events(true);
+	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_IN_BYTES] = sum_events(PGPGIN) * SECTOR_BYTES;
+	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT_BYTES] = sum_events(PGPGOUT) * SECTOR_BYTES;
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN_BYTES] = swap_events(false);
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT_BYTES] = swap_events(true);
 }
 #else
 static void sample_events(u64 *cells)
 {
-	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_IN] = SPEK_ABSENT;
-	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT] = SPEK_ABSENT;
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN] = SPEK_ABSENT;
-	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT] = SPEK_ABSENT;
+	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_IN_BYTES] = SPEK_ABSENT;
+	cells[SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT_BYTES] = SPEK_ABSENT;
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN_BYTES] = SPEK_ABSENT;
+	cells[SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT_BYTES] = SPEK_ABSENT;
 }
 #endif
 

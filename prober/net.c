@@ -17,14 +17,14 @@
 enum { NR_COLUMNS = SPEK_PROBER_NET_COLUMN_TX_DROPPED + 1 };
 
 static const struct spek_probe_column columns[NR_COLUMNS] = {
-	[SPEK_PROBER_NET_COLUMN_RX_PACKETS]	= { "rx-packets", "count" },
-	[SPEK_PROBER_NET_COLUMN_TX_PACKETS]	= { "tx-packets", "count" },
-	[SPEK_PROBER_NET_COLUMN_RX_BYTES]	= { "rx-bytes", "bytes" },
-	[SPEK_PROBER_NET_COLUMN_TX_BYTES]	= { "tx-bytes", "bytes" },
-	[SPEK_PROBER_NET_COLUMN_RX_ERRORS]	= { "rx-errors", "count" },
-	[SPEK_PROBER_NET_COLUMN_TX_ERRORS]	= { "tx-errors", "count" },
-	[SPEK_PROBER_NET_COLUMN_RX_DROPPED]	= { "rx-dropped", "count" },
-	[SPEK_PROBER_NET_COLUMN_TX_DROPPED]	= { "tx-dropped", "count" },
+	[SPEK_PROBER_NET_COLUMN_RX_PACKETS]	= { "rx-packets" },
+	[SPEK_PROBER_NET_COLUMN_TX_PACKETS]	= { "tx-packets" },
+	[SPEK_PROBER_NET_COLUMN_RX_BYTES]	= { "rx-bytes" },
+	[SPEK_PROBER_NET_COLUMN_TX_BYTES]	= { "tx-bytes" },
+	[SPEK_PROBER_NET_COLUMN_RX_ERRORS]	= { "rx-errors" },
+	[SPEK_PROBER_NET_COLUMN_TX_ERRORS]	= { "tx-errors" },
+	[SPEK_PROBER_NET_COLUMN_RX_DROPPED]	= { "rx-dropped" },
+	[SPEK_PROBER_NET_COLUMN_TX_DROPPED]	= { "tx-dropped" },
 };
 
 static int net_start(struct spek_probe_source *source, const struct spek_probe_config *config)

@@ -239,8 +239,8 @@ static size_t probe_bytes(const struct spek_probe *probe)
 		const struct spek_probe_source *source = &probe->sources[i];
 		u32 nr = source->nr_entities;
 
-		/* nests of two short strings and two numbers; entities; a nest for each task */
-		bytes += source->ops->nr_columns * nla_total_size(4 * nla_total_size(32));
+		/* nests of a short string and two numbers; entities; a nest for each task */
+		bytes += source->ops->nr_columns * nla_total_size(3 * nla_total_size(32));
 		bytes += nla_total_size(nr * sizeof(u32)) + 2 * nla_total_size(32);
 		if (source->names)
 			bytes += nr * nla_total_size(SPEK_ENTITY_NAME);
@@ -260,7 +260,6 @@ static bool can_describe(const struct spek_probe_source *source)
 	bytes += nla_total_size(sizeof(u32)) + nla_total_size(strlen(ops->name) + 1);
 	for (i = 0; i < ops->nr_columns; i++)
 		bytes += nla_total_size(nla_total_size(strlen(ops->columns[i].name) + 1) +
-					nla_total_size(strlen(ops->columns[i].unit) + 1) +
 					2 * nla_total_size(sizeof(u32)));
 	bytes += nla_total_size(source->nr_entities * sizeof(u32));
 	for (i = 0; source->names && i < source->nr_entities; i++)
@@ -278,7 +277,6 @@ static int put_columns(struct sk_buff *skb, const struct spek_probe_source_ops *
 		nest = nla_nest_start(skb, SPEK_PROBER_A_TABLE_COLUMN);
 		if (!nest ||
 		    nla_put_string(skb, SPEK_PROBER_A_COLUMN_NAME, ops->columns[i].name) ||
-		    nla_put_string(skb, SPEK_PROBER_A_COLUMN_UNIT, ops->columns[i].unit) ||
 		    nla_put_u32(skb, SPEK_PROBER_A_COLUMN_LEVEL, ops->columns[i].is_level) ||
 		    nla_put_u32(skb, SPEK_PROBER_A_COLUMN_STEP_NS,
 				ops->step_ns ? ops->step_ns(i) : 0))

@@ -12,12 +12,12 @@
 #include "feed.h"
 #include "source.h"
 
-enum { NR_COLUMNS = SPEK_PROBER_POWER_COLUMN_GAP + 1 };
+enum { NR_COLUMNS = SPEK_PROBER_POWER_COLUMN_GAP_NS + 1 };
 
 static const struct spek_probe_column columns[NR_COLUMNS] = {
-	[SPEK_PROBER_POWER_COLUMN_ENERGY]	= { "energy", "nJ" },
-	[SPEK_PROBER_POWER_COLUMN_KNOWN]	= { "known", "ns" },
-	[SPEK_PROBER_POWER_COLUMN_GAP]		= { "gap", "ns" },
+	[SPEK_PROBER_POWER_COLUMN_ENERGY_NJ]	= { "energy-nj" },
+	[SPEK_PROBER_POWER_COLUMN_KNOWN_NS]	= { "known-ns" },
+	[SPEK_PROBER_POWER_COLUMN_GAP_NS]	= { "gap-ns" },
 };
 
 /* first value of energy: far from SPEK_ABSENT, even if energy decreases */
@@ -99,10 +99,10 @@ static void fill_rail(const struct spek_feed *feed, u32 rail, u64 at_ns, u64 *ce
 
 	if (spek_feed_read_total(feed, rail, at_ns, &total))
 		return;
-	cells[SPEK_PROBER_POWER_COLUMN_ENERGY] = FIRST_NJ + (u64)total.energy.uj * 1000 +
+	cells[SPEK_PROBER_POWER_COLUMN_ENERGY_NJ] = FIRST_NJ + (u64)total.energy.uj * 1000 +
 						 total.energy.remainder / (SPEK_ENERGY_UNIT / 1000);
-	cells[SPEK_PROBER_POWER_COLUMN_KNOWN] = total.known_ns;
-	cells[SPEK_PROBER_POWER_COLUMN_GAP] = total.gap_ns;
+	cells[SPEK_PROBER_POWER_COLUMN_KNOWN_NS] = total.known_ns;
+	cells[SPEK_PROBER_POWER_COLUMN_GAP_NS] = total.gap_ns;
 }
 
 static void rows_fill(const struct spek_probe_source *source, u64 at_ns, u64 *cells)

@@ -20,13 +20,11 @@ struct spek_probe_source;
 
 /**
  * struct spek_probe_column - description of a column
- * @name: as in the uapi enum of the table's columns
- * @unit: "ns", "count", "bytes" or "nJ"
+ * @name: as in the uapi enum of the table's columns, with its unit
  * @is_level: the value is a level, not a counter
  */
 struct spek_probe_column {
 	const char *name;
-	const char *unit;
 	bool is_level;
 };
 

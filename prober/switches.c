@@ -27,7 +27,7 @@
 #include "uapi/spek_prober.h"
 
 static const struct spek_probe_column columns[] = {
-	[SPEK_PROBER_SWITCH_COLUMN_SWITCHES] = { "switches", "count" },
+	[SPEK_PROBER_SWITCH_COLUMN_SWITCHES] = { "switches" },
 };
 
 /**

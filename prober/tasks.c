@@ -20,18 +20,18 @@
 enum { NR_COLUMNS = SPEK_PROBER_TASK_COLUMN_ENDED + 1 };
 
 static const struct spek_probe_column columns[NR_COLUMNS] = {
-	[SPEK_PROBER_TASK_COLUMN_RUNTIME]	= { "runtime", "ns" },
-	[SPEK_PROBER_TASK_COLUMN_USER]		= { "user", "ns" },
-	[SPEK_PROBER_TASK_COLUMN_SYSTEM]	= { "system", "ns" },
-	[SPEK_PROBER_TASK_COLUMN_VOLUNTARY]	= { "voluntary", "count" },
-	[SPEK_PROBER_TASK_COLUMN_INVOLUNTARY]	= { "involuntary", "count" },
-	[SPEK_PROBER_TASK_COLUMN_ENDED]		= { "ended", "count" },
+	[SPEK_PROBER_TASK_COLUMN_RUNTIME_NS]	= { "runtime-ns" },
+	[SPEK_PROBER_TASK_COLUMN_USER_NS]	= { "user-ns" },
+	[SPEK_PROBER_TASK_COLUMN_SYSTEM_NS]	= { "system-ns" },
+	[SPEK_PROBER_TASK_COLUMN_VOLUNTARY]	= { "voluntary" },
+	[SPEK_PROBER_TASK_COLUMN_INVOLUNTARY]	= { "involuntary" },
+	[SPEK_PROBER_TASK_COLUMN_ENDED]		= { "ended" },
 };
 
 /* the scheduler updates a running task's time at its ticks */
 static u32 tasks_step_ns(u32 column)
 {
-	return column <= SPEK_PROBER_TASK_COLUMN_SYSTEM ? TICK_NSEC : 0;
+	return column <= SPEK_PROBER_TASK_COLUMN_SYSTEM_NS ? TICK_NSEC : 0;
 }
 
 static int tasks_start(struct spek_probe_source *source, const struct spek_probe_config *config)
@@ -83,9 +83,9 @@ static void tasks_sample(struct spek_probe_source *source, u64 *cells)
 		/* splits the runtime by ticks, so that both always add up to it */
 		task_cputime_adjusted(task, &user_ns, &system_ns);
 
-		cells[SPEK_PROBER_TASK_COLUMN_RUNTIME] = user_ns + system_ns;
-		cells[SPEK_PROBER_TASK_COLUMN_USER] = user_ns;
-		cells[SPEK_PROBER_TASK_COLUMN_SYSTEM] = system_ns;
+		cells[SPEK_PROBER_TASK_COLUMN_RUNTIME_NS] = user_ns + system_ns;
+		cells[SPEK_PROBER_TASK_COLUMN_USER_NS] = user_ns;
+		cells[SPEK_PROBER_TASK_COLUMN_SYSTEM_NS] = system_ns;
 		cells[SPEK_PROBER_TASK_COLUMN_VOLUNTARY] = READ_ONCE(task->nvcsw);
 		cells[SPEK_PROBER_TASK_COLUMN_INVOLUNTARY] = READ_ONCE(task->nivcsw);
 		cells[SPEK_PROBER_TASK_COLUMN_ENDED] = !!READ_ONCE(task->exit_state);

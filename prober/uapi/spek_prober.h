@@ -126,21 +126,22 @@ enum spek_prober_table {
  *   what /proc/stat means by them. The kernel charges a whole tick to what the tick
  *   interrupts, except where it accounts at every switch (a CPU in full dynticks mode): a
  *   row is stale by up to one tick, and in rows shorter than a tick a time is 0 or a
- *   whole tick. idle and iowait are exact, unless the kernel runs its tick always
+ *   whole tick. idle-ns and iowait-ns are exact, unless the kernel runs its tick always
  *   (nohz=off). How busy a CPU was in a short row is therefore best told by its idle
  *   time. step-ns of each column says which it is on this machine.
- * @SPEK_PROBER_CPU_COLUMN_USER: In userspace, guest included.
- * @SPEK_PROBER_CPU_COLUMN_NICE: In userspace at a positive nice value, guest-nice
+ * @SPEK_PROBER_CPU_COLUMN_USER_NS: In userspace, guest included.
+ * @SPEK_PROBER_CPU_COLUMN_NICE_NS: In userspace at a positive nice value, guest-nice
  *   included.
- * @SPEK_PROBER_CPU_COLUMN_SYSTEM: In the kernel for tasks.
- * @SPEK_PROBER_CPU_COLUMN_IDLE: Idle; never goes back.
- * @SPEK_PROBER_CPU_COLUMN_IOWAIT: Idle while a task that last ran there waits for I/O;
+ * @SPEK_PROBER_CPU_COLUMN_SYSTEM_NS: In the kernel for tasks.
+ * @SPEK_PROBER_CPU_COLUMN_IDLE_NS: Idle; never goes back.
+ * @SPEK_PROBER_CPU_COLUMN_IOWAIT_NS: Idle while a task that last ran there waits for I/O;
  *   never goes back.
- * @SPEK_PROBER_CPU_COLUMN_IRQ: In hard interrupt handlers.
- * @SPEK_PROBER_CPU_COLUMN_SOFTIRQ: In softirqs.
- * @SPEK_PROBER_CPU_COLUMN_STEAL: Wanted by this guest, but given to others by its host.
- * @SPEK_PROBER_CPU_COLUMN_GUEST: Running virtual CPUs.
- * @SPEK_PROBER_CPU_COLUMN_GUEST_NICE: Running virtual CPUs at a positive nice value.
+ * @SPEK_PROBER_CPU_COLUMN_IRQ_NS: In hard interrupt handlers.
+ * @SPEK_PROBER_CPU_COLUMN_SOFTIRQ_NS: In softirqs.
+ * @SPEK_PROBER_CPU_COLUMN_STEAL_NS: Wanted by this guest, but given to others by its
+ *   host.
+ * @SPEK_PROBER_CPU_COLUMN_GUEST_NS: Running virtual CPUs.
+ * @SPEK_PROBER_CPU_COLUMN_GUEST_NICE_NS: Running virtual CPUs at a positive nice value.
  * @SPEK_PROBER_CPU_COLUMN_INTERRUPTS: All interrupts, the processor's own vectors (timer,
  *   inter-processor, NMI) included as far as modules can read them; machine checks
  *   aren't.
@@ -160,16 +161,16 @@ enum spek_prober_table {
  * @SPEK_PROBER_CPU_COLUMN_SOFTIRQ_RCU: Softirq rcu.
  */
 enum spek_prober_cpu_column {
-	SPEK_PROBER_CPU_COLUMN_USER,
-	SPEK_PROBER_CPU_COLUMN_NICE,
-	SPEK_PROBER_CPU_COLUMN_SYSTEM,
-	SPEK_PROBER_CPU_COLUMN_IDLE,
-	SPEK_PROBER_CPU_COLUMN_IOWAIT,
-	SPEK_PROBER_CPU_COLUMN_IRQ,
-	SPEK_PROBER_CPU_COLUMN_SOFTIRQ,
-	SPEK_PROBER_CPU_COLUMN_STEAL,
-	SPEK_PROBER_CPU_COLUMN_GUEST,
-	SPEK_PROBER_CPU_COLUMN_GUEST_NICE,
+	SPEK_PROBER_CPU_COLUMN_USER_NS,
+	SPEK_PROBER_CPU_COLUMN_NICE_NS,
+	SPEK_PROBER_CPU_COLUMN_SYSTEM_NS,
+	SPEK_PROBER_CPU_COLUMN_IDLE_NS,
+	SPEK_PROBER_CPU_COLUMN_IOWAIT_NS,
+	SPEK_PROBER_CPU_COLUMN_IRQ_NS,
+	SPEK_PROBER_CPU_COLUMN_SOFTIRQ_NS,
+	SPEK_PROBER_CPU_COLUMN_STEAL_NS,
+	SPEK_PROBER_CPU_COLUMN_GUEST_NS,
+	SPEK_PROBER_CPU_COLUMN_GUEST_NICE_NS,
 	SPEK_PROBER_CPU_COLUMN_INTERRUPTS,
 	SPEK_PROBER_CPU_COLUMN_DEVICE_INTERRUPTS,
 	SPEK_PROBER_CPU_COLUMN_SOFTIRQS,
@@ -197,56 +198,59 @@ enum spek_prober_switch_column {
  * enum spek_prober_task_column - Columns of table task, in order. They keep their last
  *   values when the task has ended. Of a task that is on a CPU, times are as of its last
  *   switch or tick, which is up to one tick ago, as step-ns of the column says.
- * @SPEK_PROBER_TASK_COLUMN_RUNTIME: CPU time, ns; the sum of user and system.
- * @SPEK_PROBER_TASK_COLUMN_USER: In userspace, ns; the kernel splits runtime by where the
- *   ticks hit.
- * @SPEK_PROBER_TASK_COLUMN_SYSTEM: In the kernel, ns.
+ * @SPEK_PROBER_TASK_COLUMN_RUNTIME_NS: CPU time; the sum of user-ns and system-ns.
+ * @SPEK_PROBER_TASK_COLUMN_USER_NS: In userspace; the kernel splits runtime-ns by where
+ *   the ticks hit.
+ * @SPEK_PROBER_TASK_COLUMN_SYSTEM_NS: In the kernel.
  * @SPEK_PROBER_TASK_COLUMN_VOLUNTARY: Voluntary context switches.
  * @SPEK_PROBER_TASK_COLUMN_INVOLUNTARY: Involuntary context switches.
  * @SPEK_PROBER_TASK_COLUMN_ENDED: 1 once the task has ended.
  */
 enum spek_prober_task_column {
-	SPEK_PROBER_TASK_COLUMN_RUNTIME,
-	SPEK_PROBER_TASK_COLUMN_USER,
-	SPEK_PROBER_TASK_COLUMN_SYSTEM,
+	SPEK_PROBER_TASK_COLUMN_RUNTIME_NS,
+	SPEK_PROBER_TASK_COLUMN_USER_NS,
+	SPEK_PROBER_TASK_COLUMN_SYSTEM_NS,
 	SPEK_PROBER_TASK_COLUMN_VOLUNTARY,
 	SPEK_PROBER_TASK_COLUMN_INVOLUNTARY,
 	SPEK_PROBER_TASK_COLUMN_ENDED,
 };
 
 /**
- * enum spek_prober_memory_column - Columns of table memory, in order; bytes, and levels
- *   up to swap-free.
- * @SPEK_PROBER_MEMORY_COLUMN_TOTAL: All memory that the kernel manages.
- * @SPEK_PROBER_MEMORY_COLUMN_FREE: Not used for anything.
- * @SPEK_PROBER_MEMORY_COLUMN_AVAILABLE: Available without swapping, as in /proc/meminfo.
- * @SPEK_PROBER_MEMORY_COLUMN_SHARED: Shared memory and tmpfs.
- * @SPEK_PROBER_MEMORY_COLUMN_BUFFERS: Page cache of block devices.
- * @SPEK_PROBER_MEMORY_COLUMN_CACHED: Page cache of files.
- * @SPEK_PROBER_MEMORY_COLUMN_DIRTY: Page cache to be written.
- * @SPEK_PROBER_MEMORY_COLUMN_WRITEBACK: Page cache being written.
- * @SPEK_PROBER_MEMORY_COLUMN_SLAB: Kernel objects.
- * @SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE: Swap not used.
- * @SPEK_PROBER_MEMORY_COLUMN_PAGED_IN: Read from block devices by bios of any origin.
- * @SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT: Written to block devices by bios of any origin.
- * @SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN: Read from swap.
- * @SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT: Written to swap.
+ * enum spek_prober_memory_column - Columns of table memory, in order; levels up to
+ *   swap-free-bytes.
+ * @SPEK_PROBER_MEMORY_COLUMN_TOTAL_BYTES: All memory that the kernel manages.
+ * @SPEK_PROBER_MEMORY_COLUMN_FREE_BYTES: Not used for anything.
+ * @SPEK_PROBER_MEMORY_COLUMN_AVAILABLE_BYTES: Available without swapping, as in
+ *   /proc/meminfo.
+ * @SPEK_PROBER_MEMORY_COLUMN_SHARED_BYTES: Shared memory and tmpfs.
+ * @SPEK_PROBER_MEMORY_COLUMN_BUFFERS_BYTES: Page cache of block devices.
+ * @SPEK_PROBER_MEMORY_COLUMN_CACHED_BYTES: Page cache of files.
+ * @SPEK_PROBER_MEMORY_COLUMN_DIRTY_BYTES: Page cache to be written.
+ * @SPEK_PROBER_MEMORY_COLUMN_WRITEBACK_BYTES: Page cache being written.
+ * @SPEK_PROBER_MEMORY_COLUMN_SLAB_BYTES: Kernel objects.
+ * @SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE_BYTES: Swap not used.
+ * @SPEK_PROBER_MEMORY_COLUMN_PAGED_IN_BYTES: Read from block devices by bios of any
+ *   origin.
+ * @SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT_BYTES: Written to block devices by bios of any
+ *   origin.
+ * @SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN_BYTES: Read from swap.
+ * @SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT_BYTES: Written to swap.
  */
 enum spek_prober_memory_column {
-	SPEK_PROBER_MEMORY_COLUMN_TOTAL,
-	SPEK_PROBER_MEMORY_COLUMN_FREE,
-	SPEK_PROBER_MEMORY_COLUMN_AVAILABLE,
-	SPEK_PROBER_MEMORY_COLUMN_SHARED,
-	SPEK_PROBER_MEMORY_COLUMN_BUFFERS,
-	SPEK_PROBER_MEMORY_COLUMN_CACHED,
-	SPEK_PROBER_MEMORY_COLUMN_DIRTY,
-	SPEK_PROBER_MEMORY_COLUMN_WRITEBACK,
-	SPEK_PROBER_MEMORY_COLUMN_SLAB,
-	SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE,
-	SPEK_PROBER_MEMORY_COLUMN_PAGED_IN,
-	SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT,
-	SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN,
-	SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT,
+	SPEK_PROBER_MEMORY_COLUMN_TOTAL_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_FREE_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_AVAILABLE_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_SHARED_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_BUFFERS_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_CACHED_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_DIRTY_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_WRITEBACK_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_SLAB_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_SWAP_FREE_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_PAGED_IN_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_PAGED_OUT_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_SWAPPED_IN_BYTES,
+	SPEK_PROBER_MEMORY_COLUMN_SWAPPED_OUT_BYTES,
 };
 
 /**
@@ -273,44 +277,44 @@ enum spek_prober_net_column {
 
 /**
  * enum spek_prober_disk_column - Columns of table disk, in order; they stand still where
- *   the queue's iostats are off. Times are ns, summed over I/Os that have completed,
- *   busy-time but in steps of the tick.
+ *   the queue's iostats are off. Times are summed over I/Os that have completed;
+ *   busy-time-ns advances in steps of the tick.
  * @SPEK_PROBER_DISK_COLUMN_READS: Reads.
  * @SPEK_PROBER_DISK_COLUMN_READ_BYTES: Read bytes.
- * @SPEK_PROBER_DISK_COLUMN_READ_TIME: Read time.
+ * @SPEK_PROBER_DISK_COLUMN_READ_TIME_NS: Read time ns.
  * @SPEK_PROBER_DISK_COLUMN_WRITES: Writes.
  * @SPEK_PROBER_DISK_COLUMN_WRITE_BYTES: Write bytes.
- * @SPEK_PROBER_DISK_COLUMN_WRITE_TIME: Write time.
+ * @SPEK_PROBER_DISK_COLUMN_WRITE_TIME_NS: Write time ns.
  * @SPEK_PROBER_DISK_COLUMN_DISCARDS: Discards.
  * @SPEK_PROBER_DISK_COLUMN_DISCARD_BYTES: Discard bytes.
  * @SPEK_PROBER_DISK_COLUMN_FLUSHES: Flushes.
- * @SPEK_PROBER_DISK_COLUMN_BUSY_TIME: Time with an I/O in the device.
+ * @SPEK_PROBER_DISK_COLUMN_BUSY_TIME_NS: Time with an I/O in the device.
  */
 enum spek_prober_disk_column {
 	SPEK_PROBER_DISK_COLUMN_READS,
 	SPEK_PROBER_DISK_COLUMN_READ_BYTES,
-	SPEK_PROBER_DISK_COLUMN_READ_TIME,
+	SPEK_PROBER_DISK_COLUMN_READ_TIME_NS,
 	SPEK_PROBER_DISK_COLUMN_WRITES,
 	SPEK_PROBER_DISK_COLUMN_WRITE_BYTES,
-	SPEK_PROBER_DISK_COLUMN_WRITE_TIME,
+	SPEK_PROBER_DISK_COLUMN_WRITE_TIME_NS,
 	SPEK_PROBER_DISK_COLUMN_DISCARDS,
 	SPEK_PROBER_DISK_COLUMN_DISCARD_BYTES,
 	SPEK_PROBER_DISK_COLUMN_FLUSHES,
-	SPEK_PROBER_DISK_COLUMN_BUSY_TIME,
+	SPEK_PROBER_DISK_COLUMN_BUSY_TIME_NS,
 };
 
 /**
  * enum spek_prober_power_column - Columns of table power, in order, up to the start of
  *   the row.
- * @SPEK_PROBER_POWER_COLUMN_ENERGY: nJ of the time that is known, modulo 2^64 and from
- *   2^62; goes back where power is negative.
- * @SPEK_PROBER_POWER_COLUMN_KNOWN: Time of which power is known, ns.
- * @SPEK_PROBER_POWER_COLUMN_GAP: Time of which it is not, ns.
+ * @SPEK_PROBER_POWER_COLUMN_ENERGY_NJ: Energy of the time that is known, modulo 2^64 and
+ *   from 2^62; goes back where power is negative.
+ * @SPEK_PROBER_POWER_COLUMN_KNOWN_NS: Time of which power is known.
+ * @SPEK_PROBER_POWER_COLUMN_GAP_NS: Time of which it is not.
  */
 enum spek_prober_power_column {
-	SPEK_PROBER_POWER_COLUMN_ENERGY,
-	SPEK_PROBER_POWER_COLUMN_KNOWN,
-	SPEK_PROBER_POWER_COLUMN_GAP,
+	SPEK_PROBER_POWER_COLUMN_ENERGY_NJ,
+	SPEK_PROBER_POWER_COLUMN_KNOWN_NS,
+	SPEK_PROBER_POWER_COLUMN_GAP_NS,
 };
 
 /**
@@ -477,8 +481,8 @@ enum spek_prober_a_table {
 
 /**
  * enum spek_prober_a_column - attributes of the set column
- * @SPEK_PROBER_A_COLUMN_NAME: (string)
- * @SPEK_PROBER_A_COLUMN_UNIT: (string) ns, count, bytes or nJ.
+ * @SPEK_PROBER_A_COLUMN_NAME: (string) Name, which ends in the unit: -ns, -bytes or -nj;
+ *   anything else is a count.
  * @SPEK_PROBER_A_COLUMN_LEVEL: (u32) 1 - the values are levels and no counters.
  * @SPEK_PROBER_A_COLUMN_STEP_NS: (u32) Step in which the kernel counts this time, the
  *   period of its tick; a difference of two rows is off by up to one step at either end.
@@ -488,7 +492,6 @@ enum spek_prober_a_table {
  */
 enum spek_prober_a_column {
 	SPEK_PROBER_A_COLUMN_NAME = 1,
-	SPEK_PROBER_A_COLUMN_UNIT,
 	SPEK_PROBER_A_COLUMN_LEVEL,
 	SPEK_PROBER_A_COLUMN_STEP_NS,
 

@@ -31,7 +31,7 @@ from lib.waiting import eventually
 
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober_records import ProbeState, Reason
-from spekctl.kernel.prober import CpuCounters, Prober, Row
+from spekctl.kernel.prober import CpuAndSwitches, Prober, Row
 
 MS = 1_000_000
 SECOND = 1_000_000_000
@@ -91,7 +91,7 @@ def proc_times(words: list[int]) -> list[int]:
     return [value * TICK_NS for value in words[:10]]
 
 
-def cell_times(cells: CpuCounters) -> list[int]:
+def cell_times(cells: CpuAndSwitches) -> list[int]:
     values = [
         cells.user_ns,
         cells.nice_ns,
@@ -549,7 +549,7 @@ def test_cpu_that_goes_is_absent_and_comes_back(prober: Prober) -> None:
 
 def check_monotonic(rows: list[Row]) -> None:
     for first, second in pairwise(rows):
-        for name in CpuCounters.__dataclass_fields__:
+        for name in CpuAndSwitches.__dataclass_fields__:
             assert getattr(first.total, name) <= getattr(second.total, name), name
             for cpu in first.cpus.keys() & second.cpus.keys():
                 now, before = getattr(second.cpus[cpu], name), getattr(first.cpus[cpu], name)

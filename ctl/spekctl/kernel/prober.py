@@ -20,10 +20,13 @@ from spekctl.errors import SpekError
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober_records import (
     BlockInfo,
+    CpuCounters,
+    PowerCounters,
     ProbeInfo,
     ProbeState,
     SampleInfo,
     TableInfo,
+    TaskCounters,
 )
 from spekctl.kernel.link import Connection, Link
 
@@ -32,54 +35,10 @@ _POLL_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class CpuCounters:
-    """Counters of one CPU or of all; fields in the order of uapi.CpuColumn, then switches."""
+class CpuAndSwitches(CpuCounters):
+    """Counters of one CPU or of all, with the column of table switches."""
 
-    user_ns: int | None
-    nice_ns: int | None
-    system_ns: int | None
-    idle_ns: int | None
-    iowait_ns: int | None
-    irq_ns: int | None
-    softirq_ns: int | None
-    steal_ns: int | None
-    guest_ns: int | None
-    guest_nice_ns: int | None
-    interrupts: int | None
-    device_interrupts: int | None
-    softirqs: int | None
-    softirq_hi: int | None
-    softirq_timer: int | None
-    softirq_net_tx: int | None
-    softirq_net_rx: int | None
-    softirq_block: int | None
-    softirq_irq_poll: int | None
-    softirq_tasklet: int | None
-    softirq_sched: int | None
-    softirq_hrtimer: int | None
-    softirq_rcu: int | None
     switches: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TaskCounters:
-    """Counters of a watched task; fields in the order of uapi.TaskColumn."""
-
-    runtime_ns: int | None
-    user_ns: int | None
-    system_ns: int | None
-    voluntary: int | None
-    involuntary: int | None
-    ended: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class RailCounters:
-    """Counters of a rail; fields in the order of uapi.PowerColumn. Energy is modulo 2^64."""
-
-    energy_nj: int | None
-    known_ns: int | None
-    gap_ns: int | None
 
 
 Cells = Mapping[str, int | None]
@@ -99,10 +58,10 @@ class Row:
     start_ns: int
     end_ns: int
     final: bool
-    total: CpuCounters
-    cpus: Mapping[int, CpuCounters]
+    total: CpuAndSwitches
+    cpus: Mapping[int, CpuAndSwitches]
     tasks: Mapping[int, TaskCounters]
-    power: Mapping[int, RailCounters] = field(default_factory=dict)
+    power: Mapping[int, PowerCounters] = field(default_factory=dict)
     others: Mapping[str, Mapping[str, Cells]] = field(default_factory=dict)
 
 
@@ -116,8 +75,8 @@ class Sample:
     row: Row
     start_ns: int
     end_ns: int
-    total: CpuCounters
-    cpus: Mapping[int, CpuCounters]
+    total: CpuAndSwitches
+    cpus: Mapping[int, CpuAndSwitches]
     tasks: Mapping[int, TaskCounters]
     others: Mapping[str, Mapping[str, Cells]] = field(default_factory=dict)
 
@@ -138,7 +97,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the rows: its columns as (name, unit), and the entities that can appear.
+    """A table of the rows: its columns, and the entities that can appear.
 
     names: of the entities, where they have any; levels: columns that are no counters;
     steps: of columns whose times the kernel counts in steps of its tick, that tick in ns.
@@ -146,7 +105,7 @@ class Table:
 
     id: int
     name: str
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
     entities: tuple[int, ...]
     names: tuple[str, ...] = ()
     levels: frozenset[str] = frozenset()
@@ -280,7 +239,7 @@ class Prober(Connection):
         )
 
 
-Counters = TypeVar("Counters", CpuCounters, TaskCounters)
+Counters = TypeVar("Counters", CpuAndSwitches, TaskCounters)
 
 
 def difference(
@@ -329,22 +288,16 @@ def _minus(second: Counters, first: Counters) -> Counters:
 
 
 def _table(info: TableInfo) -> Table:
-    columns = {name_in_results(one.name, one.unit): one for one in info.columns}
+    columns = {one.name.replace("-", "_"): one for one in info.columns}
     return Table(
         id=info.id,
         name=info.name,
-        columns=tuple((one.name, one.unit) for one in info.columns),
+        columns=tuple(columns),
         entities=_numbers("I", info.entities),
         names=info.entity_names,
         levels=frozenset(name for name, one in columns.items() if one.level),
         steps={name: one.step_ns for name, one in columns.items() if one.step_ns},
     )
-
-
-def name_in_results(name: str, unit: str) -> str:
-    """A column with its unit: ``read_time_ns``, ``free_bytes``, ``rx_packets``."""
-    word = name.replace("-", "_")
-    return word if unit == "count" or word.endswith(f"_{unit}") else f"{word}_{unit}"
 
 
 def _numbers(code: str, data: bytes) -> tuple[int, ...]:
@@ -371,7 +324,7 @@ def _row(parts: Sequence[SampleInfo], described: Mapping[int, Table]) -> Row:
             tables.setdefault(block.table, {}).update(_entities(block))
     switches = tables[uapi.Table.SWITCHES]
     cpus = {
-        cpu: CpuCounters(*cells, *switches.get(cpu, (None,)))
+        cpu: CpuAndSwitches(*cells, *switches.get(cpu, (None,)))
         for cpu, cells in tables[uapi.Table.CPU].items()
     }
     head = parts[0]
@@ -386,12 +339,10 @@ def _row(parts: Sequence[SampleInfo], described: Mapping[int, Table]) -> Row:
         total=cpus.pop(uapi.TOTAL),
         cpus=cpus,
         tasks={pid: TaskCounters(*cells) for pid, cells in tables[uapi.Table.TASK].items()},
-        power={rail: RailCounters(*cells) for rail, cells in tables[uapi.Table.POWER].items()},
+        power={rail: PowerCounters(*cells) for rail, cells in tables[uapi.Table.POWER].items()},
         others={
             table.name: {
-                table.name_of(entity): dict(
-                    zip((name_in_results(*one) for one in table.columns), cells, strict=True)
-                )
+                table.name_of(entity): dict(zip(table.columns, cells, strict=True))
                 for entity, cells in tables[table.id].items()
             }
             for table in (described[one] for one in _OTHERS if one in described)

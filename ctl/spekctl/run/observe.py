@@ -11,12 +11,13 @@ from spekctl.documents.power import Metered
 from spekctl.documents.result import ProberResult, ProberTable
 from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageError
 from spekctl.kernel.feeds import PowerLink
-from spekctl.kernel.prober import CpuCounters, Prober, Row, Sample, TaskCounters
+from spekctl.kernel.gen.spek_prober_records import TaskCounters
+from spekctl.kernel.prober import CpuAndSwitches, Prober, Row, Sample
 from spekctl.kernel.records import IntervalRow, RunInfo
 from spekctl.power.meter import Meter, PowerOptions
 from spekctl.run.progress import MachineFigures
 
-CPU_COLUMNS = tuple(field.name for field in fields(CpuCounters))
+CPU_COLUMNS = tuple(field.name for field in fields(CpuAndSwitches))
 MEMORY = "memory"
 TASK_COLUMNS = tuple(field.name for field in fields(TaskCounters) if field.name != "ended")
 # Guest time is part of user time, so it does not count twice.
@@ -204,7 +205,9 @@ class ProberObserver:
         self._last = batch.last
 
 
-def _sum(columns: Sequence[str], counters: Iterable[CpuCounters | TaskCounters]) -> dict[str, int]:
+def _sum(
+    columns: Sequence[str], counters: Iterable[CpuAndSwitches | TaskCounters]
+) -> dict[str, int]:
     """Sums by column; a column that is missing somewhere is left out rather than wrong."""
     sums = dict.fromkeys(columns, 0)
     found = False

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Enums and records of answers for Python, which need nothing but Python."""
+"""Enums, records of answers and columns of tables for Python, which need nothing but Python."""
 
 from __future__ import annotations
 
 from specgen.python import camel, layout, pack_format, plural, py_doc
-from specgen.spec import Attr, AttrSet, Spec, Struct, snake, upper
+from specgen.spec import Attr, AttrSet, Enum, Spec, Struct, snake, upper
+
+# Enums that are called so number the columns of a table.
+COLUMN = "-column"
 
 # Type and default of an attribute that an answer need not carry.
 PLAIN = {
@@ -49,6 +52,8 @@ def records_module(spec: Spec) -> str:
             out += packed(struct, read, written)
         else:
             out += ["", *layout(struct)]
+    for enum in (one for one in spec.enums if one.name.endswith(COLUMN)):
+        out += counters(enum)
     for attr_set, attrs in sets:
         out += record(attr_set, attrs)
     return "\n".join(out) + "\n"
@@ -121,6 +126,20 @@ def packed(struct: Struct, read: set[str], written: set[str]) -> list[str]:
             f'        return b"".join(pack("{pack_format(struct)}", *one) for one in records)',
         ]
     return out
+
+
+def counters(enum: Enum) -> list[str]:
+    """A class for the cells of one entity in the table whose columns @enum numbers."""
+    table = enum.name.removesuffix(COLUMN)
+    return [
+        "",
+        "",
+        "@dataclass(frozen=True, slots=True)",
+        f"class {camel(table)}Counters:",
+        *py_doc(enum.doc or f"Columns of table {table}, in order."),
+        "",
+        *[f"    {snake(entry.name)}: int | None" for entry in enum.entries],
+    ]
 
 
 def record(attr_set: AttrSet, attrs: list[Attr]) -> list[str]:

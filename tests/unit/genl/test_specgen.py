@@ -253,6 +253,16 @@ def test_records_of_a_request_are_packed(tmp_path: Path) -> None:
     assert not hasattr(chip, "unpack")
 
 
+def test_columns_of_a_table_are_a_record(tmp_path: Path) -> None:
+    def add_columns(tree: dict[str, Any]) -> None:
+        names = ["warm-up-ns", "reads"]
+        tree["definitions"].append({"name": "lane-column", "type": "enum", "entries": names})
+
+    records = load_python(generate(tmp_path, add_columns)["toy_records.py"], "toy_records")
+    lane = records.LaneCounters(5, None)
+    assert (lane.warm_up_ns, lane.reads) == (5, None)
+
+
 def test_without_records_the_layout_is_with_the_messages(tmp_path: Path) -> None:
     python = load_python(generate(tmp_path, add_records, replace(outputs(), records=""))["toy.py"])
     assert (python.CHIP_FORMAT, python.CHIP_BYTES) == ("=QiHBB", 16)

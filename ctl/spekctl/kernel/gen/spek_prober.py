@@ -99,21 +99,21 @@ class CpuColumn(IntEnum):
     """Columns of table cpu, in order. Times are ns and mean what /proc/stat means by them. The
     kernel charges a whole tick to what the tick interrupts, except where it accounts at every
     switch (a CPU in full dynticks mode): a row is stale by up to one tick, and in rows
-    shorter than a tick a time is 0 or a whole tick. idle and iowait are exact, unless the
-    kernel runs its tick always (nohz=off). How busy a CPU was in a short row is therefore
+    shorter than a tick a time is 0 or a whole tick. idle-ns and iowait-ns are exact, unless
+    the kernel runs its tick always (nohz=off). How busy a CPU was in a short row is therefore
     best told by its idle time. step-ns of each column says which it is on this machine.
     """
 
-    USER = 0
-    NICE = 1
-    SYSTEM = 2
-    IDLE = 3
-    IOWAIT = 4
-    IRQ = 5
-    SOFTIRQ = 6
-    STEAL = 7
-    GUEST = 8
-    GUEST_NICE = 9
+    USER_NS = 0
+    NICE_NS = 1
+    SYSTEM_NS = 2
+    IDLE_NS = 3
+    IOWAIT_NS = 4
+    IRQ_NS = 5
+    SOFTIRQ_NS = 6
+    STEAL_NS = 7
+    GUEST_NS = 8
+    GUEST_NICE_NS = 9
     INTERRUPTS = 10
     DEVICE_INTERRUPTS = 11
     SOFTIRQS = 12
@@ -141,31 +141,31 @@ class TaskColumn(IntEnum):
     ago, as step-ns of the column says.
     """
 
-    RUNTIME = 0
-    USER = 1
-    SYSTEM = 2
+    RUNTIME_NS = 0
+    USER_NS = 1
+    SYSTEM_NS = 2
     VOLUNTARY = 3
     INVOLUNTARY = 4
     ENDED = 5
 
 
 class MemoryColumn(IntEnum):
-    """Columns of table memory, in order; bytes, and levels up to swap-free."""
+    """Columns of table memory, in order; levels up to swap-free-bytes."""
 
-    TOTAL = 0
-    FREE = 1
-    AVAILABLE = 2
-    SHARED = 3
-    BUFFERS = 4
-    CACHED = 5
-    DIRTY = 6
-    WRITEBACK = 7
-    SLAB = 8
-    SWAP_FREE = 9
-    PAGED_IN = 10
-    PAGED_OUT = 11
-    SWAPPED_IN = 12
-    SWAPPED_OUT = 13
+    TOTAL_BYTES = 0
+    FREE_BYTES = 1
+    AVAILABLE_BYTES = 2
+    SHARED_BYTES = 3
+    BUFFERS_BYTES = 4
+    CACHED_BYTES = 5
+    DIRTY_BYTES = 6
+    WRITEBACK_BYTES = 7
+    SLAB_BYTES = 8
+    SWAP_FREE_BYTES = 9
+    PAGED_IN_BYTES = 10
+    PAGED_OUT_BYTES = 11
+    SWAPPED_IN_BYTES = 12
+    SWAPPED_OUT_BYTES = 13
 
 
 class NetColumn(IntEnum):
@@ -183,27 +183,27 @@ class NetColumn(IntEnum):
 
 class DiskColumn(IntEnum):
     """Columns of table disk, in order; they stand still where the queue's iostats are off. Times
-    are ns, summed over I/Os that have completed, busy-time but in steps of the tick.
+    are summed over I/Os that have completed; busy-time-ns advances in steps of the tick.
     """
 
     READS = 0
     READ_BYTES = 1
-    READ_TIME = 2
+    READ_TIME_NS = 2
     WRITES = 3
     WRITE_BYTES = 4
-    WRITE_TIME = 5
+    WRITE_TIME_NS = 5
     DISCARDS = 6
     DISCARD_BYTES = 7
     FLUSHES = 8
-    BUSY_TIME = 9
+    BUSY_TIME_NS = 9
 
 
 class PowerColumn(IntEnum):
     """Columns of table power, in order, up to the start of the row."""
 
-    ENERGY = 0
-    KNOWN = 1
-    GAP = 2
+    ENERGY_NJ = 0
+    KNOWN_NS = 1
+    GAP_NS = 2
 
 
 class TaskNla(nla):
@@ -224,13 +224,11 @@ class ColumnNla(nla):
     prefix = "SPEK_PROBER_A_COLUMN_"
     nla_map = (
         (1, "SPEK_PROBER_A_COLUMN_NAME", "asciiz", 0),
-        (2, "SPEK_PROBER_A_COLUMN_UNIT", "asciiz", 0),
-        (3, "SPEK_PROBER_A_COLUMN_LEVEL", "uint32", 0),
-        (4, "SPEK_PROBER_A_COLUMN_STEP_NS", "uint32", 0),
+        (2, "SPEK_PROBER_A_COLUMN_LEVEL", "uint32", 0),
+        (3, "SPEK_PROBER_A_COLUMN_STEP_NS", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_PROBER_A_COLUMN_NAME",
-        "unit": "SPEK_PROBER_A_COLUMN_UNIT",
         "level": "SPEK_PROBER_A_COLUMN_LEVEL",
         "step_ns": "SPEK_PROBER_A_COLUMN_STEP_NS",
     }

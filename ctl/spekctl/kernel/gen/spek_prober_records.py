@@ -88,6 +88,124 @@ class PowerEnergy(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class CpuCounters:
+    """Columns of table cpu, in order. Times are ns and mean what /proc/stat means by them. The
+    kernel charges a whole tick to what the tick interrupts, except where it accounts at every
+    switch (a CPU in full dynticks mode): a row is stale by up to one tick, and in rows
+    shorter than a tick a time is 0 or a whole tick. idle-ns and iowait-ns are exact, unless
+    the kernel runs its tick always (nohz=off). How busy a CPU was in a short row is therefore
+    best told by its idle time. step-ns of each column says which it is on this machine.
+    """
+
+    user_ns: int | None
+    nice_ns: int | None
+    system_ns: int | None
+    idle_ns: int | None
+    iowait_ns: int | None
+    irq_ns: int | None
+    softirq_ns: int | None
+    steal_ns: int | None
+    guest_ns: int | None
+    guest_nice_ns: int | None
+    interrupts: int | None
+    device_interrupts: int | None
+    softirqs: int | None
+    softirq_hi: int | None
+    softirq_timer: int | None
+    softirq_net_tx: int | None
+    softirq_net_rx: int | None
+    softirq_block: int | None
+    softirq_irq_poll: int | None
+    softirq_tasklet: int | None
+    softirq_sched: int | None
+    softirq_hrtimer: int | None
+    softirq_rcu: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchCounters:
+    """Columns of table switches, in order."""
+
+    switches: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCounters:
+    """Columns of table task, in order. They keep their last values when the task has ended. Of a
+    task that is on a CPU, times are as of its last switch or tick, which is up to one tick
+    ago, as step-ns of the column says.
+    """
+
+    runtime_ns: int | None
+    user_ns: int | None
+    system_ns: int | None
+    voluntary: int | None
+    involuntary: int | None
+    ended: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCounters:
+    """Columns of table memory, in order; levels up to swap-free-bytes."""
+
+    total_bytes: int | None
+    free_bytes: int | None
+    available_bytes: int | None
+    shared_bytes: int | None
+    buffers_bytes: int | None
+    cached_bytes: int | None
+    dirty_bytes: int | None
+    writeback_bytes: int | None
+    slab_bytes: int | None
+    swap_free_bytes: int | None
+    paged_in_bytes: int | None
+    paged_out_bytes: int | None
+    swapped_in_bytes: int | None
+    swapped_out_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NetCounters:
+    """Columns of table net, in order."""
+
+    rx_packets: int | None
+    tx_packets: int | None
+    rx_bytes: int | None
+    tx_bytes: int | None
+    rx_errors: int | None
+    tx_errors: int | None
+    rx_dropped: int | None
+    tx_dropped: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DiskCounters:
+    """Columns of table disk, in order; they stand still where the queue's iostats are off. Times
+    are summed over I/Os that have completed; busy-time-ns advances in steps of the tick.
+    """
+
+    reads: int | None
+    read_bytes: int | None
+    read_time_ns: int | None
+    writes: int | None
+    write_bytes: int | None
+    write_time_ns: int | None
+    discards: int | None
+    discard_bytes: int | None
+    flushes: int | None
+    busy_time_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PowerCounters:
+    """Columns of table power, in order, up to the start of the row."""
+
+    energy_nj: int | None
+    known_ns: int | None
+    gap_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class TaskInfo:
     """Attributes of the set task in an answer."""
 
@@ -99,7 +217,6 @@ class ColumnInfo:
     """Attributes of the set column in an answer."""
 
     name: str = ""
-    unit: str = ""
     level: int = 0
     step_ns: int = 0
 

@@ -20,7 +20,7 @@ from spekctl.documents import result
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.errors import RefusedError, UsageError
 from spekctl.kernel import prober
-from spekctl.kernel.gen.spek_prober_records import ProbeState
+from spekctl.kernel.gen.spek_prober_records import ProbeState, TaskCounters
 from spekctl.kernel.records import (
     Backend,
     Direction,
@@ -449,7 +449,7 @@ def test_the_environment_is_read(tmp_path: Path) -> None:
 # --- the prober beside it ------------------------------------------------------------------------
 
 
-def counters(scale: int, **changes: int | None) -> prober.CpuCounters:
+def counters(scale: int, **changes: int | None) -> prober.CpuAndSwitches:
     values: dict[str, int | None] = dict.fromkeys(observe.CPU_COLUMNS, 0)
     values.update(
         user_ns=scale * 100,
@@ -458,7 +458,7 @@ def counters(scale: int, **changes: int | None) -> prober.CpuCounters:
         switches=scale * 5,
         interrupts=scale * 7,
     )
-    return prober.CpuCounters(**{**values, **changes})
+    return prober.CpuAndSwitches(**{**values, **changes})
 
 
 @dataclass
@@ -482,7 +482,7 @@ class FakeProber:
             start = START_NS + seq * SECOND // 2
             changes: dict[str, int | None] = {self.lacks: None} if self.lacks else {}
             total = counters(1, **changes)
-            task = prober.TaskCounters(10, 0, 10, 1, 2, 0)
+            task = TaskCounters(10, 0, 10, 1, 2, 0)
             row = prober.Row(4, seq, seq, start, start, start, False, total, {}, {})
             made.append(
                 prober.Sample(row, start, start + SECOND // 2, total, {0: total}, {50: task})

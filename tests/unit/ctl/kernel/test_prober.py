@@ -11,7 +11,7 @@ import pytest
 
 from spekctl.kernel import prober
 from spekctl.kernel.gen import spek_prober as uapi
-from spekctl.kernel.prober import CpuCounters, Prober, TaskCounters
+from spekctl.kernel.prober import CpuAndSwitches, Prober
 
 ABSENT = 2**64 - 1
 WIDTH = len(uapi.CpuColumn)
@@ -56,16 +56,9 @@ def connect(monkeypatch: pytest.MonkeyPatch, link: FakeLink) -> Prober:
     return Prober()
 
 
-@pytest.mark.parametrize(
-    ("record", "columns"),
-    [
-        (CpuCounters, [*uapi.CpuColumn, *uapi.SwitchColumn]),
-        (TaskCounters, [*uapi.TaskColumn]),
-    ],
-)
-def test_fields_are_the_columns_in_order(record: Any, columns: list[Any]) -> None:
-    names = [field.name.removesuffix("_ns") for field in fields(record)]
-    assert names == [column.name.lower() for column in columns]
+def test_counters_of_cpus_are_those_of_both_tables() -> None:
+    columns = [*uapi.CpuColumn, *uapi.SwitchColumn]
+    assert [one.name for one in fields(CpuAndSwitches)] == [one.name.lower() for one in columns]
 
 
 def test_row_in_parts_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,16 +125,16 @@ class DescribedLink(FakeLink):
                 uapi.Table.MEMORY,
                 "memory",
                 [uapi.TOTAL],
-                [("free", "bytes", 1), ("paged-in", "bytes", 0)],
+                [("free-bytes", 1), ("paged-in-bytes", 0)],
             ),
-            (uapi.Table.DISK, "disk", [5], [("reads", "count", 0), ("read-time", "ns", 0)]),
+            (uapi.Table.DISK, "disk", [5], [("reads", 0), ("read-time-ns", 0)]),
         ]
         described = [
             {
                 "id": number,
                 "name": name,
                 "entities": struct.pack(f"={len(entities)}I", *entities),
-                "columns": [{"name": c, "unit": u, "level": level} for c, u, level in columns],
+                "columns": [{"name": column, "level": level} for column, level in columns],
                 **({"entity_names": ["sda"]} if name == "disk" else {}),
             }
             for number, name, entities, columns in tables
