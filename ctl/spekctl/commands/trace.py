@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,7 @@ Examples:
   spekctl trace head hm_0.csv.gz --first 5
   spekctl trace cut hm_0.csv.gz --start 10m --end 20m --op read -o hm.parquet
   spekctl trace convert spc1.parquet -o spc1.iolog
+  spekctl trace fit Financial1.spc.bz2 -o financial1.toml
 
 \b
 Formats, told by the contents whatever the file is called, also compressed (gz, xz, zst, bz2):
@@ -238,6 +240,50 @@ def cut(
     chosen = Cut(start_ns, end_ns, volumes, start_bytes, end_bytes, ops, count)
     chosen.check()
     return _write(inputs, output, form, chosen, given)
+
+
+@command.command("fit")
+@_reading
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="Workload file to write, NAME.toml.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Distances as JSON instead of text.")
+def fit(inputs: tuple[Path, ...], output: Path, as_json: bool, **given: Any) -> int:
+    """Make a workload from a trace, and say how far it is off.
+
+    The workload has the trace's mix of directions and sizes, its density of addresses in bands,
+    its share of sequential requests, and arrivals with its burstiness, as far as spek's laws go.
+    Distances compare requests of the workload over the same time with those of the trace. The
+    trace is read twice. Flushes, discards and other operations are left out.
+    """
+    from spekctl.commands.deliver import deliver
+
+    files.check_writable(output)
+    if output.suffix != ".toml":
+        raise UsageError(f"{output}: a workload is a file called NAME.toml")
+    name = _workload_name(output.stem)
+    trace = _open(inputs, given)
+    from spekctl.render.trace import show_fit
+    from spekctl.trace.fit import fit as module
+    from spekctl.workload.override import to_toml
+
+    workload, report = module(trace, name)
+    files.put(output, to_toml(workload).encode())
+    deliver(report, show_fit, as_json, None)
+    return 0
+
+
+def _workload_name(stem: str) -> str:
+    """A name that a workload may have, of a file's."""
+    from spekctl.workload.values import NAME_LEN_MAX
+
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", stem).lstrip("._-")[:NAME_LEN_MAX]
+    return name or "twin"
 
 
 def _range(text: str | None) -> tuple[int, int | None]:

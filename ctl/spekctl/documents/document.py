@@ -28,6 +28,7 @@ class Kind(StrEnum):
     LOG = "spek-log"
     TRACE = "spek-trace"
     TRACE_INFO = "spek-trace-info"
+    TRACE_FIT = "spek-trace-fit"
     RESULT = "spek-result"
     CURVE = "spek-curve"
     SPC1 = "spek-spc1"
@@ -57,6 +58,7 @@ _TEXTS = {
     Kind.LOG: "a per-I/O log",
     Kind.TRACE: "a stored trace",
     Kind.TRACE_INFO: "figures of `spekctl trace info`",
+    Kind.TRACE_FIT: "a report of `spekctl trace fit`",
     Kind.RESULT: "a result of a run",
     Kind.CURVE: "a load curve",
     Kind.SPC1: "a report of `spekctl spc1`",

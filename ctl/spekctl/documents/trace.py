@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -128,6 +128,35 @@ class TraceInfo(Document, frozen=True, kw_only=True, tag=Kind.TRACE_INFO.value):
     defects: TraceDefects
 
 
+class TraceProperty(Part, frozen=True):
+    """A property of a trace and of the workload made from it."""
+
+    name: str
+    trace: float | None
+    twin: Annotated[float | None, Meta(description="Of the workload's requests.")]
+    distance: float
+    measure: Annotated[
+        Literal["difference", "ratio", "ks"],
+        Meta(
+            description="difference: absolute; ratio: larger over smaller, minus 1; ks: largest"
+            " distance of the distribution functions, over devices and directions the mean by"
+            " requests."
+        ),
+    ]
+
+
+class TraceFit(Document, frozen=True, kw_only=True, tag=Kind.TRACE_FIT.value):
+    """How far a workload is off the trace that it was made from."""
+
+    origins: list[TraceOrigin]
+    workload: str
+    requests: Annotated[int, Meta(description="Reads and writes of the trace.")]
+    twin_requests: Annotated[int, Meta(description="Requests of the workload in the same time.")]
+    properties: list[TraceProperty]
+    notes: list[str]
+    defects: TraceDefects
+
+
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of the figures of a trace."""
-    return document.schema("spek trace figures", TraceInfo)
+    """JSON Schema of the figures of a trace, and of the distances of a workload."""
+    return document.schema("spek trace figures", TraceInfo, TraceFit)

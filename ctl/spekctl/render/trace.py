@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spekctl import units
-from spekctl.documents.trace import TraceDefects, TraceInfo, TraceQuantiles
+from spekctl.documents.trace import TraceDefects, TraceFit, TraceInfo, TraceProperty, TraceQuantiles
 from spekctl.render import tables
 
 if TYPE_CHECKING:
@@ -28,6 +28,40 @@ def show(info: TraceInfo) -> None:
             tables.show(table)
     for line in defects(info.defects):
         click.echo(line)
+
+
+def show_fit(found: TraceFit) -> None:
+    """Print the distances on standard output."""
+    click.echo(
+        f"{found.origins[0].file}: {found.requests:,} reads and writes; {found.workload} makes"
+        f" {found.twin_requests:,} in the same time"
+    )
+    click.echo()
+    right = ("trace", "workload", "off by")
+    table = tables.table("property", *right, right=right)
+    for one in found.properties:
+        table.add_row(one.name, _value(one, one.trace), _value(one, one.twin), _distance(one))
+    tables.show(table)
+    for line in [*found.notes, *defects(found.defects)]:
+        click.echo(line)
+
+
+def _value(found: TraceProperty, value: float | None) -> str:
+    if value is None:
+        return ""
+    if found.measure == "difference":
+        return f"{value:.1%}"
+    return units.format_bytes(round(value)) if "bytes" in found.name else f"{value:,.2f}"
+
+
+def _distance(found: TraceProperty) -> str:
+    if found.measure == "ks":
+        return f"{found.distance:.3f} (KS)"
+    return (
+        f"{100 * found.distance:.1f} points"
+        if found.measure == "difference"
+        else (f"{found.distance:.1%}")
+    )
 
 
 def defects(found: TraceDefects) -> list[str]:

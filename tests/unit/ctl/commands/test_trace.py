@@ -171,3 +171,25 @@ def test_errors_are_one_sentence(
     assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
     assert sentence in outcome.sentence
     assert sorted(one.name for one in path.parent.iterdir()) == ["in.csv", "other.spc"]
+
+
+def test_a_twin_is_a_workload_file(spekctl: Spekctl, tmp_path: Path) -> None:
+    path, out = tmp_path / "in.csv", tmp_path / "my twin.toml"
+    rows = [f"{n * 777_777},{n * 37 % 1000 * 4096},4096,{'rw'[n % 3 == 0]}" for n in range(3000)]
+    path.write_text("at_ns,offset_bytes,bytes,op\n" + "\n".join(rows) + "\n")
+    outcome = spekctl("trace", "fit", str(path), "-o", str(out))
+    assert (outcome.code, outcome.err) == (ExitCode.OK, "")
+    assert "3,000 reads and writes; my-twin makes" in outcome.out
+    assert "size distribution" in outcome.out
+    shown = spekctl("show", str(out), "--capacity", "1GiB", "--json")
+    assert (shown.code, shown.err) == (ExitCode.OK, "")
+    outcome = spekctl("trace", "fit", str(path), "-o", str(out), "--json")
+    found = json.loads(outcome.out)
+    validator(document.SCHEMA_FILE).validate(found)
+    assert (found["kind"], found["workload"]) == ("spek-trace-fit", "my-twin")
+
+
+def test_a_twin_is_called_toml(spekctl: Spekctl, path: Path, tmp_path: Path) -> None:
+    outcome = spekctl("trace", "fit", str(path), "-o", str(tmp_path / "twin"))
+    assert outcome.code == ExitCode.USAGE
+    assert "a workload is a file called NAME.toml" in outcome.sentence

@@ -58,7 +58,7 @@ def test_every_kind_has_a_file_of_version_1() -> None:
     kinds = {document.kind_of(model) for model in MODELS.values()}
     later = {Kind.SWEEP_STATE, Kind.SPC2, Kind.SPC2_STATE, Kind.SPC2E}
     later |= {Kind.DRIVE_SIMULATION, Kind.DRIVE_STUDY}
-    later |= {Kind.TRACE, Kind.TRACE_INFO}
+    later |= {Kind.TRACE, Kind.TRACE_INFO, Kind.TRACE_FIT}
     assert kinds | {Kind.LOG, Kind.PLAN} | later == set(Kind)
     assert {path.stem for path in VERSION_1.iterdir()} == {*MODELS, "log"}
 

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An arrival law with the burstiness of a trace, made of the laws that spek has.
+
+Arrivals are a sum of independent processes: one Poisson, and bursts of fixed lengths at fixed
+intervals. In a window of W a Poisson process of rate r has the variance r W. Bursts of L requests
+every T have L^2 f (1 - f), f being the fraction of W / T that is no whole number. Rates of the
+processes and intervals are chosen so that the index of dispersion of the sum comes closest to that
+of the trace over all windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spekctl.documents.trace import TraceDispersion
+from spekctl.trace.columns import Array
+
+# Intervals of bursts, ns: primes of ms, so that bursts of several processes rarely coincide.
+_INTERVALS_NS = tuple(ms * 10**6 for ms in (3, 11, 31, 101, 307, 1009, 3109, 10007, 30011, 100003))
+_SHARES = tuple(np.arange(1, 21) / 20)
+# Lengths are whole numbers: so much more than the rate is taken for the rate.
+_SLACK = 1.01
+_MOST_BURSTS = 2
+# One more process has to improve the mean error by this much (natural logarithm).
+_PRICE = 0.02
+_FLOOR = 1e-3
+# What a device's queue sees of a window: seconds and less in full.
+_FULL_WEIGHT_NS = 10**9
+# More regular than this is a constant rate.
+_CONSTANT_CV = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson:
+    """Exponential gaps."""
+
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Equal gaps."""
+
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bursts:
+    """@length requests at once, every @interval_ns."""
+
+    length: int
+    interval_ns: int
+
+    @property
+    def rate(self) -> float:
+        """Requests per second."""
+        return self.length * 1e9 / self.interval_ns
+
+
+Process = Poisson | Constant | Bursts
+
+
+def fit(
+    rate: float, gap_cv: float | None, dispersion: Sequence[TraceDispersion], span_ns: int
+) -> list[Process]:
+    """Processes whose sum has this rate per second, and about this dispersion."""
+    windows = [one for one in dispersion if one.index > 0]
+    if gap_cv is not None and gap_cv < _CONSTANT_CV:
+        return [Constant(rate)]
+    if not windows:
+        return [Poisson(rate)]
+    window_s = np.array([one.window_ns for one in windows]) / 1e9
+    wanted = np.log(np.array([one.index for one in windows]))
+    weights = np.minimum(1.0, np.sqrt(_FULL_WEIGHT_NS / (window_s * 1e9)))
+    single = _candidates(rate, span_ns)
+    poisson = _errors(np.ones((1, len(windows))), wanted, weights)
+    best: tuple[float, list[Bursts]] = (float(poisson[0]), [])
+    variances = np.array([_variance(one, window_s) for one in single]).reshape(-1, len(window_s))
+    rates = np.array([one.rate for one in single])
+    for count in range(1, _MOST_BURSTS + 1):
+        found = _best_of(count, single, rates, variances, rate, window_s, wanted, weights)
+        if found is not None and found[0] + _PRICE < best[0]:
+            best = found
+    bursts = best[1]
+    left = rate - sum(one.rate for one in bursts)
+    processes: list[Process] = [Poisson(left)] if left > (_SLACK - 1) * rate else []
+    return [*processes, *bursts]
+
+
+def _candidates(rate: float, span_ns: int) -> list[Bursts]:
+    found: dict[tuple[int, int], Bursts] = {}
+    for interval_ns in _INTERVALS_NS:
+        if interval_ns > span_ns // 10:
+            break
+        for share in _SHARES:
+            length = round(share * rate * interval_ns / 1e9)
+            if 2 <= length < 2**32 and length * 1e9 / interval_ns <= rate * _SLACK:
+                found[length, interval_ns] = Bursts(length, interval_ns)
+    return list(found.values())
+
+
+def _variance(bursts: Bursts, window_s: Array) -> Array:
+    fraction = np.modf(window_s * 1e9 / bursts.interval_ns)[0]
+    found: Array = bursts.length**2 * fraction * (1 - fraction)
+    return found
+
+
+def _errors(index: Array, wanted: Array, weights: Array) -> Array:
+    """Of each row: root of the weighted mean square of the logarithms' differences."""
+    squares = (np.log(np.maximum(index, _FLOOR)) - wanted) ** 2
+    found: Array = np.sqrt(squares @ weights / weights.sum())
+    return found
+
+
+def _best_of(
+    count: int,
+    single: list[Bursts],
+    rates: Array,
+    variances: Array,
+    rate: float,
+    window_s: Array,
+    wanted: Array,
+    weights: Array,
+) -> tuple[float, list[Bursts]] | None:
+    """The best sum of @count burst processes and the Poisson one; None if there is none."""
+    if len(single) < count:
+        return None
+    grid = np.indices((len(single),) * count).reshape(count, -1)
+    if count == 2:
+        grid = grid[:, grid[0] < grid[1]]
+    burst_rate = rates[grid].sum(axis=0)
+    fits = burst_rate <= rate * _SLACK
+    grid, burst_rate = grid[:, fits], burst_rate[fits]
+    if not grid.shape[1]:
+        return None
+    variance = variances[grid].sum(axis=0) + np.outer(np.maximum(rate - burst_rate, 0), window_s)
+    index = variance / (rate * window_s)
+    errors = _errors(index, wanted, weights)
+    place = int(errors.argmin())
+    return float(errors[place]), [single[one] for one in grid[:, place]]

@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A workload from a trace: mix, sizes, places, sequences and arrivals; and how far it is off.
+
+Places: for each device and direction the addresses are cut into bands of equal numbers of
+requests, each of them a stream that is uniform over its band: a density in steps. The share that
+continues the request before is counted within each band. Several numbers of bands are tried, with
+streams of their own for requests that are aligned to 4 KiB and without; the workload is the one
+whose requests come closest. Arrivals: arrivals.py.
+
+Distances come from a second reading: the workload's requests, made by twin.py over the same time,
+against those of the trace.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spekctl import units
+from spekctl.documents.trace import TraceFit, TraceProperty
+from spekctl.errors import UsageError
+from spekctl.trace.arrivals import Bursts, Constant, Process
+from spekctl.trace.arrivals import fit as fit_arrivals
+from spekctl.trace.columns import SECTOR_BYTES, Array, Batch, Op
+from spekctl.trace.figures import Figures, defects, origins
+from spekctl.trace.trace import Trace
+from spekctl.trace.twin import Twin, TwinStream
+from spekctl.workload import file, override
+from spekctl.workload.model import (
+    Arrival,
+    Asu,
+    Header,
+    RunDefaults,
+    SizeShare,
+    Stream,
+    WorkloadFile,
+)
+from spekctl.workload.values import ASUS_MAX, IO_BYTES_MAX, SIZES_MAX, STREAMS_MAX
+
+# Device, operation, and aligned to 4 KiB or not; None: both.
+Key = tuple[int, int, bool | None]
+Mix = tuple[tuple[int, int], ...]  # sizes and weights
+Bands = dict[Key, list[tuple[int, int]]]
+# Numbers of bands that are tried: more of them follow the density, fewer keep sequences together.
+_BANDS = (16, 8, 4, 2, 1)
+# Requests of each try.
+_TRIED = 200_000
+_BINS = 4096
+_BIN_BYTES = 4096
+_PAGE = 4096
+# Sequential but for so many is sequential.
+_ALL_SEQUENTIAL = 0.98
+_CAPACITY_UNIT = 1 << 20
+
+
+class Addresses:
+    """How many requests begin where on a device: BINS bins, whose width doubles as needed."""
+
+    def __init__(self, width: int = _BIN_BYTES) -> None:
+        self.width = width
+        self.counts = np.zeros(_BINS, np.int64)
+
+    def add(self, offsets: Array) -> None:
+        """Count these."""
+        if not len(offsets):
+            return
+        while int(offsets.max()) >= self.width * _BINS:
+            self.widen()
+        bins = (offsets // np.uint64(self.width)).astype(np.int64)
+        self.counts += np.bincount(bins, minlength=_BINS)
+
+    def update(self, other: Addresses) -> None:
+        """All that @other has counted; it stays as it is."""
+        mine = Addresses(other.width)
+        mine.counts = other.counts.copy()
+        while mine.width < self.width:
+            mine.widen()
+        while self.width < mine.width:
+            self.widen()
+        self.counts += mine.counts
+
+    def widen(self) -> None:
+        """Bins of twice the width."""
+        pairs = self.counts.reshape(-1, 2).sum(axis=1)
+        self.counts = np.concatenate([pairs, np.zeros(_BINS // 2, np.int64)])
+        self.width *= 2
+
+    def bands(self, most: int, least_bytes: int) -> list[tuple[int, int]]:
+        """Start and end of at most @most bands of about equal numbers of requests, none shorter
+        than @least_bytes, from the first bin used to the last."""
+        used = np.flatnonzero(self.counts)
+        first, end = int(used[0]), int(used[-1]) + 1
+        sums = np.cumsum(self.counts)
+        total = int(sums[-1])
+        edges = [first]
+        least = -(-least_bytes // self.width)
+        for band in range(1, most):
+            edge = int(np.searchsorted(sums, total * band / most, side="left")) + 1
+            if edge - edges[-1] >= least and end - edge >= least:
+                edges.append(edge)
+        # What fits nowhere else: the whole range grows.
+        end = max(end, edges[-1] + least)
+        return [
+            (start * self.width, stop * self.width)
+            for start, stop in zip(edges, [*edges[1:], end], strict=True)
+        ]
+
+
+@dataclass(slots=True)
+class _Part:
+    """Requests of a device, direction and alignment."""
+
+    requests: int = 0
+    addresses: Addresses = field(default_factory=Addresses)
+    sizes: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Measured:
+    """A trace, or a twin, as the fit sees it: reads and writes of whole sectors."""
+
+    figures: Figures = field(default_factory=Figures)
+    parts: dict[Key, _Part] = field(default_factory=dict)
+    left_out: int = 0  # other operations, and sizes of 0
+
+    def add(self, batch: Batch) -> None:
+        """Records after those before."""
+        kept = kept_of(batch)
+        self.left_out += len(batch) - len(kept)
+        if not len(kept):
+            return
+        self.figures.add(kept)
+        for key, mine in by_key(kept):
+            part = self.parts.setdefault(key, _Part())
+            part.requests += len(mine)
+            part.addresses.add(mine.offset_bytes)
+            sizes, counts = np.unique(mine.bytes, return_counts=True)
+            for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+                part.sizes[size] = part.sizes.get(size, 0) + count
+
+
+def kept_of(batch: Batch) -> Batch:
+    """Reads and writes of some bytes, as whole sectors."""
+    some = ((batch.op == Op.READ) | (batch.op == Op.WRITE)) & (batch.bytes > 0)
+    kept = batch if some.all() else batch.take(some)
+    sector = np.uint64(SECTOR_BYTES)
+    first = kept.offset_bytes // sector * sector
+    size = (kept.end_bytes + (sector - np.uint64(1))) // sector * sector - first
+    return kept.replace(offset_bytes=first, bytes=np.minimum(size, np.uint64(IO_BYTES_MAX)))
+
+
+def by_key(batch: Batch, split: bool = True) -> Iterable[tuple[Key, Batch]]:
+    """The records of each device and direction, and with @split of each alignment."""
+    page = np.uint64(_PAGE)
+    aligned = (batch.offset_bytes % page == 0) & (batch.bytes % page == 0)
+    code = batch.device.astype(np.int64) * 4 + (batch.op == Op.WRITE) * 2 + (aligned & split)
+    for key in np.unique(code).tolist():
+        op = Op.WRITE if key & 2 else Op.READ
+        yield (key >> 2, int(op), bool(key & 1) if split else None), batch.take(code == key)
+
+
+def measured(batches: Iterable[Batch]) -> Measured:
+    """All of @batches."""
+    found = Measured()
+    for batch in batches:
+        found.add(batch)
+    return found
+
+
+# --- the workload --------------------------------------------------------------------------------
+
+
+def fit(trace: Trace, name: str) -> tuple[WorkloadFile, TraceFit]:
+    """The workload, checked as a file of this text, and its distances from the trace."""
+    found = measured(trace.batches())
+    if not found.parts:
+        raise UsageError(f"{trace.name} has no reads or writes to make a workload of")
+    figures = found.figures
+    rate = (figures.requests - 1) * 1e9 / figures.span_ns if figures.span_ns else 0.0
+    if not rate:
+        raise UsageError(
+            f"the requests of {trace.name} have no times to take a rate from; a workload needs one"
+        )
+    windows = [one.dispersion() for one in figures.windows]
+    processes = fit_arrivals(
+        rate, figures.gaps.cv, [one for one in windows if one is not None], figures.span_ns
+    )
+    streams, others = _streams(found, processes, trace)
+    twin = Twin(streams, processes, figures.span_ns)
+    made = measured(twin.batches())
+    notes = []
+    if found.left_out:
+        notes.append(f"left out: {found.left_out:,} requests that are no reads or writes of bytes")
+    if others:
+        notes.append(
+            f"left out: {others:,} requests of the least used devices, for want of streams"
+        )
+    workload = _workload(name, trace, streams, processes, figures.span_ns)
+    # As whoever reads the file will see it.
+    checked = file.parse(override.to_toml(workload))
+    report = TraceFit(
+        origins=origins(trace),
+        workload=name,
+        requests=figures.requests,
+        twin_requests=made.figures.requests,
+        properties=_properties(found, made),
+        notes=notes,
+        defects=defects(trace),
+    )
+    return checked, report
+
+
+def _streams(
+    found: Measured, processes: list[Process], trace: Trace
+) -> tuple[list[TwinStream], int]:
+    """Streams by device, direction, alignment and band; and how many requests have none."""
+    room = STREAMS_MAX // len(processes)
+    mixes: list[tuple[dict[Key, Mix], int]] = []
+    tried: list[Bands] = []
+    for parts in (found.parts, _merged(found.parts)):
+        chosen = _busiest(parts, room)
+        others = sum(one.requests for key, one in parts.items() if key not in chosen)
+        sizes = {key: _mix(parts[key].sizes) for key in chosen}
+        for most in _BANDS:
+            if most * len(chosen) <= room:
+                bands = {
+                    key: parts[key].addresses.bands(most, max(size for size, _ in sizes[key]))
+                    for key in chosen
+                }
+                tried.append(bands)
+                mixes.append((sizes, others))
+    counts = _sequences(trace, tried)
+    made = [
+        (_cut(bands, one, sizes), others)
+        for bands, one, (sizes, others) in zip(tried, counts, mixes, strict=True)
+    ]
+    rate = sum(one.rate for one in processes)
+    span_ns = min(found.figures.span_ns, int(_TRIED / rate * 1e9))
+    return min(made, key=lambda one: _loss(found, measured(_short(one[0], processes, span_ns))))
+
+
+def _busiest(parts: dict[Key, _Part], most: int) -> list[Key]:
+    """At most @most keys of at most ASUS_MAX devices."""
+    chosen: list[Key] = []
+    for key in sorted(parts, key=lambda key: (-parts[key].requests, key[:2], bool(key[2]))):
+        devices = {one[0] for one in chosen} | {key[0]}
+        if len(chosen) < most and len(devices) <= ASUS_MAX:
+            chosen.append(key)
+    return chosen
+
+
+def _merged(parts: dict[Key, _Part]) -> dict[Key, _Part]:
+    """The same without a distinction of alignment."""
+    found: dict[Key, _Part] = {}
+    for (device, op, _), part in parts.items():
+        one = found.setdefault((device, op, None), _Part())
+        one.requests += part.requests
+        one.addresses.update(part.addresses)
+        for size, count in part.sizes.items():
+            one.sizes[size] = one.sizes.get(size, 0) + count
+    return found
+
+
+def _short(streams: list[TwinStream], processes: list[Process], span_ns: int) -> Iterable[Batch]:
+    return Twin(streams, processes, span_ns).batches()
+
+
+def _loss(trace: Measured, twin: Measured) -> float:
+    """How far places and sequences are off."""
+    a, b = trace.figures, twin.figures
+    if not b.placed:
+        return math.inf
+    return (
+        _ks_addresses(trace, twin)
+        + abs(a.sequential / a.placed - b.sequential / b.placed)
+        + abs(a.sequential_of_many / a.placed - b.sequential_of_many / b.placed) / 2
+        + abs(a.aligned / a.placed - b.aligned / b.placed) / 2
+    )
+
+
+def _cut(bands: Bands, counts: dict[Key, Array], sizes: dict[Key, Mix]) -> list[TwinStream]:
+    """A stream for each band with requests, or one for all if all are sequential."""
+    streams: list[TwinStream] = []
+    for key in sorted(bands, key=lambda one: (one[:2], bool(one[2]))):
+        total, continued = counts[key].sum(axis=0).tolist()
+        places = [
+            (start, end, int(one), min(float(continuing / one), _ALL_SEQUENTIAL))
+            for (start, end), (one, continuing) in zip(bands[key], counts[key], strict=True)
+            if one
+        ]
+        if len(bands[key]) == 1 and continued >= _ALL_SEQUENTIAL * max(1, total - 1):
+            places = [(*bands[key][0], total, 1.0)]
+        streams += [
+            TwinStream(
+                key[0],
+                Op(key[1]),
+                weight,
+                start,
+                end - start,
+                sizes[key],
+                _align(sizes[key]),
+                share,
+            )
+            for start, end, weight, share in places
+        ]
+    return streams
+
+
+def _mix(sizes: dict[int, int]) -> Mix:
+    """At most SIZES_MAX sizes; the others count as the nearest of these."""
+    often = sorted(sizes, key=lambda size: (-sizes[size], size))[:SIZES_MAX]
+    kept = np.array(sorted(often), np.int64)
+    counts = np.zeros(len(kept), np.int64)
+    for size, count in sizes.items():
+        counts[int(np.abs(kept - size).argmin())] += count
+    return tuple(zip(kept.tolist(), counts.tolist(), strict=True))
+
+
+def _align(sizes: Mix) -> int:
+    common = math.gcd(*(size for size, _ in sizes))
+    return min(common & -common, _PAGE)
+
+
+def _sequences(trace: Trace, tried: list[Bands]) -> list[dict[Key, Array]]:
+    """For each band the number of requests, and of those that continue the one before in it."""
+    found = [
+        {key: np.zeros((len(one), 2), np.int64) for key, one in bands.items()} for bands in tried
+    ]
+    starts = [
+        {key: np.array([start for start, _ in one], np.uint64) for key, one in bands.items()}
+        for bands in tried
+    ]
+    ends = [{key: np.full(len(one), -1, np.int64) for key, one in bands.items()} for bands in tried]
+    for batch in trace.batches():
+        kept = kept_of(batch)
+        for split in (True, False):
+            for key, mine in by_key(kept, split):
+                for counts, edges, lasts in zip(found, starts, ends, strict=True):
+                    if key in edges:
+                        _count_sequences(mine, edges[key], counts[key], lasts[key])
+    return found
+
+
+def _count_sequences(batch: Batch, edges: Array, counts: Array, lasts: Array) -> None:
+    """Into @counts; @lasts: where the last request of each band ended."""
+    place = np.searchsorted(edges, batch.offset_bytes, side="right") - 1
+    for band in np.unique(place).tolist():
+        here = batch.take(place == band)
+        end = here.end_bytes.astype(np.int64)
+        before = np.concatenate([[lasts[band]], end[:-1]])
+        counts[band] += (len(here), int((here.offset_bytes.astype(np.int64) == before).sum()))
+        lasts[band] = end[-1]
+
+
+def _workload(
+    name: str,
+    trace: Trace,
+    streams: list[TwinStream],
+    processes: list[Process],
+    span_ns: int,
+) -> WorkloadFile:
+    devices = sorted({one.device for one in streams})
+    asus = []
+    for device in devices:
+        end = max(one.start + one.length for one in streams if one.device == device)
+        size = -(-end // _CAPACITY_UNIT) * _CAPACITY_UNIT
+        asus.append(Asu(name=f"d{device}", size=size))
+    arrivals = [_arrival(number, one) for number, one in enumerate(processes)]
+    tables = [
+        Stream(
+            name=f"d{stream.device}-{'w' if stream.op is Op.WRITE else 'r'}{number}-{arrival.name}",
+            asu=f"d{stream.device}",
+            arrival=arrival.name,
+            share=stream.weight,
+            read="0%" if stream.op is Op.WRITE else "100%",
+            sizes=[SizeShare(size=size, share=weight) for size, weight in stream.sizes],
+            pattern="sequential" if stream.sequential >= 1 else "uniform",
+            start=stream.start,
+            range=stream.length,
+            align=stream.align,
+            sequential=_percent(stream.sequential) if 0 < stream.sequential < 1 else None,
+        )
+        for arrival in arrivals
+        for number, stream in enumerate(streams)
+    ]
+    names = ", ".join(trace.devices.names[device] for device in devices[:8])
+    doc = f"Made from {trace.name}, of which the devices are {names}."
+    doc += " Each device is an asu, and each band of addresses with its direction a stream."
+    seconds = max(1, span_ns // 10**9)
+    return WorkloadFile(
+        workload=Header(name=name, summary="Synthetic twin of a trace", doc=doc),
+        asu=asus,
+        arrival=arrivals,
+        stream=tables,
+        run=RunDefaults(time=f"{seconds}s"),
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4f}".rstrip("0").rstrip(".") + "%"
+
+
+def _arrival(number: int, process: Process) -> Arrival:
+    if isinstance(process, Bursts):
+        interval = units.format_duration(process.interval_ns)
+        return Arrival(
+            name=f"bursts{number}", law="burst", length=process.length, interval=interval
+        )
+    if isinstance(process, Constant):
+        return Arrival(name="constant", law="constant", rate=round(process.rate, 3))
+    return Arrival(name="poisson", law="poisson", rate=max(round(process.rate, 3), 0.001))
+
+
+# --- distances -----------------------------------------------------------------------------------
+
+
+def _properties(trace: Measured, twin: Measured) -> list[TraceProperty]:
+    a, b = trace.figures, twin.figures
+    found = [
+        _ratio("rate (requests/s)", _rate(a), _rate(b)),
+        _difference("read share", _reads(a), _reads(b)),
+        _difference("sequential", a.sequential / a.placed, b.sequential / max(1, b.placed)),
+        _difference(
+            "sequential of 32",
+            a.sequential_of_many / a.placed,
+            b.sequential_of_many / max(1, b.placed),
+        ),
+        _difference("aligned to 4 KiB", a.aligned / a.placed, b.aligned / max(1, b.placed)),
+        _ratio("footprint (bytes)", a.all.bytes, b.all.bytes),
+        _ratio("mean size (bytes)", _mean_size(a), _mean_size(b)),
+        TraceProperty("size distribution", None, None, _ks(a.sizes.by_size, b.sizes.by_size), "ks"),
+        TraceProperty("address distribution", None, None, _ks_addresses(trace, twin), "ks"),
+    ]
+    if a.gaps.cv is not None and b.gaps.cv is not None:
+        found.append(_ratio("variation of gaps", a.gaps.cv, b.gaps.cv))
+    for one, other in zip(a.windows, b.windows, strict=True):
+        mine, theirs = one.dispersion(), other.dispersion()
+        if mine is not None and theirs is not None:
+            name = f"dispersion at {units.format_duration(one.window_ns)}"
+            found.append(_ratio(name, mine.index, theirs.index))
+    return found
+
+
+def _rate(figures: Figures) -> float:
+    return figures.requests * 1e9 / figures.span_ns if figures.span_ns else 0.0
+
+
+def _reads(figures: Figures) -> float:
+    read = figures.ops.get(Op.READ)
+    return read.requests / figures.requests if read is not None else 0.0
+
+
+def _mean_size(figures: Figures) -> float:
+    return sum(one.bytes for one in figures.ops.values()) / max(1, figures.requests)
+
+
+def _difference(name: str, trace: float, twin: float) -> TraceProperty:
+    return TraceProperty(name, trace, twin, abs(twin - trace), "difference")
+
+
+def _ratio(name: str, trace: float, twin: float) -> TraceProperty:
+    """The distance is that of the ratio from 1, the larger over the smaller."""
+    low, high = sorted((trace, twin))
+    distance = high / low - 1 if low > 0 else (0.0 if high == 0 else math.inf)
+    return TraceProperty(name, trace, twin, min(distance, 1e9), "ratio")
+
+
+def _ks(a: dict[int, int], b: dict[int, int]) -> float:
+    """Largest distance of the distribution functions."""
+    values = sorted({*a, *b})
+    left = np.cumsum([a.get(one, 0) for one in values]) / max(1, sum(a.values()))
+    right = np.cumsum([b.get(one, 0) for one in values]) / max(1, sum(b.values()))
+    return float(np.abs(left - right).max()) if values else 0.0
+
+
+def _ks_addresses(trace: Measured, twin: Measured) -> float:
+    """The same of the addresses: of each device and direction, and the mean by requests."""
+    parts, others = _merged(trace.parts), _merged(twin.parts)
+    total = sum(one.requests for one in parts.values())
+    found = 0.0
+    for key, part in parts.items():
+        other = others.get(key)
+        if other is None or not other.requests:
+            found += part.requests / total
+            continue
+        mine, theirs = part.addresses, other.addresses
+        while mine.width < theirs.width:
+            mine.widen()
+        while theirs.width < mine.width:
+            theirs.widen()
+        distance = np.abs(
+            np.cumsum(mine.counts) / part.requests - np.cumsum(theirs.counts) / other.requests
+        ).max()
+        found += float(distance) * part.requests / total
+    return found
