@@ -104,7 +104,8 @@ def cli(ctx: click.Context, verbose: bool) -> None:
     """Load block devices from inside the kernel, and measure performance and power.
 
     spekctl controls the load generator spek.ko. Results go to standard output, progress and
-    messages to standard error.
+    messages to standard error. Of an option that is given twice, the last value counts, unless its
+    help says that it is repeatable.
     """
     ctx.obj = {"verbose": verbose}
 

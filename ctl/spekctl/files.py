@@ -87,8 +87,6 @@ def check_writable(output: Path | None, streams: bool = True) -> None:
     write into a pipe as well; else with what puts a new file into the old one's place."""
     if output is None:
         return
-    if not output.name:
-        raise UsageError("the output file has no name")
     status = _look(output)
     if status is not None:
         kind = _kind_of_node(status.st_mode)

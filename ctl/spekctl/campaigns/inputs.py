@@ -32,7 +32,7 @@ def fraction_of(text: str, what: str) -> Fraction:
         raise UsageError(f"{what}: '{_short(text)}' is not a number") from error
 
 
-_HANDY = f"it has to be 0 or lie between 1e-100 and 1e100, with at most {LONGEST_NUMBER} digits"
+_HANDY = f"it must be 0 or between 1e-100 and 1e100, with at most {LONGEST_NUMBER} digits"
 
 
 def _is_handy(value: Decimal) -> bool:

@@ -60,7 +60,7 @@ class CampaignOptions:
         return {
             "destroy": self.destroy,
             "prober_ns": None if self.no_prober else self.prober_ns,
-            "power": options.power_of(self.power_feeds, self.power_baseline),
+            "power": options.power_of(self.power_feeds, self.power_baseline, self.no_prober),
         }
 
 

@@ -22,7 +22,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 @click.option(
     "--root",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=options.FilePath(exists=True, file_okay=False, path_type=Path),
     default="/",
     hidden=True,
     help="Look at sys, proc and lib/modules in this directory.",

@@ -38,7 +38,7 @@ Each line of the file is a request; the first line may be this header:
 @click.option(
     "--requests",
     "source",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    type=options.FilePath(dir_okay=False, allow_dash=True, path_type=Path),
     required=True,
     metavar="FILE",
     help="Requests as CSV, in order of arrival; -: standard input.",
@@ -92,7 +92,7 @@ Each line of the file is a request; the first line may be this header:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write every request as CSV to FILE.",
 )

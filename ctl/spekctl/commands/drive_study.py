@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from spekctl.commands.options import FilePath
 from spekctl.errors import UsageError
 
 EPILOG = """\b
@@ -37,7 +38,7 @@ Example:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write the study as JSON to FILE, for `spekctl plot study`.",
 )

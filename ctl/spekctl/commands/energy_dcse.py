@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spekctl.commands.options import FilePath
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ A file has the same numbers, all optional:
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @click.option(
     *("--from", "source"),
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     metavar="FILE",
     help="Read the numbers from a TOML file.",
 )
@@ -43,7 +44,7 @@ A file has the same numbers, all optional:
 @click.option("--megabytes-per-s", metavar="N", help="Throughput, 10^6 bytes per second.")
 @click.option(
     "--against",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     metavar="FILE",
     help="Compare with the system that this TOML file describes.",
 )
@@ -51,7 +52,7 @@ A file has the same numbers, all optional:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write the report as JSON to FILE.",
 )

@@ -52,7 +52,7 @@ Defaults:             standard   --quick
 @click.option(
     "--from",
     "source",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(path_type=Path),
     metavar="FILE",
     help="Do not measure: compute from the work and watts of phases in a TOML file.",
 )
@@ -142,7 +142,7 @@ Defaults:             standard   --quick
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="With --from: write the report as JSON to FILE.",
 )

@@ -74,7 +74,7 @@ def print_map(slow: str, fast: str, write: bool, destroy: tuple[str, ...]) -> in
     return 0
 
 
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+_FOLDER = options.FilePath(file_okay=False, path_type=Path)
 
 
 @command.command("compare")

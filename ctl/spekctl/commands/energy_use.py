@@ -30,7 +30,7 @@ def use_options(source: str) -> Callable[[F], F]:
         click.option(
             "--from",
             "source",
-            type=click.Path(path_type=Path),
+            type=options.FilePath(path_type=Path),
             metavar="FILE",
             help=source,
         ),
@@ -57,7 +57,7 @@ def use_options(source: str) -> Callable[[F], F]:
         click.option(
             "-o",
             "--output",
-            type=click.Path(dir_okay=False, path_type=Path),
+            type=options.FilePath(dir_okay=False, path_type=Path),
             metavar="FILE",
             help="With --from: write the report as JSON to FILE.",
         ),

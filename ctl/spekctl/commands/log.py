@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.commands.options import renamed
+from spekctl.commands.options import FilePath, renamed
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,7 +30,7 @@ Response time is completion minus arrival, service time is completion minus issu
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=FilePath(dir_okay=False, path_type=Path))
 @click.option(
     "--summary", "form", flag_value="summary", default="summary", help="Print a summary (default)."
 )

@@ -113,6 +113,15 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+class FilePath(click.Path):
+    """A path. An empty one, such as an unset variable of a script, is not the current directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 DURATION = Duration()
 DURATION_WITH_UNIT = Duration(bare_seconds=False)
 SIZE = Size()
@@ -146,7 +155,10 @@ def renamed(old: str, new: str, why: str) -> Callable[[F], F]:
 
 
 class _OldNames(click.Option):
-    """An option whose other names are understood, but not in the help: -o and --out look alike."""
+    """An option whose other names are understood, but not shown: -o and --out look alike."""
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        return f"'{self.opts[0]}'"
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         record = super().get_help_record(ctx)
@@ -158,7 +170,7 @@ def folder(help: str, *old: str) -> Callable[[F], F]:
     return click.option(
         *("--folder", "--out", *old, "out"),
         cls=_OldNames,
-        type=click.Path(file_okay=False, path_type=Path),
+        type=FilePath(file_okay=False, path_type=Path),
         metavar="DIR",
         help=help,
     )
@@ -384,10 +396,13 @@ power_baseline = click.option(
 )
 
 
-def power_of(feeds: tuple[str, ...], baseline: str | None) -> PowerOptions:
+def power_of(feeds: tuple[str, ...], baseline: str | None, no_prober: bool = False) -> PowerOptions:
     """What --power-feed and --power-baseline ask for."""
     from spekctl.power.meter import PowerOptions
 
+    for flag, given in (("--power-feed", bool(feeds)), ("--power-baseline", baseline is not None)):
+        if no_prober and given:
+            raise UsageError(f"{flag} and --no-prober exclude each other: it takes the samples")
     return PowerOptions(feeds, _baseline_w(baseline) if baseline is not None else 0.0)
 
 

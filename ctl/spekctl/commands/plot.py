@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spekctl.commands.options import DURATION, renamed
+from spekctl.commands.options import DURATION, FilePath, renamed
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 F = TypeVar("F", bound=Callable[..., Any])
-FILE = click.Path(path_type=Path)
+FILE = FilePath(path_type=Path)
 GUESS = "any"
 
 

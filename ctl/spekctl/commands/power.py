@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.commands.options import Duration, renamed
+from spekctl.commands.options import Duration, FilePath, renamed
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spekctl.power.rails import Rail
 
 SECOND = 10**9
-RAILS_FILE = click.Path(dir_okay=False, path_type=Path)
+RAILS_FILE = FilePath(dir_okay=False, path_type=Path)
 
 
 @click.group()

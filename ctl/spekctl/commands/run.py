@@ -44,7 +44,7 @@ Examples:
 @options.load_range("backend", "verify")
 @click.option(
     "--verify-state",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="With --verify: save the state of all written blocks to FILE, for `spekctl verify`.",
 )
@@ -61,13 +61,13 @@ Examples:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write the result as JSON to FILE.",
 )
 @click.option(
     "--log",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Log every I/O to FILE, in Parquet format; see `spekctl log`.",
 )
@@ -132,7 +132,7 @@ def _run(workload: WorkloadFile, asked: RunOptions) -> int:
         _check_detached(asked)
     subject = run_request.on(workload, asked.devices)
     wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
-    power = options.power_of(asked.power_feeds, asked.power_baseline)
+    power = options.power_of(asked.power_feeds, asked.power_baseline, asked.no_prober)
     run_request.check_destroy(wanted)
     _check_files(asked)
     files.check_writable(asked.output)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spekctl import files
-from spekctl.commands.options import DURATION, SIZE
+from spekctl.commands.options import DURATION, SIZE, FilePath
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _reading(function: F) -> F:
         click.option("--format", metavar="NAME", help="Format of the files.  [by their contents]"),
         click.argument(
             "inputs",
-            type=click.Path(path_type=Path),
+            type=FilePath(path_type=Path),
             nargs=-1,
             required=True,
             metavar="FILE...",
@@ -123,7 +123,7 @@ def command() -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Also write the JSON to FILE.",
 )
@@ -170,7 +170,7 @@ def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
 _output = click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False, path_type=Path),
     required=True,
     metavar="FILE",
     help="File to write.",

@@ -21,7 +21,7 @@ Examples:
 @click.option(
     "--from",
     "state_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FilePath(dir_okay=False, path_type=Path),
     required=True,
     metavar="FILE",
     help="State of the written blocks, saved by `spekctl run --verify-state FILE`.",
@@ -30,7 +30,7 @@ Examples:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write the report as JSON to FILE.",
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from spekctl.cli import COMMANDS
-from spekctl.commands.options import renamed
+from spekctl.commands.options import FilePath, renamed
 from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
@@ -67,7 +67,7 @@ Examples:
     "--share",
     multiple=True,
     metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    type=FilePath(exists=True, file_okay=False, resolve_path=True),
     help="Directory that the guest may write to, beside the current one (unless that is /); "
     "repeatable. The guest sees all other files of the host read-only, and does not see changes to "
     "programs, libraries and spekctl made while it runs.",
@@ -75,7 +75,7 @@ Examples:
 @click.option(
     "--console",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False, path_type=Path),
     help="Write the guest's kernel messages to FILE.",
 )
 @click.option(

@@ -251,6 +251,8 @@ def find(name: str) -> Path:
         return Path(name)
     known = names()
     if name not in known:
+        if os.path.isfile(name):
+            raise UsageError(f"there is no model '{name}'; to use the file, write ./{name}")
         choice = f"; choose from {', '.join(known)}, or give the path of a .toml file"
         raise UsageError(f"there is no model '{name}'{did_you_mean(name, known) or choice}")
     return MODELS / f"{name}.toml"

@@ -106,8 +106,11 @@ def find_kernel(wanted: str | None = None, *, installed: bool = True) -> Kernel:
         directory with what a kernel's packages hold (boot, lib/modules).
     @installed: False looks at the cache and the packages only.
     """
-    if wanted and (os.sep in wanted or wanted == "."):
+    if wanted is not None and (os.sep in wanted or wanted == "."):
         return _kernel_tree(Path(wanted))
+    if wanted is not None and not wanted[:1].isdigit():
+        hint = f"; to use the tree, write ./{wanted}" if wanted and os.path.isdir(wanted) else ""
+        raise UsageError(f"'{wanted}' is not a kernel release like 6.12{hint}")
     known = (installed_kernels() if installed else []) + cached_kernels()
     if wanted is None:
         running = [kernel for kernel in known if kernel.release == platform.release()]

@@ -83,12 +83,16 @@ def find(name: str) -> Path:
     if "/" in name or name.endswith((".toml", ".json")):
         path = Path(name)
         if not files.exists(path):
-            raise UsageError(f"there is no workload file {name}")
+            known = path.stem == name.removesuffix(".toml") and path.stem in shipped_names()
+            hint = f"; the workload of that name is {path.stem}" if known else ""
+            raise UsageError(f"there is no workload file {name}{hint}")
         if path.is_dir():
             raise UsageError(f"{name} is a directory, not a workload file")
         return path
     names = shipped_names()
     if name not in names:
+        if os.path.isdir(name):
+            raise UsageError(f"{name} is a directory, not a workload file")
         if os.path.exists(name):
             raise UsageError(f"there is no workload '{name}'; to use the file, write ./{name}")
         hint = did_you_mean(name, names)
@@ -122,6 +126,10 @@ def parse(text: str) -> WorkloadFile:
 
 def one_stream(fields: Mapping[str, str | None], settings: Sequence[str] = ()) -> WorkloadFile:
     """A workload of one stream, 'main', without a file; None: not given."""
+    for key, parse in (("read", units.parse_percent), ("size", units.parse_size)):
+        if (value := fields.get(key)) is not None:
+            with at(f"--{key}"):
+                parse(value)
     stream = {"name": "main", "size": "4KiB"}
     stream |= {key: value for key, value in fields.items() if value is not None}
     data = {
@@ -431,7 +439,7 @@ def rate_milli(rate: int | float) -> int:
     """I/Os per second as the kernel takes them: I/Os per 1000 s."""
     # A whole number may be too long for a float.
     if not 0 < rate < math.inf:
-        raise UsageError(f"a rate must be more than 0, not {rate}")
+        raise UsageError(f"a rate must be a number above 0, not {rate:g}")
     milli = round(Fraction(str(rate)) * 1000)
     if milli < 1:
         raise UsageError(f"a rate of {rate} is less than 0.001 I/Os per second")

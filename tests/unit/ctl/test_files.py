@@ -175,13 +175,15 @@ def test_nothing_but_a_file_is_replaced(
 # --- checked beforehand --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("option", ["-o", "--log"])
+@pytest.mark.parametrize(("option", "hint"), [("-o", "-o' / '--output"), ("--log", "--log")])
 def test_an_empty_name_is_refused_before_the_run(
-    option: str, spekctl: Spekctl, kernel: FakeKernel
+    option: str, hint: str, spekctl: Spekctl, kernel: FakeKernel
 ) -> None:
     outcome = spekctl(*RUN, option, "")
     assert outcome.code == ExitCode.USAGE
-    assert outcome.sentence == "the output file has no name"
+    assert outcome.sentence == (
+        f"invalid value for '{hint}': the name is empty (see spekctl run --help)"
+    )
     assert kernel.calls == []
 
 

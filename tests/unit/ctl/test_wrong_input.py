@@ -73,7 +73,10 @@ WRONG: dict[str, tuple[str, str]] = {
         "run --read 50% --device /dev/fake0 --set stream.main.size",
         "write FIELD=VALUE",
     ),
-    "negative rate": ("run random-read-4k --device /dev/fake0 --rate -3", "must be more than 0"),
+    "negative rate": (
+        "run random-read-4k --device /dev/fake0 --rate -3",
+        "must be a number above 0",
+    ),
     "rate beyond all devices": (
         "run random-read-4k --device /dev/fake0 --rate 1e30",
         "is more than 1000000000 I/Os per second",
@@ -111,7 +114,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "walk of no device": ("show spc1 --hrrw fixed", "--hrrw needs --device or --capacity as well"),
     "rate of a device": (
         "show burst --rate nan --capacity 1GiB",
-        "--rate: a rate must be more than 0",
+        "--rate: a rate must be a number above 0",
     ),
     "rate of a closed loop": (
         "run spc1 --device /dev/fake0 --depth 4 --iops-per-bsu 5",
@@ -129,6 +132,71 @@ WRONG: dict[str, tuple[str, str]] = {
     "old name of a phase's length": (
         "spc1 -d x --ramp-time 3s",
         "--ramp-time is called --phase-time",
+    ),
+    "size of no digits": ("run --size= --device /dev/fake0", "--size: '' is not a size"),
+    "share in words": ("run --read most --device /dev/fake0", "--read: 'most' is not a percentage"),
+    "infinite rate": (
+        "run random-read-4k --device /dev/fake0 --rate inf",
+        "--rate: a rate must be a number above 0, not inf",
+    ),
+    "workload by its file": (
+        "run spc1.toml --device /dev/fake0",
+        "there is no workload file spc1.toml; the workload of that name is spc1",
+    ),
+    "directory as workload": ("run . --device /dev/fake0", ". is a directory, not a workload file"),
+    "feed without a prober": (
+        "run random-read-4k --device /dev/fake0 --no-prober --power-feed u6",
+        "--power-feed and --no-prober exclude each other",
+    ),
+    "baseline without a prober": (
+        "sweep random-read-4k --depth 1 --device /dev/fake0 --no-prober --power-baseline 3",
+        "--power-baseline and --no-prober exclude each other",
+    ),
+    "folder of no name": (
+        "sweep random-read-4k --depth 1 --device /dev/fake0 --folder=",
+        "invalid value for '--folder': the name is empty",
+    ),
+    "result of no name": (
+        "run random-read-4k --device /dev/fake0 --output=",
+        "the name is empty",
+    ),
+    "state of no name": ("verify --device /dev/fake0 --from=", "the name is empty"),
+    "too many points": (
+        "sweep random-read-4k --device /dev/fake0 --depth 1-1000000000",
+        "is more than 1000 numbers",
+    ),
+    "range that runs down": ("sweep oltp --device /dev/fake0 --rate 10-1", "it is empty"),
+    "resume of nothing": (
+        "spc1 --device /dev/fake0 --write --folder none --resume",
+        "none holds no test to resume",
+    ),
+    "part twice": ("spc2 --device /dev/fake0 --write --parts lfp,lfp", "lfp is listed twice"),
+    "day of 30 hours": (
+        "energy spc1e --device /dev/fake0 --write --hours low=10/10/10",
+        "a day has 24 h, not 30",
+    ),
+    "both tiers on one disk": (
+        "energy tiered map --slow /dev/fake0 --fast /dev/fake0",
+        "--slow and --fast are both /dev/fake0",
+    ),
+    "no number": ("energy dcse --iops nan", "--iops: 'nan': it must be 0 or between"),
+    "run of no number": ("watch 1e3", "'1e3' is not a valid integer"),
+    "waiting a negative time": ("stop --wait -3", "'-3' is not a duration"),
+    "doctor of a directory": ("doctor --device /tmp", "/tmp is a directory"),
+    "unknown disk": ("vm --disk floppy -- status", "there is no disk type 'floppy'"),
+    "kernel in words": ("vm --kernel latest -- status", "'latest' is not a kernel release"),
+    "disk that is not given": (
+        "vm --disk null_blk -- run spc1 --device {disk7}",
+        "'{disk7}' names a disk that does not exist",
+    ),
+    "CPUs of a guest by an old name": ("vm --cpus 2 -- status", "--cpus is called --vcpus here"),
+    "first I/Os by an old name": ("log x --limit 3", "--limit is called --first here"),
+    "window by an old name": ("plot addresses x --from 3s", "--from is called --start here"),
+    "no model": ("drive show floppy", "there is no model 'floppy'"),
+    "speed of no number": ("drive show barracuda-es --rpm nan", "'nan' is not a number"),
+    "requests that are missing": (
+        "drive simulate barracuda-es --requests none.csv",
+        "cannot read none.csv",
     ),
     "show nothing": ("show spc9", "did you mean 'spc1'?"),
     "run that is not there": ("watch 99", "There is no run"),

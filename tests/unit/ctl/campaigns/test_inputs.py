@@ -142,7 +142,7 @@ def test_what_is_not_given_stays_as_in_the_report(spekctl: Spekctl) -> None:
         ('"16"', '"17"', "f.json: the hours of low: a day has 24 h, not 25"),
         ('"16"', '"many"', "f.json: the hours of low: 'many' is not a number"),
         ('"low"', '"lower"', "f.json: the hours of lower are not those of a usage profile"),
-        ('"236.965"', '"1e999"', "f.json: the heavy level: '1e999': it has to be 0 or lie"),
+        ('"236.965"', '"1e999"', "f.json: the heavy level: '1e999': it must be 0 or between"),
         ('"0.12"', '"cheap"', "f.json: the price: 'cheap' is not a number"),
     ],
 )
@@ -186,7 +186,7 @@ WRONG_FILES = {
     ),
     "400 digits": (
         LEVELS.replace("236.965", "9" * 400),
-        "l.toml: [heavy]: watts is 1.00e+400; it has to be 0 or lie between 1e-100 and 1e100",
+        "l.toml: [heavy]: watts is 1.00e+400; it must be 0 or between 1e-100 and 1e100",
     ),
     "not finite": (LEVELS.replace("236.965", "inf"), "[heavy]: watts is not a finite number"),
     "unknown key": (

@@ -87,7 +87,7 @@ WRONG: dict[str, tuple[str, ExitCode, str]] = {
     "two loads": ("random-read-4k --rate 3 --depth 3", ExitCode.USAGE, "exclude each other"),
     "no number": ("random-read-4k --depth many", ExitCode.USAGE, "'many' is not a list of whole"),
     "depth 0": ("random-read-4k --depth 4,0", ExitCode.USAGE, "--depth must be 1 to"),
-    "rate 0": ("random-read-4k --rate 0,5", ExitCode.USAGE, "a rate must be more than 0"),
+    "rate 0": ("random-read-4k --rate 0,5", ExitCode.USAGE, "a rate must be a number above 0"),
     "bsu of a plain workload": ("random-read-4k --bsu 1-3", ExitCode.USAGE, "does not scale by"),
     "rate of spc1": ("spc1 --rate 100 --write", ExitCode.USAGE, "is set by --bsu"),
     "unknown workload": ("spc2 --bsu 1", ExitCode.USAGE, "did you mean 'spc1'?"),

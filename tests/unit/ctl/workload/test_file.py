@@ -154,11 +154,11 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "rate 0": (
         HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = 0\n',
-        "must be more than 0",
+        "must be a number above 0",
     ),
     "infinite rate": (
         HEAD + STREAM + '[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = inf\n',
-        "must be more than 0",
+        "must be a number above 0",
     ),
     "depth 0": (
         HEAD + STREAM + '[[arrival]]\nname = "a"\ndepth = 0\n',

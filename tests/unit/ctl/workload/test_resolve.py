@@ -164,9 +164,9 @@ def test_wrong_options_get_one_sentence(options: dict[str, Any], sentence: str) 
         ({"hrrw": "fixed"}, "has no random walk"),
         ({"depth": -1}, "--depth must be 1 to 65536, not -1"),
         ({"depth": 65537}, "--depth must be 1 to 65536"),
-        ({"rate": 0.0}, "must be more than 0"),
-        ({"rate": -5.0}, "must be more than 0"),
-        ({"rate": float("nan")}, "must be more than 0"),
+        ({"rate": 0.0}, "must be a number above 0"),
+        ({"rate": -5.0}, "must be a number above 0"),
+        ({"rate": float("nan")}, "must be a number above 0"),
     ],
 )
 def test_wrong_options_of_an_ordinary_workload(options: dict[str, Any], sentence: str) -> None:
