@@ -24,10 +24,12 @@ struct spek_rng {
  * enum spek_rng_purpose - use of a sequence of an arrival process
  * @SPEK_RNG_TIMES: arrival times
  * @SPEK_RNG_OPERATIONS: choices and addresses
+ * @SPEK_RNG_ORDER: of a stream and not of an arrival process: its key, the same on all workers
  */
 enum spek_rng_purpose {
 	SPEK_RNG_TIMES,
 	SPEK_RNG_OPERATIONS,
+	SPEK_RNG_ORDER,
 };
 
 u64 spek_splitmix64(u64 *state);

@@ -3,7 +3,7 @@
  * Everything that the core needs from its environment:
  * u8..u64, s8, s32, s64, bool, size_t, NULL, SIZE_MAX, errno values, spek_div64(),
  * spek_is_multiple(), spek_is_power_of_two(), spek_mulhi64(), spek_muladd128(), spek_memset(),
- * spek_likely(), spek_unlikely(), spek_prefetch(), spek_noinline, spek_cold.
+ * spek_likely(), spek_unlikely(), spek_prefetch(), spek_hide(), spek_noinline, spek_cold.
  *
  * This is the only file of the core that includes headers from outside, so the other files
  * compile unchanged in the kernel and in userspace.
@@ -76,6 +76,8 @@ static inline void spek_memset(void *p, int value, size_t bytes)
 #define spek_likely(condition)		__builtin_expect(!!(condition), 1)
 #define spek_unlikely(condition)	__builtin_expect(!!(condition), 0)
 #define spek_prefetch(address)		__builtin_prefetch(address)
+/* From here on the compiler knows nothing about @variable, which stays as it is. */
+#define spek_hide(variable)		__asm__("" : "+r" (variable))
 
 /**
  * spek_is_multiple() - check divisibility; for set-up only

@@ -142,6 +142,7 @@ static const struct field stream_fields[] = {
 	      "A stream needs the alignment of its addresses."),
 	FIELD(SPEK_A_STREAM_SEQ_PPM, struct spek_stream, seq_ppm, NULL),
 	FIELD(SPEK_A_STREAM_STRIDE_BYTES, struct spek_stream, stride_bytes, NULL),
+	FIELD(SPEK_A_STREAM_JITTER_BYTES, struct spek_stream, jitter_bytes, NULL),
 	FIELD(SPEK_A_STREAM_RUN_BYTES, struct spek_stream, run_bytes, NULL),
 	FIELD(SPEK_A_STREAM_RESTART_BYTES, struct spek_stream, restart_bytes, NULL),
 	FIELD(SPEK_A_STREAM_RUN_ALIGN_BYTES, struct spek_stream, run_align_bytes, NULL),

@@ -168,7 +168,11 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
         "stream": [
             _pattern(0, Field("seq-ppm", (0, 500_000, 1_000_000), OFTEN)),
             _pattern(1),
-            _pattern(2, Field("stride-bytes", (4096, 65536, MIB))),
+            _pattern(
+                2,
+                Field("stride-bytes", (4096, 65536, MIB)),
+                Field("jitter-bytes", (0, 4096, MIB), SOMETIMES),
+            ),
             _pattern(
                 3,
                 Field("run-bytes", (4096, 65536)),
@@ -177,6 +181,8 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
             ),
             _pattern(4, Field("walk-style", (0, 1), OFTEN)),
             _pattern(5),
+            _pattern(6),
+            _pattern(7),
         ],
     },
     "spek_prober": {

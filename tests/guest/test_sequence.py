@@ -92,6 +92,9 @@ def everything(node: str) -> RunConfig:
             stream("partly", "uniform", 1, seq_ppm=300_000, sizes=sizes, align_bytes=512),
             stream("forward", "sequential", 2, asu=1, range_start=MIB, replicas=3),
             stream("strides", "strided", 3, asu=1, stride_bytes=96 * KIB, replicas=2, weight=1),
+            stream("jitter", "strided", 3, stride_bytes=96 * KIB, jitter_bytes=200 * KIB, weight=1),
+            stream("back", "backward", 2, asu=1, replicas=3, weight=1),
+            stream("once", "once", 1, asu=1, range_start=MIB, weight=1),
             stream("classic", "walk", 1, replicas=5, range_start=256 * MIB, range_bytes=128 * MIB),
             stream("fixed", "walk", 2, replicas=4, range_bytes=64 * MIB, walk_style="fixed"),
             stream(

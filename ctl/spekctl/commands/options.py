@@ -273,6 +273,15 @@ def complete_device(
     return [CompletionItem(node) for node in nodes] or [CompletionItem(incomplete, type="file")]
 
 
+def complete_pattern(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Names of address patterns."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(one) for one in get_args(Pattern) if one.startswith(incomplete)]
+
+
 # --- the workload itself -------------------------------------------------------------------------
 
 
@@ -291,9 +300,12 @@ def workload(function: F) -> F:
             ),
             click.option(
                 "--pattern",
-                type=click.Choice(get_args(Pattern)),
-                help="Without WORKLOAD: address pattern; --set sets its parameters, e.g."
-                " --set stream.main.stride=1MiB.  [uniform]",
+                metavar="PATTERN[:VALUE]",
+                shell_complete=complete_pattern,
+                help="Without WORKLOAD: address pattern: " + ", ".join(get_args(Pattern)) + "."
+                " Values after colons set its keys: strided:1MiB (stride), strided:1MiB:64KiB (and"
+                " jitter), uniform:30% (share of sequential I/Os); --set sets all others."
+                "  [uniform]",
             ),
             settings,
         )
@@ -315,16 +327,22 @@ settings = click.option(
 def take_workload(given: dict[str, Any]) -> WorkloadFile:
     """Take what workload() has parsed: a file with its changes, or one stream without a file."""
     from spekctl.workload import file
+    from spekctl.workload.notation import pattern_fields, settings_of
 
     name: str | None = given.pop("workload")
-    fields: dict[str, str | None] = {key: given.pop(key) for key in ("read", "size", "pattern")}
+    fields: dict[str, object] = {key: given.pop(key) for key in ("read", "size", "pattern")}
+    pattern = fields["pattern"]
+    if isinstance(pattern, str):
+        fields |= pattern_fields(pattern)
     changes = given.pop("settings")
     described = [key for key, value in fields.items() if value is not None]
     if name is not None and described:
         key = described[0]
+        keys = described[described.index(key) :] if key == "pattern" else [key]
+        changes = settings_of({one: fields[one] for one in keys}, "NAME")
         raise UsageError(
             f"--{key} describes a workload without a file; to change {name}, give"
-            f" --set stream.NAME.{key}={fields[key]}"
+            + "".join(f" --set {one}" for one in changes)
         )
     if name is not None:
         return file.load(name, changes)

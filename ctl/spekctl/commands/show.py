@@ -127,6 +127,7 @@ def _stream_words(stream: Stream) -> str:
         "over": stream.range if stream.range != "100%" else None,
         "sequential share": stream.sequential,
         "stride": stream.stride,
+        "jitter": stream.jitter,
         "runs of": stream.run_length,
         "starting in the first": stream.restart,
         "align": stream.align,

@@ -343,6 +343,7 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
             optional={
                 "seq_ppm": stream.seq_ppm,
                 "stride_bytes": stream.stride_bytes,
+                "jitter_bytes": stream.jitter_bytes,
                 "run_bytes": stream.run_bytes,
                 "restart_bytes": stream.restart_bytes,
                 "run_align_bytes": stream.run_align_bytes,

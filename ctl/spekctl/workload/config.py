@@ -75,6 +75,7 @@ class ResolvedStream(Resolved, frozen=True):
     restart_bytes: int = 0
     run_align_bytes: int = 0
     walk_style: WalkStyle = "classic"
+    jitter_bytes: int = 0
 
 
 class DeviceNumber(Resolved, frozen=True):

@@ -37,6 +37,7 @@ SECTOR = 512
 _PATTERN_KEYS: dict[str, str] = {
     "sequential": "uniform",
     "stride": "strided",
+    "jitter": "strided",
     "run_length": "runs",
     "restart": "runs",
     "run_align": "runs",
@@ -124,13 +125,13 @@ def parse(text: str) -> WorkloadFile:
     return check(_toml(text))
 
 
-def one_stream(fields: Mapping[str, str | None], settings: Sequence[str] = ()) -> WorkloadFile:
+def one_stream(fields: Mapping[str, object], settings: Sequence[str] = ()) -> WorkloadFile:
     """A workload of one stream, 'main', without a file; None: not given."""
     for key, parse in (("read", units.parse_percent), ("size", units.parse_size)):
         if (value := fields.get(key)) is not None:
             with at(f"--{key}"):
-                parse(value)
-    stream = {"name": "main", "size": "4KiB"}
+                parse(str(value))
+    stream: dict[str, object] = {"name": "main", "size": "4KiB"}
     stream |= {key: value for key, value in fields.items() if value is not None}
     data = {
         "workload": {"name": "options", "summary": "One stream, as the options describe it."},
@@ -390,6 +391,8 @@ def _check_stream(stream: Stream) -> None:
         sizes = size_weights(stream)
         if len(sizes) != 1 or align not in (0, sizes[0][0]):
             raise UsageError("a walk moves by single blocks: one size, and align no other")
+    if stream.pattern == "once" and len(size_weights(stream)) != 1:
+        raise UsageError("pattern once touches equal blocks: it needs one size")
     for value in (stream.start, stream.range, stream.run_length, stream.restart):
         if value is not None:
             fraction_or_bytes(value)
@@ -397,6 +400,7 @@ def _check_stream(stream: Stream) -> None:
     for value in (
         stream.align,
         stream.stride,
+        stream.jitter,
         stream.run_align,
         fixed.align if fixed else None,
         fixed.run_align if fixed else None,

@@ -223,7 +223,8 @@ class Stream(Table, frozen=True):
             "uniform: anywhere in the range. sequential: one after the other, then from the"
             " start again. strided: every stride bytes. runs: sequential runs that start at"
             " random places. walk: hierarchical reuse random walk over a hot spot. hotband: random,"
-            " low addresses of the range far more often than high ones."
+            " low addresses of the range far more often than high ones. once: every block of the"
+            " range once per pass, in random order. backward: one before the other, from the end."
         ),
     ] = "uniform"
     start: Annotated[
@@ -252,6 +253,13 @@ class Stream(Table, frozen=True):
     ] = None
     stride: Annotated[
         int | str | None, _either("strided: from start to start of the I/Os.", *_SIZE)
+    ] = None
+    jitter: Annotated[
+        int | str | None,
+        _either(
+            "strided: an I/O starts up to this far after its place, anywhere with equal chance.",
+            *_SIZE,
+        ),
     ] = None
     run_length: Annotated[
         int | str | None,

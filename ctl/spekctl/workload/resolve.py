@@ -307,10 +307,11 @@ def _stream(
     over = stream.fixed if style == "fixed" else None
     align_text = over.align if over and over.align is not None else stream.align
     stride_bytes = units.parse_size(stream.stride) if stream.stride is not None else 0
+    jitter_bytes = units.parse_size(stream.jitter) if stream.jitter is not None else 0
     align = (
         units.parse_size(align_text)
         if align_text is not None
-        else reduce(math.gcd, (size for size, _ in sizes), stride_bytes)
+        else reduce(math.gcd, (size for size, _ in sizes), math.gcd(stride_bytes, jitter_bytes))
     )
     run_align_text = over.run_align if over and over.run_align is not None else stream.run_align
     for target in targets:
@@ -397,6 +398,7 @@ def _stream(
             else align
         ),
         walk_style=style if stream.pattern == "walk" else "classic",
+        jitter_bytes=jitter_bytes,
     )
 
 

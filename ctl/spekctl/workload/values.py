@@ -18,7 +18,7 @@ IO_BYTES_MAX = 16 << 20
 U32_MAX = 2**32 - 1
 WEIGHT_MAX = U32_MAX
 
-Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband"]
+Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband", "once", "backward"]
 Law = Literal["closed", "poisson", "constant", "burst"]
 WalkStyle = Literal["classic", "fixed"]
 Data = Literal["zero", "random"]

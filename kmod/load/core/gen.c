@@ -86,6 +86,15 @@ static u32 closed_depth(const struct spek_workload *wl, u32 arrival, u32 worker,
 	return spek_share_even(wl->arrival[arrival].depth, worker, workers, &first);
 }
 
+/* The key of a stream, the same on all workers. */
+static u64 stream_key(u64 seed, u32 stream)
+{
+	struct spek_rng rng;
+
+	spek_rng_init(&rng, seed, 0, stream, SPEK_RNG_ORDER);
+	return spek_rng_next(&rng);
+}
+
 /* Draw the next choice and prefetch the state of its replica. */
 static inline void draw_choice(struct spek_process *process)
 {
@@ -160,6 +169,7 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		leaves = take(arena, memory.leaf_bytes, GEN_ALIGN);
 		if (!process)
 			continue;
+		share.key = stream_key(seed, i);
 		spek_source_init(source, &wl->stream[i], &share, &process->rng, states, leaves);
 		spek_choices_init(&choice[nr_choices], &choice_weight[nr_choices], weight[i],
 				  source, wl, i, &share);
@@ -222,7 +232,8 @@ static spek_noinline void find_next(struct spek_gen *gen)
  * Closed loop depths, bursts and replicas are shared evenly among the workers, the remainder going
  * to the first ones. A constant rate is interleaved, so that all workers together keep equal gaps.
  * A Poisson rate follows the replicas: each has the same rate on whichever worker it is. A
- * sequential or strided stream gives each worker its own contiguous part of the range. With fewer
+ * sequential, strided or backward stream gives each worker its own contiguous part of the range,
+ * one that touches every block once its own part of the order. With fewer
  * replicas than workers, walks and runs leave the last workers without work; other patterns give
  * each worker a copy (see share.h).
  */
@@ -309,14 +320,65 @@ static inline void advance_fast(struct spek_gen *gen, struct spek_process *proce
 	}
 }
 
+/* What follows an address. */
+static inline void finish(struct spek_gen *gen, struct spek_process *process)
+{
+	if (process->draws_choice)
+		draw_choice(process);
+	advance_fast(gen, process);
+}
+
 static spek_noinline void next_with_history(struct spek_gen *gen, struct spek_process *process,
 					    const struct spek_choice *choice, u32 replica,
 					    struct spek_op *op)
 {
 	spek_pattern_next(choice, replica, &process->rng, op);
-	if (process->draws_choice)
-		draw_choice(process);
-	advance_fast(gen, process);
+	finish(gen, process);
+}
+
+/* A function for each kind that needs no call: each saves only the registers it needs. */
+static spek_noinline void next_once(struct spek_gen *gen, struct spek_process *process,
+				    const struct spek_choice *choice, u32 replica,
+				    struct spek_op *op)
+{
+	op->addr = spek_once_next(choice, replica);
+	finish(gen, process);
+}
+
+static spek_noinline void next_jitter(struct spek_gen *gen, struct spek_process *process,
+				      const struct spek_choice *choice, u32 replica,
+				      struct spek_op *op)
+{
+	op->addr = spek_jitter_next(choice, replica, &process->rng);
+	finish(gen, process);
+}
+
+static spek_noinline void next_in_order(struct spek_gen *gen, struct spek_process *process,
+					const struct spek_choice *choice, u32 replica,
+					struct spek_op *op)
+{
+	if (choice->kind == SPEK_KIND_BACKWARD)
+		op->addr = spek_backward_next(choice, replica);
+	else
+		op->addr = spek_cursor_next(choice, replica);
+	finish(gen, process);
+}
+
+/* Every call is a tail call. */
+static inline void next_elsewhere(struct spek_gen *gen, struct spek_process *process,
+				  const struct spek_choice *choice, u32 replica,
+				  struct spek_op *op)
+{
+	u32 kind = choice->kind;
+
+	if (kind >= SPEK_KIND_MIXED)
+		next_with_history(gen, process, choice, replica, op);
+	else if (kind == SPEK_KIND_ONCE)
+		next_once(gen, process, choice, replica, op);
+	else if (kind == SPEK_KIND_JITTER)
+		next_jitter(gen, process, choice, replica, op);
+	else
+		next_in_order(gen, process, choice, replica, op);
 }
 
 /**
@@ -335,13 +397,11 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 	op->bytes = choice->bytes;
 	op->replica = choice->first_replica + replica;
 	if (choice->kind != SPEK_KIND_UNIFORM) {
-		next_with_history(gen, process, choice, replica, op);
+		next_elsewhere(gen, process, choice, replica, op);
 		return;
 	}
 	op->addr = spek_uniform_next(choice, &process->rng);
-	if (process->draws_choice)
-		draw_choice(process);
-	advance_fast(gen, process);
+	finish(gen, process);
 }
 
 /**

@@ -12,6 +12,8 @@ static const struct spek_pattern_ops *const patterns[] = {
 	[SPEK_PATTERN_RUNS] = &spek_pattern_runs,
 	[SPEK_PATTERN_WALK] = &spek_pattern_walk,
 	[SPEK_PATTERN_HOTBAND] = &spek_pattern_hotband,
+	[SPEK_PATTERN_ONCE] = &spek_pattern_once,
+	[SPEK_PATTERN_BACKWARD] = &spek_pattern_backward,
 };
 
 /**
@@ -143,7 +145,7 @@ void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 }
 
 /**
- * spek_pattern_next() - find the address of the next I/O, for all kinds but uniform
+ * spek_pattern_next() - find the address of the next I/O, for kinds from SPEK_KIND_MIXED on
  * @choice: stream, size and direction
  * @replica: index among the source's replicas
  * @rng: operations sequence of the arrival process
@@ -163,8 +165,6 @@ void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spe
 		spek_walk_next_write(choice, replica, rng, op);
 	else if (kind == SPEK_KIND_RUNS)
 		spek_runs_next(choice, replica, rng, op);
-	else if (kind == SPEK_KIND_CURSOR)
-		spek_cursor_next(choice, replica, op);
 	else if (kind == SPEK_KIND_HOTBAND)
 		spek_hotband_next(choice, rng, op);
 	else

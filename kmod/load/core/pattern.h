@@ -10,6 +10,8 @@
  *   uniform      0; 8 with sequential share
  *   sequential   24
  *   strided      24
+ *   backward     24
+ *   once         24
  *   runs         16
  *   walk         16                         one byte per leaf
  *   hotband      0
@@ -18,12 +20,14 @@
  *
  * A pattern is a file: its struct spek_pattern_ops checks streams and sets their sources up, its
  * spek_X_next() finds addresses. A new one also needs its state in struct spek_source, its kinds,
- * a row in the table of pattern.c and a line in spek_pattern_next(), which calls directly.
+ * a row in the table of pattern.c and a line in spek_pattern_next(), which calls directly, or in
+ * next_elsewhere() of gen.c if it is short.
  */
 #ifndef SPEK_CORE_PATTERN_H
 #define SPEK_CORE_PATTERN_H
 
 #include "gen.h"
+#include "once.h"
 #include "../../core/rng.h"
 #include "share.h"
 #include "../../core/spek_host.h"
@@ -35,8 +39,10 @@
 #define SPEK_FIXED_MIN_LEVEL	6
 
 /**
- * struct spek_cursor - a replica of a sequential or strided stream
- * @next: address of the next I/O
+ * struct spek_cursor - a replica of a sequential, strided or backward stream, or of one that
+ *	touches every block once
+ * @next: address of the next I/O; backward: of the last one; strided: without its jitter;
+ *	once: number of the next I/O in the pass, as are the next two
  * @start: first byte of its part of the range
  * @end: first byte after it
  */
@@ -79,8 +85,13 @@ struct spek_walk {
  * @states: states of the replicas; without any the source itself, which is cached
  * @mixed: uniform with a sequential share; a state is the address after the replica's last I/O
  * @mixed.threshold: 32 random bits below it continue the replica's last I/O
- * @cursor: sequential and strided
+ * @cursor: sequential, strided and backward
  * @cursor.stride_bytes: bytes from start to start; 0 for sequential
+ * @cursor.jitter_bytes: largest distance of an I/O from its place in the grid of strides
+ * @cursor.jitter_slots: number of addresses up to there
+ * @once: every block once
+ * @once.block_bytes: size of a block times 2^k
+ * @once.order: order of the blocks
  * @runs: sequential runs
  * @runs.first_block: first block of the range, in units of @align_bytes like the next two
  * @runs.restart_blocks: blocks from which the start of a run is drawn
@@ -108,7 +119,13 @@ struct spek_source {
 		} mixed;
 		struct {
 			u64 stride_bytes;
+			u64 jitter_bytes;
+			u64 jitter_slots;
 		} cursor;
+		struct {
+			u64 block_bytes;
+			struct spek_order order;
+		} once;
 		struct {
 			u64 first_block;
 			u64 restart_blocks;
@@ -131,11 +148,17 @@ struct spek_source {
 	};
 };
 
-/* enum spek_kind - how spek_pattern_next() finds the address of a choice */
+/*
+ * enum spek_kind - how the address of a choice is found: from SPEK_KIND_MIXED on by
+ * spek_pattern_next(), before that without a call
+ */
 enum spek_kind {
 	SPEK_KIND_UNIFORM,
-	SPEK_KIND_MIXED,
 	SPEK_KIND_CURSOR,
+	SPEK_KIND_JITTER,
+	SPEK_KIND_BACKWARD,
+	SPEK_KIND_ONCE,
+	SPEK_KIND_MIXED,
 	SPEK_KIND_RUNS,
 	SPEK_KIND_WALK_READ,
 	SPEK_KIND_WALK_WRITE,
@@ -206,6 +229,8 @@ extern const struct spek_pattern_ops spek_pattern_strided;
 extern const struct spek_pattern_ops spek_pattern_runs;
 extern const struct spek_pattern_ops spek_pattern_walk;
 extern const struct spek_pattern_ops spek_pattern_hotband;
+extern const struct spek_pattern_ops spek_pattern_once;
+extern const struct spek_pattern_ops spek_pattern_backward;
 
 const struct spek_pattern_ops *spek_pattern_of(const struct spek_stream *stream);
 void spek_source_memory(struct spek_source_memory *memory, const struct spek_stream *stream,
@@ -222,7 +247,6 @@ void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spe
 /* Called by spek_pattern_next(); same parameters. */
 void spek_mixed_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		     struct spek_op *op);
-void spek_cursor_next(const struct spek_choice *choice, u32 replica, struct spek_op *op);
 void spek_runs_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		    struct spek_op *op);
 void spek_walk_next_read(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
@@ -254,6 +278,84 @@ static inline void spek_choice_prefetch(const struct spek_choice *choice, u32 re
 static inline u64 spek_uniform_next(const struct spek_choice *choice, struct spek_rng *rng)
 {
 	return choice->start + spek_rng_below(rng, choice->slots) * choice->align_bytes;
+}
+
+/**
+ * spek_cursor_next() - find the next address of a sequential or strided stream
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ *
+ * Return: first byte in the asu.
+ */
+static inline u64 spek_cursor_next(const struct spek_choice *choice, u32 replica)
+{
+	struct spek_cursor *cursor = (struct spek_cursor *)choice->source->states + replica;
+	u64 stride = choice->source->cursor.stride_bytes;
+	u64 addr = cursor->next;
+
+	if (addr + choice->bytes > cursor->end)
+		addr = cursor->start;
+	cursor->next = addr + (stride ? stride : choice->bytes);
+	return addr;
+}
+
+/**
+ * spek_jitter_next() - find the next address of a strided stream with jitter
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ * @rng: operations sequence of the arrival process
+ *
+ * Return: first byte in the asu.
+ */
+static inline u64 spek_jitter_next(const struct spek_choice *choice, u32 replica,
+				   struct spek_rng *rng)
+{
+	struct spek_cursor *cursor = (struct spek_cursor *)choice->source->states + replica;
+	const struct spek_source *source = choice->source;
+	u64 addr = cursor->next;
+
+	if (addr + source->cursor.jitter_bytes + choice->bytes > cursor->end)
+		addr = cursor->start;
+	cursor->next = addr + source->cursor.stride_bytes;
+	return addr + spek_rng_below(rng, source->cursor.jitter_slots) * choice->align_bytes;
+}
+
+/**
+ * spek_backward_next() - find the next address of a backward stream
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ *
+ * Return: first byte in the asu.
+ */
+static inline u64 spek_backward_next(const struct spek_choice *choice, u32 replica)
+{
+	struct spek_cursor *cursor = (struct spek_cursor *)choice->source->states + replica;
+	u64 addr = cursor->next;
+
+	if (addr - cursor->start < choice->bytes)
+		addr = cursor->end;
+	addr -= choice->bytes;
+	cursor->next = addr;
+	return addr;
+}
+
+/**
+ * spek_once_next() - find the next block of the pass
+ * @choice: stream, size and direction
+ * @replica: index among the source's replicas
+ *
+ * Return: first byte in the asu.
+ */
+static inline u64 spek_once_next(const struct spek_choice *choice, u32 replica)
+{
+	struct spek_cursor *cursor = (struct spek_cursor *)choice->source->states + replica;
+	const struct spek_source *source = choice->source;
+	u64 i = cursor->next;
+	u64 next = i + source->once.order.unit;
+
+	cursor->next = next == cursor->end ? cursor->start : next;
+	return choice->start + spek_mulhi64(spek_order_at(&source->once.order, i),
+					    source->once.block_bytes);
 }
 
 #endif

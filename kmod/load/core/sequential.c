@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sequential and strided: each replica passes through its own part of the range and starts over
- * when the next I/O no longer fits. Sequential I/Os follow each other without a gap; strided ones
- * start at equal distances.
+ * Sequential, strided and backward: each replica passes through its own part of the range and
+ * starts over when the next I/O no longer fits. Sequential I/Os follow each other without a gap,
+ * from the end of the part to its start if they go backward; strided ones start at equal distances,
+ * or with jitter up to so many bytes after these places, each equally likely.
  */
 #include "pattern.h"
 
@@ -14,12 +15,15 @@ static u64 part_start(const struct spek_stream *stream, u64 part, u64 parts)
 {
 	u64 unit = stream->align_bytes;
 
-	if (part == parts)
-		return stream->range_start + stream->range_bytes;
 	if (stream->pattern == SPEK_PATTERN_STRIDED)
 		unit = stream->stride_bytes;
 	else if (stream->nr_sizes == 1)
 		unit = stream->size[0].bytes;
+	/* Who starts at the end must start at a position. */
+	if (part == parts && stream->pattern == SPEK_PATTERN_BACKWARD)
+		return stream->range_start + unit * spek_div64(stream->range_bytes, unit);
+	if (part == parts)
+		return stream->range_start + stream->range_bytes;
 	unit *= spek_div64(spek_div64(stream->range_bytes, unit), parts);
 	return stream->range_start + part * unit;
 }
@@ -51,9 +55,16 @@ static int check_strided(const struct spek_stream *stream, u64 parts,
 	if (stream->stride_bytes > stream->range_bytes)
 		return spek_refuse_part(refusal, -ERANGE,
 					"The stride is larger than the range of its stream.");
-	if (part_bytes(stream, parts) < stream->stride_bytes + spek_stream_max_bytes(stream))
+	if (!spek_is_multiple(stream->jitter_bytes, stream->align_bytes))
+		return spek_refuse_part(refusal, -EINVAL,
+					"The jitter of a strided stream must be a multiple of its alignment.");
+	if (stream->jitter_bytes > stream->range_bytes)
 		return spek_refuse_part(refusal, -ERANGE,
-					"The range of a strided stream is too small: each worker's part of it must hold two strides.");
+					"The jitter is larger than the range of its stream.");
+	if (part_bytes(stream, parts) < stream->stride_bytes + stream->jitter_bytes +
+					spek_stream_max_bytes(stream))
+		return spek_refuse_part(refusal, -ERANGE,
+					"The range of a strided stream is too small: each worker's part of it must hold two strides and the jitter.");
 	return 0;
 }
 
@@ -69,21 +80,33 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	u32 i;
 
 	source->cursor.stride_bytes = stream->stride_bytes;
+	source->cursor.jitter_bytes = stream->jitter_bytes;
+	source->cursor.jitter_slots = spek_div64(stream->jitter_bytes, stream->align_bytes) + 1;
 	for (i = 0; i < share->count; i++) {
 		u64 part = share->first_part + i;
 
 		cursor[i].start = part_start(stream, part, share->parts);
 		cursor[i].end = part_start(stream, part + 1, share->parts);
-		cursor[i].next = cursor[i].start;
+		cursor[i].next = stream->pattern == SPEK_PATTERN_BACKWARD ? cursor[i].end :
+									     cursor[i].start;
 	}
 }
 
 static enum spek_kind kind(const struct spek_stream *stream, bool write)
 {
-	return SPEK_KIND_CURSOR;
+	if (stream->pattern == SPEK_PATTERN_BACKWARD)
+		return SPEK_KIND_BACKWARD;
+	return stream->jitter_bytes ? SPEK_KIND_JITTER : SPEK_KIND_CURSOR;
 }
 
 const struct spek_pattern_ops spek_pattern_sequential = {
+	.check = check_sequential,
+	.memory = memory,
+	.init = init,
+	.kind = kind,
+};
+
+const struct spek_pattern_ops spek_pattern_backward = {
 	.check = check_sequential,
 	.memory = memory,
 	.init = init,
@@ -96,21 +119,3 @@ const struct spek_pattern_ops spek_pattern_strided = {
 	.init = init,
 	.kind = kind,
 };
-
-/**
- * spek_cursor_next() - address of the next I/O of a sequential or strided stream
- * @choice: stream, size and direction
- * @replica: index among the source's replicas
- * @op: addr is set
- */
-void spek_cursor_next(const struct spek_choice *choice, u32 replica, struct spek_op *op)
-{
-	struct spek_cursor *cursor = (struct spek_cursor *)choice->source->states + replica;
-	u64 stride = choice->source->cursor.stride_bytes;
-	u64 addr = cursor->next;
-
-	if (addr + choice->bytes > cursor->end)
-		addr = cursor->start;
-	cursor->next = addr + (stride ? stride : choice->bytes);
-	op->addr = addr;
-}

@@ -24,6 +24,7 @@
  * @parts: number of parts of the whole range
  * @numerator: share of the stream's I/O, over @denominator
  * @denominator: number > 0 that @numerator is divided by
+ * @key: random number of the stream, the same on all workers; set by the generator, not here
  */
 struct spek_share {
 	u32 first;
@@ -32,6 +33,7 @@ struct spek_share {
 	u64 parts;
 	u32 numerator;
 	u32 denominator;
+	u64 key;
 };
 
 u32 spek_share_even(u32 total, u32 worker, u32 workers, u32 *first);

@@ -134,6 +134,9 @@ static int check_foreign(const struct spek_stream *stream, struct spek_refusal *
 	if (stream->stride_bytes && pattern != SPEK_PATTERN_STRIDED)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A stride is given for a stream whose pattern is not strided.");
+	if (stream->jitter_bytes && pattern != SPEK_PATTERN_STRIDED)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A jitter is given for a stream whose pattern is not strided.");
 	if ((stream->run_bytes || stream->restart_bytes || stream->run_align_bytes) &&
 	    pattern != SPEK_PATTERN_RUNS)
 		return spek_refuse_part(refusal, -EINVAL,

@@ -74,6 +74,7 @@ struct spek_size {
  * @align_bytes: addresses are multiples of this within the asu; the block of walks and runs
  * @seq_ppm: uniform: share of I/Os that continue the previous one
  * @stride_bytes: strided: distance from start to start
+ * @jitter_bytes: strided: largest distance of an I/O after its place in the grid of strides
  * @run_bytes: runs: length of a run
  * @restart_bytes: runs: size of the restart zone at the start of the range, where runs start
  * @run_align_bytes: runs: start and end of a run are rounded down to multiples of this in the
@@ -92,6 +93,7 @@ struct spek_stream {
 	u64 range_start;
 	u64 range_bytes;
 	u64 stride_bytes;
+	u64 jitter_bytes;
 	u64 run_bytes;
 	u64 restart_bytes;
 	u32 align_bytes;

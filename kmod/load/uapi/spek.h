@@ -567,6 +567,8 @@ enum spek_a_size {
  * @SPEK_A_STREAM_RUN_ALIGN_BYTES: (u32) runs - start and end of a run are rounded down to
  *   multiples of this in the asu, but never to before the range.
  * @SPEK_A_STREAM_WALK_STYLE: (u32, enum walk-style)
+ * @SPEK_A_STREAM_JITTER_BYTES: (u64) strided - an I/O starts up to this far after its
+ *   place, each multiple of align-bytes equally likely.
  * @SPEK_A_STREAM_SIZE: (nest of size, repeated) Block sizes with their weights.
  * @__SPEK_A_STREAM_MAX: private
  * @SPEK_A_STREAM_MAX: highest id
@@ -589,6 +591,7 @@ enum spek_a_stream {
 	SPEK_A_STREAM_RESTART_BYTES,
 	SPEK_A_STREAM_RUN_ALIGN_BYTES,
 	SPEK_A_STREAM_WALK_STYLE,
+	SPEK_A_STREAM_JITTER_BYTES,
 	SPEK_A_STREAM_SIZE,
 
 	__SPEK_A_STREAM_MAX,

@@ -57,7 +57,7 @@ static void take_arrival(struct fuzz_input *in, struct spek_arrival *arrival)
 static void take_stream(struct fuzz_input *in, struct spek_stream *stream, u32 number,
 			const struct spek_workload *wl)
 {
-	u32 pattern = fuzz_upto(in, SPEK_PATTERN_HOTBAND), i;
+	u32 pattern = fuzz_upto(in, SPEK_PATTERN_BACKWARD), i;
 	bool is_runs = pattern == SPEK_PATTERN_RUNS;
 
 	stream->pattern = pattern;
@@ -70,6 +70,7 @@ static void take_stream(struct fuzz_input *in, struct spek_stream *stream, u32 n
 	stream->range_bytes = fuzz_or(in, USUAL_BYTES);
 	stream->align_bytes = (u32)fuzz_or(in, 4096);
 	stream->stride_bytes = fuzz_or(in, pattern == SPEK_PATTERN_STRIDED ? 65536 : 0);
+	stream->jitter_bytes = fuzz_or(in, 0);
 	stream->run_bytes = fuzz_or(in, is_runs ? 65536 : 0);
 	stream->restart_bytes = fuzz_or(in, is_runs ? USUAL_BYTES / 2 : 0);
 	stream->run_align_bytes = (u32)fuzz_or(in, is_runs ? 4096 : 0);

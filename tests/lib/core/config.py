@@ -42,6 +42,7 @@ def core_of(config: RunConfig) -> spekcore.Workload:
                 align_bytes=one.align_bytes,
                 seq_ppm=one.seq_ppm,
                 stride_bytes=one.stride_bytes,
+                jitter_bytes=one.jitter_bytes,
                 run_bytes=one.run_bytes,
                 restart_bytes=one.restart_bytes,
                 run_align_bytes=one.run_align_bytes,

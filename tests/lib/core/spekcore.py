@@ -16,7 +16,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import cffi
 import numpy as np
@@ -44,10 +44,10 @@ NEVER = 2**64 - 1
 BLOCK = 4096
 
 Law = Literal["closed", "poisson", "constant", "burst"]
-Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband"]
+Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband", "once", "backward"]
 Style = Literal["classic", "fixed"]
 LAWS: tuple[Law, ...] = ("closed", "poisson", "constant", "burst")
-PATTERNS: tuple[Pattern, ...] = (*("uniform", "sequential", "strided", "runs", "walk", "hotband"),)
+PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 STYLES: tuple[Style, ...] = ("classic", "fixed")
 
 OP_DTYPE = np.dtype(
@@ -186,6 +186,7 @@ class Stream:
     align_bytes: int = BLOCK
     seq_ppm: int = 0
     stride_bytes: int = 0
+    jitter_bytes: int = 0
     run_bytes: int = 0
     restart_bytes: int = 0
     run_align_bytes: int = 0
@@ -219,6 +220,7 @@ _STREAM_NUMBERS = [
     "align_bytes",
     "seq_ppm",
     "stride_bytes",
+    "jitter_bytes",
     "run_bytes",
     "restart_bytes",
     "run_align_bytes",

@@ -62,6 +62,7 @@ def core_workload(config: RunConfig) -> spekcore.Workload:
                 align_bytes=stream.align_bytes,
                 seq_ppm=stream.seq_ppm,
                 stride_bytes=stream.stride_bytes,
+                jitter_bytes=stream.jitter_bytes,
                 run_bytes=stream.run_bytes,
                 restart_bytes=stream.restart_bytes,
                 run_align_bytes=stream.run_align_bytes,

@@ -109,6 +109,9 @@ SOUP = Workload(
         Stream("walk", arrival=2, replicas=2, read_ppm=300_000, walk_style="fixed"),
         Stream("runs", SMIX, arrival=3, replicas=2, read_ppm=0, **RUNS),
         Stream("strided", arrival=4, stride_bytes=12 * BLOCK),
+        Stream("strided", arrival=4, stride_bytes=12 * BLOCK, jitter_bytes=5 * BLOCK),
+        Stream("once", arrival=1, replicas=3),
+        Stream("backward", SMIX, arrival=1),
         Stream("uniform", 512, asu=1, arrival=4, align_bytes=512, seq_ppm=500_000, replicas=9),
     ],
 )

@@ -86,7 +86,16 @@ def streams(draw: st.DrawFn, asus: list[Asu], nr_arrivals: int) -> Stream:
         return Stream(**common, sizes=draw(SIZES), range_bytes=length)
     if pattern == "strided":
         stride = align * draw(st.integers(1, 100))
-        return Stream(**common, sizes=draw(SIZES), range_bytes=length, stride_bytes=stride)
+        jitter = align * draw(st.sampled_from([0, 1, 50]))
+        return Stream(
+            **common,
+            sizes=draw(SIZES),
+            range_bytes=length,
+            stride_bytes=stride,
+            jitter_bytes=jitter,
+        )
+    if pattern == "once":
+        return Stream(**common, sizes=align * draw(st.integers(1, 9)), range_bytes=length)
     if pattern == "uniform" and draw(st.booleans()):
         return Stream(**common, sizes=draw(SIZES), range_bytes=length)
     seq = draw(st.sampled_from([1, 500_000, 1_000_000])) if pattern == "uniform" else 0
@@ -202,7 +211,7 @@ def test_strided_goes_from_start_to_start() -> None:
     assert list(ops["addr"] // BLOCK) == [0, 16, 32] * 2 + [0]
 
 
-@pytest.mark.parametrize("pattern", ["sequential", "strided"])
+@pytest.mark.parametrize("pattern", ["sequential", "strided", "backward", "once"])
 @pytest.mark.parametrize("nr_workers", [1, 2, 3, 7])
 def test_workers_together_touch_each_position_once(pattern: Pattern, nr_workers: int) -> None:
     stride = 4 * BLOCK if pattern == "strided" else 0
@@ -215,10 +224,72 @@ def test_workers_together_touch_each_position_once(pattern: Pattern, nr_workers:
         addresses = ops["addr"]
         period = int(np.argmax(addresses[1:] == addresses[0])) + 1
         assert (addresses[period:] == addresses[:-period]).all()
-        assert (np.diff(addresses[:period].astype(np.int64)) == step).all()
+        steps = np.diff(addresses[:period].astype(np.int64))
+        if pattern == "once":
+            assert len(set(addresses[:period].tolist())) == period
+        else:
+            assert (steps == (-step if pattern == "backward" else step)).all()
         parts.append(set(addresses.tolist()))
     assert set().union(*parts) == set(range(0, positions * step, step))
     assert sum(map(len, parts)) == positions
+
+
+def test_backward_starts_at_the_last_position() -> None:
+    stream = Stream("backward", 3 * BLOCK, range_start=BLOCK, range_bytes=11 * BLOCK)
+    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(7)
+    assert list(ops["addr"] // BLOCK) == [7, 4, 1] * 2 + [7]
+
+
+def test_jitter_is_added_to_the_grid_and_not_to_the_next_stride() -> None:
+    stream = Stream(
+        "strided", range_bytes=44 * BLOCK, stride_bytes=16 * BLOCK, jitter_bytes=11 * BLOCK
+    )
+    ops = Generator(one(stream, Arrival(depth=1)), 1).ops(3000)
+    places = (ops["addr"] // BLOCK).astype(int)
+    assert list(places // 16) == [0, 1, 2] * 1000
+    assert set(places % 16) == set(range(12))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 5000), st.integers(1, 5), st.integers(1, 4), st.integers(0, 2**64 - 1))
+def test_once_touches_every_block_once_per_pass(
+    blocks: int, nr_workers: int, replicas: int, seed: int
+) -> None:
+    """In every pass of each worker, in its own part, which no other one ever enters."""
+    stream = Stream("once", range_start=BLOCK, range_bytes=blocks * BLOCK + 512, replicas=replicas)
+    workload = one(stream, Arrival("constant", rate=1000), Asu(2 * GIB))
+    assume(blocks >= replicas * nr_workers)
+    seen: set[int] = set()
+    for worker in range(nr_workers):
+        ops = Generator(workload, seed, worker, nr_workers).ops(30_000)
+        for replica in set(ops["replica"].tolist()):
+            mine = (ops[ops["replica"] == replica]["addr"] // BLOCK - 1).tolist()
+            part = set(mine)
+            if len(mine) < 2 * len(part):
+                continue
+            assert all(
+                set(mine[i : i + len(part)]) == part
+                for i in range(0, len(mine) - len(part) + 1, len(part))
+            )
+            assert not part & seen
+            seen |= part
+    assert seen <= set(range(blocks))
+    if 30_000 * nr_workers > 4 * blocks * replicas:
+        assert seen == set(range(blocks))
+
+
+def test_once_depends_on_seed_and_stream_and_not_on_the_number_of_workers() -> None:
+    streams = [Stream("once", range_bytes=1000 * BLOCK)] * 2
+    workload = Workload([ASU], [Arrival(depth=1)], streams)
+    orders = set()
+    for seed in (1, 2):
+        ops = Generator(workload, seed).ops(4000)
+        orders |= {tuple(ops[ops["stream"] == i]["addr"][:900].tolist()) for i in (0, 1)}
+    assert len(orders) == 4
+    alone = one(streams[0], Arrival("constant", rate=1000))
+    whole = Generator(alone, 1).ops(1000)["addr"].tolist()
+    halves = [Generator(alone, 1, worker, 2).ops(500)["addr"].tolist() for worker in (0, 1)]
+    assert halves[0] + halves[1] == whole
 
 
 def test_replicas_of_a_sequential_stream_have_parts_of_their_own() -> None:

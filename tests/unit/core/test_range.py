@@ -6,7 +6,16 @@ from typing import Any
 
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
-from lib.core.spekcore import BLOCK, Arrival, Asu, Generator, Stream, Workload, WorkloadError
+from lib.core.spekcore import (
+    BLOCK,
+    PATTERNS,
+    Arrival,
+    Asu,
+    Generator,
+    Stream,
+    Workload,
+    WorkloadError,
+)
 
 KIB, MIB = 1 << 10, 1 << 20
 OPS = 400
@@ -24,9 +33,7 @@ def sizes(draw: st.DrawFn, unit: int) -> dict[int, int]:
 @st.composite
 def patterns(draw: st.DrawFn, align: int) -> dict[str, Any]:
     """Pattern, sizes and a range that is just large enough or a little larger."""
-    pattern = draw(
-        st.sampled_from(["uniform", "mixed", "sequential", "strided", "runs", "walk", "hotband"])
-    )
+    pattern = draw(st.sampled_from(["mixed", *PATTERNS]))
     if pattern == "walk":
         style = draw(st.sampled_from(["classic", "fixed"]))
         leaves = draw(st.sampled_from([64, 65, 100, 127, 128, 129, 255, 256, 257]))
@@ -37,8 +44,10 @@ def patterns(draw: st.DrawFn, align: int) -> dict[str, Any]:
             "walk_style": style,
             "range_bytes": blocks * align + 512 * draw(st.integers(0, 1)),
         }
-    unit = align if pattern in ("mixed", "sequential", "runs") else 512
+    unit = align if pattern in ("mixed", "sequential", "runs", "backward", "once") else 512
     mix = draw(sizes(unit))
+    if pattern == "once":
+        mix = dict([min(mix.items())])
     largest = max(mix)
     found: dict[str, Any] = {"pattern": pattern, "sizes": mix}
     spare = 512 * draw(st.integers(0, 200))
@@ -51,7 +60,9 @@ def patterns(draw: st.DrawFn, align: int) -> dict[str, Any]:
     if pattern == "strided":
         stride = align * draw(st.integers(1, 30))
         parts = draw(st.integers(1, 8))
-        return found | {"stride_bytes": stride, "range_bytes": parts * (stride + largest) + spare}
+        jitter = align * draw(st.integers(0, 40))
+        found |= {"stride_bytes": stride, "jitter_bytes": jitter}
+        return found | {"range_bytes": parts * (stride + largest) + jitter + spare}
     if pattern == "mixed":
         found |= {"pattern": "uniform", "seq_ppm": draw(st.sampled_from([1, 500_000, 1_000_000]))}
     if pattern == "hotband":

@@ -43,6 +43,13 @@ WORKLOADS = {
         [Arrival(depth=1)],
         [Stream("hotband", SMIX, read_ppm=700_000, range_bytes=G // 8)],
     ),
+    "once": Workload([Asu(G + BLOCK)], [Arrival(depth=8)], [Stream("once", read_ppm=500_000)]),
+    "backward": Workload([Asu(G)], [Arrival(depth=1)], [Stream("backward", SMIX, replicas=2)]),
+    "jitter": Workload(
+        [Asu(G)],
+        [Arrival("constant", rate=777)],
+        [Stream("strided", stride_bytes=64 << 10, jitter_bytes=128 << 10)],
+    ),
     "spc1 classic": spc1(20),
     "spc1 fixed": spc1(20, style="fixed"),
 }

@@ -10,6 +10,7 @@ import pytest
 from lib.core.spekcore import (
     BLOCK,
     CORES,
+    PATTERNS,
     SMIX,
     Arrival,
     Asu,
@@ -147,12 +148,20 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     # parameters of other patterns
     (one(replace(RUNS, seq_ppm=1)), 1, INVALID, "s", 0, "A share of sequential I/Os is given fo"),
     (one(Stream(stride_bytes=BLOCK)), 1, INVALID, "s", 0, "A stride is given for a stream whose"),
+    (one(Stream(jitter_bytes=BLOCK)), 1, INVALID, "s", 0, "A jitter is given for a stream whose"),
     (one(Stream(run_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a stream w"),
     (one(Stream(restart_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a stre"),
     (one(Stream(run_align_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a st"),
     (one(Stream(walk_style="fixed")), 1, INVALID, "s", 0, "A walk style is given for a stream w"),
     # patterns
-    (raw("stream.0.pattern", 6), 1, INVALID, "s", 0, "A stream has an unknown address pattern."),
+    (
+        raw("stream.0.pattern", len(PATTERNS)),
+        1,
+        INVALID,
+        "s",
+        0,
+        "A stream has an unknown address pattern.",
+    ),
     (
         one(Stream("hotband", range_bytes=999_936, align_bytes=512, sizes=512)),
         *(1, RANGE, "s", 0, "A hot band is too small: its range must have 1000000 bytes or more."),
@@ -178,6 +187,26 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (
         one(replace(STRIDED, range_bytes=64 * BLOCK)),
         *(4, RANGE, "s", 0, "The range of a strided stream is too small: each worker's part of i"),
+    ),
+    (one(replace(STRIDED, jitter_bytes=512)), 1, INVALID, "s", 0, "The jitter of a strided stream"),
+    (one(replace(STRIDED, jitter_bytes=2**64 - BLOCK)), 1, RANGE, "s", 0, "The jitter is larger "),
+    (
+        one(replace(STRIDED, range_bytes=18 * BLOCK, jitter_bytes=2 * BLOCK)),
+        *(1, RANGE, "s", 0, "The range of a strided stream is too small: each worker's part of i"),
+    ),
+    (one(Stream("backward", 512)), 1, INVALID, "s", 0, "Every block size of a sequential stream "),
+    (
+        one(Stream("backward", range_bytes=10 * BLOCK), arrival=Arrival("constant", rate=1)),
+        *(11, RANGE, "s", 0, "The range of a sequential stream is too small: each worker's part"),
+    ),
+    (one(Stream("once", 512)), 1, INVALID, "s", 0, "A stream that touches every block once needs "),
+    (
+        one(Stream("once", {BLOCK: 1, MIB: 1})),
+        *(1, INVALID, "s", 0, "A stream that touches every block once needs one block size, a mu"),
+    ),
+    (
+        one(Stream("once", range_bytes=10 * BLOCK), arrival=Arrival("constant", rate=1)),
+        *(11, RANGE, "s", 0, "The range of a stream that touches every block once is too small: "),
     ),
     (one(replace(RUNS, sizes=512)), 1, INVALID, "s", 0, "Every block size of a stream of runs m"),
     (one(replace(RUNS, run_align_bytes=0)), 1, INVALID, "s", 0, "The alignment of runs must be "),
@@ -255,6 +284,10 @@ GOOD = [
     one(RUNS),
     one(replace(RUNS, run_bytes=32 * BLOCK)),
     one(STRIDED),
+    one(replace(STRIDED, jitter_bytes=BLOCK, range_bytes=18 * BLOCK)),
+    one(Stream("backward", range_bytes=BLOCK)),
+    one(Stream("once", range_bytes=BLOCK)),
+    one(Stream("once", 512, align_bytes=512), Asu(2**62)),
     one(Stream("walk", range_bytes=4 * MIB)),
     one(Stream("walk", range_bytes=2 * MIB, walk_style="fixed")),
     one(Stream("sequential", range_bytes=10 * BLOCK)),

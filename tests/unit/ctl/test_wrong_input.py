@@ -60,7 +60,22 @@ WRONG: dict[str, tuple[str, str]] = {
     "block of no sector": ("run --size 100 --device /dev/fake0", "not a multiple of 512 bytes"),
     "block too large": ("run --size 1TiB --device /dev/fake0", "is more than 16 MiB"),
     "unit that is none": ("run --size 8KX --device /dev/fake0", "the units are KiB, MiB, GiB"),
-    "unknown pattern": ("run --pattern zipf --device /dev/fake0", "'zipf' is not one of"),
+    "unknown pattern": (
+        "run --pattern sequentiel --device /dev/fake0",
+        "there is no pattern 'sequentiel'; did you mean 'sequential'?",
+    ),
+    "value of a pattern without any": (
+        "run --pattern backward:1MiB --device /dev/fake0",
+        "--pattern backward:1MiB: write backward, without values",
+    ),
+    "too many values of a pattern": (
+        "run --pattern strided:1MiB:4KiB:3 --device /dev/fake0",
+        "write strided:STRIDE:JITTER",
+    ),
+    "empty value of a pattern": (
+        "run --pattern strided: --device /dev/fake0",
+        "write strided:STRIDE:JITTER",
+    ),
     "pattern without its key": (
         "run --pattern strided --device /dev/fake0",
         "pattern strided needs 'stride'",

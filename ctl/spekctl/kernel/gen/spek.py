@@ -114,6 +114,8 @@ class Pattern(IntEnum):
     RUNS = 3
     WALK = 4
     HOTBAND = 5
+    ONCE = 6
+    BACKWARD = 7
 
 
 class WalkStyle(IntEnum):
@@ -349,7 +351,8 @@ class StreamNla(nla):
         (15, "SPEK_A_STREAM_RESTART_BYTES", "uint64", 0),
         (16, "SPEK_A_STREAM_RUN_ALIGN_BYTES", "uint32", 0),
         (17, "SPEK_A_STREAM_WALK_STYLE", "uint32", 0),
-        (18, "SPEK_A_STREAM_SIZE", "nest_size", NLA_F_NESTED),
+        (18, "SPEK_A_STREAM_JITTER_BYTES", "uint64", 0),
+        (19, "SPEK_A_STREAM_SIZE", "nest_size", NLA_F_NESTED),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_A_STREAM_NAME",
@@ -368,6 +371,7 @@ class StreamNla(nla):
         "restart_bytes": "SPEK_A_STREAM_RESTART_BYTES",
         "run_align_bytes": "SPEK_A_STREAM_RUN_ALIGN_BYTES",
         "walk_style": "SPEK_A_STREAM_WALK_STYLE",
+        "jitter_bytes": "SPEK_A_STREAM_JITTER_BYTES",
         "size": "SPEK_A_STREAM_SIZE",
     }
     multi: ClassVar[dict[str, str]] = {

@@ -85,6 +85,8 @@ class Pattern(Coded):
     RUNS = "runs"
     WALK = "walk"
     HOTBAND = "hotband"
+    ONCE = "once"
+    BACKWARD = "backward"
 
 
 class WalkStyle(Coded):

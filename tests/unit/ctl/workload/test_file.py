@@ -75,7 +75,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "typo in a value": (HEAD + STREAM + 'pattern = "unifrom"\n', "did you mean 'uniform'?"),
     "value of nothing": (
         HEAD + STREAM + 'pattern = "zzz"\n',
-        "it is one of hotband, runs, sequential",
+        "it is one of backward, hotband, once, runs, sequential",
     ),
     "number with a unit": (
         HEAD + '[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = "2k"\n' + STREAM,
@@ -130,6 +130,12 @@ WRONG: dict[str, tuple[str, str]] = {
     "unknown asu": (HEAD + STREAM + 'asu = "al"\n', "did you mean 'all'?"),
     "unknown arrival": (HEAD + STREAM + 'arrival = "x"\n', "there is no arrival 'x'"),
     "key of another pattern": (HEAD + STREAM + "stride = 4096\n", "belongs to pattern strided"),
+    "sizes of once": (
+        HEAD
+        + "[[stream]]\nname = 's'\n"
+        + 'pattern = "once"\nsizes = [{ size = 512, share = 1 }, { size = 1024, share = 1 }]\n',
+        "it needs one size",
+    ),
     "pattern without its key": (HEAD + STREAM + 'pattern = "strided"\n', "needs 'stride'"),
     "runs without length": (HEAD + STREAM + 'pattern = "runs"\n', "needs 'run_length'"),
     "walk with two sizes": (

@@ -41,6 +41,13 @@ def test_a_dry_run_shows_it_as_a_file_that_says_the_same(
     assert "run-new" not in kernel.calls
 
 
+def test_a_pattern_takes_its_keys_after_colons(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    assert spekctl(*RUN, "--pattern", "strided:64KiB:8KiB").code == 0
+    assert kernel.config is not None
+    (stream,) = kernel.config.streams
+    assert (stream.pattern, stream.stride_bytes, stream.jitter_bytes) == ("strided", 65536, 8192)
+
+
 @pytest.mark.parametrize("name", file.shipped_names())
 def test_every_workload_survives_being_shown(name: str) -> None:
     assert file.parse(override.to_toml(file.load(name))) == file.load(name)
@@ -57,7 +64,11 @@ def test_every_workload_survives_being_shown(name: str) -> None:
         (("--read", "70"), "'70' is not a percentage; write for example 70% or 3.5%"),
         (("--size", "8KB"), "write 8KiB for powers of 1024"),
         (("--pattern", "strided"), "pattern strided needs 'stride'"),
-        (("--pattern", "unifrom"), "'unifrom' is not one of"),
+        (("--pattern", "unifrom"), "there is no pattern 'unifrom'; did you mean 'uniform'?"),
+        (
+            ("oltp", "--pattern", "strided:1MiB"),
+            "give --set stream.NAME.pattern=strided --set stream.NAME.stride=1MiB",
+        ),
     ],
 )
 def test_what_describes_no_workload_is_refused(

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Set-up of streams that touch every block once per pass; addresses are found in pattern.h. */
+#include "../../core/muldiv.h"
+#include "once.h"
+#include "pattern.h"
+
+static u64 count_blocks(const struct spek_stream *stream)
+{
+	return spek_div64(stream->range_bytes, stream->size[0].bytes);
+}
+
+static int check(const struct spek_stream *stream, u64 parts, struct spek_refusal *refusal)
+{
+	if (stream->nr_sizes != 1 || !spek_stream_is_aligned(stream))
+		return spek_refuse_part(refusal, -EINVAL,
+					"A stream that touches every block once needs one block size, a multiple of its alignment.");
+	if (count_blocks(stream) < parts)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The range of a stream that touches every block once is too small: each worker's part of it must hold a block.");
+	return 0;
+}
+
+static void memory(struct spek_source_memory *memory, const struct spek_stream *stream)
+{
+	memory->replica_bytes = sizeof(struct spek_cursor);
+}
+
+static void init(struct spek_source *source, const struct spek_stream *stream,
+		 const struct spek_share *share, struct spek_rng *rng, void *states, u8 *leaves)
+{
+	struct spek_cursor *cursor = states;
+	u64 blocks = count_blocks(stream);
+	u32 bits, i;
+
+	bits = spek_order_init(&source->once.order, blocks, share->key);
+	/* A block is 16 MiB at most and lies below 2^62, so no bit is lost. */
+	source->once.block_bytes = (u64)stream->size[0].bytes << bits;
+	for (i = 0; i < share->count; i++) {
+		u64 part = share->first_part + i;
+
+		/* The end of all 2^k numbers is 0, which is where the number after the last is. */
+		cursor[i].start = spek_muldiv64(blocks, part, share->parts, NULL) << (64 - bits);
+		cursor[i].end = spek_muldiv64(blocks, part + 1, share->parts, NULL) << (64 - bits);
+		cursor[i].next = cursor[i].start;
+	}
+}
+
+static enum spek_kind kind(const struct spek_stream *stream, bool write)
+{
+	return SPEK_KIND_ONCE;
+}
+
+const struct spek_pattern_ops spek_pattern_once = {
+	.check = check,
+	.memory = memory,
+	.init = init,
+	.kind = kind,
+};
+
+/**
+ * spek_order_init() - choose a permutation
+ * @order: filled in
+ * @count: size, 1 to 2^53
+ * @key: number of the permutation
+ *
+ * Return: k, the bits that it scrambles.
+ */
+u32 spek_order_init(struct spek_order *order, u64 count, u64 key)
+{
+	static const u64 factor[SPEK_ONCE_ROUNDS] = {
+		0x9e3779b97f4a7c15ull, 0xbf58476d1ce4e5b9ull,
+		0x94d049bb133111ebull, 0xd6e8feb86659fd93ull,
+	};
+	/* One bit at least: a unit of 2^64 does not fit. */
+	u32 bits = count > 1 ? 64 - (u32)__builtin_clzll(count - 1) : 1, i;
+
+	order->unit = 1ull << (64 - bits);
+	order->last = (count - 1) * order->unit;
+	order->mask = -order->unit;
+	order->shift = (bits + 1) / 2;
+	for (i = 0; i < SPEK_ONCE_ROUNDS; i++) {
+		order->key[i] = spek_splitmix64(&key) & order->mask;
+		order->factor[i] = factor[i];
+	}
+	return bits;
+}
