@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-PORTS = Path("/dev/virtio-ports")
+PORTS = Path("/sys/class/virtio-ports")
 TTY = "/dev/hvc0"
 CONFIGFS = Path("/sys/kernel/config/nullb")
 WAIT_S = 300.0  # for what udev makes: it gives an event up after 180 s, and is silent until then
@@ -59,8 +59,8 @@ def main() -> int:
     except Exception as error:
         status["failure"] = f"{type(error).__name__}: {error}"
     write_status(folder, {**status, "phase": "done"})
-    with contextlib.suppress(OSError):
-        (PORTS / "spek.ctl").write_text("done\n")
+    with contextlib.suppress(OSError, GuestFailure):
+        port("spek.ctl").write_text("done\n")
     return 0
 
 
@@ -352,9 +352,16 @@ def set_window(fd: int, window: list[int]) -> None:
 
 
 def port(name: str) -> Path:
-    """A way to the host; on a busy host udev may be slow to make it."""
-    path = PORTS / name
-    wait_for(path.exists, f"udev did not create {path} within {WAIT_S:.0f} s")
+    """A way to the host, by the name that the kernel gives it: udev's link may be slow to come."""
+
+    def find() -> Path | None:
+        for path in PORTS.glob("*/name"):
+            if path.read_text().strip() == name:
+                return Path("/dev", path.parent.name)
+        return None
+
+    path: Path = wait_for(find, f"the kernel has no virtio port {name}")
+    wait_for(path.exists, f"{path} did not appear")
     return path
 
 
