@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from bench import core_cost, drive_cost, generation, notify, profile, raw, table
+from bench import core_cost, drive_cost, generation, notify, profile, raw, sharing, table
 from bench.build import build_tools
-from bench.cases import points
+from bench.cases import EMULATED, DiskKind, points
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench
 
@@ -32,6 +32,10 @@ from spekctl.vm.runner import Guest, run_guest
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = "6.1,6.12"
 LIMIT_S = 1800.0
+EMULATED_APART = "emulated"
+# QEMU's disks take real time. While a guest waits for them its clock runs as clocks do: jumping to
+# its next timer instead, it would take a disk of microseconds for one of minutes.
+EMULATED_QEMU = ("-icount", "sleep=on")
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -55,6 +59,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--notifications",
         action="store_true",
         help="with --only: count the notifications of disks as well",
+    )
+    parser.add_argument(
+        "--sharing",
+        action="store_true",
+        help="with --only: count the cache misses of two workers as well",
     )
     parser.add_argument("--list", action="store_true", help="name the figures and end")
     parsed = parser.parse_args(arguments)
@@ -102,9 +111,10 @@ def boot(
 ) -> list[raw.AnyLine]:
     """Measure in a guest; what it wrote.
 
-    @apart: what is measured in a guest whose clock runs as clocks do; else instructions are
+    @apart: what is measured in a guest of its own; its clock runs as clocks do but for QEMU's
+        disks. Else instructions are counted.
     """
-    icount = not apart
+    icount = apart in ("", EMULATED_APART)
     results = out / f"{kernel.label}{'-' if apart else ''}{apart}.lines"
     results.write_bytes(b"")
     modules = build_modules(kernel)
@@ -135,42 +145,73 @@ def boot(
     return raw.read(results)
 
 
+def nodes_of(disks: Sequence[Disk]) -> list[str]:
+    """Arguments that name the guest's disks to it."""
+    return ["--nodes", *(f"{{disk{number}}}" for number in range(1, len(disks) + 1))]
+
+
 def boot_traced(kernel: Kernel, tools: Path, out: Path) -> list[raw.AnyLine]:
     """Count notifications of QEMU's disks."""
     trace = out / f"{kernel.label}.trace"
     trace.write_bytes(b"")
     words = ["--tools", str(tools), "--trace", str(trace)]
-    words += ["--nodes", *(f"{{disk{number}}}" for number in range(1, len(notify.DISKS) + 1))]
+    words += nodes_of(notify.DISKS)
     qemu = notify.qemu_arguments(trace)
     return boot(kernel, words, out, "notifications", qemu, notify.DISKS)
+
+
+def count_misses(kernel: Kernel, tools: Path, out: Path) -> dict[str, float]:
+    """Of two workers, each other's, by function."""
+    folder = out / f"{kernel.label}-sharing"
+    folder.mkdir(exist_ok=True)
+    plugin = ["-plugin", f"{tools / 'sharing.so'},dir={folder}"]
+    boot(kernel, ["--sharing", str(folder)], out, "sharing", plugin)
+    return sharing.of_functions(folder)
+
+
+def disk_of(key: str) -> DiskKind:
+    """The disk of the point with this key."""
+    return next(point.row.disk for point in points() if point.key == key)
 
 
 def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> Bench:
     """All figures of one kernel."""
     tools = build_tools(kernel)
     words = ["--tools", str(tools), "--passes", str(arguments.passes)]
-    words += ["--points", *keys]
     qemu = []
     if arguments.profile:
         words += ["--profile", str(arguments.out)]
         qemu = ["-plugin", f"{tools / 'profile.so'},dir={arguments.out}"]
-    scaling: list[raw.AnyLine] = []
-    kicks: list[raw.AnyLine] = []
+    lines: list[raw.AnyLine] = []
     if not arguments.only or arguments.notifications:
-        kicks = boot_traced(kernel, tools, arguments.out)
+        lines += boot_traced(kernel, tools, arguments.out)
+    misses: dict[str, float] = {}
+    if not arguments.only or arguments.sharing:
+        misses = count_misses(kernel, tools, arguments.out)
     if not arguments.only:
-        words.append("--extras")
         if len(os.sched_getaffinity(0)) > 1:
-            scaling = boot(kernel, ["--scaling"], arguments.out, "scaling")
+            lines += boot(kernel, ["--scaling"], arguments.out, "scaling")
         else:
             told = "two workers to one is not measured: their CPUs would share one processor"
             print(f"bench: {told}", file=sys.stderr, flush=True)
-    lines = boot(kernel, words, arguments.out, qemu=qemu)
+    for apart in (EMULATED_APART, ""):
+        some = [key for key in keys if (disk_of(key) in EMULATED) == bool(apart)]
+        if not some:
+            continue
+        more = ["--points", *some, *(["--extras"] if not arguments.only and not apart else [])]
+        if apart:
+            more += nodes_of(notify.DISKS)
+            lines += boot(
+                kernel, words + more, arguments.out, apart, [*qemu, *EMULATED_QEMU], notify.DISKS
+            )
+        else:
+            lines += boot(kernel, words + more, arguments.out, qemu=qemu)
     return bench_of(
-        [*scaling, *kicks, *lines],
+        lines,
         keys,
         core={} if arguments.only else core_cost.measure() | drive_cost.measure(),
         generation=[] if arguments.only else generation.measure(),
+        sharing=misses,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         commit=commit(),
     )

@@ -16,12 +16,12 @@ from spekctl.vm.modules import identity_of, make_command
 HERE = Path(__file__).parent
 FLOOR = (HERE / "floor" / "Kbuild", HERE / "floor" / "floor.c")
 URING = HERE / "uring.c"
-PROFILE = HERE / "profile.c"
+PLUGINS = (HERE / "profile.c", HERE / "sharing.c")
 COMMAND = ("gcc", "-O2", "-Wall", "-Wextra", "-Werror")
 
 
 def build_tools(kernel: Kernel) -> Path:
-    """A directory with spek_floor.ko for @kernel, uring and profile.so; built now or earlier."""
+    """A directory with spek_floor.ko for @kernel, uring and plugins; built now or earlier."""
 
     def make(result: Path) -> None:
         print(f"bench: building the floors for {kernel.release}", file=sys.stderr, flush=True)
@@ -34,10 +34,12 @@ def build_tools(kernel: Kernel) -> Path:
         shutil.move(build / "spek_floor.ko", result / "spek_floor.ko")
         uring = [*COMMAND, "-o", str(result / "uring"), str(URING), "-luring"]
         _run(uring, "the io_uring floor does not build")
-        plugin = [*COMMAND, "-shared", "-fPIC", "-o", str(result / "profile.so"), str(PROFILE)]
-        _run(plugin, "the profiler does not build")
+        for path in PLUGINS:
+            plugin = result / path.with_suffix(".so").name
+            command = [*COMMAND, "-shared", "-fPIC", "-o", str(plugin), str(path)]
+            _run(command, f"{path.name} does not build")
 
-    name = digest_of(HERE, (*FLOOR, URING, PROFILE), *COMMAND, identity_of(kernel))
+    name = digest_of(HERE, (*FLOOR, URING, *PLUGINS), *COMMAND, identity_of(kernel))
     return cached(cache_dir("bench", kernel.release) / name, make)
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Runner = Literal["floor", "spek", "uring", "fio"]
-DiskKind = Literal["plain", "polled", "slow", "scsi"]
+DiskKind = Literal["plain", "polled", "slow", "one-tag", "scsi", "nvme", "virtio"]
+SLOW: tuple[DiskKind, ...] = ("slow", "one-tag")
+EMULATED: tuple[DiskKind, ...] = ("nvme", "virtio")  # by QEMU
 BATCH = 16
 SLOW_NS = 10_000  # completion time of the slow disk
 
@@ -23,6 +25,10 @@ DISKS: dict[DiskKind, dict[str, int]] = {
     },
     "slow": {
         **{"queue_mode": 2, "irqmode": 2, "hw_queue_depth": 128, "submit_queues": 1},
+        "completion_nsec": SLOW_NS,
+    },
+    "one-tag": {
+        **{"queue_mode": 2, "irqmode": 2, "hw_queue_depth": 1, "submit_queues": 1},
         "completion_nsec": SLOW_NS,
     },
     # Answers before its submission returns, and completes by a softirq.
@@ -74,7 +80,7 @@ class Row:
     @property
     def counts_busy_time(self) -> bool:
         """The CPU idles while the disk or fio's start works: idle time executes no instructions."""
-        return self.disk == "slow" or self.runner == "fio"
+        return self.disk in (*SLOW, *EMULATED) or self.runner == "fio"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +153,17 @@ ROWS: tuple[Row, ...] = (
     Row("slow-spek-mq-spin", "spek mq, --spin", "spek", ("mq", "spin"), (SINGLE,), "slow"),
     Row("slow-fio-uring", "fio io_uring", "fio", ("--ioengine=io_uring",), (SINGLE,), "slow"),
     Row("slow-fio-psync", "fio psync", "fio", ("--ioengine=psync",), (SINGLE,), "slow"),
+    Row("one-tag-spek-mq", "spek mq, 32 for one tag", "spek", ("mq",), (DEEP,), "one-tag"),
+    Row("one-tag-spek-bio", "spek bio, 32 for one tag", "spek", ("bio",), (DEEP,), "one-tag"),
     Row("scsi-spek-bio", "spek bio", "spek", ("bio",), (DEEP, SINGLE), "scsi"),
     Row("scsi-spek-mq", "spek mq", "spek", ("mq",), (DEEP, SINGLE), "scsi"),
     Row("scsi-spek-auto", "spek auto", "spek", ("auto",), (DEEP,), "scsi"),
     Row("scsi-spek-scsi", "spek scsi", "spek", ("scsi",), (DEEP, SINGLE), "scsi"),
+    *(
+        Row(f"{disk}-spek-{how}", f"spek {how}, {disk}", "spek", (how,), (DEEP,), disk)
+        for disk in EMULATED
+        for how in ("bio", "mq", "auto")
+    ),
 )
 
 

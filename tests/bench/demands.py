@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bench.cases import DEEP, SINGLE, Conditions
 from bench.result import Bench, Demand, figure
+from bench.sharing import of_spek
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,10 @@ def _auto(prefix: str) -> Callable[[Bench], float | None]:
     return value
 
 
+def _sharing(bench: Bench) -> float | None:
+    return of_spek(bench.sharing) if bench.sharing else None
+
+
 def _kicks(row: str) -> Callable[[Bench], float | None]:
     """On the disk that gets most of them."""
 
@@ -119,9 +124,12 @@ RULES = (
     Rule("1,000 IOPS Poisson, share of a CPU", 0.05, _open_loop),
     Rule("auto to the cheaper of mq and bio", 1.03, _auto("")),
     Rule("auto to the cheaper of mq and bio, on SCSI", 1.03, _auto("scsi-")),
+    Rule("auto to the cheaper of mq and bio, on NVMe", 1.03, _auto("nvme-")),
+    Rule("auto to the cheaper of mq and bio, on virtio", 1.03, _auto("virtio-")),
     Rule("notifications per I/O, mq", 1 / 12, _kicks("spek-mq")),
     Rule("notifications per I/O, bio", 1 / 12, _kicks("spek-bio")),
     Rule("notifications per I/O, auto", 1 / 12, _kicks("spek-auto")),
+    Rule("two workers, misses per I/O in spek on lines of the other", 0.001, _sharing),
     Rule("two workers to one, throughput", 1.9, _scaling, at_least=True),
 )
 

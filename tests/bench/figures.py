@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from bench import raw
-from bench.cases import Conditions, Point, points
+from bench.cases import EMULATED, SLOW, Conditions, Point, points
 from bench.demands import judge
 from bench.result import (
     VERSION,
@@ -96,7 +96,7 @@ def with_ratios(figures: Sequence[Figure]) -> list[Figure]:
         return {
             name: figure.instructions / known[f"{name}/{conditions}"]
             for name in REFERENCES
-            if f"{name}/{conditions}" in known and figure.disk not in ("slow", "scsi")
+            if f"{name}/{conditions}" in known and figure.disk not in ("scsi", *SLOW, *EMULATED)
         }
 
     return [msgspec.structs.replace(figure, ratios=ratios(figure)) for figure in figures]
@@ -180,6 +180,7 @@ def bench_of(
     *,
     core: dict[str, float],
     generation: Sequence[Generation] = (),
+    sharing: dict[str, float] | None = None,
     created: str,
     commit: str,
 ) -> Bench:
@@ -203,5 +204,6 @@ def bench_of(
         core=core,
         demands=[],
         generation=list(generation),
+        sharing=sharing or {},
     )
     return msgspec.structs.replace(bench, demands=judge(bench))

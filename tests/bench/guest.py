@@ -18,18 +18,17 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
-from bench import extras, profile, raw
-from bench.cases import DISKS, DiskKind, Point, points
+from bench import extras, profile, raw, sharing
+from bench.cases import DISKS, EMULATED, DiskKind, Point, points
 from bench.counts import SyscallCounter, context_switches
 from bench.drivers import Drivers, copy_program, run_floor
-from bench.notify import KINDS as NOTIFY_KINDS
 from bench.notify import measure as measure_kicks
 from lib.guest import modules
-from lib.guest.disks import make_null, wait_for_udev_without_limit
+from lib.guest.disks import do_without_udev, make_null
 
 from spekctl.vm import guest_side
 
@@ -76,6 +75,13 @@ def make_scsi(**parameters: int) -> str:
     options = {name: str(value) for name, value in parameters.items()}
     plan = {"kind": "scsi_debug", "bytes": SCSI_MIB << 20, "block_size": 512, "options": options}
     return guest_side.make_disk(plan)
+
+
+def emulated_disks(nodes: list[str]) -> dict[DiskKind, str]:
+    """QEMU's disks, whose nodes the host knows."""
+    for node in nodes:
+        Path("/sys/block", os.path.basename(node), "queue/scheduler").write_text("none")
+    return dict(zip(EMULATED, nodes, strict=True)) if nodes else {}
 
 
 def calm_down() -> None:
@@ -155,8 +161,7 @@ def measure(results: Results, arguments: argparse.Namespace) -> None:
     """Everything, in order."""
     tools = Path(arguments.tools)
     chosen = [point for point in points() if point.key in arguments.points]
-    wait_for_udev_without_limit()
-    nodes = make_disks(wanted_kinds(chosen))
+    nodes = make_disks(wanted_kinds(chosen)) | emulated_disks(arguments.nodes)
     drivers = Drivers(tools, nodes, copy_program("fio", Path("/tmp/fio")))
     calm_down()
     results.add(environment(nodes, tools))
@@ -193,13 +198,20 @@ def scale(results: Results, _arguments: argparse.Namespace) -> None:
     results.add(raw.Done())
 
 
+def share(results: Results, arguments: argparse.Namespace) -> None:
+    """In a guest of its own, with two CPUs and a plugin that looks at their memory accesses."""
+    node, _item = make_null(DISK_MIB, **{**DISKS["plain"], "submit_queues": 2})
+    calm_down()
+    modules.load(Path(os.environ["SPEK_MODULES"], "spek.ko"))
+    sharing.record(Drivers(Path(), {"plain": node}, []), node, Path(arguments.sharing))
+    results.add(raw.Done())
+
+
 def notify(results: Results, arguments: argparse.Namespace) -> None:
     """In a guest of its own, with QEMU's disks, which QEMU traces to a file."""
     calm_down()
     modules.load(Path(os.environ["SPEK_MODULES"], "spek.ko"))
-    nodes = dict(zip(NOTIFY_KINDS, arguments.nodes, strict=True))
-    for node in arguments.nodes:
-        Path("/sys/block", os.path.basename(node), "queue/scheduler").write_text("none")
+    nodes = emulated_disks(arguments.nodes)
     fio = copy_program("fio", Path("/tmp/fio"))
     for line in measure_kicks(Path(arguments.tools), fio, nodes, Path(arguments.trace)):
         results.add(line)
@@ -208,6 +220,8 @@ def notify(results: Results, arguments: argparse.Namespace) -> None:
 
 def main() -> int:
     """Measure."""
+    # Where the clock jumps over idle time no limit holds: calm_down() ends udev.
+    do_without_udev()
     parser = argparse.ArgumentParser()
     parser.add_argument("--results", required=True)
     parser.add_argument("--tools", default="")
@@ -216,10 +230,17 @@ def main() -> int:
     parser.add_argument("--profile", default="", metavar="DIR")
     parser.add_argument("--extras", action="store_true")
     parser.add_argument("--scaling", action="store_true")
+    parser.add_argument("--sharing", default="", metavar="DIR")
     parser.add_argument("--trace", default="", metavar="FILE")
     parser.add_argument("--nodes", nargs="*", default=[])
     arguments = parser.parse_args()
-    what = scale if arguments.scaling else notify if arguments.trace else measure
+    what: Callable[[Results, argparse.Namespace], None] = measure
+    if arguments.scaling:
+        what = scale
+    elif arguments.sharing:
+        what = share
+    elif arguments.trace:
+        what = notify
     what(Results(Path(arguments.results)), arguments)
     return 0
 

@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench import raw
-from bench.cases import DEEP, ROWS, Point
+from bench.cases import DEEP, EMULATED, ROWS, DiskKind, Point
 from bench.drivers import Drivers
 
 from spekctl.vm.disks import Disk
 
-KINDS = ("nvme", "virtio")
-DISKS = [Disk(kind, 256 << 20, options={"queues": "1"}) for kind in KINDS]
+DISKS = [Disk(kind, 256 << 20, options={"queues": "1"}) for kind in EMULATED]
 KEYS = ("spek-auto", "spek-mq", "spek-bio", "fio-uring", "fio-uring-tuned")
 SHORT, LONG = 2_000, 10_000
 
@@ -81,7 +80,9 @@ def _word_after(line: str, name: str) -> str:
     return words[words.index(name) + 1]
 
 
-def measure(tools: Path, fio: list[str], nodes: dict[str, str], log: Path) -> Iterator[raw.Kicks]:
+def measure(
+    tools: Path, fio: list[str], nodes: dict[DiskKind, str], log: Path
+) -> Iterator[raw.Kicks]:
     """In the guest: each way to each disk, at two run lengths."""
     notifications = Notifications(log)
     for kind, node in nodes.items():

@@ -94,7 +94,7 @@ def read_counts(path: Path) -> Counts:
     counts: Counts = Counter()
     for line in path.read_text().splitlines():
         address, count = line.split()
-        counts[int(address, 16)] = int(count)
+        counts[int(address, 16)] += int(count)
     return counts
 
 

@@ -120,6 +120,10 @@ class Bench(Part, frozen=True):
     demands: list[Demand]
     generation: list[Generation] = []
     notifications: list[Notifications] = []
+    sharing: Annotated[
+        dict[str, float],
+        Meta(description="Cache misses per I/O that two workers cause each other, by function."),
+    ] = {}
 
     @property
     def disagreeing(self) -> list[Figure]:

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from bench.cases import DEEP, DEEP_STATS, ROWS, SINGLE, Row
+from bench.cases import DEEP, DEEP_STATS, EMULATED, ROWS, SINGLE, SLOW, Row
 from bench.result import Bench, Figure, figure
+from bench.sharing import of_spek
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 WIDTH = 132
 NOTHING = "-"
+LEAST_MISSES = 0.01
 # Header of a column, and the row that it compares with.
 COMPARED = (
     ("requests", "floor-mq"),
@@ -40,15 +42,18 @@ def render(bench: Bench) -> RenderableType:
             style="bold",
         )
     ]
-    rows = [row for row in ROWS if row.disk not in ("slow", "scsi")]
-    slow = [row for row in ROWS if row.disk == "slow"]
+    rows = [row for row in ROWS if row.disk not in ("scsi", *SLOW, *EMULATED)]
+    slow = [row for row in ROWS if row.disk in SLOW]
     scsi = [row for row in ROWS if row.disk == "scsi"]
+    emulated = [row for row in ROWS if row.disk in EMULATED]
     if _measured(bench, rows):
         parts.append(_main(bench, rows))
     if _measured(bench, slow):
         parts.append(_slow(bench, slow))
     if _measured(bench, scsi):
         parts.append(_scsi(bench, scsi))
+    if _measured(bench, emulated):
+        parts.append(_emulated(bench, emulated))
     if bench.open_loops:
         parts.append(_open_loops(bench))
     if bench.core:
@@ -57,6 +62,8 @@ def render(bench: Bench) -> RenderableType:
         parts.append(_generation(bench))
     if bench.notifications:
         parts.append(_notifications(bench))
+    if bench.sharing:
+        parts.append(_sharing(bench))
     if bench.prober:
         parts.append(Text(f"\n{_prober_sentence(bench)}"))
     if bench.demands:
@@ -124,7 +131,7 @@ def _main(bench: Bench, rows: list[Row]) -> Table:
 
 def _slow(bench: Bench, rows: list[Row]) -> Table:
     table = _table(
-        "Depth 1 on a disk that takes 10 us and interrupts: instructions outside of idle",
+        "A disk that takes 10 us and interrupts, depth 1 or as stated: instructions but for idle",
         *("", "instructions", "switches", "syscalls", "us per I/O"),
     )
     for row in rows:
@@ -150,6 +157,18 @@ def _scsi(bench: Bench, rows: list[Row]) -> Table:
         if first is not None:
             cells = [instructions(figure(bench, row.key, one)) for one in (DEEP, SINGLE)]
             table.add_row(row.title, *cells, f"{first.switches:.2f}")
+    return table
+
+
+def _emulated(bench: Bench, rows: list[Row]) -> Table:
+    table = _table(
+        "QEMU's disks, depth 32: instructions per I/O outside of idle, its driver included",
+        *("", "instructions", "switches"),
+    )
+    for row in rows:
+        one = _first_of(bench, row)
+        if one is not None:
+            table.add_row(row.title, instructions(one), f"{one.switches:.2f}")
     return table
 
 
@@ -191,6 +210,17 @@ def _notifications(bench: Bench) -> Table:
             table.add_row(
                 row.title, *(_number(found.get((row.key, disk)), ".4f") for disk in disks)
             )
+    return table
+
+
+def _sharing(bench: Bench) -> Table:
+    table = _table(
+        "Two workers: cache misses per I/O on lines that the other CPU has used", "", "misses"
+    )
+    for name, misses in bench.sharing.items():
+        if misses >= LEAST_MISSES:
+            table.add_row(name, f"{misses:.3f}")
+    table.add_row("all functions of spek", f"{of_spek(bench.sharing):.3f}")
     return table
 
 

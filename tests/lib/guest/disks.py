@@ -26,15 +26,13 @@ FROM_UDEV = 2
 TRIGGER = Path("/sys/devices/virtual/mem/null/uevent")
 UDEV_QUEUE = Path("/run/udev/queue")
 UDEV_S = 300.0  # udev gives an event up after 180 s, and may be silent until then
-_udev_limit_s: float | None = UDEV_S
 _udev_rests = False
 
 
-def wait_for_udev_without_limit() -> None:
-    """For a guest that counts instructions: its clock jumps over the time in which it is idle, so
-    a limit may pass while udev waits for a file of the host. The guest's own limit remains."""
-    global _udev_limit_s
-    _udev_limit_s = None
+def do_without_udev() -> None:
+    """settle() returns at once from now on: the caller waits for udev, or ends it, by itself."""
+    global _udev_rests
+    _udev_rests = True
 
 
 def settle() -> None:
@@ -50,7 +48,7 @@ def settle() -> None:
     with socket.socket(socket.AF_NETLINK, kind, NETLINK_KOBJECT_UEVENT) as events:
         events.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         events.bind((0, FROM_UDEV))
-        events.settimeout(_udev_limit_s)
+        events.settimeout(UDEV_S)
         TRIGGER.write_text(f"change {mark}")
         while mark.encode() not in events.recv(1 << 16):
             pass

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
-from bench import figures, notify, profile, raw, table
+from bench import figures, notify, profile, raw, sharing, table
 from bench.__main__ import wanted_points
 from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, Point, points
 from bench.counts import parse_stats
@@ -227,10 +228,14 @@ def test_notifications_are_held_against_the_batch(kicks: int, met: bool) -> None
 
 
 @pytest.mark.parametrize(("auto", "met"), [(1700.0, True), (2300.0, False)])
-def test_auto_is_held_against_the_cheaper(auto: float, met: bool) -> None:
-    lines = runs("spek-mq/d32", 1700.0) + runs("spek-bio/d32", 2300.0)
+@pytest.mark.parametrize("prefix", ["", "scsi-", "nvme-", "virtio-"])
+def test_auto_is_held_against_the_cheaper(prefix: str, auto: float, met: bool) -> None:
+    lines = runs(f"{prefix}spek-mq/d32", 1700.0) + runs(f"{prefix}spek-bio/d32", 2300.0)
 
-    assert demand(bench(lines + runs("spek-auto/d32", auto)), "auto to the cheaper").met is met
+    result = bench(lines + runs(f"{prefix}spek-auto/d32", auto))
+
+    assert demand(result, "auto to the cheaper").met is met
+    assert f"{auto:,.0f}" in printed(result)
 
 
 @pytest.mark.parametrize(("ratio", "met"), [(1.95, True), (1.85, False)])
@@ -381,8 +386,41 @@ def test_profile_is_the_long_run_less_the_short_one(tmp_path: Path) -> None:
     ]
 
 
-def test_plugin_of_the_profile_knows_the_mark() -> None:
-    source = (Path(profile.__file__).parent / "profile.c").read_text()
+# ---- cache lines of two workers ----
+
+DRIVER = Path(__file__).with_name("sharing_driver.c")
+
+
+def test_lines_that_go_to_and_fro_are_misses(tmp_path: Path) -> None:
+    ios = sharing.LONG - sharing.SHORT
+    program = str(tmp_path / "driver")
+    folder = str(Path(sharing.__file__).parent)
+    subprocess.run(["gcc", "-Werror", f"-I{folder}", "-o", program, str(DRIVER)], check=True)
+    (tmp_path / profile.KALLSYMS).write_text(KALLSYMS)
+    (tmp_path / profile.MODULES).write_text(MODULES)
+
+    subprocess.run([program, str(tmp_path), str(ios)], check=True)
+
+    found = sharing.of_functions(tmp_path)
+    # all but the first use of the line by each CPU
+    assert found == {"account [spek]": pytest.approx(2 - 2 / ios)}
+    assert sharing.of_spek(found | {"null_queue_rq": 3.0}) == pytest.approx(2 - 2 / ios)
+
+
+@pytest.mark.parametrize(("misses", "met"), [(0.0, True), (1.0, False)])
+def test_misses_of_spek_are_held_against_none(misses: float, met: bool) -> None:
+    found = {"null_queue_rq": 0.5, "account [spek]": misses}
+    result = bench_of(
+        [ENVIRONMENT, raw.Done()], [], core={}, created="now", commit="abc", sharing=found
+    )
+
+    assert demand(result, "two workers, misses").met is met
+    assert "null_queue_rq" in printed(result)
+
+
+@pytest.mark.parametrize("plugin", ["profile.c", "sharing.c"])
+def test_plugins_know_the_mark(plugin: str) -> None:
+    source = (Path(profile.__file__).parent / plugin).read_text()
     bytes_there = re.search(r"mark\[\] = \{([^}]*)\}", source)
     assert bytes_there
     assert bytes(int(word, 16) for word in bytes_there[1].split(",")) == profile.MARK[:-1]
