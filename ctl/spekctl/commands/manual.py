@@ -39,7 +39,14 @@ def completion(shell: str) -> str:
     found = get_completion_class(shell)
     assert found is not None
     made = found(cli, {}, "spekctl", _VARIABLE)
-    return made.source_template % made.source_vars()
+    script = made.source_template % made.source_vars()
+    if shell != "zsh":
+        return script
+    # zsh loads the file as the body of a function. At the second call click's test of how it was
+    # loaded says otherwise than at the first, and that Tab completes nothing.
+    functions, found_end, _ = script.partition("\nif [[ $zsh_eval_context")
+    assert found_end
+    return f'{functions}\n_spekctl_completion "$@"\n'
 
 
 def pages_of(command: click.Command, name: str) -> Iterator[tuple[str, str]]:

@@ -112,6 +112,50 @@ def test_scripts_are_valid_for_their_shells(files: dict[str, str], tmp_path: Pat
             subprocess.run([shell, "-n", str(path)], check=True)
 
 
+# Stands in for zsh's own completion: prints what it would offer.
+ZSH = """
+fpath=({folder} $fpath)
+autoload -Uz _spekctl
+_describe() {{ print -l -- ${{(P)3}} }}
+compadd() {{ print "compadd $@" }}
+compdef() {{ print "not at work" }}
+for word in --max-o --max-o --str; do
+    words=(spekctl run $word) CURRENT=3
+    _spekctl
+done
+"""
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_zsh_completes_at_every_tab(files: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "_spekctl").write_text(files[manual.COMPLETIONS["zsh"]])
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["zsh", "-f", "-c", ZSH.format(folder=tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PATH": path},
+    )
+    offered = [line.partition(":")[0] for line in done.stdout.splitlines()]
+    assert offered == ["--max-outstanding", "--max-outstanding", "--stripe"]
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_fish_completes(files: dict[str, str], tmp_path: Path) -> None:
+    script = tmp_path / "spekctl.fish"
+    script.write_text(files[manual.COMPLETIONS["fish"]])
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"source {script}; complete -C 'spekctl run --max-o'"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PATH": path, "HOME": str(tmp_path)},
+    )
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["--max-outstanding"]
+
+
 def test_they_are_installed_and_removed(tmp_path: Path) -> None:
     def make(goal: str) -> None:
         words = ["make", "-C", str(ROOT), goal, f"DESTDIR={tmp_path}", "prefix=/usr/local"]
