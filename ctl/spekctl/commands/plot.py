@@ -78,7 +78,8 @@ def command() -> None:
     """Plot logs, results, load curves and reports as PNG and SVG.
 
     `spekctl plot FILE...` chooses the plot by the kind of the first file: addresses of a log,
-    timeline of a result, curve of a load curve or a report of SPC-1, streams of a report of SPC-2.
+    timeline of a result, curve of a load curve or a report of SPC-1, streams of a report of SPC-2,
+    trace of a stored trace.
     The names of the files written go to standard output.
     """
 
@@ -97,12 +98,14 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
         names = [name for name in command.commands if name != GUESS]
         hint = did_you_mean(str(first), names) or f"; the plots are {', '.join(names)}"
         raise UsageError(f"there is no file {first}{hint}")
-    drawable = [Kind.LOG, Kind.RESULT, Kind.CURVE, Kind.SPC1, Kind.SPC2]
+    drawable = [Kind.LOG, Kind.TRACE, Kind.RESULT, Kind.CURVE, Kind.SPC1, Kind.SPC2]
     kind = identify(first, drawable, "plots are drawn from")
     if kind in (Kind.CURVE, Kind.SPC1):
         return _curve(inputs, outputs, title, dpi, (), None)
     if len(inputs) > 1:
         raise UsageError("several results or logs are compared by `spekctl plot cdf`")
+    if kind is Kind.TRACE:
+        return _trace(first, outputs, title, dpi)
     if kind is Kind.SPC2:
         return _streams(first, outputs, title, dpi, None)
     if kind is Kind.LOG:
@@ -383,6 +386,27 @@ def cdf(
         return picture.draw(found, title, labels, directions or None)
 
     return _deliver(draw, outputs, f"{inputs[0].stem}-cdf", dpi)
+
+
+@command.command("trace")
+@_one_file
+@_common
+def trace(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
+    """Rate, addresses, sizes and gaps of a TRACE, in a format that `spekctl trace` reads."""
+    return _trace(file, outputs, title, dpi)
+
+
+def _trace(file: Path, outputs: Sequence[Path], title: str, dpi: int) -> int:
+    from spekctl.plots import style
+
+    style.require()
+    from spekctl.plots import trace as picture
+    from spekctl.trace.trace import open_trace
+
+    opened = open_trace([file])
+    return _deliver(
+        lambda: picture.draw(picture.read(opened), title), outputs, f"{file.stem}-trace", dpi
+    )
 
 
 @command.command("study")

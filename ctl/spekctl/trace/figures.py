@@ -62,7 +62,10 @@ class Buckets:
     def quantile(self, share: float) -> float:
         """The nearest rank's bucket, in its middle."""
         rank = max(1, math.ceil(self.total * share - 1e-9))
-        index = int(np.searchsorted(np.cumsum(self.counts), rank))
+        return self.value(int(np.searchsorted(np.cumsum(self.counts), rank)))
+
+    def value(self, index: int) -> float:
+        """The middle of a bucket."""
         exponent = max((index >> self._BITS) - 1, 0)
         low = (index - (exponent << self._BITS)) << exponent
         return min(float(low) + ((1 << exponent) - 1) / 2, float(self.most))

@@ -28,7 +28,8 @@ from matplotlib.figure import Figure
 
 from spekctl.documents import curve
 from spekctl.documents.result import load_result
-from spekctl.plots import addresses, cdf, curves, source, streams, style, timeline
+from spekctl.plots import addresses, cdf, curves, source, streams, style, timeline, trace
+from spekctl.trace.trace import open_trace
 
 drawing = pytest.fixture(autouse=True)(our_style)
 
@@ -68,8 +69,20 @@ def make_streams(path: Path) -> Figure:
     return streams.draw(streams.of_report(write_streams(path / "s.json")))
 
 
+def make_trace(path: Path) -> Figure:
+    file = path / "t.csv"
+    rows = [
+        f"{n * n},sd{'ab'[n % 2]},{n % 97 * 8192},{512 << n % 9},{'rwd'[n % 3]}"
+        for n in range(3000)
+    ]
+    text = "\n".join(["at_us,device,offset_bytes,bytes,op", *rows]).replace(",d\n", ",discard\n")
+    file.write_text(text)
+    return trace.draw(trace.read(open_trace([file])))
+
+
 MAKERS = [
     make_streams,
+    make_trace,
     make_addresses,
     make_timeline,
     make_log_timeline,
