@@ -233,7 +233,7 @@ def decode(path: Path, data: bytes, model: type[D]) -> D:
             found = files.decode(data, model)
             files.decode(data, _Envelope)
             return found
-        fields = msgspec.json.decode(data)
+        fields = files.decode(data, dict[str, Any])
         for upgrade in model.UPGRADES[version - known :]:
             upgrade(fields)
         return msgspec.convert({**fields, "version": known}, type=model)

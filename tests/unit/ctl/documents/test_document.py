@@ -217,3 +217,11 @@ def test_the_format_of_times_is_written_once() -> None:
     users = [one.name for one in root.rglob("*.py") if "strftime" in one.read_text()]
     assert users == ["document.py"]
     assert document.timestamp(1_700_000_000_999_999_999) == "2023-11-14T22:13:20Z"
+
+
+def test_text_of_an_older_version_that_is_not_utf_8_is_damage(tmp_path: Path) -> None:
+    """Found by fuzzing: the fields that tell the kind are read without looking at the others."""
+    path = tmp_path / "old"
+    path.write_bytes(b'{"\xa4": 0, "schema": "spek-result", "schema_version": 1}')
+    with pytest.raises(UsageError, match="old is damaged: it is not UTF-8 text"):
+        document.read(path, result.Result)
