@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -120,6 +122,7 @@ def command() -> None:
 @command.command("info")
 @_reading
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option("--timing", is_flag=True, help="Say how fast the files were read, on standard error.")
 @click.option(
     "-o",
     "--output",
@@ -127,7 +130,9 @@ def command() -> None:
     metavar="FILE",
     help="Also write the JSON to FILE.",
 )
-def info(inputs: tuple[Path, ...], as_json: bool, output: Path | None, **given: Any) -> int:
+def info(
+    inputs: tuple[Path, ...], as_json: bool, timing: bool, output: Path | None, **given: Any
+) -> int:
     """Describe a trace: rates, sizes, footprint, sequentiality, burstiness.
 
     The index of dispersion is the variance of the number of requests in windows of a length,
@@ -141,8 +146,23 @@ def info(inputs: tuple[Path, ...], as_json: bool, output: Path | None, **given: 
     from spekctl.render import trace as render
     from spekctl.trace import figures
 
+    if timing:
+        _time(trace)
     deliver(figures.info(trace), render.show, as_json, output, "figures")
     return 0
+
+
+def _time(trace: Trace) -> None:
+    """Read the trace once and say how fast that was."""
+    start = time.perf_counter()
+    requests = sum(len(batch) for batch in trace.batches())
+    events = requests + trace.faults.ignored
+    seconds = time.perf_counter() - start
+    click.echo(
+        f"spekctl: read {events:,} records in {seconds:.2f} s, {events / seconds / 1e6:.2f} million"
+        " per second",
+        err=True,
+    )
 
 
 @command.command("head")
@@ -158,11 +178,13 @@ def info(inputs: tuple[Path, ...], as_json: bool, output: Path | None, **given: 
 def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     """Print the first requests of a trace as CSV."""
     trace = _open(inputs, given)
+    from spekctl.render.output import reader_left
     from spekctl.trace.convert import Written, write_text
     from spekctl.trace.select import Cut
 
     sys.stdout.flush()
-    write_text(trace, Cut(count=count).of(trace), sys.stdout.buffer, "csv", Written())
+    batches = itertools.takewhile(lambda _: not reader_left(), Cut(count=count).of(trace))
+    write_text(trace, batches, sys.stdout.buffer, "csv", Written())
     sys.stdout.buffer.flush()
     return 0
 

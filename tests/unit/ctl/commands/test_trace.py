@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,19 @@ def test_info_is_text_or_json(spekctl: Spekctl, path: Path, tmp_path: Path) -> N
     found = json.loads(outcome.out)
     validator(document.SCHEMA_FILE).validate(found)
     assert (found["kind"], found["version"], found["requests"]) == ("spek-trace-info", 1, 6)
+
+
+def test_timing_goes_to_standard_error(spekctl: Spekctl, path: Path) -> None:
+    outcome = spekctl("trace", "info", str(path), "--timing", "--json")
+    assert json.loads(outcome.out)["requests"] == 6
+    assert "spekctl: read 6 records in " in outcome.err
+
+
+def test_a_reader_that_leaves_ends_the_listing(path: Path) -> None:
+    path.write_text(TEXT + "".join(f"{n},sda,0,512,read,0,0\n" for n in range(300_000)))
+    program = f"{sys.executable} -m spekctl trace head {path} -n 300000 | head -n 2"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stderr, len(done.stdout.splitlines())) == ("", 2)
 
 
 def test_head_prints_csv_that_can_be_read(spekctl: Spekctl, path: Path, tmp_path: Path) -> None:
