@@ -6,6 +6,7 @@ python -m fuzz.python_fuzz TARGET [libFuzzer's options] [folders of seeds]
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 
@@ -20,6 +21,10 @@ def main(words: list[str]) -> None:
         import tomllib  # noqa: F401
 
         import tomlkit  # noqa: F401
+
+        # Targets import what they test when they run.
+        with contextlib.suppress(Exception):
+            run(target, b"")
 
     def one(data: bytes) -> None:
         run(target, data)

@@ -38,7 +38,10 @@ C: dict[str, int] = {
     "daq_clock": 6000,
     "daq_push": 3000,
 }
-PYTHON_RUNS = {"workload": 800, "resolve": 800, "rails": 300, "logs": 300, "documents": 800}
+PYTHON_RUNS = {
+    **{"workload": 800, "resolve": 800, "rails": 300, "logs": 300, "documents": 800},
+    **{"trace_text": 600, "trace_binary": 600},
+}
 PYTHON_DEFAULT = 3000
 # A single input; a machine under load must not look like an endless loop.
 HANG_S = 180

@@ -107,9 +107,35 @@ def sense(data: bytes) -> None:
     sentence(SenseInfo(*(*data[:4], 0, 0, 0, 0)[:4]))
 
 
+def trace_text(data: bytes) -> None:
+    """Traces that are text; the first byte chooses the format."""
+    from fuzz.python_targets import traces
+
+    traces.read(_file(data, "trace"), traces.TEXT, data)
+
+
+def trace_binary(data: bytes) -> None:
+    """Binary traces; the first byte chooses the format."""
+    from fuzz.python_targets import traces
+
+    traces.read(_file(data, "trace"), traces.BINARY, data)
+
+
 TARGETS: dict[str, Target] = {
     one.__name__: one
-    for one in (workload, resolve, rails, units, logs, log_header, documents, energy, sense)
+    for one in (
+        workload,
+        resolve,
+        rails,
+        units,
+        logs,
+        log_header,
+        documents,
+        energy,
+        sense,
+        trace_text,
+        trace_binary,
+    )
 }
 LONGEST_SENTENCE = 4000
 
