@@ -29,8 +29,9 @@ from lib.guest.prober import fresh_module, unload
 from lib.waiting import eventually
 
 from spekctl.errors import SpekError
-from spekctl.kernel.feeds import MISSING, PowerLink, PowerSample
+from spekctl.kernel.feeds import PowerLink, PowerSample
 from spekctl.kernel.gen import spek_prober as uapi
+from spekctl.kernel.link import not_loaded
 from spekctl.kernel.prober import Prober
 from spekctl.kernel.records import FeedState, Use
 
@@ -353,7 +354,7 @@ def test_module_unloads_with_open_feeds_and_says_so_to_who_pushes(link: PowerLin
         link.push(feed, ramp(past(0.5), 10))
     with pytest.raises(SpekError) as refusal:
         PowerLink()
-    assert refusal.value.message == MISSING
+    assert refusal.value.message == not_loaded("spek_prober")
 
 
 def test_feeds_come_and_go_while_others_read(link: PowerLink) -> None:

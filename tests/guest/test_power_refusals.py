@@ -13,9 +13,9 @@ from lib.guest.power import SECOND, W, only_feed
 from lib.guest.prober import fresh_module
 
 from spekctl.errors import SpekError
-from spekctl.kernel.feeds import MISSING, PowerLink, PowerSample
+from spekctl.kernel.feeds import PowerLink, PowerSample
 from spekctl.kernel.gen import spek_prober as uapi
-from spekctl.kernel.link import Link
+from spekctl.kernel.link import Link, not_loaded
 
 pytestmark = pytest.mark.debug_kernel
 
@@ -79,7 +79,7 @@ WRONG_FEEDS: list[tuple[dict[str, Any], int, str]] = [
 
 
 def test_wrong_feed_is_refused_with_a_sentence() -> None:
-    raw = Link(uapi, None, MISSING)
+    raw = Link(uapi, None, not_loaded("spek_prober"))
     for values, code, sentence in WRONG_FEEDS:
         with pytest.raises(SpekError, match=sentence) as refusal:
             raw.ask(uapi.Cmd.FEED_OPEN, **values)
@@ -145,7 +145,7 @@ def test_pushes_by_others_to_nothing_and_of_nothing(link: PowerLink, reader: Pow
     reader.close_feed(feed)
     refused(lambda: link.push(feed, [PowerSample(now, W)]), errno.EBUSY, "has ended")
 
-    raw = Link(uapi, None, MISSING)
+    raw = Link(uapi, None, not_loaded("spek_prober"))
     refused(lambda: raw.ask(uapi.Cmd.FEED_PUSH, samples=b"1234"), errno.EINVAL, "number of a feed")
     refused(lambda: raw.dump(uapi.Cmd.ENERGY_GET), errno.EINVAL, "needs intervals")
     refused(lambda: raw.dump(uapi.Cmd.ENERGY_GET, intervals=b"12"), errno.EINVAL, "whole records")

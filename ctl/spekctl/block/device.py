@@ -42,8 +42,8 @@ class Device(DeviceFacts, frozen=True, kw_only=True):
     partition: int
     poll_queues: bool
     sysfs: Path
-    # Those of serial and WWN that another disk here has as well: namespaces of one controller have
-    # one serial, and so may the units of one SCSI target; paths to one unit have one WWN, too.
+    # Serial or WWN, if another disk has the same: namespaces of one controller share a serial, as
+    # may the units of one SCSI target; paths to one unit share a WWN.
     shared: frozenset[str] = frozenset()
 
     def facts(self, diskseq: int = 0, before: DiskCounters | None = None) -> TargetFacts:
@@ -97,7 +97,7 @@ def find(path: str, roots: Roots = ROOTS) -> Device:
 
 
 def _hint(path: str, roots: Roots) -> str:
-    """The device that may be meant: one of that kernel name, else one with nearly that name.
+    """Suggest a device: one with that kernel name, else one with a similar name.
 
     The directory does not count: all names share it.
     """

@@ -307,7 +307,7 @@ def opened_devices(roots: Roots = ROOTS) -> Iterator[Opened]:
 
 def _openers(device: Device, roots: Roots, modes: frozenset[int]) -> list[str]:
     """Other processes that have the device open in one of the @modes. Whether they claimed it is
-    not to be seen: the kernel forgets that flag of an open file."""
+    not visible: the kernel does not keep that flag of an open file."""
     return _choose(device, opened_devices(roots), roots, modes)
 
 
@@ -324,7 +324,7 @@ def _choose(
 
 
 def _open_mode(path: Path) -> int:
-    """O_RDONLY, O_WRONLY or O_RDWR of an open file; what can't be told counts as the last."""
+    """O_RDONLY, O_WRONLY or O_RDWR of an open file; unknown counts as O_RDWR."""
     match = re.search(r"^flags:\s*([0-7]+)$", _read(path), re.MULTILINE)
     return int(match[1], 8) & os.O_ACCMODE if match else os.O_RDWR
 

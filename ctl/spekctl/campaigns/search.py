@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The search for the highest load that a device serves: doubling, then bisection. Pure functions.
+"""The search for the highest load that a device sustains: doubling, then bisection. Pure functions.
 
 The level is the highest load that was served below the lowest one that was not, each of them
 measured. A load is a whole number of something: BSUs, streams.

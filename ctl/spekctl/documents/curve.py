@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Load curves: one measured point for each load, as data for tables and pictures.
+"""Load curves: one measured point per load, as data for tables and plots.
 
 Each point is a run of its own; what is here is the part of its result that is drawn against the
 load. ``points.py`` makes a point of a result.
@@ -23,7 +23,7 @@ LoadKind = Literal["bsu", "rate", "depth"]
 
 
 class Load(Part, frozen=True):
-    """What was asked of the device."""
+    """The load offered to the device."""
 
     kind: Annotated[
         LoadKind,
@@ -56,7 +56,7 @@ class Power(Part, frozen=True):
 
     watts: Annotated[float, Meta(description="Mean over the measure phase, all rails.")]
     rails_watts: Annotated[dict[str, float], Meta(description="Mean of each rail.")]
-    joules: Annotated[float, Meta(description="Of the time that is known.")] = 0.0
+    joules: Annotated[float, Meta(description="Energy in the time in which power is known.")] = 0.0
     gap_s: Annotated[float, Meta(description="Time of which nothing is known.")] = 0.0
     baseline_w: Annotated[
         float, Meta(description="To be taken from watts before they are compared with the load.")
@@ -69,7 +69,7 @@ class Power(Part, frozen=True):
 
 
 class Point(Part, frozen=True):
-    """What a load did, over the measure phase of its run."""
+    """The figures of one load, over the measure phase of its run."""
 
     load: Load
     offered_iops: Annotated[
@@ -122,7 +122,7 @@ class Point(Part, frozen=True):
 
     @property
     def efficiency(self) -> Efficiency | None:
-        """What the load took of the power, less the baseline."""
+        """Power due to the load: the baseline is subtracted."""
         if self.power is None:
             return None
         return efficiency(self.power.net_watts, self.iops, self.mib_s * MIB)
@@ -149,5 +149,5 @@ def json_schema() -> dict[str, Any]:
 
 
 def load_curve(path: Path) -> Curve:
-    """Read a curve; refuses what is not one."""
+    """Read a curve; UsageError for any other file."""
     return document.read(path, Curve)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a block device is and what it counts, as sysfs says and results repeat."""
+"""Properties and counters of a block device, from sysfs, as results contain them."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ class DiskCounters(Part, frozen=True):
 
 
 class TargetFacts(DeviceFacts, frozen=True):
-    """What a target is; taken before the run."""
+    """Properties of a target, read before the run."""
 
     disk_before: DiskCounters | None

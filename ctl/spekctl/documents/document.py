@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The envelope of every file that spekctl writes, and the reader that tells what a file is.
+"""The envelope of every file that spekctl writes, and the reader that identifies files.
 
 A new kind of file is a member of Kind and a subclass of Document. A field that changes its meaning
-or goes away raises the version of its kind; UPGRADES then says how older files are read.
+or is removed raises the version of its kind; UPGRADES then converts older files.
 """
 
 from __future__ import annotations
@@ -91,14 +91,14 @@ def timestamp(real_ns: int | None = None) -> str:
 
 
 V = TypeVar("V")
-# The field `version` of a kind that had others before.
-Version = Annotated[V, Meta(description="Changes when a field changes its meaning or goes away.")]
+# The field `version` of a kind that has had earlier versions.
+Version = Annotated[V, Meta(description="Changes when a field changes its meaning or is removed.")]
 
 
 class Document(Part, frozen=True, kw_only=True, tag_field="kind"):
     """Base of files: the kind, which is the tag of the subclass, and these fields come first."""
 
-    # Each changes the fields of a version to those of the next; the last one makes today's.
+    # Each converts the fields of one version to the next; the last one to the current version.
     UPGRADES: ClassVar[tuple[Callable[[dict[str, Any]], None], ...]] = ()
 
     version: Version[int] = 1
@@ -126,7 +126,7 @@ def version_of(model: type[Document]) -> int:
 
 
 def without_origin(fields: dict[str, Any]) -> None:
-    """Upgrade of files that did not say when and by what they were written."""
+    """Upgrade of files without time and command of their creation."""
     fields["created"] = fields.get("created", "")
     fields["command"] = []
 
@@ -213,7 +213,7 @@ def parquet_kind(path: Path) -> Kind:
 
 
 def read(path: Path, model: type[D]) -> D:
-    """A file of this kind; UsageError with what it is otherwise."""
+    """Read a file of this kind; UsageError says what any other file is."""
     identify(path, [kind_of(model)])
     return decode(path, _contents(path), model)
 

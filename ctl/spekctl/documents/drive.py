@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What modelled drives did: simulations of one drive, and the study of paper 003."""
+"""Results of modelled drives: simulations of one drive, and the study of paper 003."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Times(Part, frozen=True):
 
 
 class Mode(Part, frozen=True):
-    """What a drive used in a mode."""
+    """Time and energy of a drive in one mode."""
 
     seconds: float
     joules: float
@@ -96,7 +96,7 @@ class StudySystem(Part, frozen=True):
 
 
 class StudyLoad(Part, frozen=True):
-    """A stand-in for a trace of the paper, and what became of it."""
+    """A stand-in for a trace of the paper, and its results."""
 
     name: str
     known: Annotated[str, Meta(description="What is published of the trace.")]
@@ -116,7 +116,7 @@ class StudyArrays(Part, frozen=True):
 
 
 class Claim(Part, frozen=True):
-    """A statement of the paper, and what came out."""
+    """A claim of the paper, and the simulated result."""
 
     place: Annotated[str, Meta(description="Table, figure or section of the paper.")]
     what: str
@@ -127,7 +127,7 @@ class Claim(Part, frozen=True):
 
 
 class DriveStudy(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_STUDY.value):
-    """Paper 003 on modelled drives: what the paper says and what came out."""
+    """Paper 003 on modelled drives: its claims and the simulated results."""
 
     model: Annotated[str, Meta(description="The large drive, HC-SD.")]
     requests: Annotated[int, Meta(description="Of each load.")]

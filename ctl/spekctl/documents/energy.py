@@ -139,7 +139,7 @@ class EmeraldPhase(Part, frozen=True):
 
 
 class EmeraldDurations(Part, frozen=True):
-    """How long everything takes."""
+    """Lengths of all parts of the test."""
 
     prefill_percent: Annotated[
         int, Meta(description="Of the capacity, written once before all else; 0: none.")
@@ -152,7 +152,7 @@ class EmeraldDurations(Part, frozen=True):
 
 
 class EmeraldLimits(Part, frozen=True):
-    """What random phases and the hot band have to meet."""
+    """Limits of random phases and the hot band."""
 
     mean_ns: Annotated[int, Meta(description="Mean response time of a phase.")]
     window_mean_ns: Annotated[int, Meta(description="The same in any window.")]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exact numbers, rounded once, when they are printed: half up.
 
-A published figure can be told from a wrong one by its last digit, so nothing here is a float on
-its way. What was measured as a float enters as the shortest decimal that means that float.
+The last digit of a published figure can tell it from a wrong one, so no intermediate value is a
+float. A measured float enters as the shortest decimal that denotes it.
 """
 
 from __future__ import annotations

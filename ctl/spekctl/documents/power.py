@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of power: from what rails used to watts, joules, and what an I/O takes of them."""
+"""Figures of power: from the use of rails to watts, joules, and efficiency."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What a rail used in an interval, under the name that the result gives it."""
+    """The use of a rail in an interval, under its name in the result."""
 
     name: str
     feed: str
@@ -60,7 +60,7 @@ def _rail(amount: Amount) -> RailPower:
 
 
 def total_of(rails: Sequence[RailPower]) -> RailPower:
-    """All rails together; a figure that one of them has not, the sum has not either."""
+    """All rails together; a figure that is unknown for one rail is unknown for the sum."""
 
     def added(values: Sequence[float | None]) -> float | None:
         found = [value for value in values if value is not None]
@@ -118,7 +118,7 @@ class PowerFigures(Part, frozen=True):
 
     @property
     def remark(self) -> str:
-        """What a reader has to know about it; empty if it is whole."""
+        """A warning for the reader; empty if power is known all the time."""
         total = self.total
         if self.net_w is None:
             return f"power is not known: {total.gap_s:.3g} s without samples"
@@ -135,7 +135,7 @@ def power_of(result: Result) -> PowerFigures | None:
 
 
 def figures_of(interval: IntervalPower, baseline_w: float = 0.0) -> PowerFigures | None:
-    """What the rails of an interval say."""
+    """The figures of all rails in an interval."""
     if not interval.rails:
         return None
     return PowerFigures(interval.rails, interval.total, baseline_w)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The result of a run: structs that are the JSON Schema; report.py fills them in.
+"""The result of a run: structs that define its JSON Schema; run/build.py fills them in.
 
-Whole numbers are exact and in the units of their names; what is derived from them (rates,
-percentiles, means) is beside them for convenience and can be recomputed.
+Integers are exact and in the units of their names. Derived values (rates, percentiles, means) are
+added for convenience and can be recomputed.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Distribution(Part, frozen=True):
 
 
 def histogram_of(times: Distribution | None) -> Histogram | None:
-    """The buckets of a distribution that has them, to be merged with others (stats.merge)."""
+    """The buckets of a distribution that has them, to be merged with others (histogram.merge)."""
     if times is None or times.histogram is None:
         return None
     buckets = times.histogram
@@ -93,10 +93,10 @@ class Times(Part, frozen=True):
 
 
 class InFlight(Part, frozen=True):
-    """I/Os that were due in the measure phase, taken up, and not completed at its end.
+    """I/Os that arrived in the measure phase, left the backlog, and were outstanding at its end.
 
-    The drain counts them, so the percentiles of the measure phase lack them: with many of them,
-    or old ones, the true percentiles are higher. The backlog, not taken up, is not among them.
+    They are counted in the drain, so the percentiles of the measure phase lack them: if they are
+    many or old, the true percentiles are higher. Arrivals still in the backlog are not included.
     """
 
     count: int
@@ -156,7 +156,7 @@ class Totals(Part, frozen=True):
 
 
 class PhaseResult(Part, frozen=True):
-    """A phase: when it was (CLOCK_MONOTONIC) and what completed in it."""
+    """A phase: its time (CLOCK_MONOTONIC) and the I/Os that completed in it."""
 
     phase: Phase
     start_ns: int
@@ -175,7 +175,7 @@ class RailPower(Part, frozen=True):
     """A power rail, or all of them together, over a time; null: nothing is known."""
 
     name: Annotated[str, Meta(description="feed/rail where there are several feeds.")]
-    joules: Annotated[float, Meta(description="Of the time that is known.")]
+    joules: Annotated[float, Meta(description="Energy in the time in which power is known.")]
     mean_w: float | None
     min_w: Annotated[
         float | None, Meta(description="Of several rails: the sum, which is a lower bound.")
@@ -184,14 +184,17 @@ class RailPower(Part, frozen=True):
         float | None, Meta(description="Of several rails: the sum, which is an upper bound.")
     ]
     known_s: Annotated[float, Meta(description="Of several rails: of the one with the least.")]
-    gap_s: Annotated[float, Meta(description="Time of which nothing is known; likewise.")]
+    gap_s: Annotated[
+        float,
+        Meta(description="Time in which power is unknown. Of several rails: the longest."),
+    ]
     samples: int
     feed: str = ""
-    lsb_w: Annotated[float, Meta(description="Least step of the measurement; 0: not known.")] = 0.0
+    lsb_w: Annotated[float, Meta(description="Resolution of the measurement; 0: unknown.")] = 0.0
 
 
 class Efficiency(Part, frozen=True):
-    """What the load took of the power."""
+    """Work per watt, and power per work."""
 
     watts: Annotated[float, Meta(description="Mean of all rails, less the baseline.")]
     iops_per_w: float
@@ -225,7 +228,7 @@ class Clocks(Part, frozen=True):
 
 
 class TargetResult(Part, frozen=True):
-    """A target, how it was driven and what was sent to it in all phases."""
+    """A target, its submission path, and the I/O sent to it in all phases."""
 
     facts: TargetFacts
     backend: Backend
@@ -293,7 +296,7 @@ class Environment(Part, frozen=True):
 
 
 class ProberTable(Part, frozen=True):
-    """What happened from sample to sample: differences of counters."""
+    """Differences of counters from sample to sample."""
 
     name: Annotated[
         str,
@@ -312,21 +315,21 @@ class ProberTable(Part, frozen=True):
 
 
 class ProberResult(Part, frozen=True):
-    """What spek_prober saw during the run."""
+    """The samples of spek_prober during the run."""
 
     module_version: str
     interval_ns: int
     samples: int
     dropped: Annotated[int, Meta(description="Samples overwritten before they were read.")]
     missed: Annotated[int, Meta(description="Ticks of the schedule without a sample.")]
-    late_max_ns: Annotated[int, Meta(description="Most that a sample came after its tick.")]
-    cost_mean_ns: Annotated[float, Meta(description="Time that taking one sample takes.")]
+    late_max_ns: Annotated[int, Meta(description="Largest delay of a sample after its tick.")]
+    cost_mean_ns: Annotated[float, Meta(description="Mean time to take one sample.")]
     cost_max_ns: int
     start_ns: Annotated[list[int], Meta(description="CLOCK_MONOTONIC, start of each difference.")]
     end_ns: Annotated[list[int], Meta(description="CLOCK_MONOTONIC, end of each difference.")]
     tables: list[ProberTable]
     measure_ns: Annotated[
-        int, Meta(description="How much of the measure phase the sums below cover.")
+        int, Meta(description="Part of the measure phase that the sums below cover.")
     ]
     measure: Annotated[
         dict[str, dict[str, int]],
@@ -339,8 +342,8 @@ class ProberResult(Part, frozen=True):
     cpu_time_step_ns: Annotated[
         int,
         Meta(
-            description="The kernel counts CPU time, but for idle and iowait, in steps of its tick:"
-            " any difference is off by up to so much either way. 0: exact."
+            description="The kernel counts CPU time, except idle and iowait, in steps of its tick:"
+            " a difference may be off by this much either way. 0: exact."
         ),
     ] = 0
 
@@ -352,7 +355,7 @@ class FeedResult(Part, frozen=True):
     name: str
     source: str
     state: Annotated[FeedState, Meta(description="broken: its program went away.")]
-    uncertainty_ns: Annotated[int, Meta(description="How far its time stamps may be off.")]
+    uncertainty_ns: Annotated[int, Meta(description="Largest error of its timestamps.")]
     drift_ppb: Annotated[int, Meta(description="Rate of its clock against CLOCK_MONOTONIC.")]
     residual_ns: Annotated[int, Meta(description="Largest deviation from that rate.")]
     overflows: int
@@ -367,16 +370,16 @@ class PowerResult(Part, frozen=True):
     baseline_w: Annotated[
         float,
         Meta(
-            description="Taken away before efficiency is computed; rails and total are as measured."
+            description="Subtracted before efficiency is computed; rails and total are as measured."
         ),
     ]
     measure: IntervalPower
     uncertainty_ns: Annotated[int, Meta(description="Largest of the feeds.")]
     shift_j: Annotated[
-        float, Meta(description="By how much moving all time stamps by that changes the energy.")
+        float, Meta(description="Change of the energy if all timestamps are shifted by that.")
     ]
     uncertainty_j: Annotated[
-        float, Meta(description="That, and the least step of every rail over its known time.")
+        float, Meta(description="That, plus the resolution of every rail over its known time.")
     ]
 
 
@@ -388,35 +391,38 @@ class LogResult(Part, frozen=True):
     records: Annotated[int, Meta(description="Records in the file.")]
     lost: Annotated[int, Meta(description="I/Os of the run that have no record in the file.")]
     written: Annotated[int, Meta(description="Records that the kernel side wrote.")]
-    overrun: Annotated[int, Meta(description="I/Os for whose record it had no room.")]
-    buffer_records: Annotated[int, Meta(description="That room, for each worker.")]
+    overrun: Annotated[
+        int, Meta(description="I/Os whose records were lost because the buffer was full.")
+    ]
+    buffer_records: Annotated[int, Meta(description="Size of the buffer, per worker.")]
     complete: Annotated[
         bool, Meta(description="Every I/O of the run has its record, by all counts.")
     ]
-    text: Annotated[str, Meta(description="Else why not, as a sentence.")]
+    text: Annotated[str, Meta(description="Why it is not complete, as a sentence; else empty.")]
 
 
 class Sense(Part, frozen=True):
-    """What a SCSI device said of a command that failed."""
+    """Sense data of a failed SCSI command."""
 
     key: Annotated[int, Meta(description="Sense key.")]
     asc: Annotated[int, Meta(description="Additional sense code, 0 without one.")]
     ascq: Annotated[int, Meta(description="Its qualifier.")]
     deferred: Annotated[
-        bool, Meta(description="The error is of an earlier command; this one was not done.")
+        bool,
+        Meta(description="The error belongs to an earlier command; this one was not executed."),
     ]
     text: Annotated[str, Meta(description="The same in words.")]
 
 
 class SenseCount(Part, frozen=True):
-    """How many requests failed so."""
+    """Number of requests that failed with this sense data."""
 
     sense: Sense
     count: int
 
 
 class WrongBlock(Part, frozen=True):
-    """A block that did not hold what it should."""
+    """A block with unexpected content."""
 
     kind: Annotated[
         Mismatch,
@@ -427,12 +433,14 @@ class WrongBlock(Part, frozen=True):
             " foreign: the stamp of another run."
         ),
     ]
-    when: Annotated[Literal["load", "final"], Meta(description="final: when read-back complete.")]
+    when: Annotated[
+        Literal["load", "final"], Meta(description="final: during the read-back at the end.")
+    ]
     device: str
     offset: Annotated[int, Meta(description="First byte of the block on the device.")]
     bytes: Annotated[int, Meta(description="Of the block.")]
     expected_generation: Annotated[
-        int, Meta(description="Which write of the block it should hold, from 1; 0: none.")
+        int, Meta(description="Number of the write whose data it should hold, from 1; 0: none.")
     ]
     text: Annotated[str, Meta(description="What was found, as a sentence.")]
     found_device: Annotated[str, Meta(description="For which it was written; empty: unknown.")] = ""
@@ -446,17 +454,17 @@ class WrongBlock(Part, frozen=True):
 
 
 class VerifyCounts(Part, frozen=True):
-    """What was read and compared, in logical blocks."""
+    """Blocks that were read and compared, in logical blocks."""
 
     checked: Annotated[int, Meta(description="Written before, and compared.")]
     never_written: Annotated[
         int, Meta(description="Not written before: only a stamp of this run is wrong there.")
     ]
     uncertain: Annotated[
-        int, Meta(description="Their last write had failed: what they hold is not known.")
+        int, Meta(description="Their last write failed, so their content is unknown.")
     ]
     mismatches: Annotated[int, Meta(description="Wrong blocks.")]
-    by_kind: Annotated[dict[str, int], Meta(description="The same by kind; none are left out.")]
+    by_kind: Annotated[dict[str, int], Meta(description="All wrong blocks by kind.")]
 
 
 class VerifyResult(Part, frozen=True):
@@ -466,7 +474,7 @@ class VerifyResult(Part, frozen=True):
     complete: Annotated[bool, Meta(description="Everything was read back at the end.")]
     text: Annotated[str, Meta(description="All of this as a sentence.")]
     stamp_id: int
-    grain_bytes: Annotated[int, Meta(description="What one state of 8 bytes stands for.")]
+    grain_bytes: Annotated[int, Meta(description="Bytes of the device per state of 8 bytes.")]
     map_bytes: Annotated[int, Meta(description="Kernel memory for these states.")]
     load: VerifyCounts
     waits: Annotated[int, Meta(description="I/Os that waited for another one on their blocks.")]
@@ -474,7 +482,7 @@ class VerifyResult(Part, frozen=True):
     first: Annotated[
         list[WrongBlock], Meta(description="The first wrong blocks of the load and the pass.")
     ] = msgspec.field(default_factory=list)
-    state_file: Annotated[str, Meta(description="What was written; empty: not kept.")] = ""
+    state_file: Annotated[str, Meta(description="File of the write states; empty: not kept.")] = ""
 
 
 class Outcome(Part, frozen=True):
@@ -492,15 +500,15 @@ class Outcome(Part, frozen=True):
     outstanding: Annotated[int, Meta(description="I/Os that the devices still held.")]
     oldest_ns: Annotated[int, Meta(description="Age of the oldest of them.")]
     backlog: Annotated[int, Meta(description="Arrivals due and not issued at the end.")]
-    backlog_max: Annotated[int, Meta(description="Most of them at the end of any interval.")]
+    backlog_max: Annotated[int, Meta(description="Largest backlog at the end of any interval.")]
     offered_iops: Annotated[
         float | None, Meta(description="Open loop: rate that was offered; null: closed loop.")
     ]
     first_sense: Annotated[
-        Sense | None, Meta(description="Back end scsi: what the device said of the first failure.")
+        Sense | None, Meta(description="Back end scsi: sense data of the first failure.")
     ] = None
     senses: Annotated[
-        list[SenseCount], Meta(description="Back end scsi: failed requests by what was said.")
+        list[SenseCount], Meta(description="Back end scsi: failed requests by sense data.")
     ] = msgspec.field(default_factory=list)
     sense_others: Annotated[
         int, Meta(description="Failed requests whose cause the kernel had no room for.")
@@ -508,7 +516,7 @@ class Outcome(Part, frozen=True):
 
 
 def _from_version_1(fields: dict[str, Any]) -> None:
-    """Version 2 called two fields as all other files do."""
+    """Version 2 gave two fields the names that they have in all other files."""
     fields["kind"] = fields.pop("schema")
     del fields["schema_version"]
 
@@ -541,12 +549,12 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
         PowerResult | None, Meta(description="null: not measured; power_text says why.")
     ] = None
     power_text: Annotated[
-        str, Meta(description="What is missing of power, as a sentence; empty: nothing.")
+        str, Meta(description="Why power is missing, as a sentence; else empty.")
     ] = ""
 
 
 class Plan(Document, frozen=True, kw_only=True, tag=Kind.PLAN.value):
-    """What spekctl knows of a run that the kernel does not; kept for detached runs."""
+    """Facts about a detached run that the kernel does not keep."""
 
     run: int
     started_ns: int
@@ -564,5 +572,5 @@ def json_schema() -> dict[str, Any]:
 
 
 def load_result(path: Path) -> Result:
-    """Read a result; refuses what is not one."""
+    """Read a result; UsageError for any other file."""
     return document.read(path, Result)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The SPC-1-like method: its numbers, and the report as structs that are its JSON Schema.
+"""The SPC-1-like test: its parameters, and its report as structs that define its JSON Schema.
 
-A test is a list of phases. What comes next follows from those that are done (method_plan.py);
-a phase is one run, cut down to what the method asks of it (method_phase.py); the report is made
-of the phases alone (method_report.py), so that an interrupted test continues where it stopped.
+A test is a list of phases. The next phase follows from the completed ones
+(campaigns/spc1/plan.py); a phase is the result of one run, reduced to the figures of the test
+(phase.py); the report is computed from the phases alone (report.py), so that an interrupted test
+continues where it stopped.
 
-The phases, their lengths and the limits are as remembered from the published standard's versions
-1.10 to 1.14 and are parameters here: nothing of it is the standard's text, "SPC-1" is a trademark,
-and results are SPC-1-like and unaudited.
+The phases, their lengths and the limits follow versions 1.10 to 1.14 of the published standard
+from memory, and are parameters here: none of this is the text of the standard, "SPC-1" is a
+trademark, and results are SPC-1-like and unaudited.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ PhaseKind = Literal["search", "sustain", "iops", "ramp", "repeat"]
 
 
 class Durations(Part, frozen=True):
-    """How long everything takes."""
+    """Lengths of all parts of the test."""
 
     sustain_ns: Annotated[int, Meta(description="Sustained run at the level that was found.")]
     iops_ns: Annotated[int, Meta(description="IOPS phase, and each repetition of it.")]
@@ -83,7 +84,7 @@ QUICK = Durations(
 
 
 class Limits(Part, frozen=True):
-    """What a test has to meet."""
+    """Limits that a test has to meet."""
 
     response_ns: Annotated[int, Meta(description="Mean response time of every phase.")] = 30 * MS
     left_over: Annotated[
@@ -207,7 +208,7 @@ class Phase(Part, frozen=True):
 
     @property
     def fine(self) -> bool:
-        """It was served in time and completed, and nothing failed."""
+        """It completed within its limits and without errors."""
         return not self.beyond and self.point.ok
 
 
@@ -235,7 +236,7 @@ class Capacity(Part, frozen=True):
 
 
 class Persistence(Part, frozen=True):
-    """Persistence test: is it still there after the devices were away?"""
+    """Persistence test: does data survive detaching the devices?"""
 
     bsu: Annotated[int, Meta(description="Load while writing: 25 % of the level.")]
     time_ns: int

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The SPC-2-like test: its numbers, and the report as structs that are its JSON Schema.
+"""The SPC-2-like test: its parameters, and its report as structs that define its JSON Schema.
 
-Phases, transfer sizes and limits are as remembered from published results and are parameters here:
-nothing of it is the text of a standard, "SPC-2" is a trademark, and results are SPC-2-like and
+Phases, transfer sizes and limits follow published results from memory, and are parameters here:
+none of this is the text of a standard, "SPC-2" is a trademark, and results are SPC-2-like and
 unaudited. MB are 10^6 bytes.
 """
 
@@ -30,7 +30,7 @@ PartName = Literal["lfp", "ldq", "vod"]
 
 
 class Durations(Part, frozen=True):
-    """How long everything takes."""
+    """Lengths of all parts of the test."""
 
     ramp_ns: Annotated[int, Meta(description="Ramp-up before each measurement.")]
     time_ns: Annotated[int, Meta(description="Each run of large files and queries.")]
@@ -42,7 +42,7 @@ class Durations(Part, frozen=True):
 
 
 class Limits(Part, frozen=True):
-    """What video on demand has to meet."""
+    """Limits of video on demand."""
 
     response_ns: Annotated[
         int,
@@ -143,12 +143,12 @@ class Run(Part, frozen=True):
 
     @property
     def fine(self) -> bool:
-        """It was served and completed, and nothing failed."""
+        """It completed within its limits and without errors."""
         return not self.beyond and self.ok
 
 
 class Composite(Part, frozen=True):
-    """What a part comes to at its most streams, or all of them together."""
+    """The result of a part at its highest stream count, or of all parts together."""
 
     name: Annotated[str, Meta(description="lfp, ldq, vod, or spc2: the mean of the three.")]
     streams: Annotated[int | None, Meta(description="null: all parts.")]

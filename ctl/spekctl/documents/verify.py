@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a check of a device against a run's writes has found, as a file."""
+"""The report of `spekctl verify`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""pyroute2 without what its package imports for everybody: routes, addresses, a data base.
+"""pyroute2 without the modules that its package imports at once: routes, addresses, a database.
 
-That is 300 modules and nine tenths of the time that `spekctl status` took to start, which is half
-a minute in an emulated guest. The package is entered without running its own file; that is run
-when a name that only it has is requested.
+These 300 modules took nine tenths of the start of `spekctl status`, which is half a minute in an
+emulated guest. The package is entered without executing its __init__.py, which is executed only
+when a name that it defines is requested.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ NAME = "pyroute2"
 
 
 class _Bare(types.ModuleType):
-    """The package with its modules, and the rest of it on demand."""
+    """The package with its modules; everything else is loaded on demand."""
 
     def __getattr__(self, name: str) -> Any:
         spec = self.__spec__
         is_module = not name.startswith("__") and _find(f"{NAME}.{name}") is not None
         if not (name.startswith("__") or is_module or spec is None or spec.loader is None):
-            # From now on it is an ordinary one.
+            # From now on it is an ordinary package.
             self.__class__ = types.ModuleType  # type: ignore[assignment]
             spec.loader.exec_module(self)
             if name in self.__dict__:
@@ -33,12 +33,12 @@ class _Bare(types.ModuleType):
 
 
 def enter() -> None:
-    """Make `import pyroute2.netlink` import that alone, unless all of it is there already."""
+    """Make `import pyroute2.netlink` import only that, unless pyroute2 is already imported."""
     if NAME in sys.modules:
         return
     spec = _find(NAME)
     if spec is None or spec.submodule_search_locations is None:
-        return  # importing it will say so
+        return  # the import will fail
     package = _Bare(NAME)
     package.__spec__ = spec
     package.__loader__ = spec.loader

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The only place that talks netlink. Records in, records out; NetlinkError becomes SpekError.
+"""Client of spek.ko: records in, records out; a refusal is a SpekError.
 
-A Client is one socket. Runs that are not detached belong to it: when it is closed, or when this
-process dies, the kernel stops them and gives the devices back.
+A Client is one socket, which owns the runs that it creates unless they are detached. When it is
+closed or this process dies, the kernel stops these runs and releases their devices.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from spekctl.kernel.gen.spek_records import (
     StatsInfo,
     WalkStyle,
 )
-from spekctl.kernel.link import Connection, Link, _refusal
+from spekctl.kernel.link import Connection, Link, _refusal, not_loaded
 from spekctl.kernel.records import (
     Backend,
     ConfigPart,
@@ -50,11 +50,11 @@ from spekctl.workload.options import OPTIONS, Option
 
 T = TypeVar("T")
 
-# Announcements wake us up; this is for a lost one.
+# Notifications wake us up; polling covers a lost one.
 OPEN_POLL_S = 0.25
 
 
-# Called while the kernel side waits for a device; raises to stop waiting.
+# Called while the module waits for a device; raises to stop waiting.
 Patience = Callable[[], None]
 
 
@@ -81,7 +81,7 @@ class Kernel(Protocol):
 
 
 def connect() -> Kernel:
-    """A connection to spek.ko; NoKernelSideError with what to do if it is not there."""
+    """A connection to spek.ko; NoKernelSideError, with the remedy, if it is not loaded."""
     return Client()
 
 
@@ -95,7 +95,7 @@ class Client(Connection):
         self._link = Link(
             spek,
             None,
-            "the kernel module spek is not loaded; as root: modprobe spek (or insmod spek.ko)",
+            not_loaded("spek"),
         )
         self._listener: Link | None = None
 
@@ -106,10 +106,10 @@ class Client(Connection):
         self._link.close()
 
     def run_new(self, config: RunConfig, patience: Patience = endless) -> int:
-        """Check a configuration and claim its devices; the number of the READY run.
+        """Check a configuration and claim its devices; return the number of the READY run.
 
-        Opening a device may take arbitrarily long. What @patience raises ends the wait; the run
-        is deleted as soon as the device lets go.
+        Opening a device may take arbitrarily long. An exception from @patience ends the wait; the
+        run is deleted as soon as the open returns.
         """
         self._listen()
         answer = self._link.ask(self._spek.Cmd.RUN_NEW, **_run_attributes(config))
@@ -150,9 +150,9 @@ class Client(Connection):
         self._link.tell(self._spek.Cmd.RUN_STOP, id=run)
 
     def run_delete(self, run: int, patience: Patience = endless) -> None:
-        """Release a run without I/O in flight, and wait until its devices are free.
+        """Delete a run without I/O in flight, and wait until its devices are free.
 
-        What @patience raises ends the wait, not the deletion.
+        An exception from @patience ends the wait, not the deletion.
         """
         self._listen()
         self._link.tell(self._spek.Cmd.RUN_DEL, id=run)
@@ -192,21 +192,21 @@ class Client(Connection):
         return [_interval(one) for one in rows]
 
     def operations(self, run: int, worker: int, count: int) -> list[OpRecord]:
-        """The first operations that a worker of this run generates; nothing is sent anywhere."""
+        """The first operations that a worker of this run would generate; no I/O is sent."""
         parts = self._all(self._spek.Cmd.OP_GET, OpInfo, run=run, worker=worker, count=count)
         parts.sort(key=lambda part: part.first)
         return [op for part in parts for op in OpRecord.unpack(part.ops)]
 
     def mismatches(self, run: int) -> list[MismatchInfo]:
-        """The first wrong blocks that a run with stamped data has found."""
+        """The first mismatches that a run with stamped data has found."""
         return self._all(self._spek.Cmd.MISMATCH_GET, MismatchInfo, run=run)
 
     def map_get(self, run: int) -> list[MapInfo]:
-        """What a run with stamped data knows to have written."""
+        """The write states of the blocks of a run with stamped data."""
         return self._all(self._spek.Cmd.MAP_GET, MapInfo, run=run)
 
     def map_set(self, run: int, part: MapInfo) -> None:
-        """Tell a READY run what was written before it."""
+        """Give a READY run the write states of an earlier run."""
         step = self._spek.MAP_STATES * 8
         for at in range(0, len(part.states), step):
             self._link.tell(
@@ -218,18 +218,18 @@ class Client(Connection):
             )
 
     def wait(self, timeout_s: float) -> None:
-        """Until a run changed its state, or the time is over."""
+        """Wait until a run changes its state, at most @timeout_s."""
         self._listen()
         assert self._listener is not None
         self._listener.wait(timeout_s)
 
     def _listen(self) -> None:
-        """From now on; to be called before anything is asked for that is announced."""
+        """Subscribe to notifications; to be called before any request that causes one."""
         if self._listener is None:
             self._listener = Link(self._spek, self._spek.GROUP_RUNS, "spek was unloaded")
 
     def _all(self, command: IntEnum, record: type[T], **values: Any) -> list[T]:
-        """All messages of a dump as records; a newer module may send more than they hold."""
+        """All messages of a dump as records; unknown attributes of a newer module are ignored."""
         return [msgspec.convert(one, record) for one in self._link.dump(command, **values)]
 
 
@@ -278,8 +278,8 @@ _CHOICES: dict[str, type[Coded]] = {"backend": Backend, "data": Data}
 
 
 def _run_attributes(config: RunConfig) -> dict[str, Any]:
-    """A RunConfig as the attributes of run-new. What the kernel has a default for and what a
-    law or pattern does not use stays out."""
+    """A RunConfig as the attributes of run-new, without those that have the kernel's default and
+    those that the law or pattern does not use."""
 
     def value(option: Option, given: Any) -> int:
         kind = _CHOICES.get(option.attribute)

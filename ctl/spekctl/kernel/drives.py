@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Client of spek_drive.ko: make modelled drives, list them, read their accounts, delete them."""
+"""Client of spek_drive.ko: create, list and delete modelled drives, and read their statistics."""
 
 from __future__ import annotations
 
@@ -22,12 +22,8 @@ from spekctl.kernel.gen.spek_drive_records import (
     StatsInfo,
     Store,
 )
-from spekctl.kernel.link import Connection, Link
+from spekctl.kernel.link import Connection, Link, not_loaded
 
-MISSING = (
-    "the kernel module spek_drive is not loaded; "
-    "as root: modprobe spek_drive (or insmod spek_drive.ko)"
-)
 MOST_SERIAL = 20
 _ZONE = struct.Struct(ZONE_RECORD_FORMAT)
 _POINT = struct.Struct(SEEK_RECORD_FORMAT)
@@ -35,7 +31,7 @@ _POINT = struct.Struct(SEEK_RECORD_FORMAT)
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """How a drive is made, besides its model. None: as the kernel does it."""
+    """Properties of a new drive besides its model. None: the kernel's default."""
 
     policy: Policy = Policy.SPTF
     window: int | None = None
@@ -52,14 +48,14 @@ class Drives(Connection):
     """A connection to spek_drive.ko. Drives outlive it."""
 
     def __init__(self) -> None:
-        self._link = Link(uapi, uapi.GROUP_DRIVES, MISSING)
+        self._link = Link(uapi, uapi.GROUP_DRIVES, not_loaded("spek_drive"))
 
     def close(self) -> None:
         """Close the connection."""
         self._link.close()
 
     def new(self, model: Model, making: Making) -> int:
-        """Make a drive; its number. Its disk is there once it is READY."""
+        """Create a drive and return its number. Its disk exists once it is READY."""
         return int(self._link.ask(uapi.Cmd.DRIVE_NEW, **values_of(model, making))["id"])
 
     def drive(self, number: int) -> DriveInfo:
@@ -79,21 +75,21 @@ class Drives(Connection):
         self._link.tell(uapi.Cmd.DRIVE_DEL, id=number)
 
     def wait_ready(self, number: int, timeout_s: float) -> DriveInfo:
-        """The drive once its disk is there. SpekError if the kernel can't make it."""
+        """Wait for the drive to be READY. SpekError if the kernel fails to create it."""
         end = time.monotonic() + timeout_s
         while True:
             info = self.drive(number)
             if info.state is DriveState.READY:
                 return info
             if info.state is DriveState.FAILED:
-                text = info.failure or "the kernel does not say why"
+                text = info.failure or "the kernel states no reason"
                 raise error_from_errno(info.failure_errno, f"no drive: {text}", "drive-new")
             if time.monotonic() >= end:
                 raise SpekError(f"drive {number} is not ready after {timeout_s:g} s")
             self._link.wait(min(0.2, end - time.monotonic()))
 
     def wait_gone(self, number: int, timeout_s: float) -> bool:
-        """Whether a deleted drive is gone; it stays while somebody has its disk open."""
+        """Whether a deleted drive is gone; it exists as long as its disk is open."""
         end = time.monotonic() + timeout_s
         while True:
             try:

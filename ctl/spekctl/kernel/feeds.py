@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Client of the power feeds of spek_prober.ko: fill them, and ask what they have brought."""
+"""Client of the power feeds of spek_prober.ko: push samples, and query energy."""
 
 from __future__ import annotations
 
@@ -18,13 +18,8 @@ from spekctl.kernel.gen.spek_prober_records import (
     PowerInterval,
 )
 from spekctl.kernel.gen.spek_prober_records import PowerSample as SampleRecord
-from spekctl.kernel.link import Connection, Link
+from spekctl.kernel.link import Connection, Link, not_loaded
 from spekctl.kernel.records import Use
-
-MISSING = (
-    "the kernel module spek_prober is not loaded; "
-    "as root: modprobe spek_prober (or insmod spek_prober.ko)"
-)
 
 
 class PowerSample(NamedTuple):
@@ -53,7 +48,7 @@ class Feed(FeedInfo):
 
 @dataclass(frozen=True, slots=True)
 class RailUse:
-    """A rail, and what it used in each of the intervals that were asked for."""
+    """A rail, and its use in each of the requested intervals."""
 
     feed: int
     feed_name: str
@@ -69,7 +64,7 @@ class PowerLink(Connection):
     """A connection to spek_prober.ko. Feeds that it opens end with it."""
 
     def __init__(self) -> None:
-        self._link = Link(uapi, None, MISSING)
+        self._link = Link(uapi, None, not_loaded("spek_prober"))
 
     def close(self) -> None:
         """Close the connection; feeds that it opened end."""
@@ -85,7 +80,7 @@ class PowerLink(Connection):
         max_step_ns: int | None = None,
         uncertainty_ns: int = 0,
     ) -> int:
-        """Open a feed; a rail is its name, or its name and least step in nanowatt."""
+        """Open a feed; a rail is its name, or its name and resolution in nanowatt."""
         values: dict[str, Any] = {"name": name, "source": source}
         values["uncertainty_ns"] = uncertainty_ns
         if history is not None:
@@ -97,7 +92,7 @@ class PowerLink(Connection):
         return int(self._link.ask(uapi.Cmd.FEED_OPEN, **values)["id"])
 
     def push(self, feed: int, samples: Iterable[PowerSample]) -> tuple[int, int]:
-        """Bring samples, at most MAX_BATCH; how many were stored, and how many came too late."""
+        """Push at most MAX_BATCH samples; return the numbers of stored and of late ones."""
         data = SampleRecord.pack(
             SampleRecord(one.at_ns, one.power_uw, one.rail, uapi.POWER_GAP if one.gap else 0)
             for one in samples
@@ -106,11 +101,11 @@ class PowerLink(Connection):
         return answer["accepted"], answer["late"]
 
     def mark(self, feed: int, **values: int) -> None:
-        """until_ns, and how the source's clock is doing; see feed-mark."""
+        """Send until_ns and the state of the source's clock; see feed-mark."""
         self._link.tell(uapi.Cmd.FEED_MARK, id=feed, **values)
 
     def close_feed(self, feed: int) -> None:
-        """End a feed; what it brought stays readable."""
+        """End a feed; its samples stay readable."""
         self._link.tell(uapi.Cmd.FEED_CLOSE, id=feed)
 
     def feeds(self, feed: int | None = None) -> list[Feed]:
@@ -126,7 +121,7 @@ class PowerLink(Connection):
     def energy(
         self, intervals: Sequence[tuple[int, int]], feed: int | None = None
     ) -> list[RailUse]:
-        """What each rail, of all feeds or of one, used in each of the intervals."""
+        """The use of each rail, of all feeds or of one, in each of the intervals."""
         uses: dict[tuple[int, int], list[Use]] = {}
         heads: dict[tuple[int, int], EnergyInfo] = {}
         only = {} if feed is None else {"feed": feed}
@@ -150,7 +145,7 @@ class PowerLink(Connection):
                 uses=tuple(uses[key]),
             )
             for key, head in heads.items()
-            # a feed that was opened between two parts of the answer has not all of it
+            # a feed opened between two parts of the answer has only some of the intervals
             if len(uses[key]) == len(intervals)
         ]
 

@@ -36,6 +36,14 @@ DUMP_TRIES = 20
 _HEADERS_LEN = 20  # struct nlmsghdr, struct genlmsghdr
 
 
+def not_loaded(module: str) -> str:
+    """What is wrong, and what to do, if there is no family of @module."""
+    return (
+        f"the kernel module {module} is not loaded; "
+        f"as root: modprobe {module} (or insmod {module}.ko)"
+    )
+
+
 class Link:
     """A generic netlink family: requests, dumps and state notifications, as dicts."""
 
@@ -132,7 +140,7 @@ class Link:
         self._exchange(command, values, NLM_F_ACK)
 
     def dump(self, command: IntEnum, **values: Any) -> list[dict[str, Any]]:
-        """All messages of a dump; asked again when the kernel says that it changed meanwhile."""
+        """All messages of a dump, repeated if the kernel reports it as interrupted."""
         for _ in range(DUMP_TRIES):
             answers, interrupted = self._exchange(command, values, NLM_F_DUMP)
             if not interrupted:
@@ -142,7 +150,7 @@ class Link:
         )
 
     def wait(self, timeout_s: float) -> None:
-        """Until something was announced, or the time is over.
+        """Wait for a notification, at most @timeout_s.
 
         Announcements only wake us up, what counts is what a request answers. So a lost one
         (ENOBUFS) costs nothing: it wakes us like any other.
@@ -252,4 +260,4 @@ class Connection(abc.ABC):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """End it, and what in the kernel belongs to it."""
+        """Close it, which ends everything in the kernel that it owns."""

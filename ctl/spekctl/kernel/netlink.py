@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A netlink socket that hears everything an acknowledgement says.
+"""A netlink socket that reports everything that an acknowledgement contains.
 
-pyroute2's sockets hand an error on without the offset of the attribute that the kernel blames,
-and get at it only through functions that are not for others; each request starts an event loop.
-So messages are pyroute2's, and this is the socket that carries them.
+pyroute2's own sockets drop the offset of the attribute that the kernel blames, unless private
+functions are called, and start an event loop for each request. So only the messages are
+pyroute2's; this socket carries them.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class NetlinkSocket:
         self._socket.close()
 
     def fileno(self) -> int:
-        """Readable when something has come."""
+        """Readable when a message is pending."""
         return self._socket.fileno()
 
     def next_sequence(self) -> int:
@@ -101,7 +101,7 @@ class NetlinkSocket:
         return self._sequence
 
     def join(self, group: int) -> None:
-        """From now on hear what is announced to a multicast group."""
+        """Join a multicast group."""
         self._socket.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, group)
 
     def exchange(self, request: bytes) -> tuple[list[Frame], bool]:
@@ -160,7 +160,7 @@ class NetlinkSocket:
 
 
 def refusal_of(frame: Frame) -> Refusal | None:
-    """What an acknowledgement or the end of a dump says; None: all is well."""
+    """The error in an acknowledgement or at the end of a dump; None: success."""
     (code,) = struct.unpack_from("=i", frame.data, HEADER.size)
     if not code:
         return None

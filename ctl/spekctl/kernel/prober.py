@@ -2,7 +2,7 @@
 """Client of spek_prober.ko: start and stop sampling, read rows, take their differences.
 
 The kernel sends counters that only grow. A Row is one reading of them, a Sample the difference of
-two rows. A value that the kernel could not give is None, a CPU that was off is not there.
+two rows. A value that was not available is None; a CPU that was offline is left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spekctl.kernel.gen.spek_prober_records import (
     TableInfo,
     TaskCounters,
 )
-from spekctl.kernel.link import Connection, Link
+from spekctl.kernel.link import Connection, Link, not_loaded
 
 _ABSENT = 0xFFFF_FFFF_FFFF_FFFF
 _POLL_S = 0.02
@@ -82,13 +82,13 @@ class Sample:
 
     @property
     def duration_ns(self) -> int:
-        """From one reading to the other."""
+        """Time between the two readings."""
         return self.end_ns - self.start_ns
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Samples, oldest first; `last` is the cursor to go on from."""
+    """Samples, oldest first; `last` is the row to continue after."""
 
     samples: tuple[Sample, ...]
     dropped: int
@@ -153,8 +153,7 @@ class Prober(Connection):
         self._link = Link(
             uapi,
             None,
-            "the kernel module spek_prober is not loaded; "
-            "as root: modprobe spek_prober (or insmod spek_prober.ko)",
+            not_loaded("spek_prober"),
         )
 
     def close(self) -> None:
@@ -179,7 +178,7 @@ class Prober(Connection):
         return int(self._link.ask(uapi.Cmd.PROBE_START, **values)["id"])
 
     def request_stop(self, probe: int) -> None:
-        """Ask for the end and don't wait for it."""
+        """Stop sampling without waiting for the last row."""
         self._link.tell(uapi.Cmd.PROBE_STOP, id=probe)
 
     def stop(self, probe: int, timeout_s: float = 10.0) -> Probe:

@@ -69,13 +69,13 @@ class Meter:
                 raise UsageError(f"--power-feed: there is no open feed '{name}'; {there}")
 
     def note(self, rows: Iterable[IntervalRow]) -> None:
-        """Take in intervals that have ended since, and ask about those that are not complete."""
+        """Add intervals that have ended, and query those with samples outstanding."""
         news = [row for row in rows if row.seq not in self._rows]
         if not news:
             return
         self._rows |= {row.seq: row for row in news}
         self._open |= {row.seq for row in news}
-        # one that is older waits for the end: its source has gone, or lags beyond all measure
+        # older ones are asked again at the end only: their source has gone, or lags far behind
         oldest_ns = news[-1].end_ns - 2 * MAX_LAG_NS
         self._ask([seq for seq in self._open if self._rows[seq].end_ns >= oldest_ns])
 

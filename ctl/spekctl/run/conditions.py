@@ -257,7 +257,7 @@ def _turbo(machine: Machine) -> Iterator[Finding]:
     cpu = "sys/devices/system/cpu"
     for path, on, off in (("intel_pstate/no_turbo", "0", "1"), ("cpufreq/boost", "1", "0")):
         if machine.read(f"{cpu}/{path}") == on:
-            text = "turbo is on: the clock of the CPUs depends on load and temperature"
+            text = "turbo is on: CPU clock rates depend on load and temperature"
             yield Finding("machine", "turbo", "spoils", text, f"echo {off} > /{cpu}/{path}")
             return
 

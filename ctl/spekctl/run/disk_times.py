@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do a disk's own times agree with spek's? Bounds that hold whatever the machine does.
+"""Check a disk's own times against spek's, within bounds that hold under any load of the machine.
 
 Let S be the service times of all I/Os added up, and D what the disks have added to their read and
 write times. For one I/O that went out as one request the two differ where it starts and where

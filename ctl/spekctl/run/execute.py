@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One run from claim to result.
 
-Order matters: run-new claims the devices in the kernel, and only then, on exactly the devices
-that were claimed, it is decided whether they may be written; run-start comes last. Whatever goes
-wrong on the way, the devices are given back.
+Order matters: run-new claims the devices in the kernel; then the claimed devices are checked for
+data; run-start comes last. Every failure on the way releases the devices.
 """
 
 from __future__ import annotations

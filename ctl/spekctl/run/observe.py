@@ -97,7 +97,7 @@ class ProberObserver:
 
     def note(self, rows: Sequence[IntervalRow]) -> None:
         """Note the intervals that ended since the last call."""
-        # Even if none has: an interval may be longer than what the prober's ring holds.
+        # Even if none ended: the prober's ring may hold less than an interval.
         self._take_in()
         if self._meter is not None:
             self._meter.note(rows)
@@ -223,7 +223,7 @@ def _sum(
 
 
 def _others(samples: Sequence[Sample]) -> list[ProberTable]:
-    """Memory, and the interfaces and disks that did anything at all."""
+    """Memory, and the interfaces and disks with any activity."""
     names = {
         (table, entity): list(cells)
         for sample in samples

@@ -139,7 +139,7 @@ class Progress(Protocol):
     """Shows the progress of a run."""
 
     def note(self, text: str) -> None:
-        """A sentence for people."""
+        """Show a sentence."""
 
     def show(self, clock: Clock, news: list[Figures]) -> None:
         """Called several times a second; @news are intervals that were closed since."""

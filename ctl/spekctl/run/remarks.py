@@ -49,7 +49,7 @@ def _late_issue(result: Result) -> Iterator[str]:
     if not is_burst and slip["p99"] > SLIP_SHARE * response:
         yield (
             f"slip p99, {units.format_ns(slip['p99'])}, is {slip['p99'] / response:.0%} of response"
-            f" p99, {units.format_ns(response)}: that part of it is not the device's"
+            f" p99, {units.format_ns(response)}: that part is not due to the device"
         )
 
 

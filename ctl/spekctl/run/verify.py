@@ -2,8 +2,8 @@
 """Verified data: how much memory it takes, and reading everything back.
 
 The kernel stamps what a run writes and checks what it reads (kmod/load/verify.c). Here a run is
-followed by a final pass: runs that go on from it and read every block it could have written once.
-The same pass, with what was written from a file, is `spekctl verify`.
+followed by a final pass: runs that continue from it and read every block once that it could have
+written. `spekctl verify` is the same pass, with the write states from a file.
 """
 
 from __future__ import annotations
@@ -411,4 +411,4 @@ def sentence(mismatches: int, complete: bool, trouble: str) -> str:
         return f"{text}; read-back complete"
     if not mismatches:
         text = "no wrong data found"
-    return f"{text}, but not read-back complete: {trouble or 'blocks are missing'}"
+    return f"{text}, but the read-back is incomplete: {trouble or 'blocks are missing'}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The file that says what was written where: it outlives the module and the machine's uptime.
+"""The file of write states, which survives unloading the module and rebooting.
 
 JSON; the states of grains are little-endian numbers of 64 bits, compressed, as base64:
 2 * generation, plus 1 if the last write has failed (kmod/load/core/grain.h).
@@ -40,7 +40,7 @@ class States(Part, frozen=True):
 
 
 class DeviceState(Part, frozen=True):
-    """A device, and what was written to it."""
+    """A device, and the write states of its grains."""
 
     facts: TargetFacts
     map_start: Annotated[int, Meta(description="First byte that could have been written.")]
@@ -133,7 +133,7 @@ def _unpack(states: States, path: Path) -> bytes:
     except (zlib.error, binascii.Error) as error:
         raise UsageError(f"{path} is damaged: {error}") from error
     if len(data) != states.count * STATE:
-        raise UsageError(f"{path} is damaged: it has not as many states as it says")
+        raise UsageError(f"{path} is damaged: its number of states is wrong")
     return _little_endian(data)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DCsE: storage efficiency of a data centre as it is operated.
+"""DCsE: storage efficiency of a data centre in operation.
 
     capacity    GB (10^9 bytes) per W, idle
     workload    I/Os per second per W, under load

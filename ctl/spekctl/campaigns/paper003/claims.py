@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What paper 003 says, and what came out, side by side."""
+"""The claims of paper 003 beside the simulated results."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ Tell = Callable[[str], None]
 
 
 def study(requests: int, seed: int, tell: Tell) -> DriveStudy:
-    """Everything; @tell hears what is being simulated."""
+    """Run the whole study; @tell is called with the name of each simulation."""
     large = file.load(LARGE)
     results = [_load(one, large, requests, seed, tell) for one in LOADS]
     arrays = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a test has to meet: one check for each limit, phase and stream.
+"""Checks of a test: one for each limit, phase and stream.
 
 A limit on something that is counted can be finer than the count: of 100 I/Os a stream with a share
 of 7 % gets 7 give or take 2.6. Such a limit is widened to what chance alone does (chance_sigmas

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A phase of the method from the result of its run: intensities, streams, address ranges."""
+"""Computes a phase from the result of its run: intensities, streams, address ranges."""
 
 from __future__ import annotations
 

@@ -179,8 +179,8 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
         (0, True, "", "all data correct; read-back complete"),
         (1, True, "", "1 block is wrong; read-back complete"),
         (2000, True, "", "2,000 blocks are wrong; read-back complete"),
-        (0, False, "why", "no wrong data found, but not read-back complete: why"),
-        (3, False, "why", "3 blocks are wrong, but not read-back complete: why"),
+        (0, False, "why", "no wrong data found, but the read-back is incomplete: why"),
+        (3, False, "why", "3 blocks are wrong, but the read-back is incomplete: why"),
     ],
 )
 def test_the_outcome_in_words(mismatches: int, complete: bool, trouble: str, text: str) -> None:
@@ -272,7 +272,10 @@ def test_other_devices_are_refused(saved: Path, devices: Any, sentence: str) -> 
         (lambda state: state.update(kind="other"), "is not a spek file; expected a state file of"),
         (lambda state: state.update(version=9), "has version 9"),
         (lambda state: state["devices"][0]["states"][0].update(data="!"), "is damaged"),
-        (lambda state: state["devices"][0]["states"][0].update(count=3), "has not as many states"),
+        (
+            lambda state: state["devices"][0]["states"][0].update(count=3),
+            "number of states is wrong",
+        ),
     ],
 )
 def test_a_damaged_file_is_refused(saved: Path, damage: Any, sentence: str) -> None:
