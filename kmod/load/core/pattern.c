@@ -29,6 +29,12 @@ const struct spek_pattern_ops *spek_pattern_of(const struct spek_stream *stream)
 	return patterns[stream->pattern];
 }
 
+/* Of a stream that spek_workload_check() has accepted. */
+static const struct spek_pattern_ops *ops_of(const struct spek_stream *stream)
+{
+	return patterns[stream->pattern];
+}
+
 static bool reads(const struct spek_stream *stream)
 {
 	return stream->read_ppm > 0;
@@ -48,7 +54,7 @@ static bool writes(const struct spek_stream *stream)
 void spek_source_memory(struct spek_source_memory *memory, const struct spek_stream *stream,
 			const struct spek_share *share)
 {
-	const struct spek_pattern_ops *pattern = spek_pattern_of(stream);
+	const struct spek_pattern_ops *pattern = ops_of(stream);
 
 	memory->choices = stream->nr_sizes * (reads(stream) + writes(stream));
 	memory->replica_bytes = 0;
@@ -78,7 +84,7 @@ void spek_source_init(struct spek_source *source, const struct spek_stream *stre
 	source->align_bytes = stream->align_bytes;
 	source->state_bytes = (u32)memory.replica_bytes;
 	source->states = memory.replica_bytes ? states : source;
-	spek_pattern_of(stream)->init(source, stream, share, rng, states, leaves);
+	ops_of(stream)->init(source, stream, share, rng, states, leaves);
 }
 
 static void init_choice(struct spek_choice *choice, struct spek_source *source,
@@ -95,7 +101,7 @@ static void init_choice(struct spek_choice *choice, struct spek_source *source,
 
 	choice->tag = op.tag;
 	choice->bytes = bytes;
-	choice->kind = spek_pattern_of(stream)->kind(stream, write);
+	choice->kind = ops_of(stream)->kind(stream, write);
 	choice->first_replica = share->first;
 	choice->replicas = share->count;
 	choice->align_bytes = stream->align_bytes;
