@@ -217,7 +217,8 @@ static void sample_one(struct block_device *bdev, u64 *cells)
 	cells[SPEK_PROBER_DISK_COLUMN_DISCARD_BYTES] =
 		(u64)part_stat_read(bdev, sectors[STAT_DISCARD]) << SECTOR_SHIFT;
 	cells[SPEK_PROBER_DISK_COLUMN_FLUSHES] = part_stat_read(bdev, ios[STAT_FLUSH]);
-	cells[SPEK_PROBER_DISK_COLUMN_BUSY_TIME_NS] = (u64)part_stat_read(bdev, io_ticks) * TICK_NSEC;
+	cells[SPEK_PROBER_DISK_COLUMN_BUSY_TIME_NS] =
+		(u64)part_stat_read(bdev, io_ticks) * TICK_NSEC;
 }
 
 static void disks_sample(struct spek_probe_source *source, u64 *cells)

@@ -72,7 +72,8 @@ static void sample_levels(u64 *cells)
 	cells[SPEK_PROBER_MEMORY_COLUMN_BUFFERS_BYTES] = pages(info.bufferram);
 	cells[SPEK_PROBER_MEMORY_COLUMN_CACHED_BYTES] = pages(cached);
 	cells[SPEK_PROBER_MEMORY_COLUMN_DIRTY_BYTES] = pages(global_node_page_state(NR_FILE_DIRTY));
-	cells[SPEK_PROBER_MEMORY_COLUMN_WRITEBACK_BYTES] = pages(global_node_page_state(NR_WRITEBACK));
+	cells[SPEK_PROBER_MEMORY_COLUMN_WRITEBACK_BYTES] =
+		pages(global_node_page_state(NR_WRITEBACK));
 	cells[SPEK_PROBER_MEMORY_COLUMN_SLAB_BYTES] =
 		pages(global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B) +
 		      global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B));
