@@ -38,13 +38,13 @@ COMMANDS: dict[str, Slot] = {
     "sweep": Slot("spekctl.commands.sweep", "Measure a workload at a series of loads."),
     "spc1": Slot("spekctl.commands.spc1", "Run the complete SPC-1-like test."),
     "spc2": Slot("spekctl.commands.spc2", "Run the SPC-2-like test of large sequential streams."),
-    "energy": Slot("spekctl.commands.energy", "Work per watt: SPC-1/E, SPC-2/E, Emerald, DCsE."),
+    "energy": Slot("spekctl.commands.energy", "Measure energy efficiency, or compute it."),
     "verify": Slot("spekctl.commands.verify", "Check that devices still hold the data of a run."),
     "log": Slot("spekctl.commands.log", "Summarize a per-I/O log, or convert it to CSV."),
     "trace": Slot("spekctl.commands.trace", "Examine, cut and convert traces of I/O."),
     "plot": Slot("spekctl.commands.plot", "Plot logs, results, load curves and reports."),
     "power": Slot("spekctl.commands.power", "Monitor power rails, and calibrate them."),
-    "drive": Slot("spekctl.commands.drive", "Modelled disk drives: describe, simulate, create."),
+    "drive": Slot("spekctl.commands.drive", "Describe, simulate and create modelled disk drives."),
     "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the commands of all campaigns share: their options, and how a campaign is carried out."""
+"""Shared by the commands of all campaigns: their options, and the execution of a campaign."""
 
 from __future__ import annotations
 
@@ -130,14 +130,14 @@ def carry_out(
 
 
 def exit_code_of(passed: bool, runs_ok: bool) -> ExitCode:
-    """What a test's report means: it passed, it missed a limit, or a run of it failed."""
+    """The exit code of a test that passed, missed a limit, or had a failed run."""
     if passed:
         return ExitCode.OK
     return ExitCode.LIMIT_MISSED if runs_ok else ExitCode.RUN_FAILED
 
 
 def _with_advice(work: Campaign[Any, Any], error: SpekError) -> SpekError:
-    """The same failure, and what is left of the campaign."""
+    """The same failure, with the remaining part of the campaign."""
     if work.done and work.folder is not None:
         error.message = f"{error.message}; {work.kept()}"
     return error

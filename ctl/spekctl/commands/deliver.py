@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A document to where it was wanted."""
+"""Delivers a document: to a file, to standard output, or as text."""
 
 from __future__ import annotations
 

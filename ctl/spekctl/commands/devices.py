@@ -80,7 +80,7 @@ def command(everything: bool, as_json: bool) -> int:
 
 
 def _runs() -> list[RunInfo]:
-    """Runs of spek, if the module is there and tells us."""
+    """Runs of spek, if the module is loaded and lists them."""
     from spekctl.kernel import client
 
     try:
@@ -98,11 +98,11 @@ def _runs() -> list[RunInfo]:
 def _state(
     in_use: str, unwritable: str, writers: Sequence[str], found: Sequence[object] | None
 ) -> str:
-    """One sentence: what may be done with it."""
+    """Permitted use of the device, in one sentence."""
     if in_use:
         return f"no: {in_use}"
     if found is None:
-        return "reading; what it holds can't be seen without root"
+        return "reading; only root can see whether it holds data"
     if unwritable:
         return f"reading (it {unwritable})"
     if writers:

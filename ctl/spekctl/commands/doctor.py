@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl doctor: what would stop a run here, or spoil what it measures."""
+"""spekctl doctor: diagnose what would stop a run, or skew its results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl drive characterise: a model file of a disk, from measurements."""
+"""spekctl drive characterise: measure a disk and write its model."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def command(
             return 0
         if cache.hit_ns:
             raise SpekError(
-                f"{device} serves repeated reads from its cache; to measure what is behind it,"
+                f"{device} serves repeated reads from its cache; to measure the platters,"
                 f" switch it off: sdparm --set RCD=1 {device}"
             )
         found = probe.measure(points)

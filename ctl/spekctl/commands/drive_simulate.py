@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl drive simulate: a modelled drive over a list of requests, in userspace."""
+"""spekctl drive simulate: simulate a list of requests in userspace."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _into(output: Path, drive: Simulation, lines: Iterable[str], name: str) -> N
 
 
 def summary(model: Model, rule: Rule, drive: Simulation) -> DriveSimulation:
-    """What a drive has done as a document."""
+    """The results of a simulation as a document."""
     from spekctl.documents.drive import DriveSimulation, Mode, Times
     from spekctl.drive.core import METRICS
     from spekctl.drive.energy import modes_of
@@ -190,7 +190,7 @@ def summary(model: Model, rule: Rule, drive: Simulation) -> DriveSimulation:
     account = drive.account()
     served = sum(account.arm_served)
     if not served:
-        raise UsageError("there is no request to serve")
+        raise UsageError("the file contains no request")
 
     def times(metric: str) -> Times:
         index = METRICS.index(metric)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl drive study: paper 003 again, on modelled drives in userspace."""
+"""spekctl drive study: repeat the study of paper 003 on modelled drives in userspace."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl energy: work per watt, by rules like those of SPC-1/E, SPC-2/E, Emerald and DCsE."""
+"""spekctl energy: energy efficiency, by rules like those of SPC-1/E, SPC-2/E, Emerald and DCsE."""
 
 from __future__ import annotations
 

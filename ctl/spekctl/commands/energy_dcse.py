@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl energy dcse: GB, I/Os and MB per second for each watt of a system in operation."""
+"""spekctl energy dcse: GB, IOPS and MB/s per watt of a system in operation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl energy emerald: phases of load and ready idle, each with its work per watt."""
+"""spekctl energy emerald: work per watt in phases of load, and in ready idle."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _compute(source: Path, output: Path | None, as_json: bool) -> int:
 
 
 def _test_of(asked: CampaignOptions, given: dict[str, Any]) -> EmeraldTest:
-    """The test that is asked for; everything about it that can be checked beforehand is."""
+    """The requested test, checked as far as possible in advance."""
     from spekctl.block import device
     from spekctl.campaigns.emerald.test import EmeraldTest
 
@@ -249,7 +249,7 @@ def _measure(asked: CampaignOptions, given: dict[str, Any]) -> int:
 
 
 def _deliver(test: EmeraldTest, as_json: bool) -> ExitCode:
-    """The report, as far as it goes."""
+    """Deliver the report on the steps so far."""
     from spekctl.campaigns.folder import ENERGY_REPORT
     from spekctl.commands.deliver import deliver
     from spekctl.render.energy import print_report

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl energy spc1e: the SPC-1-like method with power, or its table from numbers."""
+"""spekctl energy spc1e: the SPC-1-like test with power, or its figures from existing numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spekctl.documents.energy import Spc1eReport
 
 NAME = "spc1e"
-# Recalled, not quoted: the standard's idle test takes ten minutes to an hour.
+# From memory: the idle test of the standard takes ten minutes to an hour.
 
 EPILOG = """\b
 Examples:
@@ -138,7 +138,7 @@ def _measure(
 def _deliver(
     work: Spc1Test, as_json: bool, price: Fraction | None, days: dict[str, Hours]
 ) -> ExitCode:
-    """Both reports, as far as they go."""
+    """Deliver both reports on the steps so far."""
     from spekctl import files
     from spekctl.campaigns import usage
     from spekctl.campaigns.folder import ENERGY_REPORT, REPORT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl energy spc2e: the SPC-2-like test with power, or its table from a report."""
+"""spekctl energy spc2e: the SPC-2-like test with power, or its figures from a report."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _compute(
 def _deliver(
     work: Spc2Test, as_json: bool, price: Fraction | None, days: dict[str, Hours]
 ) -> ExitCode:
-    """Both reports, as far as they go."""
+    """Deliver both reports on the steps so far."""
     from spekctl import files
     from spekctl.campaigns import usage
     from spekctl.campaigns.folder import ENERGY_REPORT, REPORT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl energy tiered: the tools of the recipe that compares one tier of storage with two."""
+"""spekctl energy tiered: steps of the recipe that compares one tier of storage with two."""
 
 from __future__ import annotations
 

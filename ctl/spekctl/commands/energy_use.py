@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options of energy tests that compute a year: where the levels come from, price and hours."""
+"""Options of energy tests with annual figures: source of the levels, price, hours of use."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def check_sources(
 
 
 def price_of(text: str | None) -> Fraction | None:
-    """What --price says."""
+    """The value of --price."""
     from spekctl.campaigns.inputs import fraction_of
 
     price = fraction_of(text, "--price") if text is not None else None

@@ -42,8 +42,8 @@ def completion(shell: str) -> str:
     script = made.source_template % made.source_vars()
     if shell != "zsh":
         return script
-    # zsh loads the file as the body of a function. At the second call click's test of how it was
-    # loaded says otherwise than at the first, and that Tab completes nothing.
+    # zsh turns the file into a function. click's script tests whether zsh is loading it, which is
+    # true of the first call only: the second call would complete nothing.
     functions, found_end, _ = script.partition("\nif [[ $zsh_eval_context")
     assert found_end
     return f'{functions}\n_spekctl_completion "$@"\n'

@@ -131,7 +131,7 @@ NUMBERS = Numbers(whole=False)
 
 
 def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
-    """Refuse what was given besides @option and does not go with it; @allowed names parameters."""
+    """Refuse other options than @allowed (names of parameters) beside @option."""
     context = click.get_current_context()
     for one in context.command.params:
         given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE

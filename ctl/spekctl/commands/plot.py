@@ -21,7 +21,7 @@ GUESS = "any"
 
 
 class Pictures(click.Group):
-    """A group that takes files in the place of a command: then they say which picture is meant."""
+    """A group that accepts files in place of a command; their kind then selects the plot."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
@@ -448,7 +448,7 @@ def _check_labels(labels: Sequence[str], inputs: Sequence[Path]) -> None:
 
 
 def _deliver(draw: Callable[[], Figure], outputs: Sequence[Path], stem: str, dpi: int) -> int:
-    """Draw, write, and say what was written. What can't be written is refused before drawing."""
+    """Draw and write a plot, and print its files; refuse unwritable files before drawing."""
     from spekctl.plots import style
 
     paths = style.outputs(outputs, stem)

@@ -96,7 +96,7 @@ def _rails_of_file(path: Path, as_json: bool) -> int:
 
 def _rail_row(rail: Rail) -> list[str]:
     voltage = f"{rail.voltage_mv / 1000:g} V" if rail.voltage_mv else rail.voltage_channel or "-"
-    # Whether a channel has a transducer is the source's to know; without a voltage it has none.
+    # Only the source knows which channels have transducers: those that deliver a voltage.
     if voltage == "-":
         return [rail.name, rail.channel, "-", "-", "-", "-"]
     return [
@@ -227,7 +227,7 @@ def _view_table(views: list[RailView]) -> Table:
     show_default=True,
     help="Length of the measurement.",
 )
-@click.option("--dry-run", is_flag=True, help="Measure, but do not change the file.")
+@click.option("--dry-run", is_flag=True, help="Measure without changing the file.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 @click.option(
     "--set",

@@ -170,7 +170,7 @@ def _run(workload: WorkloadFile, asked: RunOptions) -> int:
 
 
 def _check_detached(asked: RunOptions) -> None:
-    """Refuse what only a program can do that stays with the run."""
+    """Refuse options that need a program attached to the run."""
     source = click.get_current_context().get_parameter_source("prober_ns")
     for option, given in (
         ("--log", asked.log is not None),
@@ -201,7 +201,7 @@ def _check_files(asked: RunOptions) -> None:
 
 
 def _with_state(request: Request, asked: RunOptions) -> Request:
-    """The request with a file for what it writes, if one is wanted and possible."""
+    """The request with its state file, if --verify-state is given and possible."""
     if asked.verify_state is None:
         return request
     if request.config.data != "stamped":
@@ -214,7 +214,7 @@ def _with_state(request: Request, asked: RunOptions) -> Request:
 
 
 def _with_log(request: Request, asked: RunOptions) -> Request:
-    """The request with its log, if one is wanted and possible."""
+    """The request with its log, if --log is given and possible."""
     if asked.log is None:
         if asked.log_buffer is not None:
             raise UsageError("--log-buffer needs --log as well")
@@ -254,7 +254,7 @@ def _detach(kernel: Any, request: Request, asked: RunOptions) -> int:
 
 
 def deliver(result: Result, output: Path | None, as_json: bool) -> None:
-    """The result to where it was wanted."""
+    """Deliver the result to a file and standard output."""
     from spekctl import files
 
     data = files.encode(result)

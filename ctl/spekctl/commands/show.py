@@ -186,7 +186,7 @@ def print_numbers(config: RunConfig, as_json: bool) -> None:
 
 
 def _load_words(config: RunConfig) -> str:
-    """What the load is: of closed loops, of arrivals with a rate, or of both beside each other."""
+    """The load in words: closed loops, arrivals with a rate, or both."""
     from spekctl.units import format_rate
 
     closed = sum(one.depth for one in config.arrivals if one.law == "closed")

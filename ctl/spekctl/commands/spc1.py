@@ -202,7 +202,7 @@ class Spc1Persistence:
     reattach: str | None
 
     def check(self) -> None:
-        """Refuse what does not fit together."""
+        """Refuse contradictory options."""
         if not self.wanted and (self.time_ns is not None or self.reattach is not None):
             raise UsageError("--persistence-time and --reattach need --persistence as well")
         if self.time_ns == 0:
@@ -229,7 +229,7 @@ def _spc1(given: CampaignOptions, shape: dict[str, Any], persistence: Spc1Persis
 def test_of(
     asked: CampaignOptions, given: dict[str, Any], name: str = "spc1", idle_ns: int = 0
 ) -> Spc1Test:
-    """The test that is asked for; everything about it that can be checked beforehand is.
+    """The requested test, checked as far as possible in advance.
 
     @name is what its folder is called after if the user gives no other, @idle_ns the length of the
     idle test before it.
@@ -323,7 +323,7 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
 
 
 def _deliver(work: Spc1Test, as_json: bool) -> ExitCode:
-    """The report, as far as it goes, to standard output and into the folder."""
+    """Deliver the report so far to standard output and the folder."""
     from spekctl.campaigns.folder import REPORT
     from spekctl.commands.deliver import deliver
     from spekctl.render.spc1 import print_report

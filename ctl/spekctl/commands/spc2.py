@@ -250,7 +250,7 @@ def _parts(text: str | None) -> list[PartName]:
 
 
 def _deliver(work: Spc2Test, as_json: bool) -> ExitCode:
-    """The report, as far as it goes, to standard output and into the folder."""
+    """Deliver the report so far to standard output and the folder."""
     from spekctl.campaigns.folder import REPORT
     from spekctl.commands.deliver import deliver
     from spekctl.render.spc2 import print_report

@@ -84,7 +84,7 @@ def command(run: int | None, everything: bool, delete: bool, wait_ns: int, as_js
         elif info.state is RunState.READY:
             text = f"run {info.id} had not started" + (", deleted" if info.id in deleted else "")
         elif delete and not info.detached:
-            text = f"run {info.id} has ended; its result is with the terminal that started it"
+            text = f"run {info.id} has ended; its result appears in the terminal that started it"
         else:
             text = f"run {info.id} has ended" + (" and is deleted" if info.id in deleted else "")
         click.echo(f"spekctl: {text}", err=True)

@@ -89,7 +89,7 @@ def command(**given: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Sinks:
-    """Where the curve goes besides the folder."""
+    """Destinations of the curve besides the folder."""
 
     output: Path | None
     as_json: bool
@@ -154,7 +154,7 @@ def _sweep(
 
 
 def _deliver(work: Sweep, sinks: _Sinks) -> ExitCode:
-    """The curve to where it was wanted."""
+    """Deliver the curve to its destinations."""
     from spekctl import files
     from spekctl.campaigns.sweep import CURVE
     from spekctl.commands.deliver import deliver

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl verify: does a device still hold what a run wrote?"""
+"""spekctl verify: check that devices still hold the data of a run."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
 
 def _leave_to_owner(info: RunInfo, wanted: bool) -> int:
     """The end of another terminal's run. That is an error only if its result is @wanted."""
-    text = f"run {info.id} has ended; its result is with the terminal that started it"
+    text = f"run {info.id} has ended; its result appears in the terminal that started it"
     if wanted:
         raise SpekError(text)
     click.echo(f"spekctl: {text}", err=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packages of the distribution: looked up and unpacked somewhere, never installed.
+"""Packages of the distribution: looked up, downloaded and unpacked, never installed.
 
 Apt() asks apt as this machine has it set up. other_suites() asks the same mirror for suites that
 the machine does not use, with lists and settings of its own in the cache; an ordinary user may.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cache of the rig for expensive build products. All of it can be deleted at any time."""
+"""Cache of the rig for expensive build products. It can be deleted at any time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def cache_dir(*parts: str) -> Path:
 
 @contextmanager
 def locked(name: str) -> Iterator[None]:
-    """Hold the cache's lock @name: one process fills an entry while others wait for it."""
+    """Hold the lock @name of the cache: one process fills an entry while others wait for it."""
     with open(cache_dir() / f".{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

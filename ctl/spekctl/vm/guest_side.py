@@ -131,7 +131,7 @@ def hold_scheduler() -> None:
 
 @contextlib.contextmanager
 def one_cpu() -> Iterator[None]:
-    """Switch off all CPUs but the first, which can't be; one that is not let go stays on."""
+    """Take all CPUs but the first offline; one that refuses stays online."""
     others = sorted(CPUS.glob("cpu[1-9]*/online"))
     try:
         for other in others:
@@ -249,7 +249,7 @@ def write_attribute(path: Path, value: str) -> None:
 
 
 def make_scsi_debug(disk: dict[str, Any]) -> str:
-    """The one scsi_debug disk."""
+    """Create the scsi_debug disk; a guest has at most one."""
     options = {
         "dev_size_mb": str(disk["bytes"] >> 20),
         "sector_size": str(disk["block_size"]),
@@ -263,7 +263,7 @@ def make_scsi_debug(disk: dict[str, Any]) -> str:
 
 
 def make_drive(disk: dict[str, Any]) -> str:
-    """A modelled drive; the module is ours."""
+    """Create a modelled drive, with our own module."""
     load("sd_mod")
     if not Path("/sys/module/spek_drive").is_dir():
         call("insmod", str(Path(os.environ["SPEK_MODULES"], "spek_drive.ko")))

@@ -55,7 +55,7 @@ _LOOK_INSIDE = ("info lapic 0", "info lapic 1", "info registers -a")
 _REGISTERS = re.compile(r"^(CPU#|R[A-Z0-9]+ *=|ES =|dumping|LVT|Timer|SPIV|ESR|ISR|IRR)")
 
 # The watcher's half of the session: when our end of the pipe, its standard input, closes,
-# everything goes. dash knows no descriptor above 9, so the pipe cannot keep its number.
+# it kills the session. dash supports no descriptor above 9, so the pipe cannot keep its number.
 WATCHED = (
     "exec 3<&0 </dev/null; { read -r _ <&3; kill -KILL -$$; } >/dev/null 2>&1 & "
     'exec 3<&-; exec "$@"'

@@ -110,7 +110,7 @@ def test_devices_say_what_may_be_done(
         "no: fake1 is mounted on /",
         "reading; writing with --destroy (it holds file system xfs at byte 0)",
         "reading (it is read-only)",
-        "reading; what it holds can't be seen without root",
+        "reading; only root can see whether it holds data",
         f"reading at most: process {gone} (?) has it open for writing",
         "reading (it is a zoned device that requires sequential writes;"
         " no workload supports that yet)",

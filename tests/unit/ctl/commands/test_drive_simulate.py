@@ -86,7 +86,7 @@ def test_scales_of_bottleneck_studies(spekctl: Spekctl) -> None:
         ("\n0,8,8,R\n1,9999999999,8,W\n", "line 3: the request is beyond the drive's capacity"),
         ("0,8,0,R\n", "line 1: the request has no sectors, or more than 65536"),
         ("-1,8,8,R\n", "line 1: a number of '-1,8,8,R' is out of range"),
-        ("", "there is no request to serve"),
+        ("", "the file contains no request"),
         ("é", "cannot read in.csv: it is not text"),
     ],
 )

@@ -105,7 +105,10 @@ def test_words_of_the_user_are_no_formulas(spekctl: Spekctl, inputs: Path, text:
 def test_no_name_is_no_output(spekctl: Spekctl, inputs: Path) -> None:
     outcome = spekctl("cdf", "r.json", "-o", "")
     assert outcome.code == 2
-    assert outcome.err == "spekctl: '.' is a directory; --output takes the name of a file\n"
+    assert outcome.err == (
+        "spekctl: invalid value for '-o' / '--output': the name is empty"
+        " (see spekctl plot cdf --help)\n"
+    )
 
 
 def test_resolution_is_as_asked(spekctl: Spekctl, inputs: Path) -> None:

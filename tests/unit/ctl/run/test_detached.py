@@ -127,7 +127,7 @@ def test_stop_does_not_delete_what_another_terminal_waits_for(
     kernel.others = [replace(other_run(3, 8, 0), state=RunState.DONE)]
     outcome = spekctl("stop", "3", "--delete")
     assert outcome.code == ExitCode.OK
-    assert outcome.sentence == "run 3 has ended; its result is with the terminal that started it"
+    assert outcome.sentence == "run 3 has ended; its result appears in the terminal that started it"
     assert "run-delete" not in kernel.calls
 
 
@@ -163,7 +163,7 @@ def test_a_run_whose_owner_was_faster_has_ended(
     first, *others = outcome.err.splitlines()
     where, deleted = "", ""
     if "--delete" in which:
-        where = "; its result is with the terminal that started it"
+        where = "; its result appears in the terminal that started it"
         deleted = " and is deleted"
     assert first == f"spekctl: run 3 has ended{where}"
     assert others == ([f"spekctl: run 4 has ended{deleted}"] if "--all" in which else [])
@@ -192,7 +192,7 @@ def test_the_end_of_another_terminals_run_is_a_view_not_a_result(
         kernel.others = [replace(running, state=RunState.DONE)] if how == "done" else []
 
     kernel.on_wait = end
-    sentence = "run 3 has ended; its result is with the terminal that started it"
+    sentence = "run 3 has ended; its result appears in the terminal that started it"
     for options, code in ([], ExitCode.OK), (["--json"], 1), (["-o", f"{tmp_path}/no.json"], 1):
         kernel.others = [running]
         outcome = spekctl("watch", "3", "--progress", "none", *options)
