@@ -340,9 +340,9 @@ class LogFile:
                 for word in column.dictionary.to_pylist()
             ]
             table = np.array(codes, np.dtype(kind))
-        except (TypeError, ValueError, OverflowError) as error:
+            found: NDArray[Any] = table[column.indices.to_numpy(zero_copy_only=False)]
+        except (TypeError, ValueError, OverflowError, IndexError) as error:
             raise UsageError(f"{self.path} is damaged: a wrong name in column {name}") from error
-        found: NDArray[Any] = table[column.indices.to_numpy(zero_copy_only=False)]
         return found
 
     def device_address(

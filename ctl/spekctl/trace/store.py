@@ -154,7 +154,10 @@ class StoredTrace:
 
     def _batch(self, rows: Any) -> Batch:
         def numbers(name: str) -> Array:
-            values: Array = rows.column(name).to_numpy(zero_copy_only=False)
+            column = rows.column(name)
+            if column.null_count:
+                raise UsageError(f"{self.path} is damaged: there is a gap in column {name}")
+            values: Array = column.to_numpy(zero_copy_only=False)
             return values
 
         ops = rows.column("op")
@@ -164,6 +167,8 @@ class StoredTrace:
             raise UsageError(f"{self.path} is damaged: there is no operation '{unknown[0]}'")
         table = np.array([OP_BY_TEXT[word] for word in words], np.uint8)
         codes = ops.indices.to_numpy(zero_copy_only=False)
+        if ops.null_count or (len(codes) and not 0 <= codes.min() <= codes.max() < len(words)):
+            raise UsageError(f"{self.path} is damaged: a wrong name in column op")
         batch = Batch(
             numbers("at_ns"),
             numbers("device"),
