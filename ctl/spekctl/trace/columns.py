@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum, IntFlag
 from typing import Any
@@ -123,6 +123,19 @@ def pieces(batch: Batch, rows: int = BATCH) -> Iterable[Batch]:
     """The batch in pieces of at most @rows records."""
     for start in range(0, len(batch), rows):
         yield batch.take(slice(start, start + rows))
+
+
+def grouped(keys: Array) -> Iterator[tuple[int, Any]]:
+    """For each distinct key, ascending: what selects its records, which stay in their order."""
+    if not len(keys):
+        return
+    if keys.min() == keys.max():
+        yield int(keys[0]), slice(None)
+        return
+    order = np.argsort(keys, kind="stable")
+    bounds = np.flatnonzero(np.diff(keys[order])) + 1
+    for part in np.split(order, bounds):
+        yield int(keys[part[0]]), part
 
 
 @dataclass(slots=True)

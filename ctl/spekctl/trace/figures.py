@@ -20,7 +20,7 @@ from spekctl.documents.trace import (
     TraceSize,
 )
 from spekctl.recorded import text
-from spekctl.trace.columns import Array, Batch, Flag, Op, concatenated
+from spekctl.trace.columns import Array, Batch, Flag, Op, concatenated, grouped
 from spekctl.trace.intervals import Intervals
 from spekctl.trace.trace import Trace
 
@@ -146,6 +146,9 @@ class Footprint:
         if self.granularity > 1:
             first, end = self._whole(first, end)
         self._devices.setdefault(device, Intervals()).add(first, end)
+
+    def bound(self) -> None:
+        """Keep to MOST ranges; to be called now and then."""
         while sum(one.held for one in self._devices.values()) > 2 * self.MOST:
             if sum(len(one) for one in self._devices.values()) <= self.MOST:
                 break
@@ -265,15 +268,14 @@ class Figures:
 
     def _count_ops(self, batch: Batch) -> None:
         for op in np.unique(batch.op).tolist():
-            mine = batch.op == op
+            is_op = batch.op == op
             found = self.ops.setdefault(op, _Op())
-            found.requests += int(mine.sum())
-            found.bytes += int(batch.bytes[mine].sum())
-            found.fua += int(((batch.flags[mine] & int(Flag.FUA)) != 0).sum())
-        for device in np.unique(batch.device).tolist():
-            mine = batch.device == device
+            found.requests += int(is_op.sum())
+            found.bytes += int(batch.bytes[is_op].sum())
+            found.fua += int(((batch.flags[is_op] & int(Flag.FUA)) != 0).sum())
+        for device, mine in grouped(batch.device):
             one = self.devices.setdefault(device, _Device())
-            one.requests += int(mine.sum())
+            one.requests += len(batch.op[mine])
             one.reads += int((batch.op[mine] == Op.READ).sum())
             one.bytes += int(batch.bytes[mine].sum())
 
@@ -282,16 +284,17 @@ class Figures:
         self.placed += len(batch)
         page = np.uint64(_PAGE)
         self.aligned += int(((batch.offset_bytes % page == 0) & (batch.bytes % page == 0)).sum())
-        end = batch.end_bytes
-        is_read, is_write = batch.op == Op.READ, batch.op == Op.WRITE
-        for device in np.unique(batch.device).tolist():
-            mine = batch.device == device
-            self.devices[device].end = max(self.devices[device].end, int(end[mine].max()))
-            self.all.add(device, batch.offset_bytes[mine], end[mine])
-            for footprint, kind in ((self.read, is_read), (self.written, is_write)):
-                some = mine & kind
+        for device, mine in grouped(batch.device):
+            first, op = batch.offset_bytes[mine], batch.op[mine]
+            end = first + batch.bytes[mine]
+            self.devices[device].end = max(self.devices[device].end, int(end.max()))
+            self.all.add(device, first, end)
+            for footprint, kind in ((self.read, Op.READ), (self.written, Op.WRITE)):
+                some = op == kind
                 if some.any():
-                    footprint.add(device, batch.offset_bytes[some], end[some])
+                    footprint.add(device, first[some], end[some])
+        for footprint in (self.all, self.read, self.written):
+            footprint.bound()
 
     def _count_sequences(self, batch: Batch) -> None:
         before = 0

@@ -24,7 +24,7 @@ from spekctl.documents.trace import TraceFit, TraceProperty
 from spekctl.errors import UsageError
 from spekctl.trace.arrivals import Bursts, Constant, Process
 from spekctl.trace.arrivals import fit as fit_arrivals
-from spekctl.trace.columns import SECTOR_BYTES, Array, Batch, Op
+from spekctl.trace.columns import SECTOR_BYTES, Array, Batch, Op, grouped
 from spekctl.trace.figures import Figures, defects, origins
 from spekctl.trace.trace import Trace
 from spekctl.trace.twin import Twin, TwinStream
@@ -157,9 +157,9 @@ def by_key(batch: Batch, split: bool = True) -> Iterable[tuple[Key, Batch]]:
     page = np.uint64(_PAGE)
     aligned = (batch.offset_bytes % page == 0) & (batch.bytes % page == 0)
     code = batch.device.astype(np.int64) * 4 + (batch.op == Op.WRITE) * 2 + (aligned & split)
-    for key in np.unique(code).tolist():
+    for key, mine in grouped(code):
         op = Op.WRITE if key & 2 else Op.READ
-        yield (key >> 2, int(op), bool(key & 1) if split else None), batch.take(code == key)
+        yield (key >> 2, int(op), bool(key & 1) if split else None), batch.take(mine)
 
 
 def measured(batches: Iterable[Batch]) -> Measured:
@@ -347,8 +347,8 @@ def _sequences(trace: Trace, tried: list[Bands]) -> list[dict[Key, Array]]:
 def _count_sequences(batch: Batch, edges: Array, counts: Array, lasts: Array) -> None:
     """Into @counts; @lasts: where the last request of each band ended."""
     place = np.searchsorted(edges, batch.offset_bytes, side="right") - 1
-    for band in np.unique(place).tolist():
-        here = batch.take(place == band)
+    for band, mine in grouped(place):
+        here = batch.take(mine)
         end = here.end_bytes.astype(np.int64)
         before = np.concatenate([[lasts[band]], end[:-1]])
         counts[band] += (len(here), int((here.offset_bytes.astype(np.int64) == before).sum()))

@@ -24,7 +24,7 @@ import numpy as np
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.trace.columns import END_MAX, SECTOR_BYTES, Array, Batch, Op
+from spekctl.trace.columns import END_MAX, SECTOR_BYTES, Array, Batch, Op, grouped
 from spekctl.trace.intervals import Intervals
 
 
@@ -161,8 +161,7 @@ class Scale:
         target = _table(self.target_of, batch)
         capacity = _table([self.targets[one].bytes for one in self.target_of], batch)
         offset = np.zeros(len(batch), np.uint64)
-        for device in np.unique(batch.device).tolist():
-            mine = batch.device == device
+        for device, mine in grouped(batch.device):
             at = self.targets[self.target_of[device]]
             blocks = max(1, -(-self.sizes[device] // SECTOR_BYTES))
             # Beyond the device's size there should be nothing; it stays in the last block.
@@ -242,8 +241,7 @@ class Pack:
         )
         # Where there is no place: beyond every target.
         offset = np.full(len(batch), END_MAX, np.uint64)
-        for device in np.unique(batch.device).tolist():
-            mine = np.flatnonzero(batch.device == device)
+        for device, mine in grouped(batch.device):
             starts = self.starts.get(device)
             if starts is None or not len(starts):
                 continue
@@ -338,14 +336,14 @@ def survey(batches: Iterable[Batch], ranges: bool = False) -> Survey:
             continue
         found.records += len(batch)
         found.span_ns = int(batch.at_ns[-1])
-        for device in np.unique(batch.device).tolist():
-            mine = (batch.device == device) & _addressed(batch)
-            end = batch.end_bytes[mine]
-            last = int(end.max()) if len(end) else 0
+        for device, mine in grouped(batch.device):
+            some = batch.take(mine)
+            some = some.take(_addressed(some))
+            last = int(some.end_bytes.max()) if len(some) else 0
             found.ends[device] = max(found.ends.get(device, 0), last)
             if ranges:
                 touched = found.touched.setdefault(device, Intervals())
-                touched.add(batch.offset_bytes[mine], end)
+                touched.add(some.offset_bytes, some.end_bytes)
     return found
 
 

@@ -9,6 +9,7 @@ sent (D) may be merged.
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -109,59 +110,79 @@ def _likeness(head: Head) -> float:
 
 def _read(reading: Reading) -> Iterator[Batch]:
     kind = _kind_of(reading.source.head().data) or KINDS[0]
-    size = kind.record.itemsize
+    source, faults = reading.source, reading.faults
     # Position of the buffer's first byte in the file; records are named by theirs.
     buffer, position = b"", 0
     lost = False
-    for block in reading.source.blocks(CHUNK_BYTES):
+    for block in itertools.chain(source.blocks(CHUNK_BYTES), [b""]):
         buffer += block
+        places: list[int] = []
+        at = 0
         while True:
-            places, used = _scan(buffer, kind)
-            if places:
-                lost = False
-                yield from _events(buffer, places, kind, reading)
-            buffer, position = buffer[used:], position + used
-            if len(buffer) < len(kind.magic) or buffer.startswith(kind.magic):
+            before = at
+            at, is_partial = _scan(buffer, at, kind, places, lost, bool(block))
+            lost = lost and at == before
+            if len(buffer) - at < len(kind.magic) or (is_partial and block):
                 break
             if not lost:
-                number = position + 1
-                reading.faults.add(
-                    reading.source.path, number, "no record of blktrace begins here", "byte"
-                )
+                reason = _PARTIAL if is_partial else "no record of blktrace begins here"
+                faults.add(source.path, position + at + 1, reason, "byte")
                 lost = True
             # Go on at what looks like the next record.
-            found = buffer.find(kind.magic, 1)
-            skip = found if found > 0 else len(buffer) - len(kind.magic) + 1
-            buffer, position = buffer[skip:], position + skip
+            found = buffer.find(kind.magic, at + 1)
+            at = found if found >= 0 else len(buffer) - len(kind.magic) + 1
             if found < 0:
                 break
+        if places:
+            yield from _events(buffer, places, kind, position, reading)
+        buffer, position = buffer[at:], position + at
     if buffer and not lost:
-        what = "the record" if len(buffer) < size else "its data"
-        reading.faults.add(
-            reading.source.path, position + 1, f"the file ends within {what}", "byte"
-        )
+        faults.add(source.path, position + 1, _PARTIAL, "byte")
 
 
-def _scan(data: bytes, kind: _Kind) -> tuple[list[int], int]:
-    """Where whole records begin, one after the other, and the bytes that they take."""
+_PARTIAL = "the file ends within the record"
+
+
+def _scan(
+    data: bytes, at: int, kind: _Kind, places: list[int], lost: bool, more: bool
+) -> tuple[int, bool]:
+    """Add where whole records begin, one after the other from @at; returns the end of the last,
+    and whether a record that is not whole begins there. @lost: what begins at @at is a record only
+    if another one follows, or nothing. @more: the file goes on."""
     size, magic = kind.record.itemsize, kind.magic
     unpack, at_len = kind.pdu_len.unpack_from, kind.record.fields["pdu_len"][1]  # type: ignore[index]
-    places: list[int] = []
-    at, end = 0, len(data)
-    while at + size <= end and data[at : at + 4] == magic:
-        after = at + size + unpack(data, at + at_len)[0]
-        if after > end:
-            break
+    end = len(data)
+    while data[at : at + 4] == magic:
+        after = at + size
+        if after <= end:
+            after += unpack(data, at + at_len)[0]
+        if after > end or (lost and more and after + len(magic) > end):
+            return at, True
+        if lost and after < end and not data.startswith(magic, after):
+            return at, False
+        lost = False
         places.append(at)
         at = after
-    return places, at
+    return at, False
 
 
-def _events(data: bytes, places: list[int], kind: _Kind, reading: Reading) -> Iterator[Batch]:
+def _rows(data: bytes, places: list[int], kind: _Kind) -> Array:
+    """The records at these places."""
     starts = np.array(places, np.int64)
+    steps = np.diff(starts)
+    if len(steps) and steps[0] == steps.min() == steps.max():
+        # At equal distances: as they lie.
+        return np.ndarray(len(starts), kind.record, data, places[0], (int(steps[0]),))
     raw = np.frombuffer(data, np.uint8)
     gathered = raw[starts[:, None] + np.arange(kind.record.itemsize)]
-    rows = gathered.view(kind.record).reshape(-1)
+    found: Array = gathered.view(kind.record).reshape(-1)
+    return found
+
+
+def _events(
+    data: bytes, places: list[int], kind: _Kind, position: int, reading: Reading
+) -> Iterator[Batch]:
+    rows = _rows(data, places, kind)
     action = rows["action"].astype(np.uint64)
     category = action >> np.uint64(_CATEGORY_SHIFT)
     wanted = (action & np.uint64(0xFFFF & ~_CGROUP)) == _ACTIONS[reading.options.event]
@@ -171,9 +192,8 @@ def _events(data: bytes, places: list[int], kind: _Kind, reading: Reading) -> It
     far = rows["sector"] > (END_MAX - 2**32) // SECTOR_BYTES
     far |= rows["time"] >= 1 << 63
     for place in np.flatnonzero(wanted & far).tolist():
-        reading.faults.add(
-            reading.source.path, places[place] + 1, "time or sector beyond all devices", "byte"
-        )
+        number = position + places[place] + 1
+        reading.faults.add(reading.source.path, number, "time or sector beyond all devices", "byte")
     reading.faults.ignored += int(len(rows) - wanted.sum())
     some = wanted & ~far
     rows, op, flags = rows[some], op[some], flags[some]

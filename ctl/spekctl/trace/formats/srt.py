@@ -25,6 +25,7 @@ _VERSIONS = range(1, 5)
 # Words of an I/O record, without those of its version and type.
 _WORDS = 13
 _SIZE_MOST = 1 << 16
+_HEADER_MOST = 4 << 20
 _READ_FLAG = 1
 _HEAD = struct.Struct(">II")
 
@@ -39,8 +40,10 @@ def _read(reading: Reading) -> Iterator[Batch]:
         buffer += block
         if in_header:
             end = buffer.find(_FORM_FEED)
-            if end < 0:
+            if end < 0 and len(buffer) < _HEADER_MOST:
                 continue
+            if end < 0:
+                break
             buffer, in_header = buffer[end + 1 :], False
         places, used, reason = _scan(buffer)
         if places:

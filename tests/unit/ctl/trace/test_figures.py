@@ -102,6 +102,7 @@ def test_a_footprint_of_too_many_ranges_gets_coarser_and_says_so(
     offsets = np.arange(1000, dtype=np.uint64) * np.uint64(8192)
     for part in np.split(offsets, 20):
         found.add(0, part, part + np.uint64(512))
+        found.bound()
     assert found.granularity == 32768
     assert found.bytes == 8192 * 1000
     assert found.of(1) == 0
@@ -144,3 +145,16 @@ def test_a_trace_of_bad_lines_has_figures_of_nothing(tmp_path: Path) -> None:
     found = figures.info(open_trace([tmp_path / "t"], ReadOptions(format="spc")))
     assert (found.requests, found.iops, found.size_bytes, found.gap_cv) == (0, 0.0, None, None)
     assert found.defects.bad == 5
+
+
+def test_thousands_of_devices_are_told_apart() -> None:
+    rng = np.random.default_rng(1)
+    device = rng.integers(0, 5000, 50_000)
+    rows = batch([(n, int(device[n]), 4096 * (n % 7), 4096, n % 2) for n in range(50_000)])
+    found = Figures()
+    for start in range(0, 50_000, 10_000):
+        found.add(rows.take(slice(start, start + 10_000)))
+    assert {number: one.requests for number, one in found.devices.items()} == dict(
+        zip(*np.unique(device, return_counts=True), strict=True)
+    )
+    assert sum(one.reads for one in found.devices.values()) == 25_000

@@ -137,6 +137,33 @@ def test_reading_goes_on_behind_garbage(tmp_path: Path) -> None:
     )
 
 
+def test_each_stretch_of_garbage_is_one_bad_record_whatever_the_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import spekctl.trace.formats.blktrace as module
+
+    good = event(READ | QUEUE, 1, 8, 512)
+    # Also what looks like the beginning of a record.
+    data = good * 3 + b"\x07tae" * 9 + b"x" * 301 + good + b"y" * 78 + good * 2 + b"\x07ta"
+    for size in (10, 49, 128, 8 << 20):
+        monkeypatch.setattr(module, "CHUNK_BYTES", size)
+        found, whole = trace(tmp_path / "t", data)
+        # A record alone among garbage is none.
+        assert (len(found), whole.faults.bad) == (5, 2), size
+        assert whole.faults.first.number == 3 * 48 + 1
+
+
+def test_bad_records_of_later_blocks_are_named_by_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import spekctl.trace.formats.blktrace as module
+
+    monkeypatch.setattr(module, "CHUNK_BYTES", 100)
+    good, far = event(READ | QUEUE, 1, 8, 512), event(READ | QUEUE, 1, 2**60, 512)
+    _, whole = trace(tmp_path / "t", good * 20, far, good)
+    assert whole.faults.first.number == 20 * 48 + 1
+
+
 def test_half_a_record_at_the_end_is_one_bad_record(tmp_path: Path) -> None:
     whole_event = event(READ | QUEUE, 1, 8, 512)
     for cut in (1, 3, 20, 47):
@@ -144,7 +171,7 @@ def test_half_a_record_at_the_end_is_one_bad_record(tmp_path: Path) -> None:
         assert (len(found), whole.faults.bad) == (1, 1), cut
     # The pdu is missing.
     found, whole = trace(tmp_path / "t", whole_event, event(READ, pdu=b"abcd")[:-1])
-    assert (len(found), whole.faults.first.reason) == (1, "the file ends within its data")
+    assert (len(found), whole.faults.first.reason) == (1, "the file ends within the record")
 
 
 def test_strict_refuses_an_address_beyond_all_devices(tmp_path: Path) -> None:

@@ -191,3 +191,14 @@ def test_a_header_without_end_is_named(tmp_path: Path) -> None:
     assert found == []
     assert trace.faults.first is not None
     assert trace.faults.first.reason == "no form feed ends the header"
+
+
+def test_a_header_without_end_does_not_fill_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spekctl.trace.formats.srt._HEADER_MOST", 100)
+    monkeypatch.setattr("spekctl.trace.formats.srt.CHUNK_BYTES", 60)
+    path = tmp_path / "t"
+    path.write_bytes(b"$$TR_IOREC" + b"x" * 1000 + SRT_HEADER)
+    found, trace = read(path)
+    assert (found, trace.faults.bad) == ([], 1)
