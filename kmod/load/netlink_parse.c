@@ -147,6 +147,8 @@ static const struct field stream_fields[] = {
 	FIELD(SPEK_A_STREAM_RESTART_BYTES, struct spek_stream, restart_bytes, NULL),
 	FIELD(SPEK_A_STREAM_RUN_ALIGN_BYTES, struct spek_stream, run_align_bytes, NULL),
 	FIELD(SPEK_A_STREAM_WALK_STYLE, struct spek_stream, walk_style, NULL),
+	FIELD(SPEK_A_STREAM_SPREAD, struct spek_stream, spread, NULL),
+	ELSEWHERE(SPEK_A_STREAM_PART, NULL),
 	ELSEWHERE(SPEK_A_STREAM_SIZE, "A stream needs at least one block size."),
 };
 
@@ -309,6 +311,25 @@ static int parse_arrival(struct spek_run_config *config, const struct nlattr *ne
 	return 0;
 }
 
+static int parse_parts(struct spek_workload *wl, struct spek_stream *stream,
+		       const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	u32 nr = nla_len(attr) / sizeof(*wl->part);
+
+	BUILD_BUG_ON(sizeof(*wl->part) != sizeof(struct spek_table_part));
+	if (nla_len(attr) % sizeof(*wl->part))
+		return spek_genl_refuse(extack, attr, -EINVAL,
+					"The parts of a table are not whole: each has 16 bytes.");
+	if (nr > SPEK_MAX_PARTS_IN_ALL - wl->nr_parts)
+		return spek_genl_refuse(extack, attr, -ERANGE,
+					"The tables of a run have at most 4096 parts together.");
+	stream->first_part = wl->nr_parts;
+	stream->nr_parts = nr;
+	nla_memcpy(&wl->part[wl->nr_parts], attr, nla_len(attr));
+	wl->nr_parts += nr;
+	return 0;
+}
+
 static int parse_stream(struct spek_run_config *config, const struct nlattr *nest,
 			struct netlink_ext_ack *extack)
 {
@@ -330,6 +351,11 @@ static int parse_stream(struct spek_run_config *config, const struct nlattr *nes
 	if (tb[SPEK_A_STREAM_NAME])
 		nla_strscpy(config->stream_name[wl->nr_streams], tb[SPEK_A_STREAM_NAME],
 			    SPEK_NAME_LEN);
+	if (tb[SPEK_A_STREAM_PART]) {
+		err = parse_parts(wl, stream, tb[SPEK_A_STREAM_PART], extack);
+		if (err)
+			return err;
+	}
 	nla_for_each_nested(attr, nest, rem) {
 		if (nla_type(attr) != SPEK_A_STREAM_SIZE)
 			continue;

@@ -36,6 +36,9 @@ _RUNS = Stream(
     "runs", SMIX, restart_bytes=_GIB // 2, run_bytes=_GIB // 4, run_align_bytes=16 * BLOCK
 )
 
+# Weights 1, 3, 1, 3...
+_PARTS = [(_GIB // BLOCK // 256, (1 + i % 2 * 2) << 31) for i in range(256)]
+
 
 def _one(stream: Stream, arrival: Arrival = _CLOSED) -> Workload:
     return Workload([Asu(_GIB)], [arrival], [stream])
@@ -53,6 +56,8 @@ def workloads() -> dict[str, Workload]:
         "strided, jitter": _one(Stream("strided", stride_bytes=16 * BLOCK, jitter_bytes=8 * BLOCK)),
         "backward": _one(Stream("backward")),
         "once": _one(Stream("once", range_bytes=_GIB * 3 // 4)),
+        "table": _one(Stream("table", parts=_PARTS)),
+        "table, spread": _one(Stream("table", parts=_PARTS, spread=1)),
         "runs": _one(_RUNS),
         "walk": _one(Stream("walk", read_ppm=500_000)),
         "uniform, poisson": _one(Stream(), _POISSON),

@@ -19,6 +19,7 @@ DISK_BYTES = 16 * MIB
 # Values that are known only when the request is made (enum source in netlink/fuzz.h).
 DYNAMIC = (
     "run", "probe", "feed", "major", "minor", "near-now", "samples", "intervals", "pid", "states",
+    "parts",
 )  # fmt: skip
 
 
@@ -183,6 +184,7 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
             _pattern(5),
             _pattern(6),
             _pattern(7),
+            _pattern(8, Field("part", ("@parts",)), Field("spread", (0, 1), SOMETIMES)),
         ],
     },
     "spek_prober": {

@@ -29,6 +29,7 @@ from spekctl.workload.config import (
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 MANY = 100_000
 BACKENDS = ("bio", "mq")
+PARTS = [(1, 2**38), (2, 2**37), (90, 2**39), (6, 0), (1, 2**37)]
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,8 @@ def everything(node: str) -> RunConfig:
             stream("strides", "strided", 3, asu=1, stride_bytes=96 * KIB, replicas=2, weight=1),
             stream("jitter", "strided", 3, stride_bytes=96 * KIB, jitter_bytes=200 * KIB, weight=1),
             stream("back", "backward", 2, asu=1, replicas=3, weight=1),
+            stream("table", "table", 1, range_bytes=100 * 4 * KIB, parts=PARTS, weight=1),
+            stream("spread", "table", 0, range_bytes=100 * 4 * KIB, parts=PARTS, spread=1),
             stream("once", "once", 1, asu=1, range_start=MIB, weight=1),
             stream("classic", "walk", 1, replicas=5, range_start=256 * MIB, range_bytes=128 * MIB),
             stream("fixed", "walk", 2, replicas=4, range_bytes=64 * MIB, walk_style="fixed"),

@@ -31,6 +31,8 @@ needs_valgrind = pytest.mark.skipif(
 
 G = 1 << 30
 RUNS: dict[str, Any] = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+# Weights 1, 3, 1, 3...
+PARTS = [(G // BLOCK // 256, (1 + i % 2 * 2) << 31) for i in range(256)]
 CLOSED = Arrival(depth=32)
 POISSON = Arrival("poisson", rate=10_000)
 
@@ -69,6 +71,10 @@ BUDGET = {
         one(Stream("strided", stride_bytes=16 * BLOCK, jitter_bytes=8 * BLOCK), CLOSED),
         117,
     ),
+    # Half of the columns of each table are drawn on each side of their thresholds.
+    "table, closed loop": (one(Stream("table", parts=PARTS), CLOSED), 117),
+    "table that is spread, closed loop": (one(Stream("table", parts=PARTS, spread=1), CLOSED), 119),
+    "table that is spread, poisson": (one(Stream("table", parts=PARTS, spread=1), POISSON), 140),
     # Two to the k blocks, an average number, and the one with the most repetitions.
     "once, closed loop": (one(Stream("once"), CLOSED), 111),
     "once, 3/4 of 2^k blocks": (one(Stream("once", range_bytes=G * 3 // 4), CLOSED), 119),

@@ -1,10 +1,15 @@
 """Address patterns with a law of their own, by statistics with fixed seeds."""
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 from lib.core.spekcore import BLOCK, Arrival, Asu, Generator, Stream, Workload
 from scipy import stats
+
+from spekctl.workload import laws
 
 MILLION = 1_000_000
 
@@ -49,3 +54,74 @@ def test_jitter_is_uniform_and_independent() -> None:
     jitter = slots(stream) % 100
     assert flat(jitter, 64) > 0.001
     assert flat(jitter[:-1] * 64 + jitter[1:], 4096) > 0.001
+
+
+# --- tables: the laws themselves, computed in another way -----------------------------------------
+
+N = 300_000
+RANKS = np.arange(1, N + 1)
+
+
+def table(parts: laws.Parts, spread: int = 0) -> Stream:
+    return Stream("table", range_start=BLOCK, range_bytes=N * BLOCK, parts=parts, spread=spread)
+
+
+def fits(found: npt.NDArray[np.int64], law: npt.NDArray[Any]) -> None:
+    """Kolmogorov-Smirnov over all addresses; chi-square over the first ones and 100 groups."""
+    law = law / law.sum()
+    counts = np.bincount(found, minlength=N)
+    distance = np.abs(np.cumsum(counts) / len(found) - np.cumsum(law)).max()
+    assert distance < 1.95 / np.sqrt(len(found))
+    single = np.arange(60 if law[0] > 1e-4 else 0)
+    hundredths = np.searchsorted(np.cumsum(law), np.arange(1, 100) / 100)
+    edges = np.unique([0, *single, *hundredths])
+    seen, wanted = (np.add.reduceat(one, edges) for one in (counts, law * len(found)))
+    assert stats.chisquare(seen, wanted).pvalue > 0.001
+
+
+LAWS: dict[str, tuple[laws.Parts, npt.NDArray[Any]]] = {
+    "zipf 1.1": (laws.zipf(N, 1.1, 255), RANKS**-1.1),
+    "zipf 1": (laws.zipf(N, 1, 255), RANKS**-1.0),
+    "zipf 0.8": (laws.zipf(N, 0.8, 255), RANKS**-0.8),
+    "pareto 0.2": (
+        laws.pareto(N, 0.2, 255),
+        np.diff((np.arange(N + 1) / N) ** (np.log(0.8) / np.log(0.2))),
+    ),
+    "normal": (
+        laws.normal(N, 0.1, 0.3, 255),
+        np.diff(stats.norm.cdf(np.arange(N + 1) / N, 0.3, 0.1)),
+    ),
+    "zoned": (
+        laws.zoned(N, [(Fraction(6, 10), N // 10), (Fraction(4, 10), N)]),
+        np.where(np.arange(N) < N // 10, 0.6 / (N // 10), 0.4 / (N - N // 10)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_law_comes_out(name: str) -> None:
+    parts, law = LAWS[name]
+    fits(slots(table(parts)), law)
+
+
+def test_a_law_that_is_spread_is_the_same_law() -> None:
+    parts, law = LAWS["zipf 1.1"]
+    found = slots(table(parts, spread=1))
+    # Sorted back to ranks: place = rank * factor + offset, and rank 1 is the most frequent.
+    factor = N * 618033989 // 10**9
+    while np.gcd(factor, N) > 1:
+        factor -= 1
+    offset = int(np.bincount(found).argmax())
+    fits((found - offset) * pow(factor, -1, N) % N, law)
+    # The ten most frequent addresses lie in different twentieths of the range.
+    hot = np.argsort(np.bincount(found, minlength=N))[-10:]
+    assert len(set((hot * 20 // N).tolist())) >= 8
+
+
+def test_addresses_of_a_table_are_independent() -> None:
+    found = slots(table(LAWS["normal"][0]))
+    upper = (found > np.median(found)).astype(np.int64)
+    assert flat(upper[:-1] * 2 + upper[1:], 4) > 0.001
+    # Within a part, too, and from part to part.
+    odd = found % 7
+    assert flat(odd[:-1] * 7 + odd[1:], 49) > 0.001

@@ -348,6 +348,8 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
                 "restart_bytes": stream.restart_bytes,
                 "run_align_bytes": stream.run_align_bytes,
                 "walk_style": WalkStyle(stream.walk_style).code,
+                "part": b"".join(struct.pack("=2Q", *part) for part in stream.parts),
+                "spread": stream.spread,
             },
         )
         for stream in config.streams
@@ -355,5 +357,5 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
     return values
 
 
-def _used(optional: dict[str, int], **always: Any) -> dict[str, Any]:
+def _used(optional: dict[str, int | bytes], **always: Any) -> dict[str, Any]:
     return {**always, **{key: value for key, value in optional.items() if value}}

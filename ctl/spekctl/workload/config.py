@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from spekctl.workload.options import OPTIONS
-from spekctl.workload.values import Data, Law, Pattern, WalkStyle
+from spekctl.workload.values import CorePattern, Data, Law, WalkStyle
 
 
 class Resolved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,7 +64,7 @@ class ResolvedStream(Resolved, frozen=True):
     weight: Annotated[int, Meta(description="Share among the streams of that process.")]
     replicas: Annotated[int, Meta(description="Independent copies; SPC-1: BSUs.")]
     read_ppm: Annotated[int, Meta(description="Share of reads.")]
-    pattern: Pattern
+    pattern: CorePattern
     range_start: Annotated[int, Meta(description="First byte within the asu.")]
     range_bytes: int
     align_bytes: int
@@ -76,6 +76,13 @@ class ResolvedStream(Resolved, frozen=True):
     run_align_bytes: int = 0
     walk_style: WalkStyle = "classic"
     jitter_bytes: int = 0
+    parts: Annotated[
+        list[tuple[int, int]],
+        Meta(description="table: number of addresses of each part and its share of 2^40 I/Os."),
+    ] = []
+    spread: Annotated[
+        int, Meta(description="table: 1: neighbouring addresses are spread over the range.")
+    ] = 0
 
 
 class DeviceNumber(Resolved, frozen=True):

@@ -27,23 +27,38 @@ from spekctl.workload.values import (
     IO_BYTES_MAX,
     SIZES_MAX,
     STREAMS_MAX,
+    THETA_MAX,
     WEIGHT_MAX,
+    ZONES_MAX,
 )
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}", re.ASCII)
 SECTOR = 512
 
 # Keys that only one pattern or some laws have, and those that these need.
-_PATTERN_KEYS: dict[str, str] = {
-    "sequential": "uniform",
-    "stride": "strided",
-    "jitter": "strided",
-    "run_length": "runs",
-    "restart": "runs",
-    "run_align": "runs",
-    "walk": "walk",
+_PATTERN_KEYS: dict[str, tuple[str, ...]] = {
+    "sequential": ("uniform",),
+    "stride": ("strided",),
+    "jitter": ("strided",),
+    "run_length": ("runs",),
+    "restart": ("runs",),
+    "run_align": ("runs",),
+    "walk": ("walk",),
+    "theta": ("zipf",),
+    "h": ("pareto",),
+    "deviation": ("normal",),
+    "center": ("zipf", "pareto", "normal"),
+    "spread": ("zipf", "pareto"),
+    "zones": ("zoned",),
 }
-_PATTERN_NEEDS: dict[str, str] = {"strided": "stride", "runs": "run_length"}
+_PATTERN_NEEDS: dict[str, str] = {
+    "strided": "stride",
+    "runs": "run_length",
+    "zipf": "theta",
+    "pareto": "h",
+    "normal": "deviation",
+    "zoned": "zones",
+}
 _LAW_KEYS: dict[str, tuple[str, ...]] = {
     "depth": ("closed",),
     "think": ("closed",),
@@ -368,11 +383,13 @@ def _check_arrival(arrival: Arrival) -> None:
 
 
 def _check_stream(stream: Stream) -> None:
-    for key, pattern in _PATTERN_KEYS.items():
-        if getattr(stream, key) is not None and stream.pattern != pattern:
-            raise UsageError(f"'{key}' belongs to pattern {pattern}, not to {stream.pattern}")
+    for key, patterns in _PATTERN_KEYS.items():
+        if getattr(stream, key) not in (None, []) and stream.pattern not in patterns:
+            raise UsageError(
+                f"'{key}' belongs to pattern {' or '.join(patterns)}, not to {stream.pattern}"
+            )
     needed = _PATTERN_NEEDS.get(stream.pattern)
-    if needed and getattr(stream, needed) is None:
+    if needed and getattr(stream, needed) in (None, []):
         raise UsageError(f"pattern {stream.pattern} needs '{needed}'")
     if (stream.size is None) == (not stream.sizes):
         raise UsageError(
@@ -391,6 +408,7 @@ def _check_stream(stream: Stream) -> None:
         sizes = size_weights(stream)
         if len(sizes) != 1 or align not in (0, sizes[0][0]):
             raise UsageError("a walk moves by single blocks: one size, and align no other")
+    _check_law(stream)
     if stream.pattern == "once" and len(size_weights(stream)) != 1:
         raise UsageError("pattern once touches equal blocks: it needs one size")
     for value in (stream.start, stream.range, stream.run_length, stream.restart):
@@ -407,6 +425,29 @@ def _check_stream(stream: Stream) -> None:
     ):
         if value is not None and (units.parse_size(value) % SECTOR or not units.parse_size(value)):
             raise UsageError(f"'{value}' is not a multiple of 512 bytes")
+
+
+def _check_law(stream: Stream) -> None:
+    """The parameters of a pattern that is a distribution."""
+    if stream.theta is not None and not 0 < stream.theta <= THETA_MAX:
+        raise UsageError(f"theta must be more than 0 and at most {THETA_MAX}, not {stream.theta}")
+    if stream.h is not None and not 0 < stream.h < 1:
+        raise UsageError(f"h must be more than 0 and less than 1, not {stream.h}")
+    for text in (stream.deviation, stream.center):
+        if text is not None:
+            units.parse_percent(text)
+    if stream.deviation is not None and not units.parse_percent(stream.deviation):
+        raise UsageError("deviation must be more than 0%")
+    if stream.spread and stream.center is not None:
+        raise UsageError("spread = true leaves no center: remove one of the two")
+    if len(stream.zones) > ZONES_MAX:
+        raise UsageError(f"it has {len(stream.zones)} zones; at most {ZONES_MAX} are allowed")
+    if stream.zones:
+        total = sum((units.parse_percent(zone.share) for zone in stream.zones), Fraction(0))
+        if total != 1:
+            raise UsageError(f"the shares of the zones sum to {_percent(total)}, not to 100%")
+        for zone in stream.zones:
+            fraction_or_bytes(zone.size)
 
 
 def check_limits(name: str, value: int | None, label: str = "") -> None:

@@ -20,8 +20,10 @@ from spekctl.workload.values import (
     ASUS_MAX,
     NAME_LEN_MAX,
     STREAMS_MAX,
+    THETA_MAX,
     U32_MAX,
     WEIGHT_MAX,
+    ZONES_MAX,
     Data,
     Law,
     Pattern,
@@ -188,6 +190,18 @@ class SizeShare(Table, frozen=True):
     ]
 
 
+class Zone(Table, frozen=True):
+    """One entry of the zones of a stream."""
+
+    share: Annotated[
+        str, _doc("Share of the I/Os; those of all zones sum to 100%.", PERCENT_PATTERN)
+    ]
+    size: Annotated[
+        int | str,
+        _either("Size: of the range of the stream (10%) or in bytes.", *_SIZE, _PERCENT),
+    ]
+
+
 class FixedStream(Table, frozen=True):
     """Fields of this stream that differ under --hrrw fixed."""
 
@@ -225,6 +239,8 @@ class Stream(Table, frozen=True):
             " random places. walk: hierarchical reuse random walk over a hot spot. hotband: random,"
             " low addresses of the range far more often than high ones. once: every block of the"
             " range once per pass, in random order. backward: one before the other, from the end."
+            " zipf, pareto: random, few addresses far more often than the others. normal: random"
+            " around a center. zoned: random, with shares of the I/Os for parts of the range."
         ),
     ] = "uniform"
     start: Annotated[
@@ -261,6 +277,41 @@ class Stream(Table, frozen=True):
             *_SIZE,
         ),
     ] = None
+    theta: Annotated[
+        int | float | None,
+        _either(
+            "zipf: the k-th most frequent address has probability proportional to k^-theta.",
+            {"type": "number", "exclusiveMinimum": 0, "maximum": THETA_MAX},
+        ),
+    ] = None
+    h: Annotated[
+        int | float | None,
+        _either(
+            "pareto: a share h of the addresses has a share 1 - h of the I/Os, and so on in it.",
+            {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        ),
+    ] = None
+    deviation: Annotated[
+        str | None, _doc("normal: standard deviation, of the range.", PERCENT_PATTERN)
+    ] = None
+    center: Annotated[
+        str | None,
+        _doc(
+            "Place in the range: normal: of the mean, default 50%; zipf, pareto: of the most"
+            " frequent address, from which the others follow, the end wrapping around.",
+            PERCENT_PATTERN,
+        ),
+    ] = None
+    spread: Annotated[
+        bool | None,
+        _doc(
+            "zipf, pareto: frequent addresses are spread over the range; true unless there is a"
+            " center."
+        ),
+    ] = None
+    zones: Annotated[
+        list[Zone], _doc("zoned: the zones from the start of the range on.", maxItems=ZONES_MAX)
+    ] = []
     run_length: Annotated[
         int | str | None,
         _either("runs: length of a run, in bytes or per cent of the asu.", *_SIZE, _PERCENT),

@@ -92,12 +92,12 @@ def _chosen(node: dict[str, Any], key: str, rest: str) -> list[tuple[dict[str, A
 def _value(text: str, info: inspect.Type) -> object:
     """What the text means for a field of this type; the checks of a file see to the rest."""
     kinds = _kinds(info)
-    if inspect.IntType in kinds or inspect.FloatType in kinds or inspect.ListType in kinds:
+    if kinds & {inspect.IntType, inspect.FloatType, inspect.BoolType, inspect.ListType}:
         try:
             value = tomllib.loads(f"value = {text}")["value"]
         except ValueError:
             return text
-        if inspect.ListType in kinds or isinstance(value, int | float):
+        if inspect.ListType in kinds or isinstance(value, int | float | bool):
             return value
     return text.strip("\"'")
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
+from typing import cast
 
 from spekctl import units
 from spekctl.errors import UsageError
@@ -32,7 +33,7 @@ from spekctl.workload.layout import place_asus
 from spekctl.workload.model import LIMITS, Arrival, RunDefaults, Stream, WorkloadFile
 from spekctl.workload.options import OPTIONS, flag_of, setting
 from spekctl.workload.options import Options as Options
-from spekctl.workload.values import DEPTH_MAX, TARGETS_MAX, WalkStyle
+from spekctl.workload.values import DEPTH_MAX, TABLES, TARGETS_MAX, CorePattern, WalkStyle
 
 # An open loop needs room for what piles up; this bounds its number and its memory.
 OPEN_LOOP_OUTSTANDING = 1024
@@ -274,6 +275,7 @@ def _streams(
         found = weights_of(shares, "the shares of the streams")
         weights.update({one.name: weight for one, weight in zip(members, found, strict=True)})
     style = _walk_style(workload, options)
+    tables = sum(one.pattern in TABLES for one in workload.stream)
     resolved = []
     for stream in workload.stream:
         with at(f"stream '{stream.name}'"):
@@ -288,6 +290,7 @@ def _streams(
                     replicas,
                     style if options.hrrw or stream.walk is None else stream.walk,
                     targets,
+                    tables,
                 )
             )
     return resolved
@@ -302,6 +305,7 @@ def _stream(
     replicas: int,
     style: WalkStyle,
     targets: Sequence[Target],
+    tables: int,
 ) -> ResolvedStream:
     sizes = size_weights(stream)
     over = stream.fixed if style == "fixed" else None
@@ -351,6 +355,9 @@ def _stream(
             f"its largest block, {units.format_bytes(largest)}, does not fit into its range of"
             f" {units.format_bytes(span)}"
         )
+    parts: list[tuple[int, int]] = []
+    if stream.pattern in TABLES:
+        parts = _parts(stream, (span - largest) // align + 1, span, align, tables)
     run_bytes = restart_bytes = 0
     if stream.pattern == "runs":
         assert stream.run_length is not None
@@ -377,7 +384,7 @@ def _stream(
         weight=weight,
         replicas=replicas,
         read_ppm=units.share_to_ppm(units.parse_percent(stream.read), stream.read),
-        pattern=stream.pattern,
+        pattern="table" if stream.pattern in TABLES else cast(CorePattern, stream.pattern),
         range_start=start,
         range_bytes=span,
         align_bytes=align,
@@ -399,7 +406,72 @@ def _stream(
         ),
         walk_style=style if stream.pattern == "walk" else "classic",
         jitter_bytes=jitter_bytes,
+        parts=parts,
+        spread=int(_is_spread(stream)),
     )
+
+
+def _is_spread(stream: Stream) -> bool:
+    """True if the frequent addresses of a stream are spread over its range."""
+    if stream.pattern not in ("zipf", "pareto"):
+        return False
+    return stream.center is None if stream.spread is None else stream.spread
+
+
+def _parts(stream: Stream, slots: int, span: int, align: int, tables: int) -> list[tuple[int, int]]:
+    """The table of a stream whose range has @slots addresses, one of @tables."""
+    from spekctl.workload import laws
+
+    most = laws.SPREAD_SLOTS_MAX if _is_spread(stream) else laws.SLOTS_MAX
+    if slots > most:
+        raise UsageError(
+            f"its range has {slots} addresses, and pattern {stream.pattern} can have {most}"
+            + (" if they are spread" if _is_spread(stream) else "")
+            + "; give it a larger align or a smaller range"
+        )
+    # One part of a table is cut in two where it is moved beyond the end of the range.
+    budget = min(laws.PARTS_MAX, laws.PARTS_IN_ALL // tables) - 1
+    center = units.parse_percent(stream.center) if stream.center is not None else None
+    if stream.pattern == "normal":
+        assert stream.deviation is not None
+        deviation = float(units.parse_percent(stream.deviation))
+        middle = 0.5 if center is None else float(center)
+        return laws.normal(slots, deviation, middle, budget)
+    if stream.pattern == "zoned":
+        if len(stream.zones) > budget:
+            raise UsageError(f"it has {len(stream.zones)} zones, and there is room for {budget}")
+        return laws.zoned(slots, _zones(stream, slots, span, align))
+    if stream.pattern == "zipf":
+        assert stream.theta is not None
+        parts = laws.zipf(slots, stream.theta, budget)
+    else:
+        assert stream.h is not None
+        parts = laws.pareto(slots, stream.h, budget)
+    return laws.rotated(parts, int(center * slots) % slots) if center else parts
+
+
+def _zones(stream: Stream, slots: int, span: int, align: int) -> list[tuple[Fraction, int]]:
+    """The zones of a stream: share, and the address after the last one."""
+    zones: list[tuple[Fraction, int]] = []
+    share_of_range = Fraction(0)
+    for number, zone in enumerate(stream.zones, start=1):
+        size = fraction_or_bytes(zone.size)
+        if isinstance(size, int):
+            if size % align:
+                raise UsageError(
+                    f"the size of zone {number}, {zone.size}, is not a multiple of its align,"
+                    f" {units.format_bytes(align)}"
+                )
+            size = Fraction(size, span)
+        share_of_range += size
+        if share_of_range > 1:
+            raise UsageError(
+                f"zone {number} ends beyond its range, which has {units.format_bytes(span)}"
+            )
+        # An I/O starts in its zone: the last of them is the last of the range.
+        end = slots if share_of_range == 1 else min(slots, int(share_of_range * span) // align)
+        zones.append((units.parse_percent(zone.share), end))
+    return zones
 
 
 # --- the rest ------------------------------------------------------------------------------------

@@ -17,8 +17,28 @@ DEPTH_MAX = 65536
 IO_BYTES_MAX = 16 << 20
 U32_MAX = 2**32 - 1
 WEIGHT_MAX = U32_MAX
+THETA_MAX = 16
+ZONES_MAX = 255
 
-Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband", "once", "backward"]
+Pattern = Literal[
+    "uniform",
+    "sequential",
+    "strided",
+    "runs",
+    "walk",
+    "hotband",
+    "once",
+    "backward",
+    "zipf",
+    "pareto",
+    "normal",
+    "zoned",
+]
+# Patterns that reach the kernel as tables.
+TABLES: tuple[Pattern, ...] = ("zipf", "pareto", "normal", "zoned")
+CorePattern = Literal[
+    "uniform", "sequential", "strided", "runs", "walk", "hotband", "once", "backward", "table"
+]
 Law = Literal["closed", "poisson", "constant", "burst"]
 WalkStyle = Literal["classic", "fixed"]
 Data = Literal["zero", "random"]

@@ -5,7 +5,7 @@
  * Memory, one block of the caller's:
  *
  *   spek_gen | processes | per process: ready times, sources, choices, their alias table
- *            | per source: replica states, leaf states
+ *            | per source: replica states, what replicas share
  *
  * An operation takes its process's time, makes its choice of stream, size, direction
  * and replica by one draw (none if there is only one), finds the address, and advances the
@@ -159,18 +159,18 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 	nr_choices = 0;
 	for (i = 0; i < wl->nr_streams; i++) {
 		void *states;
-		u8 *leaves;
+		void *shared;
 
 		if (!weight[i])
 			continue;
 		spek_share_stream(&share, wl, i, worker, nr_workers);
 		spek_source_memory(&memory, &wl->stream[i], &share);
 		states = take(arena, memory.replica_bytes, GEN_ALIGN);
-		leaves = take(arena, memory.leaf_bytes, GEN_ALIGN);
+		shared = take(arena, memory.shared_bytes, GEN_ALIGN);
 		if (!process)
 			continue;
 		share.key = stream_key(seed, i);
-		spek_source_init(source, &wl->stream[i], &share, &process->rng, states, leaves);
+		spek_source_init(source, &wl->stream[i], &share, &process->rng, states, shared);
 		spek_choices_init(&choice[nr_choices], &choice_weight[nr_choices], weight[i],
 				  source, wl, i, &share);
 		nr_choices += memory.choices;
@@ -345,6 +345,25 @@ static spek_noinline void next_once(struct spek_gen *gen, struct spek_process *p
 	finish(gen, process);
 }
 
+static spek_noinline void next_table(struct spek_gen *gen, struct spek_process *process,
+				     const struct spek_choice *choice, struct spek_op *op)
+{
+	u64 slot = spek_table_draw(&choice->source->table, &process->rng);
+
+	op->addr = choice->start + slot * choice->align_bytes;
+	finish(gen, process);
+}
+
+static spek_noinline void next_spread(struct spek_gen *gen, struct spek_process *process,
+				      const struct spek_choice *choice, struct spek_op *op)
+{
+	const struct spek_table *table = &choice->source->table;
+	u64 slot = spek_table_spread(table, spek_table_draw(table, &process->rng));
+
+	op->addr = choice->start + slot * choice->align_bytes;
+	finish(gen, process);
+}
+
 static spek_noinline void next_jitter(struct spek_gen *gen, struct spek_process *process,
 				      const struct spek_choice *choice, u32 replica,
 				      struct spek_op *op)
@@ -371,14 +390,20 @@ static inline void next_elsewhere(struct spek_gen *gen, struct spek_process *pro
 {
 	u32 kind = choice->kind;
 
-	if (kind >= SPEK_KIND_MIXED)
+	if (kind >= SPEK_KIND_MIXED) {
 		next_with_history(gen, process, choice, replica, op);
-	else if (kind == SPEK_KIND_ONCE)
+	} else if (kind >= SPEK_KIND_TABLE) {
+		if (kind == SPEK_KIND_SPREAD)
+			next_spread(gen, process, choice, op);
+		else if (kind == SPEK_KIND_TABLE)
+			next_table(gen, process, choice, op);
+		else
+			next_jitter(gen, process, choice, replica, op);
+	} else if (kind == SPEK_KIND_ONCE) {
 		next_once(gen, process, choice, replica, op);
-	else if (kind == SPEK_KIND_JITTER)
-		next_jitter(gen, process, choice, replica, op);
-	else
+	} else {
 		next_in_order(gen, process, choice, replica, op);
+	}
 }
 
 /**

@@ -22,12 +22,10 @@ static int check(const struct spek_stream *stream, u64 parts, struct spek_refusa
 }
 
 static void init(struct spek_source *source, const struct spek_stream *stream,
-		 const struct spek_share *share, struct spek_rng *rng, void *states, u8 *leaves)
+		 const struct spek_share *share, struct spek_rng *rng, void *states, void *shared)
 {
 	/* The same places for all sizes: those where the largest one fits. */
-	u64 room = stream->range_bytes - spek_stream_max_bytes(stream);
-
-	source->hotband.slots = spek_div64(room, stream->align_bytes) + 1;
+	source->hotband.slots = spek_stream_slots(stream);
 	source->hotband.per_slots = spek_div64(~0ull, source->hotband.slots);
 	source->hotband.per_align = spek_div64(~0ull, stream->align_bytes);
 	source->hotband.write_shift = spek_div64(source->hotband.slots, 100);

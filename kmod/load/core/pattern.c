@@ -14,6 +14,7 @@ static const struct spek_pattern_ops *const patterns[] = {
 	[SPEK_PATTERN_HOTBAND] = &spek_pattern_hotband,
 	[SPEK_PATTERN_ONCE] = &spek_pattern_once,
 	[SPEK_PATTERN_BACKWARD] = &spek_pattern_backward,
+	[SPEK_PATTERN_TABLE] = &spek_pattern_table,
 };
 
 /**
@@ -58,7 +59,7 @@ void spek_source_memory(struct spek_source_memory *memory, const struct spek_str
 
 	memory->choices = stream->nr_sizes * (reads(stream) + writes(stream));
 	memory->replica_bytes = 0;
-	memory->leaf_bytes = 0;
+	memory->shared_bytes = 0;
 	if (pattern->memory)
 		pattern->memory(memory, stream);
 	memory->replica_bytes *= share->count;
@@ -71,11 +72,11 @@ void spek_source_memory(struct spek_source_memory *memory, const struct spek_str
  * @share: this worker's share of @stream; count > 0
  * @rng: operations sequence of the arrival process; starting points are drawn from it
  * @states: memory for the states of the replicas
- * @leaves: memory for the leaf states
+ * @shared: memory that the replicas share
  */
 void spek_source_init(struct spek_source *source, const struct spek_stream *stream,
 		      const struct spek_share *share, struct spek_rng *rng, void *states,
-		      u8 *leaves)
+		      void *shared)
 {
 	const struct spek_share one = { .count = 1 };
 	struct spek_source_memory memory;
@@ -84,7 +85,7 @@ void spek_source_init(struct spek_source *source, const struct spek_stream *stre
 	source->align_bytes = stream->align_bytes;
 	source->state_bytes = (u32)memory.replica_bytes;
 	source->states = memory.replica_bytes ? states : source;
-	ops_of(stream)->init(source, stream, share, rng, states, leaves);
+	ops_of(stream)->init(source, stream, share, rng, states, shared);
 }
 
 static void init_choice(struct spek_choice *choice, struct spek_source *source,

@@ -15,6 +15,7 @@
  *   runs         16
  *   walk         16                         one byte per leaf
  *   hotband      0
+ *   table        0                          56 bytes per part
  *
  * The eight streams of SPC-1 take 96 bytes per BSU.
  *
@@ -30,6 +31,7 @@
 #include "once.h"
 #include "../../core/rng.h"
 #include "share.h"
+#include "table.h"
 #include "../../core/spek_host.h"
 #include "workload.h"
 
@@ -89,6 +91,7 @@ struct spek_walk {
  * @cursor.stride_bytes: bytes from start to start; 0 for sequential
  * @cursor.jitter_bytes: largest distance of an I/O from its place in the grid of strides
  * @cursor.jitter_slots: number of addresses up to there
+ * @table: table; its addresses are in units of @align_bytes
  * @once: every block once
  * @once.block_bytes: size of a block times 2^k
  * @once.order: order of the blocks
@@ -126,6 +129,7 @@ struct spek_source {
 			u64 block_bytes;
 			struct spek_order order;
 		} once;
+		struct spek_table table;
 		struct {
 			u64 first_block;
 			u64 restart_blocks;
@@ -155,9 +159,11 @@ struct spek_source {
 enum spek_kind {
 	SPEK_KIND_UNIFORM,
 	SPEK_KIND_CURSOR,
-	SPEK_KIND_JITTER,
 	SPEK_KIND_BACKWARD,
 	SPEK_KIND_ONCE,
+	SPEK_KIND_TABLE,
+	SPEK_KIND_SPREAD,
+	SPEK_KIND_JITTER,
 	SPEK_KIND_MIXED,
 	SPEK_KIND_RUNS,
 	SPEK_KIND_WALK_READ,
@@ -195,12 +201,12 @@ struct spek_choice {
  * struct spek_source_memory - memory of a source
  * @choices: number of choices
  * @replica_bytes: size of the states of all replicas
- * @leaf_bytes: size of the leaf states
+ * @shared_bytes: size of the memory that the replicas share: leaf states or a table
  */
 struct spek_source_memory {
 	u32 choices;
 	u64 replica_bytes;
-	u64 leaf_bytes;
+	u64 shared_bytes;
 };
 
 /**
@@ -208,7 +214,7 @@ struct spek_source_memory {
  * @check: check the pattern's parameters of a stream whose asu, range, alignment and sizes are
  *	valid, and whose range sequential patterns divide into @parts parts.
  *	Return: 0, -EINVAL or -ERANGE
- * @memory: set the sizes of one replica's state and of all leaf states, if not 0; NULL: both 0
+ * @memory: set the sizes of one replica's state and of what replicas share, if not 0; NULL: both 0
  * @init: fill in the pattern's part of a source and the states of its replicas
  * @kind: how addresses of reads or of writes are found
  * @is_exclusive: replicas have a history that a copy on a second worker would falsify
@@ -218,7 +224,7 @@ struct spek_pattern_ops {
 	void (*memory)(struct spek_source_memory *memory, const struct spek_stream *stream);
 	void (*init)(struct spek_source *source, const struct spek_stream *stream,
 		     const struct spek_share *share, struct spek_rng *rng, void *states,
-		     u8 *leaves);
+		     void *shared);
 	enum spek_kind (*kind)(const struct spek_stream *stream, bool write);
 	bool is_exclusive;
 };
@@ -231,13 +237,14 @@ extern const struct spek_pattern_ops spek_pattern_walk;
 extern const struct spek_pattern_ops spek_pattern_hotband;
 extern const struct spek_pattern_ops spek_pattern_once;
 extern const struct spek_pattern_ops spek_pattern_backward;
+extern const struct spek_pattern_ops spek_pattern_table;
 
 const struct spek_pattern_ops *spek_pattern_of(const struct spek_stream *stream);
 void spek_source_memory(struct spek_source_memory *memory, const struct spek_stream *stream,
 			const struct spek_share *share);
 void spek_source_init(struct spek_source *source, const struct spek_stream *stream,
 		      const struct spek_share *share, struct spek_rng *rng, void *states,
-		      u8 *leaves);
+		      void *shared);
 void spek_choices_init(struct spek_choice *choice, u64 *weight, u64 total,
 		       struct spek_source *source, const struct spek_workload *wl, u32 stream,
 		       const struct spek_share *share);

@@ -36,7 +36,7 @@ static void memory(struct spek_source_memory *memory, const struct spek_stream *
 }
 
 static void init(struct spek_source *source, const struct spek_stream *stream,
-		 const struct spek_share *share, struct spek_rng *rng, void *states, u8 *leaves)
+		 const struct spek_share *share, struct spek_rng *rng, void *states, void *shared)
 {
 	u32 align = stream->align_bytes;
 

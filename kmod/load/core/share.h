@@ -24,6 +24,7 @@
  * @parts: number of parts of the whole range
  * @numerator: share of the stream's I/O, over @denominator
  * @denominator: number > 0 that @numerator is divided by
+ * @part: table: parts of the range
  * @key: random number of the stream, the same on all workers; set by the generator, not here
  */
 struct spek_share {
@@ -33,6 +34,7 @@ struct spek_share {
 	u64 parts;
 	u32 numerator;
 	u32 denominator;
+	const struct spek_section *part;
 	u64 key;
 };
 

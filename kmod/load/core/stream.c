@@ -19,6 +19,18 @@ u32 spek_stream_max_bytes(const struct spek_stream *stream)
 }
 
 /**
+ * spek_stream_slots() - count the addresses where every block fits into the range
+ * @stream: stream with an alignment and a range that holds its largest block
+ *
+ * Return: number of addresses, > 0.
+ */
+u64 spek_stream_slots(const struct spek_stream *stream)
+{
+	return spek_div64(stream->range_bytes - spek_stream_max_bytes(stream),
+			  stream->align_bytes) + 1;
+}
+
+/**
  * spek_stream_is_aligned() - check that all block sizes are multiples of the alignment
  * @stream: stream with an alignment
  *

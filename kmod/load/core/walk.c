@@ -41,7 +41,7 @@ static int check(const struct spek_stream *stream, u64 parts, struct spek_refusa
 static void memory(struct spek_source_memory *memory, const struct spek_stream *stream)
 {
 	memory->replica_bytes = sizeof(struct spek_walk);
-	memory->leaf_bytes = count_leaves(stream);
+	memory->shared_bytes = count_leaves(stream);
 }
 
 static void place(struct spek_walk *walk, const struct spek_source *source, u64 room,
@@ -66,7 +66,7 @@ static void place(struct spek_walk *walk, const struct spek_source *source, u64 
 }
 
 static void init(struct spek_source *source, const struct spek_stream *stream,
-		 const struct spek_share *share, struct spek_rng *rng, void *states, u8 *leaves)
+		 const struct spek_share *share, struct spek_rng *rng, void *states, void *shared)
 {
 	u64 nr_leaves = count_leaves(stream);
 	u32 levels = 63 - (u32)__builtin_clzll(nr_leaves);
@@ -78,8 +78,8 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	source->walk.min_level = source->walk.is_fixed ? SPEK_FIXED_MIN_LEVEL :
 							 SPEK_CLASSIC_MIN_LEVEL;
 	source->walk.levels = levels;
-	source->walk.leaf_state = leaves;
-	spek_memset(leaves, 0, nr_leaves);
+	source->walk.leaf_state = shared;
+	spek_memset(shared, 0, nr_leaves);
 	for (i = 0; i < share->count; i++)
 		place(&walk[i], source, SPEK_LEAF_BLOCKS * (nr_leaves - (1ull << levels)), rng);
 }

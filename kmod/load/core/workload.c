@@ -141,9 +141,43 @@ static int check_foreign(const struct spek_stream *stream, struct spek_refusal *
 	    pattern != SPEK_PATTERN_RUNS)
 		return spek_refuse_part(refusal, -EINVAL,
 					"Run parameters are given for a stream whose pattern is not runs.");
+	if ((stream->nr_parts || stream->spread) && pattern != SPEK_PATTERN_TABLE)
+		return spek_refuse_part(refusal, -EINVAL,
+					"Parts of a table are given for a stream whose pattern is not a table.");
 	if (stream->walk_style && pattern != SPEK_PATTERN_WALK)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A walk style is given for a stream whose pattern is not a walk.");
+	return 0;
+}
+
+static int check_parts(const struct spek_workload *wl, const struct spek_stream *stream,
+		       struct spek_refusal *refusal)
+{
+	u64 slots = spek_stream_slots(stream), weight = SPEK_TABLE_WEIGHT;
+	u32 i;
+
+	if (!stream->nr_parts || stream->nr_parts > SPEK_MAX_PARTS)
+		return spek_refuse_part(refusal, -ERANGE, "A table needs 1 to 256 parts.");
+	if (stream->spread > 1)
+		return spek_refuse_part(refusal, -ERANGE, "The spread of a table must be 0 or 1.");
+	if (stream->first_part > wl->nr_parts ||
+	    stream->nr_parts > wl->nr_parts - stream->first_part)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A table has parts that the workload does not have.");
+	for (i = 0; i < stream->nr_parts; i++) {
+		const struct spek_section *part = &wl->part[stream->first_part + i];
+
+		if (!part->slots)
+			return spek_refuse_part(refusal, -EINVAL,
+						"A part of a table is empty: it needs at least one address.");
+		if (part->slots > slots || part->weight > weight)
+			break;
+		slots -= part->slots;
+		weight -= part->weight;
+	}
+	if (i < stream->nr_parts || slots || weight)
+		return spek_refuse_part(refusal, -EINVAL,
+					"The parts of a table must have all addresses of the range together, and weights that sum to 2^40.");
 	return 0;
 }
 
@@ -188,6 +222,11 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 		return err;
 	if (!pattern)
 		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown address pattern.");
+	if (stream->pattern == SPEK_PATTERN_TABLE) {
+		err = check_parts(wl, stream, refusal);
+		if (err)
+			return err;
+	}
 	spek_share_stream(&share, wl, index, 0, nr_workers);
 	return pattern->check(stream, share.parts, refusal);
 }
@@ -216,6 +255,9 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 		return spek_refuse_part(refusal, -ERANGE, "A workload needs 1 to 16 arrival processes.");
 	if (!wl->nr_streams || wl->nr_streams > SPEK_MAX_STREAMS)
 		return spek_refuse_part(refusal, -ERANGE, "A workload needs 1 to 64 streams.");
+	if (wl->nr_parts > SPEK_MAX_PARTS_IN_ALL)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The tables of a workload have more than 4096 parts together.");
 
 	for (i = 0; i < wl->nr_asus; i++) {
 		refusal->kind = SPEK_REFUSAL_ASU;

@@ -19,6 +19,9 @@
 #define SPEK_MAX_WORKERS	256
 #define SPEK_NAME_LEN		32
 #define SPEK_SECTOR		512
+#define SPEK_MAX_PARTS		256	/* of a stream */
+#define SPEK_MAX_PARTS_IN_ALL	4096
+#define SPEK_TABLE_WEIGHT	(1ull << 40)
 #define SPEK_MAX_IO_BYTES	(16u << 20)
 
 /**
@@ -62,6 +65,16 @@ struct spek_size {
 };
 
 /**
+ * struct spek_section - a part of a range that a table describes
+ * @slots: number of addresses, multiples of the stream's alignment, at which an I/O may start
+ * @weight: share of the I/Os, over SPEK_TABLE_WEIGHT
+ */
+struct spek_section {
+	u64 slots;
+	u64 weight;
+};
+
+/**
  * struct spek_stream - a stream of I/Os
  * @asu: index of its address range
  * @arrival: index of its arrival process
@@ -80,6 +93,9 @@ struct spek_size {
  * @run_align_bytes: runs: start and end of a run are rounded down to multiples of this in the
  *	asu, the start not to before the range
  * @walk_style: walk: enum spek_walk_style
+ * @first_part: table: index of the first part of the range in the workload
+ * @nr_parts: table: number of parts; they are all addresses where the largest block fits
+ * @spread: table: 1: neighbouring addresses are spread over the range
  * @nr_sizes: number of entries in @size
  * @size: block sizes with weights
  */
@@ -100,6 +116,9 @@ struct spek_stream {
 	u32 seq_ppm;
 	u32 run_align_bytes;
 	u32 walk_style;
+	u32 first_part;
+	u32 nr_parts;
+	u32 spread;
 	u32 nr_sizes;
 	struct spek_size size[SPEK_MAX_SIZES];
 };
@@ -108,9 +127,11 @@ struct spek_workload {
 	u32 nr_asus;
 	u32 nr_arrivals;
 	u32 nr_streams;
+	u32 nr_parts;
 	struct spek_asu asu[SPEK_MAX_ASUS];
 	struct spek_arrival arrival[SPEK_MAX_ARRIVALS];
 	struct spek_stream stream[SPEK_MAX_STREAMS];
+	struct spek_section part[SPEK_MAX_PARTS_IN_ALL];
 };
 
 int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
@@ -120,6 +141,7 @@ bool spek_workload_writes(const struct spek_workload *wl);
 
 /* stream.c */
 u32 spek_stream_max_bytes(const struct spek_stream *stream);
+u64 spek_stream_slots(const struct spek_stream *stream);
 bool spek_stream_is_aligned(const struct spek_stream *stream);
 
 /**

@@ -98,7 +98,7 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_SIZE + 1] = {
 	[SPEK_A_STREAM_WEIGHT] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_REPLICAS] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_READ_PPM] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_stream_read_ppm_range),
-	[SPEK_A_STREAM_PATTERN] = NLA_POLICY_MAX(NLA_U32, 7),
+	[SPEK_A_STREAM_PATTERN] = NLA_POLICY_MAX(NLA_U32, 8),
 	[SPEK_A_STREAM_RANGE_START] = { .type = NLA_U64 },
 	[SPEK_A_STREAM_RANGE_BYTES] = { .type = NLA_U64 },
 	[SPEK_A_STREAM_ALIGN_BYTES] = { .type = NLA_U32 },
@@ -109,6 +109,8 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_SIZE + 1] = {
 	[SPEK_A_STREAM_RUN_ALIGN_BYTES] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_WALK_STYLE] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SPEK_A_STREAM_JITTER_BYTES] = { .type = NLA_U64 },
+	[SPEK_A_STREAM_PART] = NLA_POLICY_RANGE(NLA_BINARY, 16, 4096),
+	[SPEK_A_STREAM_SPREAD] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SPEK_A_STREAM_SIZE] = NLA_POLICY_NESTED(spek_size_nl_policy),
 };
 

@@ -59,10 +59,6 @@ int spek_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info);
 	3 * nla_total_size_64bit(8))
 #define SPEK_NL_SIZE_BYTES ( \
 	2 * nla_total_size(4))
-#define SPEK_NL_STREAM_BYTES ( \
-	nla_total_size(32) + \
-	10 * nla_total_size(4) + \
-	6 * nla_total_size_64bit(8))
 #define SPEK_NL_ERROR_BYTES ( \
 	nla_total_size(4) + \
 	nla_total_size_64bit(8))

@@ -95,6 +95,17 @@ struct spek_op_record {
 };
 
 /**
+ * struct spek_table_part - A part of the range of a stream with a table, in the machine's
+ *   byte order. 16 bytes, no padding.
+ * @slots: Addresses at which an I/O may start, at least 1.
+ * @weight: Share of the I/Os, of 2^40.
+ */
+struct spek_table_part {
+	__u64 slots;
+	__u64 weight;
+};
+
+/**
  * enum spek_a_run - attributes of the set run
  * @SPEK_A_RUN_PAD: alignment of 64-bit attributes
  * @SPEK_A_RUN_ID: (u32) Number of the run.
@@ -569,6 +580,12 @@ enum spek_a_size {
  * @SPEK_A_STREAM_WALK_STYLE: (u32, enum walk-style)
  * @SPEK_A_STREAM_JITTER_BYTES: (u64) strided - an I/O starts up to this far after its
  *   place, each multiple of align-bytes equally likely.
+ * @SPEK_A_STREAM_PART: (array of struct spek_table_part, at least 16 bytes, at most 4096
+ *   bytes) table - 1 to 256 parts of the range, in order. Together they have all
+ *   addresses, multiples of align-bytes, where the largest block fits, and weights that
+ *   sum to 2^40. All streams have at most 4096.
+ * @SPEK_A_STREAM_SPREAD: (u32, at most 1) table - 1: neighbouring addresses are spread
+ *   over the range by a permutation; its start depends on the seed.
  * @SPEK_A_STREAM_SIZE: (nest of size, repeated) Block sizes with their weights.
  * @__SPEK_A_STREAM_MAX: private
  * @SPEK_A_STREAM_MAX: highest id
@@ -592,6 +609,8 @@ enum spek_a_stream {
 	SPEK_A_STREAM_RUN_ALIGN_BYTES,
 	SPEK_A_STREAM_WALK_STYLE,
 	SPEK_A_STREAM_JITTER_BYTES,
+	SPEK_A_STREAM_PART,
+	SPEK_A_STREAM_SPREAD,
 	SPEK_A_STREAM_SIZE,
 
 	__SPEK_A_STREAM_MAX,

@@ -131,6 +131,8 @@ enum spek_law {
  *   depends on the seed.
  * @SPEK_PATTERN_BACKWARD: One before the other, from the end of the range to its start,
  *   wrapping there.
+ * @SPEK_PATTERN_TABLE: Random, by the parts of the range that part lists; spread over the
+ *   range with spread.
  */
 enum spek_pattern {
 	SPEK_PATTERN_UNIFORM,
@@ -141,6 +143,7 @@ enum spek_pattern {
 	SPEK_PATTERN_HOTBAND,
 	SPEK_PATTERN_ONCE,
 	SPEK_PATTERN_BACKWARD,
+	SPEK_PATTERN_TABLE,
 };
 
 /**

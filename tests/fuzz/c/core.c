@@ -54,10 +54,33 @@ static void take_arrival(struct fuzz_input *in, struct spek_arrival *arrival)
 	arrival->burst_interval_ns = fuzz_or(in, law == SPEK_LAW_BURST ? 1000000 : 0);
 }
 
-static void take_stream(struct fuzz_input *in, struct spek_stream *stream, u32 number,
-			const struct spek_workload *wl)
+/* All addresses but those of the last part in parts of one, and equal weights. */
+static void take_parts(struct fuzz_input *in, struct spek_stream *stream,
+		       struct spek_workload *wl)
 {
-	u32 pattern = fuzz_upto(in, SPEK_PATTERN_BACKWARD), i;
+	u32 room = SPEK_MAX_PARTS_IN_ALL - wl->nr_parts, i;
+	u64 slots, weight = SPEK_TABLE_WEIGHT;
+
+	stream->first_part = (u32)fuzz_or(in, wl->nr_parts);
+	stream->nr_parts = (u32)fuzz_or(in, 2);
+	if (!stream->align_bytes || stream->range_bytes < spek_stream_max_bytes(stream))
+		return;
+	slots = spek_stream_slots(stream);
+	for (i = 0; i < stream->nr_parts && i < room && i < SPEK_MAX_PARTS; i++) {
+		bool last = i + 1 == stream->nr_parts;
+		struct spek_section *part = &wl->part[wl->nr_parts++];
+
+		part->slots = fuzz_or(in, last ? slots : 1);
+		part->weight = fuzz_or(in, last ? weight : weight / 2);
+		slots -= part->slots;
+		weight -= part->weight;
+	}
+}
+
+static void take_stream(struct fuzz_input *in, struct spek_stream *stream, u32 number,
+			struct spek_workload *wl)
+{
+	u32 pattern = fuzz_upto(in, SPEK_PATTERN_TABLE), i;
 	bool is_runs = pattern == SPEK_PATTERN_RUNS;
 
 	stream->pattern = pattern;
@@ -81,6 +104,9 @@ static void take_stream(struct fuzz_input *in, struct spek_stream *stream, u32 n
 		stream->size[i].bytes = (u32)fuzz_or(in, 4096 * (i + 1));
 		stream->size[i].weight = (u32)fuzz_or(in, 1);
 	}
+	stream->spread = (u32)fuzz_or(in, 0);
+	if (pattern == SPEK_PATTERN_TABLE)
+		take_parts(in, stream, wl);
 }
 
 static void take_workload(struct fuzz_input *in, struct spek_workload *wl)

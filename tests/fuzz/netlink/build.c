@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../../kmod/load/uapi/spek.h"
 #include "../../../prober/uapi/spek_prober.h"
 #include "fuzz.h"
 
@@ -156,6 +157,32 @@ static struct node *states(struct fuzz_state *state, uint16_t type)
 	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
 }
 
+/* A table for some of the ranges, alignments and sizes that streams have here. */
+static struct node *parts(struct fuzz_state *state, uint16_t type)
+{
+	static const uint32_t range[] = { 65536, 1048576, 8388608, 16777216 };
+	static const uint32_t size[] = { 512, 4096, 16384, 65536 };
+	uint32_t align = fuzz_below(state, 2) ? 4096 : 512;
+	uint64_t slots = (range[fuzz_below(state, 4)] - size[fuzz_below(state, 4)]) / align + 1;
+	uint32_t nr = 1 + fuzz_below(state, slots < 64 ? (uint32_t)slots : 64), i;
+	struct spek_table_part some[64];
+	uint64_t weight = 1ull << 40;
+
+	for (i = 0; i < nr; i++) {
+		bool last = i + 1 == nr;
+
+		some[i].slots = last ? slots : 1;
+		some[i].weight = last ? weight : weight / 3;
+		slots -= some[i].slots;
+		weight -= some[i].weight;
+		if (fuzz_chance(state, 1))
+			some[i].slots = fuzz_random(state);
+		if (fuzz_chance(state, 1))
+			some[i].weight = fuzz_random(state);
+	}
+	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
+}
+
 static struct node *number_node(struct fuzz_state *state, const struct fuzz_attr *attr,
 				uint64_t number)
 {
@@ -192,6 +219,8 @@ static struct node *value_node(struct fuzz_state *state, const struct fuzz_attr 
 				   1 + fuzz_below(state, 300));
 	case SOURCE_STATES:
 		return states(state, attr->id);
+	case SOURCE_PARTS:
+		return parts(state, attr->id);
 	default:
 		return number_node(state, attr, value->number);
 	}

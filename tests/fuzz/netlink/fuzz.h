@@ -44,6 +44,7 @@ enum fuzz_source {
 	SOURCE_INTERVALS,
 	SOURCE_PID,
 	SOURCE_STATES,
+	SOURCE_PARTS,
 };
 
 struct fuzz_value {

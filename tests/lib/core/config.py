@@ -47,6 +47,8 @@ def core_of(config: RunConfig) -> spekcore.Workload:
                 restart_bytes=one.restart_bytes,
                 run_align_bytes=one.run_align_bytes,
                 walk_style=one.walk_style,
+                parts=one.parts,
+                spread=one.spread,
             )
             for one in config.streams
         ],

@@ -44,7 +44,9 @@ NEVER = 2**64 - 1
 BLOCK = 4096
 
 Law = Literal["closed", "poisson", "constant", "burst"]
-Pattern = Literal["uniform", "sequential", "strided", "runs", "walk", "hotband", "once", "backward"]
+Pattern = Literal[
+    "uniform", "sequential", "strided", "runs", "walk", "hotband", "once", "backward", "table"
+]
 Style = Literal["classic", "fixed"]
 LAWS: tuple[Law, ...] = ("closed", "poisson", "constant", "burst")
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
@@ -191,6 +193,8 @@ class Stream:
     restart_bytes: int = 0
     run_align_bytes: int = 0
     walk_style: Style = "classic"
+    parts: Sequence[tuple[int, int]] = ()
+    spread: int = 0
 
     def size_weights(self) -> list[tuple[int, int]]:
         if isinstance(self.sizes, int):
@@ -224,6 +228,7 @@ _STREAM_NUMBERS = [
     "run_bytes",
     "restart_bytes",
     "run_align_bytes",
+    "spread",
 ]
 
 
@@ -265,6 +270,10 @@ class Workload:
             c.range_bytes = max(0, self.asus[stream.asu].bytes - stream.range_start)
         sizes = stream.size_weights()
         c.nr_sizes = len(sizes)
+        c.first_part, c.nr_parts = self.c.nr_parts, len(stream.parts)
+        for number, entry in enumerate(stream.parts, start=self.c.nr_parts):
+            self.c.part[number] = entry
+        self.c.nr_parts += len(stream.parts)
         for (size, weight), entry in zip(sizes, c.size, strict=False):
             entry.bytes, entry.weight = size, weight
 

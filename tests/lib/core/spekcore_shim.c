@@ -244,7 +244,7 @@ void shim_walk_starts(const struct spek_workload *wl, u64 seed, u32 worker, u32 
 		spek_share_stream(&share, wl, i, worker, nr_workers);
 		spek_source_memory(&memory, &wl->stream[i], &share);
 		walks = malloc(memory.replica_bytes + 1);
-		leaves = malloc(memory.leaf_bytes + 1);
+		leaves = malloc(memory.shared_bytes + 1);
 		spek_source_init(&source, &wl->stream[i], &share, &rng, walks, leaves);
 		for (u32 j = 0; i == stream && j < share.count; j++)
 			starts[j] = (struct shim_walk_start){ walks[j].origin, walks[j].leaf };

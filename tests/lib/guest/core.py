@@ -67,6 +67,8 @@ def core_workload(config: RunConfig) -> spekcore.Workload:
                 restart_bytes=stream.restart_bytes,
                 run_align_bytes=stream.run_align_bytes,
                 walk_style=stream.walk_style,
+                parts=stream.parts,
+                spread=stream.spread,
             )
             for stream in config.streams
         ],

@@ -111,6 +111,8 @@ SOUP = Workload(
         Stream("strided", arrival=4, stride_bytes=12 * BLOCK),
         Stream("strided", arrival=4, stride_bytes=12 * BLOCK, jitter_bytes=5 * BLOCK),
         Stream("once", arrival=1, replicas=3),
+        Stream("table", arrival=1, parts=[(1, 2**39), (G // BLOCK - 1, 2**39)], spread=1),
+        Stream("table", arrival=1, parts=[(1, 2**39), (G // BLOCK - 1, 2**39)]),
         Stream("backward", SMIX, arrival=1),
         Stream("uniform", 512, asu=1, arrival=4, align_bytes=512, seq_ppm=500_000, replicas=9),
     ],

@@ -1,6 +1,7 @@
 """The generator: addresses, order, sharing among workers, closed loops, backlog."""
 
 import itertools
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -81,6 +82,19 @@ def streams(draw: st.DrawFn, asus: list[Asu], nr_arrivals: int) -> Stream:
             run_align_bytes=unit,
         )
     length = draw(st.integers(1, room // 512)) * 512
+    if pattern == "table":
+        sizes = draw(SIZES)
+        slots = (max(length, max(sizes)) - max(sizes)) // align + 1
+        first = draw(st.integers(0, slots - 1))
+        share = draw(st.integers(0, 2**40))
+        parts = [(first, share), (slots - first, 2**40 - share)] if first else [(slots, 2**40)]
+        return Stream(
+            **common,
+            sizes=sizes,
+            range_bytes=max(length, max(sizes)),
+            parts=parts,
+            spread=int(slots <= 2**32 and draw(st.booleans())),
+        )
     if pattern == "hotband":
         length = max(length, 512 * 1954)
         return Stream(**common, sizes=draw(SIZES), range_bytes=length)
@@ -290,6 +304,46 @@ def test_once_depends_on_seed_and_stream_and_not_on_the_number_of_workers() -> N
     whole = Generator(alone, 1).ops(1000)["addr"].tolist()
     halves = [Generator(alone, 1, worker, 2).ops(500)["addr"].tolist() for worker in (0, 1)]
     assert halves[0] + halves[1] == whole
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 3000), st.integers(0, 2**64 - 1))
+def test_spreading_exchanges_addresses(slots: int, seed: int) -> None:
+    """A table of single addresses that are never chosen but one: where it comes to lie."""
+    places = set()
+    for slot in range(min(slots, 40)):
+        parts = [(slot, 0), (1, 2**40), (slots - slot - 1, 0)]
+        stream = Stream(
+            "table",
+            range_bytes=slots * BLOCK,
+            parts=[part for part in parts if part[0]],
+            spread=1,
+        )
+        addresses = set(Generator(one(stream, Arrival(depth=1)), seed).ops(20)["addr"].tolist())
+        assert len(addresses) == 1
+        places |= addresses
+    assert len(places) == min(slots, 40)
+
+
+@pytest.mark.parametrize("slots", [2**32, 2**32 - 1, 2**32 - 5, 2**31 + 11])
+def test_spreading_is_exact_up_to_its_limit(slots: int) -> None:
+    """As exact arithmetic has it, for the addresses where rounding errors are largest."""
+    stream = Stream("table", 512, range_bytes=slots * 512, align_bytes=512, parts=[(slots, 2**40)])
+    workload = one(replace(stream, spread=1), Arrival(depth=1), Asu(2**42))
+    plain = one(stream, Arrival(depth=1), Asu(2**42))
+    spread = [int(a) // 512 for a in Generator(workload, 9).ops(20_000)["addr"]]
+    drawn = [int(a) // 512 for a in Generator(plain, 9).ops(20_000)["addr"]]
+    step = {
+        (b - a) % slots: (d - c) % slots
+        for (a, b), (c, d) in zip(
+            itertools.pairwise(drawn), itertools.pairwise(spread), strict=True
+        )
+    }
+    # The same sequence of draws: place = slot * factor + offset for one factor and one offset.
+    factor = slots * 618033989 // 10**9
+    while math.gcd(factor, slots) > 1:
+        factor -= 1
+    assert all(there == here * factor % slots for here, there in step.items())
 
 
 def test_replicas_of_a_sequential_stream_have_parts_of_their_own() -> None:

@@ -65,6 +65,14 @@ def patterns(draw: st.DrawFn, align: int) -> dict[str, Any]:
         return found | {"range_bytes": parts * (stride + largest) + jitter + spare}
     if pattern == "mixed":
         found |= {"pattern": "uniform", "seq_ppm": draw(st.sampled_from([1, 500_000, 1_000_000]))}
+    if pattern == "table":
+        ends = sorted(draw(st.sets(st.integers(1, 300), min_size=1, max_size=20)))
+        slots = [end - start for start, end in zip([0, *ends], ends, strict=False)]
+        given = sorted(draw(st.integers(0, 2**40)) for _ in ends[1:])
+        weights = [end - start for start, end in zip([0, *given], [*given, 2**40], strict=True)]
+        found |= {"parts": list(zip(slots, weights, strict=True))}
+        found |= {"spread": draw(st.integers(0, 1))}
+        return found | {"range_bytes": largest + (ends[-1] - 1) * align}
     if pattern == "hotband":
         spare += 1954 * 512
     return found | {"range_bytes": largest * draw(st.integers(1, 8)) + spare}

@@ -20,6 +20,9 @@ VECTORS = Path(__file__).with_name("vectors") / "core_sequences.json"
 COUNT = 100_000
 G = 1 << 30
 RUNS: dict[str, Any] = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+# Addresses of half of G where the largest block of SMIX fits.
+_SLOTS = (G // 2 - max(SMIX)) // BLOCK + 1
+PARTS = [(1, 2**38), (2, 2**37), (997, 2**39), (1000, 0), (_SLOTS - 2000, 2**37)]
 
 WORKLOADS = {
     "uniform closed": Workload([Asu(G)], [Arrival(depth=32)], [Stream(read_ppm=700_000)]),
@@ -49,6 +52,14 @@ WORKLOADS = {
         [Asu(G)],
         [Arrival("constant", rate=777)],
         [Stream("strided", stride_bytes=64 << 10, jitter_bytes=128 << 10)],
+    ),
+    "table": Workload(
+        [Asu(G)],
+        [Arrival(depth=8)],
+        [
+            Stream("table", SMIX, range_bytes=G // 2, parts=PARTS),
+            Stream("table", SMIX, range_bytes=G // 2, parts=PARTS, spread=1),
+        ],
     ),
     "spc1 classic": spc1(20),
     "spc1 fixed": spc1(20, style="fixed"),

@@ -28,6 +28,14 @@ ASU = Asu(GIB)
 CLOSED = Arrival(depth=4)
 RUNS = Stream("runs", SMIX, restart_bytes=GIB // 2, run_bytes=GIB // 4, run_align_bytes=16 * BLOCK)
 STRIDED = Stream("strided", stride_bytes=16 * BLOCK)
+SLOTS = GIB // BLOCK
+
+
+def table(parts: list[tuple[int, int]], **more: Any) -> Stream:
+    return Stream("table", parts=parts, **more)
+
+
+FLAT = table([(SLOTS, 2**40)])
 STRIPED = Asu(16 * MIB, 64 << 10, [(0, 0), (1, 0)])
 
 
@@ -152,6 +160,15 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (one(Stream(run_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a stream w"),
     (one(Stream(restart_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a stre"),
     (one(Stream(run_align_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a st"),
+    (
+        one(Stream(parts=[(1, 2**40)])),
+        1,
+        INVALID,
+        "s",
+        0,
+        "Parts of a table are given for a stream",
+    ),
+    (one(Stream("once", spread=1)), 1, INVALID, "s", 0, "Parts of a table are given for a stream"),
     (one(Stream(walk_style="fixed")), 1, INVALID, "s", 0, "A walk style is given for a stream w"),
     # patterns
     (
@@ -207,6 +224,49 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (
         one(Stream("once", range_bytes=10 * BLOCK), arrival=Arrival("constant", rate=1)),
         *(11, RANGE, "s", 0, "The range of a stream that touches every block once is too small: "),
+    ),
+    # tables
+    (one(table([])), 1, RANGE, "s", 0, "A table needs 1 to 256 parts."),
+    (one(table([(4, 2**32)] * 257)), 1, RANGE, "s", 0, "A table needs 1 to 256 parts."),
+    (one(table([(SLOTS, 2**40)], spread=2)), 1, RANGE, "s", 0, "The spread of a table must be 0 o"),
+    (raw("nr_parts", 4097), 1, RANGE, "w", 0, "The tables of a workload have more than 4096 part"),
+    (
+        raw("stream.0.first_part", 1, FLAT),
+        1,
+        INVALID,
+        "s",
+        0,
+        "A table has parts that the workload",
+    ),
+    (raw("stream.0.first_part", 2**32 - 1, FLAT), 1, INVALID, "s", 0, "A table has parts that the"),
+    (
+        raw("stream.0.nr_parts", 2, FLAT),
+        1,
+        INVALID,
+        "s",
+        0,
+        "A table has parts that the workload d",
+    ),
+    (one(table([(SLOTS, 2**40), (0, 0)])), 1, INVALID, "s", 0, "A part of a table is empty: it n"),
+    *(
+        (one(table(parts)), 1, INVALID, "s", 0, "The parts of a table must have all addresses of")
+        for parts in (
+            [(SLOTS - 1, 2**40)],
+            [(SLOTS + 1, 2**40)],
+            [(SLOTS, 2**40 - 1)],
+            [(SLOTS, 2**40 + 1)],
+            [(SLOTS, 0)],
+            [(2**64 - 1, 2**39), (SLOTS + 1, 2**39)],
+            [(SLOTS // 2, 2**64 - 1), (SLOTS // 2, 2**40 + 1)],
+        )
+    ),
+    (
+        one(table([(2**40 + 1, 2**40)]), Asu(2**52 + BLOCK)),
+        *(1, RANGE, "s", 0, "The range of a stream with a table is too large: it has more than 2^"),
+    ),
+    (
+        one(table([(2**32 + 1, 2**40)], spread=1), Asu(2**44 + BLOCK)),
+        *(1, RANGE, "s", 0, "The range of a table that is spread is too large: it has more than 2"),
     ),
     (one(replace(RUNS, sizes=512)), 1, INVALID, "s", 0, "Every block size of a stream of runs m"),
     (one(replace(RUNS, run_align_bytes=0)), 1, INVALID, "s", 0, "The alignment of runs must be "),
@@ -287,6 +347,12 @@ GOOD = [
     one(replace(STRIDED, jitter_bytes=BLOCK, range_bytes=18 * BLOCK)),
     one(Stream("backward", range_bytes=BLOCK)),
     one(Stream("once", range_bytes=BLOCK)),
+    one(FLAT),
+    one(table([(1, 0), (SLOTS - 1, 2**40)], spread=1)),
+    one(table([(1, 2**32)] * 256, range_bytes=256 * BLOCK)),
+    one(table([(1, 2**40)], range_bytes=BLOCK, spread=1)),
+    one(table([(2**40, 2**40)]), Asu(2**52)),
+    one(table([(2**32, 2**40)], spread=1), Asu(2**44)),
     one(Stream("once", 512, align_bytes=512), Asu(2**62)),
     one(Stream("walk", range_bytes=4 * MIB)),
     one(Stream("walk", range_bytes=2 * MIB, walk_style="fixed")),

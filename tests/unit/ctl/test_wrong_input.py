@@ -68,6 +68,18 @@ WRONG: dict[str, tuple[str, str]] = {
         "run --pattern backward:1MiB --device /dev/fake0",
         "--pattern backward:1MiB: write backward, without values",
     ),
+    "value of a pattern that is no number": (
+        "run --pattern zipf:x --device /dev/fake0",
+        "--pattern zipf:x: 'x' is not a number",
+    ),
+    "zone without a size": (
+        "run --pattern zoned:60% --device /dev/fake0",
+        "write a zone as SHARE/SIZE, for example 60%/10%",
+    ),
+    "pattern of a file": (
+        "run oltp --pattern zipf:1.1 --device /dev/fake0",
+        "give --set stream.NAME.pattern=zipf --set stream.NAME.theta=1.1",
+    ),
     "too many values of a pattern": (
         "run --pattern strided:1MiB:4KiB:3 --device /dev/fake0",
         "write strided:STRIDE:JITTER",

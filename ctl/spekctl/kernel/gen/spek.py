@@ -116,6 +116,7 @@ class Pattern(IntEnum):
     HOTBAND = 5
     ONCE = 6
     BACKWARD = 7
+    TABLE = 8
 
 
 class WalkStyle(IntEnum):
@@ -352,7 +353,9 @@ class StreamNla(nla):
         (16, "SPEK_A_STREAM_RUN_ALIGN_BYTES", "uint32", 0),
         (17, "SPEK_A_STREAM_WALK_STYLE", "uint32", 0),
         (18, "SPEK_A_STREAM_JITTER_BYTES", "uint64", 0),
-        (19, "SPEK_A_STREAM_SIZE", "nest_size", NLA_F_NESTED),
+        (19, "SPEK_A_STREAM_PART", "cdata", 0),
+        (20, "SPEK_A_STREAM_SPREAD", "uint32", 0),
+        (21, "SPEK_A_STREAM_SIZE", "nest_size", NLA_F_NESTED),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_A_STREAM_NAME",
@@ -372,6 +375,8 @@ class StreamNla(nla):
         "run_align_bytes": "SPEK_A_STREAM_RUN_ALIGN_BYTES",
         "walk_style": "SPEK_A_STREAM_WALK_STYLE",
         "jitter_bytes": "SPEK_A_STREAM_JITTER_BYTES",
+        "part": "SPEK_A_STREAM_PART",
+        "spread": "SPEK_A_STREAM_SPREAD",
         "size": "SPEK_A_STREAM_SIZE",
     }
     multi: ClassVar[dict[str, str]] = {

@@ -87,6 +87,7 @@ class Pattern(Coded):
     HOTBAND = "hotband"
     ONCE = "once"
     BACKWARD = "backward"
+    TABLE = "table"
 
 
 class WalkStyle(Coded):
@@ -182,6 +183,15 @@ class OpRecord(NamedTuple):
     def unpack(data: Binary) -> "list[OpRecord]":
         """The records of an attribute."""
         return [OpRecord(*one) for one in iter_unpack("=QQIIHHHH", data)]
+
+
+# A part of the range of a stream with a table, in the machine's byte order.
+TABLE_PART_BYTES = 16
+TABLE_PART_FORMAT = "=QQ"
+TABLE_PART = (
+    ("slots", "u8"),
+    ("weight", "u8"),
+)
 
 
 @dataclass(frozen=True, slots=True)

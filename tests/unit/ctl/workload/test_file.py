@@ -75,7 +75,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "typo in a value": (HEAD + STREAM + 'pattern = "unifrom"\n', "did you mean 'uniform'?"),
     "value of nothing": (
         HEAD + STREAM + 'pattern = "zzz"\n',
-        "it is one of backward, hotband, once, runs, sequential",
+        "it is one of backward, hotband, normal, once, pareto, runs, sequential",
     ),
     "number with a unit": (
         HEAD + '[[arrival]]\nname = "a"\nlaw = "poisson"\nrate = "2k"\n' + STREAM,

@@ -48,6 +48,26 @@ def test_a_pattern_takes_its_keys_after_colons(spekctl: Spekctl, kernel: FakeKer
     assert (stream.pattern, stream.stride_bytes, stream.jitter_bytes) == ("strided", 65536, 8192)
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    ["zipf:1.1", "zipf:0.9:25%", "pareto:0.2", "normal:10%:30%", "zoned:60%/10%:40%/1MiB"],
+)
+def test_a_law_is_a_table(pattern: str, spekctl: Spekctl, kernel: FakeKernel) -> None:
+    assert spekctl(*RUN, "--pattern", pattern).code == 0
+    assert kernel.config is not None
+    (stream,) = kernel.config.streams
+    assert (stream.pattern, stream.spread) == ("table", int(pattern in ("zipf:1.1", "pareto:0.2")))
+    assert sum(weight for _, weight in stream.parts) == 2**40
+    shown = spekctl(*RUN, "--pattern", pattern, "--dry-run").out
+    assert f"table of {len(stream.parts)}" in shown
+    assert file.parse(shown[: shown.index("\nasu ")]).stream[0].pattern == pattern.split(":")[0]
+
+
+def test_spread_is_set_as_a_word(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    assert spekctl(*RUN, "--pattern", "zipf:1.1", "--set", "stream.main.spread=false").code == 0
+    assert kernel.config is not None and kernel.config.streams[0].spread == 0
+
+
 @pytest.mark.parametrize("name", file.shipped_names())
 def test_every_workload_survives_being_shown(name: str) -> None:
     assert file.parse(override.to_toml(file.load(name))) == file.load(name)
