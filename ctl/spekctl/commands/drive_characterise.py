@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spekctl.commands import options
-from spekctl.errors import SpekError
+from spekctl.errors import SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.drive.probe import FoundCache
@@ -70,7 +70,10 @@ def command(
     from spekctl.drive.probe import Probe
 
     files.check_writable(output)
-    name = title or block_device.find(device).model or device
+    found_device = block_device.find(device)
+    if not found_device.rotational:
+        raise UsageError(f"{device} has no rotating platters; only disks that have can be measured")
+    name = title or found_device.model or device
     with RealDisk(device) as disk:
         probe = Probe(disk, int(repeats), _tell)
         cache = probe.cache()
