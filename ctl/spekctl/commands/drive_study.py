@@ -11,9 +11,10 @@ from spekctl.commands.options import FilePath
 from spekctl.errors import UsageError
 
 EPILOG = """\b
-Example:
+Examples:
   spekctl drive study -o study.json
   spekctl plot study study.json --figure 8 -o arrays
+  spekctl drive study --trace financial=Financial1.spc --trace websearch=WebSearch1.spc
 """
 
 
@@ -36,6 +37,14 @@ Example:
     help="Random seed of the loads and of the angles of the platters.",
 )
 @click.option(
+    "--trace",
+    "given",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Use the real trace in place of its stand-in. NAME is financial, websearch, tpc-c or"
+    " tpc-h; may be repeated, also for several files of one trace.",
+)
+@click.option(
     "-o",
     "--output",
     type=FilePath(dir_okay=False, path_type=Path),
@@ -43,13 +52,17 @@ Example:
     help="Write the study as JSON to FILE, for `spekctl plot study`.",
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
-def command(requests: int, seed: int, output: Path | None, as_json: bool) -> int:
+def command(
+    requests: int, seed: int, given: tuple[str, ...], output: Path | None, as_json: bool
+) -> int:
     """Repeat the study of paper 003: can one drive with several arms replace an array?
 
     The report compares every claim of the paper's table 1 and figures 2 to 8 with simulations of
     modelled drives. The arrays of figure 8 are driven by the paper's synthetic load. Figures 2 to 7
     use synthetic stand-ins for its four traces, which are not public; the report states what is
-    known of each trace and what was assumed.
+    known of each trace and what was assumed. A user who
+    has the files of a trace, in any format that `spekctl trace` reads, gives them with --trace: the
+    first N requests then take the place of the stand-in.
 
     The study takes about a minute with the default number of requests, and needs a C compiler and
     numpy.
@@ -60,12 +73,30 @@ def command(requests: int, seed: int, output: Path | None, as_json: bool) -> int
 
     files.check_writable(output)
     try:
-        from spekctl.campaigns.paper003 import study
+        from spekctl.campaigns.paper003 import loads, study
     except ImportError as error:
         raise UsageError("the study needs numpy: pip install 'spekctl[log]'") from error
 
     def tell(what: str) -> None:
         click.echo(f"spekctl: simulating {what}", err=True)
 
-    deliver(study.study(requests, seed, tell), print_study, as_json, output, "study")
+    traces = _traces(given, loads.TRACES)
+    deliver(study.study(requests, seed, tell, traces), print_study, as_json, output, "study")
     return 0
+
+
+def _traces(given: tuple[str, ...], known: tuple[str, ...]) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for text in given:
+        name, sign, path = text.partition("=")
+        if not sign or not path:
+            raise UsageError(
+                f"--trace {text}: write NAME=FILE, for example financial=Financial1.spc"
+            )
+        if name not in known:
+            raise UsageError(
+                f"--trace {text}: there is no trace '{name}'; those of the paper are"
+                f" {', '.join(known)}"
+            )
+        found.setdefault(name, []).append(Path(path))
+    return found

@@ -2,17 +2,22 @@
 """The requests of the study: the synthetic load of section 7.3, and stand-ins for the four traces.
 
 The traces themselves are not published with the paper, or only under their own terms. A stand-in
-has what is known of a trace, and assumptions for the rest; both are stated in the report.
+has what is known of a trace, and assumptions for the rest; both are stated in the report. A user
+who has the files of a trace gives them in its place.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spekctl.drive.core import REQUEST
+from spekctl.drive.core import MOST_SECTORS, REQUEST
+from spekctl.drive.model import SECTOR
+from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,6 +68,62 @@ LOADS = (
         "95 % reads, 16 to 64 KiB, 60 % sequential, 25 % within 32 MiB",
     ),
 )  # fmt: skip
+
+
+# What users call the traces; in the order of LOADS.
+TRACES = ("financial", "websearch", "tpc-c", "tpc-h")
+
+
+def from_files(
+    load: Load, disk_sectors: int, count: int, paths: Sequence[Path]
+) -> tuple[Load, Any, NDArray[Any]]:
+    """The first @count reads and writes of a real trace, and the disk of each.
+
+    An address space of the trace is a disk; more of them than disks share these. Addresses beyond
+    a disk are folded into it.
+    """
+    from spekctl.trace.columns import Op
+    from spekctl.trace.trace import open_trace
+
+    trace = open_trace(paths)
+    made = np.zeros(count, REQUESTS)
+    disk = np.zeros(count, np.int64)
+    taken = folded = 0
+    for batch in trace.batches():
+        media = batch.take(
+            ((batch.op == Op.READ) | (batch.op == Op.WRITE)) & (batch.bytes > 0)
+        ).take(slice(0, count - taken))
+        here = slice(taken, taken + len(media))
+        first = media.offset_bytes // SECTOR
+        sectors = np.minimum(
+            -(-media.end_bytes.astype(np.int64) // SECTOR) - first.astype(np.int64), MOST_SECTORS
+        )
+        room = (disk_sectors - sectors).astype(np.uint64)
+        folded += int((first > room).sum())
+        made["arrival_ns"][here] = media.at_ns
+        made["lba"][here] = np.where(first > room, first % (room + np.uint64(1)), first)
+        made["sectors"][here] = sectors
+        made["write"][here] = media.op == Op.WRITE
+        disk[here] = media.device % load.disks
+        taken += len(media)
+        if taken == count:
+            break
+    if taken < 2:
+        raise UsageError(f"{trace.name} has {taken} reads and writes; at least 2 are needed")
+    spaces = len(trace.devices.names)
+    shared = (
+        f", which share the disks: space n is on disk n modulo {load.disks}"
+        if spaces > load.disks
+        else ""
+    )
+    stated = replace(
+        load,
+        name=load.name.replace("-like", " trace"),
+        known=f"the first {taken:,} reads and writes of {trace.name}",
+        assumed=f"{spaces} address spaces{shared}; {folded / taken:.1%} of the addresses are beyond"
+        " a disk and folded into it",
+    )
+    return stated, made[:taken], disk[:taken]
 
 
 def of_trace(load: Load, disk_sectors: int, count: int, seed: int) -> tuple[Any, NDArray[Any]]:

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from spekctl.campaigns.paper003 import claims, loads
-from spekctl.campaigns.paper003.loads import LOADS, Load
+from spekctl.campaigns.paper003.loads import LOADS, TRACES, Load
 from spekctl.campaigns.paper003.system import EDGES_MS, ROTATION_EDGES_MS, Choice, run
 from spekctl.documents.drive import DriveStudy, StudyArrays, StudyLoad, StudySystem
 from spekctl.drive import file
@@ -28,10 +29,20 @@ FOOTPRINTS = (0.1, 1.0)
 Tell = Callable[[str], None]
 
 
-def study(requests: int, seed: int, tell: Tell) -> DriveStudy:
-    """Run the whole study; @tell is called with the name of each simulation."""
+Files = Mapping[str, Sequence[Path]]
+
+
+def study(requests: int, seed: int, tell: Tell, traces: Files | None = None) -> DriveStudy:
+    """Run the whole study; @tell is called with the name of each simulation.
+
+    @traces: files of the traces in TRACES that the user has.
+    """
     large = file.load(LARGE)
-    results = [_load(one, large, requests, seed, tell) for one in LOADS]
+    files = [(traces or {}).get(name, ()) for name in TRACES]
+    results = [
+        _load(one, large, requests, seed, tell, paths)
+        for one, paths in zip(LOADS, files, strict=True)
+    ]
     arrays = [
         _arrays(large, interarrival, footprint, requests, seed, tell)
         for footprint in FOOTPRINTS
@@ -55,10 +66,16 @@ def _one(requests: Any) -> list[tuple[Any, Any]]:
     return [(requests, np.arange(len(requests)))]
 
 
-def _load(load: Load, large: Model, count: int, seed: int, tell: Tell) -> StudyLoad:
-    tell(load.name)
+def _load(
+    load: Load, large: Model, count: int, seed: int, tell: Tell, paths: Sequence[Path]
+) -> StudyLoad:
     member = file.load(load.member)
-    requests, disk = loads.of_trace(load, member.capacity, count, seed)
+    if paths:
+        load, requests, disk = loads.from_files(load, member.capacity, count, paths)
+        count = len(requests)
+    else:
+        requests, disk = loads.of_trace(load, member.capacity, count, seed)
+    tell(load.name)
     index = np.arange(count)
     streams = [(requests[disk == one], index[disk == one]) for one in range(load.disks)]
     array = run("MD", _with_profiles(member, large), streams, count, Choice(seed=seed))

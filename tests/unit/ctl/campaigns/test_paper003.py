@@ -127,3 +127,68 @@ def test_every_figure_has_its_panels(made: DriveStudy, figure: int) -> None:
     panels = {2: 4, 3: 1, 4: 8, 5: 8, 6: 4, 7: 4, 8: 5}[figure]
     assert len(drawn.axes) == panels
     assert all(axes.lines or axes.patches for axes in drawn.axes)
+
+
+FINANCIAL = LOADS[0]
+
+
+def spc_file(folder: Path, rows: list[tuple[int, int, int, str, float]]) -> Path:
+    path = folder / "financial.spc"
+    path.write_text(
+        "".join(f"{asu},{lba},{size},{op},{at:.6f}\n" for asu, lba, size, op, at in rows)
+    )
+    return path
+
+
+def test_a_real_trace_takes_the_place_of_its_stand_in(tmp_path: Path) -> None:
+    sectors = 1_000_000
+    rows = [
+        (0, 16, 4096, "R", 10.0),
+        (1, 999_999, 1024, "w", 10.001),
+        (25, 2_000_003, 512, "R", 10.0025),
+        (2, 5, 0, "r", 10.003),
+        (2, 7, 100, "W", 10.004),
+    ]
+    load, made, disk = loads.from_files(FINANCIAL, sectors, 100, [spc_file(tmp_path, rows)])
+    assert load.name == "Financial trace"
+    assert list(made["arrival_ns"]) == [0, 1_000_000, 2_500_000, 4_000_000]
+    assert list(made["sectors"]) == [8, 2, 1, 1]
+    assert list(made["write"]) == [0, 1, 0, 1]
+    # Two reach beyond their disk.
+    assert list(made["lba"]) == [16, 999_999 % 999_999, 2_000_003 % sectors, 7]
+    # The fourth address space is that of the third row.
+    assert list(disk) == [0, 1, 2, 3]
+    assert load.known == f"the first 4 reads and writes of {tmp_path / 'financial.spc'}"
+    assert "4 address spaces; 50.0% of the addresses are beyond a disk" in load.assumed
+    _, some, _ = loads.from_files(FINANCIAL, sectors, 2, [tmp_path / "financial.spc"])
+    assert len(some) == 2
+
+
+def test_the_study_takes_traces(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = [(n % 3, 5000 * n % 90_001, 4096, "RW"[n % 2], n * 0.01) for n in range(300)]
+    path, out = spc_file(tmp_path, rows), tmp_path / "study.json"
+    spekctl = caller(capfd)
+    words = ("drive", "study", "--count", 1000, "-o", out)
+    done = spekctl(*words, "--trace", f"financial={path}")
+    assert done.code == 0
+    text = json.loads(out.read_text())
+    assert [one["name"] for one in text["loads"]] == [
+        "Financial trace", "Websearch-like", "TPC-C-like", "TPC-H-like",
+    ]  # fmt: skip
+    assert text["loads"][0]["known"].startswith("the first 300 reads and writes of")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("financial", "--trace financial: write NAME=FILE"),
+        ("mail=x.spc", "there is no trace 'mail'; those of the paper are financial, websearch"),
+        ("tpc-c=/nowhere.spc", "there is no file /nowhere.spc"),
+    ],
+)
+def test_wrong_traces_get_one_sentence(
+    given: str, sentence: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = caller(capfd)("drive", "study", "--count", 1000, "--trace", given)
+    assert (done.code, done.out) == (2, "")
+    assert sentence in done.err.splitlines()[-1]
