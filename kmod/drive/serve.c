@@ -10,7 +10,9 @@
  * A command belongs to the unit from spek_unit_serve() until it is collected. Who takes a command
  * out of its slot ends it, and nobody else does: the event of its end, abort and reset, or
  * spek_unit_kill(). Abort and reset then wait for batches that are on their way to scsi_done(), as
- * the SCSI layer may use the command again as soon as they return.
+ * the SCSI layer may use the command again as soon as they return. A batch is an RCU read-side
+ * critical section that begins under the lock: a grace period waits for those that had begun, and
+ * for none that begin later, however busy the drive is.
  *
  * An aborted access that an arm is serving is finished by the arm and reported to nobody; its
  * slot may have the next command by then, which the tag tells apart.
@@ -18,19 +20,19 @@
  * A power command that stops the spindle waits until the drive holds no request; commands
  * for the media are given back to the SCSI layer as busy meanwhile.
  */
-#include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/rcupdate.h>
 #include <scsi/scsi.h>
 #include <scsi/scsi_cmnd.h>
 #include <scsi/scsi_eh.h>
 #include <scsi/scsi_host.h>
 #include "../compat/drive.h"
 #include "serve.h"
+#include "trace.h"
 
-#define SLOT_BITS	8
 #define TICK_NS		(100 * NSEC_PER_MSEC)
 
-static_assert(SPEK_DRIVE_MAX_QUEUE <= 1 << SLOT_BITS);
+static_assert(SPEK_DRIVE_MAX_QUEUE <= 1 << SPEK_UNIT_SLOT_BITS);
 static_assert(SPEK_SCSI_SENSE_BYTES <= SCSI_SENSE_BUFFERSIZE);
 static_assert(SPEK_SCSI_MAX_SECTORS == SPEK_DRIVE_MAX_SECTORS);
 static_assert(SPEK_SCSI_MAX_RANGES >= SPEK_DRIVE_MAX_ARMS);
@@ -116,7 +118,7 @@ static void count_late(struct spek_unit *unit, u64 late_ns)
 /* Take a command out of its slot; NULL if it was aborted. */
 static struct scsi_cmnd *take(struct spek_unit *unit, u64 tag)
 {
-	struct spek_unit_slot *slot = &unit->slots[tag & GENMASK(SLOT_BITS - 1, 0)];
+	struct spek_unit_slot *slot = &unit->slots[tag & GENMASK(SPEK_UNIT_SLOT_BITS - 1, 0)];
 	struct scsi_cmnd *cmd = slot->tag == tag ? slot->cmd : NULL;
 
 	if (cmd)
@@ -131,6 +133,7 @@ static void retire(struct spek_unit *unit, const struct spek_drive_service *serv
 
 	unit->held--;
 	unit->last_use_ns = service->end_ns;
+	trace_spek_drive_complete(unit->id, service, now_ns, cmd);
 	if (!cmd)
 		return;
 	count_late(unit, now_ns - service->end_ns);
@@ -276,17 +279,13 @@ void spek_unit_unlock(struct spek_unit *unit, struct list_head *done, unsigned l
 	__releases(&unit->lock)
 {
 	struct spek_unit_command *command, *next;
-	bool any = !list_empty(done);
 
 	arm(unit);
-	if (any)
-		atomic_inc(&unit->completing);
+	rcu_read_lock();
 	spin_unlock_irqrestore(&unit->lock, flags);
-	if (!any)
-		return;
 	list_for_each_entry_safe(command, next, done, entry)
 		scsi_done(command->cmd);
-	atomic_dec_return_release(&unit->completing);
+	rcu_read_unlock();
 }
 
 static enum hrtimer_restart expired(struct hrtimer *timer)
@@ -439,7 +438,7 @@ static int transfer(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		end(cmd, DID_ERROR << 16, done);
 		return 0;
 	}
-	access.tag = unit->next_tag++ << SLOT_BITS | index;
+	access.tag = unit->next_tag++ << SPEK_UNIT_SLOT_BITS | index;
 	err = spek_drive_submit(&unit->drive, &access);
 	if (err == -EBUSY)	/* what was aborted is still there */
 		return SCSI_MLQUEUE_DEVICE_BUSY;
@@ -614,13 +613,6 @@ static void forget(struct spek_unit *unit, struct spek_unit_slot *slot, u64 now_
 	unit->count.aborted++;
 }
 
-/* Wait for commands that were taken from their slots to be through scsi_done(). */
-static void wait_for_completions(struct spek_unit *unit)
-{
-	while (atomic_read_acquire(&unit->completing))
-		usleep_range(10, 100);
-}
-
 /**
  * spek_unit_abort() - take back a command, or all
  * @unit: the unit
@@ -655,7 +647,8 @@ bool spek_unit_abort(struct spek_unit *unit, const struct scsi_cmnd *cmd)
 	/* A stop may have waited for what was taken back. */
 	drive_power(unit, now_ns, &done);
 	spek_unit_unlock(unit, &done, flags);
-	wait_for_completions(unit);
+	/* What others took from its slot before is then through scsi_done(). */
+	synchronize_rcu();
 	return true;
 }
 

@@ -6,6 +6,9 @@
 #include <linux/list.h>
 #include "unit.h"
 
+/* Low bits of the tag of a request: its slot. The rest counts the requests of the drive. */
+#define SPEK_UNIT_SLOT_BITS	8
+
 /**
  * struct spek_unit_command - the module's part of a SCSI command
  * @cmd: the command

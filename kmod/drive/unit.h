@@ -3,7 +3,6 @@
 #ifndef SPEK_DRIVE_UNIT_H
 #define SPEK_DRIVE_UNIT_H
 
-#include <linux/atomic.h>
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/spinlock.h>
@@ -123,7 +122,6 @@ struct spek_unit_count {
  * @was_stopped: the host stopped the spindle, and it has not been active since
  * @is_dead: it answers nothing any more
  * @count: statistics
- * @completing: batches of commands between their removal from @slots and scsi_done()
  * @timer: fires at the drive's next event
  */
 struct spek_unit {
@@ -154,7 +152,6 @@ struct spek_unit {
 	bool was_stopped;
 	bool is_dead;
 	struct spek_unit_count count;
-	atomic_t completing;
 	struct hrtimer timer;
 };
 

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The one copy of the tracepoints of trace.h. */
+#define CREATE_TRACE_POINTS
+#include "trace.h"
