@@ -239,19 +239,76 @@ static int parse_watts(struct genl_info *info, struct spek_drive_watts *watts)
 	return parse_conditions(info, watts);
 }
 
-/* The attribute that a refusal of the core is about. */
-static int blame(const struct spek_refusal *refusal)
+/* Attributes of the parts that a refusal of the core may be about. */
+static const u8 part_attrs[] = {
+	[SPEK_DRIVE_PART_ZONE] = SPEK_DRIVE_A_DRIVE_ZONES,
+	[SPEK_DRIVE_PART_SEEK_POINT] = SPEK_DRIVE_A_DRIVE_SEEK_POINTS,
+	[SPEK_DRIVE_PART_ARM] = SPEK_DRIVE_A_DRIVE_ARMS,
+	[SPEK_DRIVE_PART_LAYOUT] = SPEK_DRIVE_A_DRIVE_LAYOUT,
+	[SPEK_DRIVE_PART_HEADS] = SPEK_DRIVE_A_DRIVE_HEADS,
+	[SPEK_DRIVE_PART_BAND] = SPEK_DRIVE_A_DRIVE_BAND_CYLINDERS,
+	[SPEK_DRIVE_PART_SURFACES] = SPEK_DRIVE_A_DRIVE_SURFACES,
+	[SPEK_DRIVE_PART_STACKS] = SPEK_DRIVE_A_DRIVE_STACKS,
+	[SPEK_DRIVE_PART_CAPACITY] = SPEK_DRIVE_A_DRIVE_SECTORS,
+	[SPEK_DRIVE_PART_PERIOD] = SPEK_DRIVE_A_DRIVE_PERIOD_PS,
+	[SPEK_DRIVE_PART_HEAD_SWITCH] = SPEK_DRIVE_A_DRIVE_HEAD_SWITCH_NS,
+	[SPEK_DRIVE_PART_SETTLE] = SPEK_DRIVE_A_DRIVE_SETTLE_NS,
+	[SPEK_DRIVE_PART_OVERHEAD] = SPEK_DRIVE_A_DRIVE_OVERHEAD_NS,
+	[SPEK_DRIVE_PART_SEEK_SCALE] = SPEK_DRIVE_A_DRIVE_SEEK_SCALE,
+	[SPEK_DRIVE_PART_ROTATION_SCALE] = SPEK_DRIVE_A_DRIVE_ROTATION_SCALE,
+	[SPEK_DRIVE_PART_CHANNELS] = SPEK_DRIVE_A_DRIVE_CHANNELS,
+	[SPEK_DRIVE_PART_MOVING] = SPEK_DRIVE_A_DRIVE_MOVING,
+	[SPEK_DRIVE_PART_HEADS_PER_SURFACE] = SPEK_DRIVE_A_DRIVE_HEADS_PER_SURFACE,
+	[SPEK_DRIVE_PART_SPLIT] = SPEK_DRIVE_A_DRIVE_SPLIT,
+	[SPEK_DRIVE_PART_SEGMENTS] = SPEK_DRIVE_A_DRIVE_CACHE_SEGMENTS,
+	[SPEK_DRIVE_PART_SEGMENT_SECTORS] = SPEK_DRIVE_A_DRIVE_SEGMENT_SECTORS,
+	[SPEK_DRIVE_PART_AHEAD] = SPEK_DRIVE_A_DRIVE_AHEAD_SECTORS,
+	[SPEK_DRIVE_PART_WRITE_CACHE] = SPEK_DRIVE_A_DRIVE_WRITE_CACHE_SECTORS,
+	[SPEK_DRIVE_PART_HIT] = SPEK_DRIVE_A_DRIVE_HIT_NS,
+	[SPEK_DRIVE_PART_SECTOR_TIME] = SPEK_DRIVE_A_DRIVE_SECTOR_PS,
+	[SPEK_DRIVE_PART_HOLD] = SPEK_DRIVE_A_DRIVE_HOLD_UW,
+	[SPEK_DRIVE_PART_STARTING] = SPEK_DRIVE_A_DRIVE_STARTING_NS,
+	[SPEK_DRIVE_PART_STOPPING] = SPEK_DRIVE_A_DRIVE_STOPPING_NS,
+	[SPEK_DRIVE_PART_POLICY] = SPEK_DRIVE_A_DRIVE_POLICY,
+	[SPEK_DRIVE_PART_WINDOW] = SPEK_DRIVE_A_DRIVE_WINDOW,
+	[SPEK_DRIVE_PART_QUEUE_DEPTH] = SPEK_DRIVE_A_DRIVE_QUEUE_DEPTH,
+};
+
+static const u8 phase_attrs[SPEK_DRIVE_PHASE_NR] = {
+	[SPEK_DRIVE_SEEK] = SPEK_DRIVE_A_DRIVE_SEEK_UW,
+	[SPEK_DRIVE_ROTATE] = SPEK_DRIVE_A_DRIVE_ROTATE_UW,
+	[SPEK_DRIVE_READ] = SPEK_DRIVE_A_DRIVE_READ_UW,
+	[SPEK_DRIVE_WRITE] = SPEK_DRIVE_A_DRIVE_WRITE_UW,
+};
+
+/* Return: the nest about a power condition, or NULL. */
+static const struct nlattr *find_condition(const struct genl_info *info, u32 condition)
 {
-	switch (refusal->kind) {
-	case SPEK_DRIVE_PART_ZONE:
-		return SPEK_DRIVE_A_DRIVE_ZONES;
-	case SPEK_DRIVE_PART_SEEK_POINT:
-		return SPEK_DRIVE_A_DRIVE_SEEK_POINTS;
-	case SPEK_DRIVE_PART_ARM:
-		return SPEK_DRIVE_A_DRIVE_ARMS;
-	default:
-		return 0;
+	const struct nlattr *nest, *attr;
+	int rest;
+
+	nlmsg_for_each_attr(nest, info->nlhdr, GENL_HDRLEN, rest) {
+		if (nla_type(nest) != SPEK_DRIVE_A_DRIVE_CONDITION_POWER)
+			continue;
+		attr = nla_find_nested(nest, SPEK_DRIVE_A_CONDITION_POWER_CONDITION);
+		if (attr && nla_get_u32(attr) == condition)
+			return nest;
 	}
+	return NULL;
+}
+
+/* Return: the attribute that a refusal of the core is about, or NULL. */
+static const struct nlattr *blame(const struct genl_info *info, const struct spek_refusal *refusal)
+{
+	u8 attr = 0;
+
+	if (refusal->kind == SPEK_DRIVE_PART_CONDITION_POWER)
+		return find_condition(info, refusal->index);
+	if (refusal->kind == SPEK_DRIVE_PART_PHASE_POWER)
+		attr = phase_attrs[refusal->index];
+	else if (refusal->kind < ARRAY_SIZE(part_attrs))
+		attr = part_attrs[refusal->kind];
+	return attr ? info->attrs[attr] : NULL;
 }
 
 /**
@@ -290,7 +347,7 @@ int spek_drive_nl_parse(struct genl_info *info, struct spek_unit_config *config)
 	if (err)
 		return err;
 	err = spek_drive_model_init(model, &refusal);
-	return err ? refuse(info, blame(&refusal), err, refusal.text) : 0;
+	return err ? spek_genl_refuse(info->extack, blame(info, &refusal), err, refusal.text) : 0;
 }
 
 static int parse_fault(struct genl_info *info, const struct nlattr *nest,

@@ -33,17 +33,17 @@ int spek_drive_geometry_init(struct spek_drive_geometry *geometry, struct spek_r
 	u32 i;
 
 	if (geometry->layout >= SPEK_DRIVE_LAYOUT_NR)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_LAYOUT, 0, -EINVAL,
 				   "The layout must be cylinder, serpentine or banded.");
 	if (!geometry->heads || geometry->heads > SPEK_DRIVE_MAX_HEADS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_HEADS, 0, -ERANGE,
 				   "An arm has 1 to 64 heads.");
 	if (geometry->layout == SPEK_DRIVE_BANDED &&
 	    (!geometry->band_cylinders || geometry->band_cylinders > SPEK_DRIVE_MAX_CYLINDERS))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_BAND, 0, -ERANGE,
 				   "A band has 1 to 4194304 cylinders.");
 	if (!geometry->nr_zones || geometry->nr_zones > SPEK_DRIVE_MAX_ZONES)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_ZONE, 0, -ERANGE,
 				   "A drive has 1 to 256 zones.");
 	if (!geometry->surfaces)
 		geometry->surfaces = 1;
@@ -51,10 +51,10 @@ int spek_drive_geometry_init(struct spek_drive_geometry *geometry, struct spek_r
 		geometry->stacks = 1;
 	if (geometry->surfaces > geometry->heads ||
 	    !spek_is_multiple(geometry->heads, geometry->surfaces))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_SURFACES, 0, -EINVAL,
 				   "The heads must be a multiple of the surfaces that transfer at a time.");
 	if (geometry->stacks > SPEK_DRIVE_MAX_STACKS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_STACKS, 0, -ERANGE,
 				   "A drive has 1 to 8 stacks.");
 	geometry->tracks = geometry->heads / geometry->surfaces;
 	geometry->cylinders = 0;
@@ -74,7 +74,7 @@ int spek_drive_geometry_init(struct spek_drive_geometry *geometry, struct spek_r
 	geometry->stack_sectors = sectors;
 	sectors *= geometry->stacks;
 	if (geometry->sectors > sectors)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_CAPACITY, 0, -ERANGE,
 				   "The capacity exceeds what the zones hold.");
 	if (!geometry->sectors)
 		geometry->sectors = sectors;

@@ -76,6 +76,13 @@ enum spek_drive_rail spek_drive_phase_rail(enum spek_drive_phase phase)
 	return phase >= SPEK_DRIVE_READ ? SPEK_DRIVE_5V : SPEK_DRIVE_12V;
 }
 
+static int check_power(enum spek_drive_part part, u32 index, u32 uw, struct spek_refusal *refusal)
+{
+	if (uw <= SPEK_DRIVE_MAX_UW)
+		return 0;
+	return spek_refuse(refusal, part, index, -ERANGE, "A part draws up to 1 kW.");
+}
+
 /**
  * spek_drive_watts_check() - check the powers of a description
  * @watts: powers
@@ -85,24 +92,26 @@ enum spek_drive_rail spek_drive_phase_rail(enum spek_drive_phase phase)
  */
 int spek_drive_watts_check(const struct spek_drive_watts *watts, struct spek_refusal *refusal)
 {
-	bool good = watts->hold <= SPEK_DRIVE_MAX_UW;
+	int err = check_power(SPEK_DRIVE_PART_HOLD, 0, watts->hold, refusal);
 	u32 i, rail;
 
-	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
-		for (rail = 0; rail < SPEK_DRIVE_RAIL_NR; rail++)
-			good = good && watts->base[i][rail] <= SPEK_DRIVE_MAX_UW;
-	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
-		good = good && watts->phase[i] <= SPEK_DRIVE_MAX_UW;
-	if (!good)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
-				   "A part draws up to 1 kW.");
+	for (i = 0; !err && i < SPEK_DRIVE_CONDITION_NR; i++)
+		for (rail = 0; !err && rail < SPEK_DRIVE_RAIL_NR; rail++)
+			err = check_power(SPEK_DRIVE_PART_CONDITION_POWER, i,
+					  watts->base[i][rail], refusal);
+	for (i = 0; !err && i < SPEK_DRIVE_PHASE_NR; i++)
+		err = check_power(SPEK_DRIVE_PART_PHASE_POWER, i, watts->phase[i], refusal);
+	if (err)
+		return err;
 	if (watts->phase[SPEK_DRIVE_IDLE])
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_PHASE_POWER, 0, -ERANGE,
 				   "An idle arm adds nothing: its power is that of holding it.");
-	if (watts->starting_ns > SPEK_DRIVE_MAX_TRANSITION_NS ||
-	    watts->stopping_ns > SPEK_DRIVE_MAX_TRANSITION_NS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
-				   "A spindle starts and stops in up to 10 minutes.");
+	if (watts->starting_ns > SPEK_DRIVE_MAX_TRANSITION_NS)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_STARTING, 0, -ERANGE,
+				   "A spindle starts in up to 10 minutes.");
+	if (watts->stopping_ns > SPEK_DRIVE_MAX_TRANSITION_NS)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_STOPPING, 0, -ERANGE,
+				   "A spindle stops in up to 10 minutes.");
 	return 0;
 }
 

@@ -58,7 +58,7 @@ static int check_points(const struct spek_drive_seek *seek, struct spek_refusal 
 	u32 i;
 
 	if (!seek->nr_points || seek->nr_points > SPEK_DRIVE_MAX_SEEK_POINTS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_SEEK_POINT, 0, -ERANGE,
 				   "A seek curve has 1 to 4096 points.");
 	for (i = 0; i < seek->nr_points; i++) {
 		const struct spek_drive_seek_point *point = &seek->points[i];
@@ -155,7 +155,7 @@ int spek_drive_seek_init(struct spek_drive_seek *seek, u32 cylinders, u32 max_fa
 	if (err)
 		return err;
 	if (spek_drive_seek_fall_ppm(seek) > max_fall_ppm)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_SEEK_POINT, 0, -EINVAL,
 				   "The seek curve falls deeper than is allowed.");
 	for (i = 0; i < last; i++)
 		seek->points[i].slope = slope_between(&seek->points[i], &seek->points[i + 1]);

@@ -2,6 +2,22 @@
 /* Seek, rotation and transfer of an access. */
 #include "service.h"
 
+static int check_time(enum spek_drive_part part, u64 ns, struct spek_refusal *refusal)
+{
+	if (ns <= SPEK_DRIVE_MAX_OVERHEAD_NS)
+		return 0;
+	return spek_refuse(refusal, part, 0, -ERANGE,
+			   "Head switch, settle and overhead take up to 1 s each.");
+}
+
+static int check_scale(enum spek_drive_part part, u32 scale, struct spek_refusal *refusal)
+{
+	if (scale <= SPEK_DRIVE_SCALE)
+		return 0;
+	return spek_refuse(refusal, part, 0, -ERANGE,
+			   "A scale is from 0 to 256, which is real time.");
+}
+
 /**
  * spek_drive_mechanics_init() - check a description and compute what serving needs
  * @mechanics: filled in; of the rotation period and phase
@@ -22,39 +38,42 @@ int spek_drive_mechanics_init(struct spek_drive_mechanics *mechanics,
 	if (err)
 		return err;
 	if (rotation->period_ps < 1000000000 || rotation->period_ps > 1000000000000)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_PERIOD, 0, -ERANGE,
 				   "A turn takes from 1 ms to 1 s.");
-	if (mechanics->head_switch_ns > SPEK_DRIVE_MAX_OVERHEAD_NS ||
-	    mechanics->settle_ns > SPEK_DRIVE_MAX_OVERHEAD_NS ||
-	    mechanics->overhead_ns > SPEK_DRIVE_MAX_OVERHEAD_NS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
-				   "Head switch, settle and overhead take up to 1 s each.");
-	if (mechanics->seek_scale > SPEK_DRIVE_SCALE ||
-	    mechanics->rotation_scale > SPEK_DRIVE_SCALE)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
-				   "A scale is from 0 to 256, which is real time.");
+	err = check_time(SPEK_DRIVE_PART_HEAD_SWITCH, mechanics->head_switch_ns, refusal);
+	if (!err)
+		err = check_time(SPEK_DRIVE_PART_SETTLE, mechanics->settle_ns, refusal);
+	if (!err)
+		err = check_time(SPEK_DRIVE_PART_OVERHEAD, mechanics->overhead_ns, refusal);
+	if (!err)
+		err = check_scale(SPEK_DRIVE_PART_SEEK_SCALE, mechanics->seek_scale, refusal);
+	if (!err)
+		err = check_scale(SPEK_DRIVE_PART_ROTATION_SCALE, mechanics->rotation_scale,
+				  refusal);
+	if (err)
+		return err;
 	if (!mechanics->nr_arms || mechanics->nr_arms > SPEK_DRIVE_MAX_ARMS)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_ARM, 0, -ERANGE,
 				   "A drive has 1 to 8 arms.");
 	if (!mechanics->channels || mechanics->channels > mechanics->nr_arms)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_CHANNELS, 0, -ERANGE,
 				   "A drive has from one channel to as many as arms.");
 	if (!mechanics->moving)
 		mechanics->moving = mechanics->channels;
 	if (mechanics->moving < mechanics->channels || mechanics->moving > mechanics->nr_arms)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_MOVING, 0, -ERANGE,
 				   "At least as many arms move at a time as there are channels.");
 	if (!mechanics->heads_per_surface)
 		mechanics->heads_per_surface = 1;
 	if (mechanics->heads_per_surface > SPEK_DRIVE_MAX_HEADS_PER_SURFACE)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_HEADS_PER_SURFACE, 0, -ERANGE,
 				   "An arm has 1 to 4 heads per surface.");
 	if (!spek_is_multiple(mechanics->nr_arms, mechanics->geometry.stacks))
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -EINVAL,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_STACKS, 0, -EINVAL,
 				   "Every stack has the same number of arms, at least one.");
 	if (mechanics->split && mechanics->geometry.sectors <
 				(u64)SPEK_DRIVE_PART_SECTORS * mechanics->nr_arms)
-		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ERANGE,
+		return spek_refuse(refusal, SPEK_DRIVE_PART_SPLIT, 0, -ERANGE,
 				   "Each arm of a split drive needs at least 8 sectors.");
 	mechanics->is_parted = mechanics->split || mechanics->geometry.stacks > 1;
 	spek_drive_rotation_init(rotation, rotation->period_ps, rotation->phase);

@@ -364,7 +364,7 @@ def test_reads_and_destages_take_turns_when_the_cache_is_full(core: Core) -> Non
         ({**READS, "cache.ahead_sectors": 513}, "reads ahead"),
         ({"cache.write_sectors": 2**24 + 1}, "16777216"),
         ({"cache.hit_ns": 10**9 + 1}, "up to 1 s"),
-        ({"cache.sector_ps": 10**9 + 1}, "up to 1 s"),
+        ({"cache.sector_ps": 10**9 + 1}, "up to 1 ms"),
     ],
 )
 def test_refuses_a_cache(core: Core, fields: dict[str, int], sentence: str) -> None:
