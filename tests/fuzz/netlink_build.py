@@ -33,7 +33,8 @@ def _built() -> Path:
         command += ["-o", str(scratch), *map(str, sources), "-lpthread"]
         subprocess.run(command, check=True)
 
-    uapi = [*sorted((ROOT / "kmod/load/uapi").glob("*.h")), ROOT / "prober/uapi/spek_prober.h"]
+    folders = ("kmod/load/uapi", "kmod/drive/uapi", "prober/uapi")
+    uapi = [header for folder in folders for header in sorted((ROOT / folder).glob("*.h"))]
     inputs = [*sources, *sorted((HERE / "netlink").glob("*.h")), *uapi]
     return cached(
         cache_dir("fuzz") / f"netlink-{digest_of(ROOT, inputs, text, *FLAGS)}", compile_to

@@ -24,20 +24,24 @@ from pathlib import Path
 from typing import Any
 
 from lib.guest.disks import make_null, remove_null
+from lib.guest.modelled import SMALL
 from lib.guest.modules import load, orphaned_vmalloc_bytes, slab_objects, threads, unload
 from lib.guest.netlink import is_gone, new, remove, state
 from lib.guest.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
 from fuzz import netlink_build
-from spekctl.kernel.gen import spek, spek_prober
+from spekctl.kernel.drives import Making, values_of
+from spekctl.kernel.gen import spek, spek_drive, spek_prober
 from spekctl.kernel.gen.spek import Cmd, RunState
+from spekctl.kernel.gen.spek_drive import Cmd as DriveCmd
+from spekctl.kernel.gen.spek_drive import DriveState
 from spekctl.kernel.gen.spek_prober import Cmd as ProberCmd
 from spekctl.kernel.gen.spek_prober import ProbeState
 
 DISK_MIB = 16
 ROUND = 50_000  # messages that the program sends at once; who waits for more is told of each round
-MODULES = ("spek", "spek_prober")
+MODULES = ("spek", "spek_prober", "spek_drive")
 LEAKS = Path("/sys/kernel/debug/kmemleak")
 
 
@@ -96,7 +100,7 @@ def disks() -> Iterator[Disks]:
 
 
 def clean_up() -> None:
-    """End what outlives its socket by intention: detached runs and probes."""
+    """End what outlives its socket by intention: detached runs and probes, and drives."""
     with Socket(spek) as nl:
         while (left := nl.dump(Cmd.RUN_GET)).interrupted:
             pass
@@ -108,6 +112,19 @@ def clean_up() -> None:
         )
     with Socket(spek_prober) as nl:
         _require(comes_true(lambda: no_probe(nl), 60), "a probe is left that nobody has")
+
+    with Socket(spek_drive) as nl:
+        _require(comes_true(lambda: no_drives(nl), 120), "a drive is left that nobody has")
+
+
+def no_drives(nl: Socket) -> bool:
+    """True if there are no drives; deletes those that there are."""
+    left = nl.dump(DriveCmd.DRIVE_GET).values
+    for drive in left:
+        if drive["state"] != DriveState.DELETING:
+            with suppress(Refusal):  # it is being deleted meanwhile
+                nl.ask(DriveCmd.DRIVE_DEL, id=drive["id"])
+    return not left
 
 
 def no_probe(nl: Socket) -> bool:
@@ -122,7 +139,7 @@ def no_probe(nl: Socket) -> bool:
 
 
 def check_it_works(node: str) -> None:
-    """A run and a probe as if nothing had been."""
+    """A run, a probe and a drive as if nothing had been."""
     with Socket(spek) as nl:
         run = new(
             nl,
@@ -145,6 +162,17 @@ def check_it_works(node: str) -> None:
             comes_true(lambda: bool(nl.dump(spek_prober.Cmd.SAMPLE_GET, probe=probe).messages)),
             "a probe takes no rows",
         )
+    with Socket(spek_drive) as nl:
+        drive = nl.ask(DriveCmd.DRIVE_NEW, **values_of(SMALL, Making())).values[0]["id"]
+        _require(
+            comes_true(lambda: drive_state(nl, drive) is DriveState.READY), "a drive has no disk"
+        )
+        _require(comes_true(lambda: no_drives(nl)), "a deleted drive is still there")
+
+
+def drive_state(nl: Socket, drive: int) -> DriveState:
+    """State of a drive."""
+    return DriveState(nl.ask(DriveCmd.DRIVE_GET, id=drive).values[0]["state"])
 
 
 def stream() -> dict[str, Any]:
@@ -199,6 +227,7 @@ def leaks() -> str:
 def loaded() -> Iterator[None]:
     """The modules, which must go when they are asked to; whatever has failed, they are asked."""
     folder = Path(os.environ["SPEK_MODULES"])
+    subprocess.run(["modprobe", "sd_mod"], check=True)
     for module in MODULES:
         load(folder / f"{module}.ko")
     try:

@@ -18,8 +18,8 @@ DISK_BYTES = 16 * MIB
 
 # Values that are known only when the request is made (enum source in netlink/fuzz.h).
 DYNAMIC = (
-    "run", "probe", "feed", "major", "minor", "near-now", "samples", "intervals", "pid", "states",
-    "parts",
+    "run", "probe", "feed", "drive", "major", "minor", "near-now", "samples", "intervals", "pid",
+    "states", "parts", "zones", "seek-points",
 )  # fmt: skip
 
 
@@ -87,6 +87,41 @@ _CHECKED = (
 
 def _pattern(number: int, *more: Field) -> Variant:
     return (*_STREAM, Field("pattern", (number,)), *more)
+
+
+_DRIVE = (
+    Field("heads", (1, 2, 4, 6)),
+    Field("zones", ("@zones",)),
+    Field("seek-points", ("@seek-points",)),
+    Field("period-ps", (10**9, 8_333_333_333, 10**12)),
+    Field("max-fall-ppm", (0, 400_000, 10**6), SOMETIMES),
+    Field("name", ("d", "n" * 31), SOMETIMES),
+    Field("vendor", ("FUZZ", "v" * 8), SOMETIMES),
+    Field("product", ("A DISK", "p" * 16), SOMETIMES),
+    Field("revision", ("1", "9999"), SOMETIMES),
+    Field("serial", ("a", "b", "s" * 20), RARELY),
+    Field("layout", (0, 1), SOMETIMES),
+    Field("phase", (0, 2**63), SOMETIMES),
+    Field("head-switch-ns", (0, MS), SOMETIMES),
+    Field("settle-ns", (0, MS), SOMETIMES),
+    Field("overhead-ns", (0, MS), SOMETIMES),
+    Field("seek-scale", (0, 128, 256), SOMETIMES),
+    Field("rotation-scale", (0, 128, 256), SOMETIMES),
+    Field("zero-latency", (0, 1), SOMETIMES),
+    Field("policy", (0, 1, 2, 3), OFTEN),
+    Field("window", (1, 4, 2**32 - 1), SOMETIMES),
+    Field("max-wait-ns", (0, MS, SECOND), SOMETIMES),
+    Field("queue-depth", (1, 32, 256), SOMETIMES),
+    Field("condition-power", (), SOMETIMES, at_most=3),
+    Field("hold-uw", (0, 2_000_000), SOMETIMES),
+    Field("seek-uw", (0, 4_675_000), SOMETIMES),
+    Field("read-uw", (0, 10**9), SOMETIMES),
+    Field("starting-ns", (0, MS), SOMETIMES),
+    Field("stopping-ns", (0, MS), SOMETIMES),
+    Field("store", (0, 1), SOMETIMES),
+    Field("store-bytes", (0, 1, MIB), SOMETIMES),
+    Field("fixed-ata-sense", (0, 1), SOMETIMES),
+)
 
 
 VARIANTS: dict[str, dict[str, list[Variant]]] = {
@@ -241,9 +276,54 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
     },
 }
 
+VARIANTS["spek_drive"] = {
+    "drive-new": [
+        _DRIVE,
+        (*_DRIVE, Field("arms", (1, 2, 4)), Field("split", (0, 1), OFTEN)),
+        (*_DRIVE, Field("arms", (4,)), Field("channels", (1, 2)), Field("moving", (2, 4))),
+        (*_DRIVE, Field("stacks", (2,)), Field("arms", (2, 4))),
+        (
+            *_DRIVE,
+            Field("cache-segments", (1, 16)),
+            Field("segment-sectors", (64, 1024)),
+            Field("ahead-sectors", (0, 64), OFTEN),
+            Field("write-cache-sectors", (0, 4096), OFTEN),
+            Field("hit-ns", (0, 1000), OFTEN),
+        ),
+    ],
+    "drive-get": [(Field("id", ("@drive",)),)],
+    "drive-del": [(Field("id", ("@drive",)),)],
+    "drive-stats": [(Field("id", ("@drive",)),)],
+    "drive-set": [
+        (
+            Field("id", ("@drive",)),
+            Field("clear-faults", (0, 1), OFTEN),
+            Field("fault", (), OFTEN, at_most=3),
+        ),
+    ],
+    "condition-power": [
+        (
+            Field("condition", (0, 1, 2, 3, 4, 5)),
+            Field("uw-v5", (0, 3_000_000), OFTEN),
+            Field("uw-v12", (0, 6_000_000), OFTEN),
+        ),
+    ],
+    "fault": [
+        (
+            Field("kind", (0, 1)),
+            Field("lba", (0, 8, 1000, 2**40)),
+            Field("sectors", (1, 8), OFTEN),
+            Field("delay-ns", (0, MS), SOMETIMES),
+        ),
+        (Field("kind", (2, 3)), Field("number", (0, 1)), Field("delay-ns", (0, MS), SOMETIMES)),
+        (Field("kind", (4,)), Field("delay-ns", (0, MS))),
+    ],
+}
+
 # How often an operation is asked for, in relation to the others; what is not here: 4.
 WEIGHTS = {
     "run-new": 20, "run-get": 10, "run-start": 14, "run-stop": 6, "run-del": 8, "stats-get": 6,
     "interval-get": 6, "op-get": 6, "run-ntf": 1, "probe-ntf": 1, "probe-start": 10,
     "probe-stop": 8, "probe-del": 8, "feed-open": 6, "feed-push": 14,
+    "drive-new": 3, "drive-del": 4, "drive-ntf": 1,
 }  # fmt: skip

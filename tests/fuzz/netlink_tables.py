@@ -13,12 +13,16 @@ from typing import Any
 from fuzz.netlink_plausible import DYNAMIC, VARIANTS, WEIGHTS, Field, Variant
 
 ROOT = Path(__file__).resolve().parents[2]
-SPECS = ("kmod/load/uapi/spek.yaml", "prober/uapi/spek_prober.yaml")
+SPECS = (
+    "kmod/load/uapi/spek.yaml",
+    "prober/uapi/spek_prober.yaml",
+    "kmod/drive/uapi/spek_drive.yaml",
+)
 U64 = (1 << 64) - 1
 
 
 def load_specs() -> list[Any]:
-    """The models of both specs, read by the generator's own loader."""
+    """The models of the specs, read by the generator's own loader."""
     folder = str(ROOT / "kmod" / "genl")
     if folder not in sys.path:
         sys.path.insert(0, folder)

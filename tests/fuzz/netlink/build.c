@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../../kmod/drive/uapi/spek_drive.h"
 #include "../../../kmod/load/uapi/spek.h"
 #include "../../../prober/uapi/spek_prober.h"
 #include "fuzz.h"
@@ -183,6 +184,42 @@ static struct node *parts(struct fuzz_state *state, uint16_t type)
 	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
 }
 
+/* zones one after another; rarely with a field of which nothing is known */
+static struct node *zones(struct fuzz_state *state, uint16_t type)
+{
+	struct spek_drive_zone_record some[8];
+	uint32_t nr = 1 + fuzz_below(state, 8), cylinder = 0, i;
+
+	for (i = 0; i < nr; i++) {
+		some[i] = (struct spek_drive_zone_record){
+			.first_cylinder = cylinder,
+			.cylinders = 1 + fuzz_below(state, 500),
+			.sectors_per_track = 1 + fuzz_below(state, 1000),
+			.track_skew = fuzz_random(state),
+			.cylinder_skew = fuzz_random(state),
+		};
+		cylinder += some[i].cylinders + (fuzz_chance(state, 32) ? fuzz_below(state, 9) : 0);
+	}
+	if (fuzz_chance(state, 16))
+		memset((uint8_t *)&some[fuzz_below(state, nr)] + 4 * fuzz_below(state, 8), 0xff, 4);
+	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
+}
+
+static struct node *seek_points(struct fuzz_state *state, uint16_t type)
+{
+	struct spek_drive_seek_record some[16];
+	uint32_t nr = 1 + fuzz_below(state, 16), distance = 0, ns = 1000, i;
+
+	for (i = 0; i < nr; i++) {
+		distance += 1 + fuzz_below(state, 300);
+		ns += fuzz_below(state, 500000);
+		some[i] = (struct spek_drive_seek_record){ .distance = distance, .ns = ns };
+	}
+	if (fuzz_chance(state, 16))
+		some[fuzz_below(state, nr)].ns = (uint32_t)fuzz_random(state);
+	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
+}
+
 static struct node *number_node(struct fuzz_state *state, const struct fuzz_attr *attr,
 				uint64_t number)
 {
@@ -202,6 +239,7 @@ static struct node *value_node(struct fuzz_state *state, const struct fuzz_attr 
 	case SOURCE_RUN:
 	case SOURCE_PROBE:
 	case SOURCE_FEED:
+	case SOURCE_DRIVE:
 		return number_node(state, attr, known(state, (int)(value->source - SOURCE_RUN)));
 	case SOURCE_MAJOR:
 		return number_node(state, attr, shared->major);
@@ -221,6 +259,10 @@ static struct node *value_node(struct fuzz_state *state, const struct fuzz_attr 
 		return states(state, attr->id);
 	case SOURCE_PARTS:
 		return parts(state, attr->id);
+	case SOURCE_ZONES:
+		return zones(state, attr->id);
+	case SOURCE_SEEK_POINTS:
+		return seek_points(state, attr->id);
 	default:
 		return number_node(state, attr, value->number);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Answers: whole, of the types that the spec names, refused with an errno that it documents and
- * with a sentence. The numbers of runs, probes and feeds in answers are remembered.
+ * with a sentence. The numbers of runs, probes, feeds and drives in answers are remembered.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -86,16 +86,16 @@ static const char *check_attrs(const struct fuzz_family *family, const struct fu
 /* Return: kind of the number "id" in the attributes of @op, -1 if they have none. */
 static int kind_of(int family, const struct fuzz_op *op)
 {
-	static const char *const sets[] = { "run", "probe", "feed" };
+	static const char *const sets[FUZZ_KINDS] = { "run", "probe", "feed", "drive" };
 	int kind;
 
-	for (kind = 0; op->set >= 0 && kind < 3; kind++)
+	for (kind = 0; op->set >= 0 && kind < FUZZ_KINDS; kind++)
 		if (!strcmp(fuzz_families[family].sets[op->set].name, sets[kind]))
 			return kind;
 	return -1;
 }
 
-/* Whatever tells of a run, probe or feed: the answer to who made it may never have been read. */
+/* Whatever tells of a run, probe, feed or drive: the answer to who made it may never have been read. */
 static void remember(struct fuzz_shared *shared, int family, const struct fuzz_op *op,
 		     const uint8_t *bytes, size_t length)
 {
@@ -152,13 +152,17 @@ static int family_of(const struct fuzz_state *state, uint16_t type)
 	return FUZZ_FAMILIES;
 }
 
-/* @family: FUZZ_FAMILIES: either */
+/* @family: FUZZ_FAMILIES: any */
 static bool is_documented(int family, int number)
 {
 	size_t i;
 
-	if (family == FUZZ_FAMILIES)
-		return is_documented(0, number) || is_documented(1, number);
+	if (family == FUZZ_FAMILIES) {
+		while (family--)
+			if (is_documented(family, number))
+				return true;
+		return false;
+	}
 	for (i = 0; i < fuzz_families[family].nr_errnos; i++)
 		if (fuzz_families[family].errnos[i] == number)
 			return true;

@@ -37,6 +37,7 @@ enum fuzz_source {
 	SOURCE_RUN,
 	SOURCE_PROBE,
 	SOURCE_FEED,
+	SOURCE_DRIVE,
 	SOURCE_MAJOR,
 	SOURCE_MINOR,
 	SOURCE_NEAR_NOW,
@@ -45,6 +46,8 @@ enum fuzz_source {
 	SOURCE_PID,
 	SOURCE_STATES,
 	SOURCE_PARTS,
+	SOURCE_ZONES,
+	SOURCE_SEEK_POINTS,
 };
 
 struct fuzz_value {
@@ -108,13 +111,14 @@ struct fuzz_family {
 	size_t nr_errnos;
 };
 
-#define FUZZ_FAMILIES 2
+#define FUZZ_FAMILIES 3
 extern const struct fuzz_family fuzz_families[FUZZ_FAMILIES];
 
 #define MAX_NODES 2048
 #define MAX_BYTES (1 << 17)
 #define MAX_DISKS 16
 #define MAX_KNOWN 64
+#define FUZZ_KINDS 4
 #define ERRNOS 256
 
 /**
@@ -141,9 +145,9 @@ struct fuzz_shared {
 	uint32_t minor[MAX_DISKS];
 	size_t nr_disks;
 	uint32_t protected_minor;	/* no run may write to this one */
-	/* numbers that the kernel has told: runs, probes, feeds */
-	_Atomic uint32_t known[3][MAX_KNOWN];
-	atomic_uint nr_known[3];
+	/* numbers that the kernel has told: runs, probes, feeds, drives */
+	_Atomic uint32_t known[FUZZ_KINDS][MAX_KNOWN];
+	atomic_uint nr_known[FUZZ_KINDS];
 	atomic_bool failed;
 };
 
@@ -197,13 +201,13 @@ size_t fuzz_write(const struct node *list, uint8_t *to, size_t room);
  */
 const char *fuzz_check(struct fuzz_state *state, const uint8_t *bytes, size_t length);
 
-/** fuzz_remember() - a number that the kernel has told, once (kind 0 run, 1 probe, 2 feed). */
+/** fuzz_remember() - a number that the kernel has told, once (kind 0 run, 1 probe, 2 feed, 3 drive). */
 void fuzz_remember(struct fuzz_shared *shared, int kind, uint32_t number);
 
 /** fuzz_thread() - make and send @messages; a thread's work. */
 void fuzz_thread(struct fuzz_state *state, uint64_t messages);
 
-/** fuzz_resolve() - ask the kernel for both families. Return: false if one isn't there. */
+/** fuzz_resolve() - ask the kernel for all families. Return: false if one isn't there. */
 bool fuzz_resolve(struct fuzz_shared *shared);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * netlink-fuzz MESSAGES SEED THREADS MAJOR PROTECTED_MINOR MINOR...
  *
- * Sends so many messages to both families from so many threads; runs are on the block devices
+ * Sends so many messages to all families from so many threads; runs are on the block devices
  * MAJOR:MINOR, and none writes to MAJOR:PROTECTED_MINOR. Prints what was sent and answered as
  * JSON. Exit code 1: an answer was wrong, and which on stderr.
  */

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../../kmod/drive/uapi/spek_drive.h"
 #include "../../../kmod/load/uapi/spek.h"
 #include "../../../prober/uapi/spek_prober.h"
 #include "fuzz.h"
@@ -175,7 +176,8 @@ static void wrong_header(struct fuzz_state *state, struct nlmsghdr *head, struct
 /* One message. Return: its length, padded. */
 static size_t write_request(struct fuzz_state *state, struct one *socket, uint8_t *to, size_t room)
 {
-	int family = fuzz_chance(state, 144) ? 0 : 1;
+	/* Few for drives: each one that is made is a SCSI host, which udev looks at. */
+	int family = fuzz_chance(state, 24) ? 2 : fuzz_chance(state, 144) ? 0 : 1;
 	const struct fuzz_op *op = choose_op(state, family);
 	struct nlmsghdr head = { .nlmsg_type = state->shared->family_id[family] };
 	struct genlmsghdr genl = { .cmd = op->id, .version = 1 };
@@ -246,8 +248,13 @@ static uint64_t exchange(struct fuzz_state *state, struct one *socket)
 /* Is the family still what it was? A fresh socket asks for what can always be answered. */
 static bool still_answers(struct fuzz_state *state)
 {
-	static const uint8_t commands[FUZZ_FAMILIES] = {
-		SPEK_CMD_RUN_GET, SPEK_PROBER_CMD_PROBE_GET,
+	static const struct {
+		uint8_t command;
+		bool is_dump;
+	} asked[FUZZ_FAMILIES] = {
+		{ SPEK_CMD_RUN_GET, true },
+		{ SPEK_PROBER_CMD_PROBE_GET, false },
+		{ SPEK_DRIVE_CMD_DRIVE_GET, true },
 	};
 	uint64_t dumps = state->counts.dumps;
 	int fd = open_socket(state, false), i;
@@ -259,16 +266,18 @@ static bool still_answers(struct fuzz_state *state)
 			struct genlmsghdr genl;
 		} request = {
 			{ sizeof(request), state->shared->family_id[i],
-			  NLM_F_REQUEST | (i ? NLM_F_ACK : NLM_F_DUMP), 1, 0 },
-			{ commands[i], 1, 0 },
+			  NLM_F_REQUEST | (asked[i].is_dump ? NLM_F_DUMP : NLM_F_ACK), 1, 0 },
+			{ asked[i].command, 1, 0 },
 		};
-		uint64_t replies = state->counts.replies[i][commands[i]];
+		uint64_t replies = state->counts.replies[i][asked[i].command];
 
 		memcpy(state->out, &request, sizeof(request));
 		good = send(fd, &request, sizeof(request), 0) == sizeof(request) &&
 		       read_answers(state, fd, UINT32_MAX, sizeof(request)) &&
-		       (i ? state->counts.replies[i][commands[i]] == replies + 1 :
-			    state->counts.dumps == dumps + 1);
+		       (asked[i].is_dump ?
+				state->counts.dumps == dumps + 1 :
+				state->counts.replies[i][asked[i].command] == replies + 1);
+		dumps = state->counts.dumps;
 		if (!good)
 			fprintf(stderr, "%s does not answer any more\n", fuzz_families[i].name);
 	}
