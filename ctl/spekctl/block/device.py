@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,6 +94,15 @@ def find(path: str, roots: Roots = ROOTS) -> Device:
     if device is None:
         raise UsageError(f"{path} is a device node without a device")
     return device
+
+
+def targets(paths: Sequence[str]) -> list[Device]:
+    """The devices to test; UsageError for one without a capacity."""
+    found = [find(path) for path in paths]
+    for one in found:
+        if not one.bytes:
+            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
+    return found
 
 
 def _hint(path: str, roots: Roots) -> str:

@@ -187,10 +187,7 @@ def _test_of(asked: CampaignOptions, given: dict[str, Any]) -> EmeraldTest:
     from spekctl.block import device
     from spekctl.campaigns.emerald.test import EmeraldTest
 
-    devices = [device.find(path) for path in asked.devices]
-    for one in devices:
-        if not one.bytes:
-            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
+    devices = device.targets(asked.devices)
     test = EmeraldTest(
         devices=devices,
         parameters=_parameters(given, asked.quick, sum(one.bytes for one in devices)),

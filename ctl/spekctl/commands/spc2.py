@@ -178,10 +178,7 @@ def test_of(
     from spekctl.block import device
     from spekctl.campaigns.spc2.test import Spc2Test
 
-    devices = [device.find(path) for path in asked.devices]
-    for one in devices:
-        if not one.bytes:
-            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
+    devices = device.targets(asked.devices)
     work = Spc2Test(
         devices=devices,
         parameters=_parameters(given, asked.quick, half),

@@ -35,6 +35,13 @@ class PowerOptions:
     feeds: tuple[str, ...] = ()  # empty: all
     baseline_w: float = 0.0
 
+    def check_open(self, names: Sequence[str]) -> None:
+        """Refuse a requested feed that is not among the open ones, @names."""
+        for name in self.feeds:
+            if name not in names:
+                there = f"open are {', '.join(names)}" if names else "none is open"
+                raise UsageError(f"--power-feed: there is no open feed '{name}'; {there}")
+
 
 class Meter:
     """Queries the prober for the intervals of one run."""
@@ -63,10 +70,7 @@ class Meter:
             return
         self._before = frozenset(feed.id for feed in feeds if not feed.is_open)
         names = [feed.name for feed in feeds if feed.is_open]
-        for name in self._wish.feeds:
-            if name not in names:
-                there = f"open are {', '.join(names)}" if names else "none is open"
-                raise UsageError(f"--power-feed: there is no open feed '{name}'; {there}")
+        self._wish.check_open(names)
 
     def note(self, rows: Iterable[IntervalRow]) -> None:
         """Add intervals that have ended, and query those with samples outstanding."""

@@ -59,11 +59,11 @@ def connect(wish: PowerOptions | None, prober_ns: int | None) -> tuple[SpanMeter
     except SpekError as error:
         link.close()
         return None, f"power not measured: {error.message}"
-    unknown = [name for name in wish.feeds if name not in names]
-    if unknown:
+    try:
+        wish.check_open(names)
+    except UsageError:
         link.close()
-        there = f"open are {', '.join(names)}" if names else "none is open"
-        raise UsageError(f"--power-feed: there is no open feed '{unknown[0]}'; {there}")
+        raise
     if not names:
         link.close()
         return None, "power not measured: no feed is open in spek_prober (start spek-daq)"

@@ -42,11 +42,7 @@ def find(name: str, paths: Sequence[str]) -> Subject:
 
 def on(workload: WorkloadFile, paths: Sequence[str]) -> Subject:
     """A workload and the devices with these paths."""
-    devices = [block_device.find(path) for path in paths]
-    for one in devices:
-        if not one.bytes:
-            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
-    return Subject(workload, devices)
+    return Subject(workload, block_device.targets(paths))
 
 
 def build(
