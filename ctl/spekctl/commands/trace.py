@@ -34,7 +34,7 @@ Examples:
   spekctl trace fit Financial1.spc.bz2 -o financial1.toml
 
 \b
-Formats, told by the contents whatever the file is called, also compressed (gz, xz, zst, bz2):
+Formats, detected by content; files may be compressed (gz, xz, zst, bz2):
   spc        SPC: Financial1 and 2, WebSearch1 to 3     msr        MSR Cambridge
   blktrace   binary, versions 7 and 8                   blkparse   its text
   fio        iologs of versions 2 and 3                 blkreplay  load files
@@ -73,8 +73,8 @@ def _reading(function: F) -> F:
         click.option(
             "--strict",
             is_flag=True,
-            help="Refuse a trace with a record that cannot be read (exit code 2).  [such records"
-            " are counted, and the first is named]",
+            help="Refuse a trace with unreadable records (exit code 2).  [they are counted, and"
+            " the first is named]",
         ),
         click.option("--format", metavar="NAME", help="Format of the files.  [by their contents]"),
         click.argument(
@@ -115,7 +115,7 @@ def command() -> None:
     """Examine, cut and convert traces of I/O.
 
     Files are read as streams: memory does not grow with their size. Several files are one trace,
-    merged by time. Records that cannot be read are counted, and the first is named.
+    merged by time. Unreadable records are counted, and the first is named.
     """
 
 
@@ -249,7 +249,7 @@ def cut(
     form: str | None,
     **given: Any,
 ) -> int:
-    """Write a part of a trace: what all of the options select.
+    """Write the requests that match all options.
 
     Times of the part count from its first request.
     """
@@ -276,7 +276,7 @@ def cut(
 )
 @click.option("--json", "as_json", is_flag=True, help="Distances as JSON instead of text.")
 def fit(inputs: tuple[Path, ...], output: Path, as_json: bool, **given: Any) -> int:
-    """Make a workload from a trace, and say how far it is off.
+    """Make a workload from a trace, and report how well it matches.
 
     The workload has the trace's mix of directions and sizes, its density of addresses in bands,
     its share of sequential requests, and arrivals with its burstiness, as far as spek's laws go.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a trace is like, and how close a workload made from it comes."""
+"""Figures of a trace, and the match of a workload made from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TraceOrigin(Part, frozen=True):
 
 
 class TraceDefects(Part, frozen=True):
-    """What was wrong with the files."""
+    """Defects of the files."""
 
     bad: Annotated[int, Meta(description="Records that could not be read.")]
     first: Annotated[str, Meta(description="The first of them, with file, line and reason.")]
@@ -30,7 +30,7 @@ class TraceDefects(Part, frozen=True):
     moved: Annotated[
         int, Meta(description="Of these, records too late for their place: their time was changed.")
     ]
-    ignored: Annotated[int, Meta(description="Events that are no I/O.")]
+    ignored: Annotated[int, Meta(description="Events that are not I/O.")]
     notes: list[str]
 
 

@@ -30,7 +30,7 @@ _COLOURS = (style.READ, style.WRITE, style.GREY)
 
 @dataclass(slots=True)
 class Rate:
-    """Requests in up to SLICES slices of time, whose length doubles as the trace goes on."""
+    """Requests in up to SLICES slices of time, whose length doubles as needed."""
 
     slice_ns: int = 10**6
     counts: Array = field(default_factory=lambda: np.zeros((3, _SLICES), np.int64))

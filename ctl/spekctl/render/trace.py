@@ -65,16 +65,16 @@ def _distance(found: TraceProperty) -> str:
 
 
 def defects(found: TraceDefects) -> list[str]:
-    """What was wrong with the files, as sentences."""
+    """Defects of the files, as sentences."""
     lines = []
     if found.bad:
         noun = "record" if found.bad == 1 else "records"
-        lines.append(f"{found.bad:,} {noun} could not be read; the first: {found.first}")
+        lines.append(f"{found.bad:,} unreadable {noun}; the first: {found.first}")
     if found.unordered:
         moved = f"; the time of {found.moved:,} was changed" if found.moved else ""
         lines.append(f"{found.unordered:,} records were out of order{moved}")
     if found.ignored:
-        lines.append(f"{found.ignored:,} records are no I/O and were left out")
+        lines.append(f"{found.ignored:,} records are not I/O and were left out")
     return lines + found.notes
 
 

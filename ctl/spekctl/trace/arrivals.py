@@ -27,7 +27,7 @@ _MOST_BURSTS = 2
 # One more process has to improve the mean error by this much (natural logarithm).
 _PRICE = 0.02
 _FLOOR = 1e-3
-# What a device's queue sees of a window: seconds and less in full.
+# Windows up to this length have full weight: longer ones matter less to a device's queue.
 _FULL_WEIGHT_NS = 10**9
 # More regular than this is a constant rate.
 _CONSTANT_CV = 0.1

@@ -126,7 +126,7 @@ def pieces(batch: Batch, rows: int = BATCH) -> Iterable[Batch]:
 
 
 def grouped(keys: Array) -> Iterator[tuple[int, Any]]:
-    """For each distinct key, ascending: what selects its records, which stay in their order."""
+    """Each distinct key, ascending, with a selector of its records in their order."""
     if not len(keys):
         return
     if keys.min() == keys.max():

@@ -34,11 +34,11 @@ FORMS = tuple(SUFFIXES.values())
 
 @dataclass(slots=True)
 class Written:
-    """What was written, and what the form could not hold."""
+    """Counts of a conversion."""
 
     records: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
-    grown: int = 0  # to whole sectors
+    grown: int = 0  # rounded to whole sectors
 
     def drop(self, ops: Any) -> None:
         """Records whose operations the form does not have."""
@@ -47,13 +47,13 @@ class Written:
             self.dropped[name] = self.dropped.get(name, 0) + int(count)
 
     def sentences(self) -> list[str]:
-        """What the user should know."""
+        """Losses and changes, as sentences."""
         found = []
         if self.dropped:
             parts = ", ".join(f"{count:,} {op}" for op, count in sorted(self.dropped.items()))
-            found.append(f"left out, since the form has no such operation: {parts}")
+            found.append(f"left out, not supported by the form: {parts}")
         if self.grown:
-            found.append(f"{self.grown:,} requests grew to whole sectors")
+            found.append(f"requests rounded to whole sectors: {self.grown:,}")
         return found
 
 
@@ -144,7 +144,7 @@ def _words(names: list[str], codes: Any) -> Any:
 
 
 def _device_names(trace: Trace, unwanted: str) -> list[str]:
-    """Names without what the form uses as a delimiter."""
+    """Device names, with delimiters of the form replaced."""
     return [re.sub(unwanted, "_", name) or "_" for name in trace.devices.names]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is wrong with a trace: records that cannot be read, and times that go back."""
+"""Defects of a trace: unreadable records, and timestamps out of order."""
 
 from __future__ import annotations
 

@@ -338,7 +338,7 @@ def origins(trace: Trace) -> list[TraceOrigin]:
 
 
 def defects(trace: Trace) -> TraceDefects:
-    """What was wrong with them, after they have been read."""
+    """Defects of the files, once they have been read."""
     faults = trace.faults
     return TraceDefects(
         bad=faults.bad,

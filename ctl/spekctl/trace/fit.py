@@ -101,7 +101,7 @@ class Addresses:
             edge = int(np.searchsorted(sums, total * band / most, side="left")) + 1
             if edge - edges[-1] >= least and end - edge >= least:
                 edges.append(edge)
-        # What fits nowhere else: the whole range grows.
+        # A range that is too short for one request grows.
         end = max(end, edges[-1] + least)
         return [
             (start * self.width, stop * self.width)
@@ -199,7 +199,7 @@ def fit(trace: Trace, name: str) -> tuple[WorkloadFile, TraceFit]:
             f"left out: {others:,} requests of the least used devices, for want of streams"
         )
     workload = _workload(name, trace, streams, processes, figures.span_ns)
-    # As whoever reads the file will see it.
+    # Checked as the text of a file.
     checked = file.parse(override.to_toml(workload))
     report = TraceFit(
         origins=origins(trace),
@@ -387,7 +387,7 @@ def _workload(
         for number, stream in enumerate(streams)
     ]
     names = ", ".join(trace.devices.names[device] for device in devices[:8])
-    doc = f"Made from {trace.name}, of which the devices are {names}."
+    doc = f"Made from {trace.name}; devices: {names}."
     doc += " Each device is an asu, and each band of addresses with its direction a stream."
     seconds = max(1, span_ns // 10**9)
     return WorkloadFile(

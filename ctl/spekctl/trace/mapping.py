@@ -11,7 +11,7 @@ counted. Flushes, which have no address, go where their device goes.
                  overlap
     concatenate  devices one after the other on one target
     pack         only the ranges that are touched, next to each other in the order of their
-                 addresses: what was sequential stays sequential
+                 addresses: sequential runs stay sequential
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from spekctl.trace.intervals import Intervals
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Records on targets, and what was done to them."""
+    """Records on targets, and counts of the changes."""
 
     batch: Batch
     # Index of each within the records that were given.
@@ -135,7 +135,7 @@ class AsIs:
 
 @dataclass(frozen=True, slots=True)
 class Wrap:
-    """Offsets modulo the size of the target; what would cross its end is shifted back."""
+    """Offsets modulo the size of the target; a record that crosses its end is shifted back."""
 
     targets: Sequence[Target]
     target_of: Sequence[int]
@@ -262,7 +262,7 @@ def pack(
 ) -> Pack:
     """Lay out the ranges that a trace touches, by device; UsageError if they do not fit.
 
-    Ranges grow to multiples of @align_bytes, so that what was aligned stays aligned.
+    Ranges grow to multiples of @align_bytes, so that aligned requests stay aligned.
     """
     chosen = list(target_of) if target_of is not None else [0] * (max(touched, default=0) + 1)
     used = [0] * len(targets)
@@ -305,7 +305,7 @@ def is_empty(batch: Batch) -> Array:
     return found
 
 
-# --- what a mapping needs to know of a trace -----------------------------------------------------
+# --- survey of a trace -----------------------------------------------------
 
 
 @dataclass(slots=True)

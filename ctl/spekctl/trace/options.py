@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a trace's file does not say about itself."""
+"""Options of reading a trace."""
 
 from __future__ import annotations
 

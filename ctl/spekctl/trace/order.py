@@ -115,7 +115,7 @@ def spread(batches: Iterator[Batch], resolution_ns: int, faults: Faults) -> Iter
         held.append(batch)
         rows += len(batch)
         last = int(batch.at_ns[-1])
-        # Those of the last time may go on in the next batch.
+        # The next batch may have more records of the last timestamp.
         if int(held[0].at_ns[0]) == last and rows < _SPREAD_MOST:
             continue
         whole = concatenated(held)

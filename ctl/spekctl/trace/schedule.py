@@ -32,7 +32,7 @@ _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 
 
 class Pace(StrEnum):
-    """What the times follow."""
+    """Source of the due times."""
 
     # The times of the trace, divided by the speed.
     ORIGINAL = "original"
@@ -83,7 +83,7 @@ class Timing:
         return Timing(Pace.CLOSED, depth=depth)
 
     def due_ns(self, at_ns: Array, first: int) -> Array:
-        """When records are due that were at @at_ns, of which the first is number @first."""
+        """Due times of records recorded at @at_ns; the first is record number @first."""
         if self.pace is Pace.CLOSED:
             return np.zeros(len(at_ns), np.uint64)
         if self.pace is Pace.RATE:

@@ -17,7 +17,7 @@ from spekctl.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What is kept. Requests that lie partly in the range of addresses are kept whole."""
+    """Selection of requests. A request that overlaps the range of addresses is kept whole."""
 
     start_ns: int = 0
     end_ns: int | None = None
@@ -28,7 +28,7 @@ class Cut:
     count: int | None = None
 
     def check(self) -> None:
-        """UsageError for what keeps nothing or is no operation."""
+        """UsageError for an empty selection or an unknown operation."""
         if self.end_ns is not None and self.end_ns <= self.start_ns:
             raise UsageError("--end must be after --start")
         if self.end_bytes is not None and self.end_bytes <= self.start_bytes:
@@ -73,7 +73,7 @@ class Cut:
             wanted = np.array([name in self.devices for name in names], bool)
             keep &= wanted[batch.device]
         if self.start_bytes or self.end_bytes is not None:
-            # What has no address is in no range.
+            # A request without an address is in no range.
             keep &= (batch.op != Op.FLUSH) & (batch.end_bytes > np.uint64(self.start_bytes))
         if self.end_bytes is not None:
             keep &= batch.offset_bytes < np.uint64(self.end_bytes)

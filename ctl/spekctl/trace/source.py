@@ -92,7 +92,7 @@ class Source:
         """The contents, decompressed; to be read within reading()."""
         compression = self.compression
         with self._reading():
-            raw = open(self.path, "rb")  # noqa: SIM115 # closed below, with what wraps it
+            raw = open(self.path, "rb")  # noqa: SIM115 # closed below together with its decompressor
         with raw, _decompressor(raw, compression) as file:
             yield file
 
@@ -171,7 +171,7 @@ def _decompressor(raw: IO[bytes], compression: str) -> contextlib.AbstractContex
 
         found = gzip.GzipFile(fileobj=raw)
     elif compression == "xz":
-        found = lzma.LZMAFile(raw)  # noqa: SIM115 # closed by who opened it
+        found = lzma.LZMAFile(raw)  # noqa: SIM115 # the caller closes it
     elif compression == "bz2":
         import bz2
 

@@ -116,7 +116,7 @@ class StoredWriter:
         self._pending, self._rows = [], 0
 
     def finish(self, header: TraceHeader) -> None:
-        """Write what is left and the header, and give the file its name."""
+        """Write the remaining records and the header, and rename the file to its final name."""
         self._flush()
         try:
             self._writer.add_key_value_metadata({KEY: msgspec.json.encode(header)})
@@ -196,7 +196,7 @@ class StoredTrace:
 
 
 def open_stored(path: Path) -> StoredTrace:
-    """A stored trace for reading; UsageError with what is wrong with the file."""
+    """Open a stored trace; UsageError names the defect of the file."""
     try:
         file = pq.ParquetFile(str(path))
         columns = file.schema_arrow

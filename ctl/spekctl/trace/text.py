@@ -74,7 +74,7 @@ def read_lines(
     faults: Faults,
     skip_lines: int = 0,
 ) -> Iterator[Batch]:
-    """All records of a file of such lines, without the first @skip_lines."""
+    """All records of a file with this layout; skips the first @skip_lines."""
     for chunk in source.chunks(skip_lines):
         yield from parse(chunk, layout, convert, devices, faults, source)
 
@@ -218,7 +218,7 @@ def _converted(
     convert: Convert,
     reasons: list[tuple[int, str]],
 ) -> Iterator[Converted]:
-    """What convert() makes of the rows, without those that it refuses."""
+    """The rows as convert() converts them; rejected rows go to @reasons."""
     if not rows:
         return
     try:
@@ -245,7 +245,7 @@ def _values(line: bytes, layout: Layout) -> tuple[Any, ...] | None:
     fields = text.split(layout.delimiter)
     wanted = len(layout.columns)
     if len(fields) < wanted or (len(fields) > wanted and not layout.more):
-        raise Misfit(f"{len(fields)} fields instead of {wanted}")
+        raise Misfit(f"expected {wanted} fields, found {len(fields)}")
     return tuple(
         _value(field, name, kind)
         for field, (name, kind) in zip(fields, layout.columns, strict=False)

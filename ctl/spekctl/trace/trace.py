@@ -36,7 +36,7 @@ class Trace:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name for messages."""
         first = str(self.parts[0].source.path)
         more = len(self.parts) - 1
         return f"{first} and {more} more" if more else first

@@ -105,8 +105,8 @@ class Twin:
 
 
 def _chained(fresh: Array, restart: Array, size: Array, last: Array, before: int) -> Array:
-    """Addresses: of @restart where @fresh, or where what the one before continues does not fit;
-    else the end of the one before. @before: the end of the last batch's last, -1 without."""
+    """Addresses: @restart where @fresh, or where continuing does not fit the range; else the end
+    of the previous request. @before: end of the previous batch's last request, or -1."""
     fresh = fresh.copy()
     if before < 0:
         fresh[0] = True

@@ -108,8 +108,8 @@ def _events(chunk: Chunk, action: bytes) -> Iterator[tuple[Chunk, int]]:
 
 
 def _squeezed(data: bytes) -> bytes:
-    """Runs of blanks as one, none at the start of a line, and lines without what follows a
-    bracket; a flush gets a place, so that all events have as many fields."""
+    """Collapse runs of blanks, strip leading blanks and the process name in brackets, and give
+    flushes an extent, so that all events have the same number of fields."""
     raw = np.frombuffer(data, np.uint8)
     if (raw == _TAB).any() or (raw == ord("\r")).any():
         data = data.replace(b"\t", b" ").replace(b"\r\n", b"\n")
@@ -125,7 +125,7 @@ _PLACELESS = re.compile(rb"( [FN][A-Z]*) ?\n")
 
 
 def _without_process(raw: Array) -> bytes:
-    """Lines without " [" and what follows."""
+    """Lines cut at " [" or " ("."""
     brackets = np.flatnonzero((raw == _BRACKET) | (raw == _PAREN))
     if not len(brackets):
         return raw.tobytes()

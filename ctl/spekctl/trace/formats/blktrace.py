@@ -3,8 +3,8 @@
 
 blktrace writes a file per CPU (sda.blktrace.0 ...), each in order of time; `blkparse -d` merges
 them. A record may be followed by pdu_len bytes, which also hold a cgroup's id. Version 8, since
-Linux 6.19, has operations of zones. The arrival of an I/O is its queueing (Q); what the driver was
-sent (D) may be merged.
+Linux 6.19, has operations of zones. The arrival of an I/O is its queueing (Q); requests
+issued to the driver (D) may be merged.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
                 reason = _PARTIAL if is_partial else "no record of blktrace begins here"
                 faults.add(source.path, position + at + 1, reason, "byte")
                 lost = True
-            # Go on at what looks like the next record.
+            # Continue at the next magic number.
             found = buffer.find(kind.magic, at + 1)
             at = found if found >= 0 else len(buffer) - len(kind.magic) + 1
             if found < 0:
@@ -146,9 +146,9 @@ _PARTIAL = "the file ends within the record"
 def _scan(
     data: bytes, at: int, kind: _Kind, places: list[int], lost: bool, more: bool
 ) -> tuple[int, bool]:
-    """Add where whole records begin, one after the other from @at; returns the end of the last,
-    and whether a record that is not whole begins there. @lost: what begins at @at is a record only
-    if another one follows, or nothing. @more: the file goes on."""
+    """Append the offsets of consecutive complete records from @at. Returns the end of the last,
+    and whether an incomplete record begins there. @lost: the first record is accepted only if
+    another record or the end of the file follows. @more: this is not the end of the file."""
     size, magic = kind.record.itemsize, kind.magic
     unpack, at_len = kind.pdu_len.unpack_from, kind.record.fields["pdu_len"][1]  # type: ignore[index]
     end = len(data)
@@ -214,7 +214,7 @@ def _events(
 
 
 def _operations(category: Array, size: Array) -> tuple[Array, Array]:
-    """Operation and flags of each category; IGNORED of what is no I/O."""
+    """Operation and flags of each category; IGNORED for events that are not I/O."""
 
     def has(bit: int) -> Array:
         found: Array = (category & np.uint64(bit)) != 0
@@ -226,7 +226,7 @@ def _operations(category: Array, size: Array) -> tuple[Array, Array]:
     op[has(_DISCARD)] = Op.DISCARD
     for bit, zone in _ZONES:
         op[has(bit)] = zone
-    # A flush without data is one, whatever it was sent with; one with data comes before a write.
+    # Without data it is a flush; with data it is a flush before a write.
     op[has(_FLUSH) & (size == 0)] = Op.FLUSH
     op[has(_PASSTHROUGH) | has(_RESET_ALL)] = IGNORED
     write = op == Op.WRITE

@@ -68,7 +68,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
 def _read_3(reading: Reading, header: bool) -> Iterator[Batch]:
     def convert(rows: Rows) -> Converted:
         op = rows["action"].mapped(_ACTIONS, "action")
-        # What a sync says of places means nothing.
+        # fio writes meaningless offsets for sync.
         addressed = op != Op.FLUSH
         return batch_of(
             rows["time"],
@@ -91,7 +91,7 @@ def _read_2(reading: Reading) -> Iterator[Batch]:
     for chunk in reading.source.chunks(1):
         for number, line in enumerate(chunk.data.split(b"\n"), start=chunk.line):
             fields = line.decode("utf-8", "replace").split()
-            # What nearly all lines are.
+            # The common case.
             if len(fields) == 4 and fields[1] in ("read", "write"):
                 first, length = fields[2:]
                 if len(first) < 19 and len(length) < 18 and _is_number(first + length):
@@ -127,17 +127,17 @@ def _is_number(text: str) -> bool:
 
 
 def _unlike_2(fields: list[str]) -> str:
-    """What is wrong with a line of version 2; nothing of a blank line."""
+    """Defect of a line of version 2; empty if there is none."""
     if not fields:
         return ""
     action = fields[1] if len(fields) > 1 else ""
     if action in _OPENED:
-        return "" if len(fields) == 2 else f"{len(fields)} fields instead of 2"
+        return "" if len(fields) == 2 else f"expected 2 fields, found {len(fields)}"
     if action not in _ACTIONS:
         return f"unknown action '{action[:40]}'"
     wanted = (3, 4) if action == "wait" else (4,)
     if len(fields) not in wanted:
-        return f"{len(fields)} fields instead of {wanted[-1]}"
+        return f"expected {wanted[-1]} fields, found {len(fields)}"
     numbers = fields[2:]
     for text in numbers:
         if not (_is_number(text) and len(text) <= 19):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a reader is: a name, a way to recognize its files, and their records.
+"""Interface of readers: name, detection and records of a format.
 
 A reader yields batches whose at_ns is int64 on the format's own clock, in the order of the file.
-Records that cannot be read go to Faults, with their line; I/O that is none is skipped.
+Unreadable records go to Faults, with their line; events that are not I/O are counted there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spekctl.trace.source import Head, Source
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A file being read: what its records are added to, and the options."""
+    """A file being read, the device table, the defects and the options."""
 
     source: Source
     devices: Devices
@@ -35,7 +35,7 @@ class Format:
     # How sure the contents are of this format: 0 if not, 1 if they say so themselves.
     likeness: Callable[[Head], float]
     read: Callable[[Reading], Iterator[Batch]]
-    # Times are multiples of this; requests of one such time are spread evenly over it.
+    # Timestamp resolution; requests with the same timestamp are spread evenly over it.
     resolution_ns: int = 1
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from spekctl.trace.columns import IGNORED, Array, Flag, Misfit, Op, Words
 
-# What an operation begins with; None: no I/O that can be repeated.
+# First letters of each operation; None: not replayable.
 _STARTS: tuple[tuple[str, Op | None], ...] = (
     ("ZRA", None),  # all zones
     ("ZR", Op.ZONE_RESET),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spek's own per-I/O logs (`spekctl run --log`): what was measured, to be played again.
+"""spek's per-I/O logs (`spekctl run --log`), so that a measured run can be replayed.
 
-A record is an arrival: the time at which the I/O was due, whatever became of it. Addresses are
-those on the devices. `spekctl log --csv` gives CSV with named columns, whose addresses are within
+A record is an arrival: the intended time of the I/O, also if it failed. Addresses are those on
+the devices. `spekctl log --csv` gives CSV with named columns, whose addresses are within
 the asu.
 """
 

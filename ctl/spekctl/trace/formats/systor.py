@@ -3,8 +3,8 @@
 
 ``1456095145.133076000,0.000806000,R,0,899056122368,131072``: seconds since 1970, response time,
 R or W, LUN, byte offset, bytes. Digits below the microsecond mean nothing. Response time and type
-are blank where no response was captured: what such a record did is not known. Each hour is a file,
-and packets are lost at full hours.
+are blank if no response was captured: the operation of such a record is unknown. Each hour is a
+file, and packets are lost at full hours.
 """
 
 from __future__ import annotations

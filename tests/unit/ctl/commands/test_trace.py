@@ -82,7 +82,7 @@ def test_everything_survives_a_conversion(
 def test_fio_gets_what_it_knows(spekctl: Spekctl, path: Path, tmp_path: Path) -> None:
     out = tmp_path / "t.iolog"
     outcome = spekctl("trace", "convert", str(path), "-o", str(out))
-    assert "left out, since the form has no such operation: 1 zone-append" in outcome.err
+    assert "left out, not supported by the form: 1 zone-append" in outcome.err
     assert out.read_text().splitlines() == [
         "fio version 3 iolog",
         "0 sda add",
@@ -117,7 +117,7 @@ def test_odd_sizes_grow_to_sectors(spekctl: Spekctl, tmp_path: Path) -> None:
     path.write_text("at_ns,offset_bytes,bytes,op\n1,100,512,read\n2,512,512,read\n")
     out = tmp_path / "t.blkparse"
     outcome = spekctl("trace", "convert", str(path), "-o", str(out))
-    assert "1 requests grew to whole sectors" in outcome.err
+    assert "requests rounded to whole sectors: 1" in outcome.err
     assert [one[2:4] for one in read(out)[0]] == [(0, 1024), (512, 512)]
 
 
@@ -153,7 +153,7 @@ def test_bad_lines_are_told_or_refused(spekctl: Spekctl, path: Path, tmp_path: P
     outcome = spekctl("trace", "convert", str(path), "-o", str(out))
     assert outcome.code == ExitCode.OK
     place = f"{path}: line 8: offset_bytes 'x' is not a whole number"
-    assert f"1 record could not be read; the first: {place}" in outcome.err
+    assert f"1 unreadable record; the first: {place}" in outcome.err
     out.unlink()
     outcome = spekctl("trace", "convert", str(path), "--strict", "-o", str(out))
     assert (outcome.code, outcome.sentence) == (ExitCode.USAGE, f"{place} (--strict)")

@@ -134,7 +134,7 @@ def test_the_document_has_names_and_defects(tmp_path: Path) -> None:
     assert found.places.sequential == pytest.approx(1 / 3)
     assert (found.defects.bad, found.defects.first) == (
         1,
-        f"{tmp_path / 'trace'}: line 3: 1 fields instead of 5",
+        f"{tmp_path / 'trace'}: line 3: expected 5 fields, found 1",
     )
 
 

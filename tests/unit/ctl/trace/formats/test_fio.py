@@ -71,8 +71,8 @@ def test_a_log_without_times_says_so(tmp_path: Path) -> None:
     [
         ("/dev/sda seek 0 512", "unknown action 'seek'"),
         ("/dev/sda", "unknown action ''"),
-        ("/dev/sda write 0", "3 fields instead of 4"),
-        ("/dev/sda open 1", "3 fields instead of 2"),
+        ("/dev/sda write 0", "expected 4 fields, found 3"),
+        ("/dev/sda open 1", "expected 2 fields, found 3"),
         ("/dev/sda write -1 512", "'-1' is not a whole number of bytes or milliseconds"),
         ("/dev/sda write 9223372036854775807 512", "end beyond 8 EiB"),
         ("/dev/sda wait 9999999999999999", "a time beyond 292 years"),
@@ -89,7 +89,10 @@ def test_bad_lines_of_version_3(tmp_path: Path) -> None:
     found, trace = read_text(tmp_path, V3 + "2000 /dev/sda wait 10\n2000 /dev/sda seek 0 5\n")
     assert (len(found), trace.faults.bad) == (5, 2)
     assert trace.faults.first is not None
-    assert (trace.faults.first.number, trace.faults.first.reason) == (10, "4 fields instead of 5")
+    assert (trace.faults.first.number, trace.faults.first.reason) == (
+        10,
+        "expected 5 fields, found 4",
+    )
 
 
 def test_other_versions_are_refused(tmp_path: Path) -> None:

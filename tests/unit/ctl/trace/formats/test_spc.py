@@ -38,7 +38,7 @@ def test_further_fields_are_ignored_and_missing_ones_are_not(tmp_path: Path) -> 
     assert len(found) == 4
     assert trace.faults.bad == 3
     assert trace.faults.first is not None
-    assert trace.faults.first.text == f"{tmp_path / 'trace'}: line 5: 4 fields instead of 5"
+    assert trace.faults.first.text == f"{tmp_path / 'trace'}: line 5: expected 5 fields, found 4"
 
 
 def test_an_address_beyond_all_devices_is_a_bad_line(tmp_path: Path) -> None:
