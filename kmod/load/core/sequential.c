@@ -19,7 +19,7 @@ static u64 part_start(const struct spek_stream *stream, u64 part, u64 parts)
 		unit = stream->stride_bytes;
 	else if (stream->nr_sizes == 1)
 		unit = stream->size[0].bytes;
-	/* Who starts at the end must start at a position. */
+	/* A backward stream starts at the end of its part, which so must be a position. */
 	if (part == parts && stream->pattern == SPEK_PATTERN_BACKWARD)
 		return stream->range_start + unit * spek_div64(stream->range_bytes, unit);
 	if (part == parts)
@@ -39,10 +39,10 @@ static int check_sequential(const struct spek_stream *stream, u64 parts,
 {
 	if (!spek_stream_is_aligned(stream))
 		return spek_refuse_part(refusal, -EINVAL,
-					"Every block size of a sequential stream must be a multiple of its alignment.");
+					"Every block size of a sequential or backward stream must be a multiple of its alignment.");
 	if (part_bytes(stream, parts) < spek_stream_max_bytes(stream))
 		return spek_refuse_part(refusal, -ERANGE,
-					"The range of a sequential stream is too small: each worker's part of it must hold the largest block.");
+					"The range of a sequential or backward stream is too small: each worker's part of it must hold the largest block.");
 	return 0;
 }
 

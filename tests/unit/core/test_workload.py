@@ -188,14 +188,14 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         one(Stream(sizes=512, seq_ppm=1)),
         *(1, INVALID, "s", 0, "With a share of sequential I/Os every block size must be a multi"),
     ),
-    (one(Stream("sequential", 512)), 1, INVALID, "s", 0, "Every block size of a sequential stre"),
+    (one(Stream("sequential", 512)), 1, INVALID, "s", 0, "Every block size of a sequential or b"),
     (
         one(Stream("sequential", {BLOCK: 1, MIB: 1}, range_bytes=2 * MIB)),
-        *(3, RANGE, "s", 0, "The range of a sequential stream is too small: each worker's part "),
+        *(3, RANGE, "s", 0, "The range of a sequential or backward stream is too small: each w"),
     ),
     (
         one(Stream("sequential", range_bytes=10 * BLOCK), arrival=Arrival("constant", rate=1)),
-        *(11, RANGE, "s", 0, "The range of a sequential stream is too small: each worker's part"),
+        *(11, RANGE, "s", 0, "The range of a sequential or backward stream is too small: each w"),
     ),
     (one(Stream("strided")), 1, INVALID, "s", 0, "The stride must be a multiple of the stream's"),
     (one(replace(STRIDED, stride_bytes=512)), 1, INVALID, "s", 0, "The stride must be a multipl"),
@@ -211,10 +211,10 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         one(replace(STRIDED, range_bytes=18 * BLOCK, jitter_bytes=2 * BLOCK)),
         *(1, RANGE, "s", 0, "The range of a strided stream is too small: each worker's part of i"),
     ),
-    (one(Stream("backward", 512)), 1, INVALID, "s", 0, "Every block size of a sequential stream "),
+    (one(Stream("backward", 512)), 1, INVALID, "s", 0, "Every block size of a sequential or b"),
     (
         one(Stream("backward", range_bytes=10 * BLOCK), arrival=Arrival("constant", rate=1)),
-        *(11, RANGE, "s", 0, "The range of a sequential stream is too small: each worker's part"),
+        *(11, RANGE, "s", 0, "The range of a sequential or backward stream is too small: each w"),
     ),
     (one(Stream("once", 512)), 1, INVALID, "s", 0, "A stream that touches every block once needs "),
     (
