@@ -33,6 +33,7 @@
  * @stamp_id: stamped: id in the stamps; 0: draw one
  * @verify_from: stamped: number of the run to continue, or 0
  * @grain_bytes: stamped: largest grain, a power of two, or 0
+ * @trace_records: trace: capacity of each worker's ring in records, a power of two; else 0
  * @nr_workers: number of workers
  * @cpu: CPU of each worker
  * @nr_targets: number of targets
@@ -63,6 +64,7 @@ struct spek_run_config {
 	u64 stamp_id;
 	u32 verify_from;
 	u32 grain_bytes;
+	u32 trace_records;
 	u32 nr_workers;
 	u32 cpu[SPEK_MAX_WORKERS];
 	u32 nr_targets;

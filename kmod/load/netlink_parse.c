@@ -11,6 +11,7 @@
 #include <linux/stddef.h>
 #include "iolog.h"
 #include "netlink.h"
+#include "replay.h"
 
 #define MIN_INTERVAL_NS		NSEC_PER_MSEC
 #define MAX_SPIN_NS		(10 * NSEC_PER_MSEC)
@@ -61,6 +62,7 @@ static const struct field run_fields[] = {
 	FIELD(SPEK_A_RUN_STAMP_ID, struct spek_run_config, stamp_id, NULL),
 	FIELD(SPEK_A_RUN_VERIFY_FROM, struct spek_run_config, verify_from, NULL),
 	FIELD(SPEK_A_RUN_GRAIN_BYTES, struct spek_run_config, grain_bytes, NULL),
+	FIELD(SPEK_A_RUN_TRACE_RECORDS, struct spek_run_config, trace_records, NULL),
 	ELSEWHERE(SPEK_A_RUN_WORKER, "A run needs at least one worker."),
 	ELSEWHERE(SPEK_A_RUN_TARGET, "A run needs at least one target."),
 	ELSEWHERE(SPEK_A_RUN_ASU, "A run needs at least one address range (asu)."),
@@ -149,6 +151,7 @@ static const struct field stream_fields[] = {
 	FIELD(SPEK_A_STREAM_WALK_STYLE, struct spek_stream, walk_style, NULL),
 	FIELD(SPEK_A_STREAM_SPREAD, struct spek_stream, spread, NULL),
 	ELSEWHERE(SPEK_A_STREAM_PART, NULL),
+	FIELD(SPEK_A_STREAM_OPERATION, struct spek_stream, operation, NULL),
 	ELSEWHERE(SPEK_A_STREAM_SIZE, "A stream needs at least one block size."),
 };
 
@@ -446,6 +449,34 @@ static int check_stamped(struct genl_info *info, const struct spek_run_config *c
 	return 0;
 }
 
+static int check_trace(struct genl_info *info, const struct spek_run_config *config)
+{
+	struct nlattr **attrs = info->attrs;
+
+	if (!spek_workload_replays(&config->workload)) {
+		if (config->trace_records)
+			return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_TRACE_RECORDS],
+						-EINVAL, "This attribute needs streams of a trace.");
+		return 0;
+	}
+	if (!config->trace_records)
+		return spek_genl_refuse(info->extack, NULL, -EINVAL,
+					"A run that replays a trace needs trace-records.");
+	if (config->count || config->ramp_count)
+		return spek_genl_refuse(info->extack,
+					attrs[config->count ? SPEK_A_RUN_COUNT :
+							      SPEK_A_RUN_RAMP_COUNT],
+					-EINVAL,
+					"A trace ends with its last record or by time, not by count.");
+	if (config->polled)
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_POLLED], -EOPNOTSUPP,
+					"A trace is replayed without polling.");
+	if (config->data == SPEK_DATA_STAMPED)
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_DATA], -EOPNOTSUPP,
+					"A trace is replayed without stamped data.");
+	return 0;
+}
+
 static int check_combinations(struct genl_info *info, const struct spek_run_config *config)
 {
 	const struct spek_workload *wl = &config->workload;
@@ -456,7 +487,7 @@ static int check_combinations(struct genl_info *info, const struct spek_run_conf
 	if (config->time_ns && config->count)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_COUNT], -EINVAL,
 					"A run ends by time or by count, not by both.");
-	if (!config->time_ns && !config->count)
+	if (!config->time_ns && !config->count && !spek_workload_replays(wl))
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_TIME_NS], -EINVAL,
 					"A run needs an end: a time or a count above 0.");
 	if (config->ramp_ns && config->ramp_count)
@@ -487,6 +518,8 @@ int spek_nl_parse_run(struct genl_info *info, struct spek_run_config *config)
 	nla_strscpy(config->name, info->attrs[SPEK_A_RUN_NAME], sizeof(config->name));
 	if (config->log_records)
 		config->log_records = spek_iolog_records(config->log_records);
+	if (config->trace_records)
+		config->trace_records = spek_replay_records(config->trace_records);
 	err = parse_repeated(info, config);
 	if (err)
 		return err;
@@ -494,6 +527,9 @@ int spek_nl_parse_run(struct genl_info *info, struct spek_run_config *config)
 	if (err)
 		return err;
 	err = check_stamped(info, config);
+	if (err)
+		return err;
+	err = check_trace(info, config);
 	if (err)
 		return err;
 	return check_combinations(info, config);

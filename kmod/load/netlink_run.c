@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include "../genl/put.h"
 #include "netlink.h"
+#include "replay.h"
 #include "submit.h"
 #include "verify.h"
 
@@ -21,6 +22,7 @@ static size_t run_bytes(const void *object)
 	const struct spek_run_config *config = run->config;
 
 	return SPEK_NL_RUN_BYTES + nla_total_size(SPEK_NL_VERIFY_BYTES) +
+	       nla_total_size(SPEK_NL_REPLAY_BYTES) +
 	       (1 + SPEK_MAX_SENSES) * nla_total_size(SPEK_NL_SENSE_BYTES) +
 	       config->nr_workers * nla_total_size(SPEK_NL_WORKER_BYTES) +
 	       config->nr_targets * nla_total_size(SPEK_NL_TARGET_BYTES);
@@ -180,6 +182,29 @@ static int put_senses(struct sk_buff *skb, const struct spek_senses *senses)
 	return others ? SPEK_PUT_U64(skb, SPEK_A_RUN, SENSE_OTHERS, others) : 0;
 }
 
+static int put_replay(struct sk_buff *skb, const struct spek_run *run,
+		      const struct spek_run_view *run_view)
+{
+	struct spek_replay_view view;
+	struct nlattr *nest;
+
+	spek_replay_view(run->replay, run_view->ended.mono_ns ?: run_view->now_ns, &view);
+	if (nla_put_u32(skb, SPEK_A_RUN_TRACE_RECORDS, run->config->trace_records))
+		return -EMSGSIZE;
+	nest = nla_nest_start(skb, SPEK_A_RUN_REPLAY);
+	if (!nest || SPEK_PUT_U64(skb, SPEK_A_REPLAY, FED, view.fed) ||
+	    SPEK_PUT_U64(skb, SPEK_A_REPLAY, ISSUED, view.issued) ||
+	    nla_put_u32(skb, SPEK_A_REPLAY_ENDED, view.has_ended) ||
+	    SPEK_PUT_U64(skb, SPEK_A_REPLAY, UNDERRUNS, view.underruns) ||
+	    SPEK_PUT_U64(skb, SPEK_A_REPLAY, UNDERRUN_NS, view.underrun_ns) ||
+	    SPEK_PUT_U64(skb, SPEK_A_REPLAY, UNDERRUN_FIRST_NS, view.underrun_first_ns) ||
+	    SPEK_PUT_U64(skb, SPEK_A_REPLAY, UNDERRUN_LAST_NS, view.underrun_last_ns) ||
+	    SPEK_PUT_U64(skb, SPEK_A_REPLAY, DRY_NS, view.dry_ns))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 static int put_whole_run(struct sk_buff *skb, void *object)
 {
 	struct spek_run *run = object;
@@ -198,6 +223,8 @@ static int put_whole_run(struct sk_buff *skb, void *object)
 			 nla_put_string(skb, SPEK_A_RUN_LOG_DIR, run->log_dir)))
 		return -EMSGSIZE;
 	if (run->verify && spek_nl_put_verify(skb, run))
+		return -EMSGSIZE;
+	if (run->replay && put_replay(skb, run, &view))
 		return -EMSGSIZE;
 	for (i = 0; i < run->config->nr_workers; i++)
 		if (put_worker(skb, run, i))
@@ -410,8 +437,13 @@ static void state_changed(struct spek_run *run)
 
 static void run_removed(struct spek_run *run)
 {
+	struct spek_replay *replay = spek_run_replay(run);
+	u32 portid;
+
 	if (!run->config->detached)
 		spek_genl_disown(&spek_netlink, run->config->owner_portid);
+	if (replay && spek_replay_retire(replay, &portid))
+		spek_genl_disown(&spek_netlink, portid);
 }
 
 const struct spek_run_listener spek_nl_run_listener = {

@@ -36,6 +36,33 @@ void spek_outcome_end(struct spek_outcome *outcome, u32 reason)
 }
 
 /**
+ * spek_outcome_wake() - wake a worker
+ * @outcome: of the run
+ * @worker: number of the worker; nothing happens if it is gone
+ *
+ * Context: any.
+ */
+void spek_outcome_wake(const struct spek_outcome *outcome, u32 worker)
+{
+	const struct spek_tasks *tasks;
+
+	rcu_read_lock();
+	tasks = rcu_dereference(outcome->tasks);
+	if (tasks && worker < tasks->nr)
+		wake_up_process(tasks->task[worker]);
+	rcu_read_unlock();
+}
+
+static const char *name_of(const struct spek_op *op)
+{
+	if (op->kind == SPEK_OP_FLUSH)
+		return "flush";
+	if (op->kind == SPEK_OP_DISCARD)
+		return "discard";
+	return op->write ? "write" : "read";
+}
+
+/**
  * spek_outcome_report_failed() - record a failed request; the first one in words
  * @outcome: of the run
  * @part: the request
@@ -56,7 +83,7 @@ void spek_outcome_report_failed(struct spek_outcome *outcome, const struct spek_
 		return;
 	snprintf(outcome->first_error, sizeof(outcome->first_error),
 		 "%s of %u bytes at byte %llu of %s failed: errno %d",
-		 part->slot->op.write ? "write" : "read", part->bytes, part->offset,
+		 name_of(&part->slot->op), part->bytes, part->offset,
 		 part->target->name, -blk_status_to_errno(status));
 	outcome->first_sense = part->sense;
 	/* The text and the sense data are complete: pairs with spek_outcome_first_error(). */

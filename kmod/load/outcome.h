@@ -48,6 +48,7 @@ struct spek_outcome {
 };
 
 void spek_outcome_end(struct spek_outcome *outcome, u32 reason);
+void spek_outcome_wake(const struct spek_outcome *outcome, u32 worker);
 void spek_outcome_report_failed(struct spek_outcome *outcome, const struct spek_part *part,
 				blk_status_t status);
 void spek_outcome_count_failed(struct spek_outcome *outcome);

@@ -18,7 +18,7 @@
  *
  * run_setup.c allocates and releases the contents of a run; run_view.c reads it for netlink.
  *
- * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock, and
+ * Lock order: run->notify_lock > spek_table_lock > run->lock > verify->lock or replay->lock, and
  * run->release_lock > run->lock.
  *  - notify_lock is held from a change of the state until the change is reported, so that every
  *    change is reported, in order;
@@ -32,6 +32,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/wait.h>
+#include "replay.h"
 #include "run.h"
 #include "run_setup.h"
 #include "validate.h"
@@ -523,12 +524,19 @@ static int check_start(struct spek_run *run, u64 start_ns, struct spek_refusal *
 	    spek_states[run->state].accepts_start)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENODEV,
 				   "A target of the run was removed.");
+	if (atomic_read(&run->outcome.reason) == SPEK_REASON_FEEDER_GONE &&
+	    spek_states[run->state].accepts_start)
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				   "The socket that fed the trace of the run was closed.");
 	if (!spek_states[run->state].accepts_start || spek_outcome_has_ended(&run->outcome))
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				   "Only a run that is READY can be started.");
 	if (is_suspending)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
 				   "The system is about to suspend: start the run after it has resumed.");
+	if (run->replay && !spek_replay_may_start(run->replay))
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -EBUSY,
+				   "No ring of the trace is half full: feed more records, or end the trace.");
 	if (start_ns && start_ns <= now_ns)
 		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ETIME,
 				   "The start time has passed: it must lie in the future of CLOCK_MONOTONIC.");
@@ -660,8 +668,17 @@ static void end_orphan(struct spek_run *run)
 	mutex_unlock(&run->notify_lock);
 }
 
+/* A trace that is complete doesn't need its feeder any more. */
+static void end_unfed(struct spek_run *run, u32 portid)
+{
+	const struct spek_replay *replay = spek_run_replay(run);
+
+	if (replay && spek_replay_is_fed_by(replay, portid) && !READ_ONCE(replay->has_ended))
+		spek_outcome_end(&run->outcome, SPEK_REASON_FEEDER_GONE);
+}
+
 /**
- * spek_run_owner_gone() - a netlink socket was closed: end and delete what it owned
+ * spek_run_owner_gone() - a netlink socket was closed: end what it fed, delete what it owned
  * @portid: port of the socket
  *
  * Context: process.
@@ -675,6 +692,8 @@ void spek_run_owner_gone(u32 portid)
 		id = run->id + 1;
 		if (run->config->owner_portid == portid && !run->config->detached)
 			end_orphan(run);
+		else
+			end_unfed(run, portid);
 		spek_run_put(run);
 	}
 }

@@ -18,6 +18,7 @@
 
 struct dentry;
 struct spek_iolog;
+struct spek_replay;
 struct spek_run;
 struct spek_verify;
 
@@ -72,6 +73,7 @@ struct spek_run_listener {
  * @count: requests sent to each target by workers that are gone
  * @verify: with stamped data, kept for reading until the run is freed; else NULL; const once
  *	@is_set_up
+ * @replay: with a trace, its rings, kept until the run is freed; else NULL; const once @is_set_up
  * @log: log of each worker, kept for reading until the run is freed; NULL without one; const once
  *	@is_set_up
  * @log_dentry: directory of the logs' files
@@ -109,6 +111,7 @@ struct spek_run {
 	struct spek_worker_info *worker_info;
 	struct spek_target_count count[SPEK_MAX_TARGETS];
 	struct spek_verify *verify;
+	struct spek_replay *replay;
 	struct spek_iolog **log;
 	struct dentry *log_dentry;
 	char log_dir[SPEK_RUN_LOG_DIR_LEN];
@@ -183,6 +186,7 @@ void spek_run_resume_all(void);
 
 bool spek_run_is_set_up(const struct spek_run *run);
 struct spek_verify *spek_run_verify(const struct spek_run *run);
+struct spek_replay *spek_run_replay(const struct spek_run *run);
 void spek_run_view(struct spek_run *run, struct spek_run_view *view);
 void spek_run_view_worker(struct spek_run *run, u32 index, struct spek_worker_info *info);
 void spek_run_view_target(struct spek_run *run, u32 index, struct spek_target_view *view);

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include "config.h"
 #include "iolog.h"
+#include "replay.h"
 #include "run.h"
 #include "run_setup.h"
 #include "submit.h"
@@ -174,6 +175,7 @@ static int create_workers(struct spek_run *run, const struct spek_worker_ops *op
 		.shape = &run->shape,
 		.polls = run->polls,
 		.verify = run->verify,
+		.replay = run->replay,
 		.outcome = &run->outcome,
 		.ops = ops,
 		.owner = run,
@@ -316,6 +318,7 @@ void spek_run_free(struct spek_run *run)
 {
 	destroy_logs(run);
 	spek_verify_destroy(run->verify);
+	spek_replay_destroy(run->replay);
 	spek_stats_destroy(run->stats);
 	kfree(run->targets);
 	kfree(run->worker_info);
@@ -356,6 +359,13 @@ int spek_run_setup(struct spek_run *run, struct spek_run *from,
 	if (!spek_validate_memory(config, &run->shape)) {
 		err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM, no_memory);
 		goto err_close_targets;
+	}
+	if (spek_workload_replays(&config->workload)) {
+		run->replay = spek_replay_create(config, run->targets, &run->outcome);
+		if (!run->replay) {
+			err = spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM, no_memory);
+			goto err_close_targets;
+		}
 	}
 	err = create_logs(run, refusal);
 	if (err)

@@ -38,6 +38,18 @@ struct spek_verify *spek_run_verify(const struct spek_run *run)
 }
 
 /**
+ * spek_run_replay() - replay of a run
+ * @run: run
+ *
+ * Context: any.
+ * Return: its replay, or NULL without a trace or before the run is set up.
+ */
+struct spek_replay *spek_run_replay(const struct spek_run *run)
+{
+	return spek_run_is_set_up(run) ? run->replay : NULL;
+}
+
+/**
  * spek_run_view() - read what netlink reports of a run
  * @run: run
  * @view: filled in

@@ -63,6 +63,7 @@ struct spek_age {
  * @start_ns: start of the interval
  * @end_ns: its end
  * @backlog: of this worker at the end; from @mark, when the collector has the set
+ * @trace_backlog: trace: the same, counted by the worker
  * @outstanding: of this worker at the end
  * @cpu_ns: CPU time of the worker since the set before
  * @switches: context switches of the worker since the set before
@@ -79,6 +80,7 @@ struct spek_set {
 	u64 start_ns;
 	u64 end_ns;
 	u64 backlog;
+	u64 trace_backlog;
 	u32 outstanding;
 	u64 cpu_ns;
 	u64 switches;

@@ -54,7 +54,8 @@ static bool was_split(struct bio *bio)
  */
 static noinline int count_cuts(struct spek_part *part)
 {
-	if (!was_split(&part->bio))
+	/* Discards have limits of their own: one counts as one request. */
+	if (bio_op(&part->bio) == REQ_OP_DISCARD || !was_split(&part->bio))
 		return 0;
 	return spek_target_requests(part->target, part->offset, part->bytes, buffer_offset(part),
 				    part->slot->inflight->shape->chunk_bytes) - 1;

@@ -4,9 +4,11 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include "config.h"
+#include "core/replay.h"
 #include "iolog.h"
 #include "slot.h"
 #include "stats.h"
+#include "submit.h"
 #include "target.h"
 #include "validate.h"
 
@@ -79,6 +81,25 @@ static int check_asu(const struct spek_asu *asu, u32 index, const struct spek_ta
 	return 0;
 }
 
+/* Flushes and discards of a trace. */
+static int check_operation(const struct spek_stream *stream, const struct spek_asu *asu, u32 index,
+			   const struct spek_target *targets, struct spek_refusal *refusal)
+{
+	const struct spek_target *target = &targets[asu->extent[0].target];
+
+	if (asu->nr_extents > 1)
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
+				   "A striped address range has no flushes and discards.");
+	if (target->backend->id != SPEK_BACKEND_BIO)
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
+				   "Only back end bio has flushes and discards.");
+	if (stream->operation == SPEK_OPERATION_DISCARD &&
+	    !bdev_max_discard_sectors(target->handle.bdev))
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
+				   "The device does not support discards.");
+	return 0;
+}
+
 /**
  * spek_validate_devices() - validate a workload against the devices
  * @wl: workload
@@ -102,6 +123,12 @@ int spek_validate_devices(const struct spek_workload *wl, const struct spek_targ
 	for (i = 0; i < wl->nr_streams; i++) {
 		const struct spek_stream *stream = &wl->stream[i];
 		u32 mask = block[stream->asu] - 1;
+
+		if (stream->operation) {
+			err = check_operation(stream, &wl->asu[stream->asu], i, targets, refusal);
+			if (err)
+				return err;
+		}
 
 		if (stream->align_bytes & mask || stream->range_start & mask)
 			return spek_refuse(refusal, SPEK_REFUSAL_STREAM, i, -EINVAL,
@@ -177,7 +204,8 @@ bool spek_validate_memory(const struct spek_run_config *config,
 			  const struct spek_slot_shape *shape)
 {
 	u64 bytes = spek_slots_bytes(config->max_outstanding, shape) +
-		    (u64)config->nr_workers * config->log_records * sizeof(struct spek_log_record);
+		    (u64)config->nr_workers * config->log_records * sizeof(struct spek_log_record) +
+		    (u64)config->nr_workers * config->trace_records * sizeof(struct spek_recorded);
 	u32 i;
 
 	/* Two sets per worker, with reads and writes of each stream. */

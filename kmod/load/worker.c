@@ -46,6 +46,7 @@
 #include "iolog.h"
 #include "outcome.h"
 #include "poll.h"
+#include "replay.h"
 #include "trace.h"
 #include "verify.h"
 #include "worker.h"
@@ -138,6 +139,7 @@ static void stamp_set(struct spek_worker *w, struct spek_set *set, u64 end_ns)
 	set->outstanding = held_by_devices(w);
 	/* The collector counts the backlog: that may take a million draws. */
 	spek_gen_mark(w->gen, set->mark);
+	set->trace_backlog = w->replay ? spek_replay_backlog(w->replay, w->gen, end_ns) : 0;
 	set->cpu_ns = cpu_ns - w->seen_cpu_ns;
 	set->switches = switches - w->seen_switches;
 	w->seen_cpu_ns = cpu_ns;
@@ -177,7 +179,7 @@ static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 	/* A worker whose share of the transactions is 0 has nothing to measure. */
 	if (phase == SPEK_PHASE_RAMP && !config->ramp_ns && !ramp)
 		phase = SPEK_PHASE_MEASURE;
-	if (phase == SPEK_PHASE_MEASURE && !config->time_ns && !count)
+	if (phase == SPEK_PHASE_MEASURE && !config->time_ns && !count && !w->replay)
 		phase = SPEK_PHASE_DRAIN;
 
 	w->phase = phase;
@@ -198,6 +200,9 @@ static void set_phase(struct spek_worker *w, u32 phase, u64 now_ns)
 	case SPEK_PHASE_MEASURE:
 		if (config->time_ns) {
 			w->phase_end_ns = now_ns + config->time_ns;
+			w->issue_left = SPEK_NEVER;
+		} else if (w->replay) {
+			/* It ends with the trace. */
 			w->issue_left = SPEK_NEVER;
 		} else {
 			w->phase_left = count;
@@ -383,7 +388,8 @@ static void wait(struct spek_worker *w, u64 now_ns)
 	}
 	WRITE_ONCE(w->inflight.idle, true);
 	set_current_state(TASK_IDLE);
-	if (llist_empty(&w->inflight.done) && (w->phase == SPEK_PHASE_DRAIN || !has_ended(w))) {
+	if (llist_empty(&w->inflight.done) && (w->phase == SPEK_PHASE_DRAIN || !has_ended(w)) &&
+	    !(w->replay && spek_replay_has_news(w->replay, w->gen))) {
 		expires = ns_to_ktime(min_t(u64, until_ns, KTIME_MAX));
 		schedule_hrtimeout_range(&expires, 0, HRTIMER_MODE_ABS);
 	}
@@ -411,6 +417,16 @@ static noinline void wind_up(struct spek_worker *w, u64 now_ns)
 		spek_worker_drop_stalled(w);
 }
 
+/* Take in records that came while the ring was empty; end once all records were replayed. */
+static noinline void replay(struct spek_worker *w, u64 now_ns)
+{
+	if (spek_gen_has_record(w->gen) || w->phase == SPEK_PHASE_DRAIN)
+		return;
+	spek_replay_refill(w->replay, w->gen);
+	if (w->replay->is_exhausted && !w->inflight.outstanding)
+		enter_phase(w, SPEK_PHASE_DRAIN, now_ns);
+}
+
 static bool has_finished(const struct spek_worker *w)
 {
 	return !w->inflight.outstanding && w->phase == SPEK_PHASE_DRAIN;
@@ -425,6 +441,8 @@ static void run_loop(struct spek_worker *w)
 
 		if (unlikely(has_ended(w)))
 			wind_up(w, now_ns);
+		if (unlikely(w->replay))
+			replay(w, now_ns);
 		busy |= spek_worker_issue(w, now_ns);
 		if (now_ns >= w->boundary_ns)
 			pass_boundary(w, now_ns);
@@ -472,6 +490,8 @@ bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
 {
 	spek_gen_init(w->gen, &w->config->workload, w->config->seed, w->index,
 		      w->config->nr_workers, start_ns);
+	if (w->replay)
+		spek_replay_attach(w->replay, w->gen, start_ns);
 	spek_backlog_init(&w->backlog, &w->config->workload, w->gen);
 	return spek_worker_has_work(w);
 }
@@ -541,7 +561,8 @@ struct spek_set *spek_worker_take_sealed(struct spek_worker *w)
 		return NULL;
 	/* An arrival due exactly at the end belongs to the next interval. */
 	set->backlog = set->phase == SPEK_PHASE_DRAIN ? 0 :
-			spek_backlog_count(&w->backlog, set->mark, set->end_ns - 1);
+			spek_backlog_count(&w->backlog, set->mark, set->end_ns - 1) +
+			set->trace_backlog;
 	return set;
 }
 
@@ -673,6 +694,7 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	w->cpu = cpu;
 	w->log = log;
 	w->verify = setup->verify;
+	w->replay = setup->replay ? setup->replay->ring[index] : NULL;
 	w->watched = w->log || w->verify;
 	w->nr_slots = spek_share(config->max_outstanding, index, config->nr_workers);
 	w->inflight.outcome = setup->outcome;

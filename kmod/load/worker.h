@@ -16,6 +16,8 @@
 
 struct spek_iolog;
 struct spek_outcome;
+struct spek_replay;
+struct spek_replay_ring;
 struct spek_verify;
 
 /**
@@ -33,7 +35,8 @@ struct spek_poller {
  * @map: where its bytes lie
  * @target: of an asu that is not striped
  * @target_index: number of @target
- * @whole_bytes: operations up to this size are one part in one chunk of the buffer; 0: it depends
+ * @whole_bytes: operations up to this size are one part in one chunk of the buffer; 0: it depends;
+ *	-1: it does even for those of no bytes
  * @start: first byte of the asu on @target
  * @opf: operation and flags of a read and of a write
  */
@@ -41,7 +44,7 @@ struct spek_lane {
 	struct spek_asu_map map;
 	const struct spek_target *target;
 	u32 target_index;
-	u32 whole_bytes;
+	s32 whole_bytes;
 	u64 start;
 	blk_opf_t opf[2];
 };
@@ -66,6 +69,7 @@ struct spek_worker_ops {
  * @shape: of the slots
  * @polls: a target is polled
  * @verify: with stamped data, else NULL
+ * @replay: with a trace, else NULL
  * @outcome: of the run
  * @ops: calls upwards
  * @owner: argument of @ops
@@ -77,6 +81,7 @@ struct spek_worker_setup {
 	const struct spek_slot_shape *shape;
 	bool polls;
 	struct spek_verify *verify;
+	struct spek_replay *replay;
 	struct spek_outcome *outcome;
 	const struct spek_worker_ops *ops;
 	void *owner;
@@ -122,6 +127,7 @@ struct spek_worker_info {
  * @age: I/Os in flight at the end of the measure phase, room for @nr_slots
  * @log: where its I/Os are recorded, the run's; NULL without a log
  * @verify: the run's; NULL without stamped data
+ * @replay: its records of a trace; NULL without one
  * @ramp_count: its share of the ramp-up by count, const after start
  * @measure_count: its share of the measurement by count, const after start
  * @active: set it counts into
@@ -177,6 +183,7 @@ struct spek_worker {
 	struct spek_age *age;
 	struct spek_iolog *log;
 	struct spek_verify *verify;
+	struct spek_replay_ring *replay;
 	u64 ramp_count;
 	u64 measure_count;
 

@@ -40,6 +40,9 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
 		lane->whole_bytes = min(spek_target_whole_bytes(lane->target),
 					w->inflight.shape->chunk_bytes);
+	/* So do those of traces, which may be flushes. */
+	if (w->replay)
+		lane->whole_bytes = -1;
 }
 
 /**
@@ -88,6 +91,8 @@ static u32 cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *
 {
 	const struct spek_op *op = &slot->op;
 	const struct spek_lane *lane = &w->lane[op->asu];
+	blk_opf_t more = (op->kind & SPEK_OP_FUA ? REQ_FUA : 0) |
+			 (op->kind & SPEK_OP_PREFLUSH ? REQ_PREFLUSH : 0);
 	u32 nr = part - slot->part;
 
 	for (; done < op->bytes; nr++) {
@@ -103,7 +108,7 @@ static u32 cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *
 			part->offset = offset;
 			part->bytes = bytes;
 			spek_part_arm(part, done, w->inflight.shape->chunk_bytes,
-				      spek_target_opf(part->target, op->write));
+				      spek_target_opf(part->target, op->write) | more);
 			part->bio.bi_ioprio = w->ioprio;
 			part++;
 		}
@@ -135,6 +140,24 @@ static noinline bool grow(struct spek_worker *w, struct spek_slot *slot, u32 nr_
 	return false;
 }
 
+/* Arm a flush or a discard: a bio without data, which the block layer splits if it has to. */
+static void arm_bare(struct spek_worker *w, struct spek_slot *slot, const struct spek_lane *lane)
+{
+	const struct spek_op *op = &slot->op;
+	struct spek_part *part = slot->part;
+	bool is_flush = op->kind == SPEK_OP_FLUSH;
+
+	slot->nr_parts = 1;
+	part->target_index = lane->target_index;
+	part->target = lane->target;
+	part->bytes = op->bytes;
+	part->offset = is_flush ? 0 : lane->start + op->addr;
+	spek_part_reset(part, is_flush ? REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC :
+					 REQ_OP_DISCARD | REQ_NOMERGE);
+	part->bio.bi_vcnt = 0;
+	part->bio.bi_ioprio = w->ioprio;
+}
+
 /*
  * Cut an operation into parts and arm their bios.
  * Return: false if it has to wait for another operation on its blocks, or the run ends.
@@ -142,8 +165,13 @@ static noinline bool grow(struct spek_worker *w, struct spek_slot *slot, u32 nr_
 static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 			       const struct spek_lane *lane)
 {
-	u32 nr = cut(w, slot, slot->part, 0);
+	u32 nr;
 
+	if (slot->op.kind >= SPEK_OP_FLUSH) {
+		arm_bare(w, slot, lane);
+		return true;
+	}
+	nr = cut(w, slot, slot->part, 0);
 	slot->nr_parts = 0;
 	if (unlikely(nr > slot->max_parts)) {
 		if (!grow(w, slot, nr))
@@ -172,7 +200,7 @@ static __always_inline bool arm(struct spek_worker *w, struct spek_slot *slot)
 	struct spek_part *part = slot->part;
 
 	slot->status = BLK_STS_OK;
-	if (unlikely(op->bytes > lane->whole_bytes))
+	if (unlikely((s32)op->bytes > lane->whole_bytes))
 		return arm_parts(w, slot, lane);
 	slot->nr_parts = 1;
 	part->target_index = lane->target_index;

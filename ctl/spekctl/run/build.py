@@ -133,6 +133,7 @@ _REASON_TEXT: dict[Reason, str] = {
     Reason.DEVICE_GONE: "a device was removed during the run",
     Reason.ERRORS: "the run ended after too many I/O errors",
     Reason.SUSPENDED: "the run ended because the system was suspending",
+    Reason.FEEDER_GONE: "the feeder of the trace exited before the end of the trace",
     Reason.LIMITS: "a device's limits shrank during the run, and memory to adapt was not available",
 }
 

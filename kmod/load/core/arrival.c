@@ -121,7 +121,9 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 	spek_memset(times, 0, sizeof(*times));
 	times->next_ns = SPEK_NEVER;
 	if (process->law == SPEK_LAW_CLOSED)
-		clock->pace = SPEK_PACE_CLOSED;
+		clock->pace = spek_workload_replays(wl) ? SPEK_PACE_TRACE_CLOSED : SPEK_PACE_CLOSED;
+	if (process->law == SPEK_LAW_TRACE)
+		clock->pace = SPEK_PACE_TRACE;
 	if (worker >= workers)
 		return;
 

@@ -7,6 +7,7 @@
  *   constant  I/O number k of all workers is due at k / rate, rounded down; a worker has
  *             every n-th of them and carries the exact remainder
  *   burst     burst_length I/Os at once, every interval; each worker has its part of every burst
+ *   trace     from the records of a trace (gen.c keeps them)
  */
 #ifndef SPEK_CORE_ARRIVAL_H
 #define SPEK_CORE_ARRIVAL_H
@@ -23,6 +24,10 @@
  * @SPEK_PACE_CONSTANT: equal gaps
  * @SPEK_PACE_BURST: bursts at equal intervals
  * @SPEK_PACE_CLOSED: from outside, by completions
+ * @SPEK_PACE_TRACE: from outside, by records of a trace
+ * @SPEK_PACE_TRACE_CLOSED: from outside: a record of a trace for each completion
+ *
+ * Times that come from outside can't be drawn ahead: these come last.
  */
 enum spek_pace {
 	SPEK_PACE_POISSON,
@@ -30,6 +35,8 @@ enum spek_pace {
 	SPEK_PACE_CONSTANT,
 	SPEK_PACE_BURST,
 	SPEK_PACE_CLOSED,
+	SPEK_PACE_TRACE,
+	SPEK_PACE_TRACE_CLOSED,
 };
 
 /**

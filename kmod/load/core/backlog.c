@@ -61,7 +61,7 @@ u64 spek_backlog_count(struct spek_backlog *backlog, const struct spek_gen_mark 
 	for (i = 0; i < backlog->nr; i++) {
 		struct spek_ahead *ahead = &backlog->process[i];
 
-		if (ahead->clock.pace != SPEK_PACE_CLOSED && mark[i].times.next_ns != SPEK_NEVER)
+		if (ahead->clock.pace < SPEK_PACE_CLOSED && mark[i].times.next_ns != SPEK_NEVER)
 			sum += count_process(ahead, &mark[i], now_ns);
 	}
 	return sum;

@@ -13,12 +13,16 @@
  *
  * A choice is drawn as soon as the operation before it is made, which is the same order of
  * draws, and the replica's state is fetched meanwhile: 60,000 BSUs have more than a cache holds.
+ *
+ * A process that replays a trace draws nothing: the next record, which its supply has given it,
+ * says the choice, and with law trace the time.
  */
 #include "alias.h"
 #include "arrival.h"
 #include "gen.h"
 #include "pattern.h"
 #include "../../core/rng.h"
+#include "replay.h"
 #include "share.h"
 
 #define GEN_ALIGN	64
@@ -36,6 +40,12 @@
  * @ready, @mask: closed: ring of ready times
  * @head, @tail: closed: sequence numbers of the oldest ready time and of the next one to be added
  * @depth, @think_ns: closed: see struct spek_arrival
+ * @replays: it replays a trace
+ * @has_record: trace: there is a next record; its choice is @next_choice
+ * @due_ns: trace: its time
+ * @start_ns: trace: time 0
+ * @supply: trace: where records come from, or NULL
+ * @choice_of: trace: index of the choice by asu and enum spek_trace_op
  */
 struct spek_process {
 	struct spek_times times;
@@ -56,6 +66,13 @@ struct spek_process {
 	u32 mask;
 	u32 depth;
 	u64 think_ns;
+
+	bool replays;
+	bool has_record;
+	u64 due_ns;
+	u64 start_ns;
+	struct spek_supply *supply;
+	u8 choice_of[SPEK_MAX_ASUS][SPEK_NR_TRACE_OPS];
 };
 
 /* A block of memory handed out from its start; without a base it only counts. */
@@ -106,6 +123,20 @@ static inline void draw_choice(struct spek_process *process)
 	spek_choice_prefetch(choice, replica);
 	process->next_choice = choice;
 	process->next_replica = replica;
+}
+
+/* Note which operations of a trace the choices of a stream are for. */
+static void note_choices(struct spek_process *process, const struct spek_stream *stream,
+			 u32 first, u32 nr)
+{
+	u32 i;
+
+	process->replays = true;
+	for (i = first; i < first + nr; i++) {
+		u32 op = spek_replay_op(stream->operation, process->choice[i].tag);
+
+		process->choice_of[stream->asu][op] = (u8)i;
+	}
 }
 
 /*
@@ -173,6 +204,8 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		spek_source_init(source, &wl->stream[i], &share, &process->rng, states, shared);
 		spek_choices_init(&choice[nr_choices], &choice_weight[nr_choices], weight[i],
 				  source, wl, i, &share);
+		if (wl->stream[i].pattern == SPEK_PATTERN_TRACE)
+			note_choices(process, &wl->stream[i], nr_choices, memory.choices);
 		nr_choices += memory.choices;
 		source++;
 		if (share.count > 1)
@@ -180,6 +213,7 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 	}
 	if (!nr_choices)
 		return;
+	process->draws_choice &= !process->replays;
 	spek_alias_init(alias, choice_weight, nr_choices);
 	process->next_choice = choice;
 	if (process->draws_choice)
@@ -258,8 +292,9 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 		for (j = 0; j < process->depth; j++)
 			process->ready[j] = start_ns;
 		process->tail = process->depth;
+		process->start_ns = start_ns;
 		if (process->depth) {
-			process->times.next_ns = start_ns;
+			process->times.next_ns = process->replays ? SPEK_NEVER : start_ns;
 			gen->has_closed = true;
 		}
 	}
@@ -274,12 +309,51 @@ static inline void advance_closed(struct spek_process *process)
 			process->ready[head & process->mask];
 }
 
+static void set_replay_time(struct spek_process *process)
+{
+	if (!process->has_record)
+		process->times.next_ns = SPEK_NEVER;
+	else if (process->clock.pace == SPEK_PACE_TRACE)
+		process->times.next_ns = process->due_ns;
+	else if (process->head == process->tail)
+		process->times.next_ns = SPEK_NEVER;
+	else
+		process->times.next_ns = process->ready[process->head & process->mask];
+}
+
+/* Take the next record from the supply, whose records are checked (spek_replay_check()). */
+static void take_record(struct spek_process *process)
+{
+	struct spek_recorded record;
+	const struct spek_choice *choice;
+
+	process->has_record = process->supply &&
+			      process->supply->next(process->supply, &record);
+	if (process->has_record) {
+		choice = &process->choice[process->choice_of[record.asu][record.op]];
+		choice->source->replay.addr = record.addr;
+		choice->source->replay.bytes = record.bytes;
+		choice->source->replay.kind = spek_replay_kind(&record);
+		process->next_choice = choice;
+		process->due_ns = process->start_ns + record.at_ns;
+	}
+	set_replay_time(process);
+}
+
+static void advance_replay(struct spek_process *process)
+{
+	process->head += process->clock.pace == SPEK_PACE_TRACE_CLOSED;
+	take_record(process);
+}
+
 /* Advance to the next arrival, for any law and number of processes. */
 static spek_noinline void advance(struct spek_gen *gen, struct spek_process *process)
 {
 	process->made++;
 	if (process->clock.pace == SPEK_PACE_CLOSED)
 		advance_closed(process);
+	else if (process->replays)
+		advance_replay(process);
 	else
 		spek_times_advance(&process->times, &process->clock);
 	if (gen->nr_processes == 1)
@@ -452,11 +526,50 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 	process->tail = tail + 1;
 	if (tail != process->head)
 		return;
+	if (process->replays && !process->has_record)
+		return;
 	process->times.next_ns = ready_ns;
 	if (ready_ns < gen->next_ns) {
 		gen->next = process;
 		gen->next_ns = ready_ns;
 	}
+}
+
+/**
+ * spek_gen_set_supply() - say where the records of a trace come from
+ * @gen: prepared generator of a workload that replays a trace
+ * @supply: gives checked records; must outlive @gen
+ *
+ * Takes the first record, if there is one.
+ */
+void spek_gen_set_supply(struct spek_gen *gen, struct spek_supply *supply)
+{
+	gen->process->supply = supply;
+	spek_gen_refill(gen);
+}
+
+/**
+ * spek_gen_has_record() - check whether the next record of the trace is known
+ * @gen: generator of a workload that replays a trace
+ *
+ * Return: false if the supply had none when it was asked last.
+ */
+bool spek_gen_has_record(const struct spek_gen *gen)
+{
+	return gen->process->has_record;
+}
+
+/**
+ * spek_gen_refill() - ask the supply again
+ * @gen: generator of a workload that replays a trace, without a record
+ *
+ * Return: true if there is a record now.
+ */
+bool spek_gen_refill(struct spek_gen *gen)
+{
+	take_record(gen->process);
+	find_next(gen);
+	return gen->process->has_record;
 }
 
 /**

@@ -17,6 +17,24 @@
 #define SPEK_NEVER	(~(u64)0)
 
 /**
+ * enum spek_kind_of_op - what an operation is beside a read or a write, as bits
+ * @SPEK_OP_PLAIN: no more than that
+ * @SPEK_OP_FUA: a write with forced unit access
+ * @SPEK_OP_PREFLUSH: a write before which the device's cache is flushed
+ * @SPEK_OP_FLUSH: a flush, which counts as a write of no bytes
+ * @SPEK_OP_DISCARD: a discard, which counts as a write
+ *
+ * Only traces have others than the first.
+ */
+enum spek_kind_of_op {
+	SPEK_OP_PLAIN = 0,
+	SPEK_OP_FUA = 1 << 0,
+	SPEK_OP_PREFLUSH = 1 << 1,
+	SPEK_OP_FLUSH = 1 << 2,
+	SPEK_OP_DISCARD = 1 << 3,
+};
+
+/**
  * struct spek_op - one operation
  * @at_ns: intended arrival, same clock as start_ns of spek_gen_init()
  * @addr: first byte in the asu
@@ -25,8 +43,9 @@
  * @stream: index of the stream
  * @asu: index of the asu
  * @arrival: index of the arrival process
+ * @kind: bits of enum spek_kind_of_op
  * @write: 1 for a write
- * @tag: the four fields above as one number, to copy them at once
+ * @tag: the five fields above as one number, to copy them at once
  */
 struct spek_op {
 	u64 at_ns;
@@ -37,7 +56,8 @@ struct spek_op {
 		struct {
 			u16 stream;
 			u16 asu;
-			u16 arrival;
+			u8 arrival;
+			u8 kind;
 			u16 write;
 		};
 		u64 tag;
@@ -45,6 +65,7 @@ struct spek_op {
 };
 
 struct spek_process;
+struct spek_supply;
 
 /**
  * struct spek_gen - a generator; callers use only its size and spek_gen_next_ns()
@@ -91,6 +112,10 @@ static inline bool spek_gen_has_closed(const struct spek_gen *gen)
 
 void spek_gen_next(struct spek_gen *gen, struct spek_op *op);
 void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns);
+
+void spek_gen_set_supply(struct spek_gen *gen, struct spek_supply *supply);
+bool spek_gen_has_record(const struct spek_gen *gen);
+bool spek_gen_refill(struct spek_gen *gen);
 
 /**
  * struct spek_gen_mark - place of a generator in the time sequence of an arrival process

@@ -15,6 +15,7 @@ static const struct spek_pattern_ops *const patterns[] = {
 	[SPEK_PATTERN_ONCE] = &spek_pattern_once,
 	[SPEK_PATTERN_BACKWARD] = &spek_pattern_backward,
 	[SPEK_PATTERN_TABLE] = &spek_pattern_table,
+	[SPEK_PATTERN_TRACE] = &spek_pattern_replay,
 };
 
 /**
@@ -174,6 +175,8 @@ void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spe
 		spek_runs_next(choice, replica, rng, op);
 	else if (kind == SPEK_KIND_HOTBAND)
 		spek_hotband_next(choice, rng, op);
-	else
+	else if (kind == SPEK_KIND_MIXED)
 		spek_mixed_next(choice, replica, rng, op);
+	else
+		spek_replay_next(choice, op);
 }

@@ -16,6 +16,7 @@
  *   walk         16                         one byte per leaf
  *   hotband      0
  *   table        0                          56 bytes per part
+ *   trace        0
  *
  * The eight streams of SPC-1 take 96 bytes per BSU.
  *
@@ -111,6 +112,10 @@ struct spek_walk {
  * @hotband.write_shift: 1 % of @slots
  * @hotband.per_slots: 2^64 - 1 divided by @slots
  * @hotband.per_align: 2^64 - 1 divided by @align_bytes
+ * @replay: trace: the next record, if it belongs to this stream
+ * @replay.addr: first byte in the asu
+ * @replay.bytes: length
+ * @replay.kind: bits of enum spek_kind_of_op
  */
 struct spek_source {
 	u32 align_bytes;
@@ -149,6 +154,11 @@ struct spek_source {
 			u64 per_slots;
 			u64 per_align;
 		} hotband;
+		struct {
+			u64 addr;
+			u32 bytes;
+			u8 kind;
+		} replay;
 	};
 };
 
@@ -169,6 +179,7 @@ enum spek_kind {
 	SPEK_KIND_WALK_READ,
 	SPEK_KIND_WALK_WRITE,
 	SPEK_KIND_HOTBAND,
+	SPEK_KIND_REPLAY,
 };
 
 /**
@@ -238,6 +249,7 @@ extern const struct spek_pattern_ops spek_pattern_hotband;
 extern const struct spek_pattern_ops spek_pattern_once;
 extern const struct spek_pattern_ops spek_pattern_backward;
 extern const struct spek_pattern_ops spek_pattern_table;
+extern const struct spek_pattern_ops spek_pattern_replay;
 
 const struct spek_pattern_ops *spek_pattern_of(const struct spek_stream *stream);
 void spek_source_memory(struct spek_source_memory *memory, const struct spek_stream *stream,
@@ -262,6 +274,7 @@ void spek_walk_next_write(const struct spek_choice *choice, u32 replica, struct 
 			  struct spek_op *op);
 void spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng,
 		       struct spek_op *op);
+void spek_replay_next(const struct spek_choice *choice, struct spek_op *op);
 
 /**
  * spek_choice_prefetch() - prefetch the state of a replica for the next operation

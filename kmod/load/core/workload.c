@@ -4,6 +4,7 @@
  * refused here, with a sentence for the user, so that the hot path checks nothing.
  */
 #include "pattern.h"
+#include "replay.h"
 #include "share.h"
 #include "workload.h"
 
@@ -90,6 +91,8 @@ static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_
 			return spek_refuse_part(refusal, -ERANGE,
 						"The interval between bursts must be 1 to 10^15 ns; bursts without a pause are a closed loop.");
 		break;
+	case SPEK_LAW_TRACE:
+		break;
 	default:
 		return spek_refuse_part(refusal, -EINVAL, "An arrival process has an unknown law.");
 	}
@@ -147,6 +150,9 @@ static int check_foreign(const struct spek_stream *stream, struct spek_refusal *
 	if (stream->walk_style && pattern != SPEK_PATTERN_WALK)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A walk style is given for a stream whose pattern is not a walk.");
+	if (stream->operation && pattern != SPEK_PATTERN_TRACE)
+		return spek_refuse_part(refusal, -EINVAL,
+					"Only streams of a trace flush or discard.");
 	return 0;
 }
 
@@ -280,7 +286,9 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 		if (err)
 			return err;
 	}
-	return 0;
+	refusal->kind = SPEK_REFUSAL_ARRIVAL;
+	refusal->index = 0;
+	return spek_replay_check_workload(wl, nr_workers, refusal);
 }
 
 /**
@@ -314,6 +322,22 @@ bool spek_workload_writes(const struct spek_workload *wl)
 
 	for (i = 0; i < wl->nr_streams; i++)
 		if (wl->stream[i].read_ppm < 1000000)
+			return true;
+	return false;
+}
+
+/**
+ * spek_workload_replays() - check whether a workload replays a trace
+ * @wl: workload
+ *
+ * Return: true if it does; all streams of a checked workload do then.
+ */
+bool spek_workload_replays(const struct spek_workload *wl)
+{
+	u32 i;
+
+	for (i = 0; i < wl->nr_streams; i++)
+		if (wl->stream[i].pattern == SPEK_PATTERN_TRACE)
 			return true;
 	return false;
 }

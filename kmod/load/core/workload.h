@@ -96,6 +96,7 @@ struct spek_section {
  * @first_part: table: index of the first part of the range in the workload
  * @nr_parts: table: number of parts; they are all addresses where the largest block fits
  * @spread: table: 1: neighbouring addresses are spread over the range
+ * @operation: trace: enum spek_operation
  * @nr_sizes: number of entries in @size
  * @size: block sizes with weights
  */
@@ -119,6 +120,7 @@ struct spek_stream {
 	u32 first_part;
 	u32 nr_parts;
 	u32 spread;
+	u32 operation;
 	u32 nr_sizes;
 	struct spek_size size[SPEK_MAX_SIZES];
 };
@@ -138,6 +140,7 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 			struct spek_refusal *refusal);
 u32 spek_workload_max_bytes(const struct spek_workload *wl);
 bool spek_workload_writes(const struct spek_workload *wl);
+bool spek_workload_replays(const struct spek_workload *wl);
 
 /* stream.c */
 u32 spek_stream_max_bytes(const struct spek_stream *stream);

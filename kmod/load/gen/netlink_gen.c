@@ -32,6 +32,11 @@ static struct netlink_range_validation spek_run_log_records_range = {
 	.max	= 16777216ULL,
 };
 
+static struct netlink_range_validation spek_run_trace_records_range = {
+	.min	= 1024ULL,
+	.max	= 4194304ULL,
+};
+
 static const struct nla_policy spek_worker_nl_policy[SPEK_A_WORKER_LOG_LOST + 1] = {
 	[SPEK_A_WORKER_INDEX] = { .type = NLA_U32 },
 	[SPEK_A_WORKER_CPU] = { .type = NLA_U32 },
@@ -78,7 +83,7 @@ static const struct nla_policy spek_asu_nl_policy[SPEK_A_ASU_EXTENT + 1] = {
 };
 
 static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_BURST_INTERVAL_NS + 1] = {
-	[SPEK_A_ARRIVAL_LAW] = NLA_POLICY_MAX(NLA_U32, 3),
+	[SPEK_A_ARRIVAL_LAW] = NLA_POLICY_MAX(NLA_U32, 4),
 	[SPEK_A_ARRIVAL_DEPTH] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_arrival_depth_range),
 	[SPEK_A_ARRIVAL_THINK_NS] = { .type = NLA_U64 },
 	[SPEK_A_ARRIVAL_RATE_MILLI] = { .type = NLA_U64 },
@@ -91,14 +96,14 @@ static const struct nla_policy spek_size_nl_policy[SPEK_A_SIZE_WEIGHT + 1] = {
 	[SPEK_A_SIZE_WEIGHT] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_SIZE + 1] = {
+static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_OPERATION + 1] = {
 	[SPEK_A_STREAM_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
 	[SPEK_A_STREAM_ASU] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_ARRIVAL] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_WEIGHT] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_REPLICAS] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_READ_PPM] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_stream_read_ppm_range),
-	[SPEK_A_STREAM_PATTERN] = NLA_POLICY_MAX(NLA_U32, 8),
+	[SPEK_A_STREAM_PATTERN] = NLA_POLICY_MAX(NLA_U32, 9),
 	[SPEK_A_STREAM_RANGE_START] = { .type = NLA_U64 },
 	[SPEK_A_STREAM_RANGE_BYTES] = { .type = NLA_U64 },
 	[SPEK_A_STREAM_ALIGN_BYTES] = { .type = NLA_U32 },
@@ -112,10 +117,11 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_SIZE + 1] = {
 	[SPEK_A_STREAM_PART] = NLA_POLICY_RANGE(NLA_BINARY, 16, 4096),
 	[SPEK_A_STREAM_SPREAD] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SPEK_A_STREAM_SIZE] = NLA_POLICY_NESTED(spek_size_nl_policy),
+	[SPEK_A_STREAM_OPERATION] = NLA_POLICY_MAX(NLA_U32, 2),
 };
 
 /* SPEK_CMD_RUN_NEW */
-static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_GRAIN_BYTES + 1] = {
+static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_TRACE_RECORDS + 1] = {
 	[SPEK_A_RUN_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
 	[SPEK_A_RUN_SEED] = { .type = NLA_U64 },
 	[SPEK_A_RUN_DETACHED] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -142,6 +148,7 @@ static const struct nla_policy spek_run_new_nl_policy[SPEK_A_RUN_GRAIN_BYTES + 1
 	[SPEK_A_RUN_STAMP_ID] = { .type = NLA_U64 },
 	[SPEK_A_RUN_VERIFY_FROM] = { .type = NLA_U32 },
 	[SPEK_A_RUN_GRAIN_BYTES] = { .type = NLA_U32 },
+	[SPEK_A_RUN_TRACE_RECORDS] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_run_trace_records_range),
 };
 
 /* SPEK_CMD_RUN_GET */
@@ -201,12 +208,25 @@ static const struct nla_policy spek_map_set_nl_policy[SPEK_A_MAP_STATES + 1] = {
 	[SPEK_A_MAP_STATES] = NLA_POLICY_RANGE(NLA_BINARY, 8, 32000),
 };
 
+/* SPEK_CMD_TRACE_FEED */
+static const struct nla_policy spek_trace_feed_nl_policy[SPEK_A_TRACE_RECORDS + 1] = {
+	[SPEK_A_TRACE_RUN] = { .type = NLA_U32 },
+	[SPEK_A_TRACE_WORKER] = { .type = NLA_U32 },
+	[SPEK_A_TRACE_RECORDS] = { .type = NLA_BINARY, .len = 48000 },
+};
+
+/* SPEK_CMD_TRACE_END */
+static const struct nla_policy spek_trace_end_nl_policy[SPEK_A_TRACE_COUNT + 1] = {
+	[SPEK_A_TRACE_RUN] = { .type = NLA_U32 },
+	[SPEK_A_TRACE_COUNT] = { .type = NLA_U64 },
+};
+
 static const struct genl_ops spek_nl_ops[] = {
 	{
 		.cmd		= SPEK_CMD_RUN_NEW,
 		.doit		= spek_nl_run_new_doit,
 		.policy		= spek_run_new_nl_policy,
-		.maxattr	= SPEK_A_RUN_GRAIN_BYTES,
+		.maxattr	= SPEK_A_RUN_TRACE_RECORDS,
 	},
 	{
 		.cmd		= SPEK_CMD_RUN_GET,
@@ -275,6 +295,18 @@ static const struct genl_ops spek_nl_ops[] = {
 		.doit		= spek_nl_map_set_doit,
 		.policy		= spek_map_set_nl_policy,
 		.maxattr	= SPEK_A_MAP_STATES,
+	},
+	{
+		.cmd		= SPEK_CMD_TRACE_FEED,
+		.doit		= spek_nl_trace_feed_doit,
+		.policy		= spek_trace_feed_nl_policy,
+		.maxattr	= SPEK_A_TRACE_RECORDS,
+	},
+	{
+		.cmd		= SPEK_CMD_TRACE_END,
+		.doit		= spek_nl_trace_end_doit,
+		.policy		= spek_trace_end_nl_policy,
+		.maxattr	= SPEK_A_TRACE_COUNT,
 	},
 };
 

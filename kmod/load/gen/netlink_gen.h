@@ -22,10 +22,12 @@ int spek_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_nl_mismatch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_nl_map_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int spek_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_nl_trace_feed_doit(struct sk_buff *skb, struct genl_info *info);
+int spek_nl_trace_end_doit(struct sk_buff *skb, struct genl_info *info);
 
 /* Room for one of each attribute of a set, without nests. */
 #define SPEK_NL_RUN_BYTES ( \
-	18 * nla_total_size(4) + \
+	19 * nla_total_size(4) + \
 	2 * nla_total_size(64) + \
 	24 * nla_total_size_64bit(8) + \
 	nla_total_size(128) + \
@@ -47,6 +49,9 @@ int spek_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info);
 #define SPEK_NL_MISMATCH_BYTES ( \
 	12 * nla_total_size(4) + \
 	7 * nla_total_size_64bit(8))
+#define SPEK_NL_REPLAY_BYTES ( \
+	7 * nla_total_size_64bit(8) + \
+	nla_total_size(4))
 #define SPEK_NL_EXTENT_BYTES ( \
 	nla_total_size(4) + \
 	nla_total_size_64bit(8))

@@ -24,6 +24,12 @@
 #define SPEK_MAX_MISMATCHES 64
 /* States of grains that a message of map-get or map-set holds at most. */
 #define SPEK_MAP_STATES 4000
+/* Records that a message of trace-feed holds at most. */
+#define SPEK_TRACE_BATCH 2000
+/* Flag of a record of a trace - a write that ends when its data are on stable storage. */
+#define SPEK_TRACE_FUA 1
+/* Flag of a record of a trace - a write before which the device's write cache is flushed. */
+#define SPEK_TRACE_PREFLUSH 2
 
 /**
  * struct spek_log_record - One I/O in the log of a run, in the machine's byte order. 48
@@ -106,6 +112,27 @@ struct spek_table_part {
 };
 
 /**
+ * struct spek_trace_record - One request of a trace, in the machine's byte order. 24
+ *   bytes, no padding.
+ * @at_ns: Due time after the start of the run, at most 366 days, not before that of the
+ *   record before; law closed - ignored.
+ * @addr: First byte in the asu, a multiple of align-bytes of its stream.
+ * @bytes: Length, a multiple of align-bytes, at most the size of its stream; discards may
+ *   be longer.
+ * @asu: Index of the asu.
+ * @op: Operation (enum trace-op).
+ * @flags: Flags: trace-fua, trace-preflush, both or 0.
+ */
+struct spek_trace_record {
+	__u64 at_ns;
+	__u64 addr;
+	__u32 bytes;
+	__u16 asu;
+	__u8 op;
+	__u8 flags;
+};
+
+/**
  * enum spek_a_run - attributes of the set run
  * @SPEK_A_RUN_PAD: alignment of 64-bit attributes
  * @SPEK_A_RUN_ID: (u32) Number of the run.
@@ -181,6 +208,9 @@ struct spek_table_part {
  * @SPEK_A_RUN_FAILURE_PART: (u32, enum config-part) failed - the part of the
  *   configuration that the refusal is about.
  * @SPEK_A_RUN_FAILURE_INDEX: (u32) failed - number of that part among its kind.
+ * @SPEK_A_RUN_TRACE_RECORDS: (u32, 1024..4194304) trace - capacity of each worker's ring
+ *   in records, rounded up to a power of two.
+ * @SPEK_A_RUN_REPLAY: (nest of replay) trace - what was fed and issued so far.
  * @__SPEK_A_RUN_MAX: private
  * @SPEK_A_RUN_MAX: highest id
  */
@@ -241,6 +271,8 @@ enum spek_a_run {
 	SPEK_A_RUN_FAILURE,
 	SPEK_A_RUN_FAILURE_PART,
 	SPEK_A_RUN_FAILURE_INDEX,
+	SPEK_A_RUN_TRACE_RECORDS,
+	SPEK_A_RUN_REPLAY,
 
 	__SPEK_A_RUN_MAX,
 	SPEK_A_RUN_MAX = (__SPEK_A_RUN_MAX - 1)
@@ -450,6 +482,68 @@ enum spek_a_mismatch {
 };
 
 /**
+ * enum spek_a_replay - attributes of the set replay
+ * @SPEK_A_REPLAY_PAD: alignment of 64-bit attributes
+ * @SPEK_A_REPLAY_FED: (u64) Records that trace-feed accepted, over all workers.
+ * @SPEK_A_REPLAY_ISSUED: (u64) Records that workers have issued.
+ * @SPEK_A_REPLAY_ENDED: (u32) 1 - trace-end was accepted.
+ * @SPEK_A_REPLAY_UNDERRUNS: (u64) Times that a worker's ring was empty when a record was
+ *   due.
+ * @SPEK_A_REPLAY_UNDERRUN_NS: (u64) Time that records came too late by, summed over the
+ *   underruns of all workers.
+ * @SPEK_A_REPLAY_UNDERRUN_FIRST_NS: (u64) Start of the first underrun, CLOCK_MONOTONIC; 0
+ *   without one.
+ * @SPEK_A_REPLAY_UNDERRUN_LAST_NS: (u64) End of the last underrun, CLOCK_MONOTONIC; 0
+ *   without one.
+ * @SPEK_A_REPLAY_DRY_NS: (u64) Longest time for which a worker's ring has been empty now,
+ *   while the trace has not ended; of a run that has ended, when it ended.
+ * @__SPEK_A_REPLAY_MAX: private
+ * @SPEK_A_REPLAY_MAX: highest id
+ */
+enum spek_a_replay {
+	SPEK_A_REPLAY_PAD = 1,
+	SPEK_A_REPLAY_FED,
+	SPEK_A_REPLAY_ISSUED,
+	SPEK_A_REPLAY_ENDED,
+	SPEK_A_REPLAY_UNDERRUNS,
+	SPEK_A_REPLAY_UNDERRUN_NS,
+	SPEK_A_REPLAY_UNDERRUN_FIRST_NS,
+	SPEK_A_REPLAY_UNDERRUN_LAST_NS,
+	SPEK_A_REPLAY_DRY_NS,
+
+	__SPEK_A_REPLAY_MAX,
+	SPEK_A_REPLAY_MAX = (__SPEK_A_REPLAY_MAX - 1)
+};
+
+/**
+ * enum spek_a_trace - attributes of the set trace
+ * @SPEK_A_TRACE_PAD: alignment of 64-bit attributes
+ * @SPEK_A_TRACE_RUN: (u32)
+ * @SPEK_A_TRACE_WORKER: (u32) Number of the worker that replays the records.
+ * @SPEK_A_TRACE_RECORDS: (array of struct spek_trace_record, at most 48000 bytes) Records
+ *   in order, at most trace-batch.
+ * @SPEK_A_TRACE_ACCEPTED: (u32) Answer - records accepted, the first ones; fewer than
+ *   were sent if the ring is full.
+ * @SPEK_A_TRACE_ROOM: (u32) Answer - records for which the ring has room now.
+ * @SPEK_A_TRACE_COUNT: (u64) Request - number of all records of the trace, over all
+ *   workers.
+ * @__SPEK_A_TRACE_MAX: private
+ * @SPEK_A_TRACE_MAX: highest id
+ */
+enum spek_a_trace {
+	SPEK_A_TRACE_PAD = 1,
+	SPEK_A_TRACE_RUN,
+	SPEK_A_TRACE_WORKER,
+	SPEK_A_TRACE_RECORDS,
+	SPEK_A_TRACE_ACCEPTED,
+	SPEK_A_TRACE_ROOM,
+	SPEK_A_TRACE_COUNT,
+
+	__SPEK_A_TRACE_MAX,
+	SPEK_A_TRACE_MAX = (__SPEK_A_TRACE_MAX - 1)
+};
+
+/**
  * enum spek_a_map - attributes of the set map
  * @SPEK_A_MAP_PAD: alignment of 64-bit attributes
  * @SPEK_A_MAP_RUN: (u32)
@@ -587,6 +681,8 @@ enum spek_a_size {
  * @SPEK_A_STREAM_SPREAD: (u32, at most 1) table - 1: neighbouring addresses are spread
  *   over the range by a permutation; its start depends on the seed.
  * @SPEK_A_STREAM_SIZE: (nest of size, repeated) Block sizes with their weights.
+ * @SPEK_A_STREAM_OPERATION: (u32, enum operation) trace - what the stream's records do;
+ *   transfer if not given.
  * @__SPEK_A_STREAM_MAX: private
  * @SPEK_A_STREAM_MAX: highest id
  */
@@ -612,6 +708,7 @@ enum spek_a_stream {
 	SPEK_A_STREAM_PART,
 	SPEK_A_STREAM_SPREAD,
 	SPEK_A_STREAM_SIZE,
+	SPEK_A_STREAM_OPERATION,
 
 	__SPEK_A_STREAM_MAX,
 	SPEK_A_STREAM_MAX = (__SPEK_A_STREAM_MAX - 1)
@@ -821,6 +918,10 @@ enum spek_a_op {
  *   out.
  * @SPEK_CMD_MAP_SET: Set the record of writes of a READY run with stamped data, as
  *   returned by map-get.
+ * @SPEK_CMD_TRACE_FEED: Add records of a trace to the ring of a worker, from READY on.
+ *   All records are checked before any is accepted.
+ * @SPEK_CMD_TRACE_END: All records were fed; count is their number, and is refused if it
+ *   differs from the number that the kernel has accepted.
  * @__SPEK_CMD_MAX: private
  * @SPEK_CMD_MAX: highest id
  */
@@ -837,6 +938,8 @@ enum spek_cmd {
 	SPEK_CMD_MISMATCH_GET,
 	SPEK_CMD_MAP_GET,
 	SPEK_CMD_MAP_SET,
+	SPEK_CMD_TRACE_FEED,
+	SPEK_CMD_TRACE_END,
 
 	__SPEK_CMD_MAX,
 	SPEK_CMD_MAX = (__SPEK_CMD_MAX - 1)

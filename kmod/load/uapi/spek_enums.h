@@ -71,6 +71,8 @@ enum spek_refusal_kind {
  * @SPEK_REASON_SUSPENDED: The system was about to suspend or hibernate.
  * @SPEK_REASON_LIMITS: The limits of a device shrank, and there was no memory to cut I/Os
  *   into smaller requests.
+ * @SPEK_REASON_FEEDER_GONE: The socket that fed the trace was closed before the end of
+ *   the trace.
  */
 enum spek_reason {
 	SPEK_REASON_NONE,
@@ -81,6 +83,7 @@ enum spek_reason {
 	SPEK_REASON_ERRORS,
 	SPEK_REASON_SUSPENDED,
 	SPEK_REASON_LIMITS,
+	SPEK_REASON_FEEDER_GONE,
 };
 
 /**
@@ -107,12 +110,14 @@ enum spek_backend {
  * @SPEK_LAW_POISSON: Exponential gaps, mean rate rate-milli.
  * @SPEK_LAW_CONSTANT: Equal gaps, rate rate-milli.
  * @SPEK_LAW_BURST: burst-length I/Os at once, every burst-interval-ns.
+ * @SPEK_LAW_TRACE: At the times of the records of a trace.
  */
 enum spek_law {
 	SPEK_LAW_CLOSED,
 	SPEK_LAW_POISSON,
 	SPEK_LAW_CONSTANT,
 	SPEK_LAW_BURST,
+	SPEK_LAW_TRACE,
 };
 
 /**
@@ -133,6 +138,8 @@ enum spek_law {
  *   wrapping there.
  * @SPEK_PATTERN_TABLE: Random, by the parts of the range that part lists; spread over the
  *   range with spread.
+ * @SPEK_PATTERN_TRACE: The records of a trace that belong to this stream's asu and
+ *   operation. The only size is the largest of a record.
  */
 enum spek_pattern {
 	SPEK_PATTERN_UNIFORM,
@@ -144,6 +151,33 @@ enum spek_pattern {
 	SPEK_PATTERN_ONCE,
 	SPEK_PATTERN_BACKWARD,
 	SPEK_PATTERN_TABLE,
+	SPEK_PATTERN_TRACE,
+};
+
+/**
+ * enum spek_operation - Operations of a stream.
+ * @SPEK_OPERATION_TRANSFER: Reads and writes.
+ * @SPEK_OPERATION_FLUSH: Flushes of the device's write cache; trace only.
+ * @SPEK_OPERATION_DISCARD: Discards; trace only.
+ */
+enum spek_operation {
+	SPEK_OPERATION_TRANSFER,
+	SPEK_OPERATION_FLUSH,
+	SPEK_OPERATION_DISCARD,
+};
+
+/**
+ * enum spek_trace_op - Operation of a record of a trace.
+ * @SPEK_TRACE_OP_READ: Read.
+ * @SPEK_TRACE_OP_WRITE: Write.
+ * @SPEK_TRACE_OP_FLUSH: addr and bytes are 0.
+ * @SPEK_TRACE_OP_DISCARD: Discard.
+ */
+enum spek_trace_op {
+	SPEK_TRACE_OP_READ,
+	SPEK_TRACE_OP_WRITE,
+	SPEK_TRACE_OP_FLUSH,
+	SPEK_TRACE_OP_DISCARD,
 };
 
 /**

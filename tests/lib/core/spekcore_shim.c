@@ -17,6 +17,7 @@
 #include "metric.h"
 #include "muldiv.h"
 #include "pattern.h"
+#include "replay.h"
 #include "rng.h"
 #include "sense.h"
 #include "share.h"

@@ -116,7 +116,7 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         one(Stream(), arrival=Arrival("burst", burst_length=1)),
         *(1, RANGE, "r", 0, "The interval between bursts must be 1 to 10^15 ns;"),
     ),
-    (raw("arrival.0.law", 4), 1, INVALID, "r", 0, "An arrival process has an unknown law."),
+    (raw("arrival.0.law", 5), 1, INVALID, "r", 0, "An arrival process has an unknown law."),
     (
         Workload([ASU], [CLOSED, CLOSED], [Stream()]),
         *(1, INVALID, "r", 1, "No stream uses an arrival process."),
@@ -170,9 +170,10 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     ),
     (one(Stream("once", spread=1)), 1, INVALID, "s", 0, "Parts of a table are given for a stream"),
     (one(Stream(walk_style="fixed")), 1, INVALID, "s", 0, "A walk style is given for a stream w"),
+    (raw("stream.0.operation", 1), 1, INVALID, "s", 0, "Only streams of a trace flush or discard."),
     # patterns
     (
-        raw("stream.0.pattern", len(PATTERNS)),
+        raw("stream.0.pattern", len(PATTERNS) + 1),
         1,
         INVALID,
         "s",

@@ -22,6 +22,9 @@ MAX_WORKERS = 256
 MAX_SENSES = 16
 MAX_MISMATCHES = 64
 MAP_STATES = 4000
+TRACE_BATCH = 2000
+TRACE_FUA = 1
+TRACE_PREFLUSH = 2
 
 
 class Cmd(IntEnum):
@@ -39,6 +42,8 @@ class Cmd(IntEnum):
     MISMATCH_GET = 10
     MAP_GET = 11
     MAP_SET = 12
+    TRACE_FEED = 13
+    TRACE_END = 14
 
 
 class RunState(IntEnum):
@@ -85,6 +90,7 @@ class Reason(IntEnum):
     ERRORS = 5
     SUSPENDED = 6
     LIMITS = 7
+    FEEDER_GONE = 8
 
 
 class Backend(IntEnum):
@@ -103,6 +109,7 @@ class Law(IntEnum):
     POISSON = 1
     CONSTANT = 2
     BURST = 3
+    TRACE = 4
 
 
 class Pattern(IntEnum):
@@ -117,6 +124,24 @@ class Pattern(IntEnum):
     ONCE = 6
     BACKWARD = 7
     TABLE = 8
+    TRACE = 9
+
+
+class Operation(IntEnum):
+    """Operations of a stream."""
+
+    TRANSFER = 0
+    FLUSH = 1
+    DISCARD = 2
+
+
+class TraceOp(IntEnum):
+    """Operation of a record of a trace."""
+
+    READ = 0
+    WRITE = 1
+    FLUSH = 2
+    DISCARD = 3
 
 
 class WalkStyle(IntEnum):
@@ -356,6 +381,7 @@ class StreamNla(nla):
         (19, "SPEK_A_STREAM_PART", "cdata", 0),
         (20, "SPEK_A_STREAM_SPREAD", "uint32", 0),
         (21, "SPEK_A_STREAM_SIZE", "nest_size", NLA_F_NESTED),
+        (22, "SPEK_A_STREAM_OPERATION", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_A_STREAM_NAME",
@@ -378,6 +404,7 @@ class StreamNla(nla):
         "part": "SPEK_A_STREAM_PART",
         "spread": "SPEK_A_STREAM_SPREAD",
         "size": "SPEK_A_STREAM_SIZE",
+        "operation": "SPEK_A_STREAM_OPERATION",
     }
     multi: ClassVar[dict[str, str]] = {
         "size": "sizes",
@@ -385,6 +412,7 @@ class StreamNla(nla):
     enums: ClassVar[dict[str, Any]] = {
         "pattern": records.Pattern,
         "walk_style": records.WalkStyle,
+        "operation": records.Operation,
     }
 
 
@@ -443,6 +471,35 @@ class VerifyNla(nla):
         "unwritten": "SPEK_A_VERIFY_UNWRITTEN",
         "unstamped": "SPEK_A_VERIFY_UNSTAMPED",
         "foreign": "SPEK_A_VERIFY_FOREIGN",
+    }
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
+
+
+class ReplayNla(nla):
+    """Attributes of the set replay, as a nest."""
+
+    prefix = "SPEK_A_REPLAY_"
+    nla_map = (
+        (1, "SPEK_A_REPLAY_PAD", "none", 0),
+        (2, "SPEK_A_REPLAY_FED", "uint64", 0),
+        (3, "SPEK_A_REPLAY_ISSUED", "uint64", 0),
+        (4, "SPEK_A_REPLAY_ENDED", "uint32", 0),
+        (5, "SPEK_A_REPLAY_UNDERRUNS", "uint64", 0),
+        (6, "SPEK_A_REPLAY_UNDERRUN_NS", "uint64", 0),
+        (7, "SPEK_A_REPLAY_UNDERRUN_FIRST_NS", "uint64", 0),
+        (8, "SPEK_A_REPLAY_UNDERRUN_LAST_NS", "uint64", 0),
+        (9, "SPEK_A_REPLAY_DRY_NS", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "fed": "SPEK_A_REPLAY_FED",
+        "issued": "SPEK_A_REPLAY_ISSUED",
+        "ended": "SPEK_A_REPLAY_ENDED",
+        "underruns": "SPEK_A_REPLAY_UNDERRUNS",
+        "underrun_ns": "SPEK_A_REPLAY_UNDERRUN_NS",
+        "underrun_first_ns": "SPEK_A_REPLAY_UNDERRUN_FIRST_NS",
+        "underrun_last_ns": "SPEK_A_REPLAY_UNDERRUN_LAST_NS",
+        "dry_ns": "SPEK_A_REPLAY_DRY_NS",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {}
@@ -513,6 +570,7 @@ class RunMsg(genlmsg):
 
     nest_arrival = ArrivalNla
     nest_asu = AsuNla
+    nest_replay = ReplayNla
     nest_sense = SenseNla
     nest_stream = StreamNla
     nest_target = TargetNla
@@ -576,6 +634,8 @@ class RunMsg(genlmsg):
         (54, "SPEK_A_RUN_FAILURE", "asciiz", 0),
         (55, "SPEK_A_RUN_FAILURE_PART", "uint32", 0),
         (56, "SPEK_A_RUN_FAILURE_INDEX", "uint32", 0),
+        (57, "SPEK_A_RUN_TRACE_RECORDS", "uint32", 0),
+        (58, "SPEK_A_RUN_REPLAY", "nest_replay", NLA_F_NESTED),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_A_RUN_ID",
@@ -633,6 +693,8 @@ class RunMsg(genlmsg):
         "failure": "SPEK_A_RUN_FAILURE",
         "failure_part": "SPEK_A_RUN_FAILURE_PART",
         "failure_index": "SPEK_A_RUN_FAILURE_INDEX",
+        "trace_records": "SPEK_A_RUN_TRACE_RECORDS",
+        "replay": "SPEK_A_RUN_REPLAY",
     }
     multi: ClassVar[dict[str, str]] = {
         "worker": "workers",
@@ -703,6 +765,31 @@ class MismatchMsg(genlmsg):
     enums: ClassVar[dict[str, Any]] = {
         "kind": records.Mismatch,
     }
+
+
+class TraceMsg(genlmsg):
+    """Attributes of the set trace, as a message."""
+
+    prefix = "SPEK_A_TRACE_"
+    nla_map = (
+        (1, "SPEK_A_TRACE_PAD", "none", 0),
+        (2, "SPEK_A_TRACE_RUN", "uint32", 0),
+        (3, "SPEK_A_TRACE_WORKER", "uint32", 0),
+        (4, "SPEK_A_TRACE_RECORDS", "cdata", 0),
+        (5, "SPEK_A_TRACE_ACCEPTED", "uint32", 0),
+        (6, "SPEK_A_TRACE_ROOM", "uint32", 0),
+        (7, "SPEK_A_TRACE_COUNT", "uint64", 0),
+    )
+    keys: ClassVar[dict[str, str]] = {
+        "run": "SPEK_A_TRACE_RUN",
+        "worker": "SPEK_A_TRACE_WORKER",
+        "records": "SPEK_A_TRACE_RECORDS",
+        "accepted": "SPEK_A_TRACE_ACCEPTED",
+        "room": "SPEK_A_TRACE_ROOM",
+        "count": "SPEK_A_TRACE_COUNT",
+    }
+    multi: ClassVar[dict[str, str]] = {}
+    enums: ClassVar[dict[str, Any]] = {}
 
 
 class MapMsg(genlmsg):
@@ -858,6 +945,8 @@ MESSAGES: dict[int, Any] = {
     Cmd.MISMATCH_GET: MismatchMsg,
     Cmd.MAP_GET: MapMsg,
     Cmd.MAP_SET: MapMsg,
+    Cmd.TRACE_FEED: TraceMsg,
+    Cmd.TRACE_END: TraceMsg,
 }
 
 

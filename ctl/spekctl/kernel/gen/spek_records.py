@@ -2,8 +2,9 @@
 # generated from kmod/load/uapi/spek.yaml, run `make gen`
 """Netlink family spek: enums as words, answers as records."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from struct import iter_unpack
+from struct import iter_unpack, pack
 from typing import NamedTuple
 
 from spekctl.kernel.coded import Coded
@@ -56,6 +57,7 @@ class Reason(Coded):
     ERRORS = "errors"
     SUSPENDED = "suspended"
     LIMITS = "limits"
+    FEEDER_GONE = "feeder-gone"
 
 
 class Backend(Coded):
@@ -74,6 +76,7 @@ class Law(Coded):
     POISSON = "poisson"
     CONSTANT = "constant"
     BURST = "burst"
+    TRACE = "trace"
 
 
 class Pattern(Coded):
@@ -88,6 +91,15 @@ class Pattern(Coded):
     ONCE = "once"
     BACKWARD = "backward"
     TABLE = "table"
+    TRACE = "trace"
+
+
+class Operation(Coded):
+    """Operations of a stream."""
+
+    TRANSFER = "transfer"
+    FLUSH = "flush"
+    DISCARD = "discard"
 
 
 class WalkStyle(Coded):
@@ -194,6 +206,22 @@ TABLE_PART = (
 )
 
 
+class TraceRecord(NamedTuple):
+    """One request of a trace, in the machine's byte order."""
+
+    at_ns: int
+    addr: int
+    bytes: int
+    asu: int
+    op: int
+    flags: int
+
+    @staticmethod
+    def pack(records: "Iterable[TraceRecord]") -> Binary:
+        """The value of an attribute."""
+        return b"".join(pack("=QQIHBB", *one) for one in records)
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
     """Attributes of the set worker in an answer."""
@@ -263,6 +291,20 @@ class VerifyInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplayInfo:
+    """Attributes of the set replay in an answer."""
+
+    fed: int = 0
+    issued: int = 0
+    ended: int = 0
+    underruns: int = 0
+    underrun_ns: int = 0
+    underrun_first_ns: int = 0
+    underrun_last_ns: int = 0
+    dry_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RunInfo:
     """Attributes of the set run in an answer."""
 
@@ -317,6 +359,8 @@ class RunInfo:
     failure: str = ""
     failure_part: ConfigPart = ConfigPart.RUN
     failure_index: int = 0
+    trace_records: int = 0
+    replay: ReplayInfo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +386,14 @@ class MismatchInfo:
     found_offset: int = 0
     found_worker: int = 0
     found_stream: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TraceInfo:
+    """Attributes of the set trace in an answer."""
+
+    accepted: int = 0
+    room: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,336 @@
+"""Replay: what a workload that replays a trace may be, which records it takes, and when."""
+
+from __future__ import annotations
+
+import errno
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lib.core.spekcore import (
+    BLOCK,
+    NEVER,
+    Arrival,
+    Asu,
+    Generator,
+    Stream,
+    Workload,
+    WorkloadError,
+    library,
+)
+
+from spekctl.kernel.gen.spek import Law, Pattern
+
+FFI, LIB = library()
+MIB, GIB = 1 << 20, 1 << 30
+TRACE_LAW, TRACE_PATTERN = int(Law.TRACE), int(Pattern.TRACE)
+TRANSFER, FLUSH_STREAM, DISCARD_STREAM = 0, 1, 2
+READ, WRITE, FLUSH, DISCARD = range(4)
+FUA, PREFLUSH = 1, 2
+YEAR_NS = 366 * 86400 * 10**9
+START_NS = 5_000
+
+
+def traced(
+    streams: Sequence[tuple[Stream, int]] = ((Stream(read_ppm=500_000), TRANSFER),),
+    arrivals: Sequence[Arrival] = (Arrival(),),
+    law: int = TRACE_LAW,
+) -> Workload:
+    """A workload that replays a trace; @streams with their operations."""
+    asus = [Asu(GIB)] * (1 + max(stream.asu for stream, _ in streams))
+    workload = Workload(asus, arrivals, [stream for stream, _ in streams])
+    if law == TRACE_LAW:
+        workload.c.arrival[0].law = law
+    for c, (_stream, operation) in zip(workload.c.stream, streams, strict=False):
+        c.pattern, c.operation = TRACE_PATTERN, operation
+    return workload
+
+
+EVERYTHING = [
+    (Stream(read_ppm=500_000, sizes=64 << 10), TRANSFER),
+    (Stream(read_ppm=0), FLUSH_STREAM),
+    (Stream(read_ppm=0), DISCARD_STREAM),
+    (Stream(asu=1, range_start=MIB, range_bytes=MIB), TRANSFER),
+]
+
+
+# ---- workloads ----
+
+
+BAD: list[tuple[Workload, int, int, str, int, str]] = [
+    (
+        traced([(Stream(sizes={BLOCK: 1, 2 * BLOCK: 1}), TRANSFER)]),
+        *(1, errno.EINVAL, "stream", 0, "A stream of a trace needs one block size"),
+    ),
+    (
+        traced([(Stream(align_bytes=1536, sizes=1536), TRANSFER)]),
+        *(1, errno.EINVAL, "stream", 0, "The alignment of a trace must be a power of two"),
+    ),
+    (
+        traced([(Stream(sizes=512), TRANSFER)]),
+        *(1, errno.EINVAL, "stream", 0, "The alignment of a trace must be a power of two"),
+    ),
+    (
+        traced([(Stream(replicas=2), TRANSFER)]),
+        *(1, errno.EINVAL, "stream", 0, "A stream of a trace has one replica."),
+    ),
+    (traced([(Stream(), 3)]), 1, errno.EINVAL, "stream", 0, "A stream has an unknown operation."),
+    (
+        traced([(Stream(), FLUSH_STREAM)]),
+        *(1, errno.EINVAL, "stream", 0, "A stream of flushes or discards has a share of reads"),
+    ),
+    (
+        traced(arrivals=[Arrival("constant", rate=1)], law=-1),
+        *(1, errno.EINVAL, "arrival", 0, "The streams of a trace need one arrival process"),
+    ),
+    (
+        traced(
+            [(Stream(), TRANSFER), (Stream(asu=1, arrival=1), TRANSFER)],
+            [Arrival(), Arrival("closed", depth=1)],
+        ),
+        *(1, errno.EINVAL, "arrival", 0, "The streams of a trace need one arrival process"),
+    ),
+    (
+        traced(arrivals=[Arrival("closed", depth=2)], law=-1),
+        *(3, errno.EINVAL, "arrival", 0, "A trace in a closed loop needs a depth"),
+    ),
+    (
+        traced([(Stream(), TRANSFER), (Stream(asu=1), TRANSFER), (Stream(asu=1), TRANSFER)]),
+        *(1, errno.EINVAL, "stream", 2, "Two streams of a trace have the same address range"),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", BAD, ids=[one[5][:45] for one in BAD])
+def test_workloads_that_are_refused(case: tuple[Workload, int, int, str, int, str]) -> None:
+    workload, workers, code, kind, index, text = case
+    with pytest.raises(WorkloadError) as refusal:
+        workload.check(workers)
+    no = refusal.value
+    assert (no.errno, no.kind, no.index) == (code, kind, index)
+    assert no.text.startswith(text)
+
+
+def test_a_trace_has_the_run_to_itself() -> None:
+    workload = traced([(Stream(), TRANSFER), (Stream(asu=1), TRANSFER)])
+    workload.c.stream[1].pattern = 0
+    with pytest.raises(WorkloadError, match="no streams with another pattern"):
+        workload.check()
+
+
+def test_the_law_needs_the_pattern() -> None:
+    workload = Workload([Asu(GIB)], [Arrival()], [Stream()])
+    workload.c.arrival[0].law = TRACE_LAW
+    with pytest.raises(WorkloadError, match="needs streams with the pattern trace"):
+        workload.check()
+
+
+@pytest.mark.parametrize("law", [TRACE_LAW, -1])
+def test_workloads_that_are_accepted(law: int) -> None:
+    traced(EVERYTHING, [Arrival("closed", depth=2)], law).check(2)
+
+
+# ---- records ----
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """struct spek_recorded."""
+
+    at_ns: int = 0
+    addr: int = 0
+    bytes: int = BLOCK
+    asu: int = 0
+    op: int = READ
+    flags: int = 0
+
+    def fill(self, c: Any) -> Any:
+        for name in ("at_ns", "addr", "bytes", "asu", "op", "flags"):
+            setattr(c, name, getattr(self, name))
+        return c
+
+
+def refused(record: Recorded, before_ns: int = 0) -> tuple[int, str]:
+    """errno and sentence; 0 if the record is accepted."""
+    workload = traced(EVERYTHING)
+    rules = FFI.new("struct spek_replay_rules *")
+    LIB.spek_replay_rules_init(rules, workload.c)
+    refusal = FFI.new("struct spek_refusal *")
+    err = LIB.spek_replay_check(
+        rules, record.fill(FFI.new("struct spek_recorded *")), before_ns, refusal
+    )
+    return -err, FFI.string(refusal.text).decode() if err else ""
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Recorded(),
+        Recorded(at_ns=YEAR_NS),
+        Recorded(addr=GIB - BLOCK, op=WRITE),
+        Recorded(bytes=64 << 10),
+        Recorded(op=WRITE, flags=FUA | PREFLUSH),
+        Recorded(op=FLUSH, bytes=0),
+        Recorded(op=DISCARD, bytes=GIB),
+        Recorded(asu=1, addr=MIB),
+        Recorded(asu=1, addr=2 * MIB - BLOCK),
+    ],
+)
+def test_records_that_are_accepted(record: Recorded) -> None:
+    assert refused(record) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("record", "code", "text"),
+    [
+        (Recorded(asu=16), errno.EINVAL, "unknown operation or address range"),
+        (Recorded(asu=65535), errno.EINVAL, "unknown operation or address range"),
+        (Recorded(op=4), errno.EINVAL, "unknown operation"),
+        (Recorded(asu=2), errno.EPERM, "no stream"),
+        (Recorded(asu=1, addr=MIB, op=WRITE), errno.EPERM, "no stream"),
+        (Recorded(flags=FUA), errno.EINVAL, "flag"),
+        (Recorded(op=WRITE, flags=4), errno.EINVAL, "flag"),
+        (Recorded(op=DISCARD, flags=PREFLUSH), errno.EINVAL, "flag"),
+        (Recorded(at_ns=YEAR_NS + 1), errno.ERANGE, "366 days"),
+        (Recorded(op=FLUSH), errno.EINVAL, "A flush has"),
+        (Recorded(op=FLUSH, bytes=0, addr=BLOCK), errno.EINVAL, "A flush has"),
+        (Recorded(bytes=0), errno.EINVAL, "no bytes"),
+        (Recorded(addr=512), errno.EINVAL, "alignment"),
+        (Recorded(bytes=512), errno.EINVAL, "alignment"),
+        (Recorded(bytes=68 << 10), errno.ERANGE, "longer"),
+        (Recorded(addr=GIB), errno.ERANGE, "outside"),
+        (Recorded(addr=GIB - BLOCK, bytes=2 * BLOCK), errno.ERANGE, "outside"),
+        (Recorded(addr=2**64 - BLOCK), errno.ERANGE, "outside"),
+        (Recorded(asu=1, addr=MIB - BLOCK), errno.ERANGE, "outside"),
+        (Recorded(asu=1, addr=2 * MIB), errno.ERANGE, "outside"),
+        (Recorded(op=DISCARD, addr=BLOCK, bytes=GIB), errno.ERANGE, "outside"),
+    ],
+)
+def test_records_that_are_refused(record: Recorded, code: int, text: str) -> None:
+    found, sentence = refused(record)
+    assert found == code
+    assert text in sentence
+
+
+def test_a_record_may_be_due_with_the_one_before_but_not_before_it() -> None:
+    assert refused(Recorded(at_ns=7), before_ns=7)[0] == 0
+    assert "order" in refused(Recorded(at_ns=6), before_ns=7)[1]
+
+
+U64, U32 = st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1)
+
+
+@given(
+    st.builds(
+        Recorded,
+        at_ns=U64 | st.integers(0, YEAR_NS),
+        addr=U64 | st.integers(0, GIB // BLOCK).map(lambda n: n * BLOCK),
+        bytes=U32 | st.integers(0, 20).map(lambda n: n * BLOCK),
+        asu=st.integers(0, 65535) | st.integers(0, 2),
+        op=st.integers(0, 255) | st.integers(0, 4),
+        flags=st.integers(0, 255) | st.integers(0, 3),
+    )
+)
+def test_what_is_accepted_lies_in_its_range(record: Recorded) -> None:
+    code, sentence = refused(record)
+    assert bool(code) == bool(sentence)
+    if code or record.op == FLUSH:
+        return
+    low, high = (0, GIB) if record.asu == 0 else (MIB, 2 * MIB)
+    assert low <= record.addr < record.addr + record.bytes <= high
+    assert record.addr % BLOCK == record.bytes % BLOCK == 0
+    assert record.bytes <= 64 << 10 or record.op == DISCARD
+
+
+# ---- the generator ----
+
+
+class Supplied:
+    """A generator, and a queue of records that it takes from."""
+
+    def __init__(self, workload: Workload, records: Sequence[Recorded] = ()) -> None:
+        self.queue = deque(records)
+        self.generator = Generator(workload, 1, start_ns=START_NS)
+        self._call = FFI.callback("bool(struct spek_supply *, struct spek_recorded *)", self._take)
+        self._supply = FFI.new("struct spek_supply *", {"next": self._call})
+        LIB.spek_gen_set_supply(self.generator._gen, self._supply)
+
+    def _take(self, _supply: Any, record: Any) -> bool:
+        if not self.queue:
+            return False
+        self.queue.popleft().fill(record)
+        return True
+
+    def refill(self) -> bool:
+        return bool(LIB.spek_gen_refill(self.generator._gen))
+
+    def has_record(self) -> bool:
+        return bool(LIB.spek_gen_has_record(self.generator._gen))
+
+
+def as_record(op: Any, streams: Sequence[tuple[Stream, int]]) -> Recorded:
+    """The record that an operation was made of."""
+    operation = streams[op.stream][1]
+    kinds = {TRANSFER: op.write, FLUSH_STREAM: FLUSH, DISCARD_STREAM: DISCARD}
+    assert op.asu == streams[op.stream][0].asu
+    assert op.kind >> 2 == operation
+    return Recorded(op.at_ns - START_NS, op.addr, op.bytes, op.asu, kinds[operation], op.kind & 3)
+
+
+TRACE = [
+    Recorded(at_ns=0),
+    Recorded(at_ns=10, addr=BLOCK, bytes=2 * BLOCK, op=WRITE, flags=FUA),
+    Recorded(at_ns=10, bytes=0, op=FLUSH),
+    Recorded(at_ns=50, asu=1, addr=MIB),
+    Recorded(at_ns=51, addr=0, bytes=GIB, op=DISCARD),
+    Recorded(at_ns=51, addr=3 * BLOCK, op=WRITE, flags=PREFLUSH),
+]
+
+
+def test_operations_are_the_records_at_their_times() -> None:
+    source = Supplied(traced(EVERYTHING), TRACE)
+    made = []
+    while source.generator.next_ns != NEVER:
+        made.append(as_record(source.generator.next(), EVERYTHING))
+    assert made == TRACE
+
+
+def test_an_empty_supply_is_asked_again_only_when_told_to() -> None:
+    source = Supplied(traced(EVERYTHING), TRACE[:1])
+    source.generator.next()
+    source.queue.extend(TRACE[1:2])
+
+    assert (source.has_record(), source.generator.next_ns) == (False, NEVER)
+    assert source.refill()
+    assert source.generator.next_ns == START_NS + 10
+    source.generator.next()
+    assert not source.refill()
+
+
+def test_without_a_supply_there_is_no_work() -> None:
+    generator = Generator(traced(EVERYTHING), 1)
+    assert generator.next_ns == NEVER
+    assert len(generator.ops(10)) == 0
+    assert generator.backlog(10**18) == 0
+
+
+def test_a_closed_loop_needs_a_record_and_a_completion() -> None:
+    closed = traced(EVERYTHING, [Arrival("closed", depth=2, think_ns=5)], law=-1)
+    source = Supplied(closed, [replace(one, at_ns=0) for one in TRACE[:3]])
+    loop = source.generator
+
+    assert [loop.next().addr, loop.next().addr] == [0, BLOCK]
+    assert loop.next_ns == NEVER, "two are outstanding"
+    loop.complete(0, 100)
+    assert loop.next_ns == 105
+    loop.next()
+    loop.complete(0, 200)
+    assert loop.next_ns == NEVER, "there is no record"
+    source.queue.append(Recorded(addr=7 * BLOCK))
+    assert source.refill()
+    assert loop.next_ns == 205, "since when it could have been issued"
+    assert loop.next().addr == 7 * BLOCK
