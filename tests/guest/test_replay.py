@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from lib.guest.disks import make_null, null_disk, remove_null
@@ -34,6 +35,9 @@ from lib.guest.netlink_raw import Refusal, Socket
 from lib.guest.trace import TRACE_LINE, RequestLog, assert_nothing_lost, request_log
 from lib.waiting import comes_true
 
+from spekctl import cli
+from spekctl.documents.result import Result
+from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import (
     TRACE_BATCH,
@@ -49,6 +53,7 @@ from spekctl.kernel.gen.spek import (
     RunState,
     TraceOp,
 )
+from spekctl.log import file as log_file
 
 pytestmark = pytest.mark.debug_kernel
 
@@ -613,3 +618,82 @@ def test_several_disks_are_several_address_ranges(nl: Socket, disks: Sequence[st
         reads = mine["op"] == TraceOp.READ
         assert targets[index]["reads"] == int(reads.sum())
         assert targets[index]["write_bytes"] == int(mine["bytes"][~reads].sum(dtype="u8"))
+
+
+# ---- spekctl ----
+
+
+def spekctl_run(node: str, out: Path, *arguments: object) -> Result:
+    """A run that completes."""
+    line = ["run", *map(str, arguments), "--device", node, "--no-prober", "--progress", "none"]
+    assert cli.run([*line, "--write", "-o", str(out)]) == ExitCode.OK
+    return msgspec.json.decode(out.read_bytes(), type=Result)
+
+
+def logged(path: Path) -> dict[str, Any]:
+    """The columns of a log, in order of arrival."""
+    names = ("arrival_ns", "issue_ns", "address", "bytes", "op")
+    parts = list(log_file.open_log(path).columns(*names))
+    columns = {name: np.concatenate([part[i] for part in parts]) for i, name in enumerate(names)}
+    order = np.argsort(columns["arrival_ns"], kind="stable")
+    return {name: column[order] for name, column in columns.items()}
+
+
+def test_a_log_is_replayed_as_it_was(spek_module: Path, disk: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
+    workload = ("mixed-70-30-8k", "--rate", 2000, "--count", 500)
+    spekctl_run(disk, tmp_path / "first.json", *workload, "--log", first)
+
+    result = spekctl_run(disk, tmp_path / "out.json", "--trace", first, "--log", second)
+
+    was, now = logged(first), logged(second)
+    for name in ("address", "bytes", "op"):
+        assert np.array_equal(was[name], now[name]), name
+    assert np.array_equal(
+        was["arrival_ns"] - was["arrival_ns"][0], now["arrival_ns"] - now["arrival_ns"][0]
+    )
+    assert int(now["arrival_ns"][0]) == result.start.monotonic_ns
+    assert (now["issue_ns"] >= now["arrival_ns"]).all()
+    assert result.replay is not None
+    assert result.replay.records == result.replay.issued == len(was["op"]) >= 500
+    assert (result.replay.complete, result.replay.skipped) == (True, {})
+
+
+# With a ring that is empty after a second, and without the start of another interpreter.
+SMALL_RING = """
+import sys
+from spekctl import cli
+from spekctl.run import replay
+replay.RING_RECORDS = 1024
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+def test_a_stopped_program_is_an_underrun_in_its_result(
+    nl: Socket, disk: str, tmp_path: Path
+) -> None:
+    trace, out = tmp_path / "io.csv", tmp_path / "out.json"
+    lines = [f"{n * 1000},{n * BLOCK % (DISK_MIB * MIB)},{BLOCK},read" for n in range(2000)]
+    trace.write_text("\n".join(["at_us,offset_bytes,bytes,op", *lines, ""]))
+    options = ["--no-prober", "--progress", "none", "-o", str(out)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SMALL_RING, "run", "--trace", trace, "--device", disk, *options],
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+    def replays() -> list[dict[str, Any]]:
+        return [one["replay"] for one in nl.dump(Cmd.RUN_GET).values if "replay" in one]
+
+    assert comes_true(lambda: any(one["issued"] for one in replays()))
+    process.send_signal(signal.SIGSTOP)
+    assert comes_true(lambda: any(one["dry_ns"] > 100 * MS for one in replays()))
+    process.send_signal(signal.SIGCONT)
+
+    assert process.wait() == ExitCode.OK
+    result = msgspec.json.decode(out.read_bytes(), type=Result)
+    assert result.replay is not None
+    assert (result.replay.issued, result.replay.complete) == (2000, True)
+    assert result.replay.underruns >= 1
+    assert result.replay.underrun_ns >= 50 * MS
+    assert any("underruns" in one for one in result.remarks)

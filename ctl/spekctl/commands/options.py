@@ -11,7 +11,7 @@ import contextlib
 import math
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -19,7 +19,7 @@ from click.core import ParameterSource
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload.options import DEFAULTS, OPTIONS, Kind, Options, default_text, flag_of
-from spekctl.workload.values import Pattern
+from spekctl.workload.values import FILE_PATTERNS
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -279,7 +279,7 @@ def complete_pattern(
     """Names of address patterns."""
     from click.shell_completion import CompletionItem
 
-    return [CompletionItem(one) for one in get_args(Pattern) if one.startswith(incomplete)]
+    return [CompletionItem(one) for one in FILE_PATTERNS if one.startswith(incomplete)]
 
 
 # --- the workload itself -------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def workload(function: F) -> F:
                 "--pattern",
                 metavar="PATTERN[:VALUE]",
                 shell_complete=complete_pattern,
-                help="Without WORKLOAD: address pattern: " + ", ".join(get_args(Pattern)) + "."
+                help="Without WORKLOAD: address pattern: " + ", ".join(FILE_PATTERNS) + "."
                 " Values after colons set its keys: zipf:1.1 (theta), pareto:0.2 (h), normal:10%"
                 " (deviation), each with a center if wanted: zipf:1.1:25%;"
                 " zoned:60%/10%:40%/90% (share of the I/Os/size of a zone); strided:1MiB:64KiB"

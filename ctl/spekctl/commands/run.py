@@ -31,6 +31,7 @@ Examples:
   spekctl run mixed-70-30-8k --rate 5000 --device /dev/sdb --device /dev/sdc --write
   spekctl run mixed-70-30-8k --device /dev/sdb --write --verify --verify-state sdb.state
   spekctl run random-read-4k --device /dev/sdb --start-at 2027-01-31T12:00:00Z
+  spekctl run --trace hm_0.csv.gz --map wrap --device /dev/sdb --write
 """
 
 
@@ -49,6 +50,34 @@ Examples:
     help="With --verify: save the state of all written blocks to FILE, for `spekctl verify`.",
 )
 @options.load_range("hrrw", "stripe_bytes")
+@click.option(
+    "--trace",
+    "traces",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Replay a trace instead of a workload; repeat the option for a trace in several files."
+    " Each device of the trace goes to a --device, in turn.",
+)
+@click.option(
+    "--speed",
+    metavar="F",
+    help="With --trace: F times as fast as recorded; bursts are kept.  [1]",
+)
+@click.option(
+    "--closed",
+    type=int,
+    metavar="N",
+    help="With --trace: N I/Os outstanding, whatever the times of the trace are.",
+)
+@click.option(
+    "--map",
+    "map_",
+    type=click.Choice(["as-is", "wrap", "scale", "concatenate", "pack"]),
+    help="With --trace: how its addresses are mapped onto the devices. as-is refuses what lies"
+    " beyond them, wrap takes them modulo the size, scale stretches or shrinks, concatenate lays"
+    " devices of the trace one after the other, pack leaves out what is never touched.  [as-is]",
+)
 @click.option(
     "--detach",
     is_flag=True,
@@ -98,8 +127,55 @@ def command(**given: Any) -> int:
     The result goes to standard output: a table, or JSON with --json. Ctrl-C stops the run
     cleanly; the result so far is still written.
     """
+    asked = _trace_of(given)
+    if asked is not None:
+        _refuse_beside_trace()
+        for name in ("workload", "read", "size", "pattern", "settings"):
+            given.pop(name)
+        return _run(asked, RunOptions(load=options.take_load(given), **given))
     workload = options.take_workload(given)
     return _run(workload, RunOptions(load=options.take_load(given), **given))
+
+
+@dataclass(frozen=True, slots=True)
+class TraceOptions:
+    """The options of a replay."""
+
+    files: tuple[Path, ...]
+    speed: str | None
+    rate: float | None
+    closed: int | None
+    map: str
+
+
+def _trace_of(given: dict[str, Any]) -> TraceOptions | None:
+    """Take the options of a replay out of what click has parsed."""
+    files, speed = given.pop("traces"), given.pop("speed")
+    closed, map_ = given.pop("closed"), given.pop("map_")
+    if files:
+        paces = [one for one in (speed, given["rate"], closed) if one is not None]
+        if len(paces) > 1:
+            raise UsageError("--speed, --rate and --closed exclude each other")
+        return TraceOptions(files, speed, given["rate"], closed, map_ or "as-is")
+    for option, value in (("--speed", speed), ("--closed", closed), ("--map", map_)):
+        if value is not None:
+            raise UsageError(f"{option} needs --trace as well")
+    return None
+
+
+# Parameters that describe a workload, or need one.
+_OF_WORKLOADS = frozenset(
+    {
+        *("workload", "read", "size", "pattern", "settings", "bsu", "iops_per_bsu", "depth"),
+        *("count", "ramp_count", "polled", "verify", "verify_state", "hrrw", "stripe_bytes"),
+        "detach",
+    }
+)
+
+
+def _refuse_beside_trace() -> None:
+    names = {one.name or "" for one in click.get_current_context().command.params}
+    options.refuse_others("--trace", names - _OF_WORKLOADS, "a trace has its own requests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +200,35 @@ class RunOptions:
     start_at: StartAt | None
 
 
-def _run(workload: WorkloadFile, asked: RunOptions) -> int:
+def _replay_request(trace: TraceOptions, asked: RunOptions) -> Request:
+    from spekctl.run import replay_request
+    from spekctl.trace.schedule import Timing
+    from spekctl.trace.trace import open_trace
+
+    if trace.closed is not None:
+        timing = Timing.closed(trace.closed)
+    elif trace.rate is not None:
+        timing = Timing.at_rate(f"{trace.rate:.3f}")
+    else:
+        timing = Timing.at_speed(trace.speed or "1")
+    wishes = replay_request.Wishes(timing, trace.map)
+    return replay_request.build(
+        open_trace(trace.files), wishes, asked.devices, asked.load, asked.destroy
+    )
+
+
+def _run(workload: WorkloadFile | TraceOptions, asked: RunOptions) -> int:
     from spekctl import files
     from spekctl.run import request as run_request
 
     if asked.detach:
         _check_detached(asked)
-    subject = run_request.on(workload, asked.devices)
-    wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
+    if isinstance(workload, TraceOptions):
+        wanted = _replay_request(workload, asked)
+    else:
+        subject = run_request.on(workload, asked.devices)
+        wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
+    subject = run_request.Subject(wanted.workload, wanted.devices)
     power = options.power_of(asked.power_feeds, asked.power_baseline, asked.no_prober)
     run_request.check_destroy(wanted)
     _check_files(asked)
@@ -142,7 +239,7 @@ def _run(workload: WorkloadFile, asked: RunOptions) -> int:
         from spekctl.commands.show import print_numbers, print_toml
 
         if not asked.as_json:
-            print_toml(workload)
+            print_toml(wanted.workload)
         print_numbers(wanted.config, asked.as_json)
         return 0
     run_request.check_write(wanted)

@@ -401,6 +401,39 @@ class LogResult(Part, frozen=True):
     text: Annotated[str, Meta(description="Why it is not complete, as a sentence; else empty.")]
 
 
+class ReplayResult(Part, frozen=True):
+    """The replay of a trace."""
+
+    files: list[str]
+    format: Annotated[str, Meta(description="Format of the files.")]
+    pace: Annotated[
+        str, Meta(description="original, rate (equal gaps) or closed (depth I/Os outstanding).")
+    ]
+    speed: Annotated[float | None, Meta(description="original: times as fast as recorded.")]
+    rate: Annotated[float | None, Meta(description="rate: requests per second.")]
+    depth: Annotated[int | None, Meta(description="closed: I/Os outstanding.")]
+    map: Annotated[str, Meta(description="How addresses were mapped onto the devices.")]
+    records: Annotated[int, Meta(description="Records of the trace.")]
+    fed: Annotated[int, Meta(description="Records that the kernel accepted.")]
+    issued: Annotated[int, Meta(description="Records that were issued.")]
+    complete: Annotated[bool, Meta(description="All records that were not skipped were issued.")]
+    skipped: Annotated[dict[str, int], Meta(description="Records left out, by reason.")]
+    shifted: Annotated[int, Meta(description="Records moved back from the end of a device to fit.")]
+    grown: Annotated[int, Meta(description="Records grown to whole blocks of the device.")]
+    bad: Annotated[int, Meta(description="Lines of the trace that could not be read.")]
+    unordered: Annotated[int, Meta(description="Records that were out of order in the trace.")]
+    underruns: Annotated[int, Meta(description="Times that a record was due and had not been fed.")]
+    underrun_ns: Annotated[int, Meta(description="By how much those came too late, summed.")]
+    underrun_first_ns: Annotated[
+        int, Meta(description="Start of the first one, CLOCK_MONOTONIC; 0: none.")
+    ]
+    underrun_last_ns: Annotated[int, Meta(description="End of the last one, CLOCK_MONOTONIC.")]
+    dry_ns: Annotated[
+        int, Meta(description="How long the kernel had waited for records when the run ended.")
+    ]
+    text: Annotated[str, Meta(description="Why feeding ended early; empty: it did not.")]
+
+
 class Sense(Part, frozen=True):
     """Sense data of a failed SCSI command."""
 
@@ -545,6 +578,7 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
     remarks: Annotated[list[str], Meta(description="What a reader should know.")]
     log: Annotated[LogResult | None, Meta(description="null: without --log.")] = None
     verify: Annotated[VerifyResult | None, Meta(description="null: without --verify.")] = None
+    replay: Annotated[ReplayResult | None, Meta(description="null: without --trace.")] = None
     power: Annotated[
         PowerResult | None, Meta(description="null: not measured; power_text says why.")
     ] = None

@@ -22,6 +22,7 @@ from spekctl.kernel.gen.spek_records import (
     IntervalInfo,
     IntervalStream,
     Law,
+    Operation,
     OpInfo,
     Pattern,
     StatsInfo,
@@ -297,6 +298,7 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
         "stamp_id": config.stamp_id,
         "verify_from": config.verify_from,
         "grain_bytes": config.grain_bytes,
+        "trace_records": config.trace_records,
     }
     keep = {"seed", "interval_ns", "backend", "data", "max_outstanding"}
     values = {key: value for key, value in values.items() if value or key in keep}
@@ -350,6 +352,7 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
                 "walk_style": WalkStyle(stream.walk_style).code,
                 "part": b"".join(struct.pack("=2Q", *part) for part in stream.parts),
                 "spread": stream.spread,
+                "operation": Operation(stream.operation).code,
             },
         )
         for stream in config.streams

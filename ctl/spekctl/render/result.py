@@ -12,6 +12,7 @@ from spekctl.documents.result import (
     Distribution,
     LogResult,
     RailPower,
+    ReplayResult,
     Result,
     TargetResult,
     Total,
@@ -86,11 +87,31 @@ def _load(result: Result) -> str:
                 f"bursts of {arrival.burst_length} every"
                 f" {units.format_duration(arrival.burst_interval_ns)}"
             )
+        elif arrival.law == "trace":
+            laws.append("as recorded" + (f", {_pace(result.replay)}" if result.replay else ""))
         else:
             laws.append(
                 f"{arrival.law} arrivals, {units.format_rate(arrival.rate_milli / 1000)} per second"
             )
     return " + ".join(laws)
+
+
+def _pace(replay: ReplayResult) -> str:
+    """The times of a replay."""
+    if replay.rate is not None:
+        return f"at {units.format_rate(replay.rate)} requests per second"
+    return f"at {replay.speed:g} times the speed"
+
+
+def _replay_line(replay: ReplayResult) -> str:
+    """What became of the records of a trace."""
+    left_out = sum(replay.skipped.values())
+    words = [f"trace: {replay.issued:,} of {replay.records:,} records issued"]
+    if left_out:
+        reasons = ", ".join(f"{count:,} {why}" for why, count in replay.skipped.items())
+        words.append(f"{left_out:,} left out ({reasons})")
+    words.append(f"{replay.underruns:,} underruns")
+    return ", ".join(words)
 
 
 def _target_line(target: TargetResult) -> str:
@@ -173,6 +194,8 @@ def _both(cells: list[Cell]) -> tuple[str, str]:
 def _footer(result: Result) -> list[str]:
     lines = []
     outcome = result.outcome
+    if result.replay is not None:
+        lines.append(_replay_line(result.replay))
     if outcome.offered_iops is not None:
         lines.append(
             f"offered {units.format_rate(outcome.offered_iops)} I/Os per second;"

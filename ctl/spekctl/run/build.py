@@ -29,6 +29,7 @@ from spekctl.documents.result import (
     Plan,
     PowerResult,
     ProberResult,
+    ReplayResult,
     Result,
     Sense,
     SenseCount,
@@ -69,6 +70,7 @@ def build(
     log: LogResult | None = None,
     metered: Metered | None = None,
     verified: VerifyResult | None = None,
+    replayed: ReplayResult | None = None,
 ) -> Result:
     """A result from the kernel's answers."""
     metered = metered or Metered(text=NO_PROBER)
@@ -104,6 +106,7 @@ def build(
         remarks=plan.remarks,
         log=log,
         verify=verified,
+        replay=replayed,
         power=_power(metered.result, total),
         power_text=metered.text,
     )

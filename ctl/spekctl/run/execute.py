@@ -10,14 +10,15 @@ from __future__ import annotations
 import contextlib
 import errno as errno_names
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from spekctl import recorded
 from spekctl.block import device as devices
 from spekctl.block import safety
 from spekctl.block.device import Device
 from spekctl.documents.device import DiskCounters, TargetFacts
-from spekctl.documents.result import Plan, Result, VerifyResult
-from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError
+from spekctl.documents.result import Plan, ReplayResult, Result, VerifyResult
+from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
 from spekctl.log.file import Names
@@ -28,6 +29,9 @@ from spekctl.run.ending import POLL_S, abandon, release
 from spekctl.run.job import Interrupts, Observer, Request
 from spekctl.run.progress import Figures, Progress, clock_of, figures_of
 from spekctl.workload.config import RunConfig
+
+if TYPE_CHECKING:
+    from spekctl.run.replay import Feeder, Replay
 
 POLL_MIN_S = 0.25
 
@@ -41,6 +45,7 @@ def execute(
 ) -> Result:
     """Run to the end, or until the user interrupts; return the result in either case."""
     log = _log_of(request)
+    feeder: Feeder | None = None
     run = claim(kernel, request.config, request.devices, interrupts)
     try:
         facts, remarks = prepare(kernel, run, request)
@@ -53,6 +58,8 @@ def execute(
             if remark:
                 progress.note(remark)
                 remarks.append(remark)
+        if request.replay is not None:
+            feeder = _feed(request.replay, run, interrupts)
         if interrupts.count:
             raise CalledOffError(
                 "interrupted before the start; nothing was sent to the device",
@@ -66,7 +73,13 @@ def execute(
             from spekctl.run import verify
 
             verified = verify.conclude(kernel, request, facts, info, progress, interrupts)
-        result = conclude(kernel, plan, info, rows, after, observer, log, verified)
+        replayed = None
+        if request.replay is not None and feeder is not None:
+            from spekctl.run import replay
+
+            feeder.close()
+            replayed = replay.result_of(request.replay, info, feeder.trouble())
+        result = conclude(kernel, plan, info, rows, after, observer, log, verified, replayed)
         if info.state is RunState.DONE:
             release(kernel, run, interrupts)
         return result
@@ -74,8 +87,23 @@ def execute(
         abandon(kernel, run)
         raise
     finally:
+        if feeder is not None:
+            feeder.close()
         if log is not None:
             log.close()
+
+
+def _feed(trace: Replay, run: int, interrupts: Interrupts) -> Feeder:
+    """Feed the run, up to as much as it needs to start."""
+    from spekctl.run.replay import Feeder
+
+    feeder = Feeder(trace, run)
+    while not feeder.wait_ready(POLL_MIN_S) and not interrupts.count:
+        pass
+    if feeder.trouble():
+        feeder.close()
+        raise UsageError(feeder.trouble())
+    return feeder
 
 
 def _log_of(request: Request) -> IoLog | None:
@@ -284,6 +312,7 @@ def conclude(
     observer: Observer | None = None,
     log: IoLog | None = None,
     verified: VerifyResult | None = None,
+    replayed: ReplayResult | None = None,
 ) -> Result:
     """The result of a run so far; @after is disk_stats() at its end."""
     prober = observer.finish(info) if observer is not None else None
@@ -293,7 +322,7 @@ def conclude(
     cells = kernel.stats(plan.run)
     ios = sum(cell.ios + cell.errors for cell in cells)
     logged = log.finish(plan, info, ios) if log is not None else None
-    return build(plan, info, cells, rows, after, prober, logged, metered, verified)
+    return build(plan, info, cells, rows, after, prober, logged, metered, verified, replayed)
 
 
 def _new_rows(kernel: Kernel, info: RunInfo, rows: list[IntervalRow]) -> list[IntervalRow]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from spekctl.block.device import Device
 from spekctl.documents.power import Metered
@@ -19,6 +19,9 @@ from spekctl.run.progress import MachineFigures
 from spekctl.run.start import StartAt
 from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
+
+if TYPE_CHECKING:
+    from spekctl.run.replay import Replay
 
 
 class Observer(Protocol):
@@ -62,6 +65,7 @@ class Request:
     remarks: Sequence[str] = ()
     log: Path | None = None  # together with config.log_records
     start_at: StartAt | None = None  # None: at once
+    replay: Replay | None = None
     verify_state: Path | None = None  # where to keep what was written; config.data is stamped
 
 

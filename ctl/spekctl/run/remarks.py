@@ -71,4 +71,24 @@ def _prober_too_slow(result: Result) -> Iterator[str]:
         )
 
 
-JUDGEMENTS: tuple[Callable[[Result], Iterator[str]], ...] = (_late_issue, _prober_too_slow)
+def _underruns(result: Result) -> Iterator[str]:
+    """A trace that was not fed in time."""
+    replay = result.replay
+    if replay is None:
+        return
+    if replay.underruns:
+        first_s = (replay.underrun_first_ns - result.start.monotonic_ns) / 1e9
+        yield (
+            f"{replay.underruns:,} underruns: requests of the trace were due before they had been"
+            f" read, for {units.format_ns(replay.underrun_ns)} in all, the first after"
+            f" {first_s:.3f} s; they were issued late, which response times include"
+        )
+    if replay.text:
+        yield replay.text
+
+
+JUDGEMENTS: tuple[Callable[[Result], Iterator[str]], ...] = (
+    _late_issue,
+    _prober_too_slow,
+    _underruns,
+)

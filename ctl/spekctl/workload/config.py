@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from spekctl.workload.options import OPTIONS
-from spekctl.workload.values import CorePattern, Data, Law, WalkStyle
+from spekctl.workload.values import CorePattern, Data, Law, Operation, WalkStyle
 
 
 class Resolved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,6 +83,7 @@ class ResolvedStream(Resolved, frozen=True):
     spread: Annotated[
         int, Meta(description="table: 1: neighbouring addresses are spread over the range.")
     ] = 0
+    operation: Annotated[Operation, Meta(description="trace: what its records do.")] = "transfer"
 
 
 class DeviceNumber(Resolved, frozen=True):
@@ -131,6 +132,9 @@ class RunConfig(Resolved, frozen=True):
     grain_bytes: Annotated[
         int, Meta(description="stamped: most that one state may stand for; 0: as it fits.")
     ] = 0
+    trace_records: Annotated[
+        int, Meta(description="trace: room of each worker's ring, in records; 0: no trace.")
+    ] = 0
 
     @property
     def writes(self) -> bool:
@@ -139,18 +143,19 @@ class RunConfig(Resolved, frozen=True):
 
     @property
     def offered_rate(self) -> float | None:
-        """I/Os per second that arrive whatever the device does; None if any loop is closed."""
-        if any(arrival.law == "closed" for arrival in self.arrivals):
+        """I/Os per second that arrive whatever the device does; None if any loop is closed, or if
+        they come from a trace."""
+        if any(arrival.law in ("closed", "trace") for arrival in self.arrivals):
             return None
         return self.arrival_rate
 
     @property
     def arrival_rate(self) -> float:
-        """I/Os per second of all arrivals that have a rate; closed loops have none."""
+        """I/Os per second of all arrivals that have a rate; closed loops and traces have none."""
         total = 0.0
         for arrival in self.arrivals:
             if arrival.law == "burst":
                 total += arrival.burst_length * 1e9 / arrival.burst_interval_ns
-            elif arrival.law != "closed":
+            elif arrival.law not in ("closed", "trace"):
                 total += arrival.rate_milli / 1000
         return total

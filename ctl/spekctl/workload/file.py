@@ -367,6 +367,7 @@ def _check_asus(asus: list[Asu]) -> None:
 
 
 def _check_arrival(arrival: Arrival) -> None:
+    _refuse_trace(arrival.law)
     for key, laws in _LAW_KEYS.items():
         if getattr(arrival, key) is not None and arrival.law not in laws:
             raise UsageError(f"'{key}' belongs to law {' or '.join(laws)}, not to {arrival.law}")
@@ -382,7 +383,13 @@ def _check_arrival(arrival: Arrival) -> None:
             units.parse_duration_ns(text)
 
 
+def _refuse_trace(name: str) -> None:
+    if name == "trace":
+        raise UsageError("a workload file has no traces: replay one with spekctl run --trace FILE")
+
+
 def _check_stream(stream: Stream) -> None:
+    _refuse_trace(stream.pattern)
     for key, patterns in _PATTERN_KEYS.items():
         if getattr(stream, key) not in (None, []) and stream.pattern not in patterns:
             raise UsageError(

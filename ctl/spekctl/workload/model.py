@@ -154,6 +154,7 @@ class Arrival(Table, frozen=True):
             "closed: depth I/Os outstanding, the next one think after a completion."
             " poisson: exponential gaps. constant: equal gaps."
             " burst: length I/Os at once, every interval."
+            " trace: as recorded; only in results of --trace."
         ),
     ] = "closed"
     depth: Annotated[int | None, _number("closed: I/Os outstanding.", "depth")] = None
@@ -241,6 +242,7 @@ class Stream(Table, frozen=True):
             " range once per pass, in random order. backward: one before the other, from the end."
             " zipf, pareto: random, few addresses far more often than the others. normal: random"
             " around a center. zoned: random, with shares of the I/Os for parts of the range."
+            " trace: as recorded; only in results of --trace."
         ),
     ] = "uniform"
     start: Annotated[

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import get_args
 
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
-from spekctl.workload.values import Pattern
+from spekctl.workload.values import FILE_PATTERNS
 
-PATTERNS: tuple[str, ...] = get_args(Pattern)
+PATTERNS: tuple[str, ...] = FILE_PATTERNS
 
 # The keys that the values after the colons set, in their order.
 _KEYS: dict[str, tuple[str, ...]] = {

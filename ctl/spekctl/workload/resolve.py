@@ -73,7 +73,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
         time_ns=time_ns,
         count=count,
         max_errors=options.max_errors,
-        cpus=_cpus(options),
+        cpus=cpus_of(options),
         targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in targets],
         asus=asus,
         arrivals=arrivals,
@@ -519,7 +519,8 @@ def _max_outstanding(
     return total
 
 
-def _cpus(options: Options) -> list[int]:
+def cpus_of(options: Options) -> list[int]:
+    """CPU of each worker."""
     available = list(options.available_cpus)
     if options.cpus is not None:
         missing = [cpu for cpu in options.cpus if cpu not in available]

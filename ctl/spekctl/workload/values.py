@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 NAME_LEN_MAX = 31
 RUN_NAME_LEN_MAX = 63
@@ -33,13 +33,26 @@ Pattern = Literal[
     "pareto",
     "normal",
     "zoned",
+    "trace",
 ]
+# Those that a workload may have: traces are replayed by themselves.
+FILE_PATTERNS: tuple[Pattern, ...] = tuple(one for one in get_args(Pattern) if one != "trace")
 # Patterns that reach the kernel as tables.
 TABLES: tuple[Pattern, ...] = ("zipf", "pareto", "normal", "zoned")
 CorePattern = Literal[
-    "uniform", "sequential", "strided", "runs", "walk", "hotband", "once", "backward", "table"
+    "uniform",
+    "sequential",
+    "strided",
+    "runs",
+    "walk",
+    "hotband",
+    "once",
+    "backward",
+    "table",
+    "trace",
 ]
-Law = Literal["closed", "poisson", "constant", "burst"]
+Law = Literal["closed", "poisson", "constant", "burst", "trace"]
 WalkStyle = Literal["classic", "fixed"]
+Operation = Literal["transfer", "flush", "discard"]
 Data = Literal["zero", "random"]
 Backend = Literal["auto", "bio", "mq", "scsi"]

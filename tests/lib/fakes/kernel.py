@@ -21,6 +21,7 @@ from spekctl.kernel.records import (
     MismatchInfo,
     Phase,
     Reason,
+    ReplayInfo,
     RunInfo,
     RunState,
     StatsCell,
@@ -68,6 +69,7 @@ class FakeKernel:
     seconds: int = 0
     wrong: list[MismatchInfo] = field(default_factory=list)
     written: list[MapInfo] = field(default_factory=list)
+    replay: ReplayInfo | None = None
     closed: bool = False
     deleted: bool = False
 
@@ -181,6 +183,8 @@ class FakeKernel:
             errors=self.errors,
             first_error="read of 4096 bytes at 0 on nullb0: EIO" if self.errors else "",
             module_version="0.1.0-test",
+            trace_records=config.trace_records,
+            replay=self.replay,
             workers=tuple(
                 WorkerInfo(cpu=cpu, pid=100 + cpu, cpu_ns=self.seconds * SECOND // 2, voluntary=9)
                 for cpu in config.cpus

@@ -91,6 +91,8 @@ SEVERAL = {
 OTHERWISE = {
     ("power calibrate", "--set"): "KEY=VALUE",
     ("plot cdf", "--only"): "[read|write|all]",
+    # Which of the study's traces it is.
+    ("drive study", "--trace"): "NAME=FILE",
     # Several files: a picture is PNG and SVG unless the name says which.
     **{(f"plot {name}", "--output"): "NAME" for name in plot.command.commands},
 }

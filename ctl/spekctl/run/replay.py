@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trace that is replayed: the records for each worker, and the thread that feeds the run.
+
+The thread has a netlink socket of its own. The kernel has room for RING_RECORDS per worker, so
+memory does not grow with the trace.
+"""
+
+from __future__ import annotations
+
+import errno as errno_names
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spekctl import recorded
+from spekctl.documents.result import ReplayResult
+from spekctl.errors import SpekError
+from spekctl.kernel import traces
+from spekctl.kernel.records import RunInfo
+from spekctl.kernel.traces import BATCH, TraceFeed
+from spekctl.trace.columns import Array, Op
+from spekctl.trace.schedule import Block, Pace, Schedule
+from spekctl.trace.trace import Trace
+
+RING_RECORDS = 1 << 16
+# While a ring is full. It holds 65 ms of a million records per second.
+PAUSE_S = 0.005
+RECORD = np.dtype(list(traces.RECORD))
+
+
+@dataclass(slots=True)
+class Replay:
+    """A trace on devices, ready to be fed."""
+
+    trace: Trace
+    schedule: Schedule
+    map: str
+    records: int
+    workers: int
+    capacities: Sequence[int]
+    # Operations without a stream, by why they are left out.
+    without: dict[Op, str]
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def parts(self) -> Iterator[list[Array]]:
+        """The records of each worker, a message's worth at a time."""
+        for block in self.schedule.blocks(BATCH):
+            kept, target = self._kept(block)
+            if not self.workers > 1:
+                yield [kept]
+                continue
+            # The size of a worker's part of each record's target.
+            part = np.array([-(-one // self.workers) for one in self.capacities], np.uint64)[target]
+            worker = kept["addr"] // part
+            yield [kept[worker == index] for index in range(self.workers)]
+
+    def _kept(
+        self, block: Block
+    ) -> tuple[
+        np.ndarray[tuple[int], np.dtype[np.void]], np.ndarray[tuple[int], np.dtype[np.uint32]]
+    ]:
+        """Records as the kernel has them, without those that it cannot replay."""
+        found = np.empty(len(block), RECORD)
+        found["at_ns"], found["addr"] = block.at_ns, block.offset_bytes
+        found["bytes"] = np.minimum(block.bytes, np.uint64(2**32 - 1))
+        found["asu"], found["op"] = block.target, block.op
+        found["flags"] = np.where(block.op == Op.WRITE, block.flags, 0)
+        flushes = block.op == Op.FLUSH
+        found["addr"][flushes] = found["bytes"][flushes] = 0
+        wrong = np.zeros(len(block), bool)
+        for op, why in self.without.items():
+            mine = block.op == op
+            self._skip(why, int(mine.sum()))
+            wrong |= mine
+        huge = ~wrong & (block.bytes > np.uint64(2**32 - 1))
+        self._skip("discard of 4 GiB or more", int(huge.sum()))
+        kept = ~(wrong | huge)
+        return found[kept], block.target[kept]
+
+    def _skip(self, why: str, count: int) -> None:
+        if count:
+            self.skipped[why] = self.skipped.get(why, 0) + count
+
+
+# --- feeding -------------------------------------------------------------------------------------
+
+
+class Feeder:
+    """Feeds a run in a thread, from READY until its trace or the run has ended."""
+
+    def __init__(self, replay: Replay, run: int) -> None:
+        self.fed = 0
+        self._replay = replay
+        self._run = run
+        self._trouble = ""
+        self._ready = threading.Event()
+        self._stop = threading.Event()
+        # Here, so that its failure is the caller's.
+        self._link: TraceFeed = traces.connect()
+        self._thread = threading.Thread(target=self._work, name="spekctl-feeder", daemon=True)
+        self._thread.start()
+
+    def wait_ready(self, timeout_s: float) -> bool:
+        """Whether there is enough to start with: a ring is full, or the trace is fed."""
+        return self._ready.wait(timeout_s)
+
+    def trouble(self) -> str:
+        """Why feeding ended before the trace did; empty if it did not."""
+        return self._trouble
+
+    def close(self) -> None:
+        """End feeding. A run whose trace has not ended ends."""
+        self._stop.set()
+        self._thread.join()
+        self._link.close()
+
+    def _work(self) -> None:
+        try:
+            self._feed()
+        except SpekError as error:
+            # The run has ended, by time or by a request, or is gone.
+            if error.errno not in (errno_names.EBUSY, errno_names.ENOENT):
+                self._trouble = f"feeding the trace ended: {error.message}"
+        except Exception as error:
+            self._trouble = f"feeding the trace ended: {error}"
+        finally:
+            if not self._stop.is_set():
+                # Tell the kernel now that nothing more comes, unless it knows that.
+                self._link.close()
+            self._ready.set()
+
+    def _feed(self) -> None:
+        for parts in self._replay.parts():
+            left = {index: part for index, part in enumerate(parts) if len(part)}
+            while left:
+                if self._stop.is_set():
+                    return
+                accepted = 0
+                for worker, part in list(left.items()):
+                    taken = self._link.feed(self._run, worker, part.tobytes())
+                    accepted += taken
+                    if taken == len(part):
+                        del left[worker]
+                    else:
+                        left[worker] = part[taken:]
+                self.fed += accepted
+                if left:
+                    self._ready.set()
+                    self._stop.wait(PAUSE_S)
+        self._link.end(self._run, self.fed)
+
+
+def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
+    """What a result says about the replay."""
+    counts, adjusted, timing = info.replay, replay.schedule.adjusted, replay.schedule.timing
+    assert counts is not None
+    return ReplayResult(
+        files=[recorded.text(str(part.source.path)) for part in replay.trace.parts],
+        format=replay.trace.parts[0].format.name,
+        pace=timing.pace.value,
+        speed=float(timing.speed) if timing.pace is Pace.ORIGINAL else None,
+        rate=float(timing.rate) if timing.pace is Pace.RATE else None,
+        depth=timing.depth if timing.pace is Pace.CLOSED else None,
+        map=replay.map,
+        records=replay.records,
+        fed=counts.fed,
+        issued=counts.issued,
+        complete=bool(counts.ended) and counts.issued == counts.fed,
+        skipped={
+            **replay.skipped,
+            **({"of no bytes": adjusted.empty} if adjusted.empty else {}),
+            **({"beyond the device": adjusted.beyond} if adjusted.beyond else {}),
+        },
+        shifted=adjusted.shifted,
+        grown=adjusted.grown,
+        bad=replay.trace.faults.bad,
+        unordered=replay.trace.faults.unordered,
+        underruns=counts.underruns,
+        underrun_ns=counts.underrun_ns,
+        underrun_first_ns=counts.underrun_first_ns,
+        underrun_last_ns=counts.underrun_last_ns,
+        dry_ns=counts.dry_ns,
+        text=trouble,
+    )

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes the request of a run that replays a trace.
+
+The trace is read once, to check that all of it can be replayed on the devices; the feeder
+(replay.py) reads it again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spekctl import recorded, units
+from spekctl.block import device as block_device
+from spekctl.block.device import Device
+from spekctl.errors import UsageError
+from spekctl.run import replay
+from spekctl.run.job import Request
+from spekctl.run.replay import Replay
+from spekctl.trace import mapping
+from spekctl.trace.columns import Batch, Op
+from spekctl.trace.mapping import Mapper, Survey
+from spekctl.trace.schedule import Pace, Schedule, Timing
+from spekctl.trace.trace import Trace
+from spekctl.workload.config import (
+    DeviceNumber,
+    Extent,
+    ResolvedArrival,
+    ResolvedAsu,
+    ResolvedSize,
+    ResolvedStream,
+    RunConfig,
+)
+from spekctl.workload.model import Arrival, Header, Stream, WorkloadFile
+from spekctl.workload.options import Options
+from spekctl.workload.resolve import OPEN_LOOP_BUFFER_BYTES, OPEN_LOOP_OUTSTANDING, cpus_of
+from spekctl.workload.values import DEPTH_MAX, IO_BYTES_MAX, NAME_LEN_MAX, Operation
+
+REPLAYED = (Op.READ, Op.WRITE, Op.FLUSH, Op.DISCARD)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line says about a replay."""
+
+    timing: Timing
+    map: str
+
+
+@dataclass(slots=True)
+class Look:
+    """What a first reading of a trace found."""
+
+    survey: Survey
+    ops: list[int]
+    largest: int = 0  # of reads and writes
+
+    def writes(self) -> int:
+        """Records that change the device, flushes included."""
+        return sum(self.ops) - self.ops[Op.READ]
+
+
+def look_at(trace: Trace, ranges: bool) -> Look:
+    """Read a trace once; UsageError if it has nothing to replay."""
+    ops = np.zeros(len(Op), np.int64)
+    largest = 0
+
+    def counted() -> Iterator[Batch]:
+        nonlocal ops, largest
+        for batch in trace.batches():
+            ops += np.bincount(batch.op, minlength=len(Op))
+            moves = batch.bytes[batch.op <= Op.WRITE]
+            largest = max(largest, int(moves.max()) if len(moves) else 0)
+            yield batch
+
+    survey = mapping.survey(counted(), ranges)
+    if not survey.records:
+        raise UsageError(f"{trace.name} has no records to replay")
+    if largest > IO_BYTES_MAX:
+        raise UsageError(
+            f"{trace.name} has a request of {units.format_bytes(largest)}; at most"
+            f" {units.format_bytes(IO_BYTES_MAX)} can be replayed"
+        )
+    return Look(survey, ops.tolist(), largest)
+
+
+def mapper_of(trace: Trace, look: Look, devices: Sequence[Device], name: str) -> Mapper:
+    """How the trace's devices lie on the targets; UsageError if they do not fit."""
+    targets = [mapping.Target(one.bytes, one.logical_block) for one in devices]
+    sizes = look.survey.sizes()
+    target_of = mapping.targets_in_turn(len(sizes), len(targets))
+    if name == "wrap":
+        return mapping.Wrap(targets, target_of)
+    if name == "scale":
+        return mapping.Scale(targets, target_of, sizes)
+    if name == "concatenate":
+        return mapping.concatenate(sizes, targets, target_of)
+    if name == "pack":
+        return mapping.pack(look.survey.touched, targets, target_of)
+    found = mapping.AsIs(targets, target_of)
+    ends = look.survey.ends
+    if any(end > targets[target_of[device]].bytes for device, end in ends.items()):
+        mapping.check_all_fit(trace.batches(), found)
+    return found
+
+
+def discards(device: Device) -> bool:
+    """True if the device supports discards."""
+    queue = device.sysfs / "queue"
+    if not queue.is_dir():
+        queue = device.sysfs.parent / "queue"
+    try:
+        return int((queue / "discard_max_bytes").read_text()) > 0
+    except (OSError, ValueError):
+        return False
+
+
+def build(
+    trace: Trace,
+    wishes: Wishes,
+    paths: Sequence[str],
+    options: Options,
+    destroy: Sequence[str] = (),
+) -> Request:
+    """The request of a run that replays a trace; reads the trace once."""
+    devices = [block_device.find(path) for path in paths]
+    for one in devices:
+        if not one.bytes:
+            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
+    look = look_at(trace, wishes.map == "pack")
+    mapper = mapper_of(trace, look, devices, wishes.map)
+    cpus = cpus_of(dataclasses.replace(options, available_cpus=sorted(os.sched_getaffinity(0))))
+    if wishes.timing.pace is Pace.CLOSED and wishes.timing.depth < len(cpus):
+        raise UsageError(f"--closed {wishes.timing.depth} is less than one I/O for each worker")
+    without = {op: f"{op.text} is not replayed" for op in Op if op not in REPLAYED}
+    if not all(discards(one) for one in devices):
+        without[Op.DISCARD] = "the device has no discards"
+    config = _config(trace, look, wishes, options, devices, cpus, Op.DISCARD in without)
+    block = max(one.logical_block for one in devices)
+    found = Replay(
+        trace,
+        Schedule(trace.batches(), mapper, wishes.timing, block),
+        wishes.map,
+        look.survey.records,
+        len(cpus),
+        [one.bytes for one in devices],
+        without,
+    )
+    return Request(
+        workload=_workload(config, trace),
+        config=config,
+        devices=devices,
+        write_allowed=options.write,
+        destroy=destroy,
+        command=recorded.command(),
+        remarks=_remarks(look, without, config, options),
+        replay=found,
+    )
+
+
+def _remarks(look: Look, without: dict[Op, str], config: RunConfig, options: Options) -> list[str]:
+    found = [
+        f"{look.ops[op]:,} records are left out: {why}"
+        for op, why in without.items()
+        if look.ops[op]
+    ]
+    if options.write and not config.writes:
+        found.append("the trace only reads, so the devices are opened read-only")
+    return found
+
+
+def _config(
+    trace: Trace,
+    look: Look,
+    wishes: Wishes,
+    options: Options,
+    devices: Sequence[Device],
+    cpus: list[int],
+    no_discards: bool,
+) -> RunConfig:
+    block = max(one.logical_block for one in devices)
+    # Records grow to whole blocks of the devices at both ends.
+    largest = min(-(-max(look.largest, 1) // block) * block + block, IO_BYTES_MAX)
+    closed = wishes.timing.pace is Pace.CLOSED
+    room = min(OPEN_LOOP_OUTSTANDING, max(64, OPEN_LOOP_BUFFER_BYTES // largest))
+    depth = wishes.timing.depth if closed else room
+    if depth > DEPTH_MAX:
+        raise UsageError(f"--closed is at most {DEPTH_MAX}")
+    streams: list[ResolvedStream] = []
+    for index, device in enumerate(devices):
+        suffix = f"-{index + 1}" if len(devices) > 1 else ""
+        for operation, read_ppm in _streams_of(look, no_discards):
+            name = "trace" if operation == "transfer" else operation
+            streams.append(
+                _stream(name + suffix, index, operation, read_ppm, device, block, largest)
+            )
+    writes = any(one.read_ppm < 1_000_000 for one in streams)
+    return RunConfig(
+        name=_name(trace),
+        seed=options.seed,
+        write=writes,
+        # The only back end that has flushes, discards and FUA as well.
+        backend="bio" if options.backend == "auto" else options.backend,
+        polled=False,
+        data=options.data or "zero",
+        max_outstanding=max(options.max_outstanding or depth, len(cpus)),
+        spin_ns=options.spin_ns or 0,
+        interval_ns=10**9 if options.interval_ns is None else options.interval_ns,
+        ramp_ns=options.ramp_ns or 0,
+        ramp_count=0,
+        time_ns=options.time_ns or 0,
+        count=0,
+        max_errors=options.max_errors or 0,
+        cpus=cpus,
+        targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in devices],
+        asus=[
+            ResolvedAsu(
+                name="all" if len(devices) == 1 else f"target-{index + 1}",
+                bytes=one.bytes,
+                stripe_bytes=0,
+                extents=[Extent(index, 0)],
+            )
+            for index, one in enumerate(devices)
+        ],
+        arrivals=[
+            ResolvedArrival(name="trace", law="closed", depth=depth)
+            if closed
+            else ResolvedArrival(name="trace", law="trace")
+        ],
+        streams=streams,
+        batch=options.batch or 0,
+        trace_records=replay.RING_RECORDS,
+    )
+
+
+def _streams_of(look: Look, no_discards: bool) -> Iterator[tuple[Operation, int]]:
+    """Operations that the trace has, each with its share of reads."""
+    reads, writes = look.ops[Op.READ], look.ops[Op.WRITE]
+    if reads + writes:
+        share = round(1_000_000 * reads / (reads + writes))
+        # Both directions, however rare one of them is.
+        low, high = (1 if reads else 0), (999_999 if writes else 1_000_000)
+        yield "transfer", min(max(share, low), high)
+    if look.ops[Op.FLUSH]:
+        yield "flush", 0
+    if look.ops[Op.DISCARD] and not no_discards:
+        yield "discard", 0
+
+
+def _stream(
+    name: str,
+    asu: int,
+    operation: Operation,
+    read_ppm: int,
+    device: Device,
+    block: int,
+    largest: int,
+) -> ResolvedStream:
+    return ResolvedStream(
+        name=name,
+        asu=asu,
+        arrival=0,
+        weight=1,
+        replicas=1,
+        read_ppm=read_ppm,
+        pattern="trace",
+        range_start=0,
+        range_bytes=device.bytes // block * block,
+        align_bytes=block,
+        sizes=[ResolvedSize(largest if operation == "transfer" else block, 1)],
+        operation=operation,
+    )
+
+
+def _name(trace: Trace) -> str:
+    """The trace's file as the name of a workload."""
+    name = trace.parts[0].source.path.name
+    kept = "".join(
+        one if one.isascii() and (one.isalnum() or one in "._-") else "-" for one in name
+    )
+    return ("trace-" + kept)[:NAME_LEN_MAX]
+
+
+def _workload(config: RunConfig, trace: Trace) -> WorkloadFile:
+    """What a result says in the place of a workload file."""
+    arrival = config.arrivals[0]
+    return WorkloadFile(
+        workload=Header(name=config.name, summary=recorded.text(f"the trace {trace.name}")),
+        stream=[
+            Stream(
+                name=one.name,
+                read=f"{one.read_ppm / 10_000:g}%",
+                size=one.sizes[0].bytes,
+                pattern="trace",
+            )
+            for one in config.streams
+        ],
+        arrival=[Arrival(name=arrival.name, law=arrival.law, depth=arrival.depth or None)],
+    )

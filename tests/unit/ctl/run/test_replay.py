@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Replays: the request that a trace makes, and what is fed to the kernel."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import disk
+
+from spekctl.errors import UsageError, error_from_errno
+from spekctl.kernel import traces
+from spekctl.kernel.gen.spek_records import TraceRecord
+from spekctl.run import replay, replay_request
+from spekctl.run.job import Request
+from spekctl.trace.schedule import Timing
+from spekctl.trace.trace import open_trace
+from spekctl.workload.options import Options
+
+MIB = 1 << 20
+HEAD = "at_us,offset_bytes,bytes,op\n"
+LINES = [
+    "0,0,4096,read",
+    "100,4096,8192,write",
+    "100,0,0,flush",
+    "250,1048576,4096,discard",
+    "300,512,512,write-zeroes",
+    "400,1073737728,4096,read",
+]
+
+
+@dataclass
+class FakeFeed:
+    """A kernel side with a ring that somebody empties, or nobody."""
+
+    ring: int = 1 << 20
+    refuse: Exception | None = None
+    full_for: int = 0  # requests that find no room
+    fed: dict[int, bytes] = field(default_factory=dict)
+    ended: int | None = None
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    def feed(self, run: int, worker: int, records: bytes) -> int:
+        assert 0 < len(records) <= 24 * traces.BATCH
+        assert len(records) % 24 == 0
+        if self.refuse is not None:
+            raise self.refuse
+        if self.full_for:
+            self.full_for -= 1
+            return 0
+        taken = records[: 24 * self.ring]
+        self.fed[worker] = self.fed.get(worker, b"") + taken
+        return len(taken) // 24
+
+    def end(self, run: int, count: int) -> None:
+        self.ended = count
+
+    def close(self) -> None:
+        self.closed.set()
+
+    def records(self, worker: int = 0) -> list[TraceRecord]:
+        columns = np.frombuffer(self.fed.get(worker, b""), replay.RECORD)
+        return [TraceRecord(*one) for one in columns.tolist()]
+
+
+@pytest.fixture
+def feed(monkeypatch: pytest.MonkeyPatch) -> FakeFeed:
+    fake = FakeFeed()
+    monkeypatch.setattr(traces, "connect", lambda: fake)
+    return fake
+
+
+Build = Callable[..., Request]
+
+
+@pytest.fixture
+def build(kernel: FakeKernel, tmp_path: Path) -> Build:
+    """build(*lines) is the request of a trace with these lines."""
+
+    def make(
+        *lines: str,
+        timing: Timing | None = None,
+        map: str = "as-is",
+        devices: tuple[str, ...] = ("/dev/fake0",),
+        **options: Any,
+    ) -> Request:
+        path = tmp_path / "some trace.csv"
+        path.write_text(HEAD + "".join(f"{one}\n" for one in lines))
+        wishes = replay_request.Wishes(timing or Timing(), map)
+        return replay_request.build(open_trace([path]), wishes, devices, Options(**options))
+
+    return make
+
+
+def test_the_layout_of_a_record_is_that_of_the_contract() -> None:
+    one = TraceRecord(1 << 40, 1 << 50, 1 << 30, 7, 2, 1)
+    assert np.array([tuple(one)], replay.RECORD).tobytes() == TraceRecord.pack([one])
+
+
+# --- the request ---------------------------------------------------------------------------------
+
+
+def test_streams_are_those_that_the_trace_has(build: Build) -> None:
+    config = build(*LINES, write=True).config
+    # This device has no discards.
+    assert [(one.name, one.operation, one.read_ppm) for one in config.streams] == [
+        ("trace", "transfer", 666_667),
+        ("flush", "flush", 0),
+    ]
+    assert config.streams[0].sizes[0].bytes == 8192 + 512, "grown to whole blocks at both ends"
+    assert (config.write, config.backend, config.time_ns, config.count) == (True, "bio", 0, 0)
+    assert [one.law for one in config.arrivals] == ["trace"]
+    assert config.trace_records == replay.RING_RECORDS
+    assert config.name == "trace-some-trace.csv"
+
+
+def test_what_is_left_out_is_said_before_the_run(build: Build) -> None:
+    remarks = build(*LINES, write=True).remarks
+    assert "1 records are left out: the device has no discards" in remarks
+    assert "1 records are left out: write-zeroes is not replayed" in remarks
+
+
+def test_a_trace_that_only_reads_opens_read_only(build: Build) -> None:
+    request = build(LINES[0], write=True)
+    assert not request.config.writes
+    assert not request.config.write
+    assert "the trace only reads, so the devices are opened read-only" in request.remarks
+
+
+def test_a_rare_direction_has_its_share(build: Build) -> None:
+    many = [f"{n},0,512,read" for n in range(1, 2000)]
+    assert build(*many, "3000,0,512,write").config.streams[0].read_ppm == 999_500
+    assert build("0,0,512,write").config.streams[0].read_ppm == 0
+
+
+def test_a_closed_loop_has_its_depth(build: Build) -> None:
+    config = build(LINES[0], timing=Timing.closed(12)).config
+    assert (config.arrivals[0].law, config.arrivals[0].depth) == ("closed", 12)
+    assert config.max_outstanding == 12
+
+
+def test_several_devices_have_an_address_range_each(build: Build) -> None:
+    config = build(*LINES[:3], write=True, devices=("/dev/fake0", "/dev/fake1")).config
+    assert [one.extents[0].target for one in config.asus] == [0, 1]
+    assert [(one.name, one.asu) for one in config.streams] == [
+        *(("trace-1", 0), ("flush-1", 0)),
+        *(("trace-2", 1), ("flush-2", 1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "wishes", "text"),
+    [
+        (["0,1073741824,4096,read"], {}, "1 of 1 requests lie beyond the end"),
+        (["0,0,33554432,read"], {}, "at most 16 MiB"),
+        (LINES[:1], {"timing": Timing.closed(65537)}, "--closed is at most 65536"),
+        (LINES[:1], {"map": "concatenate", "devices": ("/dev/none",)}, "there is no device"),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused(
+    build: Build, lines: list[str], wishes: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(UsageError, match=text):
+        build(*lines, **wishes)
+
+
+# --- feeding -------------------------------------------------------------------------------------
+
+
+def fed_by(request: Request) -> replay.Feeder:
+    """A feeder that has done its work."""
+    assert request.replay is not None
+    feeder = replay.Feeder(request.replay, 7)
+    feeder._thread.join(30)
+    assert feeder.wait_ready(0)
+    return feeder
+
+
+def test_records_are_fed_as_they_are(build: Build, feed: FakeFeed) -> None:
+    request = build(*LINES, write=True, timing=Timing.at_speed("2"))
+
+    feeder = fed_by(request)
+
+    assert feed.records() == [
+        TraceRecord(0, 0, 4096, 0, 0, 0),
+        TraceRecord(50_000, 4096, 8192, 0, 1, 0),
+        TraceRecord(50_000, 0, 0, 0, 2, 0),
+        TraceRecord(200_000, (1 << 30) - 4096, 4096, 0, 0, 0),
+    ]
+    assert (feed.ended, feeder.fed, feeder.trouble()) == (4, 4, "")
+    assert request.replay is not None
+    assert request.replay.skipped == {
+        "the device has no discards": 1,
+        "write-zeroes is not replayed": 1,
+    }
+
+
+def test_a_full_ring_is_filled_again_without_losing_or_repeating(
+    build: Build, feed: FakeFeed
+) -> None:
+    lines = [f"{n},{n * 512},512,read" for n in range(5000)]
+    feed.ring, feed.full_for = 777, 3
+
+    fed_by(build(*lines))
+
+    assert [one.addr for one in feed.records()] == [n * 512 for n in range(5000)]
+    assert feed.ended == 5000
+
+
+def test_workers_have_ranges_of_addresses(
+    build: Build, feed: FakeFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    lines = [f"{n},{n * 997 % 262144 * 4096},4096,read" for n in range(3000)]
+    request = build(*lines, workers=2)
+
+    fed_by(request)
+
+    low, high = feed.records(0), feed.records(1)
+    assert len(low) + len(high) == feed.ended == 3000
+    assert max(one.addr for one in low) < 1 << 29 <= min(one.addr for one in high)
+    for part in (low, high):
+        assert [one.at_ns for one in part] == sorted(one.at_ns for one in part)
+
+
+@pytest.mark.parametrize("code", [errno.EBUSY, errno.ENOENT])
+def test_a_run_that_has_ended_ends_the_feeding_quietly(
+    build: Build, feed: FakeFeed, code: int
+) -> None:
+    feed.refuse = error_from_errno(code, "The run has ended.", "trace-feed")
+    feeder = fed_by(build(LINES[0]))
+    assert (feeder.trouble(), feed.ended) == ("", None)
+    assert feed.closed.is_set()
+
+
+def test_a_refused_record_is_told_and_the_run_ends(build: Build, feed: FakeFeed) -> None:
+    feed.refuse = error_from_errno(errno.ERANGE, "A record lies outside.", "trace-feed")
+    feeder = fed_by(build(LINES[0]))
+    assert feeder.trouble() == "feeding the trace ended: A record lies outside."
+    assert feed.closed.is_set(), "the kernel has to be told that nothing more comes"
+
+
+def test_a_feeder_that_waits_for_room_can_be_closed(build: Build, feed: FakeFeed) -> None:
+    feed.ring = 0
+    request = build(LINES[0])
+    assert request.replay is not None
+    feeder = replay.Feeder(request.replay, 7)
+    assert feeder.wait_ready(30), "a full ring is enough to start with"
+    feeder.close()
+    assert feed.closed.is_set()
+    assert feed.ended is None
+
+
+def test_discards_are_a_property_of_the_disk(tmp_path: Path) -> None:
+    queue = tmp_path / "queue"
+    queue.mkdir()
+    (queue / "discard_max_bytes").write_text("4096\n")
+    partition = tmp_path / "part1"
+    partition.mkdir()
+    assert replay_request.discards(disk(sysfs=tmp_path))
+    assert replay_request.discards(disk(sysfs=partition))
+    (queue / "discard_max_bytes").write_text("0\n")
+    assert not replay_request.discards(disk(sysfs=tmp_path))
