@@ -18,6 +18,7 @@ from spekctl.errors import SpekError, UsageError
 # Bytes that tell the format.
 HEAD_BYTES = 1 << 16
 CHUNK_BYTES = 8 << 20
+_BLOCK_LEAST = 64 << 10
 # More without a newline is not a line of any format.
 LINE_MAX = 1 << 20
 
@@ -61,10 +62,14 @@ class Chunk:
 
 
 class Source:
-    """A trace's file. Each reading begins at its start."""
+    """A trace's file. Each reading begins at its start.
 
-    def __init__(self, path: Path) -> None:
+    @share: files that are read at once, which share the memory for blocks
+    """
+
+    def __init__(self, path: Path, share: int = 1) -> None:
         self.path = path
+        self._share = share
         try:
             mode = os.stat(path).st_mode
         except FileNotFoundError as error:
@@ -110,7 +115,8 @@ class Source:
             raise SpekError(f"cannot read {self.path}: {error.strerror}") from error
 
     def blocks(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:
-        """The contents in blocks of @size bytes; the last one is shorter."""
+        """The contents in blocks of @size bytes, or less if files share it; the last is shorter."""
+        size = max(size // self._share, min(size, _BLOCK_LEAST))
         with self.open() as file:
             while True:
                 with self._reading():

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from spekctl.errors import UsageError
 from spekctl.trace import registry
-from spekctl.trace.columns import Batch, Devices
+from spekctl.trace.columns import BATCH, Batch, Devices
 from spekctl.trace.faults import Faults
 from spekctl.trace.formats.format import Format, Reading
 from spekctl.trace.options import ReadOptions
-from spekctl.trace.order import from_zero, in_order, merged, spread
+from spekctl.trace.order import WINDOW, from_zero, in_order, merged, spread
 from spekctl.trace.source import Source
+
+# Records of a file that can be put in order, also if hundreds of files share the memory.
+_WINDOW_LEAST = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,9 @@ class Trace:
         yield from from_zero(merged(streams) if len(streams) > 1 else streams[0])
 
     def _ordered(self, part: Part) -> Iterator[Batch]:
-        found = in_order(self._read(part), self.faults)
+        share = len(self.parts)
+        window, more = (max(one // share, _WINDOW_LEAST) for one in (WINDOW, BATCH))
+        found = in_order(self._read(part), self.faults, window, more)
         resolution_ns = part.format.resolution_ns
         return found if resolution_ns == 1 else spread(found, resolution_ns, self.faults)
 
@@ -67,7 +72,7 @@ def open_trace(paths: Sequence[Path], options: ReadOptions | None = None) -> Tra
     chosen = registry.by_name(options.format) if options.format else None
     parts = []
     for path in paths:
-        source = Source(path)
+        source = Source(path, len(paths))
         parts.append(Part(source, chosen or registry.recognized(source.head())))
     names = list(dict.fromkeys(part.format.name for part in parts))
     if len(names) > 1:
