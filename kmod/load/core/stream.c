@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Block sizes of a stream. */
+/* What streams say of themselves: their block sizes, and whether they replay a trace. */
 #include "workload.h"
 
 /**
@@ -44,4 +44,20 @@ bool spek_stream_is_aligned(const struct spek_stream *stream)
 		if (stream->size[i].bytes % stream->align_bytes)
 			return false;
 	return true;
+}
+
+/**
+ * spek_workload_replays() - check whether a workload replays a trace
+ * @wl: workload
+ *
+ * Return: true if it does; all streams of a checked workload do then.
+ */
+bool spek_workload_replays(const struct spek_workload *wl)
+{
+	u32 i;
+
+	for (i = 0; i < wl->nr_streams; i++)
+		if (wl->stream[i].pattern == SPEK_PATTERN_TRACE)
+			return true;
+	return false;
 }

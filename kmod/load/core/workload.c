@@ -325,19 +325,3 @@ bool spek_workload_writes(const struct spek_workload *wl)
 			return true;
 	return false;
 }
-
-/**
- * spek_workload_replays() - check whether a workload replays a trace
- * @wl: workload
- *
- * Return: true if it does; all streams of a checked workload do then.
- */
-bool spek_workload_replays(const struct spek_workload *wl)
-{
-	u32 i;
-
-	for (i = 0; i < wl->nr_streams; i++)
-		if (wl->stream[i].pattern == SPEK_PATTERN_TRACE)
-			return true;
-	return false;
-}

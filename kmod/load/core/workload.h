@@ -140,12 +140,12 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 			struct spek_refusal *refusal);
 u32 spek_workload_max_bytes(const struct spek_workload *wl);
 bool spek_workload_writes(const struct spek_workload *wl);
-bool spek_workload_replays(const struct spek_workload *wl);
 
 /* stream.c */
 u32 spek_stream_max_bytes(const struct spek_stream *stream);
 u64 spek_stream_slots(const struct spek_stream *stream);
 bool spek_stream_is_aligned(const struct spek_stream *stream);
+bool spek_workload_replays(const struct spek_workload *wl);
 
 /**
  * struct spek_asu_map - an asu prepared for mapping without division
