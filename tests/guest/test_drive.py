@@ -12,17 +12,24 @@ import errno
 import mmap
 import os
 import struct
+import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lib.guest.modelled import SMALL, Disk, disk_of, modelled, send
+from guest.faults.times import TIMES
+from guest.scsi_commands import send_random
+from lib.guest.disks import settle
+from lib.guest.modelled import SMALL, Disk, disk_of, modelled, send, served, simulated
 from lib.guest.netlink_raw import Refusal, Socket
+from lib.guest.trace import events
 from lib.waiting import eventually
 
+from spekctl.drive import core
+from spekctl.drive.model import Cache, Model, Zone
 from spekctl.kernel.drives import Drives, Making, values_of
 from spekctl.kernel.gen import spek_drive
 from spekctl.kernel.gen.spek_drive import Cmd, Fault
@@ -30,6 +37,8 @@ from spekctl.kernel.gen.spek_drive import Cmd, Fault
 pytestmark = pytest.mark.usefixtures("drive_module")
 
 MS, SECOND = 10**6, 10**9
+# make drives sends a million.
+COMMANDS = int(os.environ.get("SPEK_SCSI_COMMANDS", "150"))
 SECTORS = 524_800
 TEST_UNIT_READY = bytes(6)
 START, STOP = bytes([0x1B, 0, 0, 0, 1, 0]), bytes([0x1B, 0, 0, 0, 0, 0])
@@ -61,7 +70,7 @@ def read(fd: int, offset: int, length: int) -> bytes:
 
 
 @contextlib.contextmanager
-def load(disk: Disk, jobs: int = 3) -> Iterator[list[OSError]]:
+def load(disk: Disk, jobs: int = 3, sectors: int = SECTORS) -> Iterator[list[OSError]]:
     """Random direct reads and writes meanwhile; gives the errors that they end with."""
     stop = threading.Event()
     errors: list[OSError] = []
@@ -72,7 +81,7 @@ def load(disk: Disk, jobs: int = 3) -> Iterator[list[OSError]]:
             with direct(disk.node) as fd:
                 block = job
                 while not stop.is_set():
-                    block = (block * 7919 + 12345) % (SECTORS // 8)
+                    block = (block * 7919 + 12345) % (sectors // 8)
                     if block % 2:
                         os.pwritev(fd, [buffer], block * 4096)
                     else:
@@ -157,6 +166,44 @@ def test_accesses_take_the_time_of_the_model(drives: Drives) -> None:
         assert sum(phases.values()) == stats.now_ns - stats.created_ns
         assert sum(one.ns for one in stats.conditions) == stats.now_ns - stats.created_ns
         assert stats.moved >= 6
+
+
+CACHED = replace(
+    SMALL,
+    cache=Cache(segments=4, segment_sectors=256, ahead_sectors=128, hit_ns=50_000, sector_ps=10**6),
+)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(SMALL, id="one arm"),
+        pytest.param(replace(SMALL.with_arms(3), channels=1, moving=2), id="three arms"),
+        pytest.param(CACHED, id="read cache"),
+    ],
+)
+def test_the_core_in_userspace_serves_the_same_requests_at_the_same_times(
+    drives: Drives, model: Model
+) -> None:
+    """To the nanosecond, from the first sector that the disk driver read."""
+    with events("spek_drive") as seen, modelled(drives, model) as disk:
+        with load(disk, jobs=4) as errors:
+            eventually(lambda: drives.stats(disk.drive).served > 120, "no load")
+            if model is CACHED:
+                with direct(disk.node, os.O_RDONLY) as fd:
+                    for block in range(40):
+                        read(fd, block * 4096, 4096)
+        settle()
+        eventually(lambda: drives.drive(disk.drive).outstanding == 0, "requests stay")
+        requests, late = served(seen.text(), disk.drive)
+        stats = drives.stats(disk.drive)
+
+    assert errors == []
+    assert len(requests) == stats.late_count > 120
+    assert sum(late) == stats.late_sum_ns
+    assert {one.arm for one in requests} >= {*range(len(model.arm_angles))}
+    assert model is not CACHED or any(one.arm is None for one in requests)
+    assert simulated(model, core.Rule("sptf", window=32), requests) == requests
 
 
 def test_energy_is_power_times_time(drives: Drives) -> None:
@@ -305,15 +352,99 @@ def test_delete_under_load(drives: Drives) -> None:
 
 
 @pytest.mark.debug_kernel
+def test_commands_that_time_out_are_taken_back_under_load(drives: Drives) -> None:
+    """While another arm completes commands all the time."""
+    two = replace(SMALL.with_arms(2), channels=2, moving=2, split=True)
+    bad = SECTORS - 8
+    with modelled(drives, two) as disk, Socket(spek_drive) as nl:
+        nl.ask(
+            Cmd.DRIVE_SET,
+            id=disk.drive,
+            fault=[{"kind": int(Fault.MEDIUM_ERROR), "lba": bad, "delay_ns": 5 * SECOND}],
+        )
+        (disk.device / "timeout").write_text("1")
+        found: list[bytes] = []
+        with load(disk, sectors=SECTORS // 4) as errors, direct(disk.node, os.O_RDONLY) as fd:
+            reader = threading.Thread(target=lambda: found.append(read(fd, bad * 512, 4096)))
+            reader.start()
+            eventually(lambda: drives.stats(disk.drive).aborted, "no command times out")
+            nl.ask(Cmd.DRIVE_SET, id=disk.drive, clear_faults=1)
+            reader.join()
+
+        # The disk driver has sent it again, and nothing of the first attempt is left.
+        assert (found, errors) == ([bytes(4096)], [])
+        eventually(lambda: drives.drive(disk.drive).outstanding == 0, "the access stays")
+
+
+@pytest.mark.debug_kernel
 def test_drives_come_and_go(drives: Drives) -> None:
-    for cycle in range(20):
+    for cycle in range(max(20, TIMES)):
         number = drives.new(SMALL, Making())
-        if cycle % 4:  # else it is deleted while it is created
-            disk = disk_of(drives, number)
-            with direct(disk.node) as fd:
-                os.pwritev(fd, [aligned(b"c" * 4096)], 4096 * cycle)
-        drives.delete(number)
+        if cycle % 4 == 0:  # it is deleted while it is created
+            drives.delete(number)
+            continue
+        disk = disk_of(drives, number)
+        with direct(disk.node) as fd:
+            os.pwritev(fd, [aligned(b"c" * 4096)], 4096 * cycle)
+        if cycle % 4 == 1:
+            with load(disk):
+                drives.delete(number)
+        else:
+            drives.delete(number)
     eventually(lambda: drives.drives() == [], "drives do not go")
+
+
+# Whatever a command asks for, it takes 3 ms at most.
+QUICK = replace(
+    SMALL,
+    zones=(Zone(0, 8, 32768, 0, 0),),
+    seek=((1, 1000), (7, 1000)),
+    period_ps=10**9,
+    settle_ns=0,
+    head_switch_ns=0,
+    watts=replace(SMALL.watts, starting_ns=MS, stopping_ns=MS),
+)
+
+
+@pytest.mark.debug_kernel
+def test_no_command_breaks_a_drive(
+    drives: Drives, record_property: Callable[[str, object], None]
+) -> None:
+    with modelled(drives, QUICK) as disk:
+        sent = send_random(disk.node, COMMANDS, seed=1)
+        send(disk.node, TEST_UNIT_READY)  # takes an attention away
+        assert send(disk.node, START).status == 0
+        assert send(disk.node, TEST_UNIT_READY).status == 0
+        with direct(disk.node) as fd:
+            os.pwritev(fd, [aligned(b"f" * 4096)], 0)
+            assert read(fd, 0, 4096) == b"f" * 4096
+        eventually(lambda: drives.drive(disk.drive).outstanding == 0, "commands stay")
+
+    record_property("count", f"{COMMANDS} commands: {sent}")
+    # What lies behind the checks was reached, and not only the checks.
+    assert sent.good > COMMANDS / 50
+    assert sent.refused > COMMANDS / 50
+
+
+def output(*command: str) -> str:
+    """What a tool prints; it must succeed."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_tools_for_disks_say_what_the_drive_is(drives: Drives) -> None:
+    split = replace(SMALL.with_arms(2), channels=2, split=True)
+    with modelled(drives, split, serial="TOOL0001") as disk:
+        (line,) = [one for one in output("lsscsi").splitlines() if f"[{disk.address}]" in one]
+        assert line.split()[1:] == ["disk", "SPEK", "MODELLED", "DRIVE", "0001", disk.node]
+
+        pages = output("sg_vpd", "--page=0x00", disk.node)
+        for page in ("[sn]", "[di]", "[bl]", "[bdc]", "[cpr]"):
+            assert page in pages, pages
+        assert "TOOL0001" in output("sg_vpd", "--page=0x80", disk.node)
+        names = output("sg_vpd", "--page=0x83", disk.node)
+        assert "NAA" in names and "MODELLED DRIVE  TOOL0001" in names, names
 
 
 def test_refusals_name_what_was_wrong(drives: Drives) -> None:
@@ -325,6 +456,22 @@ def test_refusals_name_what_was_wrong(drives: Drives) -> None:
             ({**good, "zones": good["zones"][:-4]}, errno.EINVAL, "zones"),
             ({**good, "seek_points": bytes(8)}, errno.ERANGE, "seek_points"),
             ({**good, "arms": 2}, errno.EINVAL, "arm_angles"),
+            ({**good, "heads": 65}, errno.ERANGE, "heads"),
+            ({**good, "surfaces": 3}, errno.EINVAL, "surfaces"),
+            ({**good, "sectors": SECTORS + 1}, errno.ERANGE, "sectors"),
+            ({**good, "period_ps": 1}, errno.ERANGE, "period_ps"),
+            ({**good, "settle_ns": 2 * SECOND}, errno.ERANGE, "settle_ns"),
+            ({**good, "channels": 2}, errno.ERANGE, "channels"),
+            ({**good, "stacks": 2}, errno.EINVAL, "stacks"),
+            ({**good, "ahead_sectors": 8}, errno.ERANGE, "ahead_sectors"),
+            ({**good, "sector_ps": 2**60}, errno.ERANGE, "sector_ps"),
+            ({**good, "seek_uw": 2**31}, errno.ERANGE, "seek_uw"),
+            ({**good, "stopping_ns": 2**62}, errno.ERANGE, "stopping_ns"),
+            (
+                {**good, "condition_power": [{"condition": 1, "uw_v12": 2**31}]},
+                errno.ERANGE,
+                "condition_power[0]",
+            ),
             ({key: good[key] for key in good if key != "zones"}, errno.EINVAL, ""),
         ):
             with pytest.raises(Refusal) as caught:

@@ -11,17 +11,24 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest import mock
 
+from lib.build.for_guests import for_guests
 from lib.guest.disks import settle
+from lib.guest.trace import fields_of
 from lib.waiting import eventually
 
-from spekctl.drive.model import Model, Watts, Zone
+from spekctl.drive import core
+from spekctl.drive.core import REQUEST, RESULT, Rule, Simulation
+from spekctl.drive.model import MOST_ARMS, Model, Watts, Zone
 from spekctl.kernel.drives import Drives, Making
 
+# Compiled on the host; where guests look for it otherwise they can write nothing.
+_LIBRARY = for_guests("drive.so", core.library_path)
 MS = 10**6
 SG_IO = 0x2285
 NONE, TO_DEVICE, FROM_DEVICE = -1, -2, -3
-_SG_HEADER = struct.Struct("=iiBBHIQQQIIi4xQBBBBHHiII4x")
+SG_HEADER = struct.Struct("=iiBBHIQQQIIi4xQBBBBHHiII4x")
 
 # 256 MiB, 20 ms a turn at most: small enough to fill, slow enough to see.
 SMALL = Model(
@@ -103,6 +110,67 @@ def modelled(drives: Drives, model: Model = SMALL, **making: object) -> Iterator
 
 
 @dataclass(frozen=True, slots=True)
+class Served:
+    """An access as the model served it; @arm is None where the cache did."""
+
+    lba: int
+    sectors: int
+    write: bool
+    arm: int | None
+    arrival_ns: int
+    start_ns: int
+    overhead_ns: int
+    seek_ns: int
+    rotate_ns: int
+    transfer_ns: int
+    end_ns: int
+
+
+def served(trace: str, drive: int) -> tuple[list[Served], list[int]]:
+    """Accesses that a drive has served since it was made, in the order of arrival; and by how much
+    the completion of each was late, ns. None may be missing."""
+    fields = [one for one in fields_of(trace, "spek_drive_complete") if one["drive"] == str(drive)]
+    fields.sort(key=lambda one: int(one["seq"]))
+    assert [int(one["seq"]) for one in fields] == list(range(len(fields)))
+    found = []
+    for one in fields:
+        assert (one["error"], one["reported"], one["fua"]) == ("none", "1", "0"), one
+        assert one["op"] in ("read", "write"), one
+        number = {key: int(one[key]) for key in Served.__slots__ if key in one and key != "arm"}
+        arm = int(one["arm"])
+        found.append(Served(write=one["op"] == "write", arm=None if arm < 0 else arm, **number))
+    return found, [int(one["late_ns"]) for one in fields]
+
+
+def simulated(model: Model, rule: Rule, requests: list[Served]) -> list[Served]:
+    """The same requests, served by the core in this process."""
+    with mock.patch.object(core, "library_path", lambda: _LIBRARY):
+        simulation = Simulation(model, rule)
+    packed = b"".join(
+        REQUEST.pack(one.arrival_ns, one.lba, one.sectors, one.write) for one in requests
+    )
+    results = simulation.feed(packed) + simulation.drain()
+    rows = sorted(RESULT.iter_unpack(results))
+    return [
+        Served(
+            lba=lba,
+            sectors=sectors,
+            write=bool(write),
+            arm=arm if arm < MOST_ARMS else None,
+            arrival_ns=arrival,
+            start_ns=start,
+            overhead_ns=overhead,
+            seek_ns=seek,
+            rotate_ns=rotate,
+            transfer_ns=transfer,
+            end_ns=end,
+        )
+        for _, arrival, lba, start, end, overhead, seek, rotate, transfer, sectors, write, arm, _
+        in rows
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a command ended with."""
 
@@ -131,7 +199,7 @@ def send(
     command = ctypes.create_string_buffer(cdb, len(cdb))
     direction = TO_DEVICE if data else FROM_DEVICE if length else NONE
     header = bytearray(
-        _SG_HEADER.pack(
+        SG_HEADER.pack(
             *(ord("S"), direction, len(cdb), 64, 0, size, ctypes.addressof(buffer)),
             *(ctypes.addressof(command), ctypes.addressof(sense), timeout_ms, 0, 0, 0),
             *(0, 0, 0, 0, 0, 0, 0, 0, 0),
@@ -142,7 +210,7 @@ def send(
         fcntl.ioctl(fd, SG_IO, header)
     finally:
         os.close(fd)
-    fields = _SG_HEADER.unpack(header)
+    fields = SG_HEADER.unpack(header)
     status, _, _, written, host = fields[13:18]
     if host:
         raise OSError(f"host byte {host:#x}")

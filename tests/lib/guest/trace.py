@@ -194,10 +194,24 @@ def request_log(node: str) -> Iterator[RequestLog]:
         log.close()
 
 
+EVENT_LINE = re.compile(r"^.*?-\d+ +\[\d+\] \S+ +\d+\.\d+: (?P<event>\w+): (?P<fields>.*)$")
+
+
+def fields_of(text: str, event: str) -> list[dict[str, str]]:
+    """Fields of each @event in what Events.text() gave."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("#") or not line:
+            continue
+        match = EVENT_LINE.match(line)
+        assert match, f"not understood: {line}"
+        if match["event"] == event:
+            found.append(dict(word.split("=", 1) for word in match["fields"].split()))
+    return found
+
+
 class Events:
     """The events of one of our modules as text: what they print, field by field."""
-
-    LINE = re.compile(r"^.*?-\d+ +\[\d+\] \S+ +\d+\.\d+: (?P<event>\w+): (?P<fields>.*)$")
 
     def __init__(self, group: str, buffer_kb: int = 4096) -> None:
         self.path = trace_instance(f"{group}-events")
@@ -211,17 +225,13 @@ class Events:
         self.path.rmdir()
 
     def read(self, event: str) -> list[dict[str, str]]:
-        """Fields of each @event so far, those of a CPU in order; none may have been overwritten."""
+        """Fields of each @event so far, those of a CPU in order."""
+        return fields_of(self.text(), event)
+
+    def text(self) -> str:
+        """All events so far; none may have been overwritten."""
         assert_nothing_lost(self.path)
-        found = []
-        for line in (self.path / "trace").read_text().splitlines():
-            if line.startswith("#") or not line:
-                continue
-            match = self.LINE.match(line)
-            assert match, f"not understood: {line}"
-            if match["event"] == event:
-                found.append(dict(word.split("=", 1) for word in match["fields"].split()))
-        return found
+        return (self.path / "trace").read_text()
 
     def format(self, event: str) -> str:
         """The print format for tools that read the buffers themselves."""

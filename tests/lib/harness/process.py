@@ -30,7 +30,11 @@ from spekctl.vm.bytecode import compile_ahead
 ROOT = Path(__file__).resolve().parents[3]
 BOOT_LIMIT_S = 400  # until the first test starts
 GRACE_S = 120  # more than a test may take, after which the guest is ended from outside
-PASSED_ON = ("SPEK_FAULT_TIMES", "SPEK_SOAK_IOS")  # into the guest: how long campaigns are
+PASSED_ON = (
+    "SPEK_FAULT_TIMES",
+    "SPEK_SCSI_COMMANDS",
+    "SPEK_SOAK_IOS",
+)  # into the guest: how long campaigns are
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 BOOTS_THAT_MAY_FAIL = 2
