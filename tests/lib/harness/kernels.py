@@ -20,6 +20,7 @@ NEWEST_FILES = (
     "test_device_agrees.py",
     "test_submission.py",
     "test_safety_matrix.py",
+    "test_drive.py",
 )
 KERNELS = (*STOCK_KERNELS, "debug", NEWEST)  # unless --kernels says otherwise
 GUEST_TESTS = Path(__file__).resolve().parents[2] / "guest"
