@@ -3,7 +3,8 @@
  * The hwmon device of a drive: voltage, current, power and energy of its two rails.
  *
  * Voltages are nominal. Current is power by voltage. Energies are the account's, exact up to the
- * moment of reading, so that differences between two readings are, too.
+ * moment of reading, so that differences between two readings are, too. A drive of flash that draws
+ * nothing from 12 V has no sensors of that rail.
  */
 #include <linux/hwmon.h>
 #include <linux/platform_device.h>
@@ -20,9 +21,22 @@ static const long millivolts[SPEK_DRIVE_RAIL_NR] = {
 	[SPEK_DRIVE_12V] = 12000,
 };
 
+static bool draws(const struct spek_drive_model *model, int rail)
+{
+	u32 i, sum = 0;
+
+	if (!model->flash.channels || rail == SPEK_DRIVE_5V)
+		return true;
+	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
+		sum |= model->watts.base[i][rail];
+	return sum;
+}
+
 static umode_t is_visible(const void *data, enum hwmon_sensor_types type, u32 attr, int channel)
 {
-	return 0444;
+	const struct spek_unit *unit = data;
+
+	return draws(&unit->config->model, channel) ? 0444 : 0;
 }
 
 static int read(struct device *dev, enum hwmon_sensor_types type, u32 attr, int channel,

@@ -107,6 +107,28 @@ static int put_seek(struct sk_buff *skb, const struct spek_drive_seek *seek)
 	return 0;
 }
 
+static int put_flash(struct sk_buff *skb, const struct spek_drive_model *model)
+{
+	const struct spek_drive_flash_rule *flash = &model->flash;
+	const struct spek_genl_u64 values[] = {
+		{ SPEK_DRIVE_A_DRIVE_SECTORS, flash->sectors },
+		{ SPEK_DRIVE_A_DRIVE_PAGE_READ_NS, flash->read_ns },
+		{ SPEK_DRIVE_A_DRIVE_PAGE_PROGRAM_NS, flash->program_ns },
+		{ SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS, flash->erase_ns },
+		{ SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS, flash->sector_ps },
+	};
+
+	if (nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_FLASH_CHANNELS, flash->channels) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_PAGE_SECTORS, flash->page_sectors) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_BLOCK_PAGES, flash->block_pages) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_BLOCKS, flash->blocks) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_LOW_BLOCKS, flash->low_blocks) ||
+	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_ERASE_UW,
+			model->watts.phase[SPEK_DRIVE_ERASE]))
+		return -EMSGSIZE;
+	return spek_genl_put_u64s(skb, SPEK_DRIVE_A_DRIVE_PAD, values, ARRAY_SIZE(values));
+}
+
 static int put_mechanics(struct sk_buff *skb, const struct spek_drive_mechanics *mechanics)
 {
 	const struct spek_drive_geometry *geometry = &mechanics->geometry;
@@ -255,7 +277,9 @@ static int put_whole_unit(struct sk_buff *skb, struct spek_unit *unit, bool whol
 
 	spek_unit_view(unit, &view);
 	if (put_identity(skb, unit) || put_view(skb, &view) ||
-	    put_mechanics(skb, &model->mechanics) || put_watts(skb, &model->watts) ||
+	    (model->flash.channels ? put_flash(skb, model) :
+				     put_mechanics(skb, &model->mechanics)) ||
+	    put_watts(skb, &model->watts) ||
 	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_POLICY, model->rule.policy) ||
 	    nla_put_u32(skb, SPEK_DRIVE_A_DRIVE_WINDOW, model->rule.window) ||
 	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, MAX_WAIT_NS, model->rule.max_wait_ns) ||
@@ -266,8 +290,9 @@ static int put_whole_unit(struct sk_buff *skb, struct spek_unit *unit, bool whol
 	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, STORE_BYTES, config->store_bytes) ||
 	    SPEK_PUT_U64(skb, SPEK_DRIVE_A_DRIVE, STORED_BYTES, stored))
 		return -EMSGSIZE;
-	if (whole && (put_zones(skb, &model->mechanics.geometry) ||
-		      put_seek(skb, &model->mechanics.seek)))
+	if (whole && !model->flash.channels &&
+	    (put_zones(skb, &model->mechanics.geometry) ||
+	     put_seek(skb, &model->mechanics.seek)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -475,10 +500,14 @@ struct snapshot {
 	u64 power_uw[SPEK_DRIVE_RAIL_NR];
 	u64 now_ns;
 	struct spek_unit_count count;
+	u64 pages_programmed;
+	u64 pages_moved;
+	u64 blocks_erased;
 };
 
 static void take_snapshot(struct spek_unit *unit, struct snapshot *snapshot)
 {
+	const struct spek_drive_flash *flash = unit->drive.flash;
 	unsigned long flags;
 	LIST_HEAD(done);
 	u32 i;
@@ -486,6 +515,11 @@ static void take_snapshot(struct spek_unit *unit, struct snapshot *snapshot)
 	snapshot->now_ns = spek_unit_lock_now(unit, &done, &flags);
 	snapshot->account = unit->drive.account;
 	snapshot->count = unit->count;
+	if (flash) {
+		snapshot->pages_programmed = flash->programmed;
+		snapshot->pages_moved = flash->moved;
+		snapshot->blocks_erased = flash->erased;
+	}
 	for (i = 0; i < SPEK_DRIVE_RAIL_NR; i++)
 		snapshot->power_uw[i] = spek_drive_power_uw(&unit->drive, i, snapshot->now_ns);
 	spek_unit_unlock(unit, &done, flags);
@@ -576,6 +610,11 @@ static int put_snapshot(struct sk_buff *skb, const struct spek_unit *unit,
 		{ SPEK_DRIVE_A_STATS_LATE_COUNT, count->late_count },
 		{ SPEK_DRIVE_A_STATS_LATE_SUM_NS, count->late_sum_ns },
 		{ SPEK_DRIVE_A_STATS_LATE_MAX_NS, count->late_max_ns },
+		{ SPEK_DRIVE_A_STATS_UNMAPS, count->unmaps },
+		{ SPEK_DRIVE_A_STATS_UNMAPPED_SECTORS, count->unmapped_sectors },
+		{ SPEK_DRIVE_A_STATS_PAGES_PROGRAMMED, snapshot->pages_programmed },
+		{ SPEK_DRIVE_A_STATS_PAGES_MOVED, snapshot->pages_moved },
+		{ SPEK_DRIVE_A_STATS_BLOCKS_ERASED, snapshot->blocks_erased },
 	};
 
 	if (nla_put_u32(skb, SPEK_DRIVE_A_STATS_ID, unit->id) || put_energies(skb, snapshot) ||

@@ -192,6 +192,64 @@ static int parse_mechanics(struct genl_info *info, struct spek_drive_mechanics *
 	return err;
 }
 
+/* Attributes that only a disk with platters has. */
+static const int mechanical_attrs[] = {
+	SPEK_DRIVE_A_DRIVE_LAYOUT, SPEK_DRIVE_A_DRIVE_HEADS, SPEK_DRIVE_A_DRIVE_BAND_CYLINDERS,
+	SPEK_DRIVE_A_DRIVE_SURFACES, SPEK_DRIVE_A_DRIVE_STACKS, SPEK_DRIVE_A_DRIVE_ZONES,
+	SPEK_DRIVE_A_DRIVE_SEEK_POINTS, SPEK_DRIVE_A_DRIVE_PERIOD_PS, SPEK_DRIVE_A_DRIVE_ARMS,
+	SPEK_DRIVE_A_DRIVE_CHANNELS, SPEK_DRIVE_A_DRIVE_MOVING, SPEK_DRIVE_A_DRIVE_SPLIT,
+	SPEK_DRIVE_A_DRIVE_ARM_ANGLES, SPEK_DRIVE_A_DRIVE_HEADS_PER_SURFACE,
+	SPEK_DRIVE_A_DRIVE_HEAD_ANGLES, SPEK_DRIVE_A_DRIVE_HOLD_UW, SPEK_DRIVE_A_DRIVE_SEEK_UW,
+	SPEK_DRIVE_A_DRIVE_ROTATE_UW,
+};
+
+/* Attributes that only flash has, besides flash-channels. */
+static const int flash_attrs[] = {
+	SPEK_DRIVE_A_DRIVE_PAGE_SECTORS, SPEK_DRIVE_A_DRIVE_BLOCK_PAGES,
+	SPEK_DRIVE_A_DRIVE_BLOCKS, SPEK_DRIVE_A_DRIVE_LOW_BLOCKS,
+	SPEK_DRIVE_A_DRIVE_PAGE_READ_NS, SPEK_DRIVE_A_DRIVE_PAGE_PROGRAM_NS,
+	SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS, SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS,
+	SPEK_DRIVE_A_DRIVE_ERASE_UW,
+};
+
+static int refuse_any(struct genl_info *info, const int *attrs, size_t nr, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (info->attrs[attrs[i]])
+			return refuse(info, attrs[i], -EINVAL, text);
+	return 0;
+}
+
+/* The core checks the values: what is missing is 0, which is out of its range. */
+static int parse_flash(struct genl_info *info, struct spek_drive_flash_rule *flash)
+{
+	flash->channels = get_u32(info, SPEK_DRIVE_A_DRIVE_FLASH_CHANNELS, 0);
+	flash->page_sectors = get_u32(info, SPEK_DRIVE_A_DRIVE_PAGE_SECTORS, 0);
+	flash->block_pages = get_u32(info, SPEK_DRIVE_A_DRIVE_BLOCK_PAGES, 0);
+	flash->blocks = get_u32(info, SPEK_DRIVE_A_DRIVE_BLOCKS, 0);
+	flash->low_blocks = get_u32(info, SPEK_DRIVE_A_DRIVE_LOW_BLOCKS, 2);
+	flash->sectors = get_u64(info, SPEK_DRIVE_A_DRIVE_SECTORS, 0);
+	flash->read_ns = get_u64(info, SPEK_DRIVE_A_DRIVE_PAGE_READ_NS, 0);
+	flash->program_ns = get_u64(info, SPEK_DRIVE_A_DRIVE_PAGE_PROGRAM_NS, 0);
+	flash->erase_ns = get_u64(info, SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS, 0);
+	flash->sector_ps = get_u64(info, SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS, 0);
+	return refuse_any(info, mechanical_attrs, ARRAY_SIZE(mechanical_attrs),
+			  "A drive of flash has no platters and arms.");
+}
+
+static int parse_kind(struct genl_info *info, struct spek_drive_model *model)
+{
+	int err;
+
+	if (info->attrs[SPEK_DRIVE_A_DRIVE_FLASH_CHANNELS])
+		return parse_flash(info, &model->flash);
+	err = refuse_any(info, flash_attrs, ARRAY_SIZE(flash_attrs),
+			 "Only a drive with channels of flash has pages and blocks.");
+	return err ?: parse_mechanics(info, &model->mechanics);
+}
+
 static int parse_conditions(struct genl_info *info, struct spek_drive_watts *watts)
 {
 	struct nlattr *attrs[SPEK_DRIVE_A_CONDITION_POWER_UW_V12 + 1];
@@ -234,6 +292,7 @@ static int parse_watts(struct genl_info *info, struct spek_drive_watts *watts)
 	watts->phase[SPEK_DRIVE_ROTATE] = get_u32(info, SPEK_DRIVE_A_DRIVE_ROTATE_UW, 0);
 	watts->phase[SPEK_DRIVE_READ] = get_u32(info, SPEK_DRIVE_A_DRIVE_READ_UW, 0);
 	watts->phase[SPEK_DRIVE_WRITE] = get_u32(info, SPEK_DRIVE_A_DRIVE_WRITE_UW, 0);
+	watts->phase[SPEK_DRIVE_ERASE] = get_u32(info, SPEK_DRIVE_A_DRIVE_ERASE_UW, 0);
 	watts->starting_ns = get_u64(info, SPEK_DRIVE_A_DRIVE_STARTING_NS, 0);
 	watts->stopping_ns = get_u64(info, SPEK_DRIVE_A_DRIVE_STOPPING_NS, 0);
 	return parse_conditions(info, watts);
@@ -339,7 +398,7 @@ int spek_drive_nl_parse(struct genl_info *info, struct spek_unit_config *config)
 	config->fixed_ata_sense = get_u32(info, SPEK_DRIVE_A_DRIVE_FIXED_ATA_SENSE, 0);
 	err = parse_texts(info, config);
 	if (!err)
-		err = parse_mechanics(info, &model->mechanics);
+		err = parse_kind(info, model);
 	if (!err)
 		err = parse_watts(info, &model->watts);
 	if (err == -ENOMEM)

@@ -77,7 +77,10 @@ static void count_end(struct spek_unit *unit, const struct spek_drive_request *r
 
 	if (request->flush)
 		return;
-	if (request->write) {
+	if (request->trim) {
+		count->unmaps++;
+		count->unmapped_sectors += request->sectors;
+	} else if (request->write) {
 		count->writes++;
 		count->written_sectors += request->sectors;
 	} else {
@@ -427,6 +430,7 @@ static int transfer(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		.write = request->action == SPEK_SCSI_WRITE,
 		.fua = request->fua,
 		.flush = request->action == SPEK_SCSI_SYNC_CACHE,
+		.trim = request->action == SPEK_SCSI_UNMAP,
 		.arrival_ns = now_ns,
 	};
 	struct spek_unit_slot *slot;
@@ -506,6 +510,7 @@ static int serve(struct spek_unit *unit, struct scsi_cmnd *cmd, struct spek_scsi
 		return transfer(unit, cmd, request, now_ns, done);
 	case SPEK_SCSI_READ:
 	case SPEK_SCSI_WRITE:
+	case SPEK_SCSI_UNMAP:
 		if (request->sectors)
 			return transfer(unit, cmd, request, now_ns, done);
 		fallthrough;
@@ -555,9 +560,12 @@ static u32 prepare_bytes(struct scsi_cmnd *cmd, const struct spek_scsi_request *
 static int move_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		     struct spek_scsi_request *request)
 {
-	u32 bytes = prepare_bytes(cmd, request);
+	u32 bytes;
 	int err;
 
+	if (request->action != SPEK_SCSI_READ && request->action != SPEK_SCSI_WRITE)
+		return 0;
+	bytes = prepare_bytes(cmd, request);
 	/* Whether the drive takes the command is decided under the lock; most often this is it. */
 	if (!bytes || spek_drive_conditions[READ_ONCE(unit->drive.condition)].refuses)
 		return 0;
@@ -574,6 +582,24 @@ static int move_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		return 0;
 	}
 	return err;
+}
+
+/* The data that an UNMAP forgets goes when the command comes, as written data comes. */
+static void unmap_data(struct spek_unit *unit, struct scsi_cmnd *cmd,
+		       struct spek_scsi_request *request)
+{
+	u8 data[SPEK_SCSI_UNMAP_BYTES];
+	u32 given = min(request->length, scsi_bufflen(cmd));
+	u32 bytes = min_t(u32, given, sizeof(data));
+
+	if (bytes)
+		bytes = scsi_sg_copy_to_buffer(cmd, data, bytes);
+	scsi_set_resid(cmd, scsi_bufflen(cmd) - given);
+	if (spek_scsi_unmap(&unit->scsi, request, data, bytes))
+		return;
+	if (!spek_drive_conditions[READ_ONCE(unit->drive.condition)].refuses)
+		spek_store_unmap(&unit->store, request->lba,
+				 (u64)request->sectors << SECTOR_SHIFT);
 }
 
 /**
@@ -594,8 +620,9 @@ int spek_unit_serve(struct spek_unit *unit, struct scsi_cmnd *cmd)
 
 	command_of(cmd)->cmd = cmd;
 	spek_scsi_decode(&unit->scsi, cmd->cmnd, cmd->cmd_len, &request);
-	if ((request.action == SPEK_SCSI_READ || request.action == SPEK_SCSI_WRITE) &&
-	    move_data(unit, cmd, &request))
+	if (request.action == SPEK_SCSI_UNMAP)
+		unmap_data(unit, cmd, &request);
+	else if (move_data(unit, cmd, &request))
 		return SCSI_MLQUEUE_DEVICE_BUSY;
 	now_ns = spek_unit_lock_now(unit, &done, &flags);
 	status = serve(unit, cmd, &request, now_ns, &done);
@@ -756,6 +783,8 @@ void spek_unit_serve_init(struct spek_unit *unit)
 {
 	spek_compat_hrtimer_setup(&unit->timer, expired);
 	spek_drive_init(&unit->drive, &unit->config->model, unit->created_ns);
+	if (unit->flash)
+		spek_drive_init_flash(&unit->drive, unit->flash);
 	unit->last_use_ns = unit->created_ns;
 	unit->armed_ns = SPEK_DRIVE_NEVER;
 }

@@ -5,6 +5,7 @@
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/scatterlist.h>
 #include "store.h"
 
@@ -130,19 +131,83 @@ int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list
 			u32 offset = offset_in_page(at);
 			size_t n = min3((size_t)(PAGE_SIZE - offset), iter.length - done,
 					(size_t)(end - at));
-			struct page *page = writable_page(store, at >> PAGE_SHIFT);
+			struct page *page;
 
+			rcu_read_lock();
+			page = writable_page(store, at >> PAGE_SHIFT);
 			if (IS_ERR(page)) {
+				rcu_read_unlock();
 				err = PTR_ERR(page);
 				break;
 			}
 			memcpy_to_page(page, offset, iter.addr + done, n);
+			rcu_read_unlock();
 			done += n;
 			at += n;
 		}
 	}
 	sg_miter_stop(&iter);
 	return err;
+}
+
+static void free_page_rcu(struct rcu_head *head)
+{
+	__free_page(container_of(head, struct page, rcu_head));
+}
+
+/* Zero a part of a page. */
+static void clear_part(struct spek_store *store, u64 at, size_t bytes)
+{
+	struct page *page;
+
+	rcu_read_lock();
+	page = xa_load(&store->pages, at >> PAGE_SHIFT);
+	if (page)
+		memzero_page(page, offset_in_page(at), bytes);
+	rcu_read_unlock();
+}
+
+/**
+ * spek_store_unmap() - forget what was written: it reads as zeroes, and its memory is free again
+ * @store: initialised
+ * @lba: first sector
+ * @bytes: number of bytes
+ *
+ * Context: any but hard interrupt; does not sleep.
+ */
+void spek_store_unmap(struct spek_store *store, u64 lba, u64 bytes)
+{
+	u64 at = lba << SECTOR_SHIFT, end = at + bytes;
+	unsigned long index, last;
+	struct page *page;
+
+	if (offset_in_page(at) || end - at < PAGE_SIZE) {
+		u64 part_end = min(end, round_down(at, PAGE_SIZE) + PAGE_SIZE);
+
+		clear_part(store, at, part_end - at);
+		at = part_end;
+	}
+	if (at < end && offset_in_page(end)) {
+		clear_part(store, round_down(end, PAGE_SIZE), offset_in_page(end));
+		end = round_down(end, PAGE_SIZE);
+	}
+	if (at >= end)
+		return;
+	last = (end >> PAGE_SHIFT) - 1;
+	xa_for_each_range(&store->pages, index, page, at >> PAGE_SHIFT, last) {
+		/* Another unmap may have been first. */
+		page = xa_erase_bh(&store->pages, index);
+		if (!page)
+			continue;
+		uncharge(store);
+		call_rcu(&page->rcu_head, free_page_rcu);
+	}
+}
+
+/** spek_store_exit() - wait until pages that were unmapped are freed; no store is left. */
+void spek_store_exit(void)
+{
+	rcu_barrier();
 }
 
 /**
@@ -169,12 +234,15 @@ void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list
 			u32 offset = offset_in_page(at);
 			size_t n = min3((size_t)(PAGE_SIZE - offset), iter.length - done,
 					(size_t)(end - at));
-			struct page *page = xa_load(&store->pages, at >> PAGE_SHIFT);
+			struct page *page;
 
+			rcu_read_lock();
+			page = xa_load(&store->pages, at >> PAGE_SHIFT);
 			if (page)
 				memcpy_from_page(iter.addr + done, page, offset, n);
 			else
 				memset(iter.addr + done, 0, n);
+			rcu_read_unlock();
 			done += n;
 			at += n;
 		}

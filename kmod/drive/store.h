@@ -15,8 +15,9 @@ struct scatterlist;
  * @max_pages: limit for this drive
  * @discards: nothing is kept: writes go nowhere
  *
- * Has no lock of its own: pages are added, never replaced or removed, so that readers and
- * writers of one page meet in its bytes only, as on a disk whose commands overlap.
+ * Has no lock of its own. Pages are added, and removed by an unmap; a removed page is freed after a
+ * grace period of RCU, and readers and writers use pages in read-side critical sections. So they
+ * meet in the bytes of a page only, as on a disk whose commands overlap.
  */
 struct spek_store {
 	struct xarray pages;
@@ -27,8 +28,10 @@ struct spek_store {
 
 void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes);
 void spek_store_deinit(struct spek_store *store);
+void spek_store_exit(void);
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
 		     u64 bytes);
+void spek_store_unmap(struct spek_store *store, u64 lba, u64 bytes);
 void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
 		     u64 bytes);
 

@@ -28,6 +28,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/platform_device.h>
+#include <linux/vmalloc.h>
 #include <scsi/scsi_host.h>
 #include "host.h"
 #include "hwmon.h"
@@ -62,6 +63,7 @@ static void release(struct kref *ref)
 
 	spek_store_deinit(&unit->store);
 	spek_unit_config_free(unit->config);
+	kvfree(unit->flash);
 	kvfree(unit);
 }
 
@@ -169,10 +171,15 @@ static void identify(struct spek_unit *unit)
 	strscpy(scsi->serial, config->serial, sizeof(scsi->serial));
 	scsi->naa = naa_of(config->serial);
 	scsi->sectors = mechanics->geometry.sectors;
-	scsi->rpm = div64_u64(60000000000000ULL + mechanics->rotation.period_ps / 2,
-			      mechanics->rotation.period_ps);
 	scsi->caches_reads = config->model.cache.segments;
 	scsi->caches_writes = config->model.cache.write_sectors;
+	if (config->model.flash.channels) {
+		scsi->rpm = 1;	/* not rotating */
+		scsi->unmap_sectors = config->model.flash.page_sectors;
+		return;
+	}
+	scsi->rpm = div64_u64(60000000000000ULL + mechanics->rotation.period_ps / 2,
+			      mechanics->rotation.period_ps);
 	if (!mechanics->split)
 		return;
 	scsi->nr_ranges = mechanics->nr_arms;
@@ -280,6 +287,28 @@ static int insert(struct spek_unit *unit, struct spek_refusal *refusal)
 	return 0;
 }
 
+/*
+ * Memory for the tables of flash. As much as written data may use, so that one drive doesn't take
+ * the machine's.
+ */
+static int alloc_flash(struct spek_unit *unit, struct spek_refusal *refusal)
+{
+	const struct spek_drive_flash_rule *rule = &unit->config->model.flash;
+	u64 bytes;
+
+	if (!rule->channels)
+		return 0;
+	bytes = spek_drive_flash_bytes(rule);
+	if (bytes >> PAGE_SHIFT > totalram_pages() / 4)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ENOMEM,
+				   "The tables of the flash need more than a quarter of the memory: make the pages larger or the drive smaller.");
+	unit->flash = __vmalloc(bytes, GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
+	if (!unit->flash)
+		return spek_refuse(refusal, SPEK_DRIVE_PART_WHOLE, 0, -ENOMEM,
+				   "There is not enough memory for the tables of the flash.");
+	return 0;
+}
+
 /**
  * spek_unit_new() - make a drive
  * @config: checked; taken over if it succeeds
@@ -299,6 +328,11 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 	if (!unit)
 		return -ENOMEM;
 	unit->config = config;
+	err = alloc_flash(unit, refusal);
+	if (err) {
+		kvfree(unit);
+		return err;
+	}
 	kref_init(&unit->ref);
 	INIT_WORK(&unit->work, work);
 	spin_lock_init(&unit->lock);
@@ -311,6 +345,7 @@ int spek_unit_new(struct spek_unit_config *config, u32 *id, struct spek_refusal 
 	err = insert(unit, refusal);
 	if (err) {
 		mutex_unlock(&table_lock);
+		kvfree(unit->flash);
 		kvfree(unit);
 		return err;
 	}
@@ -411,4 +446,5 @@ void spek_unit_deinit(void)
 	}
 	destroy_workqueue(workqueue);
 	xa_destroy(&table);
+	spek_store_exit();
 }

@@ -73,6 +73,8 @@ struct spek_unit_power {
  * @read_sectors: sectors of these
  * @writes: writes that completed
  * @written_sectors: sectors of these
+ * @unmaps: UNMAP commands that completed
+ * @unmapped_sectors: sectors of these
  * @errors: commands that ended with CHECK CONDITION
  * @aborted: commands that the SCSI layer took back
  * @late_count: completions in @late
@@ -85,6 +87,8 @@ struct spek_unit_count {
 	u64 read_sectors;
 	u64 writes;
 	u64 written_sectors;
+	u64 unmaps;
+	u64 unmapped_sectors;
 	u64 errors;
 	u64 aborted;
 	u64 late_count;
@@ -107,6 +111,7 @@ struct spek_unit_count {
  * @device: parent of both; the work's own
  * @created_ns: time of its making
  * @store: data
+ * @flash: memory for the drive's flash; NULL for a disk
  * @lock: protects what follows; taken from interrupts, innermost
  * @drive: the model
  * @scsi: what commands read and MODE SELECT changes
@@ -137,6 +142,7 @@ struct spek_unit {
 	struct platform_device *device;
 	u64 created_ns;
 	struct spek_store store;
+	void *flash;
 	spinlock_t lock;
 	struct spek_drive drive;
 	struct spek_scsi_unit scsi;

@@ -12,6 +12,11 @@ static struct netlink_range_validation spek_drive_drive_max_fall_ppm_range = {
 	.max	= 1000000ULL,
 };
 
+static struct netlink_range_validation spek_drive_drive_block_pages_range = {
+	.min	= 1ULL,
+	.max	= 32768ULL,
+};
+
 static const struct nla_policy
 spek_drive_condition_power_nl_policy[SPEK_DRIVE_A_CONDITION_POWER_UW_V12 + 1] = {
 	[SPEK_DRIVE_A_CONDITION_POWER_CONDITION] = NLA_POLICY_MAX(NLA_U32, 5),
@@ -28,8 +33,7 @@ static const struct nla_policy spek_drive_fault_nl_policy[SPEK_DRIVE_A_FAULT_DEL
 };
 
 /* SPEK_DRIVE_CMD_DRIVE_NEW */
-static const struct nla_policy
-spek_drive_drive_new_nl_policy[SPEK_DRIVE_A_DRIVE_STORE_BYTES + 1] = {
+static const struct nla_policy spek_drive_drive_new_nl_policy[SPEK_DRIVE_A_DRIVE_ERASE_UW + 1] = {
 	[SPEK_DRIVE_A_DRIVE_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
 	[SPEK_DRIVE_A_DRIVE_VENDOR] = { .type = NLA_NUL_STRING, .len = 8 },
 	[SPEK_DRIVE_A_DRIVE_PRODUCT] = { .type = NLA_NUL_STRING, .len = 16 },
@@ -82,6 +86,17 @@ spek_drive_drive_new_nl_policy[SPEK_DRIVE_A_DRIVE_STORE_BYTES + 1] = {
 	[SPEK_DRIVE_A_DRIVE_STORE] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SPEK_DRIVE_A_DRIVE_FIXED_ATA_SENSE] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SPEK_DRIVE_A_DRIVE_STORE_BYTES] = { .type = NLA_U64 },
+	[SPEK_DRIVE_A_DRIVE_FLASH_CHANNELS] = NLA_POLICY_RANGE(NLA_U32, 1, 32),
+	[SPEK_DRIVE_A_DRIVE_PAGE_SECTORS] = NLA_POLICY_RANGE(NLA_U32, 1, 256),
+	[SPEK_DRIVE_A_DRIVE_BLOCK_PAGES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &spek_drive_drive_block_pages_range),
+	[SPEK_DRIVE_A_DRIVE_BLOCKS] = { .type = NLA_U32 },
+	[SPEK_DRIVE_A_DRIVE_LOW_BLOCKS] = NLA_POLICY_MIN(NLA_U32, 2),
+	[SPEK_DRIVE_A_DRIVE_PAGE_READ_NS] = { .type = NLA_U64 },
+	[SPEK_DRIVE_A_DRIVE_PAGE_PROGRAM_NS] = { .type = NLA_U64 },
+	[SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS] = { .type = NLA_U64 },
+	[SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS] = { .type = NLA_U64 },
+	[SPEK_DRIVE_A_DRIVE_ERASE_UW] = { .type = NLA_U32 },
 };
 
 /* SPEK_DRIVE_CMD_DRIVE_GET */
@@ -112,7 +127,7 @@ static const struct genl_ops spek_drive_nl_ops[] = {
 		.cmd		= SPEK_DRIVE_CMD_DRIVE_NEW,
 		.doit		= spek_drive_nl_drive_new_doit,
 		.policy		= spek_drive_drive_new_nl_policy,
-		.maxattr	= SPEK_DRIVE_A_DRIVE_STORE_BYTES,
+		.maxattr	= SPEK_DRIVE_A_DRIVE_ERASE_UW,
 	},
 	{
 		.cmd		= SPEK_DRIVE_CMD_DRIVE_GET,

@@ -7,6 +7,7 @@
 #define VERSION_SPC4_ANY	0x0460
 #define VERSION_SBC3_ANY	0x04c0
 #define NO_TEMPERATURE		0xff
+#define NOT_ROTATING		1
 
 enum {
 	VPD_SUPPORTED		= 0x00,
@@ -15,6 +16,7 @@ enum {
 	VPD_POWER_CONDITION	= 0x8a,
 	VPD_BLOCK_LIMITS	= 0xb0,
 	VPD_CHARACTERISTICS	= 0xb1,
+	VPD_PROVISIONING	= 0xb2,
 	VPD_RANGES		= 0xb9,
 };
 
@@ -64,6 +66,8 @@ static u32 vpd_supported(const struct spek_scsi_unit *unit, u8 *data)
 	data[n++] = VPD_POWER_CONDITION;
 	data[n++] = VPD_BLOCK_LIMITS;
 	data[n++] = VPD_CHARACTERISTICS;
+	if (unit->unmap_sectors)
+		data[n++] = VPD_PROVISIONING;
 	if (unit->nr_ranges)
 		data[n++] = VPD_RANGES;
 	return n;
@@ -130,11 +134,22 @@ static u32 vital_product_data(const struct spek_scsi_unit *unit,
 	case VPD_BLOCK_LIMITS:
 		bytes = 64;
 		spek_scsi_put(data + 8, 4, SPEK_SCSI_MAX_SECTORS);
+		if (!unit->unmap_sectors)
+			break;
+		spek_scsi_put(data + 20, 4, SPEK_SCSI_MAX_SECTORS);
+		spek_scsi_put(data + 24, 4, 1);		/* descriptors */
+		spek_scsi_put(data + 28, 4, unit->unmap_sectors);
+		data[32] = 0x80;			/* aligned to LBA 0 */
 		break;
 	case VPD_CHARACTERISTICS:
 		bytes = 64;
 		spek_scsi_put(data + 4, 2, unit->rpm);
-		data[7] = 0x02;		/* 3.5 inch */
+		data[7] = unit->rpm == NOT_ROTATING ? 0x03 : 0x02;	/* 2.5, 3.5 inch */
+		break;
+	case VPD_PROVISIONING:
+		bytes = unit->unmap_sectors ? 8 : 0;
+		data[5] = 0x80 | 1 << 2;	/* UNMAP; unmapped LBAs read as zeroes */
+		data[6] = 0x02;			/* thin */
 		break;
 	case VPD_RANGES:
 		bytes = unit->nr_ranges ? vpd_ranges(unit, data) : 0;
@@ -163,6 +178,8 @@ static u32 read_capacity_16(const struct spek_scsi_unit *unit, u8 *data)
 {
 	spek_scsi_put(data, 8, unit->sectors - 1);
 	spek_scsi_put(data + 8, 4, SPEK_SCSI_SECTOR_BYTES);
+	if (unit->unmap_sectors)
+		data[14] = 0xc0;	/* LBPME, LBPRZ */
 	return 32;
 }
 
@@ -214,34 +231,38 @@ static u32 log_sense(const struct spek_scsi_status *status, struct spek_scsi_req
 	return bytes;
 }
 
-static u32 all_opcodes(u8 *data)
+static u32 all_opcodes(const struct spek_scsi_unit *unit, u8 *data)
 {
-	u32 i;
+	u32 i, bytes = 4;
 
 	for (i = 0; i < SPEK_SCSI_NR_COMMANDS; i++) {
 		const struct spek_scsi_command *command = &spek_scsi_commands[i];
-		u8 *at = data + 4 + 8 * i;
+		u8 *at = data + bytes;
 
+		if (!spek_scsi_knows(unit, command))
+			continue;
 		at[0] = command->opcode;
 		if (command->service >= 0) {
 			spek_scsi_put(at + 2, 2, (u64)command->service);
 			at[5] = 0x01;
 		}
 		spek_scsi_put(at + 6, 2, command->bytes);
+		bytes += 8;
 	}
-	spek_scsi_put(data, 4, 8 * SPEK_SCSI_NR_COMMANDS);
-	return 4 + 8 * SPEK_SCSI_NR_COMMANDS;
+	spek_scsi_put(data, 4, bytes - 4);
+	return bytes;
 }
 
-static u32 report_opcodes(struct spek_scsi_request *request, u8 *data)
+static u32 report_opcodes(const struct spek_scsi_unit *unit, struct spek_scsi_request *request,
+			  u8 *data)
 {
 	const struct spek_scsi_command *command;
 	bool known;
 	u32 i;
 
 	if (!request->option)
-		return all_opcodes(data);
-	command = spek_scsi_find(request->opcode, request->service, &known);
+		return all_opcodes(unit, data);
+	command = spek_scsi_find(unit, request->opcode, request->service, &known);
 	/* 1: commands without service action; 2: commands with one; 3: whatever there is. */
 	if ((request->option == 1 && command && command->service >= 0) ||
 	    (request->option == 2 && command && command->service < 0)) {
@@ -300,7 +321,7 @@ u32 spek_scsi_answer(const struct spek_scsi_unit *unit, const struct spek_scsi_s
 		bytes = log_sense(status, request, data);
 		break;
 	case SPEK_SCSI_REPORT_OPCODES:
-		bytes = report_opcodes(request, data);
+		bytes = report_opcodes(unit, request, data);
 		break;
 	default:
 		return 0;

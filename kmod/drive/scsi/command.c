@@ -33,6 +33,7 @@ const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS] = {
 	  { 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0x3f, 0xff, 0xff, 0 } },
 	{ 0x35, -1, SPEK_SCSI_SYNC_CACHE, TEN,
 	  { 0xff, 0x02, 0xff, 0xff, 0xff, 0xff, 0x3f, 0xff, 0xff, 0 } },
+	{ 0x42, -1, SPEK_SCSI_UNMAP, TEN, { 0xff, 0, 0, 0, 0, 0, 0x3f, 0xff, 0xff, 0 } },
 	{ 0x4d, -1, SPEK_SCSI_LOG_SENSE, TEN,
 	  { 0xff, 0, 0xff, 0xff, 0, 0xff, 0xff, 0xff, 0xff, 0 } },
 	{ 0x55, -1, SPEK_SCSI_MODE_SELECT, TEN, { 0xff, 0x11, 0, 0, 0, 0, 0, 0xff, 0xff, 0 } },
@@ -62,15 +63,23 @@ const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS] = {
 	  { 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0 } },
 };
 
+/** spek_scsi_knows() - Return: true if the unit has a command of the table. */
+bool spek_scsi_knows(const struct spek_scsi_unit *unit, const struct spek_scsi_command *command)
+{
+	return command->action != SPEK_SCSI_UNMAP || unit->unmap_sectors;
+}
+
 /**
- * spek_scsi_find() - find a command
+ * spek_scsi_find() - find a command that the unit has
+ * @unit: the unit
  * @opcode: operation code
  * @service: service action, for commands that have some
  * @opcode_known: set to whether there is a command of this operation code
  *
  * Return: command, or NULL.
  */
-const struct spek_scsi_command *spek_scsi_find(u8 opcode, s32 service, bool *opcode_known)
+const struct spek_scsi_command *spek_scsi_find(const struct spek_scsi_unit *unit, u8 opcode,
+					       s32 service, bool *opcode_known)
 {
 	u32 i;
 
@@ -78,7 +87,7 @@ const struct spek_scsi_command *spek_scsi_find(u8 opcode, s32 service, bool *opc
 	for (i = 0; i < SPEK_SCSI_NR_COMMANDS; i++) {
 		const struct spek_scsi_command *command = &spek_scsi_commands[i];
 
-		if (command->opcode != opcode)
+		if (command->opcode != opcode || !spek_scsi_knows(unit, command))
 			continue;
 		*opcode_known = true;
 		if (command->service < 0 || command->service == service)
@@ -277,6 +286,9 @@ static int decode_fields(const struct spek_scsi_unit *unit, const u8 *cdb, u32 b
 		if (cdb[1] & 0x01)
 			return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 1, 0);
 		return 0;
+	case SPEK_SCSI_UNMAP:
+		request->length = spek_scsi_get(cdb + 7, 2);
+		return 0;
 	case SPEK_SCSI_REPORT_OPCODES:
 		return decode_opcodes(cdb, request);
 	case SPEK_SCSI_READ:
@@ -313,7 +325,7 @@ void spek_scsi_decode(const struct spek_scsi_unit *unit, const u8 *cdb, u32 byte
 		spek_scsi_refuse(request, SPEK_SCSI_ILLEGAL_REQUEST, SPEK_SCSI_INVALID_OPCODE);
 		return;
 	}
-	command = spek_scsi_find(cdb[0], bytes > 1 ? cdb[1] & SERVICE_MASK : 0, &known);
+	command = spek_scsi_find(unit, cdb[0], bytes > 1 ? cdb[1] & SERVICE_MASK : 0, &known);
 	if (!command) {
 		if (known)
 			spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 1, 4);
@@ -337,4 +349,46 @@ void spek_scsi_decode(const struct spek_scsi_unit *unit, const u8 *cdb, u32 byte
 	}
 	request->action = command->action;
 	decode_fields(unit, cdb, command->bytes, request);
+}
+
+/**
+ * spek_scsi_unmap() - read the parameter list of UNMAP
+ * @unit: for its capacity
+ * @request: decoded UNMAP; gets @lba and @sectors, 0 if nothing is to be unmapped, or becomes
+ *	SPEK_SCSI_REFUSE with sense
+ * @data: parameter list
+ * @bytes: number of bytes that there are of it; SPEK_SCSI_UNMAP_BYTES are enough
+ *
+ * A list has one descriptor at most, as VPD page b0 says. A descriptor that is cut off is ignored,
+ * as the standard wants it.
+ *
+ * Return: 0, or -EIO if the list is refused.
+ */
+int spek_scsi_unmap(const struct spek_scsi_unit *unit, struct spek_scsi_request *request,
+		    const u8 *data, u32 bytes)
+{
+	u64 lba;
+	u32 sectors, descriptors;
+
+	if (!bytes)
+		return 0;
+	if (bytes < 8)
+		return spek_scsi_refuse(request, SPEK_SCSI_ILLEGAL_REQUEST, SPEK_SCSI_LIST_LENGTH);
+	descriptors = spek_scsi_get(data + 2, 2);
+	if (descriptors >= 32)
+		return spek_scsi_refuse(request, SPEK_SCSI_ILLEGAL_REQUEST,
+					SPEK_SCSI_INVALID_PARAMETER);
+	if (descriptors < 16 || bytes < SPEK_SCSI_UNMAP_BYTES)
+		return 0;
+	lba = spek_scsi_get64(data + 8);
+	sectors = spek_scsi_get(data + 16, 4);
+	if (lba > unit->sectors || sectors > unit->sectors - lba)
+		return spek_scsi_refuse(request, SPEK_SCSI_ILLEGAL_REQUEST,
+					SPEK_SCSI_LBA_OUT_OF_RANGE);
+	if (sectors > SPEK_SCSI_MAX_SECTORS)
+		return spek_scsi_refuse(request, SPEK_SCSI_ILLEGAL_REQUEST,
+					SPEK_SCSI_INVALID_PARAMETER);
+	request->lba = lba;
+	request->sectors = sectors;
+	return 0;
 }

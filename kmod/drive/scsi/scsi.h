@@ -6,6 +6,7 @@
  *	spek_scsi_decode()	what a CDB asks for, or the sense that refuses it
  *	spek_scsi_answer()	parameter data of commands that only read the unit
  *	spek_scsi_mode_select()	changes mode parameters
+ *	spek_scsi_unmap()	what the parameter list of UNMAP asks for
  *	spek_scsi_sense()	sense data, fixed or descriptor format
  *
  * Commands are a table of CDB usage masks as REPORT SUPPORTED OPERATION CODES answers it. A bit
@@ -22,7 +23,9 @@
 #define SPEK_SCSI_MAX_SECTORS		65536
 #define SPEK_SCSI_SECTOR_BYTES		512
 #define SPEK_SCSI_MAX_RANGES		8
-#define SPEK_SCSI_NR_COMMANDS		24
+#define SPEK_SCSI_NR_COMMANDS		25
+/* Header and the one descriptor that UNMAP may have. */
+#define SPEK_SCSI_UNMAP_BYTES		24
 
 /**
  * enum spek_scsi_key - sense keys
@@ -133,6 +136,7 @@ struct spek_scsi_mode {
  * @rpm: nominal speed; 1: not rotating
  * @caches_reads: the drive has a read cache
  * @caches_writes: it has a write-back cache
+ * @unmap_sectors: granularity of UNMAP; 0: the unit has no UNMAP, and every LBA is mapped
  * @nr_ranges: number of concurrent positioning ranges; 0: none are published
  * @ranges: these
  * @mode: mode parameters of the moment
@@ -147,6 +151,7 @@ struct spek_scsi_unit {
 	u16 rpm;
 	bool caches_reads;
 	bool caches_writes;
+	u32 unmap_sectors;
 	u32 nr_ranges;
 	struct spek_scsi_range ranges[SPEK_SCSI_MAX_RANGES];
 	struct spek_scsi_mode mode;
@@ -196,6 +201,7 @@ enum spek_scsi_action {
 	SPEK_SCSI_READ,
 	SPEK_SCSI_WRITE,
 	SPEK_SCSI_SYNC_CACHE,
+	SPEK_SCSI_UNMAP,
 	SPEK_SCSI_POWER,
 	SPEK_SCSI_CHECK_POWER,
 };
@@ -279,7 +285,11 @@ extern const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS];
 /* command.c */
 void spek_scsi_decode(const struct spek_scsi_unit *unit, const u8 *cdb, u32 bytes,
 		      struct spek_scsi_request *request);
-const struct spek_scsi_command *spek_scsi_find(u8 opcode, s32 service, bool *opcode_known);
+const struct spek_scsi_command *spek_scsi_find(const struct spek_scsi_unit *unit, u8 opcode,
+					       s32 service, bool *opcode_known);
+bool spek_scsi_knows(const struct spek_scsi_unit *unit, const struct spek_scsi_command *command);
+int spek_scsi_unmap(const struct spek_scsi_unit *unit, struct spek_scsi_request *request,
+		    const u8 *data, u32 bytes);
 
 /* answer.c */
 u32 spek_scsi_answer(const struct spek_scsi_unit *unit, const struct spek_scsi_status *status,

@@ -112,7 +112,7 @@ enum spek_drive_nl_condition {
 };
 
 /**
- * enum spek_drive_nl_phase - What an arm does.
+ * enum spek_drive_nl_phase - What an arm does, or a channel of flash.
  * @SPEK_DRIVE_NL_PHASE_IDLE: Idle.
  * @SPEK_DRIVE_NL_PHASE_SEEK: Seek.
  * @SPEK_DRIVE_NL_PHASE_ROTATE: Waits for the first sector.
@@ -265,8 +265,10 @@ struct spek_drive_seek_record {
  * @SPEK_DRIVE_A_DRIVE_SEEK_UW: (u32) Power that a moving arm adds, 12 V.
  * @SPEK_DRIVE_A_DRIVE_ROTATE_UW: (u32) Power that an arm adds that waits for rotation, 12
  *   V.
- * @SPEK_DRIVE_A_DRIVE_READ_UW: (u32) Power that an arm adds that reads, 5 V.
- * @SPEK_DRIVE_A_DRIVE_WRITE_UW: (u32) Power that an arm adds that writes, 5 V.
+ * @SPEK_DRIVE_A_DRIVE_READ_UW: (u32) Power that an arm or a channel of flash adds that
+ *   reads, 5 V.
+ * @SPEK_DRIVE_A_DRIVE_WRITE_UW: (u32) Power that an arm or a channel of flash adds that
+ *   writes, 5 V.
  * @SPEK_DRIVE_A_DRIVE_STARTING_NS: (u64) Time from standby or stopped to active.
  * @SPEK_DRIVE_A_DRIVE_STOPPING_NS: (u64) Time from active to standby or stopped.
  * @SPEK_DRIVE_A_DRIVE_STORE: (u32, enum store) Where written data goes; memory if not
@@ -283,6 +285,24 @@ struct spek_drive_seek_record {
  * @SPEK_DRIVE_A_DRIVE_FAULT: (nest of fault, repeated) One for each fault.
  * @SPEK_DRIVE_A_DRIVE_CLEAR_FAULTS: (u32, at most 1) 1 - first remove all faults.
  * @SPEK_DRIVE_A_DRIVE_MODULE_VERSION: (string, at most 24 bytes)
+ * @SPEK_DRIVE_A_DRIVE_FLASH_CHANNELS: (u32, 1..32) Channels of flash, which work side by
+ *   side; not given - the drive is a disk with platters.
+ * @SPEK_DRIVE_A_DRIVE_PAGE_SECTORS: (u32, 1..256) Sectors of a page, the unit that is
+ *   mapped and programmed.
+ * @SPEK_DRIVE_A_DRIVE_BLOCK_PAGES: (u32, 1..32768) Pages of a block, the unit that is
+ *   erased.
+ * @SPEK_DRIVE_A_DRIVE_BLOCKS: (u32) Blocks of a channel, spare ones included.
+ * @SPEK_DRIVE_A_DRIVE_LOW_BLOCKS: (u32, at least 2) A channel collects garbage while
+ *   fewer of its blocks are free; 2 if not given.
+ * @SPEK_DRIVE_A_DRIVE_PAGE_READ_NS: (u64) Time to read a page into the register of the
+ *   chip, 1 ns to 1 s.
+ * @SPEK_DRIVE_A_DRIVE_PAGE_PROGRAM_NS: (u64) Time to program a page from there, 1 ns to 1
+ *   s.
+ * @SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS: (u64) Time to erase a block, 1 ns to 1 s.
+ * @SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS: (u64) Time of a sector between register and
+ *   controller in ps.
+ * @SPEK_DRIVE_A_DRIVE_ERASE_UW: (u32) Power that a channel of flash adds that erases, 5
+ *   V.
  * @__SPEK_DRIVE_A_DRIVE_MAX: private
  * @SPEK_DRIVE_A_DRIVE_MAX: highest id
  */
@@ -352,6 +372,16 @@ enum spek_drive_a_drive {
 	SPEK_DRIVE_A_DRIVE_FAULT,
 	SPEK_DRIVE_A_DRIVE_CLEAR_FAULTS,
 	SPEK_DRIVE_A_DRIVE_MODULE_VERSION,
+	SPEK_DRIVE_A_DRIVE_FLASH_CHANNELS,
+	SPEK_DRIVE_A_DRIVE_PAGE_SECTORS,
+	SPEK_DRIVE_A_DRIVE_BLOCK_PAGES,
+	SPEK_DRIVE_A_DRIVE_BLOCKS,
+	SPEK_DRIVE_A_DRIVE_LOW_BLOCKS,
+	SPEK_DRIVE_A_DRIVE_PAGE_READ_NS,
+	SPEK_DRIVE_A_DRIVE_PAGE_PROGRAM_NS,
+	SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS,
+	SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS,
+	SPEK_DRIVE_A_DRIVE_ERASE_UW,
 
 	__SPEK_DRIVE_A_DRIVE_MAX,
 	SPEK_DRIVE_A_DRIVE_MAX = (__SPEK_DRIVE_A_DRIVE_MAX - 1)
@@ -433,6 +463,11 @@ enum spek_drive_a_fault {
  * @SPEK_DRIVE_A_STATS_HIST_FIRST: (u32) Index of the first bucket in hist.
  * @SPEK_DRIVE_A_STATS_HIST: (binary, at most 20480 bytes) u64 counts of consecutive
  *   buckets of lateness, from the first to the last one that is not 0.
+ * @SPEK_DRIVE_A_STATS_UNMAPS: (u64) UNMAP commands that completed.
+ * @SPEK_DRIVE_A_STATS_UNMAPPED_SECTORS: (u64) Sectors of these.
+ * @SPEK_DRIVE_A_STATS_PAGES_PROGRAMMED: (u64) Pages of flash programmed for the host.
+ * @SPEK_DRIVE_A_STATS_PAGES_MOVED: (u64) Pages that garbage collection moved.
+ * @SPEK_DRIVE_A_STATS_BLOCKS_ERASED: (u64) Blocks that it erased.
  * @__SPEK_DRIVE_A_STATS_MAX: private
  * @SPEK_DRIVE_A_STATS_MAX: highest id
  */
@@ -464,6 +499,11 @@ enum spek_drive_a_stats {
 	SPEK_DRIVE_A_STATS_HIST_BITS,
 	SPEK_DRIVE_A_STATS_HIST_FIRST,
 	SPEK_DRIVE_A_STATS_HIST,
+	SPEK_DRIVE_A_STATS_UNMAPS,
+	SPEK_DRIVE_A_STATS_UNMAPPED_SECTORS,
+	SPEK_DRIVE_A_STATS_PAGES_PROGRAMMED,
+	SPEK_DRIVE_A_STATS_PAGES_MOVED,
+	SPEK_DRIVE_A_STATS_BLOCKS_ERASED,
 
 	__SPEK_DRIVE_A_STATS_MAX,
 	SPEK_DRIVE_A_STATS_MAX = (__SPEK_DRIVE_A_STATS_MAX - 1)
@@ -512,10 +552,10 @@ enum spek_drive_a_condition_stats {
  * enum spek_drive_a_phase_stats - attributes of the set phase-stats
  * @SPEK_DRIVE_A_PHASE_STATS_PAD: alignment of 64-bit attributes
  * @SPEK_DRIVE_A_PHASE_STATS_PHASE: (u32, enum phase)
- * @SPEK_DRIVE_A_PHASE_STATS_NS: (u64) Time of all arms in this phase; all of them add up
- *   to the elapsed time times the number of arms.
- * @SPEK_DRIVE_A_PHASE_STATS_NJ: (u64) Energy that the arms added in this phase, nJ,
- *   rounded down.
+ * @SPEK_DRIVE_A_PHASE_STATS_NS: (u64) Time of all arms or channels of flash in this
+ *   phase; all of them add up to the elapsed time times their number.
+ * @SPEK_DRIVE_A_PHASE_STATS_NJ: (u64) Energy that they added in this phase, nJ, rounded
+ *   down.
  * @__SPEK_DRIVE_A_PHASE_STATS_MAX: private
  * @SPEK_DRIVE_A_PHASE_STATS_MAX: highest id
  */
@@ -531,9 +571,11 @@ enum spek_drive_a_phase_stats {
 
 /**
  * enum spek_drive_cmd - commands
- * @SPEK_DRIVE_CMD_DRIVE_NEW: Make a drive. heads, zones, seek-points and period-ps are
- *   needed. The answer means that the model is good; drive-ntf says when the disk is
- *   there.
+ * @SPEK_DRIVE_CMD_DRIVE_NEW: Make a drive. A disk needs heads, zones, seek-points and
+ *   period-ps. With flash-channels the drive is of flash and needs page-sectors,
+ *   block-pages, blocks, sectors and the times of a page and a block; attributes of
+ *   platters and arms are refused then. The answer means that the model is good;
+ *   drive-ntf says when the disk is there.
  * @SPEK_DRIVE_CMD_DRIVE_GET: A drive or all drives, with their models as they are in
  *   force; without zones and seek-points in a dump.
  * @SPEK_DRIVE_CMD_DRIVE_DEL: Remove a drive; the answer means accepted, drive-ntf with

@@ -19,6 +19,7 @@ static void init_unit(struct spek_scsi_unit *unit, struct fuzz_input *in)
 	unit->sectors = 1 + (fuzz_any64(in) >> 1);
 	unit->rpm = (u16)fuzz_bytes(in, 2);
 	unit->caches_writes = fuzz_upto(in, 1);
+	unit->unmap_sectors = fuzz_upto(in, 1) * 8;
 	unit->nr_ranges = fuzz_upto(in, SPEK_SCSI_MAX_RANGES);
 	for (i = 0; i < unit->nr_ranges; i++)
 		unit->ranges[i].sectors = unit->sectors;
@@ -69,6 +70,23 @@ static void select_mode(struct spek_scsi_unit *unit, struct spek_scsi_request *r
 	free(data);
 }
 
+static void unmap(const struct spek_scsi_unit *unit, struct spek_scsi_request *request,
+		  struct fuzz_input *in)
+{
+	u32 bytes = fuzz_upto(in, SPEK_SCSI_UNMAP_BYTES + 20), i;
+	u8 *data = malloc(bytes ? bytes : 1);
+
+	for (i = 0; i < bytes; i++)
+		data[i] = (u8)fuzz_bytes(in, 1);
+	if (spek_scsi_unmap(unit, request, data, bytes)) {
+		FUZZ_REQUIRE(request->action == SPEK_SCSI_REFUSE, "a refusal has its sense");
+		check_sense(&request->sense);
+	} else {
+		check_media(unit, request);
+	}
+	free(data);
+}
+
 static void command(struct spek_scsi_unit *unit, struct fuzz_input *in)
 {
 	struct spek_scsi_status status = { .starts = fuzz_bytes(in, 1) };
@@ -95,6 +113,10 @@ static void command(struct spek_scsi_unit *unit, struct fuzz_input *in)
 		return;
 	case SPEK_SCSI_MODE_SELECT:
 		select_mode(unit, &request, in);
+		return;
+	case SPEK_SCSI_UNMAP:
+		FUZZ_REQUIRE(unit->unmap_sectors, "only a unit with UNMAP gets one");
+		unmap(unit, &request, in);
 		return;
 	default:
 		break;

@@ -78,12 +78,14 @@ class Unit:
             setattr(self.raw, name, value)
 
     def command(self, cdb: bytes, parameters: bytes = b"") -> Answer:
-        """Decode and answer; MODE SELECT takes @parameters."""
+        """Decode and answer; MODE SELECT and UNMAP take @parameters."""
         request = self.ffi.new("struct spek_scsi_request *")
         self.lib.spek_scsi_decode(self.raw, cdb, len(cdb), request)
         data = b""
         if request.action == self.lib.SPEK_SCSI_MODE_SELECT:
             self.lib.spek_scsi_mode_select(self.raw, request, parameters, len(parameters))
+        elif request.action == self.lib.SPEK_SCSI_UNMAP:
+            self.lib.spek_scsi_unmap(self.raw, request, parameters, len(parameters))
         elif request.action != self.lib.SPEK_SCSI_REFUSE:
             buffer = self.ffi.new("u8[]", ANSWER_BYTES)
             count = self.lib.spek_scsi_answer(self.raw, self.status, request, buffer)

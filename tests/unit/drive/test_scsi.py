@@ -269,3 +269,62 @@ def test_report_luns(unit: Unit) -> None:
     report = bytes([0xA0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0])
     assert unit.command(report).data == bytes([0, 0, 0, 8, *[0] * 12])
     assert unit.command(report[:2] + b"\1" + report[3:]).data == bytes(8)
+
+
+def unmap_list(lba: int, sectors: int, *, descriptors: int = 1) -> bytes:
+    one = struct.pack(">QI4x", lba, sectors)
+    return struct.pack(">HH4x", 6 + 16 * descriptors, 16 * descriptors) + one * descriptors
+
+
+UNMAP = bytes([0x42, 0, 0, 0, 0, 0, 0, 0, 24, 0])
+
+
+def test_only_a_unit_that_unmaps_says_so(core: Core) -> None:
+    plain, flash = Unit(core, SECTORS), Unit(core, SECTORS, unmap_sectors=8, rpm=1)
+    sixteen = bytes([0x9E, 0x10, *[0] * 11, 32, 0, 0])
+    report = bytes([0xA3, 0x0C, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0])
+
+    limits = [unit.command(inquiry(0xB0)).data for unit in (plain, flash)]
+    assert limits[0][20:36] == bytes(16)
+    assert struct.unpack(">IIII", limits[1][20:36]) == (65536, 1, 8, 1 << 31)
+    assert flash.command(inquiry(0xB2)).data == bytes([0, 0xB2, 0, 4, 0, 0x84, 2, 0])
+    assert 0xB2 in flash.command(inquiry(0)).data[4:]
+    assert flash.command(inquiry(0xB1)).data[4:8] == bytes([0, 1, 0, 3])
+    assert [unit.command(sixteen).data[14] for unit in (plain, flash)] == [0, 0xC0]
+    assert plain.command(UNMAP).code == (ILLEGAL, OPCODE)
+    opcodes = [unit.command(report).data[4::8] for unit in (plain, flash)]
+    assert set(opcodes[1]) - set(opcodes[0]) == {0x42}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "lba", "sectors"),
+    [
+        (unmap_list(4096, 65536), 4096, 65536),
+        (unmap_list(SECTORS - 1, 1), SECTORS - 1, 1),
+        (unmap_list(SECTORS, 0), SECTORS, 0),
+        (b"", 0, 0),
+        (unmap_list(4096, 8)[:8], 0, 0),
+        (unmap_list(4096, 8)[:23], 0, 0),
+    ],
+)
+def test_unmap_names_its_sectors(core: Core, parameters: bytes, lba: int, sectors: int) -> None:
+    unit = Unit(core, SECTORS, unmap_sectors=8)
+    answer = unit.command(UNMAP, parameters)
+    assert answer.action == unit.lib.SPEK_SCSI_UNMAP
+    assert (answer.request.lba, answer.request.sectors) == (lba, sectors)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "code"),
+    [
+        (bytes(7), LENGTH),
+        (unmap_list(0, 8, descriptors=2), PARAMETER),
+        (unmap_list(0, 65537), PARAMETER),
+        (unmap_list(SECTORS - 7, 8), RANGE),
+        (unmap_list(2**64 - 1, 8), RANGE),
+    ],
+)
+def test_a_wrong_unmap_list_is_refused(core: Core, parameters: bytes, code: int) -> None:
+    unit = Unit(core, SECTORS, unmap_sectors=8)
+    answer = unit.command(UNMAP, parameters)
+    assert (answer.action, answer.code) == (unit.lib.SPEK_SCSI_REFUSE, (ILLEGAL, code))

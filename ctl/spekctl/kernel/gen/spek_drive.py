@@ -86,7 +86,7 @@ class Condition(IntEnum):
 
 
 class Phase(IntEnum):
-    """What an arm does."""
+    """What an arm does, or a channel of flash."""
 
     IDLE = 0
     SEEK = 1
@@ -287,6 +287,16 @@ class DriveMsg(genlmsg):
         (63, "SPEK_DRIVE_A_DRIVE_FAULT", "nest_fault", NLA_F_NESTED),
         (64, "SPEK_DRIVE_A_DRIVE_CLEAR_FAULTS", "uint32", 0),
         (65, "SPEK_DRIVE_A_DRIVE_MODULE_VERSION", "asciiz", 0),
+        (66, "SPEK_DRIVE_A_DRIVE_FLASH_CHANNELS", "uint32", 0),
+        (67, "SPEK_DRIVE_A_DRIVE_PAGE_SECTORS", "uint32", 0),
+        (68, "SPEK_DRIVE_A_DRIVE_BLOCK_PAGES", "uint32", 0),
+        (69, "SPEK_DRIVE_A_DRIVE_BLOCKS", "uint32", 0),
+        (70, "SPEK_DRIVE_A_DRIVE_LOW_BLOCKS", "uint32", 0),
+        (71, "SPEK_DRIVE_A_DRIVE_PAGE_READ_NS", "uint64", 0),
+        (72, "SPEK_DRIVE_A_DRIVE_PAGE_PROGRAM_NS", "uint64", 0),
+        (73, "SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS", "uint64", 0),
+        (74, "SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS", "uint64", 0),
+        (75, "SPEK_DRIVE_A_DRIVE_ERASE_UW", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_DRIVE_A_DRIVE_ID",
@@ -353,6 +363,16 @@ class DriveMsg(genlmsg):
         "fault": "SPEK_DRIVE_A_DRIVE_FAULT",
         "clear_faults": "SPEK_DRIVE_A_DRIVE_CLEAR_FAULTS",
         "module_version": "SPEK_DRIVE_A_DRIVE_MODULE_VERSION",
+        "flash_channels": "SPEK_DRIVE_A_DRIVE_FLASH_CHANNELS",
+        "page_sectors": "SPEK_DRIVE_A_DRIVE_PAGE_SECTORS",
+        "block_pages": "SPEK_DRIVE_A_DRIVE_BLOCK_PAGES",
+        "blocks": "SPEK_DRIVE_A_DRIVE_BLOCKS",
+        "low_blocks": "SPEK_DRIVE_A_DRIVE_LOW_BLOCKS",
+        "page_read_ns": "SPEK_DRIVE_A_DRIVE_PAGE_READ_NS",
+        "page_program_ns": "SPEK_DRIVE_A_DRIVE_PAGE_PROGRAM_NS",
+        "block_erase_ns": "SPEK_DRIVE_A_DRIVE_BLOCK_ERASE_NS",
+        "channel_sector_ps": "SPEK_DRIVE_A_DRIVE_CHANNEL_SECTOR_PS",
+        "erase_uw": "SPEK_DRIVE_A_DRIVE_ERASE_UW",
     }
     multi: ClassVar[dict[str, str]] = {
         "condition_power": "condition_powers",
@@ -402,6 +422,11 @@ class StatsMsg(genlmsg):
         (25, "SPEK_DRIVE_A_STATS_HIST_BITS", "uint32", 0),
         (26, "SPEK_DRIVE_A_STATS_HIST_FIRST", "uint32", 0),
         (27, "SPEK_DRIVE_A_STATS_HIST", "cdata", 0),
+        (28, "SPEK_DRIVE_A_STATS_UNMAPS", "uint64", 0),
+        (29, "SPEK_DRIVE_A_STATS_UNMAPPED_SECTORS", "uint64", 0),
+        (30, "SPEK_DRIVE_A_STATS_PAGES_PROGRAMMED", "uint64", 0),
+        (31, "SPEK_DRIVE_A_STATS_PAGES_MOVED", "uint64", 0),
+        (32, "SPEK_DRIVE_A_STATS_BLOCKS_ERASED", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "id": "SPEK_DRIVE_A_STATS_ID",
@@ -430,6 +455,11 @@ class StatsMsg(genlmsg):
         "hist_bits": "SPEK_DRIVE_A_STATS_HIST_BITS",
         "hist_first": "SPEK_DRIVE_A_STATS_HIST_FIRST",
         "hist": "SPEK_DRIVE_A_STATS_HIST",
+        "unmaps": "SPEK_DRIVE_A_STATS_UNMAPS",
+        "unmapped_sectors": "SPEK_DRIVE_A_STATS_UNMAPPED_SECTORS",
+        "pages_programmed": "SPEK_DRIVE_A_STATS_PAGES_PROGRAMMED",
+        "pages_moved": "SPEK_DRIVE_A_STATS_PAGES_MOVED",
+        "blocks_erased": "SPEK_DRIVE_A_STATS_BLOCKS_ERASED",
     }
     multi: ClassVar[dict[str, str]] = {
         "energy": "energies",

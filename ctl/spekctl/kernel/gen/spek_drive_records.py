@@ -63,7 +63,7 @@ class Condition(Coded):
 
 
 class Phase(Coded):
-    """What an arm does."""
+    """What an arm does, or a channel of flash."""
 
     IDLE = "idle"
     SEEK = "seek"
@@ -193,6 +193,16 @@ class DriveInfo:
     now_ns: int = 0
     faults: tuple[FaultInfo, ...] = ()
     module_version: str = ""
+    flash_channels: int = 0
+    page_sectors: int = 0
+    block_pages: int = 0
+    blocks: int = 0
+    low_blocks: int = 0
+    page_read_ns: int = 0
+    page_program_ns: int = 0
+    block_erase_ns: int = 0
+    channel_sector_ps: int = 0
+    erase_uw: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,3 +262,8 @@ class StatsInfo:
     hist_bits: int = 0
     hist_first: int = 0
     hist: Binary = b""
+    unmaps: int = 0
+    unmapped_sectors: int = 0
+    pages_programmed: int = 0
+    pages_moved: int = 0
+    blocks_erased: int = 0
