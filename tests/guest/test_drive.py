@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import mmap
 import os
 import struct
@@ -20,16 +21,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from guest.daq import running
 from guest.faults.times import TIMES
 from guest.scsi_commands import send_random
 from lib.guest.disks import settle
-from lib.guest.modelled import SMALL, Disk, disk_of, modelled, send, served, simulated
+from lib.guest.modelled import FLASH, SMALL, Disk, disk_of, modelled, send, served, simulated
 from lib.guest.netlink_raw import Refusal, Socket
 from lib.guest.trace import events
 from lib.waiting import eventually
 
+from spekctl import cli
 from spekctl.drive import core
 from spekctl.drive.model import Cache, Model, Zone
+from spekctl.errors import ExitCode
 from spekctl.kernel.drives import Drives, Making, values_of
 from spekctl.kernel.gen import spek_drive
 from spekctl.kernel.gen.spek_drive import Cmd, Fault
@@ -239,6 +243,130 @@ def test_energy_is_power_times_time(drives: Drives) -> None:
         assert (value["power", "5V"], value["power", "12V"]) == (3_000_000, 6_500_000)
         assert (value["curr", "5V"], value["curr", "12V"]) == (600, 542)
         assert twelve // 1000 <= value["energy", "12V"] <= later.energies[1].nj // 1000
+
+
+def test_a_run_has_the_joules_of_the_model(
+    drives: Drives,
+    spek_module: Path,
+    prober_module: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """By spek-daq and the energy counters of hwmon: to 1 uJ and a sample, at each end.
+
+    Outside of the measure phase, but for the access that is under way at its end, the drive is
+    idle, so that the model's account of the phase follows from readings before and after the run.
+    """
+    sample_s, most_w, idle_w, access_s = 0.005, 15.7, 9.5, 0.03
+    with modelled(drives) as disk:
+        chip = drives.drive(disk.drive).hwmon
+        rails = tmp_path / "rails.toml"
+        rails.write_text(
+            "".join(
+                f'[[rail]]\nname = "{name}"\nchannel = "{chip}/energy{number}"\n'
+                for number, name in enumerate(("5V", "12V"), start=1)
+            )
+        )
+        with running(tmp_path, "-s", "hwmon", "-i", "5ms", "-r", str(rails)) as daq:
+            daq.until("hwmon", 0.1)
+            before = drives.stats(disk.drive)
+            words = ["run", "random-read-4k", "--device", disk.node, "--time", "2s", "--json"]
+            capfd.readouterr()
+            code = cli.run([*words, "--progress", "none", "--max-outstanding", "1"])
+            found = json.loads(capfd.readouterr().out)
+            after = drives.stats(disk.drive)
+            daq.end()
+        measured_s = (
+            next(one for one in found["phases"] if one["phase"] == "measure")["duration_ns"] / 1e9
+        )
+        used = sum(b.nj - a.nj for a, b in zip(before.energies, after.energies, strict=True)) / 1e9
+        idle_s = (after.now_ns - before.now_ns) / 1e9 - measured_s
+        measure = found["power"]["measure"]
+
+        assert code == ExitCode.OK
+        assert after.reads > before.reads
+        assert [rail["name"] for rail in measure["rails"]] == ["5V", "12V"]
+        assert measure["total"]["known_s"] == pytest.approx(measured_s)
+        slack_j = 2 * (1e-6 + most_w * sample_s) + (most_w - idle_w) * access_s
+        assert abs(measure["total"]["joules"] - (used - idle_w * idle_s)) <= slack_j
+        assert measure["total"]["joules"] > idle_w * measured_s + 2 * slack_j
+
+
+@pytest.mark.debug_kernel
+def test_flash_forgets_what_is_discarded(drives: Drives) -> None:
+    """blkdiscard by UNMAP: pages are invalid, data and its memory are gone."""
+    with modelled(drives, FLASH) as disk:
+        assert (disk.queue / "rotational").read_text() == "0\n"
+        assert (disk.queue / "discard_granularity").read_text() == "4096\n"
+        assert int((disk.queue / "discard_max_bytes").read_text()) >= 16 << 20
+        with direct(disk.node) as fd:
+            os.pwritev(fd, [aligned(b"f" * (1 << 20))], 0)
+        assert drives.drive(disk.drive).stored_bytes == 1 << 20
+        words = ["blkdiscard", "--offset", "6144", "--length", str(512 << 10), disk.node]
+        subprocess.run(words, check=True)
+        with direct(disk.node, os.O_RDONLY) as fd:
+            found = read(fd, 0, 1 << 20)
+        info, stats = drives.drive(disk.drive), drives.stats(disk.drive)
+        hwmon = Path("/sys/class/hwmon", info.hwmon)
+
+        assert found == b"f" * 6144 + bytes(512 << 10) + b"f" * ((512 << 10) - 6144)
+        assert info.stored_bytes == (1 << 20) - (508 << 10)
+        assert (stats.unmaps, stats.unmapped_sectors) == (1, 1024)
+        assert stats.pages_programmed >= 256
+        assert (info.flash_channels, info.page_sectors, info.zones) == (2, 8, b"")
+        elapsed = stats.now_ns - stats.created_ns
+        uw = {"read": 300_001, "write": 900_007, "erase": 500_003}
+        own = sum(uw.get(one.phase, 0) * one.ns for one in stats.phases)
+        assert stats.energies[0].nj == (700_000 * elapsed + own) // 10**6
+        assert stats.energies[1].nj == 0
+        assert (hwmon / "energy1_input").exists()
+        assert not (hwmon / "energy2_input").exists()
+
+
+def test_flash_collects_until_it_is_discarded(drives: Drives) -> None:
+    page = [aligned(b"g" * 4096)]
+    with modelled(drives, FLASH) as disk, direct(disk.node) as fd:
+        for at in range(0, 16 << 20, 1 << 20):
+            os.pwritev(fd, [aligned(b"h" * (1 << 20))], at)
+        filled = drives.stats(disk.drive)
+        for write in range(1200):
+            os.pwritev(fd, page, write * 7919 % 4096 * 4096)
+        full = drives.stats(disk.drive)
+        subprocess.run(["blkdiscard", "--force", disk.node], check=True)
+        for write in range(1200):
+            os.pwritev(fd, page, write * 7919 % 4096 * 4096)
+        empty = drives.stats(disk.drive)
+
+        assert (filled.pages_programmed, filled.pages_moved) == (4096, 0)
+        assert full.pages_moved > 1000
+        assert full.blocks_erased > 0
+        assert empty.pages_moved == full.pages_moved
+
+
+def test_unmap_lists_and_attributes_of_flash_are_checked(drives: Drives) -> None:
+    def unmap(lba: int, sectors: int) -> bytes:
+        return struct.pack(">HH4xQI4x", 22, 16, lba, sectors)
+
+    cdb = bytes([0x42, 0, 0, 0, 0, 0, 0, 0, 24, 0])
+    with modelled(drives, FLASH) as disk, modelled(drives) as other, Socket(spek_drive) as nl:
+        assert send(disk.node, cdb, data=unmap(32767, 1)).status == 0
+        assert send(disk.node, cdb, data=unmap(32767, 2)).code == (5, 0x21, 0)
+        assert send(disk.node, cdb, data=unmap(0, 0)).status == 0
+        assert send(other.node, cdb, data=unmap(0, 8)).code == (5, 0x20, 0)
+        assert drives.stats(disk.drive).unmaps == 1
+        assert not int((other.queue / "discard_max_bytes").read_text())
+        good, plain = values_of(FLASH, Making()), values_of(SMALL, Making())
+        for values, code, attr in (
+            ({**good, "blocks": 40}, errno.ERANGE, ""),
+            ({**good, "arms": 2}, errno.EINVAL, "arms"),
+            ({**good, "zones": plain["zones"]}, errno.EINVAL, "zones"),
+            ({**plain, "page_sectors": 8}, errno.EINVAL, "page_sectors"),
+            ({**good, "sectors": 2**32, "blocks": 2**24}, errno.ENOMEM, ""),
+        ):
+            with pytest.raises(Refusal) as caught:
+                nl.ask(Cmd.DRIVE_NEW, **values)
+            assert (caught.value.errno, caught.value.attr) == (code, attr)
+            assert caught.value.text.endswith(".")
 
 
 def test_a_stopped_drive_is_not_ready_until_it_is_started(drives: Drives) -> None:

@@ -18,6 +18,7 @@ from spekctl.commands import (
 
 if TYPE_CHECKING:
     from spekctl.drive.facts import Facts
+    from spekctl.drive.flash import FlashFacts
 
 EPILOG = """\b
 Examples:
@@ -48,7 +49,7 @@ for one in (drive_kernel.new, drive_kernel.list_drives, drive_kernel.stats, driv
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def models(as_json: bool) -> int:
     """List the models that come with spekctl."""
-    from spekctl.drive import file
+    from spekctl.drive import file, flash
 
     found = [file.load(name) for name in file.names()]
     if as_json:
@@ -59,16 +60,17 @@ def models(as_json: bool) -> int:
     numbers = ("capacity", "rpm", "arms", "mean seek", "rate", "idle")
     table = tables.table("model", "drive", *numbers, right=numbers)
     for one in found:
-        table.add_row(
-            one.name,
-            one.title,
-            _gigabytes(one.capacity * 512),
-            f"{one.rpm:,.0f}",
-            str(len(one.arm_angles)),
-            f"{one.mean_seek_ns() / 1e6:.2f} ms",
-            f"{one.sustained_rate(one.zones[0]) / 1e6:.1f} MB/s",
-            _watts(one.watts.active_uw(len(one.arm_angles)) / 1e6) if one.profiles else "-",
-        )
+        if one.flash is not None:
+            mechanics = ("-", "-", "-", f"{flash.facts_of(one).read_rate / 1e6:.1f} MB/s")
+        else:
+            mechanics = (
+                f"{one.rpm:,.0f}",
+                str(len(one.arm_angles)),
+                f"{one.mean_seek_ns() / 1e6:.2f} ms",
+                f"{one.sustained_rate(one.zones[0]) / 1e6:.1f} MB/s",
+            )
+        idle = _watts(one.watts.active_uw(len(one.arm_angles)) / 1e6) if one.profiles else "-"
+        table.add_row(one.name, one.title, _gigabytes(one.capacity * 512), *mechanics, idle)
     tables.show(table)
     return 0
 
@@ -80,19 +82,74 @@ def models(as_json: bool) -> int:
 def show(name: str, as_json: bool, **given: Any) -> int:
     """Show MODEL: parameters, capacity, rate of each zone, seek times, power by mode.
 
+    Of flash: channels, pages and blocks, their times, and the rates that follow from them.
+
     Rates are in 10^6 bytes per second: the media rate, and the sequential rate, which is lower by
     the skew at each change of track. The mean seek time is that of random pairs of cylinders.
     """
     from dataclasses import asdict
 
+    from spekctl.drive import flash
     from spekctl.drive.facts import facts_of
 
-    facts = facts_of(drive_model.take(name, given))
+    model = drive_model.take(name, given)
+    facts = facts_of(model) if model.flash is None else flash.facts_of(model)
     if as_json:
         click.echo(json.dumps(asdict(facts), indent=1))
+    elif isinstance(facts, flash.FlashFacts):
+        _print_flash(facts)
     else:
         _print(facts)
     return 0
+
+
+def _print_flash(facts: FlashFacts) -> None:
+    from spekctl import units
+    from spekctl.render import tables
+
+    spare = facts.raw_bytes / facts.bytes - 1
+    rows = (
+        (
+            "capacity",
+            f"{_gigabytes(facts.bytes)}, {facts.sectors:,} sectors;"
+            f" {_gigabytes(facts.raw_bytes)} of flash, {spare:.1%} more",
+        ),
+        (
+            "channels",
+            f"{facts.channels}, each with {facts.blocks:,} blocks; it collects while fewer than"
+            f" {facts.low_blocks} are free",
+        ),
+        (
+            "flash",
+            f"pages of {units.format_bytes(facts.page_bytes)}, blocks of"
+            f" {units.format_bytes(facts.block_bytes)}",
+        ),
+        (
+            "times",
+            f"{facts.read_ms:g} ms to read a page, {facts.program_ms:g} ms to program it,"
+            f" {facts.erase_ms:g} ms to erase a block",
+        ),
+        (
+            "rates",
+            f"{facts.read_rate / 1e6:.1f} MB/s to read, {facts.write_rate / 1e6:.1f} MB/s to write"
+            " while blocks are free",
+        ),
+        ("write buffer", units.format_bytes(facts.buffer_bytes) if facts.buffer_bytes else "none"),
+        ("tables", f"{units.format_bytes(facts.table_bytes)} of memory in the kernel"),
+    )
+    click.echo(f"{facts.name}: {facts.title}")
+    for what, text in rows:
+        click.echo(f"  {what:<13} {text}")
+    if facts.watts:
+        click.echo()
+        modes = ("standby", "idle", "reading", "writing", "erasing")
+        table = tables.table("profile", *modes, right=modes)
+        for one in facts.watts:
+            table.add_row(one.profile, *(_watts(getattr(one, mode)) for mode in modes))
+        tables.show(table)
+    click.echo("\nsources:")
+    for source in facts.sources:
+        click.echo(f"  {source}")
 
 
 def _print(facts: Facts) -> None:

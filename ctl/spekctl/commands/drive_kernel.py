@@ -171,8 +171,8 @@ def list_drives(as_json: bool) -> int:
         table.add_row(
             *(str(one.id), node_of(one) or "-", one.name, one.serial, one.state, one.condition),
             f"{one.sectors * 512 / 1e9:,.1f} GB",
-            f"{60e12 / one.period_ps:,.0f}" if one.period_ps else "-",
-            *(str(one.arms), str(one.outstanding), units.format_bytes(one.stored_bytes)),
+            f"{60e12 / one.period_ps:,.0f}" if one.period_ps else "flash",
+            *(str(one.arms or "-"), str(one.outstanding), units.format_bytes(one.stored_bytes)),
             one.hwmon or "-",
         )
     if found:
@@ -267,12 +267,21 @@ def _print_stats(info: DriveInfo, found: StatsInfo) -> None:
 
     seconds = (found.now_ns - found.created_ns) / 1e9
     click.echo(f"drive {info.id}: {info.name}, {node_of(info) or 'no disk'}, {info.condition}")
-    click.echo(f"  {seconds:.1f} s, {found.served:,} accesses, {found.moved:,} of them with a seek")
+    moved = "" if info.flash_channels else f", {found.moved:,} of them with a seek"
+    click.echo(f"  {seconds:.1f} s, {found.served:,} accesses{moved}")
     click.echo(
         f"  reads {found.reads:,} ({units.format_bytes(found.read_sectors * 512)}), writes"
         f" {found.writes:,} ({units.format_bytes(found.written_sectors * 512)}), errors"
         f" {found.errors:,}, aborted {found.aborted:,}, spindle started {found.starts} times"
     )
+    if info.flash_channels:
+        programmed = found.pages_programmed
+        factor = (programmed + found.pages_moved) / programmed if programmed else 1.0
+        click.echo(
+            f"  flash: {programmed:,} pages programmed, {found.pages_moved:,} moved,"
+            f" {found.blocks_erased:,} blocks erased, write amplification {factor:.2f};"
+            f" {found.unmaps:,} discards ({units.format_bytes(found.unmapped_sectors * 512)})"
+        )
     if found.hits or found.accepted:
         click.echo(
             f"  cache: {found.hits:,} reads and {found.accepted:,} writes, {found.destages:,}"
@@ -294,12 +303,16 @@ def _print_stats(info: DriveInfo, found: StatsInfo) -> None:
     tables.show(table)
     click.echo()
     columns = ("time", "share", "energy")
-    table = tables.table("arms", *columns, right=columns)
+    table = tables.table("channels" if info.flash_channels else "arms", *columns, right=columns)
+    mechanical, flash_only = ("seek", "rotate"), ("erase",)
     for phase in found.phases:
+        if phase.phase in (mechanical if info.flash_channels else flash_only):
+            continue
+        number = max(1, info.flash_channels or info.arms)
         table.add_row(
             phase.phase,
             units.format_ns(phase.ns),
-            f"{phase.ns / 1e9 / seconds / max(1, info.arms):.1%}" if seconds else "-",
+            f"{phase.ns / 1e9 / seconds / number:.1%}" if seconds else "-",
             units.format_joules(phase.nj / 1e9),
         )
     tables.show(table)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -15,9 +15,11 @@ from spekctl.commands import drive_model, options
 from spekctl.errors import SpekError, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.documents.drive import DriveSimulation
-    from spekctl.drive.core import Rule, Simulation
-    from spekctl.drive.model import Model
+    from spekctl.documents.drive import DriveSimulation, FlashUse
+    from spekctl.drive.core import Account, Rule, Simulation
+    from spekctl.drive.model import Flash, Model
+
+CLIFF_STEPS = 8
 
 EPILOG = """\b
 Examples:
@@ -30,6 +32,9 @@ Each line of the file is a request; the first line may be this header:
   arrival_ns,lba,sectors,op
   0,4096,8,R
   1500000,81920,16,W
+
+\b
+op is R, W or, on a drive of flash, D (discard).
 """
 
 
@@ -128,15 +133,16 @@ def command(
     )
     model = drive_model.take(name, given)
     drive = Simulation(model, rule)
+    cliff = Cliff() if model.flash is not None else None
     with _lines(source) as lines:
         if as_csv:
-            _stream(drive, lines, str(source), sys.stdout)
+            _stream(drive, lines, str(source), sys.stdout, cliff)
             return 0
         if output is not None:
-            _into(output, drive, lines, str(source))
+            _into(output, drive, lines, str(source), cliff)
         else:
-            _stream(drive, lines, str(source), None)
-    _show(summary(model, rule, drive), as_json)
+            _stream(drive, lines, str(source), None, cliff)
+    _show(summary(model, rule, drive, cliff), as_json)
     return 0
 
 
@@ -156,32 +162,60 @@ def _lines(source: Path) -> Iterator[Iterable[str]]:
         raise UsageError(f"cannot read {source}: {error.strerror}") from error
 
 
-def _stream(drive: Simulation, lines: Iterable[str], name: str, out: IO[str] | None) -> None:
-    from spekctl.drive.requests import RESULT_COLUMNS, csv_lines, serve
+class Cliff:
+    """Accounts of flash in equal numbers of requests: half as many, twice as long, when full."""
+
+    def __init__(self) -> None:
+        self.accounts: list[Account] = []
+        self._stride = 1
+        self._batches = 0
+
+    def add(self, account: Account) -> None:
+        """The account after a batch."""
+        self._batches += 1
+        if self._batches % self._stride:
+            return
+        self.accounts.append(account)
+        if len(self.accounts) == 2 * CLIFF_STEPS:
+            self._stride *= 2
+            self.accounts = self.accounts[1::2]
+
+
+def _stream(
+    drive: Simulation, lines: Iterable[str], name: str, out: IO[str] | None, cliff: Cliff | None
+) -> None:
+    from spekctl.drive.requests import BATCH, FLASH_BATCH, RESULT_COLUMNS, csv_lines, serve
     from spekctl.render.output import reader_left
 
     if out is not None:
         out.write(",".join(RESULT_COLUMNS) + "\n")
-    for results in serve(drive, lines, name, out is not None):
+    size = BATCH if cliff is None else FLASH_BATCH
+    for results in serve(drive, lines, name, out is not None, size):
+        if cliff is not None:
+            cliff.add(drive.account())
         if out is None:
             continue
-        out.write(csv_lines(results))
+        out.write(csv_lines(results, "cache" if cliff is None else "flash"))
         if reader_left():
             return
 
 
-def _into(output: Path, drive: Simulation, lines: Iterable[str], name: str) -> None:
+def _into(
+    output: Path, drive: Simulation, lines: Iterable[str], name: str, cliff: Cliff | None
+) -> None:
     from spekctl import files
 
     files.check_writable(output)
     try:
         with open(output, "w", encoding="ascii") as out:
-            _stream(drive, lines, name, out)
+            _stream(drive, lines, name, out, cliff)
     except OSError as error:
         raise SpekError(f"cannot write {output}: {error.strerror}") from error
 
 
-def summary(model: Model, rule: Rule, drive: Simulation) -> DriveSimulation:
+def summary(
+    model: Model, rule: Rule, drive: Simulation, cliff: Cliff | None = None
+) -> DriveSimulation:
     """The results of a simulation as a document."""
     from spekctl.documents.drive import DriveSimulation, Mode, Times
     from spekctl.drive.core import METRICS
@@ -218,13 +252,35 @@ def summary(model: Model, rule: Rule, drive: Simulation) -> DriveSimulation:
         transfer=times("transfer"),
         moved=account.moved / served,
         served_by_arm=list(account.arm_served[: len(model.arm_angles)]),
-        hits=account.arm_served[-1],
+        hits=account.arm_served[-1] if model.flash is None else 0,
         modes={
             mode: Mode(one.seconds, one.joules) for mode, one in modes_of(model, account).items()
         },
         joules_5v=five,
         joules_12v=twelve,
         watts=(five + twelve) / seconds,
+        flash=_flash_use(model.flash, account, cliff.accounts if cliff else []),
+    )
+
+
+def _flash_use(flash: Flash | None, account: Account, parts: Sequence[Account]) -> FlashUse | None:
+    from spekctl.documents.drive import FlashStep, FlashUse
+
+    if flash is None:
+        return None
+    steps: list[FlashStep] = []
+    before = (0, 0, 0, 0)
+    for part in (*parts, account):
+        now = (part.now_ns, part.served, part.pages_programmed, part.pages_moved)
+        ns, served, programmed, moved = (b - a for a, b in zip(before, now, strict=True))
+        if not ns:
+            continue
+        rate = programmed * flash.page_sectors * 512 * 1e9 / ns
+        factor = (programmed + moved) / programmed if programmed else 1.0
+        steps.append(FlashStep(part.now_ns, served, rate, factor))
+        before = now
+    return FlashUse(
+        flash.channels, account.pages_programmed, account.pages_moved, account.blocks_erased, steps
     )
 
 

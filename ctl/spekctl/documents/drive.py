@@ -31,6 +31,29 @@ class Mode(Part, frozen=True):
     joules: float
 
 
+class FlashStep(Part, frozen=True):
+    """Flash over a part of the requests."""
+
+    until_ns: Annotated[int, Meta(description="End of the step; the next one begins there.")]
+    requests: int
+    write_rate: Annotated[float, Meta(description="Of the host's pages, bytes per second.")]
+    amplification: Annotated[
+        float, Meta(description="Pages programmed, moved ones included, by those of the host.")
+    ]
+
+
+class FlashUse(Part, frozen=True):
+    """What a drive of flash did besides."""
+
+    channels: int
+    pages_programmed: Annotated[int, Meta(description="For the host.")]
+    pages_moved: Annotated[int, Meta(description="By garbage collection.")]
+    blocks_erased: int
+    steps: Annotated[
+        list[FlashStep], Meta(description="In the order of time: the write cliff, if there is one.")
+    ]
+
+
 class DriveSimulation(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_SIMULATION.value):
     """A modelled drive over a list of requests."""
 
@@ -55,11 +78,15 @@ class DriveSimulation(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_SIMULA
     hits: Annotated[int, Meta(description="Requests that the cache served.")]
     modes: Annotated[
         dict[str, Mode],
-        Meta(description="idle, seek, rotation, transfer; spindle: it started, stopped or stood."),
+        Meta(
+            description="idle, seek, rotation, transfer, or of flash idle, read, write, erase;"
+            " spindle: it started, stopped or stood."
+        ),
     ]
     joules_5v: float
     joules_12v: float
     watts: Annotated[float, Meta(description="Mean of both rails.")]
+    flash: Annotated[FlashUse | None, Meta(description="null: a disk with platters.")] = None
 
 
 class StudySystem(Part, frozen=True):

@@ -34,7 +34,7 @@ SCALE = 256
 MOST_QUEUE = 256
 MOST_SECTORS = 65536
 MOST_HEADS_PER_SURFACE = 4
-PHASES = ("idle", "seek", "rotate", "read", "write")
+PHASES = ("idle", "seek", "rotate", "read", "write", "erase")
 METRICS = ("response", "seek", "rotation", "transfer")
 NS_MAX = 2**63
 
@@ -45,7 +45,11 @@ _SENTENCE = 256
 _SHIM = Path(__file__).with_name("simulate.c")
 _FLAGS = ("-std=gnu11", "-O2", "-shared", "-fPIC")
 _KEEP = 4
-_ERRORS = {22: "has no sectors, or more than 65536", 34: "is beyond the drive's capacity"}
+_ERRORS = {
+    22: "has no sectors, or more than 65536",
+    34: "is beyond the drive's capacity",
+    95: "is a discard, which only drives of flash know",
+}
 
 
 class _CModel(ctypes.Structure):
@@ -54,6 +58,8 @@ class _CModel(ctypes.Structure):
         *((name, ctypes.c_uint64) for name in ("head_switch_ns", "settle_ns", "overhead_ns")),
         *((name, ctypes.c_uint64) for name in ("max_wait_ns", "starting_ns", "stopping_ns")),
         *((name, ctypes.c_uint64) for name in ("write_sectors", "hit_ns", "sector_ps")),
+        *((name, ctypes.c_uint64) for name in ("page_read_ns", "page_program_ns")),
+        *((name, ctypes.c_uint64) for name in ("block_erase_ns", "channel_sector_ps")),
         ("arm_angle", ctypes.c_uint64 * MOST_ARMS),
         ("head_angle", ctypes.c_uint64 * MOST_HEADS_PER_SURFACE),
         ("base", ctypes.c_uint32 * (2 * len(CONDITIONS))),
@@ -65,6 +71,8 @@ class _CModel(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("window", "queue_depth", "seek_scale")),
         *((name, ctypes.c_uint32) for name in ("rotation_scale", "max_fall_ppm", "segments")),
         *((name, ctypes.c_uint32) for name in ("segment_sectors", "ahead_sectors", "closed")),
+        *((name, ctypes.c_uint32) for name in ("flash_channels", "page_sectors", "block_pages")),
+        *((name, ctypes.c_uint32) for name in ("blocks", "low_blocks")),
     )
 
 
@@ -87,6 +95,8 @@ class _CAccount(ctypes.Structure):
         ("condition_ns", ctypes.c_uint64 * len(CONDITIONS)),
         ("phase_ns", ctypes.c_uint64 * len(PHASES)),
         *((name, ctypes.c_uint64) for name in ("starts", "served", "moved")),
+        *((name, ctypes.c_uint64) for name in ("pages_programmed", "pages_moved")),
+        ("blocks_erased", ctypes.c_uint64),
         ("arm_served", ctypes.c_uint64 * (MOST_ARMS + 1)),
         ("sum_ns", ctypes.c_uint64 * len(METRICS)),
         ("max_ns", ctypes.c_uint64 * len(METRICS)),
@@ -113,13 +123,16 @@ class Account:
     now_ns: int
     energy_nj: tuple[int, int]  # 5 V, 12 V; the remainder below 1 nJ is cut off
     condition_ns: tuple[int, ...]
-    phase_ns: tuple[int, ...]  # summed over arms
+    phase_ns: tuple[int, ...]  # summed over arms or channels of flash
     starts: int
     served: int
     moved: int
-    arm_served: tuple[int, ...]  # requests by arm; then those that the cache served
+    arm_served: tuple[int, ...]  # requests by arm; then those that the cache or flash served
     sum_ns: tuple[int, ...]  # in the order of METRICS
     max_ns: tuple[int, ...]
+    pages_programmed: int = 0  # of flash, for the host
+    pages_moved: int = 0  # of flash, by garbage collection
+    blocks_erased: int = 0
 
 
 def sources() -> Path:
@@ -259,6 +272,9 @@ class Simulation:
             arm_served=tuple(found.arm_served),
             sum_ns=tuple(found.sum_ns),
             max_ns=tuple(found.max_ns),
+            pages_programmed=found.pages_programmed,
+            pages_moved=found.pages_moved,
+            blocks_erased=found.blocks_erased,
         )
 
     def percentile(self, metric: str, share: float) -> int:
@@ -273,6 +289,22 @@ def _address(buffer: bytearray) -> Any:
 
 def _flat(model: Model, rule: Rule, points: int) -> _CModel:
     watts = model.watts
+    flash = model.flash
+    cells = (
+        {}
+        if flash is None
+        else {
+            "flash_channels": flash.channels,
+            "page_sectors": flash.page_sectors,
+            "block_pages": flash.block_pages,
+            "blocks": flash.blocks,
+            "low_blocks": flash.low_blocks,
+            "page_read_ns": flash.read_ns,
+            "page_program_ns": flash.program_ns,
+            "block_erase_ns": flash.erase_ns,
+            "channel_sector_ps": flash.sector_ps,
+        }
+    )
     return _CModel(
         sectors=model.sectors,
         period_ps=model.period_ps,
@@ -286,7 +318,7 @@ def _flat(model: Model, rule: Rule, points: int) -> _CModel:
         arm_angle=model.arm_angles,
         head_angle=model.head_angles,
         base=tuple(uw for rails in watts.base for uw in rails),
-        phase_uw=(0, watts.seek, watts.rotate, watts.read, watts.write),
+        phase_uw=(0, watts.seek, watts.rotate, watts.read, watts.write, watts.erase),
         hold=watts.hold,
         layout=LAYOUTS.index(model.layout),
         heads=model.heads,
@@ -314,4 +346,5 @@ def _flat(model: Model, rule: Rule, points: int) -> _CModel:
         hit_ns=model.cache.hit_ns,
         sector_ps=model.cache.sector_ps,
         closed=rule.closed,
+        **cells,
     )

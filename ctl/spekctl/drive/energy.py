@@ -14,6 +14,7 @@ from spekctl.drive.core import Account
 from spekctl.drive.model import Model
 
 MODES = ("idle", "seek", "rotation", "transfer")
+FLASH_MODES = ("idle", "read", "write", "erase")
 UWNS_PER_J = 1e15
 
 
@@ -26,17 +27,28 @@ class Mode:
 
 
 def modes_of(model: Model, account: Account) -> dict[str, Mode]:
-    """By MODES, then a mode `spindle` if the drive was not active all the time."""
+    """By MODES or FLASH_MODES, then a mode `spindle` if the drive was not active all the time.
+
+    Channels of flash work side by side as arms do.
+    """
     watts = model.watts
-    side_by_side = model.moving or model.channels
+    side_by_side = model.flash.channels if model.flash else model.moving or model.channels
     base_uw = watts.active_uw(len(model.arm_angles))
     active_ns = account.condition_ns[0]
-    _, seek_ns, rotate_ns, read_ns, write_ns = account.phase_ns
-    above = {
-        "seek": (seek_ns, seek_ns * watts.seek),
-        "rotation": (rotate_ns, rotate_ns * watts.rotate),
-        "transfer": (read_ns + write_ns, read_ns * watts.read + write_ns * watts.write),
-    }
+    _, seek_ns, rotate_ns, read_ns, write_ns, erase_ns = account.phase_ns
+    above = (
+        {
+            "read": (read_ns, read_ns * watts.read),
+            "write": (write_ns, write_ns * watts.write),
+            "erase": (erase_ns, erase_ns * watts.erase),
+        }
+        if model.flash
+        else {
+            "seek": (seek_ns, seek_ns * watts.seek),
+            "rotation": (rotate_ns, rotate_ns * watts.rotate),
+            "transfer": (read_ns + write_ns, read_ns * watts.read + write_ns * watts.write),
+        }
+    )
     idle_ns = active_ns - sum(ns for ns, _ in above.values()) / side_by_side
     found = {"idle": Mode(idle_ns / 1e9, idle_ns * base_uw / UWNS_PER_J)}
     for name, (ns, own) in above.items():

@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, inspect
 
+from spekctl.drive import flash, steps
 from spekctl.drive.model import (
     CONDITIONS,
     SECTOR,
@@ -228,11 +229,15 @@ SEEKS = ("seek_points", "seek_table", "seek_ms", "seek_hpl", "seek_constant_ms")
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of a model file, for editors and validators."""
+    """JSON Schema of a model file, of a disk or of flash, for editors and validators."""
+    kinds, parts = msgspec.json.schema_components(
+        [DriveFile, flash.FlashFile], ref_template="#/$defs/{name}"
+    )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "spek model of a drive",
-        **msgspec.json.schema(DriveFile),
+        "anyOf": list(kinds),
+        "$defs": parts,
     }
 
 
@@ -285,6 +290,8 @@ def parse(
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"not valid TOML: {error}") from error
+    if "flash" in data:
+        return _flash(data, name, settings)
     before = _checked(data)
     rpm = None
     for setting in settings:
@@ -317,6 +324,17 @@ def parse(
         remarks=tuple(remarks),
         max_fall_ppm=max(400_000, math.ceil(fall * 10**6)),
     )
+
+
+def _flash(data: dict[str, Any], name: str, settings: Sequence[str]) -> Model:
+    for setting in settings:
+        key, value = _setting(setting)
+        if key[0] in ("rpm", "arms"):
+            raise UsageError(f"{'.'.join(key)}: a drive of flash has neither platters nor arms")
+        _set(data, key, value, setting)
+    _check_value(data, inspect.type_info(flash.FlashFile), ())
+    file = msgspec.convert(data, flash.FlashFile)
+    return replace(flash.model_of(file), name=name, sources=tuple(file.sources))
 
 
 def _size_of(file: DriveFile) -> float:
@@ -480,6 +498,11 @@ def _check_range(
     low = info.ge if info.ge is not None else -math.inf
     high = info.le if info.le is not None else math.inf
     below = info.lt if info.lt is not None else math.inf
+    if info.gt is not None and not info.gt < value <= high:
+        raise UsageError(
+            f"{_at(where)}{value} is out of range; allowed are more than {info.gt:.10g}, up to"
+            f" {high:.10g}"
+        )
     if not (low <= value <= high and value < below):
         top = f"below {below}" if info.lt is not None else f"{high:.10g}"
         allowed = f"{low:.10g} to {top}" if math.isfinite(min(high, below)) else f"{low} or more"
@@ -526,9 +549,9 @@ def _model(file: DriveFile, folder: Path) -> Model:
         layout=file.layout,
         band_cylinders=file.band_cylinders,
         sectors=file.sectors,
-        head_switch_ns=_ns(file.head_switch_ms, "head_switch_ms"),
-        settle_ns=_ns(file.settle_ms, "settle_ms"),
-        overhead_ns=_ns(file.overhead_ms, "overhead_ms"),
+        head_switch_ns=steps.ns(file.head_switch_ms, "head_switch_ms"),
+        settle_ns=steps.ns(file.settle_ms, "settle_ms"),
+        overhead_ns=steps.ns(file.overhead_ms, "overhead_ms"),
         watts=profiles.get(chosen, Watts()),
         cache=_cache(file.cache),
         arm_angles=angles,
@@ -552,24 +575,9 @@ def _cache(given: Memory) -> Cache:
         segment_sectors=given.segment_kib * 2,
         ahead_sectors=given.ahead_kib * 2,
         write_sectors=given.write_kib * 2,
-        hit_ns=_ns(given.hit_ms, "cache.hit_ms"),
+        hit_ns=steps.ns(given.hit_ms, "cache.hit_ms"),
         sector_ps=round(SECTOR * 10**6 / given.bus_mb_s),
     )
-
-
-def _whole(value: float, unit: int, step: str, field: str) -> int:
-    scaled = round(value * unit)
-    if abs(value * unit - scaled) > 1e-3:
-        raise UsageError(f"{field}: {value!r} is finer than {step}, the smallest step")
-    return scaled
-
-
-def _ns(ms: float, field: str) -> int:
-    return _whole(ms, 10**6, "1 ns", field)
-
-
-def _uw(watts: float, field: str) -> int:
-    return _whole(watts, 10**6, "1 uW", field)
 
 
 def _zones(file: DriveFile, folder: Path, period_ps: int) -> tuple[Zone, ...]:
@@ -598,7 +606,7 @@ def _zones(file: DriveFile, folder: Path, period_ps: int) -> tuple[Zone, ...]:
             )
         end = first + cylinders
         if file.skew_ms is not None:
-            turn = TURN * _ns(file.skew_ms, "skew_ms") * 1000 // period_ps % TURN
+            turn = TURN * steps.ns(file.skew_ms, "skew_ms") * 1000 // period_ps % TURN
             found.append(Zone(first, cylinders, spt, turn, turn))
         else:
             track, cylinder = (TURN * (one % spt) // spt for one in skew)
@@ -648,9 +656,9 @@ def _seek(file: DriveFile, folder: Path, cylinders: int) -> tuple[tuple[int, int
                 f" all is out of range; allowed are {(15 * mean - 7 * low) / 8:g} to"
                 f" {3 * mean - 2 * low:g}"
             )
-        return Lee(*(_ns(one, "seek_ms") for one in file.seek_ms))
+        return Lee(*(steps.ns(one, "seek_ms") for one in file.seek_ms))
     if file.seek_constant_ms is not None:
-        return ((1, max(1, _ns(file.seek_constant_ms, "seek_constant_ms"))),)
+        return ((1, max(1, steps.ns(file.seek_constant_ms, "seek_constant_ms"))),)
     if file.seek_hpl is not None:
         return hpl_points(file.seek_hpl, cylinders)
     rows, field = file.seek_points, "seek_points"
@@ -674,7 +682,7 @@ def _seek(file: DriveFile, folder: Path, cylinders: int) -> tuple[tuple[int, int
             )
         if not 0 < ms <= 1000:
             raise UsageError(f"{place}: {ms:g} ms; allowed are more than 0 up to 1000")
-        points.append((int(distance), _ns(ms, place)))
+        points.append((int(distance), steps.ns(ms, place)))
     if not points:
         raise UsageError(f"{field}: it has 0 entries; allowed are 1 to 4096")
     return tuple(points)
@@ -683,15 +691,15 @@ def _seek(file: DriveFile, folder: Path, cylinders: int) -> tuple[tuple[int, int
 def _watts(given: Power, where: str) -> Watts:
     def rails(condition: str) -> tuple[int, int]:
         five, twelve = getattr(given, condition)
-        return _uw(five, f"{where}.{condition}"), _uw(twelve, f"{where}.{condition}")
+        return steps.uw(five, f"{where}.{condition}"), steps.uw(twelve, f"{where}.{condition}")
 
     parts = {
-        one: _uw(getattr(given, one), f"{where}.{one}")
+        one: steps.uw(getattr(given, one), f"{where}.{one}")
         for one in ("hold", "seek", "rotate", "read", "write")
     }
     return Watts(
         base=tuple(rails(condition) for condition in CONDITIONS),
-        starting_ns=_whole(given.starting_s, 10**9, "1 ns", f"{where}.starting_s"),
-        stopping_ns=_whole(given.stopping_s, 10**9, "1 ns", f"{where}.stopping_s"),
+        starting_ns=steps.whole(given.starting_s, 10**9, "1 ns", f"{where}.starting_s"),
+        stopping_ns=steps.whole(given.stopping_s, 10**9, "1 ns", f"{where}.stopping_s"),
         **parts,
     )

@@ -61,6 +61,7 @@ class Watts:
     rotate: int = 0
     read: int = 0
     write: int = 0
+    erase: int = 0  # of flash
     starting_ns: int = 0
     stopping_ns: int = 0
 
@@ -87,8 +88,23 @@ class Cache:
 
 
 @dataclass(frozen=True, slots=True)
+class Flash:
+    """Channels of flash, their pages and blocks, and the times of these."""
+
+    channels: int
+    page_sectors: int
+    block_pages: int
+    blocks: int
+    low_blocks: int
+    read_ns: int
+    program_ns: int
+    erase_ns: int
+    sector_ps: int
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """A drive as the core takes it."""
+    """A drive as the core takes it. One of flash has neither platters nor arms."""
 
     title: str
     heads: int
@@ -114,6 +130,7 @@ class Model:
     profile: str = ""
     profiles: Mapping[str, Watts] = field(default_factory=dict)
     max_fall_ppm: int = 400_000
+    flash: Flash | None = None
     name: str = ""
     sources: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -152,12 +169,14 @@ class Model:
 
     @property
     def rpm(self) -> float:
-        """Turns of the spindle per minute."""
-        return 60 * 10**12 / self.period_ps
+        """Turns of the spindle per minute; 0: there is none."""
+        return 60 * 10**12 / self.period_ps if self.period_ps else 0.0
 
     @property
     def cylinders(self) -> int:
         """Number of cylinders, unused ones included."""
+        if not self.zones:
+            return 0
         return self.zones[-1].first_cylinder + self.zones[-1].cylinders
 
     @property

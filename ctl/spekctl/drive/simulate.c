@@ -10,8 +10,6 @@
 #include "hist.h"
 
 #define REFUSAL_BYTES	256
-/* Flash has one more. */
-#define DISK_PHASES	SPEK_DRIVE_ERASE
 #define METRICS		4	/* response, seek, rotation, transfer */
 
 /**
@@ -51,10 +49,14 @@ struct sim_model {
 	u64 write_sectors;
 	u64 hit_ns;
 	u64 sector_ps;
+	u64 page_read_ns;
+	u64 page_program_ns;
+	u64 block_erase_ns;
+	u64 channel_sector_ps;
 	u64 arm_angle[SPEK_DRIVE_MAX_ARMS];
 	u64 head_angle[SPEK_DRIVE_MAX_HEADS_PER_SURFACE];
 	u32 base[SPEK_DRIVE_CONDITION_NR][SPEK_DRIVE_RAIL_NR];
-	u32 phase_uw[DISK_PHASES];
+	u32 phase_uw[SPEK_DRIVE_PHASE_NR];
 	u32 hold;
 	u32 layout;
 	u32 heads;
@@ -79,19 +81,29 @@ struct sim_model {
 	u32 segment_sectors;
 	u32 ahead_sectors;
 	u32 closed;
+	u32 flash_channels;
+	u32 page_sectors;
+	u32 block_pages;
+	u32 blocks;
+	u32 low_blocks;
 };
 
+/**
+ * struct sim_request - a request
+ * @op: 0 read, 1 write, 2 discard
+ */
 struct sim_request {
 	u64 arrival_ns;
 	u64 lba;
 	u32 sectors;
-	u32 write;
+	u32 op;
 };
 
 /**
  * struct sim_result - a request that was served, in the order of ends
  * @number: place among the requests, from 0
- * @arm: index of the arm; SPEK_DRIVE_BUS: the cache
+ * @op: as in struct sim_request
+ * @arm: index of the arm; SPEK_DRIVE_BUS: the cache, or flash
  */
 struct sim_result {
 	u64 number;
@@ -104,7 +116,7 @@ struct sim_result {
 	u64 rotate_ns;
 	u64 transfer_ns;
 	u32 sectors;
-	u32 write;
+	u32 op;
 	u32 arm;
 	u32 reserved;
 };
@@ -117,10 +129,13 @@ struct sim_account {
 	u64 energy_nj[SPEK_DRIVE_RAIL_NR];
 	u64 energy_rest[SPEK_DRIVE_RAIL_NR];
 	u64 condition_ns[SPEK_DRIVE_CONDITION_NR];
-	u64 phase_ns[DISK_PHASES];
+	u64 phase_ns[SPEK_DRIVE_PHASE_NR];
 	u64 starts;
 	u64 served;
 	u64 moved;
+	u64 pages_programmed;
+	u64 pages_moved;
+	u64 blocks_erased;
 	u64 arm_served[SPEK_DRIVE_MAX_ARMS + 1];
 	u64 sum_ns[METRICS];
 	u64 max_ns[METRICS];
@@ -129,6 +144,7 @@ struct sim_account {
 struct sim {
 	struct spek_drive_model model;
 	struct spek_drive drive;
+	void *flash;
 	u64 now_ns;
 	u64 taken;
 	u32 outstanding;
@@ -173,6 +189,16 @@ static void describe(struct spek_drive_model *model, const struct sim_model *fro
 		mechanics->head_angle[i] = from->head_angle[i];
 	for (i = 0; i < SPEK_DRIVE_MAX_ARMS; i++)
 		mechanics->arm_angle[i] = from->arm_angle[i];
+	model->flash.channels = from->flash_channels;
+	model->flash.page_sectors = from->page_sectors;
+	model->flash.block_pages = from->block_pages;
+	model->flash.blocks = from->blocks;
+	model->flash.low_blocks = from->low_blocks;
+	model->flash.sectors = from->sectors;
+	model->flash.read_ns = from->page_read_ns;
+	model->flash.program_ns = from->page_program_ns;
+	model->flash.erase_ns = from->block_erase_ns;
+	model->flash.sector_ps = from->channel_sector_ps;
 	model->rule.policy = from->policy;
 	model->rule.window = from->window;
 	model->rule.max_wait_ns = from->max_wait_ns;
@@ -186,7 +212,7 @@ static void describe(struct spek_drive_model *model, const struct sim_model *fro
 	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
 		for (rail = 0; rail < SPEK_DRIVE_RAIL_NR; rail++)
 			model->watts.base[i][rail] = from->base[i][rail];
-	for (i = 0; i < DISK_PHASES; i++)
+	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
 		model->watts.phase[i] = from->phase_uw[i];
 	model->watts.hold = from->hold;
 	model->watts.starting_ns = from->starting_ns;
@@ -199,7 +225,29 @@ void sim_free(struct sim *sim)
 		return;
 	free(sim->model.mechanics.geometry.zones);
 	free(sim->model.mechanics.seek.points);
+	free(sim->flash);
 	free(sim);
+}
+
+static struct sim *new_flash(struct sim *sim, const struct sim_model *from, char *sentence)
+{
+	struct spek_refusal refusal = { 0 };
+
+	if (spek_drive_model_init(&sim->model, &refusal)) {
+		strncpy(sentence, refusal.text, REFUSAL_BYTES - 1);
+		goto err_free;
+	}
+	sim->flash = malloc(spek_drive_flash_bytes(&sim->model.flash));
+	if (!sim->flash)
+		goto err_free;
+	spek_drive_init(&sim->drive, &sim->model, 0);
+	spek_drive_init_flash(&sim->drive, sim->flash);
+	sim->closed = from->closed;
+	return sim;
+
+err_free:
+	sim_free(sim);
+	return NULL;
 }
 
 /* A drive at time 0, or NULL and in @sentence (REFUSAL_BYTES) why not. */
@@ -216,6 +264,8 @@ struct sim *sim_new(const struct sim_model *from, const struct sim_zone *zones,
 		return NULL;
 	describe(&sim->model, from);
 	mechanics = &sim->model.mechanics;
+	if (from->flash_channels)
+		return new_flash(sim, from, sentence);
 	mechanics->geometry.zones = calloc(from->nr_zones, sizeof(*mechanics->geometry.zones));
 	mechanics->seek.points = calloc(from->nr_points, sizeof(*mechanics->seek.points));
 	if (!mechanics->geometry.zones || !mechanics->seek.points) {
@@ -276,7 +326,7 @@ static void deliver(struct sim *sim, const struct spek_drive_service *ended)
 		.rotate_ns = access->rotate_ns,
 		.transfer_ns = access->transfer_ns,
 		.sectors = ended->request.sectors,
-		.write = ended->request.write,
+		.op = ended->request.trim ? 2 : ended->request.write,
 		.arm = ended->arm,
 	};
 }
@@ -328,7 +378,8 @@ int sim_feed(struct sim *sim, u64 nr, const struct sim_request *requests, struct
 		struct spek_drive_request request = {
 			.lba = requests[i].lba,
 			.sectors = requests[i].sectors,
-			.write = requests[i].write,
+			.write = requests[i].op == 1,
+			.trim = requests[i].op == 2,
 			.arrival_ns = requests[i].arrival_ns,
 			.tag = sim->taken,
 		};
@@ -386,11 +437,16 @@ void sim_account(struct sim *sim, u64 until_ns, struct sim_account *account)
 	}
 	for (i = 0; i < SPEK_DRIVE_CONDITION_NR; i++)
 		account->condition_ns[i] = from->condition_ns[i];
-	for (i = 0; i < DISK_PHASES; i++)
+	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
 		account->phase_ns[i] = from->phase_ns[i];
 	account->starts = from->starts;
 	account->served = from->served;
 	account->moved = from->moved;
+	if (sim->drive.flash) {
+		account->pages_programmed = sim->drive.flash->programmed;
+		account->pages_moved = sim->drive.flash->moved;
+		account->blocks_erased = sim->drive.flash->erased;
+	}
 	memcpy(account->arm_served, sim->arm_served, sizeof(sim->arm_served));
 	memcpy(account->sum_ns, sim->sum_ns, sizeof(sim->sum_ns));
 	memcpy(account->max_ns, sim->max_ns, sizeof(sim->max_ns));

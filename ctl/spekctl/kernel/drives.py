@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from spekctl.drive.model import CONDITIONS, LAYOUTS, Model
+from spekctl.drive.model import CONDITIONS, LAYOUTS, Flash, Model
 from spekctl.errors import NotFoundError, SpekError, error_from_errno
 from spekctl.kernel.gen import spek_drive as uapi
 from spekctl.kernel.gen.spek_drive_records import (
@@ -103,6 +103,8 @@ class Drives(Connection):
 
 def values_of(model: Model, making: Making) -> dict[str, Any]:
     """The attributes of drive-new."""
+    if model.flash is not None:
+        return _flash_values(model, model.flash, making)
     watts = model.watts
     values: dict[str, Any] = {
         "name": making.name or model.name[: uapi.MAX_NAME],
@@ -129,10 +131,7 @@ def values_of(model: Model, making: Making) -> dict[str, Any]:
         "arm_angles": struct.pack(f"={len(model.arm_angles)}Q", *model.arm_angles),
         "policy": making.policy.code,
         "max_wait_ns": making.max_wait_ns,
-        "condition_power": [
-            {"condition": index, "uw_v5": rails[0], "uw_v12": rails[1]}
-            for index, rails in enumerate(watts.base)
-        ],
+        "condition_power": _conditions(model),
         "hold_uw": watts.hold,
         "seek_uw": watts.seek,
         "rotate_uw": watts.rotate,
@@ -143,7 +142,6 @@ def values_of(model: Model, making: Making) -> dict[str, Any]:
         "store": making.store.code,
         "store_bytes": making.store_bytes,
     }
-    assert len(watts.base) == len(CONDITIONS)
     cache = model.cache
     more = {
         "band_cylinders": (model.band_cylinders, 0),
@@ -162,10 +160,51 @@ def values_of(model: Model, making: Making) -> dict[str, Any]:
     values |= {name: value for name, (value, usual) in more.items() if value != usual}
     if len(model.head_angles) > 1:
         values["head_angles"] = struct.pack(f"={len(model.head_angles)}Q", *model.head_angles)
-    if making.window is not None:
-        values["window"] = making.window
-    if making.queue_depth is not None:
-        values["queue_depth"] = making.queue_depth
-    if making.serial:
-        values["serial"] = making.serial
-    return values
+    return values | _given(making)
+
+
+def _conditions(model: Model) -> list[dict[str, int]]:
+    assert len(model.watts.base) == len(CONDITIONS)
+    return [
+        {"condition": index, "uw_v5": rails[0], "uw_v12": rails[1]}
+        for index, rails in enumerate(model.watts.base)
+    ]
+
+
+def _given(making: Making) -> dict[str, Any]:
+    """Attributes that are left to the kernel unless they are given."""
+    given = {
+        "window": making.window,
+        "queue_depth": making.queue_depth,
+        "serial": making.serial or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _flash_values(model: Model, flash: Flash, making: Making) -> dict[str, Any]:
+    watts, cache = model.watts, model.cache
+    return {
+        "name": making.name or model.name[: uapi.MAX_NAME],
+        "sectors": model.capacity,
+        "flash_channels": flash.channels,
+        "page_sectors": flash.page_sectors,
+        "block_pages": flash.block_pages,
+        "blocks": flash.blocks,
+        "low_blocks": flash.low_blocks,
+        "page_read_ns": flash.read_ns,
+        "page_program_ns": flash.program_ns,
+        "block_erase_ns": flash.erase_ns,
+        "channel_sector_ps": flash.sector_ps,
+        "write_cache_sectors": cache.write_sectors,
+        "hit_ns": cache.hit_ns,
+        "sector_ps": cache.sector_ps,
+        "condition_power": _conditions(model),
+        "read_uw": watts.read,
+        "write_uw": watts.write,
+        "erase_uw": watts.erase,
+        "starting_ns": watts.starting_ns,
+        "stopping_ns": watts.stopping_ns,
+        "store": making.store.code,
+        "store_bytes": making.store_bytes,
+        **_given(making),
+    }

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from spekctl import units
-from spekctl.documents.drive import DriveSimulation, DriveStudy
+from spekctl.documents.drive import DriveSimulation, DriveStudy, FlashUse
 from spekctl.render import tables
 from spekctl.render.console import wide
 
@@ -16,15 +16,18 @@ def print_simulation(found: DriveSimulation) -> None:
     """Print the summary of a simulation."""
     out = wide(WIDTH)
     loop = f"{found.closed} outstanding" if found.closed else "open loop"
-    arms = f"{found.arms} arm{'s' if found.arms > 1 else ''}"
+    kind = f"{found.arms} arm{'s' if found.arms > 1 else ''}, {found.rpm:,.0f} rpm, {found.policy}"
+    moved = f", {found.moved:.1%} with a seek"
+    if found.flash is not None:
+        kind, moved = f"flash, {found.flash.channels} channels", ""
     out.print(
-        f"{found.model}: {found.title}, {arms}, {found.rpm:,.0f} rpm, {found.policy}, {loop}",
+        f"{found.model}: {found.title}, {kind}, {loop}",
         style="bold",
         soft_wrap=True,
     )
     out.print(
         f"  {found.requests:,} requests in {units.format_ns(found.elapsed_ns)},"
-        f" {units.format_rate(found.iops)} per second, {found.moved:.1%} with a seek",
+        f" {units.format_rate(found.iops)} per second{moved}",
         soft_wrap=True,
     )
     if found.arms > 1:
@@ -35,7 +38,9 @@ def print_simulation(found: DriveSimulation) -> None:
     out.print()
     names = ("mean", "p50", "p90", "p99", "max")
     table = tables.table("time", *names, right=names)
-    for metric in ("response", "seek", "rotation", "transfer"):
+    if found.flash is not None:
+        _print_flash(found.flash)
+    for metric in ("response", "seek", "rotation", "transfer")[: 1 if found.flash else 4]:
         times = getattr(found, metric)
         table.add_row(metric, *(units.format_ns(getattr(times, name)) for name in names))
     out.print(table)
@@ -65,6 +70,28 @@ def print_simulation(found: DriveSimulation) -> None:
         f" {units.format_joules(found.joules_12v)}; profile {found.profile}",
         soft_wrap=True,
     )
+
+
+def _print_flash(flash: FlashUse) -> None:
+    out = wide(WIDTH)
+    host = flash.pages_programmed
+    out.print(
+        f"  {host:,} pages programmed, {flash.pages_moved:,} moved, {flash.blocks_erased:,} blocks"
+        f" erased: write amplification {(host + flash.pages_moved) / host if host else 1:.2f}",
+        soft_wrap=True,
+    )
+    columns = ("until", "requests", "written per second", "amplification")
+    table = tables.table(*columns, right=columns)
+    for step in flash.steps:
+        table.add_row(
+            units.format_ns(step.until_ns),
+            f"{step.requests:,}",
+            f"{step.write_rate / 1e6:.2f} MB/s",
+            f"{step.amplification:.2f}",
+        )
+    if host:
+        out.print(table)
+        out.print()
 
 
 def print_study(study: DriveStudy) -> None:

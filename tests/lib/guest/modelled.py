@@ -20,7 +20,7 @@ from lib.waiting import eventually
 
 from spekctl.drive import core
 from spekctl.drive.core import REQUEST, RESULT, Rule, Simulation
-from spekctl.drive.model import MOST_ARMS, Model, Watts, Zone
+from spekctl.drive.model import MOST_ARMS, Cache, Flash, Model, Watts, Zone
 from spekctl.kernel.drives import Drives, Making
 
 # Compiled on the host; where guests look for it otherwise they can write nothing.
@@ -56,6 +56,33 @@ SMALL = Model(
         starting_ns=300 * MS,
         stopping_ns=200 * MS,
     ),
+)
+
+# 16 MiB of 4 KiB pages on two channels, and as little besides as goes.
+FLASH = Model(
+    title="Flash",
+    name="flash",
+    heads=0,
+    zones=(),
+    seek=(),
+    period_ps=0,
+    sectors=32768,
+    arm_angles=(),
+    head_angles=(),
+    channels=0,
+    cache=Cache(hit_ns=5_000, sector_ps=1_000_000),
+    flash=Flash(
+        channels=2,
+        page_sectors=8,
+        block_pages=32,
+        blocks=70,
+        low_blocks=2,
+        read_ns=50_000,
+        program_ns=200_000,
+        erase_ns=MS,
+        sector_ps=1_000_000,
+    ),
+    watts=Watts(base=((700_000, 0),) * 6, read=300_001, write=900_007, erase=500_003),
 )
 
 
