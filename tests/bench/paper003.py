@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Paper 003's Fig. 8 at 8 ms on the kernel's modelled drives, and beside it the simulation.
+
+    paper003.py live OUT.json DISK...           in a guest: seven disks of spek_drive, see SYSTEMS
+    paper003.py compare STUDY.json OUT.json     on the host: a table
+
+`live` stripes the synthetic load (paper003.toml) over each system with spek's own RAID-0, in
+64 KiB units as the simulation has it, and reads the drives' own accounts before and after.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+WORKLOAD = Path(__file__).with_name("paper003.toml")
+SECONDS = 80
+STRIPE = "64KiB"
+# Drives and arms: the paper's break-even at 8 ms between arrivals.
+SYSTEMS = ((4, 1), (2, 2), (1, 4))
+INTERARRIVAL_MS = 8.0
+FOOTPRINT = 0.1
+# Drives arms -> W, which the paper reads 61.4 : 37.1 : 26.2.
+PAPER_W = {(4, 1): 61.4, (2, 2): 37.1, (1, 4): 26.2}
+
+
+def spekctl(*words: str) -> Any:
+    """JSON that a command answers."""
+    command = [sys.executable, "-m", "spekctl", *words]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def account(disk: str) -> tuple[int, int]:
+    """Time and energy of a drive, ns and nJ."""
+    found = spekctl("drive", "stats", disk, "--json")
+    return found["now_ns"], sum(rail["nj"] for rail in found["energies"])
+
+
+def as_plain_drive(disk: str) -> None:
+    """Requests reach the drive as they are, which has a scheduler of its own."""
+    queue = Path("/sys/block", Path(disk).name, "queue")
+    (queue / "scheduler").write_text("none")
+    (queue / "nomerges").write_text("2")
+    (queue / "nr_requests").write_text("256")
+
+
+def measure(disks: list[str]) -> dict[str, float]:
+    """Run the load on an array; its 90th percentile and watts."""
+    for disk in disks:
+        as_plain_drive(disk)
+    devices = [word for disk in disks for word in ("--device", disk)]
+    before = [account(disk) for disk in disks]
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "result.json")
+        words = ["run", str(WORKLOAD), *devices, "--stripe", STRIPE, "--write", "--seed", "1"]
+        words += ["--time", f"{SECONDS}s", "--max-outstanding", "1024", "--progress", "none"]
+        command = [sys.executable, "-m", "spekctl", *words, "-o", str(out)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        result = json.loads(out.read_text())
+    after = [account(disk) for disk in disks]
+    phase = next(one for one in result["phases"] if one["phase"] == "measure")
+    response = phase["times"]["response"]
+    watts = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(before, after, strict=True)]
+    return {
+        "requests": phase["ios"],
+        "mean_ms": response["mean_ns"] / 1e6,
+        "p90_ms": response["percentiles_ns"]["p90"] / 1e6,
+        "watts": sum(watts),
+    }
+
+
+def live(out: Path, disks: list[str]) -> None:
+    """All systems, each on disks of its own."""
+    if len(disks) != sum(drives for drives, _ in SYSTEMS):
+        raise SystemExit("paper003: live needs 4 disks of one arm, 2 of two, and 1 of four")
+    found = []
+    for drives, arms in SYSTEMS:
+        mine, disks = disks[:drives], disks[drives:]
+        found.append({"drives": drives, "arms": arms, **measure(mine)})
+        print(f"paper003: {drives} x SA({arms}): {found[-1]}", file=sys.stderr)
+    out.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def compare(study: Path, out: Path) -> None:
+    """The kernel beside the simulation beside the paper."""
+    simulated = {
+        (one["drives"], one["arms"]): one
+        for arrays in json.loads(study.read_text())["arrays"]
+        if (arrays["interarrival_ms"], arrays["footprint"]) == (INTERARRIVAL_MS, FOOTPRINT)
+        for one in arrays["systems"]
+    }
+    profile = json.loads(study.read_text())["profiles"][0]
+    print(f"Figure 8, {INTERARRIVAL_MS:g} ms, {FOOTPRINT:.0%} of each drive: kernel and simulation")
+    head = ("system", "p90 kernel", "p90 simulated", "W kernel", "W simulated", "W paper")
+    print("".join(f"{one:>15}" for one in head))
+    for one in json.loads(out.read_text()):
+        key = one["drives"], one["arms"]
+        other = simulated[key]
+        watts = sum(other["watts"][profile].values())
+        cells = (
+            f"{key[0]} x SA({key[1]})",
+            f"{one['p90_ms']:.2f} ms",
+            f"{other['p90_ms']:.2f} ms",
+            f"{one['watts']:.1f}",
+            f"{watts:.1f}",
+            f"{PAPER_W[key]}",
+        )
+        print("".join(f"{cell:>15}" for cell in cells))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "live":
+        live(Path(sys.argv[2]), sys.argv[3:])
+    else:
+        compare(Path(sys.argv[2]), Path(sys.argv[3]))
