@@ -60,9 +60,8 @@ def command(
     The report compares every claim of the paper's table 1 and figures 2 to 8 with simulations of
     modelled drives. The arrays of figure 8 are driven by the paper's synthetic load. Figures 2 to 7
     use synthetic stand-ins for its four traces, which are not public; the report states what is
-    known of each trace and what was assumed. A user who
-    has the files of a trace, in any format that `spekctl trace` reads, gives them with --trace: the
-    first N requests then take the place of the stand-in.
+    known of each trace and what was assumed. If you have the files of a trace, in any format that
+    `spekctl trace` reads, --trace replays the first N requests of them in place of the stand-in.
 
     The study takes about a minute with the default number of requests, and needs a C compiler and
     numpy.
