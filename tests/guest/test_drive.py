@@ -573,6 +573,13 @@ def test_tools_for_disks_say_what_the_drive_is(drives: Drives) -> None:
         assert "TOOL0001" in output("sg_vpd", "--page=0x80", disk.node)
         names = output("sg_vpd", "--page=0x83", disk.node)
         assert "NAA" in names and "MODELLED DRIVE  TOOL0001" in names, names
+        assert "Maximum transfer length" in output("sg_vpd", "--page=0xb0", disk.node)
+        turns = output("sg_vpd", "--page=0xb1", disk.node)
+        assert "rotation rate: 7200 rpm" in turns, turns
+        command = ("sg_vpd", "--page=0xb9", "--raw", disk.node)
+        ranges = subprocess.run(command, check=True, capture_output=True).stdout
+        found = [struct.unpack_from(">QQ", ranges, at + 8) for at in range(64, len(ranges), 32)]
+        assert found == [(0, SECTORS // 2), (SECTORS // 2, SECTORS // 2)]
 
 
 def test_refusals_name_what_was_wrong(drives: Drives) -> None:
