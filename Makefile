@@ -134,11 +134,14 @@ soak: deps ## IOS I/Os of mixed load in a guest with kernel KERNEL: exact counte
 
 # With KERNEL=debug under KASAN and lockdep.
 COMMANDS ?= 1000000
-.PHONY: drives
+.PHONY: drives drive-times
 drives: deps ## make, load, stop and delete modelled drives TIMES times, and send them COMMANDS=1000000 random SCSI commands
 	@SPEK_FAULT_TIMES=$(TIMES) SPEK_SCSI_COMMANDS=$(COMMANDS) $(PYTHON) -m pytest -q tests/guest/test_drive.py \
 		-k "come_and_go or under_load or no_command" --kernels $(KERNEL) \
 		--guest-limit $$((600 + 10 * $(TIMES) + $(COMMANDS) / 100)) $(ARGS)
+
+drive-times: deps-bench ## compare the times of a modelled drive with those of its model in guests; time an hour of requests
+	@PYTHONPATH=tests $(PYTHON) -m bench.drive_times $(ARGS)
 
 .PHONY: figures
 figures: deps-bench ## draw the papers' figures again in a guest; results in out/figures/
