@@ -204,7 +204,11 @@ void spek_store_unmap(struct spek_store *store, u64 lba, u64 bytes)
 	}
 }
 
-/** spek_store_exit() - wait until pages that were unmapped are freed; no store is left. */
+/**
+ * spek_store_exit() - wait until pages that were unmapped are freed
+ *
+ * No store may be left.
+ */
 void spek_store_exit(void)
 {
 	rcu_barrier();

@@ -63,7 +63,13 @@ const struct spek_scsi_command spek_scsi_commands[SPEK_SCSI_NR_COMMANDS] = {
 	  { 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0 } },
 };
 
-/** spek_scsi_knows() - Return: true if the unit has a command of the table. */
+/**
+ * spek_scsi_knows() - whether a unit has a command of the table
+ * @unit: the unit
+ * @command: a row of spek_scsi_commands
+ *
+ * Return: true if it has.
+ */
 bool spek_scsi_knows(const struct spek_scsi_unit *unit, const struct spek_scsi_command *command)
 {
 	return command->action != SPEK_SCSI_UNMAP || unit->unmap_sectors;

@@ -183,6 +183,7 @@ struct spek_scsi_status {
  * @SPEK_SCSI_READ: a read of any length
  * @SPEK_SCSI_WRITE: a write of any length
  * @SPEK_SCSI_SYNC_CACHE: SYNCHRONIZE CACHE
+ * @SPEK_SCSI_UNMAP: UNMAP
  * @SPEK_SCSI_POWER: a change of the power condition
  * @SPEK_SCSI_CHECK_POWER: CHECK POWER MODE through ATA PASS-THROUGH
  */
