@@ -209,6 +209,7 @@ def _decode(message: Any) -> dict[str, Any]:
     """A message or nest -> values by name; what it does not carry is not there."""
     cls = type(message)
     names = {attr: key for key, attr in cls.keys.items()}
+    kinds = {row[1]: row[2] for row in cls.nla_map}
     values: dict[str, Any] = {}
     for attr, value in message["attrs"]:
         key = names.get(attr)
@@ -216,6 +217,9 @@ def _decode(message: Any) -> dict[str, Any]:
             continue
         if hasattr(value, "nla_map"):
             value = _decode(value)
+        elif kinds[attr] == "asciiz" and isinstance(value, bytes):
+            # A name is any bytes; pyroute2 leaves those that are no UTF-8 as they are.
+            value = value.decode(errors="backslashreplace")
         if key in cls.multi:
             values.setdefault(key, []).append(value)
         else:

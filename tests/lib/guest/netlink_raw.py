@@ -150,7 +150,7 @@ def decode(cls: Any, data: bytes) -> dict[str, Any]:
         if kind.startswith("nest_"):
             value = decode(getattr(cls, kind), payload)
         elif kind == "asciiz":
-            value = payload.rstrip(b"\0").decode()
+            value = payload.rstrip(b"\0").decode(errors="backslashreplace")
         elif kind == "cdata":
             value = payload
         else:
