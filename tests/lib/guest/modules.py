@@ -129,6 +129,9 @@ def page_lists_bytes() -> int:
     return sum(int(count) for count in pagesets) * mmap.PAGESIZE
 
 
+UDEV_QUEUE = Path("/run/udev/queue")  # there as long as udev has events to handle
+
+
 def unread_uevents() -> int:
     """Bytes of memory that the kernel's events hold in sockets of programs which have not read
     them yet, as udev's. A module that comes and one that goes are an event each."""
@@ -142,10 +145,12 @@ def unread_uevents() -> int:
 def slab_objects() -> dict[str, int]:
     """Objects in use in each cache that kmalloc() serves from, after giving back what is free.
 
-    Waits until events are read. On a busy host udev may lag behind a test that loads and unloads a
-    module for minutes, and two events for each of 20 cycles are 40 objects of kmalloc-512.
+    Waits until events are read and handled. On a busy host udev may lag behind a test that loads
+    and unloads a module for minutes, and two events for each of 20 cycles are 40 objects of
+    kmalloc-512.
     """
     eventually(lambda: unread_uevents() == 0, "udev does not read the kernel's events")
+    eventually(lambda: not UDEV_QUEUE.exists(), "udev does not handle the kernel's events")
     found = {}
     for path in Path("/sys/kernel/slab").glob("kmalloc-*"):
         (path / "shrink").write_text("1")
