@@ -18,8 +18,8 @@ DISK_BYTES = 16 * MIB
 
 # Values that are known only when the request is made (enum source in netlink/fuzz.h).
 DYNAMIC = (
-    "run", "probe", "feed", "drive", "major", "minor", "near-now", "samples", "intervals", "pid",
-    "states", "parts", "zones", "seek-points",
+    "run", "probe", "feed", "drive", "replay", "major", "minor", "protected-minor", "near-now",
+    "samples", "intervals", "pid", "states", "parts", "zones", "seek-points", "records", "fed",
 )  # fmt: skip
 
 
@@ -29,12 +29,14 @@ class Field:
 
     @values: one of them; "@x" stands for a source of DYNAMIC; none: a nest
     @at_most: times that it comes, at least once
+    @variants: of a nest that is not any of its set
     """
 
     name: str
     values: tuple[int | str, ...] = ()
     often: int = ALWAYS
     at_most: int = 1
+    variants: tuple[Variant, ...] = ()
 
 
 Variant = tuple[Field, ...]
@@ -83,6 +85,46 @@ _CHECKED = (
     Field("data", (2,)),
     Field("write", (1,)),
 )
+
+
+# A trace has the run to itself, so little may vary if any is to be replayed; mostly reads, of a
+# disk that no run has to itself.
+_TRACE_STREAM = (
+    Field("pattern", (9,)),
+    Field("asu", (0,)),
+    Field("arrival", (0,)),
+    Field("align-bytes", (512,)),
+    Field("range-bytes", (8 * MIB,)),
+    Field("size", variants=((Field("bytes", (4096, 65536)), Field("weight", (1,))),)),
+)
+_READS, _BOTH = Field("read-ppm", (1_000_000,)), Field("read-ppm", (500_000,))
+_NONE = Field("read-ppm", (0,))
+
+
+def _replay(write: int, *streams: Variant) -> Variant:
+    kept = ("name", "seed", "max-outstanding", "worker", "backend", "interval-ns", "log-records")
+    return (
+        *(field for field in _RUN if field.name in kept),
+        Field(
+            "target",
+            variants=(
+                (
+                    Field("major", ("@major",)),
+                    Field("minor", ("@minor",) if write else ("@protected-minor",)),
+                ),
+            ),
+        ),
+        Field("detached", (1,), SOMETIMES),
+        Field("write", (write,)),
+        Field("asu", variants=((Field("bytes", (8 * MIB, DISK_BYTES)), Field("extent")),)),
+        Field("trace-records", (1024, 4096, 65536)),
+        Field("time-ns", (20 * MS, SECOND), OFTEN),
+        Field(
+            "arrival",
+            variants=((Field("law", (4,)),), (Field("law", (0,)), Field("depth", (4, 32)))),
+        ),
+        *(Field("stream", variants=((*_TRACE_STREAM, *stream),)) for stream in streams),
+    )
 
 
 def _pattern(number: int, *more: Field) -> Variant:
@@ -135,6 +177,10 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
             (*_CHECKED, Field("count", (100, 1000)), Field("grain-bytes", (512, 4096), OFTEN)),
             (*_CHECKED, Field("count", (100,)), Field("stamp-id", (1, 2**63), OFTEN)),
             (*_CHECKED, Field("count", (100,)), Field("verify-from", ("@run",))),
+            *(_replay(0, (_READS,)),) * 4,
+            _replay(1, (_BOTH,)),
+            _replay(1, (_BOTH,), (_NONE, Field("operation", (1,)))),
+            _replay(1, (_NONE,), (_NONE, Field("operation", (2,)))),
         ],
         "run-get": [(Field("id", ("@run",)),)],
         "run-start": [
@@ -165,6 +211,14 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
                 Field("states", ("@states",)),
             ),
         ],
+        "trace-feed": [
+            (
+                Field("run", ("@replay", "@replay", "@replay", "@run")),
+                Field("worker", (0, 0, 0, 1)),
+                Field("records", ("@records",)),
+            ),
+        ],
+        "trace-end": [(Field("run", ("@replay", "@run")), Field("count", ("@fed",)))],
         "worker": [(Field("cpu", (0, 1)),)],
         "target": [
             (Field("major", ("@major",)), Field("minor", ("@minor",))),
@@ -323,7 +377,7 @@ VARIANTS["spek_drive"] = {
 # How often an operation is asked for, in relation to the others; what is not here: 4.
 WEIGHTS = {
     "run-new": 20, "run-get": 10, "run-start": 14, "run-stop": 6, "run-del": 8, "stats-get": 6,
-    "interval-get": 6, "op-get": 6, "run-ntf": 1, "probe-ntf": 1, "probe-start": 10,
-    "probe-stop": 8, "probe-del": 8, "feed-open": 6, "feed-push": 14,
-    "drive-new": 3, "drive-del": 4, "drive-ntf": 1,
+    "interval-get": 6, "op-get": 6, "trace-feed": 14, "trace-end": 6, "run-ntf": 1,
+    "probe-ntf": 1, "probe-start": 10, "probe-stop": 8, "probe-del": 8, "feed-open": 6,
+    "feed-push": 14, "drive-new": 3, "drive-del": 4, "drive-ntf": 1,
 }  # fmt: skip

@@ -60,8 +60,10 @@ def _attr(spec: Any, sets: list[Any], attr: Any) -> str:
     )
 
 
-def _field(writer: Writer, attrs: Any, field: Field) -> str:
+def _field(writer: Writer, spec: Any, attrs: Any, field: Field) -> str:
     attr = attrs.find(field.name)
+    inner = spec.by_set[attr.nested] if attr.nested else None
+    variants = _variants(writer, spec, inner, list(field.variants)) if inner else "NULL, 0"
     values = []
     for value in field.values:
         if isinstance(value, int):
@@ -72,13 +74,15 @@ def _field(writer: Writer, attrs: Any, field: Field) -> str:
         else:
             values.append(f'{{ SOURCE_TEXT, 0, "{value}" }}')
     table = writer.table("struct fuzz_value", values)
-    return f"{{ {attr.id}, {field.often}, {field.at_most}, {table} }}"
+    return f"{{ {attr.id}, {field.often}, {field.at_most}, {table}, {variants} }}"
 
 
-def _variants(writer: Writer, attrs: Any, variants: list[Variant]) -> str:
+def _variants(writer: Writer, spec: Any, attrs: Any, variants: list[Variant]) -> str:
     rows = []
     for variant in variants:
-        fields = writer.table("struct fuzz_field", [_field(writer, attrs, one) for one in variant])
+        fields = writer.table(
+            "struct fuzz_field", [_field(writer, spec, attrs, one) for one in variant]
+        )
         rows.append(f"{{ {fields} }}")
     return writer.table("struct fuzz_variant", rows)
 
@@ -90,7 +94,7 @@ def _op(writer: Writer, spec: Any, sets: list[Any], op: Any) -> str:
         names = (body or {}).get("reply", {}).get("attributes", [])
         replies |= {source.attrs.find(name).id for name in names}
     reply = writer.table("unsigned short", [str(ident) for ident in sorted(replies)])
-    variants = _variants(writer, op.attrs, VARIANTS[spec.name].get(op.name, [()]))
+    variants = _variants(writer, spec, op.attrs, VARIANTS[spec.name].get(op.name, [()]))
     return (
         f'{{ "{op.name}", {op.id}, {sets.index(op.attrs)}, {int(bool(op.do))},'
         f" {int(bool(op.dump))}, {WEIGHTS.get(op.name, 4)}, {reply}, {variants} }}"
@@ -109,7 +113,7 @@ def _family(writer: Writer, spec: Any) -> str:
     set_rows = []
     for one in sets:
         attrs = writer.table("struct fuzz_attr", [_attr(spec, sets, attr) for attr in one.attrs])
-        variants = _variants(writer, one, VARIANTS[spec.name].get(one.name, [()]))
+        variants = _variants(writer, spec, one, VARIANTS[spec.name].get(one.name, [()]))
         set_rows.append(f'{{ "{one.name}", {attrs}, {variants} }}')
     set_table = writer.table("struct fuzz_set", set_rows)
     op_table = writer.table("struct fuzz_op", [_op(writer, spec, sets, op) for op in spec.ops])

@@ -91,7 +91,7 @@ static uint64_t near_now(struct fuzz_state *state)
 	return now_ns() + fuzz_below(state, 2000000000) - 1500000000ull;
 }
 
-static uint32_t known(struct fuzz_state *state, int kind)
+static uint32_t known(struct fuzz_state *state, enum fuzz_kind kind)
 {
 	struct fuzz_shared *shared = state->shared;
 	uint32_t nr = atomic_load(&shared->nr_known[kind]);
@@ -106,7 +106,14 @@ static uint32_t known(struct fuzz_state *state, int kind)
 	return atomic_load(&shared->known[kind][(nr - 1) % MAX_KNOWN]);
 }
 
-void fuzz_remember(struct fuzz_shared *shared, int kind, uint32_t number)
+static uint32_t replay(struct fuzz_state *state)
+{
+	if (!state->feeding.run)
+		state->feeding = (struct fuzz_feeding){ .run = known(state, KIND_REPLAY) };
+	return fuzz_chance(state, 240) ? state->feeding.run : known(state, KIND_REPLAY);
+}
+
+void fuzz_remember(struct fuzz_shared *shared, enum fuzz_kind kind, uint32_t number)
 {
 	uint32_t at;
 
@@ -220,6 +227,36 @@ static struct node *seek_points(struct fuzz_state *state, uint16_t type)
 	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
 }
 
+/* Records of a trace, due within a second or so of its start; rarely one that none can be. */
+static struct node *records(struct fuzz_state *state, uint16_t type)
+{
+	static const uint32_t nr_of_messages[] = { 1, 64, 64, 1024 };
+	struct spek_trace_record some[1024];
+	uint32_t nr = nr_of_messages[fuzz_below(state, 4)], i;
+	/* It grows from message to message, mostly. */
+	uint64_t at_ns = now_ns() & ((1ull << 30) - 1);
+	bool only_reads = fuzz_chance(state, 160);
+
+	for (i = 0; i < nr; i++) {
+		at_ns += fuzz_below(state, 1000);
+		some[i] = (struct spek_trace_record){
+			.at_ns = at_ns,
+			.addr = 4096ull * fuzz_below(state, 2040),
+			.bytes = 4096,
+			.op = !only_reads && fuzz_below(state, 2),
+		};
+		if (fuzz_chance(state, 1))
+			some[i].op = fuzz_below(state, 5);
+		if (some[i].op == SPEK_TRACE_OP_FLUSH)
+			some[i].addr = some[i].bytes = 0;
+	}
+	if (fuzz_chance(state, 32))
+		some[fuzz_below(state, nr)].flags = fuzz_below(state, 5);
+	if (fuzz_chance(state, 16))
+		memset((uint8_t *)&some[fuzz_below(state, nr)] + 4 * fuzz_below(state, 6), 0xff, 4);
+	return fuzz_node(state, type, some, nr * (uint32_t)sizeof(some[0]));
+}
+
 static struct node *number_node(struct fuzz_state *state, const struct fuzz_attr *attr,
 				uint64_t number)
 {
@@ -240,12 +277,15 @@ static struct node *value_node(struct fuzz_state *state, const struct fuzz_attr 
 	case SOURCE_PROBE:
 	case SOURCE_FEED:
 	case SOURCE_DRIVE:
-		return number_node(state, attr, known(state, (int)(value->source - SOURCE_RUN)));
+		return number_node(state, attr,
+				   known(state, (enum fuzz_kind)(value->source - SOURCE_RUN)));
 	case SOURCE_MAJOR:
 		return number_node(state, attr, shared->major);
 	case SOURCE_MINOR:
 		return number_node(state, attr,
 				   shared->minor[fuzz_below(state, (uint32_t)shared->nr_disks)]);
+	case SOURCE_PROTECTED_MINOR:
+		return number_node(state, attr, shared->protected_minor);
 	case SOURCE_NEAR_NOW:
 		return number_node(state, attr, near_now(state));
 	case SOURCE_SAMPLES:
@@ -263,6 +303,14 @@ static struct node *value_node(struct fuzz_state *state, const struct fuzz_attr 
 		return zones(state, attr->id);
 	case SOURCE_SEEK_POINTS:
 		return seek_points(state, attr->id);
+	case SOURCE_REPLAY:
+		return number_node(state, attr, replay(state));
+	case SOURCE_FED:
+		/* A socket that has fed nothing would end the trace of any run. */
+		return number_node(state, attr,
+				   state->feeding.accepted ? state->feeding.accepted : 1);
+	case SOURCE_RECORDS:
+		return records(state, attr->id);
 	default:
 		return number_node(state, attr, value->number);
 	}
@@ -285,8 +333,12 @@ static struct node *build_field(struct fuzz_state *state, const struct fuzz_fami
 		const struct fuzz_set *inner = &family->sets[attr->nested];
 
 		node->set = attr->nested;
-		node->first = build_variant(state, family, attr->nested, inner->variants,
-					    inner->nr_variants);
+		if (field->variants)
+			node->first = build_variant(state, family, attr->nested, field->variants,
+						    field->nr_variants);
+		else
+			node->first = build_variant(state, family, attr->nested, inner->variants,
+						    inner->nr_variants);
 	}
 	return node;
 }

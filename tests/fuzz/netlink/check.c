@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../../kmod/load/uapi/spek.h"
 #include "fuzz.h"
 
-static const struct fuzz_op *find_op(const struct fuzz_family *family, uint8_t cmd)
+const struct fuzz_op *fuzz_op(const struct fuzz_family *family, uint8_t cmd)
 {
 	size_t i;
 
@@ -83,39 +84,80 @@ static const char *check_attrs(const struct fuzz_family *family, const struct fu
 	return NULL;
 }
 
-/* Return: kind of the number "id" in the attributes of @op, -1 if they have none. */
-static int kind_of(int family, const struct fuzz_op *op)
+/* Return: kind of the number "id" in the attributes of @op, FUZZ_KINDS if they have none. */
+static enum fuzz_kind kind_of(int family, const struct fuzz_op *op)
 {
-	static const char *const sets[FUZZ_KINDS] = { "run", "probe", "feed", "drive" };
-	int kind;
+	static const char *const sets[] = {
+		[KIND_RUN] = "run",
+		[KIND_PROBE] = "probe",
+		[KIND_FEED] = "feed",
+		[KIND_DRIVE] = "drive",
+	};
+	enum fuzz_kind kind;
 
-	for (kind = 0; op->set >= 0 && kind < FUZZ_KINDS; kind++)
+	for (kind = KIND_RUN; op->set >= 0 && kind <= KIND_DRIVE; kind++)
 		if (!strcmp(fuzz_families[family].sets[op->set].name, sets[kind]))
 			return kind;
-	return -1;
+	return FUZZ_KINDS;
+}
+
+/* Return: payload of the attribute @name, of at least 4 bytes; NULL if it isn't there. */
+static const uint8_t *find_value(int family, const struct fuzz_op *op, const char *name,
+				 const uint8_t *bytes, size_t length)
+{
+	while (length >= NLA_HDRLEN + 4) {
+		const struct fuzz_attr *attr;
+		struct nlattr head;
+		size_t whole;
+
+		memcpy(&head, bytes, sizeof(head));
+		attr = fuzz_find(&fuzz_families[family], op->set, head.nla_type & NLA_TYPE_MASK);
+		if (!strcmp(attr->name, name))
+			return bytes + NLA_HDRLEN;
+		whole = NLA_ALIGN(head.nla_len);
+		if (whole >= length)
+			break;
+		bytes += whole;
+		length -= whole;
+	}
+	return NULL;
+}
+
+/* A run may be fed from when it has its devices, which is soon, until it ends. */
+static bool may_be_fed(int family, const struct fuzz_op *op, const uint8_t *bytes, size_t length)
+{
+	const uint8_t *found = find_value(family, op, "state", bytes, length);
+	uint32_t state;
+
+	if (!found || !find_value(family, op, "replay", bytes, length))
+		return false;
+	memcpy(&state, found, 4);
+	return state == SPEK_STATE_OPENING || state == SPEK_STATE_READY ||
+	       state == SPEK_STATE_ARMED || state == SPEK_STATE_RUNNING;
 }
 
 /* Whatever tells of a run, probe, feed or drive: the answer to who made it may never have been read. */
-static void remember(struct fuzz_shared *shared, int family, const struct fuzz_op *op,
+static void remember(struct fuzz_state *state, int family, const struct fuzz_op *op,
 		     const uint8_t *bytes, size_t length)
 {
-	int kind = kind_of(family, op);
-	const struct fuzz_attr *attr;
-	struct nlattr head;
+	enum fuzz_kind kind = kind_of(family, op);
+	const uint8_t *found;
 	uint32_t number;
-	size_t whole;
 
-	for (; kind >= 0 && length >= NLA_HDRLEN + 4; bytes += whole, length -= whole) {
-		memcpy(&head, bytes, sizeof(head));
-		attr = fuzz_find(&fuzz_families[family], op->set, head.nla_type & NLA_TYPE_MASK);
-		if (!strcmp(attr->name, "id")) {
-			memcpy(&number, bytes + NLA_HDRLEN, 4);
-			fuzz_remember(shared, kind, number);
+	if (kind != FUZZ_KINDS) {
+		found = find_value(family, op, "id", bytes, length);
+		if (!found)
 			return;
-		}
-		whole = NLA_ALIGN(head.nla_len);
-		if (whole > length)
+		memcpy(&number, found, 4);
+		fuzz_remember(state->shared, kind, number);
+		if (kind == KIND_RUN && may_be_fed(family, op, bytes, length))
+			fuzz_remember(state->shared, KIND_REPLAY, number);
+	} else if (family == 0 && op->id == SPEK_CMD_TRACE_FEED) {
+		found = find_value(family, op, "accepted", bytes, length);
+		if (!found)
 			return;
+		memcpy(&number, found, 4);
+		state->feeding.accepted += number;
 	}
 }
 
@@ -129,7 +171,7 @@ static const char *check_family(struct fuzz_state *state, int family, const uint
 	if (length < GENL_HDRLEN)
 		return "an answer without a header";
 	memcpy(&head, bytes, sizeof(head));
-	op = find_op(&fuzz_families[family], head.cmd);
+	op = fuzz_op(&fuzz_families[family], head.cmd);
 	if (!op || head.reserved)
 		return "an answer of no command";
 	state->counts.replies[family][head.cmd]++;
@@ -137,7 +179,7 @@ static const char *check_family(struct fuzz_state *state, int family, const uint
 	length -= GENL_HDRLEN;
 	wrong = check_attrs(&fuzz_families[family], op, op->set, bytes, length);
 	if (!wrong)
-		remember(state->shared, family, op, bytes, length);
+		remember(state, family, op, bytes, length);
 	return wrong;
 }
 
@@ -216,6 +258,10 @@ static const char *check_error(struct fuzz_state *state, const struct nlmsghdr *
 		return NULL;
 	if (!number)
 		return NULL;
+	/* The run is gone, has ended or has another feeder. */
+	if ((number == EBUSY || number == ENOENT) &&
+	    state->last_family == 0 && state->last_op == SPEK_CMD_TRACE_FEED)
+		state->feeding.run = 0;
 	/* Netlink itself, of a dump on a socket whose buffer is full. */
 	if (number == ENOBUFS && (error.msg.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
 		return NULL;

@@ -38,8 +38,10 @@ enum fuzz_source {
 	SOURCE_PROBE,
 	SOURCE_FEED,
 	SOURCE_DRIVE,
+	SOURCE_REPLAY,
 	SOURCE_MAJOR,
 	SOURCE_MINOR,
+	SOURCE_PROTECTED_MINOR,
 	SOURCE_NEAR_NOW,
 	SOURCE_SAMPLES,
 	SOURCE_INTERVALS,
@@ -48,6 +50,8 @@ enum fuzz_source {
 	SOURCE_PARTS,
 	SOURCE_ZONES,
 	SOURCE_SEEK_POINTS,
+	SOURCE_RECORDS,
+	SOURCE_FED,
 };
 
 struct fuzz_value {
@@ -56,13 +60,15 @@ struct fuzz_value {
 	const char *text;
 };
 
-/* an attribute of a plausible set; @often in 256ths */
+/* an attribute of a plausible set; @often in 256ths; @variants: of a nest, or NULL for its set's */
 struct fuzz_field {
 	uint16_t id;
 	uint16_t often;
 	uint16_t at_most;
 	const struct fuzz_value *values;
 	size_t nr_values;
+	const struct fuzz_variant *variants;
+	size_t nr_variants;
 };
 
 struct fuzz_variant {
@@ -118,7 +124,17 @@ extern const struct fuzz_family fuzz_families[FUZZ_FAMILIES];
 #define MAX_BYTES (1 << 17)
 #define MAX_DISKS 16
 #define MAX_KNOWN 64
-#define FUZZ_KINDS 4
+
+/* numbers that are remembered; in the order of the sources from SOURCE_RUN on */
+enum fuzz_kind {
+	KIND_RUN,
+	KIND_PROBE,
+	KIND_FEED,
+	KIND_DRIVE,
+	KIND_REPLAY,		/* a run that may be fed */
+	FUZZ_KINDS,
+};
+
 #define ERRNOS 256
 
 /**
@@ -145,7 +161,7 @@ struct fuzz_shared {
 	uint32_t minor[MAX_DISKS];
 	size_t nr_disks;
 	uint32_t protected_minor;	/* no run may write to this one */
-	/* numbers that the kernel has told: runs, probes, feeds, drives */
+	/* numbers that the kernel has told, of enum fuzz_kind */
 	_Atomic uint32_t known[FUZZ_KINDS][MAX_KNOWN];
 	atomic_uint nr_known[FUZZ_KINDS];
 	atomic_bool failed;
@@ -160,6 +176,12 @@ struct fuzz_counts {
 	uint64_t notes;
 };
 
+/** struct fuzz_feeding - the run whose trace a socket feeds, 0 for none; no other socket may */
+struct fuzz_feeding {
+	uint32_t run;
+	uint64_t accepted;
+};
+
 struct fuzz_state {
 	struct fuzz_shared *shared;
 	uint64_t random[2];
@@ -169,6 +191,7 @@ struct fuzz_state {
 	size_t used;
 	uint8_t out[2 * MAX_BYTES];
 	struct fuzz_counts counts;
+	struct fuzz_feeding feeding;	/* of the socket that is being used */
 	int last_family;
 	uint8_t last_op;
 };
@@ -184,6 +207,9 @@ uint64_t fuzz_boundary(struct fuzz_state *state, const struct fuzz_attr *attr);
 /* trees; NULL when the arena is full */
 struct node *fuzz_node(struct fuzz_state *state, uint16_t type, const void *bytes, uint32_t length);
 const struct fuzz_attr *fuzz_find(const struct fuzz_family *family, int set, uint16_t id);
+
+/** fuzz_op() - Return: the command with this number, NULL if there is none. */
+const struct fuzz_op *fuzz_op(const struct fuzz_family *family, uint8_t cmd);
 
 /** fuzz_build() - Return: the plausible attributes of a request, a list. */
 struct node *fuzz_build(struct fuzz_state *state, int family, const struct fuzz_op *op);
@@ -201,8 +227,8 @@ size_t fuzz_write(const struct node *list, uint8_t *to, size_t room);
  */
 const char *fuzz_check(struct fuzz_state *state, const uint8_t *bytes, size_t length);
 
-/** fuzz_remember() - a number that the kernel has told, once (kind 0 run, 1 probe, 2 feed, 3 drive). */
-void fuzz_remember(struct fuzz_shared *shared, int kind, uint32_t number);
+/** fuzz_remember() - a number that the kernel has told, once (@kind: enum fuzz_kind). */
+void fuzz_remember(struct fuzz_shared *shared, enum fuzz_kind kind, uint32_t number);
 
 /** fuzz_thread() - make and send @messages; a thread's work. */
 void fuzz_thread(struct fuzz_state *state, uint64_t messages);

@@ -28,6 +28,7 @@ struct one {
 	enum habit habit;
 	uint32_t left;	/* requests until it is closed */
 	uint32_t seq;
+	struct fuzz_feeding feeding;
 };
 
 static int open_socket(struct fuzz_state *state, bool joins)
@@ -58,6 +59,7 @@ static void renew(struct fuzz_state *state, struct one *socket)
 	socket->habit = fuzz_chance(state, 200) ? READS_ALL : 1 + fuzz_below(state, HABITS - 1);
 	socket->left = 20 + fuzz_below(state, 400);
 	socket->seq = 1;
+	memset(&socket->feeding, 0, sizeof(socket->feeding));
 }
 
 static void print_request(const uint8_t *bytes, size_t length)
@@ -138,12 +140,21 @@ static void protect(struct fuzz_state *state, uint8_t *bytes, size_t length)
 	}
 }
 
+/* Few for drives: each one that is made is a SCSI host, which udev looks at. */
+static int choose_family(struct fuzz_state *state)
+{
+	return fuzz_chance(state, 24) ? 2 : fuzz_chance(state, 144) ? 0 : 1;
+}
+
 static const struct fuzz_op *choose_op(struct fuzz_state *state, int family)
 {
 	const struct fuzz_family *known = &fuzz_families[family];
 	int total = 0, at;
 	size_t i;
 
+	/* Runs live for a short time only, so a socket that has one to feed does that now. */
+	if (family == 0 && state->feeding.run && fuzz_chance(state, 128))
+		return fuzz_op(known, SPEK_CMD_TRACE_FEED);
 	for (i = 0; i < known->nr_ops; i++)
 		total += known->ops[i].weight;
 	at = (int)fuzz_below(state, (uint32_t)total);
@@ -176,8 +187,7 @@ static void wrong_header(struct fuzz_state *state, struct nlmsghdr *head, struct
 /* One message. Return: its length, padded. */
 static size_t write_request(struct fuzz_state *state, struct one *socket, uint8_t *to, size_t room)
 {
-	/* Few for drives: each one that is made is a SCSI host, which udev looks at. */
-	int family = fuzz_chance(state, 24) ? 2 : fuzz_chance(state, 144) ? 0 : 1;
+	int family = choose_family(state);
 	const struct fuzz_op *op = choose_op(state, family);
 	struct nlmsghdr head = { .nlmsg_type = state->shared->family_id[family] };
 	struct genlmsghdr genl = { .cmd = op->id, .version = 1 };
@@ -226,6 +236,7 @@ static uint64_t exchange(struct fuzz_state *state, struct one *socket)
 	uint64_t started_us = now_us();
 	bool good;
 
+	state->feeding = socket->feeding;
 	do {
 		length += write_request(state, socket, state->out + length, MAX_BYTES);
 	} while (fuzz_chance(state, 10) && length < MAX_BYTES);
@@ -241,6 +252,7 @@ static uint64_t exchange(struct fuzz_state *state, struct one *socket)
 		state->counts.abandoned++;
 	}
 	good = read_answers(state, socket->fd, most, length);
+	socket->feeding = state->feeding;
 	state->counts.asked_us[state->last_family][state->last_op] += now_us() - started_us;
 	return good ? state->counts.sent - before : 0;
 }
