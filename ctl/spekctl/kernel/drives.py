@@ -14,19 +14,17 @@ from spekctl.drive.model import CONDITIONS, LAYOUTS, Flash, Model
 from spekctl.errors import NotFoundError, SpekError, error_from_errno
 from spekctl.kernel.gen import spek_drive as uapi
 from spekctl.kernel.gen.spek_drive_records import (
-    SEEK_RECORD_FORMAT,
-    ZONE_RECORD_FORMAT,
     DriveInfo,
     DriveState,
     Policy,
+    SeekRecord,
     StatsInfo,
     Store,
+    ZoneRecord,
 )
 from spekctl.kernel.link import Connection, Link, not_loaded
 
 MOST_SERIAL = 20
-_ZONE = struct.Struct(ZONE_RECORD_FORMAT)
-_POINT = struct.Struct(SEEK_RECORD_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +109,18 @@ def values_of(model: Model, making: Making) -> dict[str, Any]:
         "layout": LAYOUTS.index(model.layout),
         "heads": model.heads,
         "sectors": model.capacity,
-        "zones": b"".join(
-            _ZONE.pack(
-                *(one.first_cylinder, one.cylinders, one.spt, 0),
-                *(one.track_skew, one.cylinder_skew),
+        "zones": ZoneRecord.pack(
+            ZoneRecord(
+                first_cylinder=one.first_cylinder,
+                cylinders=one.cylinders,
+                sectors_per_track=one.spt,
+                reserved=0,
+                track_skew=one.track_skew,
+                cylinder_skew=one.cylinder_skew,
             )
             for one in model.zones
         ),
-        "seek_points": b"".join(_POINT.pack(*one) for one in model.points()),
+        "seek_points": SeekRecord.pack(SeekRecord(*one) for one in model.points()),
         "max_fall_ppm": model.max_fall_ppm,
         "period_ps": model.period_ps,
         "phase": making.phase,

@@ -211,10 +211,10 @@ struct spek_drive_seek_record {
  * @SPEK_DRIVE_A_DRIVE_STACKS: (u32, 1..8) Stacks of platters; 1 if not given.
  * @SPEK_DRIVE_A_DRIVE_SECTORS: (u64) Capacity in 512-byte sectors; what the zones hold if
  *   not given.
- * @SPEK_DRIVE_A_DRIVE_ZONES: (binary, at most 8192 bytes) Array of struct zone-record, 1
- *   to 256, from the outermost one.
- * @SPEK_DRIVE_A_DRIVE_SEEK_POINTS: (binary, at most 32768 bytes) Array of struct
- *   seek-record, 1 to 4096, in rising order of distance.
+ * @SPEK_DRIVE_A_DRIVE_ZONES: (array of struct spek_drive_zone_record, at most 8192 bytes)
+ *   1 to 256, from the outermost one.
+ * @SPEK_DRIVE_A_DRIVE_SEEK_POINTS: (array of struct spek_drive_seek_record, at most 32768
+ *   bytes) 1 to 4096, in rising order of distance.
  * @SPEK_DRIVE_A_DRIVE_MAX_FALL_PPM: (u32, at most 1000000) Deepest fall allowed in the
  *   seek curve; 400000 if not given.
  * @SPEK_DRIVE_A_DRIVE_PERIOD_PS: (u64) Time of one turn in ps, 1 ms to 1 s.

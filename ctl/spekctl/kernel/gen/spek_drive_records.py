@@ -2,7 +2,10 @@
 # generated from kmod/drive/uapi/spek_drive.yaml, run `make gen`
 """Netlink family spek_drive: enums as words, answers as records."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from struct import iter_unpack, pack
+from typing import NamedTuple
 
 from spekctl.kernel.coded import Coded
 
@@ -84,26 +87,42 @@ class Fault(Coded):
     GONE = "gone"
 
 
-# Cylinders with the same number of sectors per track, in the machine's byte order.
-ZONE_RECORD_BYTES = 32
-ZONE_RECORD_FORMAT = "=IIIIQQ"
-ZONE_RECORD = (
-    ("first_cylinder", "u4"),
-    ("cylinders", "u4"),
-    ("sectors_per_track", "u4"),
-    ("reserved", "u4"),
-    ("track_skew", "u8"),
-    ("cylinder_skew", "u8"),
-)
+class ZoneRecord(NamedTuple):
+    """Cylinders with the same number of sectors per track, in the machine's byte order."""
+
+    first_cylinder: int
+    cylinders: int
+    sectors_per_track: int
+    reserved: int
+    track_skew: int
+    cylinder_skew: int
+
+    @staticmethod
+    def unpack(data: Binary) -> "list[ZoneRecord]":
+        """The records of an attribute."""
+        return [ZoneRecord(*one) for one in iter_unpack("=IIIIQQ", data)]
+
+    @staticmethod
+    def pack(records: "Iterable[ZoneRecord]") -> Binary:
+        """The value of an attribute."""
+        return b"".join(pack("=IIIIQQ", *one) for one in records)
 
 
-# Point of a seek curve, in the machine's byte order.
-SEEK_RECORD_BYTES = 8
-SEEK_RECORD_FORMAT = "=II"
-SEEK_RECORD = (
-    ("distance", "u4"),
-    ("ns", "u4"),
-)
+class SeekRecord(NamedTuple):
+    """Point of a seek curve, in the machine's byte order."""
+
+    distance: int
+    ns: int
+
+    @staticmethod
+    def unpack(data: Binary) -> "list[SeekRecord]":
+        """The records of an attribute."""
+        return [SeekRecord(*one) for one in iter_unpack("=II", data)]
+
+    @staticmethod
+    def pack(records: "Iterable[SeekRecord]") -> Binary:
+        """The value of an attribute."""
+        return b"".join(pack("=II", *one) for one in records)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,15 @@ from spekctl.errors import SpekError
 from spekctl.kernel import drives
 from spekctl.kernel.drives import Drives, Making, values_of
 from spekctl.kernel.gen import spek_drive as uapi
-from spekctl.kernel.gen.spek_drive_records import Condition, DriveState, Layout, Policy, Store
+from spekctl.kernel.gen.spek_drive_records import (
+    Condition,
+    DriveState,
+    Layout,
+    Policy,
+    SeekRecord,
+    Store,
+    ZoneRecord,
+)
 
 
 @pytest.fixture
@@ -59,14 +67,14 @@ def test_every_model_fits_into_a_message(name: str) -> None:
     assert (got["heads"], got["sectors"]) == (model.heads, model.capacity)
     assert (got["layout"], got["policy"]) == (Layout(model.layout), Policy.SPTF)
     assert got["period_ps"] == model.period_ps
-    zones = list(struct.iter_unpack("=IIIIQQ", got["zones"]))
+    zones = ZoneRecord.unpack(got["zones"])
     assert [one[:3] for one in zones] == [
         (one.first_cylinder, one.cylinders, one.spt) for one in model.zones
     ]
     assert [one[4:] for one in zones] == [
         (one.track_skew, one.cylinder_skew) for one in model.zones
     ]
-    assert tuple(struct.iter_unpack("=II", got["seek_points"])) == model.points()
+    assert tuple(SeekRecord.unpack(got["seek_points"])) == model.points()
     assert len(got["zones"]) <= uapi.MAX_ZONES_BYTES
     assert len(got["seek_points"]) <= uapi.MAX_SEEK_BYTES
 
