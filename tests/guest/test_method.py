@@ -287,7 +287,7 @@ def test_an_interrupted_method_is_resumed(call: Spekctl, wide_disk: str, tmp_pat
     ("arguments", "code", "sentence"),
     [
         (("sweep", "random-read-4k", "--depth", "4-1"), ExitCode.USAGE, "is empty"),
-        (("sweep", "random-read-4k", "--rate", "0"), ExitCode.USAGE, "more than 0"),
+        (("sweep", "random-read-4k", "--rate", "0"), ExitCode.USAGE, "above 0"),
         (("sweep", "spc1", "--bsu", "1-3"), ExitCode.REFUSED, "give --write"),
         (("sweep", "random-read-4k"), ExitCode.USAGE, "say which loads"),
         (("spc1",), ExitCode.REFUSED, "give --write"),
