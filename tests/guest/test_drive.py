@@ -12,6 +12,7 @@ import errno
 import json
 import mmap
 import os
+import re
 import struct
 import subprocess
 import threading
@@ -580,6 +581,41 @@ def test_tools_for_disks_say_what_the_drive_is(drives: Drives) -> None:
         ranges = subprocess.run(command, check=True, capture_output=True).stdout
         found = [struct.unpack_from(">QQ", ranges, at + 8) for at in range(64, len(ranges), 32)]
         assert found == [(0, SECTORS // 2), (SECTORS // 2, SECTORS // 2)]
+
+
+def test_tools_see_the_power_condition_and_do_not_change_it(drives: Drives) -> None:
+    with modelled(drives) as disk:
+        assert "active/idle" in output("hdparm", "-C", disk.node)
+        assert "ready" in output("sdparm", "--command=ready", disk.node)
+        timer = output("sdparm", "--page=po", "--get=STANDBY,SCT", "--flexible", disk.node)
+        assert re.search(r"^STANDBY(_Z)?\s+0\b", timer, re.M), timer
+
+        output("sdparm", "--command=stop", disk.node)
+        assert "standby" in output("hdparm", "-C", disk.node)
+        assert drives.drive(disk.drive).condition.value == "stopped"
+        stopped = subprocess.run(
+            ("sdparm", "--command=ready", disk.node), capture_output=True, text=True, check=False
+        )
+        assert stopped.returncode == 2, stopped  # SG_LIB_CAT_NOT_READY
+
+        output("sdparm", "--command=start", disk.node)
+        assert "active/idle" in output("hdparm", "-C", disk.node)
+
+
+def test_sensors_show_the_watts_of_the_model(drives: Drives) -> None:
+    with modelled(drives) as disk:
+        chips = json.loads(output("sensors", "-j"))
+        ours = [values for name, values in chips.items() if name.startswith("spek_drive-")]
+        assert len(ours) == 1, chips
+        shown = {
+            key: value for rail in ours[0].values() if isinstance(rail, dict)
+            for key, value in rail.items()
+        }  # fmt: skip
+        hwmon = Path("/sys/class/hwmon", drives.drive(disk.drive).hwmon)
+        for key in ("power1", "power2"):
+            microwatts = int((hwmon / f"{key}_input").read_text())
+            assert shown[f"{key}_input"] == pytest.approx(microwatts / 1e6, abs=1e-3), shown
+        assert (shown["in0_input"], shown["in1_input"]) == (5, 12)
 
 
 def test_refusals_name_what_was_wrong(drives: Drives) -> None:
