@@ -152,6 +152,7 @@ static const struct field stream_fields[] = {
 	FIELD(SPEK_A_STREAM_SPREAD, struct spek_stream, spread, NULL),
 	ELSEWHERE(SPEK_A_STREAM_PART, NULL),
 	FIELD(SPEK_A_STREAM_OPERATION, struct spek_stream, operation, NULL),
+	FIELD(SPEK_A_STREAM_FUA, struct spek_stream, fua, NULL),
 	ELSEWHERE(SPEK_A_STREAM_SIZE, "A stream needs at least one block size."),
 };
 
@@ -477,6 +478,28 @@ static int check_trace(struct genl_info *info, const struct spek_run_config *con
 	return 0;
 }
 
+/* What is not a plain read or write. */
+static int check_operations(struct genl_info *info, const struct spek_run_config *config)
+{
+	const struct spek_workload *wl = &config->workload;
+	u32 i;
+
+	for (i = 0; i < wl->nr_streams; i++) {
+		if (spek_stream_is_plain(&wl->stream[i]))
+			continue;
+		if (config->polled)
+			return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_POLLED],
+						-EOPNOTSUPP,
+						"Flushes, discards, write-zeroes and writes with FUA can't be polled.");
+		if (config->data == SPEK_DATA_STAMPED &&
+		    wl->stream[i].operation >= SPEK_OPERATION_DISCARD)
+			return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_DATA],
+						-EOPNOTSUPP,
+						"A run with stamped data has no discards and no write-zeroes.");
+	}
+	return 0;
+}
+
 static int check_combinations(struct genl_info *info, const struct spek_run_config *config)
 {
 	const struct spek_workload *wl = &config->workload;
@@ -530,6 +553,9 @@ int spek_nl_parse_run(struct genl_info *info, struct spek_run_config *config)
 	if (err)
 		return err;
 	err = check_trace(info, config);
+	if (err)
+		return err;
+	err = check_operations(info, config);
 	if (err)
 		return err;
 	return check_combinations(info, config);

@@ -73,10 +73,13 @@ static int put_target(struct sk_buff *skb, struct spek_run *run, u32 index)
 	    nla_put_u32(skb, SPEK_A_TARGET_BACKEND, target->backend->id) ||
 	    nla_put_string(skb, SPEK_A_TARGET_BACKEND_REASON, target->backend_reason) ||
 	    nla_put_u32(skb, SPEK_A_TARGET_POLLED, target->polled) ||
-	    SPEK_PUT_U64(skb, SPEK_A_TARGET, READS, view.count.ios[0]) ||
-	    SPEK_PUT_U64(skb, SPEK_A_TARGET, READ_BYTES, view.count.bytes[0]) ||
-	    SPEK_PUT_U64(skb, SPEK_A_TARGET, WRITES, view.count.ios[1]) ||
-	    SPEK_PUT_U64(skb, SPEK_A_TARGET, WRITE_BYTES, view.count.bytes[1]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, READS, view.count.ios[SPEK_COUNT_READ]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, READ_BYTES, view.count.bytes[SPEK_COUNT_READ]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, WRITES, view.count.ios[SPEK_COUNT_WRITE]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, WRITE_BYTES, view.count.bytes[SPEK_COUNT_WRITE]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, DISCARDS, view.count.ios[SPEK_COUNT_DISCARD]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, DISCARD_BYTES, view.count.bytes[SPEK_COUNT_DISCARD]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, FLUSHES, view.count.ios[SPEK_COUNT_FLUSH]) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, REFUSED, view.count.refused) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, TAG_WAITS, view.count.tag_waits))
 		return -EMSGSIZE;

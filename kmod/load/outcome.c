@@ -59,6 +59,8 @@ static const char *name_of(const struct spek_op *op)
 		return "flush";
 	if (op->kind == SPEK_OP_DISCARD)
 		return "discard";
+	if (op->kind == SPEK_OP_WRITE_ZEROES)
+		return "write-zeroes";
 	return op->write ? "write" : "read";
 }
 

@@ -429,16 +429,6 @@ void spek_replay_view(const struct spek_replay *replay, u64 now_ns,
 
 /* ---- memory ---- */
 
-static bool all_are_bio(const struct spek_asu *asu, const struct spek_target *targets)
-{
-	u32 i;
-
-	for (i = 0; i < asu->nr_extents; i++)
-		if (targets[asu->extent[i].target].backend->id != SPEK_BACKEND_BIO)
-			return false;
-	return true;
-}
-
 static struct spek_replay_ring *create_ring(struct spek_replay *replay,
 					    const struct spek_run_config *config, u32 worker)
 {
@@ -485,7 +475,7 @@ struct spek_replay *spek_replay_create(const struct spek_run_config *config,
 	replay->nr = config->nr_workers;
 	spek_replay_rules_init(&replay->rules, wl);
 	for (i = 0; i < wl->nr_asus; i++)
-		replay->allows_flags[i] = all_are_bio(&wl->asu[i], targets);
+		replay->allows_flags[i] = spek_backend_is_bio(targets, &wl->asu[i]);
 	for (i = 0; i < replay->nr; i++) {
 		replay->ring[i] = create_ring(replay, config, i);
 		if (!replay->ring[i]) {

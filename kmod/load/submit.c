@@ -2,6 +2,7 @@
 /* Choosing the back end of a target, with the reason. */
 #include <linux/blk-mq.h>
 #include "../core/refusal.h"
+#include "core/workload.h"
 #include "submit.h"
 #include "target.h"
 
@@ -14,9 +15,10 @@ static const struct spek_backend_ops *const backends[] = {
  * Never scsi: it tries every command once, where others retry what can be cured, and the disk's
  * statistics don't know of it. Who wants to see the bare device asks for it.
  */
-static void choose_auto(struct spek_target *target)
+static void choose_auto(struct spek_target *target, bool plain)
 {
-	const char *why = spek_backend_mq.why_unsupported(target);
+	const char *why = plain ? spek_backend_mq.why_unsupported(target) :
+				  "The run has operations that only back end bio has.";
 
 	if (why) {
 		target->backend = spek_backend_bio_of(target);
@@ -32,11 +34,12 @@ static void choose_auto(struct spek_target *target)
  * @target: open; its @backend, @backend_reason and @polled are set
  * @wanted: enum spek_backend
  * @polled: completions will be polled for
+ * @plain: the run only reads and writes
  * @refusal: filled in on failure (kind and index are the caller's)
  *
  * Return: 0, or -EOPNOTSUPP if @wanted can't drive @target.
  */
-int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
+int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled, bool plain,
 			struct spek_refusal *refusal)
 {
 	const char *why;
@@ -50,7 +53,7 @@ int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 					"The device has no poll queues, which polled completion needs.");
 	target->polled = polled;
 	if (wanted == SPEK_BACKEND_AUTO) {
-		choose_auto(target);
+		choose_auto(target, plain);
 		return 0;
 	}
 	target->backend = wanted == SPEK_BACKEND_BIO ? spek_backend_bio_of(target) :
@@ -58,4 +61,21 @@ int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
 	target->backend_reason = "The configuration selects it.";
 	why = target->backend->why_unsupported(target);
 	return why ? spek_refuse_part(refusal, -EOPNOTSUPP, why) : 0;
+}
+
+/**
+ * spek_backend_is_bio() - check whether all of an address range is driven by back end bio
+ * @targets: of the run, open
+ * @asu: the address range
+ *
+ * Return: true if it is.
+ */
+bool spek_backend_is_bio(const struct spek_target *targets, const struct spek_asu *asu)
+{
+	u32 i;
+
+	for (i = 0; i < asu->nr_extents; i++)
+		if (targets[asu->extent[i].target].backend->id != SPEK_BACKEND_BIO)
+			return false;
+	return true;
 }

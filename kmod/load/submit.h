@@ -8,6 +8,7 @@
 #include <linux/types.h>
 #include "uapi/spek.h"
 
+struct spek_asu;
 struct spek_part;
 struct spek_refusal;
 struct spek_target;
@@ -60,7 +61,8 @@ static inline int spek_backend_submit(const struct spek_backend_ops *backend,
 
 const struct spek_backend_ops *spek_backend_bio_of(const struct spek_target *target);
 
-int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled,
+int spek_backend_choose(struct spek_target *target, u32 wanted, bool polled, bool plain,
 			struct spek_refusal *refusal);
+bool spek_backend_is_bio(const struct spek_target *targets, const struct spek_asu *asu);
 
 #endif

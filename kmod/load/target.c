@@ -180,7 +180,8 @@ int spek_target_open(struct spek_target *target, const struct spek_target_reques
 		goto err_put_queue;
 	}
 	spek_target_read_limits(target, request->chunk_bytes);
-	err = request->choose(target, request->backend, request->polled, refusal);
+	err = request->choose(target, request->backend, request->polled, request->plain,
+			      refusal);
 	if (err)
 		goto err_put_queue;
 	percpu_ref_put(&q->q_usage_counter);

@@ -67,17 +67,33 @@ struct spek_target {
 };
 
 /**
+ * enum spek_count - what requests are counted as, as the block layer does
+ * @SPEK_COUNT_READ: reads
+ * @SPEK_COUNT_WRITE: writes, also of zeroes
+ * @SPEK_COUNT_DISCARD: discards
+ * @SPEK_COUNT_FLUSH: flushes
+ * @SPEK_COUNT_NR: number of these
+ */
+enum spek_count {
+	SPEK_COUNT_READ = 0,
+	SPEK_COUNT_WRITE = 1,
+	SPEK_COUNT_DISCARD,
+	SPEK_COUNT_FLUSH,
+	SPEK_COUNT_NR,
+};
+
+/**
  * struct spek_target_count - requests that one worker sent to a target
- * @ios: requests, reads and writes
- * @bytes: bytes of them, reads and writes
+ * @ios: requests by enum spek_count
+ * @bytes: bytes of them
  * @refused: times that the driver had no room
  * @tag_waits: parts that had to wait for a request
  *
  * Written by the worker; others read it with READ_ONCE().
  */
 struct spek_target_count {
-	u64 ios[2];
-	u64 bytes[2];
+	u64 ios[SPEK_COUNT_NR];
+	u64 bytes[SPEK_COUNT_NR];
 	u64 refused;
 	u64 tag_waits;
 };
@@ -101,6 +117,7 @@ struct spek_target_view {
  * @ops: called when the device is removed
  * @backend: enum spek_backend wanted
  * @polled: completions will be polled for
+ * @plain: the run only reads and writes
  * @choose: choose the back end of an open target; arguments as of spek_backend_choose()
  */
 struct spek_target_request {
@@ -111,7 +128,8 @@ struct spek_target_request {
 	const struct spek_compat_holder_ops *ops;
 	u32 backend;
 	bool polled;
-	int (*choose)(struct spek_target *target, u32 backend, bool polled,
+	bool plain;
+	int (*choose)(struct spek_target *target, u32 backend, bool polled, bool plain,
 		      struct spek_refusal *refusal);
 };
 

@@ -81,22 +81,29 @@ static int check_asu(const struct spek_asu *asu, u32 index, const struct spek_ta
 	return 0;
 }
 
-/* Flushes and discards of a trace. */
+/* What is not a plain read or write. */
 static int check_operation(const struct spek_stream *stream, const struct spek_asu *asu, u32 index,
 			   const struct spek_target *targets, struct spek_refusal *refusal)
 {
-	const struct spek_target *target = &targets[asu->extent[0].target];
+	struct block_device *bdev = targets[asu->extent[0].target].handle.bdev;
 
-	if (asu->nr_extents > 1)
+	if (stream->operation && asu->nr_extents > 1)
 		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
-				   "A striped address range has no flushes and discards.");
-	if (target->backend->id != SPEK_BACKEND_BIO)
+				   "A striped address range has no flushes, discards and write-zeroes.");
+	if (!spek_backend_is_bio(targets, asu))
 		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
-				   "Only back end bio has flushes and discards.");
-	if (stream->operation == SPEK_OPERATION_DISCARD &&
-	    !bdev_max_discard_sectors(target->handle.bdev))
+				   "Only back end bio has flushes, discards, write-zeroes and writes with FUA.");
+	if (stream->operation == SPEK_OPERATION_DISCARD && !bdev_max_discard_sectors(bdev))
 		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
 				   "The device does not support discards.");
+	if (stream->operation == SPEK_OPERATION_WRITE_ZEROES && !bdev_write_zeroes_sectors(bdev))
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
+				   "The device does not support write-zeroes.");
+	/* The block layer would cut them, which nobody could count. */
+	if (stream->operation == SPEK_OPERATION_WRITE_ZEROES &&
+	    spek_stream_max_bytes(stream) >> SECTOR_SHIFT > bdev_write_zeroes_sectors(bdev))
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -ERANGE,
+				   "A block size is above what the device zeroes at once (write_zeroes_max_bytes).");
 	return 0;
 }
 
@@ -124,7 +131,7 @@ int spek_validate_devices(const struct spek_workload *wl, const struct spek_targ
 		const struct spek_stream *stream = &wl->stream[i];
 		u32 mask = block[stream->asu] - 1;
 
-		if (stream->operation) {
+		if (!spek_stream_is_plain(stream)) {
 			err = check_operation(stream, &wl->asu[stream->asu], i, targets, refusal);
 			if (err)
 				return err;

@@ -606,11 +606,11 @@ void spek_worker_info(const struct spek_worker *w, struct spek_worker_info *info
 void spek_worker_add_counts(const struct spek_worker *w, u32 target,
 			    struct spek_target_count *count)
 {
-	u32 dir;
+	u32 i;
 
-	for (dir = 0; dir < 2; dir++) {
-		count->ios[dir] += READ_ONCE(w->count[target].ios[dir]);
-		count->bytes[dir] += READ_ONCE(w->count[target].bytes[dir]);
+	for (i = 0; i < SPEK_COUNT_NR; i++) {
+		count->ios[i] += READ_ONCE(w->count[target].ios[i]);
+		count->bytes[i] += READ_ONCE(w->count[target].bytes[i]);
 	}
 	count->refused += READ_ONCE(w->count[target].refused);
 	count->tag_waits += READ_ONCE(w->count[target].tag_waits);

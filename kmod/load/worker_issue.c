@@ -40,8 +40,8 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
 		lane->whole_bytes = min(spek_target_whole_bytes(lane->target),
 					w->inflight.shape->chunk_bytes);
-	/* So do those of traces, which may be flushes. */
-	if (w->replay)
+	/* So do those that may be flushes, as in a trace. */
+	if (w->replay || !spek_workload_is_plain(&w->config->workload))
 		lane->whole_bytes = -1;
 }
 
@@ -140,20 +140,27 @@ static noinline bool grow(struct spek_worker *w, struct spek_slot *slot, u32 nr_
 	return false;
 }
 
-/* Arm a flush or a discard: a bio without data, which the block layer splits if it has to. */
+static blk_opf_t bare_opf(u8 kind)
+{
+	if (kind == SPEK_OP_FLUSH)
+		return REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC;
+	/* Without the block layer's leave to deallocate, as for ioctl BLKZEROOUT. */
+	if (kind == SPEK_OP_WRITE_ZEROES)
+		return REQ_OP_WRITE_ZEROES | REQ_NOUNMAP | REQ_SYNC | REQ_NOMERGE;
+	return REQ_OP_DISCARD | REQ_NOMERGE;
+}
+
+/* Arm what carries no data: one bio, which the block layer splits if it has to. */
 static void arm_bare(struct spek_worker *w, struct spek_slot *slot, const struct spek_lane *lane)
 {
 	const struct spek_op *op = &slot->op;
 	struct spek_part *part = slot->part;
-	bool is_flush = op->kind == SPEK_OP_FLUSH;
-
 	slot->nr_parts = 1;
 	part->target_index = lane->target_index;
 	part->target = lane->target;
 	part->bytes = op->bytes;
-	part->offset = is_flush ? 0 : lane->start + op->addr;
-	spek_part_reset(part, is_flush ? REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC :
-					 REQ_OP_DISCARD | REQ_NOMERGE);
+	part->offset = op->kind == SPEK_OP_FLUSH ? 0 : lane->start + op->addr;
+	spek_part_reset(part, bare_opf(op->kind));
 	part->bio.bi_vcnt = 0;
 	part->bio.bi_ioprio = w->ioprio;
 }
@@ -262,6 +269,21 @@ static noinline void count_cuts(struct spek_worker *w, const struct spek_slot *s
 	read_limits(w);
 }
 
+/* What was sent and counted as a write is none in the disk's own statistics. */
+static noinline void count_bare(struct spek_worker *w, const struct spek_slot *slot)
+{
+	struct spek_target_count *count = &w->count[slot->part->target_index];
+	u32 kind = slot->op.kind == SPEK_OP_FLUSH ? SPEK_COUNT_FLUSH : SPEK_COUNT_DISCARD;
+	u32 bytes = slot->part->bytes;
+
+	if (slot->op.kind == SPEK_OP_WRITE_ZEROES)
+		return;
+	WRITE_ONCE(count->ios[SPEK_COUNT_WRITE], count->ios[SPEK_COUNT_WRITE] - 1);
+	WRITE_ONCE(count->bytes[SPEK_COUNT_WRITE], count->bytes[SPEK_COUNT_WRITE] - bytes);
+	WRITE_ONCE(count->ios[kind], count->ios[kind] + 1);
+	WRITE_ONCE(count->bytes[kind], count->bytes[kind] + bytes);
+}
+
 /*
  * Send the parts of a slot from @part on. They may be back on the completion list at once,
  * but the slot stays as it is until this thread accounts it.
@@ -289,6 +311,8 @@ static __always_inline bool send(struct spek_worker *w, struct spek_slot *slot,
 		if (likely(slot->nr_parts == 1) || ++part == slot->part + slot->nr_parts)
 			break;
 	}
+	if (unlikely(slot->op.kind >= SPEK_OP_FLUSH))
+		count_bare(w, slot);
 	trace_spek_io_issue(w, slot);
 	return true;
 }

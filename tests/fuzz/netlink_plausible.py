@@ -77,6 +77,8 @@ _STREAM = (
     Field("align-bytes", (512, 4096, 4096)),
     Field("range-bytes", (65536, MIB, 8 * MIB, DISK_BYTES)),
     Field("size", at_most=3),
+    Field("operation", (1, 2, 3), RARELY),
+    Field("fua", (1,), RARELY),
 )
 
 

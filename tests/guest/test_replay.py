@@ -32,7 +32,7 @@ from lib.guest.netlink import (
     target,
 )
 from lib.guest.netlink_raw import Refusal, Socket
-from lib.guest.trace import TRACE_LINE, RequestLog, assert_nothing_lost, request_log
+from lib.guest.trace import request_log
 from lib.waiting import comes_true
 
 from spekctl import cli
@@ -232,13 +232,6 @@ def test_requests_are_those_of_the_trace_and_none_is_early(nl: Socket, disk: str
     }
 
 
-def flags_of(log: RequestLog) -> list[tuple[str, int]]:
-    """Operation and flags of each request as the kernel prints them, and its sectors."""
-    assert_nothing_lost(log.path)
-    found = TRACE_LINE.finditer((log.path / "trace").read_text())
-    return [(match["rwbs"], int(match["sectors"])) for match in found]
-
-
 def test_flushes_discards_and_fua_reach_the_device(nl: Socket, disk: str) -> None:
     trace = records(
         6,
@@ -252,7 +245,7 @@ def test_flushes_discards_and_fua_reach_the_device(nl: Socket, disk: str) -> Non
 
     with request_log(disk) as log:
         play(nl, run, trace)
-        traced = flags_of(log)
+        traced = log.flags()
 
     kinds = [rwbs.replace("S", "") for rwbs, _sectors in traced]
     # The block layer makes a request of its own of a flush that comes with a write.

@@ -206,11 +206,16 @@ def read_stat(device: Device) -> DiskCounters | None:
     fields = _text(device.sysfs / "stat").split()
     if len(fields) < 8:
         return None
+    read_ms: int | None
+    write_ms: int | None
     reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms = map(int, fields[:8])
     disk = device.sysfs.parent if device.partition else device.sysfs
+    discard_sectors = int(fields[13]) if len(fields) > 13 else None
     if not (disk / "mq").is_dir():
-        return DiskCounters(reads, read_sectors, writes, write_sectors)
-    return DiskCounters(reads, read_sectors, writes, write_sectors, read_ms, write_ms)
+        read_ms = write_ms = None
+    return DiskCounters(
+        reads, read_sectors, writes, write_sectors, read_ms, write_ms, discard_sectors
+    )
 
 
 def related_names(device: Device, roots: Roots = ROOTS) -> list[str]:

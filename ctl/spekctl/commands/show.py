@@ -117,12 +117,15 @@ def _print_words(found: WorkloadFile) -> None:
 
 
 def _stream_words(stream: Stream) -> str:
-    if stream.size is not None:
+    if stream.operation == "flush":
+        size = "none"
+    elif stream.size is not None:
         size = str(stream.size)
     else:
         size = " / ".join(f"{one.share} {one.size}" for one in stream.sizes)
     where = f" in {stream.asu}" if stream.asu else ""
     details = {
+        "FUA": "true" if stream.fua else None,
         "from": stream.start if stream.start not in (0, "0%") else None,
         "over": stream.range if stream.range != "100%" else None,
         "sequential share": stream.sequential,

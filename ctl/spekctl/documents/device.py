@@ -44,6 +44,9 @@ class DiskCounters(Part, frozen=True):
         Meta(description="Sum of the times of all reads; null unless the disk takes requests."),
     ] = None
     write_ms: Annotated[int | None, Meta(description="The same of writes.")] = None
+    discard_sectors: Annotated[
+        int | None, Meta(description="Sectors discarded; null if the disk does not count them.")
+    ] = None
 
 
 class TargetFacts(DeviceFacts, frozen=True):

@@ -263,6 +263,9 @@ class TargetResult(Part, frozen=True):
             " and scsi, and with bio where it polls; else bio does not tell."
         ),
     ] = 0
+    discards: int = 0
+    discard_bytes: int = 0
+    flushes: int = 0
 
 
 class WorkerResult(Part, frozen=True):

@@ -353,6 +353,7 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
                 "part": b"".join(struct.pack("=2Q", *part) for part in stream.parts),
                 "spread": stream.spread,
                 "operation": Operation(stream.operation).code,
+                "fua": stream.fua,
             },
         )
         for stream in config.streams

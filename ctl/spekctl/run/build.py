@@ -52,6 +52,7 @@ from spekctl.kernel.records import (
     RunState,
     SenseInfo,
     StatsCell,
+    TargetInfo,
 )
 from spekctl.run import disk_times, remarks
 from spekctl.units import format_cpu_list
@@ -344,15 +345,7 @@ def _target(
     target = info.targets[index]
     agrees: bool | None = None
     if disk is not None and info.state is RunState.DONE and not target.refused:
-        sent = DiskCounters(
-            target.reads,
-            target.read_bytes // 512,
-            target.writes,
-            target.write_bytes // 512,
-            disk.read_ms,
-            disk.write_ms,
-        )
-        agrees = disk == sent and times_agree is not False
+        agrees = _counts_agree(target, disk) and times_agree is not False
     return TargetResult(
         facts=facts,
         backend=target.backend,
@@ -367,6 +360,23 @@ def _target(
         disk=disk,
         disk_agrees=agrees,
         tag_waits=target.tag_waits,
+        discards=target.discards,
+        discard_bytes=target.discard_bytes,
+        flushes=target.flushes,
+    )
+
+
+def _counts_agree(target: TargetInfo, disk: DiskCounters) -> bool:
+    """Whether the disk counted what was sent to it.
+
+    The kernel counts a flush of a device with a write cache as a write of no sectors, too, and may
+    send one flush for several; a discard that it splits is several.
+    """
+    return (
+        (disk.reads, disk.read_sectors) == (target.reads, target.read_bytes // 512)
+        and disk.write_sectors == target.write_bytes // 512
+        and target.writes <= disk.writes <= target.writes + target.flushes
+        and disk.discard_sectors in (None, target.discard_bytes // 512)
     )
 
 

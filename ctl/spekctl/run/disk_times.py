@@ -73,7 +73,12 @@ def agree(
     cells: Sequence[StatsCell],
     disks: Sequence[DiskCounters | None],
 ) -> bool | None:
-    """Whether the times of the disks lie within the bounds; None if unknown."""
+    """Whether the times of the disks lie within the bounds; None if unknown.
+
+    Flushes and discards have service times, and the disk counts their times elsewhere or not.
+    """
+    if any(one.operation in ("flush", "discard") for one in config.streams):
+        return None
     counted = sum_ns(disks)
     if counted is None or any(cell.errors for cell in cells):
         return None
@@ -90,4 +95,7 @@ def counters(before: DiskCounters, after: DiskCounters) -> DiskCounters:
         after.write_sectors - before.write_sectors,
         since(before.read_ms, after.read_ms),
         since(before.write_ms, after.write_ms),
+        None
+        if before.discard_sectors is None or after.discard_sectors is None
+        else after.discard_sectors - before.discard_sectors,
     )

@@ -83,7 +83,8 @@ class ResolvedStream(Resolved, frozen=True):
     spread: Annotated[
         int, Meta(description="table: 1: neighbouring addresses are spread over the range.")
     ] = 0
-    operation: Annotated[Operation, Meta(description="trace: what its records do.")] = "transfer"
+    operation: Annotated[Operation, Meta(description="What it does.")] = "transfer"
+    fua: Annotated[int, Meta(description="1: its writes have forced unit access.")] = 0
 
 
 class DeviceNumber(Resolved, frozen=True):

@@ -395,6 +395,9 @@ def _check_stream(stream: Stream) -> None:
             raise UsageError(
                 f"'{key}' belongs to pattern {' or '.join(patterns)}, not to {stream.pattern}"
             )
+    _check_operation(stream)
+    if stream.operation == "flush":
+        return
     needed = _PATTERN_NEEDS.get(stream.pattern)
     if needed and getattr(stream, needed) in (None, []):
         raise UsageError(f"pattern {stream.pattern} needs '{needed}'")
@@ -407,7 +410,7 @@ def _check_stream(stream: Stream) -> None:
     if len(stream.sizes) > SIZES_MAX:
         raise UsageError(f"it has {len(stream.sizes)} sizes; at most {SIZES_MAX} are allowed")
     size_weights(stream)
-    units.share_to_ppm(units.parse_percent(stream.read), stream.read)
+    read_ppm(stream)
     if stream.sequential is not None:
         units.share_to_ppm(units.parse_percent(stream.sequential), stream.sequential)
     if stream.pattern == "walk":
@@ -432,6 +435,27 @@ def _check_stream(stream: Stream) -> None:
     ):
         if value is not None and (units.parse_size(value) % SECTOR or not units.parse_size(value)):
             raise UsageError(f"'{value}' is not a multiple of 512 bytes")
+
+
+# What a flush does not have.
+_FLUSH_HAS_NO = (
+    *("size", "sizes", "start", "range", "align", "sequential", "pattern", "run_align", "fixed"),
+)
+
+
+def _check_operation(stream: Stream) -> None:
+    if stream.operation != "transfer":
+        if stream.read is not None:
+            raise UsageError(f"operation {stream.operation} has no reads: remove 'read'")
+        if stream.fua:
+            raise UsageError(f"operation {stream.operation} has no FUA: remove 'fua'")
+    if stream.fua and read_ppm(stream) == 1_000_000:
+        raise UsageError("it only reads, and 'fua' is for writes: set 'read' below 100%")
+    if stream.operation == "flush":
+        usual = Stream(name=stream.name)
+        for key in _FLUSH_HAS_NO:
+            if getattr(stream, key) != getattr(usual, key):
+                raise UsageError(f"a flush has neither address nor length: remove '{key}'")
 
 
 def _check_law(stream: Stream) -> None:
@@ -529,6 +553,14 @@ def weights_of(shares: Iterable[tuple[str, int | str]], what: str) -> list[int]:
     if sum(weights) > WEIGHT_MAX:
         raise UsageError(f"{what} are too fine to express in 32 bits")
     return weights
+
+
+def read_ppm(stream: Stream) -> int:
+    """Share of reads in millionths."""
+    if stream.operation != "transfer":
+        return 0
+    share = stream.read or "100%"
+    return units.share_to_ppm(units.parse_percent(share), share)
 
 
 def size_weights(stream: Stream) -> list[tuple[int, int]]:

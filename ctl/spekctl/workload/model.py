@@ -26,6 +26,7 @@ from spekctl.workload.values import (
     ZONES_MAX,
     Data,
     Law,
+    Operation,
     Pattern,
     WalkStyle,
 )
@@ -227,7 +228,19 @@ class Stream(Table, frozen=True):
             _WEIGHT,
         ),
     ] = 1
-    read: Annotated[str, _doc("Share of reads; the rest are writes.", PERCENT_PATTERN)] = "100%"
+    read: Annotated[
+        str | None,
+        _doc("Share of reads, by default 100%; the rest are writes.", PERCENT_PATTERN),
+    ] = None
+    operation: Annotated[
+        Operation,
+        _doc(
+            "transfer: reads and writes. flush: flushes of the device's write cache. discard:"
+            " discards. write-zeroes: writes of zeroes that carry no data; the blocks stay"
+            " allocated. All but transfer need --write and back end bio."
+        ),
+    ] = "transfer"
+    fua: Annotated[bool, _doc("Writes have forced unit access (FUA): back end bio.")] = False
     size: Annotated[int | str | None, _either("The block size, if there is one.", *_SIZE)] = None
     sizes: Annotated[
         list[SizeShare], _doc("The block sizes with their shares, if there are several.")

@@ -20,11 +20,13 @@ from spekctl.workload.config import (
     RunConfig,
 )
 from spekctl.workload.file import (
+    SECTOR,
     arrivals_of,
     at,
     check_limits,
     fraction_or_bytes,
     rate_milli,
+    read_ppm,
     size_weights,
     weights_of,
 )
@@ -307,6 +309,8 @@ def _stream(
     targets: Sequence[Target],
     tables: int,
 ) -> ResolvedStream:
+    if stream.operation == "flush":
+        return _flush(stream.name, asu, asu_bytes, arrival, weight, replicas, targets)
     sizes = size_weights(stream)
     over = stream.fixed if style == "fixed" else None
     align_text = over.align if over and over.align is not None else stream.align
@@ -383,7 +387,7 @@ def _stream(
         arrival=arrival,
         weight=weight,
         replicas=replicas,
-        read_ppm=units.share_to_ppm(units.parse_percent(stream.read), stream.read),
+        read_ppm=read_ppm(stream),
         pattern="table" if stream.pattern in TABLES else cast(CorePattern, stream.pattern),
         range_start=start,
         range_bytes=span,
@@ -408,6 +412,35 @@ def _stream(
         jitter_bytes=jitter_bytes,
         parts=parts,
         spread=int(_is_spread(stream)),
+        operation=stream.operation,
+        fua=int(stream.fua),
+    )
+
+
+def _flush(
+    name: str,
+    asu: int,
+    asu_bytes: int,
+    arrival: int,
+    weight: int,
+    replicas: int,
+    targets: Sequence[Target],
+) -> ResolvedStream:
+    """A stream of flushes; the kernel takes its block for what a flush doesn't have."""
+    block = max([SECTOR, *(one.logical_block for one in targets)])
+    return ResolvedStream(
+        name=name,
+        asu=asu,
+        arrival=arrival,
+        weight=weight,
+        replicas=replicas,
+        read_ppm=0,
+        pattern="uniform",
+        range_start=0,
+        range_bytes=asu_bytes // block * block,
+        align_bytes=block,
+        sizes=[ResolvedSize(bytes=block, weight=1)],
+        operation="flush",
     )
 
 

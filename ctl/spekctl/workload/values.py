@@ -53,6 +53,6 @@ CorePattern = Literal[
 ]
 Law = Literal["closed", "poisson", "constant", "burst", "trace"]
 WalkStyle = Literal["classic", "fixed"]
-Operation = Literal["transfer", "flush", "discard"]
+Operation = Literal["transfer", "flush", "discard", "write-zeroes"]
 Data = Literal["zero", "random"]
 Backend = Literal["auto", "bio", "mq", "scsi"]

@@ -23,8 +23,7 @@
  * @SPEK_OP_PREFLUSH: a write before which the device's cache is flushed
  * @SPEK_OP_FLUSH: a flush, which counts as a write of no bytes
  * @SPEK_OP_DISCARD: a discard, which counts as a write
- *
- * Only traces have others than the first.
+ * @SPEK_OP_WRITE_ZEROES: a write of zeroes that carries no data
  */
 enum spek_kind_of_op {
 	SPEK_OP_PLAIN = 0,
@@ -32,6 +31,7 @@ enum spek_kind_of_op {
 	SPEK_OP_PREFLUSH = 1 << 1,
 	SPEK_OP_FLUSH = 1 << 2,
 	SPEK_OP_DISCARD = 1 << 3,
+	SPEK_OP_WRITE_ZEROES = 1 << 4,
 };
 
 /**

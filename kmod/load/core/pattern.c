@@ -89,6 +89,20 @@ void spek_source_init(struct spek_source *source, const struct spek_stream *stre
 	ops_of(stream)->init(source, stream, share, rng, states, shared);
 }
 
+static u8 kind_of_op(const struct spek_stream *stream, bool write)
+{
+	switch (stream->operation) {
+	case SPEK_OPERATION_FLUSH:
+		return SPEK_OP_FLUSH;
+	case SPEK_OPERATION_DISCARD:
+		return SPEK_OP_DISCARD;
+	case SPEK_OPERATION_WRITE_ZEROES:
+		return SPEK_OP_WRITE_ZEROES;
+	default:
+		return stream->fua && write ? SPEK_OP_FUA : SPEK_OP_PLAIN;
+	}
+}
+
 static void init_choice(struct spek_choice *choice, struct spek_source *source,
 			const struct spek_workload *wl, u32 index, const struct spek_share *share,
 			u32 bytes, bool write)
@@ -97,7 +111,8 @@ static void init_choice(struct spek_choice *choice, struct spek_source *source,
 	struct spek_op op = {
 		.stream = (u16)index,
 		.asu = (u16)stream->asu,
-		.arrival = (u16)stream->arrival,
+		.arrival = (u8)stream->arrival,
+		.kind = kind_of_op(stream, write),
 		.write = write,
 	};
 
@@ -111,6 +126,12 @@ static void init_choice(struct spek_choice *choice, struct spek_source *source,
 	choice->slots = spek_div64(stream->range_bytes - bytes, stream->align_bytes) + 1;
 	choice->last = stream->range_start + stream->range_bytes - bytes;
 	choice->source = source;
+	/* One place, of no length. */
+	if (op.kind == SPEK_OP_FLUSH) {
+		choice->bytes = 0;
+		choice->start = 0;
+		choice->slots = 1;
+	}
 }
 
 /**

@@ -20,10 +20,11 @@ static int check(const struct spek_stream *stream, u64 parts, struct spek_refusa
 	if (stream->replicas != 1)
 		return spek_refuse_part(refusal, -EINVAL, "A stream of a trace has one replica.");
 	if (stream->operation > SPEK_OPERATION_DISCARD)
-		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown operation.");
-	if (stream->operation && stream->read_ppm)
 		return spek_refuse_part(refusal, -EINVAL,
-					"A stream of flushes or discards has a share of reads: it must be 0.");
+					"A trace has no such operation: it has reads, writes, flushes and discards.");
+	if (stream->fua)
+		return spek_refuse_part(refusal, -EINVAL,
+					"The records of a trace say which writes have forced unit access.");
 	return 0;
 }
 

@@ -47,6 +47,34 @@ bool spek_stream_is_aligned(const struct spek_stream *stream)
 }
 
 /**
+ * spek_stream_is_plain() - check whether a stream only reads and writes
+ * @stream: stream
+ *
+ * Return: false if it has other operations, or writes with forced unit access. Of a trace the
+ * records say that.
+ */
+bool spek_stream_is_plain(const struct spek_stream *stream)
+{
+	return !stream->operation && !stream->fua;
+}
+
+/**
+ * spek_workload_is_plain() - check whether a workload only reads and writes
+ * @wl: workload
+ *
+ * Return: false if a stream is not plain.
+ */
+bool spek_workload_is_plain(const struct spek_workload *wl)
+{
+	u32 i;
+
+	for (i = 0; i < wl->nr_streams; i++)
+		if (!spek_stream_is_plain(&wl->stream[i]))
+			return false;
+	return true;
+}
+
+/**
  * spek_workload_replays() - check whether a workload replays a trace
  * @wl: workload
  *

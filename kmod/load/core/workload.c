@@ -150,9 +150,25 @@ static int check_foreign(const struct spek_stream *stream, struct spek_refusal *
 	if (stream->walk_style && pattern != SPEK_PATTERN_WALK)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A walk style is given for a stream whose pattern is not a walk.");
-	if (stream->operation && pattern != SPEK_PATTERN_TRACE)
+	return 0;
+}
+
+static int check_operation(const struct spek_stream *stream, struct spek_refusal *refusal)
+{
+	if (stream->operation > SPEK_OPERATION_WRITE_ZEROES)
+		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown operation.");
+	if (stream->fua > 1)
+		return spek_refuse_part(refusal, -ERANGE, "Forced unit access of a stream must be 0 or 1.");
+	if (stream->operation && stream->read_ppm)
 		return spek_refuse_part(refusal, -EINVAL,
-					"Only streams of a trace flush or discard.");
+					"A stream of flushes, discards or write-zeroes has a share of reads: it must be 0.");
+	if (stream->fua && (stream->operation || stream->read_ppm == 1000000))
+		return spek_refuse_part(refusal, -EINVAL,
+					"Forced unit access is given for a stream that has no writes of data.");
+	if (stream->operation == SPEK_OPERATION_FLUSH && stream->pattern != SPEK_PATTERN_TRACE &&
+	    (stream->pattern != SPEK_PATTERN_UNIFORM || stream->seq_ppm))
+		return spek_refuse_part(refusal, -EINVAL,
+					"A flush has no address: a stream of flushes needs the pattern uniform, without a share of sequential I/Os.");
 	return 0;
 }
 
@@ -224,6 +240,8 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 	err = check_sizes(stream, refusal);
 	if (!err)
 		err = check_foreign(stream, refusal);
+	if (!err)
+		err = check_operation(stream, refusal);
 	if (err)
 		return err;
 	if (!pattern)
@@ -295,16 +313,16 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
  * spek_workload_max_bytes() - largest block size of a workload
  * @wl: workload
  *
- * Return: bytes.
+ * Return: bytes, a sector if no operation carries data.
  */
 u32 spek_workload_max_bytes(const struct spek_workload *wl)
 {
-	u32 max = 0, i;
+	u32 max = SPEK_SECTOR, i;
 
 	for (i = 0; i < wl->nr_streams; i++) {
 		u32 bytes = spek_stream_max_bytes(&wl->stream[i]);
 
-		if (bytes > max)
+		if (!wl->stream[i].operation && bytes > max)
 			max = bytes;
 	}
 	return max;

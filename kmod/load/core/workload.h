@@ -96,7 +96,8 @@ struct spek_section {
  * @first_part: table: index of the first part of the range in the workload
  * @nr_parts: table: number of parts; they are all addresses where the largest block fits
  * @spread: table: 1: neighbouring addresses are spread over the range
- * @operation: trace: enum spek_operation
+ * @operation: enum spek_operation
+ * @fua: 1: writes have forced unit access
  * @nr_sizes: number of entries in @size
  * @size: block sizes with weights
  */
@@ -121,6 +122,7 @@ struct spek_stream {
 	u32 nr_parts;
 	u32 spread;
 	u32 operation;
+	u32 fua;
 	u32 nr_sizes;
 	struct spek_size size[SPEK_MAX_SIZES];
 };
@@ -145,6 +147,8 @@ bool spek_workload_writes(const struct spek_workload *wl);
 u32 spek_stream_max_bytes(const struct spek_stream *stream);
 u64 spek_stream_slots(const struct spek_stream *stream);
 bool spek_stream_is_aligned(const struct spek_stream *stream);
+bool spek_stream_is_plain(const struct spek_stream *stream);
+bool spek_workload_is_plain(const struct spek_workload *wl);
 bool spek_workload_replays(const struct spek_workload *wl);
 
 /**

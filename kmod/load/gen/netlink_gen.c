@@ -49,7 +49,7 @@ static const struct nla_policy spek_worker_nl_policy[SPEK_A_WORKER_LOG_LOST + 1]
 	[SPEK_A_WORKER_LOG_LOST] = { .type = NLA_U64 },
 };
 
-static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_TAG_WAITS + 1] = {
+static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_FLUSHES + 1] = {
 	[SPEK_A_TARGET_MAJOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_MINOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
@@ -68,6 +68,9 @@ static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_TAG_WAITS + 1
 	[SPEK_A_TARGET_MAP_START] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_MAP_BYTES] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_TAG_WAITS] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_DISCARDS] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_DISCARD_BYTES] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_FLUSHES] = { .type = NLA_U64 },
 };
 
 static const struct nla_policy spek_extent_nl_policy[SPEK_A_EXTENT_START + 1] = {
@@ -96,7 +99,7 @@ static const struct nla_policy spek_size_nl_policy[SPEK_A_SIZE_WEIGHT + 1] = {
 	[SPEK_A_SIZE_WEIGHT] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_OPERATION + 1] = {
+static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_FUA + 1] = {
 	[SPEK_A_STREAM_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
 	[SPEK_A_STREAM_ASU] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_ARRIVAL] = { .type = NLA_U32 },
@@ -117,7 +120,8 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_OPERATION + 1
 	[SPEK_A_STREAM_PART] = NLA_POLICY_RANGE(NLA_BINARY, 16, 4096),
 	[SPEK_A_STREAM_SPREAD] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SPEK_A_STREAM_SIZE] = NLA_POLICY_NESTED(spek_size_nl_policy),
-	[SPEK_A_STREAM_OPERATION] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SPEK_A_STREAM_OPERATION] = NLA_POLICY_MAX(NLA_U32, 3),
+	[SPEK_A_STREAM_FUA] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SPEK_CMD_RUN_NEW */

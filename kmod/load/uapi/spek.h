@@ -328,7 +328,7 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_POLLED: (u32)
  * @SPEK_A_TARGET_READS: (u64) Read requests sent since the run started, all phases.
  * @SPEK_A_TARGET_READ_BYTES: (u64)
- * @SPEK_A_TARGET_WRITES: (u64)
+ * @SPEK_A_TARGET_WRITES: (u64) Also of zeroes.
  * @SPEK_A_TARGET_WRITE_BYTES: (u64)
  * @SPEK_A_TARGET_REFUSED: (u64) scsi - requests that the driver had no room for and that
  *   were sent again.
@@ -337,6 +337,11 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_TAG_WAITS: (u64) mq and scsi, and bio where it polls - parts that found
  *   all requests of the device in use and waited; their service time includes the wait,
  *   as it does with bio.
+ * @SPEK_A_TARGET_DISCARDS: (u64) Discards sent; the block layer may send several requests
+ *   for one.
+ * @SPEK_A_TARGET_DISCARD_BYTES: (u64)
+ * @SPEK_A_TARGET_FLUSHES: (u64) Flushes sent; the block layer may send one request for
+ *   several.
  * @__SPEK_A_TARGET_MAX: private
  * @SPEK_A_TARGET_MAX: highest id
  */
@@ -360,6 +365,9 @@ enum spek_a_target {
 	SPEK_A_TARGET_MAP_START,
 	SPEK_A_TARGET_MAP_BYTES,
 	SPEK_A_TARGET_TAG_WAITS,
+	SPEK_A_TARGET_DISCARDS,
+	SPEK_A_TARGET_DISCARD_BYTES,
+	SPEK_A_TARGET_FLUSHES,
 
 	__SPEK_A_TARGET_MAX,
 	SPEK_A_TARGET_MAX = (__SPEK_A_TARGET_MAX - 1)
@@ -681,8 +689,10 @@ enum spek_a_size {
  * @SPEK_A_STREAM_SPREAD: (u32, at most 1) table - 1: neighbouring addresses are spread
  *   over the range by a permutation; its start depends on the seed.
  * @SPEK_A_STREAM_SIZE: (nest of size, repeated) Block sizes with their weights.
- * @SPEK_A_STREAM_OPERATION: (u32, enum operation) trace - what the stream's records do;
- *   transfer if not given.
+ * @SPEK_A_STREAM_OPERATION: (u32, enum operation) What the stream does; transfer if not
+ *   given. Others need read-ppm 0 and back end bio.
+ * @SPEK_A_STREAM_FUA: (u32, at most 1) 1: writes have forced unit access, back end bio;
+ *   not trace, whose records say it.
  * @__SPEK_A_STREAM_MAX: private
  * @SPEK_A_STREAM_MAX: highest id
  */
@@ -709,6 +719,7 @@ enum spek_a_stream {
 	SPEK_A_STREAM_SPREAD,
 	SPEK_A_STREAM_SIZE,
 	SPEK_A_STREAM_OPERATION,
+	SPEK_A_STREAM_FUA,
 
 	__SPEK_A_STREAM_MAX,
 	SPEK_A_STREAM_MAX = (__SPEK_A_STREAM_MAX - 1)

@@ -157,13 +157,17 @@ enum spek_pattern {
 /**
  * enum spek_operation - Operations of a stream.
  * @SPEK_OPERATION_TRANSFER: Reads and writes.
- * @SPEK_OPERATION_FLUSH: Flushes of the device's write cache; trace only.
- * @SPEK_OPERATION_DISCARD: Discards; trace only.
+ * @SPEK_OPERATION_FLUSH: Flushes of the device's write cache, which have neither address
+ *   nor length.
+ * @SPEK_OPERATION_DISCARD: Discards.
+ * @SPEK_OPERATION_WRITE_ZEROES: Writes of zeroes that carry no data; the blocks stay
+ *   allocated. Not in a trace.
  */
 enum spek_operation {
 	SPEK_OPERATION_TRANSFER,
 	SPEK_OPERATION_FLUSH,
 	SPEK_OPERATION_DISCARD,
+	SPEK_OPERATION_WRITE_ZEROES,
 };
 
 /**

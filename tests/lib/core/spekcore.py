@@ -70,7 +70,8 @@ OP_DTYPE = np.dtype(
         ("replica", "<u4"),
         ("stream", "<u2"),
         ("asu", "<u2"),
-        ("arrival", "<u2"),
+        ("arrival", "u1"),
+        ("kind", "u1"),
         ("write", "<u2"),
     ]
 )
@@ -205,6 +206,8 @@ class Stream:
     walk_style: Style = "classic"
     parts: Sequence[tuple[int, int]] = ()
     spread: int = 0
+    operation: int = 0
+    fua: int = 0
 
     def size_weights(self) -> list[tuple[int, int]]:
         if isinstance(self.sizes, int):
@@ -239,6 +242,8 @@ _STREAM_NUMBERS = [
     "restart_bytes",
     "run_align_bytes",
     "spread",
+    "operation",
+    "fua",
 ]
 
 

@@ -183,6 +183,12 @@ class RequestLog:
             )
         return found
 
+    def flags(self) -> list[tuple[str, int]]:
+        """Operation and flags of each request as the kernel prints them, and its sectors."""
+        assert_nothing_lost(self.path)
+        found = TRACE_LINE.finditer((self.path / "trace").read_text())
+        return [(match["rwbs"], int(match["sectors"])) for match in found]
+
 
 @contextlib.contextmanager
 def request_log(node: str) -> Iterator[RequestLog]:

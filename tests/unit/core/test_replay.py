@@ -78,10 +78,13 @@ BAD: list[tuple[Workload, int, int, str, int, str]] = [
         traced([(Stream(replicas=2), TRANSFER)]),
         *(1, errno.EINVAL, "stream", 0, "A stream of a trace has one replica."),
     ),
-    (traced([(Stream(), 3)]), 1, errno.EINVAL, "stream", 0, "A stream has an unknown operation."),
     (
-        traced([(Stream(), FLUSH_STREAM)]),
-        *(1, errno.EINVAL, "stream", 0, "A stream of flushes or discards has a share of reads"),
+        traced([(Stream(read_ppm=0), 3)]),
+        *(1, errno.EINVAL, "stream", 0, "A trace has no such operation"),
+    ),
+    (
+        traced([(Stream(fua=1, read_ppm=0), TRANSFER)]),
+        *(1, errno.EINVAL, "stream", 0, "The records of a trace say which writes"),
     ),
     (
         traced(arrivals=[Arrival("constant", rate=1)], law=-1),

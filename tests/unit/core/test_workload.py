@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from lib.core.spekcore import (
     BLOCK,
@@ -15,6 +16,7 @@ from lib.core.spekcore import (
     Arrival,
     Asu,
     Generator,
+    Pattern,
     Stream,
     Workload,
     WorkloadError,
@@ -170,7 +172,27 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     ),
     (one(Stream("once", spread=1)), 1, INVALID, "s", 0, "Parts of a table are given for a stream"),
     (one(Stream(walk_style="fixed")), 1, INVALID, "s", 0, "A walk style is given for a stream w"),
-    (raw("stream.0.operation", 1), 1, INVALID, "s", 0, "Only streams of a trace flush or discard."),
+    # operations
+    (one(Stream(operation=4)), 1, INVALID, "s", 0, "A stream has an unknown operation."),
+    (one(Stream(operation=1)), 1, INVALID, "s", 0, "A stream of flushes, discards or write-zeroes"),
+    (
+        one(Stream(operation=2, read_ppm=1)),
+        *(1, INVALID, "s", 0, "A stream of flushes, discards or write-zeroes has a share of reads"),
+    ),
+    (
+        one(Stream("sequential", operation=1, read_ppm=0)),
+        *(1, INVALID, "s", 0, "A flush has no address: a stream of flushes needs"),
+    ),
+    (
+        one(Stream(operation=1, read_ppm=0, seq_ppm=1)),
+        *(1, INVALID, "s", 0, "A flush has no address: a stream of flushes needs"),
+    ),
+    (one(Stream(fua=2, read_ppm=0)), 1, RANGE, "s", 0, "Forced unit access of a stream must be 0"),
+    (one(Stream(fua=1)), 1, INVALID, "s", 0, "Forced unit access is given for a stream that has"),
+    (
+        one(Stream(fua=1, operation=3, read_ppm=0)),
+        *(1, INVALID, "s", 0, "Forced unit access is given for a stream that has no writes of"),
+    ),
     # patterns
     (
         raw("stream.0.pattern", len(PATTERNS) + 1),
@@ -393,3 +415,40 @@ def test_largest_block_and_writing() -> None:
     assert LIB.spek_workload_max_bytes(workload.c) == MIB
     assert LIB.spek_workload_writes(workload.c)
     assert not LIB.spek_workload_writes(one(read).c)
+
+
+# enum spek_kind_of_op
+FUA, FLUSH, DISCARD, WRITE_ZEROES = 1, 4, 8, 16
+
+
+@pytest.mark.parametrize("pattern", ["uniform", "sequential", "once", "backward"])
+@pytest.mark.parametrize(("operation", "kind"), [(2, DISCARD), (3, WRITE_ZEROES)])
+def test_operations_without_data_have_the_addresses_of_their_pattern(
+    pattern: Pattern, operation: int, kind: int
+) -> None:
+    bare = Generator(one(Stream(pattern, operation=operation, read_ppm=0)), seed=7).ops(1000)
+    plain = Generator(one(Stream(pattern, read_ppm=0)), seed=7).ops(1000)
+
+    assert set(bare["kind"].tolist()) == {kind}
+    assert (bare["write"] == 1).all()
+    for field in ("addr", "bytes", "at_ns", "replica"):
+        assert (bare[field] == plain[field]).all()
+
+
+def test_a_flush_has_neither_address_nor_length() -> None:
+    flush = Stream(operation=1, read_ppm=0, range_start=BLOCK, weight=1)
+    workload = Workload([ASU], [CLOSED], [Stream(read_ppm=500_000, weight=3), flush])
+    ops = Generator(workload, seed=7).ops(100_000)
+
+    flushes = ops[ops["stream"] == 1]
+    assert 24_000 < len(flushes) < 26_000
+    assert set(flushes["kind"].tolist()) == {FLUSH}
+    assert not flushes["addr"].any() and not flushes["bytes"].any()
+    assert (flushes["write"] == 1).all()
+    assert not ops[ops["stream"] == 0]["kind"].any()
+
+
+def test_only_writes_have_forced_unit_access() -> None:
+    ops = Generator(one(Stream(read_ppm=300_000, fua=1)), seed=7).ops(10_000)
+    assert (ops["kind"] == np.where(ops["write"] == 1, FUA, 0)).all()
+    assert 6_700 < int(ops["write"].sum()) < 7_300

@@ -133,6 +133,7 @@ class Operation(IntEnum):
     TRANSFER = 0
     FLUSH = 1
     DISCARD = 2
+    WRITE_ZEROES = 3
 
 
 class TraceOp(IntEnum):
@@ -243,6 +244,9 @@ class TargetNla(nla):
         (17, "SPEK_A_TARGET_MAP_START", "uint64", 0),
         (18, "SPEK_A_TARGET_MAP_BYTES", "uint64", 0),
         (19, "SPEK_A_TARGET_TAG_WAITS", "uint64", 0),
+        (20, "SPEK_A_TARGET_DISCARDS", "uint64", 0),
+        (21, "SPEK_A_TARGET_DISCARD_BYTES", "uint64", 0),
+        (22, "SPEK_A_TARGET_FLUSHES", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "major": "SPEK_A_TARGET_MAJOR",
@@ -263,6 +267,9 @@ class TargetNla(nla):
         "map_start": "SPEK_A_TARGET_MAP_START",
         "map_bytes": "SPEK_A_TARGET_MAP_BYTES",
         "tag_waits": "SPEK_A_TARGET_TAG_WAITS",
+        "discards": "SPEK_A_TARGET_DISCARDS",
+        "discard_bytes": "SPEK_A_TARGET_DISCARD_BYTES",
+        "flushes": "SPEK_A_TARGET_FLUSHES",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {
@@ -382,6 +389,7 @@ class StreamNla(nla):
         (20, "SPEK_A_STREAM_SPREAD", "uint32", 0),
         (21, "SPEK_A_STREAM_SIZE", "nest_size", NLA_F_NESTED),
         (22, "SPEK_A_STREAM_OPERATION", "uint32", 0),
+        (23, "SPEK_A_STREAM_FUA", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_A_STREAM_NAME",
@@ -405,6 +413,7 @@ class StreamNla(nla):
         "spread": "SPEK_A_STREAM_SPREAD",
         "size": "SPEK_A_STREAM_SIZE",
         "operation": "SPEK_A_STREAM_OPERATION",
+        "fua": "SPEK_A_STREAM_FUA",
     }
     multi: ClassVar[dict[str, str]] = {
         "size": "sizes",

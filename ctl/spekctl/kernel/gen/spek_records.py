@@ -100,6 +100,7 @@ class Operation(Coded):
     TRANSFER = "transfer"
     FLUSH = "flush"
     DISCARD = "discard"
+    WRITE_ZEROES = "write-zeroes"
 
 
 class WalkStyle(Coded):
@@ -259,6 +260,9 @@ class TargetInfo:
     map_start: int = 0
     map_bytes: int = 0
     tag_waits: int = 0
+    discards: int = 0
+    discard_bytes: int = 0
+    flushes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

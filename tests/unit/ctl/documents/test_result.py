@@ -222,11 +222,47 @@ def test_the_disk_is_asked_whether_it_agrees() -> None:
         "write_sectors": 40 * 16,
         "read_ms": 1000,
         "write_ms": 20,
+        "discard_sectors": None,
     }
     (target,) = as_json(build(after=msgspec.structs.replace(AFTER, reads=999)))["targets"]
     assert target["disk_agrees"] is False
     (target,) = as_json(build(after=None))["targets"]
     assert (target["disk_agrees"], target["disk"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("writes", "write_sectors", "discard_sectors", "agrees"),
+    [
+        (40, 640, 2048, True),
+        (43, 640, 2048, True),  # three flushes at most
+        (44, 640, 2048, False),
+        (39, 640, 2048, False),
+        (41, 648, 2048, False),
+        (40, 640, 2040, False),
+        (40, 640, None, True),  # not counted
+    ],
+)
+def test_flushes_and_discards_are_no_writes(
+    writes: int, write_sectors: int, discard_sectors: int | None, agrees: bool
+) -> None:
+    target = replace(INFO.targets[0], flushes=3, discards=2, discard_bytes=2048 * 512)
+    after = msgspec.structs.replace(
+        AFTER,
+        writes=20 + writes,
+        write_sectors=160 + write_sectors,
+        discard_sectors=discard_sectors,
+    )
+    asked = plan()
+    (facts,) = asked.targets
+    assert facts.disk_before is not None
+    before = msgspec.structs.replace(facts.disk_before, discard_sectors=0)
+    asked = msgspec.structs.replace(
+        asked, targets=[msgspec.structs.replace(facts, disk_before=before)]
+    )
+    info = replace(INFO, targets=(target,))
+    (found,) = as_json(run_build.build(asked, info, CELLS, (), [after], None))["targets"]
+    assert found["disk_agrees"] is agrees
+    assert (found["flushes"], found["discards"], found["discard_bytes"]) == (3, 2, 1 << 20)
 
 
 def test_times_that_a_disk_cannot_have_taken_are_found() -> None:

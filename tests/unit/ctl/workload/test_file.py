@@ -129,6 +129,21 @@ WRONG: dict[str, tuple[str, str]] = {
     "read too fine": (HEAD + STREAM + 'read = "33.33333%"\n', "finer than four decimals"),
     "unknown asu": (HEAD + STREAM + 'asu = "al"\n', "did you mean 'all'?"),
     "unknown arrival": (HEAD + STREAM + 'arrival = "x"\n', "there is no arrival 'x'"),
+    "unknown operation": (HEAD + STREAM + 'operation = "trim"\n', "'trim'"),
+    "reads of discards": (
+        HEAD + STREAM + 'operation = "discard"\nread = "100%"\n',
+        "operation discard has no reads: remove 'read'",
+    ),
+    "FUA of zeroes": (HEAD + STREAM + 'operation = "write-zeroes"\nfua = true\n', "has no FUA"),
+    "FUA of reads": (HEAD + STREAM + "fua = true\n", "'fua' is for writes"),
+    "size of a flush": (
+        HEAD + STREAM + 'operation = "flush"\n',
+        "a flush has neither address nor length: remove 'size'",
+    ),
+    "pattern of a flush": (
+        HEAD + '[[stream]]\nname = "s"\noperation = "flush"\npattern = "once"\n',
+        "remove 'pattern'",
+    ),
     "key of another pattern": (HEAD + STREAM + "stride = 4096\n", "belongs to pattern strided"),
     "sizes of once": (
         HEAD

@@ -294,3 +294,23 @@ def test_strided_streams_align_to_their_stride() -> None:
     text = HEAD + STREAM + 'pattern = "strided"\nstride = "6KiB"\n'
     stream = run_config(text).streams[0]
     assert (stream.align_bytes, stream.stride_bytes) == (2048, 6144)
+
+
+def test_operations_without_data_write_and_keep_their_addresses() -> None:
+    text = HEAD + '[[stream]]\nname = "s"\nsize = "1MiB"\npattern = "once"\noperation = "discard"\n'
+    (found,) = run_config(text).streams
+    assert (found.operation, found.read_ppm, found.fua, found.pattern) == ("discard", 0, 0, "once")
+    assert [one.bytes for one in found.sizes] == [1 << 20]
+
+
+def test_a_flush_has_a_block_of_the_device() -> None:
+    (found,) = run_config(HEAD + '[[stream]]\nname = "s"\noperation = "flush"\n').streams
+    assert (found.operation, found.read_ppm, found.pattern) == ("flush", 0, "uniform")
+    assert [one.bytes for one in found.sizes] == [found.align_bytes]
+
+
+def test_writes_of_a_mix_have_forced_unit_access() -> None:
+    (found,) = run_config(
+        HEAD + '[[stream]]\nname = "s"\nsize = 4096\nread = "70%"\nfua = true\n'
+    ).streams
+    assert (found.operation, found.read_ppm, found.fua) == ("transfer", 700_000, 1)
