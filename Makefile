@@ -71,7 +71,7 @@ pages-uninstall:
 
 .PHONY: deps deps-demo
 deps: ## install everything that building, testing and the demo need
-	@.ci/packages build daq guest kernel python test fuzz
+	@.ci/packages build daq guest kernel python test browser fuzz
 	@.ci/venv test,vm
 
 deps-demo:
