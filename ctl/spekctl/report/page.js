@@ -69,9 +69,14 @@
 			if (at === null || at === undefined) { readout.textContent = ""; return; }
 			const words = [];
 			spec.series.forEach((one, index) => {
-				const value = u.data[index + 1][at];
-				if (u.series[index + 1].show && value !== null && value !== undefined)
-					words.push(one.name + " " + shown(spec.y, value));
+				const ys = u.data[index + 1];
+				if (!u.series[index + 1].show || ys[at] === null) return;
+				/* Lines of other results have their values at other places. */
+				let off = 0;
+				while (ys[at - off] === undefined && ys[at + off] === undefined && off < ys.length) off++;
+				const value = ys[at - off] ?? ys[at + off];
+				if (value !== null && value !== undefined)
+					words.push(one.name + (off ? " ≈ " : " ") + shown(spec.y, value));
 			});
 			readout.textContent = spec.x.label + ": " + shown(spec.x, u.data[0][at]) + " — " +
 				spec.y.label + ": " + words.join(", ");
@@ -143,7 +148,7 @@
 			const index = Math.max(0, Math.min(data[0].length - 1, at));
 			const x = data[0][index];
 			if (x < min || x > max) return;
-			u.setCursor({ left: u.valToPos(x, "x"), top: u.bbox.height / devicePixelRatio / 2 });
+			u.setCursor({ left: u.valToPos(x, "x"), top: u.bbox.height / devicePixelRatio / 2 }, true, true);
 		};
 		const zoom = factor => {
 			const { min, max } = u.scales.x;
@@ -160,7 +165,7 @@
 			End: () => move(u.valToIdx(u.scales.x.max)),
 			"+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "−": () => zoom(2),
 			"0": () => u.setScale("x", { min: all[0], max: all[1] }),
-			Escape: () => { u.setCursor({ left: -10, top: -10 }); readout.textContent = ""; },
+			Escape: () => { u.setCursor({ left: -10, top: -10 }, true, true); readout.textContent = ""; },
 		};
 		host.addEventListener("keydown", event => {
 			const key = keys[event.key];

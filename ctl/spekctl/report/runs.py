@@ -182,23 +182,30 @@ def percentile_grid(title: str, times: dict[str, Histogram]) -> Grid:
 
 def distribution(times: dict[str, Histogram]) -> Plot:
     """Response time against the share of I/Os that took at most that long."""
-    strands = []
+    totals = {name: histogram.count_of(one) for name, one in times.items()}
+    ends = {name: max(log10(total), 0.5) for name, total in totals.items()}
+    most = max(ends.values())
+    nines = sorted({*(most * step / _STEPS for step in range(_STEPS)), *ends.values()})
+    lines = []
     for name, one in times.items():
-        total = histogram.count_of(one)
-        most = max(log10(total), 0.5)
-        nines = [most * step / _STEPS for step in range(_STEPS + 1)]
-        # Nearest rank; the last one is the largest value.
-        ranks = [total - int(total * 10.0**-nine) for nine in nines[:-1]] + [total]
+        total = totals[name]
+        # Nearest rank; a line ends at its largest value.
+        ranks = [
+            total - int(total * 10.0**-nine) if nine < ends[name] else total
+            for nine in nines
+            if nine <= ends[name]
+        ]
         values = [float(value) for value in histogram.at_ranks(one, ranks)]
-        strands.append(Strand(nines, [Line(name, values, main=name == "all")]))
+        rest = [None] * (len(nines) - len(values))
+        lines.append(Line(name, [*values, *rest], main=name == "all"))
     if len(times) == 2:  # one direction, and the same again as all
-        strands = strands[1:]
+        lines = lines[1:]
     return Plot(
         "distribution",
         "Response time by percentile",
         Axis("share of I/Os that took at most this long", quantity=Quantity.NINES),
         Axis("response time", quantity=Quantity.TIME, log=True),
-        strands,
+        [Strand(nines, lines)],
         note="From the exact buckets of the measure phase; a value is off by at most"
         f" 1/{2 << min((one.bits for one in times.values()), default=6)}.",
         numbers=percentile_grid("percentiles", times),
