@@ -76,12 +76,12 @@ deps: ## install everything that building, testing and the demo need
 
 deps-demo:
 	@.ci/packages build guest python
-	@.ci/venv vm
+	@.ci/venv vm,report
 
 # ---- the two commands ----
 
 .PHONY: demo test
-demo: deps-demo ## boot a guest and run SPC-1-like load on virtual disks; results in out/
+demo: deps-demo ## boot a guest and run SPC-1-like load on virtual disks; results and a report in out/
 	@.ci/demo
 
 # make test ARGS="-k netlink" runs a part of it.

@@ -142,7 +142,7 @@ def test_every_kind_opens_without_a_complaint_or_a_request(
 
 def test_a_report_is_read_with_the_keyboard_alone(browser: Browser, run: Path) -> None:
     browser.open(run)
-    reached = []
+    reached: list[str] = []
     while len(reached) < 60:
         browser.press("TAB")
         reached.append(browser.ask("return document.activeElement.className.split(' ')[0]"))

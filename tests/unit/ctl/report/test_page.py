@@ -17,7 +17,7 @@ from lib.ctl import report_files
 from lib.ctl.plot_files import CLOSED, OPEN, intervals, write_curve, write_result
 
 from spekctl import files
-from spekctl.documents import curve, result
+from spekctl.documents import curve, document, drive, result
 from spekctl.report import page, read
 
 # Elements without an end tag.
@@ -203,7 +203,8 @@ HOSTILE = (
     '"><img src=x onerror=alert(1)>',
     "' onmouseover='alert(1)",
     "</script><script>alert(2)</script>",
-    "<!-- <script>",
+    "</script /><b>",
+    "<!-- <script ",
     "a\u2028b\u2029c\u202egpj\x00\x1b[31m",
     "{{ 7 * 7 }} {% raw %} &amp; ]]>",
 )
@@ -241,11 +242,31 @@ def test_names_of_devices_and_workloads_are_text(tmp_path: Path, text: str) -> N
     for tag, attributes in (*shown.elements, *both.elements):
         assert not any(one.startswith("on") for one in attributes), tag
     names = [one["name"] for plot in data_of(both) for one in plot["series"]]
+    raw = both.data.decode().partition('id="data">')[2].partition("\n")[0]
+    assert raw.endswith("</script>") and "<" not in raw.removesuffix("</script>")
     visible = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
     assert visible in names
     assert " ".join(visible.split()) in shown.words
     for one in "\u2028\u2029\u202e\x00\x1b":
         assert one not in shown.data.decode() and one not in both.data.decode()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_names_in_pictures_are_text(tmp_path: Path, text: str) -> None:
+    whole = document.read(report_files.make(tmp_path, "study"), drive.DriveStudy)
+    (load,) = whole.loads
+    system = msgspec.structs.replace(
+        load.array, name=text, saturated=False, watts={"base": {text: 4.0}}
+    )
+    load = msgspec.structs.replace(load, name=text, array=system, single=[system])
+    made = msgspec.structs.replace(whole, loads=[load])
+    found = report(report_files.written(tmp_path / "hostile.json", made))
+    plain = report(tmp_path / "study.json")
+    assert {tag for tag, _ in found.elements} <= {tag for tag, _ in plain.elements}
+    assert len(found.all("script")) == 2
+    visible = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+    assert visible in "".join(found.inside["text"]) or f"{visible[:29]}…" in found.inside["text"]
+    assert f"{visible}, {visible}: 4 W" in "".join(found.inside["title"])
 
 
 def _renamed(power: result.IntervalPower | None, text: str) -> result.IntervalPower | None:
