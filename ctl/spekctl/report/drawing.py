@@ -277,6 +277,14 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def tick(value: float) -> str:
+    """A number beside an axis, where there is room for few characters."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= max(size, 1e5):
+            return f"{value / size:.4g}{unit}"
+    return number(value)
+
+
 def percent_of_nines(nines: float) -> str:
     """90, 99, 99.9: as many digits as there are nines."""
     share = 100 * (1 - 10.0**-nines)
@@ -295,13 +303,13 @@ def ticks(scale: Scale, most: int = 8) -> list[tuple[float, str]]:
         found = [step * 10.0**power for power in range(first, last + 1, every) for step in steps]
         inside = [one for one in found if scale.low <= one <= scale.high]
         if len(inside) > 1:
-            return [(one, number(one)) for one in inside]
+            return [(one, tick(one)) for one in inside]
     rough = (scale.high - scale.low) / most
     power = 10.0 ** floor(log10(rough))
     step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
     first = floor(scale.low / step)
     return [
-        (value, number(value))
+        (value, tick(value))
         for value in (round(index * step, 12) for index in range(first, first + most + 3))
         if scale.low <= value <= scale.high
     ]

@@ -17,6 +17,12 @@
 		const digits = Math.max(1, Math.floor(nines) + 1);
 		return Number((100 * (1 - 10 ** -nines)).toFixed(digits)) + " %";
 	};
+	/* Beside an axis there is room for few characters. */
+	const tick = value => {
+		for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]])
+			if (Math.abs(value) >= Math.max(size, 1e5)) return Number((value / size).toPrecision(4)) + unit;
+		return number(value);
+	};
 	const shown = (axis, value) => axis.nines ? percent(value) : number(value);
 
 	/* A line in its own order, which turns back where a device is overloaded. */
@@ -48,7 +54,7 @@
 		labelSize: 20,
 		size: side === 3 ? 64 : 34,
 		side,
-		values: (u, splits) => splits.map(one => one === null ? "" : shown(axis, one)),
+		values: (u, splits) => splits.map(one => one === null ? "" : axis.nines ? percent(one) : tick(one)),
 		...(axis.nines ? { splits: (u, i, low, high) => {
 			const found = [];
 			for (let one = Math.ceil(low); one <= high; one++) found.push(one);

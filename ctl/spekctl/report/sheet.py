@@ -58,7 +58,7 @@ class Strand:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table. @numeric: per column, whether it holds numbers."""
+    """A table; its title may be empty. @numeric: per column, whether it holds numbers."""
 
     title: str
     columns: Sequence[str]
@@ -172,7 +172,7 @@ def grid_of(title: str, table: Table) -> Grid:
     columns = [str(one.header) for one in table.columns]
     cells = [[str(cell) for cell in one.cells] for one in table.columns]
     return Grid(
-        title or "figures",
+        title,
         columns,
         [one.justify == "right" for one in table.columns],
         list(zip(*cells, strict=True)),
