@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plots ready to be drawn: laid over each other, in units that suit them, thinned to what a screen
-can show without hiding the lowest or the highest value."""
+"""Plots ready for drawing: laid over each other, in suitable units, and thinned to the resolution
+of a screen without hiding the lowest or the highest value."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _side_by_side(some: Sequence[tuple[str, Plot]]) -> Grid | None:
 
 
 def drawn(plot: Plot) -> Drawing | None:
-    """A plot in its final units; None if it has no value that can be drawn."""
+    """A plot in its final units; None if it has no value to draw."""
     xs = [x for strand in plot.strands for x in strand.xs]
     ys = [y for strand in plot.strands for line in strand.lines for y in line.ys if y is not None]
     if not xs or not ys:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Draws the plots of a report so that they can be read and zoomed. Everything that it shows is in
- * the page already: without scripts, and on paper, the static pictures stay. */
+ * Draws the plots of a report with a cursor and zoom, in place of the static pictures, which stay
+ * for paper and for readers without scripts. */
 (() => {
 	"use strict";
 	const plots = [];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sheets as one HTML file that needs nothing else: no network, no other file, and to be read not
-even scripts. The library for plots is taken from an installed package and put into the file."""
+"""Sheets as one HTML file that needs no network and no other file, and can be read without
+scripts. The plotting library is copied into it from an installed package."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SCRIPT = ("vendor/uplot.iife.min.js",
            "2d27e8ad3d228164525ce213f9dc716f39b4e3aee0cc773fb3491c96cf4921a2")  # fmt: skip
 _STYLE = ("vendor/uplot.min.css",
           "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04")  # fmt: skip
-# Its first line is a comment with an address, in place of which the page has the whole notice.
+# Its first line is a comment with an address; uplot-notice.txt takes its place in the page.
 _BANNER = "/*! "
 # Digits of the numbers in the file: more than a screen can show.
 _DIGITS = 5
@@ -52,7 +52,7 @@ class Shown:
 
 
 def require() -> None:
-    """UsageError if a library is missing that reports need."""
+    """UsageError if a library that reports need is missing."""
     for name in ("jinja2", _PACKAGE):
         if importlib.util.find_spec(name) is None:
             raise UsageError(f"a report needs {name}: {_INSTALL}")
@@ -192,7 +192,7 @@ def _bars(name: str, head: str, found: Bars) -> Shown:
 
 
 def _data(found: Drawing) -> dict[str, Any]:
-    """What page.js draws: tables of columns that share an x, which ascends."""
+    """Input of page.js: tables of columns that share an ascending x."""
     from spekctl.report.words import clean
 
     tables = []

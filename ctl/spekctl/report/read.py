@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From files to sheets: which document a file is, and what a report shows of it."""
+"""Files to sheets: identifies each document and has its sheet made."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORDS = "results, load curves, reports, studies, per-I/O logs and traces that s
 
 
 def sheets(paths: Sequence[Path], labels: Sequence[str] = ()) -> list[Sheet]:
-    """What there is to show of each file; UsageError for a file that is no such document."""
+    """A sheet for each file; UsageError for a file that is not such a document."""
     made = [_sheet(path) for path in paths]
     names = labels or _names(paths)
     for sheet, name in zip(made, names, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a report shows of one document: texts, tables and plots, before they are laid out.
+"""The content of a report for one document: texts, tables and plots, before layout.
 
 Values are in base units (ns, W, bytes per second); drawing.py chooses the unit of an axis.
 """
@@ -19,7 +19,7 @@ Look = Literal["line", "points", "limit"]
 
 
 class Quantity(Enum):
-    """What an axis shows, and so in which unit."""
+    """Kind of values on an axis, which decides its unit."""
 
     TIME = "time"  # ns, a unit that suits the values
     CLOCK = "clock"  # s since the start of the run, in s, min or h
@@ -29,7 +29,7 @@ class Quantity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis. @unit is for Quantity.PLAIN; log: logarithmic, None: if the values span much."""
+    """An axis. @unit: of Quantity.PLAIN. @log: logarithmic; None: if values span a wide range."""
 
     label: str
     unit: str = ""
@@ -39,8 +39,8 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Values over the xs of its strand, None where there is none. @main: the one that is kept when
-    several documents are laid over each other."""
+    """Values over the xs of its strand, None where a value is missing. @main: kept when several
+    documents are laid over each other."""
 
     name: str
     ys: Sequence[float | None]
@@ -70,7 +70,7 @@ class Grid:
 class Plot:
     """A plot. Those of several documents with the same @key are laid over each other; plots of the
     same @group share their cursor. @marks: named positions on the x axis. @numbers: the table
-    behind it, if that is not made of its points."""
+    behind it, unless it is made from the points."""
 
     key: str
     title: str
@@ -85,7 +85,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Stacked bars: of each row a name and one value per part."""
+    """Stacked bars: each row is a name and one value per part."""
 
     title: str
     unit: str
@@ -115,7 +115,7 @@ class Verdict:
 
 @dataclass(slots=True)
 class Sheet:
-    """What there is to show of a document."""
+    """The content of a report for one document."""
 
     file: str
     kind: str
@@ -168,7 +168,7 @@ def add_printed(sheet: Sheet, parts: Iterable[RenderableType], *, head: bool = T
 
 
 def grid_of(title: str, table: Table) -> Grid:
-    """A table that was made to be printed."""
+    """A table of rich as a table of a report."""
     columns = [str(one.header) for one in table.columns]
     cells = [[str(cell) for cell in one.cells] for one in table.columns]
     return Grid(

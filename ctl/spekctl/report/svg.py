@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Static pictures: what is seen without scripts and on paper. Colours are those of page.css."""
+"""Static pictures, for paper and for readers without scripts. page.css has their colours."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text from devices, workloads and file names as it may stand in a page."""
+"""Escaping of text from devices, workloads and file names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import unicodedata
 
 _KEPT = "\n\t"
-# Unassigned and private characters stay: they are shown as boxes and do nothing.
+# Unassigned and private characters stay: they are only shown as boxes.
 _ACTIVE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
@@ -23,6 +23,6 @@ def clean(text: str) -> str:
 
 
 def data_text(value: object) -> str:
-    """JSON that can stand in a script element: nothing in it ends or begins an element."""
+    """JSON for a script element: nothing in it can end or begin an element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
