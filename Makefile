@@ -71,17 +71,17 @@ pages-uninstall:
 
 .PHONY: deps deps-demo
 deps: ## install everything that building, testing and the demo need
-	@.ci/packages build daq guest kernel python test fuzz
+	@.ci/packages build daq guest kernel python test browser fuzz
 	@.ci/venv test,vm
 
 deps-demo:
 	@.ci/packages build guest python
-	@.ci/venv vm
+	@.ci/venv vm,report
 
 # ---- the two commands ----
 
 .PHONY: demo test
-demo: deps-demo ## boot a guest and run SPC-1-like load on virtual disks; results in out/
+demo: deps-demo ## boot a guest and run SPC-1-like load on virtual disks; results and a report in out/
 	@.ci/demo
 
 # make test ARGS="-k netlink" runs a part of it.

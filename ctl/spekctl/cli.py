@@ -43,6 +43,9 @@ COMMANDS: dict[str, Slot] = {
     "log": Slot("spekctl.commands.log", "Summarize a per-I/O log, or convert it to CSV."),
     "trace": Slot("spekctl.commands.trace", "Examine, cut and convert traces of I/O."),
     "plot": Slot("spekctl.commands.plot", "Plot logs, results, load curves and reports."),
+    "report": Slot(
+        "spekctl.commands.report", "Make one HTML file of results, to read and to send."
+    ),
     "power": Slot("spekctl.commands.power", "Monitor power rails, and calibrate them."),
     "drive": Slot("spekctl.commands.drive", "Describe, simulate and create modelled disk drives."),
     "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),

@@ -18,6 +18,7 @@ DOCUMENTS = (
     "ctl/spekctl/block/README.md",
     "ctl/spekctl/campaigns/README.md",
     "ctl/spekctl/drive/README.md",
+    "ctl/spekctl/report/README.md",
     "ctl/spekctl/run/README.md",
     "ctl/spekctl/trace/README.md",
     "daq/README.md",

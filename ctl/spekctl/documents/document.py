@@ -149,21 +149,22 @@ class _Envelope(msgspec.Struct):
     command: list[str]
 
 
-def identify(path: Path, wanted: Sequence[Kind], purpose: str = "") -> Kind:
+def identify(path: Path, wanted: Sequence[Kind], purpose: str = "", words: str = "") -> Kind:
     """Which of the @wanted kinds a file is; UsageError if it is none of them.
 
-    @purpose: what the file is for, for the error message.
+    @purpose: what the file is for, for the error message; @words: the wanted kinds in it, where
+    they are too many to be listed.
     """
-    expected = purpose or "expected"
+    expected = f"{purpose or 'expected'} {words or _either(wanted)}"
     if files.exists(path) and not path.is_file():
-        raise UsageError(f"{path} is not a file; {expected} {_either(wanted)}")
+        raise UsageError(f"{path} is not a file; {expected}")
     data = _contents(path)
     if data.startswith(_PARQUET):
         kind = parquet_kind(path)
     else:
-        kind = _kind(path, _head(path, data, wanted, expected), wanted, expected)
+        kind = _kind(path, _head(path, data, expected), expected)
     if kind not in wanted:
-        raise UsageError(f"{path} is {kind.text}; {expected} {_either(wanted)}")
+        raise UsageError(f"{path} is {kind.text}; {expected}")
     return kind
 
 
@@ -221,10 +222,11 @@ def read(path: Path, model: type[D]) -> D:
 def decode(path: Path, data: bytes, model: type[D]) -> D:
     """JSON of a file or of a part of it, of this version or an older one."""
     wanted = kind_of(model)
-    head = _head(path, data, [wanted], "expected")
-    kind = _kind(path, head, [wanted], "expected")
+    expected = f"expected {wanted.text}"
+    head = _head(path, data, expected)
+    kind = _kind(path, head, expected)
     if kind is not wanted:
-        raise UsageError(f"{path} is {kind.text}; expected {wanted.text}")
+        raise UsageError(f"{path} is {kind.text}; {expected}")
     version, known = head.version or head.schema_version, version_of(model)
     if not known - len(model.UPGRADES) <= version <= known:
         raise UsageError(f"{path} has version {version} of its format; {_readable(model)}")
@@ -272,34 +274,31 @@ def _contents(path: Path) -> bytes:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _head(path: Path, data: bytes, wanted: Sequence[Kind], expected: str) -> _Head:
+def _head(path: Path, data: bytes, expected: str) -> _Head:
     try:
         return files.decode(data, _Head)
     except msgspec.ValidationError as error:
-        raise _foreign(path, wanted, expected) from error
+        raise _foreign(path, expected) from error
     except msgspec.DecodeError as error:
         if not data.lstrip().startswith(b"{"):
-            raise _foreign(path, wanted, expected) from error
-        raise UsageError(
-            f"{path} is not valid JSON ({error}); {expected} {_either(wanted)}"
-        ) from error
+            raise _foreign(path, expected) from error
+        raise UsageError(f"{path} is not valid JSON ({error}); {expected}") from error
 
 
-def _kind(path: Path, head: _Head, wanted: Sequence[Kind], expected: str) -> Kind:
+def _kind(path: Path, head: _Head, expected: str) -> Kind:
     name = head.kind or head.schema
     try:
         return Kind(name)
     except ValueError as error:
         if not name.startswith("spek-"):
-            raise _foreign(path, wanted, expected) from error
+            raise _foreign(path, expected) from error
         raise UsageError(
-            f"{path} is of kind '{name}', which this spekctl does not know;"
-            f" {expected} {_either(wanted)}"
+            f"{path} is of kind '{name}', which this spekctl does not know; {expected}"
         ) from error
 
 
-def _foreign(path: Path, wanted: Sequence[Kind], expected: str) -> UsageError:
-    return UsageError(f"{path} is not a spek file; {expected} {_either(wanted)}")
+def _foreign(path: Path, expected: str) -> UsageError:
+    return UsageError(f"{path} is not a spek file; {expected}")
 
 
 def _either(kinds: Sequence[Kind]) -> str:

@@ -73,17 +73,22 @@ def percentile(histogram: Histogram, ppm: int) -> int:
 
 def percentiles(histogram: Histogram, ppms: Iterable[int]) -> list[int]:
     """Several of them."""
+    total = count_of(histogram)
+    return at_ranks(histogram, (-(-total * ppm // PPM) for ppm in ppms))
+
+
+def at_ranks(histogram: Histogram, ranks: Iterable[int]) -> list[int]:
+    """The values of these ranks, from 1 for the smallest value; 0 if there are no values."""
     order = sorted(histogram.counts)
     reached = list(accumulate(histogram.counts[index] for index in order))
-    total = reached[-1] if reached else 0
-    return [_at_rank(histogram, order, reached, -(-total * ppm // PPM)) for ppm in ppms]
+    return [_at_rank(histogram, order, reached, rank) for rank in ranks]
 
 
 def _at_rank(histogram: Histogram, order: Sequence[int], reached: Sequence[int], rank: int) -> int:
     """The value of this rank; @reached: values up to and in each bucket of @order."""
     if not reached or not reached[-1]:
         return 0
-    index = order[bisect_left(reached, max(1, rank))]
+    index = order[bisect_left(reached, min(max(1, rank), reached[-1]))]
     if index == last_bucket(histogram.bits) and histogram.max_ns >> HIST_MAX_BITS:
         return histogram.max_ns
     return min(bucket_value(index, histogram.bits), histogram.max_ns)

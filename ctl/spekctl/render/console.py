@@ -25,10 +25,12 @@ def wide(width: int, console: Console | None = None) -> Console:
 def print_parts(
     parts: Iterable[RenderableType], width: int, console: Console | None = None
 ) -> None:
-    """Print tables and texts at least @width wide; plain texts are left to the terminal to wrap."""
+    """Print tables and texts at least @width wide; texts are left to the terminal to wrap."""
+    from rich.text import Text
+
     out = wide(width, console)
     for part in parts:
-        out.print(part, soft_wrap=isinstance(part, str))
+        out.print(part, soft_wrap=isinstance(part, (str, Text)))
 
 
 def _console(width: int | None = None, file: IO[str] | None = None) -> Console:

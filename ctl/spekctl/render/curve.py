@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.curve import Curve, Point, TimeFigures
-from spekctl.render.console import wide
+from spekctl.render.console import print_parts
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
 WIDTH = 130
@@ -22,17 +22,23 @@ _FIGURES = ("mean", "p50", "p90", "p99", "p999", "max")
 
 def print_curve(curve: Curve, console: Console | None = None) -> None:
     """Print the table of a sweep."""
-    out = wide(WIDTH, console)
+    print_parts(parts(curve), WIDTH, console)
+
+
+def parts(curve: Curve) -> Iterator[RenderableType]:
+    """A sweep as texts and a table."""
+    from rich.text import Text
+
     label = f"{curve.workload} (SPC-1-like)" if curve.workload == "spc1" else curve.workload
     length = f", {units.format_duration(curve.time_ns)} each" if curve.time_ns else ""
     devices = " ".join(target.path for target in curve.targets)
     count = f"{len(curve.points)} point{'' if len(curve.points) == 1 else 's'}"
     head = f"{label} on {devices}: {count}{length}" if devices else f"{label}: nothing measured"
-    out.print(head, style="bold", soft_wrap=True)
+    yield Text(head, style="bold")
     if curve.points:
-        out.print(table_of(curve.points))
+        yield table_of(curve.points)
     for line in [*_notes(curve.points), *curve.remarks]:
-        out.print(f"  {line}", soft_wrap=True)
+        yield f"  {line}"
 
 
 def table_of(points: Sequence[Point]) -> Table:

@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from spekctl import units
 from spekctl.documents.drive import DriveSimulation, DriveStudy, FlashUse
 from spekctl.render import tables
-from spekctl.render.console import wide
+from spekctl.render.console import print_parts
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 WIDTH = 100
 STUDY_WIDTH = 190
@@ -14,40 +20,41 @@ STUDY_WIDTH = 190
 
 def print_simulation(found: DriveSimulation) -> None:
     """Print the summary of a simulation."""
-    out = wide(WIDTH)
+    print_parts(simulation_parts(found), WIDTH)
+
+
+def simulation_parts(found: DriveSimulation) -> Iterator[RenderableType]:
+    """The summary of a simulation as texts and tables."""
+    from rich.text import Text
+
     loop = f"{found.closed} outstanding" if found.closed else "open loop"
     kind = f"{found.arms} arm{'s' if found.arms > 1 else ''}, {found.rpm:,.0f} rpm, {found.policy}"
     moved = f", {found.moved:.1%} with a seek"
     if found.flash is not None:
         kind, moved = f"flash, {found.flash.channels} channels", ""
-    out.print(
-        f"{found.model}: {found.title}, {kind}, {loop}",
-        style="bold",
-        soft_wrap=True,
-    )
-    out.print(
+    yield Text(f"{found.model}: {found.title}, {kind}, {loop}", style="bold")
+    yield (
         f"  {found.requests:,} requests in {units.format_ns(found.elapsed_ns)},"
-        f" {units.format_rate(found.iops)} per second{moved}",
-        soft_wrap=True,
+        f" {units.format_rate(found.iops)} per second{moved}"
     )
     if found.arms > 1:
         shares = ", ".join(f"{one / found.requests:.1%}" for one in found.served_by_arm)
-        out.print(f"  by arm: {shares}", soft_wrap=True)
+        yield f"  by arm: {shares}"
     if found.hits:
-        out.print(f"  from the cache: {found.hits / found.requests:.1%}", soft_wrap=True)
-    out.print()
+        yield f"  from the cache: {found.hits / found.requests:.1%}"
+    yield ""
     names = ("mean", "p50", "p90", "p99", "max")
     table = tables.table("time", *names, right=names)
     if found.flash is not None:
-        _print_flash(found.flash)
+        yield from _flash_parts(found.flash)
     for metric in ("response", "seek", "rotation", "transfer")[: 1 if found.flash else 4]:
         times = getattr(found, metric)
         table.add_row(metric, *(units.format_ns(getattr(times, name)) for name in names))
-    out.print(table)
+    yield table
     if not found.profile:
-        out.print("\n  the model has no power profile", soft_wrap=True)
+        yield "\n  the model has no power profile"
         return
-    out.print()
+    yield ""
     columns = ("time", "share", "energy", "mean power over the whole time")
     table = tables.table("mode", *columns, right=columns)
     seconds = found.elapsed_ns / 1e9
@@ -64,21 +71,18 @@ def print_simulation(found: DriveSimulation) -> None:
         "all", units.format_ns(found.elapsed_ns), "100.0%", units.format_joules(both),
         units.format_watts(found.watts),
     )  # fmt: skip
-    out.print(table)
-    out.print(
+    yield table
+    yield (
         f"  5 V: {units.format_joules(found.joules_5v)}, 12 V:"
-        f" {units.format_joules(found.joules_12v)}; profile {found.profile}",
-        soft_wrap=True,
+        f" {units.format_joules(found.joules_12v)}; profile {found.profile}"
     )
 
 
-def _print_flash(flash: FlashUse) -> None:
-    out = wide(WIDTH)
+def _flash_parts(flash: FlashUse) -> Iterator[RenderableType]:
     host = flash.pages_programmed
-    out.print(
+    yield (
         f"  {host:,} pages programmed, {flash.pages_moved:,} moved, {flash.blocks_erased:,} blocks"
-        f" erased: write amplification {(host + flash.pages_moved) / host if host else 1:.2f}",
-        soft_wrap=True,
+        f" erased: write amplification {(host + flash.pages_moved) / host if host else 1:.2f}"
     )
     columns = ("until", "requests", "written per second", "amplification")
     table = tables.table(*columns, right=columns)
@@ -90,29 +94,34 @@ def _print_flash(flash: FlashUse) -> None:
             f"{step.amplification:.2f}",
         )
     if host:
-        out.print(table)
-        out.print()
+        yield table
+        yield ""
 
 
 def print_study(study: DriveStudy) -> None:
     """Print the claims of the paper beside the results of the simulation."""
-    out = wide(STUDY_WIDTH)
-    out.print(
+    print_parts(study_parts(study), STUDY_WIDTH)
+
+
+def study_parts(study: DriveStudy) -> Iterator[RenderableType]:
+    """The claims of the paper beside the results of the simulation, as texts and a table."""
+    from rich.text import Text
+
+    yield Text(
         f"paper 003 on {study.model}: {study.requests:,} requests per load, power by profile"
         f" {study.profiles[0]} unless another is named",
         style="bold",
-        soft_wrap=True,
     )
-    out.print("  the four loads of figures 2 to 7 are synthetic stand-ins for the traces:")
+    yield "  the four loads of figures 2 to 7 are synthetic stand-ins for the traces:"
     for load in study.loads:
-        out.print(f"  {load.name}: {load.known}; assumed: {load.assumed}", soft_wrap=True)
-    out.print()
+        yield f"  {load.name}: {load.known}; assumed: {load.assumed}"
+    yield ""
     table = tables.table("place", "what", "paper", "here", "holds", fold=("what", "paper", "here"))
     for claim in study.claims:
         holds = {True: "yes", False: "no", None: "-"}[claim.holds]
         table.add_row(claim.place, claim.what, claim.paper, claim.found, holds)
-    out.print(table)
-    out.print()
+    yield table
+    yield ""
     for remark in dict.fromkeys(claim.remark for claim in study.claims if claim.remark):
         places = dict.fromkeys(one.place for one in study.claims if one.remark == remark)
-        out.print(f"  {', '.join(places)}: {remark}", soft_wrap=True)
+        yield f"  {', '.join(places)}: {remark}"

@@ -31,13 +31,14 @@ Parts = Iterator["RenderableType"]
 
 def print_report(report: Spc1eReport | EmeraldReport | DcseReport) -> None:
     """Print the report."""
+    print_parts(parts(report), WIDTH)
+
+
+def parts(report: Spc1eReport | EmeraldReport | DcseReport) -> Parts:
+    """The report as texts and tables."""
     if isinstance(report, Spc1eReport):
-        parts = _spc1e(report)
-    elif isinstance(report, EmeraldReport):
-        parts = _emerald(report)
-    else:
-        parts = _dcse(report)
-    print_parts(parts, WIDTH)
+        return _spc1e(report)
+    return _emerald(report) if isinstance(report, EmeraldReport) else _dcse(report)
 
 
 def _table(*names: str) -> Table:

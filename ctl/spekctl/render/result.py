@@ -29,17 +29,18 @@ WIDTH = 100
 
 def print_result(result: Result, console: Console | None = None) -> None:
     """Print the summary."""
-    print_parts(_parts(result), WIDTH, console)
+    print_parts(parts(result), WIDTH, console)
 
 
-def _parts(result: Result) -> list[RenderableType]:
-    parts: list[RenderableType] = [_headline(result)]
-    parts += [_target_line(target) for target in result.targets]
-    parts.append(_totals_table(result))
+def parts(result: Result) -> list[RenderableType]:
+    """The summary as texts and tables."""
+    made: list[RenderableType] = [_headline(result)]
+    made += [_target_line(target) for target in result.targets]
+    made.append(_totals_table(result))
     if len(result.config.streams) > 1:
-        parts.append(_streams_table(result))
-    parts += [f"  {line}" for line in _footer(result)]
-    return parts
+        made.append(_streams_table(result))
+    made += [f"  {line}" for line in _footer(result)]
+    return made
 
 
 def _table(*names: str) -> Table:

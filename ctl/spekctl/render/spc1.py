@@ -31,10 +31,11 @@ _KINDS = {
 
 def print_report(report: Report, console: Console | None = None) -> None:
     """Print the report."""
-    print_parts(_parts(report), WIDTH, console)
+    print_parts(parts(report), WIDTH, console)
 
 
-def _parts(report: Report) -> Iterator[RenderableType]:
+def parts(report: Report) -> Iterator[RenderableType]:
+    """The report as texts and tables."""
     from rich.text import Text
 
     devices = " ".join(target.path for target in report.targets)

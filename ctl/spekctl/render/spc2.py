@@ -28,10 +28,11 @@ _PARTS = {
 
 def print_report(report: Report, console: Console | None = None) -> None:
     """Print the report."""
-    print_parts(_parts(report), WIDTH, console)
+    print_parts(parts(report), WIDTH, console)
 
 
-def _parts(report: Report) -> Iterator[RenderableType]:
+def parts(report: Report) -> Iterator[RenderableType]:
+    """The report as texts and tables."""
     from rich.text import Text
 
     devices = " ".join(target.path for target in report.targets)
@@ -123,10 +124,11 @@ def _runs_table(runs: Sequence[Run]) -> Table:
 
 def print_energy(report: Spc2eReport, console: Console | None = None) -> None:
     """Print the report of the energy test."""
-    print_parts(_energy_parts(report), WIDTH, console)
+    print_parts(energy_parts(report), WIDTH, console)
 
 
-def _energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:
+def energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:
+    """The report of the energy test as texts and tables."""
     from rich.text import Text
 
     devices = " ".join(target.path for target in report.targets)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -20,30 +21,45 @@ _SIZES_SHOWN = 8
 
 def show(info: TraceInfo) -> None:
     """Print it on standard output."""
-    for line in _head(info):
-        click.echo(line)
+    _print(parts(info))
+
+
+def parts(info: TraceInfo) -> Iterator[str | Table]:
+    """The figures as lines and tables."""
+    yield from _head(info)
     if info.requests:
         for table in _tables(info):
-            click.echo()
-            tables.show(table)
-    for line in defects(info.defects):
-        click.echo(line)
+            yield ""
+            yield table
+    yield from defects(info.defects)
 
 
 def show_fit(found: TraceFit) -> None:
     """Print the distances on standard output."""
-    click.echo(
+    _print(fit_parts(found))
+
+
+def fit_parts(found: TraceFit) -> Iterator[str | Table]:
+    """The distances as lines and a table."""
+    yield (
         f"{found.origins[0].file}: {found.requests:,} reads and writes; {found.workload} makes"
         f" {found.twin_requests:,} in the same time"
     )
-    click.echo()
+    yield ""
     right = ("trace", "workload", "off by")
     table = tables.table("property", *right, right=right)
     for one in found.properties:
         table.add_row(one.name, _value(one, one.trace), _value(one, one.twin), _distance(one))
-    tables.show(table)
-    for line in [*found.notes, *defects(found.defects)]:
-        click.echo(line)
+    yield table
+    yield from [*found.notes, *defects(found.defects)]
+
+
+def _print(made: Iterable[str | Table]) -> None:
+    for part in made:
+        if isinstance(part, str):
+            click.echo(part)
+        else:
+            tables.show(part)
 
 
 def _value(found: TraceProperty, value: float | None) -> str:

@@ -31,6 +31,7 @@ ORDER = (
     ("trace",),
     ("plots", "run"),
     ("render",),
+    ("report",),
     ("campaigns", "cli"),
     ("commands", "__main__"),
 )
@@ -42,6 +43,7 @@ OUT_OF_REACH = {
     "documents": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands", "log", "power"),
     "plots": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "render": (*KERNEL_SIDE, "run.execute", "run.verify", "campaigns", "commands"),
+    "report": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "trace": (*KERNEL_SIDE, *MESSAGES),
     "workload": ("kernel",),
 }

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl report: documents as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spekctl.commands.options import FilePath
+from spekctl.errors import UsageError
+
+EPILOG = """\b
+Examples:
+  spekctl report spc1.json
+  spekctl report before.json after.json --label before --label after -o change.html
+  spekctl report run.json run.parquet -o run.html    # the log adds a heat map
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@click.argument(
+    "inputs", type=FilePath(path_type=Path), nargs=-1, required=True, metavar="RESULT..."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=FilePath(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="HTML file to write.  [INPUT-report.html in the current directory]",
+)
+@click.option(
+    *("--label", "labels"),
+    multiple=True,
+    metavar="TEXT",
+    help="Name of a result in the report; give one per file, in their order.  [names of the files]",
+)
+@click.option("--title", default="", metavar="TEXT", help="Title to use instead of the default.")
+def command(
+    inputs: tuple[Path, ...], output: Path | None, labels: tuple[str, ...], title: str
+) -> int:
+    """Make an HTML page of results: headline, remarks, plots, tables, limits and conditions.
+
+    The page is one file that needs no network, no other file and no server; it can be mailed and
+    printed. Any result, load curve, report, study, per-I/O log or stored trace that spekctl writes
+    can be in it; the same plots of several files are laid over each other.
+    The name of the page goes to standard output.
+    """
+    from spekctl import files
+    from spekctl.report import page
+
+    if labels and len(labels) != len(inputs):
+        raise UsageError(
+            f"--label names one file each: there are {len(labels)} for {len(inputs)} files"
+        )
+    place = output or Path(f"{inputs[0].stem}-report.html")
+    for one in inputs:
+        if one.exists() and place.exists() and one.samefile(place):
+            raise UsageError(f"--output {place} would overwrite the input {one}")
+    page.require()
+    files.check_writable(place)
+    from spekctl.report import read
+
+    data = page.html(read.sheets(inputs, labels), title)
+    files.put(place, data)
+    if place not in (Path("/dev/stdout"), Path("/dev/fd/1")):
+        click.echo(place)
+    return 0

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plots ready for drawing: laid over each other, in suitable units, and thinned to the resolution
+of a screen without hiding the lowest or the highest value."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import floor, isfinite, log10, sqrt
+
+from spekctl.report.sheet import Axis, Grid, Look, Plot, Quantity, Sheet, Strand, plain_grid
+
+# Columns that a series is thinned to: of the interactive plot, and of the static one.
+COLUMNS = 600
+STATIC_COLUMNS = 300
+# Rows of the table behind a plot.
+TABLE_ROWS = 60
+_TIME_UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
+# Logarithmic if the largest value is that many times the smallest.
+_WIDE = 20.0
+
+Values = list[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """An axis in its final unit."""
+
+    label: str
+    log: bool
+    nines: bool
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line; xs ascend unless it turns back, as a curve does beyond saturation."""
+
+    name: str
+    look: Look
+    xs: list[float]
+    ys: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A plot in its final units. @groups: series that have the same xs."""
+
+    title: str
+    x: Scale
+    y: Scale
+    groups: list[list[Series]]
+    group: str
+    marks: list[tuple[float, str]]
+    note: str
+    tables: list[Grid]
+
+    @property
+    def series(self) -> list[Series]:
+        """All of them, in the order of their colours."""
+        return [one for group in self.groups for one in group]
+
+
+# --- laying plots over each other ----------------------------------------------------------------
+
+
+def overlaid(sheets: Sequence[Sheet]) -> list[Plot]:
+    """The plots of all sheets; those with the same key as one."""
+    found: dict[str, list[tuple[str, Plot]]] = {}
+    for sheet in sheets:
+        for plot in sheet.plots:
+            found.setdefault(plot.key, []).append((sheet.label, plot))
+    several = len(sheets) > 1
+    return [_over(some) if several else some[0][1] for some in found.values()]
+
+
+def _over(some: Sequence[tuple[str, Plot]]) -> Plot:
+    """One plot of several; of each only its main lines, and a limit that they share only once."""
+    strands: list[Strand] = []
+    limits: set[tuple[str, tuple[float | None, ...]]] = set()
+    for label, plot in some:
+        everything = [line for strand in plot.strands for line in strand.lines]
+        chosen = [line for line in everything if line.main] or everything
+        for strand in plot.strands:
+            lines = []
+            for line in strand.lines:
+                same = (line.name, tuple(dict.fromkeys(line.ys)))
+                if line in chosen and (len(some) == 1 or len(chosen) > 1):
+                    lines.append(replace(line, name=f"{label}: {line.name}"))
+                elif line in chosen:
+                    lines.append(replace(line, name=label))
+                elif line.look == "limit" and same not in limits:
+                    known = any(name == line.name for name, _ in limits)
+                    lines.append(replace(line, name=f"{label}: {line.name}") if known else line)
+                    limits.add(same)
+            if lines:
+                strands.append(Strand(strand.xs, lines))
+    first = some[0][1]
+    same_marks = all(plot.marks == first.marks for _, plot in some)
+    return replace(
+        first,
+        strands=strands,
+        marks=first.marks if same_marks else (),
+        note=first.note if all(plot.note == first.note for _, plot in some) else "",
+        numbers=_side_by_side(some),
+    )
+
+
+def _side_by_side(some: Sequence[tuple[str, Plot]]) -> Grid | None:
+    """The tables of plots that have one, with the same rows."""
+    grids = [(label, plot.numbers) for label, plot in some if plot.numbers is not None]
+    if len(grids) < len(some):
+        return None
+    first = grids[0][1]
+    names = [first.columns[0]]
+    rows = [[row[0]] for row in first.rows]
+    for label, grid in grids:
+        if [row[0] for row in grid.rows] != [row[0] for row in first.rows]:
+            return None
+        names += [f"{label}: {name}" for name in grid.columns[1:]]
+        for made, row in zip(rows, grid.rows, strict=True):
+            made += row[1:]
+    return plain_grid(first.title, names, rows)
+
+
+# --- units and thinning --------------------------------------------------------------------------
+
+
+def drawn(plot: Plot) -> Drawing | None:
+    """A plot in its final units; None if it has no value to draw."""
+    xs = [x for strand in plot.strands for x in strand.xs]
+    ys = [y for strand in plot.strands for line in strand.lines for y in line.ys if y is not None]
+    if not xs or not ys:
+        return None
+    x_unit, x_size = _unit(plot.x, xs)
+    y_unit, y_size = _unit(plot.y, ys)
+    x_log, y_log = _is_log(plot.x, xs), _is_log(plot.y, ys)
+    groups: list[list[Series]] = []
+    tables = [plot.numbers] if plot.numbers is not None else []
+    thinned = False
+    for strand in plot.strands:
+        places = [_shown(x / x_size, x_log) for x in strand.xs]
+        keep = [index for index, place in enumerate(places) if place is not None]
+        made = [
+            Series(
+                line.name,
+                line.look,
+                [float(strand.xs[index]) / x_size for index in keep],
+                [_shown(_scaled(line.ys[index], y_size), y_log) for index in keep],
+            )
+            for line in strand.lines
+        ]
+        if plot.numbers is None:
+            tables.append(_table(plot, made, x_unit, y_unit))
+        short = thin(made, COLUMNS)
+        thinned = thinned or (bool(made) and len(short[0].xs) < len(made[0].xs))
+        groups.append(short)
+    every = [one for some in groups for one in some]
+    shown = [y for one in every for y in one.ys if y is not None]
+    if not shown:
+        return None
+    notes = [plot.note] if plot.note else []
+    if thinned:
+        notes.append("Thinned for drawing: the lowest and the highest value of each column stay.")
+    return Drawing(
+        plot.title,
+        _scale(plot.x, x_unit, x_log, [x for one in every for x in one.xs]),
+        _scale(plot.y, y_unit, y_log, shown),
+        groups,
+        plot.group,
+        [(at / x_size, name) for at, name in plot.marks],
+        " ".join(notes),
+        tables,
+    )
+
+
+def thin(group: Sequence[Series], columns: int) -> list[Series]:
+    """Series over the same xs with at most two values per column: its lowest and its highest, in
+    the order in which they occur. Series that turn back are left whole."""
+    if not group:
+        return []
+    xs = group[0].xs
+    if len(xs) <= 2 * columns or any(b < a for a, b in pairwise(xs)):
+        return list(group)
+    width = (xs[-1] - xs[0]) / columns or 1.0
+    bounds = [0]
+    for column in range(1, columns):
+        bounds.append(bisect_right(xs, xs[0] + column * width))
+    bounds.append(len(xs))
+    spans = [(start, end) for start, end in pairwise(bounds) if end > start]
+    places = []
+    for start, end in spans:
+        places += [xs[start], xs[end - 1]] if end - start > 1 else [xs[start]]
+    made = []
+    for one in group:
+        values: Values = []
+        for start, end in spans:
+            values += _extremes(one.ys[start:end])
+        made.append(Series(one.name, one.look, places, values))
+    return made
+
+
+def _extremes(values: Values) -> Values:
+    """The lowest and the highest of values in their order; one value alone."""
+    if len(values) == 1:
+        return values
+    known = [(value, index) for index, value in enumerate(values) if value is not None]
+    if not known:
+        return [None, None]
+    (low, low_at), (high, high_at) = min(known), max(known)
+    return [low, high] if low_at <= high_at else [high, low]
+
+
+def _scaled(value: float | None, size: float) -> float | None:
+    return None if value is None else value / size
+
+
+def _shown(value: float | None, log: bool) -> float | None:
+    """The value, unless it has no place on the axis."""
+    if value is None or not isfinite(value) or (log and value <= 0):
+        return None
+    return value
+
+
+def _unit(axis: Axis, values: Sequence[float]) -> tuple[str, float]:
+    """(unit, its size in the unit of the values)."""
+    if axis.quantity is Quantity.TIME:
+        known = [value for value in values if value > 0]
+        typical = sqrt(min(known) * max(known)) if known else 1.0
+        return next(((name, size) for name, size in _TIME_UNITS if typical >= size), ("ns", 1.0))
+    if axis.quantity is Quantity.CLOCK:
+        span = max(values) - min(values)
+        if span > 3 * 3600:
+            return "h", 3600.0
+        return ("min", 60.0) if span > 600 else ("s", 1.0)
+    return ("%" if axis.quantity is Quantity.NINES else axis.unit), 1.0
+
+
+def _is_log(axis: Axis, values: Sequence[float]) -> bool:
+    known = [value for value in values if value > 0]
+    if axis.log is None:
+        return bool(known) and max(known) > _WIDE * min(known)
+    return axis.log and bool(known)
+
+
+def _scale(axis: Axis, unit: str, log: bool, values: Sequence[float]) -> Scale:
+    """Range of an axis: from 0 where it is linear and nothing is below."""
+    low, high = min(values), max(values)
+    nines = axis.quantity is Quantity.NINES
+    if log:
+        low, high = (low / 1.1, high * 1.1) if high > low else (low / 2, high * 2)
+    elif nines:
+        low = 0.0
+    elif axis.quantity is not Quantity.CLOCK:
+        low = min(0.0, low)
+        high = high + 0.08 * (high - low) if high > low else low + 1.0
+    if high <= low:
+        high = low + 1.0
+    return Scale(f"{axis.label} ({unit})" if unit else axis.label, log, nines, low, high)
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def number(value: float) -> str:
+    """A number for people: four significant digits, thousands grouped."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if abs(value) < 1e-4:
+        return f"{value:.3g}"
+    text = f"{value:.{max(0, 3 - floor(log10(abs(value))))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def tick(value: float) -> str:
+    """A number beside an axis, where there is room for few characters."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= max(size, 1e5):
+            return f"{value / size:.4g}{unit}"
+    return number(value)
+
+
+def percent_of_nines(nines: float) -> str:
+    """90, 99, 99.9: as many digits as there are nines."""
+    share = 100 * (1 - 10.0**-nines)
+    text = f"{share:.{max(1, floor(nines) + 1)}f}"
+    return f"{text.rstrip('0').rstrip('.')} %"
+
+
+def ticks(scale: Scale, most: int = 8) -> list[tuple[float, str]]:
+    """Positions and texts of an axis."""
+    if scale.nines:
+        return [(float(one), percent_of_nines(one)) for one in range(floor(scale.high) + 1)]
+    if scale.log:
+        first, last = floor(log10(scale.low)), floor(log10(scale.high)) + 1
+        steps = (1,) if last - first > 4 else (1, 2, 5)
+        every = max(1, (last - first) // most) if steps == (1,) else 1
+        found = [step * 10.0**power for power in range(first, last + 1, every) for step in steps]
+        inside = [one for one in found if scale.low <= one <= scale.high]
+        if len(inside) > 1:
+            return [(one, tick(one)) for one in inside]
+    rough = (scale.high - scale.low) / most
+    power = 10.0 ** floor(log10(rough))
+    step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
+    first = floor(scale.low / step)
+    return [
+        (value, tick(value))
+        for value in (round(index * step, 12) for index in range(first, first + most + 3))
+        if scale.low <= value <= scale.high
+    ]
+
+
+def _table(plot: Plot, group: Sequence[Series], x_unit: str, y_unit: str) -> Grid:
+    """The numbers of a strand; of a long one the lowest and the highest value in equal parts."""
+    count = len(group[0].xs) if group else 0
+    nines = plot.x.quantity is Quantity.NINES
+    columns = [f"{plot.x.label} ({x_unit})" if x_unit else plot.x.label]
+    columns += [f"{one.name} ({y_unit})" if y_unit else one.name for one in group]
+    title = plot.title
+
+    def place(value: float) -> str:
+        return percent_of_nines(value) if nines else number(value)
+
+    if count <= TABLE_ROWS:
+        rows = [
+            [place(group[0].xs[at]), *(_value(one.ys[at]) for one in group)] for at in range(count)
+        ]
+        return plain_grid(title, columns, rows)
+    bounds = [count * part // TABLE_ROWS for part in range(TABLE_ROWS + 1)]
+    rows = []
+    for start, end in pairwise(bounds):
+        xs = group[0].xs[start:end]
+        rows.append(
+            [f"{place(xs[0])} – {place(xs[-1])}", *(_span(one.ys[start:end]) for one in group)]
+        )
+    title = f"{plot.title}: {count:,} values in {TABLE_ROWS} rows, each from lowest to highest"
+    return plain_grid(title, columns, rows)
+
+
+def _value(value: float | None) -> str:
+    return "-" if value is None else number(value)
+
+
+def _span(values: Values) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "-"
+    low, high = number(min(known)), number(max(known))
+    return low if low == high else f"{low} – {high}"

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sheets of the energy tests."""
+
+from __future__ import annotations
+
+from spekctl.documents import energy, spc2
+from spekctl.documents.exact import Figure
+from spekctl.render import energy as render
+from spekctl.render import spc2 as render_spc2
+from spekctl.report import runs
+from spekctl.report.sheet import Axis, Bars, Line, Plot, Sheet, Strand, Verdict, add_printed
+
+WATTS = Axis("power", "W")
+
+
+def spc1e_sheet(file: str, report: energy.Spc1eReport) -> Sheet:
+    """An SPC-1/E-like test."""
+    made = _head(file, "SPC-1/E-like test", report)
+    if report.composite is not None:
+        made.figures += _known(
+            ("nominal power, W", report.composite.watts),
+            ("nominal IOPS", report.composite.iops),
+            ("IOPS/W", report.composite.iops_per_watt),
+        )
+    made.figures += _known(
+        ("annual energy, kWh", report.annual_kwh), ("annual cost", report.annual_cost)
+    )
+    add_printed(made, render.parts(report))
+    points = sorted(
+        (float(one.iops), float(one.watts)) for one in report.levels if one.watts is not None
+    )
+    made.plots += _power_plot(points, Axis("I/Os per second", "1/s"))
+    made.bars += _profile_bars(
+        [(one.name, one.watts) for one in report.profiles if one.watts is not None]
+    )
+    return made
+
+
+def spc2e_sheet(file: str, report: spc2.Spc2eReport) -> Sheet:
+    """An SPC-2/E-like test."""
+    made = _head(file, "SPC-2/E-like test", report)
+    if report.composite is not None:
+        made.figures += _known(
+            ("nominal power, W", report.composite.watts),
+            ("nominal MB/s", report.composite.mb_s),
+            ("MB/s/W", report.composite.mb_s_per_watt),
+        )
+    made.figures += _known(
+        ("annual energy, kWh", report.annual_kwh), ("annual cost", report.annual_cost)
+    )
+    add_printed(made, render_spc2.energy_parts(report))
+    points = sorted(
+        (float(one.mb_s), float(one.watts)) for one in report.levels if one.watts is not None
+    )
+    made.plots += _power_plot(points, Axis("data rate", "MB/s"))
+    made.bars += _profile_bars([(one.name, one.watts) for one in report.profiles])
+    return made
+
+
+def emerald_sheet(file: str, report: energy.EmeraldReport) -> Sheet:
+    """An Emerald-like test."""
+    made = _head(file, "Emerald-like test", report)
+    made.figures += [
+        (f"{one.metric or one.name}, {one.unit}", one.value.text)
+        for one in report.phases
+        if one.value is not None
+    ]
+    made.verdicts = [
+        Verdict(one.name, one.text or "keeps its limits", one.passed) for one in report.phases
+    ]
+    add_printed(made, render.parts(report))
+    powered = [(one.name, [float(one.watts)]) for one in report.phases if one.watts is not None]
+    if powered:
+        made.bars.append(Bars("Mean power of the phases", "W", ["power"], powered))
+    return made
+
+
+def dcse_sheet(file: str, report: energy.DcseReport) -> Sheet:
+    """DCsE figures."""
+    made = Sheet(
+        file, "DCsE figures", f"{report.notice}: {report.source}", remarks=list(report.remarks)
+    )
+    made.figures += _known(
+        ("GB/W", report.gb_per_watt),
+        ("IOPS/W", report.iops_per_watt),
+        ("MB/s/W", report.mb_per_s_per_watt),
+    )
+    made.conditions = [(name.replace("_", " "), text) for name, text in report.given.items()]
+    add_printed(made, render.parts(report))
+    return made
+
+
+def _head(
+    file: str, kind: str, report: energy.Spc1eReport | energy.EmeraldReport | spc2.Spc2eReport
+) -> Sheet:
+    devices = ", ".join(one.path for one in report.targets)
+    return Sheet(
+        file,
+        kind,
+        f"{report.notice}: {devices or report.source}",
+        verdict=report.verdict,
+        good=report.complete and report.passed,
+        conditions=[
+            *runs.machine(report.environment),
+            *runs.targets(report.targets),
+            ("source", report.source),
+        ],
+        remarks=list(report.remarks),
+    )
+
+
+def _known(*figures: tuple[str, Figure | None]) -> list[tuple[str, str]]:
+    return [(name, one.text) for name, one in figures if one is not None]
+
+
+def _power_plot(points: list[tuple[float, float]], x: Axis) -> list[Plot]:
+    if not points:
+        return []
+    line = Line("power", [watts for _, watts in points], main=True)
+    strand = Strand([load for load, _ in points], [line])
+    return [Plot(f"levels-power-{x.unit}", "Power over load", x, WATTS, [strand])]
+
+
+def _profile_bars(rows: list[tuple[str, Figure]]) -> list[Bars]:
+    if not rows:
+        return []
+    made = [(name, [float(one.fraction)]) for name, one in rows]
+    return [Bars("Nominal power of the usage profiles", "W", ["power"], made)]

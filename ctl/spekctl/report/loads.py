@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sheets of load curves and of the SPC-1- and SPC-2-like tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from spekctl import units
+from spekctl.documents import spc1, spc2
+from spekctl.documents.curve import Curve, Point
+from spekctl.render import curve as render_curve
+from spekctl.render import spc1 as render_spc1
+from spekctl.render import spc2 as render_spc2
+from spekctl.report import runs
+from spekctl.report.sheet import (
+    Axis,
+    Line,
+    Look,
+    Plot,
+    Quantity,
+    Sheet,
+    Strand,
+    Verdict,
+    add_printed,
+)
+
+IOPS = Axis("I/Os per second", "1/s")
+STREAMS = Axis("streams", "count")
+
+
+def curve_sheet(file: str, found: Curve) -> Sheet:
+    """A workload at a list of loads."""
+    devices = ", ".join(one.path for one in found.targets) or "no device"
+    label = f"{found.workload} (SPC-1-like)" if found.workload == "spc1" else found.workload
+    failed = [one for one in found.points if not one.ok]
+    good = found.complete and not failed
+    made = Sheet(
+        file,
+        "load curve",
+        f"{label} on {devices}",
+        verdict=_curve_verdict(found, len(failed)),
+        good=good,
+        remarks=list(found.remarks),
+    )
+    best = max((one for one in found.points), key=lambda one: one.iops, default=None)
+    if best is not None:
+        made.figures += [
+            ("most IOPS", units.format_rate(best.iops)),
+            ("at", str(best.load)),
+        ]
+        if best.response is not None:
+            made.figures.append(("mean response there", units.format_ns(best.response.mean)))
+    made.conditions = [
+        *runs.machine(found.environment),
+        *runs.targets(found.targets),
+        ("workers", f"CPU {units.format_cpu_list(found.cpus)}"),
+        ("length", f"{found.time_ns / 1e9:g} s each after a ramp-up of {found.ramp_ns / 1e9:g} s"),
+        ("seed", str(found.seed)),
+    ]
+    add_printed(made, render_curve.parts(found))
+    made.plots += point_plots(found.points)
+    return made
+
+
+def _curve_verdict(found: Curve, failed: int) -> str:
+    if not found.points:
+        return "nothing was measured"
+    text = "all loads were measured" if found.complete else "not all loads were measured"
+    return f"{text}; {failed} ended with errors" if failed else text
+
+
+def point_plots(
+    points: Sequence[Point], limit_ns: int | None = None, search: Sequence[Point] = ()
+) -> list[Plot]:
+    """Response, achieved share and power against the load that was served."""
+    made = []
+    done = _ordered(points)
+    strands = []
+    if done:
+        means = [_response(one, "mean") for one in done]
+        tails = [_response(one, "p99") for one in done]
+        lines = [Line("mean", means, main=True), Line("p99", tails)]
+        if limit_ns is not None:
+            lines.append(Line("limit of the mean", [float(limit_ns)] * len(done), look="limit"))
+        strands.append(Strand([one.iops for one in done], lines))
+    beside = sorted(_ordered(search), key=lambda one: one.iops)
+    if beside:
+        means = [_response(one, "mean") for one in beside]
+        strands.append(
+            Strand([one.iops for one in beside], [Line("search, mean", means, look="points")])
+        )
+    if strands:
+        response = Axis("response time", quantity=Quantity.TIME, log=None)
+        made.append(Plot("curve-response", "Response time over load", IOPS, response, strands))
+    offered = [(one.offered_iops, one.iops) for one in done if one.offered_iops]
+    if offered:
+        offered.sort()
+        xs = [each[0] for each in offered]
+        lines = [
+            Line("achieved", [each[1] for each in offered], main=True),
+            Line("offered", xs, look="limit"),
+        ]
+        made.append(
+            Plot(
+                "curve-achieved",
+                "Achieved over offered load",
+                Axis("offered I/Os per second", "1/s"),
+                IOPS,
+                [Strand(xs, lines)],
+            )
+        )
+    powered = sorted((one for one in done if one.power is not None), key=lambda one: one.iops)
+    if powered:
+        xs = [one.iops for one in powered]
+        watts = [one.power.watts if one.power is not None else None for one in powered]
+        made.append(
+            Plot(
+                "curve-power",
+                "Power over load",
+                IOPS,
+                Axis("power", "W"),
+                [Strand(xs, [Line("power", watts, main=True)])],
+            )
+        )
+        costs = [one.efficiency for one in powered]
+        each = [one.iops_per_w if one is not None else None for one in costs]
+        made.append(
+            Plot(
+                "curve-efficiency",
+                "Efficiency over load",
+                IOPS,
+                Axis("I/Os per second and watt", "1/s/W"),
+                [Strand(xs, [Line("efficiency", each, main=True)])],
+            )
+        )
+    return made
+
+
+def _ordered(points: Sequence[Point]) -> list[Point]:
+    """Points at which something completed, by what was asked for."""
+    done = [one for one in points if one.response is not None]
+    return sorted(done, key=lambda one: (one.offered_iops or 0.0, one.load.value))
+
+
+def _response(point: Point, name: str) -> float | None:
+    return float(getattr(point.response, name)) if point.response is not None else None
+
+
+# --- SPC-1-like ----------------------------------------------------------------------------------
+
+
+def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
+    """An SPC-1-like test."""
+    devices = ", ".join(one.path for one in report.targets)
+    made = Sheet(
+        file,
+        "SPC-1-like test",
+        f"{report.notice}: test of {devices}",
+        verdict=report.verdict,
+        good=report.passed,
+        remarks=list(report.remarks),
+    )
+    if report.iops is not None:
+        made.figures.append(("SPC-1-like IOPS", units.format_rate(report.iops)))
+    if report.lrt_ns is not None:
+        made.figures.append(("SPC-1-like LRT", units.format_ns(report.lrt_ns)))
+    if report.level_bsu is not None:
+        made.figures.append(("level", f"{report.level_bsu:,} BSU"))
+    shape, lengths = report.parameters.shape, report.parameters.durations
+    made.conditions = [
+        *runs.machine(report.environment),
+        *runs.targets(report.targets),
+        ("workers", f"CPU {units.format_cpu_list(shape.cpus)}"),
+        ("length", f"sustained {lengths.sustain_ns / 1e9:g} s, steps {lengths.phase_ns / 1e9:g} s"),
+        ("seed", str(shape.seed)),
+    ]
+    made.verdicts = [
+        Verdict(" ".join(filter(None, [one.phase, one.stream, one.kind])), one.text, one.passed)
+        for one in report.checks
+    ]
+    if report.persistence is not None:
+        made.verdicts.append(
+            Verdict("persistence", report.persistence.text, report.persistence.passed)
+        )
+    add_printed(made, render_spc1.parts(report))
+    made.plots += point_plots(
+        report.curve.points, report.parameters.limits.response_ns, report.search.points
+    )
+    return made
+
+
+# --- SPC-2-like ----------------------------------------------------------------------------------
+
+
+def spc2_sheet(file: str, report: spc2.Report) -> Sheet:
+    """An SPC-2-like test."""
+    devices = ", ".join(one.path for one in report.targets)
+    made = Sheet(
+        file,
+        "SPC-2-like test",
+        f"{report.notice}: test of {devices}",
+        verdict=report.verdict,
+        good=report.passed,
+        remarks=list(report.remarks),
+    )
+    if report.mbps is not None:
+        made.figures.append(("SPC-2-like MBPS", report.mbps.text))
+    made.figures += [(f"{one.name} MB/s", one.mb_s.text) for one in report.composites]
+    if report.vod_streams is not None:
+        made.figures.append(("video streams", f"{report.vod_streams:,}"))
+    made.conditions = [*runs.machine(report.environment), *runs.targets(report.targets)]
+    made.verdicts = [
+        Verdict(one.step.name, one.beyond or one.text, one.fine)
+        for one in report.runs
+        if one.step.kind == "run"
+    ]
+    add_printed(made, render_spc2.parts(report))
+    made.plots += _stream_plots(report.runs)
+    return made
+
+
+def _stream_plots(found: Sequence[spc2.Run]) -> list[Plot]:
+    """Data rate, response time and power over the number of streams, a line for each test."""
+    tests: dict[str, list[spc2.Run]] = {}
+    for run in found:
+        name = f"{run.step.test}, search" if run.step.kind == "search" else run.step.test
+        tests.setdefault(name, []).append(run)
+
+    def plot(
+        key: str, title: str, y: Axis, value: Callable[[spc2.Run], float | None]
+    ) -> Plot | None:
+        strands = []
+        for name, some in tests.items():
+            ordered = sorted(some, key=lambda one: one.step.streams)
+            look: Look = "points" if some[0].step.kind == "search" else "line"
+            ys = [value(one) for one in ordered]
+            if any(one is not None for one in ys):
+                xs = [float(one.step.streams) for one in ordered]
+                strands.append(Strand(xs, [Line(name, ys, look=look)]))
+        return Plot(key, title, STREAMS, y, strands) if strands else None
+
+    made = [
+        plot("streams-rate", "Data rate over streams", Axis("data rate", "MB/s"),
+             lambda one: float(one.mb_s)),
+        plot("streams-response", "Response time over streams",
+             Axis("mean response time", quantity=Quantity.TIME, log=None),
+             lambda one: one.response.mean if one.response is not None else None),
+        plot("streams-power", "Power over streams", Axis("power", "W"),
+             lambda one: float(one.watts) if one.watts is not None else None),
+    ]  # fmt: skip
+    return [one for one in made if one is not None]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sheets of per-I/O logs: the course, the distribution, and the heat map of times over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spekctl import units
+from spekctl.documents import histogram
+from spekctl.plots import cdf, source, timeline
+from spekctl.report import runs
+from spekctl.report.sheet import Axis, HeatMap, Line, Plot, Quantity, Sheet, Strand
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from spekctl.log.file import LogFile
+
+# Cells of a heat map: columns over the log's time, rows for every power of two.
+_COLUMNS = 120
+_PER_OCTAVE = 4
+
+
+def sheet_of(path: Path) -> Sheet:
+    """Everything about a log."""
+    log = source.open_log(path)
+    header = log.header
+    devices = ", ".join(one.path for one in header.targets)
+    made = Sheet(
+        str(path),
+        "per-I/O log",
+        f"{header.workload} on {devices}",
+        verdict="every I/O has its record" if header.complete else "I/Os are missing in it",
+        good=header.complete,
+    )
+    if header.lost:
+        made.remarks.append(f"{header.lost:,} I/Os have no record in the log")
+    if header.reason != "completed":
+        made.remarks.append(f"the run ended early: {header.reason}")
+    made.conditions = [
+        ("devices", ", ".join(f"{one.path} ({units.format_bytes(one.bytes)})" for one in
+                              header.targets)),
+        ("workers", str(header.workers)),
+        ("seed", str(header.seed)),
+        ("spek", f"module {header.module_version}"),
+    ]  # fmt: skip
+    made.figures = [("I/Os logged", f"{header.records:,}")]
+    times = cdf.of_log(path, "response").times
+    everything = times["all"]
+    for name in ("p50", "p99", "p99.9", "p99.999"):
+        value = histogram.percentile(everything, runs.PERCENTILES[name])
+        made.figures.append((name, units.format_ns(value)))
+    made.figures.append(("max", units.format_ns(everything.max_ns)))
+    made.grids.append(runs.percentile_grid("response time, percentiles", times))
+    made.plots.append(runs.distribution(times))
+    made.plots += _course(timeline.of_log(path))
+    made.heat_maps.append(_heat_map(log))
+    return made
+
+
+def _course(found: timeline.Timeline) -> list[Plot]:
+    """Rates and times by interval."""
+    xs = [float(one) for one in (found.start_s + found.end_s) / 2]
+    lengths = found.end_s - found.start_s
+    marks = [(one.start_s, one.name) for one in found.phases if one.start_s > 0]
+    directions = found.directions.values()
+    total = sum(one.ios for one in directions) / lengths
+    rates = [Line("all", _known(total), main=True)]
+    times = []
+    for name, one in found.directions.items():
+        if one.ios.any():
+            rates.append(Line(name, _known(one.ios / lengths)))
+            times += [
+                Line(f"{name} mean", _known(one.mean_ns), main=True),
+                Line(f"{name} p99", _known(one.p99_ns)),
+            ]
+    return [
+        Plot("course-iops", "I/Os per second", runs.TIME_AXIS, Axis("I/Os per second", "1/s"),
+             [Strand(xs, rates if len(rates) > 2 else rates[:1])], "time", marks),
+        Plot("course-response", "Response time", runs.TIME_AXIS,
+             Axis("response time", quantity=Quantity.TIME, log=None),
+             [Strand(xs, times)], "time", marks),
+    ]  # fmt: skip
+
+
+def _known(values: NDArray[np.float64]) -> list[float | None]:
+    """With None for nan."""
+    return [None if value != value else float(value) for value in values]
+
+
+def _heat_map(log: LogFile) -> HeatMap:
+    """I/Os by time of completion and by response time, over the whole log; failed ones apart."""
+    import numpy as np
+
+    header = log.header
+    start = header.started_ns
+    width = max(1, -(-(max(header.ended_ns, start + 1) - start) // _COLUMNS))
+    counts = np.zeros((_COLUMNS, _PER_OCTAVE * 64), dtype=np.int64)
+    for arrival, completion, error in log.columns("arrival_ns", "completion_ns", "error"):
+        fine = error == 0
+        done = completion[fine].astype(np.int64)
+        ns = np.maximum(1, done - arrival[fine].astype(np.int64))
+        row = np.minimum(np.log2(ns) * _PER_OCTAVE, counts.shape[1] - 1).astype(np.int64)
+        column = np.clip((done - start) // width, 0, _COLUMNS - 1)
+        np.add.at(counts, (column, row), 1)
+    used = np.flatnonzero(counts.any(axis=0))
+    low, high = (int(used[0]), int(used[-1]) + 1) if len(used) else (0, 1)
+    return HeatMap(
+        "Response times over time",
+        [number * width / 1e9 for number in range(_COLUMNS + 1)],
+        [2.0 ** (row / _PER_OCTAVE) for row in range(low, high + 1)],
+        counts[:, low:high].tolist(),
+    )

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files to sheets: identifies each document and has its sheet made."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from spekctl.documents import curve, document, drive, energy, result, spc1, spc2, trace, verify
+from spekctl.documents.document import Document, Kind
+from spekctl.report import drives, loads, runs, traces
+from spekctl.report import energy as energies
+from spekctl.report.sheet import Sheet
+
+_JSON: dict[Kind, tuple[type[Document], Callable[[str, Any], Sheet]]] = {
+    Kind.RESULT: (result.Result, runs.sheet_of),
+    Kind.CURVE: (curve.Curve, loads.curve_sheet),
+    Kind.SPC1: (spc1.Report, loads.spc1_sheet),
+    Kind.SPC2: (spc2.Report, loads.spc2_sheet),
+    Kind.SPC1E: (energy.Spc1eReport, energies.spc1e_sheet),
+    Kind.SPC2E: (spc2.Spc2eReport, energies.spc2e_sheet),
+    Kind.EMERALD: (energy.EmeraldReport, energies.emerald_sheet),
+    Kind.DCSE: (energy.DcseReport, energies.dcse_sheet),
+    Kind.VERIFY: (verify.VerifyReport, traces.verify_sheet),
+    Kind.DRIVE_SIMULATION: (drive.DriveSimulation, drives.simulation_sheet),
+    Kind.DRIVE_STUDY: (drive.DriveStudy, drives.study_sheet),
+    Kind.TRACE_INFO: (trace.TraceInfo, traces.info_sheet),
+    Kind.TRACE_FIT: (trace.TraceFit, traces.fit_sheet),
+}
+KINDS = (*_JSON, Kind.LOG, Kind.TRACE)
+_WORDS = "results, load curves, reports, studies, per-I/O logs and traces that spekctl has written"
+
+
+def sheets(paths: Sequence[Path], labels: Sequence[str] = ()) -> list[Sheet]:
+    """A sheet for each file; UsageError for a file that is not such a document."""
+    made = [_sheet(path) for path in paths]
+    names = labels or _names(paths)
+    for sheet, name in zip(made, names, strict=True):
+        sheet.label = name
+    return made
+
+
+def _sheet(path: Path) -> Sheet:
+    kind = document.identify(path, KINDS, "a page is made of", _WORDS)
+    if kind is Kind.LOG:
+        from spekctl.log.file import require
+        from spekctl.report import logs
+
+        require()
+        return logs.sheet_of(path)
+    if kind is Kind.TRACE:
+        return _trace(path)
+    model, make = _JSON[kind]
+    found = document.read(path, model)
+    sheet = make(str(path), found)
+    sheet.created = found.created
+    sheet.command = shlex.join(["spekctl", *found.command]) if found.command else ""
+    return sheet
+
+
+def _trace(path: Path) -> Sheet:
+    """A stored trace, which is read once for its figures."""
+    from spekctl.log.file import require
+
+    require()
+    from spekctl.trace import figures
+    from spekctl.trace.trace import open_trace
+
+    return traces.info_sheet(str(path), figures.info(open_trace([path])))
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """Stems where they differ, else whole paths."""
+    stems = [path.stem for path in paths]
+    return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]

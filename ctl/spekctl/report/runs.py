@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sheets of results of runs, and the conditions that other documents share with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import log10
+
+from spekctl import units
+from spekctl.documents import histogram
+from spekctl.documents.device import TargetFacts
+from spekctl.documents.result import Environment, Interval, Result, histogram_of
+from spekctl.kernel.records import Histogram, IntervalCell
+from spekctl.render import result as render
+from spekctl.report.sheet import (
+    Axis,
+    Grid,
+    Line,
+    Plot,
+    Quantity,
+    Sheet,
+    Strand,
+    add_printed,
+    plain_grid,
+)
+
+MIB = 1 << 20
+TIME_AXIS = Axis("time since the start", quantity=Quantity.CLOCK)
+PERCENTILES = {
+    "p50": 500_000,
+    "p90": 900_000,
+    "p95": 950_000,
+    "p99": 990_000,
+    "p99.9": 999_000,
+    "p99.99": 999_900,
+    "p99.999": 999_990,
+}
+# Points of a percentile curve.
+_STEPS = 400
+
+
+def sheet_of(file: str, result: Result) -> Sheet:
+    """Everything about a run."""
+    name = result.workload.workload.name
+    label = f"{name} (SPC-1-like, unaudited)" if name == "spc1" else name
+    devices = ", ".join(one.facts.path for one in result.targets)
+    made = Sheet(
+        file,
+        "result of a run",
+        f"{label} on {devices}",
+        verdict=result.outcome.text,
+        good=result.outcome.ok,
+        remarks=[*result.remarks, *([result.power_text] if result.power_text else [])],
+    )
+    made.figures = _figures(result)
+    made.conditions = [
+        *machine(result.environment),
+        *targets([one.facts for one in result.targets]),
+        *_instrument(result),
+    ]
+    add_printed(made, render.parts(result))
+    rows = result.intervals
+    times = response_times(result)
+    if times:
+        made.grids.append(percentile_grid("response time, percentiles", times))
+        made.plots.append(distribution(times))
+    if rows and result.phases:
+        made.plots += _course(result, rows)
+    return made
+
+
+def machine(environment: Environment | None) -> list[tuple[str, str]]:
+    """The machine and the instrument, as conditions of a measurement."""
+    if environment is None:
+        return []
+    governors = ", ".join(f"{one} (CPU {cpus})" for one, cpus in environment.governors.items())
+    found = [
+        ("host", environment.hostname),
+        ("kernel", f"{environment.kernel} {environment.machine}"),
+        ("CPU", f"{environment.cpu_model}, online: {environment.cpus_online}"),
+        ("governor", governors),
+        ("clock", environment.clocksource),
+        ("kernel taint", str(environment.taint)),
+        ("spek", f"module {environment.module_version}, spekctl {environment.spekctl_version}"),
+    ]
+    return [(what, text) for what, text in found if text.strip(" ,")]
+
+
+def targets(facts: Iterable[TargetFacts]) -> list[tuple[str, str]]:
+    """Each device with the settings that change its speed."""
+    found = []
+    for one in facts:
+        words = [
+            " ".join(filter(None, [one.model.strip(), one.serial.strip()])) or one.driver,
+            units.format_bytes(one.bytes),
+            f"blocks of {one.logical_block}/{one.physical_block} B",
+            "rotational" if one.rotational else "not rotational",
+            f"scheduler {one.scheduler}" if one.scheduler else "",
+            f"iostats {one.iostats}" if one.iostats else "",
+            f"nomerges {one.nomerges}" if one.nomerges else "",
+        ]
+        found.append((one.path, ", ".join(filter(None, words))))
+    return found
+
+
+def _figures(result: Result) -> list[tuple[str, str]]:
+    everything = result.totals.all
+    found = [
+        ("IOPS", units.format_rate(everything.iops)),
+        ("MiB/s", f"{everything.bytes_per_s / MIB:,.1f}"),
+    ]
+    response = everything.times.response
+    merged = response_times(result).get("all")
+    if response is not None:
+        found.append(("mean response", units.format_ns(response.mean_ns)))
+    if merged is not None:
+        for name in ("p50", "p99", "p99.9", "p99.999"):
+            value = histogram.percentile(merged, PERCENTILES[name])
+            found.append((name, units.format_ns(value)))
+        found.append(("max", units.format_ns(merged.max_ns)))
+    found.append(("errors", f"{result.outcome.errors:,}"))
+    if result.power is not None:
+        total, cost = result.power.measure.total, result.power.measure.efficiency
+        if total.mean_w is not None:
+            found.append(("power", units.format_watts(total.mean_w)))
+        if cost is not None:
+            found.append(("IOPS/W", units.format_rate(cost.iops_per_w)))
+            found.append(("mW/IOPS", f"{cost.mw_per_iops:.3g}"))
+    return found
+
+
+def _instrument(result: Result) -> list[tuple[str, str]]:
+    config = result.config
+    length = f"{config.time_ns / 1e9:g} s" if config.time_ns else f"{config.count:,} I/Os"
+    ramp = f"{config.ramp_ns / 1e9:g} s" if config.ramp_ns else f"{config.ramp_count:,} I/Os"
+    backends = dict.fromkeys(f"{one.backend} ({one.backend_reason})" for one in result.targets)
+    return [
+        ("workers", f"CPU {units.format_cpu_list(config.cpus)}"),
+        ("length", f"{length} after a ramp-up of {ramp}"),
+        ("back end", ", ".join(backends)),
+        ("seed", str(config.seed)),
+    ]
+
+
+# --- distribution --------------------------------------------------------------------------------
+
+
+def response_times(result: Result, metric: str = "response") -> dict[str, Histogram]:
+    """The exact buckets of the measure phase, merged over streams: read, write, and all."""
+    parts: dict[str, list[Histogram]] = {"read": [], "write": []}
+    for cell in result.cells:
+        found = histogram_of(getattr(cell.times, metric))
+        if cell.phase == "measure" and found is not None:
+            parts[cell.direction].append(found)
+    return merged_times(parts)
+
+
+def merged_times(parts: dict[str, list[Histogram]]) -> dict[str, Histogram]:
+    """Read, write and all, as far as they occurred."""
+    made = {}
+    everything = [one for some in parts.values() for one in some]
+    for name, some in (*parts.items(), ("all", everything)):
+        merged = histogram.merge(some)
+        if merged is not None:
+            made[name] = merged
+    return made
+
+
+def percentile_grid(title: str, times: dict[str, Histogram]) -> Grid:
+    """Percentiles to 99.999 and the maximum, by direction."""
+    found = {
+        name: [*histogram.percentiles(one, PERCENTILES.values()), one.max_ns]
+        for name, one in times.items()
+    }
+    rows = [
+        (label, *(units.format_ns(values[index]) for values in found.values()))
+        for index, label in enumerate((*PERCENTILES, "max"))
+    ]
+    rows.append(("I/Os", *(f"{histogram.count_of(one):,}" for one in times.values())))
+    return plain_grid(title, ["percentile", *found], rows)
+
+
+def distribution(times: dict[str, Histogram]) -> Plot:
+    """Response time against the share of I/Os that took at most that long."""
+    totals = {name: histogram.count_of(one) for name, one in times.items()}
+    ends = {name: max(log10(total), 0.5) for name, total in totals.items()}
+    most = max(ends.values())
+    nines = sorted({*(most * step / _STEPS for step in range(_STEPS)), *ends.values()})
+    lines = []
+    for name, one in times.items():
+        total = totals[name]
+        # Nearest rank; a line ends at its largest value.
+        ranks = [
+            total - int(total * 10.0**-nine) if nine < ends[name] else total
+            for nine in nines
+            if nine <= ends[name]
+        ]
+        values = [float(value) for value in histogram.at_ranks(one, ranks)]
+        rest = [None] * (len(nines) - len(values))
+        lines.append(Line(name, [*values, *rest], main=name == "all"))
+    if len(times) == 2:  # one direction, and the same again as all
+        lines = lines[1:]
+    return Plot(
+        "distribution",
+        "Response time by percentile",
+        Axis("share of I/Os that took at most this long", quantity=Quantity.NINES),
+        Axis("response time", quantity=Quantity.TIME, log=True),
+        [Strand(nines, lines)],
+        note="From the exact buckets of the measure phase; a value is off by at most"
+        f" 1/{2 << min((one.bits for one in times.values()), default=6)}.",
+        numbers=percentile_grid("percentiles", times),
+    )
+
+
+# --- course over time ----------------------------------------------------------------------------
+
+
+def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
+    """Rates, power, times and queues, interval by interval."""
+    zero = result.phases[0].start_ns
+    marks = [
+        ((one.start_ns - zero) / 1e9, str(one.phase))
+        for one in result.phases
+        if one.end_ns > one.start_ns and one.start_ns > zero
+    ]
+    xs = [((row.start_ns + row.end_ns) / 2 - zero) / 1e9 for row in rows]
+    seconds = [max(1, row.end_ns - row.start_ns) / 1e9 for row in rows]
+    directions: dict[str, Callable[[Interval], IntervalCell]] = {
+        "read": lambda row: row.read,
+        "write": lambda row: row.write,
+    }
+    used = {name: of for name, of in directions.items() if any(of(row).ios for row in rows)}
+
+    def plot(key: str, title: str, y: Axis, lines: list[Line]) -> Plot:
+        return Plot(key, title, TIME_AXIS, y, [Strand(xs, lines)], "time", marks)
+
+    def rates(amount: Callable[[IntervalCell], int], scale: float) -> list[Line]:
+        both = [
+            (amount(row.read) + amount(row.write)) / scale / length
+            for row, length in zip(rows, seconds, strict=True)
+        ]
+        made = [Line("all", both, main=True)]
+        if len(used) > 1:
+            for name, of in used.items():
+                each = [
+                    amount(of(row)) / scale / length
+                    for row, length in zip(rows, seconds, strict=True)
+                ]
+                made.append(Line(name, each))
+        return made
+
+    iops = rates(lambda cell: cell.ios, 1)
+    if result.outcome.offered_iops is not None:
+        iops.append(Line("offered", [result.outcome.offered_iops] * len(rows), look="limit"))
+    made = [plot("course-iops", "I/Os per second", Axis("I/Os per second", "1/s"), iops)]
+    power = _power(rows)
+    if power:
+        made.append(plot("course-power", "Power", Axis("power", "W"), power))
+    times = _times(rows, used)
+    response = Axis("response time", quantity=Quantity.TIME, log=None)
+    made.append(plot("course-response", "Response time", response, times))
+    rate = Axis("data rate", "MiB/s")
+    made.append(plot("course-rate", "Data rate", rate, rates(lambda cell: cell.bytes, MIB)))
+    queue = [Line("outstanding", [float(row.outstanding) for row in rows], main=True)]
+    if any(row.backlog for row in rows):
+        queue.append(Line("backlog", [float(row.backlog) for row in rows]))
+    made.append(plot("course-queue", "I/Os waiting or in the device", Axis("I/Os", "count"), queue))
+    workers = max(1, len(result.workers) or len(result.config.cpus))
+    busy = [
+        100 * row.worker_cpu_ns / 1e9 / length / workers
+        for row, length in zip(rows, seconds, strict=True)
+    ]
+    if any(busy):
+        made.append(
+            plot(
+                "course-cpu",
+                "CPU time of the workers",
+                Axis("busy share of a CPU", "%"),
+                [Line("workers", busy, main=True)],
+            )
+        )
+    return made
+
+
+def _times(
+    rows: Sequence[Interval], used: dict[str, Callable[[Interval], IntervalCell]]
+) -> list[Line]:
+    """Mean and maximum of all I/Os, which add up exactly, and percentiles of each direction."""
+    means: list[float | None] = []
+    longest: list[float | None] = []
+    for row in rows:
+        ios = row.read.ios + row.write.ios
+        total = row.read.response_sum_ns + row.write.response_sum_ns
+        means.append(total / ios if ios else None)
+        most = max(row.read.response_max_ns, row.write.response_max_ns)
+        longest.append(float(most) if ios else None)
+    made = [Line("mean", means, main=True)]
+    for name, of in used.items():
+        cells = [of(row) for row in rows]
+        for label, values in (
+            ("p99", [cell.response_p99_ns for cell in cells]),
+            ("p99.9", [cell.response_p999_ns for cell in cells]),
+        ):
+            if any(values):
+                ys = [
+                    float(value) if cell.ios else None
+                    for value, cell in zip(values, cells, strict=True)
+                ]
+                made.append(Line(f"{name} {label}" if len(used) > 1 else label, ys))
+    made.append(Line("max", longest))
+    return made
+
+
+def _power(rows: Sequence[Interval]) -> list[Line]:
+    """All rails together, and each one."""
+    found: dict[str, list[float | None]] = {}
+    for number, row in enumerate(rows):
+        if row.power is None:
+            continue
+        for rail in (row.power.total, *row.power.rails):
+            values = found.setdefault(rail.name, [None] * len(rows))
+            values[number] = rail.mean_w
+    if len(found) == 2:
+        found = {"total": found["total"]}
+    return [Line(name, values, main=name == "total") for name, values in found.items()]

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Static pictures, for paper and for readers without scripts. page.css has their colours."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Sequence
+from math import log10
+
+from markupsafe import Markup, escape
+
+from spekctl.report.drawing import STATIC_COLUMNS, Drawing, Scale, Series, number, thin, ticks
+from spekctl.report.sheet import Bars, HeatMap
+from spekctl.report.words import clean
+
+WIDTH, HEIGHT = 760, 260
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 10, 40
+COLOURS = 8
+# Points of a short series are marked, so that a single one can be seen.
+_MARKED = 60
+_BAR = 22
+# Colours of counts, few to many: both backgrounds leave all of them visible.
+_RAMP = ((49, 104, 142), (33, 145, 140), (53, 183, 121), (170, 204, 60), (253, 210, 37))
+
+
+def colour_of(index: int) -> int:
+    """Number of the colour of a series."""
+    return index % COLOURS
+
+
+def plot(drawing: Drawing, title_id: str) -> Markup:
+    """A plot with axes; its key is in the page."""
+    out = [_open(HEIGHT, title_id), _frame(drawing.x, drawing.y)]
+    for at, name in drawing.marks:
+        x = _x(drawing.x, at)
+        left = _share(drawing.x, at) < 0.8
+        place = f'x="{x + 3:.1f}"' if left else f'x="{x - 3:.1f}" text-anchor="end"'
+        out.append(
+            f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
+            f'<text {place} y="{TOP + 9}">{_text(name)}</text>'
+        )
+    index = 0
+    for group in drawing.groups:
+        for series in thin(group, STATIC_COLUMNS):
+            out.append(_line(drawing, series, index))
+            index += 1
+    return Markup("".join([*out, "</svg>"]))
+
+
+def bars(found: Bars, title_id: str) -> Markup:
+    """Stacked bars from 0."""
+    height = TOP + _BAR * len(found.rows) + BOTTOM
+    left = 190
+    most = max((sum(values) for _, values in found.rows), default=0.0) or 1.0
+    scale = Scale(found.unit, False, False, 0.0, most * 1.02)
+    inner = WIDTH - left - RIGHT
+    out = [_open(height, title_id)]
+    for at, text in ticks(scale):
+        x = left + inner * at / scale.high
+        out.append(
+            f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>'
+            f'<text x="{x:.1f}" y="{height - BOTTOM + 14}" text-anchor="middle">'
+            f"{_text(text)}</text>"
+        )
+    for row, (name, values) in enumerate(found.rows):
+        y = TOP + _BAR * row
+        out.append(
+            f'<text x="{left - 6}" y="{y + 15}" text-anchor="end">{_text(_cut(name, 30))}</text>'
+        )
+        x = float(left)
+        for index, value in enumerate(values):
+            width = inner * max(0.0, value) / scale.high
+            label = f"{name}, {found.parts[index]}: {number(value)} {found.unit}"
+            out.append(
+                f'<rect class="f{colour_of(index)}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}"'
+                f' height="{_BAR - 6}"><title>{_text(label)}</title></rect>'
+            )
+            x += width
+    out.append(
+        f'<text x="{left + inner / 2:.0f}" y="{height - 8}" text-anchor="middle">'
+        f"{_text(found.unit)}</text></svg>"
+    )
+    return Markup("".join(out))
+
+
+def heat_map(found: HeatMap, unit: str, size: float, title_id: str) -> Markup:
+    """Time across, value upwards on a logarithmic axis, the logarithm of the count as colour."""
+    x = Scale("time since the start (s)", False, False, found.edges_s[0], found.edges_s[-1])
+    low, high = found.edges_ns[0] / size, found.edges_ns[-1] / size
+    y = Scale(f"response time ({unit})", True, False, low, high)
+    inner_w, inner_h = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    image = base64.b64encode(_png(found.counts)).decode()
+    return Markup(
+        f"{_open(HEIGHT, title_id)}{_frame(x, y)}"
+        f'<image class="heat" x="{LEFT}" y="{TOP}" width="{inner_w}" height="{inner_h}"'
+        f' preserveAspectRatio="none" href="data:image/png;base64,{image}"/></svg>'
+    )
+
+
+def _open(height: int, title_id: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="{_text(title_id)}"'
+        ' class="static">'
+    )
+
+
+def _frame(x: Scale, y: Scale) -> str:
+    """Grid, ticks and the names of the axes."""
+    out = []
+    bottom = HEIGHT - BOTTOM
+    for at, text in ticks(x):
+        place = _x(x, at)
+        out.append(
+            f'<line class="grid" x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{bottom}"/>'
+            f'<text x="{place:.1f}" y="{bottom + 14}" text-anchor="middle">{_text(text)}</text>'
+        )
+    for at, text in ticks(y, 6):
+        place = _y(y, at)
+        out.append(
+            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{place:.1f}"'
+            f' y2="{place:.1f}"/><text x="{LEFT - 5}" y="{place + 4:.1f}" text-anchor="end">'
+            f"{_text(text)}</text>"
+        )
+    middle = (TOP + bottom) / 2
+    out.append(
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">'
+        f'{_text(x.label)}</text><text transform="translate(12 {middle:.0f}) rotate(-90)"'
+        f' text-anchor="middle">{_text(y.label)}</text>'
+    )
+    return "".join(out)
+
+
+def _line(drawing: Drawing, series: Series, index: int) -> str:
+    """A path with a gap where a value is missing."""
+    path: list[str] = []
+    dots: list[str] = []
+    pen = "M"
+    name = f"s{colour_of(index)}" if series.look != "limit" else "limit"
+    dash = f" d{index // COLOURS % 3}" if series.look == "line" else ""
+    for x, y in zip(series.xs, series.ys, strict=True):
+        if y is None:
+            pen = "M"
+            continue
+        place = f"{_x(drawing.x, x):.1f} {_y(drawing.y, y):.1f}"
+        path.append(f"{pen}{place}")
+        pen = "L"
+        if series.look == "points" or (len(series.xs) <= _MARKED and series.look == "line"):
+            cx, cy = place.split()
+            dots.append(f'<circle class="f{colour_of(index)}" cx="{cx}" cy="{cy}" r="2.5"/>')
+    line = f'<path class="{name}{dash}" d="{"".join(path)}"/>' if series.look != "points" else ""
+    return line + "".join(dots)
+
+
+def _x(scale: Scale, value: float) -> float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * _share(scale, value)
+
+
+def _y(scale: Scale, value: float) -> float:
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * _share(scale, value)
+
+
+def _share(scale: Scale, value: float) -> float:
+    if scale.log:
+        return (log10(value) - log10(scale.low)) / (log10(scale.high) - log10(scale.low))
+    return (value - scale.low) / (scale.high - scale.low)
+
+
+def _text(text: str) -> str:
+    return str(escape(clean(text)))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _png(columns: Sequence[Sequence[int]]) -> bytes:
+    """An image with one pixel per cell; its colours are a palette, of which 0 is transparent."""
+    height = len(columns[0])
+    most = max(max(column) for column in columns)
+    top = log10(most + 1) or 1.0
+
+    def index(count: int) -> int:
+        return 0 if not count else 1 + min(254, int(254 * log10(count + 1) / top))
+
+    palette = bytearray(3)
+    for step in range(255):
+        place = step / 254 * (len(_RAMP) - 1)
+        left = min(int(place), len(_RAMP) - 2)
+        share = place - left
+        palette += bytes(
+            round(a + (b - a) * share) for a, b in zip(_RAMP[left], _RAMP[left + 1], strict=True)
+        )
+    rows = b"".join(
+        b"\0" + bytes(index(column[row]) for column in columns) for row in reversed(range(height))
+    )
+    header = struct.pack(">IIBBBBB", len(columns), height, 8, 3, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"PLTE", bytes(palette)), (b"tRNS", b"\0"))
+    parts = [*chunks, (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts
+    )

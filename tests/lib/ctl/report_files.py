@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A document of every kind that reports are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from lib.ctl.plot_files import (
+    OPEN,
+    facts,
+    interval,
+    intervals,
+    records,
+    write_curve,
+    write_log,
+    write_report,
+    write_result,
+    write_streams,
+)
+from lib.fakes.kernel import SECOND, START_NS
+
+from spekctl import files
+from spekctl.documents import curve, drive, energy, exact, power, result, spc1, spc2, trace, verify
+from spekctl.documents.document import Document
+from spekctl.kernel.records import Phase
+from spekctl.trace import convert, figures
+from spekctl.trace.trace import open_trace
+
+
+def written(path: Path, document: Document) -> Path:
+    path.write_bytes(files.encode(document))
+    return path
+
+
+def figure(value: int | str) -> exact.Figure:
+    return exact.figure(Fraction(value), 2)
+
+
+def rail(name: str, watts: float) -> result.RailPower:
+    return result.RailPower(name, 10 * watts, watts, watts / 2, 2 * watts, 10.0, 0.0, 10)
+
+
+def powered_result(path: Path) -> Path:
+    """A run whose intervals have the power of two rails; the fifth one has none."""
+    found = result.load_result(write_result(path, intervals()))
+    rows = []
+    for number, row in enumerate(found.intervals):
+        rails = [rail("12V", 6.0 + number / 10), rail("5V", 2.0)]
+        known = result.IntervalPower(rails, power.total_of(rails))
+        rows.append(msgspec.structs.replace(row, power=None if number == 4 else known))
+    whole = power.figures(rows[-1].power or result.IntervalPower([], rail("", 1)), 0.0, 700.0, 5e6)
+    measured = result.PowerResult([], 0.0, whole, 0, 0.0, 0.0)
+    return written(path, msgspec.structs.replace(found, intervals=rows, power=measured))
+
+
+def checked_report(path: Path) -> Path:
+    """An SPC-1-like report with power, a limit that is kept, and one that is missed."""
+    watts = [
+        msgspec.structs.replace(one, power=curve.Power(5 + one.iops / 1000, {"12V": 5.0}))
+        for one in OPEN
+    ]
+    found = spc1.load_report(write_report(path, watts, OPEN))
+    checks = [
+        spc1.Check("response", "sustain", "", 13e6, 3e7, 3e7, True, "13 ms, 30 ms is allowed"),
+        spc1.Check("errors", "ramp-90", "", 3, 0, 0, False, "3 errors, none is allowed"),
+    ]
+    return written(path, msgspec.structs.replace(found, checks=checks, passed=False))
+
+
+def energy_spc1e(path: Path) -> Path:
+    def profile(name: str, watts: int) -> energy.ProfileReport:
+        return energy.ProfileReport(
+            name, ["8", "8", "8"], figure(watts), figure(900), figure(90), figure(30)
+        )
+
+    levels = [
+        energy.LevelReport("heavy", 80, 40, "2000.5", "9.5", None, None),
+        energy.LevelReport("idle", 0, None, "0", "6", None, None),
+    ]
+    return written(
+        path,
+        energy.Spc1eReport(
+            command=["energy", "spc1e"],
+            notice=energy.SPC1E_NOTICE,
+            complete=True,
+            passed=True,
+            verdict="all levels were measured",
+            source="measured",
+            levels=levels,
+            profiles=[profile("low", 7), profile("high", 9)],
+            composite=profile("composite", 8),
+            annual_kwh=figure(70),
+            price="0.12",
+            annual_cost=figure("8.4"),
+            site=None,
+            targets=[facts("Disk")],
+            environment=None,
+            remarks=["a remark on energy"],
+        ),
+    )
+
+
+def energy_spc2e(path: Path) -> Path:
+    profile = spc2.RateProfile("low", ["8", "8", "8"], figure(7), figure(90), figure(9), figure(3))
+    return written(
+        path,
+        spc2.Spc2eReport(
+            notice=spc2.ENERGY_NOTICE,
+            complete=True,
+            passed=False,
+            verdict="a limit was missed",
+            levels=[
+                spc2.RateLevel("heavy", "120", "9", [], None),
+                spc2.RateLevel("idle", "0", "6", [], None),
+            ],
+            profiles=[profile],
+            composite=msgspec.structs.replace(profile, name="composite", hours=[]),
+            annual_kwh=None,
+            price="0.1",
+            annual_cost=None,
+            targets=[facts()],
+            environment=None,
+            remarks=[],
+        ),
+    )
+
+
+def energy_emerald(path: Path) -> Path:
+    phase = energy.EmeraldPhase(
+        "hot-band", "EP_1", "IOPS/W", 1, 8, None, 10**9, "1000", "8", figure(125), 2e6, 3e6, True,
+        "", None, None,
+    )  # fmt: skip
+    late = msgspec.structs.replace(
+        phase, name="random-read", passed=False, text="80 ms is too slow"
+    )
+    return written(
+        path,
+        energy.EmeraldReport(
+            notice=energy.EMERALD_NOTICE,
+            complete=True,
+            passed=False,
+            verdict="limits were missed: random-read",
+            source="measured",
+            raw_gigabytes="10",
+            parameters=None,
+            phases=[phase, late],
+            trials=[energy.Trial("random-read", 1, 4, "900", "8", 2e6, True)],
+            targets=[facts()],
+            environment=None,
+            remarks=[],
+        ),
+    )
+
+
+def energy_dcse(path: Path) -> Path:
+    return written(
+        path,
+        energy.DcseReport(
+            notice=energy.DCSE_NOTICE,
+            source="command line",
+            given={"idle_watts": "6"},
+            gb_per_watt=figure(100),
+            iops_per_watt=figure(125),
+            mb_per_s_per_watt=None,
+            against={},
+            remarks=[],
+        ),
+    )
+
+
+def simulation(path: Path) -> Path:
+    times = drive.Times(5e6, 4_000_000, 8_000_000, 20_000_000, 60_000_000)
+    modes = {
+        "idle": drive.Mode(6, 24),
+        "seek": drive.Mode(3, 30),
+        "rotation": drive.Mode(1, 8),
+        "transfer": drive.Mode(0, 0),
+    }
+    return written(
+        path,
+        drive.DriveSimulation(
+            model="barracuda-es",
+            title="a disk",
+            profile="measured",
+            arms=2,
+            rpm=7200,
+            policy="sptf",
+            window=16,
+            max_wait_ns=0,
+            closed=4,
+            requests=1000,
+            elapsed_ns=10**10,
+            iops=100,
+            response=times,
+            seek=times,
+            rotation=times,
+            transfer=times,
+            moved=0.9,
+            served_by_arm=[400, 600],
+            hits=0,
+            modes=modes,
+            joules_5v=20,
+            joules_12v=42,
+            watts=6.2,
+        ),
+    )
+
+
+def study(path: Path) -> Path:
+    system = drive.StudySystem(
+        "HC-SD", 1, 7200, 1, 1.0, 1.0, False, 9, 8, 15, 30, 4, 4, 0.9, [0.1, 0.5, 1.0], [1.0],
+        {"base": {"idle": 4, "seek": 2}},
+    )  # fmt: skip
+    full = msgspec.structs.replace(system, name="MD", saturated=True)
+    return written(
+        path,
+        drive.DriveStudy(
+            model="barracuda-es",
+            requests=1000,
+            seed=1,
+            profiles=["base"],
+            edges_ms=[1, 10, 100],
+            rotation_edges_ms=[1],
+            loads=[drive.StudyLoad("Financial-like", "known", "assumed", full, [system], [], [])],
+            arrays=[drive.StudyArrays(8, 0.5, [system])],
+            claims=[
+                drive.Claim("Figure 2", "it is slower", "yes", "9 ms", True),
+                drive.Claim("Table 3", "it needs less power", "3 W", "6 W", False, "why it is so"),
+                drive.Claim("7.3", "it is told", "-", "-", None),
+            ],
+        ),
+    )
+
+
+def _csv(folder: Path) -> Path:
+    rows = [
+        f"{n * n},sd{'ab'[n % 2]},{n % 97 * 8192},{512 << n % 9},{'rw'[n % 2]}" for n in range(900)
+    ]
+    path = folder / "trace.csv"
+    path.write_text("\n".join(["at_us,device,offset_bytes,bytes,op", *rows]))
+    return path
+
+
+def trace_info(path: Path) -> Path:
+    return written(path, figures.info(open_trace([_csv(path.parent)])))
+
+
+def stored_trace(path: Path) -> Path:
+    opened = open_trace([_csv(path.parent)])
+    convert.convert(opened, opened.batches(), path, "spek-trace")
+    return path
+
+
+def trace_fit(path: Path) -> Path:
+    defects = trace.TraceDefects(1, "line 3: no number", 0, 0, 0, [])
+    return written(
+        path,
+        trace.TraceFit(
+            origins=[trace.TraceOrigin("t.csv", "csv")],
+            workload="twin.toml",
+            requests=900,
+            twin_requests=890,
+            properties=[trace.TraceProperty("read share", 0.5, 0.52, 0.02, "difference")],
+            notes=["a note on the fit"],
+            defects=defects,
+        ),
+    )
+
+
+def verification(path: Path) -> Path:
+    return written(
+        path,
+        verify.VerifyReport(
+            written="2026-01-01T00:00:00Z",
+            ok=False,
+            text="2 of 100 blocks are wrong",
+            stamp_id=1,
+            grain_bytes=512,
+            targets=[facts()],
+            counts=result.VerifyCounts(100, 3, 0, 2, {"torn": 2}),
+            complete=True,
+            first=[],
+        ),
+    )
+
+
+# Of each kind: how it is written, and its suffix.
+MAKERS: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "run": (powered_result, "json"),
+    "curve": (lambda path: write_curve(path, OPEN), "json"),
+    "spc1": (checked_report, "json"),
+    "spc2": (write_streams, "json"),
+    "spc1e": (energy_spc1e, "json"),
+    "spc2e": (energy_spc2e, "json"),
+    "emerald": (energy_emerald, "json"),
+    "dcse": (energy_dcse, "json"),
+    "simulation": (simulation, "json"),
+    "study": (study, "json"),
+    "info": (trace_info, "json"),
+    "fit": (trace_fit, "json"),
+    "verify": (verification, "json"),
+    "log": (lambda path: write_log(path, records(5000)), "parquet"),
+    "stored": (stored_trace, "parquet"),
+}
+
+
+def make(folder: Path, name: str) -> Path:
+    """Write the document of this name."""
+    write, suffix = MAKERS[name]
+    path = folder / f"{name}.{suffix}"
+    write(path)
+    return path
+
+
+def large_result(path: Path) -> Path:
+    """A run of 10,000 intervals, and a million buckets in each direction."""
+    rows = [
+        interval(
+            seq,
+            START_NS + seq * SECOND,
+            START_NS + (seq + 1) * SECOND,
+            Phase.RAMP if seq < 200 else Phase.MEASURE,
+            100 + seq * 7919 % 97 + 5000 * (seq == 7777),
+        )
+        for seq in range(10_000)
+    ]
+    found = result.load_result(write_result(path, rows))
+    counts = [at * 7919 % 5 for at in range(1_000_000)]
+    cells = []
+    for cell in found.cells:
+        times = cell.times.response
+        if times is not None:
+            buckets = result.Buckets(16, 40, 1000, counts)
+            many = msgspec.structs.replace(
+                times, count=sum(counts), max_ns=10**9, histogram=buckets
+            )
+            cell = msgspec.structs.replace(
+                cell, times=msgspec.structs.replace(cell.times, response=many)
+            )
+        cells.append(cell)
+    return written(path, msgspec.structs.replace(found, cells=cells))

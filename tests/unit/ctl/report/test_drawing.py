@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Plots as they are drawn: thinned without hiding extremes, units and ticks that suit."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from spekctl.report import drawing
+from spekctl.report.drawing import Scale, Series, number, percent_of_nines, thin, ticks
+from spekctl.report.sheet import Axis, Line, Plot, Quantity, Sheet, Strand
+
+
+def series(values: list[float | None], name: str = "a") -> Series:
+    return Series(name, "line", [float(at) for at in range(len(values))], values)
+
+
+def test_no_extreme_is_hidden() -> None:
+    chance = random.Random(1)
+    values: list[float | None] = [chance.random() for _ in range(10_000)]
+    values[1234], values[5678] = 99.0, -99.0
+    values[8000:8100] = [None] * 100
+    (found,) = thin([series(values)], 600)
+    assert len(found.xs) == len(found.ys) <= 1200
+    known = [one for one in found.ys if one is not None]
+    assert max(known) == 99.0 and min(known) == -99.0
+    assert None in found.ys
+    assert found.xs == sorted(found.xs)
+    assert (found.xs[0], found.xs[-1]) == (0.0, 9999.0)
+    for at, value in ((1234, 99.0), (5678, -99.0)):
+        assert abs(found.xs[found.ys.index(value)] - at) <= 10_000 / 600 + 1
+
+
+def test_lines_of_a_strand_stay_aligned() -> None:
+    first = series([float(at) for at in range(5000)])
+    second = series([float(-at) for at in range(5000)], "b")
+    one, other = thin([first, second], 100)
+    assert one.xs == other.xs
+    assert one.ys == [-value for value in other.ys if value is not None]
+
+
+def test_few_values_are_left_alone() -> None:
+    values = series([1.0, None, 3.0])
+    assert thin([values], 600) == [values]
+    assert thin([], 600) == []
+
+
+def test_equal_xs_are_thinned_as_well() -> None:
+    made = Series("a", "line", [5.0] * 3000, [float(at) for at in range(3000)])
+    (found,) = thin([made], 100)
+    assert found.ys == [0.0, 2999.0]
+
+
+def plot(xs: list[float], ys: list[float | None], x: Axis, y: Axis) -> Plot:
+    return Plot("key", "title", x, y, [Strand(xs, [Line("a", ys, main=True)])])
+
+
+@pytest.mark.parametrize(
+    ("values", "label"),
+    [
+        ([200.0, 900.0], "t (ns)"),
+        ([2e3, 9e5], "t (µs)"),
+        ([2e6, 3e6], "t (ms)"),
+        ([2e9, 3e9], "t (s)"),
+    ],
+)
+def test_times_have_the_unit_that_suits_them(values: list[float], label: str) -> None:
+    y = Axis("t", quantity=Quantity.TIME)
+    found = drawing.drawn(plot([1, 2], list(values), Axis("x"), y))
+    assert found is not None and found.y.label == label
+
+
+@pytest.mark.parametrize(("span", "label"), [(60, "c (s)"), (1200, "c (min)"), (20_000, "c (h)")])
+def test_a_clock_has_the_unit_that_suits_its_length(span: float, label: str) -> None:
+    x = Axis("c", quantity=Quantity.CLOCK)
+    found = drawing.drawn(plot([0, span], [1, 2], x, Axis("y")))
+    assert found is not None and found.x.label == label
+
+
+def test_a_wide_range_is_logarithmic_and_a_zero_has_no_place_in_it() -> None:
+    y = Axis("y", log=None)
+    found = drawing.drawn(plot([1, 2, 3], [0, 1, 1000], Axis("x"), y))
+    assert found is not None and found.y.log
+    assert found.series[0].ys == [None, 1, 1000]
+    narrow = drawing.drawn(plot([1, 2], [1, 2], Axis("x"), y))
+    assert narrow is not None and not narrow.y.log and narrow.y.low == 0
+
+
+@pytest.mark.parametrize("ys", [[], [None, None]])
+def test_nothing_is_not_drawn(ys: list[float | None]) -> None:
+    xs = [float(one) for one in range(len(ys))]
+    assert drawing.drawn(plot(xs, ys, Axis("x"), Axis("y"))) is None
+
+
+def test_the_table_of_a_long_line_has_its_extremes() -> None:
+    values: list[float | None] = [1.0] * 10_000
+    values[7777] = 55.0
+    xs = [float(one) for one in range(10_000)]
+    found = drawing.drawn(plot(xs, values, Axis("x"), Axis("y")))
+    assert found is not None
+    (table,) = found.tables
+    assert len(table.rows) == drawing.TABLE_ROWS
+    assert "10,000 values in 60 rows" in table.title
+    assert [row[1] for row in table.rows if row[1] != "1"] == ["1 – 55"]
+    assert "Thinned" in found.note
+
+
+@pytest.mark.parametrize(
+    ("scale", "texts"),
+    [
+        (Scale("", False, False, 0, 100), ["0", "20", "40", "60", "80", "100"]),
+        (Scale("", False, False, 0, 0.9), ["0", "0.2", "0.4", "0.6", "0.8"]),
+        (Scale("", True, False, 0.5, 20), ["0.5", "1", "2", "5", "10", "20"]),
+        (Scale("", True, False, 1, 1e6), ["1", "10", "100", "1,000", "10,000", "100k",
+                                          "1M"]),
+        (Scale("", False, True, 0, 3.7), ["0 %", "90 %", "99 %", "99.9 %"]),
+        (Scale("", True, False, 101, 103), ["101", "101.5", "102", "102.5", "103"]),
+    ],
+)  # fmt: skip
+def test_ticks_are_round(scale: Scale, texts: list[str]) -> None:
+    assert [text for _, text in ticks(scale, 6)] == texts
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (1234567.8, "1,234,568"), (12.3456, "12.35"), (0.00001, "1e-05"), (-2.5, "-2.5"),
+     (999.99, "1000"), (0.1, "0.1")],
+)  # fmt: skip
+def test_numbers_have_four_digits(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_percentages_have_as_many_nines_as_they_mean() -> None:
+    assert [percent_of_nines(one) for one in (0, 1, 2, 5)] == ["0 %", "90 %", "99 %", "99.999 %"]
+
+
+def test_a_limit_of_several_results_is_drawn_once() -> None:
+    def sheet(label: str, limit: float) -> Sheet:
+        lines = [Line("mean", [1, 2], main=True), Line("p99", [3, 4]), Line("limit", [limit] * 2,
+                 look="limit")]  # fmt: skip
+        made = Sheet("f", "k", "t", label=label)
+        made.plots = [Plot("key", "title", Axis("x"), Axis("y"), [Strand([1, 2], lines)])]
+        return made
+
+    (same,) = drawing.overlaid([sheet("a", 9), sheet("b", 9)])
+    names = [line.name for strand in same.strands for line in strand.lines]
+    assert names == ["a", "limit", "b"]
+    (other,) = drawing.overlaid([sheet("a", 9), sheet("b", 8)])
+    names = [line.name for strand in other.strands for line in strand.lines]
+    assert names == ["a", "limit", "b", "b: limit"]

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reports of every kind of document: what is in the page, and what must not be."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html.parser
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from lib.ctl import report_files
+from lib.ctl.plot_files import CLOSED, OPEN, intervals, write_curve, write_result
+
+from spekctl import files
+from spekctl.documents import curve, document, drive, result
+from spekctl.report import page, read
+
+# Elements without an end tag.
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+# Bytes of a page beside its data: scripts, styles and the skeleton.
+GOAL = 300 << 10
+
+# Titles of the plots and pictures that a kind must have, and words that must be in its text.
+EXPECTED: dict[str, tuple[set[str], list[str]]] = {
+    "run": (
+        {"Response time by percentile", "I/Os per second", "Power", "Response time", "Data rate",
+         "I/Os waiting or in the device"},
+        ["the run completed", "p99.999", "Fast disk", "mixed-70-30-8k"],
+    ),
+    "curve": ({"Response time over load", "Achieved over offered load"}, ["all loads were"]),
+    "spc1": (
+        {"Response time over load", "Power over load", "Efficiency over load"},
+        ["SPC-1-like, unaudited", "1 of 2 missed", "3 errors, none is allowed"],
+    ),
+    "spc2": ({"Data rate over streams", "Response time over streams", "Power over streams"},
+             ["lfp-write-1024k", "too many late"]),
+    "spc1e": ({"Power over load", "Nominal power of the usage profiles"}, ["a remark on energy"]),
+    "spc2e": ({"Power over load", "Nominal power of the usage profiles"}, ["a limit was missed"]),
+    "emerald": ({"Mean power of the phases"}, ["80 ms is too slow", "EP_1"]),
+    "dcse": (set(), ["IOPS/W", "125.00"]),
+    "simulation": ({"States of the drive"}, ["rotation", "sptf"]),
+    "study": (
+        {"Response times, Financial-like", "Power by state, Financial-like"},
+        ["1 of 2 claims hold", "it needs less power", "not judged"],
+    ),
+    "info": ({"Most frequent request sizes", "Burstiness by length of the window"}, ["footprint"]),
+    "fit": (set(), ["a note on the fit", "line 3: no number"]),
+    "verify": (set(), ["2 of 100 blocks are wrong", "torn"]),
+    "log": ({"Response time by percentile", "I/Os per second", "Response times over time"},
+            ["every I/O has its record"]),
+    "stored": ({"Most frequent request sizes"}, ["footprint"]),
+}  # fmt: skip
+
+
+class Page(html.parser.HTMLParser):
+    """A page taken apart; complains of elements that are not closed in order."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.data = data
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.inside: dict[str, list[str]] = {}
+        self.feed(data.decode("utf-8"))
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.inside.setdefault(self.open[-1] if self.open else "", []).append(data)
+        if not {"script", "style"} & set(self.open):
+            self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return " ".join(" ".join(self.text).split())
+
+    def all(self, tag: str, **wanted: str) -> list[dict[str, str | None]]:
+        return [
+            attributes
+            for name, attributes in self.elements
+            if name == tag and wanted.items() <= attributes.items()
+        ]
+
+
+def report(*paths: Path, labels: tuple[str, ...] = (), title: str = "") -> Page:
+    return Page(page.html(read.sheets(paths, labels), title))
+
+
+def data_of(found: Page) -> Any:
+    (text,) = [
+        "".join(found.inside["script"][:1])
+        for one in found.all("script")
+        if one.get("type") == "application/json"
+    ]
+    return json.loads(text)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
+    folder = tmp_path_factory.mktemp("reports")
+    return {name: report(report_files.make(folder, name)) for name in report_files.MAKERS}
+
+
+every_kind = pytest.mark.parametrize("name", report_files.MAKERS)
+
+
+def test_every_kind_that_a_report_is_made_of_is_tested() -> None:
+    assert set(EXPECTED) == set(report_files.MAKERS)
+    assert len(report_files.MAKERS) == len(read.KINDS)
+
+
+@every_kind
+def test_plots_and_words_of_every_kind(name: str, pages: dict[str, Page]) -> None:
+    found = pages[name]
+    titles = set(found.inside.get("figcaption", []))
+    pictures, words = EXPECTED[name]
+    assert pictures <= titles
+    for one in words:
+        assert one in found.words, one
+    assert len(found.all("h1")) == 1
+
+
+@every_kind
+def test_every_picture_is_drawn_and_has_a_table(name: str, pages: dict[str, Page]) -> None:
+    found = pages[name]
+    figures = found.all("figure")
+    assert len(found.all("svg", role="img")) == len(figures)
+    text = found.data.decode()
+    for one in figures:
+        part = text.partition(f'<figure id="{one["id"]}">')[2].partition("</figure>")[0]
+        assert "<table>" in part and "<td" in part
+        assert re.search(r"<(path|rect|image)\b", part.partition('<div class="picture"')[2])
+        assert f'aria-labelledby="{one["id"]}-title"' in part
+    live = [one for one in found.all("div") if "data-plot" in one]
+    assert len(data_of(found)) == len(live)
+
+
+@every_kind
+def test_nothing_leads_out_of_the_page(name: str, pages: dict[str, Page]) -> None:
+    found = pages[name]
+    text = found.data.decode()
+    assert not re.search(r"[a-z]+://", text)
+    for tag, attributes in found.elements:
+        assert tag not in {"link", "iframe", "img", "object", "embed", "base", "form"}
+        assert "src" not in attributes and "style" not in attributes
+        assert not any(one.startswith("on") for one in attributes)
+        href = attributes.get("href")
+        assert href is None or href.startswith(("#", "data:image/png;base64,"))
+    ids = [str(attributes["id"]) for _, attributes in found.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {str(one["href"])[1:] for one in found.all("a")} <= set(ids)
+
+
+@every_kind
+def test_a_page_is_small(name: str, pages: dict[str, Page]) -> None:
+    found = pages[name]
+    beside = found.data.partition(b"<main")[0] + found.data.partition(b"</main>")[2]
+    data = "".join(found.inside["script"][:1]).encode()
+    assert len(beside) - len(data) < GOAL
+    assert len(found.data) < GOAL
+
+
+def test_the_policy_lets_in_only_what_is_in_the_page(pages: dict[str, Page]) -> None:
+    found = pages["run"]
+    (meta,) = found.all("meta", **{"http-equiv": "Content-Security-Policy"})
+    policy = dict(one.split(" ", 1) for one in str(meta["content"]).split("; "))
+    text = found.data.decode()
+
+    def hash_of(tag: str) -> str:
+        inner = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
+        return f"'sha256-{base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode()}'"
+
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": hash_of("script"),
+        "style-src": hash_of("style"),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    # uPlot's licence goes with it.
+    assert "Copyright (c) 2022 Leon Sorokin" in text and "The above copyright notice" in text
+
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</script><script>alert(2)</script>",
+    "</script /><b>",
+    "<!-- <script ",
+    "a\u2028b\u2029c\u202egpj\x00\x1b[31m",
+    "{{ 7 * 7 }} {% raw %} &amp; ]]>",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_names_of_devices_and_workloads_are_text(tmp_path: Path, text: str) -> None:
+    found = result.load_result(report_files.powered_result(tmp_path / "r.json"))
+    (target,) = found.targets
+    facts = msgspec.structs.replace(
+        target.facts, path=text, name=text, model=text, serial=text, scheduler=text
+    )
+    head = msgspec.structs.replace(found.workload.workload, name=text, summary=text)
+    streams = [msgspec.structs.replace(one, name=text) for one in found.config.streams]
+    rows = [
+        msgspec.structs.replace(row, power=_renamed(row.power, text)) for row in found.intervals
+    ]
+    made = msgspec.structs.replace(
+        found,
+        command=["run", text],
+        targets=[msgspec.structs.replace(target, facts=facts)],
+        workload=msgspec.structs.replace(found.workload, workload=head),
+        config=msgspec.structs.replace(found.config, streams=streams * 2),
+        environment=msgspec.structs.replace(found.environment, hostname=text),
+        remarks=[text],
+        intervals=rows,
+    )
+    path = report_files.written(tmp_path / "hostile.json", made)
+    plain = report(report_files.powered_result(tmp_path / "plain.json"))
+    shown = report(path, labels=(text,), title=text)
+    both = report(path, path, labels=(text, f"{text}2"))
+    assert len(shown.all("script")) == len(both.all("script")) == 2
+    # Nothing of it has become an element or an attribute.
+    assert {tag for tag, _ in shown.elements} <= {tag for tag, _ in plain.elements} | {"code"}
+    for tag, attributes in (*shown.elements, *both.elements):
+        assert not any(one.startswith("on") for one in attributes), tag
+    names = [one["name"] for plot in data_of(both) for one in plot["series"]]
+    raw = both.data.decode().partition('id="data">')[2].partition("\n")[0]
+    assert raw.endswith("</script>") and "<" not in raw.removesuffix("</script>")
+    visible = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+    assert visible in names
+    assert " ".join(visible.split()) in shown.words
+    for one in "\u2028\u2029\u202e\x00\x1b":
+        assert one not in shown.data.decode() and one not in both.data.decode()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_names_in_pictures_are_text(tmp_path: Path, text: str) -> None:
+    whole = document.read(report_files.make(tmp_path, "study"), drive.DriveStudy)
+    (load,) = whole.loads
+    system = msgspec.structs.replace(
+        load.array, name=text, saturated=False, watts={"base": {text: 4.0}}
+    )
+    load = msgspec.structs.replace(load, name=text, array=system, single=[system])
+    made = msgspec.structs.replace(whole, loads=[load])
+    found = report(report_files.written(tmp_path / "hostile.json", made))
+    plain = report(tmp_path / "study.json")
+    assert {tag for tag, _ in found.elements} <= {tag for tag, _ in plain.elements}
+    assert len(found.all("script")) == 2
+    visible = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+    assert visible in "".join(found.inside["text"]) or f"{visible[:29]}…" in found.inside["text"]
+    assert f"{visible}, {visible}: 4 W" in "".join(found.inside["title"])
+
+
+def _renamed(power: result.IntervalPower | None, text: str) -> result.IntervalPower | None:
+    if power is None:
+        return None
+    rails = [msgspec.structs.replace(one, name=f"{text}{one.name}") for one in power.rails]
+    return msgspec.structs.replace(power, rails=rails)
+
+
+def test_several_results_are_laid_over_each_other(tmp_path: Path) -> None:
+    first = write_curve(tmp_path / "first.json", OPEN)
+    second = write_curve(tmp_path / "second.json", CLOSED)
+    found = report(first, second)
+    response, _ = data_of(found)
+    assert [one["name"] for one in response["series"]] == ["first", "second"]
+    assert [table["x"] for table in response["tables"]] == [
+        [500, 1000, 1400, 1500], [900, 1700, 2600]
+    ]  # fmt: skip
+    assert "figures side by side" in found.inside["caption"]
+    titles = found.inside["figcaption"]
+    assert titles.count("Response time over load") == 1
+    again = report(first, second, labels=("a", "b"))
+    assert [one["name"] for one in data_of(again)[0]["series"]] == ["a", "b"]
+
+
+def test_results_with_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    paths = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        paths.append(write_curve(tmp_path / name / "c.json", OPEN))
+    names = [one["name"] for one in data_of(report(*paths))[0]["series"]]
+    assert names == [str(path) for path in paths]
+
+
+def test_percentiles_are_those_of_the_buckets(tmp_path: Path) -> None:
+    path = write_result(tmp_path / "r.json", intervals())
+    found = report(path)
+    times = result.load_result(path).totals.all.times.response
+    assert times is not None
+    plot = next(one for one in data_of(found) if one["x"]["nines"])
+    names = [one["name"] for one in plot["series"]]
+    assert names == ["read", "write", "all"]
+    (table,) = plot["tables"]
+    ys = table["y"][2]
+    assert table["x"][0] == 0
+    last = float(f"{times.max_ns:.5g}")
+    unit = 1e3 if "(µs)" in plot["y"]["label"] else 1e6
+    assert ys[-1] * unit == pytest.approx(last, rel=1e-4)
+    nines = min(range(len(table["x"])), key=lambda at: abs(table["x"][at] - 2))
+    # The other directions have fewer I/Os, so their lines end before.
+    assert [values[-1] for values in table["y"]][:2] == [None, None]
+    assert ys[nines] * unit == pytest.approx(times.percentiles_ns["p99"], rel=0.05)
+
+
+def test_a_missing_value_is_a_gap(tmp_path: Path) -> None:
+    found = data_of(report(report_files.powered_result(tmp_path / "r.json")))
+    (power,) = [one for one in found if one["y"]["label"] == "power (W)"]
+    (table,) = power["tables"]
+    assert [values[4] for values in table["y"]] == [None] * 3
+    assert table["y"][0][3] == pytest.approx(8.3)
+
+
+def test_a_curve_that_turns_back_keeps_its_order(tmp_path: Path) -> None:
+    made = [*OPEN[:2], msgspec.structs.replace(OPEN[2], iops=700.0)]
+    (response, *_) = data_of(report(write_curve(tmp_path / "c.json", made)))
+    (table,) = response["tables"]
+    assert table["x"] == [500, 700, 1000]
+    assert table["path"][0][0] == [500, 1000, 700]
+
+
+def test_an_empty_curve_says_so(tmp_path: Path) -> None:
+    whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
+    path = tmp_path / "empty.json"
+    path.write_bytes(files.encode(msgspec.structs.replace(whole, points=[], complete=False)))
+    found = report(path)
+    assert "nothing was measured" in found.words
+    assert found.all("figure") == [] and data_of(found) == []
