@@ -166,5 +166,8 @@ class Sweep(Campaign[Planned, Point]):
         """The exit code of the sweep."""
         if self.mismatches:
             return ExitCode.DATA_ERRORS
-        fine = len(self.done) == len(self.planned) and all(one.ok for one in self.done)
-        return ExitCode.OK if fine else ExitCode.RUN_FAILED
+        whole = len(self.done) == len(self.planned)
+        if not whole or any(not (one.ok or one.limit_missed) for one in self.done):
+            return ExitCode.RUN_FAILED
+        missed = any(one.limit_missed for one in self.done)
+        return ExitCode.LIMIT_MISSED if missed else ExitCode.OK

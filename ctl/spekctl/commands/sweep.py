@@ -77,7 +77,8 @@ def command(**given: Any) -> int:
 
     The result is a table, CSV or JSON, with one line per load. Ctrl-C keeps the points measured so
     far; with --folder, --resume continues after them. The exit code is that of the failed run if
-    any run failed, and 6 if --verify found wrong data at any load.
+    any run failed, 6 if --verify found wrong data at any load, and 7 if --stop-when ended a run or
+    a run did not reach the steady state of --until; the sweep continues with the next load.
     """
     workload = options.take_workload(given)
     sinks = _Sinks(*(given.pop(key) for key in _Sinks.__dataclass_fields__))

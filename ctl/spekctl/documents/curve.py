@@ -115,6 +115,10 @@ class Point(Part, frozen=True):
     errors: int
     ok: Annotated[bool, Meta(description="The run completed without errors.")]
     text: Annotated[str, Meta(description="How it ended, as a sentence.")]
+    limit_missed: Annotated[
+        bool,
+        Meta(description="A threshold ended the run, or it did not reach the steady state asked."),
+    ] = False
     result_file: Annotated[
         str | None, Meta(description="Its whole result, beside this file; null: not kept.")
     ] = None

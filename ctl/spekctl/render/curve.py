@@ -101,7 +101,7 @@ def _notes(points: Sequence[Point]) -> list[str]:
     if any(baselines):
         less = " or ".join(units.format_watts(one) for one in sorted(baselines))
         notes.append(f"mW/IOPS and IOPS/W are of the power less a baseline of {less}")
-    return notes + [f"{one.load}: {one.text}" for one in points if not one.ok]
+    return notes + [f"{one.load}: {one.text}" for one in points if not one.ok or one.limit_missed]
 
 
 def csv_of(curve: Curve) -> str:
