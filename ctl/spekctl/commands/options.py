@@ -148,6 +148,8 @@ SIZE = Size()
 CPU_LIST = CpuList()
 WHOLE_NUMBERS = Numbers()
 NUMBERS = Numbers(whole=False)
+UNTIL = Until()
+CONDITION = Condition()
 
 
 def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
@@ -205,8 +207,8 @@ _TYPES: dict[Kind, click.ParamType] = {  # type: ignore[type-arg]
     Kind.DURATION_WITH_UNIT: DURATION_WITH_UNIT,
     Kind.SIZE: SIZE,
     Kind.CPUS: CPU_LIST,
-    Kind.UNTIL: Until(),
-    Kind.THRESHOLDS: Condition(),
+    Kind.UNTIL: UNTIL,
+    Kind.THRESHOLDS: CONDITION,
 }
 
 
