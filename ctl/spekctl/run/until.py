@@ -32,7 +32,7 @@ def check(until: Steady | None, stop_when: Sequence[Threshold], config: RunConfi
         raise UsageError(
             f"{flag} cannot be combined with --detach: nothing stays attached to the run"
         )
-    metrics = list(until.metrics) if until is not None else []
+    metrics = list(until.watched) if until is not None else []
     metrics += [part.metric for one in stop_when for part in one.parts]
     for metric in metrics:
         if metric.side and not _has(config, metric.side):
@@ -147,7 +147,7 @@ class Watch:
             self._forget()
         self._seq = row.seq
         self._rounds += 1
-        found = {metric: value_of(row, metric) for metric in self._until.metrics}
+        found = {metric: value_of(row, metric) for metric in self._until.watched}
         if any(value is None for value in found.values()):
             self._forget()
             return
@@ -184,7 +184,7 @@ class Watch:
 
     def _subject(self) -> str:
         assert self._until is not None
-        return f"steady state of {' and '.join(str(one) for one in self._until.metrics)}"
+        return f"steady state of {' and '.join(str(one) for one in self._until.watched)}"
 
     def _count(self) -> str:
         rounds = f"{self._rounds:,} round{'' if self._rounds == 1 else 's'}"

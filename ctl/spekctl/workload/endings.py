@@ -114,13 +114,18 @@ class Threshold:
 class Steady:
     """Steady state of one or more metrics at once; shares are of the average."""
 
-    metrics: tuple[Metric, ...] = (Metric("iops"),)
+    metrics: tuple[Metric, ...] = ()  # none named: that of the IOPS
     window: int = WINDOW
     range: Fraction = RANGE
     slope: Fraction = SLOPE
 
+    @property
+    def watched(self) -> tuple[Metric, ...]:
+        """The metrics that have to be steady."""
+        return self.metrics or (Metric("iops"),)
+
     def __str__(self) -> str:
-        parts = [str(one) for one in self.metrics]
+        parts = [str(one) for one in self.watched]
         parts += [f"window={self.window}", f"range={_percent(self.range)}"]
         return f"steady:{','.join(parts)},slope={_percent(self.slope)}"
 
@@ -215,7 +220,7 @@ def parse_until(text: str) -> Steady:
         else:
             values[key] = value
     return Steady(
-        tuple(metrics) or (Metric("iops"),),
+        tuple(metrics),
         _window(values["window"]) if "window" in values else WINDOW,
         units.parse_percent(values["range"]) if "range" in values else RANGE,
         units.parse_percent(values["slope"]) if "slope" in values else SLOPE,

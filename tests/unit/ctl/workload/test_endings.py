@@ -92,7 +92,7 @@ def test_each_operator_means_what_it_says(operator: str, true_of: list[int]) -> 
     ("text", "steady"),
     [
         ("steady", Steady()),
-        ("steady:iops", Steady()),
+        ("steady:iops", Steady((Metric("iops"),))),
         ("steady:latency,iops", Steady((Metric("latency"), Metric("iops")))),
         ("steady:window=10", Steady(window=10)),
         (
@@ -103,7 +103,8 @@ def test_each_operator_means_what_it_says(operator: str, true_of: list[int]) -> 
 )
 def test_steady_state_has_the_defaults_of_the_standard(text: str, steady: Steady) -> None:
     assert parse_until(text) == steady
-    assert parse_until(str(steady)) == steady
+    assert parse_until(str(steady)).watched == steady.watched
+    assert str(parse_until(str(steady))) == str(steady)
     assert (Steady().window, Steady().range, Steady().slope) == (
         *(5, Fraction(1, 5)),
         Fraction(1, 10),
