@@ -157,6 +157,35 @@ def test_a_purge_discards_every_block_once(spekctl: Spekctl, kernel: Settling) -
     assert "all blocks were discarded before each test" in " ".join(report_of()["remarks"])
 
 
+def test_a_purge_of_several_devices_reaches_the_end_of_each(
+    kernel: Settling, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from lib.fakes.machine import disk
+
+    from spekctl.block import device
+    from spekctl.campaigns.pts.loads import purge_request, write_purge
+    from spekctl.trace.columns import Op
+
+    sizes = {"/dev/fake0": (5 << 29) + 512, "/dev/fake1": 1 << 30}
+    monkeypatch.setattr(device, "find", lambda path: disk(path, bytes=sizes[path]))
+    devices = [device.find(path) for path in sizes]
+    write_purge(tmp_path, devices)
+    wanted = purge_request(tmp_path, devices, True, ["S123"])
+    assert wanted.replay is not None and wanted.destroy == ["S123"] and wanted.config.write
+    reached: dict[int, list[tuple[int, int]]] = {0: [], 1: []}
+    for block in wanted.replay.schedule.blocks(100):
+        assert set(block.op) == {Op.DISCARD}
+        for at in range(len(block)):
+            place = int(block.offset_bytes[at]), int(block.bytes[at])
+            reached[int(block.target[at])].append(place)
+    for index, size in enumerate(sizes.values()):
+        end = 0
+        for start, length in reached[index]:
+            assert start == end and 0 < length <= 1 << 30
+            end += length
+        assert end == size
+
+
 def test_saturation_writes_an_amount_by_default(spekctl: Spekctl, kernel: Settling) -> None:
     outcome = spekctl(
         *("pts", "--device", "/dev/fake0", "--write", "--tests", "saturation", "--quick"),
