@@ -38,6 +38,7 @@ COMMANDS: dict[str, Slot] = {
     "sweep": Slot("spekctl.commands.sweep", "Measure a workload at a series of loads."),
     "spc1": Slot("spekctl.commands.spc1", "Run the complete SPC-1-like test."),
     "spc2": Slot("spekctl.commands.spc2", "Run the SPC-2-like test of large sequential streams."),
+    "pts": Slot("spekctl.commands.pts", "Run the PTS-like test of solid-state storage."),
     "energy": Slot("spekctl.commands.energy", "Measure energy efficiency, or compute it."),
     "verify": Slot("spekctl.commands.verify", "Check that devices still hold the data of a run."),
     "log": Slot("spekctl.commands.log", "Summarize a per-I/O log, or convert it to CSV."),

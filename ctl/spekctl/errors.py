@@ -35,7 +35,8 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     "no I/O was sent to it",
     ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or is too old for this spekctl",
     ExitCode.DATA_ERRORS: "verification failed: blocks did not hold the data last written to them",
-    ExitCode.LIMIT_MISSED: "all runs completed, but a test missed one of its limits",
+    ExitCode.LIMIT_MISSED: "all runs completed, but a test missed one of its limits,"
+    " --stop-when ended a run, or a run did not reach the steady state of --until",
     ExitCode.GUEST_TIMEOUT: "vm: the guest was killed at its time limit",
     ExitCode.GUEST_FAILED: "vm: the guest could not be set up, did not boot, or crashed",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result so far, if any, was delivered",

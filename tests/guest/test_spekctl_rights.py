@@ -41,6 +41,7 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
         "{folder}/spc1",
     ),
     "spc2": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/spc2"),
+    "pts": (*("--device", DEVICE, "--write", "--quick", "--no-purge", "--folder", "{folder}/pts"),),
     "energy spc1e": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/e"),
     "energy spc2e": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/spc2e"),
     "energy emerald": ("--device", DEVICE, "--write", "--quick", "--folder", "{folder}/emerald"),

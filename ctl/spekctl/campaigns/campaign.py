@@ -260,7 +260,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         if not self.targets:
             self.targets = [one.facts for one in result.targets]
         self.environment = self.environment or result.environment
-        if result.outcome.reason == "completed":
+        if result.at_an_end:
             return result
         file = self._keep(task, result)
         if not tools.interrupts.count:

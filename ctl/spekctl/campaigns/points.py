@@ -66,6 +66,7 @@ def point_of(result: Result, load: Load, result_file: str | None = None) -> Poin
         errors=result.outcome.errors,
         ok=result.outcome.ok,
         text=result.outcome.text,
+        limit_missed=result.limit_missed,
         result_file=result_file,
         power=power_point(result),
     )

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sweep as a campaign: one run for each load, one after the other, and the curve they make."""
+"""A sweep as a campaign: one run for each load, one after the other, and the curve they make.
+
+The loads are a list, or those of a search for the highest load within a condition.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -14,14 +17,16 @@ from msgspec import structs
 from spekctl import recorded
 from spekctl.campaigns import points
 from spekctl.campaigns.campaign import Campaign, Outcome, Task
+from spekctl.campaigns.search import Bracket, Search, bracket_of
 from spekctl.documents import document
-from spekctl.documents.curve import Curve, Load, Point
+from spekctl.documents.curve import Curve, Load, Point, Within
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.result import Environment, Result
-from spekctl.errors import ExitCode
+from spekctl.errors import ExitCode, UsageError
 from spekctl.run import remarks
 from spekctl.run.job import Request
+from spekctl.workload.endings import Threshold
 from spekctl.workload.model import WorkloadFile
 
 CURVE = "curve.json"
@@ -38,6 +43,68 @@ class Planned:
     def length_ns(self) -> int:
         """Expected time; unknown for a run that ends by count."""
         return self.request.config.ramp_ns + self.request.config.time_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A search for the highest load within a condition, in place of a list of loads."""
+
+    condition: Threshold
+    search: Search
+    plan: Callable[[int], Planned]
+
+    def bracket(self, done: Sequence[Point]) -> Bracket:
+        """The position of the search."""
+        return bracket_of({int(one.load.value): not one.beyond for one in done})
+
+    def next_load(self, done: Sequence[Point]) -> int | None:
+        """The next load; None when the search is over."""
+        return self.search.next_load(self.bracket(done))
+
+
+# What a point says of a metric.
+METRICS: dict[str, Callable[[Point], float | None]] = {
+    "iops": lambda point: point.iops,
+    "bandwidth": lambda point: point.mib_s * (1 << 20),
+    "latency": lambda point: point.response.mean if point.response is not None else None,
+    "p50": lambda point: point.response.p50 if point.response is not None else None,
+    "p90": lambda point: point.response.p90 if point.response is not None else None,
+    "p99": lambda point: point.response.p99 if point.response is not None else None,
+    "p99.9": lambda point: point.response.p999 if point.response is not None else None,
+    "max": lambda point: point.response.max if point.response is not None else None,
+    "errors": lambda point: point.errors,
+    "backlog": lambda point: point.backlog,
+}
+
+
+def check_condition(condition: Threshold) -> None:
+    """Refuse a condition on what a point of a curve does not have."""
+    for part in condition.parts:
+        if part.metric.side or part.metric.name not in METRICS:
+            raise UsageError(
+                f"--within {condition}: a load is judged by all of its I/Os: by"
+                f" {', '.join(METRICS)}"
+            )
+
+
+def beyond(point: Point, condition: Threshold) -> str:
+    """Why a load is not within a condition; empty if it is.
+
+    Times are those of the I/Os that were completed, so a load that the device did not keep up with
+    is beyond every condition.
+    """
+    if point.limit_missed or not point.ok:
+        return point.text
+    if point.response is None:
+        return "nothing was completed"
+    for part in condition.parts:
+        value = METRICS[part.metric.name](point)
+        assert value is not None
+        if not part.holds(value):
+            return f"{part.metric} was {part.metric.text(value)}"
+    if not point.kept_up:
+        return f"{point.left_over:,} I/Os were left over"
+    return ""
 
 
 class Parameters(Part, frozen=True):
@@ -71,7 +138,8 @@ class Sweep(Campaign[Planned, Point]):
 
     parameters: Parameters
     name: str
-    planned: Sequence[Planned]
+    planned: Sequence[Planned]  # of a search: where it starts, and where it ends at the latest
+    limited: Limited | None = None
     mismatches: int = 0  # wrong blocks of all verified points
     broken: Point | None = None  # the point whose run did not complete
     missing: str = ""  # the load at which the user ended the sweep
@@ -80,25 +148,40 @@ class Sweep(Campaign[Planned, Point]):
         return self.name
 
     def next_step(self) -> Planned | None:
-        if self.broken is not None or len(self.done) == len(self.planned):
+        if self.broken is not None:
             return None
-        return self.planned[len(self.done)]
+        if self.limited is not None:
+            load = self.limited.next_load(self.done)
+            return self.limited.plan(load) if load is not None else None
+        return self.planned[len(self.done)] if len(self.done) < len(self.planned) else None
+
+    def complete(self) -> bool:
+        """All loads were measured."""
+        return self.next_step() is None and self.broken is None
 
     def left_ns(self) -> int:
+        if self.limited is not None:
+            count = self.limited.search.points_left(self.limited.bracket(self.done))
+            return count * self.planned[0].length_ns
         return sum(one.length_ns for one in self.planned[len(self.done) :])
 
     def task(self, step: Planned) -> Task:
         load = step.load
-        title = f"point {len(self.done) + 1} of {len(self.planned)}, {load}"
+        of = "" if self.limited is not None else f" of {len(self.planned)}"
+        title = f"point {len(self.done) + 1}{of}, {load}"
         return Task(title, f"{load.kind}-{load.value:g}", step.request, step.length_ns)
 
     def digits(self) -> int:
-        return len(str(len(self.planned)))
+        return self.DIGITS if self.limited is not None else len(str(len(self.planned)))
 
     def found(self, step: Planned, outcome: Outcome, file: str) -> tuple[Point, str]:
         assert isinstance(outcome, Result)
         self._take(outcome, step.load)
-        return points.point_of(outcome, step.load, file or None), ""
+        point = points.point_of(outcome, step.load, file or None)
+        if self.limited is None:
+            return point, ""
+        why = beyond(point, self.limited.condition)
+        return structs.replace(point, beyond=why), f"{step.load}: {why or 'within the limit'}"
 
     def failed(self, step: Planned, outcome: Result, file: str) -> None:
         """The curve has the point, and ends with it; a resumption measures it again."""
@@ -151,9 +234,35 @@ class Sweep(Campaign[Planned, Point]):
             time_ns=config.time_ns,
             targets=self.targets,
             environment=self.environment,
-            complete=len(self.done) == len(self.planned),
+            complete=self.complete(),
             points=[self._beside(one, beside) for one in measured],
             remarks=remarks,
+            within=self._within(),
+        )
+
+    def _within(self) -> Within | None:
+        """Where the search has come to."""
+        if self.limited is None:
+            return None
+        wanted, bracket = self.limited.condition, self.limited.bracket(self.done)
+        kind = self.planned[0].load.kind
+        if not self.complete():
+            text = "the search did not come to its end"
+        elif not bracket.good:
+            text = f"no load is within {wanted}"
+        elif bracket.bad is None:
+            text = (
+                f"{Load(kind, bracket.good)}, the highest load of the search, is within {wanted};"
+                " the limit of the device is higher"
+            )
+        else:
+            text = f"the highest load within {wanted} is {Load(kind, bracket.good)}"
+        return Within(
+            condition=str(wanted),
+            resolution_percent=self.limited.search.resolution_percent,
+            load=bracket.good or None,
+            beyond=bracket.bad,
+            text=text,
         )
 
     def _beside(self, point: Point, beside: Path) -> Point:
@@ -166,5 +275,13 @@ class Sweep(Campaign[Planned, Point]):
         """The exit code of the sweep."""
         if self.mismatches:
             return ExitCode.DATA_ERRORS
-        fine = len(self.done) == len(self.planned) and all(one.ok for one in self.done)
-        return ExitCode.OK if fine else ExitCode.RUN_FAILED
+        if not self.complete():
+            return ExitCode.RUN_FAILED
+        if self.limited is not None:
+            # Runs beyond the limit may fail: that is what the search is for.
+            good = self.limited.bracket(self.done).good
+            return ExitCode.OK if good else ExitCode.LIMIT_MISSED
+        if any(not (one.ok or one.limit_missed) for one in self.done):
+            return ExitCode.RUN_FAILED
+        missed = any(one.limit_missed for one in self.done)
+        return ExitCode.LIMIT_MISSED if missed else ExitCode.OK

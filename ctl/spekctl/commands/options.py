@@ -18,6 +18,8 @@ from click.core import ParameterSource
 
 from spekctl import units
 from spekctl.errors import UsageError
+from spekctl.workload import endings
+from spekctl.workload.endings import Steady, Threshold
 from spekctl.workload.options import DEFAULTS, OPTIONS, Kind, Options, default_text, flag_of
 from spekctl.workload.values import FILE_PATTERNS
 
@@ -101,6 +103,24 @@ class Numbers(_Parsed):
         return units.parse_numbers(text, whole=self.whole)
 
 
+class Until(_Parsed):
+    """``steady:iops,window=5`` as the end of a run."""
+
+    name = "END"
+
+    def parse(self, text: str) -> Steady:
+        return endings.parse_until(text)
+
+
+class Condition(_Parsed):
+    """``p99 > 10ms`` as a threshold."""
+
+    name = "CONDITION"
+
+    def parse(self, text: str) -> Threshold:
+        return endings.parse_threshold(text)
+
+
 class FiniteRange(click.FloatRange):
     """A number in a range; for click NaN is in all of them."""
 
@@ -128,6 +148,8 @@ SIZE = Size()
 CPU_LIST = CpuList()
 WHOLE_NUMBERS = Numbers()
 NUMBERS = Numbers(whole=False)
+UNTIL = Until()
+CONDITION = Condition()
 
 
 def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
@@ -185,6 +207,8 @@ _TYPES: dict[Kind, click.ParamType] = {  # type: ignore[type-arg]
     Kind.DURATION_WITH_UNIT: DURATION_WITH_UNIT,
     Kind.SIZE: SIZE,
     Kind.CPUS: CPU_LIST,
+    Kind.UNTIL: UNTIL,
+    Kind.THRESHOLDS: CONDITION,
 }
 
 
@@ -202,6 +226,11 @@ def option(name: str) -> Callable[[F], F]:
         attributes["type"] = click.Choice(declared.choices)
     else:
         attributes["type"] = _TYPES[declared.kind]
+    if declared.kind is Kind.UNTIL:
+        attributes["shell_complete"] = complete_until
+    if declared.kind is Kind.THRESHOLDS:
+        # None of them is None, as with other options that were not given.
+        attributes |= {"multiple": True, "callback": lambda _context, _one, value: value or None}
     text = " ".join(word for word in words if word)
     attributes["help"] = f"{text}  [{default}]" if default else text
     return click.option(flag_of(name), name, **attributes)
@@ -280,6 +309,21 @@ def complete_pattern(
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(one) for one in FILE_PATTERNS if one.startswith(incomplete)]
+
+
+def complete_until(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """steady, then its metrics and parameters, one after the other."""
+    from click.shell_completion import CompletionItem
+
+    if not incomplete.startswith("steady:"):
+        return [CompletionItem(one) for one in ("steady", "steady:") if one.startswith(incomplete)]
+    before, _, last = incomplete.removeprefix("steady:").rpartition(",")
+    head = f"steady:{before}," if before else "steady:"
+    metrics = [name for name, kind in endings.METRICS.items() if kind.steady]
+    parts = [*metrics, "window=", "range=", "slope="]
+    return [CompletionItem(head + one) for one in parts if one.startswith(last)]
 
 
 # --- the workload itself -------------------------------------------------------------------------

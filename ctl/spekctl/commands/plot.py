@@ -79,7 +79,7 @@ def command() -> None:
 
     `spekctl plot FILE...` chooses the plot by the kind of the first file: addresses of a log,
     timeline of a result, curve of a load curve or a report of SPC-1, streams of a report of SPC-2,
-    trace of a stored trace.
+    rounds of a report of PTS, trace of a stored trace.
     The names of the files written go to standard output.
     """
 
@@ -98,7 +98,7 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
         names = [name for name in command.commands if name != GUESS]
         hint = did_you_mean(str(first), names) or f"; the plots are {', '.join(names)}"
         raise UsageError(f"there is no file {first}{hint}")
-    drawable = [Kind.LOG, Kind.TRACE, Kind.RESULT, Kind.CURVE, Kind.SPC1, Kind.SPC2]
+    drawable = [Kind.LOG, Kind.TRACE, Kind.RESULT, Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS]
     kind = identify(first, drawable, "plots are drawn from")
     if kind in (Kind.CURVE, Kind.SPC1):
         return _curve(inputs, outputs, title, dpi, (), None)
@@ -108,6 +108,8 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
         return _trace(first, outputs, title, dpi)
     if kind is Kind.SPC2:
         return _streams(first, outputs, title, dpi, None)
+    if kind is Kind.PTS:
+        return _rounds(first, outputs, title, dpi)
     if kind is Kind.LOG:
         return _addresses(first, outputs, title, dpi, False, 0, None, None)
     return _timeline(first, outputs, title, dpi, 0, None)
@@ -300,6 +302,30 @@ def _streams(
         lambda: picture.draw(picture.of_report(file), title, log_scale),
         outputs,
         f"{file.stem}-streams",
+        dpi,
+    )
+
+
+@command.command("rounds")
+@_one_file
+@_common
+def rounds(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
+    """Rounds up to steady state, and the figures of a REPORT of `spekctl pts`."""
+    return _rounds(file, outputs, title, dpi)
+
+
+def _rounds(file: Path, outputs: Sequence[Path], title: str, dpi: int) -> int:
+    from spekctl.documents.document import Kind, identify
+    from spekctl.plots import style
+
+    identify(file, [Kind.PTS], "rounds are drawn from")
+    style.require()
+    from spekctl.plots import rounds as picture
+
+    return _deliver(
+        lambda: picture.draw(*picture.of_report(file), title),
+        outputs,
+        f"{file.stem}-rounds",
         dpi,
     )
 

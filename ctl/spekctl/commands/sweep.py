@@ -14,8 +14,10 @@ from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from spekctl.campaigns.search import Search
     from spekctl.campaigns.sweep import Sweep
     from spekctl.documents.curve import Curve, Load
+    from spekctl.workload.endings import Threshold
     from spekctl.workload.model import WorkloadFile
     from spekctl.workload.options import Options
 
@@ -24,6 +26,7 @@ Examples:
   spekctl sweep spc1 --bsu 1,2,5,10-100:10 --device /dev/sdb --write --time 30s -o curve.json
   spekctl sweep random-read-4k --rate 1000-20000:1000 --device /dev/nvme0n1 --ramp 2s --csv
   spekctl sweep random-read-4k --depth 1,2,4,8,16,32 --device /dev/nvme0n1 --folder results
+  spekctl sweep random-read-4k --rate 1000,500000 --within 'p99 < 1ms' --device /dev/nvme0n1
 """
 
 
@@ -44,6 +47,19 @@ Examples:
     "--depth",
     type=options.WHOLE_NUMBERS,
     help="Closed-loop loads in I/Os outstanding in total, in the same notation.",
+)
+@click.option(
+    "--within",
+    type=options.CONDITION,
+    help="Search for the highest load of which this is true, over its measure phase: 'p99 < 10ms'."
+    " --bsu, --rate or --depth then has two loads: where the search starts, and the highest.",
+)
+@click.option(
+    "--resolution",
+    "resolution_percent",
+    type=options.FiniteRange(0, 50),
+    metavar="P",
+    help="Precision of that search in per cent; 0: 1 BSU, I/O per second or I/O outstanding.  [5]",
 )
 @options.load_options("time_ns", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
@@ -75,16 +91,22 @@ def command(**given: Any) -> int:
     device can sustain: arrivals keep their rate, the backlog grows, and "stretch" states how many
     times the length of the run the device would need to complete everything that arrived in it.
 
+    --within searches for the highest load within a limit: it doubles the load until one is beyond
+    it, then bisects. A load that the device does not keep up with, or that fails, is beyond it.
+
     The result is a table, CSV or JSON, with one line per load. Ctrl-C keeps the points measured so
     far; with --folder, --resume continues after them. The exit code is that of the failed run if
-    any run failed, and 6 if --verify found wrong data at any load.
+    any run failed, 6 if --verify found wrong data at any load, and 7 if --stop-when ended a run or
+    a run did not reach the steady state of --until; the sweep continues with the next load. A
+    search ends with 0, or with 7 if no load is within the limit.
     """
     workload = options.take_workload(given)
     sinks = _Sinks(*(given.pop(key) for key in _Sinks.__dataclass_fields__))
     loads = _loads({key: given.pop(key) for key in ("bsu", "rate", "depth")})
+    limit = _limit(given.pop("within"), given.pop("resolution_percent"), loads)
     load = options.take_load(given)
     asked, _ = CampaignOptions.split({**given, "as_json": sinks.as_json})
-    return _sweep(workload, asked, sinks, loads, load)
+    return _sweep(workload, asked, sinks, loads, load, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +131,43 @@ def _loads(given: dict[str, list[int | float] | None]) -> list[Load]:
     return [Load(kind, value) for value in given[kind] or []]  # type: ignore[arg-type]
 
 
+def _limit(
+    condition: Threshold | None, resolution_percent: float | None, loads: list[Load]
+) -> tuple[Threshold, Search] | None:
+    """The condition of --within and the search for it, if it is given."""
+    from spekctl.campaigns import sweep
+    from spekctl.campaigns.search import Search
+
+    if condition is None:
+        if resolution_percent is not None:
+            raise UsageError("--resolution needs --within as well")
+        return None
+    sweep.check_condition(condition)
+    flag = f"--{loads[0].kind}"
+    values = [one.value for one in loads]
+    if len(values) != 2 or any(one != int(one) for one in values) or values[0] > values[1]:
+        raise UsageError(
+            f"{flag} with --within has two whole numbers, the lower first: where the search starts"
+            f" and the highest load, for example {flag} 1000,200000"
+        )
+    if values[0] < 1:
+        raise UsageError(f"{flag}: a search cannot start at {values[0]:g}; it doubles the load")
+    first, most = (int(one) for one in values)
+    percent = 5.0 if resolution_percent is None else resolution_percent
+    return condition, Search(first, most, percent)
+
+
 def _sweep(
     workload: WorkloadFile,
     asked: CampaignOptions,
     sinks: _Sinks,
     loads: list[Load],
     shape: Options,
+    limit: tuple[Threshold, Search] | None,
 ) -> int:
     from spekctl import files
     from spekctl.campaigns import sweep
+    from spekctl.documents.curve import Load
     from spekctl.run import request
     from spekctl.workload.options import OPTIONS, flag_of
 
@@ -126,11 +176,20 @@ def _sweep(
     if asked.resume and asked.out is None:
         raise UsageError("--resume continues the sweep of a folder: name it with --folder")
     subject = request.on(workload, asked.devices)
-    planned = []
-    for load in loads:
+
+    def plan(load: Load) -> sweep.Planned:
         chosen: dict[str, Any] = {load.kind: load.value}
-        wanted = request.build(subject, replace(shape, **chosen), asked.destroy)
-        planned.append(sweep.Planned(load, wanted))
+        return sweep.Planned(load, request.build(subject, replace(shape, **chosen), asked.destroy))
+
+    planned = [plan(load) for load in loads]
+    limited = None
+    given = {name: value for name in OPTIONS if (value := getattr(shape, name)) is not None}
+    recorded = {flag_of(name): _text(value) for name, value in given.items()}
+    if limit is not None:
+        kind = loads[0].kind
+        limited = sweep.Limited(*limit, lambda load: plan(Load(kind, load)))
+        recorded["--within"] = str(limit[0])
+        recorded["--resolution"] = f"{limit[1].resolution_percent:g}"
     request.check_destroy(planned[0].request)
     files.check_writable(sinks.output)
     request.check_write(planned[0].request)
@@ -140,17 +199,19 @@ def _sweep(
         parameters=sweep.Parameters(
             subject.workload,
             loads,
-            {
-                flag_of(name): str(getattr(shape, name))
-                for name in OPTIONS
-                if getattr(shape, name) is not None
-            },
+            recorded,
         ),
         planned=planned,
+        limited=limited,
         folder=asked.out,
         **asked.tools(),
     )
     return campaign.carry_out(work, asked, lambda: _deliver(work, sinks))
+
+
+def _text(value: object) -> str:
+    """The value of an option, as a resumption compares it."""
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _deliver(work: Sweep, sinks: _Sinks) -> ExitCode:

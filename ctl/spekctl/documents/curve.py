@@ -19,6 +19,9 @@ from spekctl.documents.power import MIB, efficiency
 from spekctl.documents.result import Efficiency, Environment
 
 SCHEMA_FILE = Path(__file__).with_name("curve.schema.json")
+# A device fell behind if more than 2 % of the I/Os, and more than a short queue, are left over.
+KEPT_UP = 1.02
+FEW_LEFT = 30
 LoadKind = Literal["bsu", "rate", "depth"]
 
 
@@ -115,10 +118,22 @@ class Point(Part, frozen=True):
     errors: int
     ok: Annotated[bool, Meta(description="The run completed without errors.")]
     text: Annotated[str, Meta(description="How it ended, as a sentence.")]
+    limit_missed: Annotated[
+        bool,
+        Meta(description="A threshold ended the run, or it did not reach the steady state asked."),
+    ] = False
+    beyond: Annotated[
+        str, Meta(description="Search: why the load is not within the condition; else empty.")
+    ] = ""
     result_file: Annotated[
         str | None, Meta(description="Its whole result, beside this file; null: not kept.")
     ] = None
     power: Annotated[Power | None, Meta(description="null: there was none to measure.")] = None
+
+    @property
+    def kept_up(self) -> bool:
+        """Whether the device kept up with the offered load; in a closed loop it always does."""
+        return self.stretch is None or self.stretch <= KEPT_UP or self.left_over <= FEW_LEFT
 
     @property
     def efficiency(self) -> Efficiency | None:
@@ -126,6 +141,20 @@ class Point(Part, frozen=True):
         if self.power is None:
             return None
         return efficiency(self.power.net_watts, self.iops, self.mib_s * MIB)
+
+
+class Within(Part, frozen=True):
+    """The search for the highest load within a condition."""
+
+    condition: Annotated[str, Meta(description="What has to be true of the measure phase.")]
+    resolution_percent: Annotated[float, Meta(description="Precision of the search.")]
+    load: Annotated[
+        float | None, Meta(description="Highest load within it that was measured; null: none.")
+    ]
+    beyond: Annotated[
+        float | None, Meta(description="Lowest load that was measured beyond it; null: none.")
+    ]
+    text: Annotated[str, Meta(description="That as a sentence.")]
 
 
 class Curve(Document, frozen=True, kw_only=True, tag=Kind.CURVE.value):
@@ -141,6 +170,7 @@ class Curve(Document, frozen=True, kw_only=True, tag=Kind.CURVE.value):
     complete: Annotated[bool, Meta(description="All loads that were asked for were measured.")]
     points: Annotated[list[Point], Meta(description="In the order in which they were measured.")]
     remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    within: Annotated[Within | None, Meta(description="null: the loads were a list.")] = None
 
 
 def json_schema() -> dict[str, Any]:

@@ -39,6 +39,8 @@ class Kind(StrEnum):
     SPC2 = "spek-spc2"
     SPC2_STATE = "spek-spc2-state"
     SPC2E = "spek-energy-spc2e"
+    PTS = "spek-pts"
+    PTS_STATE = "spek-pts-state"
     DCSE = "spek-energy-dcse"
     IDLE = "spek-energy-idle"
     VERIFY = "spek-verify"
@@ -69,6 +71,8 @@ _TEXTS = {
     Kind.SPC2: "a report of `spekctl spc2`",
     Kind.SPC2_STATE: "the state of a test of `spekctl spc2`",
     Kind.SPC2E: "a report of `spekctl energy spc2e`",
+    Kind.PTS: "a report of `spekctl pts`",
+    Kind.PTS_STATE: "the state of a test of `spekctl pts`",
     Kind.DCSE: "a report of `spekctl energy dcse`",
     Kind.IDLE: "an idle test of `spekctl energy`",
     Kind.VERIFY: "a report of `spekctl verify`",

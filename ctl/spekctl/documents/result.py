@@ -16,6 +16,7 @@ from msgspec import Meta
 from spekctl.documents import document
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.document import Document, Kind, Part
+from spekctl.documents.steady import Criteria, Window
 from spekctl.kernel.records import (
     Backend,
     Direction,
@@ -521,6 +522,33 @@ class VerifyResult(Part, frozen=True):
     state_file: Annotated[str, Meta(description="File of the write states; empty: not kept.")] = ""
 
 
+class EndingResult(Part, frozen=True):
+    """What was to end the run before its time, and whether it did."""
+
+    until: Annotated[str | None, Meta(description="--until; null: not given.")]
+    criteria: Annotated[Criteria | None, Meta(description="Its limits.")]
+    round_ns: Annotated[int, Meta(description="Length of a round: the report interval.")]
+    steady: Annotated[bool | None, Meta(description="Reached; null: not asked for.")]
+    rounds: Annotated[int, Meta(description="Rounds that were judged.")]
+    windows: Annotated[
+        list[Window],
+        Meta(description="The last rounds of each metric: if reached, those that are steady."),
+    ]
+    stop_when: Annotated[list[str], Meta(description="Thresholds, each of which ends the run.")]
+    stopped_by: Annotated[str, Meta(description="The threshold that did; empty: none.")]
+    text: Annotated[str, Meta(description="What ended the run or was not reached; else empty.")]
+
+    @property
+    def ended(self) -> bool:
+        """It ended the run."""
+        return bool(self.steady or self.stopped_by)
+
+    @property
+    def missed(self) -> bool:
+        """A threshold ended the run, or steady state was not reached."""
+        return bool(self.stopped_by) or self.steady is False
+
+
 class Outcome(Part, frozen=True):
     """How the run ended."""
 
@@ -529,7 +557,7 @@ class Outcome(Part, frozen=True):
     ]
     reason: Reason
     text: Annotated[str, Meta(description="The reason as a sentence.")]
-    ok: Annotated[bool, Meta(description="It completed without errors.")]
+    ok: Annotated[bool, Meta(description="It completed, or reached steady state, without errors.")]
     errors: int
     first_error: str
     errors_by_cause: dict[str, int]
@@ -582,12 +610,28 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
     log: Annotated[LogResult | None, Meta(description="null: without --log.")] = None
     verify: Annotated[VerifyResult | None, Meta(description="null: without --verify.")] = None
     replay: Annotated[ReplayResult | None, Meta(description="null: without --trace.")] = None
+    ending: Annotated[
+        EndingResult | None, Meta(description="null: without --until and --stop-when.")
+    ] = None
     power: Annotated[
         PowerResult | None, Meta(description="null: not measured; power_text says why.")
     ] = None
     power_text: Annotated[
         str, Meta(description="Why power is missing, as a sentence; else empty.")
     ] = ""
+
+    @property
+    def at_an_end(self) -> bool:
+        """The run came to one of the ends that it was given."""
+        asked = self.ending is not None and self.ending.ended
+        return self.outcome.reason == "completed" or (self.outcome.reason == "stopped" and asked)
+
+    @property
+    def limit_missed(self) -> bool:
+        """A threshold ended the run, or it completed without errors and without steady state."""
+        if self.ending is None or not self.at_an_end:
+            return False
+        return bool(self.ending.stopped_by) or (self.ending.missed and self.outcome.ok)
 
 
 class Plan(Document, frozen=True, kw_only=True, tag=Kind.PLAN.value):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from spekctl.documents import curve, drive, energy, result, spc1, spc2, trace, verify
+from spekctl.documents import curve, drive, energy, pts, result, spc1, spc2, trace, verify
 from spekctl.drive import file as drive_file
 from spekctl.workload import file, model
 
@@ -25,6 +25,7 @@ def texts() -> dict[Path, str]:
         curve.SCHEMA_FILE: curve.json_schema(),
         spc1.SCHEMA_FILE: spc1.json_schema(),
         spc2.SCHEMA_FILE: spc2.json_schema(),
+        pts.SCHEMA_FILE: pts.json_schema(),
         verify.SCHEMA_FILE: verify.json_schema(),
         energy.SCHEMA_FILE: energy.json_schema(),
         drive.SCHEMA_FILE: drive.json_schema(),

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
     from spekctl.documents.curve import Point
 
-# A device fell behind if more than 2 % of the I/Os, and more than a short queue, are left over.
-KEPT_UP = 1.02
-FEW_LEFT = 30
-
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -60,11 +56,6 @@ def of_points(
 
 def _asked(point: Point) -> float:
     return point.offered_iops if point.offered_iops is not None else point.load.value
-
-
-def kept_up(point: Point) -> bool:
-    """Whether the device kept up with the offered load; in a closed loop it always does."""
-    return point.stretch is None or point.stretch <= KEPT_UP or point.left_over <= FEW_LEFT
 
 
 def draw(
@@ -219,11 +210,11 @@ def _line(
         linestyle="--" if dashed else "-",
         marker=marker,
         markersize=5,
-        markevery=[place for place, point in enumerate(curve.points) if kept_up(point)],
+        markevery=[place for place, point in enumerate(curve.points) if point.kept_up],
         label=label,
     )
     for place, point in enumerate(curve.points):
-        if not kept_up(point):
+        if not point.kept_up:
             axes.plot(x[place], y[place], color=colour, marker=marker, markersize=5, mfc="white")
         if not point.ok:
             axes.plot(x[place], y[place], color="black", marker="x", markersize=9)
@@ -250,7 +241,7 @@ def _legend(axes: Axes, curves: Sequence[Curve]) -> None:
 
     handles, labels = axes.get_legend_handles_labels()
     points = [point for curve in curves for point in curve.points]
-    if not all(kept_up(point) for point in points):
+    if not all(point.kept_up for point in points):
         handles.append(Line2D([], [], linestyle="none", marker="o", color=style.GREY, mfc="white"))
         labels.append("fell behind\nthe offered load")
     if not all(point.ok for point in points):

@@ -35,6 +35,9 @@ def parts(curve: Curve) -> Iterator[RenderableType]:
     count = f"{len(curve.points)} point{'' if len(curve.points) == 1 else 's'}"
     head = f"{label} on {devices}: {count}{length}" if devices else f"{label}: nothing measured"
     yield Text(head, style="bold")
+    if curve.within is not None:
+        found = curve.complete and curve.within.load is not None
+        yield Text(f"  {curve.within.text}", style="green" if found else "bold red")
     if curve.points:
         yield table_of(curve.points)
     for line in [*_notes(curve.points), *curve.remarks]:
@@ -107,7 +110,9 @@ def _notes(points: Sequence[Point]) -> list[str]:
     if any(baselines):
         less = " or ".join(units.format_watts(one) for one in sorted(baselines))
         notes.append(f"mW/IOPS and IOPS/W are of the power less a baseline of {less}")
-    return notes + [f"{one.load}: {one.text}" for one in points if not one.ok]
+    notes += [f"{one.load}: {one.beyond}" for one in points if one.beyond]
+    failed = [one for one in points if not one.beyond and (not one.ok or one.limit_missed)]
+    return notes + [f"{one.load}: {one.text}" for one in failed]
 
 
 def csv_of(curve: Curve) -> str:

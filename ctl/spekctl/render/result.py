@@ -18,7 +18,9 @@ from spekctl.documents.result import (
     Total,
     histogram_of,
 )
+from spekctl.documents.steady import Criteria, Window
 from spekctl.render.console import print_parts
+from spekctl.workload.endings import parse_metric
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -61,7 +63,7 @@ def _headline(result: Result) -> RenderableType:
     seconds = next((one.duration_ns for one in result.phases if one.phase == "measure"), 0) / 1e9
     length = f"measured for {_seconds(seconds)}" if seconds else "not measured"
     text = Text(f"{label}: {_load(result)}, {length}", style="bold")
-    style = "green" if result.outcome.ok else "bold red"
+    style = "green" if result.outcome.ok and not result.limit_missed else "bold red"
     text.append(f"\n  {result.outcome.text}", style=style)
     return text
 
@@ -102,6 +104,17 @@ def _pace(replay: ReplayResult) -> str:
     if replay.rate is not None:
         return f"at {units.format_rate(replay.rate)} requests per second"
     return f"at {replay.speed:g} times the speed"
+
+
+def window_line(window: Window, criteria: Criteria | None) -> str:
+    """A variable over its last rounds, against the limits of steady state."""
+    limits = criteria or Criteria()
+    return (
+        f"{window.variable} of rounds {window.first} to {window.last}: average"
+        f" {parse_metric(window.variable).text(window.average)}, range {100 * window.range:.1f} %"
+        f" (limit {100 * limits.range:.4g} %), slope {100 * window.excursion:.1f} %"
+        f" (limit {100 * limits.slope:.4g} %), {'steady' if window.steady else 'not steady'}"
+    )
 
 
 def _replay_line(replay: ReplayResult) -> str:
@@ -195,6 +208,8 @@ def _both(cells: list[Cell]) -> tuple[str, str]:
 def _footer(result: Result) -> list[str]:
     lines = []
     outcome = result.outcome
+    if result.ending is not None:
+        lines += [window_line(one, result.ending.criteria) for one in result.ending.windows]
     if result.replay is not None:
         lines.append(_replay_line(result.replay))
     if outcome.offered_iops is not None:

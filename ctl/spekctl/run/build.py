@@ -20,6 +20,7 @@ from spekctl.documents.result import (
     Cell,
     Clocks,
     Distribution,
+    EndingResult,
     Environment,
     InFlight,
     Interval,
@@ -72,6 +73,7 @@ def build(
     metered: Metered | None = None,
     verified: VerifyResult | None = None,
     replayed: ReplayResult | None = None,
+    ending: EndingResult | None = None,
 ) -> Result:
     """A result from the kernel's answers."""
     metered = metered or Metered(text=NO_PROBER)
@@ -83,7 +85,7 @@ def build(
     made = Result(
         run=info.id,
         command=plan.command,
-        outcome=_outcome(plan.config, info, cells, rows, verified),
+        outcome=_outcome(plan.config, info, cells, rows, verified, ending),
         totals=Totals(
             read=_total(reads, seconds),
             write=_total(writes, seconds),
@@ -108,6 +110,7 @@ def build(
         log=log,
         verify=verified,
         replay=replayed,
+        ending=ending,
         power=_power(metered.result, total),
         power_text=metered.text,
     )
@@ -141,6 +144,8 @@ _REASON_TEXT: dict[Reason, str] = {
     Reason.LIMITS: "a device's limits shrank during the run, and memory to adapt was not available",
 }
 
+_REACHED = (Reason.COMPLETED, Reason.STOPPED)
+
 
 def _outcome(
     config: RunConfig,
@@ -148,6 +153,7 @@ def _outcome(
     cells: Iterable[StatsCell],
     rows: Iterable[IntervalRow],
     verified: VerifyResult | None = None,
+    ending: EndingResult | None = None,
 ) -> Outcome:
     causes: dict[str, int] = {}
     for cell in cells:
@@ -155,7 +161,11 @@ def _outcome(
             name = cause(errno)
             causes[name] = causes.get(name, 0) + count
     done = info.state is RunState.DONE
+    # A run that ended by itself while it was being stopped has reached its end as well.
+    ended = ending is not None and ending.ended and info.reason in _REACHED
     text = _REASON_TEXT[info.reason]
+    if ending is not None and ending.text:
+        text = ending.text if ended else f"{text}; {ending.text}"
     if info.errors:
         text += f"; {info.errors} I/Os failed, the first: {sense.first_error(info)}"
     if info.outstanding:
@@ -170,7 +180,11 @@ def _outcome(
         state=info.state,
         reason=info.reason,
         text=text,
-        ok=done and info.reason is Reason.COMPLETED and not info.errors and sound,
+        ok=done
+        and (info.reason is Reason.COMPLETED or ended)
+        and not (ending is not None and ending.stopped_by)
+        and not info.errors
+        and sound,
         errors=info.errors,
         first_error=info.first_error,
         errors_by_cause=causes,

@@ -17,7 +17,7 @@ from spekctl.block import device as devices
 from spekctl.block import safety
 from spekctl.block.device import Device
 from spekctl.documents.device import DiskCounters, TargetFacts
-from spekctl.documents.result import Plan, ReplayResult, Result, VerifyResult
+from spekctl.documents.result import EndingResult, Plan, ReplayResult, Result, VerifyResult
 from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
@@ -28,6 +28,7 @@ from spekctl.run.build import build
 from spekctl.run.ending import POLL_S, abandon, release
 from spekctl.run.job import Interrupts, Observer, Request
 from spekctl.run.progress import Figures, Progress, clock_of, figures_of
+from spekctl.run.until import Watch
 from spekctl.workload.config import RunConfig
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def execute(
                 interrupts.exit_code,
             )
         plan = begin(kernel, run, request, facts, remarks)
-        info, rows = follow(kernel, run, progress, interrupts, observer, log, owned=True)
+        watch = _watch_of(request)
+        info, rows = follow(kernel, run, progress, interrupts, observer, log, watch, owned=True)
         after = disk_stats(facts)
         verified = None
         if request.config.data == "stamped":
@@ -79,7 +81,10 @@ def execute(
 
             feeder.close()
             replayed = replay.result_of(request.replay, info, feeder.trouble())
-        result = conclude(kernel, plan, info, rows, after, observer, log, verified, replayed)
+        ending = watch.result() if watch is not None else None
+        result = conclude(
+            kernel, plan, info, rows, after, observer, log, verified, replayed, ending
+        )
         if info.state is RunState.DONE:
             release(kernel, run, interrupts)
         return result
@@ -113,6 +118,13 @@ def _log_of(request: Request) -> IoLog | None:
     config = request.config
     names = Names([one.name for one in config.streams], [one.name for one in config.asus])
     return IoLog(request.log, config.log_records, names)
+
+
+def _watch_of(request: Request) -> Watch | None:
+    """What ends the run before its time, if anything."""
+    if request.until is None and not request.stop_when:
+        return None
+    return Watch(request.until, request.stop_when, request.config.interval_ns)
 
 
 def launch(kernel: Kernel, request: Request, progress: Progress) -> Plan:
@@ -239,13 +251,15 @@ def follow(
     interrupts: Interrupts,
     observer: Observer | None = None,
     log: IoLog | None = None,
+    watch: Watch | None = None,
     *,
     owned: bool,
 ) -> tuple[RunInfo, list[IntervalRow]]:
     """Show a run until it is done.
 
-    An owned run is stopped by the first Ctrl-C; the second one stops waiting for the devices, and
-    the kernel ends the run by itself. A run that is only watched is left alone by both.
+    An owned run is stopped by @watch and by the first Ctrl-C; the second one stops waiting for the
+    devices, and the kernel ends the run by itself. A run that is only watched is left alone by
+    both.
     """
     rows: list[IntervalRow] = []
     measured = 0
@@ -273,6 +287,8 @@ def follow(
             progress.note(told)
         if log is not None and (trouble := log.trouble()):
             progress.note(trouble)
+        if watch is not None:
+            watch.take(news)
         if info.state is RunState.DONE or (interrupts.count and not owned):
             return info, rows
         if interrupts.count and not stopping:
@@ -280,6 +296,10 @@ def follow(
             progress.note(
                 "stopping; press Ctrl-C again to exit without waiting for outstanding I/O"
             )
+            kernel.run_stop(run)
+        elif watch is not None and watch.over and not stopping:
+            stopping = True
+            progress.note(f"stopping: {watch.text}")
             kernel.run_stop(run)
         elif interrupts.count > 1:
             progress.note(
@@ -313,6 +333,7 @@ def conclude(
     log: IoLog | None = None,
     verified: VerifyResult | None = None,
     replayed: ReplayResult | None = None,
+    ending: EndingResult | None = None,
 ) -> Result:
     """The result of a run so far; @after is disk_stats() at its end."""
     prober = observer.finish(info) if observer is not None else None
@@ -322,7 +343,9 @@ def conclude(
     cells = kernel.stats(plan.run)
     ios = sum(cell.ios + cell.errors for cell in cells)
     logged = log.finish(plan, info, ios) if log is not None else None
-    return build(plan, info, cells, rows, after, prober, logged, metered, verified, replayed)
+    return build(
+        plan, info, cells, rows, after, prober, logged, metered, verified, replayed, ending
+    )
 
 
 def _new_rows(kernel: Kernel, info: RunInfo, rows: list[IntervalRow]) -> list[IntervalRow]:
@@ -347,6 +370,8 @@ def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
         return ExitCode.DATA_ERRORS
     if interrupts.count:
         return interrupts.exit_code
+    if result.limit_missed:
+        return ExitCode.LIMIT_MISSED
     return ExitCode.OK if result.outcome.ok else ExitCode.RUN_FAILED
 
 

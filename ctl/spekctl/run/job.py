@@ -18,6 +18,7 @@ from spekctl.kernel.records import IntervalRow, RunInfo
 from spekctl.run.progress import MachineFigures
 from spekctl.run.start import StartAt
 from spekctl.workload.config import RunConfig
+from spekctl.workload.endings import Steady, Threshold
 from spekctl.workload.model import WorkloadFile
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class Request:
     log: Path | None = None  # together with config.log_records
     start_at: StartAt | None = None  # None: at once
     replay: Replay | None = None
+    until: Steady | None = None
+    stop_when: Sequence[Threshold] = ()
     verify_state: Path | None = None  # where to keep what was written; config.data is stamped
 
 

@@ -18,7 +18,7 @@ from spekctl import recorded, units
 from spekctl.block import device as block_device
 from spekctl.block.device import Device
 from spekctl.errors import UsageError
-from spekctl.run import replay
+from spekctl.run import replay, until
 from spekctl.run.job import Request
 from spekctl.run.replay import Replay
 from spekctl.trace import mapping
@@ -140,6 +140,7 @@ def build(
     if not all(discards(one) for one in devices):
         without[Op.DISCARD] = "the device has no discards"
     config = _config(trace, look, wishes, options, devices, cpus, Op.DISCARD in without)
+    until.check(options.until, options.stop_when or (), config)
     block = max(one.logical_block for one in devices)
     found = Replay(
         trace,
@@ -159,6 +160,8 @@ def build(
         command=recorded.command(),
         remarks=_remarks(look, without, config, options),
         replay=found,
+        until=options.until,
+        stop_when=options.stop_when or (),
     )
 
 

@@ -13,6 +13,7 @@ from spekctl.block import device as block_device
 from spekctl.block.device import Device
 from spekctl.block.safety import check_named, refuse_without_write
 from spekctl.errors import UsageError
+from spekctl.run import until
 from spekctl.run.job import Request
 from spekctl.workload import file
 from spekctl.workload.layout import Target
@@ -57,6 +58,7 @@ def build(
         for one in subject.devices
     ]
     config = resolve(subject.workload, options, targets)
+    until.check(options.until, options.stop_when or (), config)
     remarks = []
     if options.verify:
         from spekctl.run import verify
@@ -76,6 +78,8 @@ def build(
         destroy=destroy,
         command=recorded.command(),
         remarks=remarks,
+        until=options.until,
+        stop_when=options.stop_when or (),
     )
 
 

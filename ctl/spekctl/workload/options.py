@@ -20,6 +20,7 @@ from enum import Enum
 from typing import Any, get_args
 
 from spekctl import units
+from spekctl.workload.endings import METRICS, Steady, Threshold
 from spekctl.workload.values import (
     DEPTH_MAX,
     U32_MAX,
@@ -41,6 +42,8 @@ class Kind(Enum):
     SIZE = "size"
     CPUS = "list of CPUs"
     CHOICE = "one of several words"
+    UNTIL = "end of a run"
+    THRESHOLDS = "thresholds, the option is repeatable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +202,23 @@ class Options:
         metavar="N",
         limits=(0, units.U64_MAX),
         attribute="max_errors",
+    )
+    until: Steady | None = _declare(
+        Kind.UNTIL,
+        "End the run as soon as it is in steady state, as the SNIA PTS defines it: over the last 5"
+        " report intervals, the range of the IOPS is within 20 % of their average, and their slope"
+        " within 10 %. steady:iops,latency,window=10,range=15%,slope=5% sets metrics and limits;"
+        " --interval is the length of a round. Without steady state the run ends as it would"
+        " otherwise, with exit code 7.",
+        metavar="steady[:PART,...]",
+    )
+    stop_when: Sequence[Threshold] | None = _declare(
+        Kind.THRESHOLDS,
+        "End the run, with exit code 7, after a report interval of which this is true: 'p99 >"
+        " 10ms', 'write.iops < 1000 and errors > 0'. Metrics: "
+        + ", ".join(METRICS)
+        + ". Repeatable: any of them ends the run.",
+        metavar="CONDITION",
     )
     data: Data | None = _declare(
         Kind.CHOICE,

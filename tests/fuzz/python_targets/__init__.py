@@ -55,11 +55,12 @@ def rails(data: bytes) -> None:
 def units(data: bytes) -> None:
     """Each parser of options."""
     from spekctl import units as module
+    from spekctl.workload import endings
 
     text = data.decode("utf-8", "replace")
     parsers: list[Callable[[str], object]] = [
         module.parse_duration_ns, module.parse_size, module.parse_percent, module.parse_cpu_list,
-        module.parse_numbers, module.parse_watts,
+        module.parse_numbers, module.parse_watts, endings.parse_until, endings.parse_threshold,
     ]  # fmt: skip
     for parse in parsers:
         try:

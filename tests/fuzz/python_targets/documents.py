@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spekctl.campaigns import inputs
 from spekctl.campaigns.spc1.test import State
-from spekctl.documents import curve, document, result, spc1, spc2
+from spekctl.documents import curve, document, pts, result, spc1, spc2
 from spekctl.documents.document import Kind
 from spekctl.errors import UsageError
 from spekctl.kernel.records import RunInfo
@@ -54,6 +54,7 @@ def read_all(path: Path) -> None:
             spc1.load_report,
             spc2.load_report,
             spc2.load_energy,
+            pts.load_report,
             _state,
             _plan,
         ],

@@ -12,7 +12,9 @@ import numpy as np
 from lib.fakes.kernel import SECOND, START_NS, histogram, interval_cell
 
 from spekctl import files
-from spekctl.documents import curve, result, spc1, spc2
+from spekctl.campaigns.pts import plan
+from spekctl.campaigns.pts.report import build as build_pts
+from spekctl.documents import curve, pts, result, spc1, spc2
 from spekctl.documents.device import TargetFacts
 from spekctl.kernel.records import (
     Backend,
@@ -315,4 +317,35 @@ def write_report(path: Path, made: Sequence[curve.Point], search: Sequence[curve
         remarks=[],
     )
     path.write_bytes(files.encode(whole))
+    return path
+
+
+def round_run(step: pts.Step) -> pts.Run:
+    """A step of a PTS-like test on a device that settles from 1,300 to 1,000 IOPS."""
+    iops = 1000 + 300 * 0.5**step.round + 10 * step.read_percent
+    return pts.Run(
+        step, SECOND, int(iops), 4096 * int(iops), iops, iops * step.bytes, 1e9 / iops,
+        int(3e9 / iops), int(2e10 / iops), 0, True, "fine", None, None,
+    )  # fmt: skip
+
+
+def write_rounds(path: Path) -> Path:
+    """A report of a PTS-like test: IOPS and throughput in steady state, latency not complete."""
+    shape = pts.Shape(1, 65536, "auto", False, None, 0, "random")
+    wanted = msgspec.structs.replace(
+        plan.standard(shape), throughput_sizes=[1 << 20], saturation_ns=SECOND
+    )
+    done: list[pts.Run] = []
+    while (step := plan.next_step(wanted, done)) is not None and step.round < 4:
+        done.append(round_run(step))
+    while (step := plan.next_step(wanted, done)) is not None and step.test != "latency":
+        done.append(round_run(step))
+    while (step := plan.next_step(wanted, done)) is not None and step.round < 3:
+        done.append(round_run(step))
+    samples = [
+        pts.Sample(float(count), count << 30, 3000 / count, 1e6 * count, 9_000_000 * count)
+        for count in range(1, 60)
+    ]
+    report = build_pts(wanted, done, samples, [facts()], None)
+    path.write_bytes(files.encode(report))
     return path

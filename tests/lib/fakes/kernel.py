@@ -60,6 +60,8 @@ class FakeKernel:
     errors: int = 0
     end_reason: Reason = Reason.COMPLETED
     hangs: bool = False
+    # I/Os that complete in each second, from 0.
+    ios_in: Callable[[int], int] = lambda second: 100
     on_wait: Callable[[int], None] = lambda second: None
     others: list[RunInfo] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
@@ -210,16 +212,6 @@ class FakeKernel:
     def intervals(self, run: int, since: int) -> list[IntervalRow]:
         self._called("intervals")
         info = self._info()
-        read = interval_cell(
-            ios=100,
-            bytes=409_600,
-            response_sum_ns=100 * 200_000,
-            response_max_ns=900_000,
-            response_p50_ns=180_000,
-            response_p90_ns=300_000,
-            response_p99_ns=800_000,
-            response_p999_ns=900_000,
-        )
         ramp_s = info.ramp_ns // SECOND
         return [
             IntervalRow(
@@ -231,12 +223,26 @@ class FakeKernel:
                 backlog=0,
                 worker_cpu_ns=SECOND // 4,
                 worker_switches=50,
-                read=read,
+                read=self._reads_in(seq),
                 write=interval_cell(),
-                streams=[(100, 409_600, 0, 0)],
+                streams=[(self.ios_in(seq), 4096 * self.ios_in(seq), 0, 0)],
             )
             for seq in range(since, info.intervals)
         ]
+
+    def _reads_in(self, second: int) -> IntervalCell:
+        ios = self.ios_in(second)
+        return interval_cell(
+            ios=ios,
+            bytes=4096 * ios,
+            errors=self.errors,
+            response_sum_ns=ios * 200_000,
+            response_max_ns=900_000,
+            response_p50_ns=180_000,
+            response_p90_ns=300_000,
+            response_p99_ns=800_000,
+            response_p999_ns=900_000,
+        )
 
     def stats(self, run: int) -> list[StatsCell]:
         self._called("stats")

@@ -549,3 +549,126 @@ def test_what_is_resumed_has_a_folder(spekctl: Spekctl, kernel: QueueKernel) -> 
     )
     nothing = spekctl("sweep", *READ, *RATES, "--out", "t", "--resume")
     assert nothing.sentence == ("t holds no test to resume; leave out --resume to start one")
+
+
+# --- the search for the highest load within a limit ----------------------------------------------
+
+WITHIN = ("--rate", "10,100000", "--resolution", "0")
+
+
+def highest(capacity: float, limit_s: float, seconds: float) -> int:
+    """The highest rate whose p99 is within the limit, by trying all of them.
+
+    The fake answers with quantiles in buckets, so the same percentile is asked of the same times.
+    """
+    from lib.fakes.queue_kernel import exponential
+
+    from spekctl.documents.histogram import percentile
+
+    def kept(rate: int) -> bool:
+        mean_s = mean_response_s(rate, capacity, seconds)
+        return percentile(exponential(mean_s * 1e9, int(rate * seconds)), 990_000) < limit_s * 1e9
+
+    return max(rate for rate in range(1, int(capacity)) if kept(rate))
+
+
+@pytest.mark.parametrize("limit", ["20ms", "50ms"])
+def test_the_highest_load_within_a_percentile_is_found(
+    limit: str, spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    outcome, found = sweep(spekctl, *WITHIN, "--within", f"p99 < {limit}")
+    assert outcome.code == ExitCode.OK, outcome.err
+    validator(curve.SCHEMA_FILE).validate(found)
+    expected = highest(1000.0, units.parse_duration_ns(limit) / 1e9, 10)
+    within = found["within"]
+    assert found["complete"] and within["load"] == expected
+    assert within["beyond"] == expected + 1
+    rates = [int(one["load"]["value"]) for one in found["points"]]
+    assert rates[:3] == [10, 20, 40] and len(rates) == len(set(rates)) < 25
+    for one in found["points"]:
+        assert bool(one["beyond"]) is (one["load"]["value"] > expected)
+        if one["beyond"]:
+            assert one["beyond"].startswith("p99 was ")
+    text = spekctl("sweep", *READ, *WITHIN, "--within", f"p99 < {limit}").out
+    assert f"the highest load within p99 < {limit} is {expected} I/Os per second" in text
+
+
+def test_a_load_that_is_not_kept_up_with_is_beyond_every_limit(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    outcome, found = sweep(spekctl, *WITHIN, "--within", "errors < 1")
+    assert outcome.code == ExitCode.OK
+    # Up to 2 % may be left over.
+    assert found["within"]["load"] == pytest.approx(1020, abs=2)
+    assert any("I/Os were left over" in one["beyond"] for one in found["points"])
+
+
+def test_a_device_that_keeps_the_limit_at_every_load_says_so(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    outcome, found = sweep(spekctl, "--rate", "10,50", "--within", "p99 < 1s")
+    assert outcome.code == ExitCode.OK
+    assert (found["within"]["load"], found["within"]["beyond"]) == (50, None)
+    assert "the limit of the device is higher" in found["within"]["text"]
+    assert found["within"]["resolution_percent"] == 5
+
+
+def test_a_limit_that_no_load_keeps_is_code_7(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    outcome, found = sweep(spekctl, "--rate", "4,50", "--within", "p99 < 1us")
+    assert outcome.code == ExitCode.LIMIT_MISSED
+    assert [one["load"]["value"] for one in found["points"]] == [4, 2, 1]
+    assert found["within"]["text"] == "no load is within p99 < 1us"
+
+
+def test_a_load_that_fails_is_beyond_the_limit(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    def fails(config: RunConfig) -> None:
+        kernel.errors = 5 if (config.offered_rate or 0) > 30 else 0
+
+    kernel.before_run = fails
+    outcome, found = sweep(spekctl, *WITHIN, "--within", "p99 < 1s")
+    assert (outcome.code, found["within"]["load"]) == (ExitCode.OK, 30)
+
+
+def test_an_interrupted_search_is_resumed(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    arguments = (*WITHIN, "--within", "p99 < 20ms")
+    _, whole = sweep(spekctl, *arguments)
+    kernel.runs_seen.clear()
+
+    def stop(config: RunConfig) -> None:
+        if len(kernel.runs_seen) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    kernel.before_run = stop
+    outcome, first = sweep(spekctl, *arguments, "--folder", "s")
+    assert outcome.code == ExitCode.INTERRUPTED and not first["complete"]
+    assert first["within"]["text"] == "the search did not come to its end"
+    kernel.before_run = lambda config: None
+    other = spekctl(
+        *("sweep", *READ, *WITHIN, "--within", "p99 < 30ms", "--folder", "s", "--resume")
+    )
+    assert other.code == ExitCode.USAGE and "another --within" in other.sentence
+    again, second = sweep(spekctl, *arguments, "--folder", "s", "--resume")
+    assert again.code == ExitCode.OK and second["within"] == whole["within"]
+    assert [one["load"] for one in second["points"]] == [one["load"] for one in whole["points"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--rate", "10", "--within", "p99 < 1ms"), "--rate with --within has two whole numbers"),
+        (("--rate", "10,20,30", "--within", "p99 < 1ms"), "has two whole numbers"),
+        (("--rate", "20,10", "--within", "p99 < 1ms"), "the lower first"),
+        (("--rate", "1.5,10", "--within", "p99 < 1ms"), "two whole numbers"),
+        (("--rate", "0,10", "--within", "p99 < 1ms"), "cannot start at 0"),
+        (("--rate", "1,10", "--within", "read.p99 < 1ms"), "a load is judged by all of its I/Os"),
+        (("--rate", "1,10", "--within", "outstanding < 5"), "a load is judged by all of its I/Os"),
+        (("--rate", "1,10", "--within", "p99"), "is not a threshold"),
+        (("--rate", "1,10", "--resolution", "5"), "--resolution needs --within as well"),
+    ],
+)
+def test_other_searches_are_refused(
+    spekctl: Spekctl, kernel: QueueKernel, arguments: tuple[str, ...], sentence: str
+) -> None:
+    outcome = spekctl("sweep", *READ, *arguments)
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
+    assert not kernel.runs_seen

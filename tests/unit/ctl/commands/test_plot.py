@@ -20,6 +20,7 @@ from lib.ctl.plot_files import (
     write_log,
     write_report,
     write_result,
+    write_rounds,
     write_streams,
 )
 from lib.ctl.plot_seen import our_style
@@ -50,6 +51,7 @@ def inputs(tmp_path: Path) -> Path:
     write_curve(tmp_path / "c.json", OPEN)
     write_report(tmp_path / "spc1.json", OPEN[:2], OPEN)
     write_streams(tmp_path / "spc2.json")
+    write_rounds(tmp_path / "pts.json")
     write_curve(tmp_path / "dead.json", [point(1, 1, 50, response=None)])
     (tmp_path / "other.json").write_text('{"jobs": []}')
     (tmp_path / "text.txt").write_text("hello\n")
@@ -65,6 +67,7 @@ def test_the_kind_of_the_file_says_what_is_drawn(spekctl: Spekctl, inputs: Path)
         ("r.json", "timeline"),
         ("c.json", "curve"),
         ("spc2.json", "streams"),
+        ("pts.json", "rounds"),
     ):
         outcome = spekctl(name, "--dpi", "50")
         stem = f"{Path(name).stem}-{picture}"

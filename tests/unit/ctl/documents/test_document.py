@@ -56,7 +56,7 @@ def put(path: Path, fields: object) -> Path:
 def test_every_kind_has_a_file_of_version_1() -> None:
     """But for the plan of a detached run, which does not outlive a boot, and for later kinds."""
     kinds = {document.kind_of(model) for model in MODELS.values()}
-    later = {Kind.SWEEP_STATE, Kind.SPC2, Kind.SPC2_STATE, Kind.SPC2E}
+    later = {Kind.SWEEP_STATE, Kind.SPC2, Kind.SPC2_STATE, Kind.SPC2E, Kind.PTS, Kind.PTS_STATE}
     later |= {Kind.DRIVE_SIMULATION, Kind.DRIVE_STUDY}
     later |= {Kind.TRACE, Kind.TRACE_INFO, Kind.TRACE_FIT}
     assert kinds | {Kind.LOG, Kind.PLAN} | later == set(Kind)

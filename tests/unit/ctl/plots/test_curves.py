@@ -123,6 +123,6 @@ def test_a_report_without_a_curve_shows_its_search(tmp_path: Path) -> None:
 
 
 def test_a_few_ios_left_over_are_no_saturation() -> None:
-    assert curves.kept_up(point(40, 1e6, 45))
-    assert not curves.kept_up(point(400, 1e6, 450))
-    assert curves.kept_up(point(40_000, 1e6, 40_100))
+    assert point(40, 1e6, 45).kept_up
+    assert not point(400, 1e6, 450).kept_up
+    assert point(40_000, 1e6, 40_100).kept_up

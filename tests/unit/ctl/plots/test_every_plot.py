@@ -19,6 +19,7 @@ from lib.ctl.plot_files import (
     write_log,
     write_report,
     write_result,
+    write_rounds,
     write_streams,
 )
 from lib.ctl.plot_seen import foot, our_style
@@ -28,7 +29,7 @@ from matplotlib.figure import Figure
 
 from spekctl.documents import curve
 from spekctl.documents.result import load_result
-from spekctl.plots import addresses, cdf, curves, source, streams, style, timeline, trace
+from spekctl.plots import addresses, cdf, curves, rounds, source, streams, style, timeline, trace
 from spekctl.trace.trace import open_trace
 
 drawing = pytest.fixture(autouse=True)(our_style)
@@ -65,6 +66,10 @@ def make_report(path: Path) -> Figure:
     return curves.draw([source.load_points(write_report(path / "r.json", OPEN[:2], OPEN))])
 
 
+def make_rounds(path: Path) -> Figure:
+    return rounds.draw(*rounds.of_report(write_rounds(path / "p.json")))
+
+
 def make_streams(path: Path) -> Figure:
     return streams.draw(streams.of_report(write_streams(path / "s.json")))
 
@@ -81,6 +86,7 @@ def make_trace(path: Path) -> Figure:
 
 
 MAKERS = [
+    make_rounds,
     make_streams,
     make_trace,
     make_addresses,

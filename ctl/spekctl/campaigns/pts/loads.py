@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The runs of a PTS-like test: one stream each, and the purge, which is a trace of discards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from spekctl import files
+from spekctl.block.device import Device
+from spekctl.campaigns.campaign import SECOND, interval_ns
+from spekctl.campaigns.pts.plan import tests_of
+from spekctl.documents.pts import Parameters, Step
+from spekctl.errors import UsageError
+from spekctl.run import request as run_request
+from spekctl.run.job import Request
+from spekctl.workload.model import Arrival, Header, Stream, WorkloadFile
+from spekctl.workload.options import Options
+from spekctl.workload.values import Pattern
+
+PURGE = "purge.csv"
+DISCARD_BYTES = 1 << 30
+DISCARDS_OUTSTANDING = 4
+# Of runs that end by their amount.
+LONG_INTERVAL_NS = 10 * SECOND
+
+
+def check_purge(devices: Sequence[Device]) -> None:
+    """Refuse a purge of devices that cannot discard."""
+    from spekctl.run.replay_request import discards
+
+    for one in devices:
+        if not discards(one):
+            raise UsageError(
+                f"{one.path} cannot be purged: it does not support discards; with --no-purge the"
+                " test starts from the state that the device is in, and the report says so"
+            )
+
+
+def write_purge(folder: Path, devices: Sequence[Device]) -> None:
+    """The discards of all blocks as a trace, whose devices are the targets in turn."""
+    lines = ["at_ns,device,offset_bytes,bytes,op"]
+    for index, one in enumerate(devices):
+        end = one.bytes // one.logical_block * one.logical_block
+        lines += [
+            f"0,{index},{start},{min(DISCARD_BYTES, end - start)},discard"
+            for start in range(0, end, DISCARD_BYTES)
+        ]
+    files.write(folder / PURGE, ("\n".join(lines) + "\n").encode())
+
+
+def purge_request(
+    folder: Path, devices: Sequence[Device], write: bool, destroy: Sequence[str]
+) -> Request:
+    """The run that discards all blocks."""
+    from spekctl.run import replay_request
+    from spekctl.trace.schedule import Timing
+    from spekctl.trace.trace import open_trace
+
+    wishes = replay_request.Wishes(Timing.closed(DISCARDS_OUTSTANDING), "as-is")
+    return replay_request.build(
+        open_trace([folder / PURGE]),
+        wishes,
+        [one.path for one in devices],
+        Options(write=write, interval_ns=SECOND),
+        destroy,
+    )
+
+
+def load_of(step: Step, pattern: Pattern, depth: int) -> WorkloadFile:
+    """The workload of a step: one stream in closed loop."""
+    return WorkloadFile(
+        workload=Header(name=f"pts-{step.test}", summary=f"PTS-like: {step.name}"),
+        stream=[
+            Stream(
+                name="main",
+                read=f"{step.read_percent}%",
+                size=step.bytes,
+                pattern=pattern,
+            )
+        ],
+        arrival=[Arrival(name="main", law="closed", depth=depth)],
+    )
+
+
+def request_of(
+    step: Step,
+    parameters: Parameters,
+    number: int,
+    devices: Sequence[Device],
+    write: bool,
+    destroy: Sequence[str],
+) -> Request:
+    """The run for a step other than a purge; @number is that of the run, for its seed."""
+    test = next((one for one in tests_of(parameters) if one.name == step.test), None)
+    single = step.kind == "round" and test is not None and test.part == "latency"
+    sequential = step.kind == "precondition" or (test is not None and test.pattern == "sequential")
+    load = load_of(
+        step, "sequential" if sequential else "uniform", 1 if single else parameters.depth
+    )
+    given: dict[str, Any] = {
+        **structs.asdict(parameters.shape),
+        "seed": parameters.shape.seed + number,
+        "workers": 1 if single else parameters.workers,
+        "write": write,
+    }
+    subject = run_request.Subject(load, devices)
+    if step.kind == "round":
+        given |= {"time_ns": parameters.time_ns, "interval_ns": interval_ns(parameters.time_ns)}
+        return run_request.build(subject, Options(**given), destroy)
+    if step.kind == "saturation" and parameters.saturation_ns is not None:
+        # An interval is a sample of the report.
+        given |= {"time_ns": parameters.saturation_ns, "interval_ns": parameters.time_ns}
+        return run_request.build(subject, Options(**given), destroy)
+    saturation = step.kind == "saturation"
+    given["interval_ns"] = parameters.time_ns if saturation else LONG_INTERVAL_NS
+    percent = parameters.saturation_percent if saturation else parameters.precondition_percent
+    wanted = run_request.build(subject, Options(**given, count=1), destroy)
+    count = max(1, math.ceil(wanted.config.asus[0].bytes * percent / 100 / step.bytes))
+    return run_request.build(subject, Options(**given, count=count), destroy)

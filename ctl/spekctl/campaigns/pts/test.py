@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The PTS-like test as a campaign: purges, preconditioning, and one run for each measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from spekctl import units
+from spekctl.campaigns.campaign import Campaign, Outcome, Task, Tools
+from spekctl.campaigns.pts import plan
+from spekctl.campaigns.pts.loads import check_purge, purge_request, request_of, write_purge
+from spekctl.campaigns.pts.report import build, run_of, samples_of
+from spekctl.documents import document
+from spekctl.documents.device import TargetFacts
+from spekctl.documents.document import Document, Kind
+from spekctl.documents.pts import Parameters, Report, Run, Sample, Step
+from spekctl.documents.result import Environment, Result
+from spekctl.errors import SpekError, UsageError
+from spekctl.run import request as run_request
+from spekctl.run.job import Request
+
+
+class State(Document, frozen=True, kw_only=True, tag=Kind.PTS_STATE.value):
+    """The measurements of a test so far."""
+
+    parameters: Parameters
+    targets: list[TargetFacts]
+    environment: Environment | None
+    done: list[Run]
+    saturation: list[Sample]
+
+
+@dataclass(slots=True, kw_only=True)
+class PtsTest(Campaign[Step, Run]):
+    """A test in progress."""
+
+    DIGITS: ClassVar[int] = 4
+    WORDS: ClassVar[Mapping[str, str]] = {
+        "parts": "--tests",
+        "purge": "--no-purge",
+        "precondition_percent": "--precondition",
+        "time_ns": "--time",
+        "rounds": "--rounds",
+        "window": "--until window",
+        "range": "--until range",
+        "slope": "--until slope",
+        "sizes": "--sizes",
+        "reads": "--reads",
+        "throughput_sizes": "--throughput-sizes",
+        "latency_sizes": "--latency-sizes",
+        "latency_reads": "--latency-reads",
+        "saturation_percent": "--saturation",
+        "saturation_ns": "--saturation-time",
+        "depth": "--depth",
+        "workers": "--workers",
+        "seed": "--seed",
+        "stripe_bytes": "--stripe",
+        "backend": "--backend",
+        "polled": "--polled",
+        "batch": "--batch",
+        "spin_ns": "--spin",
+        "data": "--data",
+    }
+
+    parameters: Parameters
+    folder: Path
+    write: bool
+    saturation: list[Sample] = field(default_factory=list)
+
+    def title(self) -> str:
+        return "PTS-like test on " + " ".join(one.path for one in self.devices)
+
+    def next_step(self) -> Step | None:
+        return plan.next_step(self.parameters, self.done)
+
+    def left_ns(self) -> int:
+        return plan.left_ns(self.parameters, self.done)
+
+    def task(self, step: Step) -> Task:
+        length_ns = self.parameters.time_ns if step.kind == "round" else 0
+        if step.kind == "saturation":
+            length_ns = self.parameters.saturation_ns or 0
+        return Task(title_of(step), step.name, self.request(step), length_ns)
+
+    def found(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
+        assert isinstance(outcome, Result)
+        if step.kind == "purge":
+            replay = outcome.replay
+            if replay is None or not replay.complete or replay.skipped:
+                raise SpekError(
+                    f"{step.name}: not all blocks were discarded: {outcome.outcome.text}"
+                )
+        if step.kind == "saturation":
+            self.saturation = samples_of(outcome)
+        run = run_of(step, outcome, file)
+        return run, self._news([*self.done, run], step)
+
+    def _news(self, done: list[Run], step: Step) -> str:
+        """What a round says of steady state, when it is over."""
+        if step.kind != "round":
+            return ""
+        test = next(one for one in plan.tests_of(self.parameters) if one.name == step.test)
+        position = plan.position_of(self.parameters, test, done)
+        if position.rounds < step.round or position.window is None:
+            return ""
+        window = position.window
+        text = f"{test.name}, round {position.rounds}"
+        if len(window.values) < self.parameters.steady.window:
+            return f"{text}: {self.parameters.steady.window} rounds are needed"
+        state = "steady" if window.steady else "not steady"
+        return (
+            f"{text}: range {100 * window.range:.1f} %, slope {100 * window.excursion:.1f} % of the"
+            f" average: {state}"
+        )
+
+    def name_of(self, done: Run) -> str:
+        return done.step.name
+
+    def state(self) -> State:
+        return State(
+            parameters=self.parameters,
+            targets=self.targets,
+            environment=self.environment,
+            done=self.done,
+            saturation=self.saturation,
+        )
+
+    def read_state(self, path: Path) -> State:
+        state = document.read(path, State)
+        self.saturation = list(state.saturation)
+        return state
+
+    def prepare(self, tools: Tools) -> None:
+        """The purge replays a file of its own."""
+        if self.parameters.purge:
+            write_purge(self.folder, self.devices)
+
+    def request(self, step: Step) -> Request:
+        """The run for a step."""
+        if step.kind == "purge":
+            return purge_request(self.folder, self.devices, self.write, self.destroy)
+        return request_of(
+            *(step, self.parameters, len(self.done)),
+            *(self.devices, self.write, self.destroy),
+        )
+
+    def check(self, dry: bool = False) -> None:
+        """Refuse everything that can be refused in advance; a @dry run writes nothing."""
+        largest = max(one.logical_block for one in self.devices)
+        for size in self._sizes():
+            if size % largest:
+                raise UsageError(
+                    f"a block size of {units.format_bytes(size)} is no multiple of the device's"
+                    f" logical block of {units.format_bytes(largest)}"
+                )
+        if self.parameters.purge:
+            check_purge(self.devices)
+        for test in plan.tests_of(self.parameters):
+            for step in plan.round_of(test, 1):
+                self._check(self.request(step), dry)
+        if "saturation" in self.parameters.parts:
+            step = Step("saturation", "saturation", bytes=plan.SATURATION_BYTES)
+            self._check(self.request(step), dry)
+
+    def _sizes(self) -> list[int]:
+        return [size for test in plan.tests_of(self.parameters) for size in test.sizes]
+
+    def _check(self, wanted: Request, dry: bool) -> None:
+        run_request.check_destroy(wanted)
+        if not dry:
+            run_request.check_write(wanted)
+
+    def report(self) -> Report | None:
+        """The report so far; None before the first step."""
+        if not self.done:
+            return None
+        return build(
+            *(self.parameters, self.done, self.saturation, self.targets, self.environment),
+            self.remarks,
+        )
+
+
+def title_of(step: Step) -> str:
+    """A step for people."""
+    if step.kind == "round":
+        size = units.format_bytes(step.bytes)
+        return f"{step.test}, round {step.round}, {size}, {step.read_percent} % reads"
+    if step.kind == "saturation":
+        return "write saturation"
+    return f"{step.kind} before {step.test}"

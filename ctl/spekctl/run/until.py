@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ends a run at steady state or at a threshold, by its report intervals as they come in.
+
+A round of steady state is one interval of the measure phase, so --interval sets its length. An
+interval cut short by the end of the run is not a round, and its rates are not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from spekctl import units
+from spekctl.documents.result import EndingResult
+from spekctl.documents.steady import Criteria, Window, judge
+from spekctl.errors import UsageError
+from spekctl.kernel.records import IntervalCell, IntervalRow, Phase
+from spekctl.workload.config import RunConfig
+from spekctl.workload.endings import Metric, Steady, Threshold
+
+# Share of its length from which on an interval counts as a whole one.
+WHOLE = 0.9
+
+
+def check(until: Steady | None, stop_when: Sequence[Threshold], config: RunConfig) -> None:
+    """Refuse endings that this run cannot come to."""
+    if until is None and not stop_when:
+        return
+    flag = "--until" if until is not None else "--stop-when"
+    if not config.interval_ns:
+        raise UsageError(f"{flag} is judged at each report interval; --interval 0 has none")
+    if config.detached:
+        raise UsageError(
+            f"{flag} cannot be combined with --detach: nothing stays attached to the run"
+        )
+    metrics = list(until.watched) if until is not None else []
+    metrics += [part.metric for one in stop_when for part in one.parts]
+    for metric in metrics:
+        if metric.side and not _has(config, metric.side):
+            raise UsageError(f"{metric}: {config.name} has no {metric.side}s")
+    if until is not None and config.time_ns and config.time_ns < until.window * config.interval_ns:
+        raise UsageError(
+            f"--until: {until.window} rounds of --interval"
+            f" {units.format_duration(config.interval_ns)} are longer than the measure phase,"
+            f" {units.format_duration(config.time_ns)}"
+        )
+
+
+def _has(config: RunConfig, side: str) -> bool:
+    used = [one for one in config.streams if one.weight]
+    if side == "read":
+        return any(one.read_ppm > 0 for one in used)
+    return any(one.read_ppm < 1_000_000 for one in used)
+
+
+# --- metrics of an interval ----------------------------------------------------------------------
+
+
+def _seconds(row: IntervalRow) -> float:
+    return max(row.end_ns - row.start_ns, 1) / 1e9
+
+
+def _cells(row: IntervalRow, metric: Metric) -> list[IntervalCell]:
+    if metric.side:
+        return [row.read if metric.side == "read" else row.write]
+    return [row.read, row.write]
+
+
+def _latency(cells: Iterable[IntervalCell]) -> float | None:
+    ios = sum(one.ios for one in cells)
+    return sum(one.response_sum_ns for one in cells) / ios if ios else None
+
+
+_TIMES: dict[str, Callable[[IntervalCell], int]] = {
+    "p50": lambda cell: cell.response_p50_ns,
+    "p90": lambda cell: cell.response_p90_ns,
+    "p99": lambda cell: cell.response_p99_ns,
+    "p99.9": lambda cell: cell.response_p999_ns,
+    "max": lambda cell: cell.response_max_ns,
+}
+
+
+def value_of(row: IntervalRow, metric: Metric) -> float | None:
+    """A metric in an interval; None: nothing was completed, so there is none.
+
+    A percentile of both directions is the larger of the two: that of all I/Os is not above it.
+    """
+    cells = _cells(row, metric)
+    if metric.name == "iops":
+        return sum(one.ios for one in cells) / _seconds(row)
+    if metric.name == "bandwidth":
+        return sum(one.bytes for one in cells) / _seconds(row)
+    if metric.name == "latency":
+        return _latency(cells)
+    if metric.name == "errors":
+        return sum(one.errors for one in cells)
+    if metric.name == "backlog":
+        return row.backlog
+    if metric.name == "outstanding":
+        return row.outstanding
+    return max((_TIMES[metric.name](one) for one in cells if one.ios), default=None)
+
+
+# --- the watch -----------------------------------------------------------------------------------
+
+
+class Watch:
+    """The endings of a run under way, and how far they have come."""
+
+    def __init__(
+        self, until: Steady | None, stop_when: Sequence[Threshold], interval_ns: int
+    ) -> None:
+        self._until = until
+        self._stop_when = stop_when
+        self._interval_ns = interval_ns
+        self._values: dict[Metric, list[float]] = {}
+        self._windows: list[Window] = []
+        self._rounds = 0
+        self._seq = -1
+        self._steady = False
+        self._stopped_by = ""
+        self._text = ""
+
+    @property
+    def over(self) -> bool:
+        """The run has to end."""
+        return self._steady or bool(self._stopped_by)
+
+    @property
+    def text(self) -> str:
+        """Why, as a sentence."""
+        return self._text
+
+    def take(self, rows: Iterable[IntervalRow]) -> None:
+        """Judge the intervals that were closed since the last call."""
+        for row in rows:
+            if row.phase is Phase.MEASURE and not self.over:
+                self._judge(row)
+
+    def _judge(self, row: IntervalRow) -> None:
+        whole = row.end_ns - row.start_ns >= WHOLE * self._interval_ns
+        for one in self._stop_when:
+            if self._exceeded(one, row, whole):
+                return
+        if self._until is None or not whole:
+            return
+        if row.seq != self._seq + 1:
+            self._forget()
+        self._seq = row.seq
+        self._rounds += 1
+        found = {metric: value_of(row, metric) for metric in self._until.watched}
+        if any(value is None for value in found.values()):
+            self._forget()
+            return
+        limits = criteria_of(self._until)
+        for metric, value in found.items():
+            assert value is not None
+            self._values[metric] = [*self._values.get(metric, ()), value][-limits.window :]
+        self._windows = [
+            judge(str(metric), values, limits, self._rounds - len(values))
+            for metric, values in self._values.items()
+        ]
+        self._steady = all(one.steady for one in self._windows)
+        if self._steady:
+            self._text = f"{self._subject()} was reached after {self._count()}"
+
+    def _exceeded(self, threshold: Threshold, row: IntervalRow, whole: bool) -> bool:
+        said = []
+        for part in threshold.parts:
+            rate = part.metric.kind.unit in ("per second", "bytes per second")
+            value = None if rate and not whole else value_of(row, part.metric)
+            if value is None or not part.holds(value):
+                return False
+            said.append(f"{part.metric} was {part.metric.text(value)}")
+        self._stopped_by = str(threshold)
+        self._text = (
+            f"--stop-when {threshold} ended the run: {' and '.join(said)} in interval {row.seq + 1}"
+        )
+        return True
+
+    def _forget(self) -> None:
+        """Rounds before a gap are not in a row with those after it."""
+        self._values.clear()
+        self._windows = []
+
+    def _subject(self) -> str:
+        assert self._until is not None
+        return f"steady state of {' and '.join(str(one) for one in self._until.watched)}"
+
+    def _count(self) -> str:
+        rounds = f"{self._rounds:,} round{'' if self._rounds == 1 else 's'}"
+        return f"{rounds} of {units.format_duration(self._interval_ns)}"
+
+    def result(self) -> EndingResult:
+        """What a result says of the endings."""
+        text = self._text
+        if self._until is not None and not self._steady and not text:
+            text = f"{self._subject()} was not reached in {self._count()}"
+            missed = [_missed(one, criteria_of(self._until)) for one in self._windows]
+            text += "".join(f"; {one}" for one in missed if one)
+        return EndingResult(
+            until=str(self._until) if self._until is not None else None,
+            criteria=criteria_of(self._until) if self._until is not None else None,
+            round_ns=self._interval_ns,
+            steady=self._steady if self._until is not None else None,
+            rounds=self._rounds,
+            windows=self._windows,
+            stop_when=[str(one) for one in self._stop_when],
+            stopped_by=self._stopped_by,
+            text=text,
+        )
+
+
+def criteria_of(steady: Steady) -> Criteria:
+    """The limits as they are recorded."""
+    return Criteria(steady.window, float(steady.range), float(steady.slope))
+
+
+def _missed(window: Window, limits: Criteria) -> str:
+    """By what the last rounds of a variable are not steady; empty: they are, or are too few."""
+    if window.steady or len(window.values) < limits.window:
+        return ""
+    said = []
+    if window.range > limits.range:
+        said.append(f"range {window.range * 100:.1f} % (limit {limits.range * 100:.4g} %)")
+    if window.excursion > limits.slope:
+        said.append(f"slope {window.excursion * 100:.1f} % (limit {limits.slope * 100:.4g} %)")
+    if not said:
+        return f"{window.variable}: nothing was completed"
+    return f"{window.variable} of the last {limits.window} rounds: {', '.join(said)}"
