@@ -297,6 +297,12 @@ class Environment(Part, frozen=True):
     governors: Annotated[
         dict[str, str], Meta(description="CPU frequency governor -> CPUs that have it.")
     ]
+    counts_instructions: Annotated[
+        bool,
+        Meta(
+            description="A guest of `spekctl vm --icount`: all times are numbers of instructions."
+        ),
+    ] = False
 
 
 class ProberTable(Part, frozen=True):

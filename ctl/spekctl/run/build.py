@@ -57,6 +57,7 @@ from spekctl.kernel.records import (
 )
 from spekctl.run import disk_times, remarks
 from spekctl.units import format_cpu_list
+from spekctl.vm.clock import counts_instructions
 from spekctl.workload.config import RunConfig
 
 NO_PROBER = "power not measured: the run had no prober"
@@ -408,12 +409,13 @@ def environment(module_version: str, root: Path = Path("/")) -> Environment:
             model = line.partition(":")[2].strip()
             break
     taint = _line(root / "proc/sys/kernel/tainted")
+    command_line = _line(root / "proc/cmdline")
     return Environment(
         hostname=uname.nodename,
         kernel=uname.release,
         kernel_version=uname.version,
         machine=uname.machine,
-        kernel_command_line=_line(root / "proc/cmdline"),
+        kernel_command_line=command_line,
         boot_id=_line(root / "proc/sys/kernel/random/boot_id"),
         taint=int(taint) if taint.isdigit() else 0,
         module_version=module_version,
@@ -422,6 +424,7 @@ def environment(module_version: str, root: Path = Path("/")) -> Environment:
         cpu_model=model,
         cpus_online=_line(cpus / "online"),
         governors={name: format_cpu_list(found) for name, found in governors.items()},
+        counts_instructions=counts_instructions(command_line),
     )
 
 

@@ -5,6 +5,7 @@ kernels.py     which kernel: installed, unpacked in the cache, or a build direct
 modules.py     our three modules, built for that kernel, kept in the cache
 disks.py       what a guest gets to test: null_blk, scsi_debug, nvme, virtio
 bytecode.py    Python's bytecode, made before a guest needs it
+clock.py       how a guest tells that its clock counts instructions
 accel.py       KVM or TCG: found out by booting, remembered
 runner.py      starts QEMU through virtme-ng, carries output, signals and the exit status
 guest_side.py  the same, seen from inside

@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from spekctl.errors import GuestError
+from spekctl.vm import clock
 from spekctl.vm.bytecode import PACKAGE
 from spekctl.vm.cache import cache_dir
 from spekctl.vm.disks import Disk
@@ -209,10 +210,13 @@ def kernel_options(guest: Guest) -> list[str]:
     QEMU 7 computes the flags after cmpxchg16b from stale ones: an interrupt right behind it saves
     them, and the return from it is a double fault. So an emulated kernel does without, which
     taints it (CPU out of specification); its programs keep it, x86-64-v2 has it. A guest that
-    counts instructions executes what it would on a real processor.
+    counts instructions executes what it would on a real processor, and its results say that they
+    are counts.
     """
     options = ["loglevel=6", "oops=panic", "sysrq_always_enabled"]
-    if guest.accel != "kvm" and not guest.icount:
+    if guest.icount:
+        options.append(clock.OPTION)
+    elif guest.accel != "kvm":
         options.append(f"clearcpuid={X86_FEATURE_CX16}")
     return options
 

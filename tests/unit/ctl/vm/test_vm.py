@@ -20,6 +20,7 @@ import spekctl
 from spekctl import cli
 from spekctl.commands import drive_kernel
 from spekctl.errors import ExitCode, GuestError, UsageError
+from spekctl.run.build import environment
 from spekctl.vm import accel, apt, disks, guest_side, kernels, modules, toolchain
 from spekctl.vm.apt import Apt
 from spekctl.vm.disks import parse_disk, parse_disks
@@ -726,6 +727,16 @@ def test_only_an_emulated_kernel_does_without_cmpxchg16b(
 ) -> None:
     options = kernel_options(Guest(some_kernel(), ["true"], **choice))
     assert ("clearcpuid=141" in options) == told
+
+
+@pytest.mark.parametrize("icount", [False, True])
+def test_a_guest_that_counts_instructions_says_so_to_its_results(
+    icount: bool, tmp_path: Path
+) -> None:
+    guest = Guest(some_kernel(), ["true"], accel="tcg", icount=icount)
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cmdline").write_text(" ".join(["root=/dev/root", *kernel_options(guest)]))
+    assert environment("0.1.0", tmp_path).counts_instructions == icount
 
 
 @pytest.mark.parametrize(
