@@ -29,7 +29,7 @@ ORDER = (
     ("documents",),
     ("block", "log", "power"),
     ("trace",),
-    ("plots", "run"),
+    ("gate", "plots", "run"),
     ("render",),
     ("report",),
     ("campaigns", "cli"),
@@ -41,6 +41,7 @@ MESSAGES = ("kernel.gen.spek", "kernel.gen.spek_drive", "kernel.gen.spek_prober"
 KERNEL_SIDE = ("kernel.link", "kernel.client", "kernel.prober", "kernel.feeds", "kernel.drives")
 OUT_OF_REACH = {
     "documents": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands", "log", "power"),
+    "gate": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands"),
     "plots": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "render": (*KERNEL_SIDE, "run.execute", "run.verify", "campaigns", "commands"),
     "report": (*KERNEL_SIDE, "run", "campaigns", "commands"),
