@@ -49,6 +49,8 @@ class Kind(StrEnum):
     PLAN = "spek-plan"
     DRIVE_SIMULATION = "spek-drive-simulation"
     DRIVE_STUDY = "spek-drive-study"
+    GATE = "spek-gate"
+    COMPARISON = "spek-comparison"
 
     @property
     def text(self) -> str:
@@ -81,6 +83,8 @@ _TEXTS = {
     Kind.PLAN: "the plan of a detached run",
     Kind.DRIVE_SIMULATION: "a summary of `spekctl drive simulate`",
     Kind.DRIVE_STUDY: "a study of `spekctl drive study`",
+    Kind.GATE: "a verdict of `spekctl gate`",
+    Kind.COMPARISON: "a verdict of `spekctl compare`",
 }
 
 

@@ -12,7 +12,18 @@ from pathlib import Path
 
 import click
 
-from spekctl.documents import curve, drive, energy, pts, result, spc1, spc2, trace, verify
+from spekctl.documents import (
+    curve,
+    drive,
+    energy,
+    pts,
+    result,
+    spc1,
+    spc2,
+    trace,
+    verdict,
+    verify,
+)
 from spekctl.drive import file as drive_file
 from spekctl.workload import file, model
 
@@ -29,6 +40,7 @@ def texts() -> dict[Path, str]:
         verify.SCHEMA_FILE: verify.json_schema(),
         energy.SCHEMA_FILE: energy.json_schema(),
         drive.SCHEMA_FILE: drive.json_schema(),
+        verdict.SCHEMA_FILE: verdict.json_schema(),
         trace.SCHEMA_FILE: trace.json_schema(),
         drive_file.SCHEMA_FILE: drive_file.json_schema(),
     }

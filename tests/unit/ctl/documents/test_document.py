@@ -59,6 +59,7 @@ def test_every_kind_has_a_file_of_version_1() -> None:
     later = {Kind.SWEEP_STATE, Kind.SPC2, Kind.SPC2_STATE, Kind.SPC2E, Kind.PTS, Kind.PTS_STATE}
     later |= {Kind.DRIVE_SIMULATION, Kind.DRIVE_STUDY}
     later |= {Kind.TRACE, Kind.TRACE_INFO, Kind.TRACE_FIT}
+    later |= {Kind.GATE, Kind.COMPARISON}
     assert kinds | {Kind.LOG, Kind.PLAN} | later == set(Kind)
     assert {path.stem for path in VERSION_1.iterdir()} == {*MODELS, "log"}
 

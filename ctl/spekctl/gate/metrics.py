@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures of a result that can be judged: their names, units, and which way is better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from spekctl.documents.result import PERCENTILES, Result, Total
+from spekctl.errors import UsageError
+from spekctl.kernel.records import Phase
+from spekctl.suggest import did_you_mean
+
+
+class Unit(StrEnum):
+    """Units, as consumers are told them."""
+
+    TIME = "ns"
+    RATE = "IOPS"
+    THROUGHPUT = "B/s"
+    COUNT = ""
+    POWER = "W"
+    RATE_PER_POWER = "IOPS/W"
+    POWER_PER_RATE = "mW/IOPS"
+    ENERGY_PER_DATA = "J/GiB"
+    # Of a guest whose clock counts instructions: each of its nanoseconds is one.
+    INSTRUCTIONS = "instructions"
+    RATE_PER_INSTRUCTIONS = "I/Os/Ginstructions"
+    THROUGHPUT_PER_INSTRUCTIONS = "B/Ginstructions"
+
+
+_COUNTED = {
+    Unit.TIME: Unit.INSTRUCTIONS,
+    Unit.RATE: Unit.RATE_PER_INSTRUCTIONS,
+    Unit.THROUGHPUT: Unit.THROUGHPUT_PER_INSTRUCTIONS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A figure of a result; its value is None where the result does not have it."""
+
+    name: str
+    unit: Unit
+    better: Literal["higher", "lower"]
+    help: str
+    get: Callable[[Result], float | None]
+
+    def value(self, result: Result) -> float | None:
+        """The figure, in its unit."""
+        found = self.get(result)
+        return found if found is not None and math.isfinite(found) else None
+
+    def unit_in(self, result: Result) -> Unit:
+        """Its unit in this result."""
+        return unit_of(self.unit, result.environment.counts_instructions)
+
+
+def unit_of(unit: Unit, counts: bool) -> Unit:
+    """@unit, or what takes its place if clocks count instructions."""
+    return _COUNTED.get(unit, unit) if counts else unit
+
+
+DIRECTIONS = ("all", "read", "write")
+TIMES = {
+    "response": "completion minus intended arrival",
+    "service": "completion minus issue",
+    "slip": "issue minus intended arrival",
+}
+STATISTICS = ("mean", *PERCENTILES, "max")
+
+
+def find(name: str) -> Metric:
+    """The metric of this name; UsageError with the nearest one."""
+    found = METRICS.get(name)
+    if found is None:
+        hint = did_you_mean(name, METRICS) or f"; the metrics are {summary()}"
+        raise UsageError(f"there is no metric '{name}'{hint}")
+    return found
+
+
+def summary() -> str:
+    """All names in short."""
+    times = f"{{{','.join(TIMES)}}}.{{{','.join(STATISTICS)}}}"
+    return (
+        f"{', '.join(one for one in METRICS if '.' not in one)}, {times};"
+        f" iops, throughput and times also of one direction, as in read.iops"
+    )
+
+
+def _rates(direction: str) -> list[Metric]:
+    prefix = "" if direction == "all" else f"{direction}."
+    return [
+        Metric(f"{prefix}iops", Unit.RATE, "higher", "I/Os per second", _of(direction, _iops)),
+        Metric(
+            f"{prefix}throughput", Unit.THROUGHPUT, "higher", "bytes per second",
+            _of(direction, _throughput),
+        ),
+    ]  # fmt: skip
+
+
+def _times(direction: str) -> list[Metric]:
+    prefix = "" if direction == "all" else f"{direction}."
+    return [
+        Metric(
+            f"{prefix}{kind}.{statistic}", Unit.TIME, "lower", f"{statistic} of {kind}: {words}",
+            _of(direction, _time(kind, statistic)),
+        )
+        for kind, words in TIMES.items()
+        for statistic in STATISTICS
+    ]  # fmt: skip
+
+
+def _of(direction: str, get: Callable[[Total], float | None]) -> Callable[[Result], float | None]:
+    return lambda result: get(getattr(result.totals, direction))
+
+
+def _iops(total: Total) -> float:
+    return total.iops
+
+
+def _throughput(total: Total) -> float:
+    return total.bytes_per_s
+
+
+def _time(kind: str, statistic: str) -> Callable[[Total], float | None]:
+    def get(total: Total) -> float | None:
+        times = getattr(total.times, kind)
+        if times is None:
+            return None
+        if statistic == "mean":
+            return float(times.mean_ns)
+        found = times.max_ns if statistic == "max" else times.percentiles_ns.get(statistic)
+        return None if found is None else float(found)
+
+    return get
+
+
+def _time_per_io(result: Result) -> float | None:
+    for phase in result.phases:
+        if phase.phase == Phase.MEASURE and phase.ios:
+            return phase.duration_ns / phase.ios
+    return None
+
+
+def _cpu_per_io(result: Result) -> float | None:
+    return _per_io(result, sum(one.cpu_ns for one in result.workers))
+
+
+def _switches_per_io(result: Result) -> float | None:
+    switches = (one.voluntary_switches + one.involuntary_switches for one in result.workers)
+    return _per_io(result, sum(switches))
+
+
+def _per_io(result: Result, amount: int) -> float | None:
+    ios = sum(phase.ios for phase in result.phases)
+    return amount / ios if ios and result.workers else None
+
+
+def _power(result: Result) -> float | None:
+    return None if result.power is None else result.power.measure.total.mean_w
+
+
+def _efficiency(name: str) -> Callable[[Result], float | None]:
+    def get(result: Result) -> float | None:
+        found = None if result.power is None else result.power.measure.efficiency
+        return None if found is None else float(getattr(found, name))
+
+    return get
+
+
+METRICS: dict[str, Metric] = {
+    one.name: one
+    for one in (
+        *_rates("all"),
+        Metric(
+            "time_per_io", Unit.TIME, "lower",
+            "measure phase over its I/Os; in counts, all instructions that the guest executed",
+            _time_per_io,
+        ),
+        Metric(
+            "cpu_per_io", Unit.TIME, "lower",
+            "CPU time of the workers over the I/Os, from start to end", _cpu_per_io,
+        ),
+        Metric(
+            "switches_per_io", Unit.COUNT, "lower",
+            "context switches of the workers over the I/Os, from start to end", _switches_per_io,
+        ),
+        Metric(
+            "errors", Unit.COUNT, "lower", "failed I/Os", lambda result: result.outcome.errors
+        ),
+        Metric(
+            "backlog", Unit.COUNT, "lower", "largest backlog at the end of an interval",
+            lambda result: result.outcome.backlog_max,
+        ),
+        Metric("power", Unit.POWER, "lower", "mean power of all rails", _power),
+        Metric(
+            "iops_per_w", Unit.RATE_PER_POWER, "higher", "I/Os per second and watt",
+            _efficiency("iops_per_w"),
+        ),
+        Metric(
+            "mw_per_iops", Unit.POWER_PER_RATE, "lower", "power per I/O per second",
+            _efficiency("mw_per_iops"),
+        ),
+        Metric(
+            "j_per_gib", Unit.ENERGY_PER_DATA, "lower", "energy per GiB", _efficiency("j_per_gib")
+        ),
+        *_times("all"),
+        *(one for direction in DIRECTIONS[1:] for one in _rates(direction)),
+        *(one for direction in DIRECTIONS[1:] for one in _times(direction)),
+    )
+}  # fmt: skip

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures and shares for people and for machines."""
+
+from __future__ import annotations
+
+from spekctl import units
+from spekctl.gate.metrics import Unit
+
+
+def format_value(value: float, unit: str) -> str:
+    """A figure for people, with its unit."""
+    match unit:
+        case Unit.TIME:
+            return units.format_ns(value)
+        case Unit.THROUGHPUT:
+            return f"{units.format_bytes(round(value))}/s"
+        case Unit.POWER:
+            return units.format_watts(value)
+        case Unit.COUNT:
+            return f"{int(value):,}" if value == int(value) else units.format_rate(value)
+        case _:
+            return f"{units.format_rate(value)} {unit}"
+
+
+def format_apart(value: float, other: float, unit: str) -> tuple[str, str]:
+    """Two different figures for people; with all digits if they would look the same."""
+    told = format_value(value, unit), format_value(other, unit)
+    if told[0] != told[1]:
+        return told
+    return f"{exact(value)} {unit}".rstrip(), f"{exact(other)} {unit}".rstrip()
+
+
+def format_share(share: float) -> str:
+    """A change for people: two digits after the point, as exact bounds are told."""
+    return f"{share * 100:+.2f} %"
+
+
+def exact(value: float) -> str:
+    """A figure for machines: a decimal that reads back as the same number."""
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)

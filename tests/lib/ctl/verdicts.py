@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results for tests of verdicts: one real result, with figures and conditions of the test's."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from spekctl import files
+from spekctl.documents.result import Distribution, Result, load_result
+from spekctl.vm import clock
+
+REAL = Path(__file__).parents[2] / "unit/ctl/documents/version1/result.json"
+
+
+@functools.cache
+def real() -> Result:
+    """A result of a run on a fake device."""
+    return load_result(REAL)
+
+
+def changed(result: Result, **parts: dict[str, Any]) -> Result:
+    """@result with fields of its parts replaced: ``changed(one, environment={"taint": 1})``."""
+    made = {name: replace(getattr(result, name), **fields) for name, fields in parts.items()}
+    return replace(result, **made)
+
+
+def measured(
+    number: int,
+    iops: float = 1000.0,
+    p99_ns: int = 1_000_000,
+    counts: bool = False,
+    ok: bool = True,
+) -> Result:
+    """The result of a run, the @number-th that started; each is of its own boot."""
+    base = real()
+    times = Distribution(1000, 10**9, 500_000.0, 1000, 2 * p99_ns, {"p99": p99_ns})
+    whole = replace(base.totals.all, iops=iops, bytes_per_s=iops * 4096)
+    whole = replace(whole, times=replace(whole.times, response=times))
+    duration = 3 * 10**9
+    phases = [
+        replace(one, duration_ns=duration, ios=round(duration / 1e9 * iops))
+        if one.phase == "measure"
+        else one
+        for one in base.phases
+    ]
+    line = f"quiet {clock.OPTION}" if counts else "quiet"
+    made = changed(
+        base,
+        totals={"all": whole, "read": whole},
+        environment={
+            "boot_id": f"boot-{number}",
+            "kernel_command_line": line,
+            "counts_instructions": counts,
+        },
+        start={"realtime_ns": (1_700_000_000 + number) * 10**9},
+        outcome={"ok": ok, "text": "the run completed" if ok else "the device was removed"},
+    )
+    return replace(made, phases=phases)
+
+
+def put(path: Path, result: Result) -> Path:
+    """Write a result."""
+    path.write_bytes(files.encode(result))
+    return path
+
+
+def sides(
+    folder: Path,
+    a: Sequence[float],
+    b: Sequence[float],
+    change: Callable[[Result], Result] = lambda result: result,
+    **options: Any,
+) -> list[str]:
+    """Files of runs with these IOPS, alternating; @change is made to those of B. Returns the
+    arguments of `spekctl compare`."""
+    names: tuple[list[str], list[str]] = ([], [])
+    for index in range(max(len(a), len(b))):
+        for side, values in enumerate((a, b)):
+            if index < len(values):
+                result = measured(2 * index + side, values[index], **options)
+                name = f"{'ab'[side]}{index}.json"
+                put(folder / name, change(result) if side else result)
+                names[side].append(name)
+    return [*names[0], "--", *names[1]]
