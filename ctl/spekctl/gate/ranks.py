@@ -22,24 +22,27 @@ def sums_of_choices(values: Sequence[int], size: int) -> list[int]:
     A row of counts is one whole number with a field for each sum, wide enough for all choices
     together, so that Python adds whole rows.
     """
-    width = math.comb(len(values), size).bit_length()
+    width = -(-math.comb(len(values), size).bit_length() // 8)  # bytes
     rows = [1] + [0] * size
     for taken, value in enumerate(values, start=1):
-        for chosen in range(min(size, taken), 0, -1):
-            rows[chosen] += rows[chosen - 1] << (value * width)
-    counts, row, mask = [], rows[size], (1 << width) - 1
-    while row:
-        counts.append(row & mask)
-        row >>= width
-    return counts
+        for chosen in range(min(size, taken), max(0, size - len(values) + taken - 1), -1):
+            rows[chosen] += rows[chosen - 1] << (value * width * 8)
+    fields = -(-rows[size].bit_length() // (width * 8))
+    row = rows[size].to_bytes(fields * width, "little")
+    return [
+        int.from_bytes(row[at : at + width], "little") for at in range(0, fields * width, width)
+    ]
 
 
-def doubled_ranks(values: Sequence[float]) -> list[int]:
-    """Twice the rank of each value, from 2 on; equal values share the mean of their ranks."""
+def whole_ranks(values: Sequence[float]) -> list[int]:
+    """The rank of each value, from 0 on; if any are equal, twice the rank, as equal values share
+    the mean of their ranks."""
     order = sorted(values)
     first = {value: index for index, value in reversed(list(enumerate(order)))}
     last = {value: index for index, value in enumerate(order)}
-    return [first[value] + last[value] + 2 for value in values]
+    if len(first) == len(values):
+        return [first[value] for value in values]
+    return [first[value] + last[value] for value in values]
 
 
 def mann_whitney(a: Sequence[float], b: Sequence[float]) -> Fraction:
@@ -50,7 +53,7 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> Fraction:
     if not a or not b:
         raise ValueError("a sample is empty")
     few, many = sorted((a, b), key=len)
-    ranks = doubled_ranks([*few, *many])
+    ranks = whole_ranks([*few, *many])
     counts = sums_of_choices(ranks, len(few))
     observed = sum(ranks[: len(few)])
     below, above = sum(counts[: observed + 1]), sum(counts[observed:])
