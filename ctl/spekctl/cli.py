@@ -47,6 +47,8 @@ COMMANDS: dict[str, Slot] = {
     "report": Slot(
         "spekctl.commands.report", "Make one HTML file of results, to read and to send."
     ),
+    "compare": Slot("spekctl.commands.compare", "Compare results: same, better or worse."),
+    "gate": Slot("spekctl.commands.gate", "Check results against a file of limits."),
     "power": Slot("spekctl.commands.power", "Monitor power rails, and calibrate them."),
     "drive": Slot("spekctl.commands.drive", "Describe, simulate and create modelled disk drives."),
     "vm": Slot("spekctl.commands.vm", "Run any spekctl command in a throw-away virtual machine."),

@@ -18,6 +18,7 @@ class ExitCode(IntEnum):
     NO_KERNEL_SIDE = 5
     DATA_ERRORS = 6
     LIMIT_MISSED = 7
+    UNDECIDED = 8
     GUEST_TIMEOUT = 124
     GUEST_FAILED = 125
     INTERRUPTED = 130
@@ -32,11 +33,13 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     " or a start time in the past",
     ExitCode.PERMISSION: "not permitted: spek needs root (CAP_SYS_ADMIN)",
     ExitCode.REFUSED: "refused: the device is in use, holds data, or is read-only; "
-    "no I/O was sent to it",
+    "no I/O was sent to it. compare: the results are of unlike machines or workloads",
     ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or is too old for this spekctl",
     ExitCode.DATA_ERRORS: "verification failed: blocks did not hold the data last written to them",
     ExitCode.LIMIT_MISSED: "all runs completed, but a test missed one of its limits,"
-    " --stop-when ended a run, or a run did not reach the steady state of --until",
+    " --stop-when ended a run, or a run did not reach the steady state of --until. compare: worse",
+    ExitCode.UNDECIDED: "compare: too few runs, or they scatter too much for a verdict. "
+    "gate: a result lacks a figure that has a limit",
     ExitCode.GUEST_TIMEOUT: "vm: the guest was killed at its time limit",
     ExitCode.GUEST_FAILED: "vm: the guest could not be set up, did not boot, or crashed",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the result so far, if any, was delivered",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _Parsed(click.ParamType):  # type: ignore[type-arg]
+class Parsed(click.ParamType):  # type: ignore[type-arg]
     """A value that is read from text. A default may be the value itself."""
 
     def parse(self, text: str) -> Any:
@@ -50,7 +50,7 @@ class _Parsed(click.ParamType):  # type: ignore[type-arg]
             self.fail(error.message, param, ctx)
 
 
-class Duration(_Parsed):
+class Duration(Parsed):
     """``10s`` as nanoseconds."""
 
     name = "TIME"
@@ -62,7 +62,7 @@ class Duration(_Parsed):
         return units.parse_duration_ns(text, bare_seconds=self.bare_seconds)
 
 
-class Size(_Parsed):
+class Size(Parsed):
     """``64KiB`` as bytes."""
 
     name = "SIZE"
@@ -71,7 +71,7 @@ class Size(_Parsed):
         return units.parse_size(text)
 
 
-class StartTime(_Parsed):
+class StartTime(Parsed):
     """``+5s``, ``mono:NS`` or ISO 8601 as a start.StartAt."""
 
     name = "WHEN"
@@ -82,7 +82,7 @@ class StartTime(_Parsed):
         return start.parse(text)
 
 
-class CpuList(_Parsed):
+class CpuList(Parsed):
     """``0-3,8`` as CPU numbers."""
 
     name = "LIST"
@@ -91,7 +91,7 @@ class CpuList(_Parsed):
         return units.parse_cpu_list(text)
 
 
-class Numbers(_Parsed):
+class Numbers(Parsed):
     """``1,2,5`` or ``10-100:10`` as numbers."""
 
     name = "LIST"
@@ -103,7 +103,7 @@ class Numbers(_Parsed):
         return units.parse_numbers(text, whole=self.whole)
 
 
-class Until(_Parsed):
+class Until(Parsed):
     """``steady:iops,window=5`` as the end of a run."""
 
     name = "END"
@@ -112,7 +112,7 @@ class Until(_Parsed):
         return endings.parse_until(text)
 
 
-class Condition(_Parsed):
+class Condition(Parsed):
     """``p99 > 10ms`` as a threshold."""
 
     name = "CONDITION"

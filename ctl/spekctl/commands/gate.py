@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl gate: check results against a file of limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spekctl.commands import verdict
+from spekctl.commands.options import FilePath
+
+EPILOG = """\b
+Examples:
+  spekctl gate limits.toml a.json b.json
+  spekctl gate limits.toml nvme.json --format junit -o gate.xml
+
+\b
+A file of limits:
+  [[limit]]
+  metric = "iops"
+  min = 50000
+  [[limit]]
+  metric = "read.response.p99"
+  max = "2ms"
+"""
+
+
+def _list_metrics(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if not value or context.resilient_parsing:
+        return
+    from spekctl.gate.metrics import METRICS
+    from spekctl.render import tables
+    from spekctl.render.console import wide
+
+    made = tables.table("metric", "unit", "better", "meaning")
+    for one in METRICS.values():
+        made.add_row(one.name, one.unit or "-", one.better, one.help)
+    wide(120).print(made)
+    context.exit()
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@click.argument("limits_file", metavar="LIMITS", type=FilePath(dir_okay=False, path_type=Path))
+@click.argument(
+    "results",
+    metavar="RESULT...",
+    nargs=-1,
+    required=True,
+    type=FilePath(dir_okay=False, path_type=Path),
+)
+@verdict.output_options
+@click.option(
+    "--metrics",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_metrics,
+    help="List the metrics that limits can be given for.",
+)
+def command(
+    limits_file: Path,
+    results: tuple[Path, ...],
+    form: str,
+    output: Path | None,
+    build: str | None,
+) -> int:
+    """Check each RESULT of `spekctl run` against the limits in the TOML file LIMITS.
+
+    Every run has to have completed and every figure to be within its limits. The exit code is 0 if
+    so, 1 if a run failed, 7 if a limit was missed, and 8 if a result lacks a figure that has a
+    limit.
+    """
+    from spekctl.documents.verdict import GateVerdict
+    from spekctl.errors import ExitCode
+    from spekctl.gate import judged, limits
+    from spekctl.render.verdict import gate_parts
+
+    out = verdict.Output(form, output, build)
+    report = limits.judge(limits.load(limits_file), judged.load(results))
+    out.deliver(report, gate_parts(report))
+    if not all(one.ok for one in report.runs):
+        return ExitCode.RUN_FAILED
+    return {
+        GateVerdict.PASSED: ExitCode.OK,
+        GateVerdict.FAILED: ExitCode.LIMIT_MISSED,
+        GateVerdict.UNDECIDED: ExitCode.UNDECIDED,
+    }[report.verdict]

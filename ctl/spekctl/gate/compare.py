@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Results of one set of runs, A, against those of another, B.
+
+The unit of observation is a run: I/Os and intervals of one run are not independent of each other,
+and differences between boots are larger than those within one. There are two methods.
+
+counts: guests that count instructions. Their runs repeat almost exactly, so a change is one that
+every run of B shows against every run of A, by more than a bound: the tolerance, or three times
+the largest spread within a side if that is more. There are no probabilities.
+
+runs: time. The exact Mann-Whitney test on one value for each run, and Hodges and Lehmann's interval
+of the change. Same: the interval lies within the tolerance. Better, worse: it lies outside, and p
+is less than alpha. Else undecided, with an estimate of the number of runs that are missing.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import msgspec
+
+from spekctl.documents.verdict import Change, Comparison, Difference, Figure, Method
+from spekctl.errors import RefusedError, UsageError
+from spekctl.gate import judged, likeness, ranks
+from spekctl.gate.judged import Run
+from spekctl.gate.metrics import Metric
+from spekctl.gate.values import format_share
+
+FEWEST_COUNTS = 2
+SPREADS = 3
+# Per side: counting every choice of 100 in 200 runs takes a second, and of more soon a minute.
+MOST_RUNS = 100
+PRIMARY = {Method.COUNTS: "time_per_io", Method.RUNS: "iops"}
+TOLERANCE = {Method.COUNTS: Fraction(1, 200), Method.RUNS: Fraction(1, 50)}
+ALPHA = Fraction(1, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What was fixed before looking at the results."""
+
+    primary: Metric
+    others: Sequence[Metric]
+    tolerance: Fraction
+    alpha: Fraction
+
+
+def method_of(runs: Sequence[Run]) -> Method:
+    """How these runs are compared."""
+    counts = runs[0].result.environment.counts_instructions
+    return Method.COUNTS if counts else Method.RUNS
+
+
+def compare(
+    a: Sequence[Run], b: Sequence[Run], rules: Rules, vary: Collection[str] = ()
+) -> Comparison:
+    """The verdict. RefusedError: the sides are unlike, or a run failed; UsageError: a result does
+    not have a metric, or there are more than MOST_RUNS."""
+    most = max(len(a), len(b))
+    if most > MOST_RUNS:
+        raise UsageError(f"a side has {most} runs; at most {MOST_RUNS} per side are compared")
+    for run in (*a, *b):
+        if not run.result.outcome.ok:
+            raise RefusedError(
+                f"the run of {run.file} failed ({run.result.outcome.text}), so its figures are not"
+                " those of a whole run"
+            )
+    differences = likeness.check(a, b, vary)
+    method = method_of(a)
+    chosen = [rules.primary, *rules.others]
+    figure = _by_counts if method is Method.COUNTS else _by_runs
+    figures = [figure(one, _values(one, a), _values(one, b), rules) for one in chosen]
+    figures = [msgspec.structs.replace(one, unit=_unit(one.metric, chosen, a)) for one in figures]
+    figures = _adjusted(figures, rules) if method is Method.RUNS else figures
+    first = figures[0]
+    named = judged.described(a, "a-"), judged.described(b, "b-")
+    return Comparison(
+        method=method,
+        alpha=float(rules.alpha) if method is Method.RUNS else None,
+        a=named[0],
+        b=named[1],
+        differences=differences,
+        figures=figures,
+        remarks=_remarks(a, b, method, vary, differences),
+        verdict=first.verdict,
+        text=first.text,
+    )
+
+
+def _unit(name: str, metrics: Sequence[Metric], runs: Sequence[Run]) -> str:
+    return next(one for one in metrics if one.name == name).unit_in(runs[0].result)
+
+
+def _values(metric: Metric, runs: Sequence[Run]) -> list[float]:
+    values = []
+    for run in runs:
+        value = metric.value(run.result)
+        if value is None:
+            raise UsageError(f"{run.file} does not have {metric.name}")
+        values.append(float(value))
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a method found out about a figure."""
+
+    verdict: Change
+    text: str
+    shift: float | None = None
+    low: float | None = None
+    high: float | None = None
+    bound: float | None = None
+    p: float | None = None
+    more_runs: int | None = None
+
+
+def _figure(metric: Metric, a: list[float], b: list[float], rules: Rules, found: _Found) -> Figure:
+    return Figure(
+        metric=metric.name,
+        unit=metric.unit,
+        better=metric.better,
+        primary=metric.name == rules.primary.name,
+        a=a,
+        b=b,
+        median_a=statistics.median(a),
+        median_b=statistics.median(b),
+        shift=found.shift,
+        low=found.low,
+        high=found.high,
+        tolerance=float(rules.tolerance),
+        bound=found.bound,
+        p=found.p,
+        p_adjusted=None,
+        verdict=found.verdict,
+        more_runs=found.more_runs,
+        text=found.text,
+    )
+
+
+def _without_ratios(metric: Metric, a: list[float], b: list[float]) -> _Found | None:
+    """The verdict on figures that are not positive, which have no ratios; None: they are."""
+    if min(*a, *b, math.inf) > 0:
+        return None
+    if len({*a, *b}) == 1:
+        return _Found(Change.SAME, f"same: {metric.name} is 0 in every run", 0.0, 0.0, 0.0)
+    return _Found(
+        Change.UNDECIDED,
+        f"undecided: {metric.name} is 0 in some runs, so that there is no ratio; give it a limit"
+        " of `spekctl gate` instead",
+    )
+
+
+def _changed(metric: Metric, is_more: bool) -> Change:
+    return Change.BETTER if is_more == (metric.better == "higher") else Change.WORSE
+
+
+# --- counts --------------------------------------------------------------------------------------
+
+
+def _by_counts(metric: Metric, a: list[float], b: list[float], rules: Rules) -> Figure:
+    found = _without_ratios(metric, a, b) or _counted(metric, a, b, float(rules.tolerance))
+    return _figure(metric, a, b, rules, found)
+
+
+def _counted(metric: Metric, a: list[float], b: list[float], tolerance: float) -> _Found:
+    low, high = min(b) / max(a) - 1, max(b) / min(a) - 1
+    shift = statistics.median(b) / statistics.median(a) - 1
+    few = min(len(a), len(b))
+    if few < FEWEST_COUNTS:
+        text = (
+            f"undecided: {metric.name} needs {FEWEST_COUNTS} runs on each side, and one has {few}"
+        )
+        return _Found(Change.UNDECIDED, text, shift, low, high, None, None, FEWEST_COUNTS - few)
+    spread = max(max(side) / min(side) - 1 for side in (a, b))
+    bound = max(tolerance, SPREADS * spread)
+    told = f"{metric.name} {format_share(shift)}"
+    between = f"every pair of runs between {format_share(low)} and {format_share(high)}"
+    if low > bound or high < -bound:
+        verdict = _changed(metric, low > bound)
+        text = f"{verdict}: {told}, {between}, beyond the bound of {format_share(bound)[1:]}"
+    elif -tolerance <= low and high <= tolerance:
+        verdict = Change.SAME
+        text = f"same: {told}, {between}, within {format_share(tolerance)[1:]}"
+    else:
+        verdict = Change.UNDECIDED
+        text = (
+            f"undecided: {told}, {between}: not within {format_share(tolerance)[1:]}, nor all"
+            f" beyond the bound of {format_share(bound)[1:]}"
+        )
+        if bound > tolerance:
+            text += f", which is {SPREADS} times the spread within a side"
+    return _Found(verdict, text, shift, low, high, bound)
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def _by_runs(metric: Metric, a: list[float], b: list[float], rules: Rules) -> Figure:
+    found = _without_ratios(metric, a, b)
+    if found is None:
+        p = float(ranks.mann_whitney(a, b))
+        shift = ranks.shift(a, b, rules.alpha)
+        found = _Found(Change.UNDECIDED, "", shift.estimate, shift.low, shift.high, None, p)
+    made = _figure(metric, a, b, rules, found)
+    return made if found.text else _decided(made, metric, found.p, rules)
+
+
+def _decided(figure: Figure, metric: Metric, p: float | None, rules: Rules) -> Figure:
+    """The verdict by this p, which may be an adjusted one."""
+    assert figure.shift is not None and p is not None
+    tolerance = float(rules.tolerance)
+    band = format_share(tolerance)[1:]
+    told = f"{metric.name} {format_share(figure.shift)}"
+    low, high = figure.low, figure.high
+    more: int | None = None
+    if low is None or high is None:
+        fewest = ranks.fewest_runs(rules.alpha)
+        few = min(len(figure.a), len(figure.b))
+        more = max(1, fewest - few)
+        verdict = Change.UNDECIDED
+        text = (
+            f"undecided: {told}, but {len(figure.a)} and {len(figure.b)} runs are too few for alpha"
+            f" {float(rules.alpha):g}: at least {fewest} per side are needed"
+        )
+    else:
+        confidence = f"{float(1 - rules.alpha) * 100:g} %"
+        between = f"{confidence} interval {format_share(low)} to {format_share(high)}"
+        if -tolerance <= low and high <= tolerance:
+            verdict = Change.SAME
+            text = f"same: {told}, {between}, within {band}"
+        elif (low > tolerance or high < -tolerance) and p < rules.alpha:
+            verdict = _changed(metric, low > tolerance)
+            text = f"{verdict}: {told}, {between}, beyond {band}, p {p:.2g}"
+        else:
+            verdict = Change.UNDECIDED
+            more = _missing(figure, tolerance)
+            text = f"undecided: {told}, {between}, neither within {band} nor beyond; p {p:.2g}"
+            if more is not None:
+                text += f"; about {more} more runs per side may decide it"
+            else:
+                text += "; more runs will hardly decide it"
+    return msgspec.structs.replace(figure, verdict=verdict, more_runs=more, text=text)
+
+
+def _missing(figure: Figure, tolerance: float) -> int | None:
+    """Runs per side that are missing: the interval's width falls with the root of their number, and
+    has to fit between the estimate and the nearest edge of the tolerance. None: too many."""
+    assert figure.shift is not None and figure.low is not None and figure.high is not None
+    room = abs(abs(figure.shift) - tolerance)
+    half = (figure.high - figure.low) / 2
+    now = 2 / (1 / len(figure.a) + 1 / len(figure.b))
+    if room * math.sqrt(MOST_RUNS) <= half * math.sqrt(now):
+        return None
+    return max(1, math.ceil(now * (half / room) ** 2 - now))
+
+
+def _adjusted(figures: Sequence[Figure], rules: Rules) -> list[Figure]:
+    """Figures beside the primary one by p values that allow for their number."""
+    by_name = {one.name: one for one in rules.others}
+    others = [one for one in figures[1:] if one.p is not None]
+    ps = ranks.adjusted([Fraction(one.p) for one in others if one.p is not None])
+    found = {one.metric: p for one, p in zip(others, ps, strict=True)}
+    made = [figures[0]]
+    for one in figures[1:]:
+        if one.metric in found:
+            p = float(found[one.metric])
+            one = _decided(one, by_name[one.metric], p, rules)
+            one = msgspec.structs.replace(one, p_adjusted=p)
+        made.append(one)
+    return made
+
+
+# --- remarks -------------------------------------------------------------------------------------
+
+
+def _remarks(
+    a: Sequence[Run],
+    b: Sequence[Run],
+    method: Method,
+    vary: Collection[str],
+    differences: Sequence[Difference],
+) -> list[str]:
+    found = []
+    for name in vary:
+        if not any(one.condition == name for one in differences):
+            found.append(f"--vary {name}: the sides do not differ in it")
+    boots = [{run.result.environment.boot_id for run in side} for side in (a, b)]
+    if min(len(a), len(b)) > 1 and boots[0] != boots[1] and all(len(one) == 1 for one in boots):
+        found.append(
+            "each side is of one boot: a difference between boots looks like a change; boot or"
+            " reload the module for each run"
+        )
+    if method is Method.COUNTS:
+        return found
+    started = [[run.result.start.realtime_ns for run in side] for side in (a, b)]
+    if min(len(a), len(b)) > 1 and (
+        max(started[0]) < min(started[1]) or max(started[1]) < min(started[0])
+    ):
+        found.append(
+            "all runs of one side came before all of the other: a drift of the machine looks like"
+            " a change; alternate them, as in A B B A"
+        )
+    return found

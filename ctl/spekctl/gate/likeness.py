@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What has to be equal for results to be comparable, and sentences on what is not.
+
+Conditions have names: the user may declare one as the variable of a comparison. Then the two sides
+may differ in it, and each is still of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from spekctl.documents.result import Result, TargetResult
+from spekctl.documents.verdict import Difference
+from spekctl.errors import RefusedError
+from spekctl.gate.judged import Run
+
+# Tokens of a kernel's command line that say where it was started from, or what the guest executes.
+_PLACES = ("BOOT_IMAGE=", "root=", "rootflags=", "init=", "initrd=", "virtme", "console=")
+# Parts of a configuration that follow from the machine's state.
+_INCIDENTAL = ("targets", "seed", "stamp_id", "verify_from", "detached")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A named group of facts that have to be equal; @counted: of instruction counts, as well."""
+
+    name: str
+    words: str
+    facts: Callable[[Result], dict[str, Any]]
+    counted: bool = True
+
+
+def _workload(result: Result) -> dict[str, Any]:
+    config = msgspec.to_builtins(result.config)
+    facts = {key: value for key, value in config.items() if key not in _INCIDENTAL}
+    if result.replay is not None:
+        fields = ("format", "pace", "speed", "rate", "depth", "map", "records")
+        facts |= {f"trace {one}": getattr(result.replay, one) for one in fields}
+    return dict(_flat(facts, ""))
+
+
+def _flat(value: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """Nested tables as one table: ``streams main sizes 1 bytes``."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{where} {key}".strip())
+    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        yield f"number of {where}", len(value)
+        for number, inner in enumerate(value, start=1):
+            name = inner.get("name") if isinstance(inner, dict) else None
+            yield from _flat(inner, f"{where} {name or number}")
+    else:
+        yield where, value
+
+
+def _device(result: Result) -> dict[str, Any]:
+    facts: dict[str, Any] = {"number of devices": len(result.targets)}
+    for number, target in enumerate(result.targets, start=1):
+        prefix = f"device {number} " if len(result.targets) > 1 else ""
+        facts |= {f"{prefix}{key}": value for key, value in _device_facts(target).items()}
+    return facts
+
+
+def _device_facts(target: TargetResult) -> dict[str, Any]:
+    facts = target.facts
+    return {
+        "driver": facts.driver,
+        "model": facts.model,
+        "serial": facts.serial,
+        "wwn": facts.wwn,
+        "bytes": facts.bytes,
+        "logical block": facts.logical_block,
+        "physical block": facts.physical_block,
+        "rotational": facts.rotational,
+        "zoned": facts.zoned,
+        "scheduler": facts.scheduler,
+        "iostats": facts.iostats,
+        "nomerges": facts.nomerges,
+        "back end": target.backend.value,
+        "polled": target.polled,
+    }
+
+
+def _machine(result: Result) -> dict[str, Any]:
+    environment = result.environment
+    return {
+        "architecture": environment.machine,
+        "CPU model": environment.cpu_model,
+        "CPUs": environment.cpus_online,
+    }
+
+
+def _kernel(result: Result) -> dict[str, Any]:
+    environment = result.environment
+    line = environment.kernel_command_line.split()
+    return {
+        "release": environment.kernel,
+        "build": environment.kernel_version,
+        "command line": " ".join(one for one in line if not one.startswith(_PLACES)),
+    }
+
+
+def _instrument(result: Result) -> dict[str, Any]:
+    prober, power = result.prober, result.power
+    return {
+        "version of spek.ko": result.environment.module_version,
+        "per-I/O log": result.log is not None,
+        "prober interval (ns)": None if prober is None else prober.interval_ns,
+        "power sources": None if power is None else [one.source for one in power.feeds],
+    }
+
+
+def _seed(result: Result) -> dict[str, Any]:
+    return {"seed": result.config.seed}
+
+
+CONDITIONS = (
+    Condition("workload", "workloads", _workload),
+    Condition("device", "devices", _device),
+    Condition("machine", "machines", _machine),
+    Condition("host", "hosts", lambda one: {"host name": one.environment.hostname}, counted=False),
+    Condition("kernel", "kernels", _kernel),
+    Condition("governor", "governors", lambda one: dict(one.environment.governors), counted=False),
+    Condition("clock", "clock sources", lambda one: {"clock source": one.environment.clocksource}),
+    Condition("instrument", "instruments", _instrument),
+)
+NAMES = tuple(one.name for one in CONDITIONS)
+_SEED = Condition("seed", "seeds", _seed)
+
+
+def check(a: Sequence[Run], b: Sequence[Run], vary: Collection[str]) -> list[Difference]:
+    """Refuse sides that are unlike in conditions other than @vary; return where those differ.
+
+    RefusedError: the first difference as a sentence.
+    """
+    counts = a[0].result.environment.counts_instructions
+    for run in (*a, *b):
+        if run.result.environment.counts_instructions != counts:
+            some, others = (a[0], run) if counts else (run, a[0])
+            raise RefusedError(
+                f"{some.file} counts instructions, and {others.file} measures time: these are not"
+                " comparable"
+            )
+    found: list[Difference] = []
+    for condition in CONDITIONS if not counts else (*CONDITIONS, _SEED):
+        if counts and not condition.counted:
+            continue
+        for side in (a, b):
+            for run in side[1:]:
+                for field, one, other in _different(condition, side[0], run):
+                    raise RefusedError(
+                        f"one side mixes {condition.words}: {field} is {one} in {side[0].file}, and"
+                        f" {other} in {run.file}"
+                    )
+        for field, one, other in _different(condition, a[0], b[0]):
+            if condition.name in vary:
+                found.append(Difference(condition.name, field, one, other))
+                continue
+            hint = f"; --vary {condition.name} allows it" if condition.name in NAMES else ""
+            raise RefusedError(
+                f"the {condition.words} differ: {field} is {one} in {a[0].file}, and {other} in"
+                f" {b[0].file}{hint}"
+            )
+    return found
+
+
+def _different(condition: Condition, one: Run, other: Run) -> Iterator[tuple[str, str, str]]:
+    """(field, its value in one, in the other) of all that are not equal."""
+    left, right = condition.facts(one.result), condition.facts(other.result)
+    for field in dict.fromkeys([*left, *right]):
+        if left.get(field) != right.get(field):
+            yield field, _told(left.get(field)), _told(right.get(field))
+
+
+def _told(value: Any) -> str:
+    if value is None or value == "":
+        return "not known" if value == "" else "none"
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return f"'{text}'" if isinstance(value, str) else text

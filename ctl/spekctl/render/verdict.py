@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts of `spekctl gate` and `spekctl compare` as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from spekctl.documents.verdict import Check, Comparison, Figure, GateReport, Judged, Method
+from spekctl.gate.values import format_share, format_value
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+
+def gate_parts(report: GateReport) -> Iterator[RenderableType]:
+    """A verdict of `spekctl gate`: every figure with its limits, and what was missed last."""
+    from spekctl.render import tables
+
+    several = len(report.runs) > 1
+    made = tables.table(
+        *(("result",) if several else ()), "figure", "value", "at least", "at most", "verdict",
+        right=("value", "at least", "at most"),
+    )  # fmt: skip
+    for check in report.checks:
+        cells = [_told(one, check.unit) for one in (check.value, check.least, check.most)]
+        name = (report.runs[check.run].name,) if several else ()
+        made.add_row(*name, check.metric, *cells, check.verdict)
+    yield made
+    yield ""
+    for run in report.runs:
+        if not run.ok:
+            yield f"{run.file}: {run.text}"
+    for check in report.checks:
+        if check.verdict in ("failed", "missing") and _has_limit(check):
+            yield f"{report.runs[check.run].file}: {check.text}"
+    yield report.text
+
+
+def comparison_parts(comparison: Comparison) -> Iterator[RenderableType]:
+    """A verdict of `spekctl compare`: what was compared, every figure, the verdict last."""
+    for name, side in (("A", comparison.a), ("B", comparison.b)):
+        yield f"{name}: {_side(side)}"
+    for one in comparison.differences:
+        yield f"{one.condition}, {one.field}: {one.a} in A, {one.b} in B"
+    for remark in comparison.remarks:
+        yield f"note: {remark}"
+    yield ""
+    yield _figures(comparison)
+    yield ""
+    for figure in comparison.figures[1:]:
+        yield f"beside it, {figure.text}"
+    yield comparison.text
+
+
+def _figures(comparison: Comparison) -> Table:
+    from spekctl.render import tables
+
+    is_runs = comparison.method is Method.RUNS
+    made = tables.table(
+        "figure", "A", "B", "change", "from", "to", *(("p",) if is_runs else ()), "verdict",
+        right=("A", "B", "change", "from", "to", "p"),
+    )  # fmt: skip
+    for figure in comparison.figures:
+        medians = (_told(one, figure.unit) for one in (figure.median_a, figure.median_b))
+        shares = (
+            "-" if one is None else format_share(one)
+            for one in (figure.shift, figure.low, figure.high)
+        )
+        made.add_row(
+            figure.metric, *medians, *shares, *((_p(figure),) if is_runs else ()), figure.verdict
+        )
+    return made
+
+
+def _p(figure: Figure) -> str:
+    p = figure.p if figure.p_adjusted is None else figure.p_adjusted
+    return "-" if p is None else f"{p:.2g}"
+
+
+def _side(runs: Sequence[Judged]) -> str:
+    first = runs[0]
+    return (
+        f"{len(runs)} run{'s' * (len(runs) != 1)} of {first.workload} on"
+        f" {' '.join(first.devices)}, {first.hostname}, Linux {first.kernel}"
+    )
+
+
+def _has_limit(check: Check) -> bool:
+    return check.least is not None or check.most is not None
+
+
+def _told(value: float | None, unit: str) -> str:
+    return "-" if value is None else format_value(value, unit)

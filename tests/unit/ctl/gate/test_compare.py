@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Comparisons: A against A, and against shifted B; conditions; every exit code."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.schemas import validator
+from lib.ctl.verdicts import changed, measured, put, sides
+from msgspec.structs import replace
+
+from spekctl.documents import document, verdict
+from spekctl.documents.result import Result
+from spekctl.documents.verdict import Change
+from spekctl.errors import ExitCode, UsageError
+from spekctl.gate import compare, likeness
+from spekctl.gate.compare import Rules
+from spekctl.gate.judged import Run
+from spekctl.gate.metrics import find
+
+A = [1000.0, 1004.0, 997.0, 1001.0, 999.0, 1002.0]
+
+
+def rules(**changes: Any) -> Rules:
+    fixed = {"primary": find("iops"), "others": (), "tolerance": Fraction(1, 50)}
+    return Rules(**{**fixed, "alpha": Fraction(1, 100), **changes})
+
+
+def runs(first: int, values: list[float], **options: Any) -> list[Run]:
+    return [
+        Run(Path(f"{first + 2 * index}.json"), measured(first + 2 * index, one, **options))
+        for index, one in enumerate(values)
+    ]
+
+
+def change_of(a: list[float], b: list[float], **changes: Any) -> Change:
+    counts = changes.pop("counts", False)
+    left, right = runs(0, a, counts=counts), runs(1, b, counts=counts)
+    return compare.compare(left, right, rules(**changes)).verdict
+
+
+# --- verdicts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("b", "code", "said"),
+    [
+        ([one * 1.001 for one in A], ExitCode.OK, "same: iops +0.10 %, 99 % interval"),
+        ([one * 1.2 for one in A], ExitCode.OK, "better: iops +20.00 %"),
+        ([one * 0.8 for one in A], ExitCode.LIMIT_MISSED, "worse: iops -20.00 %"),
+        ([one * 0.98 for one in A], ExitCode.UNDECIDED, "undecided: iops -2.00 %"),
+        (A[:3], ExitCode.UNDECIDED, "at least 5 per side are needed"),
+    ],
+)
+def test_each_verdict_has_its_exit_code(
+    spekctl: Spekctl, tmp_path: Path, b: list[float], code: ExitCode, said: str
+) -> None:
+    found = spekctl("compare", *sides(tmp_path, A, b))
+    assert (found.code, found.err) == (code, "")
+    assert said in found.out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("b", "code", "said"),
+    [
+        ([500_010.0, 500_020.0], ExitCode.OK, "same: time_per_io"),
+        ([520_000.0, 520_010.0], ExitCode.OK, "better: time_per_io"),
+        ([495_000.0, 495_010.0], ExitCode.LIMIT_MISSED, "worse: time_per_io +1.01 %"),
+        ([497_600.0, 497_400.0], ExitCode.UNDECIDED, "undecided: time_per_io +0.51 %"),
+        ([495_000.0], ExitCode.UNDECIDED, "needs 2 runs on each side, and one has 1"),
+    ],
+)
+def test_each_verdict_on_counts_has_its_exit_code(
+    spekctl: Spekctl, tmp_path: Path, b: list[float], code: ExitCode, said: str
+) -> None:
+    words = sides(tmp_path, [500_000.0, 500_030.0], b, counts=True)
+    found = spekctl("compare", *words)
+    assert (found.code, found.err) == (code, "")
+    assert said in found.out.splitlines()[-1]
+    assert "p " not in found.out.splitlines()[-1]
+
+
+def test_less_of_what_should_be_low_is_better(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A, [one * 0.8 for one in A])
+    found = spekctl("compare", "--primary", "time_per_io", *words)
+    assert found.out.splitlines()[-1].startswith("worse: time_per_io +24.99 %")
+    words = sides(tmp_path, A, [one * 1.25 for one in A])
+    found = spekctl("compare", "--primary", "time_per_io", *words)
+    assert found.out.splitlines()[-1].startswith("better: time_per_io -20.")
+
+
+def test_runs_of_one_law_are_rarely_found_different() -> None:
+    draw = random.Random(3)
+    verdicts = [
+        change_of(
+            [draw.gauss(1000, 30) for _ in range(6)], [draw.gauss(1000, 30) for _ in range(6)]
+        )
+        for _ in range(300)
+    ]
+    # Three expected at most if the tolerance were 0; it is 2 %.
+    assert verdicts.count(Change.WORSE) + verdicts.count(Change.BETTER) <= 2
+
+
+def test_shifted_runs_are_found_and_never_the_wrong_way() -> None:
+    draw = random.Random(4)
+    verdicts = [
+        change_of([draw.gauss(1000, 10) for _ in range(8)], [draw.gauss(900, 10) for _ in range(8)])
+        for _ in range(100)
+    ]
+    assert verdicts.count(Change.WORSE) >= 98
+    assert Change.BETTER not in verdicts and Change.SAME not in verdicts
+
+
+def test_quiet_runs_of_one_law_are_the_same() -> None:
+    draw = random.Random(5)
+    verdicts = [
+        change_of([draw.gauss(1000, 5) for _ in range(8)], [draw.gauss(1000, 5) for _ in range(8)])
+        for _ in range(100)
+    ]
+    assert verdicts.count(Change.SAME) >= 95
+
+
+def test_counts_with_and_without_a_longer_path() -> None:
+    """Runs that repeat within 0.1 %; a path of one per cent more is found each time."""
+    draw = random.Random(6)
+
+    def side(cost: float) -> list[float]:
+        return [1e9 / (cost * draw.uniform(0.9995, 1.0005)) for _ in range(2)]
+
+    primary = {"primary": find("time_per_io"), "tolerance": Fraction(1, 200), "counts": True}
+    for _ in range(100):
+        assert change_of(side(1500), side(1515), **primary) is Change.WORSE
+        assert change_of(side(1500), side(1500), **primary) is Change.SAME
+        assert change_of(side(1500), side(1485), **primary) is Change.BETTER
+
+
+def test_counts_that_do_not_repeat_widen_the_bound() -> None:
+    primary = {"primary": find("time_per_io"), "tolerance": Fraction(1, 200), "counts": True}
+    assert change_of([1000.0, 1010.0], [980.0, 981.0], **primary) is Change.UNDECIDED
+    assert change_of([1000.0, 1001.0], [980.0, 981.0], **primary) is Change.WORSE
+
+
+def test_the_tolerance_decides_what_matters() -> None:
+    b = [one * 0.95 for one in A]
+    assert change_of(A, b) is Change.WORSE
+    assert change_of(A, b, tolerance=Fraction(1, 10)) is Change.SAME
+
+
+def test_alpha_decides_how_many_runs_are_needed() -> None:
+    b = [one * 0.5 for one in A]
+    assert change_of(A[:4], b[:4]) is Change.UNDECIDED
+    assert change_of(A[:4], b[:4], alpha=Fraction(1, 20)) is Change.WORSE
+    assert change_of(A[:5], b[:5]) is Change.WORSE
+
+
+@pytest.mark.parametrize("ahead", [Fraction(2, 1000), Fraction(5, 1000)])
+def test_the_estimate_of_missing_runs_is_of_the_right_size(ahead: Fraction) -> None:
+    """With that many runs of the same scatter, most of the undecided are decided."""
+    draw = random.Random(7)
+
+    def side(size: int, mean: float) -> list[float]:
+        return [draw.gauss(mean, 15) for _ in range(size)]
+
+    told: list[int] = []
+    while len(told) < 20:
+        found = compare.compare(
+            runs(0, side(6, 1000)), runs(1, side(6, 1000 * (1 + float(ahead)))), rules()
+        ).figures[0]
+        if found.verdict is Change.UNDECIDED and found.more_runs is not None:
+            told.append(found.more_runs)
+    size = 6 + sorted(told)[len(told) // 2]
+    later = [change_of(side(size, 1000), side(size, 1000 * (1 + float(ahead)))) for _ in range(20)]
+    assert later.count(Change.SAME) >= 10
+    assert Change.WORSE not in later
+
+
+def test_a_shift_at_the_edge_says_that_more_runs_hardly_help() -> None:
+    b = [one * 1.02 for one in A]
+    found = compare.compare(runs(0, A), runs(1, b), rules()).figures[0]
+    assert (found.verdict, found.more_runs) == (Change.UNDECIDED, None)
+    assert found.text.endswith("more runs will hardly decide it")
+
+
+def test_zeros_have_no_ratio() -> None:
+    errors = {"primary": find("errors")}
+    assert change_of(A, A, **errors) is Change.SAME
+    left, right = runs(0, A), runs(1, A)
+    right[0] = Run(right[0].path, changed(right[0].result, outcome={"errors": 3}))
+    found = compare.compare(left, right, rules(**errors))
+    assert found.verdict is Change.UNDECIDED
+    assert "errors is 0 in some runs, so that there is no ratio" in found.text
+
+
+def test_other_figures_do_not_decide_and_are_adjusted(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A, [one * 0.8 for one in A])
+    others = ("--metric", "throughput", "--metric", "response.p99")
+    found = spekctl("compare", "--primary", "response.max", *others, *words, "--format", "json")
+    assert found.code == ExitCode.OK
+    told = json.loads(found.out)
+    assert [one["verdict"] for one in told["figures"]] == ["same", "worse", "same"]
+    first, second, third = told["figures"]
+    assert (first["p"], first["p_adjusted"]) == (1.0, None)
+    assert second["p"] == pytest.approx(2 / 924)
+    assert second["p_adjusted"] == pytest.approx(4 / 924)
+    assert third["p_adjusted"] == 1.0
+
+
+def test_the_document_has_its_schema_and_reads_back(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A, A[:2])
+    found = spekctl("compare", *words, "--format", "json", "-o", "verdict.json")
+    assert "undecided" in found.out
+    validator(verdict.SCHEMA_FILE).validate(json.loads((tmp_path / "verdict.json").read_text()))
+    read = document.read(tmp_path / "verdict.json", verdict.Comparison)
+    assert (read.verdict, len(read.a), len(read.b)) == (Change.UNDECIDED, 6, 2)
+    assert read.figures[0].more_runs == 3
+
+
+def test_more_runs_than_can_be_counted_are_refused() -> None:
+    many = A[:1] * (compare.MOST_RUNS + 1)
+    with pytest.raises(UsageError, match="a side has 101 runs; at most 100 per side"):
+        change_of(A, many)
+
+
+# --- conditions ----------------------------------------------------------------------------------
+
+
+def target(**facts: Any) -> Callable[[Result], Result]:
+    def change(result: Result) -> Result:
+        one = result.targets[0]
+        return replace(result, targets=[replace(one, facts=replace(one.facts, **facts))])
+
+    return change
+
+
+def environment(**facts: Any) -> Callable[[Result], Result]:
+    return lambda result: changed(result, environment=facts)
+
+
+def stream(**facts: Any) -> Callable[[Result], Result]:
+    return lambda result: changed(
+        result, config={"streams": [replace(result.config.streams[0], **facts)]}
+    )
+
+
+UNLIKE: list[tuple[str, Callable[[Result], Result], str]] = [
+    ("workload", stream(read_ppm=700_000), "workloads differ: streams main read_ppm is 1000000 in"),
+    ("workload", lambda one: changed(one, config={"time_ns": 5}), "time_ns is 3000000000 in a0"),
+    ("device", target(model="OTHER"), "devices differ: model is 'FAKE' in a0.json, and 'OTHER' in"),
+    ("device", target(serial=""), "serial is 'S123' in a0.json, and not known in b0.json"),
+    ("device", target(scheduler="bfq"), "scheduler is 'none' in a0.json, and 'bfq' in b0.json"),
+    ("device", lambda one: replace(one, targets=one.targets * 2), "number of devices is 1 in a0"),
+    ("machine", environment(cpu_model="i486"), "machines differ: CPU model is 'AMD EPYC' in"),
+    ("machine", environment(cpus_online="0"), "CPUs is '0-1' in a0.json, and '0' in b0.json"),
+    ("host", environment(hostname="other"), "hosts differ: host name is 'vm' in a0.json, and"),
+    ("kernel", environment(kernel="6.99"), "kernels differ: release is '6.18.44-fc-v657' in a0"),
+    ("kernel", environment(kernel_command_line="slow"), "command line is 'quiet' in a0.json, and"),
+    (
+        "governor",
+        environment(governors={"powersave": "0-1"}),
+        "governors differ: powersave is none",
+    ),
+    ("clock", environment(clocksource="hpet"), "clock sources differ: clock source is 'tsc' in"),
+    ("instrument", environment(module_version="9"), "instruments differ: version of spek.ko is '0"),
+    ("instrument", lambda one: replace(one, log=None), "per-I/O log is true in a0.json, and false"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "sentence"), UNLIKE)
+def test_unlike_sides_are_refused_unless_allowed_by_name(
+    spekctl: Spekctl, tmp_path: Path, name: str, change: Callable[[Result], Result], sentence: str
+) -> None:
+    words = sides(tmp_path, A, A, change)
+    refused = spekctl("compare", *words)
+    assert (refused.code, refused.out) == (ExitCode.REFUSED, "")
+    assert sentence in refused.sentence
+    assert refused.sentence.endswith(f"; --vary {name} allows it")
+    allowed = spekctl("compare", "--vary", name, *words)
+    assert (allowed.code, allowed.err) == (ExitCode.OK, "")
+    assert f"\n{name}, " in allowed.out
+    others = [one for one in likeness.NAMES if one != name]
+    flags = [word for one in others for word in ("--vary", one)]
+    assert spekctl("compare", *flags, *words).code == ExitCode.REFUSED
+
+
+@pytest.mark.parametrize(("name", "change", "sentence"), UNLIKE)
+def test_a_side_is_of_one_kind_whatever_may_vary(
+    name: str, change: Callable[[Result], Result], sentence: str
+) -> None:
+    left, right = runs(0, A), runs(1, A)
+    right[3] = Run(right[3].path, change(right[3].result))
+    with pytest.raises(Exception, match=r"one side mixes .* in 1\.json, and .* in 7\.json"):
+        likeness.check(left, right, [name])
+
+
+def test_what_says_only_where_a_run_was_may_differ(spekctl: Spekctl, tmp_path: Path) -> None:
+    def change(result: Result) -> Result:
+        line = "BOOT_IMAGE=/b root=/dev/vda init=/x virtme.exec=`L2JpbiBh` quiet"
+        result = changed(result, environment={"kernel_command_line": line})
+        return changed(result, config={"seed": 99, "targets": []})
+
+    assert spekctl("compare", *sides(tmp_path, A, A, change)).code == ExitCode.OK
+
+
+def test_counts_need_the_same_seed(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A, A, lambda one: changed(one, config={"seed": 99}), counts=True)
+    found = spekctl("compare", *words)
+    assert found.code == ExitCode.REFUSED
+    assert found.sentence == "the seeds differ: seed is 1 in a0.json, and 99 in b0.json"
+
+
+def test_counts_do_not_depend_on_the_host(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A[:1] * 2, A[:1] * 2, environment(hostname="other"), counts=True)
+    assert spekctl("compare", *words).code == ExitCode.OK
+
+
+def test_counts_and_times_are_not_comparable(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A, A, environment(counts_instructions=True))
+    flags = [word for one in likeness.NAMES for word in ("--vary", one)]
+    found = spekctl("compare", *flags, *words)
+    assert found.code == ExitCode.REFUSED
+    assert found.sentence.startswith("b0.json counts instructions, and a0.json measures time")
+
+
+def test_a_failed_run_is_refused(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A, A)
+    put(tmp_path / "b1.json", measured(99, ok=False))
+    found = spekctl("compare", *words)
+    assert found.code == ExitCode.REFUSED
+    assert "the run of b1.json failed (the device was removed)" in found.sentence
+
+
+# --- remarks -------------------------------------------------------------------------------------
+
+
+def remarks(a: list[Run], b: list[Run], vary: tuple[str, ...] = ()) -> list[str]:
+    return compare.compare(a, b, rules(), vary).remarks
+
+
+def test_runs_in_blocks_are_remarked_upon() -> None:
+    assert remarks(runs(0, A), runs(1, A)) == []
+    (text,) = remarks(runs(0, A), runs(100, A))
+    assert text.startswith("all runs of one side came before all of the other")
+    (text,) = remarks(runs(100, A), runs(0, A))
+    assert text.startswith("all runs of one side came before all of the other")
+
+
+def test_one_boot_for_each_side_is_remarked_upon() -> None:
+    def of_boot(runs: list[Run], boot: str) -> list[Run]:
+        return [Run(one.path, changed(one.result, environment={"boot_id": boot})) for one in runs]
+
+    left, right = runs(0, A), runs(1, A)
+    (text,) = remarks(of_boot(left, "x"), of_boot(right, "y"))
+    assert text.startswith("each side is of one boot")
+    assert remarks(of_boot(left, "x"), of_boot(right, "x")) == []
+    assert remarks(of_boot(left, "x"), right) == []
+
+
+def test_a_condition_that_does_not_vary_is_remarked_upon() -> None:
+    (text,) = remarks(runs(0, A), runs(1, A), ("kernel",))
+    assert text == "--vary kernel: the sides do not differ in it"
+
+
+# --- the command line ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["a0.json"], "write the results of A, then --, then those of B"),
+        (["a0.json", "--", "b0.json", "--", "b1.json"], "with one -- between"),
+        (["--", "b0.json"], "there are no results before the --"),
+        (["a0.json", "--"], "there are no results after the --"),
+        (["a0.json", "--", "none.json"], "there is no file none.json"),
+        (["a0.json", "--", "a0.json"], "a0.json and a0.json are results of the same run"),
+        (["a0.json", "--", "b0.json", "--primary", "iopz"], "there is no metric 'iopz'; did you"),
+        (["a0.json", "--", "b0.json", "--metric", "iops"], "the metric iops is the primary one"),
+        (
+            ["a0.json", "--", "b0.json", "--metric", "errors", "--metric", "errors"],
+            "the metric errors is given twice",
+        ),
+        (["a0.json", "--", "b0.json", "--primary", "power"], "a0.json does not have power"),
+        (["a0.json", "--", "b0.json", "--tolerance", "2"], "'2' is not a percentage"),
+        (["a0.json", "--", "b0.json", "--tolerance", "100%"], "tolerates everything"),
+        (["a0.json", "--", "b0.json", "--alpha", "1%"], "'1%' is not a probability"),
+        (["a0.json", "--", "b0.json", "--alpha", "0"], "0 is not between 0.000001 and 0.5"),
+        (["a0.json", "--", "b0.json", "--vary", "weather"], "'weather' is not one of"),
+        (["a0.json", "--", "b0.json", "--format", "html"], "'html' is not one of"),
+        (["a0.json", "--", "b0.json", "--format", "kcidb"], "--format kcidb needs --kcidb-build"),
+        (["a0.json", "--", "b0.json", "--kcidb-build", "x:1"], "is for --format kcidb"),
+        (
+            ["a0.json", "--", "b0.json", "--format", "kcidb", "--kcidb-build", "Big Co"],
+            "'Big Co' is not the id of a build in KCIDB",
+        ),
+        (["a0.json", "--", "b0.json", "-o", "x"], "-o needs a --format other than text"),
+        (
+            ["a0.json", "--", "b0.json", "--format", "junit", "-o", "no/x"],
+            "cannot write no/x: there is no directory no",
+        ),
+    ],
+)
+def test_wrong_input_is_refused_with_a_sentence(
+    spekctl: Spekctl, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    sides(tmp_path, A, A)
+    found = spekctl("compare", *words)
+    assert (found.code, found.out) == (ExitCode.USAGE, "")
+    assert sentence in found.sentence
+
+
+def test_alpha_is_not_for_counts(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A, A, counts=True)
+    found = spekctl("compare", "--alpha", "0.05", *words)
+    assert found.code == ExitCode.USAGE
+    assert "instruction counts are compared by a bound" in found.sentence
+
+
+def test_options_may_follow_the_results(spekctl: Spekctl, tmp_path: Path) -> None:
+    words = sides(tmp_path, A, [one * 0.95 for one in A])
+    assert spekctl("compare", *words, "--tolerance", "10%").code == ExitCode.OK
+    assert spekctl("compare", *words).code == ExitCode.LIMIT_MISSED
