@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from lib.build.sources import ROOT
+from lib.ctl.command_line import options_are_known
 
 from spekctl import cli
 
@@ -18,6 +19,7 @@ DOCUMENTS = (
     "ctl/spekctl/block/README.md",
     "ctl/spekctl/campaigns/README.md",
     "ctl/spekctl/drive/README.md",
+    "ctl/spekctl/gate/README.md",
     "ctl/spekctl/report/README.md",
     "ctl/spekctl/run/README.md",
     "ctl/spekctl/trace/README.md",
@@ -41,21 +43,6 @@ def test_links_lead_somewhere(name: str) -> None:
         if not (document.parent / target).exists()
     ]
     assert not missing
-
-
-def options_are_known(group: click.Group, words: list[str]) -> None:
-    """Parse a command line as far as its options go. Raises click.UsageError."""
-    name, *rest = words
-    command = group.get_command(click.Context(group), name)
-    assert command is not None, name
-    if isinstance(command, click.Group):
-        options_are_known(command, rest)
-        return
-    inner = rest[rest.index("--") + 1 :] if name == "vm" and "--" in rest else []
-    own = rest[: len(rest) - len(inner)]
-    command.make_parser(click.Context(command)).parse_args(list(own))
-    if inner and "--exec" not in own:
-        options_are_known(cli.cli, inner)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

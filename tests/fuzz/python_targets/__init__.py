@@ -39,6 +39,17 @@ def resolve(data: bytes) -> None:
     resolve_text(data)
 
 
+def limits(data: bytes) -> None:
+    """A file of limits, and a result against them."""
+    from lib.ctl.verdicts import measured
+
+    from spekctl.gate import limits as module
+    from spekctl.gate.judged import Run
+
+    found = module.load(_file(data, "fuzz.toml"))
+    module.judge(found, [Run(Path("fuzz.json"), measured(0))])
+
+
 def rails(data: bytes) -> None:
     """A rails file, read, changed and written."""
     from spekctl.power.rails import RailsFile
@@ -127,6 +138,7 @@ TARGETS: dict[str, Target] = {
     for one in (
         workload,
         resolve,
+        limits,
         rails,
         units,
         logs,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
 
 from spekctl import cli
@@ -55,3 +56,18 @@ def caller_in_tmp_path(
 def run_ok(spekctl: Spekctl, *more: str) -> Outcome:
     """A run of three seconds on the device that a fake kernel has."""
     return spekctl("run", "random-read-4k", "--device", "/dev/fake0", "--time", "3s", *more)
+
+
+def options_are_known(group: click.Group, words: list[str]) -> None:
+    """Parse a command line as far as its options go. Raises click.UsageError."""
+    name, *rest = words
+    command = group.get_command(click.Context(group), name)
+    assert command is not None, name
+    if isinstance(command, click.Group):
+        options_are_known(command, rest)
+        return
+    inner = rest[rest.index("--") + 1 :] if name == "vm" and "--" in rest else []
+    own = rest[: len(rest) - len(inner)]
+    command.make_parser(click.Context(command)).parse_args(list(own))
+    if inner and "--exec" not in own:
+        options_are_known(cli.cli, inner)

@@ -15,6 +15,7 @@ from spekctl.campaigns import inputs
 from spekctl.documents import curve, result
 from spekctl.documents.document import Kind, identify
 from spekctl.errors import UsageError
+from spekctl.gate import limits
 from spekctl.log import file
 from spekctl.power.rails import RailsFile
 from spekctl.workload import file as workload_file
@@ -69,6 +70,14 @@ def test_a_rails_file_with_a_key_twice_too_deep_or_a_number_too_long(
 def test_a_workload_too_deep_or_with_a_number_too_long(text: str) -> None:
     with pytest.raises(UsageError, match="not valid TOML"):
         workload_file.parse(text)
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 5000, f"x = {LONG}"])
+def test_limits_too_deep_or_with_a_number_too_long(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "limits.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=r"limits\.toml: not valid TOML"):
+        limits.load(path)
 
 
 @pytest.mark.parametrize(

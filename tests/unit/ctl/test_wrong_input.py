@@ -281,6 +281,14 @@ WRONG_KIND: dict[str, tuple[str, str]] = {
         "r.json is a result of a run; expected a state file of `spekctl run --verify-state`",
     ),
     "energy of a result": ("energy spc1e --from r.json", "r.json is a result of a run"),
+    "gate with results in place of limits": (
+        "gate r.json r.json",
+        "r.json is a result of a run; limits are read from TOML",
+    ),
+    "comparison of a later version": (
+        "compare r.json -- r.json",
+        "r.json has version 99 of its format; this spekctl reads",
+    ),
     "missing file": ("energy dcse --from none.toml", "there is no file none.toml"),
 }
 
