@@ -19,7 +19,10 @@ from spekctl.errors import RefusedError
 from spekctl.gate.judged import Run
 
 # Tokens of a kernel's command line that say where it was started from, or what the guest executes.
-_PLACES = ("BOOT_IMAGE=", "root=", "rootflags=", "init=", "initrd=", "virtme", "console=")
+_PLACES = (
+    *("BOOT_IMAGE=", "root=", "rootflags=", "init=", "initrd=", "console="),
+    *("virtme", "TERM=", "nr_open="),
+)
 # Parts of a configuration that follow from the machine's state.
 _INCIDENTAL = ("targets", "seed", "stamp_id", "verify_from", "detached")
 
