@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -370,6 +370,24 @@ settings = click.option(
 )
 
 
+# Stands before the path of a job file of fio where a workload is named.
+FIO = "fio:"
+
+
+def _take_fio(path: Path, changes: Sequence[str]) -> WorkloadFile:
+    """Import a job file, and say on standard error what became of its options."""
+    import msgspec
+
+    from spekctl.fio import convert
+    from spekctl.render.fio import report_lines
+    from spekctl.workload import file
+
+    found = convert.load(path)
+    for line in report_lines(found):
+        click.echo(f"spekctl: {line}", err=True)
+    return file.with_settings(msgspec.to_builtins(found.workload), changes)
+
+
 def take_workload(given: dict[str, Any]) -> WorkloadFile:
     """Take what workload() has parsed: a file with its changes, or one stream without a file."""
     from spekctl.workload import file
@@ -390,6 +408,8 @@ def take_workload(given: dict[str, Any]) -> WorkloadFile:
             f"--{key} describes a workload without a file; to change {name}, give"
             + "".join(f" --set {one}" for one in changes)
         )
+    if name is not None and name.startswith(FIO):
+        return _take_fio(Path(name.removeprefix(FIO)), changes)
     if name is not None:
         return file.load(name, changes)
     if not described:

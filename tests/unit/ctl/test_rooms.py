@@ -24,7 +24,7 @@ ORDER = (
     ("units",),
     ("files",),
     ("workload", "vm"),
-    ("drive",),
+    ("drive", "fio"),
     ("kernel",),
     ("documents",),
     ("block", "log", "power"),
@@ -46,6 +46,7 @@ OUT_OF_REACH = {
     "render": (*KERNEL_SIDE, "run.execute", "run.verify", "campaigns", "commands"),
     "report": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "trace": (*KERNEL_SIDE, *MESSAGES),
+    "fio": ("kernel",),
     "workload": ("kernel",),
 }
 

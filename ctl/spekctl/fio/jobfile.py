@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sections and options of a job file: HOWTO.rst, section "Job file format".
+
+[global] sections hold defaults of the jobs after them. Lines that begin with ; or # are comments,
+`include FILE` reads another file in place, and ${NAME} is a variable of the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spekctl import recorded
+from spekctl.errors import UsageError
+from spekctl.fio.options import ALIASES
+
+# As deep as fio follows them.
+_DEEPEST = 16
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+
+
+@dataclass(slots=True)
+class Job:
+    """A section with its options under their long names; None: an option without a value."""
+
+    name: str
+    options: dict[str, str | None] = field(default_factory=dict)
+
+
+def read(path: Path) -> list[Job]:
+    """The jobs of a file. UsageError names the file, the line and what is wrong."""
+    found: list[Job] = []
+    defaults: dict[str, str | None] = {}
+    current: dict[str, str | None] | None = None
+    for place, line in _lines(path, 0):
+        try:
+            if line.startswith("["):
+                name = _section(line)
+                if name == "global":
+                    current = defaults
+                else:
+                    found.append(Job(name, dict(defaults)))
+                    current = found[-1].options
+                continue
+            if current is None:
+                raise UsageError("an option before the first [section]")
+            key, equals, value = line.partition("=")
+            key = key.strip().lower()
+            if not re.fullmatch(r"[a-z0-9_-]+", key):
+                raise UsageError(f"'{line[:40]}' is not an option; write NAME=VALUE")
+            current[ALIASES.get(key, key)] = _value(value.strip()) if equals else None
+        except UsageError as error:
+            raise UsageError(f"{place}: {error.message}") from error
+    if not found:
+        raise UsageError(f"{recorded.text(str(path))}: there is no job: no section but [global]")
+    return found
+
+
+def _lines(path: Path, depth: int) -> Iterator[tuple[str, str]]:
+    """(file and line, text) of each line with an option, includes in their places."""
+    name = recorded.text(str(path))
+    if depth > _DEEPEST:
+        raise UsageError(f"{name} is included more than {_DEEPEST} deep")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {name}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read {name}: it is not UTF-8 text") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+    for number, line in enumerate(text.splitlines(), start=1):
+        stripped = line.strip()
+        if not stripped or stripped[0] in ";#":
+            continue
+        include = re.fullmatch(r"include\s+(\S.*)", stripped)
+        if include:
+            yield from _lines(path.parent / include[1], depth + 1)
+        else:
+            yield f"{name}:{number}", stripped
+
+
+def _section(line: str) -> str:
+    found = re.match(r"\[([^]]+)\]", line)
+    if found is None:
+        raise UsageError(f"'{line[:40]}' is not a section; write [NAME]")
+    return found[1]
+
+
+def _value(text: str) -> str:
+    def variable(match: re.Match[str]) -> str:
+        value = os.environ.get(match[1])
+        if value is None:
+            raise UsageError(f"the variable {match[1]} is not set")
+        return value
+
+    found = _VARIABLE.sub(variable, text)
+    keyword = re.search(r"\$(pagesize|mb_memory|ncpus)\b", found)
+    if keyword:
+        raise UsageError(f"${keyword[1]} depends on the machine; write its value")
+    return found

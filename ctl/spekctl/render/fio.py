@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What became of the options of a job file of fio, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from spekctl.fio.convert import Imported
+
+
+def report_lines(found: Imported) -> Iterator[str]:
+    """Where each option went, what is different, and what to give to `spekctl run`."""
+    for where, names in _by_text(found.mapped).items():
+        yield f"{', '.join(names)} -> {where}"
+    for why, names in _by_text(found.not_needed).items():
+        yield f"{', '.join(names)}: not needed: {why}"
+    for text in found.differences:
+        yield f"different from fio: {text}"
+    if "time" not in _run(found) and "count" not in _run(found):
+        yield "different from fio: the file does not say when it ends; --time does, by default 60s"
+    if found.command_line:
+        yield f"give to `spekctl run`: {' '.join(found.command_line)}"
+
+
+def _run(found: Imported) -> dict[str, object]:
+    run = found.workload.run
+    given = {"time": run.time, "count": run.count}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _by_text(entries: Mapping[str, str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name, text in entries.items():
+        groups.setdefault(text, []).append(name)
+    return groups

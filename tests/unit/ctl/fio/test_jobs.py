@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Job files of ten kinds as workloads. fio itself reads each, and the same options in it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from lib.ctl.command_line import Spekctl
+
+from spekctl.errors import ExitCode, UsageError
+from spekctl.fio import convert, jobfile, values
+from spekctl.fio.convert import Imported
+from spekctl.fio.options import ALIASES, MAPPED, NOT_NEEDED, REFUSED
+from spekctl.workload import file
+from spekctl.workload.layout import Target
+from spekctl.workload.options import Options
+from spekctl.workload.resolve import resolve
+
+JOBS = Path(__file__).parent / "jobs"
+NAMES = sorted(path.stem for path in JOBS.glob("*.fio"))
+HEAD = "[j]\ndirect=1\nioengine=libaio\nfilename=/dev/sdx\n"
+
+
+def fio(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    program = shutil.which("fio")
+    if program is None:
+        pytest.skip("fio is not installed; .ci/packages test names it")
+    return subprocess.run(
+        [program, *map(str, words)], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def imported(tmp_path: Path, text: str, **options: Any) -> Imported:
+    path = tmp_path / "job.fio"
+    path.write_text(text)
+    return convert.load(path, **options)
+
+
+def tables(found: Imported) -> dict[str, Any]:
+    made = msgspec.to_builtins(found.workload)
+    assert isinstance(made, dict)
+    return made
+
+
+def stream(found: Imported) -> dict[str, Any]:
+    (only,) = tables(found)["stream"]
+    return {key: value for key, value in only.items() if key not in ("name", "arrival", "share")}
+
+
+# --- fio reads what we read ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fio_takes_the_file(name: str) -> None:
+    done = fio("--parse-only", JOBS / f"{name}.fio")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fio_sees_the_same_options_in_it(name: str) -> None:
+    done = fio("--showcmd", JOBS / f"{name}.fio")
+    assert done.returncode == 0
+    defaults: dict[str, str | None] = {}
+    theirs: list[tuple[str, dict[str, str | None]]] = []
+    for word in shlex.split(done.stdout)[1:]:
+        key, equals, value = word.removeprefix("--").partition("=")
+        if key == "name":
+            theirs.append((value, dict(defaults)))
+            continue
+        options = theirs[-1][1] if theirs else defaults
+        options[ALIASES.get(key, key)] = value if equals else None
+    ours = [(one.name, one.options) for one in jobfile.read(JOBS / f"{name}.fio")]
+    assert ours == theirs
+
+
+def test_every_option_is_one_of_fio() -> None:
+    done = fio("--cmdhelp")
+    listed = {line.split(":")[0].strip() for line in done.stdout.splitlines() if ":" in line}
+    # Options of engines are listed by --enghelp; fio 3.33 is older than some others.
+    of_engines = {"registerfiles", "fixedbufs", "sqthread_poll", "sqthread_poll_cpu"}
+    of_engines |= {"nonvectored", "uncached", "userspace_reap", "nowait", "hipri"}
+    of_engines |= {"cmdprio_percentage"}
+    # Those of the command line only.
+    of_engines |= {"eta", "status-interval"}
+    lists = {*MAPPED, *NOT_NEEDED, *REFUSED}
+    # Some are not in the list of all, and explained by themselves.
+    rest = sorted(lists - listed - of_engines)
+    unknown = [one for one in rest if "No such command" in fio(f"--cmdhelp={one}").stdout]
+    assert unknown == []
+    assert not MAPPED & set(NOT_NEEDED) and not MAPPED & set(REFUSED)
+    assert not set(NOT_NEEDED) & set(REFUSED)
+
+
+# --- what becomes of them ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_workload_can_run(name: str) -> None:
+    found = convert.load(JOBS / f"{name}.fio")
+    config = resolve(
+        found.workload,
+        Options(write=True, available_cpus=[0, 1]),
+        [Target("/dev/sdx", 8, 0, 100 << 30, 512)],
+    )
+    assert config.streams and config.max_outstanding
+    options = {key for one in jobfile.read(JOBS / f"{name}.fio") for key in one.options}
+    assert options == {*found.mapped, *found.not_needed}
+
+
+def test_random_reads(tmp_path: Path) -> None:
+    found = convert.load(JOBS / "random-read.fio")
+    made = tables(found)
+    assert made["run"] == {"time": "1m", "ramp": "5s", "data": "random"}
+    assert made["arrival"] == [{"name": "randread", "depth": 64}]
+    assert [(one["pattern"], one["size"]) for one in made["stream"]] == [("once", 4096)] * 2
+    assert found.command_line == ["--device /dev/sdx"]
+    assert found.not_needed.keys() == {"group_reporting"}
+
+
+def test_oltp_with_a_log() -> None:
+    found = convert.load(JOBS / "oltp.fio")
+    made = tables(found)
+    data, log = made["stream"]
+    assert (data["read"], data["size"], data.get("pattern")) == ("67%", 8192, None)
+    assert (log["read"], log["pattern"], log["start"], log["range"]) == (
+        *("0%", "sequential"),
+        *("90%", "10%"),
+    )
+    assert log["sizes"] == [
+        {"size": 4096, "share": 6},
+        {"size": 8192, "share": 3},
+        {"size": 16384, "share": 1},
+    ]
+    assert made["arrival"] == [
+        {"name": "oltp", "depth": 16},
+        {"name": "log", "law": "poisson", "rate": 500},
+    ]
+    assert found.command_line == ["--device /dev/sdx", "--write", "--seed $RANDOM"]
+
+
+def test_sequential_reads_and_writes_have_a_place_each() -> None:
+    found = convert.load(JOBS / "mixed-sequential.fio")
+    reads, writes = tables(found)["stream"]
+    assert (reads["read"], reads["share"], reads["size"]) == ("100%", 80, 65536)
+    assert (writes["read"], writes["share"], writes["size"]) == ("0%", 20, 131072)
+    assert any("ends by time only" in one for one in found.differences)
+
+
+def test_distributions() -> None:
+    made = tables(convert.load(JOBS / "distributions.fio"))
+    zones, bell, selfsimilar = made["stream"]
+    assert [(one["share"], one["size"]) for one in zones["zones"]] == [
+        *(("60%", "10%"), ("30%", "20%"), ("10%", "70%")),
+    ]
+    assert (bell["pattern"], bell["deviation"]) == ("normal", "20%")
+    assert (selfsimilar["h"], selfsimilar["center"]) == (0.3, "50%")
+    (hot,) = tables(convert.load(JOBS / "zipf.fio"))["stream"]
+    assert (hot["pattern"], hot["theta"], hot["range"], hot["start"]) == (
+        *("zipf", 1.2),
+        *(10 << 30, 1 << 30),
+    )
+
+
+def test_engines_that_wait_have_a_depth_of_one() -> None:
+    found = convert.load(JOBS / "strided.fio")
+    assert tables(found)["arrival"][0]["depth"] == 1
+    assert stream(found)["stride"] == 64 << 10
+    assert tables(found)["run"]["count"] == (1 << 30) // 4096
+    assert any("psync ignores iodepth" in one for one in found.differences)
+
+
+def test_clones_start_one_after_the_other() -> None:
+    found = convert.load(JOBS / "clones.fio")
+    made = tables(found)
+    assert [one.get("start", 0) >> 30 for one in made["stream"]] == [0, 1, 2, 3]
+    assert made["arrival"][0]["depth"] == 8
+    assert (made["run"]["count"], made["run"]["batch"]) == (4 * 8192, 2)
+    assert "--verify" in found.command_line
+
+
+def test_the_others() -> None:
+    runs = convert.load(JOBS / "runs.fio")
+    assert stream(runs)["run_length"] == 64 << 10 and tables(runs)["run"]["count"] == 10000
+    sizes = convert.load(JOBS / "sizes.fio")
+    assert [one["size"] for one in stream(sizes)["sizes"]] == [4096, 8192, 12288, 16384]
+    assert "pattern" not in stream(sizes) and stream(sizes)["align"] == 4096
+    assert "--cpus 0-1,3" in sizes.command_line and "--seed 77" in sizes.command_line
+    think = convert.load(JOBS / "think.fio")
+    assert stream(think) == {"read": "100%", "sequential": "75%", "size": 4096}
+    assert tables(think)["arrival"][0]["think"] == "500us"
+
+
+# --- refused -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (HEAD + "directory=/tmp\n", "[j] directory: spek loads block devices, not files"),
+        (HEAD + "nrfiles=4\n", "[j] nrfiles: spek loads block devices"),
+        (HEAD + "iodpeth=4\n", "iodpeth: not an option that spek knows; did you mean 'iodepth'?"),
+        (HEAD + "rw=randtrim\n", "rw: randtrim discards"),
+        (HEAD + "rw=sideways\n", "rw: 'sideways' is not a kind of I/O"),
+        (HEAD + "fsync=1\n", "fsync: I/Os are not followed by a flush"),
+        (HEAD + "zonemode=zbd\n", "zonemode: zones of fio are not known"),
+        (HEAD + "rate_min=1m\n", "rate_min: give it as a limit of `spekctl gate`"),
+        (HEAD + "buffered=1\n", "direct: without direct=1 fio goes through the page cache"),
+        ("[j]\nioengine=rbd\ndirect=1\n", "ioengine: rbd does not load a block device"),
+        (HEAD + "[k]\nstonewall\n", "[k] stonewall: all jobs start together"),
+        (HEAD + "bs=1000\n", "[j] bs: 1000 bytes are not a multiple of 512"),
+        (HEAD + "bs=(4*1024)\n", "[j] bs: '(4*1024)' is arithmetic"),
+        (HEAD + "bs=4x\n", "[j] bs: '4x' is not a size"),
+        (HEAD + "bssplit=4k/60:8k/60\n", "bssplit: the shares of '4k/60:8k/60' sum to 120"),
+        (HEAD + "bsrange=512-1m\n", "bsrange: '512-1m' has 2048 sizes; at most 64"),
+        (HEAD + "iodepth\n", "[j] iodepth has no value"),
+        (HEAD + "time_based\n", "[j] time_based: there is no runtime"),
+        (HEAD + "time_based=x\n", "[j] time_based: 'x' is not 0 or 1"),
+        (HEAD + "runtime=3 parsecs\n", "[j] runtime: '3 parsecs' is not a time"),
+        (HEAD + "startdelay=3\n", "[j] startdelay: all jobs start together"),
+        (HEAD + "thinktime=1\niodepth=2\n", "[j] thinktime: fio with a depth of more than 1"),
+        (HEAD + "rw=randrw\nrate_iops=5\n", "[j] rate_iops: fio has a rate for each direction"),
+        (HEAD + "rate=1m\nrate_iops=5\n", "[j] rate: it excludes rate_iops"),
+        (HEAD + "rw=randread\nrandom_distribution=zipf:x\n", "random_distribution: 'x' is not a n"),
+        (HEAD + "rw=randread\nrandom_distribution=zipf:0\n", "theta must be more than 0"),
+        (HEAD + "rw=randread\nrandom_distribution=beta:2\n", "'beta' is not a distribution"),
+        (HEAD + "rw=read:4k\nbsrange=4k-8k\n", "[j] rw: a gap needs one block size"),
+        (HEAD + "rwmixread=120\nrw=rw\n", "[j] rwmixread: '120' is more than 100 per cent"),
+        (HEAD + "numjobs=65\n", "its jobs need 65 streams; at most 64 are allowed"),
+        (HEAD + HEAD.replace("sdx", "sdy").replace("j", "k"), "it has several devices (/dev/sdx, "),
+        (HEAD + "runtime=5\n[k]\ndirect=1\nruntime=6\n", "different values for time of the run"),
+        (HEAD + "size=1g\n[k]\ndirect=1\nsize=1g\n", "several jobs that end by their size need"),
+        (HEAD + "filename=/dev/a:/dev/b\n", "it has several devices (/dev/a, /dev/b)"),
+    ],
+)
+def test_what_would_be_lost_is_refused_by_name(
+    spekctl: Spekctl, tmp_path: Path, text: str, sentence: str
+) -> None:
+    (tmp_path / "job.fio").write_text(text)
+    found = spekctl("fio", "job.fio")
+    assert (found.code, found.out) == (ExitCode.USAGE, "")
+    assert found.sentence.startswith("job.fio is not imported: ")
+    assert sentence in found.sentence
+
+
+def test_all_refusals_are_told_at_once(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("[j]\ndirectory=/x\nfsync=1\nrate_min=1\n")
+    sentence = spekctl("fio", "job.fio").sentence
+    assert all(f"[j] {one}: " in sentence for one in ("directory", "fsync", "rate_min", "direct"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "job.fio: there is no job: no section but [global]"),
+        ("[global]\nbs=4k\n", "job.fio: there is no job"),
+        ("bs=4k\n", "job.fio:1: an option before the first [section]"),
+        ("[j\n", "job.fio:1: '[j' is not a section"),
+        ("[j]\n\n= 5\n", "job.fio:3: '= 5' is not an option"),
+        ("[j]\nbs=${NO_SUCH_VARIABLE}\n", "job.fio:2: the variable NO_SUCH_VARIABLE is not set"),
+        ("[j]\nbs=$pagesize\n", "job.fio:2: $pagesize depends on the machine"),
+        ("include none.fio\n", "there is no file none.fio"),
+        ("include job.fio\n", "job.fio is included more than 16 deep"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(
+    spekctl: Spekctl, tmp_path: Path, text: str, sentence: str
+) -> None:
+    (tmp_path / "job.fio").write_text(text)
+    found = spekctl("fio", "job.fio")
+    assert (found.code, found.out) == (ExitCode.USAGE, "")
+    assert sentence in found.sentence
+
+
+def test_buffered_jobs_are_accepted_on_request(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("[j]\nrw=randread\nruntime=5\ntime_based\n")
+    assert spekctl("fio", "job.fio").code == ExitCode.USAGE
+    assert spekctl("fio", "--accept", "direct", "job.fio").code == ExitCode.OK
+
+
+def test_sections_are_chosen(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text(HEAD + "[k]\ndirect=1\nstonewall\nrw=write\n")
+    found = spekctl("fio", "job.fio", "--section", "k")
+    assert found.code == ExitCode.OK
+    assert [one.name for one in file.parse(found.out).stream] == ["k"]
+    found = spekctl("fio", "job.fio", "--section", "kk")
+    assert found.sentence == "there is no job 'kk' in job.fio; did you mean 'k'?"
+
+
+def test_variables_includes_and_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BLOCK", "8k")
+    (tmp_path / "more.fio").write_text("[k]\nrw=write\n")
+    text = "# c\n[global]\ndirect=1\nBLOCKSIZE=${BLOCK}\n[j]\ninclude more.fio\n[global]\nbs=1m\n"
+    path = tmp_path / "job.fio"
+    path.write_text(text)
+    first, second = jobfile.read(path)
+    assert (first.name, first.options) == ("j", {"direct": "1", "bs": "8k"})
+    assert (second.name, second.options["rw"], second.options["bs"]) == ("k", "write", "8k")
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def test_the_workload_is_a_file_and_the_report_is_not(spekctl: Spekctl, tmp_path: Path) -> None:
+    found = spekctl("fio", JOBS / "oltp.fio", "-o", "oltp.toml")
+    assert (found.code, found.out) == (ExitCode.OK, "")
+    assert file.load("./oltp.toml") == convert.load(JOBS / "oltp.fio").workload
+    assert "iodepth -> arrival.depth\n" in found.err
+    assert "different from fio: arrivals keep their schedule" in found.err
+    assert found.err.splitlines()[-1] == (
+        "give to `spekctl run`: --device /dev/sdx --write --seed $RANDOM"
+    )
+
+
+def test_a_job_can_be_run_as_it_is(spekctl: Spekctl, kernel: object, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text(HEAD + "rw=randread\niodepth=4\nruntime=3\ntime_based\n")
+    words = ("run", "fio:job.fio", "--set", "stream.j.size=8KiB", "--device", "/dev/fake0")
+    found = spekctl(*words, "--dry-run")
+    assert found.code == ExitCode.OK, found.err
+    assert 'size = "8KiB"' in found.out and "closed loop of depth 4" in found.out
+    assert "spekctl: iodepth -> arrival.depth" in found.err
+    missing = spekctl("run", "fio:none.fio", "--device", "/dev/fake0")
+    assert (missing.code, missing.sentence) == (ExitCode.USAGE, "there is no file none.fio")
+
+
+def test_names_of_any_kind_become_words(tmp_path: Path) -> None:
+    found = imported(tmp_path, HEAD.replace("[j]", "[a b/ü]") + HEAD.replace("[j]", "[a b?ü]"))
+    assert [one.name for one in found.workload.stream] == ["a-b--", "a-b--.2"]
+    long = imported(tmp_path, HEAD.replace("[j]", f"[{'x' * 80}]") + "numjobs=3\n")
+    assert len({one.name for one in long.workload.stream}) == 3
+
+
+SIZES = ["4k", "4K", "4ki", "4kb", "4KiB", "0x200", "512", "1M", "1mib", "2g"]
+
+
+@pytest.mark.parametrize("base", [1000, 1024])
+@pytest.mark.parametrize("text", SIZES)
+def test_sizes_are_those_of_fio(text: str, base: int) -> None:
+    """The size of one write that goes nowhere."""
+    if text == "2g":
+        assert values.size(text, base) == 2 * base**3
+        return
+    words = [f"--kb_base={base}", "--ioengine=null", "--size=8m", "--rw=write", "--number_ios=1"]
+    done = fio("--name=a", *words, f"--bs={text}", "--output-format=json")
+    (told,) = json.loads(done.stdout)["jobs"]
+    assert told["write"]["total_ios"] == 1
+    assert values.size(text, base) == told["write"]["io_bytes"]
+
+
+def test_sizes_that_are_none() -> None:
+    for text in ("", "-4k", "4.5k", "k", "99999999999p", "1" * 200):
+        with pytest.raises(UsageError):
+            values.size(text)
