@@ -19,6 +19,7 @@ DOCUMENTS = (
     "ctl/spekctl/block/README.md",
     "ctl/spekctl/campaigns/README.md",
     "ctl/spekctl/drive/README.md",
+    "ctl/spekctl/fio/README.md",
     "ctl/spekctl/gate/README.md",
     "ctl/spekctl/report/README.md",
     "ctl/spekctl/run/README.md",

@@ -283,8 +283,14 @@ def _region(options: Reader, base: int) -> dict[str, Any]:
         raise UsageError("offset_increment: the offset is in per cent; write it in bytes")
     filesize = options.value("filesize", values.size, base)
     options.went("filesize", "stream.range")
-    if filesize is not None and "range" not in found:
-        found["range"] = filesize
+    if filesize is not None:
+        # Then it is the region, up to there from the start of the device, and size an amount.
+        start = found.get("start", 0)
+        if isinstance(start, str):
+            raise UsageError("filesize: the offset is in per cent; write it in bytes")
+        if filesize <= start:
+            raise UsageError("filesize: the offset is beyond it")
+        found["range"] = filesize - start
     return found
 
 

@@ -357,3 +357,80 @@ def test_sizes_that_are_none() -> None:
     for text in ("", "-4k", "4.5k", "k", "99999999999p", "1" * 200):
         with pytest.raises(UsageError):
             values.size(text)
+
+
+# --- fio goes where the workload says ------------------------------------------------------------
+
+
+def places(tmp_path: Path, text: str) -> list[list[tuple[str, int]]]:
+    """(direction, first byte) of each I/O of fio itself, for each clone, in the order of the first
+    ones; nothing is touched."""
+    path, log = tmp_path / "job.fio", tmp_path / "log"
+    options = {"filename=/dev/sdx": "thread=0", "ioengine=libaio": "ioengine=null"}
+    options["direct=1"] = f"write_iolog={log}"
+    path.write_text("\n".join(options.get(one, one) for one in text.splitlines()) + "\n")
+    log.unlink(missing_ok=True)
+    done = fio(path)
+    assert done.returncode == 0, done.stderr
+    found: list[list[tuple[str, int]]] = []
+    for line in log.read_text().splitlines():
+        words = line.split()
+        if words[-1] == "open":
+            found.append([])
+        elif words[2:3] in (["read"], ["write"]):
+            found[-1].append((words[2], int(words[3])))
+    return sorted(found, key=lambda clone: clone[0][1])
+
+
+def test_fio_leaves_the_gap_that_the_stride_has(tmp_path: Path) -> None:
+    text = HEAD + "rw=read:60k\nbs=4k\nsize=10m\noffset=1m\nnumber_ios=50\n"
+    table = stream(imported(tmp_path, text))
+    (seen,) = places(tmp_path, text)
+    expected = [table["start"] + index * table["stride"] for index in range(50)]
+    assert [place for _, place in seen] == expected
+
+
+def test_fio_has_a_place_for_each_direction(tmp_path: Path) -> None:
+    text = HEAD + "rw=rw\nbs=4k\nsize=10m\nnumber_ios=200\n"
+    assert len(tables(imported(tmp_path, text))["stream"]) == 2
+    (seen,) = places(tmp_path, text)
+    for direction in ("read", "write"):
+        own = [place for one, place in seen if one == direction]
+        assert own == [index * 4096 for index in range(len(own))] and len(own) > 50
+
+
+def test_fio_starts_clones_where_the_streams_start(tmp_path: Path) -> None:
+    text = HEAD + "rw=write\nbs=4k\nsize=1m\noffset=4k\noffset_increment=2m\nnumjobs=3\n"
+    text += "number_ios=3\n"
+    starts = [one["start"] for one in tables(imported(tmp_path, text))["stream"]]
+    assert [clone[0][1] for clone in places(tmp_path, text)] == starts
+
+
+def test_fio_makes_runs_of_the_length_that_they_have(tmp_path: Path) -> None:
+    text = HEAD + "rw=randread:8\nbs=4k\nsize=100m\nnumber_ios=80\n"
+    assert stream(imported(tmp_path, text))["run_length"] == 8 * 4096
+    (seen,) = places(tmp_path, text)
+    breaks = [index for index in range(1, len(seen)) if seen[index][1] != seen[index - 1][1] + 4096]
+    assert breaks == list(range(8, 80, 8))
+
+
+def test_fio_touches_each_block_once_as_the_pattern_does(tmp_path: Path) -> None:
+    text = HEAD + "rw=randread\nbs=4k\nsize=1m\n"
+    assert stream(imported(tmp_path, text))["pattern"] == "once"
+    (seen,) = places(tmp_path, text)
+    assert sorted(place for _, place in seen) == [index * 4096 for index in range(256)]
+    with_repeats = places(tmp_path, text + "norandommap\n")
+    assert len({place for _, place in with_repeats[0]}) < 256
+
+
+def test_a_file_size_is_the_region_and_the_size_an_amount(tmp_path: Path) -> None:
+    text = HEAD + "rw=randread\nbs=4k\nfilesize=4m\noffset=1m\nsize=512k\n"
+    made = imported(tmp_path, text)
+    assert (stream(made)["start"], stream(made)["range"]) == (1 << 20, 3 << 20)
+    (seen,) = places(tmp_path, text)
+    assert len(seen) == 128 == tables(made)["run"]["count"]
+    assert all(1 << 20 <= place < 4 << 20 for _, place in seen)
+    assert max(place for _, place in seen) - min(place for _, place in seen) > 1 << 20
+    for wrong in ("offset=10%\nfilesize=4m\n", "offset=4m\nfilesize=4m\n"):
+        with pytest.raises(UsageError, match="filesize: the offset is"):
+            imported(tmp_path, HEAD + wrong)
