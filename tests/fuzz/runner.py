@@ -153,6 +153,7 @@ def seeds(name: str) -> list[str]:
         "py-workload": ROOT / "workloads",
         "py-resolve": ROOT / "workloads",
         "py-rails": SEEDS / "daq_rails",
+        "py-fio": ROOT / "tests/unit/ctl/fio/jobs",
     }
     folders = [SEEDS / name, *([more[name]] if name in more else [])]
     return [str(folder) for folder in folders if folder.is_dir()]

@@ -18,7 +18,7 @@ from spekctl.fio import values
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS
 from spekctl.suggest import did_you_mean
-from spekctl.workload.values import SIZES_MAX
+from spekctl.workload.values import SIZES_MAX, STREAMS_MAX
 
 RANDOM = ("randread", "randwrite", "randrw")
 SEQUENTIAL = ("read", "write", "rw", "readwrite")
@@ -182,6 +182,11 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
     options.went("offset_increment", "stream.start of each clone")
     alike = all(one["pattern"] not in ("sequential", "strided", "once") for one in parts)
     count = 1 if alike and not increment else clones
+    if count * len(parts) > STREAMS_MAX:
+        raise UsageError(
+            f"numjobs: its clones need {count * len(parts)} streams; at most {STREAMS_MAX} are"
+            " allowed"
+        )
     options.went("numjobs", "arrival.depth" if count == 1 else "a stream for each clone")
     for clone in range(count):
         for part in parts:

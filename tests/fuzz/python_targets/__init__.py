@@ -50,6 +50,13 @@ def limits(data: bytes) -> None:
     module.judge(found, [Run(Path("fuzz.json"), measured(0))])
 
 
+def fio(data: bytes) -> None:
+    """A job file of fio."""
+    from spekctl.fio import convert
+
+    convert.load(_file(data, "fuzz.fio"))
+
+
 def rails(data: bytes) -> None:
     """A rails file, read, changed and written."""
     from spekctl.power.rails import RailsFile
@@ -139,6 +146,7 @@ TARGETS: dict[str, Target] = {
         workload,
         resolve,
         limits,
+        fio,
         rails,
         units,
         logs,
