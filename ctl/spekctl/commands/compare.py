@@ -19,7 +19,7 @@ from spekctl.gate.likeness import NAMES
 EPILOG = """\b
 Examples:
   spekctl compare base-*.json -- patched-*.json --vary kernel
-  spekctl compare --metric response.p99 --tolerance 5% a*.json -- b*.json
+  spekctl compare --also response.p99 --tolerance 5% a*.json -- b*.json
 
 \b
 Exit codes of the verdict:
@@ -87,7 +87,7 @@ class _Probability(Parsed):
     "them.  [iops; of guests that count instructions: time_per_io]",
 )
 @click.option(
-    "--metric",
+    "--also",
     "others",
     metavar="METRIC",
     multiple=True,

@@ -200,7 +200,7 @@ def test_zeros_have_no_ratio() -> None:
 
 def test_other_figures_do_not_decide_and_are_adjusted(spekctl: Spekctl, tmp_path: Path) -> None:
     words = sides(tmp_path, A, [one * 0.8 for one in A])
-    others = ("--metric", "throughput", "--metric", "response.p99")
+    others = ("--also", "throughput", "--also", "response.p99")
     found = spekctl("compare", "--primary", "response.max", *others, *words, "--format", "json")
     assert found.code == ExitCode.OK
     told = json.loads(found.out)
@@ -380,9 +380,9 @@ def test_a_condition_that_does_not_vary_is_remarked_upon() -> None:
         (["a0.json", "--", "none.json"], "there is no file none.json"),
         (["a0.json", "--", "a0.json"], "a0.json and a0.json are results of the same run"),
         (["a0.json", "--", "b0.json", "--primary", "iopz"], "there is no metric 'iopz'; did you"),
-        (["a0.json", "--", "b0.json", "--metric", "iops"], "the metric iops is the primary one"),
+        (["a0.json", "--", "b0.json", "--also", "iops"], "the metric iops is the primary one"),
         (
-            ["a0.json", "--", "b0.json", "--metric", "errors", "--metric", "errors"],
+            ["a0.json", "--", "b0.json", "--also", "errors", "--also", "errors"],
             "the metric errors is given twice",
         ),
         (["a0.json", "--", "b0.json", "--primary", "power"], "a0.json does not have power"),

@@ -251,7 +251,7 @@ def test_one_result_needs_no_name(spekctl: Spekctl, gate_words: list[str]) -> No
 
 def test_comparisons_have_all_formats(spekctl: Spekctl, tmp_path: Path) -> None:
     a = [1000.0, 1004.0, 997.0, 1001.0, 999.0]
-    words = ["compare", "--metric", "throughput", *sides(tmp_path, a, [one * 0.8 for one in a])]
+    words = ["compare", "--also", "throughput", *sides(tmp_path, a, [one * 0.8 for one in a])]
     ktap_ = parse_ktap(rendered(spekctl, words, "ktap"))
     assert ktap_.results == [(False, "iops", ""), (True, "throughput", "")]
     first, second = parse_junit(rendered(spekctl, words, "junit"))

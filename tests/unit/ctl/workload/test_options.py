@@ -16,6 +16,7 @@ from lib.fakes.kernel import FakeKernel
 
 from spekctl.cli import cli
 from spekctl.commands import plot, run, show, spc1, sweep
+from spekctl.gate import formats
 from spekctl.kernel.gen import spek
 from spekctl.workload import options
 from spekctl.workload.config import RunConfig
@@ -93,6 +94,8 @@ OTHERWISE = {
     ("plot cdf", "--only"): "[read|write|all]",
     # Which of the study's traces it is.
     ("drive study", "--trace"): "NAME=FILE",
+    # The format of a verdict, not that of a trace.
+    **{(one, "--format"): f"[{'|'.join(formats.NAMES)}]" for one in ("compare", "gate")},
     # Several files: a picture is PNG and SVG unless the name says which.
     **{(f"plot {name}", "--output"): "NAME" for name in plot.command.commands},
 }
