@@ -166,12 +166,12 @@ def bound_of(value: object, unit: Unit) -> Bound:
             return Bound(float(units.parse_duration_ns(value)), unit)
         case Unit.TIME, _:
             raise UsageError(f'{value} has no unit; write for example "{value}us", in quotes')
-        case Unit.THROUGHPUT, str():
+        case Unit.BANDWIDTH, str():
             size, slash, per = value.rpartition("/")
             if not slash or per.strip() != "s":
-                raise UsageError(f"'{value}' is not a throughput; write for example 200MiB/s")
+                raise UsageError(f"'{value}' is not a bandwidth; write for example 200MiB/s")
             return Bound(float(units.parse_size(size.strip())), unit)
-        case Unit.THROUGHPUT, _:
+        case Unit.BANDWIDTH, _:
             raise UsageError(f'{value} has no unit; write for example "200MiB/s", in quotes')
         case Unit.POWER, str():
             return Bound(units.parse_watts(value), unit)

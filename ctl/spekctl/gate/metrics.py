@@ -20,7 +20,7 @@ class Unit(StrEnum):
 
     TIME = "ns"
     RATE = "IOPS"
-    THROUGHPUT = "B/s"
+    BANDWIDTH = "B/s"
     COUNT = ""
     POWER = "W"
     RATE_PER_POWER = "IOPS/W"
@@ -29,13 +29,13 @@ class Unit(StrEnum):
     # Of a guest whose clock counts instructions: each of its nanoseconds is one.
     INSTRUCTIONS = "instructions"
     RATE_PER_INSTRUCTIONS = "I/Os/Ginstructions"
-    THROUGHPUT_PER_INSTRUCTIONS = "B/Ginstructions"
+    BANDWIDTH_PER_INSTRUCTIONS = "B/Ginstructions"
 
 
 _COUNTED = {
     Unit.TIME: Unit.INSTRUCTIONS,
     Unit.RATE: Unit.RATE_PER_INSTRUCTIONS,
-    Unit.THROUGHPUT: Unit.THROUGHPUT_PER_INSTRUCTIONS,
+    Unit.BANDWIDTH: Unit.BANDWIDTH_PER_INSTRUCTIONS,
 }
 
 
@@ -87,7 +87,7 @@ def summary() -> str:
     times = f"{{{','.join(TIMES)}}}.{{{','.join(STATISTICS)}}}"
     return (
         f"{', '.join(one for one in METRICS if '.' not in one)}, {times};"
-        f" iops, throughput and times also of one direction, as in read.iops"
+        f" iops, bandwidth and times also of one direction, as in read.iops"
     )
 
 
@@ -96,8 +96,8 @@ def _rates(direction: str) -> list[Metric]:
     return [
         Metric(f"{prefix}iops", Unit.RATE, "higher", "I/Os per second", _of(direction, _iops)),
         Metric(
-            f"{prefix}throughput", Unit.THROUGHPUT, "higher", "bytes per second",
-            _of(direction, _throughput),
+            f"{prefix}bandwidth", Unit.BANDWIDTH, "higher", "bytes per second",
+            _of(direction, _bandwidth),
         ),
     ]  # fmt: skip
 
@@ -122,7 +122,7 @@ def _iops(total: Total) -> float:
     return total.iops
 
 
-def _throughput(total: Total) -> float:
+def _bandwidth(total: Total) -> float:
     return total.bytes_per_s
 
 

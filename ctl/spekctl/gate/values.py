@@ -12,7 +12,7 @@ def format_value(value: float, unit: str) -> str:
     match unit:
         case Unit.TIME:
             return units.format_ns(value)
-        case Unit.THROUGHPUT:
+        case Unit.BANDWIDTH:
             return f"{units.format_bytes(round(value))}/s"
         case Unit.POWER:
             return units.format_watts(value)

@@ -200,7 +200,7 @@ def test_zeros_have_no_ratio() -> None:
 
 def test_other_figures_do_not_decide_and_are_adjusted(spekctl: Spekctl, tmp_path: Path) -> None:
     words = sides(tmp_path, A, [one * 0.8 for one in A])
-    others = ("--also", "throughput", "--also", "response.p99")
+    others = ("--also", "bandwidth", "--also", "response.p99")
     found = spekctl("compare", "--primary", "response.max", *others, *words, "--format", "json")
     assert found.code == ExitCode.OK
     told = json.loads(found.out)

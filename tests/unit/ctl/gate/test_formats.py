@@ -251,9 +251,9 @@ def test_one_result_needs_no_name(spekctl: Spekctl, gate_words: list[str]) -> No
 
 def test_comparisons_have_all_formats(spekctl: Spekctl, tmp_path: Path) -> None:
     a = [1000.0, 1004.0, 997.0, 1001.0, 999.0]
-    words = ["compare", "--also", "throughput", *sides(tmp_path, a, [one * 0.8 for one in a])]
+    words = ["compare", "--also", "bandwidth", *sides(tmp_path, a, [one * 0.8 for one in a])]
     ktap_ = parse_ktap(rendered(spekctl, words, "ktap"))
-    assert ktap_.results == [(False, "iops", ""), (True, "throughput", "")]
+    assert ktap_.results == [(False, "iops", ""), (True, "bandwidth", "")]
     first, second = parse_junit(rendered(spekctl, words, "junit"))
     assert [type(one) for one in first.result] == [Failure] and not second.result
     assert first.result[0].message.startswith("worse: iops -20.00 %")
@@ -261,7 +261,7 @@ def test_comparisons_have_all_formats(spekctl: Spekctl, tmp_path: Path) -> None:
     assert [(one["result"], one["units"]) for one in signals] == [("fail", "%"), ("pass", "%")]
     tests = parse_kcidb(rendered(spekctl, words, "kcidb", *BUILD))
     assert tests["spek.compare.iops"]["status"] == "FAIL"
-    assert tests["spek.compare.throughput"]["status"] == "DONE"
+    assert tests["spek.compare.bandwidth"]["status"] == "DONE"
     values = parse_keyval(rendered(spekctl, words, "keyval"))
     assert values["iops"] == pytest.approx(-20) and values["iops.pass"] == 0
 

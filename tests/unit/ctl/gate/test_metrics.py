@@ -24,7 +24,7 @@ def with_power(result: Result) -> Result:
         ("iops", 500.0),
         ("read.iops", 500.0),
         ("write.iops", 0.0),
-        ("throughput", 500.0 * 4096),
+        ("bandwidth", 500.0 * 4096),
         ("response.p99", 2e6),
         ("read.response.max", 4e6),
         ("response.mean", 500_000.0),
