@@ -209,10 +209,12 @@ def test_a_striped_range_has_only_forced_writes(nl: Socket, disks: Sequence[str]
     common: dict[str, Any] = {"target": two, "asu": [striped], "write": 1, "time_ns": None}
     for operation in (Operation.FLUSH, Operation.DISCARD, Operation.WRITE_ZEROES):
         with pytest.raises(Refusal) as no:
-            new(nl, "", count=10, stream=[other(operation, range_bytes=32 * MIB)], **common)
+            new(nl, disks[0], count=10, stream=[other(operation, range_bytes=32 * MIB)], **common)
         assert "A striped address range has no" in no.value.text
 
-    run = new(nl, "", count=64, stream=[stream(read_ppm=0, fua=1, range_bytes=32 * MIB)], **common)
+    run = new(
+        nl, disks[0], count=64, stream=[stream(read_ppm=0, fua=1, range_bytes=32 * MIB)], **common
+    )
     assert sum(one["writes"] for one in finished(nl, run)["target"]) == 64
 
 
