@@ -38,8 +38,17 @@ INTERVALS = 100
 INTERVAL_MIN_NS = 250 * MS
 INTERVAL_MAX_NS = 10 * SECOND
 
+
+class Done(Protocol):
+    """A completed step."""
+
+    @property
+    def ok(self) -> bool:
+        """Its run completed without errors; limits apart."""
+
+
 StepT = TypeVar("StepT")
-DoneT = TypeVar("DoneT")
+DoneT = TypeVar("DoneT", bound=Done)
 Outcome = Result | Idle
 
 
@@ -191,6 +200,11 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         """Write the state atomically: a crash leaves the previous one."""
         if self.folder is not None:
             files.write(self.folder / campaign_folder.STATE, files.encode(self.state()))
+
+    @property
+    def ok(self) -> bool:
+        """All runs so far completed without errors."""
+        return all(one.ok for one in self.done)
 
     def kept(self) -> str:
         """A sentence on what was kept and how to continue."""

@@ -94,13 +94,7 @@ op is R, W or, on a drive of flash, D (discard).
     metavar="X",
     help="Multiply rotational latencies by X, in steps of 1/256.  [1]",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write every request as CSV to FILE.",
-)
+@options.output("Write every request as CSV to FILE.")
 @click.option("--csv", "as_csv", is_flag=True, help="Every request as CSV on standard output.")
 @click.option("--json", "as_json", is_flag=True, help="Summary as JSON on standard output.")
 def command(

@@ -87,13 +87,7 @@ Examples:
 @options.no_prober
 @options.power_feed
 @options.power_baseline
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the result as JSON to FILE.",
-)
+@options.output("Write the result as JSON to FILE.")
 @click.option(
     "--log",
     type=options.FilePath(dir_okay=False, path_type=Path),

@@ -27,13 +27,7 @@ Examples:
     help="State of the written blocks, saved by `spekctl run --verify-state FILE`.",
 )
 @options.backend
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the report as JSON to FILE.",
-)
+@options.output("Write the report as JSON to FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
 @options.progress
 def command(

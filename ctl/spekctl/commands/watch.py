@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", type=int, required=False)
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the result as JSON to FILE.",
-)
+@options.output("Write the result as JSON to FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
 @click.option("--keep", is_flag=True, help="Keep the finished run in the kernel.")
 @options.progress

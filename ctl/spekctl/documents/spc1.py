@@ -207,9 +207,14 @@ class Phase(Part, frozen=True):
     asus: list[AsuFigures]
 
     @property
+    def ok(self) -> bool:
+        """The run completed without errors."""
+        return self.point.ok
+
+    @property
     def fine(self) -> bool:
         """It completed within its limits and without errors."""
-        return not self.beyond and self.point.ok
+        return not self.beyond and self.ok
 
 
 class Check(Part, frozen=True):
