@@ -55,13 +55,9 @@ op is R, W or, on a drive of flash, D (discard).
     metavar="N",
     help="Closed loop: keep N requests outstanding, and ignore the arrival times of the file.",
 )
-@click.option(
-    "--schedule",
-    type=click.Choice(["fcfs", "sstf", "sptf", "clook"]),
-    default="sptf",
-    show_default=True,
-    help="Order of service: oldest request, nearest cylinder, shortest seek plus rotation, or"
-    " ascending LBA.",
+@drive_model.schedule(
+    "Order of service: oldest request, nearest cylinder, shortest seek plus rotation, or"
+    " ascending LBA."
 )
 @click.option(
     "--schedule-window",
@@ -72,14 +68,7 @@ op is R, W or, on a drive of flash, D (discard).
     metavar="N",
     help="Number of oldest requests among which --schedule chooses.",
 )
-@click.option(
-    "--max-wait",
-    "max_wait_ns",
-    type=options.DURATION_WITH_UNIT,
-    default="0",
-    show_default=True,
-    help="Serve requests that have waited longer than this first; 0: no limit.",
-)
+@drive_model.max_wait
 @click.option(
     "--seek-scale",
     type=options.FiniteRange(0, 1),

@@ -197,13 +197,16 @@ def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> Emer
 
     names = EmeraldDurations.__struct_fields__
     changed = {name: given[name] for name in names if given[name] is not None}
-    for name, option in (("measure_ns", "--time"), ("idle_ns", "--idle-time")):
-        if changed.get(name) == 0:
-            raise UsageError(f"{option} must be more than 0")
-    for name in EmeraldLimits.__struct_fields__:
-        if not given[name]:
-            words = {"mean_ns": "max-response", "window_mean_ns": "max-window-response"}
-            raise UsageError(f"--{words.get(name, 'window')} must be more than 0")
+    campaign.refuse_zero(
+        given,
+        {
+            "measure_ns": "--time",
+            "idle_ns": "--idle-time",
+            "mean_ns": "--max-response",
+            "window_mean_ns": "--max-window-response",
+            "window_ns": "--window",
+        },
+    )
     raw: Fraction = emerald.gigabytes(capacity_bytes)
     if given["raw_gigabytes"] is not None:
         raw = fraction_of(given["raw_gigabytes"], "--raw-gigabytes")

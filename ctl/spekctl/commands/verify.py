@@ -50,6 +50,7 @@ def command(
 
     from spekctl import files
     from spekctl.block import device
+    from spekctl.commands.deliver import deliver
     from spekctl.kernel import client
     from spekctl.render.progress import choose
     from spekctl.render.verify import report_lines
@@ -76,13 +77,7 @@ def command(
                 )
             finally:
                 view.close()
-            data = files.encode(report)
-            if output is not None:
-                files.deliver(data, output)
-            if as_json:
-                click.echo(data.decode(), nl=False)
-            else:
-                click.echo("\n".join(report_lines(report)))
+            deliver(report, lambda one: click.echo("\n".join(report_lines(one))), as_json, output)
             return int(recheck.exit_code_of(report, interrupts))
     finally:
         kernel.close()

@@ -31,7 +31,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
     followed; its result appears there.
     """
     from spekctl import files
-    from spekctl.commands.run import deliver
+    from spekctl.commands.deliver import deliver_result
     from spekctl.kernel import client
     from spekctl.kernel.records import RunState
     from spekctl.render import progress as render_progress
@@ -67,7 +67,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
             raise SpekError(
                 f"run {info.id} was deleted in the meantime, along with its result"
             ) from error
-        deliver(result, output, as_json)
+        deliver_result(result, output, as_json)
         if not keep:
             with contextlib.suppress(NotFoundError):
                 kernel.run_delete(info.id)

@@ -289,22 +289,7 @@ def _address(buffer: bytearray) -> Any:
 
 def _flat(model: Model, rule: Rule, points: int) -> _CModel:
     watts = model.watts
-    flash = model.flash
-    cells = (
-        {}
-        if flash is None
-        else {
-            "flash_channels": flash.channels,
-            "page_sectors": flash.page_sectors,
-            "block_pages": flash.block_pages,
-            "blocks": flash.blocks,
-            "low_blocks": flash.low_blocks,
-            "page_read_ns": flash.read_ns,
-            "page_program_ns": flash.program_ns,
-            "block_erase_ns": flash.erase_ns,
-            "channel_sector_ps": flash.sector_ps,
-        }
-    )
+    cells = model.flash.fields() if model.flash is not None else {}
     return _CModel(
         sectors=model.sectors,
         period_ps=model.period_ps,

@@ -101,6 +101,20 @@ class Flash:
     erase_ns: int
     sector_ps: int
 
+    def fields(self) -> dict[str, int]:
+        """Under the names that these have in the core and in the netlink family."""
+        return {
+            "flash_channels": self.channels,
+            "page_sectors": self.page_sectors,
+            "block_pages": self.block_pages,
+            "blocks": self.blocks,
+            "low_blocks": self.low_blocks,
+            "page_read_ns": self.read_ns,
+            "page_program_ns": self.program_ns,
+            "block_erase_ns": self.erase_ns,
+            "channel_sector_ps": self.sector_ps,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
