@@ -115,17 +115,40 @@ def declarations() -> str:
         subprocess.run(command, check=True)
 
     text = _kept("spekcore.i", flags, [SHIM], preprocess_to).read_text()
+    return declarations_in(
+        text,
+        lambda path: path in (SHIM, ENUMS) or (path.parent in CORES and path.name != "spek_host.h"),
+    )
+
+
+def declarations_in(text: str, wanted: Callable[[Path], bool]) -> str:
+    """The declarations of the @wanted files in what the preprocessor made, as cffi takes them."""
     kept: list[str] = []
-    wanted = False
+    keep = False
     for line in text.splitlines():
         marker = re.match(r'# \d+ "([^"]*)"', line)
         if marker:
-            path = Path(os.path.normpath(marker[1]))
-            wanted = path in (SHIM, ENUMS)
-            wanted |= path.parent in CORES and path.name != "spek_host.h"
-        elif wanted:
+            keep = wanted(Path(os.path.normpath(marker[1])))
+        elif keep:
             kept.append(line)
     return "\n".join(without_bodies("\n".join(kept)))
+
+
+def preprocessed(header: Path, *flags: str) -> str:
+    """A header with all that it includes."""
+    command = ["gcc", "-std=gnu11", "-E", *flags, str(header)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def opened(text: str, path: Path) -> tuple[Any, Any]:
+    """A shared object with these declarations: (ffi, lib)."""
+    ffi = cffi.FFI()
+    ffi.cdef(
+        "typedef uint8_t u8; typedef int8_t s8; typedef uint16_t u16; typedef uint32_t u32;"
+        "typedef uint64_t u64; typedef int32_t s32; typedef int64_t s64;"
+    )
+    ffi.cdef(text)
+    return ffi, ffi.dlopen(str(path))
 
 
 def without_bodies(text: str) -> Iterator[str]:
@@ -152,14 +175,7 @@ def compiled() -> tuple[str, Path]:
 @functools.cache
 def library() -> tuple[Any, Any]:
     """The compiled core: (ffi, lib)."""
-    text, path = compiled()
-    ffi = cffi.FFI()
-    ffi.cdef(
-        "typedef uint8_t u8; typedef int8_t s8; typedef uint16_t u16; typedef uint32_t u32;"
-        "typedef uint64_t u64; typedef int32_t s32; typedef int64_t s64;"
-    )
-    ffi.cdef(text)
-    return ffi, ffi.dlopen(str(path))
+    return opened(*compiled())
 
 
 @dataclass(frozen=True, slots=True)
