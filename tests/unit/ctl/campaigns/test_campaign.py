@@ -7,7 +7,7 @@ import os
 import signal
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -15,12 +15,11 @@ from lib.fakes.machine import disk, use_fakes
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
-from spekctl.campaigns import idle
+from spekctl.campaigns import folder, idle
 from spekctl.campaigns.campaign import Campaign, Outcome, Task, Tools, interval_ns
 from spekctl.campaigns.idle import Idle
-from spekctl.documents.device import TargetFacts
-from spekctl.documents.document import read
-from spekctl.documents.result import Environment, Result
+from spekctl.documents.document import Kind, read
+from spekctl.documents.result import Result
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.records import Reason
 from spekctl.run import job, request
@@ -41,16 +40,16 @@ class Rung(msgspec.Struct, frozen=True):
     ok: bool = True
 
 
-class State(msgspec.Struct, frozen=True):
+class State(folder.State, frozen=True, kw_only=True, tag=Kind.SWEEP_STATE.value):
     parameters: Parameters
-    targets: list[TargetFacts]
-    environment: Environment | None
     done: list[Rung]
 
 
 @dataclass(slots=True, kw_only=True)
 class Ladder(Campaign[int, Rung]):
     """One run for each depth, then a rest if there is a 0 among them."""
+
+    STATE: ClassVar[type[State]] = State
 
     parameters: Parameters
 
@@ -79,12 +78,6 @@ class Ladder(Campaign[int, Rung]):
 
     def name_of(self, done: Rung) -> str:
         return done.file.removesuffix(".json")
-
-    def state(self) -> State:
-        return State(self.parameters, self.targets, self.environment, self.done)
-
-    def read_state(self, path: Path) -> State:
-        return msgspec.json.decode(path.read_bytes(), type=State)
 
 
 def files_of(work: Ladder) -> list[str]:
