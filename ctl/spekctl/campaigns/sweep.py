@@ -95,14 +95,14 @@ def beyond(point: Point, condition: Threshold) -> str:
     if point.limit_missed or not point.ok:
         return point.text
     if point.response is None:
-        return "nothing was completed"
+        return "no I/O completed"
     for part in condition.parts:
         value = METRICS[part.metric.name](point)
         assert value is not None
         if not part.holds(value):
             return f"{part.metric} was {part.metric.text(value)}"
     if not point.kept_up:
-        return f"{point.left_over:,} I/Os were left over"
+        return f"the queue grew by {point.left_over:,} I/Os"
     return ""
 
 

@@ -94,7 +94,7 @@ def _missed(
     if not result.outcome.ok:
         return result.outcome.text
     if mean is None:
-        return "nothing was completed"
+        return "no I/O completed"
     if step.phase not in LIMITED:
         return ""
     if mean > limits.mean_ns:

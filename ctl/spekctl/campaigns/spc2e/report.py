@@ -168,8 +168,8 @@ def build(
 
 def _remarks(known: Mapping[str, usage.Level], more: Sequence[str]) -> list[str]:
     remarks = [
-        f"{spc2.ENERGY_NOTICE}: usage profiles are those of SPC-1/E, of data rates at all and at"
-        " half of the streams",
+        f"{spc2.ENERGY_NOTICE}: usage profiles are those of SPC-1/E, applied to data rates at all"
+        " and at half of the streams",
         *more,
     ]
     if len(known) == len(DIVISORS) + 1:
@@ -179,7 +179,7 @@ def _remarks(known: Mapping[str, usage.Level], more: Sequence[str]) -> list[str]
                 f"{disorder}: check that the system was idle, and what the meter measures"
             )
         if levels.heavy.rate < levels.moderate.rate:
-            remarks.append("half of the streams move more data than all of them")
+            remarks.append("half of the streams transfer more data than all of them")
     return list(dict.fromkeys(remarks))
 
 
