@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lib.core.spekcore import ROOT, WARNINGS, declarations_in, opened, preprocessed
+from lib.build.declarations import declarations_in, opened, preprocessed
+from lib.core.spekcore import ROOT, WARNINGS
 
 from spekctl.drive.model import LAYOUTS, Lee, Model
 

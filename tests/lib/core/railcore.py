@@ -14,7 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from lib.core.spekcore import ROOT, WARNINGS, declarations_in, opened, preprocessed
+from lib.build.declarations import declarations_in, opened, preprocessed
+from lib.core.spekcore import ROOT, WARNINGS
 
 CORE = ROOT / "prober" / "core"
 SHARED = ROOT / "kmod" / "core"

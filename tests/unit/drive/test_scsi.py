@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.core.spekcore import ROOT, WARNINGS, declarations_in, opened, preprocessed
+from lib.build.declarations import declarations_in, opened, preprocessed
+from lib.core.spekcore import ROOT, WARNINGS
 
 SCSI = ROOT / "kmod" / "drive" / "scsi"
 CODE = sorted(SCSI.glob("*.c"))
