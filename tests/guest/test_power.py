@@ -8,7 +8,7 @@ import itertools
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from lib.guest.power import (
     MS,
     SECOND,
     W,
+    connected,
     fork,
     only_feed,
     only_use,
@@ -37,19 +38,9 @@ from spekctl.kernel.records import FeedState, Use
 
 pytestmark = pytest.mark.any_kernel
 fresh = pytest.fixture(autouse=True)(fresh_module)
-
-
-@pytest.fixture
-def link() -> Iterator[PowerLink]:
-    with PowerLink() as connection:
-        yield connection
-
-
-@pytest.fixture
-def reader() -> Iterator[PowerLink]:
-    """A second socket, which only asks."""
-    with PowerLink() as connection:
-        yield connection
+link = pytest.fixture(connected)
+# A second socket, which only asks.
+reader = pytest.fixture(connected)
 
 
 def ramp(start_ns: int, count: int, step_ns: int = MS, rail: int = 0) -> list[PowerSample]:

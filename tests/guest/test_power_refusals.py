@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from lib.guest.power import SECOND, W, only_feed
+from lib.guest.power import SECOND, W, connected, only_feed
 from lib.guest.prober import fresh_module
 
 from spekctl.errors import SpekError
@@ -20,19 +20,9 @@ from spekctl.kernel.link import Link, not_loaded
 pytestmark = pytest.mark.debug_kernel
 
 fresh = pytest.fixture(autouse=True)(fresh_module)
-
-
-@pytest.fixture
-def link() -> Iterator[PowerLink]:
-    with PowerLink() as connection:
-        yield connection
-
-
-@pytest.fixture
-def reader() -> Iterator[PowerLink]:
-    """A second socket, which only asks."""
-    with PowerLink() as connection:
-        yield connection
+link = pytest.fixture(connected)
+# A second socket, which only asks.
+reader = pytest.fixture(connected)
 
 
 ONE = [{"name": "5V"}]

@@ -26,28 +26,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.guest.prober import fresh_module, in_child, reap, running, wait_rows
+from lib.guest.prober import (
+    CPU1,
+    MS,
+    SECOND,
+    TICK_NS,
+    connected,
+    fresh_module,
+    in_child,
+    reap,
+    running,
+    two_cpus,
+    wait_rows,
+)
 from lib.waiting import eventually
 
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober_records import ProbeState, Reason
 from spekctl.kernel.prober import CpuAndSwitches, Prober, Row
 
-MS = 1_000_000
-SECOND = 1_000_000_000
-TICK_NS = SECOND // os.sysconf("SC_CLK_TCK")
-CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
-HOTPLUG_STATES = Path("/sys/devices/system/cpu/hotplug/states")
-
-two_cpus = pytest.mark.skipif(not CPU1.exists(), reason="needs a guest with a second CPU")
-
 module = pytest.fixture(autouse=True)(fresh_module)
-
-
-@pytest.fixture
-def prober() -> Iterator[Prober]:
-    with Prober() as connection:
-        yield connection
+prober = pytest.fixture(connected)
 
 
 # ---- what the kernel says elsewhere ----

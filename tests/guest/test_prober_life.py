@@ -9,13 +9,17 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lib.guest.modules import threads_end
 from lib.guest.prober import (
+    HOTPLUG_STATES,
+    MS,
+    SECOND,
+    connected,
     fresh_module,
     in_child,
     is_loaded,
@@ -34,21 +38,8 @@ from spekctl.kernel.gen.spek_prober_records import ProbeState, Reason
 from spekctl.kernel.link import Link
 from spekctl.kernel.prober import Prober
 
-MS = 1_000_000
-SECOND = 1_000_000_000
-TICK_NS = SECOND // os.sysconf("SC_CLK_TCK")
-CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
-HOTPLUG_STATES = Path("/sys/devices/system/cpu/hotplug/states")
-
-two_cpus = pytest.mark.skipif(not CPU1.exists(), reason="needs a guest with a second CPU")
-
 module = pytest.fixture(autouse=True)(fresh_module)
-
-
-@pytest.fixture
-def prober() -> Iterator[Prober]:
-    with Prober() as connection:
-        yield connection
+prober = pytest.fixture(connected)
 
 
 # ---- one probe, and whose it is ----

@@ -22,6 +22,7 @@ from spekctl.block.device import Device
 from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns import idle, points
 from spekctl.campaigns.idle import Idle
+from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.result import Environment, Result
 from spekctl.errors import SpekError, UsageError
@@ -38,8 +39,17 @@ INTERVALS = 100
 INTERVAL_MIN_NS = 250 * MS
 INTERVAL_MAX_NS = 10 * SECOND
 
+
+class Done(Protocol):
+    """A completed step."""
+
+    @property
+    def ok(self) -> bool:
+        """Its run completed without errors; limits apart."""
+
+
 StepT = TypeVar("StepT")
-DoneT = TypeVar("DoneT")
+DoneT = TypeVar("DoneT", bound=Done)
 Outcome = Result | Idle
 
 
@@ -88,6 +98,8 @@ class Task:
 class Campaign(ABC, Generic[StepT, DoneT]):
     """A campaign under way. Subclasses add their parameters and the rules of their steps."""
 
+    # The document that keeps what a resumption needs. Each of its fields is one of the campaign.
+    STATE: ClassVar[type[campaign_folder.State]]
     # What one step is called, and the digits of its number in a file's name.
     STEP: ClassVar[str] = "step"
     DIGITS: ClassVar[int] = 2
@@ -133,14 +145,6 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     def name_of(self, done: DoneT) -> str:
         """A completed step, for display."""
 
-    @abstractmethod
-    def state(self) -> campaign_folder.State:
-        """The state that a resumption needs."""
-
-    @abstractmethod
-    def read_state(self, path: Path) -> campaign_folder.State:
-        """Read that state from its file; UsageError if it is another document."""
-
     def prepare(self, tools: Tools) -> None:
         """Called before the first step, also of a resumption."""
 
@@ -181,16 +185,30 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         path = folder / campaign_folder.STATE
         if not files.exists(path) and self.rest is not None:
             return
-        state = self.read_state(path)
+        state = document.read(path, self.STATE)
         campaign_folder.check_devices(folder, state.targets, self.devices)
         campaign_folder.check_parameters(folder, state.parameters, self.parameters, self.WORDS)
-        self.done = list(state.done)
-        self.targets, self.environment = list(state.targets), state.environment
+        for name in self._kept_fields():
+            if name != "parameters":
+                value = getattr(state, name)
+                setattr(self, name, list(value) if isinstance(value, list) else value)
+
+    def _kept_fields(self) -> list[str]:
+        return [one for one in self.STATE.__struct_fields__ if one not in document.ENVELOPE]
+
+    def state(self) -> campaign_folder.State:
+        """The state that a resumption needs."""
+        return self.STATE(**{name: getattr(self, name) for name in self._kept_fields()})
 
     def save(self) -> None:
         """Write the state atomically: a crash leaves the previous one."""
         if self.folder is not None:
             files.write(self.folder / campaign_folder.STATE, files.encode(self.state()))
+
+    @property
+    def ok(self) -> bool:
+        """All runs so far completed without errors."""
+        return all(one.ok for one in self.done)
 
     def kept(self) -> str:
         """A sentence on what was kept and how to continue."""

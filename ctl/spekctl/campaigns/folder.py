@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import structs
@@ -13,6 +13,7 @@ from msgspec import structs
 from spekctl import recorded, units
 from spekctl.block.device import Device
 from spekctl.documents.device import DeviceFacts, TargetFacts
+from spekctl.documents.document import Document
 from spekctl.documents.result import Environment
 from spekctl.errors import UsageError
 
@@ -21,17 +22,13 @@ REPORT = "report.json"
 ENERGY_REPORT = "energy.json"
 
 
-class State(Protocol):
-    """The measurements of a campaign so far, which determine its next step."""
+class State(Document, frozen=True, kw_only=True):
+    """Base of the measurements of a campaign so far, which determine its next step."""
 
-    @property
-    def parameters(self) -> Any: ...
-    @property
-    def targets(self) -> list[TargetFacts]: ...
-    @property
-    def environment(self) -> Environment | None: ...
-    @property
-    def done(self) -> list[Any]: ...
+    parameters: Any
+    targets: list[TargetFacts]
+    environment: Environment | None
+    done: list[Any]
 
 
 def check_parameters(folder: Path, before: Any, now: Any, words: Mapping[str, str]) -> None:

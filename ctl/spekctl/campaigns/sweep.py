@@ -15,14 +15,13 @@ from typing import ClassVar
 from msgspec import structs
 
 from spekctl import recorded
+from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns import points
 from spekctl.campaigns.campaign import Campaign, Outcome, Task
 from spekctl.campaigns.search import Bracket, Search, bracket_of
-from spekctl.documents import document
 from spekctl.documents.curve import Curve, Load, Point, Within
-from spekctl.documents.device import TargetFacts
-from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.result import Environment, Result
+from spekctl.documents.document import Kind, Part
+from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, UsageError
 from spekctl.run import remarks
 from spekctl.run.job import Request
@@ -96,14 +95,14 @@ def beyond(point: Point, condition: Threshold) -> str:
     if point.limit_missed or not point.ok:
         return point.text
     if point.response is None:
-        return "nothing was completed"
+        return "no I/O completed"
     for part in condition.parts:
         value = METRICS[part.metric.name](point)
         assert value is not None
         if not part.holds(value):
             return f"{part.metric} was {part.metric.text(value)}"
     if not point.kept_up:
-        return f"{point.left_over:,} I/Os were left over"
+        return f"the queue grew by {point.left_over:,} I/Os"
     return ""
 
 
@@ -115,12 +114,10 @@ class Parameters(Part, frozen=True):
     options: dict[str, str]  # options that were given, or have a default
 
 
-class State(Document, frozen=True, kw_only=True, tag=Kind.SWEEP_STATE.value):
+class State(campaign_folder.State, frozen=True, kw_only=True, tag=Kind.SWEEP_STATE.value):
     """The measurements of a sweep so far."""
 
     parameters: Parameters
-    targets: list[TargetFacts]
-    environment: Environment | None
     done: list[Point]
     remarks: list[str]
     mismatches: int
@@ -130,6 +127,7 @@ class State(Document, frozen=True, kw_only=True, tag=Kind.SWEEP_STATE.value):
 class Sweep(Campaign[Planned, Point]):
     """Loads to measure and the points measured so far."""
 
+    STATE: ClassVar[type[State]] = State
     STEP: ClassVar[str] = "point"
     WORDS: ClassVar[Mapping[str, str]] = {
         "workload": "workload file",
@@ -203,21 +201,6 @@ class Sweep(Campaign[Planned, Point]):
 
     def name_of(self, done: Point) -> str:
         return str(done.load)
-
-    def state(self) -> State:
-        return State(
-            parameters=self.parameters,
-            targets=self.targets,
-            environment=self.environment,
-            done=self.done,
-            remarks=self.remarks,
-            mismatches=self.mismatches,
-        )
-
-    def read_state(self, path: Path) -> State:
-        state = document.read(path, State)
-        self.remarks, self.mismatches = list(state.remarks), state.mismatches
-        return state
 
     def curve(self, beside: Path) -> Curve:
         """The curve so far; kept results are named relative to @beside."""

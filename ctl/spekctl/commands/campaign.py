@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spekctl.commands import options
-from spekctl.errors import ExitCode, SpekError
+from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.campaigns.campaign import Campaign, Tools
@@ -29,7 +29,32 @@ def out(name: str) -> Callable[[F], F]:
 
 
 resume = click.option("--resume", is_flag=True, help="Continue the test in --folder.")
+quick = click.option("--quick", is_flag=True, help="Minutes instead of hours, for a first look.")
+ramp = click.option(
+    "--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement."
+)
+search_time = click.option(
+    "--search-time", "search_ns", type=options.DURATION, help="Length of each point of the search."
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
+
+
+def resolution(unit: str) -> Callable[[F], F]:
+    """Precision of a search whose finest step is @unit."""
+    return click.option(
+        "--resolution",
+        "resolution_percent",
+        type=options.FiniteRange(0, 50),
+        metavar="P",
+        help=f"Precision of the search in per cent; 0: {unit}.",
+    )
+
+
+def refuse_zero(given: Mapping[str, Any], named: Mapping[str, str]) -> None:
+    """Refuse parameters of value 0 by the names of their options; an omitted one has a default."""
+    for name, option in named.items():
+        if given.get(name) == 0:
+            raise UsageError(f"{option} must be more than 0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 import msgspec
 
 from spekctl import files
+
+if TYPE_CHECKING:
+    from spekctl.documents.result import Result
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -32,3 +35,14 @@ def deliver(
         show(document)
         if output is not None:
             click.echo(f"spekctl: {what} written to {output}", err=True)
+
+
+def deliver_result(result: Result, output: Path | None, as_json: bool) -> None:
+    """The result of a run, to a file and standard output."""
+
+    def show(one: Result) -> None:
+        from spekctl.render.result import print_result
+
+        print_result(one)
+
+    deliver(result, show, as_json, output, "result")

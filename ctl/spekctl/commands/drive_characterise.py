@@ -41,13 +41,7 @@ Examples:
     help="Points of the seek curve.",
 )
 @click.option("--cache", "only_cache", is_flag=True, help="Measure the read cache only.")
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the model to FILE instead of standard output.",
-)
+@options.output("Write the model to FILE instead of standard output.")
 def command(
     device: str,
     title: str | None,

@@ -30,13 +30,7 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
 @click.command("new", no_args_is_help=True)
 @drive_model.argument
 @drive_model.changes
-@click.option(
-    "--schedule",
-    type=click.Choice(["fcfs", "sstf", "sptf", "clook"]),
-    default="sptf",
-    show_default=True,
-    help="Order of service of the queued requests.",
-)
+@drive_model.schedule("Order of service of the queued requests.")
 @click.option(
     "--queue-depth",
     type=click.IntRange(1, 256),
@@ -45,14 +39,7 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     metavar="N",
     help="Queue depth of the drive.",
 )
-@click.option(
-    "--max-wait",
-    "max_wait_ns",
-    type=options.DURATION_WITH_UNIT,
-    default="0",
-    show_default=True,
-    help="Serve requests that have waited longer than this first; 0: no limit.",
-)
+@drive_model.max_wait
 @click.option("--name", "label", metavar="NAME", help="Name of the drive.  [the model's]")
 @click.option("--serial", metavar="TEXT", help="Serial number, at most 20 characters.")
 @click.option(

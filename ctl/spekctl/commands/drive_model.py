@@ -60,6 +60,27 @@ changes: Callable[[F], F] = options.together(
 )
 
 
+def schedule(help: str) -> Callable[[F], F]:
+    """Order in which the drive serves its queued requests."""
+    return click.option(
+        "--schedule",
+        type=click.Choice(["fcfs", "sstf", "sptf", "clook"]),
+        default="sptf",
+        show_default=True,
+        help=help,
+    )
+
+
+max_wait = click.option(
+    "--max-wait",
+    "max_wait_ns",
+    type=options.DURATION_WITH_UNIT,
+    default="0",
+    show_default=True,
+    help="Serve requests that have waited longer than this first; 0: no limit.",
+)
+
+
 def take(name: str, given: dict[str, Any]) -> Model:
     """The model of MODEL and what changes() has parsed, which is taken out of @given."""
     from spekctl.drive import file

@@ -55,13 +55,9 @@ op is R, W or, on a drive of flash, D (discard).
     metavar="N",
     help="Closed loop: keep N requests outstanding, and ignore the arrival times of the file.",
 )
-@click.option(
-    "--schedule",
-    type=click.Choice(["fcfs", "sstf", "sptf", "clook"]),
-    default="sptf",
-    show_default=True,
-    help="Order of service: oldest request, nearest cylinder, shortest seek plus rotation, or"
-    " ascending LBA.",
+@drive_model.schedule(
+    "Order of service: oldest request, nearest cylinder, shortest seek plus rotation, or"
+    " ascending LBA."
 )
 @click.option(
     "--schedule-window",
@@ -72,14 +68,7 @@ op is R, W or, on a drive of flash, D (discard).
     metavar="N",
     help="Number of oldest requests among which --schedule chooses.",
 )
-@click.option(
-    "--max-wait",
-    "max_wait_ns",
-    type=options.DURATION_WITH_UNIT,
-    default="0",
-    show_default=True,
-    help="Serve requests that have waited longer than this first; 0: no limit.",
-)
+@drive_model.max_wait
 @click.option(
     "--seek-scale",
     type=options.FiniteRange(0, 1),
@@ -94,13 +83,7 @@ op is R, W or, on a drive of flash, D (discard).
     metavar="X",
     help="Multiply rotational latencies by X, in steps of 1/256.  [1]",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write every request as CSV to FILE.",
-)
+@options.output("Write every request as CSV to FILE.")
 @click.option("--csv", "as_csv", is_flag=True, help="Every request as CSV on standard output.")
 @click.option("--json", "as_json", is_flag=True, help="Summary as JSON on standard output.")
 def command(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from spekctl.commands.options import FilePath
+from spekctl.commands.options import output
 from spekctl.errors import UsageError
 
 EPILOG = """\b
@@ -44,13 +44,7 @@ Examples:
     help="Use the real trace in place of its stand-in. NAME is financial, websearch, tpc-c or"
     " tpc-h; may be repeated, also for several files of one trace.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the study as JSON to FILE, for `spekctl plot study`.",
-)
+@output("Write the study as JSON to FILE, for `spekctl plot study`.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 def command(
     requests: int, seed: int, given: tuple[str, ...], output: Path | None, as_json: bool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.commands.options import FilePath
+from spekctl.commands.options import FilePath, output
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,13 +49,7 @@ A file has the same numbers, all optional:
     help="Compare with the system that this TOML file describes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the report as JSON to FILE.",
-)
+@output("Write the report as JSON to FILE.")
 def command(
     source: Path | None,
     against: Path | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import campaign, options
+from spekctl.commands import campaign, energy_use, options
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import ExitCode, UsageError
 
@@ -49,12 +49,8 @@ Defaults:             standard   --quick
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
 @options.optional_devices
-@click.option(
-    "--from",
-    "source",
-    type=options.FilePath(path_type=Path),
-    metavar="FILE",
-    help="Do not measure: compute from the work and watts of phases in a TOML file.",
+@energy_use.source_option(
+    "Do not measure: compute from the work and watts of phases in a TOML file."
 )
 @options.write
 @options.destroy
@@ -139,13 +135,7 @@ Defaults:             standard   --quick
 @options.power_feed
 @options.power_baseline
 @campaign.as_json
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="With --from: write the report as JSON to FILE.",
-)
+@energy_use.output_option
 @options.progress
 def command(source: Path | None, **given: Any) -> int:
     """Run an Emerald-like test: prefill, conditioning, active phases and ready idle.
@@ -159,13 +149,10 @@ def command(source: Path | None, **given: Any) -> int:
     code is 0 if all phases completed within their limits, 7 if one missed a limit, and 1 if a run
     failed.
     """
+    output = given.pop("output")
+    energy_use.check_sources(source, given["devices"], output)
     if source is not None:
-        options.refuse_others("--from", ("source", "output", "as_json"), "measured, or computed")
-        return _compute(source, given["output"], given["as_json"])
-    if not given["devices"]:
-        raise UsageError("give a device to test (--device), or numbers (--from)")
-    if given["output"] is not None:
-        raise UsageError("--output belongs to --from; a test writes into --folder")
+        return _compute(source, output, given["as_json"])
     return _measure(*CampaignOptions.split(given))
 
 
@@ -210,13 +197,16 @@ def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> Emer
 
     names = EmeraldDurations.__struct_fields__
     changed = {name: given[name] for name in names if given[name] is not None}
-    for name, option in (("measure_ns", "--time"), ("idle_ns", "--idle-time")):
-        if changed.get(name) == 0:
-            raise UsageError(f"{option} must be more than 0")
-    for name in EmeraldLimits.__struct_fields__:
-        if not given[name]:
-            words = {"mean_ns": "max-response", "window_mean_ns": "max-window-response"}
-            raise UsageError(f"--{words.get(name, 'window')} must be more than 0")
+    campaign.refuse_zero(
+        given,
+        {
+            "measure_ns": "--time",
+            "idle_ns": "--idle-time",
+            "mean_ns": "--max-response",
+            "window_mean_ns": "--max-window-response",
+            "window_ns": "--window",
+        },
+    )
     raw: Fraction = emerald.gigabytes(capacity_bytes)
     if given["raw_gigabytes"] is not None:
         raw = fraction_of(given["raw_gigabytes"], "--raw-gigabytes")
@@ -255,4 +245,4 @@ def _deliver(test: EmeraldTest, as_json: bool) -> ExitCode:
     if report is None:
         return ExitCode.RUN_FAILED
     deliver(report, print_report, as_json, test.folder / ENERGY_REPORT)
-    return campaign.exit_code_of(report.passed, all(one.ok for one in test.done))
+    return campaign.exit_code_of(report.passed, test.ok)

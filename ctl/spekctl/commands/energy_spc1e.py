@@ -15,10 +15,10 @@ from spekctl.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.campaigns.usage import Hours
+    from spekctl.documents import spc1 as spc1_documents
     from spekctl.documents.energy import Spc1eReport
 
 NAME = "spc1e"
-# From memory: the idle test of the standard takes ten minutes to an hour.
 
 EPILOG = """\b
 Examples:
@@ -73,7 +73,7 @@ def command(
     """
     wanted_price = energy_use.price_of(price)
     days = energy_use.hours_of(hours)
-    watts = energy_use.check_sources(source, given["devices"], idle_watts, output)
+    watts = energy_use.check_sources(source, given["devices"], output, idle_watts)
     if source is not None:
         return _compute(source, watts, wanted_price, days, output, given["as_json"])
     return _measure(given, idle_ns, wanted_price, days)
@@ -100,25 +100,24 @@ def _compute(
 def _computed(
     source: Path, idle_watts: Fraction | None, price: Fraction | None, days: dict[str, Hours]
 ) -> Spc1eReport:
-    from spekctl.campaigns import inputs, usage
+    from spekctl.campaigns import inputs
+    from spekctl.campaigns.energy import Facts
     from spekctl.campaigns.spc1e import levels as spc1e_levels
-    from spekctl.campaigns.spc1e.report import Facts, build, typed_in
+    from spekctl.campaigns.spc1e.report import build, typed_in
     from spekctl.documents import energy
     from spekctl.documents.document import Kind, identify, is_document
 
-    profiles = {**usage.PROFILES, **days}
     if is_document(source):
         found = identify(source, [Kind.SPC1, Kind.SPC1E], "energy is computed from")
         if found is Kind.SPC1:
-            used = price if price is not None else usage.DEFAULT_PRICE
-            return spc1e_levels.from_spc1(source, idle_watts, used, profiles)
+            return spc1e_levels.from_spc1(source, idle_watts, *energy_use.terms([price], days))
         previous = energy.load_spc1e(source)
         return spc1e_levels.from_energy(previous, source, idle_watts, price, days)
     if idle_watts is not None:
         raise UsageError(f"--idle-watts belongs to a report; {source} has a section [idle]")
     levels, file_price, site = inputs.spc1e_levels(source)
-    used = next((one for one in (price, file_price) if one is not None), usage.DEFAULT_PRICE)
-    return build(typed_in(levels), Facts(source=str(source), site=site), used, profiles)
+    terms = energy_use.terms([price, file_price], days)
+    return build(typed_in(levels), Facts(source=str(source)), *terms, site=site)
 
 
 def _measure(
@@ -139,25 +138,12 @@ def _deliver(
     work: Spc1Test, as_json: bool, price: Fraction | None, days: dict[str, Hours]
 ) -> ExitCode:
     """Deliver both reports on the steps so far."""
-    from spekctl import files
-    from spekctl.campaigns import usage
-    from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
     from spekctl.campaigns.spc1e import levels
-    from spekctl.commands.deliver import deliver
     from spekctl.render.energy import print_report
 
-    load = work.report()
-    if load is not None:
-        files.deliver(files.encode(load), work.folder / REPORT)
-    elif work.rest is None or work.rest.power is None:
-        return ExitCode.RUN_FAILED
-    report = levels.build_report(
-        work.folder,
-        load,
-        work.rest,
-        price if price is not None else usage.DEFAULT_PRICE,
-        {**usage.PROFILES, **days},
-        work.remarks,
-    )
-    deliver(report, print_report, as_json, work.folder / ENERGY_REPORT)
-    return campaign.exit_code_of(report.passed, all(one.point.ok for one in work.done))
+    terms = energy_use.terms([price], days)
+
+    def report_of(load: spc1_documents.Report | None) -> Spc1eReport:
+        return levels.build_report(work.folder, load, work.rest, *terms, work.remarks)
+
+    return energy_use.deliver_both(work, work.report(), report_of, print_report, as_json)

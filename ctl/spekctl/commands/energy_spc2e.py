@@ -15,6 +15,7 @@ from spekctl.errors import ExitCode
 if TYPE_CHECKING:
     from spekctl.campaigns.spc2.test import Spc2Test
     from spekctl.campaigns.usage import Hours
+    from spekctl.documents.spc2 import Report, Spc2eReport
 
 NAME = "spc2e"
 
@@ -60,7 +61,7 @@ def command(
     """
     wanted_price = energy_use.price_of(price)
     days = energy_use.hours_of(hours)
-    watts = energy_use.check_sources(source, given["devices"], idle_watts, output)
+    watts = energy_use.check_sources(source, given["devices"], output, idle_watts)
     if source is not None:
         return _compute(source, watts, wanted_price, days, output, given["as_json"])
     asked, shape = campaign.CampaignOptions.split(given)
@@ -80,7 +81,6 @@ def _compute(
     as_json: bool,
 ) -> int:
     from spekctl import files
-    from spekctl.campaigns import usage
     from spekctl.campaigns.spc2e.report import from_energy, from_spc2
     from spekctl.commands.deliver import deliver
     from spekctl.documents.document import Kind, identify
@@ -90,8 +90,7 @@ def _compute(
     files.check_writable(output)
     found = identify(source, [Kind.SPC2, Kind.SPC2E], "energy is computed from")
     if found is Kind.SPC2:
-        used = price if price is not None else usage.DEFAULT_PRICE
-        report = from_spc2(source, idle_watts, used, {**usage.PROFILES, **days})
+        report = from_spc2(source, idle_watts, *energy_use.terms([price], days))
     else:
         previous = load_energy(source)
         report = from_energy(previous, source, idle_watts, price, days)
@@ -103,24 +102,13 @@ def _deliver(
     work: Spc2Test, as_json: bool, price: Fraction | None, days: dict[str, Hours]
 ) -> ExitCode:
     """Deliver both reports on the steps so far."""
-    from spekctl import files
-    from spekctl.campaigns import usage
-    from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
     from spekctl.campaigns.spc2e.report import of_test
-    from spekctl.commands.deliver import deliver
     from spekctl.render.spc2 import print_energy
 
-    load = work.report()
-    if load is not None:
-        files.deliver(files.encode(load), work.folder / REPORT)
-    elif work.rest is None or work.rest.power is None:
-        return ExitCode.RUN_FAILED
-    report = of_test(
-        load,
-        work.rest,
-        price if price is not None else usage.DEFAULT_PRICE,
-        {**usage.PROFILES, **days},
-        [] if load is not None else work.remarks,
-    )
-    deliver(report, print_energy, as_json, work.folder / ENERGY_REPORT)
-    return campaign.exit_code_of(report.passed, all(one.ok for one in work.done))
+    terms = energy_use.terms([price], days)
+
+    def report_of(load: Report | None) -> Spc2eReport:
+        # The report under load has the remarks of the test.
+        return of_test(load, work.rest, *terms, [] if load is not None else work.remarks)
+
+    return energy_use.deliver_both(work, work.report(), report_of, print_energy, as_json)

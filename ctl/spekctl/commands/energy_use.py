@@ -3,37 +3,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from spekctl.commands import options
-from spekctl.errors import UsageError
+from spekctl.commands import campaign, options
+from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from spekctl.campaigns.campaign import Campaign
     from spekctl.campaigns.usage import Hours
+    from spekctl.documents import spc1, spc2
+    from spekctl.documents.energy import Spc1eReport
+    from spekctl.documents.spc2 import Spc2eReport
 
 IDLE_NS = 10 * 60 * 10**9
 QUICK_IDLE_NS = 10 * 10**9
 
 F = TypeVar("F", bound=Callable[..., Any])
+LoadT = TypeVar("LoadT", "spc1.Report", "spc2.Report")
+ReportT = TypeVar("ReportT", "Spc1eReport", "Spc2eReport")
 
 
-def use_options(source: str) -> Callable[[F], F]:
-    """Devices, or the file named by --from; what a year costs; the idle test. @source: help of
-    --from."""
-    listed = (
+def source_option(help: str) -> Callable[[F], F]:
+    """The file to compute from instead of measuring devices."""
+    return click.option(
+        "--from", "source", type=options.FilePath(path_type=Path), metavar="FILE", help=help
+    )
+
+
+output_option = options.output("With --from: write the report as JSON to FILE.")
+
+
+def use_options(source_help: str) -> Callable[[F], F]:
+    """Devices, or the file named by --from; what a year costs; the idle test."""
+    return options.together(
         options.optional_devices,
-        click.option(
-            "--from",
-            "source",
-            type=options.FilePath(path_type=Path),
-            metavar="FILE",
-            help=source,
-        ),
+        source_option(source_help),
         click.option(
             "--price",
             metavar="N",
@@ -54,25 +63,15 @@ def use_options(source: str) -> Callable[[F], F]:
         click.option(
             "--idle-time", "idle_ns", type=options.DURATION, help="Length of the idle test."
         ),
-        click.option(
-            "-o",
-            "--output",
-            type=options.FilePath(dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="With --from: write the report as JSON to FILE.",
-        ),
+        output_option,
     )
-
-    def add(function: F) -> F:
-        for one in reversed(listed):
-            function = one(function)
-        return function
-
-    return add
 
 
 def check_sources(
-    source: Path | None, devices: tuple[str, ...], idle_watts: str | None, output: Path | None
+    source: Path | None,
+    devices: tuple[str, ...],
+    output: Path | None,
+    idle_watts: str | None = None,
 ) -> Fraction | None:
     """Either measure devices or compute from a file; the idle power that is given."""
     from spekctl.campaigns.inputs import fraction_of
@@ -90,6 +89,38 @@ def check_sources(
         if value is not None:
             raise UsageError(f"{name} belongs to --from; a test measures, and writes into --folder")
     return None
+
+
+def terms(
+    prices: Sequence[Fraction | None], days: Mapping[str, Hours]
+) -> tuple[Fraction, dict[str, Hours]]:
+    """The first price that is given, or the default, and the usage profiles."""
+    from spekctl.campaigns.usage import DEFAULT_PRICE, PROFILES
+
+    price = next((one for one in prices if one is not None), DEFAULT_PRICE)
+    return price, {**PROFILES, **days}
+
+
+def deliver_both(
+    work: Campaign[Any, Any],
+    load: LoadT | None,
+    report_of: Callable[[LoadT | None], ReportT],
+    show: Callable[[ReportT], None],
+    as_json: bool,
+) -> ExitCode:
+    """Deliver the report of the test under load so far, @load, and the energy report on it."""
+    from spekctl import files
+    from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
+    from spekctl.commands.deliver import deliver
+
+    assert work.folder is not None  # every energy test has one
+    if load is not None:
+        files.deliver(files.encode(load), work.folder / REPORT)
+    elif work.rest is None or work.rest.power is None:
+        return ExitCode.RUN_FAILED
+    report = report_of(load)
+    deliver(report, show, as_json, work.folder / ENERGY_REPORT)
+    return campaign.exit_code_of(report.passed, work.ok)
 
 
 def price_of(text: str | None) -> Fraction | None:

@@ -187,6 +187,17 @@ class _OldNames(click.Option):
         return record and (f"{self.opts[0]} {self.metavar}", record[1])
 
 
+def output(help: str, **attributes: Any) -> Callable[[F], F]:
+    """The file that a command writes, parameter ``output``."""
+    return click.option(
+        *("-o", "--output"),
+        type=FilePath(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help=help,
+        **attributes,
+    )
+
+
 def folder(help: str, *old: str) -> Callable[[F], F]:
     """The folder of a campaign, parameter ``out``; a single file is -o, --output."""
     return click.option(

@@ -98,21 +98,20 @@ def guess(inputs: tuple[Path, ...], outputs: tuple[Path, ...], title: str, dpi: 
         names = [name for name in command.commands if name != GUESS]
         hint = did_you_mean(str(first), names) or f"; the plots are {', '.join(names)}"
         raise UsageError(f"there is no file {first}{hint}")
-    drawable = [Kind.LOG, Kind.TRACE, Kind.RESULT, Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS]
-    kind = identify(first, drawable, "plots are drawn from")
-    if kind in (Kind.CURVE, Kind.SPC1):
-        return _curve(inputs, outputs, title, dpi, (), None)
-    if len(inputs) > 1:
+    common = (outputs, title, dpi)
+    usual: dict[Kind, Callable[[], int]] = {
+        Kind.LOG: lambda: _addresses(first, *common, False, 0, None, None),
+        Kind.TRACE: lambda: _trace(first, *common),
+        Kind.RESULT: lambda: _timeline(first, *common, 0, None),
+        Kind.CURVE: lambda: _curve(inputs, *common, (), None),
+        Kind.SPC1: lambda: _curve(inputs, *common, (), None),
+        Kind.SPC2: lambda: _streams(first, *common, None),
+        Kind.PTS: lambda: _rounds(first, *common),
+    }
+    kind = identify(first, list(usual), "plots are drawn from")
+    if len(inputs) > 1 and kind not in (Kind.CURVE, Kind.SPC1):
         raise UsageError("several results or logs are compared by `spekctl plot cdf`")
-    if kind is Kind.TRACE:
-        return _trace(first, outputs, title, dpi)
-    if kind is Kind.SPC2:
-        return _streams(first, outputs, title, dpi, None)
-    if kind is Kind.PTS:
-        return _rounds(first, outputs, title, dpi)
-    if kind is Kind.LOG:
-        return _addresses(first, outputs, title, dpi, False, 0, None, None)
-    return _timeline(first, outputs, title, dpi, 0, None)
+    return usual[kind]()
 
 
 @command.command("addresses")

@@ -16,7 +16,6 @@ from spekctl.commands import options
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from spekctl.documents.result import Result
     from spekctl.run.job import Request
     from spekctl.run.start import StartAt
     from spekctl.workload.model import WorkloadFile
@@ -87,13 +86,7 @@ Examples:
 @options.no_prober
 @options.power_feed
 @options.power_baseline
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the result as JSON to FILE.",
-)
+@options.output("Write the result as JSON to FILE.")
 @click.option(
     "--log",
     type=options.FilePath(dir_okay=False, path_type=Path),
@@ -245,6 +238,7 @@ def _run(workload: WorkloadFile | TraceOptions, asked: RunOptions) -> int:
     run_request.check_write(wanted)
 
     from spekctl.campaigns import points
+    from spekctl.commands.deliver import deliver_result
     from spekctl.kernel import client
     from spekctl.render import progress as render_progress
     from spekctl.run import execute, job
@@ -260,7 +254,7 @@ def _run(workload: WorkloadFile | TraceOptions, asked: RunOptions) -> int:
                 result = points.measure(kernel, wanted, view, interrupts, prober_ns, power)
             finally:
                 view.close()
-            deliver(result, asked.output, asked.as_json)
+            deliver_result(result, asked.output, asked.as_json)
             return int(execute.exit_code_of(result, interrupts))
     finally:
         kernel.close()
@@ -348,20 +342,3 @@ def _detach(kernel: Any, request: Request, asked: RunOptions) -> int:
             err=True,
         )
     return 0
-
-
-def deliver(result: Result, output: Path | None, as_json: bool) -> None:
-    """Deliver the result to a file and standard output."""
-    from spekctl import files
-
-    data = files.encode(result)
-    if output is not None:
-        files.deliver(data, output)
-    if as_json:
-        click.echo(data.decode(), nl=False)
-    else:
-        from spekctl.render.result import print_result
-
-        print_result(result)
-        if output is not None:
-            click.echo(f"spekctl: result written to {output}", err=True)

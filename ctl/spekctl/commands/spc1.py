@@ -59,7 +59,7 @@ method_options = options.together(
     options.destroy,
     campaign.out("spc1 or spc1e"),
     campaign.resume,
-    click.option("--quick", is_flag=True, help="Minutes instead of hours, for a first look."),
+    campaign.quick,
     click.option(
         "--max-response",
         "response_ns",
@@ -91,13 +91,7 @@ method_options = options.together(
         metavar="N",
         help="Highest load of the search, even if the device could sustain more.",
     ),
-    click.option(
-        "--resolution",
-        "resolution_percent",
-        type=options.FiniteRange(0, 50),
-        metavar="P",
-        help="Precision of the search in per cent; 0: 1 BSU.",
-    ),
+    campaign.resolution("1 BSU"),
     click.option(
         "--sustain", "sustain_ns", type=options.DURATION, help="Length of the sustained run."
     ),
@@ -111,15 +105,8 @@ method_options = options.together(
         help="Length of each run at 95 % to 10 %.",
     ),
     options.renamed("--ramp-time", "--phase-time", "--ramp is the ramp-up before each of them"),
-    click.option(
-        "--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement."
-    ),
-    click.option(
-        "--search-time",
-        "search_ns",
-        type=options.DURATION,
-        help="Length of each point of the search.",
-    ),
+    campaign.ramp,
+    campaign.search_time,
     click.option(
         "--keep-going",
         is_flag=True,
@@ -267,16 +254,16 @@ def _parameters(given: dict[str, Any], shape: dict[str, Any], quick: bool) -> Pa
     from spekctl.documents.spc1 import QUICK, STANDARD, Durations, Limits, Parameters, Shape
 
     changed = {name: given[name] for name in Durations.__struct_fields__ if given[name] is not None}
-    for name, option in (
-        ("sustain_ns", "--sustain"),
-        ("iops_ns", "--iops-time"),
-        ("phase_ns", "--phase-time"),
-        ("search_ns", "--search-time"),
-    ):
-        if changed.get(name) == 0:
-            raise UsageError(f"{option} must be more than 0")
-    if not given["response_ns"]:
-        raise UsageError("--max-response must be more than 0")
+    campaign.refuse_zero(
+        given,
+        {
+            "sustain_ns": "--sustain",
+            "iops_ns": "--iops-time",
+            "phase_ns": "--phase-time",
+            "search_ns": "--search-time",
+            "response_ns": "--max-response",
+        },
+    )
     if given["start_bsu"] > given["max_bsu"]:
         raise UsageError(
             f"--start-bsu {given['start_bsu']} is more than --max-bsu {given['max_bsu']}"
@@ -336,4 +323,4 @@ def _deliver(work: Spc1Test, as_json: bool) -> ExitCode:
     if persistence is not None and persistence.passed is False:
         return ExitCode.DATA_ERRORS
     shown = persistence is None or persistence.passed is not None
-    return campaign.exit_code_of(report.passed, shown and all(one.point.ok for one in work.done))
+    return campaign.exit_code_of(report.passed, shown and work.ok)

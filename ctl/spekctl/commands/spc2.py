@@ -49,7 +49,7 @@ test_options = options.together(
     options.destroy,
     campaign.out("spc2 or spc2e"),
     campaign.resume,
-    click.option("--quick", is_flag=True, help="Minutes instead of hours, for a first look."),
+    campaign.quick,
     click.option("--parts", metavar="LIST", help="Parts to run, in this order.  [lfp,ldq,vod]"),
     click.option(
         "--streams",
@@ -80,26 +80,13 @@ test_options = options.together(
         metavar="N",
         help="Highest stream count of that search.",
     ),
-    click.option(
-        "--resolution",
-        "resolution_percent",
-        type=options.FiniteRange(0, 50),
-        metavar="P",
-        help="Precision of the search in per cent; 0: one stream.",
-    ),
-    click.option(
-        "--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement."
-    ),
+    campaign.resolution("one stream"),
+    campaign.ramp,
     click.option(
         "--time", "time_ns", type=options.DURATION, help="Length of each run of lfp and ldq."
     ),
     click.option("--vod-time", "vod_ns", type=options.DURATION, help="Length of the runs of vod."),
-    click.option(
-        "--search-time",
-        "search_ns",
-        type=options.DURATION,
-        help="Length of each point of the search.",
-    ),
+    campaign.search_time,
     click.option(
         "--max-response",
         "response_ns",
@@ -198,15 +185,15 @@ def _parameters(given: dict[str, Any], quick: bool, half: bool) -> Parameters:
     from spekctl.documents.spc2 import Durations, Parameters, Shape
 
     changed = {name: given[name] for name in Durations.__struct_fields__ if given[name] is not None}
-    for name, option in (
-        ("time_ns", "--time"),
-        ("vod_ns", "--vod-time"),
-        ("search_ns", "--search-time"),
-    ):
-        if changed.get(name) == 0:
-            raise UsageError(f"{option} must be more than 0")
-    if given["response_ns"] == 0:
-        raise UsageError("--max-response must be more than 0")
+    campaign.refuse_zero(
+        given,
+        {
+            "time_ns": "--time",
+            "vod_ns": "--vod-time",
+            "search_ns": "--search-time",
+            "response_ns": "--max-response",
+        },
+    )
     if given["vod_start"] > given["vod_most"]:
         raise UsageError(
             f"--vod-start {given['vod_start']} is more than --vod-most {given['vod_most']}"
@@ -256,4 +243,4 @@ def _deliver(work: Spc2Test, as_json: bool) -> ExitCode:
     if report is None:
         return ExitCode.RUN_FAILED
     deliver(report, print_report, as_json, work.folder / REPORT)
-    return campaign.exit_code_of(report.passed, all(one.ok for one in work.done))
+    return campaign.exit_code_of(report.passed, work.ok)

@@ -68,13 +68,7 @@ Examples:
 @options.no_prober
 @options.power_feed
 @options.power_baseline
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the load curve as JSON to FILE.",
-)
+@options.output("Write the load curve as JSON to FILE.")
 @options.folder(
     "Keep the curve, the result of each point and the state of the sweep in DIR, so that the sweep"
     " can be resumed; DIR is created if missing.  [none]",

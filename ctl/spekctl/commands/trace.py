@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spekctl import files
-from spekctl.commands.options import DURATION, SIZE, FilePath
+from spekctl.commands.options import DURATION, SIZE, FilePath, output
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -123,13 +123,7 @@ def command() -> None:
 @_reading
 @click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
 @click.option("--timing", is_flag=True, help="Say how fast the files were read, on standard error.")
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Also write the JSON to FILE.",
-)
+@output("Also write the JSON to FILE.")
 def info(
     inputs: tuple[Path, ...], as_json: bool, timing: bool, output: Path | None, **given: Any
 ) -> int:
@@ -189,14 +183,7 @@ def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     return 0
 
 
-_output = click.option(
-    "-o",
-    "--output",
-    type=FilePath(dir_okay=False, path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="File to write.",
-)
+_output = output("File to write.", required=True)
 _form = click.option(
     "--form",
     type=click.Choice(["spek-trace", "csv", "fio", "blkparse"]),
@@ -266,14 +253,7 @@ def cut(
 
 @command.command("fit")
 @_reading
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="Workload file to write, NAME.toml.",
-)
+@output("Workload file to write, NAME.toml.", required=True)
 @click.option("--json", "as_json", is_flag=True, help="Distances as JSON instead of text.")
 def fit(inputs: tuple[Path, ...], output: Path, as_json: bool, **given: Any) -> int:
     """Make a workload from a trace, and report how well it matches.

@@ -27,13 +27,7 @@ Examples:
     help="State of the written blocks, saved by `spekctl run --verify-state FILE`.",
 )
 @options.backend
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the report as JSON to FILE.",
-)
+@options.output("Write the report as JSON to FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON on standard output.")
 @options.progress
 def command(
@@ -56,6 +50,7 @@ def command(
 
     from spekctl import files
     from spekctl.block import device
+    from spekctl.commands.deliver import deliver
     from spekctl.kernel import client
     from spekctl.render.progress import choose
     from spekctl.render.verify import report_lines
@@ -82,13 +77,7 @@ def command(
                 )
             finally:
                 view.close()
-            data = files.encode(report)
-            if output is not None:
-                files.deliver(data, output)
-            if as_json:
-                click.echo(data.decode(), nl=False)
-            else:
-                click.echo("\n".join(report_lines(report)))
+            deliver(report, lambda one: click.echo("\n".join(report_lines(one))), as_json, output)
             return int(recheck.exit_code_of(report, interrupts))
     finally:
         kernel.close()

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", type=int, required=False)
-@click.option(
-    "-o",
-    "--output",
-    type=options.FilePath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the result as JSON to FILE.",
-)
+@options.output("Write the result as JSON to FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
 @click.option("--keep", is_flag=True, help="Keep the finished run in the kernel.")
 @options.progress
@@ -37,7 +31,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
     followed; its result appears there.
     """
     from spekctl import files
-    from spekctl.commands.run import deliver
+    from spekctl.commands.deliver import deliver_result
     from spekctl.kernel import client
     from spekctl.kernel.records import RunState
     from spekctl.render import progress as render_progress
@@ -73,7 +67,7 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
             raise SpekError(
                 f"run {info.id} was deleted in the meantime, along with its result"
             ) from error
-        deliver(result, output, as_json)
+        deliver_result(result, output, as_json)
         if not keep:
             with contextlib.suppress(NotFoundError):
                 kernel.run_delete(info.id)

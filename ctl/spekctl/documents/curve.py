@@ -86,7 +86,7 @@ class Point(Part, frozen=True):
     mib_s: Annotated[float, Meta(description="MiB per second.")]
     response: Annotated[
         TimeFigures | None,
-        Meta(description="Completion minus intended arrival, ns; null: nothing was completed."),
+        Meta(description="Completion minus intended arrival, ns; null: no I/O completed."),
     ]
     service: Annotated[TimeFigures | None, Meta(description="Completion minus issue, ns.")]
     slip: Annotated[TimeFigures | None, Meta(description="Issue minus intended arrival, ns.")]
@@ -103,7 +103,7 @@ class Point(Part, frozen=True):
         Meta(
             description="Time it takes to work off what arrived in the measure phase at the rate"
             " achieved, over the length of the phase: 1 is kept up, 4 is four times too much."
-            " null: closed loop, or nothing was completed."
+            " null: closed loop, or no I/O completed."
         ),
     ]
     cpu: Annotated[float | None, Meta(description="Busy share of the CPUs, 0 to 1.")]
@@ -169,7 +169,7 @@ class Curve(Document, frozen=True, kw_only=True, tag=Kind.CURVE.value):
     environment: Annotated[Environment | None, Meta(description="null: see what holds this.")]
     complete: Annotated[bool, Meta(description="All loads that were asked for were measured.")]
     points: Annotated[list[Point], Meta(description="In the order in which they were measured.")]
-    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    remarks: Annotated[list[str], Meta(description="Remarks for the reader.")]
     within: Annotated[Within | None, Meta(description="null: the loads were a list.")] = None
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The envelope of every file that spekctl writes, and the reader that identifies files.
 
-A new kind of file is a member of Kind and a subclass of Document. A field that changes its meaning
-or is removed raises the version of its kind; UPGRADES then converts older files.
+A new kind of file is a member of Kind and a subclass of Document; schemas.py publishes the schema
+of each module here that has SCHEMA_FILE and json_schema(). A field that changes its meaning or is
+removed raises the version of its kind; UPGRADES then converts older files.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 
 import msgspec
 from msgspec import Meta
@@ -23,69 +24,42 @@ from spekctl.workload.config import Resolved
 
 
 class Kind(StrEnum):
-    """What a file is; the value is its field `kind`."""
+    """What a file is: its field `kind`, and the same in words."""
 
-    LOG = "spek-log"
-    TRACE = "spek-trace"
-    TRACE_INFO = "spek-trace-info"
-    TRACE_FIT = "spek-trace-fit"
-    RESULT = "spek-result"
-    CURVE = "spek-curve"
-    SPC1 = "spek-spc1"
-    SPC1_STATE = "spek-spc1-state"
-    SPC1E = "spek-energy-spc1e"
-    EMERALD = "spek-energy-emerald"
-    EMERALD_STATE = "spek-energy-emerald-state"
-    SPC2 = "spek-spc2"
-    SPC2_STATE = "spek-spc2-state"
-    SPC2E = "spek-energy-spc2e"
-    PTS = "spek-pts"
-    PTS_STATE = "spek-pts-state"
-    DCSE = "spek-energy-dcse"
-    IDLE = "spek-energy-idle"
-    VERIFY = "spek-verify"
-    VERIFY_STATE = "spek-verify-state"
-    SWEEP_STATE = "spek-sweep-state"
-    PLAN = "spek-plan"
-    DRIVE_SIMULATION = "spek-drive-simulation"
-    DRIVE_STUDY = "spek-drive-study"
-    GATE = "spek-gate"
-    COMPARISON = "spek-comparison"
+    LOG = "spek-log", "a per-I/O log"
+    TRACE = "spek-trace", "a stored trace"
+    TRACE_INFO = "spek-trace-info", "figures of `spekctl trace info`"
+    TRACE_FIT = "spek-trace-fit", "a report of `spekctl trace fit`"
+    RESULT = "spek-result", "a result of a run"
+    CURVE = "spek-curve", "a load curve"
+    SPC1 = "spek-spc1", "a report of `spekctl spc1`"
+    SPC1_STATE = "spek-spc1-state", "the state of a test of `spekctl spc1`"
+    SPC1E = "spek-energy-spc1e", "a report of `spekctl energy spc1e`"
+    EMERALD = "spek-energy-emerald", "a report of `spekctl energy emerald`"
+    EMERALD_STATE = "spek-energy-emerald-state", "the state of a test of `spekctl energy emerald`"
+    SPC2 = "spek-spc2", "a report of `spekctl spc2`"
+    SPC2_STATE = "spek-spc2-state", "the state of a test of `spekctl spc2`"
+    SPC2E = "spek-energy-spc2e", "a report of `spekctl energy spc2e`"
+    PTS = "spek-pts", "a report of `spekctl pts`"
+    PTS_STATE = "spek-pts-state", "the state of a test of `spekctl pts`"
+    DCSE = "spek-energy-dcse", "a report of `spekctl energy dcse`"
+    IDLE = "spek-energy-idle", "an idle test of `spekctl energy`"
+    VERIFY = "spek-verify", "a report of `spekctl verify`"
+    VERIFY_STATE = "spek-verify-state", "a state file of `spekctl run --verify-state`"
+    SWEEP_STATE = "spek-sweep-state", "the state of a sweep of `spekctl sweep`"
+    PLAN = "spek-plan", "the plan of a detached run"
+    DRIVE_SIMULATION = "spek-drive-simulation", "a summary of `spekctl drive simulate`"
+    DRIVE_STUDY = "spek-drive-study", "a study of `spekctl drive study`"
+    GATE = "spek-gate", "a verdict of `spekctl gate`"
+    COMPARISON = "spek-comparison", "a verdict of `spekctl compare`"
 
-    @property
-    def text(self) -> str:
-        """The kind in words."""
-        return _TEXTS[self]
+    text: str
 
-
-_TEXTS = {
-    Kind.LOG: "a per-I/O log",
-    Kind.TRACE: "a stored trace",
-    Kind.TRACE_INFO: "figures of `spekctl trace info`",
-    Kind.TRACE_FIT: "a report of `spekctl trace fit`",
-    Kind.RESULT: "a result of a run",
-    Kind.CURVE: "a load curve",
-    Kind.SPC1: "a report of `spekctl spc1`",
-    Kind.SPC1_STATE: "the state of a test of `spekctl spc1`",
-    Kind.SPC1E: "a report of `spekctl energy spc1e`",
-    Kind.EMERALD: "a report of `spekctl energy emerald`",
-    Kind.EMERALD_STATE: "the state of a test of `spekctl energy emerald`",
-    Kind.SPC2: "a report of `spekctl spc2`",
-    Kind.SPC2_STATE: "the state of a test of `spekctl spc2`",
-    Kind.SPC2E: "a report of `spekctl energy spc2e`",
-    Kind.PTS: "a report of `spekctl pts`",
-    Kind.PTS_STATE: "the state of a test of `spekctl pts`",
-    Kind.DCSE: "a report of `spekctl energy dcse`",
-    Kind.IDLE: "an idle test of `spekctl energy`",
-    Kind.VERIFY: "a report of `spekctl verify`",
-    Kind.VERIFY_STATE: "a state file of `spekctl run --verify-state`",
-    Kind.SWEEP_STATE: "the state of a sweep of `spekctl sweep`",
-    Kind.PLAN: "the plan of a detached run",
-    Kind.DRIVE_SIMULATION: "a summary of `spekctl drive simulate`",
-    Kind.DRIVE_STUDY: "a study of `spekctl drive study`",
-    Kind.GATE: "a verdict of `spekctl gate`",
-    Kind.COMPARISON: "a verdict of `spekctl compare`",
-}
+    def __new__(cls, value: str, text: str = "") -> Self:
+        one = str.__new__(cls, value)
+        one._value_ = value
+        one.text = text
+        return one
 
 
 class Part(Resolved, frozen=True):

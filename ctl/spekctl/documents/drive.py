@@ -59,11 +59,11 @@ class DriveSimulation(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_SIMULA
 
     model: str
     title: str
-    profile: Annotated[str, Meta(description="Of power; empty: the model has none.")]
+    profile: Annotated[str, Meta(description="Power profile; empty: the model has none.")]
     arms: int
     rpm: float
-    policy: Annotated[str, Meta(description="How the drive chose the next request.")]
-    window: Annotated[int, Meta(description="Requests it chose from, at most.")]
+    policy: Annotated[str, Meta(description="Scheduling policy.")]
+    window: Annotated[int, Meta(description="Maximum number of requests that it chose among.")]
     max_wait_ns: Annotated[int, Meta(description="Age from which a request goes first; 0: none.")]
     closed: Annotated[int, Meta(description="Requests kept outstanding; 0: open loop.")]
     requests: int
@@ -96,12 +96,14 @@ class StudySystem(Part, frozen=True):
     arms: int
     rpm: int
     drives: int
-    seek_scale: Annotated[float, Meta(description="What seek times were multiplied by.")]
-    rotation_scale: Annotated[float, Meta(description="What rotational waits were multiplied by.")]
+    seek_scale: Annotated[float, Meta(description="Factor applied to seek times.")]
+    rotation_scale: Annotated[float, Meta(description="Factor applied to rotational latencies.")]
     saturated: Annotated[
         bool, Meta(description="The queue grew to the end, so its times are of the first requests.")
     ]
-    mean_ms: Annotated[float, Meta(description="Of the response times, as the next three.")]
+    mean_ms: Annotated[
+        float, Meta(description="Mean response time; the next three are percentiles.")
+    ]
     p50_ms: float
     p90_ms: float
     p99_ms: float
@@ -126,8 +128,8 @@ class StudyLoad(Part, frozen=True):
     """A stand-in for a trace of the paper, and its results."""
 
     name: str
-    known: Annotated[str, Meta(description="What is published of the trace.")]
-    assumed: Annotated[str, Meta(description="What was assumed for the rest.")]
+    known: Annotated[str, Meta(description="Published properties of the trace.")]
+    assumed: Annotated[str, Meta(description="Assumptions about all other properties.")]
     array: Annotated[StudySystem, Meta(description="The array of the original system, MD.")]
     single: Annotated[list[StudySystem], Meta(description="One large drive, HC-SD, by arms.")]
     scaled: Annotated[list[StudySystem], Meta(description="HC-SD with scaled seek or rotation.")]
@@ -157,9 +159,11 @@ class DriveStudy(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_STUDY.value
     """Paper 003 on modelled drives: its claims and the simulated results."""
 
     model: Annotated[str, Meta(description="The large drive, HC-SD.")]
-    requests: Annotated[int, Meta(description="Of each load.")]
+    requests: Annotated[int, Meta(description="Requests per load.")]
     seed: int
-    profiles: Annotated[list[str], Meta(description="Of power; the first one is the default.")]
+    profiles: Annotated[
+        list[str], Meta(description="Power profiles; the first one is the default.")
+    ]
     edges_ms: list[float]
     rotation_edges_ms: list[float]
     loads: list[StudyLoad]

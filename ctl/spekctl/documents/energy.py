@@ -44,7 +44,8 @@ class ProfileReport(Part, frozen=True):
 
     name: str
     hours: Annotated[
-        list[str], Meta(description="Of a day at heavy, moderate and idle; empty: composite.")
+        list[str],
+        Meta(description="Hours of a day at heavy, moderate and idle load; empty: composite."),
     ]
     watts: Annotated[Figure | None, Meta(description="Nominal power, W.")]
     iops: Annotated[Figure, Meta(description="Nominal traffic, I/Os per second.")]
@@ -68,7 +69,7 @@ class Site(Part, frozen=True):
 class Spc1eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC1E.value):
     """Report of an SPC-1/E-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="What these results are not.")]
+    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
     complete: Annotated[bool, Meta(description="All levels were measured, and their power.")]
     passed: Annotated[bool, Meta(description="The test under load met all its limits.")]
     verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
@@ -77,7 +78,7 @@ class Spc1eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC1E.value):
     profiles: list[ProfileReport]
     composite: ProfileReport | None
     annual_kwh: Figure | None
-    price: Annotated[Given, Meta(description="Of a kWh, in whatever currency.")]
+    price: Annotated[Given, Meta(description="Price of a kWh, in any currency.")]
     annual_cost: Figure | None
     site: Site | None
     targets: list[TargetFacts]
@@ -177,7 +178,7 @@ class EmeraldParameters(Part, frozen=True):
 class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value):
     """Report of an Emerald-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="What these results are not.")]
+    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
     complete: Annotated[bool, Meta(description="All phases were done, and their power is known.")]
     passed: Annotated[bool, Meta(description="All phases were done and keep their limits.")]
     verdict: Annotated[str, Meta(description="The outcome as a sentence.")]

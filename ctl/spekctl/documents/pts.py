@@ -164,7 +164,7 @@ class Sample(Part, frozen=True):
 class Report(Document, frozen=True, kw_only=True, tag=Kind.PTS.value):
     """Report of a PTS-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="What these results are not.")]
+    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
     passed: Annotated[
         bool, Meta(description="All tests were done and reached steady state without errors.")
     ]
@@ -176,7 +176,7 @@ class Report(Document, frozen=True, kw_only=True, tag=Kind.PTS.value):
     runs: Annotated[list[Run], Meta(description="All that was done, in that order.")]
     targets: list[TargetFacts]
     environment: Environment | None
-    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    remarks: Annotated[list[str], Meta(description="Remarks for the reader.")]
 
 
 def size_text(size: int) -> str:

@@ -612,7 +612,7 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
     intervals: list[Interval]
     intervals_dropped: Annotated[int, Meta(description="Intervals that were never read.")]
     prober: ProberResult | None
-    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    remarks: Annotated[list[str], Meta(description="Remarks for the reader.")]
     log: Annotated[LogResult | None, Meta(description="null: without --log.")] = None
     verify: Annotated[VerifyResult | None, Meta(description="null: without --verify.")] = None
     replay: Annotated[ReplayResult | None, Meta(description="null: without --trace.")] = None

@@ -6,44 +6,30 @@ python -m spekctl.documents.schemas [--check]: write them, or say which are out 
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from spekctl.documents import (
-    curve,
-    drive,
-    energy,
-    pts,
-    result,
-    spc1,
-    spc2,
-    trace,
-    verdict,
-    verify,
-)
+from spekctl import documents
 from spekctl.drive import file as drive_file
 from spekctl.workload import file, model
 
 
 def texts() -> dict[Path, str]:
     """Path of each schema file -> what belongs into it."""
-    schemas = {
+    schemas: dict[Path, dict[str, Any]] = {
         file.shipped_directory() / "schema.json": model.json_schema(),
-        result.SCHEMA_FILE: result.json_schema(),
-        curve.SCHEMA_FILE: curve.json_schema(),
-        spc1.SCHEMA_FILE: spc1.json_schema(),
-        spc2.SCHEMA_FILE: spc2.json_schema(),
-        pts.SCHEMA_FILE: pts.json_schema(),
-        verify.SCHEMA_FILE: verify.json_schema(),
-        energy.SCHEMA_FILE: energy.json_schema(),
-        drive.SCHEMA_FILE: drive.json_schema(),
-        verdict.SCHEMA_FILE: verdict.json_schema(),
-        trace.SCHEMA_FILE: trace.json_schema(),
         drive_file.SCHEMA_FILE: drive_file.json_schema(),
     }
+    for one in pkgutil.iter_modules(documents.__path__):
+        module = importlib.import_module(f"{documents.__name__}.{one.name}")
+        if hasattr(module, "SCHEMA_FILE"):
+            schemas[module.SCHEMA_FILE] = module.json_schema()
     return {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}
 
 

@@ -121,7 +121,7 @@ class Limits(Part, frozen=True):
             " level is lowered by that much, at least 1 BSU, and both are done again."
         ),
     ] = 5.0
-    lowered_at_most: Annotated[int, Meta(description="How often that may happen.")] = 10
+    lowered_at_most: Annotated[int, Meta(description="Maximum number of such reductions.")] = 10
 
 
 class Shape(Part, frozen=True):
@@ -147,7 +147,7 @@ class Parameters(Part, frozen=True):
     limits: Limits
     shape: Shape
     start_bsu: Annotated[int, Meta(description="Where the search begins.")]
-    max_bsu: Annotated[int, Meta(description="Where it ends if the device is faster.")]
+    max_bsu: Annotated[int, Meta(description="Highest load of the search.")]
 
 
 class Step(Part, frozen=True):
@@ -207,9 +207,14 @@ class Phase(Part, frozen=True):
     asus: list[AsuFigures]
 
     @property
+    def ok(self) -> bool:
+        """The run completed without errors."""
+        return self.point.ok
+
+    @property
     def fine(self) -> bool:
         """It completed within its limits and without errors."""
-        return not self.beyond and self.point.ok
+        return not self.beyond and self.ok
 
 
 class Check(Part, frozen=True):
@@ -255,7 +260,7 @@ class Persistence(Part, frozen=True):
 class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC1.value):
     """Report of an SPC-1-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="What these results are not.")]
+    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
     passed: Annotated[bool, Meta(description="It is complete and meets all limits.")]
     complete: Annotated[bool, Meta(description="All phases were measured.")]
     verdict: Annotated[str, Meta(description="The outcome as a sentence.")]
@@ -270,9 +275,9 @@ class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC1.value):
     search: Annotated[Curve, Meta(description="The points that led to the level.")]
     checks: list[Check]
     phases: Annotated[
-        list[Phase], Meta(description="All that was measured, in that order, the search included.")
+        list[Phase], Meta(description="All phases in the order of measuring, the search included.")
     ]
-    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    remarks: Annotated[list[str], Meta(description="Remarks for the reader.")]
     persistence: Annotated[Persistence | None, Meta(description="null: without --persistence.")] = (
         None
     )

@@ -59,13 +59,13 @@ class Limits(Part, frozen=True):
             " least 1, and it is done again."
         ),
     ] = 5.0
-    lowered_at_most: Annotated[int, Meta(description="How often that may happen.")] = 10
+    lowered_at_most: Annotated[int, Meta(description="Maximum number of such reductions.")] = 10
 
 
 class Shape(Part, frozen=True):
     """Options of every run of the test."""
 
-    seed: Annotated[int, Meta(description="Of the first run; each other run adds its number.")]
+    seed: Annotated[int, Meta(description="Seed of the first run; each later run adds its number.")]
     stripe_bytes: int
     backend: str
     polled: bool
@@ -85,8 +85,8 @@ class Parameters(Part, frozen=True):
     vod_streams: Annotated[
         int | None, Meta(description="Streams of video on demand; null: searched for.")
     ]
-    vod_start: Annotated[int, Meta(description="Where that search begins.")]
-    vod_most: Annotated[int, Meta(description="Where it ends if the device is faster.")]
+    vod_start: Annotated[int, Meta(description="First stream count of that search.")]
+    vod_most: Annotated[int, Meta(description="Highest stream count of that search.")]
     half: Annotated[
         bool, Meta(description="Video on demand at half of the streams as well, for its power.")
     ]
@@ -106,7 +106,7 @@ class Step(Part, frozen=True):
     streams: int
     ramp_ns: int
     time_ns: int
-    again: Annotated[int, Meta(description="How often the streams were lowered before it.")] = 0
+    again: Annotated[int, Meta(description="Reductions of the stream count before it.")] = 0
 
     @property
     def name(self) -> str:
@@ -122,7 +122,7 @@ class Run(Part, frozen=True):
     measured_ns: int
     ios: int
     mb_s: Annotated[Given, Meta(description="Data rate of all streams, 10^6 bytes per second.")]
-    response: Annotated[TimeFigures | None, Meta(description="ns; null: nothing was completed.")]
+    response: Annotated[TimeFigures | None, Meta(description="ns; null: no I/O completed.")]
     late: Annotated[
         int | None,
         Meta(
@@ -160,7 +160,7 @@ class Composite(Part, frozen=True):
 class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC2.value):
     """Report of an SPC-2-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="What these results are not.")]
+    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
     passed: Annotated[
         bool, Meta(description="All runs asked for were measured, and none failed or was late.")
     ]
@@ -170,17 +170,17 @@ class Report(Document, frozen=True, kw_only=True, tag=Kind.SPC2.value):
         Figure | None,
         Meta(description="SPC-2-like MBPS: mean of the three parts; null: one is missing."),
     ]
-    composites: Annotated[list[Composite], Meta(description="Of the parts that are complete.")]
+    composites: Annotated[list[Composite], Meta(description="Results of the complete parts.")]
     vod_streams: Annotated[
         int | None, Meta(description="Streams of video on demand that are served; null: unknown.")
     ]
-    price: Annotated[Given | None, Meta(description="Of the storage; null: not given.")]
+    price: Annotated[Given | None, Meta(description="Price of the storage; null: not given.")]
     price_per_mbps: Figure | None
     parameters: Parameters
-    runs: Annotated[list[Run], Meta(description="All that was measured, in that order.")]
+    runs: Annotated[list[Run], Meta(description="All runs, in the order of measuring.")]
     targets: list[TargetFacts]
     environment: Environment | None
-    remarks: Annotated[list[str], Meta(description="What a reader should know.")]
+    remarks: Annotated[list[str], Meta(description="Remarks for the reader.")]
 
 
 class RateLevel(Part, frozen=True):
@@ -201,7 +201,8 @@ class RateProfile(Part, frozen=True):
 
     name: str
     hours: Annotated[
-        list[str], Meta(description="Of a day at heavy, moderate and idle; empty: composite.")
+        list[str],
+        Meta(description="Hours of a day at heavy, moderate and idle load; empty: composite."),
     ]
     watts: Annotated[Figure, Meta(description="Nominal power, W.")]
     mb_s: Annotated[Figure, Meta(description="Nominal traffic, 10^6 bytes per second.")]
@@ -212,7 +213,7 @@ class RateProfile(Part, frozen=True):
 class Spc2eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC2E.value):
     """Report of an SPC-2/E-like, unaudited test."""
 
-    notice: Annotated[str, Meta(description="What these results are not.")]
+    notice: Annotated[str, Meta(description="Says that these results are unaudited.")]
     source: Annotated[
         str, Meta(description="measured, or the file that the levels were read from.")
     ] = "measured"
@@ -223,7 +224,7 @@ class Spc2eReport(Document, frozen=True, kw_only=True, tag=Kind.SPC2E.value):
     profiles: list[RateProfile]
     composite: RateProfile | None
     annual_kwh: Figure | None
-    price: Annotated[Given, Meta(description="Of a kWh, in whatever currency.")]
+    price: Annotated[Given, Meta(description="Price of a kWh, in any currency.")]
     annual_cost: Figure | None
     targets: list[TargetFacts]
     environment: Environment | None

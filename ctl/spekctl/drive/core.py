@@ -48,7 +48,7 @@ _KEEP = 4
 _ERRORS = {
     22: "has no sectors, or more than 65536",
     34: "is beyond the drive's capacity",
-    95: "is a discard, which only drives of flash know",
+    95: "is a discard, which only flash drives support",
 }
 
 
@@ -105,7 +105,7 @@ class _CAccount(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How requests reach the drive and are chosen."""
+    """Arrival and scheduling of requests."""
 
     policy: Policy = "sptf"
     window: int = MOST_QUEUE
@@ -118,7 +118,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a drive has done and used; energies in nJ."""
+    """Activity and energy of a drive so far; energies in nJ."""
 
     now_ns: int
     energy_nj: tuple[int, int]  # 5 V, 12 V; the remainder below 1 nJ is cut off
@@ -147,7 +147,7 @@ def sources() -> Path:
         if (path / "drive" / "core" / "drive.c").exists():
             return path
     places = ", ".join(str(path) for path in candidates)
-    raise SpekError(f"the sources of the modelled drive are in none of {places}")
+    raise SpekError(f"cannot find the sources of the modelled drive in {places}")
 
 
 def library_path() -> Path:
@@ -162,7 +162,7 @@ def library_path() -> Path:
     def compile_to(folder: Path) -> None:
         if shutil.which(command[0]) is None:
             raise SpekError(
-                f"simulating a drive needs a C compiler, and there is no {command[0]}; install"
+                f"the simulation needs a C compiler, but {command[0]} is not installed; install"
                 " one (apt-get install gcc libc6-dev), or name it in the variable CC"
             )
         folder.mkdir()
@@ -171,8 +171,8 @@ def library_path() -> Path:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if "error" in line]
-            first = (errors or done.stderr.splitlines() or ["it says nothing"])[0]
-            raise SpekError(f"{command[0]} does not compile the modelled drive: {first}")
+            first = (errors or done.stderr.splitlines() or ["no message"])[0]
+            raise SpekError(f"{command[0]} failed to compile the modelled drive: {first}")
 
     return cached(cache_dir("drive") / name, compile_to, _KEEP) / "drive.so"
 
@@ -196,7 +196,7 @@ def _library() -> Any:
 
 
 class RequestRefused(UsageError):
-    """The drive does not take a request; @index is its place in the batch."""
+    """The drive refuses a request; @index is its place in the batch."""
 
     def __init__(self, message: str, index: int) -> None:
         super().__init__(message)
@@ -204,7 +204,7 @@ class RequestRefused(UsageError):
 
 
 class Simulation:
-    """A drive, and requests for it. The results of a batch are lost if one of it is refused."""
+    """A simulated drive. A refused request discards the results of its whole batch."""
 
     def __init__(self, model: Model, rule: Rule) -> None:
         self._lib = _library()
@@ -231,7 +231,7 @@ class Simulation:
             self._sim = None
 
     def feed(self, requests: bytes | bytearray | memoryview, keep: bool = True) -> bytearray:
-        """Serve requests; what ended. Not @keep: it is only counted."""
+        """Serve requests; return those that ended, or only count them without @keep."""
         count = len(requests) // REQUEST.size
         room = count + self.outstanding if keep else 0
         results = bytearray(room * RESULT.size)
@@ -250,7 +250,7 @@ class Simulation:
         return results
 
     def drain(self) -> bytearray:
-        """Serve all that waits; what ended."""
+        """Serve all waiting requests; return those that ended."""
         results = bytearray(self.outstanding * RESULT.size)
         done = self._lib.sim_drain(self._sim, _address(results), self.outstanding)
         assert done * RESULT.size == len(results)
@@ -258,7 +258,7 @@ class Simulation:
         return results
 
     def account(self, until_ns: int = 0) -> Account:
-        """What the drive did and used up to now, or up to a later time."""
+        """Activity and energy of the drive up to now, or up to a later time."""
         found = _CAccount()
         self._lib.sim_account(self._sim, until_ns, ctypes.byref(found))
         return Account(
@@ -289,22 +289,7 @@ def _address(buffer: bytearray) -> Any:
 
 def _flat(model: Model, rule: Rule, points: int) -> _CModel:
     watts = model.watts
-    flash = model.flash
-    cells = (
-        {}
-        if flash is None
-        else {
-            "flash_channels": flash.channels,
-            "page_sectors": flash.page_sectors,
-            "block_pages": flash.block_pages,
-            "blocks": flash.blocks,
-            "low_blocks": flash.low_blocks,
-            "page_read_ns": flash.read_ns,
-            "page_program_ns": flash.program_ns,
-            "block_erase_ns": flash.erase_ns,
-            "channel_sector_ps": flash.sector_ps,
-        }
-    )
+    cells = model.flash.fields() if model.flash is not None else {}
     return _CModel(
         sectors=model.sectors,
         period_ps=model.period_ps,

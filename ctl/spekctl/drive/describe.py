@@ -12,7 +12,7 @@ WIDTH = 98
 
 
 def model_text(found: FoundDisk, cache: FoundCache, title: str, source: str) -> str:
-    """TOML. Reads reveal neither write settle, nor the angles of further arms, nor power."""
+    """The model file. Reads reveal neither write settle, nor angles of other arms, nor power."""
     rpm = 60e9 / found.period_ns
     zones = []
     cylinder = 0

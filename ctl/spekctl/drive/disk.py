@@ -50,7 +50,7 @@ class RealDisk:
             )
 
     def close(self) -> None:
-        """Let go of the disk."""
+        """Close the disk."""
         os.close(self._fd)
 
     def __enter__(self) -> Self:
@@ -65,7 +65,7 @@ class RealDisk:
         self.close()
 
     def read(self, lba: int, sectors: int = 1) -> tuple[int, int]:
-        """Read; begin and end in ns."""
+        """Read sectors; return start and end, ns."""
         view = memoryview(self._buffer)[: sectors * SECTOR]
         begin = time.monotonic_ns()
         try:
@@ -78,7 +78,7 @@ class RealDisk:
         return begin, end
 
     def wait_until(self, ns: int) -> None:
-        """Let time pass."""
+        """Wait until this time of that clock, ns."""
         left = ns - time.monotonic_ns() - _SLEEPS_LATE_NS
         if left > 0:
             time.sleep(left / 1e9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What follows from a model: capacity, rates, times and watts, as data for tables and JSON."""
+"""Derived figures of a model: capacity, rates, times and watts, for tables and JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ZoneFacts:
 
 @dataclass(frozen=True, slots=True)
 class WattFacts:
-    """Power of a drive by what it does, W."""
+    """Power of a drive by activity, W."""
 
     profile: str
     standby: float

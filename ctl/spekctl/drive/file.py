@@ -51,21 +51,21 @@ Seconds = Annotated[float, Meta(ge=0, le=600)]
 
 
 class Power(msgspec.Struct, forbid_unknown_fields=True):
-    """What the parts of a drive draw, W; pairs are the 5 V and the 12 V rail."""
+    """Power of the parts of a drive, W; pairs are the 5 V and the 12 V rail."""
 
     active: Annotated[Rails, Meta(description="Electronics on 5 V, spindle on 12 V.")]
     standby: Annotated[Rails, Meta(description="Spindle stopped; an access starts it.")]
     stopped: Annotated[Rails, Meta(description="Spindle stopped until it is started.")]
     starting: Annotated[Rails, Meta(description="Mean while the spindle starts.")]
-    to_standby: Annotated[Rails, Meta(description="Mean while it stops for standby.")]
-    to_stopped: Annotated[Rails, Meta(description="Mean while it stops.")]
-    hold: Annotated[Watt, Meta(description="Of each arm assembly of an active drive, 12 V.")]
-    seek: Annotated[Watt, Meta(description="What an arm adds while it moves, 12 V.")]
-    rotate: Annotated[Watt, Meta(description="... while it waits for the sector, 12 V.")]
-    read: Annotated[Watt, Meta(description="... while it reads, 5 V.")]
-    write: Annotated[Watt, Meta(description="... while it writes, 5 V.")]
+    to_standby: Annotated[Rails, Meta(description="Mean while the spindle stops for standby.")]
+    to_stopped: Annotated[Rails, Meta(description="Mean while the spindle stops.")]
+    hold: Annotated[Watt, Meta(description="Each arm assembly of an active drive, 12 V.")]
+    seek: Annotated[Watt, Meta(description="Power added by a moving arm, 12 V.")]
+    rotate: Annotated[Watt, Meta(description="Power added by an arm waiting for its sector, 12 V.")]
+    read: Annotated[Watt, Meta(description="Power added by an arm that reads, 5 V.")]
+    write: Annotated[Watt, Meta(description="Power added by an arm that writes, 5 V.")]
     starting_s: Annotated[Seconds, Meta(description="Time to start the spindle, s.")]
-    stopping_s: Annotated[Seconds, Meta(description="Time to stop it, s.")]
+    stopping_s: Annotated[Seconds, Meta(description="Time to stop the spindle, s.")]
 
 
 class Arms(msgspec.Struct, forbid_unknown_fields=True):
@@ -176,8 +176,10 @@ class DriveFile(msgspec.Struct, forbid_unknown_fields=True):
     ] = None
     skew_ms: Annotated[Ms | None, Meta(description="Both skews of all zones, ms.")] = None
     head_switch_ms: Annotated[Ms, Meta(description="Time to change the head, ms.")] = 0.0
-    settle_ms: Annotated[Ms, Meta(description="What a write adds to a seek, ms.")] = 0.0
-    overhead_ms: Annotated[Ms, Meta(description="Of a command, before the arm moves, ms.")] = 0.0
+    settle_ms: Annotated[Ms, Meta(description="Settle time that a write adds to a seek, ms.")] = 0.0
+    overhead_ms: Annotated[
+        Ms, Meta(description="Overhead of a command before the arm moves, ms.")
+    ] = 0.0
     seek_points: (
         Annotated[
             list[Annotated[list[float], Meta(min_length=2, max_length=2)]],
@@ -218,10 +220,10 @@ class DriveFile(msgspec.Struct, forbid_unknown_fields=True):
         default_factory=Memory
     )
     profile: Annotated[
-        str | None, Meta(description="Which profile of power counts. Default: the first.")
+        str | None, Meta(description="Power profile to use. Default: the first.")
     ] = None
     power: Annotated[
-        dict[str, Power], Meta(description="Profiles of power by name; none: nothing is drawn.")
+        dict[str, Power], Meta(description="Power profiles by name; none: no power figures.")
     ] = msgspec.field(default_factory=dict)
 
 
@@ -330,7 +332,7 @@ def _flash(data: dict[str, Any], name: str, settings: Sequence[str]) -> Model:
     for setting in settings:
         key, value = _setting(setting)
         if key[0] in ("rpm", "arms"):
-            raise UsageError(f"{'.'.join(key)}: a drive of flash has neither platters nor arms")
+            raise UsageError(f"{'.'.join(key)}: a flash drive has neither platters nor arms")
         _set(data, key, value, setting)
     _check_value(data, inspect.type_info(flash.FlashFile), ())
     file = msgspec.convert(data, flash.FlashFile)
@@ -338,7 +340,7 @@ def _flash(data: dict[str, Any], name: str, settings: Sequence[str]) -> Model:
 
 
 def _size_of(file: DriveFile) -> float:
-    """To what the spindle's power is proportional, besides its speed."""
+    """Factor of the spindle power that depends on its platters."""
     platters = file.platters or (file.heads + 1) // 2
     return float(file.stacks * platters * (file.diameter_in or 1.0) ** 4.6)
 
@@ -381,21 +383,23 @@ def _checked(data: Mapping[str, Any]) -> DriveFile:
     _check_value(data, inspect.type_info(DriveFile), ())
     file = msgspec.convert(data, DriveFile)
     if file.rpm is None and file.period_ps is None:
-        raise UsageError("rpm: it is missing; allowed are 60 to 60000, or period_ps instead")
+        raise UsageError("rpm: missing; give 60 to 60000, or period_ps instead")
     if file.rpm is not None and file.period_ps is not None:
-        raise UsageError("period_ps: rpm is given, too; allowed is one of them")
+        raise UsageError("period_ps: give rpm or period_ps, not both")
     if (file.zones is None) == (file.zones_table is None):
-        raise UsageError("zones: exactly one of zones and zones_table is needed")
+        raise UsageError("zones: give exactly one of zones and zones_table")
     given = [one for one in SEEKS if getattr(file, one) is not None]
     if len(given) != 1:
-        said = f"{' and '.join(given)} are given" if given else "it is missing"
+        said = f"{' and '.join(given)} are given" if given else "missing"
         raise UsageError(f"seek: {said}; allowed is exactly one of {', '.join(SEEKS)}")
     if (file.layout == "banded") != bool(file.band_cylinders):
-        raise UsageError("band_cylinders: it is for layout banded, which needs it; 1 to 4194304")
+        raise UsageError(
+            "band_cylinders: required by layout banded, 1 to 4194304, and for no other layout"
+        )
     if file.arms.angles is not None and len(file.arms.angles) != file.arms.count:
         raise UsageError(
-            f"arms.angles: there are {len(file.arms.angles)} for {file.arms.count} arms;"
-            " allowed is one for each"
+            f"arms.angles: {len(file.arms.angles)} given for {file.arms.count} arms; give one for"
+            " each arm"
         )
     if file.arms.channels > file.arms.count:
         raise UsageError(
@@ -411,12 +415,12 @@ def _checked(data: Mapping[str, Any]) -> DriveFile:
         )
     if file.heads % file.surfaces:
         raise UsageError(
-            f"surfaces: {file.surfaces} does not divide the {file.heads} heads; allowed are its"
-            " divisors"
+            f"surfaces: {file.surfaces} does not divide the {file.heads} heads; allowed are"
+            " divisors of the number of heads"
         )
     if file.arms.count % file.stacks:
         raise UsageError(
-            f"stacks: {file.stacks} do not share {file.arms.count} arms equally; allowed are"
+            f"stacks: {file.stacks} does not divide the {file.arms.count} arms; allowed are"
             " divisors of the number of arms"
         )
     if file.profile is not None and file.profile not in file.power:
@@ -437,7 +441,7 @@ _WORDS: dict[type, str] = {
 
 
 def _check_value(value: Any, info: inspect.Type, where: tuple[str, ...]) -> None:
-    """Complain about the first value that its field does not take."""
+    """Refuse the first value that its field does not allow."""
     while isinstance(info, inspect.Metadata):
         info = info.type
     if isinstance(info, inspect.UnionType):
@@ -467,7 +471,7 @@ def _check_value(value: Any, info: inspect.Type, where: tuple[str, ...]) -> None
     if isinstance(info, inspect.IntType | inspect.FloatType):
         _check_range(value, info, where)
     elif isinstance(info, inspect.StrType) and info.min_length and not value:
-        raise UsageError(f"{_at(where)}it is empty; allowed is any text")
+        raise UsageError(f"{_at(where)}empty; any other text is allowed")
     elif isinstance(info, inspect.ListType):
         _check_length(value, info, where)
         for number, one in enumerate(value, start=1):
@@ -484,7 +488,7 @@ def _check_value(value: Any, info: inspect.Type, where: tuple[str, ...]) -> None
             _check_value(one, fields[key].type, (*where, key))
         for key, field in fields.items():
             if field.required and key not in value:
-                raise UsageError(f"{_at((*where, key))}it is missing")
+                raise UsageError(f"{_at((*where, key))}missing")
     return None
 
 
@@ -515,7 +519,7 @@ def _check_length(value: list[Any], info: inspect.ListType, where: tuple[str, ..
     if not low <= len(value) <= high:
         allowed = f"{low} to {high}" if math.isfinite(high) else f"{low} or more"
         allowed = str(low) if low == high else allowed
-        raise UsageError(f"{_at(where)}it has {len(value)} entries; allowed are {allowed}")
+        raise UsageError(f"{_at(where)}{len(value)} entries; allowed are {allowed}")
 
 
 # --- milliseconds and watts to integers -----------------------------------------------------------
@@ -585,7 +589,7 @@ def _zones(file: DriveFile, folder: Path, period_ps: int) -> tuple[Zone, ...]:
     if rows is None:
         rows = _zone_rows(folder / str(file.zones_table), "zones_table")
     if not 1 <= len(rows) <= 256:
-        raise UsageError(f"zones: there are {len(rows)}; allowed are 1 to 256")
+        raise UsageError(f"zones: {len(rows)} zones; allowed are 1 to 256")
     wanted = 3 if file.skew_ms is not None else 5
     found: list[Zone] = []
     end = 0
@@ -595,10 +599,10 @@ def _zones(file: DriveFile, folder: Path, period_ps: int) -> tuple[Zone, ...]:
             row = row[:wanted]
         if len(row) != wanted:
             skews = "without skews, since skew_ms is given" if wanted == 3 else "with both skews"
-            raise UsageError(f"{field}: it has {len(row)} numbers; allowed are {wanted}, {skews}")
+            raise UsageError(f"{field}: {len(row)} numbers; allowed are {wanted}, {skews}")
         first, cylinders, spt, *skew = row
         if first < end:
-            raise UsageError(f"{field}: it begins at cylinder {first}; allowed are {end} or more")
+            raise UsageError(f"{field}: first cylinder {first}; allowed are {end} or more")
         if not 1 <= cylinders <= 4194304 or not 1 <= spt <= 65536:
             raise UsageError(
                 f"{field}: {cylinders} cylinders of {spt} sectors per track; allowed are 1 to"
@@ -684,7 +688,7 @@ def _seek(file: DriveFile, folder: Path, cylinders: int) -> tuple[tuple[int, int
             raise UsageError(f"{place}: {ms:g} ms; allowed are more than 0 up to 1000")
         points.append((int(distance), steps.ns(ms, place)))
     if not points:
-        raise UsageError(f"{field}: it has 0 entries; allowed are 1 to 4096")
+        raise UsageError(f"{field}: 0 entries; allowed are 1 to 4096")
     return tuple(points)
 
 

@@ -28,15 +28,16 @@ class Cells(msgspec.Struct, forbid_unknown_fields=True):
 
     channels: Annotated[int, Meta(ge=1, le=32, description="Channels that work side by side.")]
     page_sectors: Annotated[
-        int, Meta(ge=1, le=256, description="Sectors of a page: what is mapped and programmed.")
+        int,
+        Meta(ge=1, le=256, description="Sectors of a page, the unit of mapping and programming."),
     ]
     block_pages: Annotated[
-        int, Meta(ge=1, le=32768, description="Pages of a block: what is erased.")
+        int, Meta(ge=1, le=32768, description="Pages of a block, the unit of erasure.")
     ]
     blocks: Annotated[
         int, Meta(ge=1, le=2**30, description="Blocks of a channel, spare ones included.")
     ]
-    read_ms: Annotated[Ms, Meta(description="Time of a page into the chip's register, ms.")]
+    read_ms: Annotated[Ms, Meta(description="Time to read a page into the chip's register, ms.")]
     program_ms: Annotated[Ms, Meta(description="Time to program a page from there, ms.")]
     erase_ms: Annotated[Ms, Meta(description="Time to erase a block, ms.")]
     channel_mb_s: Annotated[
@@ -48,7 +49,10 @@ class Cells(msgspec.Struct, forbid_unknown_fields=True):
         ),
     ]
     low_blocks: Annotated[
-        int, Meta(ge=2, le=2**30, description="A channel collects while fewer blocks are free.")
+        int,
+        Meta(
+            ge=2, le=2**30, description="Free blocks of a channel below which it collects garbage."
+        ),
     ] = 2
 
 
@@ -59,7 +63,7 @@ class Buffer(msgspec.Struct, forbid_unknown_fields=True):
         int, Meta(ge=0, le=2**23, description="Room for written data; 0: write-through.")
     ] = 0
     hit_ms: Annotated[
-        float, Meta(ge=0, le=1000, description="Of a command, before its data, ms.")
+        float, Meta(ge=0, le=1000, description="Overhead of a command before its data, ms.")
     ] = 0.0
     bus_mb_s: Annotated[
         float, Meta(ge=0.6, le=10000, description="Rate of the bus, 10^6 bytes per second.")
@@ -67,12 +71,12 @@ class Buffer(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FlashPower(msgspec.Struct, forbid_unknown_fields=True):
-    """What a drive of flash draws, W; pairs are the 5 V and the 12 V rail."""
+    """Power of the parts of a flash drive, W; pairs are the 5 V and the 12 V rail."""
 
     active: Annotated[Rails, Meta(description="Active, and all channels idle.")]
-    read: Annotated[Watt, Meta(description="What a channel adds while it reads, 5 V.")]
-    write: Annotated[Watt, Meta(description="... while it programs, 5 V.")]
-    erase: Annotated[Watt, Meta(description="... while it erases, 5 V.")]
+    read: Annotated[Watt, Meta(description="Power added by a channel that reads, 5 V.")]
+    write: Annotated[Watt, Meta(description="Power added by a channel that programs, 5 V.")]
+    erase: Annotated[Watt, Meta(description="Power added by a channel that erases, 5 V.")]
     standby: Annotated[
         Rails | None, Meta(description="Standby, which an access ends. Default: as active.")
     ] = None
@@ -96,10 +100,10 @@ class FlashFile(msgspec.Struct, forbid_unknown_fields=True):
         default_factory=Buffer
     )
     profile: Annotated[
-        str | None, Meta(description="Which profile of power counts. Default: the first.")
+        str | None, Meta(description="Power profile to use. Default: the first.")
     ] = None
     power: Annotated[
-        dict[str, FlashPower], Meta(description="Profiles of power by name; none: no watts.")
+        dict[str, FlashPower], Meta(description="Power profiles by name; none: no power figures.")
     ] = msgspec.field(default_factory=dict)
 
 
@@ -175,7 +179,7 @@ def _watts(given: FlashPower, where: str) -> Watts:
 
 @dataclass(frozen=True, slots=True)
 class FlashWatts:
-    """Power by what all channels do, W."""
+    """Power of a flash drive by activity of all channels, W."""
 
     profile: str
     standby: float

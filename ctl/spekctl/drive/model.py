@@ -77,7 +77,7 @@ class Watts:
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Memory of the drive; all 0: it has none."""
+    """Cache of the drive; all 0: no cache."""
 
     segments: int = 0
     segment_sectors: int = 0
@@ -100,6 +100,20 @@ class Flash:
     program_ns: int
     erase_ns: int
     sector_ps: int
+
+    def fields(self) -> dict[str, int]:
+        """Under the names that these have in the core and in the netlink family."""
+        return {
+            "flash_channels": self.channels,
+            "page_sectors": self.page_sectors,
+            "block_pages": self.block_pages,
+            "blocks": self.blocks,
+            "low_blocks": self.low_blocks,
+            "page_read_ns": self.read_ns,
+            "page_program_ns": self.program_ns,
+            "block_erase_ns": self.erase_ns,
+            "channel_sector_ps": self.sector_ps,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +160,14 @@ class Model:
         )
 
     def with_profile(self, name: str) -> Model:
-        """The same drive with another of its profiles of power."""
+        """The same drive with another of its power profiles."""
         if name not in self.profiles:
             known = ", ".join(self.profiles) or "none"
             raise UsageError(f"there is no profile '{name}'; those of this model: {known}")
         return replace(self, profile=name, watts=self.profiles[name])
 
     def with_spindle(self, scale: float) -> Model:
-        """The same drive with another power of its spindle."""
+        """The same drive with its spindle power scaled."""
         return replace(
             self,
             watts=self.watts.with_spindle(scale),
@@ -169,7 +183,7 @@ class Model:
 
     @property
     def rpm(self) -> float:
-        """Turns of the spindle per minute; 0: there is none."""
+        """Revolutions per minute; 0: no spindle."""
         return 60 * 10**12 / self.period_ps if self.period_ps else 0.0
 
     @property
@@ -186,7 +200,7 @@ class Model:
         return self.sectors or self.stacks * held
 
     def seek_ns(self, distance: int) -> int:
-        """Time of the arm over @distance cylinders, as the core has it to some ns."""
+        """Seek time over @distance cylinders, within some ns of the core's."""
         return curve_ns(self.seek, distance, self.cylinders)
 
     def points(self) -> Points:

@@ -53,14 +53,14 @@ class Disk(Protocol):
     sectors: int
 
     def read(self, lba: int, sectors: int = 1) -> tuple[int, int]:
-        """Read; begin and end in ns of one clock."""
+        """Read sectors; return start and end, ns of one clock."""
 
     def wait_until(self, ns: int) -> None:
-        """Let time pass."""
+        """Wait until this time of that clock, ns."""
 
 
 class UnknownDisk(SpekError):
-    """The measurements do not fit together."""
+    """The measurements contradict each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class FoundZone:
 
 @dataclass(frozen=True, slots=True)
 class FoundCache:
-    """What the cache does; 0: nothing of the kind was seen."""
+    """Parameters of the read cache; 0: not observed."""
 
     hit_ns: int = 0
     segments: int = 0
@@ -85,7 +85,7 @@ class FoundCache:
 
 @dataclass(frozen=True, slots=True)
 class FoundDisk:
-    """Everything that was measured; times in ns."""
+    """Measured parameters of a disk; times in ns."""
 
     sectors: int
     period_ns: float
@@ -115,7 +115,7 @@ class Probe:
     # ---- cache ----
 
     def cache(self, seed: int = 1) -> FoundCache:
-        """What the read cache does."""
+        """Measure the read cache."""
         self.tell("cache")
         generator = random.Random(seed)
         hit_ns = self._again(generator)
@@ -144,7 +144,7 @@ class Probe:
         return self._took(lba) < 2 * hit_ns + SHORTEST_TURN_NS / 8
 
     def _segments(self, generator: random.Random, hit_ns: int) -> int:
-        """Of so many places read, the first one is still there."""
+        """Number of places whose reads the cache holds at the same time."""
 
         def kept(count: int) -> bool:
             votes = 0
@@ -158,7 +158,7 @@ class Probe:
         return _last(kept, 1, MOST_SEGMENTS)
 
     def _ahead(self, generator: random.Random, hit_ns: int) -> int:
-        """So many sectors after a read are there, once the disk had time to read them."""
+        """Number of sectors that the disk reads ahead when it has the time."""
 
         def there(count: int) -> bool:
             votes = 0
@@ -228,7 +228,7 @@ class Probe:
         steps = [(after - before) % 1 for before, after in pairwise(angles)]
         slope = median(steps) / step
         if not slope:
-            raise UnknownDisk("sectors that follow each other have the same angle")
+            raise UnknownDisk("consecutive sectors have the same angle")
         # A longer way to be more precise, as long as it stays on the track.
         start, count = angles[0], step * 5
         while count * 2 * slope < 0.5:
@@ -440,7 +440,7 @@ def _up(turns: float) -> float:
 
 
 def _slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Of the line of least squares."""
+    """Slope of the least-squares line."""
     mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
     across = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
     return across / sum((a - mean_x) ** 2 for a in x)

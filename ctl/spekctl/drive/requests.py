@@ -45,7 +45,7 @@ def serve(
                 continue
             if request[0] < last_ns:
                 raise UsageError(
-                    f"{name}, line {number}: it arrives at {request[0]} ns, before the one above it"
+                    f"{name}, line {number}: arrives at {request[0]} ns, before the one above it"
                 )
             last_ns = request[0]
             packed += REQUEST.pack(*request)

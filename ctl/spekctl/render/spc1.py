@@ -19,7 +19,7 @@ WIDTH = 125
 # If all are met, one line states the worst.
 _KINDS = {
     "response": "mean response time",
-    "served": "queue left over",
+    "served": "queue growth",
     "errors": "I/O errors",
     "intensity": "shares of streams",
     "intensity-cov": "their variation in a phase",

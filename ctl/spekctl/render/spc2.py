@@ -43,7 +43,7 @@ def parts(report: Report) -> Iterator[RenderableType]:
     if report.price_per_mbps is not None:
         yield f"  price {report.price}, for each MB/s {grouped(report.price_per_mbps)}"
     if report.vod_streams is not None:
-        yield f"  {report.vod_streams:,} streams of video on demand are served in time"
+        yield f"  {report.vod_streams:,} streams of video on demand without an underrun"
     if report.composites:
         yield "\nparts, at the highest stream counts"
         yield composites_table(report.composites)

@@ -131,7 +131,7 @@ def clock_of(info: RunInfo, measured_ios: int = 0) -> Clock:
         share = min(1.0, measured_ios / info.count)
         spent_s = (now - info.measure_ns) / 1e9
         if measured_ios:
-            left_s = spent_s * (info.count - measured_ios) / measured_ios
+            left_s = spent_s * max(0, info.count - measured_ios) / measured_ios
     return Clock(info.phase, info.state, elapsed_s, left_s, share)
 
 

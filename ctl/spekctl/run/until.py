@@ -80,7 +80,7 @@ _TIMES: dict[str, Callable[[IntervalCell], int]] = {
 
 
 def value_of(row: IntervalRow, metric: Metric) -> float | None:
-    """A metric in an interval; None: nothing was completed, so there is none.
+    """A metric in an interval; None: no I/O completed, so there is none.
 
     A percentile of both directions is the larger of the two: that of all I/Os is not above it.
     """
@@ -225,5 +225,5 @@ def _missed(window: Window, limits: Criteria) -> str:
     if window.excursion > limits.slope:
         said.append(f"slope {window.excursion * 100:.1f} % (limit {limits.slope * 100:.4g} %)")
     if not said:
-        return f"{window.variable}: nothing was completed"
+        return f"{window.variable}: no I/O completed"
     return f"{window.variable} of the last {limits.window} rounds: {', '.join(said)}"

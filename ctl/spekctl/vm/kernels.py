@@ -291,5 +291,5 @@ def _make_relocatable(tree: Path, release: str) -> None:
                 link.symlink_to(destination)
     depmod = shutil.which("depmod", path=os.environ.get("PATH", "") + ":/sbin:/usr/sbin")
     if not depmod:
-        raise GuestError("depmod is missing (package kmod); make deps installs it")
+        raise GuestError("depmod is missing (package kmod); install it with make deps")
     run([depmod, "-b", str(tree), release], cwd=tree, what="depmod")

@@ -65,7 +65,7 @@ WATCHED = (
 
 @dataclass(slots=True)
 class Guest:
-    """What to run, and in what.
+    """A guest and its command.
 
     @command: argv in the guest; {disk1} stands for the first disk's device node
     @modules: kernel modules loaded first, in order
@@ -92,7 +92,7 @@ class Guest:
 
 @dataclass(slots=True)
 class Outcome:
-    """How a guest ended.
+    """Outcome of a guest.
 
     @exit_status: of the command, or None if it did not get that far
     @failure: then why, as a sentence
@@ -136,7 +136,7 @@ class _Channel:
         return self.connection
 
     def pump(self) -> bool:
-        """Move what has arrived. Return False at the end of the stream."""
+        """Forward received data. Return False at the end of the stream."""
         assert self.connection
         while True:
             try:
@@ -500,15 +500,15 @@ def check_tools() -> None:
     }
     missing = {package for tool, package in needed.items() if not shutil.which(tool, path=path)}
     if missing:
-        raise GuestError(f"a guest needs {', '.join(sorted(missing))}; make deps installs it")
+        raise GuestError(f"a guest needs {', '.join(sorted(missing))}; install it with make deps")
     try:
         import virtme.commands.run  # noqa: F401
     except ImportError:
-        raise GuestError("a guest needs virtme-ng; make deps installs it") from None
+        raise GuestError("a guest needs virtme-ng; install it with make deps") from None
 
 
 def make_mount_point(path: Path = MODULES) -> None:
-    """See to it that @path is there: the guest sees our root read-only and mounts its modules on
+    """Ensure that @path exists: the guest sees our root read-only and mounts its modules on
     it. Machines that never had a kernel installed, as containers, don't have it."""
     if path.is_dir():
         return
@@ -517,7 +517,7 @@ def make_mount_point(path: Path = MODULES) -> None:
     except OSError as error:
         raise GuestError(
             f"a guest needs the directory {path} as a mount point, and it can't be made here"
-            f" ({error.strerror}); sudo mkdir {path} makes it"
+            f" ({error.strerror}); create it with sudo mkdir {path}"
         ) from error
     print(f"spekctl: made the empty directory {path}, a mount point for guests", file=sys.stderr)
 

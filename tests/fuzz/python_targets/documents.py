@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from lib.ctl.models import models
+
 from spekctl.campaigns import inputs
-from spekctl.campaigns.spc1.test import State
-from spekctl.documents import curve, document, pts, result, spc1, spc2
+from spekctl.documents import document
 from spekctl.documents.document import Kind
 from spekctl.errors import UsageError
 from spekctl.kernel.records import RunInfo
@@ -28,12 +29,8 @@ def _each(path: Path, readers: list[Callable[[Path], object]]) -> None:
         raise last
 
 
-def _kind(path: Path) -> object:
-    return document.identify(path, list(Kind))
-
-
-def _state(path: Path) -> object:
-    return document.read(path, State)
+def _document(path: Path) -> object:
+    return document.read(path, models()[document.identify(path, list(Kind))])
 
 
 def _plan(path: Path) -> object:
@@ -43,22 +40,8 @@ def _plan(path: Path) -> object:
 
 
 def read_all(path: Path) -> None:
-    """As a result, a curve, a report, a state, a plan, and to be drawn."""
-    _each(
-        path,
-        [
-            _kind,
-            result.load_result,
-            source.load_points,
-            curve.load_curve,
-            spc1.load_report,
-            spc2.load_report,
-            spc2.load_energy,
-            pts.load_report,
-            _state,
-            _plan,
-        ],
-    )
+    """As the document that it is, as the plan of a run, and to be drawn."""
+    _each(path, [_document, source.load_points, _plan])
 
 
 def read_energy(path: Path) -> None:

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cffi
-from lib.core.spekcore import ROOT, WARNINGS, without_bodies
+from lib.build.declarations import declarations_in, opened, preprocessed
+from lib.core.spekcore import ROOT, WARNINGS
 
 from spekctl.drive.model import LAYOUTS, Lee, Model
 
@@ -53,31 +52,17 @@ def compile_drive(out: Path, flags: Sequence[str], extra: Sequence[Path] = ()) -
 
 def declarations() -> str:
     """The declarations of the core's headers, as cffi takes them."""
-    command = ["gcc", "-std=gnu11", "-E", "-I", str(CORE), str(SHIM.with_suffix(".h"))]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    kept: list[str] = []
-    wanted = False
-    for line in text.splitlines():
-        marker = re.match(r'# \d+ "([^"]*)"', line)
-        if marker:
-            path = Path(os.path.normpath(marker[1]))
-            wanted = path.parent in (CORE, HERE) or path == SHARED / "refusal.h"
-        elif wanted:
-            kept.append(line)
-    return "\n".join(without_bodies("\n".join(kept)))
+    return declarations_in(
+        preprocessed(SHIM.with_suffix(".h"), "-I", str(CORE)),
+        lambda path: path.parent in (CORE, HERE) or path == SHARED / "refusal.h",
+    )
 
 
 @functools.cache
 def library(scratch: Path) -> tuple[Any, Any]:
     """The compiled core: (ffi, lib)."""
-    ffi = cffi.FFI()
-    ffi.cdef(
-        "typedef uint8_t u8; typedef uint16_t u16; typedef uint32_t u32; typedef uint64_t u64;"
-        "typedef int32_t s32; typedef int64_t s64;"
-    )
-    ffi.cdef(declarations())
     path = compile_drive(scratch / "libdrive.so", ["-O2", "-shared", "-fPIC"], [SHIM])
-    return ffi, ffi.dlopen(str(path))
+    return opened(declarations(), path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ The C declarations are read from its own header, so that a binding cannot drift 
 from __future__ import annotations
 
 import functools
-import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import cffi
+from lib.build.declarations import declarations_in, opened, preprocessed
 from lib.core.spekcore import ROOT, WARNINGS
 
 CORE = ROOT / "prober" / "core"
@@ -38,16 +37,9 @@ def compile_rail(out: Path, flags: Sequence[str], extra: Sequence[Path] = ()) ->
 @functools.cache
 def library(scratch: Path, *flags: str) -> tuple[Any, Any]:
     """The compiled integrator: (ffi, lib)."""
-    ffi = cffi.FFI()
-    ffi.cdef(
-        "typedef uint8_t u8; typedef uint32_t u32; typedef uint64_t u64;"
-        "typedef int32_t s32; typedef int64_t s64;"
-    )
-    header = (CORE / "rail.h").read_text()
-    header = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
-    ffi.cdef("\n".join(line for line in header.splitlines() if not line.startswith("#")))
+    header = CORE / "rail.h"
     path = compile_rail(scratch / "librail.so", ["-O2", "-shared", "-fPIC", *flags])
-    return ffi, ffi.dlopen(str(path))
+    return opened(declarations_in(preprocessed(header), lambda one: one == header), path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import cffi
 import numpy as np
 import numpy.typing as npt
+from lib.build.declarations import declarations_in, opened
 
 from spekctl.vm.cache import cache_dir, cached, digest_of
 
@@ -115,33 +114,10 @@ def declarations() -> str:
         subprocess.run(command, check=True)
 
     text = _kept("spekcore.i", flags, [SHIM], preprocess_to).read_text()
-    kept: list[str] = []
-    wanted = False
-    for line in text.splitlines():
-        marker = re.match(r'# \d+ "([^"]*)"', line)
-        if marker:
-            path = Path(os.path.normpath(marker[1]))
-            wanted = path in (SHIM, ENUMS)
-            wanted |= path.parent in CORES and path.name != "spek_host.h"
-        elif wanted:
-            kept.append(line)
-    return "\n".join(without_bodies("\n".join(kept)))
-
-
-def without_bodies(text: str) -> Iterator[str]:
-    """Statements at the top level of text; functions become prototypes, inline ones vanish."""
-    depth = 0
-    statement = ""
-    for char in text:
-        depth += {"{": 1, "}": -1}.get(char, 0)
-        statement += char
-        is_function = re.match(r"[^{=]*\)\s*\{", statement) is not None
-        if depth == 0 and (char == ";" or (char == "}" and is_function)):
-            if is_function:
-                statement = statement[: statement.index("{")] + ";"
-            if not statement.lstrip().startswith(("static", "_Static_assert")):
-                yield statement.strip()
-            statement = ""
+    return declarations_in(
+        text,
+        lambda path: path in (SHIM, ENUMS) or (path.parent in CORES and path.name != "spek_host.h"),
+    )
 
 
 def compiled() -> tuple[str, Path]:
@@ -152,14 +128,7 @@ def compiled() -> tuple[str, Path]:
 @functools.cache
 def library() -> tuple[Any, Any]:
     """The compiled core: (ffi, lib)."""
-    text, path = compiled()
-    ffi = cffi.FFI()
-    ffi.cdef(
-        "typedef uint8_t u8; typedef int8_t s8; typedef uint16_t u16; typedef uint32_t u32;"
-        "typedef uint64_t u64; typedef int32_t s32; typedef int64_t s64;"
-    )
-    ffi.cdef(text)
-    return ffi, ffi.dlopen(str(path))
+    return opened(*compiled())
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,3 +76,12 @@ def batch(rows: Sequence[tuple[int, int, int, int, int]], flags: int = 0) -> Bat
 def whole(trace: Trace) -> Batch:
     """All records of a short trace in one batch."""
     return concatenated(list(trace.batches()))
+
+
+def spc_file(folder: Path, rows: list[tuple[int, int, int, str, float]]) -> Path:
+    """A trace in the SPC format: ASU, LBA, bytes, r or w, seconds."""
+    path = folder / "financial.spc"
+    path.write_text(
+        "".join(f"{asu},{lba},{size},{op},{at:.6f}\n" for asu, lba, size, op, at in rows)
+    )
+    return path

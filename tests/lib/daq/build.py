@@ -7,13 +7,13 @@ Both are the real sources; the declarations are read from their headers.
 from __future__ import annotations
 
 import functools
-import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import cffi
+from lib.build.declarations import declarations_in
 from lib.build.for_guests import for_guests
 
 from spekctl.vm.cache import cache_dir, cached, digest_of
@@ -56,16 +56,10 @@ def _declarations() -> str:
         text=True,
         check=True,
     ).stdout
-    kept: list[str] = []
-    wanted = False
-    for line in text.splitlines():
-        marker = re.match(r'# \d+ "([^"]*)"', line)
-        if marker:
-            path = Path(marker[1])
-            wanted = path.is_relative_to(DAQ) or path.name == "spek_prober.h"
-        elif wanted:
-            kept.append(line)
-    return TYPES + "\n".join(kept).replace("__int128", "long double")
+    declared = declarations_in(
+        text, lambda path: path.is_relative_to(DAQ) or path.name == "spek_prober.h"
+    )
+    return TYPES + declared.replace("__int128", "long double")
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from spekctl.kernel.feeds import Feed, PowerLink
 from spekctl.kernel.records import Use
@@ -13,6 +13,12 @@ from spekctl.kernel.records import Use
 MS = 1_000_000
 SECOND = 1_000_000_000
 W = 1_000_000  # in microwatts
+
+
+def connected() -> Iterator[PowerLink]:
+    """For a fixture: a connection of its own to the feeds."""
+    with PowerLink() as connection:
+        yield connection
 
 
 def fork(work: Callable[[], None]) -> int:

@@ -9,12 +9,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from lib.guest import modules
 from lib.waiting import eventually
 
 from spekctl.kernel.prober import Prober
 
 MODULE = "spek_prober"
+MS = 1_000_000
+SECOND = 1_000_000_000
+TICK_NS = SECOND // os.sysconf("SC_CLK_TCK")
+CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
+HOTPLUG_STATES = Path("/sys/devices/system/cpu/hotplug/states")
+
+two_cpus = pytest.mark.skipif(not CPU1.exists(), reason="needs a guest with a second CPU")
+
+
+def connected() -> Iterator[Prober]:
+    """For a fixture: a connection to the prober."""
+    with Prober() as connection:
+        yield connection
 
 
 def load() -> None:

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import functools
-import re
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import cffi
+from lib.build.declarations import declarations_in
 from lib.u6.build import DAQ, PURE, build, pure_sources
 
 
@@ -23,15 +22,7 @@ def declarations() -> str:
         text=True,
         check=True,
     ).stdout
-    kept: list[str] = []
-    wanted = False
-    for line in text.splitlines():
-        marker = re.match(r'# \d+ "([^"]*)"', line)
-        if marker:
-            wanted = Path(marker[1]).is_relative_to(DAQ)
-        elif wanted:
-            kept.append(line)
-    return "\n".join(kept)
+    return declarations_in(text, lambda path: path.is_relative_to(DAQ))
 
 
 @functools.cache

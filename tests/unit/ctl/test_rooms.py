@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
+import tomllib
 from pathlib import Path
 
 import pytest
+from lib.build.sources import ROOT as REPOSITORY
 
 import spekctl
 
@@ -106,6 +108,13 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 def test_every_room_has_its_place() -> None:
     rooms = [room for line in ORDER for room in line]
     assert sorted(rooms) == sorted({room_of(one) for one in graph()})
+
+
+def test_every_folder_of_modules_is_installed() -> None:
+    setup = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["setuptools"]
+    folders = {path.parent.relative_to(ROOT.parent) for path in ROOT.rglob("__init__.py")}
+    listed = {one for one in setup["packages"] if one not in setup["package-dir"]}
+    assert listed == {".".join(folder.parts) for folder in folders}
 
 
 def test_calls_go_down() -> None:

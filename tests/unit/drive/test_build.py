@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from lib.core.drivecore import CORE, SANITIZERS, SHARED, compile_drive
-from lib.core.spekcore import KERNEL_LIKE, ROOT, WARNINGS
+from lib.core.spekcore import KERNEL_LIKE, WARNINGS
 
 FILES = sorted(CORE.glob("*.[ch]"))
 CODE = [path for path in FILES if path.suffix == ".c"]
-DRIVER = ROOT / "tests" / "lib" / "core" / "drive_driver.c"
+DRIVER = Path(__file__).with_name("drive_driver.c")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

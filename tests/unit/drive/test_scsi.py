@@ -3,11 +3,20 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.core.scsicore import Unit, library
+from lib.build.declarations import declarations_in, opened, preprocessed
+from lib.core.spekcore import ROOT, WARNINGS
+
+SCSI = ROOT / "kmod" / "drive" / "scsi"
+CODE = sorted(SCSI.glob("*.c"))
+ANSWER_BYTES, SENSE_BYTES = 512, 24
 
 ILLEGAL, ABORTED = 5, 0xB
 OPCODE, RANGE, FIELD, PARAMETER, LENGTH = 0x2000, 0x2100, 0x2400, 0x2600, 0x1A00
@@ -15,9 +24,67 @@ SECTORS = 1_000_000
 Core = tuple[Any, Any]
 
 
+def compiled(scratch: Path) -> Core:
+    """The commands, compiled for userspace: (ffi, lib)."""
+    path = scratch / "libscsi.so"
+    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, "-O2", "-shared"]
+    subprocess.run([*command, "-fPIC", "-o", str(path), *map(str, CODE)], check=True)
+    header = preprocessed(SCSI / "scsi.h")
+    return opened(declarations_in(header, lambda one: one.parent == SCSI), path)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command was decoded to: its action, its data, or its sense."""
+
+    action: int
+    data: bytes
+    code: tuple[int, int]  # sense key; additional sense code and qualifier
+    field: tuple[int, int] | None  # byte and bit
+    request: Any
+
+
+class Unit:
+    """A unit as commands see it."""
+
+    def __init__(self, core: Core, sectors: int = 1_000_000, **fields: Any) -> None:
+        self.ffi, self.lib = core
+        self.raw = self.ffi.new("struct spek_scsi_unit *")
+        self.status = self.ffi.new("struct spek_scsi_status *")
+        self.raw.vendor, self.raw.product = b"SPEK    ", b"MODELLED DRIVE  "
+        self.raw.revision, self.raw.serial = b"0001", b"A1"
+        self.raw.naa, self.raw.rpm, self.raw.sectors = 3 << 60, 7200, sectors
+        for name, value in fields.items():
+            setattr(self.raw, name, value)
+
+    def command(self, cdb: bytes, parameters: bytes = b"") -> Answer:
+        """Decode and answer; MODE SELECT and UNMAP take @parameters."""
+        request = self.ffi.new("struct spek_scsi_request *")
+        self.lib.spek_scsi_decode(self.raw, cdb, len(cdb), request)
+        data = b""
+        if request.action == self.lib.SPEK_SCSI_MODE_SELECT:
+            self.lib.spek_scsi_mode_select(self.raw, request, parameters, len(parameters))
+        elif request.action == self.lib.SPEK_SCSI_UNMAP:
+            self.lib.spek_scsi_unmap(self.raw, request, parameters, len(parameters))
+        elif request.action != self.lib.SPEK_SCSI_REFUSE:
+            buffer = self.ffi.new("u8[]", ANSWER_BYTES)
+            count = self.lib.spek_scsi_answer(self.raw, self.status, request, buffer)
+            data = bytes(self.ffi.buffer(buffer, count))
+        sense = request.sense
+        field = (sense.field, sense.bit) if sense.has_field else None
+        return Answer(request.action, data, (sense.key, sense.code), field, request)
+
+    def sense(self, descriptor: bool, **fields: Any) -> bytes:
+        """Sense data."""
+        raw = self.ffi.new("struct spek_scsi_sense *", fields)
+        buffer = self.ffi.new("u8[]", SENSE_BYTES)
+        count = self.lib.spek_scsi_sense(raw, descriptor, buffer)
+        return bytes(self.ffi.buffer(buffer, count))
+
+
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Core:
-    return library(tmp_path_factory.mktemp("scsi"))
+    return compiled(tmp_path_factory.mktemp("scsi"))
 
 
 @pytest.fixture

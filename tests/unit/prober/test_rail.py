@@ -20,7 +20,7 @@ from lib.core.railcore import CORE, SANITIZERS, Point, Rail, Reference, compile_
 ROUNDING = Fraction(2, 2 * 10**15)
 LARGEST_UW = 10**12
 LARGEST_STEP_NS = 3600 * 10**9
-DRIVER = Path(__file__).parents[2] / "lib" / "core" / "rail_driver.c"
+DRIVER = Path(__file__).with_name("rail_driver.c")
 
 
 @pytest.fixture(scope="module", params=["-DNOTHING", "-U__SIZEOF_INT128__"])

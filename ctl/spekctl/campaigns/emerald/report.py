@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from spekctl import recorded, units
-from spekctl.campaigns import points
+from spekctl.campaigns import energy, points
 from spekctl.campaigns.emerald import figures as emerald
 from spekctl.campaigns.emerald.plan import IDLE, LIMITED, Done, Step, metric_of, trial_of
 from spekctl.campaigns.idle import Idle
@@ -94,7 +94,7 @@ def _missed(
     if not result.outcome.ok:
         return result.outcome.text
     if mean is None:
-        return "nothing was completed"
+        return "no I/O completed"
     if step.phase not in LIMITED:
         return ""
     if mean > limits.mean_ns:
@@ -180,13 +180,9 @@ def build(
     missing = [one for one in parameters.phases if one not in names]
     without = [one.name for one in metrics if one.value is None]
     failed = [one for one in phases if not one.passed]
-    verdict = "complete"
-    if missing:
-        verdict = f"not complete: {', '.join(missing)} were not measured"
-    elif failed:
+    verdict = energy.verdict(missing, without, between=", ")
+    if failed and not missing:
         verdict = f"failed: {failed[0].name}: {failed[0].text}"
-    elif without:
-        verdict = f"performance only: no power measured in {', '.join(without)}"
     return _report(
         phases,
         gigabytes=Fraction(parameters.raw_gigabytes),

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns.campaign import Campaign, Outcome, Task, Tools, interval_ns
 from spekctl.campaigns.emerald import plan
 from spekctl.campaigns.emerald import report as emerald_report
@@ -17,24 +18,20 @@ from spekctl.campaigns.emerald.loads import FILL_BYTES, load_of
 from spekctl.campaigns.emerald.plan import Done, Step
 from spekctl.campaigns.idle import Idle
 from spekctl.documents import document
-from spekctl.documents.device import TargetFacts
-from spekctl.documents.document import Document, Kind
+from spekctl.documents.document import Kind
 from spekctl.documents.energy import EmeraldParameters, EmeraldReport
-from spekctl.documents.result import Environment
 from spekctl.run import request as run_request
 from spekctl.run.job import Request
 from spekctl.workload.options import Options
 
 
-class State(Document, frozen=True, kw_only=True, tag=Kind.EMERALD_STATE.value):
+class State(campaign_folder.State, frozen=True, kw_only=True, tag=Kind.EMERALD_STATE.value):
     """The measurements of a test so far."""
 
     UPGRADES = (document.without_origin,)
 
     version: document.Version[Literal[2]] = 2
     parameters: EmeraldParameters
-    targets: list[TargetFacts]
-    environment: Environment | None
     done: list[Done]
 
 
@@ -42,6 +39,7 @@ class State(Document, frozen=True, kw_only=True, tag=Kind.EMERALD_STATE.value):
 class EmeraldTest(Campaign[Step, Done]):
     """A test in progress."""
 
+    STATE: ClassVar[type[State]] = State
     DIGITS: ClassVar[int] = 3
     WORDS: ClassVar[Mapping[str, str]] = {
         "prefill_percent": "--prefill",
@@ -93,19 +91,9 @@ class EmeraldTest(Campaign[Step, Done]):
     def name_of(self, done: Done) -> str:
         return done.step.name
 
-    def state(self) -> State:
-        return State(
-            parameters=self.parameters,
-            targets=self._targets(),
-            environment=self.environment,
-            done=self.done,
-        )
-
-    def read_state(self, path: Path) -> State:
-        return document.read(path, State)
-
     def prepare(self, tools: Tools) -> None:
         """Ready idle without power is repeated once power is measured."""
+        self.targets = self.targets or [one.facts() for one in self.devices]
         if tools.meter is not None:
             self.done = [one for one in self.done if one.step.kind != "idle" or one.found.power]
 
@@ -158,15 +146,12 @@ class EmeraldTest(Campaign[Step, Done]):
         workers, depth = max(self.parameters.workers), max(self.parameters.depths)
         return [Step("measure", one, workers, depth, None, 0, 10**9) for one in kinds]
 
-    def _targets(self) -> list[TargetFacts]:
-        return [one.facts() for one in self.devices]
-
     def report(self) -> EmeraldReport | None:
         """The report so far; None before the first step."""
         if not self.done:
             return None
         return emerald_report.build(
-            self.parameters, self.done, self._targets(), self.environment, self.remarks
+            self.parameters, self.done, self.targets, self.environment, self.remarks
         )
 
 

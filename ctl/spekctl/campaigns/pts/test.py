@@ -9,26 +9,23 @@ from pathlib import Path
 from typing import ClassVar
 
 from spekctl import units
+from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns.campaign import Campaign, Outcome, Task, Tools
 from spekctl.campaigns.pts import plan
 from spekctl.campaigns.pts.loads import check_purge, purge_request, request_of, write_purge
 from spekctl.campaigns.pts.report import build, run_of, samples_of
-from spekctl.documents import document
-from spekctl.documents.device import TargetFacts
-from spekctl.documents.document import Document, Kind
+from spekctl.documents.document import Kind
 from spekctl.documents.pts import Parameters, Report, Run, Sample, Step
-from spekctl.documents.result import Environment, Result
+from spekctl.documents.result import Result
 from spekctl.errors import SpekError, UsageError
 from spekctl.run import request as run_request
 from spekctl.run.job import Request
 
 
-class State(Document, frozen=True, kw_only=True, tag=Kind.PTS_STATE.value):
+class State(campaign_folder.State, frozen=True, kw_only=True, tag=Kind.PTS_STATE.value):
     """The measurements of a test so far."""
 
     parameters: Parameters
-    targets: list[TargetFacts]
-    environment: Environment | None
     done: list[Run]
     saturation: list[Sample]
 
@@ -37,6 +34,7 @@ class State(Document, frozen=True, kw_only=True, tag=Kind.PTS_STATE.value):
 class PtsTest(Campaign[Step, Run]):
     """A test in progress."""
 
+    STATE: ClassVar[type[State]] = State
     DIGITS: ClassVar[int] = 4
     WORDS: ClassVar[Mapping[str, str]] = {
         "parts": "--tests",
@@ -118,20 +116,6 @@ class PtsTest(Campaign[Step, Run]):
 
     def name_of(self, done: Run) -> str:
         return done.step.name
-
-    def state(self) -> State:
-        return State(
-            parameters=self.parameters,
-            targets=self.targets,
-            environment=self.environment,
-            done=self.done,
-            saturation=self.saturation,
-        )
-
-    def read_state(self, path: Path) -> State:
-        state = document.read(path, State)
-        self.saturation = list(state.saturation)
-        return state
 
     def prepare(self, tools: Tools) -> None:
         """The purge replays a file of its own."""

@@ -81,7 +81,7 @@ def _response(limits: Limits, name: str, phase: Phase) -> Check:
 def _served(limits: Limits, name: str, phase: Phase) -> Check:
     point = phase.point
     value = max(0, point.left_over) / point.ios if point.ios else 1.0
-    text = phase.beyond or f"{max(0, point.left_over):,} of {point.ios:,} I/Os were left over"
+    text = phase.beyond or (f"the queue grew by {max(0, point.left_over):,} of {point.ios:,} I/Os")
     return Check(
         kind="served",
         phase=name,

@@ -122,7 +122,7 @@ def _reattach(command: str, view: View) -> None:
         check=False,
     )
     if done.returncode:
-        last = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
+        last = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
         raise SpekError(f"--reattach: '{command}' ended with {done.returncode}: {last}")
 
 

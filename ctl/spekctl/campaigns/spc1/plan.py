@@ -37,7 +37,7 @@ def beyond(point: Point, limits: Limits) -> str:
     """
     response = point.response
     if response is None or not point.iops:
-        return "nothing was completed"
+        return "no I/O completed"
     if response.mean > limits.response_ns:
         return (
             f"mean response time {units.format_ns(response.mean)} is above"
@@ -48,7 +48,7 @@ def beyond(point: Point, limits: Limits) -> str:
         point.left_over > limits.left_over * point.ios
         and waiting_ns > limits.left_over_responses * limits.response_ns
     ):
-        return f"{point.left_over:,} I/Os were left over, {units.format_ns(waiting_ns)} of work"
+        return f"the queue grew by {point.left_over:,} I/Os, {units.format_ns(waiting_ns)} of work"
     return ""
 
 

@@ -127,7 +127,7 @@ def _remarks(
 ) -> list[str]:
     remarks = [
         f"{NOTICE}: limits and durations are parameters of this test, not quoted from a standard",
-        "between phases the load pauses for as long as it takes to set up a run",
+        "the load pauses between phases while the next run is set up",
         _persistence_text(persistence)
         if persistence is not None
         else "data persistence was not tested",
@@ -140,13 +140,14 @@ def _remarks(
         )
     if position.found == parameters.max_bsu:
         remarks.append(
-            f"the device serves --max-bsu {parameters.max_bsu} in time, so its real level is higher"
+            f"the device sustains --max-bsu {parameters.max_bsu} within the limit; its level is"
+            " higher"
         )
     grain = parameters.durations.resolution_percent
     if position.found is not None and position.bracket.bad is not None and grain:
         remarks.append(
-            f"the search was exact to {grain:g} %: {position.found} BSU were served in time,"
-            f" {position.bracket.bad} BSU were not"
+            f"precision of the search {grain:g} %: the device sustained {position.found} BSU, not"
+            f" {position.bracket.bad} BSU"
         )
     return remarks
 

@@ -10,29 +10,27 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import structs
 
+from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns.campaign import Campaign, Outcome, Task, interval_ns
 from spekctl.campaigns.spc1 import plan
 from spekctl.campaigns.spc1.phase import phase_of
 from spekctl.campaigns.spc1.report import build
 from spekctl.documents import document
-from spekctl.documents.device import TargetFacts
-from spekctl.documents.document import Document, Kind
-from spekctl.documents.result import Environment, Result
+from spekctl.documents.document import Kind
+from spekctl.documents.result import Result
 from spekctl.documents.spc1 import Parameters, Persistence, Phase, Report, Step
 from spekctl.run import request as run_request
 from spekctl.run.job import Request
 from spekctl.workload.options import Options
 
 
-class State(Document, frozen=True, kw_only=True, tag=Kind.SPC1_STATE.value):
+class State(campaign_folder.State, frozen=True, kw_only=True, tag=Kind.SPC1_STATE.value):
     """The measurements of a test so far. The order of phases follows from them (plan.py)."""
 
     UPGRADES = (document.without_origin,)
 
     version: document.Version[Literal[2]] = 2
     parameters: Parameters
-    targets: list[TargetFacts]
-    environment: Environment | None
     done: list[Phase]
     persistence: Persistence | None = None
 
@@ -41,6 +39,7 @@ class State(Document, frozen=True, kw_only=True, tag=Kind.SPC1_STATE.value):
 class Spc1Test(Campaign[Step, Phase]):
     """A test in progress."""
 
+    STATE: ClassVar[type[State]] = State
     STEP: ClassVar[str] = "phase"
     WORDS: ClassVar[Mapping[str, str]] = {
         "sustain_ns": "--sustain",
@@ -92,20 +91,6 @@ class Spc1Test(Campaign[Step, Phase]):
 
     def name_of(self, done: Phase) -> str:
         return done.step.name
-
-    def state(self) -> State:
-        return State(
-            parameters=self.parameters,
-            targets=self.targets,
-            environment=self.environment,
-            done=self.done,
-            persistence=self.persistence,
-        )
-
-    def read_state(self, path: Path) -> State:
-        state = document.read(path, State)
-        self.persistence = state.persistence
-        return state
 
     def request(self, bsu: int, step: Step, verified: bool = False) -> Request:
         """The run for a step."""

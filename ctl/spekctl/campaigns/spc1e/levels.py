@@ -8,14 +8,14 @@ load, and their power is in their results, which the campaign keeps in its folde
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
-from spekctl.campaigns import idle, usage
-from spekctl.campaigns.inputs import fraction_of, hours_again
+from spekctl.campaigns import energy, idle, usage
+from spekctl.campaigns.inputs import fraction_of
 from spekctl.campaigns.spc1.plan import final_by_name, position_of
-from spekctl.campaigns.spc1e.report import Facts, Measured, build, measured
+from spekctl.campaigns.spc1e.report import Measured, build, measured
 from spekctl.documents import spc1
 from spekctl.documents.energy import LevelReport, Spc1eReport
 from spekctl.documents.power import power_of
@@ -63,28 +63,9 @@ def build_report(
     source: str = "measured",
 ) -> Spc1eReport:
     """The report on the steps so far."""
-    said = [*remarks, *(rest.remarks if rest is not None else [])]
-    targets = report.targets if report is not None else rest.targets if rest is not None else []
-    trouble = ""
-    if report is None or not report.complete:
-        trouble = (
-            report.verdict
-            if report is not None
-            else "incomplete: the test under load has not started"
-        )
-    return build(
-        levels_of(folder, report, rest),
-        Facts(
-            source=source,
-            passed=report is not None and report.passed,
-            trouble=trouble,
-            targets=targets,
-            environment=report.environment if report is not None else None,
-            remarks=said,
-        ),
-        price,
-        profiles,
-    )
+    whole = report is not None and report.complete
+    facts = energy.facts_of(report, rest, whole, remarks, source)
+    return build(levels_of(folder, report, rest), facts, price, profiles)
 
 
 def from_spc1(
@@ -102,17 +83,8 @@ def from_spc1(
     if idle_watts is not None:
         found["idle"] = Measured(Fraction(0), idle_watts)
     if "idle" not in found:
-        raise UsageError(
-            f"{path} has no idle test beside it; give its power with --idle-watts, for example"
-            " --idle-watts 225.53"
-        )
-    facts = Facts(
-        source=str(path),
-        passed=report.passed,
-        trouble="" if report.complete else report.verdict,
-        targets=report.targets,
-        environment=report.environment,
-    )
+        raise energy.no_idle_test(path)
+    facts = energy.facts_of(report, None, report.complete, source=str(path))
     return build(found, facts, price, profiles)
 
 
@@ -130,28 +102,11 @@ def from_energy(
 ) -> Spc1eReport:
     """The same levels with other prices or hours; omitted values stay."""
     found = {level.name: _level_again(level, path) for level in previous.levels}
-    missing = [name for name in ("heavy", "moderate") if name not in found]
-    if missing:
-        raise UsageError(f"{path}: the levels {' and '.join(missing)} are missing")
-    used = price if price is not None else fraction_of(previous.price, f"{path}: the price")
-    profiles = {**hours_again(previous.profiles, path), **days}
-    facts = Facts(
-        source=str(path),
-        passed=previous.passed,
-        site=previous.site,
-        targets=previous.targets,
-        environment=previous.environment,
-    )
-    # What does not follow from the levels was said of the test that they come from.
-    follows = build(found, facts, used, profiles)
-    facts = replace(
-        facts,
-        trouble=previous.verdict if previous.verdict != follows.verdict else "",
-        remarks=[one for one in previous.remarks if one not in follows.remarks],
-    )
+    computed = partial(build, found, site=previous.site)
+    told = energy.again(previous, path, price, days, computed)
     if idle_watts is not None:
         found["idle"] = Measured(Fraction(0), idle_watts)
-    return build(found, facts, used, profiles)
+    return build(found, *told, site=previous.site)
 
 
 def _level_again(level: LevelReport, path: Path) -> Measured:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from spekctl import recorded
-from spekctl.campaigns import usage
+from spekctl.campaigns import energy, usage
+from spekctl.campaigns.energy import Facts
 from spekctl.campaigns.points import baseline_remarks
-from spekctl.documents.device import TargetFacts
 from spekctl.documents.energy import (
     SPC1E_NOTICE,
     LevelReport,
@@ -20,7 +20,6 @@ from spekctl.documents.energy import (
 )
 from spekctl.documents.exact import decimal_text, figure, measured_number
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment
 
 PERCENTS = {"heavy": usage.HEAVY_PERCENT, "moderate": usage.MODERATE_PERCENT, "idle": 0}
 
@@ -34,19 +33,6 @@ class Measured:
     power: PowerFigures | None = None
     bsu: int | None = None
     result_file: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Contents of a report besides its figures."""
-
-    source: str
-    passed: bool = True
-    trouble: str = ""
-    site: Site | None = None
-    targets: Sequence[TargetFacts] = ()
-    environment: Environment | None = None
-    remarks: Sequence[str] = field(default_factory=tuple)
 
 
 def measured(
@@ -69,6 +55,7 @@ def build(
     facts: Facts,
     price: Fraction,
     profiles: Mapping[str, usage.Hours],
+    site: Site | None = None,
 ) -> Spc1eReport:
     """The report from the levels: heavy, moderate, idle, or some of them."""
     missing = [name for name in PERCENTS if name not in found]
@@ -104,7 +91,7 @@ def build(
         annual_kwh=figure(whole.annual_kwh, usage.DECIMALS) if whole is not None else None,
         price=decimal_text(price),
         annual_cost=figure(whole.annual_cost, usage.DECIMALS) if whole is not None else None,
-        site=facts.site,
+        site=site,
         targets=list(facts.targets),
         environment=facts.environment,
         remarks=remarks,
@@ -121,11 +108,9 @@ def _levels(found: Mapping[str, Measured]) -> usage.Levels:
 def _verdict(facts: Facts, missing: list[str], without: list[str], fault: str) -> str:
     if facts.trouble:
         return facts.trouble
-    if missing:
-        return f"not complete: {' and '.join(missing)} were not measured"
-    if without:
-        return f"performance only: no power measured in {', '.join(without)}"
-    return f"performance only: {fault}" if fault else "complete"
+    if fault and not missing and not without:
+        return f"performance only: {fault}"
+    return energy.verdict(missing, without)
 
 
 def _level_report(name: str, level: Measured) -> LevelReport:

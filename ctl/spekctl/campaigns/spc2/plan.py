@@ -235,7 +235,7 @@ def left_ns(parameters: Parameters, done: Sequence[Run]) -> int:
 def beyond(streams: int, ios: int, late: int, left_over: int, limits: Limits) -> str:
     """Why the device cannot sustain this stream count; empty if it can."""
     if not ios:
-        return "nothing was completed"
+        return "no I/O completed"
     if late > limits.late * ios:
         return (
             f"{late:,} of {ios:,} transfers took longer than"
@@ -243,5 +243,5 @@ def beyond(streams: int, ios: int, late: int, left_over: int, limits: Limits) ->
         )
     # Each stream may have one transfer with the device at the end that it had not at the start.
     if left_over > max(streams, ios // 100):
-        return f"{left_over:,} transfers were left over"
+        return f"the queue grew by {left_over:,} transfers"
     return ""

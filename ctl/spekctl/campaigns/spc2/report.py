@@ -46,7 +46,7 @@ def run_of(step: Step, result: Result, limits: Limits, result_file: str | None) 
     if late is not None:
         beyond = plan.beyond(step.streams, total.ios, late, left_over, limits)
     elif not total.ios:
-        beyond = "nothing was completed"
+        beyond = "no I/O completed"
     power = power_of(result)
     net_w = power.net_w if power is not None else None
     return Run(
@@ -190,12 +190,12 @@ def _remarks(parameters: Parameters, done: Sequence[Run]) -> list[str]:
     remarks = [
         f"{NOTICE}: sizes, streams, durations and limits are parameters of this test, not quoted"
         " from a standard",
-        "one worker on one CPU sends the I/Os of all streams",
+        "one worker on one CPU issues the I/Os of all streams",
     ]
     if any(one.step.streams > GROUPS for one in done):
         remarks.append(
-            f"more than {GROUPS} streams share {GROUPS} arrival processes: a stream has its depth"
-            " or pace on average only"
+            f"more than {GROUPS} streams share {GROUPS} arrival processes: the depth or"
+            " pace of a stream holds on average only"
         )
     if "lfp" not in parameters.parts:
         remarks.append(
@@ -206,12 +206,12 @@ def _remarks(parameters: Parameters, done: Sequence[Run]) -> list[str]:
         position = vod_position(parameters, done)
         if position.lowered:
             remarks.append(
-                "the long run of video on demand missed the limit: streams were"
-                f" lowered {position.lowered} times, to {position.level}"
+                "the long run of video on demand missed the limit: the stream count"
+                f" was lowered {position.lowered} times, to {position.level}"
             )
         if parameters.vod_streams is None and position.level == parameters.vod_most:
             remarks.append(
-                f"the device serves --vod-most {parameters.vod_most} streams in time; its limit is"
+                f"the device sustains --vod-most {parameters.vod_most} streams; its maximum is"
                 " higher"
             )
     return remarks

@@ -9,25 +9,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
 
+from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns.campaign import Campaign, Outcome, Task
 from spekctl.campaigns.spc2 import plan
 from spekctl.campaigns.spc2.loads import request_of
 from spekctl.campaigns.spc2.report import build, run_of
-from spekctl.documents import document
-from spekctl.documents.device import TargetFacts
-from spekctl.documents.document import Document, Kind
-from spekctl.documents.result import Environment, Result
+from spekctl.documents.document import Kind
+from spekctl.documents.result import Result
 from spekctl.documents.spc2 import Parameters, Report, Run, Step
 from spekctl.run import request as run_request
 from spekctl.run.job import Request
 
 
-class State(Document, frozen=True, kw_only=True, tag=Kind.SPC2_STATE.value):
+class State(campaign_folder.State, frozen=True, kw_only=True, tag=Kind.SPC2_STATE.value):
     """The measurements of a test so far."""
 
     parameters: Parameters
-    targets: list[TargetFacts]
-    environment: Environment | None
     done: list[Run]
 
 
@@ -35,6 +32,7 @@ class State(Document, frozen=True, kw_only=True, tag=Kind.SPC2_STATE.value):
 class Spc2Test(Campaign[Step, Run]):
     """A test in progress."""
 
+    STATE: ClassVar[type[State]] = State
     STEP: ClassVar[str] = "run"
     DIGITS: ClassVar[int] = 3
     WORDS: ClassVar[Mapping[str, str]] = {
@@ -85,17 +83,6 @@ class Spc2Test(Campaign[Step, Run]):
 
     def name_of(self, done: Run) -> str:
         return done.step.name
-
-    def state(self) -> State:
-        return State(
-            parameters=self.parameters,
-            targets=self.targets,
-            environment=self.environment,
-            done=self.done,
-        )
-
-    def read_state(self, path: Path) -> State:
-        return document.read(path, State)
 
     def request(self, step: Step) -> Request:
         """The run for a step."""

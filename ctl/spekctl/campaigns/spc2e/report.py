@@ -8,24 +8,24 @@ the idle test. The usage profiles are those of SPC-1/E: no published SPC-2/E res
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from spekctl import recorded
-from spekctl.campaigns import idle, usage
+from spekctl.campaigns import energy, idle, usage
+from spekctl.campaigns.energy import Facts
 from spekctl.campaigns.idle import Idle
-from spekctl.campaigns.inputs import fraction_of, hours_again
+from spekctl.campaigns.inputs import fraction_of
 from spekctl.campaigns.points import baseline_remarks
 from spekctl.campaigns.spc2 import plan
 from spekctl.campaigns.spc2.figures import mean
 from spekctl.campaigns.spc2.report import composites_of, mean_rate, mean_watts, runs_of
 from spekctl.documents import spc2
-from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import decimal_text, figure, measured_number
 from spekctl.documents.power import PowerFigures
-from spekctl.documents.result import Environment
 from spekctl.documents.spc2 import RateLevel, RateProfile, Run, Spc2eReport
 from spekctl.errors import UsageError
 
@@ -64,18 +64,6 @@ def idle_level(rest: Idle | None) -> list[RateLevel]:
     return [RateLevel("idle", "0", watts, [], rest.power)]
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a report says beside its levels. @trouble: why the test is not whole, else empty."""
-
-    source: str = "measured"
-    passed: bool = True
-    trouble: str = ""
-    targets: Sequence[TargetFacts] = ()
-    environment: Environment | None = None
-    remarks: Sequence[str] = ()
-
-
 def of_test(
     load: spc2.Report | None,
     rest: Idle | None,
@@ -91,20 +79,9 @@ def of_test(
 def _facts_of(load: spc2.Report | None, rest: Idle | None, remarks: Sequence[str]) -> Facts:
     powers: list[PowerFigures | None] = [one.power for one in load.runs] if load else []
     said = [*remarks, *(load.remarks if load is not None else [])]
-    said += rest.remarks if rest is not None else []
-    said += baseline_remarks([*powers, rest.power if rest is not None else None])
-    trouble = ""
-    if load is None or not load.passed:
-        trouble = (
-            load.verdict if load is not None else "incomplete: the test under load has not started"
-        )
-    return Facts(
-        passed=load is not None and load.passed,
-        trouble=trouble,
-        targets=load.targets if load is not None else rest.targets if rest is not None else (),
-        environment=load.environment if load is not None else None,
-        remarks=said,
-    )
+    facts = energy.facts_of(load, rest, load is not None and load.passed, said)
+    baselines = baseline_remarks([*powers, rest.power if rest is not None else None])
+    return replace(facts, remarks=[*facts.remarks, *baselines])
 
 
 def from_spc2(
@@ -122,10 +99,7 @@ def from_spc2(
     if idle_watts is not None:
         levels.append(_rest_of(idle_watts))
     elif rest is None:
-        raise UsageError(
-            f"{path} has no idle test beside it; give its power with --idle-watts, for example"
-            " --idle-watts 225.53"
-        )
+        raise energy.no_idle_test(path)
     facts = replace(_facts_of(load, rest, ()), source=str(path))
     return build(levels, facts, price, profiles)
 
@@ -143,26 +117,10 @@ def from_energy(
         for text in (level.mb_s, level.watts):
             if text is not None:
                 fraction_of(text, f"{path}: the {level.name} level")
-    if missing := [name for name in DIVISORS if name not in {one.name for one in levels}]:
-        raise UsageError(f"{path}: the levels {' and '.join(missing)} are missing")
-    used = price if price is not None else fraction_of(previous.price, f"{path}: the price")
-    profiles = {**hours_again(previous.profiles, path), **days}
-    facts = Facts(
-        source=str(path),
-        passed=previous.passed,
-        targets=previous.targets,
-        environment=previous.environment,
-    )
-    # What does not follow from the levels was said of the test that they come from.
-    follows = build(levels, facts, used, profiles)
-    facts = replace(
-        facts,
-        trouble=previous.verdict if previous.verdict != follows.verdict else "",
-        remarks=[one for one in previous.remarks if one not in follows.remarks],
-    )
+    told = energy.again(previous, path, price, days, partial(build, levels))
     if idle_watts is not None:
         levels = [one for one in levels if one.name != "idle"] + [_rest_of(idle_watts)]
-    return build(levels, facts, used, profiles)
+    return build(levels, *told)
 
 
 def _rest_of(watts: Fraction) -> RateLevel:
@@ -195,7 +153,7 @@ def build(
         source=recorded.text(facts.source),
         complete=whole is not None,
         passed=facts.passed and not missing,
-        verdict=facts.trouble or _verdict(missing, without),
+        verdict=facts.trouble or energy.verdict(missing, without),
         levels=list(levels),
         profiles=[_row(name, profiles[name], day) for name, day in days.items()],
         composite=_row("composite", None, whole.composite) if whole is not None else None,
@@ -208,18 +166,10 @@ def build(
     )
 
 
-def _verdict(missing: Sequence[str], without: Sequence[str]) -> str:
-    if missing:
-        return f"not complete: {' and '.join(missing)} were not measured"
-    if without:
-        return f"performance only: no power measured in {', '.join(without)}"
-    return "complete"
-
-
 def _remarks(known: Mapping[str, usage.Level], more: Sequence[str]) -> list[str]:
     remarks = [
-        f"{spc2.ENERGY_NOTICE}: usage profiles are those of SPC-1/E, of data rates at all and at"
-        " half of the streams",
+        f"{spc2.ENERGY_NOTICE}: usage profiles are those of SPC-1/E, applied to data rates at all"
+        " and at half of the streams",
         *more,
     ]
     if len(known) == len(DIVISORS) + 1:
@@ -229,7 +179,7 @@ def _remarks(known: Mapping[str, usage.Level], more: Sequence[str]) -> list[str]
                 f"{disorder}: check that the system was idle, and what the meter measures"
             )
         if levels.heavy.rate < levels.moderate.rate:
-            remarks.append("half of the streams move more data than all of them")
+            remarks.append("half of the streams transfer more data than all of them")
     return list(dict.fromkeys(remarks))
 
 

@@ -7,7 +7,7 @@ import os
 import signal
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -15,12 +15,11 @@ from lib.fakes.machine import disk, use_fakes
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
-from spekctl.campaigns import idle
+from spekctl.campaigns import folder, idle
 from spekctl.campaigns.campaign import Campaign, Outcome, Task, Tools, interval_ns
 from spekctl.campaigns.idle import Idle
-from spekctl.documents.device import TargetFacts
-from spekctl.documents.document import read
-from spekctl.documents.result import Environment, Result
+from spekctl.documents.document import Kind, read
+from spekctl.documents.result import Result
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.records import Reason
 from spekctl.run import job, request
@@ -36,16 +35,21 @@ class Parameters(msgspec.Struct, frozen=True):
     time_ns: int = 2 * SECOND
 
 
-class State(msgspec.Struct, frozen=True):
+class Rung(msgspec.Struct, frozen=True):
+    file: str
+    ok: bool = True
+
+
+class State(folder.State, frozen=True, kw_only=True, tag=Kind.SWEEP_STATE.value):
     parameters: Parameters
-    targets: list[TargetFacts]
-    environment: Environment | None
-    done: list[str]
+    done: list[Rung]
 
 
 @dataclass(slots=True, kw_only=True)
-class Ladder(Campaign[int, str]):
+class Ladder(Campaign[int, Rung]):
     """One run for each depth, then a rest if there is a 0 among them."""
+
+    STATE: ClassVar[type[State]] = State
 
     parameters: Parameters
 
@@ -66,18 +70,18 @@ class Ladder(Campaign[int, str]):
         wanted = request.build(subject, Options(depth=step, time_ns=time_ns))
         return Task(f"depth {step}", f"depth-{step}", wanted, time_ns)
 
-    def found(self, step: int, outcome: Outcome, file: str) -> tuple[str, str]:
+    def found(self, step: int, outcome: Outcome, file: str) -> tuple[Rung, str]:
         assert isinstance(outcome, Result if step else Idle)
-        return file, f"news of {step}" if step == 2 else ""
+        return Rung(
+            file, isinstance(outcome, Idle) or outcome.outcome.ok
+        ), f"news of {step}" if step == 2 else ""
 
-    def name_of(self, done: str) -> str:
-        return done.removesuffix(".json")
+    def name_of(self, done: Rung) -> str:
+        return done.file.removesuffix(".json")
 
-    def state(self) -> State:
-        return State(self.parameters, self.targets, self.environment, self.done)
 
-    def read_state(self, path: Path) -> State:
-        return msgspec.json.decode(path.read_bytes(), type=State)
+def files_of(work: Ladder) -> list[str]:
+    return [one.file for one in work.done]
 
 
 @dataclass
@@ -130,8 +134,8 @@ def test_every_step_is_measured_and_kept(kernel: QueueKernel) -> None:
     work, view = ladder([1, 2, 4]), Seen()
     assert carry_out(work, kernel, view)
     assert [one.arrivals[0].depth for one in kernel.runs_seen] == [1, 2, 4]
-    assert work.done == ["01-depth-1.json", "02-depth-2.json", "03-depth-4.json"]
-    for file, depth in zip(work.done, (1, 2, 4), strict=True):
+    assert files_of(work) == ["01-depth-1.json", "02-depth-2.json", "03-depth-4.json"] and work.ok
+    for file, depth in zip(files_of(work), (1, 2, 4), strict=True):
         kept = read(Path("t", file), Result)
         assert kept.config.arrivals[0].depth == depth
     assert view.told == ["news of 2"]
@@ -148,7 +152,7 @@ def test_the_time_left_counts_what_follows(kernel: QueueKernel) -> None:
 def test_without_a_folder_nothing_is_written(kernel: QueueKernel, tmp_path: Path) -> None:
     work = ladder([1, 2], None)
     assert carry_out(work, kernel, Seen())
-    assert work.done == ["", ""] and os.listdir(tmp_path) == []
+    assert files_of(work) == ["", ""] and os.listdir(tmp_path) == []
     assert work.kept() == "2 steps are done"
 
 
@@ -188,7 +192,7 @@ def test_a_run_that_did_not_complete_can_be_done_again(kernel: QueueKernel) -> N
     work = ladder([1, 2, 4])
     with pytest.raises(SpekError, match="depth-2: a device was removed during the run"):
         carry_out(work, kernel, Seen())
-    assert work.done == ["01-depth-1.json"] and Path("t/02-depth-2.json").exists()
+    assert files_of(work) == ["01-depth-1.json"] and Path("t/02-depth-2.json").exists()
     kernel.before_run = lambda config: None
     again = ladder([1, 2, 4])
     again.begin(True)
@@ -225,7 +229,7 @@ def test_a_rest_is_measured_by_the_meter(
     assert carry_out(work, kernel, view, meter)
     assert len(kernel.runs_seen) == 1 and len(meter.asked) == 1
     assert view.heads[1] == ("a rest for 200ms, nothing is sent", 0.2, 0.0)
-    rest = idle.load(Path("t"), work.done[1])
+    rest = idle.load(Path("t"), work.done[1].file)
     assert rest is not None and rest.power is not None and rest.power.net_w == 6
 
 

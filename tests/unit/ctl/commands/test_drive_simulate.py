@@ -82,7 +82,7 @@ def test_scales_of_bottleneck_studies(spekctl: Spekctl) -> None:
     [
         ("0,8,8\n", "in.csv, line 1: '0,8,8' is not arrival_ns,lba,sectors,op with op R, W or D"),
         ("0,8,8,X\n", "in.csv, line 1: '0,8,8,X' is not arrival_ns"),
-        ("arrival_ns,lba,sectors,op\n5,8,8,R\n4,8,8,R\n", "line 3: it arrives at 4 ns, before the"),
+        ("arrival_ns,lba,sectors,op\n5,8,8,R\n4,8,8,R\n", "line 3: arrives at 4 ns, before the"),
         ("\n0,8,8,R\n1,9999999999,8,W\n", "line 3: the request is beyond the drive's capacity"),
         ("0,8,0,R\n", "line 1: the request has no sectors, or more than 65536"),
         ("-1,8,8,R\n", "line 1: a number of '-1,8,8,R' is out of range"),

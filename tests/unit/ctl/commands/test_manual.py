@@ -56,7 +56,9 @@ def test_what_is_hidden_is_in_no_page(files: dict[str, str]) -> None:
     assert not any("any" in Path(name).stem.split("-") for name in files)
 
 
-@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is missing; make deps installs it")
+@pytest.mark.skipif(
+    shutil.which("groff") is None, reason="groff is missing; install it with make deps"
+)
 def test_pages_are_roff_without_a_warning(files: dict[str, str], tmp_path: Path) -> None:
     def warnings_of(pages: dict[str, str]) -> str:
         for name, text in pages.items():

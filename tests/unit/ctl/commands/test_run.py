@@ -22,9 +22,7 @@ from spekctl import cli
 from spekctl.block import blkid, safety
 from spekctl.block import device as block_device
 from spekctl.documents import result
-from spekctl.errors import (
-    ExitCode,
-)
+from spekctl.errors import ExitCode
 from spekctl.kernel.records import Reason, RunState
 from spekctl.render import output
 from spekctl.run import observe

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.ctl.models import models
 
 from spekctl import files
 from spekctl.campaigns import idle
@@ -56,10 +57,7 @@ def put(path: Path, fields: object) -> Path:
 def test_every_kind_has_a_file_of_version_1() -> None:
     """But for the plan of a detached run, which does not outlive a boot, and for later kinds."""
     kinds = {document.kind_of(model) for model in MODELS.values()}
-    later = {Kind.SWEEP_STATE, Kind.SPC2, Kind.SPC2_STATE, Kind.SPC2E, Kind.PTS, Kind.PTS_STATE}
-    later |= {Kind.DRIVE_SIMULATION, Kind.DRIVE_STUDY}
-    later |= {Kind.TRACE, Kind.TRACE_INFO, Kind.TRACE_FIT}
-    later |= {Kind.GATE, Kind.COMPARISON}
+    later = {kind for kind, model in models().items() if document.version_of(model) == 1}
     assert kinds | {Kind.LOG, Kind.PLAN} | later == set(Kind)
     assert {path.stem for path in VERSION_1.iterdir()} == {*MODELS, "log"}
 
@@ -226,3 +224,10 @@ def test_text_of_an_older_version_that_is_not_utf_8_is_damage(tmp_path: Path) ->
     path.write_bytes(b'{"\xa4": 0, "schema": "spek-result", "schema_version": 1}')
     with pytest.raises(UsageError, match="old is damaged: it is not UTF-8 text"):
         document.read(path, result.Result)
+
+
+def test_every_kind_has_a_struct_and_its_words() -> None:
+    """The log's header is in the footer of a Parquet file."""
+    assert set(models()) == set(Kind)
+    assert all(kind.text and kind.value.startswith("spek-") for kind in Kind)
+    assert len({kind.text for kind in Kind}) == len(Kind)

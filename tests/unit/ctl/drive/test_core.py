@@ -146,10 +146,12 @@ def test_without_a_compiler_there_is_a_sentence(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("CC", "no-such-compiler")
-    with pytest.raises(SpekError, match=r"needs a C compiler, and there is no no-such-compiler"):
+    with pytest.raises(
+        SpekError, match=r"needs a C compiler, but no-such-compiler is not installed"
+    ):
         core.library_path()
     monkeypatch.setenv("CC", "false")
-    with pytest.raises(SpekError, match="false does not compile the modelled drive: it says"):
+    with pytest.raises(SpekError, match="false failed to compile the modelled drive: no message"):
         core.library_path()
 
 
@@ -158,7 +160,7 @@ def test_the_sources_are_found_where_they_are_installed(
 ) -> None:
     package = tmp_path / "lib" / "site" / "spekctl"
     monkeypatch.setattr(core, "__file__", str(package / "drive" / "core.py"))
-    with pytest.raises(SpekError, match="the sources of the modelled drive are in none of"):
+    with pytest.raises(SpekError, match="cannot find the sources of the modelled drive in"):
         core.sources()
     (package / "csources" / "drive").mkdir(parents=True)
     (package / "csources" / "drive" / "core").symlink_to(ROOT / "kmod" / "drive" / "core")

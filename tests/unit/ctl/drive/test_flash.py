@@ -66,8 +66,8 @@ def test_rates_follow_from_channels_and_bus() -> None:
         ("flash.channels=33", "flash.channels: 33 is out of range; allowed are 1 to 32"),
         ("flash.read_ms=0", "flash.read_ms: 0 is out of range; allowed are more than 0"),
         ("flash.pages=3", "flash.pages: unknown field"),
-        ("arms.count=2", "arms.count: a drive of flash has neither platters nor arms"),
-        ("rpm=7200", "rpm: a drive of flash has neither platters nor arms"),
+        ("arms.count=2", "arms.count: a flash drive has neither platters nor arms"),
+        ("rpm=7200", "rpm: a flash drive has neither platters nor arms"),
         ("profile='two'", "profile: there is no profile 'two'"),
         ("power.one.erase=-1", "power.one.erase: -1 is out of range"),
     ],
@@ -118,5 +118,5 @@ def test_writes_fall_off_a_cliff_and_energy_adds_up() -> None:
 
 def test_only_flash_takes_discards() -> None:
     disk = Simulation(file.load("mach2"), Rule())
-    with pytest.raises(UsageError, match="only drives of flash know"):
+    with pytest.raises(UsageError, match="only flash drives support"):
         disk.feed(requests([0], op=2))

@@ -7,11 +7,12 @@ import pytest
 from lib.fakes.modelled_disk import ModelledDisk
 
 from spekctl.drive import file
-from spekctl.drive.describe import model_text
 from spekctl.drive.model import Model
 from spekctl.drive.probe import FoundCache, FoundDisk, Probe, UnknownDisk
 
 CACHE = ("cache.segments=16", "cache.segment_kib=512", "cache.ahead_kib=256", "cache.hit_ms=0.1")
+
+
 DRIVES = ("barracuda-es", "cheetah9lp", "dnes-309170w", "st32171w", "atlas-iii", "cheetah-x15-36lp")
 
 
@@ -84,16 +85,3 @@ def test_bands_are_not_taken_for_zones() -> None:
                 file.load("mach2", ["arms.split=false", "arms.count=1", "arms.channels=1"])
             )
         ).measure()
-
-
-def test_the_file_is_a_model_that_behaves_like_the_disk() -> None:
-    model = file.load("cheetah9lp")
-    found = Probe(ModelledDisk(model)).measure()
-    text = model_text(found, FoundCache(120_000, 4, 512), 'a "disk"', "spekctl")
-    again = file.parse(text)
-    assert (again.title, again.capacity, again.heads) == ('a "disk"', model.capacity, model.heads)
-    assert (again.cache.segments, again.cache.ahead_sectors) == (4, 512)
-    assert again.mean_seek_ns() == pytest.approx(model.mean_seek_ns(), rel=0.01)
-    assert again.sustained_rate(again.zones[0]) == pytest.approx(
-        model.sustained_rate(model.zones[0]), rel=1e-4
-    )

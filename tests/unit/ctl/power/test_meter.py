@@ -1,216 +1,487 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Power of a span of time from the prober's answers; and power of a result."""
+"""Power during a run: figures of intervals and of the whole, and remarks if some is missing.
+
+The prober is played by its own integrator, so that what is known when is as in the kernel.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import msgspec
+import numpy as np
 import pytest
+from lib.core.railcore import Rail, library
+from lib.ctl.plot_seen import xs, ys
+from lib.fakes.kernel import SECOND, START_NS, interval_cell
+from rich.console import Console
 
-from spekctl.documents.power import Amount, figures_of, interval_power, power_of
-from spekctl.documents.result import PowerResult, Result
-from spekctl.errors import NoKernelSideError, SpekError, UsageError
-from spekctl.kernel import feeds as kernel_feeds
+from spekctl import files
+from spekctl.campaigns import points
+from spekctl.commands.options import power_of
+from spekctl.documents import power as documents_power
+from spekctl.documents import result
+from spekctl.documents.curve import Load, Power
+from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.feeds import Feed, RailUse
-from spekctl.kernel.records import FeedState, Use
-from spekctl.power import span
-from spekctl.power.meter import PowerOptions
+from spekctl.kernel.gen.spek_prober_records import RailInfo
+from spekctl.kernel.records import Direction, FeedState, IntervalRow, Phase, RunInfo, StatsCell, Use
+from spekctl.plots import curves, power, style
+from spekctl.power import meter as power_meter
+from spekctl.power.meter import Meter, PowerOptions
+from spekctl.render import curve
+from spekctl.render import result as render_result
+from spekctl.run import build as run_build
+from spekctl.units import format_joules, format_watts, parse_watts
+from spekctl.workload import file as workload_file
+from spekctl.workload.resolve import Options, Target, resolve
 
-SECOND = 10**9
-FJ = 10**15
-
-
-def use(
-    joules: float, known_s: float, gap_s: float = 0, lost_s: float = 0, pending_s: float = 0
-) -> Use:
-    known, gap, lost, pending = (round(one * SECOND) for one in (known_s, gap_s, lost_s, pending_s))
-    watts = round(joules / known_s * 1e6) if known_s else 0
-    return Use(round(joules * FJ), known, gap, lost, pending, 9, watts - 100, watts + 200)
-
-
-def rail(what: Use, feed: int = 1, number: int = 0, state: FeedState = FeedState.OPEN) -> RailUse:
-    return RailUse(feed, f"feed{feed}", number, f"{number + 3}V", state, 0, 1000, (what,))
-
-
-def feed(name: str, state: FeedState = FeedState.OPEN) -> Feed:
-    numbers: dict[str, Any] = dict.fromkeys(Feed.__dataclass_fields__, 0)
-    return Feed(**{**numbers, "name": name, "state": state, "rails": ()})
+MS = 1_000_000
+MEASURE_NS = START_NS + SECOND
+DRAIN_NS = START_NS + 5 * SECOND
+INFO = RunInfo(
+    1, started_ns=START_NS, measure_ns=MEASURE_NS, drain_ns=DRAIN_NS, ended_ns=DRAIN_NS + 1000,
+    now_ns=DRAIN_NS + SECOND,
+)  # fmt: skip
 
 
+@dataclass
+class FakeFeed:
+    """A feed whose rails are real ones."""
+
+    id: int
+    name: str
+    rails: dict[str, Rail]
+    state: FeedState = FeedState.OPEN
+    uncertainty_ns: int = 0
+    lsb_nw: int = 0
+
+
+@dataclass
 class FakeLink:
-    """Answers with one list of rails after the other, the last one for ever."""
+    """spek_prober.ko as the meter sees it."""
 
-    def __init__(self, *answers: list[RailUse], feeds: Sequence[Feed] = ()) -> None:
-        self.answers = list(answers)
-        self.known = list(feeds)
-        self.asked: list[tuple[int, int]] = []
-        self.refuses: SpekError | None = None
-        self.closed = False
+    known: list[FakeFeed] = field(default_factory=list)
+    broken: str = ""
+    asked: int = 0
+    before_feeds: Callable[[], None] = lambda: None
 
     def feeds(self) -> list[Feed]:
-        if self.refuses is not None:
-            raise self.refuses
-        return self.known
+        self.before_feeds()
+        if self.broken:
+            raise SpekError(self.broken)
+        return [
+            Feed(
+                id=one.id, name=one.name, source="sim", state=one.state, owner_pid=1,
+                owner_name="x", history=64, max_step_ns=10**10, uncertainty_ns=one.uncertainty_ns,
+                drift_ppb=5, residual_ns=6, overflows=7, lost=8, opened_ns=1, now_ns=2,
+                watermark_ns=min(rail.c.horizon_ns for rail in one.rails.values()), batches=1,
+                refused=0, left_behind=0,
+                rails=tuple(RailInfo(n, name, late=2) for n, name in enumerate(one.rails)),
+            )
+            for one in self.known
+        ]  # fmt: skip
 
     def energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]:
-        self.asked += intervals
-        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        self.asked += len(intervals)
+        if self.broken:
+            raise SpekError(self.broken)
+        return [
+            RailUse(
+                one.id, one.name, number, name, one.state, one.uncertainty_ns, one.lsb_nw,
+                tuple(_use(rail, *interval, one.state) for interval in intervals),
+            )
+            for one in self.known
+            for number, (name, rail) in enumerate(one.rails.items())
+        ]  # fmt: skip
 
     def close(self) -> None:
-        self.closed = True
+        pass
 
 
-def asked(
-    *answers: list[RailUse], wish: PowerOptions | None = None
-) -> tuple[span.ProberMeter, FakeLink, list[float]]:
-    link = FakeLink(*answers)
-    pauses: list[float] = []
-    return span.ProberMeter(link, wish or PowerOptions(), pauses.append), link, pauses
+def _use(rail: Rail, from_ns: int, to_ns: int, state: FeedState) -> Use:
+    use = rail.use(from_ns, to_ns, state is not FeedState.OPEN)
+    return Use(
+        int(use.joules * 10**15), use.known_ns, use.gap_ns, use.lost_ns, use.pending_ns,
+        use.samples, use.min_uw, use.max_uw,
+    )  # fmt: skip
 
 
-def test_rails_and_their_sum() -> None:
-    source, link, pauses = asked([rail(use(20, 10)), rail(use(50, 10), number=1)])
-    found = source.between(5 * SECOND, 15 * SECOND)
-    assert found is not None and found.net_w == 7 and found.remark == ""
-    assert [one.name for one in found.rails] == ["3V", "4V"]
-    assert (found.rails[0].joules, found.rails[0].mean_w) == (20, 2)
-    assert (found.rails[0].min_w, found.rails[0].max_w) == (1.9999, 2.0002)
-    assert found.total.joules == 70
-    assert link.asked == [(5 * SECOND, 15 * SECOND)] and pauses == []
+@pytest.fixture
+def rail(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Rail]:
+    lib = library(tmp_path_factory.getbasetemp())
+
+    def make(watts: float = 5.0, first_s: float = -1, last_s: float = 10, **options: int) -> Rail:
+        made = Rail(lib, **{"capacity": 1024, **options})
+        add(made, watts, first_s, last_s)
+        return made
+
+    return make
 
 
-def test_no_feed_is_no_power() -> None:
-    assert asked([])[0].between(1, 2) is None
+def add(made: Rail, watts: float, first_s: float, last_s: float) -> None:
+    """A sample each 100 ms, seconds since the start of the run."""
+    count = round((last_s - first_s) * 10) + 1
+    for n in range(count):
+        made.push(START_NS + int(first_s * SECOND) + n * SECOND // 10, round(watts * 1e6))
 
 
-def test_what_is_on_its_way_is_waited_for() -> None:
-    late = [rail(use(18, 9, pending_s=1))]
-    source, link, pauses = asked(late, late, [rail(use(20, 10))])
-    found = source.between(0, 10 * SECOND)
-    assert found is not None and found.total.gap_s == 0
-    assert len(link.asked) == 3 and len(pauses) == 2
+def row(seq: int, phase: Phase = Phase.MEASURE, ios: int = 1000) -> IntervalRow:
+    start = START_NS + seq * SECOND
+    return IntervalRow(
+        seq, phase, start, start + SECOND, 0, 0, 0, 0,
+        interval_cell(ios=ios, bytes=ios * 4096), interval_cell(), [],
+    )  # fmt: skip
 
 
-def test_a_feed_that_stays_behind_is_unknown_from_there_on() -> None:
-    source, _, pauses = asked([rail(use(18, 9, pending_s=1))])
-    found = source.between(0, 10 * SECOND)
-    assert found is not None and found.net_w == 2
-    assert found.remark == "power is unknown for 1 s of 10 s"
-    assert span.LAG_S <= sum(pauses) < span.LAG_S + 0.2
+ROWS = [row(0, Phase.RAMP), *(row(n) for n in range(1, 5))]
 
 
-def test_gaps_and_lost_time_are_unknown() -> None:
-    both = [rail(use(14, 7, gap_s=1, lost_s=2)), rail(use(30, 10), number=1)]
-    found = asked(both)[0].between(0, 10 * SECOND)
-    assert found is not None
-    assert (found.total.known_s, found.total.gap_s, found.net_w) == (7, 3, 5)
+def meter(link: Any, wish: PowerOptions | None = None, patience_s: float = 0.0) -> Meter:
+    """One that waits no longer than told; the clock jumps on each look."""
+    ticks = iter(range(10**6))
+    return Meter(link, wish or PowerOptions(), lambda: next(ticks) * (100 if not patience_s else 0))
 
 
-def test_a_rail_of_which_nothing_is_known_leaves_no_total() -> None:
-    both = [rail(use(0, 0, gap_s=10)), rail(use(30, 10), number=1)]
-    found = asked(both)[0].between(0, 10 * SECOND)
-    assert found is not None and found.net_w is None
-    assert found.rails[1].mean_w is not None
-    assert found.remark == "power is not known: 10 s without samples"
+def metered(link: FakeLink, wish: PowerOptions | None = None) -> documents_power.Metered:
+    found = meter(link, wish)
+    found.start()
+    return found.finish(INFO, ROWS)
 
 
-def test_ended_feeds_of_another_time_do_not_count() -> None:
-    gone = rail(use(0, 0, gap_s=10), feed=1, state=FeedState.CLOSED)
-    broken = rail(use(15, 3, gap_s=7), feed=2, state=FeedState.BROKEN)
-    source, _, pauses = asked([gone, broken, rail(use(30, 10), feed=3)])
-    found = source.between(0, 10 * SECOND)
-    assert found is not None and pauses == []
-    assert [one.name for one in found.rails] == ["feed2/3V", "feed3/3V"]
-    assert asked([gone])[0].between(0, 10 * SECOND) is None
-
-
-def test_only_the_feeds_that_are_wanted_count() -> None:
-    both = [rail(use(20, 10)), rail(use(50, 10), feed=2)]
-    found = asked(both, wish=PowerOptions(("feed2",)))[0].between(0, 10 * SECOND)
-    assert found is not None and found.net_w == 5
-
-
-def test_a_baseline_is_taken_off() -> None:
-    found = asked([rail(use(50, 10))], wish=PowerOptions(baseline_w=3.5))[0].between(0, 10 * SECOND)
-    assert found is not None and (found.net_w, found.total.mean_w) == (1.5, 5)
-
-
-# --- connecting ----------------------------------------------------------------------------------
-
-
-def connect_to(monkeypatch: pytest.MonkeyPatch, link: FakeLink) -> None:
-    monkeypatch.setattr(kernel_feeds, "PowerLink", lambda: link)
-
-
-def test_a_prober_with_a_feed_is_a_meter(monkeypatch: pytest.MonkeyPatch) -> None:
-    link = FakeLink(feeds=[feed("board")])
-    connect_to(monkeypatch, link)
-    found, text = span.connect(PowerOptions(("board",)), SECOND)
-    assert found is not None and text == ""
-    found.close()
-    assert link.closed
-
-
-@pytest.mark.parametrize("feeds", [[], [feed("board", FeedState.BROKEN)]])
-def test_a_prober_without_an_open_feed_says_so(
-    feeds: list[Feed], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    link = FakeLink(feeds=feeds)
-    connect_to(monkeypatch, link)
-    found, text = span.connect(None, SECOND)
-    assert found is None and link.closed
-    assert text == "power not measured: no feed is open in spek_prober (start spek-daq)"
-
-
-def test_an_unknown_feed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    link = FakeLink(feeds=[feed("board")])
-    connect_to(monkeypatch, link)
-    with pytest.raises(UsageError, match="there is no open feed 'bord'; open are board"):
-        span.connect(PowerOptions(("bord",)), SECOND)
-    assert link.closed
-
-
-def test_no_prober_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
-        raise NoKernelSideError("the kernel module spek_prober is not loaded")
-
-    monkeypatch.setattr(kernel_feeds, "PowerLink", refuse)
-    missing = "power not measured: the kernel module spek_prober is not loaded"
-    assert span.connect(None, SECOND) == (None, missing)
-    assert "--no-prober was given" in span.connect(None, None)[1]
-
-
-def test_a_refusal_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    link = FakeLink()
-    link.refuses = SpekError("not permitted: spek needs root")
-    connect_to(monkeypatch, link)
-    missing = "power not measured: not permitted: spek needs root"
-    assert span.connect(None, SECOND) == (None, missing)
-    assert link.closed
-
-
-# --- of a result ---------------------------------------------------------------------------------
-
-
-def result_with(found: PowerResult | None) -> Result:
-    values: dict[str, Any] = dict.fromkeys(Result.__struct_fields__)
-    return Result(**{**values, "power": found})
-
-
-def test_a_result_has_the_power_of_its_measure_phase() -> None:
-    amounts = [Amount("5V", "board", 0, use(20, 10)), Amount("12V", "board", 0, use(50, 10))]
-    measure = interval_power(amounts)
-    whole = PowerResult(
-        feeds=[], baseline_w=0.5, measure=measure, uncertainty_ns=0, shift_j=0, uncertainty_j=0
+def build(found: documents_power.Metered | None = None) -> result.Result:
+    """A result of ROWS: 1000 reads of 4 KiB each second."""
+    file = workload_file.load("random-read-4k")
+    disk = Target("/dev/x", 8, 16, 10 << 30, 512, 5)
+    config = resolve(file, Options(available_cpus=(0,)), [disk])
+    plan = result.Plan(
+        run=1,
+        started_ns=START_NS,
+        workload=file,
+        config=config,
+        targets=[],
+        remarks=[],
     )
-    found = power_of(result_with(whole))
-    assert found is not None and found.net_w == 6.5
-    assert [one.name for one in found.rails] == ["5V", "12V"]
-    assert msgspec.json.decode(msgspec.json.encode(found), type=type(found)) == found
+    cell = StatsCell(Phase.MEASURE, 0, Direction.READ, 4000, 4000 * 4096, 4000, 0)
+    return run_build.build(plan, INFO, [cell], ROWS, [], None, None, found)
 
 
-def test_a_result_without_power_has_none() -> None:
-    assert power_of(result_with(None)) is None
-    assert figures_of(interval_power([])) is None
+def test_power_of_intervals_and_of_the_measure_phase(rail: Callable[..., Rail]) -> None:
+    feed = FakeFeed(1, "board", {"5V": rail(4.0), "12V": rail(8.0)}, lsb_nw=10**6)
+    found = metered(FakeLink([feed]))
+
+    assert found.text == ""
+    assert found.result is not None
+    measure = found.result.measure
+    assert [(one.name, one.joules, one.mean_w) for one in measure.rails] == [
+        ("5V", 16.0, 4.0),
+        ("12V", 32.0, 8.0),
+    ]
+    total = measure.total
+    assert (total.joules, total.mean_w, total.min_w, total.max_w) == (48.0, 12.0, 12.0, 12.0)
+    assert (total.known_s, total.gap_s, total.samples) == (4.0, 0.0, 80)
+    assert {seq: one.total.joules for seq, one in found.intervals.items()} == dict.fromkeys(
+        range(5), 12.0
+    )
+    (source,) = found.result.feeds
+    assert (source.name, source.state, source.drift_ppb, source.late) == ("board", "open", 5, 4)
+    assert found.result.uncertainty_j == pytest.approx(2 * 0.001 * 4)
+
+
+def test_a_row_is_asked_for_again_until_its_samples_have_come(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=1.5)
+    seen = meter(FakeLink([FakeFeed(1, "board", {"5V": line})]))
+    seen.start()
+    seen.note([row(1)])
+    assert seen.watts(row(1)) == pytest.approx(5.0)
+    add(line, 9.0, 1.6, 10)
+    seen.note([row(2)])
+    assert seen.watts(row(2)) == pytest.approx(9.0)
+    found = seen.finish(INFO, ROWS)
+    assert found.intervals[1].total.known_s == 1.0
+    assert found.intervals[1].total.mean_w == pytest.approx(0.5 * 5 + 0.1 * 7 + 0.4 * 9)
+
+
+def test_what_the_history_forgets_is_kept_from_the_intervals(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=2.0, capacity=64)
+    link = FakeLink([FakeFeed(1, "board", {"5V": line})])
+    seen = meter(link)
+    seen.start()
+    for index, last in enumerate(ROWS):
+        add(line, 5.0, line_end(line) + 0.1, 2.0 + index)
+        seen.note([last])
+    add(line, 5.0, line_end(line) + 0.1, 30)
+    assert line.use(MEASURE_NS, DRAIN_NS).lost_ns == 4 * SECOND
+    found = seen.finish(INFO, ROWS)
+    assert found.result is not None
+    assert (found.result.measure.total.joules, found.text) == (20.0, "")
+
+
+def line_end(line: Rail) -> float:
+    return float(line.c.horizon_ns - START_NS) / SECOND
+
+
+def test_a_gap_is_unknown_with_its_length(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=2.0)
+    line.mark(START_NS + 3 * SECOND)
+    add(line, 5.0, 3.5, 10)
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": line, "12V": rail(1.0)})]))
+
+    assert found.text == "power is unknown for 1.500 s of the measure phase"
+    assert found.result is not None
+    total = found.result.measure.total
+    assert (total.known_s, total.gap_s, total.mean_w) == (2.5, 1.5, 6.0)
+    assert found.intervals[2].total.mean_w is None
+    assert found.intervals[2].rails[1].mean_w == 1.0
+
+
+def test_a_daq_that_dies_leaves_the_rest_unknown(rail: Callable[..., Rail]) -> None:
+    feed = FakeFeed(1, "board", {"5V": rail(5.0, last_s=2.0)})
+    link = FakeLink([feed])
+    seen = meter(link)
+    seen.start()
+    feed.state = FeedState.BROKEN
+    found = seen.finish(INFO, ROWS)
+    assert found.result is not None and found.result.feeds[0].state == "broken"
+    assert found.text == "power is unknown for 3.000 s of the measure phase"
+
+
+def test_a_feed_opened_anew_does_not_forget_what_was_known(rail: Callable[..., Rail]) -> None:
+    link = FakeLink([FakeFeed(1, "board", {"5V": rail(5.0, last_s=3.0)})])
+    seen = meter(link)
+    seen.start()
+    seen.note(ROWS[:3])
+    link.known = [FakeFeed(2, "board", {"5V": rail(5.0, first_s=3.0)})]
+    found = seen.finish(INFO, ROWS)
+    assert found.result is not None
+    assert (found.result.measure.total.joules, found.text) == (20.0, "")
+
+
+def test_feeds_that_ended_before_do_not_count(rail: Callable[..., Rail]) -> None:
+    old = FakeFeed(1, "old", {"5V": rail(5.0)}, FeedState.CLOSED)
+    assert metered(FakeLink([old])).text == power_meter.NO_FEED
+    both = metered(FakeLink([old, FakeFeed(2, "new", {"5V": rail(3.0)})]))
+    assert both.result is not None and both.result.measure.total.mean_w == 3.0
+
+
+def test_several_feeds_are_told_apart_and_one_can_be_chosen(rail: Callable[..., Rail]) -> None:
+    feeds = [FakeFeed(1, "board", {"5V": rail(5.0)}), FakeFeed(2, "wall", {"5V": rail(50.0)})]
+    both = metered(FakeLink(feeds))
+    assert both.result is not None
+    assert [one.name for one in both.result.measure.rails] == ["board/5V", "wall/5V"]
+    one = metered(FakeLink(feeds), PowerOptions(("wall",)))
+    assert one.result is not None
+    assert [(rail.name, rail.mean_w) for rail in one.result.measure.rails] == [("5V", 50.0)]
+    with pytest.raises(UsageError, match="no open feed 'roof'; open are board, wall"):
+        meter(FakeLink(feeds), PowerOptions(("roof",))).start()
+    with pytest.raises(UsageError, match="none is open"):
+        meter(FakeLink(), PowerOptions(("roof",))).start()
+
+
+def test_no_feed_and_no_prober_are_said(rail: Callable[..., Rail]) -> None:
+    assert metered(FakeLink()).text == power_meter.NO_FEED
+    link = FakeLink([FakeFeed(1, "board", {"5V": rail()})])
+    seen = meter(link)
+    seen.start()
+    link.broken = "the module has gone"
+    seen.note([row(1)])
+    assert seen.watts(row(1)) is None
+    assert seen.finish(INFO, ROWS).text == "no power: the module has gone"
+
+
+def test_prober_that_knows_no_feeds_does_not_end_a_run() -> None:
+    link = FakeLink(broken="not supported")
+    assert metered(link).text == "no power: not supported"
+    with pytest.raises(SpekError, match="not supported"):
+        metered(link, PowerOptions(("board",)))
+
+
+def test_many_short_intervals_are_asked_for_together_and_not_for_ever(
+    rail: Callable[..., Rail],
+) -> None:
+    """A stuck source: rows that wait for it are not queried each time."""
+    link = FakeLink([FakeFeed(1, "board", {"5V": rail(5.0, last_s=0.0)})])
+    seen = meter(link)
+    seen.start()
+    for n in range(0, 600, 10):
+        seen.note([row(n + k) for k in range(10)])
+    assert link.asked <= 600 + 60 * 4
+
+
+def test_a_feed_that_lags_is_waited_for(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=4.0)
+    link = FakeLink([FakeFeed(1, "board", {"5V": line})])
+    looks = iter(range(100))
+
+    def come() -> None:
+        if next(looks) == 3:
+            add(line, 5.0, 4.1, 6.0)
+
+    link.before_feeds = come
+    seen = meter(link, patience_s=1)
+    seen.start()
+    found = seen.finish(INFO, ROWS)
+    assert found.text == "" and found.result is not None
+    assert found.result.measure.total.joules == 20.0
+
+
+def test_uncertainty_is_what_shifting_changes(rail: Callable[..., Rail]) -> None:
+    """5 W before the end of the measure phase, 105 W after it."""
+    line = rail(5.0, last_s=5.0)
+    add(line, 105.0, 5.0, 8.0)
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": line}, uncertainty_ns=MS)]))
+    assert found.result is not None
+    assert found.result.uncertainty_ns == MS
+    assert found.result.shift_j == pytest.approx(0.1)
+
+
+def test_efficiency_is_of_the_power_less_the_baseline() -> None:
+    cost = documents_power.efficiency(12.0 - 2.0, 5000.0, 2 * (1 << 30))
+    assert cost is not None
+    assert (cost.iops_per_w, cost.mw_per_iops) == (500.0, 2.0)
+    assert (cost.mib_s_per_w, cost.j_per_gib) == (204.8, 5.0)
+    assert documents_power.efficiency(0.0, 5000.0, 1.0) is None
+    assert documents_power.efficiency(None, 5000.0, 1.0) is None
+    assert documents_power.efficiency(5.0, 0.0, 0.0) is None
+
+
+def test_result_carries_power_by_interval_and_fits_its_schema(rail: Callable[..., Rail]) -> None:
+    found = metered(
+        FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), PowerOptions(baseline_w=1.0)
+    )
+    made = build(found)
+    jsonschema.Draft202012Validator(json.loads(result.SCHEMA_FILE.read_text())).validate(
+        json.loads(files.encode(made))
+    )
+    assert made.power is not None and made.power.measure.efficiency is not None
+    assert made.power.measure.efficiency.watts == 4.0
+    assert made.power.measure.total.mean_w == 5.0
+    cost = made.intervals[1].power
+    assert cost is not None and cost.efficiency is not None
+    assert cost.efficiency.iops_per_w == 250.0
+    again = msgspec.json.decode(files.encode(made), type=result.Result)
+    assert again == made
+
+
+def printed(made: result.Result) -> str:
+    stream = io.StringIO()
+    render_result.print_result(made, Console(file=stream, width=120))
+    return stream.getvalue()
+
+
+def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rail]) -> None:
+    feed = FakeFeed(1, "board", {"5V": rail(5.0), "12V": rail(3.0, last_s=4.0)}, lsb_nw=10**6)
+    text = printed(build(metered(FakeLink([feed]), PowerOptions(baseline_w=3.0))))
+    assert "power: 8.00 W (8.00 W to 8.00 W), 29.0 J" in text
+    assert "5V: 5.00 W (5.00 W to 5.00 W), 20.0 J" in text
+    assert "power per load less 3.00 W: 200 IOPS/W, 5 mW/IOPS" in text
+    assert "power is unknown for 1.000 s of the measure phase" in text
+    assert "energy uncertainty +-0.02" in text
+
+    assert "power not measured: the run had no prober" in printed(build())
+    assert power_meter.NO_FEED in printed(build(metered(FakeLink())))
+
+
+def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) -> None:
+    found = metered(
+        FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), PowerOptions(baseline_w=1.0)
+    )
+    point = points.point_of(build(found), Load("depth", 32))
+    assert point.power == Power(5.0, {"5V": 5.0}, 20.0, 0.0, 1.0)
+    assert point.efficiency is not None and point.efficiency.mw_per_iops == 4.0
+    bare = points.point_of(build(), Load("depth", 16))
+    assert bare.power is None and bare.efficiency is None
+
+    stream = io.StringIO()
+    Console(file=stream, width=160).print(curve.table_of([bare, point]))
+    head, first, second = stream.getvalue().splitlines()
+    assert head.split()[-3:] == ["power", "mW/IOPS", "IOPS/W"]
+    assert first.split()[-3:] == ["-", "-", "-"]
+    assert second.split()[-4:] == ["5.00", "W", "4", "250"]
+
+
+# ---- pictures ----
+
+
+def write(path: Path, made: result.Result) -> Path:
+    path.write_bytes(files.encode(made))
+    return path
+
+
+def test_picture_of_a_run_shows_each_rail_over_time(
+    tmp_path: Path, rail: Callable[..., Rail]
+) -> None:
+    feed = FakeFeed(1, "board", {"5V": rail(5.0), "12V": rail(3.0, last_s=4.0)})
+    found = power.of_result(write(tmp_path / "a.json", build(metered(FakeLink([feed])))))
+    assert list(found.rails) == ["5V", "12V"]
+    assert list(found.total.mean_w[:4]) == [8.0] * 4 and np.isnan(found.total.mean_w[4])
+    assert list(found.edges_s) == [0, 1, 2, 3, 4, 5]
+    figure = power.draw_line(found)
+    assert [one.get_label() for one in figure.axes[0].patches] == ["5V", "12V", "total"]
+    assert figure.axes[0].get_ylabel().startswith("power (W)")
+    with pytest.raises(
+        UsageError, match="no power data: power not measured: the run had no prober"
+    ):
+        power.of_result(write(tmp_path / "b.json", build()))
+
+
+def test_picture_of_curves_compares_power_and_what_an_io_takes(
+    rail: Callable[..., Rail],
+) -> None:
+    origin = style.Origin("a.json", "random-read-4k", ("/dev/x",))
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]))
+    point = points.point_of(build(found), Load("depth", 32))
+    figure = power.draw_curves([curves.Curve(origin, [point])])
+    assert figure.axes[0].get_ylabel() == "power (W)"
+    line = figure.axes[1].get_lines()[0]
+    assert (line.get_label(), xs(line), ys(line)) == (
+        "a.json", [1000.0], [5.0],
+    )  # fmt: skip
+    bare = points.point_of(build(), Load("depth", 16))
+    with pytest.raises(UsageError, match=r"a\.json has no power data"):
+        power.draw_curves([curves.Curve(origin, [bare])])
+
+
+# ---- the command line ----
+
+
+@pytest.mark.parametrize(
+    ("text", "watts"), [("12.5", 12.5), ("800mW", 0.8), (" 3 W", 3.0), ("1.2kW", 1200.0)]
+)
+def test_powers_are_understood(text: str, watts: float) -> None:
+    assert parse_watts(text) == pytest.approx(watts)
+
+
+@pytest.mark.parametrize("text", ["", "-3", "5 V", "1e3", "W"])
+def test_what_is_no_power_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a power"):
+        parse_watts(text)
+
+
+def test_baseline_from_a_file(tmp_path: Path, rail: Callable[..., Rail]) -> None:
+    path = tmp_path / "idle.json"
+    path.write_bytes(files.encode(build()))
+    with pytest.raises(UsageError, match="has no power data"):
+        power_of((), str(path))
+    found = metered(FakeLink([FakeFeed(1, "board", {"5V": rail(3.0)})]))
+    path.write_bytes(files.encode(build(found)))
+    assert power_of((), str(path)) == PowerOptions((), 3.0)
+    with pytest.raises(UsageError, match="neither a power like"):
+        power_of((), str(tmp_path / "missing"))
+    assert power_of(("a",), None) == PowerOptions(("a",), 0.0)
+
+
+def test_power_for_people() -> None:
+    values: list[Any] = [12.345, 0.8004, 1.0, 0.0, -2.5, 150.0]
+    assert [format_watts(one) for one in values] == [
+        "12.3 W", "800 mW", "1.00 W", "0.00 W", "-2.50 W", "150 W",
+    ]  # fmt: skip
+    assert [format_joules(one) for one in (740.4, 12_345.0, 0.0123)] == [
+        "740 J", "12.3 kJ", "12.3 mJ",
+    ]  # fmt: skip

@@ -12,6 +12,7 @@ import pytest
 from lib.ctl.command_line import Spekctl
 
 from spekctl import __version__
+from spekctl.block import safety
 from spekctl.errors import ExitCode
 from spekctl.run.conditions import SECURE_BOOT
 
@@ -136,6 +137,18 @@ CASES: dict[str, tuple[dict[str, str], str, str, str, str]] = {
         "wbt", "spoils", "writeback throttling is on (2000 us)",
         "echo 0 > /sys/block/nvme0n1/queue/wbt_lat_usec",
     ),
+    "amd boost and no intel": (
+        {f"{CPU}/intel_pstate/no_turbo": "1", f"{CPU}/cpufreq/boost": "1"},
+        "turbo", "spoils", "turbo is on", f"echo 0 > /{CPU}/cpufreq/boost",
+    ),
+    "prober of another version": (
+        {"sys/module/spek_prober/version": "0.0.9"},
+        "version", "spoils", "the loaded spek_prober is version 0.0.9", "rmmod spek_prober",
+    ),
+    "several governors": (
+        {f"{CPU}/cpu{cpu}/cpufreq/scaling_governor": "schedutil" for cpu in (0, 1, 2, 5)},
+        "governor", "spoils", "CPU 0-2,5: governor schedutil", "cpupower",
+    ),
     "polling": ({f"{QUEUE}/io_poll": "0"}, "polling", "note", "--polled is refused", ""),
 }  # fmt: skip
 
@@ -225,6 +238,34 @@ def test_a_device_in_use_would_end_a_run_with_4(spekctl: Spekctl, box: Box) -> N
     code, found = doctor(spekctl, box)
     assert code == ExitCode.REFUSED
     assert "mounted on /srv" in found["holder"][1]
+
+
+def test_a_program_that_writes_to_the_device_is_named(
+    spekctl: Spekctl, box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stops no run, unless it holds the device exclusively."""
+    box.put("proc/77/comm", "dd")
+    opened = [
+        safety.Opened("259:0", "77", os.O_WRONLY),
+        safety.Opened("259:0", "78", os.O_RDONLY),
+        safety.Opened("8:0", "79", os.O_RDWR),
+    ]
+    monkeypatch.setattr(safety, "opened_devices", lambda roots: iter(opened))
+    monkeypatch.setattr(safety, "_openers", lambda device, roots, modes: [])
+    code, found = doctor(spekctl, box)
+    assert code == 0 and list(found) == ["writer"]
+    level, text, remedy = found["writer"]
+    assert (level, text) == ("spoils", "process 77 (dd) has it open for writing")
+    assert remedy == "stop the program that has it open for writing"
+
+
+def test_the_way_to_poll_queues_is_that_of_the_driver(spekctl: Spekctl, box: Box) -> None:
+    box.put(f"{QUEUE}/io_poll", "0")
+    driver = box.root / "sys/bus/pci/drivers/nvme"
+    driver.mkdir(parents=True)
+    box.put("sys/devices/nvme0n1/device/x", "")
+    (box.root / "sys/devices/nvme0n1/device/driver").symlink_to(driver)
+    assert doctor(spekctl, box)[1]["polling"][2] == "boot with nvme.poll_queues=N"
 
 
 def test_a_device_that_is_not_there_gets_a_hint(spekctl: Spekctl, box: Box) -> None:

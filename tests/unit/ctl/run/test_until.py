@@ -142,7 +142,7 @@ def test_too_few_rounds_are_not_steady() -> None:
 
 def test_a_device_that_does_nothing_is_not_steady() -> None:
     result = until("steady", [row(seq, 0) for seq in range(9)]).result()
-    assert result.steady is False and "iops: nothing was completed" in result.text
+    assert result.steady is False and "iops: no I/O completed" in result.text
     assert until("steady:latency", [row(seq, 0) for seq in range(9)]).result().windows == []
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verified runs: what they cost, what is refused, what is read back, and the file of it."""
+"""Verified runs: what they cost, what is refused, and what is read back."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import msgspec
 import pytest
 from lib.core import spekcore
 from lib.core.config import core_of
+from lib.ctl.verified import DISK, config_of, info_of
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk, use_fakes
 
@@ -19,28 +19,17 @@ from spekctl.block import device
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import UsageError
 from spekctl.kernel.records import (
-    MapInfo,
     MismatchInfo,
-    Reason,
     RunInfo,
-    RunState,
-    TargetInfo,
     VerifyInfo,
 )
 from spekctl.render.progress import LineProgress
-from spekctl.run import execute, job, request, verify, verify_state
+from spekctl.run import execute, job, request, verify
 from spekctl.workload import file
-from spekctl.workload.config import Extent, ResolvedAsu, RunConfig
-from spekctl.workload.resolve import Options, Target, resolve
+from spekctl.workload.config import Extent, ResolvedAsu
+from spekctl.workload.resolve import Options, Target
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-DISK = Target("/dev/fake0", 250, 0, GIB, 512, 5)
-
-
-def config_of(name: str, *targets: Target, **options: Any) -> RunConfig:
-    options.setdefault("verify", True)
-    given = Options(write=True, available_cpus=(0, 1), **options)
-    return resolve(file.load(name), given, targets or (DISK,))
 
 
 @pytest.mark.parametrize("name", file.shipped_names())
@@ -86,20 +75,6 @@ def test_memory_of_a_stripe_and_of_a_range_in_the_middle() -> None:
 def test_what_makes_no_sense_is_refused(name: str, options: Any, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         config_of(name, **options)
-
-
-# ---- the final pass ----
-
-
-def info_of(*spans: tuple[int, int, int], grain: int = 4096) -> RunInfo:
-    """A run whose targets have (map_start, map_bytes, capacity)."""
-    targets = tuple(
-        TargetInfo(map_start=start, map_bytes=size, bytes=capacity, logical_block=512)
-        for start, size, capacity in spans
-    )
-    return RunInfo(
-        1, state=RunState.DONE, reason=Reason.COMPLETED, grain_bytes=grain, targets=targets
-    )
 
 
 def test_every_block_is_read_once() -> None:
@@ -215,72 +190,3 @@ def test_a_wrong_block_in_words(changes: Any, text: str) -> None:
     )
     assert block.text == text
     assert (block.device, block.offset, block.when) == ("/dev/fake0", 4096, "final")
-
-
-# ---- the file ----
-
-
-class Written:
-    """A kernel side that knows what was written."""
-
-    def __init__(self, *parts: MapInfo) -> None:
-        self.parts = list(parts)
-
-    def map_get(self, run: int) -> list[MapInfo]:
-        return self.parts
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    path = tmp_path / "state"
-    parts = [MapInfo(0, 0, 5, bytes(range(80))), MapInfo(0, 1, 0, b"\x02" + bytes(7))]
-    info = info_of((0, GIB, GIB), (0, GIB, GIB))
-    facts = [disk(f"/dev/fake{index}").facts(diskseq=1) for index in range(2)]
-    config = config_of("random-write-4k")
-    kernel: Any = Written(*parts)
-    verify_state.save(path, kernel, config, info, facts)
-    return path
-
-
-def test_what_was_written_survives_a_file(saved: Path) -> None:
-    state = verify_state.load(saved)
-    assert verify_state.parts_of(state, saved) == [
-        MapInfo(0, 0, 5, bytes(range(80))),
-        MapInfo(0, 1, 0, b"\x02" + bytes(7)),
-    ]
-    # Names may change, devices may not.
-    verify_state.check_devices(saved, state, [disk("/dev/fake7"), disk("/dev/fake8")])
-
-
-@pytest.mark.parametrize(
-    ("devices", "sentence"),
-    [
-        ([disk()], "is about 2 devices, 1 were given"),
-        ([disk(), disk(serial="other")], "its serial number is other, that of /dev/fake1 was S123"),
-        ([disk(bytes=5), disk()], "its capacity is 5 bytes"),
-        ([disk(logical_block=4096), disk()], "its logical block is 4096 bytes"),
-    ],
-)
-def test_other_devices_are_refused(saved: Path, devices: Any, sentence: str) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        verify_state.check_devices(saved, verify_state.load(saved), devices)
-
-
-@pytest.mark.parametrize(
-    ("damage", "sentence"),
-    [
-        (lambda state: state.update(kind="other"), "is not a spek file; expected a state file of"),
-        (lambda state: state.update(version=9), "has version 9"),
-        (lambda state: state["devices"][0]["states"][0].update(data="!"), "is damaged"),
-        (
-            lambda state: state["devices"][0]["states"][0].update(count=3),
-            "number of states is wrong",
-        ),
-    ],
-)
-def test_a_damaged_file_is_refused(saved: Path, damage: Any, sentence: str) -> None:
-    state = json.loads(saved.read_text())
-    damage(state)
-    saved.write_text(json.dumps(state))
-    with pytest.raises(UsageError, match=sentence):
-        verify_state.parts_of(verify_state.load(saved), saved)

@@ -22,11 +22,11 @@ STEP = Step("search", "search-20", 100, 20, 0, 10 * SECOND)
     ("changes", "why"),
     [
         ({}, ""),
-        ({"response": None}, "nothing was completed"),
-        ({"iops": 0.0}, "nothing was completed"),
+        ({"response": None}, "no I/O completed"),
+        ({"iops": 0.0}, "no I/O completed"),
         # 149 ms of work left over are a long queue, more than that is none any more.
         ({"left_over": 149}, ""),
-        ({"left_over": 151}, "151 I/Os were left over, 151 ms of work"),
+        ({"left_over": 151}, "the queue grew by 151 I/Os, 151 ms of work"),
         # At ten times the load the same queue is less than one per cent of the I/Os.
         ({"left_over": 990, "iops": 1000.0, "ios": 100_000}, ""),
     ],

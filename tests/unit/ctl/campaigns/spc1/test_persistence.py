@@ -58,7 +58,7 @@ def test_a_command_that_fails_is_told_with_its_last_words() -> None:
     with pytest.raises(SpekError, match=r"ended with 3: no such slot"):
         spc1_persistence._reattach("echo first; echo no such slot >&2; exit 3", view)
     assert len(view.told) == 1
-    with pytest.raises(SpekError, match="it said nothing"):
+    with pytest.raises(SpekError, match="no output"):
         spc1_persistence._reattach("exit 1", view)
     spc1_persistence._reattach("true", view)
 

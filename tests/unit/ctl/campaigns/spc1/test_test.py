@@ -235,7 +235,7 @@ def test_a_device_that_cannot_even_1_bsu(spekctl: Spekctl, kernel: QueueKernel) 
 def test_a_device_faster_than_allowed_is_remarked(spekctl: Spekctl, kernel: QueueKernel) -> None:
     outcome = spekctl(*WRITE, "--out", "t", "--max-bsu", "10")
     assert outcome.code == ExitCode.OK
-    assert "the device serves --max-bsu 10 in time, so its real level is higher" in outcome.out
+    assert "the device sustains --max-bsu 10 within the limit; its level is higher" in outcome.out
 
 
 def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:

@@ -107,7 +107,7 @@ def test_the_text_says_what_it_is_and_what_came_out(spekctl: Spekctl, kernel: Qu
     assert lines[1].startswith("  passed: all runs were measured")
     assert lines[2].startswith("  SPC-2-like MBPS 0.2")
     assert "price 12000, for each MB/s" in lines[3]
-    assert "streams of video on demand are served in time" in lines[4]
+    assert "streams of video on demand without an underrun" in lines[4]
     for title in ("parts, at", "runs", "search for the streams"):
         assert any(line.startswith(title) for line in lines), title
     assert "…" not in outcome.out

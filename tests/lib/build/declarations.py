@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Declarations of C headers for cffi: read from the headers, so that no binding drifts."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cffi
+
+
+def declarations_in(text: str, wanted: Callable[[Path], bool]) -> str:
+    """The declarations of the @wanted files in what the preprocessor made, as cffi takes them."""
+    kept: list[str] = []
+    keep = False
+    for line in text.splitlines():
+        marker = re.match(r'# \d+ "([^"]*)"', line)
+        if marker:
+            keep = wanted(Path(os.path.normpath(marker[1])))
+        elif keep:
+            kept.append(line)
+    return "\n".join(without_bodies("\n".join(kept)))
+
+
+def preprocessed(header: Path, *flags: str) -> str:
+    """A header with all that it includes."""
+    command = ["gcc", "-std=gnu11", "-E", *flags, str(header)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def opened(text: str, path: Path) -> tuple[Any, Any]:
+    """A shared object with these declarations: (ffi, lib)."""
+    ffi = cffi.FFI()
+    ffi.cdef(
+        "typedef uint8_t u8; typedef int8_t s8; typedef uint16_t u16; typedef uint32_t u32;"
+        "typedef uint64_t u64; typedef int32_t s32; typedef int64_t s64;"
+    )
+    ffi.cdef(text)
+    return ffi, ffi.dlopen(str(path))
+
+
+def without_bodies(text: str) -> Iterator[str]:
+    """Statements at the top level of text; functions become prototypes, inline ones vanish."""
+    depth = 0
+    statement = ""
+    for char in text:
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        statement += char
+        is_function = re.match(r"[^{=]*\)\s*\{", statement) is not None
+        if depth == 0 and (char == ";" or (char == "}" and is_function)):
+            if is_function:
+                statement = statement[: statement.index("{")] + ";"
+            if not statement.lstrip().startswith(("static", "_Static_assert")):
+                yield statement.strip()
+            statement = ""

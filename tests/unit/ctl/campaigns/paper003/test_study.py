@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The study of paper 003: its claims, watts and figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from lib.ctl.command_line import caller
+
+from spekctl import files
+from spekctl.campaigns.paper003 import study
+from spekctl.campaigns.paper003.claims import system_of
+from spekctl.documents import document, drive
+from spekctl.documents.drive import DriveStudy, StudyArrays
+from spekctl.plots import study as picture
+from spekctl.plots import style
+
+
+@pytest.fixture(scope="module")
+def made() -> DriveStudy:
+    return study.study(4000, 1, lambda what: None)
+
+
+def arrays_of(made: DriveStudy, interarrival_ms: float, footprint: float) -> StudyArrays:
+    wanted = (interarrival_ms, footprint)
+    return next(one for one in made.arrays if (one.interarrival_ms, one.footprint) == wanted)
+
+
+def test_arrays_break_even_on_a_small_footprint_and_not_on_a_large_one(made: DriveStudy) -> None:
+    for interarrival_ms, most in ((8, 4), (4, 8), (1, 16)):
+        found = arrays_of(made, interarrival_ms, 0.1)
+        one, two, four = (system_of(found, most // arms, arms) for arms in (1, 2, 4))
+        assert two.p90_ms < one.p90_ms and four.p90_ms < 1.15 * one.p90_ms
+        assert two.rotation_ms < 0.65 * one.rotation_ms
+        assert four.rotation_ms < 0.8 * two.rotation_ms
+    large = arrays_of(made, 1, 1.0)
+    assert system_of(large, 4, 4).p90_ms > 2 * system_of(large, 16, 1).p90_ms
+
+
+def test_watts_are_those_that_the_profiles_were_made_for(made: DriveStudy) -> None:
+    light, heavy = arrays_of(made, 8, 0.1), arrays_of(made, 1, 0.1)
+    for profile, watts, savings in (
+        ("datasheet-arms", (38.5, 23.9, 16.5), (0.365, 0.557)),
+        ("isca08-watts", (60.3, 36.9, 25.1), (0.384, 0.578)),
+    ):
+        drawn = [system_of(light, 4 // arms, arms).watts_of(profile) for arms in (1, 2, 4)]
+        assert drawn == pytest.approx(watts, rel=0.01)
+        drawn = [system_of(heavy, 16 // arms, arms).watts_of(profile) for arms in (1, 2, 4)]
+        assert [1 - one / drawn[0] for one in drawn[1:]] == pytest.approx(savings, abs=0.01)
+
+
+def test_what_cannot_keep_up_is_saturated(made: DriveStudy) -> None:
+    heavy = arrays_of(made, 1, 1.0)
+    assert system_of(heavy, 1, 1).saturated
+    assert not system_of(heavy, 16, 1).saturated
+
+
+def test_claims_are_judged_by_what_came_out(made: DriveStudy) -> None:
+    found = {one.what: one for one in made.claims}
+    assert found["four arms, all moving (datasheet-arms)"].found == "34.0 W"
+    assert found["1 ms, 10% of each drive: p90 of 16 : 8 : 4 drives"].holds is True
+    assert found["1 ms, 100% of each drive: p90 of 16 : 8 : 4 drives"].holds is False
+    assert {one.place for one in made.claims} >= {"Table 1", *(f"Figure {n}" for n in range(2, 7))}
+
+
+def test_the_document_follows_its_schema_and_is_drawn(
+    made: DriveStudy, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "study.json"
+    path.write_bytes(files.encode(made))
+    jsonschema.validate(json.loads(path.read_text()), drive.json_schema())
+    assert document.read(path, DriveStudy) == made
+    done = caller(capfd)("plot", "study", path, "--figure", 8, "-o", tmp_path / "fig8.svg")
+    assert (done.code, done.out) == (0, f"{tmp_path}/fig8.svg\n")
+
+
+@pytest.mark.parametrize("figure", picture.FIGURES)
+def test_every_figure_has_its_panels(made: DriveStudy, figure: int) -> None:
+    with style.ready():
+        drawn = picture.draw(made, figure, "study.json")
+    panels = {2: 4, 3: 1, 4: 8, 5: 8, 6: 4, 7: 4, 8: 5}[figure]
+    assert len(drawn.axes) == panels
+    assert all(axes.lines or axes.patches for axes in drawn.axes)

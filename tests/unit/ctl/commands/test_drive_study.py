@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl drive study with traces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import caller
+from lib.ctl.traces import spc_file
+
+
+def test_the_study_takes_traces(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = [(n % 3, 5000 * n % 90_001, 4096, "RW"[n % 2], n * 0.01) for n in range(300)]
+    path, out = spc_file(tmp_path, rows), tmp_path / "study.json"
+    spekctl = caller(capfd)
+    words = ("drive", "study", "--count", 1000, "-o", out)
+    done = spekctl(*words, "--trace", f"financial={path}")
+    assert done.code == 0
+    text = json.loads(out.read_text())
+    assert [one["name"] for one in text["loads"]] == [
+        "Financial trace", "Websearch-like", "TPC-C-like", "TPC-H-like",
+    ]  # fmt: skip
+    assert text["loads"][0]["known"].startswith("the first 300 reads and writes of")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("financial", "--trace financial: write NAME=FILE"),
+        ("mail=x.spc", "there is no trace 'mail'; those of the paper are financial, websearch"),
+        ("tpc-c=/nowhere.spc", "there is no file /nowhere.spc"),
+    ],
+)
+def test_wrong_traces_get_one_sentence(
+    given: str, sentence: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = caller(capfd)("drive", "study", "--count", 1000, "--trace", given)
+    assert (done.code, done.out) == (2, "")
+    assert sentence in done.err.splitlines()[-1]

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl vm: wrong use, and guests that cannot be set up."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from spekctl import cli
+from spekctl.errors import ExitCode
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of our own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "spek"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--", "rum"], "there is no command 'rum' to run in the guest; did you mean 'run'?"),
+        (["--", "vm", "--", "run"], "a guest cannot start guests: leave out the second 'vm'"),
+        (["--disk", "foo", "--", "devices"], "there is no disk type 'foo'"),
+        (["--disk", "nvme", "--", "show", "{disk2}"], "'{disk2}' names a disk that does not exist"),
+        (["--", "show", "{disk1}"], "'{disk1}' names a disk that does not exist: no --disk"),
+        (["--memory", "lots", "--", "devices"], "memory 'lots' is not a size"),
+        (["--timeout", "0", "--", "devices"], "a time limit of 0 leaves no time to boot"),
+        (["--timeout", "soon", "--", "devices"], "'soon' is not a duration"),
+        (["--kernel", "./nowhere", "--", "devices"], "there is no kernel tree"),
+    ],
+)
+def test_wrong_use_is_one_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["vm", *arguments]) == 2
+
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"spekctl: {sentence}")
+    assert printed.err.count("\n") == 1
+
+
+def test_a_guest_that_cannot_be_set_up_has_its_own_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert cli.run(["vm", "--", "devices"]) == ExitCode.GUEST_FAILED
+    printed = capsys.readouterr().err
+    assert printed.startswith("spekctl: a guest needs ") and printed.count("\n") == 1
+
+
+def test_results_of_the_readme_need_no_folder_that_a_clean_clone_lacks() -> None:
+    readme = (Path(__file__).resolve().parents[4] / "README.md").read_text()
+    written = re.findall(r"^    .* (?:-o|--output|--log|--verify-state) (\S+)", readme, re.M)
+    assert "nvme.json" in written
+    assert {str(Path(path).parent) for path in written} == {"."}

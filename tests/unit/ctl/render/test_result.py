@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The summary of a result as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from lib.ctl.results import AFTER, INFO, build, printed
+
+from spekctl.documents import result
+from spekctl.kernel.records import Phase
+
+
+def replace_facts(target: result.TargetResult, **changes: Any) -> result.TargetResult:
+    facts = msgspec.structs.replace(target.facts, **changes)
+    return msgspec.structs.replace(target, facts=facts)
+
+
+def test_the_summary_has_a_row_for_each_direction_and_the_sum() -> None:
+    text = printed(build())
+    names = [line.split()[0] for line in text.splitlines() if line.startswith("  ")]
+    assert {"read", "write", "all"} <= set(names)
+    assert "a remark" in text
+    assert "SPC-1-like" not in text
+
+
+def test_headings_say_numbers_as_people_do() -> None:
+    fast = printed(build(rate=1_000_000.0))
+    assert "poisson arrivals, 1,000,000 per second, measured for 4.000 s" in fast
+    short = replace(INFO, drain_ns=INFO.measure_ns + 300_000)
+    assert "measured for 300 us" in printed(build(info=short))
+    never = replace(INFO, measure_ns=0, phase=Phase.RAMP)
+    text = printed(build(info=never))
+    assert "not measured" in text and "0.000 s" not in text
+
+
+def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
+    text = printed(build(after=msgspec.structs.replace(AFTER, reads=999)))
+    assert (
+        "/dev/x itself counted 989 reads and 40 writes that took 1,000 ms and 20 ms in all,"
+        " spek sent 90 and 40"
+    ) in text
+    assert "itself counted" not in printed(build())
+
+
+def test_a_disk_that_does_not_count_is_told_from_one_that_was_not_asked() -> None:
+    made = build(after=None)
+    assert "what /dev/x counted itself was not read when the run ended" in printed(made)
+    (target,) = made.targets
+    silent = replace_facts(target, disk_before=None)
+    text = printed(msgspec.structs.replace(made, targets=[silent]))
+    assert "/dev/x keeps no I/O statistics" in text and "was not read" not in text
+
+
+def test_spc1_results_are_called_spc_1_like() -> None:
+    text = printed(build(name="spc1", bsu=2))
+    assert "spc1 (SPC-1-like): 2 BSU (100 I/Os per second offered)" in text
+    assert all(f"  {name} " in text for name in ("1-1", "2-3", "3-1"))

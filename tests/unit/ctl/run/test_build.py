@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The result of a run from what the kernel and the disks counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from lib.ctl.results import AFTER, CELLS, INFO, READS, as_json, build, cell, plan, printed
+from lib.fakes.kernel import SECOND, START_NS, histogram, interval_cell
+
+from spekctl.kernel.records import (
+    Backend,
+    Direction,
+    IntervalRow,
+    Metric,
+    Phase,
+    Reason,
+    SenseInfo,
+)
+from spekctl.render import result as render_result
+from spekctl.run import build as run_build
+
+
+def test_totals_are_of_the_measure_phase_only() -> None:
+    totals = as_json(build())["totals"]
+    assert (totals["read"]["ios"], totals["write"]["ios"], totals["all"]["ios"]) == (70, 30, 100)
+    assert totals["all"]["iops"] == 25.0
+    assert totals["all"]["bytes_per_s"] == 100 * 8192 / 4
+    assert totals["all"]["mean_bytes"] == 8192
+
+
+def test_phases_say_when_and_how_much() -> None:
+    phases = as_json(build())["phases"]
+    assert [(one["phase"], one["ios"], one["duration_ns"]) for one in phases] == [
+        ("ramp", 20, SECOND),
+        ("measure", 100, 4 * SECOND),
+        ("drain", 0, 1000),
+    ]
+
+
+def test_ios_in_flight_at_the_end_are_beside_the_percentiles() -> None:
+    ages = {Metric.RESPONSE_AGE: histogram([5000, 9000]), Metric.SERVICE_AGE: histogram([0, 4000])}
+    drained = cell(Direction.READ, [50_000, 70_000], Phase.DRAIN)
+    cells = [
+        *CELLS[:1],
+        replace(CELLS[1], histograms={Metric.RESPONSE: histogram(READS), **ages}),
+        replace(drained, histograms={Metric.RESPONSE: histogram([50_000, 70_000])}),
+    ]
+    made = build(cells=cells)
+    found = as_json(made)
+
+    held = found["totals"]["all"]["in_flight"]
+    assert held["count"] == found["totals"]["read"]["in_flight"]["count"] == 2
+    assert found["totals"]["write"]["in_flight"]["count"] == 0
+    assert (held["response_age"]["min_ns"], held["response_age"]["max_ns"]) == (5000, 9000)
+    assert (held["service_age"]["mean_ns"], held["service_age"]["max_ns"]) == (2000.0, 4000)
+    measured = next(one for one in found["cells"] if one["phase"] == "measure")
+    assert sum(measured["in_flight"]["response_age"]["histogram"]["counts"]) == 2
+    drain = next(one for one in found["phases"] if one["phase"] == "drain")
+    assert drain["times"]["response"]["max_ns"] == 70_000
+    (line,) = (line for line in render_result._footer(made) if "in flight" in line)
+    assert "2 I/Os" in line and "2 completed in the drain" in line
+
+
+def test_the_disk_is_asked_whether_it_agrees() -> None:
+    (target,) = as_json(build())["targets"]
+    assert target["disk_agrees"] is True
+    assert target["disk"] == {
+        "reads": 90,
+        "read_sectors": 90 * 16,
+        "writes": 40,
+        "write_sectors": 40 * 16,
+        "read_ms": 1000,
+        "write_ms": 20,
+        "discard_sectors": None,
+    }
+    (target,) = as_json(build(after=msgspec.structs.replace(AFTER, reads=999)))["targets"]
+    assert target["disk_agrees"] is False
+    (target,) = as_json(build(after=None))["targets"]
+    assert (target["disk_agrees"], target["disk"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("writes", "write_sectors", "discard_sectors", "agrees"),
+    [
+        (40, 640, 2048, True),
+        (43, 640, 2048, True),  # three flushes at most
+        (44, 640, 2048, False),
+        (39, 640, 2048, False),
+        (41, 648, 2048, False),
+        (40, 640, 2040, False),
+        (40, 640, None, True),  # not counted
+    ],
+)
+def test_flushes_and_discards_are_no_writes(
+    writes: int, write_sectors: int, discard_sectors: int | None, agrees: bool
+) -> None:
+    target = replace(INFO.targets[0], flushes=3, discards=2, discard_bytes=2048 * 512)
+    after = msgspec.structs.replace(
+        AFTER,
+        writes=20 + writes,
+        write_sectors=160 + write_sectors,
+        discard_sectors=discard_sectors,
+    )
+    asked = plan()
+    (facts,) = asked.targets
+    assert facts.disk_before is not None
+    before = msgspec.structs.replace(facts.disk_before, discard_sectors=0)
+    asked = msgspec.structs.replace(
+        asked, targets=[msgspec.structs.replace(facts, disk_before=before)]
+    )
+    info = replace(INFO, targets=(target,))
+    (found,) = as_json(run_build.build(asked, info, CELLS, (), [after], None))["targets"]
+    assert found["disk_agrees"] is agrees
+    assert (found["flushes"], found["discards"], found["discard_bytes"]) == (3, 2, 1 << 20)
+
+
+def test_a_run_that_ended_in_its_ramp_is_a_result_too() -> None:
+    info = replace(
+        INFO, reason=Reason.STOPPED, measure_ns=0, drain_ns=0, ended_ns=START_NS + SECOND // 2
+    )
+    found = as_json(build(info, CELLS[:1]))
+    assert found["totals"]["all"]["ios"] == 0
+    assert found["totals"]["all"]["times"] == {"response": None, "service": None, "slip": None}
+    assert [one["phase"] for one in found["phases"]] == ["ramp"]
+    assert found["outcome"]["ok"] is False
+    assert printed(build(info, CELLS[:1]))
+
+
+def test_errors_are_counted_by_cause_over_all_phases() -> None:
+    failed = [
+        replace(CELLS[0], errors=2, errors_by_errno={5: 2}),
+        replace(CELLS[1], errors=3, errors_by_errno={5: 1, 121: 2}),
+    ]
+    info = replace(INFO, errors=5, first_error="read of 4096 bytes at 0 on x: EIO")
+    outcome = as_json(build(info, failed))["outcome"]
+    assert outcome["errors_by_cause"] == {"EIO": 3, "EREMOTEIO": 2}
+    assert outcome["ok"] is False
+    assert "5 I/Os failed" in outcome["text"]
+
+
+def test_what_a_scsi_disk_says_is_told_in_words() -> None:
+    first = SenseInfo(3, 0x11, 0)
+    info = replace(
+        INFO,
+        errors=7,
+        first_error="read of 512 bytes at byte 0 of x failed: errno 61",
+        first_sense=first,
+        senses=(replace(first, count=6), SenseInfo(4, 0x99, 0, deferred=1, count=1)),
+        sense_others=2,
+        targets=(replace(INFO.targets[0], backend=Backend.SCSI),),
+    )
+    made = build(info)
+    found = as_json(made)["outcome"]
+    text = "medium error, ASC 0x11 ASCQ 0x00 (unrecovered read error)"
+    assert found["first_sense"] == {
+        **{"key": 3, "asc": 0x11, "ascq": 0, "deferred": False},
+        "text": text,
+    }
+    assert [one["count"] for one in found["senses"]] == [6, 1]
+    assert found["text"].endswith(f"errno 61: {text}")
+    table = printed(made)
+    assert f"6 requests: {text}" in table
+    assert (
+        "1 requests: hardware error of an earlier command, ASC 0x99 ASCQ 0x00 (vendor specific)"
+        in table
+    )
+    assert "2 requests: other causes" in table
+
+
+def test_a_disk_is_not_said_to_disagree_about_commands() -> None:
+    made = build(replace(INFO, targets=(replace(INFO.targets[0], backend=Backend.SCSI),)))
+    (target,) = as_json(made)["targets"]
+    assert (target["disk"], target["disk_agrees"]) == (None, None)
+    assert "does not count SCSI commands sent directly" in printed(made)
+
+
+def test_backlog_and_offered_rate_of_an_open_loop() -> None:
+    row = IntervalRow(
+        0,
+        Phase.MEASURE,
+        START_NS + SECOND,
+        START_NS + 2 * SECOND,
+        5,
+        77,
+        1,
+        1,
+        interval_cell(),
+        interval_cell(),
+        [],
+    )
+    made = build(replace(INFO, backlog=12), rows=[row], rate=1000.0)
+    found = as_json(made)
+    assert found["outcome"]["offered_iops"] == 1000
+    assert (found["outcome"]["backlog"], found["outcome"]["backlog_max"]) == (12, 77)
+    text = printed(made)
+    assert "offered 1,000 I/Os per second; backlog at the end 12, at most 77" in text
+
+
+def test_only_intervals_that_were_never_read_are_missing() -> None:
+    first = IntervalRow(
+        0,
+        Phase.MEASURE,
+        START_NS,
+        START_NS + SECOND,
+        0,
+        0,
+        0,
+        0,
+        interval_cell(),
+        interval_cell(),
+        [],
+    )
+    # More than the kernel keeps, all read in time; and some of them with two holes.
+    rows = [msgspec.structs.replace(first, seq=seq) for seq in range(5000)]
+    made = build(rows=rows)
+    assert made.intervals_dropped == 0 and "overwritten" not in printed(made)
+    made = build(rows=rows[3:10] + rows[11:])
+    assert made.intervals_dropped == 4
+    assert "4 intervals were overwritten before being read" in printed(made)
+
+
+def test_the_environment_is_read(tmp_path: Path) -> None:
+    for path, text in {
+        "proc/cpuinfo": "processor\t: 0\nmodel name\t: Fast CPU\n",
+        "proc/cmdline": "quiet\n",
+        "proc/sys/kernel/tainted": "4096\n",
+        "proc/sys/kernel/random/boot_id": "abc\n",
+        "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
+        "sys/devices/system/cpu/online": "0-2\n",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
+        "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
+        "sys/devices/system/cpu/cpu2/cpufreq/scaling_governor": "powersave\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    found = run_build.environment("1.2.3", tmp_path)
+    assert (found.taint, found.clocksource, found.cpus_online) == (4096, "tsc", "0-2")
+    assert (found.cpu_model, found.module_version) == ("Fast CPU", "1.2.3")
+    assert found.governors == {"performance": "0-1", "powersave": "2"}

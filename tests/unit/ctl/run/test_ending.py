@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The end of runs: waited for, given up, and left to the kernel when patience ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from lib.ctl.verified import config_of
+from lib.fakes.kernel import FakeKernel
+
+from spekctl.errors import SpekError
+from spekctl.kernel.client import Patience, endless
+from spekctl.kernel.records import RunState
+from spekctl.run import ending, job
+
+
+@dataclass
+class SlowKernel(FakeKernel):
+    """A device that never lets go: a deletion asks for patience until that ends."""
+
+    between: Callable[[], None] = lambda: None
+    asked: int = 0
+
+    def run_delete(self, run: int, patience: Patience = endless) -> None:
+        self._called("run-delete")
+        while True:
+            self.asked += 1
+            self.between()
+            patience()
+
+
+def running(kernel: FakeKernel) -> FakeKernel:
+    kernel.run_new(config_of("random-write-4k", time_ns=3 * 10**9))
+    kernel.run_start(7)
+    return kernel
+
+
+def test_a_run_is_waited_for_to_its_end() -> None:
+    kernel = running(FakeKernel())
+    assert ending.wait_done(kernel, 7, 30).state is RunState.DONE
+    assert kernel.calls.count("wait") == 3
+
+
+def test_the_wait_ends_with_its_time_and_with_the_pause() -> None:
+    kernel = running(FakeKernel())
+    assert ending.wait_done(kernel, 7, 0).state is RunState.RUNNING
+    assert ending.wait_done(kernel, 7, 30, lambda: False).state is RunState.RUNNING
+    assert "wait" not in kernel.calls
+
+
+def test_a_run_that_has_not_started_is_deleted_at_once() -> None:
+    kernel = FakeKernel()
+    kernel.run_new(config_of("random-write-4k"))
+    ending.abandon(kernel, 7)
+    assert kernel.calls == ["run-new", "run-get", "run-delete"] and kernel.deleted
+
+
+def test_a_run_under_way_is_stopped_first() -> None:
+    kernel = running(FakeKernel())
+    ending.abandon(kernel, 7)
+    assert kernel.calls[-4:] == ["run-get", "run-stop", "run-get", "run-delete"]
+
+
+@pytest.mark.parametrize("call", ["run-get", "run-stop", "run-delete"])
+def test_a_second_failure_does_not_hide_the_first(call: str) -> None:
+    ending.abandon(running(FakeKernel(refuse={call: SpekError("gone")})), 7)
+
+
+def test_giving_up_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "ABANDON_S", 0.0)
+    kernel = SlowKernel()
+    running(kernel)
+    ending.abandon(kernel, 7)
+    assert kernel.asked == 1
+
+
+def test_only_another_interrupt_ends_the_wait_for_a_device() -> None:
+    kernel = SlowKernel()
+    running(kernel)
+
+    def interrupt() -> None:
+        if kernel.asked == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    kernel.between = interrupt
+    with job.Interrupts() as interrupts:
+        interrupts.count = 1  # the one that stopped the run
+        ending.release(kernel, 7, interrupts)
+    assert (kernel.asked, interrupts.count) == (3, 2)

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The prober beside a run: its samples, what it lacks, and a run that outlives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import pytest
+from lib.ctl.results import DISK, INFO, as_json, build, printed
+from lib.fakes.kernel import SECOND, START_NS, FakeKernel, interval_cell
+
+from spekctl.errors import RefusedError, UsageError
+from spekctl.kernel import prober
+from spekctl.kernel.gen.spek_prober_records import ProbeState, TaskCounters
+from spekctl.kernel.records import (
+    IntervalRow,
+    Phase,
+)
+from spekctl.render.progress import LineProgress
+from spekctl.run import execute, job, observe
+from spekctl.workload import file
+from spekctl.workload.resolve import Options, resolve
+
+
+def counters(scale: int, **changes: int | None) -> prober.CpuAndSwitches:
+    values: dict[str, int | None] = dict.fromkeys(observe.CPU_COLUMNS, 0)
+    values.update(
+        user_ns=scale * 100,
+        system_ns=scale * 300,
+        idle_ns=scale * 600,
+        switches=scale * 5,
+        interrupts=scale * 7,
+    )
+    return prober.CpuAndSwitches(**{**values, **changes})
+
+
+@dataclass
+class FakeProber:
+    """Samples each half second from just before the run on."""
+
+    busy: bool = False
+    lacks: str = ""
+    calls: list[str] = field(default_factory=list)
+
+    def start(self, interval_ns: int, tasks: Sequence[int]) -> int:
+        self.calls.append(f"start {interval_ns} {tasks}")
+        if self.busy:
+            raise RefusedError("A probe runs already.")
+        return 4
+
+    def samples(self, probe: int, after: prober.Row | None) -> prober.Batch:
+        first = 0 if after is None else after.seq + 1
+        made = []
+        for seq in range(first, 12):
+            start = START_NS + seq * SECOND // 2
+            changes: dict[str, int | None] = {self.lacks: None} if self.lacks else {}
+            total = counters(1, **changes)
+            task = TaskCounters(10, 0, 10, 1, 2, 0)
+            row = prober.Row(4, seq, seq, start, start, start, False, total, {}, {})
+            made.append(
+                prober.Sample(row, start, start + SECOND // 2, total, {0: total}, {50: task})
+            )
+        return prober.Batch(tuple(made), 0, made[-1].row if made else after)
+
+    def stop(self, probe: int) -> prober.Probe:
+        self.calls.append("stop")
+        return prober.Probe(
+            id=4, state=ProbeState.DONE, module_version="0.1.0", rows=13, cost_sum_ns=1300
+        )
+
+    def delete(self, probe: int) -> None:
+        self.calls.append("delete")
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+
+def observing(fake: Any, interval_ns: int) -> observe.ProberObserver:
+    return observe.ProberObserver(fake, interval_ns)
+
+
+def observer(**options: Any) -> tuple[observe.ProberObserver, FakeProber]:
+    fake = FakeProber(**options)
+    return observing(fake, SECOND // 2), fake
+
+
+def test_samples_are_cut_to_the_measure_phase() -> None:
+    seen, fake = observer()
+    assert seen.start([50, 0]) == ""
+    found = seen.finish(INFO)
+    assert found is not None
+    assert fake.calls == [f"start {SECOND // 2} [50]", "stop", "delete"]
+    assert found.measure_ns == 4 * SECOND
+    assert found.measure["machine"]["system_ns"] == 8 * 300
+    assert found.measure["workers"]["involuntary"] == 16
+    assert found.measure_cpus["0"]["switches"] == 40
+    assert (found.samples, found.cost_mean_ns) == (12, 100.0)
+    made = msgspec.structs.replace(build(), prober=found)
+    as_json(made)
+    text = printed(made)
+    assert "machine: user 10.0%, system 30.0%, idle 60.0%" in text
+    assert "0.400 context switches per I/O" in text
+
+
+def test_a_counter_that_the_kernel_lacks_is_left_out_not_zero() -> None:
+    seen, _ = observer(lacks="steal_ns")
+    seen.start([])
+    found = seen.finish(INFO)
+    assert found is not None
+    assert "steal_ns" not in found.measure["machine"]
+    column = found.tables[0].columns.index("steal_ns")
+    assert {row[column] for row in found.tables[0].rows} == {None}
+
+
+def test_the_live_figures_are_of_the_interval() -> None:
+    seen, _ = observer()
+    seen.start([])
+    row = IntervalRow(
+        0,
+        Phase.MEASURE,
+        START_NS + SECOND,
+        START_NS + 2 * SECOND,
+        0,
+        0,
+        0,
+        0,
+        interval_cell(ios=20),
+        interval_cell(),
+        [],
+    )
+    seen.note([row])
+    figures = seen.machine(row)
+    assert figures is not None
+    assert (figures.user, figures.system, figures.idle) == (0.1, 0.3, 0.6)
+    assert (figures.switches_per_io, figures.interrupts_per_io) == (0.5, 0.7)
+
+
+def test_somebody_elses_probe_is_left_alone() -> None:
+    seen, fake = observer(busy=True)
+    assert "A probe runs already." in seen.start([1])
+    assert seen.finish(INFO) is None
+    seen.close()
+    assert fake.calls == [f"start {SECOND // 2} [1]", "close"]
+
+
+def test_a_probe_does_not_survive_a_failed_run() -> None:
+    seen, fake = observer()
+    seen.start([1])
+    seen.close()
+    assert fake.calls[1:] == ["stop", "delete", "close"]
+
+
+@dataclass
+class RingProber(FakeProber):
+    """Keeps four rows, and has two a second."""
+
+    kernel: FakeKernel = field(default_factory=FakeKernel)
+
+    def samples(self, probe: int, after: prober.Row | None) -> prober.Batch:
+        batch = super().samples(probe, after)
+        newest = 2 * self.kernel.seconds + 1
+        come = [sample for sample in batch.samples if sample.row.seq <= newest]
+        kept = come[-4:]
+        return prober.Batch(tuple(kept), len(come) - len(kept), kept[-1].row if kept else after)
+
+
+@pytest.mark.parametrize("interval_ns", [0, SECOND])
+def test_no_sample_is_lost_with_or_without_intervals(interval_ns: int) -> None:
+    kernel = FakeKernel()
+    found = file.load("random-read-4k")
+    options = Options(available_cpus=(0,), time_ns=5 * SECOND, interval_ns=interval_ns)
+    request = job.Request(found, resolve(found, options, [DISK]), ())
+    seen = observing(RingProber(kernel=kernel), SECOND // 2)
+    with job.Interrupts() as interrupts:
+        made = execute.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
+    assert made.prober is not None
+    assert (made.prober.samples, made.prober.dropped) == (12, 0)
+
+
+@dataclass
+class UnloadedProber(FakeProber):
+    """Its module is unloaded, or its probe is deleted, after @calls_left calls."""
+
+    calls_left: int = 0
+
+    def samples(self, probe: int, after: prober.Row | None) -> prober.Batch:
+        self.calls_left -= 1
+        if self.calls_left < 0:
+            raise UsageError("There is no probe, start one first.")
+        return super().samples(probe, after)
+
+
+@pytest.mark.parametrize("calls_left", [0, 1, 1000])
+def test_a_run_outlives_its_prober(calls_left: int) -> None:
+    """From start to result: the run completes, and the result says what is missing and why."""
+    kernel = FakeKernel()
+    found = file.load("random-read-4k")
+    request = job.Request(found, resolve(found, Options(available_cpus=(0,)), [DISK]), ())
+    seen = observing(UnloadedProber(calls_left=calls_left), SECOND)
+    with job.Interrupts() as interrupts:
+        made = execute.execute(kernel, request, LineProgress(quiet=True), interrupts, seen)
+    assert made.outcome.ok
+    lost = [one for one in made.remarks if "lost spek_prober during the run" in one]
+    if calls_left == 1000:
+        assert made.prober is not None and not lost
+    else:
+        assert made.prober is None and len(lost) == 1
+        assert "There is no probe" in lost[0]

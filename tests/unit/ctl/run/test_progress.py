@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures of an interval, and the time and share of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+from lib.fakes.kernel import SECOND, START_NS, interval_cell
+
+from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
+from spekctl.run.progress import clock_of, figures_of
+
+ROW = IntervalRow(
+    seq=2,
+    phase=Phase.MEASURE,
+    start_ns=START_NS + 2 * SECOND,
+    end_ns=START_NS + 4 * SECOND,
+    outstanding=3,
+    backlog=7,
+    worker_cpu_ns=SECOND,
+    worker_switches=30,
+    read=interval_cell(ios=5000, bytes=5000 * 4096, errors=1, response_p99_ns=980_000),
+    write=interval_cell(ios=1000, bytes=1000 * 8192, errors=2, response_max_ns=5),
+    streams=[],
+)
+RUNNING = RunInfo(
+    id=1,
+    state=RunState.RUNNING,
+    phase=Phase.MEASURE,
+    started_ns=START_NS,
+    measure_ns=START_NS + 10 * SECOND,
+    now_ns=START_NS + 20 * SECOND,
+    time_ns=40 * SECOND,
+)
+
+
+def test_rates_are_per_second_of_the_interval() -> None:
+    found = figures_of(ROW, START_NS, workers=2)
+    assert (found.at_s, found.read.iops, found.write.iops, found.iops) == (4, 2500, 500, 3000)
+    assert found.read.mib_per_s == pytest.approx(2500 * 4096 / 2**20)
+    assert found.mib_per_s == pytest.approx((2500 * 4096 + 500 * 8192) / 2**20)
+    assert (found.read.p99_ns, found.write.max_ns, found.errors) == (980_000, 5, 3)
+    assert (found.outstanding, found.backlog) == (3, 7)
+
+
+def test_cpu_is_the_share_of_one_worker() -> None:
+    assert figures_of(ROW, START_NS, workers=2).worker_cpu == 0.25
+    assert figures_of(ROW, START_NS, workers=0).worker_cpu == 0.5
+    assert figures_of(ROW, START_NS, workers=2).worker_switches_per_io == 30 / 6000
+
+
+def test_an_interval_without_ios_or_length_divides_by_nothing() -> None:
+    idle = msgspec.structs.replace(ROW, read=interval_cell(), write=interval_cell())
+    assert figures_of(idle, START_NS, 1).worker_switches_per_io is None
+    empty = msgspec.structs.replace(ROW, end_ns=ROW.start_ns)
+    assert figures_of(empty, START_NS, 1).iops > 0
+
+
+def test_a_run_that_waits_for_its_start_says_how_long() -> None:
+    clock = clock_of(replace(RUNNING, state=RunState.ARMED, started_ns=START_NS + 50 * SECOND))
+    assert (clock.starts_in_s, clock.elapsed_s, clock.left_s, clock.share) == (30, 0, None, 0)
+    late = clock_of(replace(RUNNING, state=RunState.ARMED, started_ns=START_NS))
+    assert late.starts_in_s == 0
+
+
+@pytest.mark.parametrize(
+    ("measured", "left_s", "share"), [(0, None, 0.0), (250, 30.0, 0.25), (2000, 0.0, 1.0)]
+)
+def test_a_run_that_ends_by_count_goes_by_its_ios(
+    measured: int, left_s: float | None, share: float
+) -> None:
+    clock = clock_of(replace(RUNNING, time_ns=0, count=1000), measured)
+    assert (clock.left_s, clock.share) == (left_s, share)
+
+
+def test_the_share_grows_to_one() -> None:
+    clocks = [clock_of(replace(RUNNING, now_ns=START_NS + s * SECOND)) for s in range(10, 60, 5)]
+    shares = [one.share or 0.0 for one in clocks]
+    assert shares == sorted(shares) and shares[-1] == 1.0 and shares[0] == pytest.approx(10 / 50)
+    assert all(one.left_s is not None and one.left_s >= 0 for one in clocks)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Devices compared with the state of an earlier run: what is read, and how it is judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lib.ctl.verified import STATES, saved
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import disk
+
+from spekctl.documents.result import VerifyCounts
+from spekctl.documents.verify import VerifyReport
+from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.render.progress import LineProgress
+from spekctl.run import job, recheck
+from spekctl.run.verify_state import SavedState
+
+
+def check(kernel: FakeKernel, path: Path, state: SavedState) -> VerifyReport:
+    with job.Interrupts() as interrupts:
+        view = LineProgress(quiet=True)
+        return recheck.check(kernel, path, state, [disk()], "auto", 0, view, interrupts)
+
+
+def test_the_device_is_read_with_the_states_of_the_file(tmp_path: Path) -> None:
+    path, kernel = tmp_path / "state", FakeKernel()
+    report = check(kernel, path, saved(path))
+    assert kernel.calls.index("map-set") < kernel.calls.index("run-start")
+    assert kernel.written == [STATES]
+    assert kernel.config is not None
+    assert not kernel.config.writes and kernel.config.data == "stamped"
+    assert kernel.deleted
+    # The fake compares nothing: what was not read is not called right.
+    assert not report.complete and not report.ok and report.grain_bytes == 4096
+
+
+def test_a_failure_gives_the_device_back(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    kernel = FakeKernel(refuse={"map-set": SpekError("no memory")})
+    with pytest.raises(SpekError, match="no memory"):
+        check(kernel, path, saved(path))
+    assert kernel.deleted and "run-start" not in kernel.calls
+
+
+@pytest.mark.parametrize(("start", "size"), [(0, 0), ((1 << 30) - 512, 4096)])
+def test_a_state_without_blocks_is_refused(start: int, size: int, tmp_path: Path) -> None:
+    path, kernel = tmp_path / "state", FakeKernel()
+    state = saved(path, start, size)
+    with pytest.raises(UsageError, match="covers no writable block"):
+        check(kernel, path, state)
+    assert not kernel.calls
+
+
+@pytest.mark.parametrize(
+    ("mismatches", "ok", "interrupted", "code"),
+    [
+        (0, True, False, ExitCode.OK),
+        (0, False, False, ExitCode.RUN_FAILED),
+        (0, False, True, ExitCode.INTERRUPTED),
+        (1, False, False, ExitCode.DATA_ERRORS),
+        (1, False, True, ExitCode.DATA_ERRORS),
+    ],
+)
+def test_wrong_data_matter_most(
+    mismatches: int, ok: bool, interrupted: bool, code: ExitCode
+) -> None:
+    report = VerifyReport(
+        written="2027-01-01T00:00:00Z",
+        ok=ok,
+        text="",
+        stamp_id=1,
+        grain_bytes=4096,
+        targets=[],
+        counts=VerifyCounts(1, 0, 0, mismatches, {}),
+        complete=ok,
+        first=[],
+    )
+    assert recheck.exit_code_of(report, job.Interrupts(count=int(interrupted))) is code

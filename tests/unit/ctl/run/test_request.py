@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The request of a run: its remarks, and what is refused before any claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import use_fakes
+
+from spekctl.errors import SpekError, UsageError
+from spekctl.run import request
+from spekctl.run.job import Request
+from spekctl.workload.options import Options
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    use_fakes(monkeypatch, FakeKernel(), tmp_path)
+
+
+def made(name: str = "random-write-4k", destroy: tuple[str, ...] = (), **options: Any) -> Request:
+    subject = request.find(name, ["/dev/fake0", "/dev/fake1"])
+    detach = options.pop("detach", False)
+    return request.build(subject, Options(**options), destroy, detach)
+
+
+def test_the_title_names_workload_and_devices() -> None:
+    subject = request.find("random-write-4k", ["/dev/fake0", "/dev/fake1"])
+    assert subject.title == "random-write-4k on /dev/fake0 /dev/fake1"
+
+
+def test_targets_are_the_devices_in_their_order() -> None:
+    found = made(write=True)
+    assert [(one.major, one.minor) for one in found.config.targets] == [(250, 0), (250, 1)]
+    assert found.write_allowed and not found.remarks
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "remark"),
+    [
+        ("random-read-4k", {"write": True}, "random-read-4k only reads, so the devices are opened"),
+        ("random-read-4k", {"detach": True}, "no prober accompanies a detached run"),
+        ("random-write-4k", {"write": True, "verify": True}, "verified: 4 MiB of kernel memory"),
+    ],
+)
+def test_what_a_reader_should_know_is_remarked(
+    name: str, options: dict[str, Any], remark: str
+) -> None:
+    (said,) = made(name, **options).remarks
+    assert remark in said
+
+
+def test_writing_needs_permission() -> None:
+    request.check_write(made("random-read-4k"))
+    request.check_write(made(write=True))
+    with pytest.raises(SpekError, match="--write"):
+        request.check_write(made())
+
+
+def test_destroy_needs_permission_and_the_devices_names() -> None:
+    request.check_destroy(made(destroy=("S123",), write=True))
+    request.check_destroy(made())
+    with pytest.raises(UsageError, match="--destroy needs --write as well"):
+        request.check_destroy(made(destroy=("S123",)))
+    with pytest.raises(SpekError, match="S124 names none of the devices"):
+        request.check_destroy(made(destroy=("S124",), write=True))

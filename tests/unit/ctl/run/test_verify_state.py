@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The file of what a run wrote: other devices and damage are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.verified import config_of, info_of
+from lib.fakes.machine import disk
+
+from spekctl.errors import UsageError
+from spekctl.kernel.records import MapInfo
+from spekctl.run import verify_state
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+
+class Written:
+    """A kernel side that knows what was written."""
+
+    def __init__(self, *parts: MapInfo) -> None:
+        self.parts = list(parts)
+
+    def map_get(self, run: int) -> list[MapInfo]:
+        return self.parts
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "state"
+    parts = [MapInfo(0, 0, 5, bytes(range(80))), MapInfo(0, 1, 0, b"\x02" + bytes(7))]
+    info = info_of((0, GIB, GIB), (0, GIB, GIB))
+    facts = [disk(f"/dev/fake{index}").facts(diskseq=1) for index in range(2)]
+    config = config_of("random-write-4k")
+    kernel: Any = Written(*parts)
+    verify_state.save(path, kernel, config, info, facts)
+    return path
+
+
+def test_what_was_written_survives_a_file(saved: Path) -> None:
+    state = verify_state.load(saved)
+    assert verify_state.parts_of(state, saved) == [
+        MapInfo(0, 0, 5, bytes(range(80))),
+        MapInfo(0, 1, 0, b"\x02" + bytes(7)),
+    ]
+    # Names may change, devices may not.
+    verify_state.check_devices(saved, state, [disk("/dev/fake7"), disk("/dev/fake8")])
+
+
+@pytest.mark.parametrize(
+    ("devices", "sentence"),
+    [
+        ([disk()], "is about 2 devices, 1 were given"),
+        ([disk(), disk(serial="other")], "its serial number is other, that of /dev/fake1 was S123"),
+        ([disk(bytes=5), disk()], "its capacity is 5 bytes"),
+        ([disk(logical_block=4096), disk()], "its logical block is 4096 bytes"),
+    ],
+)
+def test_other_devices_are_refused(saved: Path, devices: Any, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        verify_state.check_devices(saved, verify_state.load(saved), devices)
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda state: state.update(kind="other"), "is not a spek file; expected a state file of"),
+        (lambda state: state.update(version=9), "has version 9"),
+        (lambda state: state["devices"][0]["states"][0].update(data="!"), "is damaged"),
+        (
+            lambda state: state["devices"][0]["states"][0].update(count=3),
+            "number of states is wrong",
+        ),
+    ],
+)
+def test_a_damaged_file_is_refused(saved: Path, damage: Any, sentence: str) -> None:
+    state = json.loads(saved.read_text())
+    damage(state)
+    saved.write_text(json.dumps(state))
+    with pytest.raises(UsageError, match=sentence):
+        verify_state.parts_of(verify_state.load(saved), saved)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A reader finds the tests of a module: each has a test file of its name, or is listed below.
+
+tests/unit/ctl mirrors ctl/spekctl. log/file.py is tested in log/test_file.py, and a part of its
+tests may be in log/test_file_PART.py. A module that only its users' tests cover is in ELSEWHERE.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import spekctl
+
+HERE = Path(__file__).parent
+ROOT = Path(spekctl.__file__).parent
+
+# Modules and the test file that covers most of each.
+ELSEWHERE = {
+    "block/blkid.py": "block/test_safety.py",
+    "campaigns/dcse/report.py": "campaigns/test_inputs.py",
+    "campaigns/emerald/loads.py": "campaigns/emerald/test_test.py",
+    "campaigns/emerald/report.py": "campaigns/emerald/test_test.py",
+    "campaigns/energy.py": "campaigns/spc1e/test_levels.py",
+    "campaigns/folder.py": "campaigns/test_campaign.py",
+    "campaigns/idle.py": "campaigns/spc1e/test_levels.py",
+    "campaigns/paper003/claims.py": "campaigns/paper003/test_study.py",
+    "campaigns/paper003/system.py": "campaigns/paper003/test_study.py",
+    "campaigns/points.py": "campaigns/test_sweep.py",
+    "campaigns/pts/loads.py": "campaigns/pts/test_test.py",
+    "campaigns/pts/report.py": "campaigns/pts/test_test.py",
+    "campaigns/spc1/phase.py": "campaigns/spc1/test_test.py",
+    "campaigns/spc1/report.py": "campaigns/spc1/test_test.py",
+    "campaigns/spc1e/report.py": "campaigns/spc1e/test_levels.py",
+    "campaigns/spc2/figures.py": "campaigns/spc2/test_plan.py",
+    "campaigns/spc2/loads.py": "campaigns/spc2/test_plan.py",
+    "campaigns/spc2/report.py": "campaigns/spc2/test_test.py",
+    "commands/campaign.py": "campaigns/emerald/test_test.py",
+    "commands/deliver.py": "commands/test_run.py",
+    "commands/devices.py": "test_cli.py",
+    "commands/doctor.py": "run/test_conditions.py",
+    "commands/drive_model.py": "commands/test_drive.py",
+    "commands/energy.py": "campaigns/test_inputs.py",
+    "commands/energy_dcse.py": "campaigns/test_inputs.py",
+    "commands/energy_emerald.py": "campaigns/emerald/test_test.py",
+    "commands/energy_spc1e.py": "campaigns/spc1e/test_levels.py",
+    "commands/energy_spc2e.py": "campaigns/spc2e/test_report.py",
+    "commands/energy_use.py": "campaigns/test_inputs.py",
+    "commands/options.py": "test_wrong_input.py",
+    "commands/power.py": "power/test_calibrate.py",
+    "commands/pts.py": "campaigns/pts/test_test.py",
+    "commands/show.py": "test_cli.py",
+    "commands/spc1.py": "campaigns/spc1/test_test_refusals.py",
+    "commands/spc2.py": "campaigns/spc2/test_test.py",
+    "commands/status.py": "test_cli.py",
+    "commands/stop.py": "run/test_detached.py",
+    "commands/sweep.py": "campaigns/test_sweep.py",
+    "commands/watch.py": "run/test_detached.py",
+    "commands/workloads.py": "test_cli.py",
+    "documents/device.py": "documents/test_result.py",
+    "documents/drive.py": "campaigns/paper003/test_study.py",
+    "documents/energy.py": "documents/test_schemas.py",
+    "documents/pts.py": "campaigns/pts/test_test.py",
+    "documents/spc1.py": "campaigns/spc1/test_test.py",
+    "documents/trace.py": "documents/test_schemas.py",
+    "documents/verify.py": "documents/test_schemas.py",
+    "drive/energy.py": "drive/test_core.py",
+    "drive/facts.py": "commands/test_drive.py",
+    "drive/file.py": "commands/test_drive.py",
+    "drive/model.py": "drive/test_core.py",
+    "drive/requests.py": "commands/test_drive_simulate.py",
+    "drive/steps.py": "drive/test_core.py",
+    "errors.py": "test_cli.py",
+    "kernel/coded.py": "kernel/test_client.py",
+    "kernel/feeds.py": "power/test_meter.py",
+    "kernel/records.py": "kernel/test_client.py",
+    "kernel/traces.py": "run/test_replay.py",
+    "log/stats.py": "commands/test_log.py",
+    "plots/buckets.py": "plots/test_cdf.py",
+    "plots/power.py": "power/test_meter.py",
+    "plots/source.py": "plots/test_every_plot.py",
+    "plots/study.py": "campaigns/paper003/test_study.py",
+    "plots/style.py": "plots/test_every_plot.py",
+    "power/rails.py": "power/test_calibrate.py",
+    "recorded.py": "test_files.py",
+    "render/console.py": "render/test_tables.py",
+    "render/drive.py": "commands/test_drive_simulate.py",
+    "render/energy.py": "campaigns/test_inputs.py",
+    "render/pts.py": "campaigns/pts/test_test.py",
+    "render/trace.py": "commands/test_trace.py",
+    "report/drives.py": "report/test_page.py",
+    "report/energy.py": "report/test_page.py",
+    "report/loads.py": "report/test_page.py",
+    "report/logs.py": "report/test_page.py",
+    "report/read.py": "report/test_page.py",
+    "report/runs.py": "report/test_page.py",
+    "report/sheet.py": "report/test_page.py",
+    "report/svg.py": "report/test_drawing.py",
+    "report/traces.py": "report/test_page.py",
+    "report/words.py": "report/test_page.py",
+    "trace/arrivals.py": "trace/test_fit.py",
+    "trace/columns.py": "trace/test_text.py",
+    "trace/convert.py": "commands/test_trace.py",
+    "trace/faults.py": "trace/test_text.py",
+    "trace/formats/format.py": "trace/test_source.py",
+    "trace/formats/rwbs.py": "trace/formats/test_blkparse.py",
+    "trace/formats/stored.py": "trace/test_store.py",
+    "trace/intervals.py": "trace/test_figures.py",
+    "trace/options.py": "trace/test_figures.py",
+    "trace/registry.py": "trace/test_source.py",
+    "trace/select.py": "commands/test_trace.py",
+    "trace/trace.py": "trace/test_source.py",
+    "trace/twin.py": "trace/test_fit.py",
+    "workload/config.py": "workload/test_resolve.py",
+    "workload/layout.py": "workload/test_resolve.py",
+    "workload/model.py": "workload/test_file.py",
+    "workload/notation.py": "workload/test_override.py",
+    "workload/values.py": "workload/test_resolve.py",
+}
+# Tests of all modules, or of what several of them do together.
+OF_MANY = {
+    "plots/test_every_plot.py",
+    "test_hostile.py",
+    "test_licence.py",
+    "test_modules.py",
+    "test_rooms.py",
+    "test_start_up.py",
+    "test_wrong_input.py",
+}
+
+
+def modules() -> list[str]:
+    """All modules with code of their own; specgen has tests for what it generates."""
+    found = [path.relative_to(ROOT) for path in ROOT.rglob("*.py")]
+    return sorted(
+        str(path)
+        for path in found
+        if path.name not in ("__init__.py", "__main__.py") and "gen" not in path.parts
+    )
+
+
+def own_test(module: str) -> str:
+    path = Path(module)
+    return str(path.with_name(f"test_{path.name}"))
+
+
+@pytest.mark.parametrize("module", modules())
+def test_a_module_has_tests(module: str) -> None:
+    own = (HERE / own_test(module)).exists()
+    if module in ELSEWHERE:
+        assert not own, f"{own_test(module)} exists: take {module} from ELSEWHERE"
+        assert (HERE / ELSEWHERE[module]).exists()
+    else:
+        assert own, f"add {own_test(module)}, or say in ELSEWHERE which file tests {module}"
+
+
+def test_nothing_is_listed_that_is_gone() -> None:
+    assert set(ELSEWHERE) <= set(modules())
+    assert all((HERE / name).exists() for name in OF_MANY)
+
+
+def test_a_test_file_has_the_name_of_a_module() -> None:
+    """Or that of a module and of a part of its tests."""
+    names = {own_test(module).removesuffix(".py") for module in modules()}
+    files = {str(path.relative_to(HERE)) for path in HERE.rglob("test_*.py")} - OF_MANY
+    lost = [
+        one
+        for one in sorted(files)
+        if not any(one == f"{name}.py" or one.startswith(f"{name}_") for name in names)
+    ]
+    assert not lost

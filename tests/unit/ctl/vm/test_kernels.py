@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels of guests: found, unpacked and refused."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.fakes.kernels import some_kernel, unpacked
+from lib.ordinary_user import call_as_ordinary_user
+
+from spekctl.errors import UsageError
+from spekctl.vm import kernels
+from spekctl.vm.kernels import matches, version_key
+from spekctl.vm.runner import (
+    Guest,
+    kernel_options,
+)
+
+
+@pytest.mark.parametrize(
+    ("release", "wanted", "expected"),
+    [
+        ("6.1.0-56-amd64", "6.1", True),
+        ("6.1.0-56-amd64", "6.1.0-56", True),
+        ("6.1.0-56-amd64", "6.1.0-56-amd64", True),
+        ("6.12.117+deb12-amd64", "6.1", False),
+        ("6.12.117+deb12-amd64", "6.12.117", True),
+        ("6.1.0-56-amd64", "6.1.0-5", False),
+    ],
+)
+def test_beginning_of_a_release_names_it(release: str, wanted: str, expected: bool) -> None:
+    assert matches(release, wanted) is expected
+
+
+def test_releases_sort_by_number() -> None:
+    releases = ["6.9.1-amd64", "6.12.3-amd64", "6.1.0-5-amd64", "6.1.0-12-amd64"]
+
+    assert sorted(releases, key=version_key, reverse=True) == [
+        "6.12.3-amd64",
+        "6.9.1-amd64",
+        "6.1.0-12-amd64",
+        "6.1.0-5-amd64",
+    ]
+
+
+def test_unpacked_headers_work_where_they_are(tmp_path: Path) -> None:
+    root = unpacked(tmp_path / "elsewhere", "6.77.1-test")
+
+    kernels._make_relocatable(root, "6.77.1-test")
+
+    root = root.rename(tmp_path / "moved")
+    build = root / "lib/modules/6.77.1-test/build"
+    done = subprocess.run(["make", "-C", build], capture_output=True, text=True, check=True)
+    assert "common makefile found" in done.stdout
+    assert (root / "lib/modules/6.77.1-test/modules.dep").exists()
+
+
+def test_cached_kernel_is_found(cache: Path) -> None:
+    release = "6.77.1-test"
+    root = unpacked(cache / "kernels" / release, release)
+    kernels._make_relocatable(root, release)
+
+    kernel = kernels.find_kernel("6.77")
+
+    assert (kernel.release, kernel.origin) == (release, "cache")
+    assert kernel.headers == root / "usr/src/linux-headers-6.77.1-test"
+    assert kernel.label == "6.77"
+
+
+def test_kernel_without_headers_does_not_count(tmp_path: Path) -> None:
+    unpacked(tmp_path, "6.77.1-test", headers=False)
+
+    assert kernels.installed_kernels(tmp_path) == []
+
+
+def test_kernel_closed_to_the_user_does_not_count(tmp_path: Path) -> None:
+    """Its headers may be in root's home."""
+    root = unpacked(tmp_path / "closed", "6.77.1-test")
+    kernels._make_relocatable(root, "6.77.1-test")
+    assert len(kernels.installed_kernels(root)) == 1
+
+    def find() -> int:
+        print(kernels.installed_kernels(root), kernels._kernel_in(root, "6.77.1-test", "installed"))
+        return 0
+
+    root.chmod(0)
+    try:
+        outcome = call_as_ordinary_user(tmp_path, find)
+    finally:
+        root.chmod(0o755)
+
+    assert (outcome.code, outcome.out) == (0, "[] None\n")
+
+
+def test_kernel_tree_closed_to_the_user_is_refused(tmp_path: Path) -> None:
+    tree = tmp_path / "closed" / "tree"
+    tree.mkdir(parents=True)
+
+    def find() -> int:
+        with pytest.raises(UsageError) as refusal:
+            kernels.find_kernel(str(tree))
+        print(refusal.value.message)
+        return 0
+
+    tree.parent.chmod(0)
+    try:
+        outcome = call_as_ordinary_user(tmp_path, find)
+    finally:
+        tree.parent.chmod(0o755)
+
+    assert outcome.out == f"cannot access {tree}: Permission denied\n", outcome.err
+
+
+@pytest.mark.parametrize("name", ["missing/tree", "empty"])
+def test_directory_that_is_no_kernel_tree_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(UsageError, match=r"there is no kernel tree|is not a built kernel tree"):
+        kernels.find_kernel(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("choice", "told"),
+    [
+        ({"accel": "kvm"}, False),
+        ({"accel": "tcg"}, True),
+        ({"accel": "tcg", "icount": True}, False),
+    ],
+)
+def test_only_an_emulated_kernel_does_without_cmpxchg16b(
+    choice: dict[str, Any], told: bool
+) -> None:
+    options = kernel_options(Guest(some_kernel(), ["true"], **choice))
+    assert ("clearcpuid=141" in options) == told

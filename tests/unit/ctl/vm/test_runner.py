@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A guest as it is started: what it shares and keeps in memory, its CPUs, how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.fakes.kernels import some_kernel
+
+import spekctl
+from spekctl.errors import GuestError
+from spekctl.run.build import environment
+from spekctl.vm.runner import (
+    WATCHED,
+    Guest,
+    emulation,
+    kept_folders,
+    make_mount_point,
+    mounted_folders,
+)
+
+
+def test_a_share_inside_another_is_not_mounted_again() -> None:
+    own, inner, outer = Path("/cache/1"), Path("/clone/out"), Path("/clone")
+    assert mounted_folders(own, [inner, outer, inner]) == [own, outer]
+
+
+@pytest.mark.parametrize(
+    ("choice", "processors", "arguments"),
+    [
+        ({"cpus": 2}, 2, []),
+        ({"cpus": 2}, 1, ["-accel", "tcg,thread=single"]),
+        ({"cpus": 8}, 4, ["-accel", "tcg,thread=single"]),
+        ({"cpus": 8, "accel": "kvm"}, 4, []),
+        ({"icount": True}, 1, ["-icount", "shift=0,sleep=off"]),
+    ],
+)
+def test_emulated_cpus_take_turns_where_processors_are_few(
+    monkeypatch: pytest.MonkeyPatch, choice: dict[str, Any], processors: int, arguments: list[str]
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(processors)))
+    assert emulation(Guest(some_kernel(), ["true"], **choice)) == arguments
+
+
+def test_a_writable_directory_stays_writable() -> None:
+    """The guest would not see its own files behind one that is kept, and could not write."""
+    assert Path("/usr/bin") not in kept_folders([Path("/usr/bin/here")])
+
+
+def test_mount_point_is_made_where_it_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A machine without any kernel installed has no /lib/modules, and guests can't make it."""
+    path = tmp_path / "lib" / "modules"
+    make_mount_point(path)
+    assert path.is_dir()
+    assert str(path) in capsys.readouterr().err
+    make_mount_point(path)
+    assert not capsys.readouterr().err
+
+
+def test_mount_point_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "lib").write_text("a file")
+    with pytest.raises(GuestError, match="mkdir"):
+        make_mount_point(tmp_path / "lib" / "modules")
+
+
+def test_a_guest_keeps_programs_and_python() -> None:
+    kept = kept_folders([])
+    assert Path("/usr/bin") in kept
+    stdlib, package = Path(os.__file__).resolve().parent, Path(spekctl.__file__).resolve().parent
+    assert any(stdlib.is_relative_to(folder) for folder in kept)
+    assert any(package.is_relative_to(folder) for folder in kept)
+    assert all(folder.is_dir() for folder in kept)
+
+
+def test_what_a_guest_keeps_is_mounted_once() -> None:
+    kept = kept_folders([])
+    assert not [(a, b) for a in kept for b in kept if a != b and a in b.parents]
+
+
+def test_the_session_of_a_guest_ends_with_spekctl() -> None:
+    descriptors = [os.open("/dev/null", os.O_RDONLY) for _ in range(10)]  # as below flock and make
+    read_end, write_end = os.pipe()
+    try:
+        with subprocess.Popen(
+            ["sh", "-c", WATCHED, "sh", "sh", "-c", "echo up; cat; exec sleep 600"],
+            stdin=read_end,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=descriptors,
+        ) as session:
+            assert session.stdout
+            assert session.stdout.readline() == b"up\n"
+            os.close(read_end)
+            assert session.poll() is None
+            os.close(write_end)
+            assert session.wait(60) == -signal.SIGKILL
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+@pytest.mark.parametrize("icount", [False, True])
+def test_a_guest_that_counts_instructions_says_so_to_its_results(
+    icount: bool, tmp_path: Path
+) -> None:
+    guest = Guest(some_kernel(), ["true"], accel="tcg", icount=icount)
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cmdline").write_text(" ".join(["root=/dev/root", *kernel_options(guest)]))
+    assert environment("0.1.0", tmp_path).counts_instructions == icount
