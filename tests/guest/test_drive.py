@@ -585,24 +585,27 @@ def test_tools_for_disks_say_what_the_drive_is(drives: Drives) -> None:
 
 def test_tools_see_the_power_condition_and_do_not_change_it(drives: Drives) -> None:
     with modelled(drives) as disk:
-        assert "active/idle" in output("hdparm", "-C", disk.node)
-        assert "Ready" in output("sdparm", "--command=ready", disk.node)
+        # Not the disk's own node: when that is closed, udev reads the disk, and sd starts it first.
+        (found,) = Path("/sys/block", disk.name, "device/scsi_generic").iterdir()
+        node = f"/dev/{found.name}"
+        assert "active/idle" in output("hdparm", "-C", node)
+        assert "Ready" in output("sdparm", "--command=ready", node)
         # It ends with 5, as the drive has no saved values (PC 3), and prints what there is.
         timer = subprocess.run(
-            ("sdparm", "--get=STANDBY_Z", disk.node), capture_output=True, text=True, check=False
+            ("sdparm", "--get=STANDBY_Z", node), capture_output=True, text=True, check=False
         )
         assert re.search(r"^STANDBY_Z\s+0 +\[cha: y, def: +0\]", timer.stdout, re.M), timer
 
-        output("sdparm", "--command=stop", disk.node)
-        assert "standby" in output("hdparm", "-C", disk.node)
+        output("sdparm", "--command=stop", node)
+        assert "standby" in output("hdparm", "-C", node)
         assert drives.drive(disk.drive).condition.value == "stopped"
         stopped = subprocess.run(
-            ("sdparm", "--command=ready", disk.node), capture_output=True, text=True, check=False
+            ("sdparm", "--command=ready", node), capture_output=True, text=True, check=False
         )
         assert stopped.returncode == 2, stopped  # SG_LIB_CAT_NOT_READY
 
-        output("sdparm", "--command=start", disk.node)
-        assert "active/idle" in output("hdparm", "-C", disk.node)
+        output("sdparm", "--command=start", node)
+        assert "active/idle" in output("hdparm", "-C", node)
 
 
 def test_sensors_show_the_watts_of_the_model(drives: Drives) -> None:

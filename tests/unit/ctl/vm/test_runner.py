@@ -20,6 +20,7 @@ from spekctl.vm.runner import (
     Guest,
     emulation,
     kept_folders,
+    kernel_options,
     make_mount_point,
     mounted_folders,
 )
