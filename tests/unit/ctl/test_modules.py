@@ -142,6 +142,7 @@ ELSEWHERE = {
 }
 # Tests of all modules, or of what several of them do together.
 OF_MANY = {
+    "gate/test_formats.py",
     "gate/test_recipes.py",
     "plots/test_every_plot.py",
     "test_hostile.py",
