@@ -20,9 +20,10 @@ from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCH
 from spekctl.suggest import did_you_mean
 from spekctl.workload.values import SIZES_MAX, STREAMS_MAX
 
-RANDOM = ("randread", "randwrite", "randrw")
-SEQUENTIAL = ("read", "write", "rw", "readwrite")
-TRIM = ("trim", "randtrim", "trimwrite", "randtrimwrite")
+RANDOM = ("randread", "randwrite", "randrw", "randtrim")
+SEQUENTIAL = ("read", "write", "rw", "readwrite", "trim")
+TRIM = ("trim", "randtrim")
+TRIM_AND_WRITE = ("trimwrite", "randtrimwrite")
 
 ONCE = (
     "random order, each block once per pass, as fio's random map; another order in each pass, where"
@@ -36,6 +37,10 @@ OPEN = (
     " stops at its depth, and its latency begins at the issue"
 )
 CLONES = "clones share the depth of all; fio keeps a depth for each"
+FLUSHES = (
+    "flushes are drawn with that share of the writes and count as I/Os; fio sends one after every N"
+    " writes"
+)
 ENDS = "ends by time only; fio also ends when it has covered its size"
 
 
@@ -118,16 +123,13 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     engine = (options.get("ioengine") or "psync").partition(",")[0]
     if engine not in SYNCHRONOUS | ASYNCHRONOUS:
         found.append(f"ioengine: {engine} does not load a block device as spek does")
-    for name in ("sync", "fsync", "fdatasync"):
-        if options.get(name, "0") not in ("0", "none"):
-            found.append(f"{name}: I/Os are not followed by a flush")
     if options.get("zonemode", "none") != "none":
         found.append("zonemode: zones of fio are not known")
     if options.get("nrfiles", "1") != "1":
         found.append("nrfiles: spek loads block devices, not files")
     kind = (options.get("rw") or "read").partition(":")[0]
-    if kind in TRIM:
-        found.append(f"rw: {kind} discards; only reads and writes are imported")
+    if kind in TRIM_AND_WRITE:
+        found.append(f"rw: {kind} writes what it has discarded; make two jobs of it")
     elif kind not in (*RANDOM, *SEQUENTIAL):
         found.append(f"rw: '{kind}' is not a kind of I/O")
     return found
@@ -143,6 +145,7 @@ def plan_of(job: Job) -> Plan:
     clones = options.value("numjobs", values.whole) or 1
     _arrival(options, plan, clones, _streams(options, plan, clones))
     _length(options, plan, clones)
+    _flushes(options, plan)
     _command_line(options, plan)
     return plan
 
@@ -159,8 +162,10 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
     kind, _, suffix = (options.text("rw") or "read").partition(":")
     options.went("rw", "stream.pattern, stream.read")
     share = _read_share(options, plan, kind)
-    sizes = _sizes(options, base)
+    sizes = _sizes(options, base, kind)
     where = _region(options, base)
+    forced = (options.text("sync") or "0") not in ("0", "none")
+    options.went("sync", "stream.fua")
     parts: list[dict[str, Any]] = []
     # Both directions of a sequential job have a place of their own, and sizes may differ.
     split = 0 < share < 100 and (kind not in RANDOM or sizes[0] != sizes[1])
@@ -169,7 +174,13 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
         if split
         else ((share, 100, sizes[0] if share else sizes[1]),)
     ):
-        one: dict[str, Any] = {"read": f"{reads}%", "share": weight}
+        one: dict[str, Any] = {"share": weight}
+        if kind in TRIM:
+            one["operation"] = "discard"
+        else:
+            one["read"] = f"{reads}%"
+        if forced and one.get("read", "100%") != "100%":
+            one["fua"] = True
         if len(mix) == 1:
             one["size"] = mix[0][0]
         else:
@@ -211,7 +222,7 @@ def _read_share(options: Reader, plan: Plan, kind: str) -> int:
         options.went(name, "stream.read")
     if kind in ("read", "randread"):
         return 100
-    if kind in ("write", "randwrite"):
+    if kind in ("write", "randwrite", *TRIM):
         return 0
     if writes is not None:
         return 100 - int(writes)
@@ -221,8 +232,9 @@ def _read_share(options: Reader, plan: Plan, kind: str) -> int:
 Mix = list[tuple[int, int]]
 
 
-def _sizes(options: Reader, base: int) -> tuple[Mix, Mix]:
-    """Block sizes with weights, of reads and of writes."""
+def _sizes(options: Reader, base: int, kind: str) -> tuple[Mix, Mix]:
+    """Block sizes with weights, of reads and of writes or, of a job that discards, of discards."""
+    second = 2 if kind in TRIM else 1
     for name in ("bs", "bsrange", "bssplit"):
         options.went(name, "stream.size, stream.sizes")
     for name, parse in (("bssplit", _split_mix), ("bsrange", _range_mix)):
@@ -231,13 +243,13 @@ def _sizes(options: Reader, base: int) -> tuple[Mix, Mix]:
             found = [
                 options._named(name, lambda t=one, p=parse: p(t, base)) for one in text.split(",")
             ]
-            return found[0], found[1] if len(found) > 1 else found[0]
+            return found[0], found[min(second, len(found) - 1)]
     given = options.value("bs", lambda text: [values.size(one, base) for one in text.split(",")])
     sizes = given or [4096]
     for one in sizes:
         if one == 0 or one % 512:
             raise UsageError(f"bs: {one} bytes are not a multiple of 512")
-    return [(sizes[0], 1)], [(sizes[1] if len(sizes) > 1 else sizes[0], 1)]
+    return [(sizes[0], 1)], [(sizes[min(second, len(sizes) - 1)], 1)]
 
 
 def _range_mix(text: str, base: int) -> Mix:
@@ -422,7 +434,7 @@ def _rate(options: Reader, plan: Plan, mix: Mix) -> Fraction | None:
     name = given[0]
     if len(given) > 1:
         raise UsageError("rate: it excludes rate_iops")
-    reads = {one["read"] for one in plan.streams}
+    reads = {one.get("read", "0%") for one in plan.streams}
     if reads not in ({"100%"}, {"0%"}):
         raise UsageError(f"{name}: fio has a rate for each direction; make two jobs of this one")
     parts = str(options.text(name)).split(",")
@@ -479,9 +491,33 @@ def _length(options: Reader, plan: Plan, clones: int) -> None:
         plan.amount = int(amount) // int(one["size"]) * clones * loops
 
 
+def _flushes(options: Reader, plan: Plan) -> None:
+    """A stream of flushes, one for every N writes."""
+    every = 0
+    for name in ("fsync", "fdatasync"):
+        every = options.value(name, values.whole) or every
+        options.went(name, "a stream of flushes")
+    # Of every 100 * N I/Os as many write as the sum says, and a flush follows every Nth of them.
+    writes = sum(
+        int(one["share"]) * (100 - int(one["read"].rstrip("%")))
+        for one in plan.streams
+        if "read" in one
+    )
+    if not every or not writes:
+        return
+    data = sum(int(one["share"]) for one in plan.streams) * 100 * every
+    divisor = math.gcd(writes, *(int(one["share"]) * 100 * every for one in plan.streams))
+    for one in plan.streams:
+        one["share"] = int(one["share"]) * 100 * every // divisor
+    plan.streams.append({"operation": "flush", "share": writes // divisor})
+    if plan.amount is not None:
+        plan.amount = round(Fraction(plan.amount) * (data + writes) / data)
+    plan.differs(FLUSHES)
+
+
 def _command_line(options: Reader, plan: Plan) -> None:
     """What belongs to `spekctl run`."""
-    writes = any(one["read"] != "100%" for one in plan.streams)
+    writes = any(one.get("read") != "100%" for one in plan.streams)
     files = (options.text("filename") or "").replace("\\:", "\0").split(":")
     plan.files = [one.replace("\0", ":") for one in files if one]
     options.went("filename", "--device")
@@ -509,11 +545,13 @@ def _command_line(options: Reader, plan: Plan) -> None:
     options.went("hipri", "--polled")
     verify = options.text("verify")
     options.went("verify", "--verify")
+    if verify not in (None, "0", "null") and any("operation" in one for one in plan.streams[:1]):
+        raise UsageError("verify: what was discarded is not verified")
     if verify not in (None, "0", "null") and writes:
         plan.command_line.append("--verify")
         plan.differs("written blocks are stamped and checked wherever they are read")
     plan.run["data"] = "zero" if options.flag("zero_buffers") else "random"
     for name in ("zero_buffers", "scramble_buffers", "refill_buffers"):
         options.went(name, "run.data")
-    for name in ("direct", "buffered", "sync", "fsync", "fdatasync", "nrfiles", "zonemode"):
+    for name in ("direct", "buffered", "nrfiles", "zonemode"):
         options.went(name, "nothing: there is neither a page cache nor a file")

@@ -197,6 +197,39 @@ def test_the_others() -> None:
     assert tables(think)["arrival"][0]["think"] == "500us"
 
 
+def test_discards_have_the_third_block_size() -> None:
+    trim, reads = tables(convert.load(JOBS / "trim.fio"))["stream"]
+    assert (trim["operation"], trim["size"], trim["pattern"]) == ("discard", 1 << 20, "once")
+    assert "read" not in trim
+    assert (reads.get("operation"), reads["size"]) == (None, 4096)
+
+
+def test_durable_writes_are_forced_or_flushed() -> None:
+    found = convert.load(JOBS / "durable.fio")
+    journal, data, flush = tables(found)["stream"]
+    assert (journal["fua"], journal["read"]) == (True, "0%")
+    assert "fua" not in data
+    # A quarter of the I/Os are writes, and a flush follows every fourth of these.
+    assert (data["share"], flush.get("share", 1)) == (16, 1)
+    assert flush["operation"] == "flush" and "size" not in flush
+    assert flush["arrival"] == data["arrival"] != journal["arrival"]
+    assert any("flushes are drawn" in text for text in found.differences)
+
+
+def test_flushes_count_as_ios(tmp_path: Path) -> None:
+    """8 MiB in writes of 4 KiB, and a flush after every eighth."""
+    text = HEAD + "rw=write\nbs=4k\nsize=8m\nfsync=8\n"
+    made = tables(imported(tmp_path, text))
+    assert made["run"]["count"] == 2048 + 256
+    assert [one.get("share", 1) for one in made["stream"]] == [8, 1]
+
+
+def test_reads_are_not_flushed_and_not_forced(tmp_path: Path) -> None:
+    found = imported(tmp_path, HEAD + "rw=randread\nfsync=1\nsync=1\n")
+    assert stream(found).keys() & {"operation", "fua"} == set()
+    assert found.mapped.keys() >= {"fsync", "sync"}
+
+
 # --- refused -------------------------------------------------------------------------------------
 
 
@@ -206,9 +239,10 @@ def test_the_others() -> None:
         (HEAD + "directory=/tmp\n", "[j] directory: spek loads block devices, not files"),
         (HEAD + "nrfiles=4\n", "[j] nrfiles: spek loads block devices"),
         (HEAD + "iodpeth=4\n", "iodpeth: not an option that spek knows; did you mean 'iodepth'?"),
-        (HEAD + "rw=randtrim\n", "rw: randtrim discards"),
+        (HEAD + "rw=randtrimwrite\n", "rw: randtrimwrite writes what it has discarded"),
+        (HEAD + "rw=randtrim\nverify=crc32c\n", "verify: what was discarded is not verified"),
+        (HEAD + "fsync=often\nrw=write\n", "[j] fsync: 'often' is not a whole number"),
         (HEAD + "rw=sideways\n", "rw: 'sideways' is not a kind of I/O"),
-        (HEAD + "fsync=1\n", "fsync: I/Os are not followed by a flush"),
         (HEAD + "zonemode=zbd\n", "zonemode: zones of fio are not known"),
         (HEAD + "rate_min=1m\n", "rate_min: give it as a limit of `spekctl gate`"),
         (HEAD + "buffered=1\n", "direct: without direct=1 fio goes through the page cache"),
@@ -252,9 +286,11 @@ def test_what_would_be_lost_is_refused_by_name(
 
 
 def test_all_refusals_are_told_at_once(spekctl: Spekctl, tmp_path: Path) -> None:
-    (tmp_path / "job.fio").write_text("[j]\ndirectory=/x\nfsync=1\nrate_min=1\n")
+    (tmp_path / "job.fio").write_text("[j]\ndirectory=/x\nzonemode=zbd\nrate_min=1\n")
     sentence = spekctl("fio", "job.fio").sentence
-    assert all(f"[j] {one}: " in sentence for one in ("directory", "fsync", "rate_min", "direct"))
+    assert all(
+        f"[j] {one}: " in sentence for one in ("directory", "zonemode", "rate_min", "direct")
+    )
 
 
 @pytest.mark.parametrize(
