@@ -163,6 +163,7 @@ def assert_the_disk_counted_the_same(run: Logged) -> None:
         read_sectors=int(sectors[~writes].sum()),
         writes=int(writes.sum()),
         write_sectors=int(sectors[writes].sum()),
+        discard_sectors=0,
     )
 
 
