@@ -314,12 +314,14 @@ def documented(text: str) -> tuple[set[str], list[str]]:
     return events_of_page, re.findall(r"(?m)^    (.+)$", section)
 
 
-def test_the_page_names_every_event(spek_module: Path, prober_module: Path) -> None:
+def test_the_page_names_every_event(
+    spek_module: Path, prober_module: Path, drive_module: Path
+) -> None:
     names, _ = documented((ROOT / "kmod/README.md").read_text())
-    with events("spek") as ours, events("spek_prober") as theirs:
+    with events("spek") as load, events("spek_prober") as prober, events("spek_drive") as drive:
         assert names == {
             f"{found.group.name}:{path.parent.name}"
-            for found in (ours, theirs)
+            for found in (load, prober, drive)
             for path in found.group.glob("*/enable")
         }
 
