@@ -16,7 +16,7 @@ from spekctl.suggest import did_you_mean
 
 
 class Unit(StrEnum):
-    """Units, as consumers are told them."""
+    """Units, by the names that output formats use."""
 
     TIME = "ns"
     RATE = "IOPS"

@@ -31,7 +31,7 @@ def format_apart(value: float, other: float, unit: str) -> tuple[str, str]:
 
 
 def format_share(share: float) -> str:
-    """A change for people: two digits after the point, as exact bounds are told."""
+    """A relative change in per cent, with two decimals, as exact bounds are printed."""
     return f"{share * 100:+.2f} %"
 
 

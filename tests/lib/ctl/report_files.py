@@ -230,7 +230,7 @@ def study(path: Path) -> Path:
             claims=[
                 drive.Claim("Figure 2", "it is slower", "yes", "9 ms", True),
                 drive.Claim("Table 3", "it needs less power", "3 W", "6 W", False, "why it is so"),
-                drive.Claim("7.3", "it is told", "-", "-", None),
+                drive.Claim("7.3", "it is described", "-", "-", None),
             ],
         ),
     )

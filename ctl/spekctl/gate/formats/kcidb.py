@@ -13,7 +13,7 @@ from spekctl.gate.cases import Case, Status, Suite
 from spekctl.gate.formats.plain import one_line
 
 VERSION = {"major": 5, "minor": 3}
-# Multiples of these are told with prefixes.
+# KCIDB scales these units by the prefixes of this system.
 _PREFIXES = {"B/s": "binary", "IOPS": "metric"}
 _BUILD = re.compile(r"([a-z0-9_]+):[^\0\s]+", re.ASCII)
 

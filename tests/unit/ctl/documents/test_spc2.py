@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Steps of the SPC-2-like test are told apart by their names, and failed runs by their reasons."""
+"""Steps of the SPC-2-like test have distinct names, and failed runs show their reasons."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Ktap:
     - the plan line `1..N` comes before the first result; N is the number of results at this level
     - a result line is `ok` or `not ok`, its number (from 1, by one), optionally `-`, a description
       without `#`, and optionally ` # ` with a directive and text about it
-    - directives are SKIP, TODO, XFAIL, TIMEOUT, ERROR
+    - of the directives of that document, spek has SKIP and ERROR
     - diagnostic lines begin with `# ` and may be anywhere
     - nothing else, but for unknown lines, which a producer should not make
     """
@@ -72,7 +72,7 @@ class Ktap:
     diagnostics: list[str] = field(default_factory=list)
 
 
-DIRECTIVES = {"SKIP", "TODO", "XFAIL", "TIMEOUT", "ERROR"}
+DIRECTIVES = {"SKIP", "ERROR"}
 
 
 def parse_ktap(text: str) -> Ktap:

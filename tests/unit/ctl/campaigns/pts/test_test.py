@@ -322,7 +322,7 @@ def test_an_interrupted_test_is_resumed(spekctl: Spekctl, kernel: Settling) -> N
         assert f"another {option}" in other.sentence and f"{was} then, {now} now" in other.sentence
     other = call(spekctl, "--resume", "--no-purge")
     assert "another --no-purge" in other.sentence
-    # The interrupted measurement had begun: its round goes on with it.
+    # The interrupted measurement belongs to a round that had begun, and is repeated in it.
     kernel.rounds -= 1 if kernel.runs_seen[-1].streams[0].read_ppm == 0 else 0
     assert call(spekctl, "--resume").code == ExitCode.OK
     found = report_of()
