@@ -54,8 +54,9 @@ static bool was_split(struct bio *bio)
  */
 static noinline int count_cuts(struct spek_part *part)
 {
-	/* Discards have limits of their own: one counts as one request. */
-	if (bio_op(&part->bio) == REQ_OP_DISCARD || !was_split(&part->bio))
+	/* Discards and write-zeroes have limits of their own: one counts as one request. */
+	if (bio_op(&part->bio) == REQ_OP_DISCARD || bio_op(&part->bio) == REQ_OP_WRITE_ZEROES ||
+	    !was_split(&part->bio))
 		return 0;
 	return spek_target_requests(part->target, part->offset, part->bytes, buffer_offset(part),
 				    part->slot->inflight->shape->chunk_bytes) - 1;
