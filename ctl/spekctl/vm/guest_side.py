@@ -336,14 +336,29 @@ def open_terminal(window: list[int]) -> int:
     It belongs to our session, not to one of the command's own: the end of a session hangs its
     terminal up and throws away what has not been sent yet.
     """
-    with contextlib.suppress(PermissionError):
+    try:
         os.setsid()
+    except PermissionError:
+        leave_terminal()
     fd = os.open(TTY, os.O_RDWR | os.O_NOCTTY)
     fcntl.ioctl(fd, termios.TIOCSCTTY, 0)
     # The command is in the foreground, we are not: without this the kernel refuses us tcdrain().
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     set_window(fd, window)
     return fd
+
+
+def leave_terminal() -> None:
+    """Give up the terminal of the session we lead: the console, if init was in time to set it."""
+    try:
+        fd = os.open("/dev/tty", os.O_RDWR)
+    except OSError:
+        return
+    # It hangs up on the processes in its foreground, which are we.
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    fcntl.ioctl(fd, termios.TIOCNOTTY)
+    signal.signal(signal.SIGHUP, before)
+    os.close(fd)
 
 
 def set_window(fd: int, window: list[int]) -> None:

@@ -3,7 +3,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from spekctl.vm import guest_side
 
@@ -19,3 +25,28 @@ def test_shares_below_tmp_are_found(tmp_path: Path) -> None:
         encoding="latin-1",
     )
     assert guest_side.mounts_below(Path("/tmp"), table) == [Path("/tmp/x"), Path("/tmp/a b/cä")]
+
+
+@pytest.mark.parametrize("has_terminal", [True, False])
+def test_the_users_terminal_is_the_commands(has_terminal: bool) -> None:
+    # Init gives us its console as a terminal if udev was slow to name the ports.
+    users, tty = os.openpty()
+    program = (
+        "import os; from spekctl.vm import guest_side\n"
+        f"guest_side.TTY = {os.ttyname(tty)!r}\n"
+        "fd = guest_side.open_terminal([24, 80])\n"
+        "os.tcsetpgrp(fd, os.getpgrp())\n"
+        "assert os.ctermid() and os.open('/dev/tty', os.O_RDWR) >= 0\n"
+    )
+    argv = [sys.executable, "-c", program]
+    if has_terminal:
+        pid, console = pty.fork()
+        if pid == 0:
+            os.execv(argv[0], argv)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        os.close(console)
+    else:
+        status = subprocess.run(argv, check=False, start_new_session=True).returncode
+    os.close(tty)
+    os.close(users)
+    assert status == 0
