@@ -33,6 +33,8 @@ COMMANDS: dict[str, Slot] = {
     "status": Slot("spekctl.commands.status", "List the runs in the kernel."),
     "watch": Slot("spekctl.commands.watch", "Follow a run to its end and show its result."),
     "stop": Slot("spekctl.commands.stop", "Stop a run."),
+    "metrics": Slot("spekctl.commands.metrics", "Print counters of all runs for Prometheus."),
+    "host": Slot("spekctl.commands.host", "Serve a program that drives spek for somebody else."),
     "workloads": Slot("spekctl.commands.workloads", "List the workloads that come with spek."),
     "show": Slot("spekctl.commands.show", "Explain a workload, in words and in numbers."),
     "sweep": Slot("spekctl.commands.sweep", "Measure a workload at a series of loads."),

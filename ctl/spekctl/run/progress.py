@@ -48,6 +48,7 @@ class Figures:
     worker_switches_per_io: float | None
     machine: MachineFigures | None
     watts: float | None = None
+    streams: tuple[float, ...] = ()  # IOPS of each, both directions
 
     @property
     def iops(self) -> float:
@@ -94,6 +95,7 @@ def figures_of(
         worker_switches_per_io=row.worker_switches / ios if ios else None,
         machine=machine,
         watts=watts,
+        streams=tuple((reads + writes) / seconds for reads, _, writes, _ in row.streams),
     )
 
 

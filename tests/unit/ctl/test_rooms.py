@@ -35,6 +35,7 @@ ORDER = (
     ("render",),
     ("report",),
     ("campaigns", "cli"),
+    ("host",),
     ("commands", "__main__"),
 )
 
