@@ -34,6 +34,7 @@ COMMANDS: dict[str, Slot] = {
     "watch": Slot("spekctl.commands.watch", "Follow a run to its end and show its result."),
     "stop": Slot("spekctl.commands.stop", "Stop a run."),
     "metrics": Slot("spekctl.commands.metrics", "Print counters of all runs for Prometheus."),
+    "web": Slot("spekctl.commands.web", "Configure, watch and compare runs in a browser."),
     "host": Slot("spekctl.commands.host", "Serve a program that drives spek for somebody else."),
     "workloads": Slot("spekctl.commands.workloads", "List the workloads that come with spek."),
     "show": Slot("spekctl.commands.show", "Explain a workload, in words and in numbers."),

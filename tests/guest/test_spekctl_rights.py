@@ -58,8 +58,8 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
 # start a virtual machine as the user who asks for it.
 NEEDS_NOTHING = {"devices", "workloads", "show", "log", "plot", "trace", "vm", "energy dcse"}
 NEEDS_NOTHING |= {"report", "compare", "gate", "fio"}
-# It answers each request with its own refusal.
-NEEDS_NOTHING |= {"host"}
+# host answers each request with its own refusal, and web shows it.
+NEEDS_NOTHING |= {"host", "web"}
 NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
 NEEDS_NOTHING |= {f"drive {one}" for one in ("models", "show", "simulate", "study", "characterise")}
 

@@ -138,6 +138,7 @@ ELSEWHERE = {
     "trace/trace.py": "trace/test_source.py",
     "trace/twin.py": "trace/test_fit.py",
     "vm/clock.py": "vm/test_runner.py",
+    "web/session.py": "web/test_server.py",
     "workload/config.py": "workload/test_resolve.py",
     "workload/layout.py": "workload/test_resolve.py",
     "workload/model.py": "workload/test_file.py",

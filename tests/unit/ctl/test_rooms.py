@@ -36,6 +36,7 @@ ORDER = (
     ("report",),
     ("campaigns", "cli"),
     ("host",),
+    ("web",),
     ("commands", "__main__"),
 )
 
@@ -50,6 +51,7 @@ OUT_OF_REACH = {
     "report": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "trace": (*KERNEL_SIDE, *MESSAGES),
     "fio": ("kernel",),
+    "web": (*KERNEL_SIDE, *MESSAGES, "run.execute", "host.serve", "campaigns", "commands"),
     "workload": ("kernel",),
 }
 
