@@ -107,7 +107,8 @@ const spekPlot = (() => {
 			ctx.restore();
 		};
 		const range = axis => (u, low, high) => {
-			if (low === null || high === null || low === high) return [axis.low, axis.high];
+			if (low === null || high === null || (low === high && !spec.live)) return [axis.low, axis.high];
+			if (low === high) return axis.log ? [low / 10, low * 10] : [0, 1.2 * low || 1];
 			return axis.log ? uPlot.rangeLog(low, high, 10, false)
 				: axis.nines ? [low, high] : uPlot.rangeNum(Math.min(0, low), high, 0.1, true);
 		};
