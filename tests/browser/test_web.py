@@ -69,7 +69,8 @@ def canvases_without_a_line(browser: Browser) -> int:
     return int(
         browser.ask(
             """
-            const colour = getComputedStyle(document.documentElement).getPropertyValue("--s0").trim();
+            const style = getComputedStyle(document.documentElement);
+            const colour = style.getPropertyValue("--s0").trim();
             const line = [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16));
             return [...document.querySelectorAll("canvas")].filter(one => {
                 const { data } = one.getContext("2d").getImageData(0, 0, one.width, one.height);

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 import pytest
+from lib.ctl.host_peer import Peer
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
 
@@ -21,7 +19,6 @@ from spekctl.block import safety
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, NoKernelSideError
 from spekctl.host import protocol
-from spekctl.host.serve import Host
 from spekctl.kernel import client
 from spekctl.run import observe
 
@@ -29,60 +26,9 @@ JOB: dict[str, Any] = {"workload": "random-read-4k", "devices": ["/dev/fake0"]}
 SOON_S = 20.0
 
 
-class Peer:
-    """The unprivileged side, which a test plays."""
-
-    def __init__(self, kernel: FakeKernel) -> None:
-        down, self.input = os.pipe()
-        self._output, up = os.pipe()
-        self.lines: BinaryIO = os.fdopen(self._output, "rb")
-        self._down, self._up = os.fdopen(down, "rb"), os.fdopen(up, "wb")
-        self.host = Host(self._up, lambda: kernel)
-        self.thread = threading.Thread(target=self._serve, daemon=True)
-        self.thread.start()
-        self.number = 0
-        self.events: list[dict[str, Any]] = []
-
-    def _serve(self) -> None:
-        self.host.serve(self._down)
-        with contextlib.suppress(BrokenPipeError):
-            self._up.close()
-
-    def read(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.lines.readline())
-        return found
-
-    def say(self, data: bytes) -> None:
-        os.write(self.input, data)
-
-    def ask(self, verb: str, **fields: Any) -> dict[str, Any]:
-        self.number += 1
-        self.say(json.dumps({"do": verb, "id": self.number, **fields}).encode() + b"\n")
-        return self.answer()
-
-    def answer(self) -> dict[str, Any]:
-        while "event" in (found := self.read()):
-            self.events.append(found)
-        return found
-
-    def until(self, event: str) -> dict[str, Any]:
-        for one in self.events:
-            if one["event"] == event:
-                return one
-        while True:
-            self.events.append(found := self.read())
-            if found["event"] == event:
-                return found
-
-    def hang_up(self) -> None:
-        if self.input >= 0:
-            os.close(self.input)
-            self.input = -1
-
-
 @pytest.fixture
 def peer(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Peer]:
-    found = Peer(kernel)
+    found = Peer(lambda: kernel)
     assert found.until("hello")["protocol"] == protocol.PROTOCOL
     yield found
     found.hang_up()
@@ -155,7 +101,7 @@ def test_a_run_ends_with_the_input(peer: Peer, kernel: FakeKernel) -> None:
 
 
 def test_a_run_ends_when_nobody_reads(kernel: FakeKernel) -> None:
-    found = Peer(kernel)
+    found = Peer(lambda: kernel)
     found.until("hello")
     free = held(kernel)
     assert found.ask("start", job=JOB)["answer"]
