@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The host helper before the real module: a run by messages, and the devices free after each end."""
+"""The host helper before the real module: a run by messages, and free devices after its end."""
 
 from __future__ import annotations
 

@@ -289,9 +289,11 @@
 	const took = event => {
 		run.clock = event.clock;
 		for (const row of event.rows) {
-			/* After the last I/O is issued, rates say nothing about the device. */
-			if (row.phase !== "drain") for (const plot of run.plots) put(plot, row);
-			run.last = row;
+			/* Neither the drain nor the remainder of a phase says how fast the device was. */
+			if (row.rated) {
+				for (const plot of run.plots) put(plot, row);
+				run.last = row;
+			}
 			run.count++;
 		}
 		run.stale = true;
