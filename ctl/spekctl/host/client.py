@@ -30,7 +30,8 @@ class HostError(SpekError):
 
     def __init__(self, text: str, code: int = ExitCode.RUN_FAILED) -> None:
         super().__init__(text)
-        self.exit_code = ExitCode(code)
+        # A host of a later version may have more of them.
+        self.exit_code = ExitCode(code) if code in set(ExitCode) else ExitCode.RUN_FAILED
 
 
 class _Line(msgspec.Struct):
@@ -68,6 +69,7 @@ class Helper:
         self._said: deque[str] = deque(maxlen=_STDERR_LINES)
         self._reason = ""
         self._ready = threading.Event()
+        self._gone = threading.Event()
         self.hello: Hello | None = None
         try:
             self._process = subprocess.Popen(
@@ -138,8 +140,7 @@ class Helper:
         with contextlib.suppress(OSError, ValueError):
             assert self._process.stdin is not None
             self._process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout_s)
+        self._gone.wait(timeout_s)
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -160,6 +161,7 @@ class Helper:
         for box in boxes:
             box.put(HostError(reason))
         self._on_end(reason)
+        self._gone.set()
 
     def _end(self) -> int:
         """Its exit status; what does not follow the protocol is not left running."""

@@ -83,6 +83,11 @@ def test_a_refusal_has_its_exit_code(watch: Callable[..., Watcher]) -> None:
     assert caught.value.exit_code is ExitCode.REFUSED
 
 
+def test_an_exit_code_of_a_later_version_is_a_failure() -> None:
+    assert HostError("x", 4).exit_code is ExitCode.REFUSED
+    assert HostError("x", 77).exit_code is ExitCode.RUN_FAILED
+
+
 def test_a_killed_host_is_told(watch: Callable[..., Watcher]) -> None:
     found = watch(rows=1000, dies_after=3)
     found.helper.ask("start", Plan, job=JOB)
