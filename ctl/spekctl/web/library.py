@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -84,7 +83,7 @@ class Library:
     def keep(self, name: str, data: bytes) -> str:
         """Write the result of a run of workload @name; return the name of its file."""
         stem = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".") or "run"
-        stamp = time.strftime("%Y%m%d-%H%M%S")
+        stamp = document.timestamp().replace("-", "").replace(":", "")
         for number in range(1, 1000):
             more = f"-{number}" if number > 1 else ""
             file = f"{stem}-{stamp}{more}.json"
