@@ -38,7 +38,12 @@ def decode(data: bytes, model: type[T]) -> T:
 
 def encode(value: object) -> bytes:
     """A struct as the JSON of its file."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+    return pretty(msgspec.json.encode(value))
+
+
+def pretty(data: bytes) -> bytes:
+    """JSON as files have it."""
+    return msgspec.json.format(data, indent=1) + b"\n"
 
 
 def exists(path: Path) -> bool:

@@ -27,6 +27,7 @@ DEVICE = "{disk}"
 NEEDS_ROOT: dict[str, tuple[str, ...]] = {
     "run": ("random-read-4k", "--device", DEVICE, "--no-prober", "--progress", "none"),
     "status": (),
+    "metrics": (),
     "watch": ("1",),
     "stop": ("1",),
     "sweep": ("random-read-4k", "--device", DEVICE, "--depth", "1", "-o", "{folder}/sweep.json"),
@@ -57,6 +58,8 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
 # start a virtual machine as the user who asks for it.
 NEEDS_NOTHING = {"devices", "workloads", "show", "log", "plot", "trace", "vm", "energy dcse"}
 NEEDS_NOTHING |= {"report", "compare", "gate", "fio"}
+# host answers each request with its own refusal, and web shows it.
+NEEDS_NOTHING |= {"host", "web"}
 NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
 NEEDS_NOTHING |= {f"drive {one}" for one in ("models", "show", "simulate", "study", "characterise")}
 

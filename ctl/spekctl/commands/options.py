@@ -19,8 +19,15 @@ from click.core import ParameterSource
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload import endings
-from spekctl.workload.endings import Steady, Threshold
-from spekctl.workload.options import DEFAULTS, OPTIONS, Kind, Options, default_text, flag_of
+from spekctl.workload.options import (
+    DEFAULTS,
+    OPTIONS,
+    PARSERS,
+    Kind,
+    Options,
+    default_text,
+    flag_of,
+)
 from spekctl.workload.values import FILE_PATTERNS
 
 if TYPE_CHECKING:
@@ -50,25 +57,15 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]
             self.fail(error.message, param, ctx)
 
 
-class Duration(Parsed):
-    """``10s`` as nanoseconds."""
+class OfKind(Parsed):
+    """A value in the notation that a kind of options has."""
 
-    name = "TIME"
+    def __init__(self, kind: Kind, name: str) -> None:
+        self.name = name
+        self.kind = kind
 
-    def __init__(self, bare_seconds: bool = True) -> None:
-        self.bare_seconds = bare_seconds
-
-    def parse(self, text: str) -> int:
-        return units.parse_duration_ns(text, bare_seconds=self.bare_seconds)
-
-
-class Size(Parsed):
-    """``64KiB`` as bytes."""
-
-    name = "SIZE"
-
-    def parse(self, text: str) -> int:
-        return units.parse_size(text)
+    def parse(self, text: str) -> Any:
+        return PARSERS[self.kind](text)
 
 
 class StartTime(Parsed):
@@ -82,15 +79,6 @@ class StartTime(Parsed):
         return start.parse(text)
 
 
-class CpuList(Parsed):
-    """``0-3,8`` as CPU numbers."""
-
-    name = "LIST"
-
-    def parse(self, text: str) -> list[int]:
-        return units.parse_cpu_list(text)
-
-
 class Numbers(Parsed):
     """``1,2,5`` or ``10-100:10`` as numbers."""
 
@@ -101,24 +89,6 @@ class Numbers(Parsed):
 
     def parse(self, text: str) -> list[int | float]:
         return units.parse_numbers(text, whole=self.whole)
-
-
-class Until(Parsed):
-    """``steady:iops,window=5`` as the end of a run."""
-
-    name = "END"
-
-    def parse(self, text: str) -> Steady:
-        return endings.parse_until(text)
-
-
-class Condition(Parsed):
-    """``p99 > 10ms`` as a threshold."""
-
-    name = "CONDITION"
-
-    def parse(self, text: str) -> Threshold:
-        return endings.parse_threshold(text)
 
 
 class FiniteRange(click.FloatRange):
@@ -142,14 +112,14 @@ class FilePath(click.Path):
         return super().convert(value, param, ctx)
 
 
-DURATION = Duration()
-DURATION_WITH_UNIT = Duration(bare_seconds=False)
-SIZE = Size()
-CPU_LIST = CpuList()
+DURATION = OfKind(Kind.DURATION, "TIME")
+DURATION_WITH_UNIT = OfKind(Kind.DURATION_WITH_UNIT, "TIME")
+SIZE = OfKind(Kind.SIZE, "SIZE")
+CPU_LIST = OfKind(Kind.CPUS, "LIST")
 WHOLE_NUMBERS = Numbers()
 NUMBERS = Numbers(whole=False)
-UNTIL = Until()
-CONDITION = Condition()
+UNTIL = OfKind(Kind.UNTIL, "END")
+CONDITION = OfKind(Kind.THRESHOLDS, "CONDITION")
 
 
 def refuse_others(option: str, allowed: Collection[str], why: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spekctl.commands.options import Duration, FilePath, renamed
+from spekctl.commands.options import DURATION, FilePath, renamed
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _rail_row(rail: Rail) -> list[str]:
 @command.command()
 @click.option(
     "--interval",
-    type=Duration(),
+    type=DURATION,
     default="1s",
     show_default=True,
     help="Interval between updates; each shows the power since the previous one.",
@@ -222,7 +222,7 @@ def _view_table(views: list[RailView]) -> Table:
 @click.option(
     "--time",
     "time_ns",
-    type=Duration(),
+    type=DURATION,
     default="5s",
     show_default=True,
     help="Length of the measurement.",

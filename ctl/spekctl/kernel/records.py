@@ -125,6 +125,21 @@ class IntervalRow(Resolved, frozen=True):
     ]
 
 
+# Share of the report interval below which the rate of a remainder is noise.
+SLIVER = 0.1
+
+
+def tells_rate(phase: str, length_ns: float, whole_ns: float) -> bool:
+    """Whether I/Os per second of an interval say how fast the device was. @whole_ns: length of the
+    report interval.
+
+    In the drain nothing is issued: what was outstanding takes as long as the slowest of it, so the
+    quotient is below the rate of any device whose response times vary. Where a phase is no multiple
+    of the interval, a remainder is left; in one of a few ms it is chance whether an I/O completes.
+    """
+    return phase != Phase.DRAIN and length_ns >= SLIVER * whole_ns
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """What a rail used in an interval; its times add up to the length of the interval."""

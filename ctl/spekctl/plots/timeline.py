@@ -14,6 +14,7 @@ from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
+from spekctl.kernel.records import SLIVER, tells_rate
 from spekctl.plots import buckets, source, style
 from spekctl.plots.style import Origin
 
@@ -266,8 +267,15 @@ class _Span:
 
     def __init__(self, timeline: Timeline, unit_s: float) -> None:
         self.seconds = timeline.end_s - timeline.start_s
-        # In a sliver (the end of a phase) a rate is noise; it is left out.
-        self.too_short = self.seconds < self.seconds.max() / 10
+        whole = float(self.seconds.max())
+        # In a sliver (the end of a phase) all values are noise; they are left out.
+        self.too_short = self.seconds < SLIVER * whole
+        self.rated = np.array(
+            [
+                tells_rate(phase, length, whole)
+                for phase, length in zip(_phases_of(timeline), self.seconds, strict=True)
+            ]
+        )
         gap = np.append(timeline.start_s[1:] - timeline.end_s[:-1] > self.seconds.max() / 2, True)
         self.gap = gap
         x = np.column_stack([timeline.start_s, timeline.end_s, timeline.end_s])
@@ -282,7 +290,16 @@ class _Span:
 
     def rate(self, counts: Floats) -> Floats:
         """Per second."""
-        return counts / np.where(self.too_short, np.nan, self.seconds)
+        return counts / np.where(self.rated, self.seconds, np.nan)
+
+
+def _phases_of(timeline: Timeline) -> list[str]:
+    """The phase in which each interval lies."""
+    middles = (timeline.start_s + timeline.end_s) / 2
+    return [
+        next((one.name for one in timeline.phases if one.start_s <= at < one.end_s), "")
+        for at in middles
+    ]
 
 
 def _draw_rates(axes: Axes, span: _Span, counts: dict[str, Floats]) -> None:

@@ -67,8 +67,8 @@ def html(sheets: Sequence[Sheet], title: str = "") -> bytes:
 
     require()
     drawings = [one for one in map(drawing.drawn, drawing.overlaid(sheets)) if one is not None]
-    style = f"{_vendored(*_STYLE)}\n{_own('page.css')}"
-    script = f"{_notice()}\n{_without_banner(_vendored(*_SCRIPT))}\n{_own('page.js')}"
+    styles = style()
+    script = f"{plotting()}\n{_own('page.js')}"
 
     def finalize(value: Any) -> Any:
         plain = isinstance(value, str) and not isinstance(value, Markup)
@@ -90,13 +90,23 @@ def html(sheets: Sequence[Sheet], title: str = "") -> bytes:
         pictures=_pictures(sheets),
         created=timestamp(),
         version=__version__,
-        style=Markup(style),
+        style=Markup(styles),
         script=Markup(script),
-        style_hash=_hash(style),
+        style_hash=_hash(styles),
         script_hash=_hash(script),
         data=Markup(words.data_text([_data(one) for one in drawings])),
     )
     return text.encode("utf-8")
+
+
+def style() -> str:
+    """Styles of plots, tables and text, also for other pages."""
+    return f"{_vendored(*_STYLE)}\n{_own('page.css')}"
+
+
+def plotting() -> str:
+    """A script that defines uPlot and spekPlot, also for other pages."""
+    return f"{_notice()}\n{_without_banner(_vendored(*_SCRIPT))}\n{_own('plot.js')}"
 
 
 def _title(sheets: Sequence[Sheet]) -> str:

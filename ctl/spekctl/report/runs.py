@@ -10,7 +10,7 @@ from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.result import Environment, Interval, Result, histogram_of
-from spekctl.kernel.records import Histogram, IntervalCell
+from spekctl.kernel.records import Histogram, IntervalCell, tells_rate
 from spekctl.render import result as render
 from spekctl.report.sheet import (
     Axis,
@@ -224,7 +224,12 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
         if one.end_ns > one.start_ns and one.start_ns > zero
     ]
     xs = [((row.start_ns + row.end_ns) / 2 - zero) / 1e9 for row in rows]
-    seconds = [max(1, row.end_ns - row.start_ns) / 1e9 for row in rows]
+    lengths = [max(1, row.end_ns - row.start_ns) for row in rows]
+    # None: a quotient that says nothing about the device.
+    seconds = [
+        length / 1e9 if tells_rate(row.phase, length, max(lengths)) else None
+        for row, length in zip(rows, lengths, strict=True)
+    ]
     directions: dict[str, Callable[[Interval], IntervalCell]] = {
         "read": lambda row: row.read,
         "write": lambda row: row.write,
@@ -236,14 +241,14 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
 
     def rates(amount: Callable[[IntervalCell], int], scale: float) -> list[Line]:
         both = [
-            (amount(row.read) + amount(row.write)) / scale / length
+            (amount(row.read) + amount(row.write)) / scale / length if length else None
             for row, length in zip(rows, seconds, strict=True)
         ]
         made = [Line("all", both, main=True)]
         if len(used) > 1:
             for name, of in used.items():
                 each = [
-                    amount(of(row)) / scale / length
+                    amount(of(row)) / scale / length if length else None
                     for row, length in zip(rows, seconds, strict=True)
                 ]
                 made.append(Line(name, each))
@@ -267,8 +272,8 @@ def _course(result: Result, rows: Sequence[Interval]) -> list[Plot]:
     made.append(plot("course-queue", "I/Os waiting or in the device", Axis("I/Os", "count"), queue))
     workers = max(1, len(result.workers) or len(result.config.cpus))
     busy = [
-        100 * row.worker_cpu_ns / 1e9 / length / workers
-        for row, length in zip(rows, seconds, strict=True)
+        100 * row.worker_cpu_ns / length / workers
+        for row, length in zip(rows, lengths, strict=True)
     ]
     if any(busy):
         made.append(

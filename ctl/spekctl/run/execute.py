@@ -278,6 +278,7 @@ def follow(
                 len(info.workers),
                 observer.machine(row) if observer else None,
                 observer.watts(row) if observer else None,
+                min(info.interval_ns, info.time_ns or info.interval_ns),
             )
             for row in news
         ]

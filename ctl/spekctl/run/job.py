@@ -95,6 +95,10 @@ class Interrupts:
             signal.signal(signum, handler)  # type: ignore[arg-type]
 
     def _note(self, signum: int, frame: FrameType | None) -> None:
+        self.interrupt(signum)
+
+    def interrupt(self, signum: int) -> None:
+        """As this signal; for threads, which have no signals of their own."""
         self.count += 1
         self.signum = self.signum or signum
 

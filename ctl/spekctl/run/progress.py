@@ -6,7 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from spekctl.kernel.records import IntervalCell, IntervalRow, Phase, RunInfo, RunState
+from spekctl.kernel.records import (
+    IntervalCell,
+    IntervalRow,
+    Phase,
+    RunInfo,
+    RunState,
+    tells_rate,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,8 @@ class Figures:
     worker_switches_per_io: float | None
     machine: MachineFigures | None
     watts: float | None = None
+    streams: tuple[float, ...] = ()  # IOPS of each, both directions
+    rated: bool = True  # its rates say how fast the device was
 
     @property
     def iops(self) -> float:
@@ -78,8 +87,9 @@ def figures_of(
     workers: int,
     machine: MachineFigures | None = None,
     watts: float | None = None,
+    interval_ns: int = 0,
 ) -> Figures:
-    """The figures of a closed interval."""
+    """The figures of a closed interval. @interval_ns: length of a whole one."""
     seconds = max(row.end_ns - row.start_ns, 1) / 1e9
     ios = row.read.ios + row.write.ios
     return Figures(
@@ -94,6 +104,8 @@ def figures_of(
         worker_switches_per_io=row.worker_switches / ios if ios else None,
         machine=machine,
         watts=watts,
+        streams=tuple((reads + writes) / seconds for reads, _, writes, _ in row.streams),
+        rated=tells_rate(row.phase, row.end_ns - row.start_ns, interval_ns),
     )
 
 

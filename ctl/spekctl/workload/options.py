@@ -14,13 +14,16 @@ of config.RunConfig; if a file may set it, it is a key of model.RunDefaults.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import Any, get_args
 
 from spekctl import units
-from spekctl.workload.endings import METRICS, Steady, Threshold
+from spekctl.errors import UsageError
+from spekctl.workload.endings import METRICS, Steady, Threshold, parse_threshold, parse_until
 from spekctl.workload.values import (
     DEPTH_MAX,
     U32_MAX,
@@ -44,6 +47,36 @@ class Kind(Enum):
     CHOICE = "one of several words"
     UNTIL = "end of a run"
     THRESHOLDS = "thresholds, the option is repeatable"
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"'{text}' is not a whole number") from None
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"'{text}' is not a number")
+    return number
+
+
+# Reads the notation of a kind; of Kind.THRESHOLDS, one of them.
+PARSERS: dict[Kind, Callable[[str], Any]] = {
+    Kind.WHOLE: _whole,
+    Kind.NUMBER: _number,
+    Kind.DURATION: units.parse_duration_ns,
+    Kind.DURATION_WITH_UNIT: partial(units.parse_duration_ns, bare_seconds=False),
+    Kind.SIZE: units.parse_size,
+    Kind.CPUS: units.parse_cpu_list,
+    Kind.UNTIL: parse_until,
+    Kind.THRESHOLDS: parse_threshold,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,3 +327,37 @@ def setting(name: str, options: Options, run: object) -> Any:
     if written is None:
         return option.fallback
     return units.parse_duration_ns(written) if option.kind is Kind.DURATION else written
+
+
+def read(given: Mapping[str, object]) -> Options:
+    """Options from texts by the names of their flags without dashes, as programs send them: true
+    or false for a flag, a list of texts for one that is repeatable."""
+    names = {flag_of(name)[2:]: name for name in OPTIONS}
+    values: dict[str, Any] = {}
+    for flag, value in given.items():
+        if flag not in names:
+            raise UsageError(f"there is no option --{flag}")
+        option = OPTIONS[names[flag]]
+        try:
+            values[names[flag]] = _value(option, value)
+        except UsageError as error:
+            raise UsageError(f"--{flag}: {error.message}") from error
+    return Options(**values)
+
+
+def _value(option: Option, value: object) -> Any:
+    if option.kind is Kind.FLAG:
+        if not isinstance(value, bool):
+            raise UsageError("it is true or false")
+        return value
+    if option.kind is Kind.THRESHOLDS:
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise UsageError("it is a list of texts")
+        return [parse_threshold(one) for one in value] or None
+    if not isinstance(value, str):
+        raise UsageError("it is a text")
+    if option.kind is Kind.CHOICE:
+        if value not in option.choices:
+            raise UsageError(f"'{value}' is none of {', '.join(option.choices)}")
+        return value
+    return PARSERS[option.kind](value)

@@ -35,6 +35,8 @@ ORDER = (
     ("render",),
     ("report",),
     ("campaigns", "cli"),
+    ("host",),
+    ("web",),
     ("commands", "__main__"),
 )
 
@@ -49,6 +51,7 @@ OUT_OF_REACH = {
     "report": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "trace": (*KERNEL_SIDE, *MESSAGES),
     "fio": ("kernel",),
+    "web": (*KERNEL_SIDE, *MESSAGES, "run.execute", "host.serve", "campaigns", "commands"),
     "workload": ("kernel",),
 }
 

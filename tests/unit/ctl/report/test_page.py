@@ -329,6 +329,26 @@ def test_a_missing_value_is_a_gap(tmp_path: Path) -> None:
     assert table["y"][0][3] == pytest.approx(8.3)
 
 
+@pytest.mark.parametrize(("ms", "rate"), [(500, 200.0), (50, None)])
+def test_the_end_of_a_run_is_no_drop(tmp_path: Path, ms: int, rate: float | None) -> None:
+    """The measure phase ends with a remainder of its last interval, and then comes the drain."""
+    *whole, last, drain = intervals()
+    end_ns = last.start_ns + ms * 10**6
+    cells = {
+        name: msgspec.structs.replace(getattr(last, name), ios=ms * 10 // 100 if rate else 0)
+        for name in ("read", "write")
+    }
+    short = msgspec.structs.replace(last, end_ns=end_ns, **cells)
+    rows = [*whole, short, msgspec.structs.replace(drain, start_ns=end_ns)]
+    found = data_of(report(write_result(tmp_path / "r.json", rows)))
+    for label in ("I/Os per second (1/s)", "data rate (MiB/s)"):
+        (plot,) = [one for one in found if one["y"]["label"] == label]
+        for line in plot["tables"][0]["y"][:3]:
+            assert line[-1] is None and all(value is not None for value in line[:-2])
+    (plot,) = [one for one in found if one["y"]["label"] == "I/Os per second (1/s)"]
+    assert plot["tables"][0]["y"][0][-2] == rate
+
+
 def test_a_curve_that_turns_back_keeps_its_order(tmp_path: Path) -> None:
     made = [*OPEN[:2], msgspec.structs.replace(OPEN[2], iops=700.0)]
     (response, *_) = data_of(report(write_curve(tmp_path / "c.json", made)))

@@ -45,6 +45,22 @@ def test_rates_are_per_second_of_the_interval() -> None:
     assert (found.outstanding, found.backlog) == (3, 7)
 
 
+def test_an_interval_that_says_nothing_of_the_device_is_marked() -> None:
+    def rated(phase: Phase, length_ns: int, interval_ns: int = SECOND) -> bool:
+        row = msgspec.structs.replace(ROW, phase=phase, end_ns=ROW.start_ns + length_ns)
+        return figures_of(row, START_NS, 1, interval_ns=interval_ns).rated
+
+    assert rated(Phase.MEASURE, SECOND) and rated(Phase.RAMP, SECOND // 10)
+    assert not rated(Phase.MEASURE, SECOND // 10 - 1)
+    assert not rated(Phase.DRAIN, SECOND)
+    assert rated(Phase.MEASURE, 1, interval_ns=0)
+
+
+def test_rates_of_streams_are_per_second_as_well() -> None:
+    row = msgspec.structs.replace(ROW, streams=[(10, 1, 4, 1), (0, 0, 3, 1)])
+    assert figures_of(row, START_NS, 1).streams == (7, 1.5)
+
+
 def test_cpu_is_the_share_of_one_worker() -> None:
     assert figures_of(ROW, START_NS, workers=2).worker_cpu == 0.25
     assert figures_of(ROW, START_NS, workers=0).worker_cpu == 0.5

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl host: the privileged part of programs that drive spek for somebody else."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(no_args_is_help=True)
+@click.option(
+    "--stdio",
+    is_flag=True,
+    required=True,
+    help="Read requests from standard input; write answers and events to standard output.",
+)
+def command(stdio: bool) -> int:
+    """Serve another program: start and stop runs, and report their progress.
+
+    Requests and answers are JSON objects, one per line; ctl/spekctl/host/README.md describes them.
+    The safety rules are those of `spekctl run`. When standard input ends, the run ends and its
+    devices are released. `spekctl web` starts this command itself.
+    """
+    from spekctl.host import serve
+
+    return serve.main()

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl metrics: the runs in the kernel for Prometheus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spekctl.commands import options
+
+EPILOG = """\b
+Examples:
+  spekctl metrics
+  spekctl metrics -o /var/lib/prometheus/node-exporter/spek.prom
+"""
+
+
+@click.command(epilog=EPILOG)
+@options.output("Replace FILE atomically, as the textfile collector of node_exporter needs it.")
+@click.option(
+    "--openmetrics",
+    is_flag=True,
+    help="As OpenMetrics instead of the text format that the textfile collector reads.",
+)
+def command(output: Path | None, openmetrics: bool) -> int:
+    """Print counters and histograms of all runs in the kernel for Prometheus.
+
+    Histograms have their bounds at powers of two, and are exact there. Streams are numbered in the
+    order of the workload. Scraping is for monitoring; results have everything that was measured.
+    """
+    from spekctl import files
+    from spekctl.kernel import client
+    from spekctl.render import prometheus
+    from spekctl.run import scrape
+
+    files.check_writable(output)
+    kernel = client.connect()
+    try:
+        text = prometheus.text(scrape.runs(kernel), openmetrics)
+    finally:
+        kernel.close()
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        files.put(output, text.encode("utf-8"))
+    return 0

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl web: a page to configure, watch and compare runs."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spekctl.commands.options import FilePath
+from spekctl.errors import SpekError, UsageError
+
+if TYPE_CHECKING:
+    from spekctl.host.client import Helper
+    from spekctl.host.protocol import AnyEvent
+    from spekctl.web.server import Server
+    from spekctl.web.session import Session
+
+EPILOG = """\b
+Examples:
+  spekctl web                      # runs are started with sudo -n
+  sudo .venv/bin/spekctl web       # the server itself gives root up
+  spekctl web --listen 127.0.0.1:8080 --directory results
+"""
+_BECOME = {
+    "sudo": ["sudo", "-n", "--"],
+    "pkexec": ["pkexec"],
+    "none": [],
+}
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--listen",
+    default="127.0.0.1:0",
+    show_default=True,
+    metavar="ADDRESS:PORT",
+    help="Where to listen; port 0 takes a free one. Only this machine can reach 127.0.0.1.",
+)
+@click.option(
+    "--directory",
+    type=FilePath(file_okay=False, path_type=Path),
+    default=".",
+    metavar="DIR",
+    help="Directory of the results to show, and of new ones.  [the current one]",
+)
+@click.option(
+    "--become",
+    type=click.Choice(list(_BECOME)),
+    default="sudo",
+    show_default=True,
+    help="How to start the helper that needs root. As root it is started directly.",
+)
+def command(listen: str, directory: Path, become: str) -> int:
+    """Serve a page to configure a run, start and stop it, watch it, and compare results.
+
+    The address of the page goes to standard output. It contains a token: with it, everyone who can
+    reach the address can load, and overwrite, the unused disks of this machine. Writing follows the
+    rules of `spekctl run`: a device that holds data needs its serial number typed.
+
+    The server does not run as root. It starts `spekctl host --stdio` with --become; started by
+    root, it becomes the user who called sudo, or nobody. Ctrl-C ends the server and its run.
+    """
+    from spekctl.report import page
+    from spekctl.web.library import Library
+    from spekctl.web.server import Server
+    from spekctl.web.session import Session
+
+    address, port = parse_listen(listen)
+    page.require()
+    if not directory.is_dir():
+        raise UsageError(f"there is no directory {directory}")
+    root = os.geteuid() == 0
+    library = Library(directory.resolve())
+    session = Session(_starter([] if root else _BECOME[become]), library, again=not root)
+    try:
+        server = Server(address, port, session)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {listen}: {error.strerror}") from error
+    try:
+        _connect(session)
+        if root:
+            _drop_root()
+        _check(directory)
+        return _serve(server)
+    finally:
+        server.server_close()
+        session.close()
+
+
+def parse_listen(text: str) -> tuple[str, int]:
+    """ADDRESS:PORT, an IPv6 address in brackets."""
+    host, colon, port = text.rpartition(":")
+    allowed = f"--listen: '{text}' is not ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:0"
+    if not colon or not (port.isascii() and port.isdigit()) or int(port) > 65535:
+        raise UsageError(allowed)
+    host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if host == "localhost":
+        return "127.0.0.1", int(port)
+    try:
+        return str(ipaddress.ip_address(host)), int(port)
+    except ValueError:
+        raise UsageError(allowed) from None
+
+
+def _starter(
+    become: list[str],
+) -> Callable[[Callable[[AnyEvent], None], Callable[[str], None]], Helper]:
+    from spekctl.host import client
+
+    words = client.command(become)
+    return lambda on_event, on_end: client.Helper(words, on_event, on_end)
+
+
+def _connect(session: Session) -> None:
+    try:
+        session.connect()
+    except SpekError as error:
+        click.echo(
+            f"spekctl: runs cannot be started, results can be shown: {error.message}", err=True
+        )
+
+
+def _drop_root() -> None:
+    from spekctl.web import privilege
+
+    user = privilege.user_to_be()
+    privilege.drop(user)
+    click.echo(f"spekctl: the server runs as {user.pw_name}, its helper as root", err=True)
+
+
+def _check(directory: Path) -> None:
+    """As the user that the server runs as by now."""
+    package = Path(__file__).parent
+    if not os.access(package, os.R_OK | os.X_OK):
+        raise UsageError(f"the user of the server cannot read {package}")
+    if not os.access(directory, os.R_OK | os.X_OK):
+        raise UsageError(f"the user of the server cannot read {directory}")
+    if not os.access(directory, os.W_OK):
+        click.echo(f"spekctl: cannot write into {directory}: results will not be kept", err=True)
+
+
+def _serve(server: Server) -> int:
+    import signal
+    import threading
+
+    from spekctl.errors import ExitCode
+
+    address = ipaddress.ip_address(str(server.server_address[0]).partition("%")[0])
+    if not address.is_loopback:
+        click.echo(
+            f"spekctl: warning: {address} can be reached from the network, and the connection is"
+            " not encrypted: anyone who can read it gets the token, and with it control of the"
+            " disks of this machine;"
+            f" safer: ssh -L {server.port}:127.0.0.1:{server.port} HOST",
+            err=True,
+        )
+    ended: list[int] = []
+
+    def end(signum: int, frame: object) -> None:
+        ended.append(signum)
+        threading.Thread(target=server.shutdown, daemon=True).start()
+
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, end)
+    click.echo(server.url)
+    server.serve_forever(poll_interval=0.2)
+    return int(ExitCode.TERMINATED if ended[:1] == [signal.SIGTERM] else ExitCode.INTERRUPTED)

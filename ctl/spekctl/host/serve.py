@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The privileged side: reads requests from a stream, runs at most one job, writes events.
+
+It opens no file on behalf of its peer but the devices to test, and writes none: a workload comes as
+its text or as the name of one that is installed, a result goes back as a message. When its input
+ends, its run ends, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import BinaryIO
+
+import click
+import msgspec
+
+from spekctl import __version__
+from spekctl.campaigns import points
+from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
+from spekctl.host import protocol
+from spekctl.host.protocol import (
+    Answer,
+    AnyRequest,
+    DryRun,
+    Ended,
+    Fault,
+    Hello,
+    Job,
+    ListDevices,
+    Metrics,
+    Note,
+    Plan,
+    Rows,
+    Start,
+    Started,
+    State,
+    Status,
+    Stop,
+)
+from spekctl.kernel import client
+from spekctl.kernel.client import Kernel
+from spekctl.run import candidates, execute, job, request
+from spekctl.run.progress import Clock, Figures
+from spekctl.workload import file, options, override
+from spekctl.workload.model import WorkloadFile
+
+PROBER_NS = 10**9
+# For a run to end after the input has; then the kernel ends it, as its socket closes.
+FAREWELL_S = 30.0
+
+
+class Output:
+    """Lines to the peer, from several threads. @gone is called when nobody reads them."""
+
+    def __init__(self, stream: BinaryIO, gone: Callable[[], None]) -> None:
+        self._stream = stream
+        self._gone = gone
+        self._lock = threading.Lock()
+
+    def send(self, message: object) -> None:
+        """Write a message whole."""
+        try:
+            with self._lock:
+                self._stream.write(protocol.line(message))
+                self._stream.flush()
+        except (OSError, ValueError):
+            self._gone()
+
+
+class Events:
+    """Progress of a run as events."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    def note(self, text: str) -> None:
+        """A sentence."""
+        self._output.send(Note(text))
+
+    def show(self, clock: Clock, news: list[Figures]) -> None:
+        """The clock, and the intervals closed since the last call."""
+        self._output.send(Rows(clock, news))
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class Host:
+    """Answers requests. @connect: to the kernel; each thread has a connection of its own."""
+
+    def __init__(self, stream: BinaryIO, connect: Callable[[], Kernel] = client.connect) -> None:
+        self._connect = connect
+        self._output = Output(stream, self.interrupt)
+        self._interrupts = job.Interrupts()
+        self._run: threading.Thread | None = None
+
+    def serve(self, lines: BinaryIO) -> None:
+        """Answer until the input ends, then end the run."""
+        self._output.send(Hello(protocol.PROTOCOL, __version__, protocol.VERBS))
+        while line := lines.readline(protocol.REQUEST_MAX + 1):
+            if len(line) > protocol.REQUEST_MAX:
+                self._refuse(0, UsageError(f"a request has at most {protocol.REQUEST_MAX} bytes"))
+                break
+            self._answer(line)
+        self.finish()
+
+    def finish(self) -> None:
+        """End the run, and wait for that: at once where its devices answer."""
+        self.interrupt()
+        if self._run is not None:
+            self._run.join(FAREWELL_S)
+
+    def interrupt(self) -> None:
+        """End the run as Ctrl-C does."""
+        if self.running:
+            self._interrupts.interrupt(signal.SIGINT)
+
+    @property
+    def running(self) -> bool:
+        """A run is under way."""
+        return self._run is not None and self._run.is_alive()
+
+    def _answer(self, line: bytes) -> None:
+        number = 0
+        try:
+            number = _number_of(line)
+            found = msgspec.json.decode(line, type=AnyRequest)
+            answer = self._do(found)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            self._refuse(number, UsageError(f"not a request: {error}"))
+        except SpekError as error:
+            self._refuse(number, error)
+        else:
+            self._output.send(Answer(number, msgspec.Raw(msgspec.json.encode(answer))))
+            if isinstance(found, Start):
+                assert self._run is not None
+                self._run.start()
+
+    def _refuse(self, number: int, error: SpekError) -> None:
+        self._output.send(Answer(number, error=Fault(int(error.exit_code), error.message)))
+
+    def _do(self, asked: AnyRequest) -> object:
+        match asked:
+            case ListDevices():
+                return candidates.every()
+            case DryRun():
+                return plan_of(wanted(asked.job))
+            case Start():
+                return self._prepare(asked.job)
+            case Stop():
+                if not self.running:
+                    raise UsageError("there is no run to stop")
+                self.interrupt()
+                return None
+            case Status():
+                return self._status()
+            case Metrics():
+                return self._metrics(asked.openmetrics)
+
+    def _prepare(self, asked: Job) -> Plan:
+        if self.running:
+            raise RefusedError("a run is under way; stop it first")
+        made = wanted(asked)
+        request.check_write(made)
+        self._interrupts = job.Interrupts()
+        self._run = threading.Thread(target=self._carry_out, args=(made,), name="run", daemon=True)
+        return plan_of(made)
+
+    def _carry_out(self, made: job.Request) -> None:
+        """In a thread: the run from its claim to its result."""
+        title = request.Subject(made.workload, made.devices).title
+        streams = [one.name for one in made.config.streams]
+        name = made.workload.workload.name
+        self._output.send(Started(title, name, streams, list(made.command)))
+        ended = Ended(int(ExitCode.RUN_FAILED), "the host failed; its standard error says how")
+        try:
+            ended = self._measure(made)
+        except SpekError as error:
+            ended = Ended(int(error.exit_code), error.message)
+        finally:
+            self._output.send(ended)
+
+    def _measure(self, made: job.Request) -> Ended:
+        kernel = self._connect()
+        try:
+            view = Events(self._output)
+            result = points.measure(kernel, made, view, self._interrupts, PROBER_NS)
+        finally:
+            kernel.close()
+        code = execute.exit_code_of(result, self._interrupts)
+        data = msgspec.Raw(msgspec.json.encode(result))
+        return Ended(int(code), result.outcome.text, data)
+
+    def _status(self) -> State:
+        try:
+            kernel = self._connect()
+        except SpekError as error:
+            return State(self.running, [], error.message)
+        try:
+            runs = [msgspec.to_builtins(dataclasses.asdict(info)) for info in kernel.runs()]
+            return State(self.running, runs)
+        except SpekError as error:
+            return State(self.running, [], error.message)
+        finally:
+            kernel.close()
+
+    def _metrics(self, openmetrics: bool) -> str:
+        from spekctl.render import prometheus
+        from spekctl.run import scrape
+
+        kernel = self._connect()
+        try:
+            return prometheus.text(scrape.runs(kernel), openmetrics)
+        finally:
+            kernel.close()
+
+
+def wanted(asked: Job) -> job.Request:
+    """The request that a job means, with all checks that need no claim."""
+    if asked.workload and asked.toml:
+        raise UsageError("workload and toml exclude each other")
+    if not asked.devices:
+        raise UsageError("name a device")
+    for path in asked.devices:
+        # Another path could tell whether a file exists.
+        if not os.path.normpath(path).startswith("/dev/"):
+            raise UsageError(f"{path} is not below /dev")
+    subject = request.on(_workload_of(asked), asked.devices)
+    made = request.build(subject, options.read(asked.options), asked.destroy)
+    made = dataclasses.replace(made, command=command_of(asked))
+    request.check_destroy(made)
+    return made
+
+
+def _workload_of(asked: Job) -> WorkloadFile:
+    if asked.toml:
+        found = file.parse(asked.toml)
+        if not asked.settings:
+            return found
+        return file.with_settings(msgspec.to_builtins(found), asked.settings)
+    if not asked.workload:
+        return file.one_stream({}, asked.settings)
+    # Not a path: it is read with all rights.
+    if asked.workload not in file.shipped_names():
+        raise UsageError(f"there is no workload '{asked.workload}'")
+    return file.load(asked.workload, asked.settings)
+
+
+def command_of(asked: Job) -> list[str]:
+    """The same on the command line."""
+    words = ["run"]
+    if asked.toml or asked.workload:
+        words.append(asked.workload or "WORKLOAD.toml")
+    else:
+        words += ["--pattern", "uniform"]
+    words += [word for one in asked.settings for word in ("--set", one)]
+    words += [word for one in asked.devices for word in ("--device", one)]
+    for flag, value in asked.options.items():
+        if isinstance(value, bool):
+            words += [f"--{flag}"] if value else []
+            continue
+        for text in value if isinstance(value, list) else [value]:
+            words += [f"--{flag}", text]
+    return words + [word for one in asked.destroy for word in ("--destroy", one)]
+
+
+def plan_of(made: job.Request) -> Plan:
+    """What the peer shows of a request."""
+    return Plan(
+        name=made.workload.workload.name,
+        toml=override.to_toml(made.workload),
+        writes=made.config.writes,
+        command=list(made.command),
+        remarks=list(made.remarks),
+    )
+
+
+class _NumberOnly(msgspec.Struct):
+    id: int = 0
+
+
+def _number_of(line: bytes) -> int:
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(line, type=_NumberOnly).id
+    return 0
+
+
+def main() -> int:
+    """Serve standard input and output until the input ends, or SIGTERM or SIGINT comes."""
+    # What anything else prints must not get between the messages.
+    with os.fdopen(os.dup(1), "wb") as stream:
+        os.dup2(2, 1)
+        host = Host(stream)
+
+        class _Terminated(Exception):
+            pass
+
+        def end(signum: int, frame: object) -> None:
+            raise _Terminated
+
+        for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(signum, end)
+        try:
+            host.serve(sys.stdin.buffer)
+        except _Terminated:
+            for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(signum, signal.SIG_IGN)
+            host.finish()
+            return int(ExitCode.TERMINATED)
+        except OSError as error:
+            click.echo(f"spekctl: cannot read requests: {error.strerror}", err=True)
+            host.finish()
+            return int(ExitCode.RUN_FAILED)
+    return 0

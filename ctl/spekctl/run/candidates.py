@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which block devices can be tested, how, and who holds the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spekctl.block import device, safety
+from spekctl.errors import SpekError
+from spekctl.kernel import client
+from spekctl.kernel.records import RunInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A block device as `spekctl devices` lists it."""
+
+    path: str
+    bytes: int
+    logical_block: int
+    model: str
+    id: str  # what --destroy takes
+    serial: str
+    wwn: str
+    driver: str
+    partition_of: str | None
+    read_only: bool
+    in_use: str  # why it cannot be tested; empty if it can
+    open_for_writing: list[str]
+    data: list[str] | None  # signatures; None: it cannot be read
+    state: str  # permitted use, as a sentence
+
+
+def every(everything: bool = False) -> list[Candidate]:
+    """All block devices; with @everything also RAM disks, drives without a medium and the like."""
+    runs = _runs()
+    opened = list(safety.opened_devices())
+    found = []
+    for one in device.every(everything=everything):
+        in_use = safety.verdict(one, runs=runs)
+        writers = safety.writers(one, opened)
+        data = safety.data_on(one)
+        found.append(
+            Candidate(
+                path=one.node,
+                bytes=one.bytes,
+                logical_block=one.logical_block,
+                model=one.model or one.driver,
+                id=one.identity,
+                serial=one.serial,
+                wwn=one.wwn,
+                driver=one.driver,
+                partition_of=one.disk if one.partition else None,
+                read_only=one.read_only,
+                in_use=in_use,
+                open_for_writing=writers,
+                data=None if data is None else [str(signature) for signature in data],
+                state=_state(in_use, safety.unwritable(one), writers, data),
+            )
+        )
+    return found
+
+
+def _runs() -> list[RunInfo]:
+    """Runs of spek, if the module is loaded and lists them."""
+    try:
+        kernel = client.connect()
+    except (SpekError, OSError):
+        return []
+    try:
+        return kernel.runs()
+    except SpekError:
+        return []
+    finally:
+        kernel.close()
+
+
+def _state(
+    in_use: str, unwritable: str, writers: Sequence[str], found: Sequence[object] | None
+) -> str:
+    """Permitted use of the device, in one sentence."""
+    if in_use:
+        return f"no: {in_use}"
+    if found is None:
+        return "reading; only root can see whether it holds data"
+    if unwritable:
+        return f"reading (it {unwritable})"
+    if writers:
+        return f"reading at most: {'; '.join(writers)}"
+    if found:
+        listed = ", ".join(str(signature) for signature in found[:2])
+        more = f" and {len(found) - 2} more" if len(found) > 2 else ""
+        return f"reading; writing with --destroy (it holds {listed}{more})"
+    return "reading and writing"

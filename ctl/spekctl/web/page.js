@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The live page: a form for a run, its course, and the documents of a directory. Texts of devices,
+ * workloads and files become text nodes only. */
+(() => {
+	"use strict";
+	const $ = id => document.getElementById(id);
+	/* As report/words.py: what is invisible or reorders other characters is shown as an escape. */
+	const clean = text => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, one =>
+		one === "\n" || one === "\t" ? one : "\\u" + one.codePointAt(0).toString(16).padStart(4, "0"));
+	const say = (node, text) => { node.textContent = clean(text); return node; };
+	const make = (tag, fields = {}, ...inside) => {
+		const node = document.createElement(tag);
+		for (const [name, value] of Object.entries(fields)) {
+			if (name === "text") say(node, value);
+			else if (value === true) node.setAttribute(name, "");
+			else if (value !== false && value !== "") node.setAttribute(name, value);
+		}
+		node.append(...inside);
+		return node;
+	};
+	const lines = text => text.split("\n").map(one => one.trim()).filter(one => one);
+
+	const ask = async (place, body) => {
+		let answer;
+		try {
+			answer = await fetch(place, body === undefined ? {} : {
+				method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+			});
+		} catch {
+			throw new Error("the server does not answer");
+		}
+		const value = await answer.json();
+		if (!answer.ok) throw new Error(value.error);
+		return value;
+	};
+	/* Runs an action of a button; its failure becomes a sentence in @place. */
+	const guarded = (button, place, action) => async event => {
+		if (event) event.preventDefault();
+		say(place, "");
+		if (button) button.disabled = true;
+		try {
+			await action();
+		} catch (error) {
+			say(place, error.message);
+		} finally {
+			if (button) button.disabled = false;
+			update();
+		}
+	};
+
+	/* ---- the form ---- */
+
+	const FIRST = ["time", "depth", "rate", "ramp", "interval"];
+	let form = { workloads: [], stream: [], options: [] };
+	const controls = { stream: new Map(), options: new Map() };
+
+	const control = (group, field) => {
+		const id = group + "-" + field.name;
+		const common = { id, "aria-describedby": id + "-help" };
+		let node;
+		if (field.control === "choice") {
+			node = make("select", common, make("option", { value: "", text: field.hint ? "default (" + field.hint + ")" : "default" }),
+				...field.choices.map(one => make("option", { value: one, text: one })));
+		} else if (field.control === "lines") {
+			node = make("textarea", { ...common, rows: 1, placeholder: field.hint });
+		} else {
+			const check = field.control === "check";
+			node = make("input", { ...common, type: check ? "checkbox" : "text", placeholder: check ? "" : field.hint, spellcheck: "false" });
+		}
+		controls[group].set(field.name, { field, node });
+		const label = make("label", { for: id, text: group === "options" ? "--" + field.name : field.name });
+		const help = make("small", { id: id + "-help", text: field.help });
+		return make("div", {}, label, node, help);
+	};
+
+	const valueOf = ({ field, node }) => {
+		if (field.control === "check") return node.checked || undefined;
+		if (field.control === "lines") return lines(node.value).length ? lines(node.value) : undefined;
+		return node.value.trim() || undefined;
+	};
+
+	const mode = () => document.querySelector("input[name=mode]:checked").value;
+	const showMode = () => {
+		for (const one of document.querySelectorAll("[data-mode]")) one.hidden = one.dataset.mode !== mode();
+	};
+	const setMode = name => {
+		document.querySelector("input[name=mode][value=" + name + "]").checked = true;
+		showMode();
+	};
+	const summarize = () => {
+		const found = form.workloads.find(([name]) => name === $("workload").value);
+		say($("summary"), found ? found[1] : "");
+	};
+
+	const job = () => {
+		const made = { devices: [...document.querySelectorAll("#devices input:checked")].map(one => one.value), options: {} };
+		if (mode() === "shipped") {
+			made.workload = $("workload").value;
+			made.settings = lines($("settings").value);
+		} else if (mode() === "text") {
+			if (!$("toml").value.trim()) throw new Error("the text of the workload is empty");
+			made.toml = $("toml").value;
+		} else {
+			made.settings = [];
+			for (const [name, one] of controls.stream)
+				if (valueOf(one) !== undefined) made.settings.push("stream.main." + name + "=" + valueOf(one));
+		}
+		for (const [name, one] of controls.options)
+			if (valueOf(one) !== undefined) made.options[name] = valueOf(one);
+		made.destroy = lines($("destroy").value);
+		return made;
+	};
+
+	const showPlan = plan => {
+		$("plan").hidden = false;
+		say($("plan-name"), plan.name + (plan.writes ? ", writes to its devices" : ", only reads"));
+		say($("plan-command"), "spekctl " + plan.command.map(one => /^[\w@%+=:,./-]+$/.test(one) ? one : "'" + one.replaceAll("'", "'\\''") + "'").join(" "));
+		say($("plan-toml"), plan.toml);
+		$("plan-remarks").replaceChildren(...plan.remarks.map(one => make("li", { text: one })));
+	};
+
+	const look = async () => {
+		const found = await ask("/api/devices");
+		const chosen = new Set([...document.querySelectorAll("#devices input:checked")].map(one => one.value));
+		$("devices").replaceChildren(...found.map((one, number) => {
+			const id = "device-" + number;
+			const box = make("input", { type: "checkbox", id, value: one.path, disabled: Boolean(one.in_use) });
+			box.checked = chosen.has(one.path) && !one.in_use;
+			return make("div", { class: "device" }, box, make("label", { for: id },
+				make("strong", { text: one.path }),
+				make("small", { text: (one.bytes / 2 ** 30).toFixed(1) + " GiB, " + one.model + ", id " + one.id + ": " + one.state })));
+		}));
+		if (!found.length) say($("devices"), "There are no block devices.");
+	};
+
+	const prepare = async () => {
+		form = await ask("/api/form");
+		$("workload").replaceChildren(...form.workloads.map(([name]) => make("option", { value: name, text: name })));
+		summarize();
+		$("stream").replaceChildren(...form.stream.map(one => control("stream", one)));
+		const parts = { write: [], first: [], more: [] };
+		for (const one of form.options)
+			parts[one.name === "write" ? "write" : FIRST.includes(one.name) ? "first" : "more"].push(control("options", one));
+		$("write-option").replaceChildren(...parts.write);
+		$("first-options").replaceChildren(...parts.first);
+		$("more-options").replaceChildren(...parts.more);
+	};
+
+	/* ---- the run ---- */
+
+	let running = false, host = true, linked = false;
+	const run = { streams: [], count: 0, last: null, clock: null, plots: [] };
+	const update = () => {
+		$("start").disabled = running || !host || !linked;
+		$("stop").disabled = !running || !host || !linked;
+		$("progress").hidden = !running;
+		document.documentElement.dataset.running = String(running);
+	};
+	const state = (text, bad) => {
+		say($("state"), text);
+		$("state").classList.toggle("bad", Boolean(bad));
+	};
+
+	const per = ns => ns ? ns / 1e3 : null;
+	const both = (one, pick) => pick(one.read) + pick(one.write);
+	const PLOTS = [
+		{ title: "I/Os per second", y: "I/Os per second", lines: [
+			["all", one => both(one, side => side.iops)], ["read", one => one.read.iops], ["write", one => one.write.iops]] },
+		{ title: "Response time", y: "response time (µs)", log: true, lines: [
+			["read p50", one => per(one.read.p50_ns)], ["read p99", one => per(one.read.p99_ns)],
+			["write p50", one => per(one.write.p50_ns)], ["write p99", one => per(one.write.p99_ns)],
+			["max", one => per(Math.max(one.read.max_ns, one.write.max_ns))]] },
+		{ title: "Data rate", y: "MiB/s", lines: [
+			["all", one => both(one, side => side.mib_per_s)], ["read", one => one.read.mib_per_s], ["write", one => one.write.mib_per_s]] },
+		{ title: "I/Os waiting or in the device", y: "I/Os", lines: [
+			["outstanding", one => one.outstanding], ["backlog", one => one.backlog]] },
+		{ title: "CPU time of the workers", y: "busy share of a CPU (%)", lines: [["workers", one => 100 * one.worker_cpu]] },
+		{ title: "Power", y: "W", some: one => one.watts !== null, lines: [["all rails", one => one.watts]] },
+	];
+	const streamPlot = () => ({ title: "I/Os per second of each stream", y: "I/Os per second",
+		lines: run.streams.map((name, at) => [name, one => one.streams[at] ?? null]) });
+
+	/* A plot is drawn when its first row comes. */
+	const openPlot = (kind, number) => {
+		const found = { kind, number, columns: [[], ...kind.lines.map(() => [])], shown: null, dirty: false, ready: 0 };
+		run.plots.push(found);
+		return found;
+	};
+	const put = (plot, row) => {
+		if (plot.kind.some && !plot.kind.some(row) && !plot.columns[0].length) return;
+		plot.columns[0].push(row.at_s);
+		plot.kind.lines.forEach(([, pick], at) => plot.columns[at + 1].push(pick(row)));
+		plot.dirty = true;
+	};
+	const SVG = "http://www.w3.org/2000/svg";
+	const icon = at => {
+		const svg = document.createElementNS(SVG, "svg");
+		const path = document.createElementNS(SVG, "path");
+		svg.setAttribute("viewBox", "0 0 24 10");
+		svg.setAttribute("aria-hidden", "true");
+		path.setAttribute("class", "s" + at % 8 + ["", " d1", " d2"][Math.floor(at / 8) % 3]);
+		path.setAttribute("d", "M0 5L24 5");
+		svg.append(path);
+		return svg;
+	};
+	const show = plot => {
+		if (plot.shown) { plot.shown.update(plot.columns.slice()); return; }
+		const { kind } = plot;
+		const picture = make("div", { class: "picture" });
+		const key = make("ul", { class: "key" }, ...kind.lines.map(([name], at) =>
+			make("li", {}, make("button", { type: "button", "aria-pressed": "true", disabled: true, "data-series": at },
+				icon(at), document.createTextNode(clean(name))))));
+		const figure = make("figure", { id: "live-" + plot.number }, make("figcaption", { text: kind.title }), key, picture,
+			make("output", { class: "readout" }));
+		const next = run.plots.find(one => one.number > plot.number && one.shown);
+		$("plots").insertBefore(figure, next ? next.figure : null);
+		plot.figure = figure;
+		plot.shown = spekPlot.draw(picture, {
+			live: true, group: "time", marks: [],
+			x: { label: "time since the start (s)", log: false, nines: false, low: 0, high: 1 },
+			y: { label: kind.y, log: Boolean(kind.log), nines: false, low: kind.log ? 1 : 0, high: kind.log ? 1000 : 1 },
+			tables: [{ x: plot.columns[0], y: plot.columns.slice(1), path: kind.lines.map(() => null) }],
+			series: kind.lines.map(([name]) => ({ name: clean(name), look: "line" })),
+		});
+	};
+	/* One plot per frame, and none that would take more than a fifth of the time. */
+	const frame = now => {
+		requestAnimationFrame(frame);
+		const due = run.plots.filter(one => one.dirty && now >= one.ready);
+		if (due.length) {
+			const plot = due.reduce((one, other) => other.ready < one.ready ? other : one);
+			const before = performance.now();
+			plot.dirty = false;
+			show(plot);
+			const after = performance.now();
+			plot.ready = after + 5 * run.plots.length * (after - before);
+		} else if (run.stale) {
+			run.stale = false;
+			figures();
+		}
+	};
+	const clockText = seconds => {
+		const whole = Math.max(0, Math.round(seconds));
+		return Math.floor(whole / 60) + ":" + String(whole % 60).padStart(2, "0");
+	};
+	const cells = new Map();
+	const figures = () => {
+		const { clock, last } = run;
+		const found = [];
+		if (clock) {
+			found.push(["phase", clock.starts_in_s !== null ? "armed" : clock.phase], ["elapsed", clockText(clock.elapsed_s)]);
+			if (clock.left_s !== null) found.push(["left", clockText(clock.left_s)]);
+			if (clock.share !== null) $("progress").value = clock.share;
+		}
+		if (last) {
+			found.push(["IOPS", spekPlot.number(both(last, side => side.iops))], ["MiB/s", spekPlot.number(both(last, side => side.mib_per_s))]);
+			for (const side of ["read", "write"])
+				if (last[side].ios) found.push([side + " p99 (µs)", spekPlot.number(last[side].p99_ns / 1e3)]);
+			found.push(["outstanding", String(last.outstanding)], ["backlog", String(last.backlog)], ["errors", String(last.errors)]);
+			if (last.watts !== null) found.push(["power (W)", spekPlot.number(last.watts)]);
+		}
+		const names = new Set(found.map(([name]) => name));
+		for (const [name, cell] of cells)
+			if (!names.has(name)) { cell.parentNode.remove(); cells.delete(name); }
+		for (const [name, text] of found) {
+			if (!cells.has(name)) {
+				cells.set(name, make("dd"));
+				$("figures").append(make("div", {}, make("dt", { text: name }), cells.get(name)));
+			}
+			say(cells.get(name), text);
+		}
+	};
+
+	const began = event => {
+		spekPlot.forget();
+		$("plots").replaceChildren();
+		$("notes").replaceChildren();
+		say($("end"), "");
+		$("progress").value = 0;
+		Object.assign(run, { streams: event.streams, count: 0, last: null, clock: null, plots: [] });
+		const kinds = event.streams.length > 1 ? [...PLOTS, streamPlot()] : PLOTS;
+		kinds.forEach(openPlot);
+		say($("title"), event.title);
+		running = true;
+		state("A run is under way.");
+		update();
+		figures();
+	};
+	const took = event => {
+		run.clock = event.clock;
+		for (const row of event.rows) {
+			/* Neither the drain nor the remainder of a phase says how fast the device was. */
+			if (row.rated) {
+				for (const plot of run.plots) put(plot, row);
+				run.last = row;
+			}
+			run.count++;
+		}
+		run.stale = true;
+		document.documentElement.dataset.rows = String(run.count);
+	};
+	const over = event => {
+		running = false;
+		const kept = event.file ? " The result is in " + event.file + "." : "";
+		say($("end"), event.text + "." + kept + (event.trouble ? " The result was not kept: " + event.trouble : ""));
+		$("end").classList.toggle("bad", event.code !== 0);
+		state("No run is under way.");
+		update();
+		list().catch(error => say($("list-trouble"), error.message));
+	};
+	const hosted = event => {
+		host = event.alive;
+		if (host) {
+			if (!running) state("No run is under way.");
+		} else {
+			if (running) {
+				say($("end"), "The run has ended without a result: " + event.text);
+				$("end").classList.add("bad");
+			}
+			running = false;
+			state("Runs cannot be started: " + event.text, true);
+		}
+		update();
+	};
+
+	const listen = () => {
+		const source = new EventSource("/events");
+		const on = (name, take) => source.addEventListener(name, event => take(JSON.parse(event.data)));
+		on("hello", () => { linked = true; if (host) state(running ? "A run is under way." : "No run is under way."); update(); });
+		on("started", began);
+		on("rows", took);
+		on("note", event => $("notes").append(make("li", { text: event.text })));
+		on("ended", over);
+		on("host", hosted);
+		source.onerror = () => {
+			linked = false;
+			state(source.readyState === EventSource.CLOSED
+				? "The server has ended; start spekctl web again and open its new address."
+				: "The server does not answer; trying again.", true);
+			update();
+		};
+	};
+
+	/* ---- documents ---- */
+
+	const compared = () => {
+		const names = [...document.querySelectorAll("#entries input:checked")].map(one => one.value);
+		const link = $("compare");
+		link.setAttribute("aria-disabled", String(!names.length));
+		if (names.length) link.href = "/report?" + new URLSearchParams(names.map(one => ["file", one]));
+		else link.removeAttribute("href");
+	};
+	const list = async () => {
+		const found = await ask("/api/results");
+		say($("folder"), "Documents of " + found.folder);
+		$("entries").replaceChildren(...found.entries.map(one => {
+			const query = new URLSearchParams({ file: one.name });
+			const box = make("input", { type: "checkbox", value: one.name, "aria-label": "Compare " + clean(one.name) });
+			box.addEventListener("change", compared);
+			const time = new Date(one.changed_s * 1000);
+			return make("tr", {}, make("td", {}, box),
+				make("th", { scope: "row" }, make("a", { href: "/report?" + query, target: "_blank", rel: "noopener", text: one.name })),
+				make("td", { text: one.kind }), make("td", { class: "n", text: one.bytes.toLocaleString("en-US") }),
+				make("td", { text: time.toISOString().slice(0, 19).replace("T", " ") + " UTC" }),
+				make("td", {}, make("a", { href: "/api/result?" + query, text: "download" })));
+		}));
+		compared();
+	};
+
+	const start = async () => {
+		document.documentElement.classList.add("live");
+		for (const one of document.querySelectorAll("input[name=mode]")) one.addEventListener("change", showMode);
+		$("workload").addEventListener("change", summarize);
+		$("form").addEventListener("submit", guarded($("check"), $("trouble"), async () => {
+			showPlan(await ask("/api/dry-run", job()));
+			$("plan").focus();
+		}));
+		$("start").addEventListener("click", guarded($("start"), $("trouble"), async () => {
+			showPlan(await ask("/api/start", job()));
+			/* What was typed to destroy data once must not destroy it again. */
+			$("destroy").value = "";
+			$("watch").scrollIntoView();
+		}));
+		$("stop").addEventListener("click", guarded($("stop"), $("trouble"), () => ask("/api/stop", {})));
+		$("look").addEventListener("click", guarded($("look"), $("devices-trouble"), look));
+		$("list").addEventListener("click", guarded($("list"), $("list-trouble"), list));
+		$("edit").addEventListener("click", guarded($("edit"), $("trouble"), async () => {
+			const { toml } = await ask("/api/workload?" + new URLSearchParams({ name: $("workload").value }));
+			$("toml").value = toml;
+			setMode("text");
+			$("toml").focus();
+		}));
+		showMode();
+		update();
+		listen();
+		requestAnimationFrame(frame);
+		await Promise.all([
+			guarded(null, $("trouble"), prepare)(),
+			guarded(null, $("devices-trouble"), look)(),
+			guarded(null, $("list-trouble"), list)(),
+		]);
+		document.documentElement.dataset.ready = String(Math.round(performance.now()));
+	};
+	start();
+})();

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The web server: its addresses, and the checks before each of them.
+
+README.md says why it is the one of Python's library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+import threading
+import urllib.parse
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from typing import Any, ClassVar, cast
+
+import msgspec
+
+from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.host.protocol import REQUEST_MAX, Job
+from spekctl.render import prometheus
+from spekctl.report import page
+from spekctl.web import form
+from spekctl.web.guard import CONTENT_POLICY, HEADERS, Guard
+from spekctl.web.session import Session
+
+# A comment keeps an idle stream of events open, and finds out that nobody reads it.
+KEEP_ALIVE_S = 10.0
+# Of a connection without a request.
+IDLE_S = 30.0
+CONNECTIONS_MAX = 64
+_JSON = "application/json"
+# A report is a page of its own: without our origin it cannot ask us for anything. Its own policy,
+# with the hashes of its script and its style, applies as well.
+_REPORT_POLICY = "sandbox allow-scripts; frame-ancestors 'none'"
+_STATUS = {
+    ExitCode.USAGE: HTTPStatus.BAD_REQUEST,
+    ExitCode.REFUSED: HTTPStatus.CONFLICT,
+    ExitCode.PERMISSION: HTTPStatus.FORBIDDEN,
+}
+
+
+class Server(ThreadingHTTPServer):
+    """Serves one session to the browsers of one user."""
+
+    daemon_threads = True
+    request_queue_size = CONNECTIONS_MAX
+
+    def __init__(self, address: str, port: int, session: Session) -> None:
+        self.session = session
+        self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self._room = threading.BoundedSemaphore(CONNECTIONS_MAX)
+        self.files = _files()
+        super().__init__((address, port), Handler)
+        self.port = int(self.server_address[1])
+        self.guard = Guard(address, self.port)
+
+    def server_bind(self) -> None:
+        # The inherited one asks a name server for our name, which may take long.
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+
+    @property
+    def url(self) -> str:
+        """Address of the page, with the token."""
+        host = str(self.server_address[0])
+        name = f"[{host}]" if ":" in host else host
+        return f"http://{name}:{self.port}/?token={self.guard.token}"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._room.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A browser that goes away is none.
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+def _files() -> dict[str, tuple[str, bytes]]:
+    """What the page consists of, by its address; read once, since root is given up later."""
+
+    def own(name: str) -> str:
+        return resources.files("spekctl.web").joinpath(name).read_text(encoding="utf-8")
+
+    texts = {
+        "/": ("text/html", own("page.html")),
+        "/page.css": ("text/css", f"{page.style()}\n{own('page.css')}"),
+        "/plot.js": ("text/javascript", page.plotting()),
+        "/page.js": ("text/javascript", own("page.js")),
+        "/icon.svg": ("image/svg+xml", own("icon.svg")),
+    }
+    return {
+        place: (f"{kind}; charset=utf-8", text.encode()) for place, (kind, text) in texts.items()
+    }
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "spekctl"
+    sys_version = ""
+    timeout = IDLE_S
+
+    GETS: ClassVar[dict[str, Callable[[Handler], None]]]
+    POSTS: ClassVar[dict[str, Callable[[Handler], None]]]
+
+    @property
+    def _server(self) -> Server:
+        return cast(Server, self.server)
+
+    @property
+    def _session(self) -> Session:
+        return self._server.session
+
+    def do_GET(self) -> None:
+        """Pages, data and events."""
+        self._serve(self.GETS)
+
+    def do_HEAD(self) -> None:
+        """The same without its content."""
+        self._serve(self.GETS)
+
+    def do_POST(self) -> None:
+        """What changes something."""
+        self._serve(self.POSTS)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Silent: a token must not get into a log."""
+
+    # --- the checks ------------------------------------------------------------------------------
+
+    def _serve(self, table: dict[str, Callable[[Handler], None]]) -> None:
+        guard = self._server.guard
+        self._path, _, query = self.path.partition("?")
+        self._query = urllib.parse.parse_qs(query, keep_blank_values=True)
+        if len(self.headers.get_all("Host", [])) != 1 or not guard.is_our_name(
+            self.headers["Host"]
+        ):
+            self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "this server has another name")
+            return
+        if not self._is_admitted():
+            self._refuse(
+                HTTPStatus.UNAUTHORIZED,
+                "the token is missing or wrong; open the address that spekctl web printed",
+            )
+            return
+        if not guard.is_from_us(self.headers) and self._path not in ("/", "/report"):
+            self._refuse(HTTPStatus.FORBIDDEN, "this request comes from another site")
+            return
+        if self._path == "/" and "token" in self._query:
+            self._welcome()
+            return
+        serve = table.get(self._path)
+        if serve is None:
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
+            return
+        try:
+            serve(self)
+        except SpekError as error:
+            status = _STATUS.get(error.exit_code, HTTPStatus.SERVICE_UNAVAILABLE)
+            self._refuse(status, error.message)
+
+    def _is_admitted(self) -> bool:
+        """By the token. In an address it only opens the page, and is scraped."""
+        if self._path in ("/", "/metrics") and (given := self._query.get("token")):
+            return self._server.guard.knows(given[0])
+        return self._server.guard.admits(self.headers)
+
+    def _welcome(self) -> None:
+        """Move the token from the address, which others may see, to a cookie."""
+        self.send_response(HTTPStatus.SEE_OTHER)
+        self.send_header("Set-Cookie", self._server.guard.set_cookie())
+        self.send_header("Location", "/")
+        self.send_header("Content-Length", "0")
+        self._common_headers()
+        self.end_headers()
+
+    # --- answers ---------------------------------------------------------------------------------
+
+    def _common_headers(self, policy: str = CONTENT_POLICY) -> None:
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Security-Policy", policy)
+
+    def _send(
+        self,
+        data: bytes,
+        kind: str,
+        status: HTTPStatus = HTTPStatus.OK,
+        policy: str = CONTENT_POLICY,
+        **more: str,
+    ) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in more.items():
+            self.send_header(name.replace("_", "-"), value)
+        self._common_headers(policy)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def _answer(self, value: object) -> None:
+        self._send(msgspec.json.encode(value), _JSON)
+
+    def _refuse(self, status: HTTPStatus, text: str) -> None:
+        # What is left of the request would be taken for the next one.
+        self.close_connection = True
+        self._send(msgspec.json.encode({"error": text}), _JSON, status, Connection="close")
+
+    def _file(self) -> None:
+        kind, data = self._server.files[self._path]
+        self._send(data, kind)
+
+    def _form(self) -> None:
+        self._answer(form.form())
+
+    def _devices(self) -> None:
+        self._answer(self._session.devices())
+
+    def _workload(self) -> None:
+        self._answer({"toml": form.workload_text(self._one("name"))})
+
+    def _results(self) -> None:
+        library = self._session.library
+        self._answer({"folder": str(library.folder), "entries": library.entries()})
+
+    def _report(self) -> None:
+        data = self._session.library.report(self._query.get("file", []))
+        self._send(data, "text/html; charset=utf-8", policy=_REPORT_POLICY)
+
+    def _result(self) -> None:
+        path = self._session.library.path(self._one("file"))
+        name = urllib.parse.quote(path.name)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise SpekError(f"cannot read {path}: {error.strerror}") from error
+        self._send(
+            data,
+            "application/octet-stream",
+            Content_Disposition=f"attachment; filename*=UTF-8''{name}",
+        )
+
+    def _metrics(self) -> None:
+        wants_open = "application/openmetrics-text" in self.headers.get("Accept", "")
+        text = self._session.metrics(wants_open)
+        kind = prometheus.OPENMETRICS_TYPE if wants_open else prometheus.TEXT_TYPE
+        self._send(text.encode(), kind)
+
+    def _one(self, name: str) -> str:
+        values = self._query.get(name, [])
+        if len(values) != 1:
+            raise UsageError(f"give {name} once")
+        return values[0]
+
+    # --- what changes something ------------------------------------------------------------------
+
+    def _body(self, model: type[Any]) -> Any:
+        """The JSON of a request; a form of another site cannot send this type."""
+        if self.headers.get_content_type() != _JSON:
+            raise UsageError(f"the content must be {_JSON}")
+        text = self.headers.get("Content-Length", "")
+        length = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+        if not 0 <= length <= REQUEST_MAX:
+            raise UsageError(f"the content must have at most {REQUEST_MAX} bytes, and say how many")
+        try:
+            return msgspec.json.decode(self.rfile.read(length), type=model)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise UsageError(f"not a job: {error}") from error
+
+    def _dry_run(self) -> None:
+        self._answer(self._session.dry_run(self._body(Job)))
+
+    def _start(self) -> None:
+        self._answer(self._session.start(self._body(Job)))
+
+    def _stop(self) -> None:
+        self._body(dict)
+        self._session.stop()
+        self._answer(None)
+
+    # --- events ----------------------------------------------------------------------------------
+
+    def _events(self) -> None:
+        """Server-sent events, from the first one of the run that the page lacks."""
+        session = self._session
+        name, _, text = self.headers.get("Last-Event-ID", "").partition("-")
+        known = name == session.name and text.isascii() and text.isdigit() and len(text) < 19
+        number = int(text) if known else 0
+        self.close_connection = True
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.send_header("Connection", "close")
+        self._common_headers()
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        with contextlib.suppress(OSError):
+            self._say(b"retry: 1000\nevent: hello\ndata: {}\n\n")
+            while (frames := session.after(number, KEEP_ALIVE_S)) is not None:
+                parts = [
+                    b"id: %s-%d\nevent: %s\ndata: %s\n\n"
+                    % (session.name.encode(), one.number, one.name.encode(), one.data)
+                    for one in frames
+                ]
+                self._say(b"".join(parts) or b": alive\n\n")
+                number = frames[-1].number if frames else number
+
+    def _say(self, data: bytes) -> None:
+        self.wfile.write(data)
+        self.wfile.flush()
+
+
+Handler.GETS = {
+    **dict.fromkeys(("/", "/page.css", "/plot.js", "/page.js", "/icon.svg"), Handler._file),
+    "/api/form": Handler._form,
+    "/api/devices": Handler._devices,
+    "/api/workload": Handler._workload,
+    "/api/results": Handler._results,
+    "/api/result": Handler._result,
+    "/events": Handler._events,
+    "/report": Handler._report,
+    "/metrics": Handler._metrics,
+}
+Handler.POSTS = {
+    "/api/dry-run": Handler._dry_run,
+    "/api/start": Handler._start,
+    "/api/stop": Handler._stop,
+}

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one session of a server: its host helper, the run under way, and what the pages are told.
+
+Every event has a number. A page that comes, or comes back, gets those of the current run that it
+lacks; the numbers start anew with a server, so they carry its name.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from spekctl import files
+from spekctl.errors import RefusedError, SpekError
+from spekctl.host.client import Helper, HostError
+from spekctl.host.protocol import (
+    AnyEvent,
+    Ended,
+    Hello,
+    Job,
+    Note,
+    Plan,
+    Rows,
+    Started,
+    State,
+)
+from spekctl.web.library import Library
+
+# Starts a helper with its two callbacks.
+Starter = Callable[[Callable[[AnyEvent], None], Callable[[str], None]], Helper]
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """An event as pages get it."""
+
+    number: int
+    name: str
+    data: bytes
+
+
+class Session:
+    """@start: how to start the host; @again: it can be started more than once."""
+
+    def __init__(self, start: Starter, library: Library, again: bool = True) -> None:
+        self.library = library
+        self.name = secrets.token_hex(4)
+        self._start = start
+        self._again = again
+        self._helper: Helper | None = None
+        self._trouble = ""  # why there is no helper
+        self._starting = threading.Lock()
+        self._news = threading.Condition()
+        self._frames: list[Frame] = []  # of the current run
+        self._number = 0
+        self._run_name = "run"
+        self._open = True
+
+    # --- the host --------------------------------------------------------------------------------
+
+    def connect(self) -> Helper:
+        """The helper; started if there is none. HostError if that fails."""
+        with self._starting:
+            if self._helper is not None and self._helper.alive:
+                return self._helper
+            if not self._open:
+                raise HostError("the server is ending")
+            if self._helper is not None and not self._again:
+                raise HostError(f"{self._trouble}; start spekctl web again")
+            try:
+                helper = self._start(self._take, self._lost)
+                self._helper = helper
+                helper.wait_ready()
+            except SpekError as error:
+                self._trouble = error.message
+                self._tell("host", {"alive": False, "text": error.message})
+                raise
+            self._tell("host", {"alive": True, "text": ""})
+            return helper
+
+    def devices(self) -> list[dict[str, Any]]:
+        """Block devices and their permitted use, as `spekctl devices --json` has them."""
+        found: list[dict[str, Any]] = self.connect().ask("devices", list[dict[str, Any]])
+        return found
+
+    def dry_run(self, job: Job) -> Plan:
+        """Check a job."""
+        found: Plan = self.connect().ask("dry-run", Plan, job=job)
+        return found
+
+    def start(self, job: Job) -> Plan:
+        """Start a run."""
+        found: Plan = self.connect().ask("start", Plan, job=job)
+        return found
+
+    def stop(self) -> None:
+        """Stop the run."""
+        if self._helper is None or not self._helper.alive:
+            raise RefusedError("there is no run to stop")
+        self._helper.ask("stop")
+
+    def status(self) -> State:
+        """Whether a run is under way, and all runs in the kernel."""
+        found: State = self.connect().ask("status", State)
+        return found
+
+    def metrics(self, openmetrics: bool) -> str:
+        """All runs in the kernel for Prometheus."""
+        found: str = self.connect().ask("metrics", str, openmetrics=openmetrics)
+        return found
+
+    def close(self) -> None:
+        """End the helper, its run, and all waits for events."""
+        with self._news:
+            self._open = False
+            self._news.notify_all()
+        if self._helper is not None:
+            self._helper.close()
+
+    # --- events ----------------------------------------------------------------------------------
+
+    def after(self, number: int, timeout_s: float) -> list[Frame] | None:
+        """Events of the current run after @number, waiting for some; [] after @timeout_s without
+        any, None at the end of the session."""
+
+        def some() -> bool:
+            return not self._open or bool(self._frames and self._frames[-1].number > number)
+
+        with self._news:
+            self._news.wait_for(some, timeout_s)
+            if not self._open:
+                return None
+            if not self._frames:
+                return []
+            # Their numbers are consecutive.
+            return self._frames[max(0, number + 1 - self._frames[0].number) :]
+
+    def _take(self, event: AnyEvent) -> None:
+        """An event of the host, in its thread."""
+        match event:
+            case Hello():
+                pass
+            case Started():
+                self._run_name = event.name
+                with self._news:
+                    self._frames.clear()
+                self._tell("started", event)
+            case Rows():
+                self._tell("rows", event)
+            case Note():
+                self._tell("note", event)
+            case Ended():
+                self._end(event)
+
+    def _end(self, event: Ended) -> None:
+        data, file, trouble = bytes(event.result), "", ""
+        if data != b"null":
+            try:
+                # As `spekctl run -o` writes it.
+                file = self.library.keep(self._run_name, files.pretty(data))
+            except SpekError as error:
+                trouble = error.message
+        told = {"code": event.code, "text": event.text, "file": file, "trouble": trouble}
+        self._tell("ended", told)
+
+    def _lost(self, reason: str) -> None:
+        """The helper is gone, and with it its run."""
+        self._trouble = reason
+        if self._open:
+            self._tell("host", {"alive": False, "text": reason})
+
+    def _tell(self, name: str, value: Any) -> None:
+        data = msgspec.json.encode(value)
+        with self._news:
+            self._number += 1
+            self._frames.append(Frame(self._number, name, data))
+            self._news.notify_all()

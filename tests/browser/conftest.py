@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One browser for all tests of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from lib.browser.chromium import Browser, started
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with started(tmp_path_factory.mktemp("profile")) as found:
+        yield found

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The unprivileged side of a host in this process, played by a test over real pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from spekctl.host.serve import Host
+from spekctl.kernel import client
+from spekctl.kernel.client import Kernel
+
+
+class Peer:
+    """Asks a host, which serves in a thread."""
+
+    def __init__(self, connect: Callable[[], Kernel] = client.connect) -> None:
+        down, self.input = os.pipe()
+        self._output, up = os.pipe()
+        self.lines: BinaryIO = os.fdopen(self._output, "rb")
+        self._down, self._up = os.fdopen(down, "rb"), os.fdopen(up, "wb")
+        self.host = Host(self._up, connect)
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+        self.number = 0
+        self.events: list[dict[str, Any]] = []
+
+    def _serve(self) -> None:
+        self.host.serve(self._down)
+        with contextlib.suppress(BrokenPipeError):
+            self._up.close()
+
+    def read(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.lines.readline())
+        return found
+
+    def say(self, data: bytes) -> None:
+        os.write(self.input, data)
+
+    def ask(self, verb: str, **fields: Any) -> dict[str, Any]:
+        self.number += 1
+        self.say(json.dumps({"do": verb, "id": self.number, **fields}).encode() + b"\n")
+        return self.answer()
+
+    def answer(self) -> dict[str, Any]:
+        while "event" in (found := self.read()):
+            self.events.append(found)
+        return found
+
+    def until(self, event: str) -> dict[str, Any]:
+        for one in self.events:
+            if one["event"] == event:
+                return one
+        while True:
+            self.events.append(found := self.read())
+            if found["event"] == event:
+                return found
+
+    def hang_up(self) -> None:
+        if self.input >= 0:
+            os.close(self.input)
+            self.input = -1

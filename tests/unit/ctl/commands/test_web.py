@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl web: its address, its refusals, and a whole life as a process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+
+from spekctl.commands.web import parse_listen
+from spekctl.errors import ExitCode, UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("127.0.0.1:0", ("127.0.0.1", 0)),
+        ("localhost:8080", ("127.0.0.1", 8080)),
+        ("[::1]:1", ("::1", 1)),
+        ("0.0.0.0:65535", ("0.0.0.0", 65535)),
+    ],
+)
+def test_addresses(text: str, found: tuple[str, int]) -> None:
+    assert parse_listen(text) == found
+
+
+@pytest.mark.parametrize("text", ["", "8080", ":1", "host:1", "127.0.0.1:x", "127.0.0.1:65536"])
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(UsageError, match="is not ADDRESS:PORT"):
+        parse_listen(text)
+
+
+def test_what_is_refused(spekctl: Spekctl, tmp_path: Path) -> None:
+    outcome = spekctl("web", "--directory", tmp_path / "none")
+    assert outcome.code == ExitCode.USAGE and "there is no directory" in outcome.sentence
+    assert spekctl("web", "--listen", "x").code == ExitCode.USAGE
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        outcome = spekctl("web", "--listen", f"127.0.0.1:{port}")
+    assert outcome.code == ExitCode.USAGE and "Address already in use" in outcome.sentence
+
+
+@pytest.mark.parametrize(
+    ("address", "signum", "code"),
+    [
+        ("127.0.0.1:0", signal.SIGINT, ExitCode.INTERRUPTED),
+        ("0.0.0.0:0", signal.SIGTERM, ExitCode.TERMINATED),
+    ],
+)
+def test_a_server_from_start_to_end(
+    tmp_path: Path, address: str, signum: int, code: ExitCode
+) -> None:
+    tmp_path.chmod(0o755)
+    words = [sys.executable, "-m", "spekctl", "web", "--listen", address, "--become", "none"]
+    # A caller who is nobody in particular: root is given up for its user id.
+    environment = {key: value for key, value in os.environ.items() if key != "SUDO_UID"}
+    process = subprocess.Popen(
+        words,
+        cwd="/tmp",
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    try:
+        url = process.stdout.readline().strip()
+        assert url.startswith(f"http://{address.rpartition(':')[0]}:"), process.stderr.read()
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        uids = next(line for line in status.splitlines() if line.startswith("Uid:")).split()[1:]
+        assert "0" not in uids
+        port = url.partition("?")[0].rpartition(":")[2].rstrip("/")
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=20)
+        process.send_signal(signum)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == code
+    assert ("warning: 0.0.0.0 can be reached from the network" in err) == (address[0] == "0")
+    if os.geteuid() == 0:
+        assert "the server runs as nobody, its helper as root" in err
+    assert "Traceback" not in err

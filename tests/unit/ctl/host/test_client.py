@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The side that starts a host: answers, events, and what happens when the host dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from lib.fakes import host as fake_host
+
+from spekctl.errors import ExitCode, SpekError
+from spekctl.host import client
+from spekctl.host.client import Helper, HostError
+from spekctl.host.protocol import AnyEvent, Ended, Plan, Rows, Started, State
+
+SOON_S = 20.0
+JOB: dict[str, Any] = {"workload": "x", "devices": ["/dev/fake0"]}
+
+
+class Watcher:
+    """A helper and everything it said."""
+
+    def __init__(self, **script: Any) -> None:
+        self.events: list[AnyEvent] = []
+        self.reasons: list[str] = []
+        self.over = threading.Event()
+        words = [sys.executable, fake_host.__file__, json.dumps(script)]
+        self.helper = Helper(words, self.events.append, self._end)
+
+    def _end(self, reason: str) -> None:
+        self.reasons.append(reason)
+        self.over.set()
+
+    def until(self, kind: type[AnyEvent]) -> Any:
+        deadline = time.monotonic() + SOON_S
+        while time.monotonic() < deadline:
+            for one in list(self.events):
+                if isinstance(one, kind):
+                    return one
+            time.sleep(0.01)
+        raise AssertionError(f"no {kind}")
+
+
+@pytest.fixture
+def watch() -> Iterator[Callable[..., Watcher]]:
+    made: list[Watcher] = []
+
+    def start(**script: Any) -> Watcher:
+        made.append(Watcher(**script))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.helper.close()
+        assert one.over.wait(SOON_S)
+
+
+def test_a_run_is_followed(watch: Callable[..., Watcher]) -> None:
+    found = watch(rows=3, streams=2, pause_s=0)
+    found.helper.wait_ready()
+    plan = found.helper.ask("start", Plan, job=JOB)
+    assert plan.name == "x"
+    assert found.until(Ended).code == 0
+    assert isinstance(found.events[1], Started)
+    rows = [row for one in found.events if isinstance(one, Rows) for row in one.rows]
+    assert [row.at_s for row in rows] == [1, 2, 3] and len(rows[0].streams) == 2
+    assert rows[0].iops == pytest.approx(5000)
+    while found.helper.ask("status", State).running:
+        time.sleep(0.01)
+
+
+def test_a_refusal_has_its_exit_code(watch: Callable[..., Watcher]) -> None:
+    found = watch(refuses="it is mounted")
+    with pytest.raises(HostError, match="it is mounted") as caught:
+        found.helper.ask("start", Plan, job=JOB)
+    assert caught.value.exit_code is ExitCode.REFUSED
+
+
+def test_an_exit_code_of_a_later_version_is_a_failure() -> None:
+    assert HostError("x", 4).exit_code is ExitCode.REFUSED
+    assert HostError("x", 77).exit_code is ExitCode.RUN_FAILED
+
+
+def test_a_killed_host_is_told(watch: Callable[..., Watcher]) -> None:
+    found = watch(rows=1000, dies_after=3)
+    found.helper.ask("start", Plan, job=JOB)
+    assert found.over.wait(SOON_S)
+    assert found.reasons == ["the host ended (status -9)"] and not found.helper.alive
+    with pytest.raises(HostError, match="status -9"):
+        found.helper.ask("status", State)
+
+
+def test_a_host_that_is_killed_while_asked_answers(watch: Callable[..., Watcher]) -> None:
+    found = watch()
+    found.helper.wait_ready()
+    os.kill(found.helper.pid, signal.SIGSTOP)
+    threading.Timer(0.2, os.kill, (found.helper.pid, signal.SIGKILL)).start()
+    with pytest.raises(HostError, match="status -9"):
+        found.helper.ask("status", State)
+
+
+def test_sudo_that_wants_a_password_is_quoted(watch: Callable[..., Watcher]) -> None:
+    found = watch(first="exit")
+    with pytest.raises(HostError, match=r"status 1\): sudo: a password is required"):
+        found.helper.wait_ready()
+
+
+def test_what_is_no_message_ends_it(watch: Callable[..., Watcher]) -> None:
+    found = watch(first="Welcome!")
+    assert found.over.wait(SOON_S)
+    assert "what is no message" in found.reasons[0]
+
+
+def test_another_protocol_is_refused(watch: Callable[..., Watcher]) -> None:
+    found = watch(protocol=99)
+    with pytest.raises(HostError, match="the host speaks protocol 99"):
+        found.helper.wait_ready()
+
+
+def test_a_missing_program_is_one_sentence() -> None:
+    with pytest.raises(SpekError, match="cannot start /nowhere/sudo: No such file"):
+        Helper(["/nowhere/sudo"], lambda event: None, lambda reason: None)
+
+
+def test_the_command_line_is_never_found_in_the_current_directory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["/x/__main__.py"])
+    words = client.command(["sudo", "-n", "--"])
+    assert words[:3] == ["sudo", "-n", "--"] and words[3:] == [
+        *(sys.executable, "-P", "-m", "spekctl", "host", "--stdio"),
+    ]

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The host on a fake kernel: its answers, its refusals, and its runs, over real pipes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from lib.ctl.host_peer import Peer
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import disk
+
+from spekctl.block import device as block_device
+from spekctl.block import safety
+from spekctl.documents.result import Result
+from spekctl.errors import ExitCode, NoKernelSideError
+from spekctl.host import protocol
+from spekctl.kernel import client
+from spekctl.run import observe
+
+JOB: dict[str, Any] = {"workload": "random-read-4k", "devices": ["/dev/fake0"]}
+SOON_S = 20.0
+
+
+@pytest.fixture
+def peer(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Peer]:
+    found = Peer(lambda: kernel)
+    assert found.until("hello")["protocol"] == protocol.PROTOCOL
+    yield found
+    found.hang_up()
+    found.thread.join(SOON_S)
+    assert not found.thread.is_alive()
+    found.lines.close()
+
+
+def held(kernel: FakeKernel) -> Callable[[], None]:
+    """Let the run stand still until the returned function is called."""
+    free = threading.Event()
+    before = kernel.on_wait
+
+    def wait(second: int) -> None:
+        before(second)
+        free.wait(SOON_S)
+
+    kernel.on_wait = wait
+    return free.set
+
+
+def test_a_run_from_its_start_to_its_result(peer: Peer, kernel: FakeKernel) -> None:
+    answer = peer.ask("start", job={**JOB, "options": {"time": "3s", "depth": "4"}})["answer"]
+    assert answer["name"] == "random-read-4k" and not answer["writes"]
+    assert answer["command"] == [
+        *("run", "random-read-4k", "--device", "/dev/fake0", "--time", "3s", "--depth", "4"),
+    ]
+    started = peer.until("started")
+    assert started["title"] == "random-read-4k on /dev/fake0"
+    assert len(started["streams"]) == 1
+    ended = peer.until("ended")
+    assert ended["code"] == ExitCode.OK and "completed" in ended["text"]
+    rows = [row for one in peer.events if one["event"] == "rows" for row in one["rows"]]
+    assert [row["read"]["iops"] for row in rows] == [100, 100, 100]
+    assert [row["streams"] for row in rows] == [[100]] * 3
+    result = msgspec.convert(ended["result"], Result)
+    assert result.command == answer["command"] and result.totals.read.ios == 300
+    assert result.config.arrivals[0].depth == 4
+    assert kernel.deleted and kernel.closed
+
+
+def test_a_stopped_run_has_a_result(peer: Peer, kernel: FakeKernel) -> None:
+    free = held(kernel)
+    assert peer.ask("start", job=JOB)["answer"]
+    assert peer.ask("status")["answer"]["running"]
+    refused = peer.ask("start", job=JOB)["error"]
+    assert refused == {"code": ExitCode.REFUSED, "text": "a run is under way; stop it first"}
+    peer.until("rows")
+    assert "error" not in peer.ask("stop")
+    free()
+    ended = peer.until("ended")
+    assert ended["code"] == ExitCode.INTERRUPTED and ended["result"]["outcome"]["state"] == "done"
+    assert "run-stop" in kernel.calls and kernel.deleted
+    while peer.ask("status")["answer"]["running"]:
+        time.sleep(0.01)
+    assert peer.ask("stop")["error"]["text"] == "there is no run to stop"
+
+
+def test_a_run_ends_with_the_input(peer: Peer, kernel: FakeKernel) -> None:
+    free = held(kernel)
+    assert peer.ask("start", job=JOB)["answer"]
+    peer.until("rows")
+    peer.hang_up()
+    while not peer.host._interrupts.count:
+        time.sleep(0.01)
+    free()
+    assert peer.until("ended")["code"] == ExitCode.INTERRUPTED
+    peer.thread.join(SOON_S)
+    assert not peer.thread.is_alive() and kernel.deleted and "run-stop" in kernel.calls
+
+
+def test_a_run_ends_when_nobody_reads(kernel: FakeKernel) -> None:
+    found = Peer(lambda: kernel)
+    found.until("hello")
+    free = held(kernel)
+    assert found.ask("start", job=JOB)["answer"]
+    found.lines.close()
+    free()
+    deadline = time.monotonic() + SOON_S
+    while not kernel.deleted and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert kernel.deleted
+    found.hang_up()
+    found.thread.join(SOON_S)
+
+
+@pytest.mark.parametrize(
+    ("job", "code", "text"),
+    [
+        ({"devices": []}, ExitCode.USAGE, "name a device"),
+        ({**JOB, "toml": "x"}, ExitCode.USAGE, "workload and toml exclude each other"),
+        ({**JOB, "workload": "/etc/shadow"}, ExitCode.USAGE, "there is no workload '/etc/shadow'"),
+        ({**JOB, "workload": "../../x.toml"}, ExitCode.USAGE, "no workload '../../x.toml'"),
+        ({**JOB, "devices": ["/etc/shadow"]}, ExitCode.USAGE, "/etc/shadow is not below /dev"),
+        ({**JOB, "devices": ["/dev/../etc/x"]}, ExitCode.USAGE, "is not below /dev"),
+        ({**JOB, "options": {"output": "/etc/x"}}, ExitCode.USAGE, "there is no option --output"),
+        ({**JOB, "options": {"time": "soon"}}, ExitCode.USAGE, "--time: "),
+        ({**JOB, "options": {"depth": "0"}}, ExitCode.USAGE, "depth"),
+        ({**JOB, "options": {"write": "yes"}}, ExitCode.USAGE, "--write: it is true or false"),
+        ({**JOB, "options": {"backend": "x"}}, ExitCode.USAGE, "--backend: 'x' is none of auto"),
+        ({**JOB, "options": {"stop-when": "x"}}, ExitCode.USAGE, "--stop-when: it is a list"),
+        ({**JOB, "options": {"rate": "nan"}}, ExitCode.USAGE, "--rate: 'nan' is not a number"),
+        ({**JOB, "destroy": ["S123"]}, ExitCode.USAGE, "--destroy needs --write as well"),
+        (
+            {**JOB, "destroy": ["S1"], "options": {"write": True}},
+            ExitCode.REFUSED,
+            "--destroy S1 names none of the devices given",
+        ),
+        ({"devices": ["/dev/fake0"], "toml": "["}, ExitCode.USAGE, "not valid TOML"),
+    ],
+)
+def test_what_is_refused_sends_nothing(
+    peer: Peer, kernel: FakeKernel, job: dict[str, Any], code: ExitCode, text: str
+) -> None:
+    for verb in ("dry-run", "start"):
+        error = peer.ask(verb, job=job)["error"]
+        assert error["code"] == code and text in error["text"], error
+    assert "run-new" not in kernel.calls
+
+
+def test_a_workload_that_writes_needs_its_option(peer: Peer, kernel: FakeKernel) -> None:
+    job = {**JOB, "workload": "random-write-4k"}
+    answer = peer.ask("dry-run", job=job)["answer"]
+    assert answer["writes"] and 'name = "random-write-4k"' in answer["toml"]
+    error = peer.ask("start", job=job)["error"]
+    assert error["code"] == ExitCode.REFUSED and "give --write" in error["text"]
+    assert "run-new" not in kernel.calls
+
+
+def test_data_is_only_destroyed_by_its_name(
+    peer: Peer, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spekctl.block import blkid
+
+    found = [blkid.Signature("xfs", "filesystem", 0)]
+    monkeypatch.setattr(safety, "signatures_on", lambda device, diskseq: found)
+    job = {**JOB, "workload": "random-write-4k", "options": {"write": True, "time": "1s"}}
+    assert peer.ask("start", job=job)["answer"]
+    ended = peer.until("ended")
+    assert ended["code"] == ExitCode.REFUSED and "--destroy S123" in ended["text"]
+    assert "run-start" not in kernel.calls
+    peer.events.clear()
+    while peer.ask("status")["answer"]["running"]:
+        time.sleep(0.01)
+    assert peer.ask("start", job={**job, "destroy": ["S123"]})["answer"]
+    assert peer.until("ended")["code"] == ExitCode.OK
+
+
+def test_a_stream_of_ones_own(peer: Peer) -> None:
+    settings = ["stream.main.size=8KiB", "stream.main.pattern=sequential"]
+    job = {"devices": ["/dev/fake0"], "settings": settings}
+    toml = peer.ask("dry-run", job=job)["answer"]["toml"]
+    assert 'size = "8KiB"' in toml and 'pattern = "sequential"' in toml
+    again = {"devices": ["/dev/fake0"], "toml": toml, "settings": ["stream.main.read=50%"]}
+    assert 'read = "50%"' in peer.ask("dry-run", job=again)["answer"]["toml"]
+
+
+def test_devices_and_metrics(
+    peer: Peer, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block_device, "every", lambda everything: [disk("/dev/fake0")])
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
+    monkeypatch.setattr(safety, "data_on", lambda one: [])
+    monkeypatch.setattr(client, "connect", lambda: kernel)
+    (found,) = peer.ask("devices")["answer"]
+    assert (found["path"], found["id"], found["state"]) == (
+        *("/dev/fake0", "S123", "reading and writing"),
+    )
+    free = held(kernel)
+    peer.ask("start", job=JOB)
+    while not peer.ask("status")["answer"]["runs"]:
+        time.sleep(0.01)
+    assert 'spek_run_active{run="7"}' in peer.ask("metrics")["answer"]
+    assert peer.ask("metrics", openmetrics=True)["answer"].endswith("# EOF\n")
+    peer.ask("stop")
+    free()
+    peer.until("ended")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"hello\n",
+        b"[]\n",
+        b"{}\n",
+        b'{"do": "dance", "id": 3}\n',
+        b'{"do": "start", "id": 3}\n',
+        b'{"do": "start", "id": 3, "job": {"devices": ["/dev/fake0"], "log": "/etc/x"}}\n',
+        b'{"do": "stop", "id": "x"}\n',
+        b"\xff\xfe\n",
+        b"[" * 100_000 + b"\n",
+        b'{"do":"status","id":' + b"9" * 5000 + b"}\n",
+    ],
+)
+def test_nonsense_is_answered_and_nothing_else(peer: Peer, data: bytes) -> None:
+    peer.say(data)
+    assert peer.answer()["error"]["text"].startswith("not a request: ")
+    assert not peer.ask("status")["answer"]["running"]
+
+
+def test_an_endless_request_ends_the_conversation(peer: Peer) -> None:
+    def write() -> None:
+        try:
+            for _ in range(protocol.REQUEST_MAX // 4096 + 1):
+                peer.say(b"x" * 4096)
+        except OSError:
+            pass
+
+    threading.Thread(target=write, daemon=True).start()
+    assert "at most" in peer.answer()["error"]["text"]
+    peer.thread.join(SOON_S)
+
+
+def test_a_failure_of_the_kernel_side_ends_the_run(
+    kernel: FakeKernel, peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> FakeKernel:
+        raise NoKernelSideError("the module spek is not loaded")
+
+    monkeypatch.setattr(peer.host, "_connect", missing)
+    assert peer.ask("start", job=JOB)["answer"]
+    assert peer.until("ended")["code"] == ExitCode.NO_KERNEL_SIDE
+    assert peer.ask("status")["answer"]["trouble"] == "the module spek is not loaded"
+    assert peer.ask("metrics")["error"]["code"] == ExitCode.NO_KERNEL_SIDE
+
+
+def test_a_broken_run_is_told_and_does_not_end_the_host(
+    kernel: FakeKernel, peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(observe, "connect", broken)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    assert peer.ask("start", job=JOB)["answer"]
+    ended = peer.until("ended")
+    assert ended["code"] == ExitCode.RUN_FAILED and "standard error" in ended["text"]
+    assert "answer" in peer.ask("status")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The form has what the command line and workload files have, and nothing that they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from spekctl.web import form
+from spekctl.workload import file, options
+
+
+def test_every_option_has_a_field_with_its_help() -> None:
+    fields = {one.name: one for one in form.option_fields()}
+    assert set(fields) == {options.flag_of(name)[2:] for name in options.OPTIONS}
+    assert fields["time"].hint == "60s" and fields["write"].control == "check"
+    assert fields["backend"].choices == ["auto", "bio", "mq", "scsi"]
+    assert all(one.help for one in fields.values())
+
+
+@pytest.mark.parametrize("one", form.option_fields(), ids=lambda one: one.name)
+def test_a_choice_can_be_read(one: form.Field) -> None:
+    others: dict[str, list[object]] = {"check": [True], "lines": [["errors > 0"]]}
+    for value in [*one.choices, *others.get(one.control, [])]:
+        options.read({one.name: value})
+
+
+@pytest.mark.parametrize("one", form.stream_fields(), ids=lambda one: one.name)
+def test_a_field_of_a_stream_is_one_that_can_be_set(one: form.Field) -> None:
+    assert one.help
+    for value in one.choices or ["nonsense"]:
+        try:
+            file.one_stream({}, [f"stream.main.{one.name}={value}"])
+        except Exception as error:
+            assert f"stream.main.{one.name}" in str(error)
+            assert "there is no field" not in str(error)
+            assert "is a section" not in str(error)
+
+
+def test_what_one_stream_cannot_have_is_left_out() -> None:
+    names = {one.name for one in form.stream_fields()}
+    assert {"size", "read", "pattern", "theta", "stride", "fua", "spread"} <= names
+    assert not names & {"name", "asu", "arrival", "share", "sizes", "zones", "fixed"}

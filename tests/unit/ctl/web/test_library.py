@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The documents of a directory: which are listed, and where a new one goes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from lib.ctl import report_files
+
+from spekctl.errors import SpekError, UsageError
+from spekctl.web.library import Library
+
+
+def test_only_documents_are_listed_the_newest_first(tmp_path: Path) -> None:
+    for number, name in enumerate(("run", "checked")):
+        path = report_files.make(tmp_path, name) if name == "run" else tmp_path / "b.json"
+        path.write_bytes((tmp_path / "run.json").read_bytes())
+        os.utime(path, (number, number))
+    (tmp_path / ".hidden.json").write_bytes((tmp_path / "run.json").read_bytes())
+    (tmp_path / "other.json").write_text('{"jobs": []}')
+    (tmp_path / "text.txt").write_text("hello")
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "lost.json").symlink_to("nowhere")
+    (tmp_path / os.fsdecode(b"\xff.json")).write_bytes((tmp_path / "run.json").read_bytes())
+    os.mkfifo(tmp_path / "pipe.json")
+    assert [one.name for one in Library(tmp_path).entries()] == ["b.json", "run.json"]
+
+
+def test_a_changed_file_is_looked_at_again(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("{}")
+    library = Library(tmp_path)
+    assert library.entries() == []
+    path.write_bytes(report_files.make(tmp_path, "run").read_bytes())
+    assert {one.name for one in library.entries()} == {"run.json", "x.json"}
+
+
+def test_new_results_never_replace_one(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    names = {library.keep("../../a b\n<x>", b"{}") for _ in range(3)}
+    assert len(names) == 3 and len(list(tmp_path.iterdir())) == 3
+    assert all("/" not in name and name.startswith("_.._a_b__x_") for name in names)
+
+
+def test_what_cannot_be_done_is_a_sentence(tmp_path: Path) -> None:
+    gone = Library(tmp_path / "gone")
+    with pytest.raises(SpekError, match="cannot list"):
+        gone.entries()
+    with pytest.raises(SpekError, match="cannot write"):
+        gone.keep("x", b"{}")
+    with pytest.raises(UsageError, match="choose a document"):
+        Library(tmp_path).report([])

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The web server over real connections, before a fake host: what it serves, and to whom."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl import report_files
+from lib.ctl.web_server import JOB, SOON_S, Web, serving
+
+from spekctl.documents import result
+from spekctl.web.guard import CONTENT_POLICY
+from spekctl.web.server import CONNECTIONS_MAX
+
+Serve = Callable[..., Web]
+READS = (
+    *("/", "/page.js", "/plot.js", "/page.css", "/icon.svg", "/events", "/metrics"),
+    *("/api/form", "/api/devices", "/api/results", "/api/workload?name=spc1"),
+    *("/report?file=x.json", "/api/result?file=x.json"),
+)
+CHANGES = ("/api/start", "/api/dry-run", "/api/stop")
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    with ExitStack() as stack:
+        yield lambda **script: stack.enter_context(serving(tmp_path, **script))
+
+
+@pytest.fixture
+def web(serve: Serve) -> Web:
+    return serve()
+
+
+def run_to_end(web: Web, **job: Any) -> list[tuple[str, str, Any]]:
+    """Start a run; all events up to its end."""
+    assert web.json("POST", "/api/start", {**JOB, **job})["name"] == "random-read-4k"
+    seen = []
+    for one in web.events():
+        seen.append(one)
+        if one[1] in ("ended", "host") and (one[1] == "ended" or not one[2]["alive"]):
+            return seen
+    raise AssertionError(seen)
+
+
+# --- who may -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [*READS, "/nowhere"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": None},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Basic x"},
+        {"Authorization": None, "Cookie": "spek-1=x; spek=y"},
+        {"Authorization": None, "Cookie": "\x01=;;;"},
+    ],
+)
+def test_without_the_token_there_is_nothing(
+    web: Web, place: str, headers: dict[str, str | None]
+) -> None:
+    status, found, data = web.ask("GET", place, headers=headers)
+    assert status == 401 and "token" in json.loads(data)["error"]
+    assert "Set-Cookie" not in found and not web.helpers
+
+
+@pytest.mark.parametrize("place", CHANGES)
+def test_without_the_token_nothing_changes(web: Web, place: str) -> None:
+    status, _, _ = web.ask("POST", place, JOB, {"Authorization": None})
+    assert status == 401 and not web.helpers
+    token = web.server.guard.token
+    assert web.ask("POST", f"{place}?token={token}", JOB, {"Authorization": None})[0] == 401
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", "localhost", "", "[::1", "a:b:c"]
+)
+def test_another_name_is_refused_with_the_token(web: Web, host: str) -> None:
+    for method, place, body in (("GET", "/", None), ("POST", "/api/start", JOB)):
+        name = host.format(port=web.server.port)
+        status, _, data = web.ask(method, place, body, {"Host": name})
+        assert status == 421 and "another name" in json.loads(data)["error"]
+    assert not web.helpers
+
+
+@pytest.mark.parametrize("host", ["localhost:{port}", "127.0.0.1:{port}", "[::1]:{port}"])
+def test_its_own_names_are_served(web: Web, host: str) -> None:
+    assert web.ask("GET", "/", headers={"Host": host.format(port=web.server.port)})[0] == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Origin": "https://127.0.0.1:{port}"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+@pytest.mark.parametrize("place", CHANGES)
+def test_another_site_changes_nothing_even_with_the_cookie(
+    web: Web, place: str, headers: dict[str, str]
+) -> None:
+    cookie = web.server.guard.set_cookie().partition(";")[0]
+    sent = {name: value.format(port=web.server.port) for name, value in headers.items()}
+    status, _, data = web.ask("POST", place, JOB, {"Authorization": None, "Cookie": cookie, **sent})
+    assert status == 403 and "another site" in json.loads(data)["error"] and not web.helpers
+
+
+def test_a_form_of_another_site_has_the_wrong_type(web: Web) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", None):
+        status, _, data = web.ask("POST", "/api/start", JOB, {"Content-Type": kind})
+        assert status == 400 and "application/json" in json.loads(data)["error"]
+
+
+def test_the_token_moves_from_the_address_to_a_cookie(web: Web) -> None:
+    place = web.server.url.partition(web.origin)[2]
+    status, found, _ = web.ask("GET", place, headers={"Authorization": None})
+    assert (status, found["Location"]) == (303, "/")
+    cookie, *attributes = found["Set-Cookie"].split("; ")
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} == set(attributes)
+    again = {"Authorization": None, "Cookie": f"other=1; {cookie}"}
+    assert web.ask("GET", "/", headers=again)[0] == 200
+    assert web.ask("GET", "/?token=wrong", headers=again)[0] == 401
+    # Prometheus has no cookies; nothing else takes it in the address.
+    token = f"?token={web.server.guard.token}"
+    assert web.ask("GET", f"/metrics{token}", headers={"Authorization": None})[0] == 200
+    assert web.ask("GET", f"/api/devices{token}", headers={"Authorization": None})[0] == 401
+
+
+def test_a_token_is_long_and_new(serve: Serve) -> None:
+    one, other = serve(), serve()
+    assert one.server.guard.token != other.server.guard.token
+    assert len(one.server.guard.token) >= 43
+
+
+@pytest.mark.parametrize("place", READS)
+def test_every_answer_has_its_headers(web: Web, place: str, tmp_path: Path) -> None:
+    report_files.make(tmp_path, "run").rename(tmp_path / "x.json")
+    status, found, _ = web.ask("HEAD", place)
+    assert status == 200
+    policy = found["Content-Security-Policy"]
+    if place.startswith("/report"):
+        assert policy == "sandbox allow-scripts; frame-ancestors 'none'"
+    else:
+        assert policy == CONTENT_POLICY and "unsafe" not in policy
+    assert found["X-Content-Type-Options"] == "nosniff" and found["Cache-Control"] == "no-store"
+    assert found["Referrer-Policy"] == "no-referrer"
+    assert not any(name.lower().startswith("access-control") for name in found)
+
+
+def test_the_page_has_no_script_and_no_style_in_it(web: Web) -> None:
+    text = web.ask("GET", "/")[2].decode()
+    assert text.count("<script") == text.count("<script src=") == 2
+    assert "<style" not in text and "style=" not in text and "onclick" not in text
+    assert "//" not in text.replace("<!--", "").partition("<body>")[2]
+
+
+# --- what it serves ------------------------------------------------------------------------------
+
+
+def test_a_run_is_told_and_kept(serve: Serve, tmp_path: Path) -> None:
+    source = tmp_path / "elsewhere"
+    source.mkdir()
+    web = serve(rows=3, streams=2, result=str(report_files.make(source, "run")), note="a remark")
+    events = run_to_end(web)
+    names = [name for _, name, _ in events]
+    assert names[0] == "hello" and names[-5:] == ["note", "rows", "rows", "rows", "ended"]
+    assert [len(data["rows"]) for _, name, data in events if name == "rows"] == [1, 1, 1]
+    end = events[-1][2]
+    assert end["code"] == 0 and end["trouble"] == ""
+    (entry,) = web.json("GET", "/api/results")["entries"]
+    assert entry["name"] == end["file"] and entry["kind"] == "a result of a run"
+    kept = tmp_path / end["file"]
+    assert kept.read_bytes() == (source / "run.json").read_bytes()
+    assert result.load_result(kept).outcome.ok
+    assert web.ask("GET", f"/api/result?file={end['file']}")[2] == kept.read_bytes()
+    page = web.ask("GET", f"/report?file={end['file']}&file={end['file']}")[2]
+    assert page.startswith(b"<!DOCTYPE html>") and b"2 results compared" in page
+
+
+def test_who_comes_back_gets_what_it_lacks(serve: Serve) -> None:
+    web = serve(rows=5)
+    events = run_to_end(web)
+    first = next(number for number, name, _ in events if name == "started")
+    rest = events[-3:]
+    stream = web.events(rest[0][0])
+    assert next(stream)[1] == "hello"
+    assert [next(stream), next(stream)] == rest[1:]
+    # Of another server, and nonsense: from the start of the run.
+    for last in ("other-3", f"{web.server.session.name}-x", "-", "9" * 99):
+        stream = web.events(last)
+        assert next(stream)[1] == "hello"
+        assert first in (next(stream)[0], next(stream)[0])
+
+
+def test_a_new_run_starts_its_events_anew(serve: Serve) -> None:
+    web = serve(rows=3)
+    last = int(run_to_end(web)[-1][0].partition("-")[2])
+    while web.server.session.status().running:
+        time.sleep(0.01)
+    web.json("POST", "/api/start", JOB)
+    stream = web.events(f"{web.server.session.name}-{last}")
+    assert [next(stream)[1], next(stream)[1]] == ["hello", "started"]
+
+
+def test_a_run_is_stopped(serve: Serve) -> None:
+    web = serve(rows=10_000)
+    web.json("POST", "/api/start", JOB)
+    assert web.json("POST", "/api/stop", {}) is None
+    *_, last = takewhile(lambda one: one[1] != "ended", web.events())
+    assert last[1] in ("rows", "started")
+
+
+def test_a_refusal_is_a_sentence(serve: Serve) -> None:
+    web = serve(refuses="/dev/fake0 is in use: it is mounted on /")
+    for place in ("/api/dry-run", "/api/start"):
+        status, _, data = web.ask("POST", place, JOB)
+        assert status == 409 and "mounted on /" in json.loads(data)["error"]
+
+
+def test_destroying_needs_the_serial(serve: Serve) -> None:
+    web = serve(rows=1)
+    job = {**JOB, "options": {"write": True}}
+    status, _, data = web.ask("POST", "/api/start", job)
+    assert status == 409 and "--destroy S0" in json.loads(data)["error"]
+    assert web.ask("POST", "/api/start", {**job, "destroy": ["S0"]})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"", "not a job"),
+        (b"[]", "not a job"),
+        (b"\xff", "not a job"),
+        (b"[" * 10_000, "not a job"),
+        ({"devices": ["/dev/fake0"], "log": "/etc/passwd"}, "unknown field `log`"),
+        ({"workload": "x"}, "missing required field `devices`"),
+    ],
+)
+def test_nonsense_is_refused_before_the_host(web: Web, body: Any, text: str) -> None:
+    status, _, data = web.ask("POST", "/api/start", body)
+    assert status == 400 and text in json.loads(data)["error"] and not web.helpers
+
+
+def test_too_much_is_refused_unread(web: Web) -> None:
+    for length in ("1048577", "-1", "x", "9" * 30, ""):
+        headers = {"Content-Type": "application/json", "Content-Length": length}
+        status, found, data = web.ask("POST", "/api/start", None, dict(headers))
+        assert status == 400 and "at most" in json.loads(data)["error"]
+        assert found["Connection"] == "close"
+
+
+def test_methods_and_places_that_are_not_there(web: Web) -> None:
+    assert web.ask("GET", "/api/start")[0] == 404
+    assert web.ask("POST", "/", {})[0] == 404
+    assert web.ask("GET", "/../../etc/passwd")[0] == 404
+    for method in ("PUT", "DELETE", "OPTIONS", "TRACE"):
+        assert web.ask(method, "/")[0] == 501
+
+
+@pytest.mark.parametrize("name", ["../x.json", "/etc/passwd", "x.json%00", "", ".", "secret.txt"])
+def test_only_documents_of_the_list_are_served(web: Web, tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    for place in ("/report", "/api/result"):
+        status, _, data = web.ask("GET", f"{place}?file={name}")
+        assert status == 400 and "no document" in json.loads(data)["error"]
+
+
+def test_form_and_workloads(web: Web) -> None:
+    found = web.json("GET", "/api/form")
+    assert "spc1" in {name for name, _ in found["workloads"]}
+    assert "[[stream]]" in web.json("GET", "/api/workload?name=spc1")["toml"]
+    for name in ("../x", "/etc/passwd", ""):
+        assert web.ask("GET", f"/api/workload?name={name}")[0] == 400
+
+
+def test_metrics_come_in_the_wanted_format(web: Web) -> None:
+    status, found, data = web.ask("GET", "/metrics")
+    assert (status, data) == (200, b"") and found["Content-Type"].startswith("text/plain")
+    accept = {"Accept": "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"}
+    _, found, data = web.ask("GET", "/metrics", headers=dict(accept))
+    assert data == b"# EOF\n" and "openmetrics" in found["Content-Type"]
+
+
+# --- when something dies -------------------------------------------------------------------------
+
+
+def test_a_host_that_dies_is_told_and_started_again(serve: Serve) -> None:
+    web = serve(rows=1000, dies_after=3)
+    events = run_to_end(web)
+    assert events[-1][1:] == ("host", {"alive": False, "text": "the host ended (status -9)"})
+    assert len(web.json("GET", "/api/devices")) == 2 and len(web.helpers) == 2
+
+
+def test_a_host_of_root_is_not_started_again(serve: Serve) -> None:
+    web = serve(again=False)
+    web.json("GET", "/api/devices")
+    os.kill(web.helpers[0].pid, signal.SIGKILL)
+    deadline = time.monotonic() + SOON_S
+    while web.helpers[0].alive and time.monotonic() < deadline:
+        time.sleep(0.01)
+    status, _, data = web.ask("GET", "/api/devices")
+    assert status == 503 and "start spekctl web again" in json.loads(data)["error"]
+
+
+def test_without_sudo_there_are_still_results(serve: Serve, tmp_path: Path) -> None:
+    report_files.make(tmp_path, "run")
+    web = serve(first="exit")
+    status, _, data = web.ask("GET", "/api/devices")
+    assert status == 503 and "a password is required" in json.loads(data)["error"]
+    assert len(web.json("GET", "/api/results")["entries"]) == 1
+
+
+def test_a_result_that_cannot_be_kept_is_told(serve: Serve, tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    web = serve(rows=1, result=str(report_files.make(tmp_path, "run")))
+    web.server.session.library.folder = folder
+    end = run_to_end(web)[-1][2]
+    assert end["file"] == "" and str(folder) in end["trouble"]
+
+
+def test_the_end_of_the_server_ends_the_run(tmp_path: Path) -> None:
+    with serving(tmp_path, rows=100_000) as web:
+        web.json("POST", "/api/start", JOB)
+        stream = web.events()
+        assert next(stream)[1] == "hello"
+    assert not web.helpers[0].alive
+    assert "ended" not in [name for _, name, _ in stream]
+
+
+def test_too_many_connections_are_closed(web: Web) -> None:
+    held = [
+        socket.create_connection(("127.0.0.1", web.server.port), timeout=SOON_S)
+        for _ in range(CONNECTIONS_MAX + 3)
+    ]
+    try:
+        held[-1].settimeout(SOON_S)
+        assert held[-1].recv(1) == b""
+    finally:
+        for one in held:
+            one.close()
+    deadline = time.monotonic() + SOON_S
+    while time.monotonic() < deadline:
+        try:
+            if web.ask("GET", "/page.css")[0] == 200:
+                return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError("the connections were not given back")
