@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +14,7 @@ from spekctl import files
 
 if TYPE_CHECKING:
     from spekctl.documents.result import Result
+    from spekctl.workload.imported import Imported
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -35,6 +36,33 @@ def deliver(
         show(document)
         if output is not None:
             click.echo(f"spekctl: {what} written to {output}", err=True)
+
+
+def deliver_imported(steps: Sequence[Imported], output: Path | None) -> None:
+    """Workloads of another program's file, which run one after the other, to a file each or to
+    standard output; the report on standard error."""
+    from spekctl.render.imported import report_lines
+    from spekctl.workload import override
+
+    paths: list[Path | None] = [output] * len(steps)
+    if output is not None and len(steps) > 1:
+        numbers = range(1, len(steps) + 1)
+        paths = [output.with_suffix(f".{number}{output.suffix}") for number in numbers]
+    for path in paths:
+        files.check_writable(path)
+    for number, (step, path) in enumerate(zip(steps, paths, strict=True), start=1):
+        title = f"step {number} of {len(steps)}: {step.workload.workload.name}"
+        text = override.to_toml(step.workload)
+        if path is not None:
+            files.put(path, text.encode())
+        else:
+            click.echo((f"# {title}\n" if len(steps) > 1 else "") + text, nl=False)
+        if len(steps) > 1:
+            click.echo(title if path is None else f"{title}: {path}", err=True)
+        for line in report_lines(step):
+            click.echo(line, err=True)
+    if output is None and len(steps) > 1:
+        click.echo("each step is a workload of its own; -o FILE writes them as files", err=True)
 
 
 def deliver_result(result: Result, output: Path | None, as_json: bool) -> None:

@@ -24,20 +24,20 @@ Examples:
     "sections",
     metavar="NAME",
     multiple=True,
-    help="Only the job of this name; repeatable. Jobs that wait for each other are imported one by "
-    "one.",
+    help="Only the job of this name; repeatable.",
 )
 @click.option(
     "--accept",
     type=click.Choice(["direct"]),
     multiple=True,
-    help="Import a job without direct=1 as if it had it: spek has no page cache.",
+    help="Import a job with direct=0 or buffered=1 as if it had neither: spek has no page cache.",
 )
 @click.option(
     *("-o", "--output"),
     type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the workload to FILE.  [standard output]",
+    help="Write the workload to FILE.toml; of several steps each to a file of its own, FILE.1.toml"
+    " and so on.  [standard output]",
 )
 def command(
     job: Path, sections: tuple[str, ...], accept: tuple[str, ...], output: Path | None
@@ -47,19 +47,12 @@ def command(
     Standard error says where each option went, which are not needed, and what is different enough
     to change numbers. A file with an option whose effect would be lost is refused, by the names of
     all such options.
-    """
-    from spekctl import files
-    from spekctl.fio import convert
-    from spekctl.render.fio import report_lines
-    from spekctl.workload import override
 
-    files.check_writable(output)
-    found = convert.load(job, sections, "direct" in accept)
-    text = override.to_toml(found.workload)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        files.put(output, text.encode())
-    for line in report_lines(found):
-        click.echo(line, err=True)
+    Jobs that start together become one workload. Jobs that wait for others (stonewall, wait_for)
+    become a step of their own: a workload to be run after that of the step before.
+    """
+    from spekctl.commands.deliver import deliver_imported
+    from spekctl.fio import convert
+
+    deliver_imported(convert.load_steps(job, sections, "direct" in accept), output)
     return 0

@@ -386,14 +386,18 @@ FIO = "fio:"
 
 
 def _take_fio(path: Path, changes: Sequence[str]) -> WorkloadFile:
-    """Import a job file, and say on standard error what became of its options."""
+    """Import a job file, FILE or FILE#JOB, and say on standard error what became of its options."""
     import msgspec
 
     from spekctl.fio import convert
-    from spekctl.render.fio import report_lines
+    from spekctl.render.imported import report_lines
     from spekctl.workload import file
 
-    found = convert.load(path)
+    file_name, mark, section = str(path).rpartition("#")
+    if mark and section and not path.exists():
+        found = convert.load(Path(file_name), [section])
+    else:
+        found = convert.load(path)
     for line in report_lines(found):
         click.echo(f"spekctl: {line}", err=True)
     return file.with_settings(msgspec.to_builtins(found.workload), changes)
