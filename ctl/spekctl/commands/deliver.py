@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -65,8 +66,49 @@ def deliver_imported(steps: Sequence[Imported], output: Path | None) -> None:
         click.echo("each step is a workload of its own; -o FILE writes them as files", err=True)
 
 
-def deliver_result(result: Result, output: Path | None, as_json: bool) -> None:
-    """The result of a run, to a file and standard output."""
+@dataclass(frozen=True, slots=True)
+class Exports:
+    """Files of a result in the formats of other programs; None: not asked for."""
+
+    fio_json: Path | None = None
+    fio_logs: Path | None = None  # what their names begin with
+    hdr_log: Path | None = None
+
+    def files(self) -> list[tuple[str, Path]]:
+        """The options, each with the files that it names."""
+        from spekctl.exports import fio_logs
+
+        found = []
+        if self.fio_json is not None:
+            found.append(("--fio-json", self.fio_json))
+        if self.fio_logs is not None:
+            found += [("--fio-logs", one) for one in fio_logs.paths(self.fio_logs).values()]
+        if self.hdr_log is not None:
+            found.append(("--hdr-log", self.hdr_log))
+        return found
+
+    def check(self) -> None:
+        """UsageError if a file cannot be written."""
+        for _, path in self.files():
+            files.check_writable(path)
+
+    def deliver(self, result: Result) -> None:
+        """Write all files."""
+        from spekctl.exports import fio_json, fio_logs, hdr
+
+        if self.fio_json is not None:
+            files.deliver(fio_json.encode(result), self.fio_json)
+        if self.fio_logs is not None:
+            contents = fio_logs.encode(result)
+            for kind, path in fio_logs.paths(self.fio_logs).items():
+                files.deliver(contents[kind], path)
+        if self.hdr_log is not None:
+            files.deliver(hdr.encode(result), self.hdr_log)
+
+
+def deliver_result(result: Result, output: Path | None, as_json: bool, exports: Exports) -> None:
+    """The result of a run, to files and standard output."""
+    exports.deliver(result)
 
     def show(one: Result) -> None:
         from spekctl.render.result import print_result

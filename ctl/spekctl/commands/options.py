@@ -26,6 +26,7 @@ from spekctl.workload.values import FILE_PATTERNS
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from spekctl.commands.deliver import Exports
     from spekctl.power.meter import PowerOptions
     from spekctl.run.start import StartAt
     from spekctl.workload.model import WorkloadFile
@@ -196,6 +197,35 @@ def output(help: str, **attributes: Any) -> Callable[[F], F]:
         help=help,
         **attributes,
     )
+
+
+def exports(function: F) -> F:
+    """Files of a result in the formats of other programs, as commands.deliver.Exports has them."""
+    for name, metavar, text in (
+        (
+            "--hdr-log",
+            "FILE",
+            "Write the distributions of all times to FILE, an HdrHistogram log.",
+        ),
+        (
+            "--fio-logs",
+            "PREFIX",
+            "Write fio's logs: PREFIX_bw.1.log, _iops, _lat, _clat and _slat with a line for each"
+            " report interval, and _clat_hist.",
+        ),
+        ("--fio-json", "FILE", "Write the result to FILE as fio does with --output-format=json+."),
+    ):
+        function = click.option(
+            name, metavar=metavar, type=FilePath(dir_okay=False, path_type=Path), help=text
+        )(function)
+    return function
+
+
+def take_exports(given: dict[str, Any]) -> Exports:
+    """Take what exports() has parsed."""
+    from spekctl.commands.deliver import Exports
+
+    return Exports(**{name: given.pop(name) for name in ("fio_json", "fio_logs", "hdr_log")})
 
 
 def folder(help: str, *old: str) -> Callable[[F], F]:

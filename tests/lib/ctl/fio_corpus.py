@@ -105,9 +105,7 @@ def _file(source: random.Random) -> str:
     if source.random() < 0.03:
         lines.append("include common/defaults.fio")
     shared, *others = [_options(source) for _ in range(source.choice((1, 1, 1, 1, 2, 3)))]
-    waits = {
-        key: shared.pop(key) for key in ("stonewall", "wait_for", "new_group") if key in shared
-    }
+    waits = _taken(shared, "stonewall", "wait_for", "new_group")
     lines += _lines(shared)
     if source.random() < 0.05:
         lines += ["# once more", "[global]", "group_reporting"]

@@ -77,6 +77,8 @@ ELSEWHERE = {
     "drive/requests.py": "commands/test_drive_simulate.py",
     "drive/steps.py": "drive/test_core.py",
     "errors.py": "test_cli.py",
+    "exports/fio_logs.py": "exports/test_fio_json.py",
+    "exports/measured.py": "exports/test_fio_json.py",
     "fio/job.py": "fio/test_convert.py",
     "fio/jobfile.py": "fio/test_convert.py",
     "fio/options.py": "fio/test_convert.py",

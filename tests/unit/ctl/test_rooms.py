@@ -31,7 +31,7 @@ ORDER = (
     ("documents",),
     ("block", "log", "power"),
     ("trace",),
-    ("gate", "plots", "run"),
+    ("exports", "gate", "plots", "run"),
     ("render",),
     ("report",),
     ("campaigns", "cli"),
@@ -43,6 +43,7 @@ MESSAGES = ("kernel.gen.spek", "kernel.gen.spek_drive", "kernel.gen.spek_prober"
 KERNEL_SIDE = ("kernel.link", "kernel.client", "kernel.prober", "kernel.feeds", "kernel.drives")
 OUT_OF_REACH = {
     "documents": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands", "log", "power"),
+    "exports": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands"),
     "gate": (*KERNEL_SIDE, *MESSAGES, "run", "campaigns", "commands"),
     "plots": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "render": (*KERNEL_SIDE, "run.execute", "run.verify", "campaigns", "commands"),
