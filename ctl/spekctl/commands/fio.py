@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl fio: import a job file of fio as a workload."""
+"""spekctl fio: import a job file of fio as a workload, or export a workload."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from pathlib import Path
 
 import click
 
+from spekctl.commands import options
 from spekctl.commands.options import FilePath
+from spekctl.errors import UsageError
 
 EPILOG = """\b
 Examples:
   spekctl fio oltp.fio -o oltp.toml
   spekctl fio suite.fio --section randread-qd32 | less
   spekctl run fio:oltp.fio --device /dev/sdX --write
+  spekctl fio --export random-read-4k --device /dev/sdX -o random-read.fio
 """
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@click.argument("job", metavar="JOB.fio", type=FilePath(dir_okay=False, path_type=Path))
+@click.argument(
+    "job", metavar="[JOB.fio]", required=False, type=FilePath(dir_okay=False, path_type=Path)
+)
 @click.option(
     "--section",
     "sections",
@@ -33,6 +38,19 @@ Examples:
     help="Import a job with direct=0 or buffered=1 as if it had neither: spek has no page cache.",
 )
 @click.option(
+    "--export",
+    metavar="WORKLOAD",
+    shell_complete=options.complete_workload,
+    help="Write a workload as a job file instead.",
+)
+@click.option(
+    *("--device", "-d", "devices"),
+    multiple=True,
+    metavar="DEV",
+    help="With --export: the device of the jobs; repeatable.",
+    shell_complete=options.complete_device,
+)
+@click.option(
     *("-o", "--output"),
     type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -40,7 +58,12 @@ Examples:
     " and so on.  [standard output]",
 )
 def command(
-    job: Path, sections: tuple[str, ...], accept: tuple[str, ...], output: Path | None
+    job: Path | None,
+    sections: tuple[str, ...],
+    accept: tuple[str, ...],
+    export: str | None,
+    devices: tuple[str, ...],
+    output: Path | None,
 ) -> int:
     """Import the job file JOB.fio as a workload, a TOML file.
 
@@ -50,9 +73,32 @@ def command(
 
     Jobs that start together become one workload. Jobs that wait for others (stonewall, wait_for)
     become a step of their own: a workload to be run after that of the step before.
+
+    --export writes a job for each stream of a workload. What fio cannot say is refused.
     """
+    if export is not None:
+        options.refuse_others("--export", {"export", "devices", "output"}, "it reads no job file")
+        return _export(export, devices, output)
+    if job is None:
+        raise UsageError("name a job file, or a workload with --export")
+    if devices:
+        raise UsageError("--device needs --export as well")
     from spekctl.commands.deliver import deliver_imported
     from spekctl.fio import convert
 
     deliver_imported(convert.load_steps(job, sections, "direct" in accept), output)
+    return 0
+
+
+def _export(name: str, devices: tuple[str, ...], output: Path | None) -> int:
+    from spekctl import files
+    from spekctl.fio.export import export
+    from spekctl.workload import file
+
+    files.check_writable(output)
+    text = export(file.load(name), devices)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        files.put(output, text.encode())
     return 0

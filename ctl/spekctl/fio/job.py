@@ -278,7 +278,9 @@ def _sizes(options: Reader, base: int, kind: str) -> tuple[Mix, Mix]:
                 options._named(name, lambda t=one, p=parse: p(t, base)) for one in text.split(",")
             ]
             return found[0], found[min(second, len(found) - 1)]
-    given = options.value("bs", lambda text: [values.size(one, base) for one in text.split(",")])
+    given = options.value(
+        "bs", lambda text: [values.size(one or "4k", base) for one in text.split(",")]
+    )
     sizes = given or [4096]
     for one in sizes:
         if one == 0 or one % 512:
