@@ -56,7 +56,7 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
 # They read files, sysfs and devices that the user may read, ask spek-daq, which has its own say, or
 # start a virtual machine as the user who asks for it.
 NEEDS_NOTHING = {"devices", "workloads", "show", "log", "plot", "trace", "vm", "energy dcse"}
-NEEDS_NOTHING |= {"report", "compare", "gate", "fio"}
+NEEDS_NOTHING |= {"report", "compare", "gate", "fio", "vdbench"}
 NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}
 NEEDS_NOTHING |= {f"drive {one}" for one in ("models", "show", "simulate", "study", "characterise")}
 

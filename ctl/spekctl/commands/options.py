@@ -411,23 +411,28 @@ settings = click.option(
 )
 
 
-# Stands before the path of a job file of fio where a workload is named.
-FIO = "fio:"
+# What stands before the path of another program's file where a workload is named.
+IMPORTED = ("fio:", "vdbench:")
 
 
-def _take_fio(path: Path, changes: Sequence[str]) -> WorkloadFile:
-    """Import a job file, FILE or FILE#JOB, and say on standard error what became of its options."""
+def _take_imported(name: str, changes: Sequence[str]) -> WorkloadFile:
+    """Import fio:FILE, or one part of it, FILE#PART; say on standard error what became of its
+    options."""
     import msgspec
 
-    from spekctl.fio import convert
+    from spekctl.fio import convert as fio
     from spekctl.render.imported import report_lines
+    from spekctl.vdbench import convert as vdbench
     from spekctl.workload import file
 
-    file_name, mark, section = str(path).rpartition("#")
-    if mark and section and not path.exists():
-        found = convert.load(Path(file_name), [section])
+    program, _, place = name.partition(":")
+    before, mark, part = place.rpartition("#")
+    if not mark or Path(place).exists():
+        before, part = place, ""
+    if program == "fio":
+        found = fio.load(Path(before), [part] if part else [])
     else:
-        found = convert.load(path)
+        found = vdbench.load(Path(before), part or None)
     for line in report_lines(found):
         click.echo(f"spekctl: {line}", err=True)
     return file.with_settings(msgspec.to_builtins(found.workload), changes)
@@ -453,8 +458,8 @@ def take_workload(given: dict[str, Any]) -> WorkloadFile:
             f"--{key} describes a workload without a file; to change {name}, give"
             + "".join(f" --set {one}" for one in changes)
         )
-    if name is not None and name.startswith(FIO):
-        return _take_fio(Path(name.removeprefix(FIO)), changes)
+    if name is not None and name.startswith(IMPORTED):
+        return _take_imported(name, changes)
     if name is not None:
         return file.load(name, changes)
     if not described:

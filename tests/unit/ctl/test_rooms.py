@@ -26,7 +26,7 @@ ORDER = (
     ("units",),
     ("files",),
     ("workload", "vm"),
-    ("drive", "fio"),
+    ("drive", "fio", "vdbench"),
     ("kernel",),
     ("documents",),
     ("block", "log", "power"),
@@ -50,6 +50,7 @@ OUT_OF_REACH = {
     "report": (*KERNEL_SIDE, "run", "campaigns", "commands"),
     "trace": (*KERNEL_SIDE, *MESSAGES),
     "fio": ("kernel",),
+    "vdbench": ("kernel",),
     "workload": ("kernel",),
 }
 
