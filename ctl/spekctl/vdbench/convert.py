@@ -143,6 +143,8 @@ def _refusals(one: Definition) -> Iterator[str]:
         yield f"{one.kind}={one.name}: spek loads block devices, not files"
         return
     mapped = _MAPPED[one.kind]
+    if one.kind == "sd" and "lun" not in one.given:
+        yield f"sd={one.name}: it has no lun"
     for key, values in one.given.items():
         place = f"{one.kind}={one.name}: {key}" if one.kind else key
         if key in mapped:
@@ -243,9 +245,13 @@ def _percent(text: str) -> Fraction:
     return units.parse_percent(text if text.endswith("%") else f"{text}%")
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= units.LONGEST_NUMBER
+
+
 def _duration_ns(text: str) -> int:
     """Seconds, unless there is a unit."""
-    return units.parse_duration_ns(f"{text}s" if text.isdigit() else text)
+    return units.parse_duration_ns(f"{text}s" if _is_number(text) else text)
 
 
 def _text(share: Fraction) -> str:
@@ -319,7 +325,9 @@ def _where(
         return found
     if len(bounds) != 2:
         raise UsageError(f"{key}: it has two values, where it begins and ends")
-    if all(one.removesuffix("%").isdigit() and int(one.removesuffix("%")) <= 200 for one in bounds):
+    if all(
+        _is_number(one.removesuffix("%")) and int(one.removesuffix("%")) <= 200 for one in bounds
+    ):
         low, high = (_percent(one) for one in bounds)
         if not low < high <= 1:
             raise UsageError(f"{key}: ({','.join(bounds)}) does not lie in 0 to 100 per cent")
@@ -346,12 +354,12 @@ def _arrival(
     if rate == "curve":
         raise UsageError("iorate: measure load curves with `spekctl sweep`")
     if rate != "max":
-        if not rate.isdigit() or not int(rate):
+        if not _is_number(rate) or not int(rate):
             raise UsageError(f"iorate: '{rate}' is neither a rate nor max")
         chosen = next(ours for theirs, ours in laws.items() if theirs[0] == law[0])
         return {"law": chosen, "rate": int(rate)}, True
     sources = [given, *(one.given for one in loads), *(one.given for one in devices)]
     threads = next((one["threads"] for one in sources if "threads" in one), [str(_THREADS)])[0]
-    if not threads.isdigit() or not int(threads):
+    if not _is_number(threads) or not int(threads):
         raise UsageError(f"threads: '{threads}' is not a number above 0")
     return {"law": "closed", "depth": int(threads) * len(devices)}, False

@@ -79,6 +79,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _definition(line: str) -> Definition:
     parameters = [_parameter(one) for one in _split(line)]
+    if not parameters:
+        raise UsageError(f"'{line[:40]}' is not a parameter; write NAME=VALUE")
     key, values = parameters[0]
     if key in KINDS:
         if len(values) != 1:
