@@ -46,7 +46,8 @@ COMMANDS: dict[str, Slot] = {
     "verify": Slot("spekctl.commands.verify", "Check that devices still hold the data of a run."),
     "log": Slot("spekctl.commands.log", "Summarize a per-I/O log, or convert it to CSV."),
     "trace": Slot("spekctl.commands.trace", "Examine, cut and convert traces of I/O."),
-    "fio": Slot("spekctl.commands.fio", "Import a job file of fio as a workload."),
+    "fio": Slot("spekctl.commands.fio", "Import a job file of fio, or export a workload."),
+    "vdbench": Slot("spekctl.commands.vdbench", "Import a parameter file of vdbench."),
     "plot": Slot("spekctl.commands.plot", "Plot logs, results, load curves and reports."),
     "report": Slot(
         "spekctl.commands.report", "Make one HTML file of results, to read and to send."

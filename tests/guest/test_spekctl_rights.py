@@ -57,7 +57,7 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
 # They read files, sysfs and devices that the user may read, ask spek-daq, which has its own say, or
 # start a virtual machine as the user who asks for it.
 NEEDS_NOTHING = {"devices", "workloads", "show", "log", "plot", "trace", "vm", "energy dcse"}
-NEEDS_NOTHING |= {"report", "compare", "gate", "fio"}
+NEEDS_NOTHING |= {"report", "compare", "gate", "fio", "vdbench"}
 # host answers each request with its own refusal, and web shows it.
 NEEDS_NOTHING |= {"host", "web"}
 NEEDS_NOTHING |= {"power calibrate", "doctor", "energy tiered map", "energy tiered compare"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""spekctl fio: import a job file of fio as a workload."""
+"""spekctl fio: import a job file of fio as a workload, or export a workload."""
 
 from __future__ import annotations
 
@@ -7,59 +7,98 @@ from pathlib import Path
 
 import click
 
+from spekctl.commands import options
 from spekctl.commands.options import FilePath
+from spekctl.errors import UsageError
 
 EPILOG = """\b
 Examples:
   spekctl fio oltp.fio -o oltp.toml
   spekctl fio suite.fio --section randread-qd32 | less
   spekctl run fio:oltp.fio --device /dev/sdX --write
+  spekctl fio --export random-read-4k --device /dev/sdX -o random-read.fio
 """
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@click.argument("job", metavar="JOB.fio", type=FilePath(dir_okay=False, path_type=Path))
+@click.argument(
+    "job", metavar="[JOB.fio]", required=False, type=FilePath(dir_okay=False, path_type=Path)
+)
 @click.option(
     "--section",
     "sections",
     metavar="NAME",
     multiple=True,
-    help="Only the job of this name; repeatable. Jobs that wait for each other are imported one by "
-    "one.",
+    help="Only the job of this name; repeatable.",
 )
 @click.option(
     "--accept",
     type=click.Choice(["direct"]),
     multiple=True,
-    help="Import a job without direct=1 as if it had it: spek has no page cache.",
+    help="Import a job with direct=0 or buffered=1 as if it had neither: spek has no page cache.",
+)
+@click.option(
+    "--export",
+    metavar="WORKLOAD",
+    shell_complete=options.complete_workload,
+    help="Write a workload as a job file instead.",
+)
+@click.option(
+    *("--device", "-d", "devices"),
+    multiple=True,
+    metavar="DEV",
+    help="With --export: the device of the jobs; repeatable.",
+    shell_complete=options.complete_device,
 )
 @click.option(
     *("-o", "--output"),
     type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the workload to FILE.  [standard output]",
+    help="Write the workload to FILE.toml; of several steps each to a file of its own, FILE.1.toml"
+    " and so on.  [standard output]",
 )
 def command(
-    job: Path, sections: tuple[str, ...], accept: tuple[str, ...], output: Path | None
+    job: Path | None,
+    sections: tuple[str, ...],
+    accept: tuple[str, ...],
+    export: str | None,
+    devices: tuple[str, ...],
+    output: Path | None,
 ) -> int:
     """Import the job file JOB.fio as a workload, a TOML file.
 
     Standard error says where each option went, which are not needed, and what is different enough
     to change numbers. A file with an option whose effect would be lost is refused, by the names of
     all such options.
+
+    Jobs that start together become one workload. Jobs that wait for others (stonewall, wait_for)
+    become a step of their own: a workload to be run after that of the step before.
+
+    --export writes a job for each stream of a workload. What fio cannot say is refused.
     """
-    from spekctl import files
+    if export is not None:
+        options.refuse_others("--export", {"export", "devices", "output"}, "it reads no job file")
+        return _export(export, devices, output)
+    if job is None:
+        raise UsageError("name a job file, or a workload with --export")
+    if devices:
+        raise UsageError("--device needs --export as well")
+    from spekctl.commands.deliver import deliver_imported
     from spekctl.fio import convert
-    from spekctl.render.fio import report_lines
-    from spekctl.workload import override
+
+    deliver_imported(convert.load_steps(job, sections, "direct" in accept), output)
+    return 0
+
+
+def _export(name: str, devices: tuple[str, ...], output: Path | None) -> int:
+    from spekctl import files
+    from spekctl.fio.export import export
+    from spekctl.workload import file
 
     files.check_writable(output)
-    found = convert.load(job, sections, "direct" in accept)
-    text = override.to_toml(found.workload)
+    text = export(file.load(name), devices)
     if output is None:
         click.echo(text, nl=False)
     else:
         files.put(output, text.encode())
-    for line in report_lines(found):
-        click.echo(line, err=True)
     return 0

@@ -33,6 +33,7 @@ from spekctl.workload.values import FILE_PATTERNS
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from spekctl.commands.deliver import Exports
     from spekctl.power.meter import PowerOptions
     from spekctl.run.start import StartAt
     from spekctl.workload.model import WorkloadFile
@@ -166,6 +167,35 @@ def output(help: str, **attributes: Any) -> Callable[[F], F]:
         help=help,
         **attributes,
     )
+
+
+def exports(function: F) -> F:
+    """Files of a result in the formats of other programs, as commands.deliver.Exports has them."""
+    for name, metavar, text in (
+        (
+            "--hdr-log",
+            "FILE",
+            "Write the distributions of all times to FILE, an HdrHistogram log.",
+        ),
+        (
+            "--fio-logs",
+            "PREFIX",
+            "Write fio's logs: PREFIX_bw.1.log, _iops, _lat, _clat and _slat with a line for each"
+            " report interval, and _clat_hist.",
+        ),
+        ("--fio-json", "FILE", "Write the result to FILE as fio does with --output-format=json+."),
+    ):
+        function = click.option(
+            name, metavar=metavar, type=FilePath(dir_okay=False, path_type=Path), help=text
+        )(function)
+    return function
+
+
+def take_exports(given: dict[str, Any]) -> Exports:
+    """Take what exports() has parsed."""
+    from spekctl.commands.deliver import Exports
+
+    return Exports(**{name: given.pop(name) for name in ("fio_json", "fio_logs", "hdr_log")})
 
 
 def folder(help: str, *old: str) -> Callable[[F], F]:
@@ -351,19 +381,28 @@ settings = click.option(
 )
 
 
-# Stands before the path of a job file of fio where a workload is named.
-FIO = "fio:"
+# What stands before the path of another program's file where a workload is named.
+IMPORTED = ("fio:", "vdbench:")
 
 
-def _take_fio(path: Path, changes: Sequence[str]) -> WorkloadFile:
-    """Import a job file, and say on standard error what became of its options."""
+def _take_imported(name: str, changes: Sequence[str]) -> WorkloadFile:
+    """Import fio:FILE, or one part of it, FILE#PART; say on standard error what became of its
+    options."""
     import msgspec
 
-    from spekctl.fio import convert
-    from spekctl.render.fio import report_lines
+    from spekctl.fio import convert as fio
+    from spekctl.render.imported import report_lines
+    from spekctl.vdbench import convert as vdbench
     from spekctl.workload import file
 
-    found = convert.load(path)
+    program, _, place = name.partition(":")
+    before, mark, part = place.rpartition("#")
+    if not mark or Path(place).exists():
+        before, part = place, ""
+    if program == "fio":
+        found = fio.load(Path(before), [part] if part else [])
+    else:
+        found = vdbench.load(Path(before), part or None)
     for line in report_lines(found):
         click.echo(f"spekctl: {line}", err=True)
     return file.with_settings(msgspec.to_builtins(found.workload), changes)
@@ -389,8 +428,8 @@ def take_workload(given: dict[str, Any]) -> WorkloadFile:
             f"--{key} describes a workload without a file; to change {name}, give"
             + "".join(f" --set {one}" for one in changes)
         )
-    if name is not None and name.startswith(FIO):
-        return _take_fio(Path(name.removeprefix(FIO)), changes)
+    if name is not None and name.startswith(IMPORTED):
+        return _take_imported(name, changes)
     if name is not None:
         return file.load(name, changes)
     if not described:

@@ -16,6 +16,7 @@ from spekctl.commands import options
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
+    from spekctl.commands.deliver import Exports
     from spekctl.run.job import Request
     from spekctl.run.start import StartAt
     from spekctl.workload.model import WorkloadFile
@@ -87,6 +88,7 @@ Examples:
 @options.power_feed
 @options.power_baseline
 @options.output("Write the result as JSON to FILE.")
+@options.exports
 @click.option(
     "--log",
     type=options.FilePath(dir_okay=False, path_type=Path),
@@ -120,6 +122,7 @@ def command(**given: Any) -> int:
     The result goes to standard output: a table, or JSON with --json. Ctrl-C stops the run
     cleanly; the result so far is still written.
     """
+    given["exports"] = options.take_exports(given)
     asked = _trace_of(given)
     if asked is not None:
         _refuse_beside_trace()
@@ -184,6 +187,7 @@ class RunOptions:
     power_feeds: tuple[str, ...]
     power_baseline: str | None
     output: Path | None
+    exports: Exports
     log: Path | None
     log_buffer: int | None
     as_json: bool
@@ -226,6 +230,7 @@ def _run(workload: WorkloadFile | TraceOptions, asked: RunOptions) -> int:
     run_request.check_destroy(wanted)
     _check_files(asked)
     files.check_writable(asked.output)
+    asked.exports.check()
     wanted = _with_log(_with_state(wanted, asked), asked)
     wanted = dataclasses.replace(wanted, start_at=asked.start_at)
     if asked.dry_run:
@@ -254,7 +259,7 @@ def _run(workload: WorkloadFile | TraceOptions, asked: RunOptions) -> int:
                 result = points.measure(kernel, wanted, view, interrupts, prober_ns, power)
             finally:
                 view.close()
-            deliver_result(result, asked.output, asked.as_json)
+            deliver_result(result, asked.output, asked.as_json, asked.exports)
             return int(execute.exit_code_of(result, interrupts))
     finally:
         kernel.close()
@@ -266,12 +271,14 @@ def _check_detached(asked: RunOptions) -> None:
     for option, given in (
         ("--log", asked.log is not None),
         ("--output", asked.output is not None),
+        *asked.exports.files(),
         ("--prober-interval", source is not click.core.ParameterSource.DEFAULT),
         ("--power-feed", asked.power_feeds),
         ("--power-baseline", asked.power_baseline is not None),
     ):
         if given:
-            instead = "; give it to spekctl watch" if option == "--output" else ""
+            delivers = option in ("--output", "--fio-json", "--fio-logs", "--hdr-log")
+            instead = "; give it to spekctl watch" if delivers else ""
             raise UsageError(
                 f"{option} cannot be combined with --detach: nothing stays attached to the run"
                 f"{instead}"
@@ -284,6 +291,7 @@ def _check_files(asked: RunOptions) -> None:
         ("--log", asked.log),
         ("--output", asked.output),
         ("--verify-state", asked.verify_state),
+        *asked.exports.files(),
     )
     real = [(option, os.path.realpath(path)) for option, path in named if path is not None]
     for (one, path), (other, another) in itertools.combinations(real, 2):

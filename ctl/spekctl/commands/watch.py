@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run", type=int, required=False)
 @options.output("Write the result as JSON to FILE.")
+@options.exports
 @click.option("--json", "as_json", is_flag=True, help="Result as JSON on standard output.")
 @click.option("--keep", is_flag=True, help="Keep the finished run in the kernel.")
 @options.progress
-def command(run: int | None, output: Path | None, as_json: bool, keep: bool, progress: str) -> int:
+def command(
+    run: int | None, output: Path | None, as_json: bool, keep: bool, progress: str, **given: Any
+) -> int:
     """Follow RUN to its end and show its result. RUN may be omitted if there is only one.
 
     A detached run is deleted from the kernel once its result is delivered, unless --keep is
@@ -38,7 +41,10 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
     from spekctl.run import detached, job
     from spekctl.run import execute as runner
 
+    exports = options.take_exports(given)
     files.check_writable(output)
+    exports.check()
+    wanted = output is not None or as_json or bool(exports.files())
     kernel = client.connect()
     try:
         info = choose_run(kernel, run)
@@ -56,18 +62,18 @@ def command(run: int | None, output: Path | None, as_json: bool, keep: bool, pro
                 click.echo(f"spekctl: run {info.id} continues", err=True)
                 return int(interrupts.exit_code)
             if not info.detached:
-                return _leave_to_owner(info, output is not None or as_json)
+                return _leave_to_owner(info, wanted)
             if plan is None:
                 raise SpekError(f"run {info.id} has ended; its plan is not in {detached.DIRECTORY}")
             after = [None] * len(plan.targets) if ended_unseen else runner.disk_stats(plan.targets)
             result = runner.conclude(kernel, plan, info, rows, after)
         except NotFoundError as error:
             if not info.detached:
-                return _leave_to_owner(info, output is not None or as_json)
+                return _leave_to_owner(info, wanted)
             raise SpekError(
                 f"run {info.id} was deleted in the meantime, along with its result"
             ) from error
-        deliver_result(result, output, as_json)
+        deliver_result(result, output, as_json, exports)
         if not keep:
             with contextlib.suppress(NotFoundError):
                 kernel.run_delete(info.id)

@@ -3,37 +3,48 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spekctl import recorded
+from spekctl import recorded, units
 from spekctl.errors import UsageError
 from spekctl.fio import job as fio_job
-from spekctl.fio import jobfile
+from spekctl.fio import jobfile, values
 from spekctl.fio.job import Plan
 from spekctl.suggest import did_you_mean
 from spekctl.workload import file as workloads
-from spekctl.workload.model import WorkloadFile
-from spekctl.workload.values import ARRIVALS_MAX, NAME_LEN_MAX, STREAMS_MAX
+from spekctl.workload.imported import Imported, word
+from spekctl.workload.values import ARRIVALS_MAX, STREAMS_MAX
 
 
 @dataclass(slots=True)
-class Imported:
-    """A workload, and what a user has to know about its making."""
+class _Step:
+    """Jobs that start together."""
 
-    workload: WorkloadFile
-    command_line: list[str] = field(default_factory=list)
-    mapped: dict[str, str] = field(default_factory=dict)
-    not_needed: dict[str, str] = field(default_factory=dict)
-    differences: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
 
 
 def load(path: Path, sections: Sequence[str] = (), accept_direct: bool = False) -> Imported:
-    """Import the jobs of a file, or those of @sections. UsageError names all options that are
-    refused."""
+    """Import the jobs of a file, or those of @sections, which have to start together. UsageError
+    names all options that are refused."""
+    steps = load_steps(path, sections, accept_direct)
+    if len(steps) > 1:
+        raise UsageError(
+            f"the jobs of {recorded.text(str(path))} run in {len(steps)} steps, one after the"
+            " other: import each as a workload of its own (spekctl fio -o FILE), or name the job"
+            " (--section, fio:FILE#JOB)"
+        )
+    return steps[0]
+
+
+def load_steps(
+    path: Path, sections: Sequence[str] = (), accept_direct: bool = False
+) -> list[Imported]:
+    """A workload for each group of jobs that start together, in the order in which fio runs
+    them."""
     jobs = jobfile.read(path)
     names = [one.name for one in jobs]
     for section in sections:
@@ -44,45 +55,66 @@ def load(path: Path, sections: Sequence[str] = (), accept_direct: bool = False) 
     found = [
         f"[{one.name}] {text}" for one in jobs for text in fio_job.refusals(one, accept_direct)
     ]
-    for one in jobs[1:]:
-        for name in ("stonewall", "wait_for"):
-            if one.options.get(name, "0") != "0":
-                found.append(
-                    f"[{one.name}] {name}: all jobs start together; import them one by one with"
-                    " --section"
-                )
     if found:
         raise UsageError(f"{recorded.text(str(path))} is not imported: " + "; ".join(found))
-    plans = []
+    steps = [_Step()]
     for one in jobs:
         try:
-            plans.append(fio_job.plan_of(one))
+            if _waits(one, steps, names):
+                steps.append(_Step())
+            plan = fio_job.plan_of(one)
         except UsageError as error:
             raise UsageError(
                 f"{recorded.text(str(path))} is not imported: [{one.name}] {error.message}"
             ) from error
-    try:
-        return _together(path, [one.name for one in jobs], plans)
-    except UsageError as error:
-        raise UsageError(f"{recorded.text(str(path))} is not imported: {error.message}") from error
+        steps[-1].names.append(one.name)
+        steps[-1].plans.append(plan)
+    made = []
+    for number, step in enumerate(steps, start=1):
+        title = path.stem if len(steps) == 1 else f"{path.stem}.{number}"
+        try:
+            made.append(_together(title, path.name, step))
+        except UsageError as error:
+            raise UsageError(
+                f"{recorded.text(str(path))} is not imported: {error.message}"
+            ) from error
+    return made
 
 
-def _together(path: Path, names: Sequence[str], plans: Sequence[Plan]) -> Imported:
+def _waits(job: jobfile.Job, steps: Sequence[_Step], names: Sequence[str]) -> bool:
+    """True if a job starts after those of the last step."""
+    awaited = job.options.get("wait_for")
+    if awaited is not None and awaited not in names[: names.index(job.name)]:
+        raise UsageError(f"wait_for: there is no job '{awaited}' before it")
+    after_all = "stonewall" in job.options and values.flag(job.options["stonewall"])
+    return bool(steps[-1].names) and (after_all or awaited in steps[-1].names)
+
+
+def _together(title: str, file: str, step: _Step) -> Imported:
+    names, plans = step.names, step.plans
     if len(plans) > ARRIVALS_MAX:
         raise UsageError(f"it has {len(plans)} jobs; at most {ARRIVALS_MAX} are allowed")
     count = sum(len(one.streams) for one in plans)
     if count > STREAMS_MAX:
         raise UsageError(f"its jobs need {count} streams; at most {STREAMS_MAX} are allowed")
-    devices = list(dict.fromkeys(file for one in plans for file in one.files))
-    if len(devices) > 1:
+    # A job that names none is for whatever devices the run is given.
+    devices = next((one.files for one in plans if one.files), [])
+    if any(one.files not in ([], devices) for one in plans):
+        listed = dict.fromkeys(file for one in plans for file in one.files)
         raise UsageError(
-            f"it has several devices ({', '.join(devices)}), which spek would stripe over; import"
-            " jobs one by one with --section"
+            f"its jobs have different devices ({', '.join(listed)}), and streams of one run share"
+            " theirs; import jobs one by one with --section"
+        )
+    delays = {one.delay_ns for one in plans}
+    if len(delays) > 1:
+        raise UsageError(
+            "startdelay: its jobs start at different times, and streams of one run start together;"
+            " import jobs one by one with --section"
         )
     data: dict[str, Any] = {
         "workload": {
-            "name": _word(path.stem, set()),
-            "summary": f"Imported from fio's {_one_line(path.name)}",
+            "name": word(title, set()),
+            "summary": f"Imported from fio's {_one_line(file)}",
         },
         "run": _run(plans),
         "arrival": [],
@@ -91,12 +123,14 @@ def _together(path: Path, names: Sequence[str], plans: Sequence[Plan]) -> Import
     arrivals: set[str] = set()
     streams: set[str] = set()
     for name, plan in zip(names, plans, strict=True):
-        arrival = _word(name, arrivals)
+        arrival = word(name, arrivals)
         data["arrival"].append({"name": arrival, **plan.arrival})
         for stream in plan.streams:
-            data["stream"].append({"name": _word(name, streams), "arrival": arrival, **stream})
-    found = Imported(workloads.check(data))
+            data["stream"].append({"name": word(name, streams), "arrival": arrival, **stream})
+    found = Imported(workloads.check(data), "fio")
     found.command_line = [f"--device {one}" for one in devices]
+    for delay in delays - {0}:
+        found.command_line.append(f"--start-at +{units.format_duration(delay)}")
     for plan in plans:
         found.command_line += [one for one in plan.command_line if one not in found.command_line]
         found.mapped |= plan.mapped
@@ -123,18 +157,6 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
             raise UsageError("several jobs that end by their size need a runtime")
         found["count"] = amounts[0]
     return found
-
-
-def _word(text: str, taken: set[str]) -> str:
-    """A name of a workload, other than those in @taken, to which it is added."""
-    word = re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-")[:NAME_LEN_MAX] or "job"
-    name, count = word, 1
-    while name in taken:
-        count += 1
-        tail = f".{count}"
-        name = word[: NAME_LEN_MAX - len(tail)] + tail
-    taken.add(name)
-    return name
 
 
 def _one_line(text: str) -> str:

@@ -42,6 +42,12 @@ FLUSHES = (
     " writes"
 )
 ENDS = "ends by time only; fio also ends when it has covered its size"
+MEAN = "the number of I/Os is that of the mean block size; fio ends exactly at its size"
+UNCHECKED = (
+    "blocks that this run has not written are not checked; fio checks what an earlier one wrote"
+)
+CACHE = "there is no page cache in between; fio without direct=1 uses it"
+DEVICES = "devices are striped over in units of 64 KiB; fio takes them in turn, for an I/O each"
 
 
 @dataclass(slots=True)
@@ -53,6 +59,7 @@ class Plan:
     run: dict[str, Any] = field(default_factory=dict)
     command_line: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    delay_ns: int = 0
     amount: int | None = None  # I/Os after which fio ends the job
     mapped: dict[str, str] = field(default_factory=dict)
     not_needed: dict[str, str] = field(default_factory=dict)
@@ -104,6 +111,15 @@ class Reader:
             raise UsageError(f"{name}: {error.message}") from error
 
 
+# Options of which spek has the usual value.
+_ONE_VALUE = {
+    "rw_sequencer": "sequential",
+    "bs_unaligned": "0",
+    "trim_percentage": "0",
+    "verify_only": "0",
+}
+
+
 def refusals(job: Job, accept_direct: bool) -> list[str]:
     """A sentence for each option that spek does not have."""
     found = []
@@ -114,12 +130,19 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
             known = (*MAPPED, *NOT_NEEDED, *REFUSED)
             found.append(f"{name}: not an option that spek knows{did_you_mean(name, known)}")
     options = job.options
-    direct = options.get("direct", "0") in (None, "1") and options.get("buffered", "0") == "0"
-    if not direct and not accept_direct:
+    cached = [
+        name
+        for name, value in (("direct", "0"), ("buffered", "1"))
+        if name in options and (options[name] or "1") == value
+    ]
+    if cached and not accept_direct:
         found.append(
-            "direct: without direct=1 fio goes through the page cache, which spek does not have;"
-            " `spekctl fio --accept direct` imports the job as if it were given"
+            f"{cached[0]}: it asks for the page cache, which spek does not have; `spekctl fio"
+            " --accept direct` imports the job without it"
         )
+    for name, usual in _ONE_VALUE.items():
+        if options.get(name, usual) != usual:
+            found.append(f"{name}: spek has {usual} only")
     engine = (options.get("ioengine") or "psync").partition(",")[0]
     if engine not in SYNCHRONOUS | ASYNCHRONOUS:
         found.append(f"ioengine: {engine} does not load a block device as spek does")
@@ -147,6 +170,9 @@ def plan_of(job: Job) -> Plan:
     _length(options, plan, clones)
     _flushes(options, plan)
     _command_line(options, plan)
+    for name in job.options:
+        if name not in plan.mapped and name not in plan.not_needed:
+            plan.not_needed[name] = "no effect on a job of this kind, as in fio"
     return plan
 
 
@@ -164,6 +190,14 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
     share = _read_share(options, plan, kind)
     sizes = _sizes(options, base, kind)
     where = _region(options, base)
+    devices = max(1, len(_files(options)))
+    if devices > 1:
+        plan.differs(DEVICES)
+        # Of an amount fio gives each device its part; a start is one on each of them.
+        if isinstance(where.get("start"), int):
+            where["start"] *= devices
+        if options.text("filesize") is not None:
+            where["range"] *= devices
     forced = (options.text("sync") or "0") not in ("0", "none")
     options.went("sync", "stream.fua")
     parts: list[dict[str, Any]] = []
@@ -189,7 +223,7 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
         parts.append(one)
     align = options.value("blockalign", values.size, base)
     options.went("blockalign", "stream.align")
-    increment = options.value("offset_increment", values.size, base) or 0
+    increment = (options.value("offset_increment", values.size, base) or 0) * devices
     options.went("offset_increment", "stream.start of each clone")
     alike = all(one["pattern"] not in ("sequential", "strided", "once") for one in parts)
     count = 1 if alike and not increment else clones
@@ -244,7 +278,9 @@ def _sizes(options: Reader, base: int, kind: str) -> tuple[Mix, Mix]:
                 options._named(name, lambda t=one, p=parse: p(t, base)) for one in text.split(",")
             ]
             return found[0], found[min(second, len(found) - 1)]
-    given = options.value("bs", lambda text: [values.size(one, base) for one in text.split(",")])
+    given = options.value(
+        "bs", lambda text: [values.size(one or "4k", base) for one in text.split(",")]
+    )
     sizes = given or [4096]
     for one in sizes:
         if one == 0 or one % 512:
@@ -325,6 +361,9 @@ def _pattern(
         count = options._named("rw", lambda: values.whole(suffix))
         if len(sizes) > 1:
             raise UsageError("rw: runs need one block size")
+        for name, usual in (("random_distribution", "random"), ("percentage_random", "100")):
+            if options.text(name) not in (None, usual):
+                raise UsageError(f"{name}: runs start at uniformly distributed places")
         if count > 1:
             plan.differs("runs start anywhere; fio starts them where its random map has not been")
             return {"pattern": "runs", "run_length": int(count) * sizes[0]}
@@ -460,9 +499,8 @@ def _length(options: Reader, plan: Plan, clones: int) -> None:
         plan.run["ramp"] = units.format_duration(ramp)
     loops = options.value("loops", values.whole) or 1
     options.went("loops", "run.count")
-    if options.value("startdelay", values.duration_ns, "s"):
-        raise UsageError("startdelay: all jobs start together")
-    options.went("startdelay", "nothing: it is 0")
+    plan.delay_ns = options.value("startdelay", values.duration_ns, "s") or 0
+    options.went("startdelay", "--start-at")
     base = options.value("kb_base", values.whole) or 1024
     amount = None
     for name in ("io_size", "size"):
@@ -483,12 +521,30 @@ def _length(options: Reader, plan: Plan, clones: int) -> None:
     if number:
         plan.amount = int(number) * clones
     elif amount:
-        one = plan.streams[0]
-        if len(plan.streams) > 1 and any(s.get("size") != one.get("size") for s in plan.streams):
-            raise UsageError("size: with several block sizes give a runtime")
-        if "size" not in one:
-            raise UsageError("size: with several block sizes give a runtime")
-        plan.amount = int(amount) // int(one["size"]) * clones * loops
+        weights = [
+            (size, weight * Fraction(one["share"], sum(often for _, often in mix)))
+            for one in plan.streams
+            for mix in [mix_of(one)]
+            for size, weight in mix
+        ]
+        if len({size for size, _ in weights}) > 1:
+            plan.differs(MEAN)
+        total = sum(weight for _, weight in weights)
+        mean = sum(size * weight for size, weight in weights) / total
+        plan.amount = max(1, int(amount / mean)) * clones * loops
+
+
+def mix_of(stream: dict[str, Any]) -> Mix:
+    """The block sizes of a stream in bytes, with weights."""
+    if "size" in stream:
+        return [(int(stream["size"]), 1)]
+    return [(int(one["size"]), int(one["share"])) for one in stream["sizes"]]
+
+
+def _files(options: Reader) -> list[str]:
+    """The devices of a job."""
+    files = (options.text("filename") or "").replace("\\:", "\0").split(":")
+    return [one.replace("\0", ":") for one in files if one]
 
 
 def _flushes(options: Reader, plan: Plan) -> None:
@@ -518,8 +574,7 @@ def _flushes(options: Reader, plan: Plan) -> None:
 def _command_line(options: Reader, plan: Plan) -> None:
     """What belongs to `spekctl run`."""
     writes = any(one.get("read") != "100%" for one in plan.streams)
-    files = (options.text("filename") or "").replace("\\:", "\0").split(":")
-    plan.files = [one.replace("\0", ":") for one in files if one]
+    plan.files = _files(options)
     options.went("filename", "--device")
     plan.command_line += ["--write"] if writes else []
     seed = options.value("randseed", values.whole)
@@ -531,8 +586,13 @@ def _command_line(options: Reader, plan: Plan) -> None:
         options.went(name, "--seed")
     if not repeat and seed is None:
         plan.command_line.append("--seed $RANDOM")
+    for name in ("cpus_allowed", "cpumask"):
+        options.went(name, "--cpus")
     cpus = options.text("cpus_allowed")
-    options.went("cpus_allowed", "--cpus")
+    mask = options.value("cpumask", values.whole)
+    if mask:
+        listed = [cpu for cpu in range(int(mask).bit_length()) if mask >> cpu & 1]
+        plan.command_line.append(f"--cpus {units.format_cpu_list(listed)}")
     if cpus is not None:
         listed = options.value("cpus_allowed", units.parse_cpu_list)
         plan.command_line.append(f"--cpus {units.format_cpu_list(listed)}")
@@ -550,8 +610,22 @@ def _command_line(options: Reader, plan: Plan) -> None:
     if verify not in (None, "0", "null") and writes:
         plan.command_line.append("--verify")
         plan.differs("written blocks are stamped and checked wherever they are read")
+    if verify not in (None, "0", "null") and any(
+        one.get("read", "0%") != "0%" for one in plan.streams
+    ):
+        plan.differs(UNCHECKED)
+    for name in ("do_verify", "verify_only", "experimental_verify"):
+        options.went(name, "--verify")
+    if not options.flag("direct"):
+        plan.differs(CACHE)
     plan.run["data"] = "zero" if options.flag("zero_buffers") else "random"
     for name in ("zero_buffers", "scramble_buffers", "refill_buffers"):
         options.went(name, "run.data")
     for name in ("direct", "buffered", "nrfiles", "zonemode"):
         options.went(name, "nothing: there is neither a page cache nor a file")
+    for name in ("rw_sequencer", "bs_unaligned", "trim_percentage"):
+        options.went(name, "nothing: it has the value that spek has")
+    for name in ("rate_ignore_thinktime", "io_submit_mode"):
+        options.went(name, "nothing: arrivals wait for nothing")
+    for name in ("stonewall", "wait_for"):
+        options.went(name, "a step of its own")

@@ -2,7 +2,8 @@
 """Sections and options of a job file: HOWTO.rst, section "Job file format".
 
 [global] sections hold defaults of the jobs after them. Lines that begin with ; or # are comments,
-`include FILE` reads another file in place, and ${NAME} is a variable of the environment.
+`include FILE` reads another file in place, ${NAME} is a variable of the environment, and $ncpus,
+$pagesize and $mb_memory are numbers of the machine.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from spekctl.fio.options import ALIASES
 # As deep as fio follows them.
 _DEEPEST = 16
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_OF_MACHINE = re.compile(r"\$(pagesize|mb_memory|ncpus)\b")
 
 
 @dataclass(slots=True)
@@ -98,7 +100,15 @@ def _value(text: str) -> str:
         return value
 
     found = _VARIABLE.sub(variable, text)
-    keyword = re.search(r"\$(pagesize|mb_memory|ncpus)\b", found)
-    if keyword:
-        raise UsageError(f"${keyword[1]} depends on the machine; write its value")
-    return found
+    of_machine = _OF_MACHINE.sub(lambda match: str(_machine(match[1])), found)
+    # As fio, whose calculator then gets the value.
+    calculated = of_machine != found and re.search(r"[-+*/]", of_machine)
+    return f"({of_machine})" if calculated else of_machine
+
+
+def _machine(name: str) -> int:
+    """A number of the machine that imports, as fio takes it from the machine that runs."""
+    if name == "ncpus":
+        return os.cpu_count() or 1
+    page = os.sysconf("SC_PAGE_SIZE")
+    return page if name == "pagesize" else page * os.sysconf("SC_PHYS_PAGES") >> 20

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 ALIASES = {
     "readwrite": "rw",
+    "io_limit": "io_size",
+    "start_delay": "startdelay",
+    "ss": "steadystate",
+    "ss_dur": "steadystate_duration",
+    "ss_ramp": "steadystate_ramp_time",
     "blocksize": "bs",
     "blocksize_range": "bsrange",
     "ba": "blockalign",
@@ -28,16 +33,9 @@ MAPPED = frozenset(
         *("number_ios", "rate", "rate_iops", "rate_process", "thinktime", "thinktime_blocks"),
         *("iodepth_batch", "cpus_allowed", "zero_buffers", "scramble_buffers", "refill_buffers"),
         *("ioengine", "direct", "buffered", "hipri", "verify", "kb_base", "stonewall", "loops"),
-        *(
-            "startdelay",
-            "filesize",
-            "nrfiles",
-            "sync",
-            "fsync",
-            "fdatasync",
-            "zonemode",
-            "wait_for",
-        ),
+        *("startdelay", "filesize", "nrfiles", "sync", "fsync", "fdatasync", "zonemode"),
+        *("wait_for", "do_verify", "verify_only", "rw_sequencer", "bs_unaligned", "cpumask"),
+        *("trim_percentage", "rate_ignore_thinktime", "io_submit_mode", "experimental_verify"),
     )
 )
 
@@ -49,6 +47,14 @@ _LOG = "`spekctl run --log FILE` logs every I/O"
 _TIME = "every I/O is timed"
 _THREAD = "the load is one kernel thread per CPU"
 _RING = "there are no system calls to save"
+_VERIFY = "with --verify, blocks are stamped and checked wherever they are read, and at the end"
+_ZONES = "zones of fio are not known"
+_PROCESS = "the load is in the kernel, not in a process"
+_LATENCY = "search for the load with `spekctl sweep --within`"
+_STEADY = "give it as `spekctl run --until steady`"
+_REPLAY = "convert the trace and replay it: spekctl run --trace"
+_CONTENT = "written data are zeros or random"
+_FILES_ONLY = "spek loads block devices, not files"
 
 NOT_NEEDED: dict[str, str] = {
     **dict.fromkeys(
@@ -71,7 +77,14 @@ NOT_NEEDED: dict[str, str] = {
     ),
     **dict.fromkeys(("log_hist_msec", "log_hist_coarseness", "log_max_value", "log_offset"), _LOG),
     **dict.fromkeys(("log_unix_epoch", "log_compression", "log_store_compressed"), _LOG),
-    **dict.fromkeys(("bwavgtime", "iopsavgtime"), _LOG),
+    **dict.fromkeys(("bwavgtime", "iopsavgtime", "log_entries", "log_prio"), _LOG),
+    **dict.fromkeys(("log_alternate_epoch", "log_alternate_epoch_clock_id"), _LOG),
+    **dict.fromkeys(("log_compression_cpus", "block_error_percentiles"), _LOG),
+    **dict.fromkeys(("verify_fatal", "verify_dump", "verify_interval", "verify_offset"), _VERIFY),
+    **dict.fromkeys(("verify_pattern", "verify_async", "verify_async_cpus"), _VERIFY),
+    **dict.fromkeys(("verify_backlog", "verify_backlog_batch", "verify_state_save"), _VERIFY),
+    **dict.fromkeys(("serialize_overlap", "trim_verify_zero"), _VERIFY),
+    **dict.fromkeys(("lockfile", "unique_filename", "unlink_each_loop"), _FILES),
     **dict.fromkeys(
         ("gtod_reduce", "gtod_cpu", "clocksource", "disable_lat", "disable_clat"), _TIME
     ),
@@ -81,6 +94,20 @@ NOT_NEEDED: dict[str, str] = {
     **dict.fromkeys(("sqthread_poll_cpu", "uncached", "userspace_reap", "nowait"), _RING),
     "exitall": "all jobs end together",
     "random_generator": "the random numbers are of spek's own generator",
+    "offset_align": "a place in per cent is rounded down to the block size",
+    "numa_mem_policy": _MEMORY,
+    "atomic": "fio passes it to no block device",
+    "busy_poll": "an option of network engines",
+    "port": "an option of network engines",
+    "error_dump": "errors are counted",
+    "exit_what": "all jobs end together",
+    "exitall_on_error": "all jobs end together; `--max-errors N` ends a run",
+    "dedupe_global": "there is no dedupe_percentage",
+    "dedupe_mode": "there is no dedupe_percentage",
+    "dedupe_working_set_percentage": "there is no dedupe_percentage",
+    "buffer_compress_chunk": "there is no buffer_compress_percentage",
+    "rate_cycle": "a rate is kept I/O by I/O",
+    "flow_sleep": "there is no flow",
     "iodepth_low": "the depth is kept: completions are not waited for in batches",
     "iodepth_batch_complete_min": "completions are taken as they come",
     "iodepth_batch_complete_max": "completions are taken as they come",
@@ -90,27 +117,41 @@ NOT_NEEDED: dict[str, str] = {
 }
 
 REFUSED: dict[str, str] = {
-    "directory": "spek loads block devices, not files",
-    "filename_format": "spek loads block devices, not files",
-    "file_append": "spek loads block devices, not files",
+    **dict.fromkeys(("directory", "filename_format", "file_append"), _FILES_ONLY),
+    **dict.fromkeys(("read_iolog", "replay_no_stall", "replay_redirect", "replay_scale"), _REPLAY),
+    **dict.fromkeys(("replay_align", "replay_time_scale", "replay_skip"), _REPLAY),
+    **dict.fromkeys(("read_iolog_chunked", "merge_blktrace_file"), _REPLAY),
+    **dict.fromkeys(("merge_blktrace_scalars", "merge_blktrace_iters"), _REPLAY),
+    **dict.fromkeys(("latency_target", "latency_window", "latency_percentile"), _LATENCY),
+    **dict.fromkeys(("latency_run",), _LATENCY),
+    **dict.fromkeys(("steadystate", "steadystate_duration", "steadystate_ramp_time"), _STEADY),
+    **dict.fromkeys(("buffer_pattern", "buffer_compress_percentage"), _CONTENT),
+    **dict.fromkeys(("dedupe_percentage",), _CONTENT),
+    **dict.fromkeys(("zonesize", "zonerange", "zoneskip", "zonecapacity"), _ZONES),
+    **dict.fromkeys(("read_beyond_wp", "max_open_zones", "job_max_open_zones"), _ZONES),
+    **dict.fromkeys(("ignore_zone_limits", "zone_reset_threshold"), _ZONES),
+    **dict.fromkeys(("zone_reset_frequency",), _ZONES),
+    **dict.fromkeys(("exec_prerun", "exec_postrun", "profile", "uid", "gid"), _PROCESS),
+    **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _PROCESS),
     "fill_device": "there is no end of a run by place; give a count",
-    "read_iolog": "convert the trace and replay it: spekctl run --trace",
     "write_iolog": "log with `spekctl run --log`, and convert with `spekctl trace convert`",
-    "replay_no_stall": "convert the trace and replay it: spekctl run --trace",
     "rate_min": "give it as a limit of `spekctl gate`",
     "rate_iops_min": "give it as a limit of `spekctl gate`",
     "max_latency": "give it as `spekctl run --stop-when 'max > TIME'`",
-    "latency_target": "search for the load with `spekctl sweep --within`",
-    "latency_window": "search for the load with `spekctl sweep --within`",
-    "latency_percentile": "search for the load with `spekctl sweep --within`",
-    "steadystate": "give it as `spekctl run --until steady`",
-    "buffer_pattern": "written data are zeros or random",
-    "buffer_compress_percentage": "written data are zeros or random",
-    "dedupe_percentage": "written data are zeros or random",
     "cmdprio_percentage": "I/Os have no priorities",
+    "write_hint": "I/Os have no hints",
     "thinktime_spin": "a pause does not spin",
     "thinktime_iotime": "pauses are after each I/O",
+    "thinktime_blocks_type": "pauses are after each I/O",
     "flow": "jobs are not coupled",
+    "flow_id": "jobs are not coupled",
+    "ioscheduler": "spek leaves the device as it is; set queue/scheduler of it in sysfs",
+    "numa_cpu_nodes": "name the CPUs: cpus_allowed",
+    "verify_state_load": "check the state of an earlier run with `spekctl verify`",
+    "sync_file_range": "there is no page cache to write back",
+    "write_barrier": "give fsync=N for flushes",
+    "trim_backlog": "discards do not follow writes; make two jobs of it",
+    "trim_backlog_batch": "discards do not follow writes; make two jobs of it",
 }
 
 # The engines for which iodepth has no effect: one I/O at a time.

@@ -51,10 +51,14 @@ def limits(data: bytes) -> None:
 
 
 def fio(data: bytes) -> None:
-    """A job file of fio."""
-    from spekctl.fio import convert
+    """A job file of fio, or a parameter file of vdbench."""
+    from spekctl.fio import convert as fio_convert
+    from spekctl.vdbench import convert as vdbench_convert
 
-    convert.load(_file(data, "fuzz.fio"))
+    if data.startswith(b"sd="):
+        vdbench_convert.load_steps(_file(data, "fuzz.parm"))
+    else:
+        fio_convert.load_steps(_file(data, "fuzz.fio"))
 
 
 def rails(data: bytes) -> None:

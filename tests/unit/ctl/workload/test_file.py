@@ -37,6 +37,7 @@ def test_all_promised_workloads_are_there() -> None:
     promised = (
         "spc1 random-read-4k random-write-4k sequential-read-128k sequential-write-128k"
         " mixed-70-30-8k spek-mix burst oltp emerald-hot-band emerald-hot-band-4k"
+        " iometer-file-server iometer-web-server iometer-workstation iometer-database"
     )
     assert set(promised.split()) == set(file.shipped_names())
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What became of the options of a job file of fio, as text."""
+"""What became of the options of an imported file, as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from spekctl.fio.convert import Imported
+from spekctl.workload.imported import Imported
 
 
 def report_lines(found: Imported) -> Iterator[str]:
@@ -15,9 +15,12 @@ def report_lines(found: Imported) -> Iterator[str]:
     for why, names in _by_text(found.not_needed).items():
         yield f"{', '.join(names)}: not needed: {why}"
     for text in found.differences:
-        yield f"different from fio: {text}"
+        yield f"different from {found.program}: {text}"
     if "time" not in _run(found) and "count" not in _run(found):
-        yield "different from fio: the file does not say when it ends; --time does, by default 60s"
+        yield (
+            f"different from {found.program}: the file does not say when it ends; --time does, by"
+            " default 60s"
+        )
     if found.command_line:
         yield f"give to `spekctl run`: {' '.join(found.command_line)}"
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spekctl vdbench: import a parameter file of vdbench as workloads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spekctl.commands.options import FilePath
+
+EPILOG = """\b
+Examples:
+  spekctl vdbench oltp.parm -o oltp.toml
+  spekctl run vdbench:oltp.parm --device /dev/sdX --write
+  spekctl run vdbench:loops.parm#run1.2 --device /dev/sdX
+"""
+
+
+@click.command(epilog=EPILOG, no_args_is_help=True)
+@click.argument("file", type=FilePath(dir_okay=False, path_type=Path))
+@click.option(
+    *("-o", "--output"),
+    type=FilePath(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the workload to FILE.toml; of several runs each to a file of its own, FILE.1.toml"
+    " and so on.  [standard output]",
+)
+def command(file: Path, output: Path | None) -> int:
+    """Import the parameter file FILE as workloads, one for each run: an RD with several rates or
+    forXXX loops has several.
+
+    Raw I/O only (HD, SD, WD, RD). Standard error says where each parameter went, which are not
+    needed, and what is different enough to change numbers. A file with a parameter whose effect
+    would be lost is refused, by the names of all such parameters.
+    """
+    from spekctl.commands.deliver import deliver_imported
+    from spekctl.vdbench import convert
+
+    deliver_imported(convert.load_steps(file), output)
+    return 0

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Results in the formats of other programs.
+
+measured.py   what these formats have in common: distributions and intervals by direction
+fio_json.py   fio's JSON output, json+
+fio_logs.py   fio's logs of bandwidth, IOPS, latency and histograms
+hdr.py        logs of HdrHistogram, V2
+
+They read documents; nothing here runs anything.
+"""

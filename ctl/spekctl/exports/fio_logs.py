@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A result as fio's logs of bandwidth, IOPS and latency (log_avg_msec: the report interval), and of
+histograms (log_hist_msec: the measure phase).
+
+Lines are "time, value, direction, block size, priority"; the last two are 0, as in fio's averages.
+Times are milliseconds from the start of the measure phase, bandwidth is KiB/s, latency is ns. The
+latencies of an interval are known for reads and for all else together, which is one direction: of
+streams with several operations the line says write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from spekctl.documents import histogram
+from spekctl.documents.result import Result
+from spekctl.exports import measured
+from spekctl.exports.measured import WAYS, Way
+from spekctl.kernel.records import Direction, Histogram, IntervalCell, Phase
+
+# fio's buckets: 29 groups of 64.
+_GROUP_BITS = 6
+_BUCKETS = 29 << _GROUP_BITS
+_KINDS = ("bw", "iops", "lat", "clat", "slat", "clat_hist")
+
+
+def paths(prefix: Path) -> dict[str, Path]:
+    """The files by kind; fio numbers the jobs, of which there is one."""
+    return {kind: prefix.with_name(f"{prefix.name}_{kind}.1.log") for kind in _KINDS}
+
+
+def encode(result: Result) -> dict[str, bytes]:
+    """The contents by kind."""
+    lines: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    for ms, kind, value, way in sorted(_averages(result), key=lambda one: (one[0], one[3].value)):
+        lines[kind].append(f"{ms}, {value}, {way.value}, 0, 0")
+    start, end = measured.span_ns(result)
+    for way in WAYS:
+        cells = measured.cells(result, way)
+        times = measured.times(cells, "service")
+        if times is not None:
+            sizes = {one.bytes // one.ios for one in cells if one.ios}
+            counts = ", ".join(str(one) for one in _rebinned(times))
+            lines["clat_hist"].append(
+                f"{(end - start) // 10**6}, {way.value}, {max(sizes)}, {counts}"
+            )
+    return {kind: "".join(f"{one}\n" for one in some).encode() for kind, some in lines.items()}
+
+
+def _averages(result: Result) -> Iterator[tuple[int, str, int, Way]]:
+    """Time, kind, value and direction of all lines."""
+    for way in WAYS:
+        for one in measured.samples(result, way):
+            if one.ios:
+                ms = one.end_ns // 10**6
+                yield ms, "bw", int(one.bytes / one.seconds / 1024), way
+                yield ms, "iops", round(one.ios / one.seconds), way
+    writes = {
+        measured.way_of(result, index, Direction.WRITE)
+        for index, one in enumerate(result.config.streams)
+        if one.weight and one.read_ppm < 1_000_000
+    } & set(WAYS)
+    others = writes.pop() if len(writes) == 1 else Way.WRITE
+    zero, _ = measured.span_ns(result)
+    for row in result.intervals:
+        if row.phase is Phase.MEASURE:
+            for way, cell in ((Way.READ, row.read), (others, row.write)):
+                for kind, value in _means(cell).items():
+                    yield (row.end_ns - zero) // 10**6, kind, value, way
+
+
+def _means(cell: IntervalCell) -> dict[str, int]:
+    done = cell.ios - cell.errors
+    if done <= 0:
+        return {}
+    response, service = cell.response_sum_ns // done, cell.service_sum_ns // done
+    return {"lat": response, "clat": service, "slat": response - service}
+
+
+def _rebinned(times: Histogram) -> list[int]:
+    """Counts of fio's buckets (stat.h of fio), by the middles of ours, which are finer."""
+    found = [0] * _BUCKETS
+    for index, count in times.counts.items():
+        value = histogram.bucket_value(index, times.bits)
+        shift = max(0, value.bit_length() - 1 - _GROUP_BITS)
+        place = (shift << _GROUP_BITS) + (value >> shift)
+        found[min(place, _BUCKETS - 1)] += count
+    return found

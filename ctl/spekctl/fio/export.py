@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A workload as a job file of fio: a job for each stream.
+
+What fio cannot say is refused, with all reasons at once; what it says in another way is a comment.
+convert.py makes the same workload of the file, as far as both know its parts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from spekctl import units
+from spekctl.errors import UsageError
+from spekctl.workload import file
+from spekctl.workload.model import Arrival, Stream, WorkloadFile
+
+# I/Os that an open loop of fio may have outstanding.
+_OPEN_DEPTH = 256
+_RANDOM = ("uniform", "once", "runs", "zipf", "pareto", "normal", "zoned")
+_NOT_IN_FIO = {
+    "walk": "fio has no hierarchical random walk",
+    "hotband": "fio has no hot band",
+    "backward": "fio has no order from the end to the start",
+}
+_KEYS_NOT_IN_FIO = {
+    "jitter": "fio's gaps are all alike",
+    "restart": "fio's runs start anywhere",
+    "run_align": "fio's runs start anywhere",
+    "fixed": "fio has no --hrrw",
+}
+
+
+class _Reasons:
+    """Collects why a workload cannot be exported."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    @contextlib.contextmanager
+    def of(self, place: str) -> Iterator[None]:
+        """Notes an error raised inside as one of @place."""
+        try:
+            yield
+        except UsageError as error:
+            self.found.append(f"{place}: {error.message}")
+
+
+def export(workload: WorkloadFile, devices: Sequence[str] = ()) -> str:
+    """The job file. UsageError says all that fio cannot."""
+    reasons = _Reasons()
+    header = workload.workload
+    notes = [f"{header.name}: {header.summary}", "made by spekctl fio --export"]
+    with reasons.of("workload"):
+        if header.scale != "none":
+            raise UsageError("fio has no BSUs to scale by")
+    top = ["ioengine=libaio", "direct=1"]
+    if devices:
+        top.append("filename=" + ":".join(one.replace(":", "\\:") for one in devices))
+    with reasons.of("run"):
+        top += _run(workload, notes)
+    jobs = []
+    arrivals = {one.name: one for one in file.arrivals_of(workload)}
+    for stream in workload.stream:
+        with reasons.of(f"stream '{stream.name}'"):
+            arrival = arrivals[stream.arrival or next(iter(arrivals))]
+            lines = [f"[{stream.name}]", *_stream(workload, stream)]
+            jobs.append([*lines, *_arrival(workload, stream, arrival, notes)])
+    if reasons.found:
+        raise UsageError(f"{header.name} is not exported: " + "; ".join(reasons.found))
+    head = [f"; {one}" for one in notes] + ["", "[global]", *top]
+    return "\n".join(["\n".join(one) + "\n" for one in (head, *jobs)])
+
+
+def _run(workload: WorkloadFile, notes: list[str]) -> list[str]:
+    run, found = workload.run, []
+    if run.ramp_count is not None:
+        raise UsageError("fio's ramp-up is a time: write ramp instead of ramp_count")
+    if run.time is not None:
+        found += [f"runtime={_duration(units.parse_duration_ns(run.time))}", "time_based"]
+    if run.count is not None:
+        if len(workload.stream) > 1:
+            raise UsageError("fio counts the I/Os of each job: write time instead of count")
+        found.append(f"number_ios={run.count}")
+    if run.ramp is not None:
+        found.append(f"ramp_time={_duration(units.parse_duration_ns(run.ramp))}")
+    if run.batch is not None:
+        found.append(f"iodepth_batch={run.batch}")
+    if run.interval is not None:
+        notes.append(f"the report interval of {run.interval} is fio's log_avg_msec")
+    found.append("refill_buffers" if run.data == "random" else "zero_buffers")
+    return found
+
+
+def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
+    """What is done, and where."""
+    if stream.pattern in _NOT_IN_FIO:
+        raise UsageError(_NOT_IN_FIO[stream.pattern])
+    for key, why in _KEYS_NOT_IN_FIO.items():
+        if getattr(stream, key) is not None:
+            raise UsageError(f"{key}: {why}")
+    if stream.operation in ("flush", "write-zeroes"):
+        raise UsageError(f"fio has no stream of operation {stream.operation}")
+    sizes = file.size_weights(stream)
+    random = stream.pattern in _RANDOM
+    reads = Fraction(file.read_ppm(stream), 10_000)
+    found = []
+    if stream.operation == "discard":
+        kind = "trim"
+    elif 0 < reads < 100:
+        if not random:
+            raise UsageError("fio keeps a place for each direction: make two streams of it")
+        kind = "rw"
+        found.append(f"rwmixread={_whole(reads, 'read')}")
+    else:
+        kind = "read" if reads else "write"
+    suffix = _suffix(stream, [size for size, _ in sizes])
+    found.insert(0, f"rw={'rand' if random else ''}{kind}{suffix}")
+    if len(sizes) == 1:
+        found.append(f"bs={sizes[0][0]}")
+    else:
+        total = sum(weight for _, weight in sizes)
+        mix = ":".join(
+            f"{size}/{_whole(Fraction(100 * weight, total), 'sizes')}" for size, weight in sizes
+        )
+        found.append(f"bssplit={mix}")
+    if stream.align is not None:
+        found.append(f"blockalign={units.parse_size(stream.align)}")
+    if stream.fua:
+        found.append("sync=dsync")
+    return found + _pattern(stream) + _region(workload, stream)
+
+
+def _suffix(stream: Stream, sizes: Sequence[int]) -> str:
+    """What follows the kind of I/O: a gap, or the length of runs."""
+    if stream.pattern == "strided":
+        gap = units.parse_size(stream.stride or 0) - sizes[0]
+        if len(sizes) > 1 or gap <= 0:
+            raise UsageError("stride: fio has a gap after blocks of one size")
+        return f":{gap}"
+    if stream.pattern == "runs":
+        length = file.fraction_or_bytes(stream.run_length or 0)
+        if isinstance(length, Fraction) or len(sizes) > 1 or length % sizes[0]:
+            raise UsageError("run_length: fio's runs are a number of blocks of one size")
+        if length // sizes[0] < 2:
+            raise UsageError("run_length: fio's runs have two blocks at least")
+        return f":{length // sizes[0]}"
+    return ""
+
+
+def _pattern(stream: Stream) -> list[str]:
+    center = ""
+    if stream.center is not None:
+        center = f":{_decimal(units.parse_percent(stream.center))}"
+    if stream.pattern == "uniform":
+        random = []
+        if stream.sequential is not None:
+            share = _whole(100 * (1 - units.parse_percent(stream.sequential)), "sequential")
+            random = [f"percentage_random={share}"]
+        return ["norandommap", *random]
+    if stream.spread is not None and stream.spread == (stream.center is not None):
+        raise UsageError("spread: fio spreads frequent addresses unless it has a center")
+    if stream.spread is False and stream.center is None:
+        raise UsageError("spread: fio spreads frequent addresses unless it has a center")
+    if stream.pattern == "zipf":
+        return [f"random_distribution=zipf:{stream.theta}{center}"]
+    if stream.pattern == "pareto":
+        return [f"random_distribution=pareto:{stream.h}{center}"]
+    if stream.pattern == "normal":
+        deviation = _decimal(100 * units.parse_percent(stream.deviation or "0%"))
+        return [f"random_distribution=normal:{deviation}{center}"]
+    if stream.pattern == "zoned":
+        return [_zones(stream)]
+    return []
+
+
+def _zones(stream: Stream) -> str:
+    in_bytes = {file.is_percent(one.size) for one in stream.zones}
+    if len(in_bytes) > 1:
+        raise UsageError("zones: fio has sizes in per cent or in bytes, not both")
+    parts = []
+    for one in stream.zones:
+        size = file.fraction_or_bytes(one.size)
+        text = str(size) if isinstance(size, int) else _whole(100 * size, "zones")
+        parts.append(f"{_whole(100 * units.parse_percent(one.share), 'zones')}/{text}")
+    name = "zoned" if True in in_bytes else "zoned_abs"
+    return f"random_distribution={name}:{':'.join(parts)}"
+
+
+def _region(workload: WorkloadFile, stream: Stream) -> list[str]:
+    """Its range on the device. Shares of an asu are shares of a share of the device."""
+    start: Fraction | int = 0
+    size: Fraction | int = Fraction(1)
+    asus = file.asus_of(workload)
+    end: Fraction | int = 0
+    for asu in asus:
+        start = end if asu.start is None else file.fraction_or_bytes(asu.start)
+        size = file.fraction_or_bytes(asu.size)
+        end = _sum(start, size, asu.name)
+        if asu.name == (stream.asu or asus[0].name):
+            break
+    to_end = isinstance(end, Fraction) and end == 1
+    inner = _part(stream.start, size)
+    if stream.range is not None:
+        size = _part(stream.range, size)
+    elif not to_end:
+        size = _sum(size, -inner, stream.name)
+    start = _sum(start, inner, stream.name)
+    found = []
+    if start:
+        found.append(f"offset={_place(start, 'start')}")
+    if stream.range is not None or not to_end:
+        found.append(f"size={_place(size, 'range')}")
+    return found
+
+
+def _part(value: int | str, of: Fraction | int) -> Fraction | int:
+    given = file.fraction_or_bytes(value)
+    if isinstance(given, int):
+        return given
+    part = given * of
+    return int(part) if isinstance(of, int) else part
+
+
+def _sum(one: Fraction | int, other: Fraction | int, name: str) -> Fraction | int:
+    if one and other and isinstance(one, Fraction) != isinstance(other, Fraction):
+        raise UsageError(f"the range of {name} is in per cent and in bytes; fio has one of them")
+    return one + other if other else one
+
+
+def _place(value: Fraction | int, what: str) -> str:
+    return f"{_whole(100 * value, what)}%" if isinstance(value, Fraction) else str(value)
+
+
+def _arrival(
+    workload: WorkloadFile, stream: Stream, arrival: Arrival, notes: list[str]
+) -> list[str]:
+    first = file.arrivals_of(workload)[0].name
+    sharing = [one for one in workload.stream if (one.arrival or first) == arrival.name]
+    if arrival.law == "burst":
+        raise UsageError("fio has no bursts")
+    if arrival.law == "closed":
+        if len(sharing) > 1:
+            raise UsageError(
+                f"it shares the closed loop '{arrival.name}' with other streams, and fio's jobs"
+                " have a depth each"
+            )
+        think = units.parse_duration_ns(arrival.think) if arrival.think is not None else 0
+        depth = arrival.depth or 1
+        if not think:
+            return [f"iodepth={depth}"]
+        if depth > 1:
+            raise UsageError("think: fio with a depth of more than 1 pauses between batches")
+        if think % 1000:
+            raise UsageError("think: fio's pauses are whole microseconds")
+        return ["iodepth=1", f"thinktime={think // 1000}us"]
+    if 0 < file.read_ppm(stream) < 1_000_000:
+        raise UsageError("fio has a rate for each direction: make two streams of it")
+    weights = file.weights_of([(one.name, one.share) for one in sharing], "the shares")
+    part = Fraction(weights[sharing.index(stream)], sum(weights))
+    if len(sharing) > 1 and arrival.law == "constant":
+        raise UsageError(f"it shares the constant rate of '{arrival.name}' with other streams")
+    rate = _whole(Fraction(str(arrival.rate)) * part, "rate")
+    depth = workload.run.max_outstanding or _OPEN_DEPTH
+    note = f"open loops wait at iodepth={depth}; those of spek keep their schedule"
+    if note not in notes:
+        notes.append(note)
+    law = ["rate_process=poisson"] if arrival.law == "poisson" else []
+    return [f"iodepth={depth}", f"rate_iops={rate}", *law]
+
+
+# --- fio's numbers -------------------------------------------------------------------------------
+
+
+def _whole(value: Fraction, what: str) -> str:
+    if value.denominator != 1:
+        raise UsageError(f"{what}: fio has whole numbers, not {float(value):g}")
+    return str(value.numerator)
+
+
+def _decimal(value: Fraction) -> str:
+    return f"{float(value):.12g}"
+
+
+def _duration(ns: int) -> str:
+    for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 1000)):
+        if ns % size == 0:
+            return f"{ns // size}{unit}"
+    raise UsageError(f"fio's times are whole microseconds, not {ns} ns")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What importers of other programs' files deliver: a workload, and the report of its making."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from spekctl.workload.model import WorkloadFile
+from spekctl.workload.values import NAME_LEN_MAX
+
+
+@dataclass(slots=True)
+class Imported:
+    """A workload, and what a user has to know about its making."""
+
+    workload: WorkloadFile
+    program: str  # whose file it was
+    command_line: list[str] = field(default_factory=list)
+    mapped: dict[str, str] = field(default_factory=dict)
+    not_needed: dict[str, str] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+
+
+def word(text: str, taken: set[str]) -> str:
+    """A name of a workload, other than those in @taken, to which it is added."""
+    base = re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-")[:NAME_LEN_MAX] or "job"
+    name, count = base, 1
+    while name in taken:
+        count += 1
+        tail = f".{count}"
+        name = base[: NAME_LEN_MAX - len(tail)] + tail
+    taken.add(name)
+    return name

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""HdrHistogram's own library reads what spekctl writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lib.ctl import results
+
+from spekctl.documents import histogram
+from spekctl.exports import hdr, measured
+from spekctl.exports.measured import Way
+from spekctl.kernel.records import Histogram
+
+LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
+
+
+def test_a_line_for_each_time_and_direction() -> None:
+    lines = hdr.encode(results.build()).decode().splitlines()
+    assert lines[4] == LEGEND and lines[1] == "#[Histogram log format version 1.3]"
+    tags = [line.split(",")[0] for line in lines[5:]]
+    assert tags == [
+        f"Tag={time}.{way}" for way in ("read", "write") for time in ("slip", "service", "response")
+    ]
+    assert all(line.split(",")[2] == "4.000" for line in lines[5:])
+
+
+def test_the_library_finds_the_same_counts_and_percentiles(tmp_path: Path) -> None:
+    log = pytest.importorskip("hdrh.log", reason="pip install 'spekctl[test]'")
+    hdrh = pytest.importorskip("hdrh.histogram")
+    result = results.build()
+    path = tmp_path / "out.hlog"
+    path.write_bytes(hdr.encode(result))
+    reader = log.HistogramLogReader(str(path), hdrh.HdrHistogram(1, 1 << 41, 3))
+    found = {}
+    while (one := reader.get_next_interval_histogram()) is not None:
+        found[one.get_tag()] = one
+    assert reader.get_start_time_sec() == pytest.approx(
+        (result.start.realtime_ns + 10**9) / 1e9, abs=1.1
+    )
+    reads = measured.times(measured.cells(result, Way.READ), "response")
+    assert reads is not None and len(found) == 6
+    theirs = found["response.read"]
+    assert theirs.get_total_count() == histogram.count_of(reads) == 70
+    for percent in (1, 10, 50, 90, 99, 100):
+        value = histogram.percentile(reads, percent * 10_000)
+        assert theirs.values_are_equivalent(int(theirs.get_value_at_percentile(percent)), value), (
+            percent
+        )
+
+
+def test_every_bucket_survives() -> None:
+    """All buckets of spek, from 0 ns on, with counts of all lengths."""
+    hdrh = pytest.importorskip("hdrh.histogram", reason="pip install 'spekctl[test]'")
+    import base64
+
+    bits = 7
+    counts = {index: 1 + index * index * index for index in range(histogram.last_bucket(bits) + 1)}
+    top = (1 << histogram.HIST_MAX_BITS) - 1
+    made = base64.b64encode(hdr._compressed(Histogram(bits, counts, 1, 0, top)))
+    theirs = hdrh.HdrHistogram.decode(made)
+    assert theirs.get_total_count() == sum(counts.values())
+    for index, count in counts.items():
+        assert theirs.get_count_at_value(histogram.bucket_value(index, bits)) == count

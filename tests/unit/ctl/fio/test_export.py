@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Workloads as job files: fio takes them, and the importer finds the same workload in them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lib.ctl.command_line import Spekctl
+
+from spekctl.errors import ExitCode, UsageError
+from spekctl.fio import convert
+from spekctl.fio.export import export
+from spekctl.workload import file
+from spekctl.workload.model import WorkloadFile
+
+PER_CENT = st.integers(1, 99)
+BYTES = st.integers(1, 1 << 20).map(lambda n: n * 4096)
+SIZES = st.sampled_from([512, 4096, 8192, 65536, 1 << 20])
+
+
+def shares(count: int) -> st.SearchStrategy[list[int]]:
+    """Whole percentages that sum to 100."""
+    cuts = st.sets(st.integers(1, 99), min_size=count - 1, max_size=count - 1)
+    return cuts.map(lambda some: [b - a for a, b in pairwise([0, *sorted(some), 100])])
+
+
+PATTERNS = (
+    *("uniform", "once", "sequential", "strided", "runs", "zipf", "pareto", "normal", "zoned"),
+)
+
+
+@st.composite
+def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    """A stream as the importer writes it."""
+    one: dict[str, Any] = {"name": name, "arrival": name, "share": 100}
+    pattern = one["pattern"] = draw(st.sampled_from(PATTERNS))
+    if draw(st.booleans()) and pattern not in ("once", "strided", "runs"):
+        # Weights as the importer reduces them.
+        one["sizes"] = [
+            {"size": 4096, "share": draw(st.sampled_from([1, 3, 4, 9]))},
+            {"size": 8192, "share": 1},
+        ]
+    else:
+        one["size"] = draw(SIZES)
+    if draw(st.integers(0, 4)) == 0:
+        one["operation"] = "discard"
+    elif pattern in ("sequential", "strided"):
+        one["read"] = draw(st.sampled_from(["0%", "100%"]))
+    else:
+        one["read"] = f"{draw(st.integers(0, 100))}%"
+    if one.get("read", "100%") != "100%" and draw(st.booleans()):
+        one["fua"] = True
+    if draw(st.booleans()):
+        one["align"] = draw(st.sampled_from([4096, 65536]))
+    size = one.get("size", 4096)
+    if draw(st.booleans()):
+        one["start"] = draw(PER_CENT.map(lambda n: f"{n}%") | BYTES)
+    if draw(st.booleans()):
+        one["range"] = draw(PER_CENT.map(lambda n: f"{n}%") | BYTES)
+    match pattern:
+        case "uniform" if draw(st.booleans()):
+            one["sequential"] = f"{draw(PER_CENT)}%"
+        case "strided":
+            one["stride"] = size + draw(st.integers(1, 100)) * 512
+        case "runs":
+            one["run_length"] = size * draw(st.integers(2, 100))
+        case "zipf":
+            one["theta"] = draw(st.sampled_from([0.5, 1.1, 1.25]))
+        case "pareto":
+            one["h"] = draw(st.sampled_from([0.1, 0.2, 0.35]))
+        case "normal":
+            one["deviation"] = f"{draw(PER_CENT)}%"
+        case "zoned":
+            parts = zip(draw(shares(3)), (20, 30, 50), strict=True)
+            one["zones"] = [{"share": f"{n}%", "size": f"{m}%"} for n, m in parts]
+    if pattern in ("zipf", "pareto", "normal") and draw(st.booleans()):
+        one["center"] = f"{draw(PER_CENT)}%"
+    return one
+
+
+@st.composite
+def workloads(draw: st.DrawFn) -> WorkloadFile:
+    names = ["a", "b", "c"][: draw(st.integers(1, 3))]
+    made = [draw(streams(name)) for name in names]
+    arrivals = []
+    for one in made:
+        laws = ["closed", "think"]
+        if one.get("read", "0%") in ("0%", "100%"):
+            laws += ["poisson", "constant"]
+        law = draw(st.sampled_from(laws))
+        arrival: dict[str, Any] = {"name": one["name"]}
+        if law == "think":
+            arrival |= {"law": "closed", "depth": 1, "think": f"{draw(st.integers(1, 999))}us"}
+        elif law == "closed":
+            arrival |= {"law": law, "depth": draw(st.integers(1, 256))}
+        else:
+            arrival |= {"law": law, "rate": draw(st.integers(1, 10**6))}
+        arrivals.append(arrival)
+    run: dict[str, Any] = {"data": draw(st.sampled_from(["zero", "random"]))}
+    if len(names) > 1 or draw(st.booleans()):
+        run["time"] = draw(st.sampled_from(["1s", "1m", "500ms"]))
+    else:
+        run["count"] = draw(st.integers(1, 10**9))
+    if draw(st.booleans()):
+        run["ramp"] = "5s"
+    if draw(st.booleans()):
+        run["batch"] = draw(st.integers(1, 64))
+    header = {"name": "made", "summary": "Imported from fio's made.fio"}
+    return file.check({"workload": header, "run": run, "arrival": arrivals, "stream": made})
+
+
+def again(workload: WorkloadFile, folder: Path) -> WorkloadFile:
+    path = folder / "made.fio"
+    path.write_text(export(workload))
+    return convert.load(path).workload
+
+
+@settings(max_examples=60, deadline=None)
+@given(workloads())
+def test_the_importer_finds_the_same_workload(workload: WorkloadFile) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        assert again(workload, Path(folder)) == workload
+
+
+def test_fio_takes_what_is_exported(tmp_path: Path) -> None:
+    program = shutil.which("fio")
+    if program is None:
+        pytest.skip("fio is not installed; .ci/packages test names it")
+    exported = []
+    for workload in file.iter_shipped():
+        name = workload.workload.name
+        try:
+            text = export(workload, ["/dev/sdx"])
+        except UsageError as error:
+            assert error.message.startswith(f"{name} is not exported: ")
+            continue
+        path = tmp_path / f"{name}.fio"
+        path.write_text(text)
+        exported.append(path)
+    assert {"random-read-4k", "sequential-write-128k"} <= {path.stem for path in exported}
+    done = subprocess.run(
+        [program, "--parse-only", *map(str, exported)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_asus_become_places_of_the_device() -> None:
+    text = """
+[workload]
+name = "w"
+summary = "s"
+[[asu]]
+name = "a"
+size = "40%"
+[[asu]]
+name = "b"
+size = "60%"
+[[arrival]]
+name = "x"
+law = "poisson"
+rate = 400
+[[stream]]
+name = "s1"
+share = "25%"
+size = 4096
+[[stream]]
+name = "s2"
+asu = "b"
+share = "75%"
+size = 4096
+start = "50%"
+read = "0%"
+"""
+    jobs = export(file.parse(text), ["/dev/a:b"]).split("\n\n")
+    assert "filename=/dev/a\\:b" in jobs[1] and "; open loops wait at iodepth=256" in jobs[0]
+    assert jobs[2].splitlines()[-4:] == [
+        *("size=40%", "iodepth=256", "rate_iops=100", "rate_process=poisson"),
+    ]
+    assert {"offset=70%", "rate_iops=300"} <= set(jobs[3].splitlines())
+
+
+BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ('pattern="hotband"\n', "stream 'm': fio has no hot band"),
+        ('pattern="backward"\n', "stream 'm': fio has no order from the end"),
+        ('pattern="sequential"\nread="50%"\n', "fio keeps a place for each direction"),
+        ('read="12.5%"\n', "read: fio has whole numbers, not 12.5"),
+        ('pattern="strided"\nstride=8192\njitter=4096\n', "jitter: fio's gaps are all alike"),
+        ('pattern="zipf"\ntheta=1.1\nspread=false\n', "spread: fio spreads"),
+        ('[[stream]]\nname="n"\nsize=4096\n', "it shares the closed loop 'default'"),
+        ('[[arrival]]\nname="b"\nlaw="burst"\nlength=4\ninterval="1s"\n', "fio has no bursts"),
+        ('[[arrival]]\nname="b"\ndepth=4\nthink="1ms"\n', "think: fio with a depth of more than 1"),
+        ('[[arrival]]\nname="b"\nlaw="poisson"\nrate=0.5\n', "rate: fio has whole numbers"),
+        ("[run]\nramp_count=5\n", "run: fio's ramp-up is a time"),
+        ('start=4096\n[[asu]]\nname="a"\nstart="10%"\nsize="50%"\n', "in per cent and in bytes"),
+    ],
+)
+def test_what_fio_cannot_say_is_refused(more: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as found:
+        export(file.parse(BASE + more))
+    assert found.value.message.startswith("w is not exported: ")
+    assert sentence in found.value.message
+
+
+def test_the_command(spekctl: Spekctl, tmp_path: Path) -> None:
+    shown = spekctl("fio", "--export", "random-read-4k", "--device", "/dev/sdx")
+    assert shown.code == ExitCode.OK and "filename=/dev/sdx\n" in shown.out
+    written = spekctl("fio", "--export", "random-read-4k", "-o", "out.fio")
+    assert (written.code, written.out) == (ExitCode.OK, "")
+    assert convert.load(tmp_path / "out.fio").workload.arrival[0].depth == 32
+    for words, sentence in (
+        ((), "name a job file, or a workload with --export"),
+        (("out.fio", "--device", "/dev/x"), "--device needs --export as well"),
+        (("out.fio", "--export", "oltp"), "--export"),
+        (("--export", "none"), "there is no workload 'none'"),
+        (("--export", "oltp"), "oltp is not exported: stream 'data': "),
+        (("--export", "oltp", "-o", "none/x"), "there is no directory none"),
+    ):
+        found = spekctl("fio", *words)
+        if words:
+            assert (found.code, found.out) == (ExitCode.USAGE, "")
+            assert sentence in found.sentence
