@@ -64,6 +64,24 @@ static inline bool spek_compat_bdev_is_gone(const struct spek_compat_bdev *dev)
 }
 
 /**
+ * spek_compat_report_zones() - read the zones of a zoned device
+ * @bdev: open device
+ * @see: called for each zone, in order; a negative errno ends the pass
+ * @data: argument of @see
+ *
+ * Return: zones seen or a negative errno.
+ */
+static inline int spek_compat_report_zones(struct block_device *bdev, report_zones_cb see,
+					   void *data)
+{
+#ifdef CONFIG_BLK_DEV_ZONED
+	return blkdev_report_zones(bdev, 0, BLK_ALL_ZONES, see, data);
+#else
+	return -EOPNOTSUPP;
+#endif
+}
+
+/**
  * spek_compat_queue_polls() - check for polled completion
  * @q: queue
  *

@@ -96,6 +96,8 @@ static const struct field asu_fields[] = {
 	ELSEWHERE(SPEK_A_ASU_NAME, NULL),
 	FIELD(SPEK_A_ASU_BYTES, struct spek_asu, bytes, "An address range (asu) needs a size."),
 	FIELD(SPEK_A_ASU_STRIPE_BYTES, struct spek_asu, stripe_bytes, NULL),
+	FIELD(SPEK_A_ASU_ZONE_BYTES, struct spek_asu, zone_bytes, NULL),
+	FIELD(SPEK_A_ASU_OPEN_ZONES, struct spek_asu, open_zones, NULL),
 	ELSEWHERE(SPEK_A_ASU_EXTENT, "An address range (asu) needs at least one extent."),
 };
 
@@ -490,7 +492,12 @@ static int check_operations(struct genl_info *info, const struct spek_run_config
 		if (config->polled)
 			return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_POLLED],
 						-EOPNOTSUPP,
-						"Flushes, discards, write-zeroes and writes with FUA can't be polled.");
+						"Flushes, discards, write-zeroes, writes with FUA and write pointers of zones can't be polled.");
+		if (config->data == SPEK_DATA_STAMPED &&
+		    wl->stream[i].pattern == SPEK_PATTERN_WRITE_POINTER)
+			return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_DATA],
+						-EOPNOTSUPP,
+						"A run with stamped data has no streams at write pointers: a reset of a zone would void what it knows.");
 		if (config->data == SPEK_DATA_STAMPED &&
 		    wl->stream[i].operation >= SPEK_OPERATION_DISCARD)
 			return spek_genl_refuse(info->extack, info->attrs[SPEK_A_RUN_DATA],

@@ -80,6 +80,18 @@ static int put_target(struct sk_buff *skb, struct spek_run *run, u32 index)
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, DISCARDS, view.count.ios[SPEK_COUNT_DISCARD]) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, DISCARD_BYTES, view.count.bytes[SPEK_COUNT_DISCARD]) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, FLUSHES, view.count.ios[SPEK_COUNT_FLUSH]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, ZONE_APPENDS,
+			 view.count.ios[SPEK_COUNT_ZONE_APPEND]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, ZONE_RESETS,
+			 view.count.ios[SPEK_COUNT_ZONE_RESET]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, ZONE_FINISHES,
+			 view.count.ios[SPEK_COUNT_ZONE_FINISH]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, ZONE_OPENS,
+			 view.count.ios[SPEK_COUNT_ZONE_OPEN]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, ZONE_CLOSES,
+			 view.count.ios[SPEK_COUNT_ZONE_CLOSE]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_TARGET, ZONE_MISPLACED,
+			 view.count.ios[SPEK_COUNT_ZONE_MISPLACED]) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, REFUSED, view.count.refused) ||
 	    SPEK_PUT_U64(skb, SPEK_A_TARGET, TAG_WAITS, view.count.tag_waits))
 		return -EMSGSIZE;

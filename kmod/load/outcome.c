@@ -55,13 +55,26 @@ void spek_outcome_wake(const struct spek_outcome *outcome, u32 worker)
 
 static const char *name_of(const struct spek_op *op)
 {
-	if (op->kind == SPEK_OP_FLUSH)
+	switch (op->kind) {
+	case SPEK_OP_FLUSH:
 		return "flush";
-	if (op->kind == SPEK_OP_DISCARD)
+	case SPEK_OP_DISCARD:
 		return "discard";
-	if (op->kind == SPEK_OP_WRITE_ZEROES)
+	case SPEK_OP_WRITE_ZEROES:
 		return "write-zeroes";
-	return op->write ? "write" : "read";
+	case SPEK_OP_ZONE_APPEND:
+		return "zone append";
+	case SPEK_OP_ZONE_RESET:
+		return "zone reset";
+	case SPEK_OP_ZONE_FINISH:
+		return "zone finish";
+	case SPEK_OP_ZONE_OPEN:
+		return "zone open";
+	case SPEK_OP_ZONE_CLOSE:
+		return "zone close";
+	default:
+		return op->write ? "write" : "read";
+	}
 }
 
 /**

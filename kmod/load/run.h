@@ -21,6 +21,7 @@ struct spek_iolog;
 struct spek_replay;
 struct spek_run;
 struct spek_verify;
+struct spek_zone_map;
 
 #define SPEK_RUN_LOG_DIR_LEN	24
 
@@ -74,6 +75,8 @@ struct spek_run_listener {
  * @verify: with stamped data, kept for reading until the run is freed; else NULL; const once
  *	@is_set_up
  * @replay: with a trace, its rings, kept until the run is freed; else NULL; const once @is_set_up
+ * @zones: with streams at write pointers, their zones, kept until the run is freed; else NULL;
+ *	const once @is_set_up
  * @log: log of each worker, kept for reading until the run is freed; NULL without one; const once
  *	@is_set_up
  * @log_dentry: directory of the logs' files
@@ -112,6 +115,7 @@ struct spek_run {
 	struct spek_target_count count[SPEK_MAX_TARGETS];
 	struct spek_verify *verify;
 	struct spek_replay *replay;
+	struct spek_zone_map *zones;
 	struct spek_iolog **log;
 	struct dentry *log_dentry;
 	char log_dir[SPEK_RUN_LOG_DIR_LEN];

@@ -19,6 +19,7 @@
 #include "submit.h"
 #include "validate.h"
 #include "verify.h"
+#include "zone.h"
 
 static const char no_memory[] =
 	"There is not enough memory: fewer outstanding I/Os, workers or replicas need less.";
@@ -177,6 +178,7 @@ static int create_workers(struct spek_run *run, const struct spek_worker_ops *op
 		.polls = run->polls,
 		.verify = run->verify,
 		.replay = run->replay,
+		.zones = run->zones,
 		.outcome = &run->outcome,
 		.ops = ops,
 		.owner = run,
@@ -320,6 +322,7 @@ void spek_run_free(struct spek_run *run)
 	destroy_logs(run);
 	spek_verify_destroy(run->verify);
 	spek_replay_destroy(run->replay);
+	spek_zone_map_destroy(run->zones);
 	spek_stats_destroy(run->stats);
 	kfree(run->targets);
 	kfree(run->worker_info);
@@ -348,6 +351,9 @@ int spek_run_setup(struct spek_run *run, struct spek_run *from,
 	if (err)
 		goto err_close_targets;
 	err = spek_validate_devices(&config->workload, run->targets, refusal);
+	if (err)
+		goto err_close_targets;
+	err = spek_zone_map_create(&run->zones, config, run->targets, refusal);
 	if (err)
 		goto err_close_targets;
 	if (config->data == SPEK_DATA_STAMPED) {

@@ -69,9 +69,15 @@ struct spek_target {
 /**
  * enum spek_count - what requests are counted as, as the block layer does
  * @SPEK_COUNT_READ: reads
- * @SPEK_COUNT_WRITE: writes, also of zeroes
+ * @SPEK_COUNT_WRITE: writes, also of zeroes, appends, and commands on zones
  * @SPEK_COUNT_DISCARD: discards
  * @SPEK_COUNT_FLUSH: flushes
+ * @SPEK_COUNT_ZONE_APPEND: appends to zones, counted as writes as well, as are the next four
+ * @SPEK_COUNT_ZONE_RESET: resets of zones
+ * @SPEK_COUNT_ZONE_FINISH: finished zones
+ * @SPEK_COUNT_ZONE_OPEN: opened zones
+ * @SPEK_COUNT_ZONE_CLOSE: closed zones
+ * @SPEK_COUNT_ZONE_MISPLACED: appends that are not where they were expected
  * @SPEK_COUNT_NR: number of these
  */
 enum spek_count {
@@ -79,6 +85,12 @@ enum spek_count {
 	SPEK_COUNT_WRITE = 1,
 	SPEK_COUNT_DISCARD,
 	SPEK_COUNT_FLUSH,
+	SPEK_COUNT_ZONE_APPEND,
+	SPEK_COUNT_ZONE_RESET,
+	SPEK_COUNT_ZONE_FINISH,
+	SPEK_COUNT_ZONE_OPEN,
+	SPEK_COUNT_ZONE_CLOSE,
+	SPEK_COUNT_ZONE_MISPLACED,
 	SPEK_COUNT_NR,
 };
 

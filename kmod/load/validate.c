@@ -92,7 +92,7 @@ static int check_operation(const struct spek_stream *stream, const struct spek_a
 				   "A striped address range has no flushes, discards and write-zeroes.");
 	if (!spek_backend_is_bio(targets, asu))
 		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
-				   "Only back end bio has flushes, discards, write-zeroes and writes with FUA.");
+				   "Only back end bio has flushes, discards, write-zeroes, writes with FUA and write pointers of zones.");
 	if (stream->operation == SPEK_OPERATION_DISCARD && !bdev_max_discard_sectors(bdev))
 		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
 				   "The device does not support discards.");

@@ -51,6 +51,7 @@
 #include "verify.h"
 #include "worker.h"
 #include "worker_issue.h"
+#include "zone.h"
 
 #define RETRY_SPIN_NS	(16 * NSEC_PER_USEC)	/* not worth going to sleep for */
 #define TOTALS_NS	NSEC_PER_SEC		/* between seals when no rows are kept */
@@ -305,6 +306,8 @@ static void watch(struct spek_worker *w, struct spek_slot *slot, u64 done_ns, u8
 		record(w, w->log, slot, done_ns, error);
 	if (w->verify)
 		spek_verify_end(w->verify, slot, &w->lane[slot->op.asu].map);
+	if (w->zone_gate)
+		spek_zone_end(w->zone_gate, slot);
 }
 
 static void account(struct spek_worker *w, struct spek_slot *slot)
@@ -492,6 +495,8 @@ bool spek_worker_prepare(struct spek_worker *w, u64 start_ns)
 		      w->config->nr_workers, start_ns);
 	if (w->replay)
 		spek_replay_attach(w->replay, w->gen, start_ns);
+	if (w->zone_gate)
+		spek_zone_gate_load(w->zone_gate, w->gen);
 	spek_backlog_init(&w->backlog, &w->config->workload, w->gen);
 	return spek_worker_has_work(w);
 }
@@ -635,7 +640,7 @@ u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns)
 	return now_ns - oldest_ns;
 }
 
-static int create_memory(struct spek_worker *w)
+static int create_memory(struct spek_worker *w, const struct spek_zone_map *zones)
 {
 	const struct spek_run_config *config = w->config;
 	int node = cpu_to_node(w->cpu);
@@ -650,8 +655,10 @@ static int create_memory(struct spek_worker *w)
 	w->age = kvcalloc(w->nr_slots, sizeof(*w->age), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	w->slots = spek_slots_create(&w->inflight, w->nr_slots, node);
 	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
+	if (zones)
+		w->zone_gate = spek_zone_gate_create(zones, w->count, node);
 	if (!w->targets || !w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots ||
-	    !w->poller)
+	    !w->poller || (zones && !w->zone_gate))
 		return -ENOMEM;
 	for (i = 0; i < w->nr_slots; i++) {
 		w->slots[i].next_free = w->free;
@@ -695,14 +702,14 @@ struct spek_worker *spek_worker_create(const struct spek_worker_setup *setup, u3
 	w->log = log;
 	w->verify = setup->verify;
 	w->replay = setup->replay ? setup->replay->ring[index] : NULL;
-	w->watched = w->log || w->verify;
+	w->watched = w->log || w->verify || setup->zones;
 	w->nr_slots = spek_share(config->max_outstanding, index, config->nr_workers);
 	w->inflight.outcome = setup->outcome;
 	w->inflight.shape = setup->shape;
 	w->inflight.worker = index;
 	init_llist_head(&w->inflight.done);
 	init_waitqueue_head(&w->start);
-	err = create_memory(w);
+	err = create_memory(w, setup->zones);
 	if (err)
 		goto err_destroy;
 	task = kthread_create_on_node(worker_thread, w, cpu_to_node(cpu), "spek/%u/%u",
@@ -738,6 +745,7 @@ void spek_worker_destroy(struct spek_worker *w)
 	spek_set_destroy(w->set[1]);
 	kvfree(w->age);
 	vfree(w->gen);
+	spek_zone_gate_destroy(w->zone_gate);
 	kfree(w->poller);
 	kfree(w->targets);
 	kfree(w);

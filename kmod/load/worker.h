@@ -19,6 +19,8 @@ struct spek_outcome;
 struct spek_replay;
 struct spek_replay_ring;
 struct spek_verify;
+struct spek_zone_gate;
+struct spek_zone_map;
 
 /**
  * struct spek_poller - how completions of a target are polled for
@@ -70,6 +72,7 @@ struct spek_worker_ops {
  * @polls: a target is polled
  * @verify: with stamped data, else NULL
  * @replay: with a trace, else NULL
+ * @zones: with streams at write pointers, else NULL
  * @outcome: of the run
  * @ops: calls upwards
  * @owner: argument of @ops
@@ -82,6 +85,7 @@ struct spek_worker_setup {
 	bool polls;
 	struct spek_verify *verify;
 	struct spek_replay *replay;
+	const struct spek_zone_map *zones;
 	struct spek_outcome *outcome;
 	const struct spek_worker_ops *ops;
 	void *owner;
@@ -119,7 +123,7 @@ struct spek_worker_info {
  * @cpu: CPU it is bound to
  * @nr_slots: entries of @slots
  * @polls: a target is polled
- * @watched: I/Os are logged or verified
+ * @watched: I/Os are logged or verified, or are on zones
  * @task: its thread, referenced
  * @gen: generator of its operations
  * @slots: its slots
@@ -128,13 +132,14 @@ struct spek_worker_info {
  * @log: where its I/Os are recorded, the run's; NULL without a log
  * @verify: the run's; NULL without stamped data
  * @replay: its records of a trace; NULL without one
+ * @zone_gate: what its operations on zones wait for; NULL without streams at write pointers
  * @ramp_count: its share of the ramp-up by count, const after start
  * @measure_count: its share of the measurement by count, const after start
  * @active: set it counts into
  * @free: free slots
  * @stalled: operation that waits for room, or NULL
- * @stalled_part: first part of @stalled to send; NULL if all of it waits for blocks (verify.c) or
- *	for memory
+ * @stalled_part: first part of @stalled to send; NULL if all of it waits for blocks (verify.c), for
+ *	its zone (zone.c) or for memory
  * @recuts: @stalled is too large for the limits as they are now
  * @retry_ns: delay before the next try to send @stalled; 0 if a completion came since the last one
  * @retry_at_ns: time of that try
@@ -184,6 +189,7 @@ struct spek_worker {
 	struct spek_iolog *log;
 	struct spek_verify *verify;
 	struct spek_replay_ring *replay;
+	struct spek_zone_gate *zone_gate;
 	u64 ramp_count;
 	u64 measure_count;
 

@@ -4,7 +4,7 @@
  * per call.
  *
  * Everything here runs in the worker's thread. If the driver has no room for an operation, or with
- * stamped data another operation holds its blocks, it becomes worker->stalled, and the operations
+ * stamped data another operation holds its blocks, or one at a write pointer waits for its zone, it becomes worker->stalled, and the operations
  * that are due after it wait behind it.
  *
  * Limits may shrink during a run. The worker compares them once per batch, and back ends refuse
@@ -21,6 +21,7 @@
 #include "verify.h"
 #include "worker.h"
 #include "worker_issue.h"
+#include "zone.h"
 
 /* ---- limits ---- */
 
@@ -110,6 +111,8 @@ static u32 cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *
 			spek_part_arm(part, done, w->inflight.shape->chunk_bytes,
 				      spek_target_opf(part->target, op->write) | more);
 			part->bio.bi_ioprio = w->ioprio;
+			if (op->kind == SPEK_OP_ZONE_APPEND)
+				spek_zone_arm_append(part);
 			part++;
 		}
 		done += bytes;
@@ -147,7 +150,24 @@ static blk_opf_t bare_opf(u8 kind)
 	/* Without the block layer's leave to deallocate, as for ioctl BLKZEROOUT. */
 	if (kind == SPEK_OP_WRITE_ZEROES)
 		return REQ_OP_WRITE_ZEROES | REQ_NOUNMAP | REQ_SYNC | REQ_NOMERGE;
-	return REQ_OP_DISCARD | REQ_NOMERGE;
+	switch (kind) {
+	case SPEK_OP_ZONE_RESET:
+		return REQ_OP_ZONE_RESET | REQ_SYNC;
+	case SPEK_OP_ZONE_FINISH:
+		return REQ_OP_ZONE_FINISH | REQ_SYNC;
+	case SPEK_OP_ZONE_OPEN:
+		return REQ_OP_ZONE_OPEN | REQ_SYNC;
+	case SPEK_OP_ZONE_CLOSE:
+		return REQ_OP_ZONE_CLOSE | REQ_SYNC;
+	default:
+		return REQ_OP_DISCARD | REQ_NOMERGE;
+	}
+}
+
+/* Return: true if an operation carries no data */
+static bool is_bare(const struct spek_op *op)
+{
+	return op->kind >= SPEK_OP_FLUSH && op->kind != SPEK_OP_ZONE_APPEND;
 }
 
 /* Arm what carries no data: one bio, which the block layer splits if it has to. */
@@ -155,6 +175,7 @@ static void arm_bare(struct spek_worker *w, struct spek_slot *slot, const struct
 {
 	const struct spek_op *op = &slot->op;
 	struct spek_part *part = slot->part;
+
 	slot->nr_parts = 1;
 	part->target_index = lane->target_index;
 	part->target = lane->target;
@@ -174,9 +195,9 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 {
 	u32 nr;
 
-	if (slot->op.kind >= SPEK_OP_FLUSH) {
+	if (is_bare(&slot->op)) {
 		arm_bare(w, slot, lane);
-		return true;
+		return !w->zone_gate || spek_zone_begin(w->zone_gate, slot);
 	}
 	nr = cut(w, slot, slot->part, 0);
 	slot->nr_parts = 0;
@@ -188,6 +209,8 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 	slot->nr_parts = nr;
 	if (nr > 1)
 		atomic_set(&slot->parts_left, nr);
+	if (w->zone_gate)
+		return spek_zone_begin(w->zone_gate, slot);
 	if (!w->verify)
 		return true;
 	if (spek_verify_begin(w->verify, slot, &lane->map)) {
@@ -269,15 +292,42 @@ static noinline void count_cuts(struct spek_worker *w, const struct spek_slot *s
 	read_limits(w);
 }
 
+static u32 count_of_zone_op(u8 kind)
+{
+	switch (kind) {
+	case SPEK_OP_ZONE_APPEND:
+		return SPEK_COUNT_ZONE_APPEND;
+	case SPEK_OP_ZONE_RESET:
+		return SPEK_COUNT_ZONE_RESET;
+	case SPEK_OP_ZONE_FINISH:
+		return SPEK_COUNT_ZONE_FINISH;
+	case SPEK_OP_ZONE_OPEN:
+		return SPEK_COUNT_ZONE_OPEN;
+	default:
+		return SPEK_COUNT_ZONE_CLOSE;
+	}
+}
+
 /* What was sent and counted as a write is none in the disk's own statistics. */
 static noinline void count_bare(struct spek_worker *w, const struct spek_slot *slot)
 {
 	struct spek_target_count *count = &w->count[slot->part->target_index];
-	u32 kind = slot->op.kind == SPEK_OP_FLUSH ? SPEK_COUNT_FLUSH : SPEK_COUNT_DISCARD;
-	u32 bytes = slot->part->bytes;
+	u32 bytes = slot->part->bytes, kind;
 
-	if (slot->op.kind == SPEK_OP_WRITE_ZEROES)
+	switch (slot->op.kind) {
+	case SPEK_OP_WRITE_ZEROES:
 		return;
+	case SPEK_OP_FLUSH:
+		kind = SPEK_COUNT_FLUSH;
+		break;
+	case SPEK_OP_DISCARD:
+		kind = SPEK_COUNT_DISCARD;
+		break;
+	default:
+		kind = count_of_zone_op(slot->op.kind);
+		WRITE_ONCE(count->ios[kind], count->ios[kind] + 1);
+		return;
+	}
 	WRITE_ONCE(count->ios[SPEK_COUNT_WRITE], count->ios[SPEK_COUNT_WRITE] - 1);
 	WRITE_ONCE(count->bytes[SPEK_COUNT_WRITE], count->bytes[SPEK_COUNT_WRITE] - bytes);
 	WRITE_ONCE(count->ios[kind], count->ios[kind] + 1);
@@ -373,6 +423,8 @@ static bool begin_stalled(struct spek_worker *w)
 {
 	struct spek_slot *slot = w->stalled;
 
+	if (slot->nr_parts && w->zone_gate)
+		return spek_zone_begin(w->zone_gate, slot);
 	if (slot->nr_parts)
 		return spek_verify_begin(w->verify, slot, &w->lane[slot->op.asu].map);
 	/* There was no memory for its parts. */
@@ -529,6 +581,8 @@ void spek_worker_drop_stalled(struct spek_worker *w)
 	struct spek_slot *slot = w->stalled;
 
 	/* Without parts (out of memory) it has not requested its blocks. */
+	if (w->zone_gate)
+		spek_zone_drop(w->zone_gate);
 	if (w->verify && slot->nr_parts)
 		spek_verify_drop(w->verify, slot, &w->lane[slot->op.asu].map, w->stalled_part);
 	WRITE_ONCE(w->stalled, NULL);

@@ -77,7 +77,7 @@ _STREAM = (
     Field("align-bytes", (512, 4096, 4096)),
     Field("range-bytes", (65536, MIB, 8 * MIB, DISK_BYTES)),
     Field("size", at_most=3),
-    Field("operation", (1, 2, 3), RARELY),
+    Field("operation", (1, 2, 3, 4, 5, 6, 7, 8), RARELY),
     Field("fua", (1,), RARELY),
 )
 
@@ -240,6 +240,12 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
                 Field("stripe-bytes", (4096, 65536, MIB)),
                 Field("extent", at_most=3),
             ),
+            (
+                Field("bytes", (8 * MIB, DISK_BYTES)),
+                Field("zone-bytes", (4096, MIB, 4 * MIB, 3 * MIB)),
+                Field("open-zones", (1, 2, 3, 2**32 - 1)),
+                Field("extent"),
+            ),
         ],
         "extent": [(Field("target", _FIRST), Field("start", (*(0,) * 15, MIB)))],
         "arrival": [
@@ -276,6 +282,7 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
             _pattern(6),
             _pattern(7),
             _pattern(8, Field("part", ("@parts",)), Field("spread", (0, 1), SOMETIMES)),
+            _pattern(10),
         ],
     },
     "spek_prober": {

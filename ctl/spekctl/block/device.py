@@ -41,6 +41,8 @@ class Device(DeviceFacts, frozen=True, kw_only=True):
     disk: str
     partition: int
     poll_queues: bool
+    zone_bytes: int = 0  # 0: not zoned
+    open_zones_max: int = 0  # 0: no limit
     sysfs: Path
     # Serial or WWN, if another disk has the same: namespaces of one controller share a serial, as
     # may the units of one SCSI target; paths to one unit share a WWN.
@@ -164,9 +166,21 @@ def by_number(
         iostats=_text(queue / "iostats"),
         nomerges=_text(queue / "nomerges"),
         poll_queues=_text(queue / "io_poll") == "1",
+        **_zone_facts(queue),
         sysfs=sysfs,
         shared=frozenset(one for one in (serial, wwn) if owners.get(one, set()) - {disk.name}),
     )
+
+
+def _zone_facts(queue: Path) -> dict[str, int]:
+    """Size of the zones of a zoned disk, and how many can be open at once."""
+    if _text(queue / "zoned") in ("", "none"):
+        return {}
+    limits = [_number(queue / name) for name in ("max_open_zones", "max_active_zones")]
+    return {
+        "zone_bytes": _number(queue / "chunk_sectors") * 512,
+        "open_zones_max": min([limit for limit in limits if limit], default=0),
+    }
 
 
 def serial_owners(roots: Roots = ROOTS) -> dict[str, set[str]]:

@@ -154,8 +154,6 @@ def unwritable(device: Device) -> str:
     """Why the device itself cannot be written; empty if it can."""
     if device.read_only:
         return "is read-only"
-    if device.zoned == "host-managed":
-        return "is a zoned device that requires sequential writes; no workload supports that yet"
     return ""
 
 

@@ -361,7 +361,8 @@ def workload(function: F) -> F:
                 " Values after colons set its keys: zipf:1.1 (theta), pareto:0.2 (h), normal:10%"
                 " (deviation), each with a center if wanted: zipf:1.1:25%;"
                 " zoned:60%/10%:40%/90% (share of the I/Os/size of a zone); strided:1MiB:64KiB"
-                " (stride, jitter); uniform:30% (share of sequential I/Os). --set sets other keys."
+                " (stride, jitter); uniform:30% (share of sequential I/Os); write-pointer:4 (open"
+                " zones). --set sets other keys."
                 "  [uniform]",
             ),
             settings,

@@ -59,7 +59,10 @@ def command(
         from spekctl.workload.resolve import resolve
 
         targets = [
-            Target(one.path, one.major, one.minor, one.bytes, one.logical_block)
+            Target(
+                *(one.path, one.major, one.minor, one.bytes, one.logical_block, one.diskseq),
+                *(one.zone_bytes, one.open_zones_max),
+            )
             for one in (device.find(path) for path in devices)
         ]
         if capacity is not None:
@@ -117,7 +120,9 @@ def _print_words(found: WorkloadFile) -> None:
 
 
 def _stream_words(stream: Stream) -> str:
-    if stream.operation == "flush":
+    from spekctl.workload.values import ZONE_COMMANDS
+
+    if stream.operation == "flush" or stream.operation in ZONE_COMMANDS:
         size = "none"
     elif stream.size is not None:
         size = str(stream.size)
@@ -137,6 +142,7 @@ def _stream_words(stream: Stream) -> str:
         "center": stream.center,
         "spread": None if stream.spread is None else str(stream.spread).lower(),
         "zones": ", ".join(f"{one.share} in {one.size}" for one in stream.zones) or None,
+        "open zones": stream.open_zones,
         "runs of": stream.run_length,
         "starting in the first": stream.restart,
         "align": stream.align,

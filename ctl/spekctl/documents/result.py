@@ -267,6 +267,22 @@ class TargetResult(Part, frozen=True):
     discards: int = 0
     discard_bytes: int = 0
     flushes: int = 0
+    zone_appends: Annotated[
+        int, Meta(description="Zone appends, which are among the writes as well.")
+    ] = 0
+    zone_resets: Annotated[
+        int,
+        Meta(
+            description="Resets of zones, also before a zone is written again; like the other"
+            " commands on zones they are among the writes, with no bytes."
+        ),
+    ] = 0
+    zone_finishes: int = 0
+    zone_opens: int = 0
+    zone_closes: int = 0
+    zone_misplaced: Annotated[
+        int, Meta(description="Zone appends that the device placed elsewhere than expected.")
+    ] = 0
 
 
 class WorkerResult(Part, frozen=True):

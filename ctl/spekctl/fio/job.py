@@ -147,7 +147,9 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     if engine not in SYNCHRONOUS | ASYNCHRONOUS:
         found.append(f"ioengine: {engine} does not load a block device as spek does")
     if options.get("zonemode", "none") != "none":
-        found.append("zonemode: zones of fio are not known")
+        found.append(
+            "zonemode: zones are not imported; pattern write-pointer writes those of a device"
+        )
     if options.get("nrfiles", "1") != "1":
         found.append("nrfiles: spek loads block devices, not files")
     kind = (options.get("rw") or "read").partition(":")[0]

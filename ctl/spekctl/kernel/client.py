@@ -308,12 +308,16 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
         for one in config.targets
     ]
     values["asu"] = [
-        {
-            "name": asu.name,
-            "bytes": asu.bytes,
-            **({"stripe_bytes": asu.stripe_bytes} if asu.stripe_bytes else {}),
-            "extent": [{"target": one.target, "start": one.start} for one in asu.extents],
-        }
+        _used(
+            name=asu.name,
+            bytes=asu.bytes,
+            extent=[{"target": one.target, "start": one.start} for one in asu.extents],
+            optional={
+                "stripe_bytes": asu.stripe_bytes,
+                "zone_bytes": asu.zone_bytes,
+                "open_zones": asu.open_zones,
+            },
+        )
         for asu in config.asus
     ]
     values["arrival"] = [

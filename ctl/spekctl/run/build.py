@@ -378,6 +378,12 @@ def _target(
         discards=target.discards,
         discard_bytes=target.discard_bytes,
         flushes=target.flushes,
+        zone_appends=target.zone_appends,
+        zone_resets=target.zone_resets,
+        zone_finishes=target.zone_finishes,
+        zone_opens=target.zone_opens,
+        zone_closes=target.zone_closes,
+        zone_misplaced=target.zone_misplaced,
     )
 
 

@@ -75,9 +75,13 @@ def agree(
 ) -> bool | None:
     """Whether the times of the disks lie within the bounds; None if unknown.
 
-    Flushes and discards have service times, and the disk counts their times elsewhere or not.
+    Flushes and discards have service times, and the disk counts their times elsewhere or not. Of
+    zones it counts resets as well that no stream asked for.
     """
-    if any(one.operation in ("flush", "discard") for one in config.streams):
+    if any(
+        one.operation in ("flush", "discard") or one.pattern == "write-pointer"
+        for one in config.streams
+    ):
         return None
     counted = sum_ns(disks)
     if counted is None or any(cell.errors for cell in cells):

@@ -54,7 +54,10 @@ def build(
         given, detached=detach, available_cpus=sorted(os.sched_getaffinity(0))
     )
     targets = [
-        Target(one.path, one.major, one.minor, one.bytes, one.logical_block, one.diskseq)
+        Target(
+            *(one.path, one.major, one.minor, one.bytes, one.logical_block, one.diskseq),
+            *(one.zone_bytes, one.open_zones_max),
+        )
         for one in subject.devices
     ]
     config = resolve(subject.workload, options, targets)

@@ -34,6 +34,12 @@ class ResolvedAsu(Resolved, frozen=True):
     bytes: Annotated[int, Meta(description="Size over all its extents.")]
     stripe_bytes: Annotated[int, Meta(description="Stripe unit; 0 with one extent.")]
     extents: list[Extent]
+    zone_bytes: Annotated[
+        int, Meta(description="write-pointer: from zone to zone of the device; else 0.")
+    ] = 0
+    open_zones: Annotated[
+        int, Meta(description="write-pointer: zones written in turn over all workers; else 0.")
+    ] = 0
 
 
 class ResolvedArrival(Resolved, frozen=True):

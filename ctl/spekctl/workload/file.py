@@ -25,10 +25,12 @@ from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
     IO_BYTES_MAX,
+    OPEN_ZONES_MAX,
     SIZES_MAX,
     STREAMS_MAX,
     THETA_MAX,
     WEIGHT_MAX,
+    ZONE_COMMANDS,
     ZONES_MAX,
 )
 
@@ -50,6 +52,7 @@ _PATTERN_KEYS: dict[str, tuple[str, ...]] = {
     "center": ("zipf", "pareto", "normal"),
     "spread": ("zipf", "pareto"),
     "zones": ("zoned",),
+    "open_zones": ("write-pointer",),
 }
 _PATTERN_NEEDS: dict[str, str] = {
     "strided": "stride",
@@ -396,7 +399,8 @@ def _check_stream(stream: Stream) -> None:
                 f"'{key}' belongs to pattern {' or '.join(patterns)}, not to {stream.pattern}"
             )
     _check_operation(stream)
-    if stream.operation == "flush":
+    _check_pointers(stream)
+    if stream.operation == "flush" or stream.operation in ZONE_COMMANDS:
         return
     needed = _PATTERN_NEEDS.get(stream.pattern)
     if needed and getattr(stream, needed) in (None, []):
@@ -456,6 +460,30 @@ def _check_operation(stream: Stream) -> None:
         for key in _FLUSH_HAS_NO:
             if getattr(stream, key) != getattr(usual, key):
                 raise UsageError(f"a flush has neither address nor length: remove '{key}'")
+
+
+# What a command on a whole zone does not have.
+_ZONE_HAS_NO = ("size", "sizes", "align", "fixed")
+
+
+def _check_pointers(stream: Stream) -> None:
+    """Streams at the write pointers of zones, and operations that only these have."""
+    if stream.pattern != "write-pointer":
+        if stream.operation.startswith("zone-"):
+            raise UsageError(f"operation {stream.operation} needs pattern write-pointer")
+        return
+    if stream.operation != "transfer" and not stream.operation.startswith("zone-"):
+        raise UsageError(f"operation {stream.operation} has no pattern write-pointer")
+    if stream.open_zones is not None and not 1 <= stream.open_zones <= OPEN_ZONES_MAX:
+        raise UsageError(f"open_zones must be 1 to {OPEN_ZONES_MAX}, not {stream.open_zones}")
+    usual = Stream(name=stream.name)
+    for key in ("start", "range"):
+        if getattr(stream, key) != getattr(usual, key):
+            raise UsageError(f"pattern write-pointer has all zones of its asu: remove '{key}'")
+    if stream.operation in ZONE_COMMANDS:
+        for key in _ZONE_HAS_NO:
+            if getattr(stream, key) != getattr(usual, key):
+                raise UsageError(f"operation {stream.operation} is on a whole zone: remove '{key}'")
 
 
 def _check_law(stream: Stream) -> None:

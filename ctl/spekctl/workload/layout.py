@@ -25,15 +25,21 @@ class Target:
     bytes: int
     logical_block: int
     diskseq: int = 0
+    zone_bytes: int = 0  # 0: not zoned
+    open_zones_max: int = 0  # 0: no limit
 
 
 def place_asus(
-    workload: WorkloadFile, stripe_bytes: int, targets: Sequence[Target], fixed: bool
+    workload: WorkloadFile,
+    stripe_bytes: int,
+    targets: Sequence[Target],
+    fixed: bool,
+    workers: int,
 ) -> list[ResolvedAsu]:
     """Lay the asus out one after the other, on one device or striped over all of them.
 
     Over several devices every asu takes the same part of each, in whole stripes; the smallest
-    device sets what is used of the others.
+    device sets what is used of the others. An asu with streams at write pointers has whole zones.
     """
     nr = len(targets)
     smallest = min(targets, key=lambda target: target.bytes)
@@ -45,6 +51,9 @@ def place_asus(
     for asu in asus_of(workload):
         with at(f"asu '{asu.name}'"):
             unit = units.parse_size(asu.block) if nr == 1 else stripe_bytes
+            open_zones = _open_zones(workload, asu, targets, workers)
+            zone_bytes = targets[0].zone_bytes if open_zones else 0
+            unit = max(unit, zone_bytes)
             start = _asu_start(asu, cursor, room, unit, nr)
             taken, size = _asu_size(asu, room, unit, nr)
             for target in targets:
@@ -53,6 +62,11 @@ def place_asus(
                         "its start or size is not a multiple of the logical block of"
                         f" {target.path}, {target.logical_block} bytes"
                     )
+            if zone_bytes and (start % zone_bytes or size % zone_bytes):
+                raise UsageError(
+                    f"its start or size is not a multiple of the zones of {targets[0].path}, which"
+                    f" have {units.format_bytes(zone_bytes)}"
+                )
             _check_minimum(workload, asu, size, unit, nr, smallest, fixed)
             if start + taken > smallest.bytes:
                 each = " of each device" if nr > 1 else ""
@@ -67,9 +81,44 @@ def place_asus(
                 bytes=size,
                 stripe_bytes=stripe_bytes if nr > 1 else 0,
                 extents=[Extent(target=index, start=start) for index in range(nr)],
+                zone_bytes=zone_bytes,
+                open_zones=open_zones,
             )
         )
     return resolved
+
+
+def _open_zones(workload: WorkloadFile, asu: Asu, targets: Sequence[Target], workers: int) -> int:
+    """Zones of the asu that are written in turn; 0 if no stream is at write pointers there."""
+    first = asus_of(workload)[0].name
+    here = [
+        stream
+        for stream in workload.stream
+        if stream.pattern == "write-pointer" and (stream.asu or first) == asu.name
+    ]
+    if not here:
+        return 0
+    if len(targets) > 1:
+        raise UsageError("pattern write-pointer needs one device: it can't be striped")
+    target = targets[0]
+    if not target.zone_bytes:
+        raise UsageError(f"pattern write-pointer needs a zoned device, which {target.path} is not")
+    given = {stream.open_zones for stream in here} - {None}
+    if len(given) > 1:
+        raise UsageError(
+            "its streams have different open_zones: give the same, or only one of them"
+        )
+    (found,) = given or {workers}
+    assert found is not None
+    if target.open_zones_max and found > target.open_zones_max:
+        raise UsageError(
+            f"{found} zones would be open, and {target.path} can have {target.open_zones_max}"
+        )
+    if found < workers:
+        raise UsageError(
+            f"it has {found} open zones for {workers} workers: each worker needs at least one"
+        )
+    return found
 
 
 def _asu_start(asu: Asu, cursor: int, room: int, unit: int, nr: int) -> int:

@@ -19,6 +19,7 @@ from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
     NAME_LEN_MAX,
+    OPEN_ZONES_MAX,
     STREAMS_MAX,
     THETA_MAX,
     U32_MAX,
@@ -237,7 +238,9 @@ class Stream(Table, frozen=True):
         _doc(
             "transfer: reads and writes. flush: flushes of the device's write cache. discard:"
             " discards. write-zeroes: writes of zeroes that carry no data; the blocks stay"
-            " allocated. All but transfer need --write and back end bio."
+            " allocated. zone-append: writes whose place in a zone the device chooses. zone-reset,"
+            " zone-finish, zone-open, zone-close: commands on whole zones. Those of zones need"
+            " pattern write-pointer; all but transfer need --write and back end bio."
         ),
     ] = "transfer"
     fua: Annotated[bool, _doc("Writes have forced unit access (FUA): back end bio.")] = False
@@ -255,6 +258,8 @@ class Stream(Table, frozen=True):
             " range once per pass, in random order. backward: one before the other, from the end."
             " zipf, pareto: random, few addresses far more often than the others. normal: random"
             " around a center. zoned: random, with shares of the I/Os for parts of the range."
+            " write-pointer: writes at the write pointers of a zoned device, open_zones zones in"
+            " turn, full ones being reset when they are written again; reads below the pointers."
             " trace: as recorded; only in results of --trace."
         ),
     ] = "uniform"
@@ -327,6 +332,15 @@ class Stream(Table, frozen=True):
     zones: Annotated[
         list[Zone], _doc("zoned: the zones from the start of the range on.", maxItems=ZONES_MAX)
     ] = []
+    open_zones: Annotated[
+        int | None,
+        _doc(
+            "write-pointer: zones that are written in turn, the same in all streams of an asu; by"
+            " default one per worker.",
+            minimum=1,
+            maximum=OPEN_ZONES_MAX,
+        ),
+    ] = None
     run_length: Annotated[
         int | str | None,
         _either("runs: length of a run, in bytes or per cent of the asu.", *_SIZE, _PERCENT),

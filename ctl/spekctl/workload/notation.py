@@ -24,6 +24,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "zipf": ("theta", "center"),
     "pareto": ("h", "center"),
     "normal": ("deviation", "center"),
+    "write-pointer": ("open_zones",),
 }
 
 
@@ -43,7 +44,15 @@ def pattern_fields(text: str) -> dict[str, object]:
     for key in ("theta", "h"):
         if key in fields:
             fields[key] = _number(text, str(fields[key]))
+    if "open_zones" in fields:
+        fields["open_zones"] = _whole(text, str(fields["open_zones"]))
     return fields
+
+
+def _whole(text: str, value: str) -> int:
+    if not (value.isascii() and value.isdigit()):
+        raise UsageError(f"--pattern {text}: '{value}' is not a whole number")
+    return int(value)
 
 
 def _zone(text: str, value: str) -> dict[str, str]:

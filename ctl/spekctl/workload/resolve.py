@@ -35,7 +35,14 @@ from spekctl.workload.layout import place_asus
 from spekctl.workload.model import LIMITS, Arrival, RunDefaults, Stream, WorkloadFile
 from spekctl.workload.options import OPTIONS, flag_of, setting
 from spekctl.workload.options import Options as Options
-from spekctl.workload.values import DEPTH_MAX, TABLES, TARGETS_MAX, CorePattern, WalkStyle
+from spekctl.workload.values import (
+    DEPTH_MAX,
+    TABLES,
+    TARGETS_MAX,
+    ZONE_COMMANDS,
+    CorePattern,
+    WalkStyle,
+)
 
 # An open loop needs room for what piles up; this bounds its number and its memory.
 OPEN_LOOP_OUTSTANDING = 1024
@@ -47,7 +54,8 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
     _check_options(workload, options)
     _check_targets(targets, options)
     style_fixed = _walk_style(workload, options) == "fixed"
-    asus = place_asus(workload, options.stripe_bytes, targets, style_fixed)
+    cpus = cpus_of(options)
+    asus = place_asus(workload, options.stripe_bytes, targets, style_fixed, len(cpus))
     arrivals, replicas = _arrivals(workload, options)
     streams = _streams(workload, asus, replicas, targets, options)
     time_ns, count = _length(workload, options)
@@ -75,7 +83,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
         time_ns=time_ns,
         count=count,
         max_errors=options.max_errors,
-        cpus=cpus_of(options),
+        cpus=cpus,
         targets=[DeviceNumber(one.major, one.minor, one.diskseq) for one in targets],
         asus=asus,
         arrivals=arrivals,
@@ -311,7 +319,11 @@ def _stream(
 ) -> ResolvedStream:
     if stream.operation == "flush":
         return _flush(stream.name, asu, asu_bytes, arrival, weight, replicas, targets)
-    sizes = size_weights(stream)
+    if stream.operation in ZONE_COMMANDS:
+        # Like a flush: the kernel takes a block for what the command doesn't have.
+        sizes = [(max([SECTOR, *(one.logical_block for one in targets)]), 1)]
+    else:
+        sizes = size_weights(stream)
     over = stream.fixed if style == "fixed" else None
     align_text = over.align if over and over.align is not None else stream.align
     stride_bytes = units.parse_size(stream.stride) if stream.stride is not None else 0

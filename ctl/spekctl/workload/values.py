@@ -19,6 +19,7 @@ U32_MAX = 2**32 - 1
 WEIGHT_MAX = U32_MAX
 THETA_MAX = 16
 ZONES_MAX = 255
+OPEN_ZONES_MAX = 1 << 20
 
 Pattern = Literal[
     "uniform",
@@ -34,6 +35,7 @@ Pattern = Literal[
     "normal",
     "zoned",
     "trace",
+    "write-pointer",
 ]
 # Those that a workload may have: traces are replayed by themselves.
 FILE_PATTERNS: tuple[Pattern, ...] = tuple(one for one in get_args(Pattern) if one != "trace")
@@ -50,9 +52,22 @@ CorePattern = Literal[
     "backward",
     "table",
     "trace",
+    "write-pointer",
 ]
 Law = Literal["closed", "poisson", "constant", "burst", "trace"]
 WalkStyle = Literal["classic", "fixed"]
-Operation = Literal["transfer", "flush", "discard", "write-zeroes"]
+Operation = Literal[
+    "transfer",
+    "flush",
+    "discard",
+    "write-zeroes",
+    "zone-append",
+    "zone-reset",
+    "zone-finish",
+    "zone-open",
+    "zone-close",
+]
+# On a zone as a whole.
+ZONE_COMMANDS: tuple[Operation, ...] = ("zone-reset", "zone-finish", "zone-open", "zone-close")
 Data = Literal["zero", "random"]
 Backend = Literal["auto", "bio", "mq", "scsi"]

@@ -4,7 +4,7 @@
  *
  * Memory, one block of the caller's:
  *
- *   spek_gen | processes | per process: ready times, sources, choices, their alias table
+ *   spek_gen | zones | processes | per process: ready times, sources, choices, their alias table
  *            | per source: replica states, what replicas share
  *
  * An operation takes its process's time, makes its choice of stream, size, direction
@@ -24,6 +24,7 @@
 #include "../../core/rng.h"
 #include "replay.h"
 #include "share.h"
+#include "zone_share.h"
 
 #define GEN_ALIGN	64
 
@@ -145,7 +146,7 @@ static void note_choices(struct spek_process *process, const struct spek_stream 
  */
 static void lay_out_process(struct arena *arena, struct spek_process *process,
 			    const struct spek_workload *wl, u32 arrival, u64 seed, u32 worker,
-			    u32 nr_workers)
+			    u32 nr_workers, struct spek_zones *const *zones)
 {
 	u32 depth = closed_depth(wl, arrival, worker, nr_workers);
 	struct spek_source_memory memory;
@@ -201,6 +202,7 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		if (!process)
 			continue;
 		share.key = stream_key(seed, i);
+		share.zones = zones[wl->stream[i].asu];
 		spek_source_init(source, &wl->stream[i], &share, &process->rng, states, shared);
 		spek_choices_init(&choice[nr_choices], &choice_weight[nr_choices], weight[i],
 				  source, wl, i, &share);
@@ -220,6 +222,25 @@ static void lay_out_process(struct arena *arena, struct spek_process *process,
 		draw_choice(process);
 }
 
+/* Lay out the worker's zones, and prepare them if there is memory. */
+static void lay_out_zones(struct arena *arena, struct spek_zones **zones,
+			  const struct spek_workload *wl, u32 worker, u32 nr_workers)
+{
+	u32 i;
+
+	for (i = 0; i < wl->nr_asus; i++) {
+		struct spek_zone_part part = spek_zone_share(wl, i, worker, nr_workers);
+		u64 bytes = spek_zones_bytes(&part);
+		struct spek_zones *mine = take(arena, bytes, sizeof(u64));
+
+		if (!zones)
+			continue;
+		zones[i] = bytes ? mine : NULL;
+		if (bytes)
+			spek_zones_init(mine, &part, wl->asu[i].zone_bytes);
+	}
+}
+
 /**
  * spek_gen_size() - compute the memory of a generator, all state included
  * @wl: checked workload
@@ -234,9 +255,10 @@ size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers)
 	u32 i;
 
 	take(&arena, sizeof(struct spek_gen), GEN_ALIGN);
+	lay_out_zones(&arena, NULL, wl, worker, nr_workers);
 	take(&arena, sizeof(struct spek_process) * wl->nr_arrivals, GEN_ALIGN);
 	for (i = 0; i < wl->nr_arrivals; i++)
-		lay_out_process(&arena, NULL, wl, i, 0, worker, nr_workers);
+		lay_out_process(&arena, NULL, wl, i, 0, worker, nr_workers, NULL);
 	return arena.used > SIZE_MAX ? SIZE_MAX : (size_t)arena.used;
 }
 
@@ -280,13 +302,14 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 	take(&arena, sizeof(*gen), GEN_ALIGN);
 	gen->nr_processes = wl->nr_arrivals;
 	gen->has_closed = false;
+	lay_out_zones(&arena, gen->zones, wl, worker, nr_workers);
 	gen->process = take(&arena, sizeof(*gen->process) * wl->nr_arrivals, GEN_ALIGN);
 
 	for (i = 0; i < wl->nr_arrivals; i++) {
 		struct spek_process *process = &gen->process[i];
 
 		spek_memset(process, 0, sizeof(*process));
-		lay_out_process(&arena, process, wl, i, seed, worker, nr_workers);
+		lay_out_process(&arena, process, wl, i, seed, worker, nr_workers, gen->zones);
 		spek_clock_init(&process->clock, &process->times, wl, i, seed, worker, nr_workers,
 				start_ns);
 		for (j = 0; j < process->depth; j++)

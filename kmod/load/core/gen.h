@@ -24,6 +24,13 @@
  * @SPEK_OP_FLUSH: a flush, which counts as a write of no bytes
  * @SPEK_OP_DISCARD: a discard, which counts as a write
  * @SPEK_OP_WRITE_ZEROES: a write of zeroes that carries no data
+ * @SPEK_OP_ZONE_APPEND: a write whose place in its zone the device chooses
+ * @SPEK_OP_ZONE_RESET: a reset of a zone, which counts as a write of no bytes, as do the next three
+ * @SPEK_OP_ZONE_FINISH: a zone is declared full
+ * @SPEK_OP_ZONE_OPEN: a zone is opened
+ * @SPEK_OP_ZONE_CLOSE: a zone is closed
+ *
+ * The last five exclude each other and all others: the last four are numbers.
  */
 enum spek_kind_of_op {
 	SPEK_OP_PLAIN = 0,
@@ -32,6 +39,11 @@ enum spek_kind_of_op {
 	SPEK_OP_FLUSH = 1 << 2,
 	SPEK_OP_DISCARD = 1 << 3,
 	SPEK_OP_WRITE_ZEROES = 1 << 4,
+	SPEK_OP_ZONE_APPEND = 1 << 5,
+	SPEK_OP_ZONE_RESET = 1 << 6,
+	SPEK_OP_ZONE_FINISH,
+	SPEK_OP_ZONE_OPEN,
+	SPEK_OP_ZONE_CLOSE,
 };
 
 /**
@@ -66,6 +78,7 @@ struct spek_op {
 
 struct spek_process;
 struct spek_supply;
+struct spek_zones;
 
 /**
  * struct spek_gen - a generator; callers use only its size and spek_gen_next_ns()
@@ -74,6 +87,7 @@ struct spek_supply;
  * @process: all arrival processes
  * @nr_processes: number of arrival processes
  * @has_closed: one of them is a closed loop
+ * @zones: this worker's zones of each asu, or NULL
  */
 struct spek_gen {
 	u64 next_ns;
@@ -81,6 +95,7 @@ struct spek_gen {
 	struct spek_process *process;
 	u32 nr_processes;
 	bool has_closed;
+	struct spek_zones *zones[SPEK_MAX_ASUS];
 };
 
 size_t spek_gen_size(const struct spek_workload *wl, u32 worker, u32 nr_workers);

@@ -16,6 +16,7 @@ static const struct spek_pattern_ops *const patterns[] = {
 	[SPEK_PATTERN_BACKWARD] = &spek_pattern_backward,
 	[SPEK_PATTERN_TABLE] = &spek_pattern_table,
 	[SPEK_PATTERN_TRACE] = &spek_pattern_replay,
+	[SPEK_PATTERN_WRITE_POINTER] = &spek_pattern_pointer,
 };
 
 /**
@@ -98,6 +99,16 @@ static u8 kind_of_op(const struct spek_stream *stream, bool write)
 		return SPEK_OP_DISCARD;
 	case SPEK_OPERATION_WRITE_ZEROES:
 		return SPEK_OP_WRITE_ZEROES;
+	case SPEK_OPERATION_ZONE_APPEND:
+		return SPEK_OP_ZONE_APPEND;
+	case SPEK_OPERATION_ZONE_RESET:
+		return SPEK_OP_ZONE_RESET;
+	case SPEK_OPERATION_ZONE_FINISH:
+		return SPEK_OP_ZONE_FINISH;
+	case SPEK_OPERATION_ZONE_OPEN:
+		return SPEK_OP_ZONE_OPEN;
+	case SPEK_OPERATION_ZONE_CLOSE:
+		return SPEK_OP_ZONE_CLOSE;
 	default:
 		return stream->fua && write ? SPEK_OP_FUA : SPEK_OP_PLAIN;
 	}
@@ -132,6 +143,9 @@ static void init_choice(struct spek_choice *choice, struct spek_source *source,
 		choice->start = 0;
 		choice->slots = 1;
 	}
+	/* On a zone as a whole. */
+	if (op.kind >= SPEK_OP_ZONE_RESET)
+		choice->bytes = 0;
 }
 
 /**
@@ -198,6 +212,8 @@ void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spe
 		spek_hotband_next(choice, rng, op);
 	else if (kind == SPEK_KIND_MIXED)
 		spek_mixed_next(choice, replica, rng, op);
+	else if (kind == SPEK_KIND_POINTER)
+		spek_pointer_next(choice, replica, rng, op);
 	else
 		spek_replay_next(choice, op);
 }

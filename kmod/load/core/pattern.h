@@ -17,6 +17,7 @@
  *   hotband      0
  *   table        0                          56 bytes per part
  *   trace        0
+ *   write-pointer 0                         16 bytes per zone, in the generator
  *
  * The eight streams of SPC-1 take 96 bytes per BSU.
  *
@@ -112,6 +113,9 @@ struct spek_walk {
  * @hotband.write_shift: 1 % of @slots
  * @hotband.per_slots: 2^64 - 1 divided by @slots
  * @hotband.per_align: 2^64 - 1 divided by @align_bytes
+ * @pointer: write-pointer
+ * @pointer.zones: the worker's zones of the asu
+ * @pointer.align_shift: log2 of @align_bytes
  * @replay: trace: the next record, if it belongs to this stream
  * @replay.addr: first byte in the asu
  * @replay.bytes: length
@@ -155,6 +159,10 @@ struct spek_source {
 			u64 per_align;
 		} hotband;
 		struct {
+			struct spek_zones *zones;
+			u32 align_shift;
+		} pointer;
+		struct {
 			u64 addr;
 			u32 bytes;
 			u8 kind;
@@ -179,6 +187,7 @@ enum spek_kind {
 	SPEK_KIND_WALK_READ,
 	SPEK_KIND_WALK_WRITE,
 	SPEK_KIND_HOTBAND,
+	SPEK_KIND_POINTER,
 	SPEK_KIND_REPLAY,
 };
 
@@ -250,6 +259,7 @@ extern const struct spek_pattern_ops spek_pattern_once;
 extern const struct spek_pattern_ops spek_pattern_backward;
 extern const struct spek_pattern_ops spek_pattern_table;
 extern const struct spek_pattern_ops spek_pattern_replay;
+extern const struct spek_pattern_ops spek_pattern_pointer;
 
 const struct spek_pattern_ops *spek_pattern_of(const struct spek_stream *stream);
 void spek_source_memory(struct spek_source_memory *memory, const struct spek_stream *stream,
@@ -273,6 +283,8 @@ void spek_walk_next_read(const struct spek_choice *choice, u32 replica, struct s
 void spek_walk_next_write(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 			  struct spek_op *op);
 void spek_hotband_next(const struct spek_choice *choice, struct spek_rng *rng,
+		       struct spek_op *op);
+void spek_pointer_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op);
 void spek_replay_next(const struct spek_choice *choice, struct spek_op *op);
 

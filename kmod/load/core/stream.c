@@ -50,12 +50,41 @@ bool spek_stream_is_aligned(const struct spek_stream *stream)
  * spek_stream_is_plain() - check whether a stream only reads and writes
  * @stream: stream
  *
- * Return: false if it has other operations, or writes with forced unit access. Of a trace the
- * records say that.
+ * Return: false if it has other operations, writes with forced unit access, or is at the write
+ * pointers of zones. Of a trace the records say that.
  */
 bool spek_stream_is_plain(const struct spek_stream *stream)
 {
-	return !stream->operation && !stream->fua;
+	return !stream->operation && !stream->fua &&
+	       stream->pattern != SPEK_PATTERN_WRITE_POINTER;
+}
+
+/**
+ * spek_stream_has_data() - check whether the operations of a stream carry data
+ * @stream: stream
+ *
+ * Return: true for reads, writes and appends.
+ */
+bool spek_stream_has_data(const struct spek_stream *stream)
+{
+	return stream->operation == SPEK_OPERATION_TRANSFER ||
+	       stream->operation == SPEK_OPERATION_ZONE_APPEND;
+}
+
+/**
+ * spek_workload_has_zones() - check whether a workload is at the write pointers of zones
+ * @wl: workload
+ *
+ * Return: true if a stream is.
+ */
+bool spek_workload_has_zones(const struct spek_workload *wl)
+{
+	u32 i;
+
+	for (i = 0; i < wl->nr_streams; i++)
+		if (wl->stream[i].pattern == SPEK_PATTERN_WRITE_POINTER)
+			return true;
+	return false;
 }
 
 /**

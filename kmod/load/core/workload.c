@@ -7,6 +7,7 @@
 #include "replay.h"
 #include "share.h"
 #include "workload.h"
+#include "zone_share.h"
 
 #define MAX_ADDRESS	(1ull << 62)
 #define MAX_WAIT_NS	1000000000000000ull	/* 11 days: sums cannot overflow */
@@ -155,16 +156,24 @@ static int check_foreign(const struct spek_stream *stream, struct spek_refusal *
 
 static int check_operation(const struct spek_stream *stream, struct spek_refusal *refusal)
 {
-	if (stream->operation > SPEK_OPERATION_WRITE_ZEROES)
+	if (stream->operation > SPEK_OPERATION_ZONE_CLOSE)
 		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown operation.");
 	if (stream->fua > 1)
 		return spek_refuse_part(refusal, -ERANGE, "Forced unit access of a stream must be 0 or 1.");
 	if (stream->operation && stream->read_ppm)
 		return spek_refuse_part(refusal, -EINVAL,
-					"A stream of flushes, discards or write-zeroes has a share of reads: it must be 0.");
+					"A stream whose operation is not transfer has a share of reads: it must be 0.");
 	if (stream->fua && (stream->operation || stream->read_ppm == 1000000))
 		return spek_refuse_part(refusal, -EINVAL,
 					"Forced unit access is given for a stream that has no writes of data.");
+	if (stream->operation >= SPEK_OPERATION_ZONE_APPEND &&
+	    stream->pattern != SPEK_PATTERN_WRITE_POINTER)
+		return spek_refuse_part(refusal, -EINVAL,
+					"Zone operations are given for a stream whose pattern is not write-pointer.");
+	if (stream->pattern == SPEK_PATTERN_WRITE_POINTER && stream->operation &&
+	    stream->operation < SPEK_OPERATION_ZONE_APPEND)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A stream at write pointers has reads, writes or zone operations, and no others.");
 	if (stream->operation == SPEK_OPERATION_FLUSH && stream->pattern != SPEK_PATTERN_TRACE &&
 	    (stream->pattern != SPEK_PATTERN_UNIFORM || stream->seq_ppm))
 		return spek_refuse_part(refusal, -EINVAL,
@@ -304,6 +313,13 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 		if (err)
 			return err;
 	}
+	for (i = 0; i < wl->nr_asus; i++) {
+		refusal->kind = SPEK_REFUSAL_ASU;
+		refusal->index = i;
+		err = spek_zone_share_check(wl, i, nr_workers, refusal);
+		if (err)
+			return err;
+	}
 	refusal->kind = SPEK_REFUSAL_ARRIVAL;
 	refusal->index = 0;
 	return spek_replay_check_workload(wl, nr_workers, refusal);
@@ -322,7 +338,7 @@ u32 spek_workload_max_bytes(const struct spek_workload *wl)
 	for (i = 0; i < wl->nr_streams; i++) {
 		u32 bytes = spek_stream_max_bytes(&wl->stream[i]);
 
-		if (!wl->stream[i].operation && bytes > max)
+		if (spek_stream_has_data(&wl->stream[i]) && bytes > max)
 			max = bytes;
 	}
 	return max;

@@ -28,11 +28,15 @@
  * struct spek_asu - an address range on one target, or striped over several
  * @bytes: size over all extents
  * @stripe_bytes: stripe unit, a power of two; 0 with one extent
+ * @zone_bytes: distance from zone to zone, a power of two; 0 without streams at write pointers
+ * @open_zones: zones that these write in turn over all workers; 0 without them
  * @nr_extents: number of extents, 1 to SPEK_MAX_TARGETS
  * @extent: per extent, index of the target and first byte on it
  */
 struct spek_asu {
 	u64 bytes;
+	u64 zone_bytes;
+	u32 open_zones;
 	u32 stripe_bytes;
 	u32 nr_extents;
 	struct spek_extent {
@@ -149,6 +153,8 @@ u64 spek_stream_slots(const struct spek_stream *stream);
 bool spek_stream_is_aligned(const struct spek_stream *stream);
 bool spek_stream_is_plain(const struct spek_stream *stream);
 bool spek_workload_is_plain(const struct spek_workload *wl);
+bool spek_stream_has_data(const struct spek_stream *stream);
+bool spek_workload_has_zones(const struct spek_workload *wl);
 bool spek_workload_replays(const struct spek_workload *wl);
 
 /**

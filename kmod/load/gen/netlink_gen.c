@@ -49,7 +49,7 @@ static const struct nla_policy spek_worker_nl_policy[SPEK_A_WORKER_LOG_LOST + 1]
 	[SPEK_A_WORKER_LOG_LOST] = { .type = NLA_U64 },
 };
 
-static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_FLUSHES + 1] = {
+static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_ZONE_MISPLACED + 1] = {
 	[SPEK_A_TARGET_MAJOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_MINOR] = { .type = NLA_U32 },
 	[SPEK_A_TARGET_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
@@ -71,6 +71,12 @@ static const struct nla_policy spek_target_nl_policy[SPEK_A_TARGET_FLUSHES + 1] 
 	[SPEK_A_TARGET_DISCARDS] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_DISCARD_BYTES] = { .type = NLA_U64 },
 	[SPEK_A_TARGET_FLUSHES] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_ZONE_APPENDS] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_ZONE_RESETS] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_ZONE_FINISHES] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_ZONE_OPENS] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_ZONE_CLOSES] = { .type = NLA_U64 },
+	[SPEK_A_TARGET_ZONE_MISPLACED] = { .type = NLA_U64 },
 };
 
 static const struct nla_policy spek_extent_nl_policy[SPEK_A_EXTENT_START + 1] = {
@@ -78,11 +84,13 @@ static const struct nla_policy spek_extent_nl_policy[SPEK_A_EXTENT_START + 1] = 
 	[SPEK_A_EXTENT_START] = { .type = NLA_U64 },
 };
 
-static const struct nla_policy spek_asu_nl_policy[SPEK_A_ASU_EXTENT + 1] = {
+static const struct nla_policy spek_asu_nl_policy[SPEK_A_ASU_OPEN_ZONES + 1] = {
 	[SPEK_A_ASU_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
 	[SPEK_A_ASU_BYTES] = { .type = NLA_U64 },
 	[SPEK_A_ASU_STRIPE_BYTES] = { .type = NLA_U32 },
 	[SPEK_A_ASU_EXTENT] = NLA_POLICY_NESTED(spek_extent_nl_policy),
+	[SPEK_A_ASU_ZONE_BYTES] = { .type = NLA_U64 },
+	[SPEK_A_ASU_OPEN_ZONES] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_BURST_INTERVAL_NS + 1] = {
@@ -106,7 +114,7 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_FUA + 1] = {
 	[SPEK_A_STREAM_WEIGHT] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_REPLICAS] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_READ_PPM] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_stream_read_ppm_range),
-	[SPEK_A_STREAM_PATTERN] = NLA_POLICY_MAX(NLA_U32, 9),
+	[SPEK_A_STREAM_PATTERN] = NLA_POLICY_MAX(NLA_U32, 10),
 	[SPEK_A_STREAM_RANGE_START] = { .type = NLA_U64 },
 	[SPEK_A_STREAM_RANGE_BYTES] = { .type = NLA_U64 },
 	[SPEK_A_STREAM_ALIGN_BYTES] = { .type = NLA_U32 },
@@ -120,7 +128,7 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_FUA + 1] = {
 	[SPEK_A_STREAM_PART] = NLA_POLICY_RANGE(NLA_BINARY, 16, 4096),
 	[SPEK_A_STREAM_SPREAD] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SPEK_A_STREAM_SIZE] = NLA_POLICY_NESTED(spek_size_nl_policy),
-	[SPEK_A_STREAM_OPERATION] = NLA_POLICY_MAX(NLA_U32, 3),
+	[SPEK_A_STREAM_OPERATION] = NLA_POLICY_MAX(NLA_U32, 8),
 	[SPEK_A_STREAM_FUA] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 

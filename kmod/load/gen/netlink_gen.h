@@ -39,7 +39,7 @@ int spek_nl_trace_end_doit(struct sk_buff *skb, struct genl_info *info);
 #define SPEK_NL_TARGET_BYTES ( \
 	6 * nla_total_size(4) + \
 	nla_total_size(32) + \
-	13 * nla_total_size_64bit(8) + \
+	19 * nla_total_size_64bit(8) + \
 	nla_total_size(256))
 #define SPEK_NL_SENSE_BYTES ( \
 	4 * nla_total_size(4) + \
@@ -57,8 +57,8 @@ int spek_nl_trace_end_doit(struct sk_buff *skb, struct genl_info *info);
 	nla_total_size_64bit(8))
 #define SPEK_NL_ASU_BYTES ( \
 	nla_total_size(32) + \
-	nla_total_size_64bit(8) + \
-	nla_total_size(4))
+	2 * nla_total_size_64bit(8) + \
+	2 * nla_total_size(4))
 #define SPEK_NL_ARRIVAL_BYTES ( \
 	3 * nla_total_size(4) + \
 	3 * nla_total_size_64bit(8))

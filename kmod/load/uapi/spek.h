@@ -328,7 +328,8 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_POLLED: (u32)
  * @SPEK_A_TARGET_READS: (u64) Read requests sent since the run started, all phases.
  * @SPEK_A_TARGET_READ_BYTES: (u64)
- * @SPEK_A_TARGET_WRITES: (u64) Also of zeroes.
+ * @SPEK_A_TARGET_WRITES: (u64) Also of zeroes, and commands on zones, as the disk counts
+ *   them.
  * @SPEK_A_TARGET_WRITE_BYTES: (u64)
  * @SPEK_A_TARGET_REFUSED: (u64) scsi - requests that the driver had no room for and that
  *   were sent again.
@@ -342,6 +343,14 @@ enum spek_a_worker {
  * @SPEK_A_TARGET_DISCARD_BYTES: (u64)
  * @SPEK_A_TARGET_FLUSHES: (u64) Flushes sent; the block layer may send one request for
  *   several.
+ * @SPEK_A_TARGET_ZONE_APPENDS: (u64) Zone appends sent; they are in writes as well.
+ * @SPEK_A_TARGET_ZONE_RESETS: (u64) Resets of zones sent, also before a zone is written
+ *   again.
+ * @SPEK_A_TARGET_ZONE_FINISHES: (u64)
+ * @SPEK_A_TARGET_ZONE_OPENS: (u64) Openings of zones sent, also before a zone is closed.
+ * @SPEK_A_TARGET_ZONE_CLOSES: (u64)
+ * @SPEK_A_TARGET_ZONE_MISPLACED: (u64) Zone appends that the device placed elsewhere than
+ *   at the write pointer that is tracked.
  * @__SPEK_A_TARGET_MAX: private
  * @SPEK_A_TARGET_MAX: highest id
  */
@@ -368,6 +377,12 @@ enum spek_a_target {
 	SPEK_A_TARGET_DISCARDS,
 	SPEK_A_TARGET_DISCARD_BYTES,
 	SPEK_A_TARGET_FLUSHES,
+	SPEK_A_TARGET_ZONE_APPENDS,
+	SPEK_A_TARGET_ZONE_RESETS,
+	SPEK_A_TARGET_ZONE_FINISHES,
+	SPEK_A_TARGET_ZONE_OPENS,
+	SPEK_A_TARGET_ZONE_CLOSES,
+	SPEK_A_TARGET_ZONE_MISPLACED,
 
 	__SPEK_A_TARGET_MAX,
 	SPEK_A_TARGET_MAX = (__SPEK_A_TARGET_MAX - 1)
@@ -599,6 +614,10 @@ enum spek_a_extent {
  * @SPEK_A_ASU_BYTES: (u64) Size of the range over all its targets.
  * @SPEK_A_ASU_STRIPE_BYTES: (u32) Stripe unit with several extents, a power of two.
  * @SPEK_A_ASU_EXTENT: (nest of extent, repeated) One for each target it lies on.
+ * @SPEK_A_ASU_ZONE_BYTES: (u64) write-pointer - distance from zone to zone of the target,
+ *   a power of two; the asu has whole zones.
+ * @SPEK_A_ASU_OPEN_ZONES: (u32) write-pointer - zones that are written in turn, at least
+ *   one for each worker.
  * @__SPEK_A_ASU_MAX: private
  * @SPEK_A_ASU_MAX: highest id
  */
@@ -608,6 +627,8 @@ enum spek_a_asu {
 	SPEK_A_ASU_BYTES,
 	SPEK_A_ASU_STRIPE_BYTES,
 	SPEK_A_ASU_EXTENT,
+	SPEK_A_ASU_ZONE_BYTES,
+	SPEK_A_ASU_OPEN_ZONES,
 
 	__SPEK_A_ASU_MAX,
 	SPEK_A_ASU_MAX = (__SPEK_A_ASU_MAX - 1)

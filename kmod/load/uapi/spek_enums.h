@@ -140,6 +140,8 @@ enum spek_law {
  *   range with spread.
  * @SPEK_PATTERN_TRACE: The records of a trace that belong to this stream's asu and
  *   operation. The only size is the largest of a record.
+ * @SPEK_PATTERN_WRITE_POINTER: Writes at the write pointers of the asu's zones,
+ *   open-zones of them in turn; reads below them.
  */
 enum spek_pattern {
 	SPEK_PATTERN_UNIFORM,
@@ -152,6 +154,7 @@ enum spek_pattern {
 	SPEK_PATTERN_BACKWARD,
 	SPEK_PATTERN_TABLE,
 	SPEK_PATTERN_TRACE,
+	SPEK_PATTERN_WRITE_POINTER,
 };
 
 /**
@@ -162,12 +165,24 @@ enum spek_pattern {
  * @SPEK_OPERATION_DISCARD: Discards.
  * @SPEK_OPERATION_WRITE_ZEROES: Writes of zeroes that carry no data; the blocks stay
  *   allocated. Not in a trace.
+ * @SPEK_OPERATION_ZONE_APPEND: Writes whose place in a zone the device chooses; it must
+ *   be the write pointer. This and the next four need pattern write-pointer.
+ * @SPEK_OPERATION_ZONE_RESET: Resets, of one zone after the other.
+ * @SPEK_OPERATION_ZONE_FINISH: Finishes the open zones in turn, which are full then.
+ * @SPEK_OPERATION_ZONE_OPEN: Opens the zones that are written in turn.
+ * @SPEK_OPERATION_ZONE_CLOSE: Closes the zones that are written in turn; an empty one is
+ *   opened before.
  */
 enum spek_operation {
 	SPEK_OPERATION_TRANSFER,
 	SPEK_OPERATION_FLUSH,
 	SPEK_OPERATION_DISCARD,
 	SPEK_OPERATION_WRITE_ZEROES,
+	SPEK_OPERATION_ZONE_APPEND,
+	SPEK_OPERATION_ZONE_RESET,
+	SPEK_OPERATION_ZONE_FINISH,
+	SPEK_OPERATION_ZONE_OPEN,
+	SPEK_OPERATION_ZONE_CLOSE,
 };
 
 /**

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from lib.core import spekcore
 
+from spekctl.kernel.gen.spek import Operation
 from spekctl.workload.config import RunConfig
 
 
@@ -13,7 +14,11 @@ def core_of(config: RunConfig) -> spekcore.Workload:
     return spekcore.Workload(
         [
             spekcore.Asu(
-                asu.bytes, asu.stripe_bytes, [(one.target, one.start) for one in asu.extents]
+                asu.bytes,
+                asu.stripe_bytes,
+                [(one.target, one.start) for one in asu.extents],
+                asu.zone_bytes,
+                asu.open_zones,
             )
             for asu in config.asus
         ],
@@ -49,6 +54,8 @@ def core_of(config: RunConfig) -> spekcore.Workload:
                 walk_style=one.walk_style,
                 parts=one.parts,
                 spread=one.spread,
+                operation=Operation[one.operation.upper().replace("-", "_")],
+                fua=one.fua,
             )
             for one in config.streams
         ],

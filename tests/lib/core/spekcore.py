@@ -55,10 +55,13 @@ Pattern = Literal[
     "backward",
     "table",
     "trace",
+    "write-pointer",
 ]
 Style = Literal["classic", "fixed"]
 LAWS: tuple[Law, ...] = ("closed", "poisson", "constant", "burst")
-PATTERNS: tuple[Pattern, ...] = get_args(Pattern)[:-1]
+PATTERN_CODES: tuple[Pattern, ...] = get_args(Pattern)
+# Those of any device, without a trace.
+PATTERNS: tuple[Pattern, ...] = PATTERN_CODES[: PATTERN_CODES.index("trace")]
 STYLES: tuple[Style, ...] = ("classic", "fixed")
 
 OP_DTYPE = np.dtype(
@@ -138,6 +141,8 @@ class Asu:
     bytes: int
     stripe_bytes: int = 0
     extents: Sequence[tuple[int, int]] = ((0, 0),)
+    zone_bytes: int = 0
+    open_zones: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +238,7 @@ class Workload:
         wl.nr_streams = len(self.streams)
         for asu, c in zip(self.asus, wl.asu, strict=False):
             c.bytes, c.stripe_bytes = asu.bytes, asu.stripe_bytes
+            c.zone_bytes, c.open_zones = asu.zone_bytes, asu.open_zones
             c.nr_extents = len(asu.extents)
             for (target, start), extent in zip(asu.extents, c.extent, strict=False):
                 extent.target, extent.start = target, start
@@ -247,7 +253,7 @@ class Workload:
     def _fill_stream(self, stream: Stream, c: Any) -> None:
         for name in _STREAM_NUMBERS:
             setattr(c, name, getattr(stream, name))
-        c.pattern = PATTERNS.index(stream.pattern)
+        c.pattern = PATTERN_CODES.index(stream.pattern)
         c.walk_style = STYLES.index(stream.walk_style)
         c.range_bytes = stream.range_bytes
         if not stream.range_bytes and stream.asu < len(self.asus):
@@ -317,6 +323,11 @@ class Generator:
         pointer = self._ffi.cast("struct spek_op *", ops.ctypes.data)
         made = self._lib.spek_gen_preview(self._gen, pointer, count)
         return ops[:made]
+
+    @property
+    def zones(self) -> Any:
+        """struct spek_zones of the worker's part of asu 0; null without one."""
+        return self._gen.zones[0]
 
     @property
     def next_ns(self) -> int:

@@ -25,6 +25,8 @@
 #include "state.h"
 #include "walk.h"
 #include "workload.h"
+#include "zone_share.h"
+#include "zones.h"
 
 void shim_rng_fill(struct spek_rng *rng, u64 *out, size_t n)
 {

@@ -17,7 +17,7 @@ from spekctl.run import detached, observe
 
 
 def disk(path: str = "/dev/fake0", **changes: Any) -> Device:
-    """A disk of 1 GiB that holds nothing."""
+    """A disk of 1 GiB that holds nothing; it has zones, for the pattern that needs them."""
     values: dict[str, Any] = {
         "path": path,
         "node": path,
@@ -41,6 +41,7 @@ def disk(path: str = "/dev/fake0", **changes: Any) -> Device:
         "iostats": "1",
         "nomerges": "0",
         "poll_queues": False,
+        "zone_bytes": 4 << 20,
         "sysfs": Path("/nonexistent"),
     }
     return Device(**{**values, **changes})

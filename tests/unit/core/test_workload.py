@@ -11,7 +11,7 @@ import pytest
 from lib.core.spekcore import (
     BLOCK,
     CORES,
-    PATTERNS,
+    PATTERN_CODES,
     SMIX,
     Arrival,
     Asu,
@@ -173,11 +173,11 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (one(Stream("once", spread=1)), 1, INVALID, "s", 0, "Parts of a table are given for a stream"),
     (one(Stream(walk_style="fixed")), 1, INVALID, "s", 0, "A walk style is given for a stream w"),
     # operations
-    (one(Stream(operation=4)), 1, INVALID, "s", 0, "A stream has an unknown operation."),
-    (one(Stream(operation=1)), 1, INVALID, "s", 0, "A stream of flushes, discards or write-zeroes"),
+    (one(Stream(operation=9)), 1, INVALID, "s", 0, "A stream has an unknown operation."),
+    (one(Stream(operation=1)), 1, INVALID, "s", 0, "A stream whose operation is not transfer"),
     (
         one(Stream(operation=2, read_ppm=1)),
-        *(1, INVALID, "s", 0, "A stream of flushes, discards or write-zeroes has a share of reads"),
+        *(1, INVALID, "s", 0, "A stream whose operation is not transfer has a share of reads"),
     ),
     (
         one(Stream("sequential", operation=1, read_ppm=0)),
@@ -193,9 +193,17 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         one(Stream(fua=1, operation=3, read_ppm=0)),
         *(1, INVALID, "s", 0, "Forced unit access is given for a stream that has no writes of"),
     ),
+    (
+        one(Stream(operation=5, read_ppm=0)),
+        *(1, INVALID, "s", 0, "Zone operations are given for a stream whose pattern is not"),
+    ),
+    (
+        one(Stream("write-pointer", operation=1, read_ppm=0)),
+        *(1, INVALID, "s", 0, "A stream at write pointers has reads, writes or zone operations"),
+    ),
     # patterns
     (
-        raw("stream.0.pattern", len(PATTERNS) + 1),
+        raw("stream.0.pattern", len(PATTERN_CODES)),
         1,
         INVALID,
         "s",

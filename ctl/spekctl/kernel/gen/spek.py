@@ -125,6 +125,7 @@ class Pattern(IntEnum):
     BACKWARD = 7
     TABLE = 8
     TRACE = 9
+    WRITE_POINTER = 10
 
 
 class Operation(IntEnum):
@@ -134,6 +135,11 @@ class Operation(IntEnum):
     FLUSH = 1
     DISCARD = 2
     WRITE_ZEROES = 3
+    ZONE_APPEND = 4
+    ZONE_RESET = 5
+    ZONE_FINISH = 6
+    ZONE_OPEN = 7
+    ZONE_CLOSE = 8
 
 
 class TraceOp(IntEnum):
@@ -247,6 +253,12 @@ class TargetNla(nla):
         (20, "SPEK_A_TARGET_DISCARDS", "uint64", 0),
         (21, "SPEK_A_TARGET_DISCARD_BYTES", "uint64", 0),
         (22, "SPEK_A_TARGET_FLUSHES", "uint64", 0),
+        (23, "SPEK_A_TARGET_ZONE_APPENDS", "uint64", 0),
+        (24, "SPEK_A_TARGET_ZONE_RESETS", "uint64", 0),
+        (25, "SPEK_A_TARGET_ZONE_FINISHES", "uint64", 0),
+        (26, "SPEK_A_TARGET_ZONE_OPENS", "uint64", 0),
+        (27, "SPEK_A_TARGET_ZONE_CLOSES", "uint64", 0),
+        (28, "SPEK_A_TARGET_ZONE_MISPLACED", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "major": "SPEK_A_TARGET_MAJOR",
@@ -270,6 +282,12 @@ class TargetNla(nla):
         "discards": "SPEK_A_TARGET_DISCARDS",
         "discard_bytes": "SPEK_A_TARGET_DISCARD_BYTES",
         "flushes": "SPEK_A_TARGET_FLUSHES",
+        "zone_appends": "SPEK_A_TARGET_ZONE_APPENDS",
+        "zone_resets": "SPEK_A_TARGET_ZONE_RESETS",
+        "zone_finishes": "SPEK_A_TARGET_ZONE_FINISHES",
+        "zone_opens": "SPEK_A_TARGET_ZONE_OPENS",
+        "zone_closes": "SPEK_A_TARGET_ZONE_CLOSES",
+        "zone_misplaced": "SPEK_A_TARGET_ZONE_MISPLACED",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {
@@ -305,12 +323,16 @@ class AsuNla(nla):
         (3, "SPEK_A_ASU_BYTES", "uint64", 0),
         (4, "SPEK_A_ASU_STRIPE_BYTES", "uint32", 0),
         (5, "SPEK_A_ASU_EXTENT", "nest_extent", NLA_F_NESTED),
+        (6, "SPEK_A_ASU_ZONE_BYTES", "uint64", 0),
+        (7, "SPEK_A_ASU_OPEN_ZONES", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_A_ASU_NAME",
         "bytes": "SPEK_A_ASU_BYTES",
         "stripe_bytes": "SPEK_A_ASU_STRIPE_BYTES",
         "extent": "SPEK_A_ASU_EXTENT",
+        "zone_bytes": "SPEK_A_ASU_ZONE_BYTES",
+        "open_zones": "SPEK_A_ASU_OPEN_ZONES",
     }
     multi: ClassVar[dict[str, str]] = {
         "extent": "extents",

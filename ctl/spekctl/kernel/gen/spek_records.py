@@ -92,6 +92,7 @@ class Pattern(Coded):
     BACKWARD = "backward"
     TABLE = "table"
     TRACE = "trace"
+    WRITE_POINTER = "write-pointer"
 
 
 class Operation(Coded):
@@ -101,6 +102,11 @@ class Operation(Coded):
     FLUSH = "flush"
     DISCARD = "discard"
     WRITE_ZEROES = "write-zeroes"
+    ZONE_APPEND = "zone-append"
+    ZONE_RESET = "zone-reset"
+    ZONE_FINISH = "zone-finish"
+    ZONE_OPEN = "zone-open"
+    ZONE_CLOSE = "zone-close"
 
 
 class WalkStyle(Coded):
@@ -263,6 +269,12 @@ class TargetInfo:
     discards: int = 0
     discard_bytes: int = 0
     flushes: int = 0
+    zone_appends: int = 0
+    zone_resets: int = 0
+    zone_finishes: int = 0
+    zone_opens: int = 0
+    zone_closes: int = 0
+    zone_misplaced: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -472,14 +472,10 @@ def test_naming_another_device_does_not_help(machine: Machine, holds: Callable[.
         check(machine, machine.get("sdb"), ("S9",), True)
 
 
-def test_read_only_and_zoned_devices_are_not_written(
-    machine: Machine, holds: Callable[..., None]
-) -> None:
+def test_read_only_devices_are_not_written(machine: Machine, holds: Callable[..., None]) -> None:
     found = machine.get("sdb")
     with pytest.raises(RefusedError, match="read-only"):
         check(machine, msgspec.structs.replace(found, read_only=True), (), True)
-    with pytest.raises(RefusedError, match="zoned"):
-        check(machine, msgspec.structs.replace(found, zoned="host-managed"), (), True)
 
 
 def test_a_device_that_was_replaced_is_refused(

@@ -251,7 +251,7 @@ def test_reads_are_not_flushed_and_not_forced(tmp_path: Path) -> None:
         (HEAD + "rw=randtrim\nverify=crc32c\n", "verify: what was discarded is not verified"),
         (HEAD + "fsync=often\nrw=write\n", "[j] fsync: 'often' is not a whole number"),
         (HEAD + "rw=sideways\n", "rw: 'sideways' is not a kind of I/O"),
-        (HEAD + "zonemode=zbd\n", "zonemode: zones of fio are not known"),
+        (HEAD + "zonemode=zbd\n", "zonemode: zones are not imported"),
         (HEAD + "rate_min=1m\n", "rate_min: give it as a limit of `spekctl gate`"),
         (HEAD + "buffered=1\n", "buffered: it asks for the page cache"),
         ("[j]\ndirect=0\n", "direct: it asks for the page cache, which spek does not have"),

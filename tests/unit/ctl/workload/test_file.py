@@ -145,6 +145,30 @@ WRONG: dict[str, tuple[str, str]] = {
         HEAD + '[[stream]]\nname = "s"\noperation = "flush"\npattern = "once"\n',
         "remove 'pattern'",
     ),
+    "zone operation of another pattern": (
+        HEAD + STREAM + 'operation = "zone-append"\n',
+        "operation zone-append needs pattern write-pointer",
+    ),
+    "operation without pointers": (
+        HEAD + STREAM + 'pattern = "write-pointer"\noperation = "discard"\n',
+        "operation discard has no pattern write-pointer",
+    ),
+    "start at pointers": (
+        HEAD + STREAM + 'pattern = "write-pointer"\nstart = "10%"\n',
+        "has all zones of its asu: remove 'start'",
+    ),
+    "size of a zone command": (
+        HEAD + STREAM + 'pattern = "write-pointer"\noperation = "zone-reset"\n',
+        "operation zone-reset is on a whole zone: remove 'size'",
+    ),
+    "no open zone": (
+        HEAD + STREAM + 'pattern = "write-pointer"\nopen_zones = 0\n',
+        "open_zones must be 1 to 1048576, not 0",
+    ),
+    "open zones of another pattern": (
+        HEAD + STREAM + "open_zones = 2\n",
+        "'open_zones' belongs to pattern write-pointer",
+    ),
     "key of another pattern": (HEAD + STREAM + "stride = 4096\n", "belongs to pattern strided"),
     "sizes of once": (
         HEAD

@@ -109,6 +109,10 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     ),
     "stream.main.spread": (st.booleans(), ("stream.main.pattern=zipf", "stream.main.theta=1.1")),
     "stream.main.zones": (mix("10%"), ("stream.main.pattern=zoned",)),
+    "stream.main.open_zones": (
+        st.integers(1, 128),
+        ("stream.main.pattern=write-pointer",),
+    ),
     "stream.main.run_length": (st.one_of(sizes, percents), RUNS[:1]),
     "stream.main.restart": (st.one_of(numbers.map(lambda n: 64 * n), percents), RUNS),
     "stream.main.run_align": (st.sampled_from([4096, "8KiB", "64KiB"]), RUNS),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lib.core.config import core_of
 
 from spekctl.errors import UsageError
-from spekctl.workload import file
+from spekctl.workload import file, notation
 from spekctl.workload.config import RunConfig
 from spekctl.workload.resolve import Options, Target, resolve
 
@@ -314,3 +314,58 @@ def test_writes_of_a_mix_have_forced_unit_access() -> None:
         HEAD + '[[stream]]\nname = "s"\nsize = 4096\nread = "70%"\nfua = true\n'
     ).streams
     assert (found.operation, found.read_ppm, found.fua) == ("transfer", 700_000, 1)
+
+
+SMR = replace(DISK, bytes=100 * MIB, zone_bytes=4 * MIB, open_zones_max=6)
+AT_POINTERS = HEAD + STREAM + 'pattern = "write-pointer"\nread = "0%"\n'
+
+
+def test_streams_at_pointers_have_whole_zones() -> None:
+    text = AT_POINTERS + 'open_zones = 3\n[[asu]]\nname = "most"\nsize = "90%"\n'
+    config = run_config(text + '[[asu]]\nname = "rest"\nsize = "5%"\n', SMR)
+    first, rest = config.asus
+    assert (first.bytes, first.zone_bytes, first.open_zones) == (88 * MIB, 4 * MIB, 3)
+    assert (rest.zone_bytes, rest.open_zones) == (0, 0)
+    (stream,) = config.streams
+    assert (stream.pattern, stream.range_bytes) == ("write-pointer", 88 * MIB)
+    core_of(config).check(1)
+
+
+def test_each_worker_has_an_open_zone_by_default() -> None:
+    more = '[[stream]]\nname = "t"\npattern = "write-pointer"\noperation = "zone-reset"\n'
+    loop = '[[arrival]]\nname = "loop"\nlaw = "closed"\ndepth = 8\n'
+    config = run_config(AT_POINTERS + more + loop, SMR, workers=4)
+    assert [asu.open_zones for asu in config.asus] == [4]
+    assert [size.bytes for size in config.streams[1].sizes] == [512]
+    core_of(config).check(4)
+
+
+ZONES_REFUSED: dict[str, tuple[str, tuple[Target, ...], dict[str, Any], str]] = {
+    "not zoned": (AT_POINTERS, (DISK,), {}, "needs a zoned device, which /dev/x is not"),
+    "striped": (AT_POINTERS, (SMR, replace(SMR, path="/dev/y", minor=1)), {}, "needs one device"),
+    "too many": (AT_POINTERS + "open_zones = 7\n", (SMR,), {}, "7 zones would be open, and"),
+    "too few": (AT_POINTERS + "open_zones = 2\n", (SMR,), {"workers": 3}, "for 3 workers"),
+    "two numbers": (
+        AT_POINTERS + "open_zones = 2\n" + AT_POINTERS[len(HEAD) :].replace('"s"', '"t"')
+        + "open_zones = 3\n",
+        *((SMR,), {}, "its streams have different open_zones"),
+    ),
+    "half a zone": (
+        AT_POINTERS + '[[asu]]\nname = "a"\nsize = "6MiB"\n',
+        *((SMR,), {}, "is not a multiple of the zones of /dev/x, which have 4 MiB"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ZONES_REFUSED)
+def test_zones_that_do_not_fit_are_refused(case: str) -> None:
+    text, targets, options, sentence = ZONES_REFUSED[case]
+    with pytest.raises(UsageError, match=sentence):
+        run_config(text, *targets, **options)
+
+
+def test_the_pattern_of_the_command_line_has_its_open_zones() -> None:
+    fields = {"pattern": "write-pointer", "open_zones": 4}
+    assert notation.pattern_fields("write-pointer:4") == fields
+    with pytest.raises(UsageError, match="'four' is not a whole number"):
+        notation.pattern_fields("write-pointer:four")

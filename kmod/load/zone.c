@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Zoned devices. Before the start their zones are read: streams that write anywhere must stay out
+ * of zones that have to be written sequentially, and streams at write pointers take the pointers
+ * over (core/zones.h).
+ *
+ * During the run each worker has a gate. It keeps one write or command per zone in flight, which
+ * keeps them in order on every kernel: before v6.10 the order of several bios for one zone is that
+ * of their arrival at the elevator, and there may be none. An operation that has to wait becomes
+ * worker->stalled, like one for which the driver has no room. If its zone has old data, the gate
+ * resets the zone meanwhile: at most one such command of a worker is in flight.
+ *
+ * A failed reset is not reported by itself: the write that waited for it fails, too.
+ */
+#include <linux/bio.h>
+#include <linux/blkdev.h>
+#include <linux/blkzoned.h>
+#include <linux/completion.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include "../compat/compat.h"
+#include "../core/refusal.h"
+#include "config.h"
+#include "core/zone_share.h"
+#include "core/zones.h"
+#include "slot.h"
+#include "target.h"
+#include "zone.h"
+
+/* ---- before the start ---- */
+
+/*
+ * struct scan - a pass over the zones of a target
+ *
+ * @config: of the run
+ * @target: index of the target
+ * @map: filled in
+ * @active: zones that are open or closed
+ * @held: those of them that were opened by command, and that the device does not close by itself
+ * @offender: stream that writes anywhere in a zone that has to be written sequentially; -1: none
+ */
+struct scan {
+	const struct spek_run_config *config;
+	u32 target;
+	struct spek_zone_map *map;
+	u32 active;
+	u32 held;
+	int offender;
+};
+
+static bool is_at_pointers(const struct spek_stream *stream)
+{
+	return stream->pattern == SPEK_PATTERN_WRITE_POINTER;
+}
+
+/* Return: true if @stream may write to some of the bytes from @start to @end of a target */
+static bool writes_anywhere_in(const struct spek_workload *wl, const struct spek_stream *stream,
+			       u32 target, u64 start, u64 end)
+{
+	const struct spek_asu *asu = &wl->asu[stream->asu];
+	u32 i;
+
+	if (stream->read_ppm == 1000000 || is_at_pointers(stream) ||
+	    stream->operation == SPEK_OPERATION_FLUSH)
+		return false;
+	for (i = 0; i < asu->nr_extents; i++) {
+		u64 from = asu->extent[i].start, to;
+
+		if (asu->extent[i].target != target)
+			continue;
+		if (asu->nr_extents == 1) {
+			from += stream->range_start;
+			to = from + stream->range_bytes;
+		} else {
+			to = from + div_u64(asu->bytes, asu->nr_extents);
+		}
+		if (from < end && to > start)
+			return true;
+	}
+	return false;
+}
+
+static struct spek_zone_report report_of(const struct blk_zone *zone)
+{
+	struct spek_zone_report report = {
+		.capacity = zone->capacity,
+		.next = zone->wp - zone->start,
+	};
+
+	switch (zone->cond) {
+	case BLK_ZONE_COND_FULL:
+		report.next = report.capacity;
+		break;
+	case BLK_ZONE_COND_EMPTY:
+		report.next = 0;
+		break;
+	case BLK_ZONE_COND_IMP_OPEN:
+	case BLK_ZONE_COND_EXP_OPEN:
+	case BLK_ZONE_COND_CLOSED:
+		report.active = 1;
+		break;
+	default:
+		return (struct spek_zone_report){};
+	}
+	return report;
+}
+
+static int see_zone(struct blk_zone *zone, unsigned int index, void *data)
+{
+	struct scan *scan = data;
+	const struct spek_workload *wl = &scan->config->workload;
+	u64 start = zone->start << SECTOR_SHIFT, end = (zone->start + zone->len) << SECTOR_SHIFT;
+	struct spek_zone_report report = report_of(zone);
+	u32 i;
+
+	scan->active += report.active;
+	scan->held += zone->cond == BLK_ZONE_COND_EXP_OPEN;
+	for (i = 0; i < wl->nr_streams; i++)
+		if (zone->type == BLK_ZONE_TYPE_SEQWRITE_REQ && scan->offender < 0 &&
+		    writes_anywhere_in(wl, &wl->stream[i], scan->target, start, end))
+			scan->offender = i;
+	for (i = 0; i < wl->nr_asus; i++) {
+		const struct spek_asu *asu = &wl->asu[i];
+
+		if (!scan->map->zone[i] || asu->extent[0].target != scan->target ||
+		    start < asu->extent[0].start || end > asu->extent[0].start + asu->bytes)
+			continue;
+		scan->map->zone[i][div64_u64(start - asu->extent[0].start, asu->zone_bytes)] =
+			report;
+	}
+	return 0;
+}
+
+/* Zones of an asu: their size, and no two asus of one target on the same ones. */
+static int check_asu(const struct spek_workload *wl, u32 index, const struct spek_target *targets,
+		     struct spek_refusal *refusal)
+{
+	const struct spek_asu *asu = &wl->asu[index];
+	const struct spek_target *target = &targets[asu->extent[0].target];
+	struct block_device *bdev = target->handle.bdev;
+	u64 start = asu->extent[0].start;
+	u32 i;
+
+	if (!bdev_is_zoned(bdev))
+		return spek_refuse(refusal, SPEK_REFUSAL_ASU, index, -EOPNOTSUPP,
+				   "The device is not zoned: it has no write pointers.");
+	if (target->start_sector)
+		return spek_refuse(refusal, SPEK_REFUSAL_ASU, index, -EOPNOTSUPP,
+				   "A partition is not written at write pointers: use the whole device.");
+	if (bdev_zone_sectors(bdev) << SECTOR_SHIFT != asu->zone_bytes)
+		return spek_refuse(refusal, SPEK_REFUSAL_ASU, index, -EINVAL,
+				   "The zones of the device have another size than the run gives.");
+	if (start & (asu->zone_bytes - 1))
+		return spek_refuse(refusal, SPEK_REFUSAL_ASU, index, -EINVAL,
+				   "The address range does not start at a zone of its device.");
+	for (i = 0; i < index; i++) {
+		const struct spek_asu *other = &wl->asu[i];
+
+		if (other->zone_bytes && other->extent[0].target == asu->extent[0].target &&
+		    other->extent[0].start < start + asu->bytes &&
+		    start < other->extent[0].start + other->bytes)
+			return spek_refuse(refusal, SPEK_REFUSAL_ASU, index, -EINVAL,
+					   "Two address ranges with streams at write pointers overlap on their device.");
+	}
+	return 0;
+}
+
+static int check_sizes(const struct spek_workload *wl, const struct spek_target *targets,
+		       struct spek_refusal *refusal)
+{
+	u32 i;
+
+	for (i = 0; i < wl->nr_streams; i++) {
+		const struct spek_stream *stream = &wl->stream[i];
+		u32 bytes = spek_stream_max_bytes(stream);
+		const struct spek_target *target;
+
+		if (!is_at_pointers(stream) || stream->read_ppm == 1000000 ||
+		    !spek_stream_has_data(stream))
+			continue;
+		target = &targets[wl->asu[stream->asu].extent[0].target];
+		if (bytes > spek_target_whole_bytes(target) ||
+		    (target->only_segment && bytes > target->only_segment))
+			return spek_refuse(refusal, SPEK_REFUSAL_STREAM, i, -ERANGE,
+					   "A block size is above what the device takes at once (max_sectors_kb): writes at a pointer can't be cut.");
+		if (stream->operation != SPEK_OPERATION_ZONE_APPEND)
+			continue;
+		if (!bdev_max_zone_append_sectors(target->handle.bdev))
+			return spek_refuse(refusal, SPEK_REFUSAL_STREAM, i, -EOPNOTSUPP,
+					   "The device does not support zone appends.");
+		if (bytes >> SECTOR_SHIFT > bdev_max_zone_append_sectors(target->handle.bdev))
+			return spek_refuse(refusal, SPEK_REFUSAL_STREAM, i, -ERANGE,
+					   "A block size is above what the device appends at once (zone_append_max_bytes).");
+	}
+	return 0;
+}
+
+/* The open zones of a target, those that other writers left behind included, must fit. */
+static int check_limits(const struct spek_run_config *config, const struct spek_target *target,
+			const struct scan *scan, struct spek_refusal *refusal)
+{
+	const struct spek_workload *wl = &config->workload;
+	u32 max_active = bdev_max_active_zones(target->handle.bdev);
+	u32 max_open = bdev_max_open_zones(target->handle.bdev);
+	u32 wanted = 0, continued = 0, i;
+
+	for (i = 0; i < wl->nr_asus; i++) {
+		if (!scan->map->zone[i] || wl->asu[i].extent[0].target != scan->target)
+			continue;
+		wanted += wl->asu[i].open_zones;
+		continued += spek_zone_share_continued(wl, i, config->nr_workers, scan->map->zone[i]);
+	}
+	if (!wanted)
+		return 0;
+	if (max_open && wanted > max_open)
+		return spek_refuse(refusal, SPEK_REFUSAL_TARGET, scan->target, -ERANGE,
+				   "The run has more open zones than the device can have (max_open_zones).");
+	if (max_active && wanted > max_active)
+		return spek_refuse(refusal, SPEK_REFUSAL_TARGET, scan->target, -ERANGE,
+				   "The run has more open zones than the device can have active (max_active_zones).");
+	wanted -= continued;
+	if ((max_active && wanted + scan->active > max_active) ||
+	    (max_open && wanted + scan->held > max_open))
+		return spek_refuse(refusal, SPEK_REFUSAL_TARGET, scan->target, -EBUSY,
+				   "Zones of the device are open or closed with data in them, which leaves too few for the run: reset or finish them.");
+	return 0;
+}
+
+static int scan_target(struct spek_zone_map *map, const struct spek_run_config *config,
+		       const struct spek_target *targets, u32 index, struct spek_refusal *refusal)
+{
+	struct block_device *bdev = targets[index].handle.bdev;
+	struct scan scan = {
+		.config = config,
+		.target = index,
+		.map = map,
+		.offender = -1,
+	};
+	int err = spek_compat_report_zones(bdev, see_zone, &scan);
+
+	if (err < 0)
+		return spek_refuse(refusal, SPEK_REFUSAL_TARGET, index, err,
+				   "The zones of the device can't be read.");
+	if (scan.offender >= 0)
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, scan.offender, -EOPNOTSUPP,
+				   "The stream writes in zones that must be written sequentially: it needs pattern write-pointer, or a range of conventional zones.");
+	return check_limits(config, &targets[index], &scan, refusal);
+}
+
+static int alloc_reports(struct spek_zone_map *map, const struct spek_workload *wl,
+			 const struct spek_target *targets, struct spek_refusal *refusal)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < wl->nr_asus; i++) {
+		if (!wl->asu[i].zone_bytes)
+			continue;
+		err = check_asu(wl, i, targets, refusal);
+		if (err)
+			return err;
+		map->zone[i] = kvcalloc(div64_u64(wl->asu[i].bytes, wl->asu[i].zone_bytes),
+					sizeof(*map->zone[i]), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
+		if (!map->zone[i])
+			return spek_refuse(refusal, SPEK_REFUSAL_ASU, i, -ENOMEM,
+					   "There is not enough memory for the zones of an address range.");
+	}
+	return 0;
+}
+
+/**
+ * spek_zone_map_create() - check a run against the zones of its targets, and take these over
+ * @map: set to what spek_zone_map_destroy() frees; NULL if no stream is at write pointers
+ * @config: of the run, checked without the devices
+ * @targets: open
+ * @refusal: filled in on failure
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int spek_zone_map_create(struct spek_zone_map **map, const struct spek_run_config *config,
+			 const struct spek_target *targets, struct spek_refusal *refusal)
+{
+	const struct spek_workload *wl = &config->workload;
+	struct spek_zone_map *new = kzalloc(sizeof(*new), GFP_KERNEL);
+	u32 i;
+	int err;
+
+	if (!new)
+		return spek_refuse(refusal, SPEK_REFUSAL_RUN, 0, -ENOMEM,
+				   "There is not enough memory for the zones of a run.");
+	err = alloc_reports(new, wl, targets, refusal);
+	if (!err)
+		err = check_sizes(wl, targets, refusal);
+	for (i = 0; i < config->nr_targets && !err; i++)
+		if (bdev_is_zoned(targets[i].handle.bdev))
+			err = scan_target(new, config, targets, i, refusal);
+	for (i = 0; i < wl->nr_asus && !err; i++)
+		if (new->zone[i] && !spek_zone_share_fits(wl, i, config->nr_workers, new->zone[i]))
+			err = spek_refuse(refusal, SPEK_REFUSAL_ASU, i, -ERANGE,
+					  "A worker's part of the address range has fewer zones with a write pointer than the worker is to have open.");
+	if (err || !spek_workload_has_zones(wl)) {
+		spek_zone_map_destroy(new);
+		return err;
+	}
+	*map = new;
+	return 0;
+}
+
+/**
+ * spek_zone_map_destroy() - free what spek_zone_map_create() has made
+ * @map: or NULL
+ */
+void spek_zone_map_destroy(struct spek_zone_map *map)
+{
+	u32 i;
+
+	if (!map)
+		return;
+	for (i = 0; i < SPEK_MAX_ASUS; i++)
+		kvfree(map->zone[i]);
+	kfree(map);
+}
+
+/* ---- during the run ---- */
+
+/**
+ * struct spek_zone_gate - what a worker's operations on zones wait for; the worker's own
+ * @map: of the run
+ * @gen: of the worker, which has the pointers
+ * @count: requests sent to each target, of the worker
+ * @bio: command that prepares a zone
+ * @done: @bio has come back
+ * @is_out: @bio was sent, and its end not seen yet
+ */
+struct spek_zone_gate {
+	const struct spek_zone_map *map;
+	struct spek_gen *gen;
+	struct spek_target_count *count;
+	struct bio bio;
+	struct completion done;
+	bool is_out;
+};
+
+/**
+ * spek_zone_gate_create() - make the gate of a worker
+ * @map: of the run
+ * @count: requests sent to each target, of the worker
+ * @node: NUMA node of the worker
+ *
+ * Context: process, may sleep.
+ * Return: the gate, or NULL without memory.
+ */
+struct spek_zone_gate *spek_zone_gate_create(const struct spek_zone_map *map,
+					     struct spek_target_count *count, int node)
+{
+	struct spek_zone_gate *gate = kzalloc_node(sizeof(*gate), GFP_KERNEL, node);
+
+	if (!gate)
+		return NULL;
+	gate->map = map;
+	gate->count = count;
+	init_completion(&gate->done);
+	return gate;
+}
+
+/**
+ * spek_zone_gate_destroy() - free a gate whose worker has ended
+ * @gate: or NULL
+ */
+void spek_zone_gate_destroy(struct spek_zone_gate *gate)
+{
+	kfree(gate);
+}
+
+/**
+ * spek_zone_gate_load() - take over the zones as they were before the start
+ * @gate: of the worker
+ * @gen: its prepared generator
+ */
+void spek_zone_gate_load(struct spek_zone_gate *gate, struct spek_gen *gen)
+{
+	u32 i;
+
+	gate->gen = gen;
+	for (i = 0; i < SPEK_MAX_ASUS; i++)
+		if (gen->zones[i])
+			spek_zones_load(gen->zones[i], gate->map->zone[i]);
+}
+
+static void count_one(struct spek_target_count *count, u32 kind)
+{
+	WRITE_ONCE(count->ios[kind], count->ios[kind] + 1);
+}
+
+static void end_preparation(struct bio *bio)
+{
+	struct spek_zone_gate *gate = container_of(bio, struct spek_zone_gate, bio);
+
+	/* An RCU read section, as in spek_part_end_io(): the worker may end. */
+	preempt_disable();
+	complete(&gate->done);
+	preempt_enable();
+}
+
+/* The block layer counts commands on zones as writes of no bytes. */
+static void prepare(struct spek_zone_gate *gate, const struct spek_part *part, bool reset)
+{
+	struct spek_target_count *count = &gate->count[part->target_index];
+	struct block_device *bdev = part->target->handle.bdev;
+
+	reinit_completion(&gate->done);
+	gate->is_out = true;
+	count_one(count, SPEK_COUNT_WRITE);
+	count_one(count, reset ? SPEK_COUNT_ZONE_RESET : SPEK_COUNT_ZONE_OPEN);
+	bio_init(&gate->bio, bdev, NULL, 0,
+		 (reset ? REQ_OP_ZONE_RESET : REQ_OP_ZONE_OPEN) | REQ_SYNC);
+	gate->bio.bi_iter.bi_sector = round_down(part->offset >> SECTOR_SHIFT,
+						 bdev_zone_sectors(bdev));
+	gate->bio.bi_end_io = end_preparation;
+	submit_bio(&gate->bio);
+}
+
+static void end_wait(struct spek_zone_gate *gate)
+{
+	gate->is_out = false;
+	bio_uninit(&gate->bio);
+}
+
+/**
+ * spek_zone_begin() - ask whether an operation may be sent to its zone
+ * @gate: of the worker
+ * @slot: armed
+ *
+ * Sends what the zone needs before.
+ *
+ * Context: the worker's thread.
+ * Return: true if it may be sent now; else ask again.
+ */
+bool spek_zone_begin(struct spek_zone_gate *gate, const struct spek_slot *slot)
+{
+	struct spek_zones *zones = gate->gen->zones[slot->op.asu];
+	enum spek_zone_answer answer;
+
+	if (!zones)
+		return true;
+	if (gate->is_out) {
+		if (!try_wait_for_completion(&gate->done))
+			return false;
+		end_wait(gate);
+		spek_zones_prepared(zones, &slot->op);
+	}
+	answer = spek_zones_begin(zones, &slot->op);
+	if (answer == SPEK_ZONE_RESET || answer == SPEK_ZONE_OPEN)
+		prepare(gate, slot->part, answer == SPEK_ZONE_RESET);
+	return answer == SPEK_ZONE_READY;
+}
+
+/**
+ * spek_zone_end() - an operation has completed
+ * @gate: of the worker
+ * @slot: of the operation
+ *
+ * Context: the worker's thread.
+ */
+void spek_zone_end(struct spek_zone_gate *gate, const struct spek_slot *slot)
+{
+	struct spek_zones *zones = gate->gen->zones[slot->op.asu];
+	const struct spek_part *part = slot->part;
+
+	if (!zones)
+		return;
+	spek_zones_end(zones, &slot->op);
+	if (slot->op.kind == SPEK_OP_ZONE_APPEND && !slot->status &&
+	    part->bio.bi_iter.bi_sector != part->offset >> SECTOR_SHIFT)
+		count_one(&gate->count[part->target_index], SPEK_COUNT_ZONE_MISPLACED);
+}
+
+/**
+ * spek_zone_drop() - the operation that waits is given up
+ * @gate: of the worker
+ *
+ * Context: the worker's thread; waits for a command that is with the device.
+ */
+void spek_zone_drop(struct spek_zone_gate *gate)
+{
+	if (!gate->is_out)
+		return;
+	wait_for_completion_state(&gate->done, TASK_IDLE);
+	end_wait(gate);
+}
+
+/**
+ * spek_zone_arm_append() - make an armed write an append
+ * @part: armed; its offset is where the data should get
+ */
+void spek_zone_arm_append(struct spek_part *part)
+{
+	struct bio *bio = &part->bio;
+
+	bio->bi_opf = (bio->bi_opf & ~(blk_opf_t)REQ_OP_MASK) | REQ_OP_ZONE_APPEND;
+	bio->bi_iter.bi_sector = round_down(bio->bi_iter.bi_sector,
+					    bdev_zone_sectors(bio->bi_bdev));
+}

@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Zoned devices: what a run leaves in their zones, what they are asked for, what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from lib.guest.disks import make_disk, null_disk, settle
+from lib.guest.drive import queue_of
+from lib.guest.modules import unload_soon
+from lib.guest.netlink import MIB, asu, delete, new, remove, state, stream
+from lib.guest.netlink_raw import Refusal, Socket
+from lib.guest.trace import disk_stat
+from lib.waiting import comes_true
+
+from spekctl import cli
+from spekctl.documents.result import Result
+from spekctl.errors import ExitCode
+from spekctl.kernel.gen.spek import Backend, Cmd, Data, Operation, Pattern, Reason, RunState
+from spekctl.kernel.records import Direction
+from spekctl.log import file as log_file
+from spekctl.log import recorder
+
+# linux/blkzoned.h
+BLKREPORTZONE, BLKRESETZONE, BLKOPENZONE = 0xC0101282, 0x40101283, 0x40101286
+HEADER, ZONE = struct.Struct("=QII"), struct.Struct("=QQQ4B4xQ24x")
+EMPTY, IMPLICIT, EXPLICIT, CLOSED, FULL = 1, 2, 3, 4, 14
+ACTIVE = (IMPLICIT, EXPLICIT, CLOSED)
+ZONE_MIB = 4
+SIZE = ZONE_MIB * MIB
+DATA = (Operation.TRANSFER, Operation.ZONE_APPEND)
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A zone as the device reports it; bytes."""
+
+    start: int
+    conventional: bool
+    cond: int
+    pointer: int
+    capacity: int
+
+
+def zones_of(node: str) -> list[Zone]:
+    """The zones of a device, by ioctl BLKREPORTZONE; a full one's pointer is its capacity."""
+    count = int((queue_of(node) / "nr_zones").read_text())
+    buffer = bytearray(HEADER.pack(0, count, 0) + bytes(ZONE.size * count))
+    with open(node, "rb") as device:
+        fcntl.ioctl(device, BLKREPORTZONE, buffer)
+    _sector, found, _flags = HEADER.unpack_from(buffer)
+    assert found == count
+    zones = []
+    for start, length, wp, kind, cond, *_, capacity in ZONE.iter_unpack(buffer[HEADER.size :]):
+        capacity = (capacity or length) * 512
+        pointer = capacity if cond == FULL else (wp - start) * 512
+        zones.append(Zone(start * 512, kind == 1, cond, pointer, capacity))
+    return zones
+
+
+def command(node: str, request: int, zone: Zone) -> None:
+    with open(node, "r+b") as device:
+        fcntl.ioctl(device, request, struct.pack("=QQ", zone.start // 512, SIZE // 512))
+
+
+def reset_active(node: str) -> None:
+    """Leave no zone open or closed: workers with other parts would not continue it."""
+    for zone in zones_of(node):
+        if zone.cond in ACTIVE:
+            command(node, BLKRESETZONE, zone)
+    settle()
+
+
+@contextlib.contextmanager
+def zoned_null(size_mb: int = 64, **changes: int) -> Iterator[str]:
+    options = {"zoned": 1, "zone_size": ZONE_MIB, "memory_backed": 1, **changes}
+    with null_disk(size_mb, 4096, **options) as node:
+        yield node
+
+
+@contextlib.contextmanager
+def zbc_disk(spek_module: Path) -> Iterator[str]:
+    """A disk of scsi_debug that the host manages: 2 conventional zones, at most 4 open ones."""
+    options = {"zbc": "managed", "zone_size_mb": str(ZONE_MIB), "zone_nr_conv": "2"}
+    node = make_disk(
+        {
+            "kind": "scsi_debug",
+            "bytes": 64 * MIB,
+            "block_size": 4096,
+            "options": {**options, "zone_max_open": "4"},
+        }
+    )
+    try:
+        yield node
+    finally:
+        settle()
+        unload_soon("scsi_debug")
+
+
+KINDS = {
+    "null": {"zone_max_open": 4, "zone_max_active": 4, "zone_nr_conv": 2},
+    "null, capacity": {"zone_max_open": 4, "zone_max_active": 4, "zone_nr_conv": 2,
+                       "zone_capacity": 3},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=[*KINDS, "scsi_debug"])
+def disk(spek_module: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """16 zones: 2 conventional ones, then those with write pointers; at most 4 of them open."""
+    kind = request.param
+    with zbc_disk(spek_module) if kind == "scsi_debug" else zoned_null(**KINDS[kind]) as node:
+        yield node
+
+
+@pytest.fixture(scope="module")
+def null(spek_module: Path) -> Iterator[str]:
+    with zoned_null(**KINDS["null"]) as node:
+        yield node
+
+
+def on_zones(first: int = 2, nr: int = 14, open_zones: int = 3) -> dict[str, Any]:
+    extent = [{"target": 0, "start": first * SIZE}]
+    return asu(bytes=nr * SIZE, zone_bytes=SIZE, open_zones=open_zones, extent=extent)
+
+
+def at_pointers(
+    operation: Operation = Operation.TRANSFER, read_ppm: int = 0, size: int = 65536, **more: Any
+) -> dict[str, Any]:
+    return stream(
+        pattern=int(Pattern.WRITE_POINTER),
+        operation=int(operation),
+        read_ppm=read_ppm,
+        range_bytes=more.pop("range_bytes", 14 * SIZE),
+        size=[{"bytes": size, "weight": 1}],
+        **more,
+    )
+
+
+def zoned(nl: Socket, node: str, **changes: Any) -> int:
+    values = {
+        "write": 1, "time_ns": None, "count": 2000, "asu": [on_zones()], "stream": [at_pointers()],
+        "log_records": 8192,
+    }  # fmt: skip
+    return new(nl, node, **{**values, **changes})
+
+
+def finished(nl: Socket, run: int) -> dict[str, Any]:
+    """Start a run, and see it end without an error."""
+    nl.ask(Cmd.RUN_START, id=run)
+    assert comes_true(lambda: state(nl, run) is RunState.DONE)
+    found: dict[str, Any] = nl.ask(Cmd.RUN_GET, id=run).values[0]
+    assert (found["reason"], found["errors"]) == (Reason.COMPLETED, 0), found
+    return found
+
+
+def log_of(run: int, workers: int) -> Any:
+    """What the workers sent, in that order."""
+    found = b""
+    for worker in range(workers):
+        path = Path(recorder.debugfs(), f"spek/{run}/worker{worker}")
+        with path.open("rb", buffering=0) as file:
+            while piece := file.read(1 << 20):
+                found += piece
+    records = np.frombuffer(found, log_file.record_type())
+    return records[np.argsort(records["issue_ns"], kind="stable")]
+
+
+def pointers_after(
+    before: list[Zone], records: Any, operations: list[Operation], first: int
+) -> tuple[list[int], int]:
+    """Pointers of all zones after a run, from the log alone, and how many zones were written again.
+
+    A write at the start of a zone with data is one after a reset.
+    """
+    pointers = [zone.pointer for zone in before]
+    again = 0
+    for one in records:
+        index, at = divmod(int(one["addr"]), SIZE)
+        index += first
+        operation = operations[one["stream"]]
+        if not one["write"]:
+            continue
+        if operation in DATA:
+            if at == 0 and pointers[index]:
+                again += 1
+            else:
+                assert at == pointers[index], (index, at)
+            pointers[index] = at + int(one["bytes"])
+            assert pointers[index] <= before[index].capacity
+        elif operation is Operation.ZONE_RESET:
+            pointers[index] = 0
+        elif operation is Operation.ZONE_FINISH:
+            again += before[index].capacity == pointers[index]
+            pointers[index] = before[index].capacity
+    return pointers, again
+
+
+MIXES = {
+    "writes": ([Operation.TRANSFER], 1),
+    "writes of two workers": ([Operation.TRANSFER], 2),
+    "appends": ([Operation.ZONE_APPEND], 1),
+    "writes, appends and resets": (
+        [Operation.TRANSFER, Operation.ZONE_APPEND, Operation.ZONE_RESET],
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_the_device_has_the_pointers_that_the_log_tells(nl: Socket, disk: str, mix: str) -> None:
+    operations, workers = MIXES[mix]
+    streams = [
+        at_pointers(one, 200_000 if one is Operation.TRANSFER else 0,
+                    weight=20 if one in DATA else 1)
+        for one in operations
+    ]  # fmt: skip
+    if workers > 1:
+        reset_active(disk)
+    before, stat = zones_of(disk), disk_stat(disk)
+    cpus = min(workers, os.cpu_count() or 1)
+    run = zoned(nl, disk, stream=streams, worker=[{"cpu": cpu} for cpu in range(cpus)])
+    (one,) = finished(nl, run)["target"]
+    after, now = zones_of(disk), disk_stat(disk)
+    records = log_of(run, cpus)
+    remove(nl, run)
+
+    assert one["backend"] == Backend.BIO
+    pointers, again = pointers_after(before, records, operations, 2)
+    assert [zone.pointer for zone in after if not zone.conventional] == pointers[2:]
+    assert sum(zone.cond in ACTIVE for zone in after) <= 4
+    assert {zone.cond for zone in after} & {EXPLICIT} == set()
+
+    kinds = [operations[one["stream"]] for one in records]
+    resets = sum(kind is Operation.ZONE_RESET for kind in kinds)
+    assert one["zone_appends"] == sum(kind is Operation.ZONE_APPEND for kind in kinds)
+    assert one["zone_misplaced"] == 0
+    # Those that were asked for, and one before each zone that was written again.
+    assert resets + again <= one["zone_resets"]
+    assert again > 0 or resets
+    sent = now[Direction.WRITE].since(stat[Direction.WRITE])
+    assert (sent.ios, sent.sectors * 512) == (one["writes"], one["write_bytes"])
+    assert now[Direction.READ].since(stat[Direction.READ]).ios == one["reads"]
+
+
+def test_open_zones_stay_within_the_limit(nl: Socket, disk: str) -> None:
+    reset_active(disk)
+    operations = [Operation.TRANSFER, Operation.ZONE_OPEN, Operation.ZONE_CLOSE,
+                  Operation.ZONE_FINISH]  # fmt: skip
+    streams = [at_pointers(one, weight=20 if one in DATA else 1) for one in operations]
+    run = zoned(nl, disk, stream=streams, asu=[on_zones(open_zones=4)])
+    # The device refuses what would open one zone more, which would be an error of the run.
+    (one,) = finished(nl, run)["target"]
+    remove(nl, run)
+    assert min(one["zone_opens"], one["zone_closes"], one["zone_finishes"]) > 10
+    assert sum(zone.cond in ACTIVE for zone in zones_of(disk)) <= 4
+
+
+def test_conventional_zones_take_any_write(nl: Socket, disk: str) -> None:
+    before = zones_of(disk)
+    anywhere = stream(read_ppm=0, range_bytes=2 * SIZE)
+    finished(nl, run := new(nl, disk, write=1, time_ns=None, count=500, stream=[anywhere]))
+    remove(nl, run)
+    assert zones_of(disk)[2:] == before[2:]
+
+
+def test_reads_go_anywhere(nl: Socket, null: str) -> None:
+    finished(nl, run := new(nl, null, time_ns=None, count=500))
+    remove(nl, run)
+
+
+def test_a_run_that_is_stopped_leaves_no_command_behind(nl: Socket, null: str) -> None:
+    # Finished zones have old data: nearly every operation waits for a reset.
+    streams = [at_pointers(Operation.ZONE_FINISH), at_pointers(Operation.ZONE_APPEND)]
+    for _ in range(20):
+        run = zoned(nl, null, stream=streams, count=None, time_ns=3600 * 10**9, log_records=None)
+        nl.ask(Cmd.RUN_START, id=run)
+        nl.ask(Cmd.RUN_STOP, id=run)
+        assert comes_true(lambda run=run: state(nl, run) is RunState.DONE)  # type: ignore[misc]
+        delete(nl, run)
+
+
+def test_a_result_tells_what_was_done_to_zones(disk: str, tmp_path: Path) -> None:
+    reset_active(disk)
+    text = """
+[workload]
+name = "zones"
+summary = "log and trim"
+[[asu]]
+name = "all"
+size = "100%"
+[[arrival]]
+name = "loop"
+law = "closed"
+depth = 4
+[[stream]]
+name = "log"
+read = "20%"
+share = 50
+size = "64KiB"
+pattern = "write-pointer"
+open_zones = 2
+[[stream]]
+name = "append"
+share = 50
+size = "16KiB"
+operation = "zone-append"
+pattern = "write-pointer"
+[[stream]]
+name = "trim"
+operation = "zone-reset"
+pattern = "write-pointer"
+"""
+    (tmp_path / "zones.toml").write_text(text)
+    run = ["run", str(tmp_path / "zones.toml"), "--device", disk, "--count", "2000", "--no-prober"]
+    out = tmp_path / "out.json"
+    code = cli.run(*[[*run, "--write", "--progress", "none", "-o", str(out)]])
+
+    assert code == ExitCode.OK
+    result = msgspec.json.decode(out.read_bytes(), type=Result)
+    (one,) = result.targets
+    assert (one.backend, one.disk_agrees) == ("bio", True), (one.disk, one)
+    assert result.totals.all.ios == 2000
+    assert min(one.zone_appends, one.zone_resets) > 0 == one.zone_misplaced
+    assert (one.zone_finishes, one.zone_opens, one.zone_closes) == (0, 0, 0)
+
+
+def test_writes_anywhere_are_refused_by_a_sentence(
+    disk: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["run", "--device", disk, "--write", "--read", "0%", "--time", "1s", "--no-prober"]
+    assert cli.run(*[[*run, "--progress", "none"]]) == ExitCode.USAGE
+    assert "must be written sequentially: it needs pattern write-pointer" in capsys.readouterr().err
+
+
+REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
+    "anywhere": (
+        {"stream": [stream(read_ppm=0)], "asu": [asu()]},
+        *(errno.EOPNOTSUPP, "must be written sequentially"),
+    ),
+    "discards": (
+        {"stream": [stream(read_ppm=0, operation=int(Operation.DISCARD))], "asu": [asu()]},
+        *(errno.EOPNOTSUPP, "The device does not support discards"),
+    ),
+    "mq": ({"backend": int(Backend.MQ)}, errno.EOPNOTSUPP, "The device is zoned"),
+    "polled": ({"polled": 1}, errno.EOPNOTSUPP, "can't be polled"),
+    "stamped": ({"data": int(Data.STAMPED)}, errno.EOPNOTSUPP, "a reset of a zone would void"),
+    "not for writing": ({"write": 0}, errno.EPERM, "not allowed to write"),
+    "too many open": ({"asu": [on_zones(open_zones=5)]}, errno.ERANGE, "max_open_zones"),
+    "other zones": (
+        {"asu": [asu(bytes=14 * SIZE, zone_bytes=SIZE // 2, open_zones=1)]},
+        *(errno.EINVAL, "another size than the run gives"),
+    ),
+    "only conventional": (
+        {"asu": [on_zones(0, 2, 1)], "stream": [at_pointers(range_bytes=2 * SIZE)]},
+        *(errno.ERANGE, "fewer zones with a write pointer"),
+    ),
+    "overlap": (
+        {
+            "asu": [on_zones(nr=10), on_zones(8, 8, 1)],
+            "stream": [
+                at_pointers(range_bytes=10 * SIZE),
+                at_pointers(asu=1, range_bytes=8 * SIZE),
+            ],
+        },
+        *(errno.EINVAL, "overlap on their device"),
+    ),
+    "too large": ({"stream": [at_pointers(size=2 * MIB)]}, errno.ERANGE, "can't be cut"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_can_not_be_done_is_refused(nl: Socket, null: str, case: str) -> None:
+    changes, code, text = REFUSED[case]
+    before = zones_of(null)
+    with pytest.raises(Refusal) as no:
+        zoned(nl, null, **changes)
+    assert (no.value.errno, text in no.value.text) == (code, True), no.value
+    assert zones_of(null) == before
+
+
+def test_zones_that_others_left_open_count(nl: Socket, spek_module: Path) -> None:
+    with zoned_null(**KINDS["null"]) as node:
+        zones = zones_of(node)
+        # One in the range, which is continued, and one outside, which is not.
+        command(node, BLKOPENZONE, zones[14])
+        command(node, BLKOPENZONE, zones[2])
+        common: dict[str, Any] = {"stream": [at_pointers(range_bytes=8 * SIZE)]}
+        with pytest.raises(Refusal) as no:
+            zoned(nl, node, asu=[on_zones(nr=8, open_zones=4)], **common)
+        assert (no.value.errno, "reset or finish them" in no.value.text) == (errno.EBUSY, True)
+        finished(nl, run := zoned(nl, node, asu=[on_zones(nr=8, open_zones=3)], **common))
+        remove(nl, run)
+        command(node, BLKRESETZONE, zones[14])
+        assert zones_of(node)[14].cond == EMPTY
+
+
+def test_a_device_without_zones_has_no_pointers(nl: Socket, disks: list[str]) -> None:
+    with pytest.raises(Refusal) as no:
+        zoned(nl, disks[0], asu=[on_zones(0, 14, 1)])
+    assert (no.value.errno, "not zoned" in no.value.text) == (errno.EOPNOTSUPP, True)
