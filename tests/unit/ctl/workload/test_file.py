@@ -37,7 +37,8 @@ def test_all_promised_workloads_are_there() -> None:
     promised = (
         "spc1 random-read-4k random-write-4k sequential-read-128k sequential-write-128k"
         " mixed-70-30-8k spek-mix burst oltp emerald-hot-band emerald-hot-band-4k"
-        " iometer-file-server iometer-web-server iometer-workstation iometer-database"
+        " iometer-max-throughput-read iometer-max-throughput-mixed iometer-real-life"
+        " iometer-random-8k"
     )
     assert set(promised.split()) == set(file.shipped_names())
 
