@@ -156,12 +156,38 @@ deps-bench:
 bench: deps-bench ## measure what an I/O costs in instructions; results in out/bench/
 	@PYTHONPATH=tests $(PYTHON) -m bench $(ARGS)
 
+# ---- packages ----
+
+# They are built from the last commit; .ci/packaging/README.md says how. Results are in out/packages/.
+.PHONY: wheel deb rpm test-packages release pins deps-packages
+deps-packages:
+	@.ci/packages daq packages
+
+wheel: deps-packages ## build spekctl alone as a Python wheel
+	@.ci/packaging/build wheel
+
+deb: deps-packages ## build Debian packages: spek-dkms, spekctl, spek-daq
+	@.ci/packaging/build deb
+
+rpm: deps-packages ## build an rpm of the modules' sources, spek-dkms
+	@.ci/packaging/build rpm
+
+test-packages: deps deps-packages ## build packages twice, install, upgrade and purge them in a fresh Debian 12 root (root)
+	@$(PYTHON) -m pytest -q tests/packages $(ARGS)
+
+release: deps-packages ## tag the version of dkms.conf and build its tarball, packages and checksums (DRY_RUN=1: without the tag)
+	@DRY_RUN=$(DRY_RUN) .ci/packaging/release
+
+pins: deps-packages ## choose the newest libraries for the package of spekctl
+	@.ci/packaging/pins
+
 # ---- generated and checked ----
 
 .PHONY: gen check scan
-gen: ## regenerate what follows from the netlink specs, and the schemas of files
+gen: ## regenerate what follows from the netlink specs, the schemas of files, and copies of the version
 	PYTHONPATH=kmod/genl $(PYTHON) -m specgen
 	$(PYTHON) -m spekctl.documents.schemas
+	.ci/version --write
 
 check: deps ## quick static checks: W=1, sparse, ruff, mypy, shellcheck
 	@.ci/check

@@ -8,6 +8,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "../kmod/version.h"
 #include "feed.h"
 #include "netlink.h"
 #include "probe.h"
@@ -46,4 +47,4 @@ module_exit(spek_prober_exit);
 MODULE_DESCRIPTION("Sampler of CPUs, memory, network, disks and power, companion of spek");
 MODULE_AUTHOR("spek maintainers");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(SPEK_VERSION);

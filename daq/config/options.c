@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../kmod/version.h"
 #include "config/options.h"
 #include "number.h"
 
 #define DEFAULT_QUEUE (1 << 18)
 #define MAX_QUEUE (1 << 26)
-#define DAQ_VERSION "spek-daq 0.1.0"
 
 enum { OPTION_SYSFS = 256, OPTION_HISTORY, OPTION_QUEUE, OPTION_MAX_STEP, OPTION_CHECK };
 
@@ -324,7 +324,7 @@ int daq_options_parse(struct daq_options *options, int argc, char **argv, struct
 	if (!parse)
 		return daq_fail(err, ENOMEM, "out of memory");
 	argp_err_exit_status = EXIT_USAGE;
-	argp_program_version = DAQ_VERSION;
+	argp_program_version = "spek-daq " SPEK_VERSION;
 	memset(options, 0, sizeof(*options));
 	options->setup.sysfs = "/sys";
 	options->queue = DEFAULT_QUEUE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* spek_drive: modelled disk drives as SCSI disks. Loading and unloading. */
 #include <linux/module.h>
+#include "../version.h"
 #include "netlink.h"
 #include "unit.h"
 
@@ -34,4 +35,4 @@ module_exit(spek_drive_module_exit);
 MODULE_DESCRIPTION("Modelled disk drives with mechanics and power, as SCSI disks");
 MODULE_AUTHOR("spek maintainers");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(SPEK_VERSION);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* spek: a load generator for block devices. Loading and unloading. */
 #include <linux/module.h>
+#include "../version.h"
 #include "iolog.h"
 #include "netlink.h"
 #include "run.h"
@@ -50,4 +51,4 @@ module_exit(spek_exit);
 MODULE_DESCRIPTION("Block device load generator: SPC-1-like and conventional workloads");
 MODULE_AUTHOR("spek maintainers");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(SPEK_VERSION);

@@ -338,19 +338,3 @@ def test_each_probe_names_what_it_asks_about() -> None:
         second = path.read_text().splitlines()[1]
         words = re.fullmatch(r"/\* asks about: ([\w ]+) \*/", second)
         assert words, path
-
-
-def test_versions_agree() -> None:
-    import tomllib
-
-    import spekctl
-
-    dkms = re.search(r'PACKAGE_VERSION="(.+)"', (ROOT / "dkms.conf").read_text())
-    modules = [
-        re.search(r'MODULE_VERSION\("(.+)"\)', (ROOT / folder / "main.c").read_text())
-        for folder in ("kmod/load", "kmod/drive", "prober")
-    ]
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-
-    found = [match.group(1) for match in (dkms, *modules) if match]
-    assert [*found, project] == [spekctl.__version__] * 5

@@ -15,6 +15,7 @@ from lib.ctl.command_line import options_are_known
 from spekctl import cli
 
 DOCUMENTS = (
+    ".ci/packaging/README.md",
     "README.md",
     "ctl/spekctl/block/README.md",
     "ctl/spekctl/campaigns/README.md",

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A fresh Debian 12 below a directory, and commands in it."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+SUITE = "bookworm"
+OLDER = "0.0.9"  # the version that is upgraded
+OWN = "--mount --pid --fork --kill-child"
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+# What programs note down while packages come and go.
+VOLATILE = (
+    "proc",
+    "sys",
+    "dev",
+    "run",
+    "tmp",
+    "root",
+    "debs",
+    "var/log",
+    "var/cache",
+    "var/lib/apt",
+    "var/lib/dpkg/lock",
+)
+# Files that others than ours rewrite whenever a package with a library, a kernel module, a man page
+# or a group comes.
+REWRITTEN = (
+    "etc/ld.so.cache",
+    "etc/group-",
+    "etc/gshadow-",
+    "var/lib/dpkg/",
+    "lib/modules/",
+    "usr/lib/modules/",
+)
+
+
+@functools.cache
+def mirror() -> str:
+    """The mirror of Debian that this machine's apt uses."""
+    found = subprocess.run(
+        [
+            "apt-get",
+            "indextargets",
+            "--format",
+            "$(REPO_URI)",
+            "Origin: Debian",
+            "Created-By: Packages",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    return next(uri for uri in found if "security" not in uri)
+
+
+def unpack(archive: Path) -> None:
+    """Bootstraps the smallest Debian that has apt into the file @archive."""
+    subprocess.run(
+        [
+            "mmdebstrap",
+            "-q",
+            "--variant=minbase",
+            "--include=ca-certificates",
+            SUITE,
+            archive,
+            mirror(),
+        ],
+        check=True,
+    )
+
+
+class DebianRoot:
+    """One below @path, unpacked from @archive."""
+
+    def __init__(self, path: Path, archive: Path) -> None:
+        self.path = path
+        path.mkdir(parents=True)
+        subprocess.run(["tar", "-C", path, "-xf", archive], check=True)
+        shutil.copy("/etc/resolv.conf", path / "etc/resolv.conf")
+        (path / "debs").mkdir()
+        self.run("apt-get update -qq")
+
+    def run(self, script: str) -> str:
+        """All that the shell @script prints, as root in this Debian, with mounts and processes of
+        its own. It has to succeed."""
+        mounts = f"mount --bind {self.path} {self.path} && mount -t proc proc {self.path}/proc"
+        variables = f"PATH={PATH} HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive"
+        enter = f'{mounts} && exec chroot {self.path} env -i {variables} sh -euc "$1"'
+        done = subprocess.run(
+            ["unshare", *OWN.split(), "sh", "-euc", enter, "sh", script],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{script}\nexit code {done.returncode}\n{done.stdout}"
+        return done.stdout
+
+    def put(self, packages: Path) -> str:
+        """Copies a directory of packages into it; the words that install them with apt."""
+        inside = self.path / "debs" / hashlib.sha256(str(packages).encode()).hexdigest()[:8]
+        if not inside.exists():
+            shutil.copytree(packages, inside)
+        return f"apt-get install -q -y /{inside.relative_to(self.path)}/*.deb"
+
+    def state(self) -> dict[str, str]:
+        """Every file by its path, with what it holds: a checksum, or where it leads."""
+        found = {}
+        for folder, names, files in os.walk(self.path):
+            here = Path(folder).relative_to(self.path)
+            names[:] = [name for name in names if str(here / name) not in VOLATILE]
+            for name in (*names, *files):
+                inside = str(here / name)
+                if inside in VOLATILE:
+                    continue
+                found[inside] = "" if inside.startswith(REWRITTEN) else _content(self.path / inside)
+        return found
+
+
+def _content(path: Path) -> str:
+    if path.is_symlink():
+        return os.readlink(path)
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "directory"

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian's packages in a fresh Debian 12: installed, upgraded, removed and purged.
+
+The tests follow each other: each leaves the root as the next one needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from lib.build.sources import ROOT
+from packages.debian_root import OLDER, DebianRoot, unpack
+
+from spekctl import __version__
+
+Build = Callable[[str, str], Path]
+MODULES = ("spek", "spek_prober", "spek_drive")
+SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root can make a Debian root; use sudo"
+)
+
+
+@pytest.fixture(scope="module")
+def debian(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebianRoot]:
+    folder = tmp_path_factory.mktemp("debian")
+    archive = folder / "root.tar"
+    unpack(archive)
+    root = DebianRoot(folder / "root", archive)
+    archive.unlink()
+    yield root
+    shutil.rmtree(root.path)
+
+
+@pytest.fixture(scope="module")
+def before(debian: DebianRoot, build: Build) -> dict[str, str]:
+    """The root with all that the packages depend on or recommend, without themselves."""
+    words = debian.put(build("deb", "older"))
+    planned = re.findall(r"(?m)^Inst (\S+)", debian.run(words.replace("-y", "-s")))
+    others = [name for name in planned if not name.startswith("spek")]
+    assert len(planned) - len(others) == 3
+    # man-db is for the packages' own tests.
+    debian.run(f"apt-get install -q -y man-db {' '.join(others)}")
+    return debian.state()
+
+
+def kernels(debian: DebianRoot) -> list[str]:
+    """Those with headers: links that lead somewhere in the root, not here."""
+    folder = debian.path / "usr/lib/modules"
+    return sorted(path.name for path in folder.iterdir() if (path / "build").is_symlink())
+
+
+def versions_of_modules(debian: DebianRoot) -> set[str]:
+    """Of every module for every kernel with headers."""
+    asked = [
+        f"modinfo -k {kernel} -F version {module}"
+        for kernel in kernels(debian)
+        for module in MODULES
+    ]
+    assert asked
+    found = debian.run("; ".join(asked)).split()
+    assert len(found) == len(asked)
+    return set(found)
+
+
+def test_they_are_installed(debian: DebianRoot, build: Build, before: dict[str, str]) -> None:
+    said = debian.run(debian.put(build("deb", "older")))
+
+    assert [kernel.partition(".0-")[0] for kernel in kernels(debian)] == ["6.1"]
+    assert versions_of_modules(debian) == {OLDER}
+    assert debian.run("spekctl --version; spek-daq --version").splitlines() == [
+        f"spekctl, version {OLDER}",
+        f"spek-daq {OLDER}",
+    ]
+    # A chroot's running kernel is another one, whose headers it lacks.
+    running = os.uname().release
+    assert f"the headers of the running kernel {running} are missing" in said
+    assert f"    apt-get install linux-headers-{running}\n" in said
+    assert "Secure Boot" not in said
+    assert debian.run("getent group spek-daq")
+    assert debian.run("dpkg --verify spek-dkms spekctl spek-daq") == ""
+
+
+def test_they_are_upgraded(debian: DebianRoot, build: Build, before: dict[str, str]) -> None:
+    variable = debian.path / SECURE_BOOT
+    variable.parent.mkdir(parents=True)
+    variable.write_bytes(b"\6\0\0\0\1")
+    try:
+        said = debian.run(debian.put(build("deb", "first")))
+    finally:
+        variable.unlink()
+
+    assert versions_of_modules(debian) == {__version__}
+    assert debian.run("dkms status").count("installed") == len(kernels(debian))
+    assert "    mokutil --import /var/lib/dkms/mok.pub\n" in said
+    assert (debian.path / "var/lib/dkms/mok.pub").is_file()
+    assert [path.name for path in (debian.path / "usr/src").glob("spek-*")] == [
+        f"spek-{__version__}"
+    ]
+
+
+def test_commands_work(debian: DebianRoot, build: Build, before: dict[str, str]) -> None:
+    """The package's own tests, without the one that boots a guest."""
+    shutil.copytree(ROOT / ".ci/packaging/debian/tests", debian.path / "tmp/tests")
+    assert f"modules of version {__version__} for 1 kernels" in debian.run("/tmp/tests/modules")
+    debian.run("/tmp/tests/commands")
+
+
+def test_purge_leaves_nothing(debian: DebianRoot, build: Build, before: dict[str, str]) -> None:
+    debian.run("apt-get purge -q -y spek-dkms spekctl spek-daq")
+    after = debian.state()
+
+    differ = {path for path in {*before, *after} if before.get(path) != after.get(path)}
+    # The key belongs to dkms, which makes it for the modules of all packages.
+    assert differ - {"var/lib/dkms/mok.key", "var/lib/dkms/mok.pub"} == set()
