@@ -108,6 +108,12 @@ class GuestError(SpekError):
     exit_code = ExitCode.GUEST_FAILED
 
 
+class GuestTimeoutError(GuestError):
+    """The guest was killed at its time limit."""
+
+    exit_code = ExitCode.GUEST_TIMEOUT
+
+
 _BY_ERRNO: dict[int, type[SpekError]] = {
     errno_names.EPERM: NotPermittedError,
     errno_names.EACCES: NotPermittedError,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -136,13 +137,27 @@ def command(
     undecided. Instruction counts (`spekctl vm --icount`) are compared by a fixed bound: the
     tolerance, or three times the spread within a side if that is more; two runs per side suffice.
     """
+    out = verdict.Output(form, output, build)
+    a, b = _sides(results)
+    return judge(a, b, out, primary, others, tolerance, alpha, vary)
+
+
+def judge(
+    a: list[Path],
+    b: list[Path],
+    out: verdict.Output,
+    primary: str | None = None,
+    others: Sequence[str] = (),
+    tolerance: Fraction | None = None,
+    alpha: Fraction | None = None,
+    vary: Sequence[str] = (),
+) -> int:
+    """Compare the results @b with the results @a, deliver the verdict and return its exit code."""
     from spekctl.documents.verdict import Change, Method
     from spekctl.errors import ExitCode
     from spekctl.gate import compare, judged, metrics
     from spekctl.render.verdict import comparison_parts
 
-    out = verdict.Output(form, output, build)
-    a, b = _sides(results)
     names = [one for one in (primary, *others) if one is not None]
     for name in names:
         metrics.find(name)

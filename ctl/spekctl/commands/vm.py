@@ -6,22 +6,33 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from spekctl.cli import COMMANDS
-from spekctl.commands.options import FilePath, renamed
+from spekctl.commands.options import FilePath, folder, renamed
 from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
 from spekctl.vm.disks import HELP as DISK_HELP
+
+if TYPE_CHECKING:
+    from spekctl.vm.kernels import Kernel
+    from spekctl.vm.runner import Outcome
 
 EPILOG = """\b
 Examples:
   spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
   spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
   spekctl vm --exec -- sh -c 'uname -r; lsmod'
+  spekctl vm --ab 6.1 6.12 --disk null_blk -- run random-read-4k --count 200000 --device {disk1}
+
+\b
+Exit codes of --ab:
+  0  same, or better    7  worse    8  undecided    1  a run failed    125  a guest failed
 """
 
 
@@ -84,6 +95,23 @@ Examples:
     help="Load spek and spek_prober in the guest; SPEK_MODULES names their directory in either "
     "case.  [--load]",
 )
+@click.option(
+    "--ab",
+    nargs=2,
+    metavar="A B",
+    help="Compare two kernels, named as for --kernel: play COMMAND, a run, in guests of both with "
+    "--icount, in the order A B B A, one boot for each run, and print the verdict of `spekctl "
+    "compare --vary kernel`.",
+)
+@click.option(
+    "--repetitions",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    help="--ab: number of times to play A B B A; each adds two runs per side. A resumption may "
+    "have more.  [1]",
+)
+@folder("--ab: folder of the results a1.json, b1.json and so on.  [ab-A-B]")
+@click.option("--resume", is_flag=True, help="--ab: play the runs that the folder lacks.")
 @click.option("--exec", "plain", is_flag=True, help="COMMAND is a program, not a spekctl command.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(
@@ -96,6 +124,10 @@ def command(
     share: tuple[str, ...],
     console: Path | None,
     load: bool,
+    ab: tuple[str, str] | None,
+    repetitions: int | None,
+    out: Path | None,
+    resume: bool,
     plain: bool,
     command: tuple[str, ...],
 ) -> int:
@@ -106,7 +138,6 @@ def command(
     """
     from spekctl import files
     from spekctl.drive import file as drive_file
-    from spekctl.vm.accel import choose_accel
     from spekctl.vm.bytecode import compile_ahead
     from spekctl.vm.disks import parse_disks
     from spekctl.vm.kernels import find_kernel
@@ -118,6 +149,10 @@ def command(
         raise UsageError(f"there is no command '{command[0]}' to run in the guest{hint}")
     if not plain and command[0] == "vm":
         raise UsageError("a guest cannot start guests: leave out the second 'vm'")
+    if ab is not None:
+        _check_ab(kernel, plain, load, console, command)
+    elif repetitions is not None or out is not None or resume:
+        raise UsageError("--repetitions, --folder and --resume are for --ab")
     parsed = parse_disks(list(disks))
     drives = [disk for disk in parsed if disk.kind == "drive"]
     for disk in drives:
@@ -130,30 +165,66 @@ def command(
         raise UsageError("a time limit of 0 leaves no time to boot")
     files.check_writable(console)
     check_tools()
-    chosen = find_kernel(kernel)
     folders = [Path(folder) for folder in share]
     if Path.cwd() != Path("/"):
         folders.append(Path.cwd())
-    modules = build_modules(chosen)
-    if drives and not (modules[0].parent / DRIVE).exists():
-        raise GuestError(
-            f"{DRIVE} was not built for {chosen.release}, so it has no modelled drives"
-        )
     compile_ahead()
-    guest = Guest(
-        kernel=chosen,
-        command=list(command) if plain else [sys.executable, "-m", "spekctl", *command],
-        accel="tcg" if icount else choose_accel(chosen),
-        disks=parsed,
-        modules=modules if load else [],
-        share=folders,
-        environment={**environment(), "SPEK_MODULES": str(modules[0].parent)},
-        cwd=Path.cwd(),
-        cpus=cpus,
-        memory=memory,
-        icount=icount,
-        limit_s=limit_s,
-    )
+
+    def prepared(name: str | None) -> tuple[Kernel, list[Path]]:
+        chosen = find_kernel(name)
+        modules = build_modules(chosen)
+        if drives and not (modules[0].parent / DRIVE).exists():
+            raise GuestError(
+                f"{DRIVE} was not built for {chosen.release}, so it has no modelled drives"
+            )
+        return chosen, modules
+
+    def guest_of(chosen: Kernel, modules: list[Path], words: Sequence[str]) -> Guest:
+        from spekctl.vm.accel import choose_accel
+
+        counts = icount or ab is not None
+        return Guest(
+            kernel=chosen,
+            command=list(words) if plain else [sys.executable, "-m", "spekctl", *words],
+            accel="tcg" if counts else choose_accel(chosen),
+            disks=parsed,
+            modules=modules if load else [],
+            share=folders,
+            environment={**environment(), "SPEK_MODULES": str(modules[0].parent)},
+            cwd=Path.cwd(),
+            cpus=cpus,
+            memory=memory,
+            icount=counts,
+            limit_s=limit_s,
+        )
+
+    if ab is not None:
+        from spekctl.campaigns import ab as campaign
+        from spekctl.commands import compare, verdict
+
+        place = (out or Path(files.folder_name("ab", ab))).absolute()
+        sides = {side: prepared(name) for side, name in zip("ab", ab, strict=True)}
+        parameters = campaign.Parameters(
+            kernel_a=campaign.identity(sides["a"][0], sides["a"][1][0].parent),
+            kernel_b=campaign.identity(sides["b"][0], sides["b"][1][0].parent),
+            disks=list(disks),
+            memory=memory,
+            run=list(command),
+        )
+        campaign.begin(place, parameters, resume)
+        folders.append(place)
+
+        def play(side: str, result: Path) -> Outcome:
+            # Standard output is for the verdict.
+            words = campaign.command_of(command, result)
+            return run_guest(guest_of(*sides[side], words), out_fd=2)
+
+        count = repetitions or 1
+        campaign.play_all(place, count, play, lambda text: click.echo(f"spekctl: {text}", err=True))
+        output = verdict.Output("text", None, None)
+        return compare.judge(*campaign.results(place, count), output, vary=("kernel",))
+    chosen, modules = prepared(kernel)
+    guest = guest_of(chosen, modules, command)
     click.echo(f"spekctl: booting {chosen.release} ({guest.accel})", err=True)
     outcome = run_guest(guest)
     if console is not None:
@@ -166,6 +237,23 @@ def command(
     if outcome.timed_out:
         return ExitCode.GUEST_TIMEOUT
     return ExitCode.INTERRUPTED if outcome.interrupted else ExitCode.GUEST_FAILED
+
+
+def _check_ab(
+    kernel: str | None, plain: bool, load: bool, console: Path | None, command: tuple[str, ...]
+) -> None:
+    """Refuse options that have no meaning with two kernels and many boots."""
+    from spekctl.campaigns import ab
+
+    for given, name in (
+        (kernel is not None, "--kernel"),
+        (plain, "--exec"),
+        (not load, "--no-load"),
+        (console is not None, "--console"),
+    ):
+        if given:
+            raise UsageError(f"--ab and {name} exclude each other")
+    ab.check_command(command)
 
 
 def _keep_console(text: str, path: Path) -> None:

@@ -47,6 +47,7 @@ class Kind(StrEnum):
     VERIFY = "spek-verify", "a report of `spekctl verify`"
     VERIFY_STATE = "spek-verify-state", "a state file of `spekctl run --verify-state`"
     SWEEP_STATE = "spek-sweep-state", "the state of a sweep of `spekctl sweep`"
+    AB_STATE = "spek-ab-state", "the state of a test of `spekctl vm --ab`"
     PLAN = "spek-plan", "the plan of a detached run"
     DRIVE_SIMULATION = "spek-drive-simulation", "a summary of `spekctl drive simulate`"
     DRIVE_STUDY = "spek-drive-study", "a study of `spekctl drive study`"
