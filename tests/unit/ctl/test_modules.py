@@ -36,7 +36,6 @@ ELSEWHERE = {
     "campaigns/spc2/figures.py": "campaigns/spc2/test_plan.py",
     "campaigns/spc2/loads.py": "campaigns/spc2/test_plan.py",
     "campaigns/spc2/report.py": "campaigns/spc2/test_test.py",
-    "commands/campaign.py": "campaigns/emerald/test_test.py",
     "commands/compare.py": "gate/test_compare.py",
     "commands/deliver.py": "commands/test_run.py",
     "commands/devices.py": "test_cli.py",

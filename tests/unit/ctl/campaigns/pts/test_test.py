@@ -163,6 +163,7 @@ def test_a_purge_of_several_devices_reaches_the_end_of_each(
     from lib.fakes.machine import disk
 
     from spekctl.block import device
+    from spekctl.campaigns.benchmark import Disks
     from spekctl.campaigns.pts.loads import purge_request, write_purge
     from spekctl.trace.columns import Op
 
@@ -170,7 +171,7 @@ def test_a_purge_of_several_devices_reaches_the_end_of_each(
     monkeypatch.setattr(device, "find", lambda path: disk(path, bytes=sizes[path]))
     devices = [device.find(path) for path in sizes]
     write_purge(tmp_path, devices)
-    wanted = purge_request(tmp_path, devices, True, ["S123"])
+    wanted = purge_request(tmp_path, Disks(devices, True, ["S123"]))
     assert wanted.replay is not None and wanted.destroy == ["S123"] and wanted.config.write
     reached: dict[int, list[tuple[int, int]]] = {0: [], 1: []}
     for block in wanted.replay.schedule.blocks(100):

@@ -16,7 +16,8 @@ from spekctl.campaigns.spc2.loads import GROUPS, groups_of, load_of
 from spekctl.campaigns.spc2.plan import LIMITS, PARTS, QUICK, TESTS, VOD, left_ns, next_step
 from spekctl.campaigns.spc2.report import build, composites_of
 from spekctl.documents.exact import decimal_text, rounded
-from spekctl.documents.spc2 import Parameters, Run, Shape, Step
+from spekctl.documents.shape import Shape
+from spekctl.documents.spc2 import Parameters, Run, Step
 
 SHAPE = Shape(1, 65536, "auto", False, None, 0, None)
 EXACT = msgspec.structs.replace(QUICK, resolution_percent=0.0)
