@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
 from lib.ctl.command_line import Outcome
 from lib.ctl.schemas import validator
-from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.documents import energy
 from spekctl.errors import ExitCode
-from spekctl.workload.config import RunConfig
 
 MISSING = "power not measured: spek_prober is not loaded"
 # A short SPC-1-like method, and what goes before it.
@@ -38,13 +34,3 @@ def of_output(outcome: Outcome) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(outcome.out)
     validator(energy.SCHEMA_FILE).validate(data)
     return data
-
-
-def interrupt_in_run(number: int, kernel: QueueKernel) -> None:
-    """Ctrl-C when the run of this number begins."""
-
-    def stop(config: RunConfig) -> None:
-        if len(kernel.runs_seen) == number:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    kernel.before_run = stop

@@ -94,7 +94,6 @@ class ListTest(Benchmark[Step, Run, Report]):
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     fake = QueueKernel()
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.chdir(tmp_path)
     return fake
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Outcome, Spekctl
 from lib.ctl.schemas import validator
 from lib.fakes.kernel import FakeKernel
@@ -634,11 +635,7 @@ def test_an_interrupted_search_is_resumed(spekctl: Spekctl, kernel: QueueKernel)
     _, whole = sweep(spekctl, *arguments)
     kernel.runs_seen.clear()
 
-    def stop(config: RunConfig) -> None:
-        if len(kernel.runs_seen) == 5:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    kernel.before_run = stop
+    interrupt_in_run(5, kernel)
     outcome, first = sweep(spekctl, *arguments, "--folder", "s")
     assert outcome.code == ExitCode.INTERRUPTED and not first["complete"]
     assert first["within"]["text"] == "the search did not come to its end"

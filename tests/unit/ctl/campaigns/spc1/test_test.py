@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 from pathlib import Path
 
 import msgspec
 import pytest
+from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Spekctl
 from lib.ctl.spc1_command import SECOND, SHORT, WRITE, bsus, queue_kernel, report_of
 from lib.fakes.queue_kernel import QueueKernel
@@ -123,11 +123,7 @@ def test_options_reach_every_run(spekctl: Spekctl, kernel: QueueKernel) -> None:
 
 
 def test_the_standards_lengths_are_the_default(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    def stop(config: RunConfig) -> None:
-        if len(kernel.runs_seen) == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    kernel.before_run = stop
+    interrupt_in_run(2, kernel)
     spekctl("spc1", "--device", "/dev/fake0", "--write", "--out", "t", "--progress", "none")
     assert [config.ramp_ns // SECOND for config in kernel.runs_seen] == [180, 180, 180]
     state = json.loads(Path("t/state.json").read_text())

@@ -9,8 +9,9 @@ import signal
 from pathlib import Path
 
 import pytest
+from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Spekctl
-from lib.ctl.energy_command import MISSING, SHORT, interrupt_in_run, of_file, of_output
+from lib.ctl.energy_command import MISSING, SHORT, of_file, of_output
 from lib.fakes.machine import use_fakes
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Spekctl
-from lib.ctl.energy_command import MISSING, interrupt_in_run
+from lib.ctl.energy_command import MISSING
 from lib.ctl.schemas import validator
 from lib.fakes.machine import use_fakes
 from lib.fakes.power import FakePower
@@ -35,7 +36,6 @@ RUN = (
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     fake = QueueKernel(capacity=100.0)
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
     return fake
 
