@@ -24,8 +24,6 @@ SHORT = (
     *("--conditioning", "1s", "--ramp", "1s", "--time", "2s", "--search-time", "2s"),
     *("--idle-time", "300ms", "--depths", "1,4,16", "--prefill", "100", "--progress", "none"),
 )
-
-
 RUN = ("energy", "emerald", "--device", "/dev/fake0", "--write", *SHORT)
 
 

@@ -23,8 +23,6 @@ from spekctl.run import replay_request
 from spekctl.workload.config import RunConfig
 
 SETTLING = [400, 300, 200, 150, 120, 105, 100, 101, 99, 100]
-
-
 SHORT = (
     *("--time", "1s", "--sizes", "8K,4K", "--reads", "100,0", "--throughput-sizes", "1M"),
     *("--latency-sizes", "4K", "--latency-reads", "100,0", "--saturation-time", "4s"),

@@ -17,11 +17,7 @@ SHORT = (
     *("--ramp", "1s", "--time", "2s", "--vod-time", "4s", "--search-time", "2s"),
     *("--streams", "4", "--progress", "none"),
 )
-
-
 WRITE = ("spc2", "--device", "/dev/fake0", "--write", *SHORT)
-
-
 READ = ("spc2", "--device", "/dev/fake0", "--parts", "ldq,vod", *SHORT)
 
 

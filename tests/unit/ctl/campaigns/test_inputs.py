@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""spekctl energy spc1e and dcse: computed from numbers, exactly; refused in one sentence."""
+"""spekctl energy spc1e: computed from numbers, exactly; refused in one sentence."""
 
 from __future__ import annotations
 
@@ -33,9 +33,6 @@ def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     use_fakes(monkeypatch, fake, tmp_path)
     monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
     return fake
-
-
-# --- from numbers --------------------------------------------------------------------------------
 
 
 def test_a_published_table_comes_out_of_a_file(spekctl: Spekctl) -> None:
@@ -274,49 +271,3 @@ def test_writing_has_to_be_allowed(spekctl: Spekctl, kernel: QueueKernel) -> Non
     outcome = spekctl("energy", "spc1e", "--device", "/dev/fake0", *SHORT)
     assert outcome.code == ExitCode.REFUSED and "give --write" in outcome.sentence
     assert not Path("spc1e-fake0").exists()
-
-
-# --- dcse ----------------------------------------------------------------------------------------
-
-BEFORE = "gigabytes = 18688\nidle_watts = 1960\niops = 35000\nload_watts = 2453\n"
-AFTER = "gigabytes = 18384\nidle_watts = 1870\niops = 61000\nload_watts = 2346\n"
-
-
-def test_published_dcse_figures(spekctl: Spekctl) -> None:
-    Path("before.toml").write_text(BEFORE)
-    Path("after.toml").write_text(AFTER)
-    found = of_output(
-        spekctl("energy", "dcse", "--from", "after.toml", "--against", "before.toml", "--json")
-    )
-    assert (found["gb_per_watt"]["text"], found["iops_per_watt"]["text"]) == ("9.83", "26.00")
-    assert found["mb_per_s_per_watt"] is None
-    assert found["against"]["workload"]["text"] == "82.23"
-    assert found["against"]["capacity"]["text"] == "3.11"
-    typed = spekctl("energy", "dcse", "--iops", "35000", "--load-watts", "2453", "-o", "d.json")
-    assert "workload    14.27" in typed.out and of_file(Path("d.json"))["given"]["iops"] == "35000"
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (("--iops", "1"), "nothing to compute: give a capacity and idle power"),
-        (("--iops", "many", "--load-watts", "3"), "--iops: 'many' is not a number"),
-        (("--iops", "0", "--load-watts", "3"), "the rate of I/Os is 0; it must be more than 0"),
-        (("--iops", "1", "--load-watts", "-3"), "the power under load is -3"),
-        (("--iops", "1", "--from", "b.toml"), "--from and --iops exclude each other"),
-        (("--from", "none.toml"), "there is no file none.toml"),
-        (
-            ("--iops", "1", "--load-watts", "3", "--idle-watts", "4"),
-            "idle power, 4 W, is above that under load, 3 W",
-        ),
-        (("--from", "b.toml", "--against", "w.toml"), "w.toml: unknown key 'gigabyte'; did you"),
-    ],
-)
-def test_dcse_refuses_what_cannot_be(
-    options: tuple[str, ...], sentence: str, spekctl: Spekctl
-) -> None:
-    Path("b.toml").write_text(BEFORE)
-    Path("w.toml").write_text("gigabyte = 3\n")
-    outcome = spekctl("energy", "dcse", *options)
-    assert outcome.code == ExitCode.USAGE and outcome.out == ""
-    assert sentence in outcome.sentence
