@@ -34,3 +34,15 @@ def of_output(outcome: Outcome) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(outcome.out)
     validator(energy.SCHEMA_FILE).validate(data)
     return data
+
+
+LEVELS = """
+[heavy]
+watts = 236.965
+iops = 15999.51
+[moderate]
+watts = 232.480
+iops = 9999.42
+[idle]
+watts = 225.530
+"""
