@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
@@ -76,20 +76,25 @@ def refuse_zero(given: Mapping[str, Any], named: Mapping[str, str]) -> None:
             raise UsageError(f"{option} must be more than 0")
 
 
-def names_of(text: str | None, known: Sequence[NameT], flag: str, what: str) -> list[NameT]:
-    """The value of @flag, names of @known in the order given; all of them if it is not given."""
+def unknown(where: str, what: str, name: str, known: Collection[str]) -> UsageError:
+    """The refusal of a name that is not among @known."""
     from spekctl.suggest import did_you_mean
 
+    return UsageError(
+        f"{where}: no {what} is called '{name}'{did_you_mean(name, known)}"
+        f" (they are {', '.join(known)})"
+    )
+
+
+def names_of(text: str | None, known: Sequence[NameT], flag: str, what: str) -> list[NameT]:
+    """The value of @flag, names of @known in the order given; all of them if it is not given."""
     if text is None:
         return list(known)
     found: list[NameT] = []
     for name in (one.strip() for one in text.split(",")):
         one = next((one for one in known if one == name), None)
         if one is None:
-            raise UsageError(
-                f"{flag}: no {what} is called '{name}'{did_you_mean(name, known)}"
-                f" (they are {', '.join(known)})"
-            )
+            raise unknown(flag, what, name, known)
         if one in found:
             raise UsageError(f"{flag}: {name} is listed twice")
         found.append(one)

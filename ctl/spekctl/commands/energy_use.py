@@ -183,16 +183,12 @@ def hours_of(texts: tuple[str, ...]) -> dict[str, Hours]:
     """The hours that were given, by profile."""
     from spekctl.campaigns.inputs import fraction_of
     from spekctl.campaigns.usage import PROFILES, Hours, day_fault
-    from spekctl.suggest import did_you_mean
 
     found: dict[str, Hours] = {}
     for text in texts:
         name, _, numbers = text.partition("=")
         if name not in PROFILES:
-            raise UsageError(
-                f"--hours {text}: no profile is called '{name}'{did_you_mean(name, PROFILES)}"
-                f" (they are {', '.join(PROFILES)})"
-            )
+            raise campaign.unknown(f"--hours {text}", "profile", name, PROFILES)
         parts = [fraction_of(part, f"--hours {text}") for part in numbers.split("/")]
         if len(parts) != 3:
             raise UsageError(

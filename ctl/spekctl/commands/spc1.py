@@ -280,7 +280,6 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
     from msgspec import structs
 
     from spekctl.documents.spc1 import Limits
-    from spekctl.suggest import did_you_mean
 
     # --max-response has an option of its own.
     names = {one.name: one.default for one in structs.fields(Limits) if one.name != "response_ns"}
@@ -288,10 +287,7 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
     for text in texts:
         name, _, number = text.partition("=")
         if name not in names:
-            raise UsageError(
-                f"--limit {text}: no limit is called '{name}'{did_you_mean(name, names)}"
-                f" (they are {', '.join(names)})"
-            )
+            raise campaign.unknown(f"--limit {text}", "limit", name, names)
         try:
             value = float(number)
         except ValueError:
