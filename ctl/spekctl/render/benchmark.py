@@ -28,6 +28,15 @@ class Report(Protocol):
     def remarks(self) -> list[str]: ...
 
 
+class Tested(Report, Protocol):
+    """The fields of a report on devices."""
+
+    @property
+    def passed(self) -> bool: ...
+    @property
+    def targets(self) -> list[TargetFacts]: ...
+
+
 class AnnualReport(Protocol):
     """The fields of a report on the energy of a year."""
 
@@ -63,6 +72,11 @@ def framed(
     yield ""
     for remark in report.remarks:
         yield f"  {remark}"
+
+
+def tested(report: Tested, body: Iterable[RenderableType]) -> Iterator[RenderableType]:
+    """The report of a test of devices with @body, as texts and tables."""
+    return framed(report, f"test of {names_of(report.targets)}", report.passed, body)
 
 
 def names_of(targets: Sequence[TargetFacts]) -> str:

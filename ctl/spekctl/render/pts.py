@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents.pts import Cell, Measured, MetricName, Report, Sample
 from spekctl.documents.steady import Criteria, Window
-from spekctl.render.benchmark import framed, names_of, time_text
+from spekctl.render.benchmark import tested, time_text
 from spekctl.render.console import print_parts
 from spekctl.render.tables import table
 
@@ -33,8 +33,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
 
 def parts(report: Report) -> Iterator[RenderableType]:
     """The report as texts and tables."""
-    subject = f"test of {names_of(report.targets)}"
-    return framed(report, subject, report.passed, _body(report))
+    return tested(report, _body(report))
 
 
 def _body(report: Report) -> Iterator[RenderableType]:

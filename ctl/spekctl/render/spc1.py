@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.spc1 import AsuFigures, Check, Phase, Report, StreamFigures
-from spekctl.render.benchmark import framed, names_of
+from spekctl.render.benchmark import tested
 from spekctl.render.console import print_parts
 from spekctl.render.curve import power_cells, times
 from spekctl.render.tables import figures_table
@@ -38,8 +38,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
 
 def parts(report: Report) -> Iterator[RenderableType]:
     """The report as texts and tables."""
-    subject = f"test of {names_of(report.targets)}"
-    return framed(report, subject, report.passed, _body(report))
+    return tested(report, _body(report))
 
 
 def _body(report: Report) -> Iterator[RenderableType]:

@@ -15,6 +15,7 @@ from spekctl.render.benchmark import (
     framed,
     grouped,
     names_of,
+    tested,
     watts_text,
 )
 from spekctl.render.console import print_parts
@@ -41,8 +42,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
 
 def parts(report: Report) -> Iterator[RenderableType]:
     """The report as texts and tables."""
-    subject = f"test of {names_of(report.targets)}"
-    return framed(report, subject, report.passed, _body(report))
+    return tested(report, _body(report))
 
 
 def _body(report: Report) -> Iterator[RenderableType]:

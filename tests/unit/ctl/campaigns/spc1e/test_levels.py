@@ -28,9 +28,6 @@ kernel = pytest.fixture(queue_kernel)
 power = pytest.fixture(queue_power)
 
 
-# --- a whole test --------------------------------------------------------------------------------
-
-
 def test_a_test_measures_idle_and_load(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
