@@ -75,7 +75,6 @@ ELSEWHERE = {
     "render/drive.py": "commands/test_drive_simulate.py",
     "render/energy.py": "campaigns/test_inputs.py",
     "render/imported.py": "fio/test_convert.py",
-    "render/fio.py": "fio/test_convert.py",
     "render/trace.py": "commands/test_trace.py",
     "render/verdict.py": "gate/test_compare.py",
     "report/drives.py": "report/test_page.py",
