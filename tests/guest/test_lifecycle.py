@@ -6,7 +6,6 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-import signal
 import socket
 import threading
 import time
@@ -24,7 +23,7 @@ from lib.guest.disks import (
     null_disk,
     remove_null,
 )
-from lib.guest.drive import Controller, PlainLink, assert_completed, make_ready, one_stream
+from lib.guest.drive import Controller, assert_completed, one_stream
 from lib.guest.modules import (
     NETLINK_KOBJECT_UEVENT,
     idle_meminfo,
@@ -39,9 +38,9 @@ from lib.guest.modules import (
     unread_uevents,
     vmalloc_bytes,
 )
+from lib.guest.owner import controller_process
 from lib.waiting import eventually
 
-from spekctl.kernel.gen import spek
 from spekctl.kernel.records import Reason, RunState
 from spekctl.workload.config import RunConfig
 
@@ -239,35 +238,11 @@ def test_a_run_keeps_the_module(module: None) -> None:
 # ---- controllers that die ----
 
 
-def child(config: RunConfig, say: int) -> None:
-    """A controller of the smallest kind: makes a run, starts it, says so and sleeps."""
-    link = PlainLink()
-    run = make_ready(link, config)
-    link.tell(spek.Cmd.RUN_START, id=run)
-    os.write(say, int(run).to_bytes(4, "little"))
-    while True:
-        signal.pause()
-
-
 def kill_one(config: RunConfig, after_s: float) -> int:
     """Start a controller, kill it in mid-run. Return: the number of its run."""
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            child(config, write_end)
-        finally:
-            os._exit(1)
-    os.close(write_end)
-    try:
-        said = os.read(read_end, 4)
-        assert len(said) == 4, "the controller could not start its run"
+    with controller_process(config) as (_, run):
         time.sleep(after_s)
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        os.close(read_end)
-    return int.from_bytes(said, "little")
+    return run
 
 
 def test_controllers_killed_in_mid_run(module: None) -> None:

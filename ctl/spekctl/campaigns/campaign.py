@@ -91,7 +91,12 @@ class Task:
     title: str
     name: str  # of the file that keeps its outcome, without number and suffix
     request: Request | None  # None: no I/O
-    length_ns: int  # 0: not known
+    rest_ns: int = 0  # length of a step without I/O
+
+    @property
+    def length_ns(self) -> int:
+        """Expected time; 0: not known."""
+        return self.request.length_ns if self.request is not None else self.rest_ns
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,7 +108,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     # What one step is called, and the digits of its number in a file's name.
     STEP: ClassVar[str] = "step"
     DIGITS: ClassVar[int] = 2
-    # Names of parameters as the user knows them; others are called as in the file.
+    # Parameters for display that are not called as an option of the command.
     WORDS: ClassVar[Mapping[str, str]] = {}
 
     devices: Sequence[Device]
@@ -164,17 +169,20 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             or files.exists(self.folder / idle.FILE)
         )
 
-    def begin(self, resume: bool) -> None:
-        """Resume the campaign of the folder, or check that the folder has none."""
+    def begin(self, resume: bool, options: Mapping[str, str] | None = None) -> None:
+        """Resume the campaign of the folder, or check that the folder has none.
+
+        @options: options of the command by the parameters that they set, for a refused resumption.
+        """
         if resume:
-            self.resume()
+            self.resume({**(options or {}), **self.WORDS})
         elif self.exists():
             raise UsageError(
                 f"{self.folder} already holds a test: --resume continues it, another"
                 " --folder starts a new one"
             )
 
-    def resume(self) -> None:
+    def resume(self, words: Mapping[str, str]) -> None:
         """Resume the campaign in the folder; UsageError if it is another one."""
         folder = self.folder
         if folder is None or not self.exists():
@@ -187,7 +195,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             return
         state = document.read(path, self.STATE)
         campaign_folder.check_devices(folder, state.targets, self.devices)
-        campaign_folder.check_parameters(folder, state.parameters, self.parameters, self.WORDS)
+        campaign_folder.check_parameters(folder, state.parameters, self.parameters, words)
         for name in self._kept_fields():
             if name != "parameters":
                 value = getattr(state, name)

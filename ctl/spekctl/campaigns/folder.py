@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import msgspec
 from msgspec import structs
 
 from spekctl import recorded, units
 from spekctl.block.device import Device
 from spekctl.documents.device import DeviceFacts, TargetFacts
-from spekctl.documents.document import Document
+from spekctl.documents.document import Document, Part
 from spekctl.documents.result import Environment
 from spekctl.errors import UsageError
 
@@ -77,7 +76,7 @@ def _flat(parameters: Any, words: Mapping[str, str]) -> dict[str, str]:
     """All parameters, including nested ones, by the names that the user knows."""
     found: dict[str, str] = {}
     for name, value in structs.asdict(parameters).items():
-        if isinstance(value, msgspec.Struct) and name not in words:
+        if isinstance(value, Part):
             found |= _flat(value, words)
         elif isinstance(value, dict):
             found |= value

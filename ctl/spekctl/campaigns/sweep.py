@@ -38,11 +38,6 @@ class Planned:
     load: Load
     request: Request
 
-    @property
-    def length_ns(self) -> int:
-        """Expected time; unknown for a run that ends by count."""
-        return self.request.config.ramp_ns + self.request.config.time_ns
-
 
 @dataclass(frozen=True, slots=True)
 class Limited:
@@ -160,14 +155,14 @@ class Sweep(Campaign[Planned, Point]):
     def left_ns(self) -> int:
         if self.limited is not None:
             count = self.limited.search.points_left(self.limited.bracket(self.done))
-            return count * self.planned[0].length_ns
-        return sum(one.length_ns for one in self.planned[len(self.done) :])
+            return count * self.planned[0].request.length_ns
+        return sum(one.request.length_ns for one in self.planned[len(self.done) :])
 
     def task(self, step: Planned) -> Task:
         load = step.load
         of = "" if self.limited is not None else f" of {len(self.planned)}"
         title = f"point {len(self.done) + 1}{of}, {load}"
-        return Task(title, f"{load.kind}-{load.value:g}", step.request, step.length_ns)
+        return Task(title, f"{load.kind}-{load.value:g}", step.request)
 
     def digits(self) -> int:
         return self.DIGITS if self.limited is not None else len(str(len(self.planned)))

@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
 from spekctl.commands import options
 from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.workload.values import Data
 
 if TYPE_CHECKING:
+    from spekctl.campaigns.benchmark import Benchmark, Report
     from spekctl.campaigns.campaign import Campaign, Tools
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+NameT = TypeVar("NameT", bound=str)
+ReportT = TypeVar("ReportT", bound="Report")
 
 
 def out(name: str) -> Callable[[F], F]:
@@ -29,7 +33,22 @@ def out(name: str) -> Callable[[F], F]:
 
 
 resume = click.option("--resume", is_flag=True, help="Continue the test in --folder.")
-quick = click.option("--quick", is_flag=True, help="Minutes instead of hours, for a first look.")
+
+
+def quick(instead_of: str = "hours") -> Callable[[F], F]:
+    """--quick of a test that otherwise takes @instead_of."""
+    return click.option(
+        "--quick", is_flag=True, help=f"Minutes instead of {instead_of}, for a first look."
+    )
+
+
+data = click.option(
+    "--data",
+    type=click.Choice(get_args(Data)),
+    default="random",
+    show_default=True,
+    help="Data to write: zeros or incompressible random bytes.",
+)
 ramp = click.option(
     "--ramp", "ramp_ns", type=options.DURATION, help="Ramp-up before each measurement."
 )
@@ -55,6 +74,31 @@ def refuse_zero(given: Mapping[str, Any], named: Mapping[str, str]) -> None:
     for name, option in named.items():
         if given.get(name) == 0:
             raise UsageError(f"{option} must be more than 0")
+
+
+def unknown(where: str, what: str, name: str, known: Collection[str]) -> UsageError:
+    """The refusal of a name that is not among @known."""
+    from spekctl.suggest import did_you_mean
+
+    return UsageError(
+        f"{where}: no {what} is called '{name}'{did_you_mean(name, known)}"
+        f" (they are {', '.join(known)})"
+    )
+
+
+def names_of(text: str | None, known: Sequence[NameT], flag: str, what: str) -> list[NameT]:
+    """The value of @flag, names of @known in the order given; all of them if it is not given."""
+    if text is None:
+        return list(known)
+    found: list[NameT] = []
+    for name in (one.strip() for one in text.split(",")):
+        one = next((one for one in known if one == name), None)
+        if one is None:
+            raise unknown(flag, what, name, known)
+        if one in found:
+            raise UsageError(f"{flag}: {name} is listed twice")
+        found.append(one)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +132,40 @@ class CampaignOptions:
             "power": options.power_of(self.power_feeds, self.power_baseline, self.no_prober),
         }
 
+    def benchmark(self, name: str) -> dict[str, Any]:
+        """The fields of a benchmark that follow from these options; by default its folder is
+        NAME-DEVICES."""
+        from spekctl import files
+        from spekctl.block import device
 
-def folder_of(given: CampaignOptions, name: str) -> Path:
-    """--folder, or the folder that a campaign has by default."""
-    from spekctl import files
-    from spekctl.block import device
+        devices = device.targets(self.devices)
+        folder = self.out or Path(files.folder_name(name, [one.path for one in devices]))
+        return {"devices": devices, "folder": folder, "write": self.write, **self.tools()}
 
-    names = [device.find(path).path for path in given.devices]
-    return given.out or Path(files.folder_name(name, names))
+
+def perform(
+    work: Benchmark[Any, Any, ReportT],
+    given: CampaignOptions,
+    show: Callable[[ReportT], None],
+    file: str = "report.json",
+    *,
+    rests: bool = False,
+    then: Callable[[Tools], bool] | None = None,
+) -> int:
+    """Do what is left of a benchmark, deliver its report, and return the exit code.
+
+    @show: prints the report. @file: its name in the folder. Others: as those of carry_out().
+    """
+    from spekctl.commands.deliver import deliver
+
+    def hand_over() -> ExitCode:
+        report = work.report()
+        if report is None:
+            return ExitCode.RUN_FAILED
+        deliver(report, show, given.as_json, work.folder / file)
+        return work.exit_code(report)
+
+    return carry_out(work, given, hand_over, rests=rests, then=then)
 
 
 def carry_out(
@@ -119,7 +189,7 @@ def carry_out(
     from spekctl.render import series
     from spekctl.run import job
 
-    work.begin(given.resume)
+    work.begin(given.resume, options.flags_of_command())
     kernel = client.connect()
     meter = None
     try:
@@ -152,13 +222,6 @@ def carry_out(
         if meter is not None:
             meter.close()
         kernel.close()
-
-
-def exit_code_of(passed: bool, runs_ok: bool) -> ExitCode:
-    """The exit code of a test that passed, missed a limit, or had a failed run."""
-    if passed:
-        return ExitCode.OK
-    return ExitCode.LIMIT_MISSED if runs_ok else ExitCode.RUN_FAILED
 
 
 def _with_advice(work: Campaign[Any, Any], error: SpekError) -> SpekError:

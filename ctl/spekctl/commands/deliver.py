@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-import msgspec
 
 from spekctl import files
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from spekctl.documents.result import Result
     from spekctl.workload.imported import Imported
 
-T = TypeVar("T", bound=msgspec.Struct)
+T = TypeVar("T")
 
 
 def deliver(

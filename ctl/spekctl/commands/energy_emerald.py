@@ -56,7 +56,7 @@ Defaults:             standard   --quick
 @options.destroy
 @campaign.out("emerald")
 @campaign.resume
-@click.option("--quick", is_flag=True, help="Minutes instead of a day, for a first look.")
+@campaign.quick("a day")
 @click.option(
     "--phases", metavar="LIST", help="Phases to run, in this order.  [all, as listed below]"
 )
@@ -123,17 +123,8 @@ Defaults:             standard   --quick
 @options.seed
 @options.stripe
 @options.backend
-@click.option(
-    "--data",
-    type=click.Choice(["zero", "random"]),
-    default="random",
-    show_default=True,
-    help="Data to write: zeros or incompressible random bytes.",
-)
-@options.prober_interval
-@options.no_prober
-@options.power_feed
-@options.power_baseline
+@campaign.data
+@options.metering
 @campaign.as_json
 @energy_use.output_option
 @options.progress
@@ -171,17 +162,11 @@ def _compute(source: Path, output: Path | None, as_json: bool) -> int:
 
 def _test_of(asked: CampaignOptions, given: dict[str, Any]) -> EmeraldTest:
     """The requested test, checked as far as possible in advance."""
-    from spekctl.block import device
     from spekctl.campaigns.emerald.test import EmeraldTest
 
-    devices = device.targets(asked.devices)
-    test = EmeraldTest(
-        devices=devices,
-        parameters=_parameters(given, asked.quick, sum(one.bytes for one in devices)),
-        folder=campaign.folder_of(asked, "emerald"),
-        write=asked.write,
-        **asked.tools(),
-    )
+    fields = asked.benchmark("emerald")
+    capacity_bytes = sum(one.bytes for one in fields["devices"])
+    test = EmeraldTest(parameters=_parameters(given, asked.quick, capacity_bytes), **fields)
     test.check()
     return test
 
@@ -212,14 +197,13 @@ def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> Emer
         raw = fraction_of(given["raw_gigabytes"], "--raw-gigabytes")
         if raw <= 0:
             raise UsageError(f"--raw-gigabytes must be more than 0, not {given['raw_gigabytes']}")
-    texts = given["phases"].split(",") if given["phases"] is not None else PHASES
     for name in ("depths", "workers"):
         if given[name] and min(given[name]) < 1:
             raise UsageError(f"--{name} begin at 1, not at {min(given[name])}")
     return EmeraldParameters(
         durations=structs.replace(QUICK if quick else STANDARD, **changed),
         limits=EmeraldLimits(**{name: given[name] for name in EmeraldLimits.__struct_fields__}),
-        phases=[text.strip() for text in texts],
+        phases=campaign.names_of(given["phases"], PHASES, "--phases", "phase"),
         depths=sorted(given["depths"] or DEPTHS),
         workers=given["workers"] or [1],
         seed=given["seed"],
@@ -231,18 +215,8 @@ def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> Emer
 
 
 def _measure(asked: CampaignOptions, given: dict[str, Any]) -> int:
-    test = _test_of(asked, given)
-    return campaign.carry_out(test, asked, lambda: _deliver(test, asked.as_json), rests=True)
-
-
-def _deliver(test: EmeraldTest, as_json: bool) -> ExitCode:
-    """Deliver the report on the steps so far."""
     from spekctl.campaigns.folder import ENERGY_REPORT
-    from spekctl.commands.deliver import deliver
     from spekctl.render.energy import print_report
 
-    report = test.report()
-    if report is None:
-        return ExitCode.RUN_FAILED
-    deliver(report, print_report, as_json, test.folder / ENERGY_REPORT)
-    return campaign.exit_code_of(report.passed, test.ok)
+    test = _test_of(asked, given)
+    return campaign.perform(test, asked, print_report, ENERGY_REPORT, rests=True)

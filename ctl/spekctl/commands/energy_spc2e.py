@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import campaign, energy_use, spc2
-from spekctl.errors import ExitCode
+from spekctl.commands import energy_use, spc2
+from spekctl.commands.campaign import CampaignOptions
+from spekctl.commands.energy_use import Terms
 
 if TYPE_CHECKING:
+    from spekctl.campaigns.benchmark import Benchmark
     from spekctl.campaigns.spc2.test import Spc2Test
-    from spekctl.campaigns.usage import Hours
     from spekctl.documents.spc2 import Report, Spc2eReport
-
-NAME = "spc2e"
 
 EPILOG = """\b
 Examples:
@@ -36,15 +35,7 @@ Times if not given: --idle-time 10m, 10s with --quick. All else is as in `spekct
     " one of this command (energy.json)."
 )
 @spc2.test_options
-def command(
-    source: Path | None,
-    price: str | None,
-    hours: tuple[str, ...],
-    idle_watts: str | None,
-    idle_ns: int | None,
-    output: Path | None,
-    **given: Any,
-) -> int:
+def command(**given: Any) -> int:
     """Measure power at the loads of the SPC-2-like test and compute SPC-2/E-like figures.
 
     An idle test is followed by all of `spekctl spc2`, with video on demand also at half of its
@@ -59,56 +50,35 @@ def command(
 
     The exit code is that of `spekctl spc2`; with --from it is 0.
     """
-    wanted_price = energy_use.price_of(price)
-    days = energy_use.hours_of(hours)
-    watts = energy_use.check_sources(source, given["devices"], output, idle_watts)
-    if source is not None:
-        return _compute(source, watts, wanted_price, days, output, given["as_json"])
-    asked, shape = campaign.CampaignOptions.split(given)
-    length_ns = energy_use.idle_length_ns(idle_ns, asked.quick)
-    work = spc2.test_of(asked, shape, NAME, length_ns, half=True)
-    return campaign.carry_out(
-        work, asked, lambda: _deliver(work, asked.as_json, wanted_price, days), rests=True
-    )
+    return energy_use.perform(_Spc2e(), given)
 
 
-def _compute(
-    source: Path,
-    idle_watts: Fraction | None,
-    price: Fraction | None,
-    days: dict[str, Hours],
-    output: Path | None,
-    as_json: bool,
-) -> int:
-    from spekctl import files
-    from spekctl.campaigns.spc2e.report import from_energy, from_spc2
-    from spekctl.commands.deliver import deliver
-    from spekctl.documents.document import Kind, identify
-    from spekctl.documents.spc2 import load_energy
-    from spekctl.render.spc2 import print_energy
+class _Spc2e:
+    """What is particular to SPC-2/E."""
 
-    files.check_writable(output)
-    found = identify(source, [Kind.SPC2, Kind.SPC2E], "energy is computed from")
-    if found is Kind.SPC2:
-        report = from_spc2(source, idle_watts, *energy_use.terms([price], days))
-    else:
-        previous = load_energy(source)
-        report = from_energy(previous, source, idle_watts, price, days)
-    deliver(report, print_energy, as_json, output)
-    return int(ExitCode.OK)
+    def test_of(self, asked: CampaignOptions, given: dict[str, Any], idle_ns: int) -> Spc2Test:
+        return spc2.test_of(asked, given, "spc2e", idle_ns, half=True)
 
+    def computed(self, source: Path, idle_watts: Fraction | None, terms: Terms) -> Spc2eReport:
+        from spekctl.campaigns.spc2e.report import from_energy, from_spc2
+        from spekctl.documents.document import Kind, identify
+        from spekctl.documents.spc2 import load_energy
 
-def _deliver(
-    work: Spc2Test, as_json: bool, price: Fraction | None, days: dict[str, Hours]
-) -> ExitCode:
-    """Deliver both reports on the steps so far."""
-    from spekctl.campaigns.spc2e.report import of_test
-    from spekctl.render.spc2 import print_energy
+        found = identify(source, [Kind.SPC2, Kind.SPC2E], "energy is computed from")
+        if found is Kind.SPC2:
+            return from_spc2(source, idle_watts, *terms.resolved())
+        return from_energy(load_energy(source), source, idle_watts, terms.price, terms.days)
 
-    terms = energy_use.terms([price], days)
+    def report_of(
+        self, work: Benchmark[Any, Any, Report], load: Report | None, terms: Terms
+    ) -> Spc2eReport:
+        from spekctl.campaigns.spc2e.report import of_test
 
-    def report_of(load: Report | None) -> Spc2eReport:
         # The report under load has the remarks of the test.
-        return of_test(load, work.rest, *terms, [] if load is not None else work.remarks)
+        remarks = [] if load is not None else work.remarks
+        return of_test(load, work.rest, *terms.resolved(), remarks)
 
-    return energy_use.deliver_both(work, work.report(), report_of, print_energy, as_json)
+    def show(self, report: Spc2eReport) -> None:
+        from spekctl.render.spc2 import print_energy
+
+        print_energy(report)

@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
 from spekctl.commands import campaign, options
+from spekctl.commands.campaign import CampaignOptions
 from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from spekctl.campaigns.campaign import Campaign
+    from spekctl.campaigns.benchmark import Benchmark
     from spekctl.campaigns.usage import Hours
     from spekctl.documents import spc1, spc2
     from spekctl.documents.energy import Spc1eReport
@@ -91,36 +93,80 @@ def check_sources(
     return None
 
 
-def terms(
-    prices: Sequence[Fraction | None], days: Mapping[str, Hours]
-) -> tuple[Fraction, dict[str, Hours]]:
-    """The first price that is given, or the default, and the usage profiles."""
-    from spekctl.campaigns.usage import DEFAULT_PRICE, PROFILES
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What was given on the use of a system: the price of a kWh, and hours of usage profiles."""
 
-    price = next((one for one in prices if one is not None), DEFAULT_PRICE)
-    return price, {**PROFILES, **days}
+    price: Fraction | None
+    days: dict[str, Hours]
+
+    def resolved(self, file_price: Fraction | None = None) -> tuple[Fraction, dict[str, Hours]]:
+        """The price that is given, that of the file, or the default; and all usage profiles."""
+        from spekctl.campaigns.usage import DEFAULT_PRICE, PROFILES
+
+        prices = (self.price, file_price, DEFAULT_PRICE)
+        return next(one for one in prices if one is not None), {**PROFILES, **self.days}
 
 
-def deliver_both(
-    work: Campaign[Any, Any],
-    load: LoadT | None,
-    report_of: Callable[[LoadT | None], ReportT],
-    show: Callable[[ReportT], None],
+class EnergyTest(Protocol[LoadT, ReportT]):
+    """What an energy test adds to the benchmark of its load."""
+
+    def test_of(
+        self, asked: CampaignOptions, given: dict[str, Any], idle_ns: int
+    ) -> Benchmark[Any, Any, LoadT]:
+        """The benchmark after an idle test of this length."""
+
+    def computed(self, source: Path, idle_watts: Fraction | None, terms: Terms) -> ReportT:
+        """The report that follows from a file."""
+
+    def report_of(
+        self, work: Benchmark[Any, Any, LoadT], load: LoadT | None, terms: Terms
+    ) -> ReportT:
+        """The report on a test so far; @load: the report on the test under load."""
+
+    def show(self, report: ReportT) -> None:
+        """Print a report."""
+
+
+def perform(test: EnergyTest[LoadT, ReportT], given: dict[str, Any]) -> int:
+    """Measure devices, or compute from the file of --from, and return the exit code."""
+    from spekctl import files
+    from spekctl.commands.deliver import deliver
+
+    terms = Terms(price_of(given.pop("price")), hours_of(given.pop("hours")))
+    source, output, idle_ns = (given.pop(name) for name in ("source", "output", "idle_ns"))
+    watts = check_sources(source, given["devices"], output, given.pop("idle_watts"))
+    if source is not None:
+        files.check_writable(output)
+        deliver(test.computed(source, watts, terms), test.show, given["as_json"], output)
+        return int(ExitCode.OK)
+    asked, shape = CampaignOptions.split(given)
+    work = test.test_of(asked, shape, idle_length_ns(idle_ns, asked.quick))
+    return campaign.carry_out(
+        work, asked, lambda: _deliver_both(test, work, terms, asked.as_json), rests=True
+    )
+
+
+def _deliver_both(
+    test: EnergyTest[LoadT, ReportT],
+    work: Benchmark[Any, Any, LoadT],
+    terms: Terms,
     as_json: bool,
 ) -> ExitCode:
-    """Deliver the report of the test under load so far, @load, and the energy report on it."""
+    """Deliver the report on the test under load so far, and the energy report on it."""
     from spekctl import files
+    from spekctl.campaigns.benchmark import exit_code_of
     from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
     from spekctl.commands.deliver import deliver
 
-    assert work.folder is not None  # every energy test has one
+    load = work.report()
     if load is not None:
         files.deliver(files.encode(load), work.folder / REPORT)
     elif work.rest is None or work.rest.power is None:
         return ExitCode.RUN_FAILED
-    report = report_of(load)
-    deliver(report, show, as_json, work.folder / ENERGY_REPORT)
-    return campaign.exit_code_of(report.passed, work.ok)
+    report = test.report_of(work, load, terms)
+    deliver(report, test.show, as_json, work.folder / ENERGY_REPORT)
+    return exit_code_of(report, work.ok)
 
 
 def price_of(text: str | None) -> Fraction | None:
@@ -137,16 +183,12 @@ def hours_of(texts: tuple[str, ...]) -> dict[str, Hours]:
     """The hours that were given, by profile."""
     from spekctl.campaigns.inputs import fraction_of
     from spekctl.campaigns.usage import PROFILES, Hours, day_fault
-    from spekctl.suggest import did_you_mean
 
     found: dict[str, Hours] = {}
     for text in texts:
         name, _, numbers = text.partition("=")
         if name not in PROFILES:
-            raise UsageError(
-                f"--hours {text}: no profile is called '{name}'{did_you_mean(name, PROFILES)}"
-                f" (they are {', '.join(PROFILES)})"
-            )
+            raise campaign.unknown(f"--hours {text}", "profile", name, PROFILES)
         parts = [fraction_of(part, f"--hours {text}") for part in numbers.split("/")]
         if len(parts) != 3:
             raise UsageError(

@@ -123,6 +123,12 @@ UNTIL = OfKind(Kind.UNTIL, "END")
 CONDITION = OfKind(Kind.THRESHOLDS, "CONDITION")
 
 
+def flags_of_command() -> dict[str, str]:
+    """The options of the command that runs, by the parameters that they set."""
+    params = click.get_current_context().command.params
+    return {one.name or "": max(one.opts, key=len) for one in params}
+
+
 def refuse_others(option: str, allowed: Collection[str], why: str) -> None:
     """Refuse other options than @allowed (names of parameters) beside @option."""
     context = click.get_current_context()
@@ -499,6 +505,9 @@ power_baseline = click.option(
     help="Subtract this baseline before computing efficiency: watts (12.5 or 800mW), or the mean"
     " power of a result file, e.g. of an idle run.",
 )
+
+# What is measured beside the I/Os.
+metering = together(prober_interval, no_prober, power_feed, power_baseline)
 
 
 def power_of(feeds: tuple[str, ...], baseline: str | None, no_prober: bool = False) -> PowerOptions:

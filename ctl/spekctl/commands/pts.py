@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spekctl.commands import campaign, options
 from spekctl.commands.campaign import CampaignOptions
-from spekctl.errors import ExitCode, UsageError
-from spekctl.workload.values import Data
+from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from spekctl.block.device import Device
     from spekctl.campaigns.pts.test import PtsTest
-    from spekctl.documents.pts import Parameters, PartName, Shape
+    from spekctl.documents.pts import Parameters
     from spekctl.workload.endings import Steady
 
 EPILOG = """\b
@@ -54,9 +53,10 @@ Default sizes below the logical block of a device are left out. A round of iops 
 @options.destroy
 @campaign.out("pts")
 @campaign.resume
-@click.option("--quick", is_flag=True, help="Minutes instead of days, for a first look.")
+@campaign.quick("days")
 @click.option(
     "--tests",
+    "parts",
     metavar="LIST",
     help="Tests to do, in this order.  [iops,throughput,latency,saturation]",
 )
@@ -110,17 +110,8 @@ Default sizes below the logical block of a device are left out. A round of iops 
     help="I/Os outstanding in total; latency has 1.",
 )
 @options.load_options("workers", "seed", "stripe_bytes", "backend", "polled", "batch", "spin_ns")
-@click.option(
-    "--data",
-    type=click.Choice(get_args(Data)),
-    default="random",
-    show_default=True,
-    help="Data to write: zeros or incompressible random bytes.",
-)
-@options.prober_interval
-@options.no_prober
-@options.power_feed
-@options.power_baseline
+@campaign.data
+@options.metering
 @campaign.as_json
 @options.progress
 @click.option(
@@ -151,23 +142,18 @@ def command(dry_run: bool, **given: Any) -> int:
         else:
             _print_plan(work)
         return 0
-    return campaign.carry_out(work, asked, lambda: _deliver(work, asked.as_json))
+    from spekctl.render.pts import print_report
+
+    return campaign.perform(work, asked, print_report)
 
 
 def _test_of(asked: CampaignOptions, given: dict[str, Any], dry_run: bool) -> PtsTest:
     """The test that these options describe, checked as far as possible without the kernel."""
-    from spekctl.block import device
     from spekctl.campaigns.pts.test import PtsTest
 
-    devices = device.targets(asked.devices)
-    parameters, remarks = _parameters(given, asked.quick, devices)
-    work = PtsTest(
-        devices=devices,
-        parameters=parameters,
-        folder=campaign.folder_of(asked, "pts"),
-        write=asked.write,
-        **asked.tools(),
-    )
+    fields = asked.benchmark("pts")
+    parameters, remarks = _parameters(given, asked.quick, fields["devices"])
+    work = PtsTest(parameters=parameters, **fields)
     work.remarks += remarks
     work.check(dry_run)
     return work
@@ -180,11 +166,9 @@ def _parameters(
     from msgspec import structs
 
     from spekctl.campaigns.pts import plan
-    from spekctl.documents.pts import Shape
+    from spekctl.documents.shape import Shape
 
-    for name, flag in (("time_ns", "--time"), ("saturation_ns", "--saturation-time")):
-        if given[name] == 0:
-            raise UsageError(f"{flag} must be more than 0")
+    campaign.refuse_zero(given, {"time_ns": "--time", "saturation_ns": "--saturation-time"})
     if given["saturation_ns"] is not None and given["saturation_percent"] is not None:
         raise UsageError("--saturation and --saturation-time exclude each other: each ends writing")
     shape: Shape = Shape(**{name: given[name] for name in Shape.__struct_fields__})
@@ -211,7 +195,7 @@ def _parameters(
     changed = {name: given[name] for name in plain if given[name] is not None}
     known = structs.replace(
         known,
-        parts=_parts(given["tests"]),
+        parts=campaign.names_of(given["parts"], plan.PARTS, "--tests", "test"),
         purge=not given["no_purge"],
         depth=given["depth"],
         workers=given["workers"] or 1,
@@ -239,25 +223,6 @@ def _limits(steady: Steady) -> Any:
             " window, range or slope"
         )
     return criteria_of(steady)
-
-
-def _parts(text: str | None) -> list[PartName]:
-    from spekctl.campaigns.pts.plan import PARTS
-    from spekctl.suggest import did_you_mean
-
-    names = [one.strip() for one in text.split(",")] if text is not None else list(PARTS)
-    found: list[PartName] = []
-    for name in names:
-        part = next((one for one in PARTS if one == name), None)
-        if part is None:
-            raise UsageError(
-                f"--tests: no test is called '{name}'{did_you_mean(name, PARTS)}"
-                f" (they are {', '.join(PARTS)})"
-            )
-        if part in found:
-            raise UsageError(f"--tests: {name} is listed twice")
-        found.append(part)
-    return found
 
 
 def _sizes(text: str, flag: str) -> list[int]:
@@ -334,16 +299,3 @@ def _print_plan(work: PtsTest) -> None:
     click.echo(f"  at least {least}, besides purges and what ends by its amount")
     for remark in work.remarks:
         click.echo(f"  {remark}")
-
-
-def _deliver(work: PtsTest, as_json: bool) -> ExitCode:
-    """Deliver the report so far to standard output and the folder."""
-    from spekctl.campaigns.folder import REPORT
-    from spekctl.commands.deliver import deliver
-    from spekctl.render.pts import print_report
-
-    report = work.report()
-    if report is None:
-        return ExitCode.RUN_FAILED
-    deliver(report, print_report, as_json, work.folder / REPORT)
-    return campaign.exit_code_of(report.passed, all(one.ok for one in work.done))

@@ -83,10 +83,7 @@ Examples:
     is_flag=True,
     help="Start the run in the background and print its number; `spekctl watch` shows its result.",
 )
-@options.prober_interval
-@options.no_prober
-@options.power_feed
-@options.power_baseline
+@options.metering
 @options.output("Write the result as JSON to FILE.")
 @options.exports
 @click.option(

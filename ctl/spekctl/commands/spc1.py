@@ -12,7 +12,7 @@ import click
 
 from spekctl.commands import campaign, options
 from spekctl.commands.campaign import CampaignOptions
-from spekctl.errors import ExitCode, UsageError
+from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from spekctl.campaigns.campaign import Tools
@@ -59,7 +59,7 @@ method_options = options.together(
     options.destroy,
     campaign.out("spc1 or spc1e"),
     campaign.resume,
-    campaign.quick,
+    campaign.quick(),
     click.option(
         "--max-response",
         "response_ns",
@@ -124,10 +124,7 @@ method_options = options.together(
     options.batch,
     options.spin,
     options.data,
-    options.prober_interval,
-    options.no_prober,
-    options.power_feed,
-    options.power_baseline,
+    options.metering,
     campaign.as_json,
     options.progress,
 )
@@ -199,6 +196,7 @@ class Spc1Persistence:
 def _spc1(given: CampaignOptions, shape: dict[str, Any], persistence: Spc1Persistence) -> int:
     from spekctl.campaigns.spc1 import persistence as spc1_persistence
     from spekctl.kernel import client
+    from spekctl.render.spc1 import print_report
 
     work = test_of(given, shape)
     default_ns = spc1_persistence.QUICK_NS if given.quick else spc1_persistence.STANDARD_NS
@@ -210,7 +208,7 @@ def _spc1(given: CampaignOptions, shape: dict[str, Any], persistence: Spc1Persis
         )
 
     then = persist if persistence.wanted else None
-    return campaign.carry_out(work, given, lambda: _deliver(work, given.as_json), then=then)
+    return campaign.perform(work, given, print_report, then=then)
 
 
 def test_of(
@@ -226,25 +224,23 @@ def test_of(
     from spekctl.run import request
     from spekctl.workload.options import Options
 
+    fields = asked.benchmark(name)
     subject = request.find(WORKLOAD, asked.devices)
     keep_going = given.pop("keep_going")
     shape = {name: given.pop(name) for name in ("workers", *Shape.__struct_fields__)}
     shape["hrrw"] = shape["hrrw"] or "classic"
     largest = Options(**shape, bsu=given["max_bsu"], write=asked.write)
-    probe = request.build(subject, largest, asked.destroy)
-    request.check_destroy(probe)
-    request.check_write(probe)
     del shape["workers"]
-    shape["cpus"] = probe.config.cpus
-    return Spc1Test(
+    shape["cpus"] = request.build(subject, largest, asked.destroy).config.cpus
+    work = Spc1Test(
         subject=subject,
-        devices=subject.devices,
         parameters=_parameters(given, shape, asked.quick),
-        folder=campaign.folder_of(asked, name),
         keep_going=keep_going,
         idle_ns=idle_ns,
-        **asked.tools(),
+        **fields,
     )
+    work.check()
+    return work
 
 
 def _parameters(given: dict[str, Any], shape: dict[str, Any], quick: bool) -> Parameters:
@@ -284,7 +280,6 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
     from msgspec import structs
 
     from spekctl.documents.spc1 import Limits
-    from spekctl.suggest import did_you_mean
 
     # --max-response has an option of its own.
     names = {one.name: one.default for one in structs.fields(Limits) if one.name != "response_ns"}
@@ -292,10 +287,7 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
     for text in texts:
         name, _, number = text.partition("=")
         if name not in names:
-            raise UsageError(
-                f"--limit {text}: no limit is called '{name}'{did_you_mean(name, names)}"
-                f" (they are {', '.join(names)})"
-            )
+            raise campaign.unknown(f"--limit {text}", "limit", name, names)
         try:
             value = float(number)
         except ValueError:
@@ -307,20 +299,3 @@ def _limits(texts: tuple[str, ...]) -> dict[str, float]:
             raise UsageError(f"--limit {text}: {name} is a whole number")
         found[name] = int(value) if whole else value
     return found
-
-
-def _deliver(work: Spc1Test, as_json: bool) -> ExitCode:
-    """Deliver the report so far to standard output and the folder."""
-    from spekctl.campaigns.folder import REPORT
-    from spekctl.commands.deliver import deliver
-    from spekctl.render.spc1 import print_report
-
-    report = work.report()
-    if report is None:
-        return ExitCode.RUN_FAILED
-    deliver(report, print_report, as_json, work.folder / REPORT)
-    persistence = report.persistence
-    if persistence is not None and persistence.passed is False:
-        return ExitCode.DATA_ERRORS
-    shown = persistence is None or persistence.passed is not None
-    return campaign.exit_code_of(report.passed, shown and work.ok)

@@ -10,11 +10,11 @@ import click
 
 from spekctl.commands import campaign, options
 from spekctl.commands.campaign import CampaignOptions
-from spekctl.errors import ExitCode, UsageError
+from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from spekctl.campaigns.spc2.test import Spc2Test
-    from spekctl.documents.spc2 import Parameters, PartName
+    from spekctl.documents.spc2 import Parameters
 
 EPILOG = """\b
 Examples:
@@ -49,7 +49,7 @@ test_options = options.together(
     options.destroy,
     campaign.out("spc2 or spc2e"),
     campaign.resume,
-    campaign.quick,
+    campaign.quick(),
     click.option("--parts", metavar="LIST", help="Parts to run, in this order.  [lfp,ldq,vod]"),
     click.option(
         "--streams",
@@ -104,10 +104,7 @@ test_options = options.together(
         help="Share of late transfers that vod tolerates, 0 to 1.",
     ),
     options.load_options("seed", "stripe_bytes", "backend", "polled", "batch", "spin_ns", "data"),
-    options.prober_interval,
-    options.no_prober,
-    options.power_feed,
-    options.power_baseline,
+    options.metering,
     campaign.as_json,
     options.progress,
 )
@@ -140,6 +137,7 @@ def command(system_price: str | None, **given: Any) -> int:
     run failed.
     """
     from spekctl.campaigns.inputs import fraction_of
+    from spekctl.render.spc2 import print_report
 
     price = fraction_of(system_price, "--system-price") if system_price is not None else None
     if price is not None and price <= 0:
@@ -147,7 +145,7 @@ def command(system_price: str | None, **given: Any) -> int:
     asked, shape = CampaignOptions.split(given)
     work = test_of(asked, shape)
     work.price = price
-    return campaign.carry_out(work, asked, lambda: _deliver(work, asked.as_json))
+    return campaign.perform(work, asked, print_report)
 
 
 def test_of(
@@ -162,18 +160,11 @@ def test_of(
     @name: first part of the default folder's name. @idle_ns: length of the idle test before it.
     @half: run vod at half of its streams as well.
     """
-    from spekctl.block import device
     from spekctl.campaigns.spc2.test import Spc2Test
 
-    devices = device.targets(asked.devices)
-    work = Spc2Test(
-        devices=devices,
-        parameters=_parameters(given, asked.quick, half),
-        folder=campaign.folder_of(asked, name),
-        write=asked.write,
-        idle_ns=idle_ns,
-        **asked.tools(),
-    )
+    fields = asked.benchmark(name)
+    parameters = _parameters(given, asked.quick, half)
+    work = Spc2Test(parameters=parameters, idle_ns=idle_ns, **fields)
     work.check()
     return work
 
@@ -181,8 +172,16 @@ def test_of(
 def _parameters(given: dict[str, Any], quick: bool, half: bool) -> Parameters:
     from msgspec import structs
 
-    from spekctl.campaigns.spc2.plan import LIMITS, QUICK, QUICK_STREAMS, STANDARD, STREAMS
-    from spekctl.documents.spc2 import Durations, Parameters, Shape
+    from spekctl.campaigns.spc2.plan import (
+        LIMITS,
+        PARTS,
+        QUICK,
+        QUICK_STREAMS,
+        STANDARD,
+        STREAMS,
+    )
+    from spekctl.documents.shape import Shape
+    from spekctl.documents.spc2 import Durations, Parameters
 
     changed = {name: given[name] for name in Durations.__struct_fields__ if given[name] is not None}
     campaign.refuse_zero(
@@ -205,42 +204,10 @@ def _parameters(given: dict[str, Any], quick: bool, half: bool) -> Parameters:
         durations=structs.replace(QUICK if quick else STANDARD, **changed),
         limits=structs.replace(LIMITS, **limits),
         shape=Shape(**{name: given[name] for name in Shape.__struct_fields__}),
-        parts=_parts(given["parts"]),
+        parts=campaign.names_of(given["parts"], PARTS, "--parts", "part"),
         streams=given["streams"] or (QUICK_STREAMS if quick else STREAMS),
         vod_streams=given["vod_streams"],
         vod_start=given["vod_start"],
         vod_most=given["vod_most"],
         half=half,
     )
-
-
-def _parts(text: str | None) -> list[PartName]:
-    from spekctl.campaigns.spc2.plan import PARTS
-    from spekctl.suggest import did_you_mean
-
-    names = [one.strip() for one in text.split(",")] if text is not None else list(PARTS)
-    found: list[PartName] = []
-    for name in names:
-        part = next((one for one in PARTS if one == name), None)
-        if part is None:
-            raise UsageError(
-                f"--parts: no part is called '{name}'{did_you_mean(name, PARTS)}"
-                f" (they are {', '.join(PARTS)})"
-            )
-        if part in found:
-            raise UsageError(f"--parts: {name} is listed twice")
-        found.append(part)
-    return found
-
-
-def _deliver(work: Spc2Test, as_json: bool) -> ExitCode:
-    """Deliver the report so far to standard output and the folder."""
-    from spekctl.campaigns.folder import REPORT
-    from spekctl.commands.deliver import deliver
-    from spekctl.render.spc2 import print_report
-
-    report = work.report()
-    if report is None:
-        return ExitCode.RUN_FAILED
-    deliver(report, print_report, as_json, work.folder / REPORT)
-    return campaign.exit_code_of(report.passed, work.ok)

@@ -64,10 +64,7 @@ Examples:
 @options.load_options("time_ns", "ramp_ns", "workers", "cpus", "seed", "write")
 @options.destroy
 @options.load_range("backend", "stripe_bytes")
-@options.prober_interval
-@options.no_prober
-@options.power_feed
-@options.power_baseline
+@options.metering
 @options.output("Write the load curve as JSON to FILE.")
 @options.folder(
     "Keep the curve, the result of each point and the state of the sweep in DIR, so that the sweep"

@@ -19,6 +19,7 @@ from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Environment
+from spekctl.documents.shape import Shape
 from spekctl.documents.steady import Criteria, Window
 
 SCHEMA_FILE = Path(__file__).with_name("pts.schema.json")
@@ -26,18 +27,6 @@ NOTICE = "PTS-like, unaudited"
 
 PartName = Literal["iops", "throughput", "latency", "saturation"]
 MetricName = Literal["iops", "bandwidth", "latency"]
-
-
-class Shape(Part, frozen=True):
-    """Options of every run of the test."""
-
-    seed: Annotated[int, Meta(description="Of the first run; each other run adds its number.")]
-    stripe_bytes: int
-    backend: str
-    polled: bool
-    batch: int | None
-    spin_ns: int
-    data: Literal["zero", "random"] | None
 
 
 class Parameters(Part, frozen=True):

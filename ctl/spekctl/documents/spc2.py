@@ -21,6 +21,7 @@ from spekctl.documents.energy import Given
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Environment
+from spekctl.documents.shape import Shape
 
 SCHEMA_FILE = Path(__file__).with_name("spc2.schema.json")
 NOTICE = "SPC-2-like, unaudited"
@@ -60,18 +61,6 @@ class Limits(Part, frozen=True):
         ),
     ] = 5.0
     lowered_at_most: Annotated[int, Meta(description="Maximum number of such reductions.")] = 10
-
-
-class Shape(Part, frozen=True):
-    """Options of every run of the test."""
-
-    seed: Annotated[int, Meta(description="Seed of the first run; each later run adds its number.")]
-    stripe_bytes: int
-    backend: str
-    polled: bool
-    batch: int | None
-    spin_ns: int
-    data: Literal["zero", "random"] | None
 
 
 class Parameters(Part, frozen=True):

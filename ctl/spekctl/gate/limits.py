@@ -9,39 +9,28 @@
     metric = "response.p99"
     max = "2ms"
 
-Limits are written as everywhere in spek: "2ms", "200MiB/s", "5W"; rates and counts are numbers.
+Limits are quantities of condition.py: "2ms", "200MiB/s", "5W"; rates and counts are numbers.
 Times of a guest that counts instructions have limits such as "1600 instructions".
 """
 
 from __future__ import annotations
 
-import math
-import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spekctl import recorded, units
+from spekctl import condition, recorded
+from spekctl.condition import Condition, Unit, format_value
 from spekctl.documents import document
 from spekctl.documents.verdict import Check, CheckVerdict, GateReport, GateVerdict, Judged
 from spekctl.errors import UsageError
 from spekctl.gate import judged, metrics
 from spekctl.gate.judged import Run
-from spekctl.gate.metrics import Metric, Unit
-from spekctl.gate.values import format_apart, format_value
+from spekctl.gate.metrics import Metric
+from spekctl.gate.values import format_apart
 from spekctl.suggest import did_you_mean
-
-Number = int | float | str
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A limit's value, in the unit it was given in."""
-
-    value: float
-    unit: Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +38,8 @@ class Limit:
     """The limits of a metric; without any it is reported only."""
 
     metric: Metric
-    least: Bound | None = None
-    most: Bound | None = None
+    least: Condition[Metric] | None = None
+    most: Condition[Metric] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,67 +120,24 @@ def _limit(table: dict[str, Any], where: str) -> Limit:
         wrong = "is missing" if name is None else "is not a string (in quotes)"
         raise UsageError(f"{where}the key 'metric' {wrong}")
     metric = _metric(name, where)
-    bounds: dict[str, Bound] = {}
-    for key in ("min", "max"):
+    bounds: dict[str, Condition[Metric]] = {}
+    for key, operator in (("min", ">="), ("max", "<=")):
         if key in table:
             try:
-                bounds[key] = bound_of(table[key], metric.unit)
+                bound = condition.quantity_of(table[key], metric.unit)
             except UsageError as error:
                 raise UsageError(f"{where}{name}: {key}: {error.message}") from error
+            bounds[key] = Condition(metric, operator, bound, str(table[key]))
     if not bounds:
         raise UsageError(f"{where}{name} has neither min nor max")
     least, most = bounds.get("min"), bounds.get("max")
     if least is not None and most is not None:
-        if least.unit != most.unit:
-            raise UsageError(f"{where}{name}: min is in {least.unit}, and max in {most.unit}")
-        if least.value > most.value:
+        low, high = least.bound, most.bound
+        if low.unit != high.unit:
+            raise UsageError(f"{where}{name}: min is in {low.unit}, and max in {high.unit}")
+        if low.value > high.value:
             raise UsageError(f"{where}{name}: min is more than max")
     return Limit(metric, least, most)
-
-
-_INSTRUCTIONS = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?instructions", re.ASCII)
-
-
-def bound_of(value: object, unit: Unit) -> Bound:
-    """A limit of a metric with this unit; UsageError says how it is written."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise UsageError("not a number or a string")
-    if isinstance(value, str) and len(value) > units.LONGEST_NUMBER:
-        raise UsageError(f"'{value[:20]}...' is too long: {len(value)} characters")
-    match unit, value:
-        case Unit.TIME, str():
-            counted = _INSTRUCTIONS.fullmatch(value.strip())
-            if counted:
-                return Bound(float(counted[1]), Unit.INSTRUCTIONS)
-            return Bound(float(units.parse_duration_ns(value)), unit)
-        case Unit.TIME, _:
-            raise UsageError(f'{value} has no unit; write for example "{value}us", in quotes')
-        case Unit.BANDWIDTH, str():
-            size, slash, per = value.rpartition("/")
-            if not slash or per.strip() != "s":
-                raise UsageError(f"'{value}' is not a bandwidth; write for example 200MiB/s")
-            return Bound(float(units.parse_size(size.strip())), unit)
-        case Unit.BANDWIDTH, _:
-            raise UsageError(f'{value} has no unit; write for example "200MiB/s", in quotes')
-        case Unit.POWER, str():
-            return Bound(units.parse_watts(value), unit)
-        case _, str():
-            in_unit = f" (in {unit})" if unit else ""
-            raise UsageError(
-                f"'{value}' is a string; write a number{in_unit} without quotes and without a unit"
-            )
-        case _, _:
-            return Bound(_number(value), unit)
-
-
-def _number(value: int | float) -> float:
-    try:
-        found = float(value)
-    except OverflowError as error:
-        raise UsageError("the number is too large") from error
-    if not math.isfinite(found) or found < 0:
-        raise UsageError(f"{value} is not a limit; it must be 0 or more")
-    return found
 
 
 def judge(limits: Limits, runs: Sequence[Run]) -> GateReport:
@@ -220,45 +166,52 @@ def judge(limits: Limits, runs: Sequence[Run]) -> GateReport:
 def _check(index: int, run: Run, limit: Limit) -> Check:
     metric = limit.metric
     unit = metric.unit_in(run.result)
-    for bound in (limit.least, limit.most):
-        if bound is not None and bound.unit != unit:
+    for one in (limit.least, limit.most):
+        if one is not None and one.bound.unit != unit:
             raise UsageError(
-                f"the limit of {metric.name} is in {bound.unit}, and {run.file} has it in {unit}"
+                f"the limit of {metric} is in {one.bound.unit}, and {run.file} has it in {unit}"
             )
     value = metric.value(run.result)
-    least = None if limit.least is None else limit.least.value
-    most = None if limit.most is None else limit.most.value
-    verdict, text = _text(metric.name, value, least, most, unit)
+    verdict, text = _text(limit, value, unit)
     return Check(
         run=index,
         metric=metric.name,
         unit=unit,
         value=value,
-        least=least,
-        most=most,
+        least=_bound(limit.least),
+        most=_bound(limit.most),
         verdict=verdict,
         text=text,
     )
 
 
-def _text(
-    name: str, value: float | None, least: float | None, most: float | None, unit: Unit
-) -> tuple[CheckVerdict, str]:
+def _bound(one: Condition[Metric] | None) -> float | None:
+    return float(one.bound.value) if one is not None else None
+
+
+def _text(limit: Limit, value: float | None, unit: Unit) -> tuple[CheckVerdict, str]:
+    name = limit.metric
     if value is None:
         return CheckVerdict.MISSING, f"the result does not have {name}"
     told = f"{name} is {format_value(value, unit)}"
-    if least is None and most is None:
+    given = [
+        (one, float(one.bound.value), missed, allowed)
+        for one, missed, allowed in (
+            (limit.least, "less", "at least"),
+            (limit.most, "more", "at most"),
+        )
+        if one is not None
+    ]
+    if not given:
         return CheckVerdict.REPORTED, told
-    for bound, missed, words in (
-        (least, least is not None and value < least, "less"),
-        (most, most is not None and value > most, "more"),
-    ):
-        if bound is not None and missed:
-            given, allowed = format_apart(value, bound, unit)
-            return CheckVerdict.FAILED, f"{name} is {given}, {words} than {allowed}"
-    bounds = [f"at least {format_value(least, unit)}"] if least is not None else []
-    bounds += [f"at most {format_value(most, unit)}"] if most is not None else []
-    return CheckVerdict.PASSED, f"{told}, {' and '.join(bounds)} allowed"
+    for one, bound, missed, _ in given:
+        if not one.holds(value):
+            found, allowed = format_apart(value, bound, unit)
+            return CheckVerdict.FAILED, f"{name} is {found}, {missed} than {allowed}"
+    bounds = " and ".join(
+        f"{allowed} {format_value(bound, unit)}" for _, bound, _, allowed in given
+    )
+    return CheckVerdict.PASSED, f"{told}, {bounds} allowed"
 
 
 def _verdict(runs: Sequence[Judged], checks: Sequence[Check]) -> tuple[GateVerdict, str]:

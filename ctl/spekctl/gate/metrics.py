@@ -6,37 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
 
+from spekctl.condition import Unit, unit_of
 from spekctl.documents.result import PERCENTILES, Result, Total
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Phase
 from spekctl.suggest import did_you_mean
-
-
-class Unit(StrEnum):
-    """Units, by the names that output formats use."""
-
-    TIME = "ns"
-    RATE = "IOPS"
-    BANDWIDTH = "B/s"
-    COUNT = ""
-    POWER = "W"
-    RATE_PER_POWER = "IOPS/W"
-    POWER_PER_RATE = "mW/IOPS"
-    ENERGY_PER_DATA = "J/GiB"
-    # Of a guest whose clock counts instructions: each of its nanoseconds is one.
-    INSTRUCTIONS = "instructions"
-    RATE_PER_INSTRUCTIONS = "I/Os/Ginstructions"
-    BANDWIDTH_PER_INSTRUCTIONS = "B/Ginstructions"
-
-
-_COUNTED = {
-    Unit.TIME: Unit.INSTRUCTIONS,
-    Unit.RATE: Unit.RATE_PER_INSTRUCTIONS,
-    Unit.BANDWIDTH: Unit.BANDWIDTH_PER_INSTRUCTIONS,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +25,9 @@ class Metric:
     help: str
     get: Callable[[Result], float | None]
 
+    def __str__(self) -> str:
+        return self.name
+
     def value(self, result: Result) -> float | None:
         """The figure, in its unit."""
         found = self.get(result)
@@ -57,11 +36,6 @@ class Metric:
     def unit_in(self, result: Result) -> Unit:
         """Its unit in this result."""
         return unit_of(self.unit, result.environment.counts_instructions)
-
-
-def unit_of(unit: Unit, counts: bool) -> Unit:
-    """@unit, or what takes its place if clocks count instructions."""
-    return _COUNTED.get(unit, unit) if counts else unit
 
 
 DIRECTIONS = ("all", "read", "write")

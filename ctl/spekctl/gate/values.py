@@ -1,25 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures and shares for people and for machines."""
+"""Figures beside others, shares, and figures for machines."""
 
 from __future__ import annotations
 
-from spekctl import units
-from spekctl.gate.metrics import Unit
-
-
-def format_value(value: float, unit: str) -> str:
-    """A figure for people, with its unit."""
-    match unit:
-        case Unit.TIME:
-            return units.format_ns(value)
-        case Unit.BANDWIDTH:
-            return f"{units.format_bytes(round(value))}/s"
-        case Unit.POWER:
-            return units.format_watts(value)
-        case Unit.COUNT:
-            return f"{int(value):,}" if value == int(value) else units.format_rate(value)
-        case _:
-            return f"{units.format_rate(value)} {unit}"
+from spekctl.condition import format_value
 
 
 def format_apart(value: float, other: float, unit: str) -> tuple[str, str]:

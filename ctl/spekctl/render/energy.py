@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from spekctl import units
-from spekctl.documents.device import TargetFacts
 from spekctl.documents.energy import (
     DcseReport,
     EmeraldPhase,
@@ -19,7 +17,17 @@ from spekctl.documents.energy import (
 )
 from spekctl.documents.exact import Figure
 from spekctl.documents.power import PowerFigures
+from spekctl.render.benchmark import (
+    add_profiles,
+    annual,
+    framed,
+    grouped,
+    names_of,
+    time_text,
+    watts_text,
+)
 from spekctl.render.console import print_parts, wide
+from spekctl.render.tables import figures_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,42 +44,17 @@ def print_report(report: Spc1eReport | EmeraldReport | DcseReport) -> None:
 
 def parts(report: Spc1eReport | EmeraldReport | DcseReport) -> Parts:
     """The report as texts and tables."""
-    if isinstance(report, Spc1eReport):
-        return _spc1e(report)
-    return _emerald(report) if isinstance(report, EmeraldReport) else _dcse(report)
-
-
-def _table(*names: str) -> Table:
-    """A table without lines, its first column a name and all others numbers."""
-    from rich.table import Table as RichTable
-
-    table = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
-    for index, name in enumerate(names):
-        table.add_column(name, justify="right" if index else "left", no_wrap=True)
-    return table
-
-
-def _head(notice: str, targets: Sequence[TargetFacts], source: str) -> str:
-    devices = " ".join(target.path for target in targets)
-    return f"{notice}: {devices or source}"
-
-
-def _text(value: Figure | None, group: bool = False) -> str:
-    if value is None:
-        return "-"
-    whole, dot, decimals = value.text.partition(".")
-    return f"{int(whole):,}{dot}{decimals}" if group and not whole.startswith("-") else value.text
+    if isinstance(report, DcseReport):
+        return _dcse(report)
+    body = _spc1e(report) if isinstance(report, Spc1eReport) else _emerald(report)
+    subject = names_of(report.targets) or report.source
+    return framed(report, subject, report.complete and report.passed, body)
 
 
 # --- SPC-1/E-like --------------------------------------------------------------------------------
 
 
 def _spc1e(report: Spc1eReport) -> Parts:
-    from rich.text import Text
-
-    yield Text(_head(report.notice, report.targets, report.source), style="bold")
-    good = report.complete and report.passed
-    yield Text(f"  {report.verdict}", style="green" if good else "bold red")
     if report.levels:
         yield "\nlevels"
         yield _levels_table(report.levels)
@@ -81,17 +64,11 @@ def _spc1e(report: Spc1eReport) -> Parts:
         yield _rails_table(measured)
     if report.composite is not None:
         yield "\nusage profiles"
-        yield _profiles_table([*report.profiles, report.composite])
-    if report.annual_kwh is not None and report.annual_cost is not None:
-        yield (
-            f"\n  annual energy {_text(report.annual_kwh, True)} kWh, at {report.price} each:"
-            f" {_text(report.annual_cost, True)}"
-        )
+        made = figures_table("profile", "hours heavy/moderate/idle", *_PROFILE)
+        yield add_profiles(made, [*report.profiles, report.composite], [*_PROFILE.values()])
+    yield from annual(report)
     if report.site is not None:
         yield f"  {_site(report)}"
-    yield ""
-    for remark in report.remarks:
-        yield f"  {remark}"
 
 
 def _site(report: Spc1eReport) -> str:
@@ -107,58 +84,44 @@ def _site(report: Spc1eReport) -> str:
 
 
 def _levels_table(levels: Sequence[LevelReport]) -> Table:
-    table = _table("level", "load", "BSU", "IOPS", "W")
+    table = figures_table("level", "load", "BSU", "IOPS", "W")
     for one in levels:
         table.add_row(
             one.name,
             f"{one.percent} %",
             f"{one.bsu:,}" if one.bsu is not None else "-",
             f"{float(one.iops):,.2f}",
-            f"{float(one.watts):,.3f}" if one.watts is not None else "-",
+            watts_text(one.watts),
         )
     return table
 
 
 def _rails_table(measured: dict[str, PowerFigures]) -> Table:
-    table = _table("level", "rail", "mean", "min", "max", "J", "unknown")
+    table = figures_table("level", "rail", "mean", "min", "max", "J", "unknown")
     for name, power in measured.items():
         for rail in (*power.rails, power.total):
             table.add_row(
                 name,
                 rail.name,
-                *(
-                    f"{value:,.3f}" if value is not None else "-"
-                    for value in (rail.mean_w, rail.min_w, rail.max_w)
-                ),
+                *map(watts_text, (rail.mean_w, rail.min_w, rail.max_w)),
                 f"{rail.joules:,.3f}",
                 f"{rail.gap_s:.3g} s" if rail.gap_s else "-",
             )
     return table
 
 
-def _profiles_table(rows: Sequence[ProfileReport]) -> Table:
-    table = _table("profile", "hours heavy/moderate/idle", "W", "IOPS", "IOPS/W", "BTU/h")
-    for row in rows:
-        table.add_row(
-            row.name,
-            "/".join(row.hours) or "-",
-            _text(row.watts, True),
-            _text(row.iops, True),
-            _text(row.iops_per_watt, True),
-            _text(row.btu_per_hour, True),
-        )
-    return table
+_PROFILE: dict[str, Callable[[ProfileReport], Figure | None]] = {
+    "W": lambda row: row.watts,
+    "IOPS": lambda row: row.iops,
+    "IOPS/W": lambda row: row.iops_per_watt,
+    "BTU/h": lambda row: row.btu_per_hour,
+}
 
 
 # --- Emerald-like --------------------------------------------------------------------------------
 
 
 def _emerald(report: EmeraldReport) -> Parts:
-    from rich.text import Text
-
-    yield Text(_head(report.notice, report.targets, report.source), style="bold")
-    good = report.complete and report.passed
-    yield Text(f"  {report.verdict}", style="green" if good else "bold red")
     if report.raw_gigabytes is not None:
         yield f"  raw capacity {float(report.raw_gigabytes):,.3f} GB"
     if report.phases:
@@ -170,17 +133,10 @@ def _emerald(report: EmeraldReport) -> Parts:
     if report.trials:
         yield "\nsearch for the best"
         yield _trials_table(report.trials)
-    yield ""
-    for remark in report.remarks:
-        yield f"  {remark}"
-
-
-def _ns(value: float | None) -> str:
-    return units.format_ns(value) if value is not None else "-"
 
 
 def _phases_table(phases: Sequence[EmeraldPhase]) -> Table:
-    table = _table(
+    table = figures_table(
         "phase", "metric", "workers", "depth", "work", "W", "value", "unit", "mean", "worst",
         "limits",
     )  # fmt: skip
@@ -191,26 +147,26 @@ def _phases_table(phases: Sequence[EmeraldPhase]) -> Table:
             f"{one.workers}" if one.workers else "-",
             f"{one.depth:,}" if one.depth is not None else "-",
             f"{float(one.work):,.2f} {one.unit.removesuffix('/W')}" if one.unit else "-",
-            f"{float(one.watts):,.3f}" if one.watts is not None else "-",
-            _text(one.value, True),
+            watts_text(one.watts),
+            grouped(one.value),
             one.unit or "-",
-            _ns(one.response_ns),
-            _ns(one.worst_response_ns),
+            time_text(one.response_ns),
+            time_text(one.worst_response_ns),
             "kept" if one.passed else "MISSED",
         )
     return table
 
 
 def _trials_table(trials: Sequence[Trial]) -> Table:
-    table = _table("phase", "workers", "depth", "work", "W", "mean", "limits")
+    table = figures_table("phase", "workers", "depth", "work", "W", "mean", "limits")
     for one in trials:
         table.add_row(
             one.phase,
             f"{one.workers}",
             f"{one.depth:,}",
             f"{float(one.work):,.2f}",
-            f"{float(one.watts):,.3f}" if one.watts is not None else "-",
-            _ns(one.response_ns),
+            watts_text(one.watts),
+            time_text(one.response_ns),
             "kept" if one.allowed else "MISSED",
         )
     return table
@@ -222,15 +178,15 @@ def _trials_table(trials: Sequence[Trial]) -> Table:
 def _dcse(report: DcseReport) -> Parts:
     from rich.text import Text
 
-    yield Text(_head(report.notice, (), report.source), style="bold")
-    table = _table("metric", "value", "unit", "change")
+    yield Text(f"{report.notice}: {report.source}", style="bold")
+    table = figures_table("metric", "value", "unit", "change")
     for name, value, unit in (
         ("capacity", report.gb_per_watt, "GB/W"),
         ("workload", report.iops_per_watt, "IOPS/W"),
         ("throughput", report.mb_per_s_per_watt, "MB/s/W"),
     ):
         change = report.against.get(name)
-        table.add_row(name, _text(value, True), unit, f"{change.text} %" if change else "-")
+        table.add_row(name, grouped(value), unit, f"{change.text} %" if change else "-")
     yield table
     for remark in report.remarks:
         yield f"  {remark}"
@@ -247,14 +203,14 @@ def print_comparison(
 
     out = wide(WIDTH)
     out.print(Text(title, style="bold"), soft_wrap=True)
-    table = _table("", "unit", "single tier", "two tiers", "change")
+    table = figures_table("", "unit", "single tier", "two tiers", "change")
     for what, unit, single, tiered, change in rows:
         sign = "+" if change is not None and change.fraction > 0 else ""
         table.add_row(
             what,
             unit,
-            _text(single, True),
-            _text(tiered, True),
+            grouped(single),
+            grouped(tiered),
             f"{sign}{change.text} %" if change is not None else "-",
         )
     out.print(table)

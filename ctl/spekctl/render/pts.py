@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents.pts import Cell, Measured, MetricName, Report, Sample
 from spekctl.documents.steady import Criteria, Window
+from spekctl.render.benchmark import tested, time_text
 from spekctl.render.console import print_parts
 from spekctl.render.tables import table
 
@@ -27,23 +28,20 @@ _METRICS: dict[MetricName, str] = {
 
 def print_report(report: Report, console: Console | None = None) -> None:
     """Print the report."""
-    print_parts(_parts(report), WIDTH, console)
+    print_parts(parts(report), WIDTH, console)
 
 
-def _parts(report: Report) -> Iterator[RenderableType]:
-    from rich.text import Text
+def parts(report: Report) -> Iterator[RenderableType]:
+    """The report as texts and tables."""
+    return tested(report, _body(report))
 
-    devices = " ".join(target.path for target in report.targets)
-    yield Text(f"{report.notice}: test of {devices}", style="bold")
-    yield Text(f"  {report.verdict}", style="green" if report.passed else "bold red")
+
+def _body(report: Report) -> Iterator[RenderableType]:
     for test in report.tests:
         yield from _test(test, report.parameters.steady)
     if report.saturation:
         yield "\nwrite saturation, PTS-like: 4 KiB random writes"
         yield _saturation_table(report.saturation)
-    yield ""
-    for remark in report.remarks:
-        yield f"  {remark}"
 
 
 def value_text(metric: MetricName, value: float) -> str:
@@ -74,9 +72,9 @@ def _test(test: Measured, limits: Criteria) -> Iterator[RenderableType]:
     state = "" if test.steady else ", which are not steady"
     if test.metric == "latency":
         yield f"\n{test.name}: mean response time, {rounds}{state}"
-        yield _matrix(test, [_ns(one.mean_ns) for one in test.cells])
+        yield _matrix(test, [time_text(one.mean_ns) for one in test.cells])
         yield f"\n{test.name}: longest response time, {rounds}{state}"
-        yield _matrix(test, [_ns(one.max_ns) for one in test.cells])
+        yield _matrix(test, [time_text(one.max_ns) for one in test.cells])
         return
     yield f"\n{test.name}: {what}, {rounds}{state}"
     yield _matrix(test, [value_text(test.metric, _value(test.metric, one)) for one in test.cells])
@@ -84,10 +82,6 @@ def _test(test: Measured, limits: Criteria) -> Iterator[RenderableType]:
 
 def _value(metric: MetricName, cell: Cell) -> float:
     return cell.iops if metric == "iops" else cell.bytes_per_s
-
-
-def _ns(value: float | None) -> str:
-    return units.format_ns(value) if value is not None else "-"
 
 
 def _verification_table(window: Window, limits: Criteria, metric: MetricName) -> Table:
@@ -163,7 +157,7 @@ def _saturation_table(samples: Sequence[Sample]) -> Table:
             units.format_clock(one.end_s),
             units.format_bytes(one.written_bytes),
             f"{one.iops:,.0f}",
-            _ns(one.mean_ns),
-            _ns(one.max_ns),
+            time_text(one.mean_ns),
+            time_text(one.max_ns),
         )
     return made

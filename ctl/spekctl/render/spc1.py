@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.spc1 import AsuFigures, Check, Phase, Report, StreamFigures
+from spekctl.render.benchmark import tested
 from spekctl.render.console import print_parts
 from spekctl.render.curve import power_cells, times
+from spekctl.render.tables import figures_table
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -36,11 +38,10 @@ def print_report(report: Report, console: Console | None = None) -> None:
 
 def parts(report: Report) -> Iterator[RenderableType]:
     """The report as texts and tables."""
-    from rich.text import Text
+    return tested(report, _body(report))
 
-    devices = " ".join(target.path for target in report.targets)
-    yield Text(f"{report.notice}: test of {devices}", style="bold")
-    yield Text(f"  {report.verdict}", style="green" if report.passed else "bold red")
+
+def _body(report: Report) -> Iterator[RenderableType]:
     yield from _metrics(report)
     final = [phase for phase in report.phases if phase.step.kind != "search"]
     if final:
@@ -60,9 +61,6 @@ def parts(report: Report) -> Iterator[RenderableType]:
     searched = [phase for phase in report.phases if phase.step.kind == "search"]
     yield "\nsearch for the level, in the order of measuring"
     yield _phases_table(searched)
-    yield ""
-    for remark in report.remarks:
-        yield f"  {remark}"
 
 
 def _metrics(report: Report) -> Iterator[str]:
@@ -80,19 +78,9 @@ def _metrics(report: Report) -> Iterator[str]:
     )
 
 
-def _table(*names: str) -> Table:
-    """A table without lines, its first column a name and all others numbers."""
-    from rich.table import Table as RichTable
-
-    table = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
-    for index, name in enumerate(names):
-        table.add_column(name, justify="right" if index else "left", no_wrap=True)
-    return table
-
-
 def _phases_table(phases: Sequence[Phase]) -> Table:
     powered = any(phase.point.power is not None for phase in phases)
-    table = _table(
+    table = figures_table(
         "phase", "BSU", "offered", "IOPS", "MiB/s", "mean", "p50", "p99", "max", "stretch", "CPU",
         *(("power", "mW/IOPS", "IOPS/W") if powered else ()), "limit",
     )  # fmt: skip
@@ -115,7 +103,9 @@ def _phases_table(phases: Sequence[Phase]) -> Table:
 
 
 def _asus_table(asus: Sequence[AsuFigures]) -> Table:
-    table = _table("asu", "capacity", "I/Os", "share", "intended", "reads", "size", "mean", "p99")
+    table = figures_table(
+        "asu", "capacity", "I/Os", "share", "intended", "reads", "size", "mean", "p99"
+    )
     for one in asus:
         table.add_row(
             one.name,
@@ -127,7 +117,7 @@ def _asus_table(asus: Sequence[AsuFigures]) -> Table:
 
 
 def _streams_table(streams: Sequence[StreamFigures]) -> Table:
-    table = _table(
+    table = figures_table(
         "stream", "asu", "I/Os", "share", "intended", "reads", "size", "mean", "p99", "variation"
     )
     for one in streams:
@@ -152,7 +142,7 @@ def _counts(one: AsuFigures | StreamFigures) -> tuple[str, ...]:
 
 
 def _checks_table(checks: Sequence[Check]) -> Table:
-    table = _table("limit", "checked", "missed", "worst", "allowed there")
+    table = figures_table("limit", "checked", "missed", "worst", "allowed there")
     for kind, words in _KINDS.items():
         some = [one for one in checks if one.kind == kind]
         if not some:

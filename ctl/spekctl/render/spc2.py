@@ -3,12 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.exact import Figure
 from spekctl.documents.spc2 import Composite, RateLevel, RateProfile, Report, Run, Spc2eReport
+from spekctl.render.benchmark import (
+    add_profiles,
+    annual,
+    framed,
+    grouped,
+    names_of,
+    tested,
+    watts_text,
+)
 from spekctl.render.console import print_parts
 from spekctl.render.curve import times
 from spekctl.render.tables import table
@@ -33,11 +42,10 @@ def print_report(report: Report, console: Console | None = None) -> None:
 
 def parts(report: Report) -> Iterator[RenderableType]:
     """The report as texts and tables."""
-    from rich.text import Text
+    return tested(report, _body(report))
 
-    devices = " ".join(target.path for target in report.targets)
-    yield Text(f"{report.notice}: test of {devices}", style="bold")
-    yield Text(f"  {report.verdict}", style="green" if report.passed else "bold red")
+
+def _body(report: Report) -> Iterator[RenderableType]:
     if report.mbps is not None:
         yield f"  SPC-2-like MBPS {grouped(report.mbps)} MB/s"
     if report.price_per_mbps is not None:
@@ -58,17 +66,6 @@ def parts(report: Report) -> Iterator[RenderableType]:
     if searched:
         yield "\nsearch for the streams of video on demand, in the order of measuring"
         yield _runs_table(searched)
-    yield ""
-    for remark in report.remarks:
-        yield f"  {remark}"
-
-
-def grouped(value: Figure | None) -> str:
-    """A figure with grouped thousands."""
-    if value is None:
-        return "-"
-    whole, dot, decimals = value.text.partition(".")
-    return f"{int(whole):,}{dot}{decimals}"
 
 
 def composites_table(rows: Sequence[Composite]) -> Table:
@@ -108,7 +105,7 @@ def _runs_table(runs: Sequence[Run]) -> Table:
             f"{run.late:,}" if run.late is not None else "-",
             *(
                 (
-                    f"{watts:,.3f}" if watts is not None else "-",
+                    watts_text(watts),
                     f"{rate / watts:,.2f}" if watts is not None else "-",
                 )
                 if powered
@@ -129,13 +126,12 @@ def print_energy(report: Spc2eReport, console: Console | None = None) -> None:
 
 def energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:
     """The report of the energy test as texts and tables."""
-    from rich.text import Text
-
-    devices = " ".join(target.path for target in report.targets)
+    devices = names_of(report.targets)
     subject = f"test of {devices}" if devices else report.source
-    yield Text(f"{report.notice}: {subject}", style="bold")
-    good = report.complete and report.passed
-    yield Text(f"  {report.verdict}", style="green" if good else "bold red")
+    return framed(report, subject, report.complete and report.passed, _energy_body(report))
+
+
+def _energy_body(report: Spc2eReport) -> Iterator[RenderableType]:
     if report.levels:
         yield "\nlevels"
         yield _levels_table(report.levels)
@@ -145,15 +141,9 @@ def energy_parts(report: Spc2eReport) -> Iterator[RenderableType]:
             yield composites_table(level.composites)
     if report.composite is not None:
         yield "\nusage profiles"
-        yield _profiles_table([*report.profiles, report.composite])
-    if report.annual_kwh is not None and report.annual_cost is not None:
-        yield (
-            f"\n  annual energy {grouped(report.annual_kwh)} kWh, at {report.price} each:"
-            f" {grouped(report.annual_cost)}"
-        )
-    yield ""
-    for remark in report.remarks:
-        yield f"  {remark}"
+        made = table("profile", "hours heavy/moderate/idle", *_PROFILE, right=_PROFILE)
+        yield add_profiles(made, [*report.profiles, report.composite], [*_PROFILE.values()])
+    yield from annual(report)
 
 
 _LEVELS = {"heavy": "all streams", "moderate": "half of the streams", "idle": "no streams"}
@@ -167,22 +157,15 @@ def _levels_table(levels: Sequence[RateLevel]) -> Table:
             one.name,
             _LEVELS[one.name],
             f"{rate:,.2f}",
-            f"{watts:,.3f}" if watts is not None else "-",
+            watts_text(watts),
             f"{rate / watts:,.2f}" if watts else "-",
         )
     return made
 
 
-def _profiles_table(rows: Sequence[RateProfile]) -> Table:
-    names = ("W", "MB/s", "MB/s/W", "BTU/h")
-    made = table("profile", "hours heavy/moderate/idle", *names, right=names)
-    for row in rows:
-        made.add_row(
-            row.name,
-            "/".join(row.hours) or "-",
-            grouped(row.watts),
-            grouped(row.mb_s),
-            grouped(row.mb_s_per_watt),
-            grouped(row.btu_per_hour),
-        )
-    return made
+_PROFILE: dict[str, Callable[[RateProfile], Figure | None]] = {
+    "W": lambda row: row.watts,
+    "MB/s": lambda row: row.mb_s,
+    "MB/s/W": lambda row: row.mb_s_per_watt,
+    "BTU/h": lambda row: row.btu_per_hour,
+}

@@ -24,6 +24,16 @@ def table(*names: str, right: Collection[str] = (), fold: Collection[str] = ()) 
     return made
 
 
+def figures_table(*names: str) -> Table:
+    """A table of a report, indented: its first column has names, all others numbers."""
+    from rich.table import Table as RichTable
+
+    made = RichTable(box=None, padding=(0, 0, 0, 2), collapse_padding=True)
+    for index, name in enumerate(names):
+        made.add_column(name, justify="right" if index else "left", no_wrap=True)
+    return made
+
+
 def show(made: Table, width: int = 160) -> None:
     """Print it, as wide as the terminal, or @width without one."""
     from spekctl.render.console import fitted

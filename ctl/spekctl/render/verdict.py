@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from spekctl.condition import format_value
 from spekctl.documents.verdict import Check, Comparison, Figure, GateReport, Judged, Method
-from spekctl.gate.values import format_share, format_value
+from spekctl.gate.values import format_share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

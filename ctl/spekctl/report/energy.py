@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
 from spekctl.documents import energy, spc2
 from spekctl.documents.exact import Figure
 from spekctl.render import energy as render
@@ -10,50 +13,52 @@ from spekctl.render import spc2 as render_spc2
 from spekctl.report import runs
 from spekctl.report.sheet import Axis, Bars, Line, Plot, Sheet, Strand, Verdict, add_printed
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 WATTS = Axis("power", "W")
 
 
 def spc1e_sheet(file: str, report: energy.Spc1eReport) -> Sheet:
     """An SPC-1/E-like test."""
-    made = _head(file, "SPC-1/E-like test", report)
-    if report.composite is not None:
-        made.figures += _known(
-            ("nominal power, W", report.composite.watts),
-            ("nominal IOPS", report.composite.iops),
-            ("IOPS/W", report.composite.iops_per_watt),
-        )
-    made.figures += _known(
-        ("annual energy, kWh", report.annual_kwh), ("annual cost", report.annual_cost)
-    )
-    add_printed(made, render.parts(report))
-    points = sorted(
-        (float(one.iops), float(one.watts)) for one in report.levels if one.watts is not None
-    )
-    made.plots += _power_plot(points, Axis("I/Os per second", "1/s"))
-    made.bars += _profile_bars(
-        [(one.name, one.watts) for one in report.profiles if one.watts is not None]
-    )
+    mean = report.composite
+    traffic = [("nominal IOPS", mean.iops), ("IOPS/W", mean.iops_per_watt)] if mean else []
+    made = _annual_sheet(file, "SPC-1/E-like test", report, traffic, render.parts(report))
+    levels = [(one.iops, one.watts) for one in report.levels]
+    made.plots += _power_plot(levels, Axis("I/Os per second", "1/s"))
     return made
 
 
 def spc2e_sheet(file: str, report: spc2.Spc2eReport) -> Sheet:
     """An SPC-2/E-like test."""
-    made = _head(file, "SPC-2/E-like test", report)
+    mean = report.composite
+    traffic = [("nominal MB/s", mean.mb_s), ("MB/s/W", mean.mb_s_per_watt)] if mean else []
+    made = _annual_sheet(
+        file, "SPC-2/E-like test", report, traffic, render_spc2.energy_parts(report)
+    )
+    levels = [(one.mb_s, one.watts) for one in report.levels]
+    made.plots += _power_plot(levels, Axis("data rate", "MB/s"))
+    return made
+
+
+def _annual_sheet(
+    file: str,
+    kind: str,
+    report: energy.Spc1eReport | spc2.Spc2eReport,
+    traffic: Sequence[tuple[str, Figure | None]],
+    printed: Iterable[RenderableType],
+) -> Sheet:
+    """A test with the energy of a year; @traffic: the figures of its mean day beside power."""
+    made = _head(file, kind, report)
     if report.composite is not None:
-        made.figures += _known(
-            ("nominal power, W", report.composite.watts),
-            ("nominal MB/s", report.composite.mb_s),
-            ("MB/s/W", report.composite.mb_s_per_watt),
-        )
+        made.figures += _known(("nominal power, W", report.composite.watts), *traffic)
     made.figures += _known(
         ("annual energy, kWh", report.annual_kwh), ("annual cost", report.annual_cost)
     )
-    add_printed(made, render_spc2.energy_parts(report))
-    points = sorted(
-        (float(one.mb_s), float(one.watts)) for one in report.levels if one.watts is not None
+    add_printed(made, printed)
+    made.bars += _profile_bars(
+        [(one.name, one.watts) for one in report.profiles if one.watts is not None]
     )
-    made.plots += _power_plot(points, Axis("data rate", "MB/s"))
-    made.bars += _profile_bars([(one.name, one.watts) for one in report.profiles])
     return made
 
 
@@ -113,7 +118,9 @@ def _known(*figures: tuple[str, Figure | None]) -> list[tuple[str, str]]:
     return [(name, one.text) for name, one in figures if one is not None]
 
 
-def _power_plot(points: list[tuple[float, float]], x: Axis) -> list[Plot]:
+def _power_plot(levels: Sequence[tuple[str, str | None]], x: Axis) -> list[Plot]:
+    """Watts over load, of levels whose power was measured."""
+    points = sorted((float(load), float(watts)) for load, watts in levels if watts is not None)
     if not points:
         return []
     line = Line("power", [watts for _, watts in points], main=True)

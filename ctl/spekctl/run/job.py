@@ -71,6 +71,11 @@ class Request:
     stop_when: Sequence[Threshold] = ()
     verify_state: Path | None = None  # where to keep what was written; config.data is stamped
 
+    @property
+    def length_ns(self) -> int:
+        """Expected time without draining; 0: it ends by its amount, the time is not known."""
+        return self.config.ramp_ns + self.config.time_ns
+
 
 @dataclass(slots=True)
 class Interrupts:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from spekctl import units
+from spekctl.condition import Unit
 from spekctl.documents.result import EndingResult
 from spekctl.documents.steady import Criteria, Window, judge
 from spekctl.errors import UsageError
@@ -166,7 +167,7 @@ class Watch:
     def _exceeded(self, threshold: Threshold, row: IntervalRow, whole: bool) -> bool:
         said = []
         for part in threshold.parts:
-            rate = part.metric.kind.unit in ("per second", "bytes per second")
+            rate = part.metric.unit in (Unit.RATE, Unit.BANDWIDTH)
             value = None if rate and not whole else value_of(row, part.metric)
             if value is None or not part.holds(value):
                 return False

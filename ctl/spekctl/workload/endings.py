@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What may end a run before its time: steady state, and thresholds; what the options' texts mean.
 
-    --until      steady[:PART,...]       PART: METRIC, window=N, range=P%, slope=P%
-    --stop-when  COMPARISON [and ...]    COMPARISON: METRIC > VALUE, with >, >=, < or <=
+    --until      steady[:PART,...]    PART: METRIC, window=N, range=P%, slope=P%
+    --stop-when  CONDITION            of condition.py
 
 A METRIC is one of METRICS, of both directions or, as read.METRIC and write.METRIC, of one. Steady
 state is that of the SNIA Performance Test Specification: over the last N rounds, the range of the
@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from spekctl import units
+from spekctl import condition, units
+from spekctl.condition import Condition, Unit, shortened
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 
@@ -28,31 +29,28 @@ Side = Literal["", "read", "write"]
 class MetricKind:
     """A metric of a report interval."""
 
-    unit: Literal["per second", "bytes per second", "ns", "count"]
+    unit: Unit
     sided: bool = True  # reads and writes have their own
     steady: bool = True  # steady state can be that of this metric
 
 
 METRICS: dict[str, MetricKind] = {
-    "iops": MetricKind("per second"),
-    "bandwidth": MetricKind("bytes per second"),
-    "latency": MetricKind("ns"),
-    "p50": MetricKind("ns"),
-    "p90": MetricKind("ns"),
-    "p99": MetricKind("ns"),
-    "p99.9": MetricKind("ns"),
-    "max": MetricKind("ns", steady=False),
-    "errors": MetricKind("count", steady=False),
-    "backlog": MetricKind("count", sided=False, steady=False),
-    "outstanding": MetricKind("count", sided=False, steady=False),
+    "iops": MetricKind(Unit.RATE),
+    "bandwidth": MetricKind(Unit.BANDWIDTH),
+    "latency": MetricKind(Unit.TIME),
+    "p50": MetricKind(Unit.TIME),
+    "p90": MetricKind(Unit.TIME),
+    "p99": MetricKind(Unit.TIME),
+    "p99.9": MetricKind(Unit.TIME),
+    "max": MetricKind(Unit.TIME, steady=False),
+    "errors": MetricKind(Unit.COUNT, steady=False),
+    "backlog": MetricKind(Unit.COUNT, sided=False, steady=False),
+    "outstanding": MetricKind(Unit.COUNT, sided=False, steady=False),
 }
-OPERATORS = (">=", "<=", ">", "<")
 WINDOW, WINDOW_MAX = 5, 1000
 RANGE, SLOPE = Fraction(20, 100), Fraction(10, 100)
 
 _SIDED = re.compile(r"(?:(read|write)\.)?(.*)", re.DOTALL)
-_COMPARISON = re.compile(r"\s*([^<>=\s]*)\s*([<>=!]+)\s*(.*?)\s*", re.DOTALL)
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,34 +68,19 @@ class Metric:
         """Unit and uses."""
         return METRICS[self.name]
 
+    @property
+    def unit(self) -> Unit:
+        """Unit of its values."""
+        return self.kind.unit
+
     def text(self, value: float) -> str:
-        """A value of it for people."""
-        if self.kind.unit == "ns":
-            return units.format_ns(value)
-        if self.kind.unit == "bytes per second":
-            return f"{units.format_bytes(round(value))}/s"
-        return f"{value:,.0f}" if self.kind.unit == "count" else units.format_rate(value)
+        """A value of it for people; that of a rate goes without saying."""
+        if self.unit is Unit.RATE:
+            return units.format_rate(value)
+        return condition.format_value(value, self.unit)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A metric and its bound."""
-
-    metric: Metric
-    operator: str
-    bound: Fraction
-    written: str  # the bound as the user wrote it
-
-    def __str__(self) -> str:
-        return f"{self.metric} {self.operator} {self.written}"
-
-    def holds(self, value: float) -> bool:
-        """Whether it is true of a value of the metric."""
-        if self.operator == ">":
-            return value > self.bound
-        if self.operator == ">=":
-            return value >= self.bound
-        return value < self.bound if self.operator == "<" else value <= self.bound
+Comparison = Condition[Metric]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +124,7 @@ def parse_metric(text: str) -> Metric:
     side, name = match.group(1) or "", match.group(2)
     if name not in METRICS:
         raise UsageError(
-            f"'{_short(text)}' is not a metric (they are {', '.join(METRICS)}; each but backlog"
+            f"'{shortened(text)}' is not a metric (they are {', '.join(METRICS)}; each but backlog"
             f" and outstanding also as read.NAME and write.NAME){did_you_mean(name, METRICS)}"
         )
     if side and not METRICS[name].sided:
@@ -151,46 +134,7 @@ def parse_metric(text: str) -> Metric:
 
 def parse_threshold(text: str) -> Threshold:
     """``p99 > 10ms``, ``iops < 1000 and errors > 0`` as a threshold."""
-    parts = re.split(r"\s+and\s+", text.strip())
-    return Threshold(tuple(_comparison(part, text) for part in parts))
-
-
-def _comparison(part: str, whole: str) -> Comparison:
-    match = _COMPARISON.fullmatch(part)
-    if match is None:
-        raise UsageError(
-            f"'{_short(whole)}' is not a threshold; write METRIC > VALUE, for example 'p99 > 10ms',"
-            " 'iops < 1000' or 'errors > 0', several of them joined by 'and'"
-        )
-    name, operator, value = match.groups()
-    if operator not in OPERATORS:
-        raise UsageError(
-            f"'{_short(part.strip())}': '{operator}' is not a comparison; they are"
-            f" {', '.join(OPERATORS)}"
-        )
-    if not name or not value:
-        side = "left" if not name else "right"
-        raise UsageError(f"'{_short(part.strip())}': nothing is on the {side} of {operator}")
-    metric = parse_metric(name)
-    bound = _bound(metric, value)
-    return Comparison(metric, operator, bound, value)
-
-
-def _bound(metric: Metric, value: str) -> Fraction:
-    unit = metric.kind.unit
-    try:
-        if unit == "ns":
-            return Fraction(units.parse_duration_ns(value))
-        if unit == "bytes per second":
-            return Fraction(units.parse_size(value.removesuffix("/s")))
-    except UsageError as error:
-        raise UsageError(f"{metric}: {error.message}") from error
-    if not _NUMBER.fullmatch(value) or len(value) > units.LONGEST_NUMBER:
-        example = "1000" if unit == "per second" else "0"
-        raise UsageError(
-            f"{metric}: '{_short(value)}' is not a number without a unit, such as {example}"
-        )
-    return Fraction(value)
+    return Threshold(condition.parse(text, parse_metric))
 
 
 def parse_until(text: str) -> Steady:
@@ -198,7 +142,7 @@ def parse_until(text: str) -> Steady:
     word, colon, rest = text.strip().partition(":")
     if word != "steady":
         raise UsageError(
-            f"'{_short(text)}' is not an end of a run; write steady, or for example"
+            f"'{shortened(text)}' is not an end of a run; write steady, or for example"
             " steady:iops,latency,window=10,range=15%,slope=5%"
         )
     if not colon:
@@ -212,7 +156,7 @@ def parse_until(text: str) -> Steady:
         elif key not in ("window", "range", "slope"):
             hint = did_you_mean(key, ("window", "range", "slope"))
             raise UsageError(
-                f"'{_short(key)}' is not a parameter of steady state (they are window, range and"
+                f"'{shortened(key)}' is not a parameter of steady state (they are window, range and"
                 f" slope){hint}"
             )
         elif key in values:
@@ -239,9 +183,7 @@ def _steady_metric(part: str, before: list[Metric]) -> Metric:
 
 def _window(text: str) -> int:
     if not re.fullmatch("[0-9]{1,4}", text, re.ASCII) or not 2 <= int(text) <= WINDOW_MAX:
-        raise UsageError(f"window={_short(text)} is not a number of rounds from 2 to {WINDOW_MAX}")
+        raise UsageError(
+            f"window={shortened(text)} is not a number of rounds from 2 to {WINDOW_MAX}"
+        )
     return int(text)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= units.LONGEST_NUMBER else f"{text[:20]}..."

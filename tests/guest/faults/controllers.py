@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
-import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from guest.faults.world import SECOND, WAIT_S, World, can_be_claimed, endless, scenario
-from lib.guest.drive import Controller, PlainLink, make_ready, one_stream
+from lib.guest.drive import Controller, one_stream
 from lib.guest.netlink_raw import Refusal, Socket
+from lib.guest.owner import controller_process
 from lib.waiting import eventually
 
 from spekctl.kernel.client import _run_attributes
@@ -21,39 +20,6 @@ from spekctl.kernel.gen import spek
 from spekctl.kernel.gen.spek import Cmd
 from spekctl.kernel.netlink import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST
 from spekctl.kernel.records import Reason, RunState
-from spekctl.workload.config import RunConfig
-
-
-def owner(config: RunConfig, say: int) -> None:
-    """A controller of the smallest kind: makes a run, starts it, says so and sleeps."""
-    link = PlainLink()
-    run = make_ready(link, config)
-    link.tell(Cmd.RUN_START, id=run)
-    os.write(say, int(run).to_bytes(4, "little"))
-    while True:
-        signal.pause()
-
-
-@contextlib.contextmanager
-def controller_process(config: RunConfig) -> Iterator[tuple[int, int]]:
-    """Its process id and the number of its run; killed at the end, if it still lives."""
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            owner(config, write_end)
-        finally:
-            os._exit(1)
-    os.close(write_end)
-    try:
-        said = os.read(read_end, 4)
-        assert len(said) == 4, "the controller could not start its run"
-        yield pid, int.from_bytes(said, "little")
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        os.close(read_end)
 
 
 @scenario("bio", "mq")

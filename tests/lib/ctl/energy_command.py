@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
 from lib.ctl.command_line import Outcome
 from lib.ctl.schemas import validator
-from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.documents import energy
 from spekctl.errors import ExitCode
-from spekctl.workload.config import RunConfig
 
 MISSING = "power not measured: spek_prober is not loaded"
 # A short SPC-1-like method, and what goes before it.
@@ -40,11 +36,13 @@ def of_output(outcome: Outcome) -> dict[str, Any]:
     return data
 
 
-def interrupt_in_run(number: int, kernel: QueueKernel) -> None:
-    """Ctrl-C when the run of this number begins."""
-
-    def stop(config: RunConfig) -> None:
-        if len(kernel.runs_seen) == number:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    kernel.before_run = stop
+LEVELS = """
+[heavy]
+watts = 236.965
+iops = 15999.51
+[moderate]
+watts = 232.480
+iops = 9999.42
+[idle]
+watts = 225.530
+"""

@@ -16,6 +16,7 @@ from spekctl.campaigns.pts import plan
 from spekctl.campaigns.pts.report import build as build_pts
 from spekctl.documents import curve, pts, result, spc1, spc2
 from spekctl.documents.device import TargetFacts
+from spekctl.documents.shape import Shape
 from spekctl.kernel.records import (
     Backend,
     Direction,
@@ -227,7 +228,7 @@ def write_streams(path: Path) -> Path:
     ]
     searched = msgspec.structs.replace(runs[4].step, kind="search", streams=100)
     runs.append(msgspec.structs.replace(runs[4], step=searched))
-    shape = spc2.Shape(1, 65536, "auto", False, None, 0, None)
+    shape = Shape(1, 65536, "auto", False, None, 0, None)
     durations = spc2.Durations(0, SECOND, SECOND, SECOND, 5.0)
     parameters = spc2.Parameters(
         durations, spc2.Limits(SECOND), shape, ["lfp", "ldq", "vod"], 8, None, 100, 1000, False
@@ -331,7 +332,7 @@ def round_run(step: pts.Step) -> pts.Run:
 
 def write_rounds(path: Path) -> Path:
     """A report of a PTS-like test: IOPS and throughput in steady state, latency not complete."""
-    shape = pts.Shape(1, 65536, "auto", False, None, 0, "random")
+    shape = Shape(1, 65536, "auto", False, None, 0, "random")
     wanted = msgspec.structs.replace(
         plan.standard(shape), throughput_sizes=[1 << 20], saturation_ns=SECOND
     )

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.ctl.schemas import validator
+from lib.ctl.campaign_command import valid_report
 from lib.fakes.machine import use_fakes
 from lib.fakes.queue_kernel import QueueKernel
 
@@ -25,16 +24,12 @@ WRITE = ("spc1", "--device", "/dev/fake0", "--write", *SHORT)
 def queue_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     fake = QueueKernel(capacity=1163.3)
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.chdir(tmp_path)
     return fake
 
 
 def report_of(folder: Path) -> dict[str, Any]:
     """The report; valid, and readable as what it is."""
-    data: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    validator(spc1.SCHEMA_FILE).validate(data)
-    spc1.load_report(folder / "report.json")
-    return data
+    return valid_report(folder / "report.json", spc1.SCHEMA_FILE, spc1.load_report)
 
 
 def bsus(kernel: QueueKernel) -> list[int]:

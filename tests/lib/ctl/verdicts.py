@@ -15,6 +15,9 @@ from spekctl.documents.result import Distribution, Result, load_result
 from spekctl.vm import clock
 
 REAL = Path(__file__).parents[2] / "unit/ctl/documents/version1/result.json"
+# IOPS of six runs, as a device repeats them.
+A = [1000.0, 1004.0, 997.0, 1001.0, 999.0, 1002.0]
+IOPS_900 = '[[limit]]\nmetric = "iops"\nmin = 900\n'
 
 
 @functools.cache
@@ -87,3 +90,11 @@ def sides(
                 put(folder / name, change(result) if side else result)
                 names[side].append(name)
     return [*names[0], "--", *names[1]]
+
+
+def results_to_judge(tmp_path: Path) -> None:
+    """Results that are good, slow, broken, and of a guest that counts instructions."""
+    put(tmp_path / "good.json", measured(1, 1000.0, 1_000_000))
+    put(tmp_path / "slow.json", measured(2, 800.0, 3_000_000))
+    put(tmp_path / "broken.json", measured(3, 1000.0, ok=False))
+    put(tmp_path / "counts.json", measured(4, 500_000.0, counts=True))

@@ -48,7 +48,8 @@ def disk(path: str = "/dev/fake0", **changes: Any) -> Device:
 
 
 def use_fakes(monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, tmp_path: Path) -> None:
-    """/dev/fakeN are disks, @kernel answers, and the real machine is not examined."""
+    """/dev/fakeN are disks, @kernel answers, and the real machine is not examined. Files go into
+    @tmp_path."""
     find = device.find
 
     def find_fake(path: str) -> Device:
@@ -63,3 +64,4 @@ def use_fakes(monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, tmp_path: Pat
     monkeypatch.setattr(observe, "connect", lambda *wishes: (None, ""))
     monkeypatch.setattr(detached, "DIRECTORY", tmp_path / "state")
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)

@@ -24,6 +24,7 @@ ROOT = Path(spekctl.__file__).parent
 ORDER = (
     ("__init__", "errors", "recorded", "suggest"),
     ("units",),
+    ("condition",),
     ("files",),
     ("workload", "vm"),
     ("drive", "fio", "vdbench"),

@@ -27,7 +27,6 @@ from spekctl.documents.energy import (
     Trial,
 )
 from spekctl.errors import UsageError
-from spekctl.suggest import did_you_mean
 
 SECOND = 10**9
 MINUTE = 60 * SECOND
@@ -93,14 +92,6 @@ class Done(Part, frozen=True):
 def check(parameters: EmeraldParameters) -> None:
     """Refuse parameters that contradict each other, in one sentence."""
     phases = parameters.phases
-    for phase in phases:
-        if phase not in PHASES:
-            raise UsageError(
-                f"--phases: no phase is called '{phase}'{did_you_mean(phase, PHASES)}"
-                f" (they are {', '.join(PHASES)})"
-            )
-        if phases.count(phase) > 1:
-            raise UsageError(f"--phases: {phase} is listed twice")
     if MIXED_QUARTER in phases and MIXED not in phases[: phases.index(MIXED_QUARTER)]:
         raise UsageError(
             f"--phases: {MIXED_QUARTER} has a quarter of the rate of {MIXED}, which has to come"

@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from msgspec import structs
 
 from spekctl import files
 from spekctl.block.device import Device
-from spekctl.campaigns.campaign import SECOND, interval_ns
+from spekctl.campaigns.benchmark import Disks
+from spekctl.campaigns.campaign import SECOND
 from spekctl.campaigns.pts.plan import tests_of
 from spekctl.documents.pts import Parameters, Step
 from spekctl.errors import UsageError
-from spekctl.run import request as run_request
 from spekctl.run.job import Request
 from spekctl.workload.model import Arrival, Header, Stream, WorkloadFile
 from spekctl.workload.options import Options
@@ -53,9 +49,7 @@ def write_purge(folder: Path, devices: Sequence[Device]) -> None:
     files.write(folder / PURGE, ("\n".join(lines) + "\n").encode())
 
 
-def purge_request(
-    folder: Path, devices: Sequence[Device], write: bool, destroy: Sequence[str]
-) -> Request:
+def purge_request(folder: Path, disks: Disks) -> Request:
     """The run that discards all blocks."""
     from spekctl.run import replay_request
     from spekctl.trace.schedule import Timing
@@ -65,9 +59,9 @@ def purge_request(
     return replay_request.build(
         open_trace([folder / PURGE]),
         wishes,
-        [one.path for one in devices],
-        Options(write=write, interval_ns=SECOND),
-        destroy,
+        [one.path for one in disks.devices],
+        Options(write=disks.write, interval_ns=SECOND),
+        disks.destroy,
     )
 
 
@@ -87,14 +81,7 @@ def load_of(step: Step, pattern: Pattern, depth: int) -> WorkloadFile:
     )
 
 
-def request_of(
-    step: Step,
-    parameters: Parameters,
-    number: int,
-    devices: Sequence[Device],
-    write: bool,
-    destroy: Sequence[str],
-) -> Request:
+def request_of(step: Step, parameters: Parameters, number: int, disks: Disks) -> Request:
     """The run for a step other than a purge; @number is that of the run, for its seed."""
     test = next((one for one in tests_of(parameters) if one.name == step.test), None)
     single = step.kind == "round" and test is not None and test.part == "latency"
@@ -102,23 +89,14 @@ def request_of(
     load = load_of(
         step, "sequential" if sequential else "uniform", 1 if single else parameters.depth
     )
-    given: dict[str, Any] = {
-        **structs.asdict(parameters.shape),
-        "seed": parameters.shape.seed + number,
-        "workers": 1 if single else parameters.workers,
-        "write": write,
-    }
-    subject = run_request.Subject(load, devices)
+    shape = parameters.shape.of_run(number) | {"workers": 1 if single else parameters.workers}
     if step.kind == "round":
-        given |= {"time_ns": parameters.time_ns, "interval_ns": interval_ns(parameters.time_ns)}
-        return run_request.build(subject, Options(**given), destroy)
-    if step.kind == "saturation" and parameters.saturation_ns is not None:
-        # An interval is a sample of the report.
-        given |= {"time_ns": parameters.saturation_ns, "interval_ns": parameters.time_ns}
-        return run_request.build(subject, Options(**given), destroy)
-    saturation = step.kind == "saturation"
-    given["interval_ns"] = parameters.time_ns if saturation else LONG_INTERVAL_NS
-    percent = parameters.saturation_percent if saturation else parameters.precondition_percent
-    wanted = run_request.build(subject, Options(**given, count=1), destroy)
-    count = max(1, math.ceil(wanted.config.asus[0].bytes * percent / 100 / step.bytes))
-    return run_request.build(subject, Options(**given, count=count), destroy)
+        return disks.run(load, shape, parameters.time_ns)
+    if step.kind == "precondition":
+        shape |= {"interval_ns": LONG_INTERVAL_NS}
+        return disks.fill(load, shape, parameters.precondition_percent, step.bytes)
+    # Write saturation: an interval is a sample of the report.
+    shape |= {"interval_ns": parameters.time_ns}
+    if parameters.saturation_ns is not None:
+        return disks.run(load, shape, parameters.saturation_ns)
+    return disks.fill(load, shape, parameters.saturation_percent, step.bytes)

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from spekctl.documents.pts import MetricName, Parameters, PartName, Run, Shape, Step, size_text
+from spekctl.documents.pts import MetricName, Parameters, PartName, Run, Step, size_text
+from spekctl.documents.shape import Shape
 from spekctl.documents.steady import Criteria, Window, judge
 
 KIB = 1 << 10

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar
 
 from spekctl import units
 from spekctl.campaigns import folder as campaign_folder
-from spekctl.campaigns.campaign import Campaign, Outcome, Task, Tools
+from spekctl.campaigns.benchmark import Benchmark, Plan
+from spekctl.campaigns.campaign import Outcome, Tools
 from spekctl.campaigns.pts import plan
 from spekctl.campaigns.pts.loads import check_purge, purge_request, request_of, write_purge
 from spekctl.campaigns.pts.report import build, run_of, samples_of
@@ -18,7 +18,6 @@ from spekctl.documents.document import Kind
 from spekctl.documents.pts import Parameters, Report, Run, Sample, Step
 from spekctl.documents.result import Result
 from spekctl.errors import SpekError, UsageError
-from spekctl.run import request as run_request
 from spekctl.run.job import Request
 
 
@@ -31,57 +30,30 @@ class State(campaign_folder.State, frozen=True, kw_only=True, tag=Kind.PTS_STATE
 
 
 @dataclass(slots=True, kw_only=True)
-class PtsTest(Campaign[Step, Run]):
+class PtsTest(Benchmark[Step, Run, Report]):
     """A test in progress."""
 
     STATE: ClassVar[type[State]] = State
+    NAME: ClassVar[str] = "PTS"
+    PLAN: ClassVar[Plan] = plan
     DIGITS: ClassVar[int] = 4
     WORDS: ClassVar[Mapping[str, str]] = {
-        "parts": "--tests",
         "purge": "--no-purge",
-        "precondition_percent": "--precondition",
-        "time_ns": "--time",
-        "rounds": "--rounds",
         "window": "--until window",
         "range": "--until range",
         "slope": "--until slope",
-        "sizes": "--sizes",
-        "reads": "--reads",
-        "throughput_sizes": "--throughput-sizes",
-        "latency_sizes": "--latency-sizes",
-        "latency_reads": "--latency-reads",
-        "saturation_percent": "--saturation",
-        "saturation_ns": "--saturation-time",
-        "depth": "--depth",
-        "workers": "--workers",
-        "seed": "--seed",
-        "stripe_bytes": "--stripe",
-        "backend": "--backend",
-        "polled": "--polled",
-        "batch": "--batch",
-        "spin_ns": "--spin",
-        "data": "--data",
     }
 
     parameters: Parameters
-    folder: Path
-    write: bool
     saturation: list[Sample] = field(default_factory=list)
 
-    def title(self) -> str:
-        return "PTS-like test on " + " ".join(one.path for one in self.devices)
-
-    def next_step(self) -> Step | None:
-        return plan.next_step(self.parameters, self.done)
-
-    def left_ns(self) -> int:
-        return plan.left_ns(self.parameters, self.done)
-
-    def task(self, step: Step) -> Task:
-        length_ns = self.parameters.time_ns if step.kind == "round" else 0
+    def title_of(self, step: Step) -> str:
+        if step.kind == "round":
+            size = units.format_bytes(step.bytes)
+            return f"{step.test}, round {step.round}, {size}, {step.read_percent} % reads"
         if step.kind == "saturation":
-            length_ns = self.parameters.saturation_ns or 0
-        return Task(title_of(step), step.name, self.request(step), length_ns)
+            return "write saturation"
+        return f"{step.kind} before {step.test}"
 
     def found(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
         assert isinstance(outcome, Result)
@@ -114,9 +86,6 @@ class PtsTest(Campaign[Step, Run]):
             f" average: {state}"
         )
 
-    def name_of(self, done: Run) -> str:
-        return done.step.name
-
     def prepare(self, tools: Tools) -> None:
         """The purge replays a file of its own."""
         if self.parameters.purge:
@@ -125,53 +94,31 @@ class PtsTest(Campaign[Step, Run]):
     def request(self, step: Step) -> Request:
         """The run for a step."""
         if step.kind == "purge":
-            return purge_request(self.folder, self.devices, self.write, self.destroy)
-        return request_of(
-            *(step, self.parameters, len(self.done)),
-            *(self.devices, self.write, self.destroy),
-        )
+            return purge_request(self.folder, self.disks)
+        return request_of(step, self.parameters, len(self.done), self.disks)
 
     def check(self, dry: bool = False) -> None:
         """Refuse everything that can be refused in advance; a @dry run writes nothing."""
         largest = max(one.logical_block for one in self.devices)
-        for size in self._sizes():
-            if size % largest:
-                raise UsageError(
-                    f"a block size of {units.format_bytes(size)} is no multiple of the device's"
-                    f" logical block of {units.format_bytes(largest)}"
-                )
+        for test in plan.tests_of(self.parameters):
+            for size in test.sizes:
+                if size % largest:
+                    raise UsageError(
+                        f"a block size of {units.format_bytes(size)} is no multiple of the"
+                        f" device's logical block of {units.format_bytes(largest)}"
+                    )
         if self.parameters.purge:
             check_purge(self.devices)
+        Benchmark.check(self, dry)
+
+    def examples(self) -> Iterator[Step]:
         for test in plan.tests_of(self.parameters):
-            for step in plan.round_of(test, 1):
-                self._check(self.request(step), dry)
+            yield from plan.round_of(test, 1)
         if "saturation" in self.parameters.parts:
-            step = Step("saturation", "saturation", bytes=plan.SATURATION_BYTES)
-            self._check(self.request(step), dry)
+            yield Step("saturation", "saturation", bytes=plan.SATURATION_BYTES)
 
-    def _sizes(self) -> list[int]:
-        return [size for test in plan.tests_of(self.parameters) for size in test.sizes]
-
-    def _check(self, wanted: Request, dry: bool) -> None:
-        run_request.check_destroy(wanted)
-        if not dry:
-            run_request.check_write(wanted)
-
-    def report(self) -> Report | None:
-        """The report so far; None before the first step."""
-        if not self.done:
-            return None
+    def build(self) -> Report:
         return build(
             *(self.parameters, self.done, self.saturation, self.targets, self.environment),
             self.remarks,
         )
-
-
-def title_of(step: Step) -> str:
-    """A step for people."""
-    if step.kind == "round":
-        size = units.format_bytes(step.bytes)
-        return f"{step.test}, round {step.round}, {size}, {step.read_percent} % reads"
-    if step.kind == "saturation":
-        return "write saturation"
-    return f"{step.kind} before {step.test}"

@@ -78,7 +78,7 @@ def _write(
     step = Step("sustain", "persistence", PERCENT, bsu, 0, time_ns)
     view.begin(f"persistence: writing, {bsu} BSU", time_ns / 1e9, 0.0)
     request = dataclasses.replace(
-        work.request(bsu, step, verified=True), verify_state=work.folder / STATE_FILE
+        work.verified_request(step), verify_state=work.folder / STATE_FILE
     )
     kernel = connect()
     try:

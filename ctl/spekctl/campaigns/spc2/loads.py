@@ -8,20 +8,17 @@ streams share GROUPS processes, which draw at random which of their streams cont
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from msgspec import structs
 
-from spekctl.block.device import Device
-from spekctl.campaigns.campaign import interval_ns
+from spekctl.campaigns.benchmark import Disks
 from spekctl.campaigns.spc2.figures import VOD_PER_S
-from spekctl.documents.spc2 import Shape, Step
-from spekctl.run import request as run_request
+from spekctl.documents.spc2 import Step
 from spekctl.run.job import Request
 from spekctl.workload.model import Arrival, Header, Stream, WorkloadFile
-from spekctl.workload.options import Options
 from spekctl.workload.values import ARRIVALS_MAX
 
 GROUPS = ARRIVALS_MAX
@@ -70,25 +67,9 @@ def load_of(step: Step) -> WorkloadFile:
     )
 
 
-def request_of(
-    step: Step,
-    shape: Shape,
-    number: int,
-    devices: Sequence[Device],
-    write: bool,
-    destroy: Sequence[str],
-) -> Request:
-    """The run for a step; @number is that of the run, so that no two read the same places."""
-    given: dict[str, Any] = {
-        **structs.asdict(shape),
-        "seed": shape.seed + number,
-        "write": write,
-        "ramp_ns": step.ramp_ns,
-        "time_ns": step.time_ns,
-        "interval_ns": interval_ns(step.time_ns),
-    }
-    subject = run_request.Subject(load_of(step), devices)
-    request = run_request.build(subject, Options(**given), destroy)
+def request_of(step: Step, shape: Mapping[str, Any], disks: Disks) -> Request:
+    """The run for a step; @shape: other options of it."""
+    request = disks.run(load_of(step), shape, step.time_ns, step.ramp_ns)
     streams = [
         structs.replace(one, replicas=members)
         for one, members in zip(request.config.streams, groups_of(step.streams), strict=True)

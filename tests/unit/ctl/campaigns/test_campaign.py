@@ -114,7 +114,6 @@ class Seen:
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     fake = QueueKernel(capacity=1000.0)
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.chdir(tmp_path)
     return fake
 
 

@@ -12,104 +12,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
+from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Outcome, Spekctl
 from lib.ctl.schemas import validator
-from lib.fakes.kernel import FakeKernel
-from lib.fakes.machine import use_fakes
+from lib.ctl.sweep_command import QUIET, READ, a_result, queue_kernel
 from lib.fakes.queue_kernel import QueueKernel, mean_response_s
 
 from spekctl import units
 from spekctl.block import blkid, safety
 from spekctl.campaigns import points
 from spekctl.documents import curve, result
-from spekctl.documents.curve import Load, Point
+from spekctl.documents.curve import Load
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.kernel.records import Phase, Reason, RunState
-from spekctl.render.progress import LineProgress
-from spekctl.run import execute, job
 from spekctl.workload.config import RunConfig
-from spekctl.workload.options import Options
 
-QUIET = ("--progress", "none")
-READ = ("random-read-4k", "--device", "/dev/fake0", "--time", "10s", *QUIET)
-
-
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=1000.0)
-    use_fakes(monkeypatch, fake, tmp_path)
-    return fake
-
-
-# --- lists of loads ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "whole", "numbers"),
-    [
-        ("5", True, [5]),
-        ("1,2,5,10", True, [1, 2, 5, 10]),
-        ("1-4", True, [1, 2, 3, 4]),
-        ("10-100:30", True, [10, 40, 70, 100]),
-        ("10-99:30", True, [10, 40, 70]),
-        ("8, 1-3 ,2", True, [8, 1, 2, 3]),
-        ("0.1-0.5:0.1", False, [0.1, 0.2, 0.3, 0.4, 0.5]),
-        ("1000,2500.5", False, [1000, 2500.5]),
-        ("1-1000", True, list(range(1, 1001))),
-    ],
-)
-def test_loads_are_lists_and_ranges(text: str, whole: bool, numbers: list[float]) -> None:
-    assert units.parse_numbers(text, whole=whole) == numbers
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "is not a list of whole numbers"),
-        ("1,,2", "write for example 1,2,5 or 1-10 or 10-100:10"),
-        ("1.5", "whole numbers"),
-        ("-3", "is not a list"),
-        ("5-1", "is empty"),
-        ("1-5:0", "is empty"),
-        ("1-1001", "more than 1000 numbers"),
-        ("1-600,1001-1600", "more than 1000 numbers"),
-    ],
-)
-def test_other_loads_are_refused(text: str, sentence: str) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        units.parse_numbers(text)
-
-
-WRONG: dict[str, tuple[str, ExitCode, str]] = {
-    "no load": ("random-read-4k", ExitCode.USAGE, "say which loads: --bsu, --rate or --depth"),
-    "two loads": ("random-read-4k --rate 3 --depth 3", ExitCode.USAGE, "exclude each other"),
-    "no number": ("random-read-4k --depth many", ExitCode.USAGE, "'many' is not a list of whole"),
-    "depth 0": ("random-read-4k --depth 4,0", ExitCode.USAGE, "--depth must be 1 to"),
-    "rate 0": ("random-read-4k --rate 0,5", ExitCode.USAGE, "a rate must be a number above 0"),
-    "bsu of a plain workload": ("random-read-4k --bsu 1-3", ExitCode.USAGE, "does not scale by"),
-    "rate of spc1": ("spc1 --rate 100 --write", ExitCode.USAGE, "is set by --bsu"),
-    "unknown workload": ("spc2 --bsu 1", ExitCode.USAGE, "did you mean 'spc1'?"),
-    "two outputs": ("random-read-4k --depth 1 --json --csv", ExitCode.USAGE, "exclude each other"),
-    "no folder": ("random-read-4k --depth 1 --keep /no/such", ExitCode.USAGE, "no directory /no"),
-    "no directory": ("random-read-4k --depth 1 -o /no/c.json", ExitCode.USAGE, "no directory /no"),
-    "not allowed": ("spc1 --bsu 1,2", ExitCode.REFUSED, "give --write"),
-    "destroy alone": ("spc1 --bsu 1 --destroy S123", ExitCode.USAGE, "needs --write as well"),
-    "wrong name": ("spc1 --bsu 1 --write --destroy S9", ExitCode.REFUSED, "names none of"),
-}
-
-
-@pytest.mark.parametrize("case", sorted(WRONG))
-def test_wrong_input_gets_one_sentence_before_anything_runs(
-    case: str, spekctl: Spekctl, kernel: QueueKernel
-) -> None:
-    line, code, sentence = WRONG[case]
-    outcome = spekctl("sweep", *line.split(), "--device", "/dev/fake0")
-    assert outcome.code == code
-    assert sentence in outcome.sentence
-    assert outcome.out == ""
-    assert "run-new" not in kernel.calls
+kernel = pytest.fixture(queue_kernel)
 
 
 # --- points --------------------------------------------------------------------------------------
@@ -172,17 +91,6 @@ def test_a_closed_loop_is_never_stretched(spekctl: Spekctl, kernel: QueueKernel)
     _, found = sweep(spekctl, "--depth", "1-3")
     assert [config.arrivals[0].depth for config in kernel.runs_seen] == [1, 2, 3]
     assert [(one["offered_iops"], one["stretch"]) for one in found["points"]] == [(None, None)] * 3
-
-
-def a_result(kernel: FakeKernel, **changes: Any) -> result.Result:
-    from spekctl.run import request
-
-    found = request.build(
-        request.find("random-read-4k", ["/dev/fake0"]), Options(time_ns=3 * 10**9)
-    )
-    with job.Interrupts() as interrupts:
-        made = execute.execute(kernel, found, LineProgress(quiet=True), interrupts)
-    return msgspec.structs.replace(made, **changes)
 
 
 def test_the_prober_tells_the_cost_of_the_whole_machine(kernel: QueueKernel) -> None:
@@ -449,17 +357,6 @@ def test_other_files_are_refused(text: str | None, sentence: str, tmp_path: Path
         curve.load_curve(path)
 
 
-def test_figures_of_streams_merge_exactly(kernel: QueueKernel) -> None:
-    """Percentiles of the whole are those of the merged buckets, as the result has them."""
-    made = a_result(kernel)
-    point: Point = points.point_of(made, Load("depth", 32))
-    whole = made.totals.all.times.response
-    assert whole is not None and point.response is not None
-    assert point.response.p999 == whole.percentiles_ns["p99.9"]
-    assert point.response.p90 == whole.percentiles_ns["p90"]
-    assert (point.response.mean, point.response.max) == (whole.mean_ns, whole.max_ns)
-
-
 # --- the folder ----------------------------------------------------------------------------------
 
 RATES = ("--rate", "100-500:100")
@@ -634,11 +531,7 @@ def test_an_interrupted_search_is_resumed(spekctl: Spekctl, kernel: QueueKernel)
     _, whole = sweep(spekctl, *arguments)
     kernel.runs_seen.clear()
 
-    def stop(config: RunConfig) -> None:
-        if len(kernel.runs_seen) == 5:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    kernel.before_run = stop
+    interrupt_in_run(5, kernel)
     outcome, first = sweep(spekctl, *arguments, "--folder", "s")
     assert outcome.code == ExitCode.INTERRUPTED and not first["complete"]
     assert first["within"]["text"] == "the search did not come to its end"

@@ -29,7 +29,6 @@ from spekctl.power import span
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     fake = QueueKernel(capacity=1163.3)
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.chdir(tmp_path)
     return fake
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.schemas import validator
-from lib.ctl.verdicts import changed, measured, put, sides
+from lib.ctl.verdicts import A, changed, measured, put, sides
 from msgspec.structs import replace
 
 from spekctl.documents import document, verdict
@@ -24,8 +24,6 @@ from spekctl.gate import compare, likeness
 from spekctl.gate.compare import Rules
 from spekctl.gate.judged import Run
 from spekctl.gate.metrics import find
-
-A = [1000.0, 1004.0, 997.0, 1001.0, 999.0, 1002.0]
 
 
 def rules(**changes: Any) -> Rules:
@@ -365,63 +363,3 @@ def test_one_boot_for_each_side_is_remarked_upon() -> None:
 def test_a_condition_that_does_not_vary_is_remarked_upon() -> None:
     (text,) = remarks(runs(0, A), runs(1, A), ("kernel",))
     assert text == "--vary kernel: the sides do not differ in it"
-
-
-# --- the command line ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["a0.json"], "write the results of A, then --, then those of B"),
-        (["a0.json", "--", "b0.json", "--", "b1.json"], "with one -- between"),
-        (["--", "b0.json"], "there are no results before the --"),
-        (["a0.json", "--"], "there are no results after the --"),
-        (["a0.json", "--", "none.json"], "there is no file none.json"),
-        (["a0.json", "--", "a0.json"], "a0.json and a0.json are results of the same run"),
-        (["a0.json", "--", "b0.json", "--primary", "iopz"], "there is no metric 'iopz'; did you"),
-        (["a0.json", "--", "b0.json", "--also", "iops"], "the metric iops is the primary one"),
-        (
-            ["a0.json", "--", "b0.json", "--also", "errors", "--also", "errors"],
-            "the metric errors is given twice",
-        ),
-        (["a0.json", "--", "b0.json", "--primary", "power"], "a0.json does not have power"),
-        (["a0.json", "--", "b0.json", "--tolerance", "2"], "'2' is not a percentage"),
-        (["a0.json", "--", "b0.json", "--tolerance", "100%"], "tolerates everything"),
-        (["a0.json", "--", "b0.json", "--alpha", "1%"], "'1%' is not a probability"),
-        (["a0.json", "--", "b0.json", "--alpha", "0"], "0 is not between 0.000001 and 0.5"),
-        (["a0.json", "--", "b0.json", "--vary", "weather"], "'weather' is not one of"),
-        (["a0.json", "--", "b0.json", "--format", "html"], "'html' is not one of"),
-        (["a0.json", "--", "b0.json", "--format", "kcidb"], "--format kcidb needs --kcidb-build"),
-        (["a0.json", "--", "b0.json", "--kcidb-build", "x:1"], "is for --format kcidb"),
-        (
-            ["a0.json", "--", "b0.json", "--format", "kcidb", "--kcidb-build", "Big Co"],
-            "'Big Co' is not the id of a build in KCIDB",
-        ),
-        (["a0.json", "--", "b0.json", "-o", "x"], "-o needs a --format other than text"),
-        (
-            ["a0.json", "--", "b0.json", "--format", "junit", "-o", "no/x"],
-            "cannot write no/x: there is no directory no",
-        ),
-    ],
-)
-def test_wrong_input_is_refused_with_a_sentence(
-    spekctl: Spekctl, tmp_path: Path, words: list[str], sentence: str
-) -> None:
-    sides(tmp_path, A, A)
-    found = spekctl("compare", *words)
-    assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert sentence in found.sentence
-
-
-def test_alpha_is_not_for_counts(spekctl: Spekctl, tmp_path: Path) -> None:
-    words = sides(tmp_path, A, A, counts=True)
-    found = spekctl("compare", "--alpha", "0.05", *words)
-    assert found.code == ExitCode.USAGE
-    assert "instruction counts are compared by a bound" in found.sentence
-
-
-def test_options_may_follow_the_results(spekctl: Spekctl, tmp_path: Path) -> None:
-    words = sides(tmp_path, A, [one * 0.95 for one in A])
-    assert spekctl("compare", *words, "--tolerance", "10%").code == ExitCode.OK
-    assert spekctl("compare", *words).code == ExitCode.LIMIT_MISSED

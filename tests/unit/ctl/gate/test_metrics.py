@@ -7,9 +7,10 @@ import pytest
 from lib.ctl.verdicts import changed, measured, real
 from msgspec.structs import replace
 
+from spekctl.condition import Unit
 from spekctl.documents.result import Efficiency, IntervalPower, PowerResult, RailPower, Result
 from spekctl.errors import UsageError
-from spekctl.gate.metrics import METRICS, Unit, find
+from spekctl.gate.metrics import METRICS, find
 
 
 def with_power(result: Result) -> Result:

@@ -12,7 +12,7 @@ from lib.ctl.shown import row_of, shown
 from spekctl.documents import spc2
 from spekctl.documents.exact import Figure
 from spekctl.documents.spc2 import Composite, RateLevel, Spc2eReport
-from spekctl.render.spc2 import grouped, print_energy, print_report
+from spekctl.render.spc2 import print_energy, print_report
 
 
 def figure(text: str) -> Figure:
@@ -62,14 +62,6 @@ def test_the_mean_and_the_price_are_said(tmp_path: Path) -> None:
     assert row_of(text, "large") == ["large", "file", "processing", "8", "1,160.5", "-", "-"]
     assert "SPC-2-like MBPS 1,234.56 MB/s" in text
     assert "120 streams of video on demand" in text
-
-
-def test_figures_are_grouped_before_the_point_only() -> None:
-    assert [grouped(one) for one in (None, figure("1234567.12345"), figure("12"))] == [
-        "-",
-        "1,234,567.12345",
-        "12",
-    ]
 
 
 def test_an_energy_report_without_power_has_its_levels_only() -> None:

@@ -38,7 +38,7 @@ def test_a_threshold_compares_a_metric(
     text: str, metric: Metric, operator: str, bound: Fraction | int
 ) -> None:
     (part,) = parse_threshold(text).parts
-    assert (part.metric, part.operator, part.bound) == (metric, operator, bound)
+    assert (part.metric, part.operator, part.bound.value) == (metric, operator, bound)
     assert parse_threshold(str(part)).parts == (part,)
 
 
@@ -78,14 +78,6 @@ def test_other_thresholds_are_refused(text: str, sentence: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_threshold(text)
     assert sentence in error.value.message and len(error.value.message) < 400
-
-
-@pytest.mark.parametrize(
-    ("operator", "true_of"), [(">", [11]), (">=", [10, 11]), ("<", [9]), ("<=", [9, 10])]
-)
-def test_each_operator_means_what_it_says(operator: str, true_of: list[int]) -> None:
-    (part,) = parse_threshold(f"iops {operator} 10").parts
-    assert [value for value in (9, 10, 11) if part.holds(value)] == true_of
 
 
 @pytest.mark.parametrize(

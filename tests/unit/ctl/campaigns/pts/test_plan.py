@@ -11,7 +11,8 @@ import pytest
 from spekctl.campaigns.pts import plan
 from spekctl.campaigns.pts.plan import left_ns, next_step, position_of
 from spekctl.campaigns.pts.report import build
-from spekctl.documents.pts import Parameters, Run, Shape, Step, size_text
+from spekctl.documents.pts import Parameters, Run, Step, size_text
+from spekctl.documents.shape import Shape
 
 SHAPE = Shape(1, 65536, "auto", False, None, 0, "random")
 KIB = 1024

@@ -5,50 +5,20 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 from pathlib import Path
 
 import msgspec
 import pytest
+from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Spekctl
 from lib.ctl.spc1_command import SECOND, SHORT, WRITE, bsus, queue_kernel, report_of
 from lib.fakes.queue_kernel import QueueKernel
 
-from spekctl.documents import curve, spc1
-from spekctl.documents.curve import Load
 from spekctl.documents.spc1 import QUICK
-from spekctl.errors import ExitCode, UsageError
+from spekctl.errors import ExitCode
 from spekctl.workload.config import RunConfig
 
 kernel = pytest.fixture(queue_kernel)
-
-
-def test_a_whole_test_has_its_report(spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path) -> None:
-    outcome = spekctl(*WRITE, "--out", "t")
-    assert outcome.code == ExitCode.OK, outcome.out
-    found = report_of(tmp_path / "t")
-    assert found["notice"] == "SPC-1-like, unaudited"
-    assert (found["passed"], found["complete"], found["level_bsu"]) == (True, True, 22)
-    assert found["iops"] == pytest.approx(1100, rel=0.001)
-    assert found["lrt_ns"] == pytest.approx(1e9 / (1163.3 - 100), rel=1e-6)
-    assert [point["load"]["value"] for point in found["curve"]["points"]] == [
-        *(2, 11, 17, 19, 20, 22),
-    ]
-    assert found["search"]["points"][-1]["load"]["value"] == 32
-    assert found["capacity"]["used_share"] == pytest.approx(1.0, abs=1e-4)
-    assert found["parameters"]["durations"]["sustain_ns"] == 4 * SECOND
-    assert {one["kind"] for one in found["checks"]} == {
-        *("response", "served", "errors", "intensity", "intensity-cov", "repeat-iops"),
-        *("repeat-lrt", "capacity"),
-    }
-    full = next(one for one in found["phases"] if one["step"]["kind"] == "iops")
-    assert [asu["name"] for asu in full["asus"]] == ["asu1", "asu2", "asu3"]
-    shares = [round(asu["share"], 3) for asu in full["asus"]]
-    assert shares == [0.596, 0.123, 0.281]
-    assert sum(stream["ios"] for stream in full["streams"]) == full["point"]["ios"]
-    mean_ns = full["point"]["response"]["mean"]
-    assert full["asus"][0]["response"]["mean"] == pytest.approx(mean_ns, rel=1e-6)
-    assert kernel.deleted and kernel.closed
 
 
 def test_every_phase_leaves_its_result(
@@ -123,11 +93,7 @@ def test_options_reach_every_run(spekctl: Spekctl, kernel: QueueKernel) -> None:
 
 
 def test_the_standards_lengths_are_the_default(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    def stop(config: RunConfig) -> None:
-        if len(kernel.runs_seen) == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    kernel.before_run = stop
+    interrupt_in_run(2, kernel)
     spekctl("spc1", "--device", "/dev/fake0", "--write", "--out", "t", "--progress", "none")
     assert [config.ramp_ns // SECOND for config in kernel.runs_seen] == [180, 180, 180]
     state = json.loads(Path("t/state.json").read_text())
@@ -183,24 +149,6 @@ def test_a_repetition_that_is_slower_fails(spekctl: Spekctl, kernel: QueueKernel
     assert failed_checks(Path("t")) == {("repeat-lrt", "repeat-2-10")}
 
 
-def test_a_device_that_tires_has_its_level_lowered_and_that_is_said(
-    spekctl: Spekctl, kernel: QueueKernel
-) -> None:
-    kernel.disturb = lambda config, mean_s: (
-        0.050 if config.time_ns == 4 * SECOND and config.streams[0].replicas > 20 else mean_s
-    )
-    outcome = spekctl(*WRITE, "--out", "t")
-    assert outcome.code == ExitCode.OK
-    found = report_of(Path("t"))
-    assert (found["level_bsu"], found["passed"]) == (20, True)
-    said = (
-        "the search found 22 BSU; the limit was missed at that level, so it was lowered once, by"
-        " 5 % each, to 20 BSU"
-    )
-    assert said in found["remarks"] and said in outcome.out
-    assert Path("t/11-sustain.json").exists() and Path("t/12-sustain-again-1.json").exists()
-
-
 def test_a_ramp_step_that_misses_the_limit_ends_it_with_code_7(
     spekctl: Spekctl, kernel: QueueKernel
 ) -> None:
@@ -223,21 +171,6 @@ def test_a_ramp_step_that_misses_the_limit_ends_it_with_code_7(
     }
 
 
-def test_a_device_that_cannot_even_1_bsu(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    kernel.capacity = 40
-    outcome = spekctl(*WRITE, "--out", "t")
-    assert outcome.code == ExitCode.LIMIT_MISSED
-    assert "failed: the device cannot sustain even 1 BSU" in outcome.out
-    found = report_of(Path("t"))
-    assert (found["level_bsu"], found["iops"], len(found["phases"])) == (None, None, 1)
-
-
-def test_a_device_faster_than_allowed_is_remarked(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*WRITE, "--out", "t", "--max-bsu", "10")
-    assert outcome.code == ExitCode.OK
-    assert "the device sustains --max-bsu 10 within the limit; its level is higher" in outcome.out
-
-
 def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
     def fail(config: RunConfig) -> None:
         kernel.errors = 2 if config.time_ns == 4 * SECOND else 0
@@ -249,15 +182,3 @@ def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
     assert spekctl(*WRITE, "--out", "t", "--resume", "--keep-going").code == ExitCode.RUN_FAILED
     assert report_of(Path("t"))["complete"]
     assert failed_checks(Path("t")) == {("errors", "sustain")}
-
-
-def test_a_report_is_no_curve_and_a_curve_no_report(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    spekctl(*WRITE, "--out", "t", "--max-bsu", "2")
-    with pytest.raises(UsageError, match="is a report of `spekctl spc1`; expected a load curve"):
-        curve.load_curve(Path("t/report.json"))
-    with pytest.raises(
-        UsageError,
-        match="is the state of a test of `spekctl spc1`; expected a",
-    ):
-        spc1.load_report(Path("t/state.json"))
-    assert spc1.load_report(Path("t/report.json")).search.points[0].load == Load("bsu", 1)

@@ -9,41 +9,23 @@ import signal
 from pathlib import Path
 
 import pytest
+from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Spekctl
-from lib.ctl.energy_command import MISSING, SHORT, interrupt_in_run, of_file, of_output
-from lib.fakes.machine import use_fakes
+from lib.ctl.energy_command import MISSING, of_file, of_output
+from lib.ctl.spc1e_command import RUN, queue_kernel, queue_power
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.block import device
-from spekctl.campaigns import idle
 from spekctl.campaigns.spc1e import levels
-from spekctl.documents import energy, spc1
+from spekctl.documents import spc1
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.power import span
 from spekctl.workload.config import RunConfig
 
-RUN = ("energy", "spc1e", "--device", "/dev/fake0", "--write", *SHORT)
-
-
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=1163.3)
-    use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
-    return fake
-
-
-@pytest.fixture
-def power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
-    fake = FakePower()
-    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
-    monkeypatch.setattr(levels, "power_of", fake.of_result)
-    return fake
-
-
-# --- a whole test --------------------------------------------------------------------------------
+kernel = pytest.fixture(queue_kernel)
+power = pytest.fixture(queue_power)
 
 
 def test_a_test_measures_idle_and_load(
@@ -138,16 +120,6 @@ def test_a_system_that_rests_at_more_than_it_works_is_noticed(
     assert any("idle power, 6 W, is above that of" in one for one in found["remarks"])
 
 
-def test_somebody_else_in_the_idle_test_is_noticed(
-    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
-    monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
-    spekctl(*RUN, "--out", "t")
-    said = "the devices were not idle during the idle test: other users did 7 I/Os"
-    assert said in of_file(Path("t/energy.json"))["remarks"]
-
-
 def test_an_interrupted_test_is_resumed(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
@@ -191,16 +163,6 @@ def test_power_that_came_late_has_the_idle_test_done_again(
     monkeypatch.setattr(levels, "power_of", fake.of_result)
     spekctl(*RUN, "--out", "t", "--max-bsu", "2", "--resume")
     assert len(fake.asked) == 1 and of_file(Path("t/energy.json"))["complete"]
-
-
-def test_an_interrupt_of_the_idle_test_leaves_nothing(
-    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT))
-    outcome = spekctl(*RUN, "--out", "t")
-    assert outcome.code == ExitCode.INTERRUPTED and outcome.out == ""
-    assert "no phase was completed" in outcome.err and "run-new" not in kernel.calls
-    assert list(Path("t").iterdir()) == []
 
 
 def test_a_failure_says_what_is_kept(
@@ -289,22 +251,6 @@ def test_a_method_without_the_phases_gives_none(
     outcome = spekctl("energy", "spc1e", "--from", "t/report.json", "--idle-watts", "5")
     assert outcome.code == ExitCode.USAGE
     assert "the phases at 80 % and 50 % of the level are missing" in outcome.sentence
-
-
-def test_a_damaged_idle_test_is_refused(
-    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
-) -> None:
-    interrupt_in_run(3, kernel)
-    spekctl(*RUN, "--out", "t")
-    Path("t/idle.json").write_text("{}")
-    outcome = spekctl(*RUN, "--out", "t", "--resume")
-    assert outcome.code == ExitCode.USAGE
-    assert "idle.json is not a spek file; expected an idle test" in outcome.sentence
-    with pytest.raises(
-        UsageError,
-        match="is the state of a test of `spekctl spc1`; expected a",
-    ):
-        energy.load_spc1e(Path("t/state.json"))
 
 
 def test_devices_are_looked_at_before_anything(

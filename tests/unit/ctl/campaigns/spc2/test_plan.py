@@ -8,15 +8,13 @@ from fractions import Fraction
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spekctl.campaigns.spc2 import figures, plan
-from spekctl.campaigns.spc2.loads import GROUPS, groups_of, load_of
-from spekctl.campaigns.spc2.plan import LIMITS, PARTS, QUICK, TESTS, VOD, left_ns, next_step
+from spekctl.campaigns.spc2.plan import LIMITS, PARTS, QUICK, left_ns, next_step
 from spekctl.campaigns.spc2.report import build, composites_of
-from spekctl.documents.exact import decimal_text, rounded
-from spekctl.documents.spc2 import Parameters, Run, Shape, Step
+from spekctl.documents.exact import decimal_text
+from spekctl.documents.shape import Shape
+from spekctl.documents.spc2 import Parameters, Run, Step
 
 SHAPE = Shape(1, 65536, "auto", False, None, 0, None)
 EXACT = msgspec.structs.replace(QUICK, resolution_percent=0.0)
@@ -147,39 +145,7 @@ def test_the_time_left_comes_down_to_nothing() -> None:
         )
 
 
-# --- streams -------------------------------------------------------------------------------------
-
-
-@given(st.integers(1, 5000))
-def test_groups_share_the_streams_evenly(streams: int) -> None:
-    groups = groups_of(streams)
-    assert sum(groups) == streams and len(groups) == min(streams, GROUPS)
-    assert max(groups) - min(groups) <= 1
-
-
-def test_each_stream_has_its_own_depth_or_pace() -> None:
-    step = plan.step_of(TESTS[6], 8, 0, 1)
-    made = load_of(step)
-    assert [one.depth for one in made.arrival] == [4] * 8
-    assert {one.size for one in made.stream} == {1 << 20}
-    paced = load_of(plan.step_of(VOD, 40, 0, 1))
-    assert [one.rate for one in paced.arrival] == [9] * 8 + [6] * 8
-    assert sum(one.rate or 0 for one in paced.arrival) == 120
-
-
-@pytest.mark.parametrize(("streams", "reads"), [(1, ["50%"]), (5, ["100%", "0%"] * 2 + ["100%"])])
-def test_half_of_the_streams_of_a_mixed_test_read(streams: int, reads: list[str]) -> None:
-    mixed = next(one for one in TESTS if one.read_percent == 50)
-    made = load_of(plan.step_of(mixed, streams, 0, 1))
-    assert [one.read for one in made.stream] == reads
-
-
 # --- figures -------------------------------------------------------------------------------------
-
-
-def test_a_stream_of_video_has_the_published_rate() -> None:
-    assert figures.vod_rate(1) == Fraction("0.786432")
-    assert rounded(figures.vod_rate(1), 2) == "0.79"
 
 
 def test_mbps_is_the_mean_of_the_parts() -> None:

@@ -8,54 +8,21 @@ import os
 import signal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
+from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Spekctl
-from lib.ctl.energy_command import MISSING, interrupt_in_run
-from lib.ctl.schemas import validator
-from lib.fakes.machine import use_fakes
+from lib.ctl.energy_command import MISSING
+from lib.ctl.spc2e_command import RUN, report_of, streams_kernel, streams_power
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
 
-from spekctl.campaigns.spc2 import report
 from spekctl.documents import spc2
 from spekctl.documents.exact import decimal_text, rounded
 from spekctl.errors import ExitCode
-from spekctl.power import span
 
-RUN = (
-    *("energy", "spc2e", "--device", "/dev/fake0", "--write"),
-    *("--ramp", "1s", "--time", "2s", "--vod-time", "4s", "--search-time", "2s"),
-    *("--streams", "4", "--vod-streams", "10", "--idle-time", "300ms", "--progress", "none"),
-)
-
-
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
-    fake = QueueKernel(capacity=100.0)
-    use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(span, "connect", lambda *wish: (None, MISSING))
-    return fake
-
-
-@pytest.fixture
-def power(kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch) -> FakePower:
-    fake = FakePower(watts_per_iops=0.1)
-    monkeypatch.setattr(span, "connect", lambda *wish: (fake, ""))
-    monkeypatch.setattr(report, "power_of", fake.of_result)
-    return fake
-
-
-def report_of(folder: str) -> dict[str, Any]:
-    """The report; valid, and readable as what it is."""
-    path = Path(folder, "energy.json")
-    data: dict[str, Any] = json.loads(path.read_text())
-    validator(spc2.SCHEMA_FILE).validate(data)
-    spc2.load_energy(path)
-    spc2.load_report(Path(folder, "report.json"))
-    return data
+kernel = pytest.fixture(streams_kernel)
+power = pytest.fixture(streams_power)
 
 
 def test_a_test_measures_idle_and_load(
@@ -95,45 +62,6 @@ def test_a_test_measures_idle_and_load(
     assert power.closed == 1 and kernel.closed and len(power.asked) == 1
     assert "usage profiles" in outcome.out and "…" not in outcome.out
     assert "SPC-2/E " not in outcome.out.replace("SPC-2/E-like", "")
-
-
-def test_a_report_is_read_again_with_another_price(
-    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
-) -> None:
-    spekctl(*RUN, "--out", "t", "--price", "0.5", "--hours", "low=0/1/23")
-    first = report_of("t")
-    again = json.loads(spekctl("energy", "spc2e", "--from", "t/energy.json", "--json").out)
-    for key in ("verdict", "levels", "profiles", "composite", "annual_cost", "remarks", "passed"):
-        assert again[key] == first[key], key
-    assert again["source"] == "t/energy.json"
-    # The same from the test under load and the idle test beside it; hours are not in them.
-    line = ("energy", "spc2e", "--price", "1", "--hours", "low=0/1/23", "--json", "-o", "n.json")
-    outcome = spekctl(*line, "--from", "t/report.json")
-    assert outcome.code == ExitCode.OK, outcome.err
-    validator(spc2.SCHEMA_FILE).validate(json.loads(Path("n.json").read_text()))
-    other = json.loads(outcome.out)
-    assert (other["levels"], other["profiles"]) == (first["levels"], first["profiles"])
-    assert Fraction(other["annual_cost"]["exact"]) == 2 * Fraction(first["annual_cost"]["exact"])
-    known = json.loads(
-        spekctl("energy", "spc2e", "--from", "n.json", "--idle-watts", "5.5", "--json").out
-    )
-    assert known["levels"][2]["watts"] == "5.5" and known["price"] == "1"
-
-
-def test_what_energy_cannot_be_computed_from_is_told(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    load = list(RUN[2:])
-    del load[load.index("--idle-time") : load.index("--idle-time") + 2]
-    assert spekctl("spc2", *load, "--out", "t").code == ExitCode.OK
-    refused = spekctl("energy", "spc2e", "--from", "t/report.json")
-    assert refused.code == ExitCode.USAGE
-    assert "the runs of the moderate load are missing; `spekctl energy spc2e` measures" in (
-        refused.err
-    )
-    (result, *_) = sorted(Path("t").glob("*lfp*.json"))
-    refused = spekctl("energy", "spc2e", "--from", str(result))
-    assert "is a result of a run; energy is computed from a report of `spekctl spc2`" in refused.err
-    refused = spekctl("energy", "spc2e", "--from", "t/report.json", "--device", "/dev/fake0")
-    assert "--from and --device exclude each other" in refused.err
 
 
 def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
@@ -195,13 +123,3 @@ def test_an_interrupt_of_the_first_run_keeps_the_idle_test(
     kernel.before_run = lambda config: None
     assert spekctl(*RUN, "--out", "t", "--resume").code == ExitCode.OK
     assert len(power.asked) == 1
-
-
-def test_the_two_tests_do_not_take_up_each_other(
-    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
-) -> None:
-    interrupt_in_run(6, kernel)
-    spekctl(*RUN, "--out", "t")
-    line = [one for one in RUN[2:] if one not in ("--idle-time", "300ms")]
-    outcome = spekctl("spc2", *line, "--out", "t", "--resume")
-    assert outcome.code == ExitCode.USAGE and "another command" in outcome.sentence

@@ -22,7 +22,6 @@ MAP = ("energy", "tiered", "map", "--slow", "/dev/fake0", "--fast", "/dev/fake1"
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
     fake = QueueKernel(capacity=1163.3)
     use_fakes(monkeypatch, fake, tmp_path)
-    monkeypatch.chdir(tmp_path)
     return fake
 
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl sweep on a disk that is one queue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import use_fakes
+from lib.fakes.queue_kernel import QueueKernel
+
+from spekctl.documents import result
+from spekctl.render.progress import LineProgress
+from spekctl.run import execute, job
+from spekctl.workload.options import Options
+
+QUIET = ("--progress", "none")
+READ = ("random-read-4k", "--device", "/dev/fake0", "--time", "10s", *QUIET)
+
+
+def queue_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> QueueKernel:
+    fake = QueueKernel(capacity=1000.0)
+    use_fakes(monkeypatch, fake, tmp_path)
+    return fake
+
+
+def a_result(kernel: FakeKernel, **changes: Any) -> result.Result:
+    from spekctl.run import request
+
+    found = request.build(
+        request.find("random-read-4k", ["/dev/fake0"]), Options(time_ns=3 * 10**9)
+    )
+    with job.Interrupts() as interrupts:
+        made = execute.execute(kernel, found, LineProgress(quiet=True), interrupts)
+    return msgspec.structs.replace(made, **changes)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of a PTS-like test."""
+
+from __future__ import annotations
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.pts_command import SETTLING, Settling, call, report_of, settling_kernel
+
+from spekctl.errors import ExitCode
+
+kernel = pytest.fixture(settling_kernel)
+
+
+def test_a_whole_test_has_its_report(spekctl: Spekctl, kernel: Settling) -> None:
+    outcome = call(spekctl)
+    assert outcome.code == ExitCode.OK, outcome.out + outcome.err
+    found = report_of()
+    assert found["notice"] == "PTS-like, unaudited"
+    assert (found["passed"], found["complete"]) == (True, True)
+    tests = {one["name"]: one for one in found["tests"]}
+    assert list(tests) == ["iops", "throughput-1024k", "latency"]
+    iops = tests["iops"]
+    assert [one["values"][1] for one in iops["rounds"]] == SETTLING
+    assert iops["steady"] and iops["window"]["values"] == SETTLING[5:]
+    # Sequential writes do not settle here: they are steady from the start.
+    assert len(tests["throughput-1024k"]["rounds"]) == 5
+    assert [one["iops"] for one in found["saturation"]] == SETTLING[:1] * 4
+    assert [one["written_bytes"] for one in found["saturation"]] == [
+        4096 * 400 * count for count in (1, 2, 3, 4)
+    ]
+    assert kernel.deleted and kernel.closed
+
+
+def test_steady_state_that_is_not_reached_is_code_7(spekctl: Spekctl, kernel: Settling) -> None:
+    kernel.series = [100, 200] * 20
+    outcome = call(spekctl, "--tests", "iops", "--rounds", "6")
+    assert outcome.code == ExitCode.LIMIT_MISSED
+    found = report_of()
+    assert found["verdict"] == "missed: iops did not reach steady state"
+    assert len(found["tests"][0]["rounds"]) == 6 and found["complete"]
+    assert ", which are not steady" in outcome.out and "MISSED" in outcome.out

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of an SPC-2-like test."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.spc2_command import READ, WRITE, report_of, streams_kernel
+from lib.fakes.queue_kernel import QueueKernel
+
+from spekctl.campaigns.spc2 import figures
+from spekctl.errors import ExitCode
+from spekctl.workload.config import RunConfig
+
+kernel = pytest.fixture(streams_kernel)
+
+
+def test_a_whole_test_has_its_report(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    outcome = spekctl(*WRITE, "--out", "t", "--system-price", "12000")
+    assert outcome.code == ExitCode.OK, outcome.out + outcome.err
+    found = report_of("t")
+    assert found["notice"] == "SPC-2-like, unaudited"
+    assert (found["passed"], found["complete"]) == (True, True)
+    # A queue of 100 I/Os per second serves 33 streams of 3 each, if at all.
+    assert 25 <= found["vod_streams"] <= 33
+    rates = {one["name"]: Fraction(one["mb_s"]["exact"]) for one in found["composites"]}
+    # The fake's I/Os have 4 KiB each, half of its capacity in closed loop.
+    assert rates["lfp"] == rates["ldq"] == Fraction(50 * 4096, 10**6)
+    assert rates["vod"] == Fraction(3 * found["vod_streams"] * 4096, 10**6)
+    whole = figures.mean([rates["lfp"], rates["ldq"], rates["vod"]])
+    assert Fraction(found["mbps"]["exact"]) == whole == rates["spc2"]
+    assert Fraction(found["price_per_mbps"]["exact"]) == 12000 / whole
+    assert kernel.deleted and kernel.closed
+
+
+def test_a_stream_that_underruns_is_missed(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    outcome = spekctl(*READ, "--out", "t", "--parts", "vod", "--vod-streams", "100")
+    assert outcome.code == ExitCode.LIMIT_MISSED
+    found = report_of("t")
+    assert "took longer than 333 ms: their streams underrun" in found["verdict"]
+    assert found["vod_streams"] is None and found["runs"][0]["late"] > 0
+    patient = spekctl(
+        *(*READ, "--out", "u", "--parts", "vod", "--vod-streams", "30"),
+        *("--max-response", "1us", "--max-late", "1"),
+    )
+    assert patient.code == ExitCode.OK
+    run = report_of("u")["runs"][0]
+    assert run["late"] == run["ios"]
+
+
+def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    def fails(config: RunConfig) -> None:
+        kernel.errors = 5 if config.name == "spc2-ldq-64k-4" else 0
+
+    kernel.before_run = fails
+    outcome = spekctl(*READ, "--out", "t")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert report_of("t")["verdict"].startswith("failed: ldq-64k-4-4: ")
+    assert "ERRORS" in outcome.out

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Idle tests: what they find, and a damaged one."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from lib.ctl.campaign_command import interrupt_in_run
+from lib.ctl.command_line import Spekctl
+from lib.ctl.energy_command import of_file
+from lib.ctl.spc1e_command import RUN, queue_kernel, queue_power
+from lib.fakes.power import FakePower
+from lib.fakes.queue_kernel import QueueKernel
+
+from spekctl.block import device
+from spekctl.campaigns import idle
+from spekctl.documents import energy
+from spekctl.documents.device import DiskCounters
+from spekctl.errors import ExitCode, UsageError
+
+kernel = pytest.fixture(queue_kernel)
+power = pytest.fixture(queue_power)
+
+
+def test_somebody_else_in_the_idle_test_is_noticed(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
+    monkeypatch.setattr(device, "read_stat", lambda one: next(counts, None))
+    spekctl(*RUN, "--out", "t")
+    said = "the devices were not idle during the idle test: other users did 7 I/Os"
+    assert said in of_file(Path("t/energy.json"))["remarks"]
+
+
+def test_an_interrupt_of_the_idle_test_leaves_nothing(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idle, "measure", lambda *given: os.kill(os.getpid(), signal.SIGINT))
+    outcome = spekctl(*RUN, "--out", "t")
+    assert outcome.code == ExitCode.INTERRUPTED and outcome.out == ""
+    assert "no phase was completed" in outcome.err and "run-new" not in kernel.calls
+    assert list(Path("t").iterdir()) == []
+
+
+def test_a_damaged_idle_test_is_refused(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    interrupt_in_run(3, kernel)
+    spekctl(*RUN, "--out", "t")
+    Path("t/idle.json").write_text("{}")
+    outcome = spekctl(*RUN, "--out", "t", "--resume")
+    assert outcome.code == ExitCode.USAGE
+    assert "idle.json is not a spek file; expected an idle test" in outcome.sentence
+    with pytest.raises(
+        UsageError,
+        match="is the state of a test of `spekctl spc1`; expected a",
+    ):
+        energy.load_spc1e(Path("t/state.json"))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl devices: names, identity, and what may be done to a device."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import json
+import os
+import re
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.fakes.kernel import FakeKernel, other_run
+from lib.fakes.machine import disk
+
+from spekctl.block import blkid, safety
+from spekctl.block import device as block_device
+from spekctl.errors import (
+    SpekError,
+    error_from_errno,
+)
+
+
+def test_devices_say_what_may_be_done(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {
+        "/dev/fake0": (disk("/dev/fake0"), "", []),
+        "/dev/fake1": (disk("/dev/fake1"), "fake1 is mounted on /", []),
+        "/dev/fake2": (disk("/dev/fake2"), "", [blkid.Signature("xfs", "filesystem", 0)]),
+        "/dev/fake3": (disk("/dev/fake3", read_only=True), "", []),
+        "/dev/fake4": (disk("/dev/fake4"), "", None),
+        "/dev/fake5": (disk("/dev/fake5"), "", []),
+    }
+    gone = str((1 << 22) + 1)  # more than Linux gives a process
+    opened = [safety.Opened("250:5", gone, os.O_RDWR), safety.Opened("250:0", gone, os.O_RDONLY)]
+    monkeypatch.setattr(safety, "opened_devices", lambda: opened)
+    monkeypatch.setattr(
+        block_device, "every", lambda everything: [one[0] for one in found.values()]
+    )
+    monkeypatch.setattr(safety, "verdict", lambda one, runs: found[one.path][1])
+    monkeypatch.setattr(safety, "data_on", lambda one: found[one.path][2])
+    rows = json.loads(spekctl("devices", "--json").out)
+    assert [row["state"] for row in rows] == [
+        "reading and writing",
+        "no: fake1 is mounted on /",
+        "reading; writing with --destroy (it holds file system xfs at byte 0)",
+        "reading (it is read-only)",
+        "reading; only root can see whether it holds data",
+        f"reading at most: process {gone} (?) has it open for writing",
+    ]
+    assert [row["open_for_writing"] != [] for row in rows] == [False] * 5 + [True]
+    table = spekctl("devices").out
+    assert "S123" in table and "no: fake1 is mounted on /" in table
+
+
+def seen(monkeypatch: pytest.MonkeyPatch, *found: block_device.Device) -> None:
+    monkeypatch.setattr(block_device, "every", lambda everything: list(found))
+    monkeypatch.setattr(safety, "verdict", lambda one, runs=(): "")
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
+    monkeypatch.setattr(safety, "data_on", lambda one: [])
+
+
+def test_names_are_shown_as_they_are(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = "[bold]M[/y] :red_heart:"
+    seen(monkeypatch, disk(model=odd, serial="[/x]"))
+    table = spekctl("devices")
+    assert table.code == 0 and odd in table.out and "[/x]" in table.out
+    kernel.others = [dataclasses.replace(other_run(3, 8, 0), name="[/x]:red_heart:")]
+    assert "[/x]:red_heart:" in spekctl("status").out
+
+
+def test_an_id_is_whole_on_a_narrow_terminal(
+    spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serial = "".join(f"{number:04}-" for number in range(13))
+    seen(monkeypatch, disk(serial=serial, model="A model of a disk with a long name"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    head, *rows = re.sub(r"\x1b\[[0-9;]*m", "", spekctl("devices").out).splitlines()
+    start, end = head.index("id"), head.index("may be")
+    assert max(map(len, rows)) <= 80
+    assert "".join(row[start:end].strip() for row in rows) == serial
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [
+        (None, "no: run 3 of spek (random-read-4k) uses it"),
+        (error_from_errno(errno.EPERM, "needs root", "run-get"), "reading and writing"),
+    ],
+)
+def test_a_device_of_a_run_is_listed_as_in_use(
+    error: SpekError | None,
+    state: str,
+    spekctl: Spekctl,
+    kernel: FakeKernel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel.others = [other_run(3, 250, 0)]
+    if error is not None:
+        kernel.refuse["runs"] = error
+    monkeypatch.setattr(block_device, "every", lambda everything: [disk("/dev/fake0")])
+    monkeypatch.setattr(safety, "opened_devices", lambda: [])
+    monkeypatch.setattr(safety, "data_on", lambda one: [])
+    (row,) = json.loads(spekctl("devices", "--json").out)
+    assert row["state"] == state
+    assert kernel.closed

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl watch: a view of a run, up to its result."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl, run_ok
+from lib.fakes.kernel import FakeKernel, other_run
+
+from spekctl.errors import (
+    ExitCode,
+)
+from spekctl.kernel.records import RunState
+from spekctl.run import detached
+
+
+def test_watch_can_keep_the_run(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run_ok(spekctl, "--detach")
+    first = spekctl("watch", "7", "--keep", "--progress", "none")
+    assert first.code == ExitCode.OK and not kernel.deleted
+    assert spekctl("watch", "7", "--progress", "none").out == first.out
+
+
+def test_ctrl_c_only_leaves_the_view_of_watch(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run_ok(spekctl, "--detach")
+    kernel.on_wait = lambda second: os.kill(os.getpid(), signal.SIGINT)
+    outcome = spekctl("watch", "--progress", "none")
+    assert outcome.code == ExitCode.INTERRUPTED
+    assert outcome.err == "spekctl: run 7 continues\n"
+    assert "run-stop" not in kernel.calls and not kernel.deleted
+
+
+def test_the_result_of_another_terminals_run_is_there(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run_ok(spekctl, "--detach")
+    detached.forget(7)
+    outcome = spekctl("watch", "--progress", "none")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert "its plan is not in" in outcome.sentence
+
+
+@pytest.mark.parametrize("how", ["deleted", "done"])
+def test_the_end_of_another_terminals_run_is_a_view_not_a_result(
+    how: str, spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    running = other_run(3, 8, 0)
+
+    def end(second: int) -> None:
+        kernel.others = [replace(running, state=RunState.DONE)] if how == "done" else []
+
+    kernel.on_wait = end
+    sentence = "run 3 has ended; its result appears in the terminal that started it"
+    for options, code in ([], ExitCode.OK), (["--json"], 1), (["-o", f"{tmp_path}/no.json"], 1):
+        kernel.others = [running]
+        outcome = spekctl("watch", "3", "--progress", "none", *options)
+        assert (outcome.code, outcome.sentence, outcome.out) == (code, sentence, "")
