@@ -46,7 +46,7 @@ def _document(result: Result) -> dict[str, Any]:
         "fio version": f"spek-{result.environment.spekctl_version}",
         "timestamp": end // 10**9,
         "timestamp_ms": end // 10**6,
-        "time": time.strftime("%a %b %d %H:%M:%S %Y", time.localtime(end // 10**9)),
+        "time": time.ctime(end // 10**9),
         "global options": _global_options(result),
         "jobs": [_job(result)],
         "disk_util": _disks(result),

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import base64
 import struct
-import time
 import zlib
 from collections.abc import Mapping
 
 from spekctl.documents import histogram
+from spekctl.documents.document import timestamp
 from spekctl.documents.result import Result
 from spekctl.exports import measured
 from spekctl.exports.measured import TIMES, Way
@@ -30,13 +30,13 @@ _COMPRESSED = 0x1C849304 | 0x10
 def encode(result: Result) -> bytes:
     """The file."""
     start, end = measured.span_ns(result)
-    since = (result.start.realtime_ns + start - result.start.monotonic_ns) / 1e9
-    date = time.strftime("%a %b %d %H:%M:%S UTC %Y", time.gmtime(since))
+    since_ns = result.start.realtime_ns + start - result.start.monotonic_ns
+    since = since_ns / 1e9
     lines = [
         f"#[{result.workload.workload.name}: response, service and slip in ns; spek"
         f" {result.environment.spekctl_version}]",
         "#[Histogram log format version 1.3]",
-        f"#[StartTime: {since:.3f} (seconds since epoch), {date}]",
+        f"#[StartTime: {since:.3f} (seconds since epoch), {timestamp(since_ns)}]",
         f"#[BaseTime: {since:.3f} (seconds since epoch)]",
         '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
     ]

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from lib.ctl import fio_corpus
 from lib.ctl.command_line import Spekctl
+from unit.ctl.fio import corpus as fio_corpus
 
 from spekctl.errors import ExitCode, UsageError
 from spekctl.fio import convert, jobfile, values
