@@ -187,7 +187,7 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
     ({"stream": [other(Operation.WRITE_ZEROES)]}, errno.EOPNOTSUPP, "does not support write-zer"),
     ({"stream": [stream(fua=1)]}, errno.EINVAL, "no writes of data"),
     ({"stream": [stream(operation=2)]}, errno.EINVAL, "it must be 0"),
-    ({"stream": [stream(operation=4)]}, errno.ERANGE, "out of range"),
+    ({"stream": [stream(operation=9)]}, errno.ERANGE, "out of range"),
     ({"write": 0}, errno.EPERM, "not allowed to write"),
 ]
 
