@@ -155,6 +155,9 @@ static const struct field stream_fields[] = {
 	ELSEWHERE(SPEK_A_STREAM_PART, NULL),
 	FIELD(SPEK_A_STREAM_OPERATION, struct spek_stream, operation, NULL),
 	FIELD(SPEK_A_STREAM_FUA, struct spek_stream, fua, NULL),
+	FIELD(SPEK_A_STREAM_PRIORITY, struct spek_stream, priority, NULL),
+	FIELD(SPEK_A_STREAM_PRIORITY_LEVEL, struct spek_stream, priority_level, NULL),
+	FIELD(SPEK_A_STREAM_WRITE_HINT, struct spek_stream, write_hint, NULL),
 	ELSEWHERE(SPEK_A_STREAM_SIZE, "A stream needs at least one block size."),
 };
 

@@ -79,6 +79,9 @@ _STREAM = (
     Field("size", at_most=3),
     Field("operation", (1, 2, 3, 4, 5, 6, 7, 8), RARELY),
     Field("fua", (1,), RARELY),
+    Field("priority", (1, 2, 3), RARELY),
+    Field("priority-level", (1, 7), RARELY),
+    Field("write-hint", (1, 5), RARELY),
 )
 
 

@@ -131,6 +131,8 @@ def _stream_words(stream: Stream) -> str:
     where = f" in {stream.asu}" if stream.asu else ""
     details = {
         "FUA": "true" if stream.fua else None,
+        "I/O priority": stream.priority,
+        "write hint": stream.write_hint,
         "from": stream.start if stream.start not in (0, "0%") else None,
         "over": stream.range if stream.range != "100%" else None,
         "sequential share": stream.sequential,

@@ -13,7 +13,15 @@ import msgspec
 from msgspec import Meta
 
 from spekctl.workload.options import OPTIONS
-from spekctl.workload.values import CorePattern, Data, Law, Operation, WalkStyle
+from spekctl.workload.values import (
+    CorePattern,
+    Data,
+    Law,
+    Operation,
+    Priority,
+    WalkStyle,
+    WriteHint,
+)
 
 
 class Resolved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,6 +99,13 @@ class ResolvedStream(Resolved, frozen=True):
     ] = 0
     operation: Annotated[Operation, Meta(description="What it does.")] = "transfer"
     fua: Annotated[int, Meta(description="1: its writes have forced unit access.")] = 0
+    priority: Annotated[
+        Priority, Meta(description="Class of its I/O priority; none: that of the worker's thread.")
+    ] = "none"
+    priority_level: Annotated[int, Meta(description="rt, be: 0 (highest) to 7.")] = 0
+    write_hint: Annotated[
+        WriteHint, Meta(description="Expected lifetime of the data it writes.")
+    ] = "not-set"
 
 
 class DeviceNumber(Resolved, frozen=True):

@@ -26,12 +26,15 @@ from spekctl.workload.values import (
     ASUS_MAX,
     IO_BYTES_MAX,
     OPEN_ZONES_MAX,
+    PRIORITY_LEVEL,
+    PRIORITY_PATTERN,
     SIZES_MAX,
     STREAMS_MAX,
     THETA_MAX,
     WEIGHT_MAX,
     ZONE_COMMANDS,
     ZONES_MAX,
+    Priority,
 )
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}", re.ASCII)
@@ -400,6 +403,7 @@ def _check_stream(stream: Stream) -> None:
             )
     _check_operation(stream)
     _check_pointers(stream)
+    priority_of(stream)
     if stream.operation == "flush" or stream.operation in ZONE_COMMANDS:
         return
     needed = _PATTERN_NEEDS.get(stream.pattern)
@@ -453,8 +457,11 @@ def _check_operation(stream: Stream) -> None:
             raise UsageError(f"operation {stream.operation} has no reads: remove 'read'")
         if stream.fua:
             raise UsageError(f"operation {stream.operation} has no FUA: remove 'fua'")
-    if stream.fua and read_ppm(stream) == 1_000_000:
-        raise UsageError("it only reads, and 'fua' is for writes: set 'read' below 100%")
+        if stream.write_hint is not None and stream.operation != "zone-append":
+            raise UsageError(f"operation {stream.operation} has no data: remove 'write_hint'")
+    for key in ("fua", "write_hint"):
+        if getattr(stream, key) and read_ppm(stream) == 1_000_000:
+            raise UsageError(f"it only reads, and '{key}' is for writes: set 'read' below 100%")
     if stream.operation == "flush":
         usual = Stream(name=stream.name)
         for key in _FLUSH_HAS_NO:
@@ -589,6 +596,22 @@ def read_ppm(stream: Stream) -> int:
         return 0
     share = stream.read or "100%"
     return units.share_to_ppm(units.parse_percent(share), share)
+
+
+def priority_of(stream: Stream) -> tuple[Priority, int]:
+    """Class and level of the I/O priority."""
+    text = stream.priority
+    if text is None:
+        return "none", 0
+    if not re.fullmatch(PRIORITY_PATTERN, text):
+        raise UsageError(
+            f"'{text}' is not an I/O priority: write rt:LEVEL or be:LEVEL, with a level of 0"
+            " (highest) to 7, or idle"
+        )
+    name, _, level = text.partition(":")
+    if name == "idle":
+        return "idle", 0
+    return ("rt" if name == "rt" else "be"), int(level or PRIORITY_LEVEL)
 
 
 def size_weights(stream: Stream) -> list[tuple[int, int]]:

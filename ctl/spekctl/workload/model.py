@@ -20,6 +20,7 @@ from spekctl.workload.values import (
     ASUS_MAX,
     NAME_LEN_MAX,
     OPEN_ZONES_MAX,
+    PRIORITY_PATTERN,
     STREAMS_MAX,
     THETA_MAX,
     U32_MAX,
@@ -244,6 +245,21 @@ class Stream(Table, frozen=True):
         ),
     ] = "transfer"
     fua: Annotated[bool, _doc("Writes have forced unit access (FUA): back end bio.")] = False
+    priority: Annotated[
+        str | None,
+        _doc(
+            "I/O priority, back ends bio and mq: rt:LEVEL (real time), be:LEVEL (best effort),"
+            " level 0 (highest) to 7, default 4, or idle; by default that of the worker's thread.",
+            PRIORITY_PATTERN,
+        ),
+    ] = None
+    write_hint: Annotated[
+        Literal["none", "short", "medium", "long", "extreme"] | None,
+        _doc(
+            "Expected lifetime of the data written, a hint for the device: back ends bio and mq,"
+            " Linux 6.9 and later."
+        ),
+    ] = None
     size: Annotated[int | str | None, _either("The block size, if there is one.", *_SIZE)] = None
     sizes: Annotated[
         list[SizeShare], _doc("The block sizes with their shares, if there are several.")

@@ -9,6 +9,8 @@ from fractions import Fraction
 from functools import reduce
 from typing import cast
 
+import msgspec
+
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload.config import (
@@ -25,6 +27,7 @@ from spekctl.workload.file import (
     at,
     check_limits,
     fraction_or_bytes,
+    priority_of,
     rate_milli,
     read_ppm,
     size_weights,
@@ -317,8 +320,13 @@ def _stream(
     targets: Sequence[Target],
     tables: int,
 ) -> ResolvedStream:
+    priority, level = priority_of(stream)
     if stream.operation == "flush":
-        return _flush(stream.name, asu, asu_bytes, arrival, weight, replicas, targets)
+        return msgspec.structs.replace(
+            _flush(stream.name, asu, asu_bytes, arrival, weight, replicas, targets),
+            priority=priority,
+            priority_level=level,
+        )
     if stream.operation in ZONE_COMMANDS:
         # Like a flush: the kernel takes a block for what the command doesn't have.
         sizes = [(max([SECTOR, *(one.logical_block for one in targets)]), 1)]
@@ -426,6 +434,9 @@ def _stream(
         spread=int(_is_spread(stream)),
         operation=stream.operation,
         fua=int(stream.fua),
+        priority=priority,
+        priority_level=level,
+        write_hint=stream.write_hint or "not-set",
     )
 
 

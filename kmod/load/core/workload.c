@@ -13,6 +13,7 @@
 #define MAX_WAIT_NS	1000000000000000ull	/* 11 days: sums cannot overflow */
 #define MAX_RATE_MILLI	1000000000000ull	/* one I/O per ns */
 #define MAX_DEPTH	65536
+#define MAX_PRIORITY_LEVEL	7
 
 static int check_extents(const struct spek_asu *asu, struct spek_refusal *refusal)
 {
@@ -181,6 +182,27 @@ static int check_operation(const struct spek_stream *stream, struct spek_refusal
 	return 0;
 }
 
+static int check_hints(const struct spek_stream *stream, struct spek_refusal *refusal)
+{
+	if (stream->priority > SPEK_PRIORITY_IDLE)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A stream has an unknown class of I/O priority.");
+	if (stream->priority_level > MAX_PRIORITY_LEVEL)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The level of an I/O priority must be 0 to 7.");
+	if (stream->priority_level && stream->priority != SPEK_PRIORITY_RT &&
+	    stream->priority != SPEK_PRIORITY_BE)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A level of I/O priority is given for a stream whose class is neither rt nor be.");
+	if (stream->write_hint > SPEK_WRITE_HINT_EXTREME)
+		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown write hint.");
+	if (stream->write_hint &&
+	    (!spek_stream_has_data(stream) || stream->read_ppm == 1000000))
+		return spek_refuse_part(refusal, -EINVAL,
+					"A write hint is given for a stream that has no writes of data.");
+	return 0;
+}
+
 static int check_parts(const struct spek_workload *wl, const struct spek_stream *stream,
 		       struct spek_refusal *refusal)
 {
@@ -251,6 +273,8 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 		err = check_foreign(stream, refusal);
 	if (!err)
 		err = check_operation(stream, refusal);
+	if (!err)
+		err = check_hints(stream, refusal);
 	if (err)
 		return err;
 	if (!pattern)

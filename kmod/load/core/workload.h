@@ -102,6 +102,9 @@ struct spek_section {
  * @spread: table: 1: neighbouring addresses are spread over the range
  * @operation: enum spek_operation
  * @fua: 1: writes have forced unit access
+ * @priority: enum spek_priority
+ * @priority_level: 0 (highest) to 7 within the class
+ * @write_hint: enum spek_write_hint
  * @nr_sizes: number of entries in @size
  * @size: block sizes with weights
  */
@@ -127,6 +130,9 @@ struct spek_stream {
 	u32 spread;
 	u32 operation;
 	u32 fua;
+	u32 priority;
+	u32 priority_level;
+	u32 write_hint;
 	u32 nr_sizes;
 	struct spek_size size[SPEK_MAX_SIZES];
 };
@@ -155,6 +161,8 @@ bool spek_stream_is_plain(const struct spek_stream *stream);
 bool spek_workload_is_plain(const struct spek_workload *wl);
 bool spek_stream_has_data(const struct spek_stream *stream);
 bool spek_workload_has_zones(const struct spek_workload *wl);
+bool spek_stream_has_hints(const struct spek_stream *stream);
+bool spek_workload_has_hints(const struct spek_workload *wl);
 bool spek_workload_replays(const struct spek_workload *wl);
 
 /**

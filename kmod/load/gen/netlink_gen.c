@@ -107,7 +107,7 @@ static const struct nla_policy spek_size_nl_policy[SPEK_A_SIZE_WEIGHT + 1] = {
 	[SPEK_A_SIZE_WEIGHT] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_FUA + 1] = {
+static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_WRITE_HINT + 1] = {
 	[SPEK_A_STREAM_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
 	[SPEK_A_STREAM_ASU] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_ARRIVAL] = { .type = NLA_U32 },
@@ -130,6 +130,9 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_FUA + 1] = {
 	[SPEK_A_STREAM_SIZE] = NLA_POLICY_NESTED(spek_size_nl_policy),
 	[SPEK_A_STREAM_OPERATION] = NLA_POLICY_MAX(NLA_U32, 8),
 	[SPEK_A_STREAM_FUA] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SPEK_A_STREAM_PRIORITY] = NLA_POLICY_MAX(NLA_U32, 3),
+	[SPEK_A_STREAM_PRIORITY_LEVEL] = NLA_POLICY_MAX(NLA_U32, 7),
+	[SPEK_A_STREAM_WRITE_HINT] = NLA_POLICY_MAX(NLA_U32, 5),
 };
 
 /* SPEK_CMD_RUN_NEW */

@@ -714,6 +714,12 @@ enum spek_a_size {
  *   given. Others need read-ppm 0 and back end bio.
  * @SPEK_A_STREAM_FUA: (u32, at most 1) 1: writes have forced unit access, back end bio;
  *   not trace, whose records say it.
+ * @SPEK_A_STREAM_PRIORITY: (u32, enum priority) Class of the I/O priority, back ends bio
+ *   and mq; none if not given.
+ * @SPEK_A_STREAM_PRIORITY_LEVEL: (u32, at most 7) Level within the class, 0 is the
+ *   highest; 0 if not given. Classes rt and be only.
+ * @SPEK_A_STREAM_WRITE_HINT: (u32, enum write-hint) Lifetime of the data written, back
+ *   ends bio and mq, from Linux 6.9 on; not-set if not given.
  * @__SPEK_A_STREAM_MAX: private
  * @SPEK_A_STREAM_MAX: highest id
  */
@@ -741,6 +747,9 @@ enum spek_a_stream {
 	SPEK_A_STREAM_SIZE,
 	SPEK_A_STREAM_OPERATION,
 	SPEK_A_STREAM_FUA,
+	SPEK_A_STREAM_PRIORITY,
+	SPEK_A_STREAM_PRIORITY_LEVEL,
+	SPEK_A_STREAM_WRITE_HINT,
 
 	__SPEK_A_STREAM_MAX,
 	SPEK_A_STREAM_MAX = (__SPEK_A_STREAM_MAX - 1)

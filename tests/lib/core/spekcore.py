@@ -182,6 +182,9 @@ class Stream:
     spread: int = 0
     operation: int = 0
     fua: int = 0
+    priority: int = 0
+    priority_level: int = 0
+    write_hint: int = 0
 
     def size_weights(self) -> list[tuple[int, int]]:
         if isinstance(self.sizes, int):
@@ -218,6 +221,9 @@ _STREAM_NUMBERS = [
     "spread",
     "operation",
     "fua",
+    "priority",
+    "priority_level",
+    "write_hint",
 ]
 
 

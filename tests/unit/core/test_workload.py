@@ -201,6 +201,22 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         one(Stream("write-pointer", operation=1, read_ppm=0)),
         *(1, INVALID, "s", 0, "A stream at write pointers has reads, writes or zone operations"),
     ),
+    # hints
+    (one(Stream(priority=4)), 1, INVALID, "s", 0, "A stream has an unknown class of I/O priority"),
+    (
+        one(Stream(priority=1, priority_level=8)),
+        *(1, RANGE, "s", 0, "The level of an I/O priority must be 0 to 7."),
+    ),
+    *[
+        (one(Stream(priority=name, priority_level=1)), 1, INVALID, "s", 0, "A level of I/O prior")
+        for name in (0, 3)
+    ],
+    (one(Stream(write_hint=6, read_ppm=0)), 1, INVALID, "s", 0, "A stream has an unknown write h"),
+    (one(Stream(write_hint=1)), 1, INVALID, "s", 0, "A write hint is given for a stream that has"),
+    (
+        one(Stream(write_hint=1, read_ppm=0, operation=2)),
+        *(1, INVALID, "s", 0, "A write hint is given for a stream that has no writes of data."),
+    ),
     # patterns
     (
         raw("stream.0.pattern", len(PATTERN_CODES)),

@@ -109,6 +109,26 @@ class Operation(Coded):
     ZONE_CLOSE = "zone-close"
 
 
+class Priority(Coded):
+    """Class of I/O priority, as of ioprio_set(2)."""
+
+    NONE = "none"
+    RT = "rt"
+    BE = "be"
+    IDLE = "idle"
+
+
+class WriteHint(Coded):
+    """Expected lifetime of the data that a stream writes, as of fcntl(2) F_SET_RW_HINT."""
+
+    NOT_SET = "not-set"
+    NONE = "none"
+    SHORT = "short"
+    MEDIUM = "medium"
+    LONG = "long"
+    EXTREME = "extreme"
+
+
 class WalkStyle(Coded):
     """Variant of the hierarchical reuse random walk."""
 

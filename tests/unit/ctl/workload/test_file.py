@@ -138,6 +138,15 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "FUA of zeroes": (HEAD + STREAM + 'operation = "write-zeroes"\nfua = true\n', "has no FUA"),
     "FUA of reads": (HEAD + STREAM + "fua = true\n", "'fua' is for writes"),
+    "priority of no class": (HEAD + STREAM + 'priority = "high"\n', "'high' is not an I/O prior"),
+    "level of idle": (HEAD + STREAM + 'priority = "idle:1"\n', "'idle:1' is not an I/O priority"),
+    "level beyond 7": (HEAD + STREAM + 'priority = "rt:8"\n', "'rt:8' is not an I/O priority"),
+    "unknown write hint": (HEAD + STREAM + 'write_hint = "log"\n', "did you mean 'long'?"),
+    "write hint of reads": (HEAD + STREAM + 'write_hint = "long"\n', "'write_hint' is for writes"),
+    "write hint of discards": (
+        HEAD + STREAM + 'operation = "discard"\nwrite_hint = "long"\n',
+        "operation discard has no data: remove 'write_hint'",
+    ),
     "size of a flush": (
         HEAD + STREAM + 'operation = "flush"\n',
         "a flush has neither address nor length: remove 'size'",

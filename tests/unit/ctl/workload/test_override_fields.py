@@ -84,6 +84,11 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "stream.main.share": (st.one_of(st.integers(1, 1000), st.just("100%")), ()),
     "stream.main.read": (percents, ()),
     "stream.main.operation": (st.sampled_from(["discard", "write-zeroes"]), ()),
+    "stream.main.priority": (st.sampled_from(["rt", "be:0", "idle"]), ()),
+    "stream.main.write_hint": (
+        st.sampled_from(["none", "short", "extreme"]),
+        ("stream.main.read=50%",),
+    ),
     "stream.main.fua": (st.booleans(), ("stream.main.read=50%",)),
     "stream.main.size": (sizes, ()),
     "stream.main.sizes": (mix("4KiB"), ("stream.main.size=",)),
