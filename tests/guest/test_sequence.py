@@ -29,6 +29,7 @@ from spekctl.workload.config import (
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 MANY = 100_000
 BACKENDS = ("bio", "mq")
+CURVE = [(0, 0), (10**9, 9_876_543), (10**9, 1_000_000), (3 * 10**9, 12_345)]
 PARTS = [(1, 2**38), (2, 2**37), (90, 2**39), (6, 0), (1, 2**37)]
 
 
@@ -86,6 +87,8 @@ def everything(node: str) -> RunConfig:
             ResolvedArrival("loop", "closed", depth=7, think_ns=300_000),
             ResolvedArrival("random", "poisson", rate_milli=12_345_678),
             ResolvedArrival("steady", "constant", rate_milli=7_000_001),
+            ResolvedArrival("curve", "poisson", points=CURVE, repeats=1),
+            ResolvedArrival("climb", "constant", points=CURVE),
             ResolvedArrival("bursts", "burst", burst_length=11, burst_interval_ns=1_234_567),
         ],
         streams=[

@@ -109,6 +109,12 @@ def _print_words(found: WorkloadFile) -> None:
                 "depth": arrival.depth,
                 "think": arrival.think,
                 "rate": arrival.rate,
+                "curve": ", ".join(f"{one.rate:g} at {one.at}" for one in arrival.curve),
+                "shape": arrival.shape,
+                "to": arrival.to,
+                "period": arrival.period,
+                "swing": arrival.swing,
+                "repeat": None if arrival.repeat is None else str(arrival.repeat).lower(),
                 "length": arrival.length,
                 "interval": arrival.interval,
             }

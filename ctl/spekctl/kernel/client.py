@@ -331,6 +331,8 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
                 "rate_milli": arrival.rate_milli,
                 "burst_length": arrival.burst_length,
                 "burst_interval_ns": arrival.burst_interval_ns,
+                "point": b"".join(struct.pack("=2Q", *point) for point in arrival.points),
+                "repeats": arrival.repeats,
             },
         )
         for arrival in config.arrivals

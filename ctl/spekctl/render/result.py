@@ -92,6 +92,12 @@ def _load(result: Result) -> str:
             )
         elif arrival.law == "trace":
             laws.append("as recorded" + (f", {_pace(result.replay)}" if result.replay else ""))
+        elif arrival.points:
+            rates = [rate / 1000 for _, rate in arrival.points]
+            laws.append(
+                f"{arrival.law} arrivals on a curve from {units.format_rate(min(rates))} to"
+                f" {units.format_rate(max(rates))} per second"
+            )
         else:
             laws.append(
                 f"{arrival.law} arrivals, {units.format_rate(arrival.rate_milli / 1000)} per second"

@@ -7,6 +7,7 @@ shares are weights or parts per million.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Literal
 
 import msgspec
@@ -60,6 +61,11 @@ class ResolvedArrival(Resolved, frozen=True):
     rate_milli: Annotated[int, Meta(description="poisson, constant: I/Os per 1000 s.")] = 0
     burst_length: Annotated[int, Meta(description="burst: I/Os of a burst.")] = 0
     burst_interval_ns: Annotated[int, Meta(description="burst: from start to start.")] = 0
+    points: Annotated[
+        list[tuple[int, int]],
+        Meta(description="Rate curve instead of rate_milli: times in ns and I/Os per 1000 s."),
+    ] = []
+    repeats: Annotated[int, Meta(description="1: the curve begins again after its end.")] = 0
 
 
 class ResolvedSize(Resolved, frozen=True):
@@ -178,6 +184,17 @@ class RunConfig(Resolved, frozen=True):
         for arrival in self.arrivals:
             if arrival.law == "burst":
                 total += arrival.burst_length * 1e9 / arrival.burst_interval_ns
+            elif arrival.points:
+                total += float(self._mean_milli(arrival)) / 1000
             elif arrival.law not in ("closed", "trace"):
                 total += arrival.rate_milli / 1000
         return total
+
+    def _mean_milli(self, arrival: ResolvedArrival) -> Fraction:
+        """Mean rate of a curve over the measurement; by count, over its points."""
+        from spekctl.workload.curves import mean_milli
+
+        if not self.time_ns or self.ramp_count:
+            return mean_milli(arrival.points, bool(arrival.repeats))
+        end_ns = self.ramp_ns + self.time_ns
+        return mean_milli(arrival.points, bool(arrival.repeats), self.ramp_ns, end_ns)

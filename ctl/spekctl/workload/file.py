@@ -19,6 +19,7 @@ import msgspec
 from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
+from spekctl.workload.curves import points_of
 from spekctl.workload.model import LIMITS, Arrival, Asu, Stream, WorkloadFile
 from spekctl.workload.options import OPTIONS
 from spekctl.workload.values import (
@@ -69,9 +70,19 @@ _LAW_KEYS: dict[str, tuple[str, ...]] = {
     "depth": ("closed",),
     "think": ("closed",),
     "rate": ("poisson", "constant"),
+    "curve": ("poisson", "constant"),
+    "repeat": ("poisson", "constant"),
+    "shape": ("poisson", "constant"),
     "length": ("burst",),
     "interval": ("burst",),
 }
+# Keys that only a shape of a rate curve has, and those that it needs.
+_SHAPE_KEYS: dict[str, tuple[str, ...]] = {
+    "to": ("ramp",),
+    "period": ("ramp", "diurnal"),
+    "swing": ("diurnal",),
+}
+_SHAPE_NEEDS: dict[str, tuple[str, ...]] = {"ramp": ("rate", "to", "period"), "diurnal": ("rate",)}
 _LAW_NEEDS: dict[str, tuple[str, ...]] = {
     "poisson": ("rate",),
     "constant": ("rate",),
@@ -375,10 +386,11 @@ def _check_asus(asus: list[Asu]) -> None:
 def _check_arrival(arrival: Arrival) -> None:
     _refuse_trace(arrival.law)
     for key, laws in _LAW_KEYS.items():
-        if getattr(arrival, key) is not None and arrival.law not in laws:
+        if getattr(arrival, key) not in (None, []) and arrival.law not in laws:
             raise UsageError(f"'{key}' belongs to law {' or '.join(laws)}, not to {arrival.law}")
+    _check_curve(arrival)
     for key in _LAW_NEEDS.get(arrival.law, ()):
-        if getattr(arrival, key) is None:
+        if getattr(arrival, key) is None and not (key == "rate" and arrival.curve):
             raise UsageError(f"law {arrival.law} needs '{key}'")
     for key in ("depth", "length"):
         check_limits(key, getattr(arrival, key))
@@ -387,6 +399,22 @@ def _check_arrival(arrival: Arrival) -> None:
     for text in (arrival.think, arrival.interval):
         if text is not None:
             units.parse_duration_ns(text)
+
+
+def _check_curve(arrival: Arrival) -> None:
+    for key, shapes in _SHAPE_KEYS.items():
+        if getattr(arrival, key) is not None and arrival.shape not in shapes:
+            raise UsageError(f"'{key}' belongs to shape {' or '.join(shapes)}")
+    if arrival.curve and arrival.shape is not None:
+        raise UsageError("curve and shape exclude each other: a shape makes the points")
+    if arrival.curve and arrival.rate is not None:
+        raise UsageError("curve and rate exclude each other: the points have the rates")
+    if arrival.repeat is not None and not arrival.curve and arrival.shape is None:
+        raise UsageError("'repeat' belongs to a curve: give it points, or a shape")
+    for key in _SHAPE_NEEDS.get(arrival.shape or "", ()):
+        if getattr(arrival, key) is None:
+            raise UsageError(f"shape {arrival.shape} needs '{key}'")
+    points_of(arrival)
 
 
 def _refuse_trace(name: str) -> None:

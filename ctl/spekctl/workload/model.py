@@ -20,6 +20,7 @@ from spekctl.workload.values import (
     ASUS_MAX,
     NAME_LEN_MAX,
     OPEN_ZONES_MAX,
+    POINTS_MAX,
     PRIORITY_PATTERN,
     STREAMS_MAX,
     THETA_MAX,
@@ -147,6 +148,13 @@ class Asu(Table, frozen=True):
     fixed: Annotated[FixedAsu | None, _doc("What is different under --hrrw fixed.")] = None
 
 
+class RatePoint(Table, frozen=True):
+    """One point of a rate curve."""
+
+    at: Annotated[str, _doc("Time from the start of the run.", DURATION_PATTERN)]
+    rate: Annotated[int | float, _either("I/Os per second.", {"type": "number", "minimum": 0})]
+
+
 class Arrival(Table, frozen=True):
     """[[arrival]]: when I/Os arrive. All numbers are totals over the workers of the run."""
 
@@ -167,7 +175,47 @@ class Arrival(Table, frozen=True):
     ] = None
     rate: Annotated[
         int | float | None,
-        _either("poisson, constant: I/Os per second.", {"type": "number", "exclusiveMinimum": 0}),
+        _either(
+            "poisson, constant: I/Os per second; shape ramp: at the start; diurnal: the mean.",
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ] = None
+    curve: Annotated[
+        list[RatePoint],
+        _doc(
+            "poisson, constant: the rate over time instead of 'rate': it changes linearly from"
+            " point to point; two points at one time are a jump.",
+            maxItems=POINTS_MAX,
+        ),
+    ] = []
+    repeat: Annotated[
+        bool | None,
+        _doc(
+            "The curve begins again after its last point; else it keeps the last rate. By default"
+            " true for shape diurnal only."
+        ),
+    ] = None
+    shape: Annotated[
+        Literal["ramp", "diurnal"] | None,
+        _doc(
+            "poisson, constant: a curve without points. ramp: from 'rate' to 'to' within 'period'."
+            " diurnal: a wave around 'rate', from its lowest point on, once per 'period'."
+        ),
+    ] = None
+    to: Annotated[
+        int | float | None,
+        _either("ramp: I/Os per second at its end.", {"type": "number", "exclusiveMinimum": 0}),
+    ] = None
+    period: Annotated[
+        str | None,
+        _doc("ramp: its length. diurnal: length of a wave, default 24h.", DURATION_PATTERN),
+    ] = None
+    swing: Annotated[
+        str | None,
+        _doc(
+            "diurnal: how far the rate goes above and below the mean, default 50%.",
+            PERCENT_PATTERN,
+        ),
     ] = None
     length: Annotated[int | None, _number("burst: I/Os of a burst.", "length")] = None
     interval: Annotated[

@@ -13,6 +13,7 @@ import msgspec
 
 from spekctl import units
 from spekctl.errors import UsageError
+from spekctl.workload import curves
 from spekctl.workload.config import (
     DeviceNumber,
     ResolvedArrival,
@@ -40,6 +41,7 @@ from spekctl.workload.options import OPTIONS, flag_of, setting
 from spekctl.workload.options import Options as Options
 from spekctl.workload.values import (
     DEPTH_MAX,
+    POINTS_IN_ALL,
     TABLES,
     TARGETS_MAX,
     ZONE_COMMANDS,
@@ -184,6 +186,11 @@ def _arrivals(workload: WorkloadFile, options: Options) -> tuple[list[ResolvedAr
         milli = rate_milli(options.bsu * per_bsu)
         return [ResolvedArrival(name="bsu", law="poisson", rate_milli=milli)], options.bsu
     arrivals = [_arrival(arrival) for arrival in arrivals_of(workload)]
+    points = sum(len(arrival.points) for arrival in arrivals)
+    if points > POINTS_IN_ALL:
+        raise UsageError(
+            f"the rate curves have {points} points together; at most {POINTS_IN_ALL} are allowed"
+        )
     if options.depth is not None:
         if len(arrivals) > 1:
             raise UsageError(
@@ -220,6 +227,13 @@ def _arrival(arrival: Arrival) -> ResolvedArrival:
                 burst_length=arrival.length,
                 burst_interval_ns=interval_ns,
             )
+        if points := curves.points_of(arrival):
+            return ResolvedArrival(
+                name=arrival.name,
+                law=arrival.law,
+                points=points,
+                repeats=int(curves.repeats(arrival)),
+            )
         assert arrival.rate is not None
         return ResolvedArrival(
             name=arrival.name, law=arrival.law, rate_milli=rate_milli(arrival.rate)
@@ -250,6 +264,9 @@ def _at_rate(name: str, arrivals: list[ResolvedArrival], rate: float) -> list[Re
                     burst_interval_ns=max(1, interval_ns),
                 )
             )
+        elif arrival.points:
+            points = curves.scaled(arrival.points, scale)
+            scaled.append(msgspec.structs.replace(arrival, points=points))
         else:
             scaled.append(
                 ResolvedArrival(
@@ -262,6 +279,8 @@ def _at_rate(name: str, arrivals: list[ResolvedArrival], rate: float) -> list[Re
 def _milli(arrival: ResolvedArrival) -> Fraction:
     if arrival.law == "burst":
         return Fraction(arrival.burst_length * 10**12, arrival.burst_interval_ns)
+    if arrival.points:
+        return curves.mean_milli(arrival.points, bool(arrival.repeats))
     return Fraction(arrival.rate_milli)
 
 

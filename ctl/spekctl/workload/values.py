@@ -20,6 +20,8 @@ WEIGHT_MAX = U32_MAX
 THETA_MAX = 16
 ZONES_MAX = 255
 OPEN_ZONES_MAX = 1 << 20
+POINTS_MAX = 256
+POINTS_IN_ALL = 1024
 
 Pattern = Literal[
     "uniform",

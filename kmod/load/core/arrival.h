@@ -6,6 +6,7 @@
  *   poisson   exponential gaps; no rounding: fractions of a ns are carried over
  *   constant  I/O number k of all workers is due at k / rate, rounded down; a worker has
  *             every n-th of them and carries the exact remainder
+ *             with a rate curve (curve.h), both follow its rate instead
  *   burst     burst_length I/Os at once, every interval; each worker has its part of every burst
  *   trace     from the records of a trace (gen.c keeps them)
  */
@@ -15,6 +16,7 @@
 #include "../../core/expo.h"
 #include "../../core/rng.h"
 #include "../../core/spek_host.h"
+#include "curve.h"
 #include "workload.h"
 
 /**
@@ -23,6 +25,8 @@
  * @SPEK_PACE_SLOW_POISSON: the same with means that need a scale of their own
  * @SPEK_PACE_CONSTANT: equal gaps
  * @SPEK_PACE_BURST: bursts at equal intervals
+ * @SPEK_PACE_CURVE_POISSON: exponential areas under a rate curve
+ * @SPEK_PACE_CURVE_CONSTANT: equal areas under a rate curve
  * @SPEK_PACE_CLOSED: from outside, by completions
  * @SPEK_PACE_TRACE: from outside, by records of a trace
  * @SPEK_PACE_TRACE_CLOSED: from outside: a record of a trace for each completion
@@ -34,6 +38,8 @@ enum spek_pace {
 	SPEK_PACE_SLOW_POISSON,
 	SPEK_PACE_CONSTANT,
 	SPEK_PACE_BURST,
+	SPEK_PACE_CURVE_POISSON,
+	SPEK_PACE_CURVE_CONSTANT,
 	SPEK_PACE_CLOSED,
 	SPEK_PACE_TRACE,
 	SPEK_PACE_TRACE_CLOSED,
@@ -42,35 +48,45 @@ enum spek_pace {
 /**
  * struct spek_clock - constants of a time sequence
  * @pace: enum spek_pace
- * @slow_bits: slow poisson: scale of @mean
+ * @slow_bits: slow poisson, poisson on a curve: scale of @mean
  * @mean: poisson: mean gap in units of 2^-32 ns; slow poisson, where that does not fit
- *	in 64 bits: in units of 2^(@slow_bits - 32) ns
+ *	in 64 bits: in units of 2^(@slow_bits - 32) ns; on a curve, the mean area from arrival to
+ *	arrival: poisson: in units of 2^(32 - @slow_bits), constant: as it is
  * @step_ns: constant: whole ns between I/Os of this worker; burst: interval
  * @step_rest: constant: remainder, in units of 1 / @rest_of ns
  * @rest_of: constant: I/Os per 1000 s
  * @burst_length: burst: I/Os of this worker in a burst
+ * @curve: on a curve: its points
  */
 struct spek_clock {
 	u32 pace;
 	u32 slow_bits;
 	u64 mean;
-	u64 step_ns;
-	u64 step_rest;
-	u64 rest_of;
-	u32 burst_length;
+	union {
+		struct {
+			u64 step_ns;
+			u64 step_rest;
+			u64 rest_of;
+			u32 burst_length;
+		};
+		struct spek_curve curve;
+	};
 };
 
 /**
  * struct spek_times - a point in a time sequence; a copy continues identically
  * @next_ns: next arrival, SPEK_NEVER if there is none
- * @frac: part of a ns beyond @next_ns; poisson: in units of 2^-64, constant: of 1 / rest_of
- * @left: burst: I/Os left in this burst
+ * @frac: part of a ns beyond @next_ns; poisson: in units of 2^-64, constant: of 1 / rest_of;
+ *	on a curve: struct spek_curve_place.beyond
+ * @left: burst: I/Os left in this burst; on a curve: struct spek_curve_place.segment
+ * @pass: on a curve: struct spek_curve_place.pass
  * @rng: poisson: random sequence of the gaps
  */
 struct spek_times {
 	u64 next_ns;
 	u64 frac;
 	u32 left;
+	u32 pass;
 	struct spek_rng rng;
 };
 

@@ -22,6 +22,10 @@
 #define SPEK_MAX_PARTS		256	/* of a stream */
 #define SPEK_MAX_PARTS_IN_ALL	4096
 #define SPEK_TABLE_WEIGHT	(1ull << 40)
+#define SPEK_MAX_POINTS		256	/* of a rate curve */
+#define SPEK_MAX_POINTS_IN_ALL	1024
+#define SPEK_MAX_WAIT_NS	1000000000000000ull	/* 11 days: sums cannot overflow */
+#define SPEK_MAX_RATE_MILLI	1000000000000ull	/* one I/O per ns */
 #define SPEK_MAX_IO_BYTES	(16u << 20)
 
 /**
@@ -50,7 +54,10 @@ struct spek_asu {
  * @law: enum spek_law
  * @depth: closed: I/Os outstanding
  * @think_ns: closed: pause between a completion and the next I/O
- * @rate_milli: poisson, constant: I/Os per 1000 s
+ * @rate_milli: poisson, constant: I/Os per 1000 s; 0 with a curve
+ * @first_point: poisson, constant: index of the first point of its rate curve in the workload
+ * @nr_points: poisson, constant: number of points; 0 without a curve
+ * @repeats: 1: the curve begins again after its last point, else it keeps the last rate
  * @burst_length: burst: I/Os per burst
  * @burst_interval_ns: burst: time from start to start
  */
@@ -59,8 +66,21 @@ struct spek_arrival {
 	u32 depth;
 	u64 think_ns;
 	u64 rate_milli;
+	u32 first_point;
+	u32 nr_points;
+	u32 repeats;
 	u32 burst_length;
 	u64 burst_interval_ns;
+};
+
+/**
+ * struct spek_point - a point of a rate curve
+ * @at_ns: time from the start of the curve
+ * @rate_milli: rate there, I/Os per 1000 s
+ */
+struct spek_point {
+	u64 at_ns;
+	u64 rate_milli;
 };
 
 struct spek_size {
@@ -142,10 +162,12 @@ struct spek_workload {
 	u32 nr_arrivals;
 	u32 nr_streams;
 	u32 nr_parts;
+	u32 nr_points;
 	struct spek_asu asu[SPEK_MAX_ASUS];
 	struct spek_arrival arrival[SPEK_MAX_ARRIVALS];
 	struct spek_stream stream[SPEK_MAX_STREAMS];
 	struct spek_section part[SPEK_MAX_PARTS_IN_ALL];
+	struct spek_point point[SPEK_MAX_POINTS_IN_ALL];
 };
 
 int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,

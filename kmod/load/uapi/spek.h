@@ -112,6 +112,17 @@ struct spek_table_part {
 };
 
 /**
+ * struct spek_rate_point - A point of a rate curve, in the machine's byte order. 16
+ *   bytes, no padding.
+ * @at_ns: Time from the start of the curve, at most 10^15; the first is at 0.
+ * @rate_milli: I/Os per 1000 s over all workers, at most 10^12.
+ */
+struct spek_rate_point {
+	__u64 at_ns;
+	__u64 rate_milli;
+};
+
+/**
  * struct spek_trace_record - One request of a trace, in the machine's byte order. 24
  *   bytes, no padding.
  * @at_ns: Due time after the start of the run, at most 366 days, not before that of the
@@ -645,6 +656,12 @@ enum spek_a_asu {
  * @SPEK_A_ARRIVAL_BURST_LENGTH: (u32, at least 1) burst - I/Os of a burst over all
  *   workers.
  * @SPEK_A_ARRIVAL_BURST_INTERVAL_NS: (u64) burst - from start to start.
+ * @SPEK_A_ARRIVAL_POINT: (array of struct spek_rate_point, at least 32 bytes, at most
+ *   4096 bytes) poisson and constant - 2 to 256 points of a rate curve, in the order of
+ *   their times, instead of rate-milli. Between points the rate changes linearly; two at
+ *   one time are a jump. All processes have at most 1024.
+ * @SPEK_A_ARRIVAL_REPEATS: (u32, at most 1) 1: the rate curve begins again after its last
+ *   point; else the last rate stays.
  * @__SPEK_A_ARRIVAL_MAX: private
  * @SPEK_A_ARRIVAL_MAX: highest id
  */
@@ -656,6 +673,8 @@ enum spek_a_arrival {
 	SPEK_A_ARRIVAL_RATE_MILLI,
 	SPEK_A_ARRIVAL_BURST_LENGTH,
 	SPEK_A_ARRIVAL_BURST_INTERVAL_NS,
+	SPEK_A_ARRIVAL_POINT,
+	SPEK_A_ARRIVAL_REPEATS,
 
 	__SPEK_A_ARRIVAL_MAX,
 	SPEK_A_ARRIVAL_MAX = (__SPEK_A_ARRIVAL_MAX - 1)

@@ -372,6 +372,8 @@ class ArrivalNla(nla):
         (5, "SPEK_A_ARRIVAL_RATE_MILLI", "uint64", 0),
         (6, "SPEK_A_ARRIVAL_BURST_LENGTH", "uint32", 0),
         (7, "SPEK_A_ARRIVAL_BURST_INTERVAL_NS", "uint64", 0),
+        (8, "SPEK_A_ARRIVAL_POINT", "cdata", 0),
+        (9, "SPEK_A_ARRIVAL_REPEATS", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "law": "SPEK_A_ARRIVAL_LAW",
@@ -380,6 +382,8 @@ class ArrivalNla(nla):
         "rate_milli": "SPEK_A_ARRIVAL_RATE_MILLI",
         "burst_length": "SPEK_A_ARRIVAL_BURST_LENGTH",
         "burst_interval_ns": "SPEK_A_ARRIVAL_BURST_INTERVAL_NS",
+        "point": "SPEK_A_ARRIVAL_POINT",
+        "repeats": "SPEK_A_ARRIVAL_REPEATS",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {

@@ -233,6 +233,15 @@ TABLE_PART = (
 )
 
 
+# A point of a rate curve, in the machine's byte order.
+RATE_POINT_BYTES = 16
+RATE_POINT_FORMAT = "=QQ"
+RATE_POINT = (
+    ("at_ns", "u8"),
+    ("rate_milli", "u8"),
+)
+
+
 class TraceRecord(NamedTuple):
     """One request of a trace, in the machine's byte order."""
 
