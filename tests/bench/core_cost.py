@@ -70,6 +70,7 @@ def workloads() -> dict[str, Workload]:
         "uniform, constant on a curve": _one(
             Stream(), Arrival("constant", curve=_CURVE, repeats=1)
         ),
+        "uniform, closed and capped": _one(Stream(), Arrival(depth=32, rate=1e9)),
         "SPC-1, 20 BSUs": spc1(20),
     }
 

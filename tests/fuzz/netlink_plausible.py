@@ -256,6 +256,8 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
                 Field("law", (0,)),
                 Field("depth", (1, 4, 32, 300)),
                 Field("think-ns", (0, 1000, SECOND), SOMETIMES),
+                Field("rate-milli", _RATES, RARELY),
+                Field("burst-length", (1, 32, 65536), RARELY),
             ),
             (Field("law", (1,)), Field("rate-milli", (*_RATES, 10**15, 2**64 - 1))),
             (Field("law", (2,)), Field("rate-milli", (*_RATES, 10**15))),

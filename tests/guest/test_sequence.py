@@ -87,9 +87,10 @@ def everything(node: str) -> RunConfig:
             ResolvedArrival("loop", "closed", depth=7, think_ns=300_000),
             ResolvedArrival("random", "poisson", rate_milli=12_345_678),
             ResolvedArrival("steady", "constant", rate_milli=7_000_001),
+            ResolvedArrival("bursts", "burst", burst_length=11, burst_interval_ns=1_234_567),
             ResolvedArrival("curve", "poisson", points=CURVE, repeats=1),
             ResolvedArrival("climb", "constant", points=CURVE),
-            ResolvedArrival("bursts", "burst", burst_length=11, burst_interval_ns=1_234_567),
+            ResolvedArrival("limited", "closed", depth=5, rate_milli=2_345_678, burst_length=3),
         ],
         streams=[
             stream("uniform", "uniform", 0, sizes=sizes, align_bytes=512),
@@ -113,6 +114,7 @@ def everything(node: str) -> RunConfig:
                 restart_bytes=128 * MIB,
                 run_align_bytes=64 * KIB,
             ),
+            *(stream(f"at {number}", "uniform", number) for number in (4, 5, 6)),
         ],
         batch=0,
     )

@@ -99,7 +99,8 @@ def due(at_ns: np.ndarray) -> np.ndarray:
     into, length = at - times[segment], np.diff(times)[segment]
     slope = np.diff(rates)[segment] / length
     found: np.ndarray = passes * areas[-1] + areas[segment]
-    return found + into * (rates[segment] + slope * into / 2)
+    found += into * (rates[segment] + slope * into / 2)
+    return found
 
 
 @pytest.mark.parametrize("nr_workers", [1, 4])

@@ -108,6 +108,8 @@ def _print_words(found: WorkloadFile) -> None:
             values = {
                 "depth": arrival.depth,
                 "think": arrival.think,
+                "limit": arrival.limit,
+                "burst": arrival.burst,
                 "rate": arrival.rate,
                 "curve": ", ".join(f"{one.rate:g} at {one.at}" for one in arrival.curve),
                 "shape": arrival.shape,

@@ -84,7 +84,9 @@ def _load(result: Result) -> str:
     for arrival in config.arrivals:
         if arrival.law == "closed":
             think = f", think {units.format_duration(arrival.think_ns)}" if arrival.think_ns else ""
-            laws.append(f"closed loop of depth {arrival.depth}{think}")
+            most = units.format_rate(arrival.rate_milli / 1000)
+            limit = f", at most {most} per second" if arrival.rate_milli else ""
+            laws.append(f"closed loop of depth {arrival.depth}{think}{limit}")
         elif arrival.law == "burst":
             laws.append(
                 f"bursts of {arrival.burst_length} every"

@@ -58,8 +58,19 @@ class ResolvedArrival(Resolved, frozen=True):
     law: Law
     depth: Annotated[int, Meta(description="closed: I/Os outstanding, else 0.")] = 0
     think_ns: Annotated[int, Meta(description="closed: pause after a completion.")] = 0
-    rate_milli: Annotated[int, Meta(description="poisson, constant: I/Os per 1000 s.")] = 0
-    burst_length: Annotated[int, Meta(description="burst: I/Os of a burst.")] = 0
+    rate_milli: Annotated[
+        int,
+        Meta(
+            description="poisson, constant: I/Os per 1000 s; closed: at most so many, 0: no limit."
+        ),
+    ] = 0
+    burst_length: Annotated[
+        int,
+        Meta(
+            description="burst: I/Os of a burst; closed with a limit: I/Os that may follow a pause"
+            " at once, 0: 1."
+        ),
+    ] = 0
     burst_interval_ns: Annotated[int, Meta(description="burst: from start to start.")] = 0
     points: Annotated[
         list[tuple[int, int]],

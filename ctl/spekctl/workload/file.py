@@ -69,6 +69,8 @@ _PATTERN_NEEDS: dict[str, str] = {
 _LAW_KEYS: dict[str, tuple[str, ...]] = {
     "depth": ("closed",),
     "think": ("closed",),
+    "limit": ("closed",),
+    "burst": ("closed",),
     "rate": ("poisson", "constant"),
     "curve": ("poisson", "constant"),
     "repeat": ("poisson", "constant"),
@@ -392,8 +394,12 @@ def _check_arrival(arrival: Arrival) -> None:
     for key in _LAW_NEEDS.get(arrival.law, ()):
         if getattr(arrival, key) is None and not (key == "rate" and arrival.curve):
             raise UsageError(f"law {arrival.law} needs '{key}'")
-    for key in ("depth", "length"):
+    for key in ("depth", "length", "burst"):
         check_limits(key, getattr(arrival, key))
+    if arrival.burst is not None and arrival.limit is None:
+        raise UsageError("'burst' belongs to a 'limit': give one")
+    if arrival.limit is not None:
+        rate_milli(arrival.limit)
     if arrival.rate is not None:
         rate_milli(arrival.rate)
     for text in (arrival.think, arrival.interval):

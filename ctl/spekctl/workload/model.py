@@ -18,6 +18,7 @@ from spekctl.workload.options import OPTIONS, Kind
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
+    DEPTH_MAX,
     NAME_LEN_MAX,
     OPEN_ZONES_MAX,
     POINTS_MAX,
@@ -37,6 +38,7 @@ from spekctl.workload.values import (
 # Minimum and maximum, the same in a file and as an option.
 LIMITS: dict[str, tuple[int, int]] = {
     "length": (1, U32_MAX),
+    "burst": (1, DEPTH_MAX),
     **{name: option.limits for name, option in OPTIONS.items() if option.limits is not None},
 }
 _NOTATIONS = "x-notations"
@@ -172,6 +174,17 @@ class Arrival(Table, frozen=True):
     think: Annotated[
         str | None,
         _doc("closed: pause between a completion and the next I/O.", DURATION_PATTERN),
+    ] = None
+    limit: Annotated[
+        int | float | None,
+        _either(
+            "closed: at most so many I/Os per second, by a token bucket.",
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ] = None
+    burst: Annotated[
+        int | None,
+        _number("closed with a limit: I/Os that may follow a pause at once, default 1.", "burst"),
     ] = None
     rate: Annotated[
         int | float | None,

@@ -197,11 +197,9 @@ def _arrivals(workload: WorkloadFile, options: Options) -> tuple[list[ResolvedAr
                 f"{header.name} has {len(arrivals)} arrival processes; --depth cannot say which"
             )
         only = arrivals[0]
-        arrivals = [
-            ResolvedArrival(
-                name=only.name, law="closed", depth=options.depth, think_ns=only.think_ns
-            )
-        ]
+        if only.law != "closed":
+            only = ResolvedArrival(name=only.name, law="closed")
+        arrivals = [msgspec.structs.replace(only, depth=options.depth)]
     if options.rate is not None:
         arrivals = _at_rate(header.name, arrivals, options.rate)
     return arrivals, 1
@@ -215,6 +213,8 @@ def _arrival(arrival: Arrival) -> ResolvedArrival:
                 law="closed",
                 depth=arrival.depth or 1,
                 think_ns=units.parse_duration_ns(arrival.think) if arrival.think else 0,
+                rate_milli=rate_milli(arrival.limit) if arrival.limit is not None else 0,
+                burst_length=arrival.burst or 0,
             )
         if arrival.law == "burst":
             assert arrival.length is not None and arrival.interval is not None

@@ -153,6 +153,55 @@ static void constant_step(struct spek_clock *clock, struct spek_times *times, u6
 }
 
 /**
+ * spek_bucket_init() - fill the bucket of one worker's part of a limited closed loop
+ * @bucket: filled in
+ * @wl: checked workload
+ * @arrival: index of the arrival process
+ * @worker: number of this worker, which has a part of the process
+ * @nr_workers: workers of the run
+ * @start_ns: time 0 of the process
+ *
+ * Limit and burst are shared evenly; each worker has at least one token. The tokens of workers
+ * come back in turn.
+ */
+void spek_bucket_init(struct spek_bucket *bucket, const struct spek_workload *wl, u32 arrival,
+		      u32 worker, u32 nr_workers, u64 start_ns)
+{
+	const struct spek_arrival *process = &wl->arrival[arrival];
+	u32 workers = spek_share_participants(wl, arrival, nr_workers), first;
+	u32 tokens = spek_share_even(process->burst_length, worker, workers, &first);
+	u64 step = NS_MILLI * workers, offset = NS_MILLI * worker, offset_ns;
+
+	bucket->rest_of = process->rate_milli;
+	bucket->step_ns = spek_div64(step, bucket->rest_of);
+	bucket->step_rest = step - bucket->step_ns * bucket->rest_of;
+	bucket->room_ns = tokens > 1 ? spek_muldiv64(step, tokens - 1, bucket->rest_of, NULL) : 0;
+	offset_ns = spek_div64(offset, bucket->rest_of);
+	bucket->full_ns = start_ns + offset_ns;
+	bucket->full_rest = offset - offset_ns * bucket->rest_of;
+}
+
+/**
+ * spek_bucket_take() - take a token
+ * @bucket: bucket
+ * @at_ns: time of the I/O that takes it, not before spek_bucket_hold()
+ */
+void spek_bucket_take(struct spek_bucket *bucket, u64 at_ns)
+{
+	/* Not if it was only the part of a ns that the I/O waited longer. */
+	if (bucket->full_ns + !!bucket->full_rest < at_ns) {
+		bucket->full_ns = at_ns;
+		bucket->full_rest = 0;
+	}
+	bucket->full_ns += bucket->step_ns;
+	bucket->full_rest += bucket->step_rest;
+	if (bucket->full_rest >= bucket->rest_of) {
+		bucket->full_rest -= bucket->rest_of;
+		bucket->full_ns++;
+	}
+}
+
+/**
  * spek_clock_init() - prepare one worker's times of an arrival process
  * @clock: filled in
  * @times: set to the first arrival; SPEK_NEVER for a closed loop or a worker without a share
@@ -175,7 +224,8 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 	spek_memset(times, 0, sizeof(*times));
 	times->next_ns = SPEK_NEVER;
 	if (process->law == SPEK_LAW_CLOSED)
-		clock->pace = spek_workload_replays(wl) ? SPEK_PACE_TRACE_CLOSED : SPEK_PACE_CLOSED;
+		clock->pace = spek_workload_replays(wl) ? SPEK_PACE_TRACE_CLOSED :
+			      process->rate_milli ? SPEK_PACE_LIMITED : SPEK_PACE_CLOSED;
 	if (process->law == SPEK_LAW_TRACE)
 		clock->pace = SPEK_PACE_TRACE;
 	if (worker >= workers)

@@ -2,7 +2,8 @@
 /*
  * Arrival times: one worker's time sequence of an arrival process.
  *
- *   closed    ready times come from outside (gen.c keeps them)
+ *   closed    ready times come from outside (gen.c keeps them); with a limit, an I/O that is ready
+ *             also waits for a token of a bucket
  *   poisson   exponential gaps; no rounding: fractions of a ns are carried over
  *   constant  I/O number k of all workers is due at k / rate, rounded down; a worker has
  *             every n-th of them and carries the exact remainder
@@ -28,6 +29,7 @@
  * @SPEK_PACE_CURVE_POISSON: exponential areas under a rate curve
  * @SPEK_PACE_CURVE_CONSTANT: equal areas under a rate curve
  * @SPEK_PACE_CLOSED: from outside, by completions
+ * @SPEK_PACE_LIMITED: the same, not before there is a token
  * @SPEK_PACE_TRACE: from outside, by records of a trace
  * @SPEK_PACE_TRACE_CLOSED: from outside: a record of a trace for each completion
  *
@@ -41,6 +43,7 @@ enum spek_pace {
 	SPEK_PACE_CURVE_POISSON,
 	SPEK_PACE_CURVE_CONSTANT,
 	SPEK_PACE_CLOSED,
+	SPEK_PACE_LIMITED,
 	SPEK_PACE_TRACE,
 	SPEK_PACE_TRACE_CLOSED,
 };
@@ -89,6 +92,46 @@ struct spek_times {
 	u32 pass;
 	struct spek_rng rng;
 };
+
+/**
+ * struct spek_bucket - tokens of one worker's part of a limited closed loop
+ * @full_ns: time at which the bucket is full; whole ns
+ * @full_rest: and a part of a ns, in units of 1 / @rest_of
+ * @step_ns: time that a token takes, whole ns
+ * @step_rest: and a part of a ns
+ * @rest_of: limit, I/Os per 1000 s
+ * @room_ns: time that all tokens but one take
+ *
+ * A token is taken for each I/O, and comes back at the limit: the generic cell rate algorithm.
+ */
+struct spek_bucket {
+	u64 full_ns;
+	u64 full_rest;
+	u64 step_ns;
+	u64 step_rest;
+	u64 rest_of;
+	u64 room_ns;
+};
+
+void spek_bucket_init(struct spek_bucket *bucket, const struct spek_workload *wl, u32 arrival,
+		      u32 worker, u32 nr_workers, u64 start_ns);
+void spek_bucket_take(struct spek_bucket *bucket, u64 at_ns);
+
+/**
+ * spek_bucket_hold() - time of the next token
+ * @bucket: bucket
+ * @ready_ns: time at which it is wanted
+ *
+ * Return: @ready_ns, or later if there is none then.
+ */
+static inline u64 spek_bucket_hold(const struct spek_bucket *bucket, u64 ready_ns)
+{
+	/* A part of a ns counts as a whole one: never too early. */
+	u64 full_ns = bucket->full_ns + !!bucket->full_rest;
+	u64 token_ns = full_ns > bucket->room_ns ? full_ns - bucket->room_ns : 0;
+
+	return ready_ns < token_ns ? token_ns : ready_ns;
+}
 
 void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 		     const struct spek_workload *wl, u32 arrival, u64 seed, u32 worker,

@@ -104,6 +104,15 @@ static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_
 		if (arrival->think_ns > SPEK_MAX_WAIT_NS)
 			return spek_refuse_part(refusal, -ERANGE,
 						"The think time of a closed loop is longer than 10^15 ns (11 days).");
+		if (arrival->rate_milli > SPEK_MAX_RATE_MILLI)
+			return spek_refuse_part(refusal, -ERANGE,
+						"The limit of a closed loop is above 10^9 I/Os per second.");
+		if (arrival->burst_length && !arrival->rate_milli)
+			return spek_refuse_part(refusal, -EINVAL,
+						"A burst is given for a closed loop without a limit of its rate.");
+		if (arrival->burst_length > MAX_DEPTH)
+			return spek_refuse_part(refusal, -ERANGE,
+						"The burst of a closed loop must be at most 65536 I/Os.");
 		break;
 	case SPEK_LAW_POISSON:
 	case SPEK_LAW_CONSTANT:

@@ -54,11 +54,13 @@ struct spek_asu {
  * @law: enum spek_law
  * @depth: closed: I/Os outstanding
  * @think_ns: closed: pause between a completion and the next I/O
- * @rate_milli: poisson, constant: I/Os per 1000 s; 0 with a curve
+ * @rate_milli: poisson, constant: I/Os per 1000 s; 0 with a curve; closed: at most so many, 0: no
+ *	limit
  * @first_point: poisson, constant: index of the first point of its rate curve in the workload
  * @nr_points: poisson, constant: number of points; 0 without a curve
  * @repeats: 1: the curve begins again after its last point, else it keeps the last rate
- * @burst_length: burst: I/Os per burst
+ * @burst_length: burst: I/Os per burst; closed: I/Os that may follow a pause at once, beside the
+ *	limit; 0 means 1
  * @burst_interval_ns: burst: time from start to start
  */
 struct spek_arrival {

@@ -652,9 +652,10 @@ enum spek_a_asu {
  * @SPEK_A_ARRIVAL_DEPTH: (u32, 1..65536) closed - I/Os outstanding over all workers.
  * @SPEK_A_ARRIVAL_THINK_NS: (u64) closed - pause between a completion and the next I/O.
  * @SPEK_A_ARRIVAL_RATE_MILLI: (u64) poisson and constant - I/Os per 1000 s over all
- *   workers.
+ *   workers; closed - at most so many, without a limit if not given.
  * @SPEK_A_ARRIVAL_BURST_LENGTH: (u32, at least 1) burst - I/Os of a burst over all
- *   workers.
+ *   workers; closed - I/Os that a limited loop may make at once after a pause, at most
+ *   65536; 1 if not given.
  * @SPEK_A_ARRIVAL_BURST_INTERVAL_NS: (u64) burst - from start to start.
  * @SPEK_A_ARRIVAL_POINT: (array of struct spek_rate_point, at least 32 bytes, at most
  *   4096 bytes) poisson and constant - 2 to 256 points of a rate curve, in the order of

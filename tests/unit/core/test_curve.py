@@ -113,28 +113,13 @@ BAD: list[tuple[Points, int, Law, str]] = [
     ([(0, 0), (1, 0)], 0, "poisson", "All rates of a rate curve are 0"),
     ([(0, 10**12), (10**6 - 1, 1)], 1, "poisson", "must be 1 ms long or longer."),
     ([(0, 1000), (10**9 - 1, 1000)], 1, "poisson", "must have at least one I/O per pass."),
-    ([(0, 1), (1, 1)], 2, "poisson", "Whether a rate curve repeats must be 0 or 1."),
-    ([], 1, "closed", "An arrival process without a rate curve can't repeat one."),
-    ([(0, 1), (1, 1)], 0, "closed", "whose law is neither poisson nor constant."),
 ]
 
 
 @pytest.mark.parametrize(("points", "repeats", "law", "text"), BAD)
 def test_what_is_no_curve_is_refused(points: Points, repeats: int, law: Law, text: str) -> None:
     made = workload(points, repeats, law)
-    made.c.arrival[0].depth = law == "closed"
     with pytest.raises(WorkloadError) as no:
         made.check()
     assert (no.value.kind, no.value.index) == ("arrival", 0)
     assert text in no.value.text
-
-
-def test_a_rate_beside_a_curve_and_points_that_are_not_there_are_refused() -> None:
-    made = workload(DAY)
-    made.c.arrival[0].rate_milli = 1
-    with pytest.raises(WorkloadError, match="both a rate and a rate curve"):
-        made.check()
-    made = workload(DAY)
-    made.c.arrival[0].first_point = 1
-    with pytest.raises(WorkloadError, match="points that the workload does not have"):
-        made.check()

@@ -69,6 +69,9 @@ WORKLOADS = {
         ],
         [Stream(read_ppm=700_000), Stream(arrival=1, read_ppm=0)],
     ),
+    "limited": Workload(
+        [Asu(G)], [Arrival(depth=7, rate=777, burst_length=5)], [Stream(read_ppm=700_000)]
+    ),
     "spc1 classic": spc1(20),
     "spc1 fixed": spc1(20, style="fixed"),
 }

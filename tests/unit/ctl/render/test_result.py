@@ -45,6 +45,16 @@ def test_the_heading_says_between_which_rates_a_curve_is() -> None:
     assert "poisson arrivals on a curve from 500 to 3,000 per second" in text
 
 
+def test_the_heading_names_the_limit_of_a_closed_loop() -> None:
+    told = build()
+    arrival = msgspec.structs.replace(
+        told.config.arrivals[0], law="closed", depth=4, rate_milli=2_000_000
+    )
+    config = msgspec.structs.replace(told.config, arrivals=[arrival])
+    text = printed(msgspec.structs.replace(told, config=config))
+    assert "closed loop of depth 4, at most 2,000 per second" in text
+
+
 def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
     text = printed(build(after=msgspec.structs.replace(AFTER, reads=999)))
     assert (

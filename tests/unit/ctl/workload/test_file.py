@@ -188,6 +188,18 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "wave without a mean": (HEAD + STREAM + CURVE + "shape = 'diurnal'\n", "needs 'rate'"),
     "repeat of nothing": (HEAD + STREAM + CURVE + "rate = 1\nrepeat = true\n", "'repeat' belongs"),
+    "burst without a limit": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\nburst = 4\n',
+        "'burst' belongs to a 'limit'",
+    ),
+    "limit of an open loop": (
+        HEAD + STREAM + CURVE + "rate = 1\nlimit = 1\n",
+        "'limit' belongs to law closed, not to poisson",
+    ),
+    "limit of nothing": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\nlimit = 0\n',
+        "a rate must be a number above 0",
+    ),
     "unknown operation": (HEAD + STREAM + 'operation = "trim"\n', "'trim'"),
     "reads of discards": (
         HEAD + STREAM + 'operation = "discard"\nread = "100%"\n',

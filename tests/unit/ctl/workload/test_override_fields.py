@@ -71,6 +71,8 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "arrival.default.law": (st.sampled_from(["poisson", "constant"]), POISSON[1:]),
     "arrival.default.depth": (st.integers(1, 256), ()),
     "arrival.default.think": (lengths, ("arrival.default.depth=2",)),
+    "arrival.default.limit": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), ()),
+    "arrival.default.burst": (st.integers(1, 256), ("arrival.default.limit=100",)),
     "arrival.default.rate": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), POISSON[:1]),
     "arrival.default.curve": (
         st.just([{"at": "0s", "rate": 1}, {"at": "1s", "rate": 2.5}]),

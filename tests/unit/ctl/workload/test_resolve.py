@@ -386,3 +386,14 @@ def test_write_hints_are_not_set_unless_given() -> None:
     stream = HEAD + STREAM + 'read = "0%"\n'
     assert run_config(stream).streams[0].write_hint == "not-set"
     assert run_config(stream + 'write_hint = "none"\n').streams[0].write_hint == "none"
+
+
+def test_a_closed_loop_has_a_limit_and_keeps_it_at_another_depth() -> None:
+    text = HEAD + STREAM + '[[arrival]]\nname = "a"\ndepth = 3\nlimit = 1500.5\nburst = 9\n'
+    for depth in (None, 7):
+        (loop,) = run_config(text, depth=depth).arrivals
+        assert (loop.law, loop.depth) == ("closed", depth or 3)
+        assert (loop.rate_milli, loop.burst_length) == (1_500_500, 9)
+    assert run_config(text).offered_rate is None
+    (opened,) = run_config(text, rate=100).arrivals
+    assert (opened.law, opened.rate_milli, opened.burst_length) == ("poisson", 100_000, 0)
