@@ -89,8 +89,10 @@ def command(
 
 
 def _print_words(found: WorkloadFile) -> None:
+    from spekctl.workload import rates
     from spekctl.workload.file import arrivals_of, asus_of
 
+    found = rates.expanded(found)
     header = found.workload
     click.echo(f"{header.name}: {header.summary}")
     if header.doc:

@@ -19,6 +19,7 @@ import msgspec
 from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
+from spekctl.workload import rates
 from spekctl.workload.curves import points_of
 from spekctl.workload.model import LIMITS, Arrival, Asu, Stream, WorkloadFile
 from spekctl.workload.options import OPTIONS
@@ -297,6 +298,7 @@ def _check(workload: WorkloadFile) -> None:
             raise UsageError("summary must be one line")
     with at("run"):
         _check_run(workload)
+    workload = rates.expanded(workload)
     for kind, tables, limit in (
         ("stream", workload.stream, STREAMS_MAX),
         ("asu", workload.asu, ASUS_MAX),
@@ -567,7 +569,7 @@ def asus_of(workload: WorkloadFile) -> list[Asu]:
 
 def arrivals_of(workload: WorkloadFile) -> list[Arrival]:
     """The arrival processes, the default one included."""
-    return workload.arrival or [Arrival(name="default", law="closed", depth=1)]
+    return workload.arrival or [rates.DEFAULT]
 
 
 def is_percent(value: int | str) -> bool:

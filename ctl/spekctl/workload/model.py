@@ -291,6 +291,26 @@ class Stream(Table, frozen=True):
             _WEIGHT,
         ),
     ] = 1
+    rate: Annotated[
+        int | float | None,
+        _either(
+            "I/Os per second of an arrival process of its own, Poisson: instead of arrival and"
+            " share.",
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ] = None
+    read_rate: Annotated[
+        int | float | None,
+        _either(
+            "Reads per second: reads and writes are two arrival processes of their own, Poisson,"
+            " and two streams, NAME-read and NAME-write. With write_rate.",
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ] = None
+    write_rate: Annotated[
+        int | float | None,
+        _either("Writes per second, as read_rate.", {"type": "number", "exclusiveMinimum": 0}),
+    ] = None
     read: Annotated[
         str | None,
         _doc("Share of reads, by default 100%; the rest are writes.", PERCENT_PATTERN),

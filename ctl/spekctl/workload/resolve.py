@@ -13,7 +13,7 @@ import msgspec
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.workload import curves
+from spekctl.workload import curves, rates
 from spekctl.workload.config import (
     DeviceNumber,
     ResolvedArrival,
@@ -56,6 +56,7 @@ OPEN_LOOP_BUFFER_BYTES = 256 << 20
 
 def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target]) -> RunConfig:
     """Turn a workload into numbers for these devices. Raises UsageError with one sentence."""
+    workload = rates.expanded(workload)
     _check_options(workload, options)
     _check_targets(targets, options)
     style_fixed = _walk_style(workload, options) == "fixed"
