@@ -111,6 +111,43 @@ static inline void spek_compat_iter_set_offset(struct bvec_iter *iter, unsigned 
 }
 
 /**
+ * spek_compat_has_write_hints() - check for write hints of bios
+ *
+ * Return: true if the kernel has them.
+ */
+static inline bool spek_compat_has_write_hints(void)
+{
+	return IS_ENABLED(SPEK_HAVE_BIO_WRITE_HINT);
+}
+
+/**
+ * spek_compat_bio_set_write_hint() - give a bio the expected lifetime of its data
+ * @bio: bio
+ * @hint: enum rw_hint; ignored where spek_compat_has_write_hints() is false
+ */
+static inline void spek_compat_bio_set_write_hint(struct bio *bio, u32 hint)
+{
+#ifdef SPEK_HAVE_BIO_WRITE_HINT
+	bio->bi_write_hint = hint;
+#endif
+}
+
+/**
+ * spek_compat_bio_write_hint() - get the expected lifetime of a bio's data
+ * @bio: bio
+ *
+ * Return: enum rw_hint; 0 where spek_compat_has_write_hints() is false.
+ */
+static inline u32 spek_compat_bio_write_hint(const struct bio *bio)
+{
+#ifdef SPEK_HAVE_BIO_WRITE_HINT
+	return bio->bi_write_hint;
+#else
+	return 0;
+#endif
+}
+
+/**
  * spek_compat_status_is_busy() - check whether a driver asks for a retry
  * @status: its answer to a request
  *

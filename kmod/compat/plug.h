@@ -243,7 +243,11 @@ static inline void spek_compat_request_init_hints(struct request *rq, const stru
 	rq->ioprio = bio->bi_ioprio;
 #endif
 #ifdef SPEK_HAVE_REQUEST_WRITE_HINT
+#ifdef SPEK_HAVE_BIO_WRITE_HINT
+	rq->write_hint = bio->bi_write_hint;
+#else
 	rq->write_hint = 0;
+#endif
 #endif
 #ifdef SPEK_HAVE_REQUEST_GAP_BIT
 	/* Segments end and begin at pages. */

@@ -120,6 +120,8 @@ static const struct field arrival_fields[] = {
 	FIELD(SPEK_A_ARRIVAL_RATE_MILLI, struct spek_arrival, rate_milli, NULL),
 	FIELD(SPEK_A_ARRIVAL_BURST_LENGTH, struct spek_arrival, burst_length, NULL),
 	FIELD(SPEK_A_ARRIVAL_BURST_INTERVAL_NS, struct spek_arrival, burst_interval_ns, NULL),
+	ELSEWHERE(SPEK_A_ARRIVAL_POINT, NULL),
+	FIELD(SPEK_A_ARRIVAL_REPEATS, struct spek_arrival, repeats, NULL),
 };
 
 static const struct field size_fields[] = {
@@ -155,6 +157,9 @@ static const struct field stream_fields[] = {
 	ELSEWHERE(SPEK_A_STREAM_PART, NULL),
 	FIELD(SPEK_A_STREAM_OPERATION, struct spek_stream, operation, NULL),
 	FIELD(SPEK_A_STREAM_FUA, struct spek_stream, fua, NULL),
+	FIELD(SPEK_A_STREAM_PRIORITY, struct spek_stream, priority, NULL),
+	FIELD(SPEK_A_STREAM_PRIORITY_LEVEL, struct spek_stream, priority_level, NULL),
+	FIELD(SPEK_A_STREAM_WRITE_HINT, struct spek_stream, write_hint, NULL),
 	ELSEWHERE(SPEK_A_STREAM_SIZE, "A stream needs at least one block size."),
 };
 
@@ -299,20 +304,45 @@ static int parse_asu(struct spek_run_config *config, const struct nlattr *nest,
 	return 0;
 }
 
+static int parse_points(struct spek_workload *wl, struct spek_arrival *arrival,
+			const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	u32 nr = nla_len(attr) / sizeof(*wl->point);
+
+	BUILD_BUG_ON(sizeof(*wl->point) != sizeof(struct spek_rate_point));
+	if (nla_len(attr) % sizeof(*wl->point))
+		return spek_genl_refuse(extack, attr, -EINVAL,
+					"The points of a rate curve are not whole: each has 16 bytes.");
+	if (nr > SPEK_MAX_POINTS_IN_ALL - wl->nr_points)
+		return spek_genl_refuse(extack, attr, -ERANGE,
+					"The rate curves of a run have at most 1024 points together.");
+	arrival->first_point = wl->nr_points;
+	arrival->nr_points = nr;
+	nla_memcpy(&wl->point[wl->nr_points], attr, nla_len(attr));
+	wl->nr_points += nr;
+	return 0;
+}
+
 static int parse_arrival(struct spek_run_config *config, const struct nlattr *nest,
 			 struct netlink_ext_ack *extack)
 {
-	struct spek_workload *wl = &config->workload;
 	struct nlattr *tb[SPEK_A_ARRIVAL_MAX + 1];
+	struct spek_workload *wl = &config->workload;
+	struct spek_arrival *arrival = &wl->arrival[wl->nr_arrivals];
 	int err;
 
 	if (wl->nr_arrivals == SPEK_MAX_ARRIVALS)
 		return spek_genl_refuse(extack, nest, -ERANGE,
 					"A run has at most 16 arrival processes.");
-	err = parse_nest(&wl->arrival[wl->nr_arrivals], arrival_fields,
-			 ARRAY_SIZE(arrival_fields), tb, SPEK_A_ARRIVAL_MAX, nest, extack);
+	err = parse_nest(arrival, arrival_fields, ARRAY_SIZE(arrival_fields), tb,
+			 SPEK_A_ARRIVAL_MAX, nest, extack);
 	if (err)
 		return err;
+	if (tb[SPEK_A_ARRIVAL_POINT]) {
+		err = parse_points(wl, arrival, tb[SPEK_A_ARRIVAL_POINT], extack);
+		if (err)
+			return err;
+	}
 	wl->nr_arrivals++;
 	return 0;
 }

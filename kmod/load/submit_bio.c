@@ -95,11 +95,13 @@ static bool others_are_out(const struct spek_part *part)
 /* Arm the part again, since the block layer has changed its bio. */
 static void arm_again(struct spek_part *part, u16 ioprio)
 {
+	u32 hint = spek_compat_bio_write_hint(&part->bio);
 	const struct spek_slot *slot = part->slot;
 
 	spek_part_arm(part, buffer_offset(part), slot->inflight->shape->chunk_bytes,
 		      spek_target_opf(part->target, slot->op.write));
 	part->bio.bi_ioprio = ioprio;
+	spek_compat_bio_set_write_hint(&part->bio, hint);
 }
 
 static void end_io_polled(struct bio *bio)

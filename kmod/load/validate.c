@@ -107,6 +107,21 @@ static int check_operation(const struct spek_stream *stream, const struct spek_a
 	return 0;
 }
 
+static int check_hints(const struct spek_stream *stream, const struct spek_asu *asu, u32 index,
+		       const struct spek_target *targets, struct spek_refusal *refusal)
+{
+	u32 i;
+
+	if (stream->write_hint && !spek_compat_has_write_hints())
+		return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
+				   "This kernel has no write hints: Linux has them from 6.9 on.");
+	for (i = 0; i < asu->nr_extents; i++)
+		if (targets[asu->extent[i].target].backend->id == SPEK_BACKEND_SCSI)
+			return spek_refuse(refusal, SPEK_REFUSAL_STREAM, index, -EOPNOTSUPP,
+					   "Only back ends bio and mq have I/O priorities and write hints.");
+	return 0;
+}
+
 /**
  * spek_validate_devices() - validate a workload against the devices
  * @wl: workload
@@ -133,6 +148,11 @@ int spek_validate_devices(const struct spek_workload *wl, const struct spek_targ
 
 		if (!spek_stream_is_plain(stream)) {
 			err = check_operation(stream, &wl->asu[stream->asu], i, targets, refusal);
+			if (err)
+				return err;
+		}
+		if (spek_stream_has_hints(stream)) {
+			err = check_hints(stream, &wl->asu[stream->asu], i, targets, refusal);
 			if (err)
 				return err;
 		}

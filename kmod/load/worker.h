@@ -124,6 +124,7 @@ struct spek_worker_info {
  * @nr_slots: entries of @slots
  * @polls: a target is polled
  * @watched: I/Os are logged or verified, or are on zones
+ * @hints: a stream has an I/O priority or a write hint
  * @task: its thread, referenced
  * @gen: generator of its operations
  * @slots: its slots
@@ -181,6 +182,7 @@ struct spek_worker {
 	u32 nr_slots;
 	bool polls;
 	bool watched;
+	bool hints;
 	struct task_struct *task;
 	struct spek_gen *gen;
 	struct spek_slot *slots;

@@ -12,6 +12,9 @@
  * its slot has room for. That is the only allocation during a run.
  */
 #include <linux/blk-mq.h>
+#include <linux/build_bug.h>
+#include <linux/fcntl.h>
+#include <linux/ioprio.h>
 #include <linux/ktime.h>
 #include "../compat/plug.h"
 #include "config.h"
@@ -41,8 +44,8 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
 		lane->whole_bytes = min(spek_target_whole_bytes(lane->target),
 					w->inflight.shape->chunk_bytes);
-	/* So do those that may be flushes, as in a trace. */
-	if (w->replay || !spek_workload_is_plain(&w->config->workload))
+	/* So do those that may be flushes, as in a trace, or carry hints. */
+	if (w->replay || w->hints || !spek_workload_is_plain(&w->config->workload))
 		lane->whole_bytes = -1;
 }
 
@@ -56,6 +59,7 @@ void spek_worker_init_lanes(struct spek_worker *w)
 {
 	u32 i;
 
+	w->hints = spek_workload_has_hints(&w->config->workload);
 	for (i = 0; i < w->config->workload.nr_asus; i++)
 		init_lane(&w->lane[i], w, &w->config->workload.asu[i]);
 }
@@ -82,6 +86,22 @@ static void check_limits(struct spek_worker *w)
 }
 
 /* ---- parts ---- */
+
+/* Both go to the block layer as they are. */
+static_assert(SPEK_PRIORITY_RT == IOPRIO_CLASS_RT && SPEK_PRIORITY_IDLE == IOPRIO_CLASS_IDLE);
+static_assert(SPEK_WRITE_HINT_NONE == RWH_WRITE_LIFE_NONE &&
+	      SPEK_WRITE_HINT_EXTREME == RWH_WRITE_LIFE_EXTREME);
+
+/* Give a part the hints of its stream. Reads too: the write hint of an earlier write may be left. */
+static noinline void set_hints(const struct spek_worker *w, const struct spek_op *op,
+			       struct spek_part *part)
+{
+	const struct spek_stream *stream = &w->config->workload.stream[op->stream];
+
+	if (stream->priority)
+		part->bio.bi_ioprio = IOPRIO_PRIO_VALUE(stream->priority, stream->priority_level);
+	spek_compat_bio_set_write_hint(&part->bio, op->write ? stream->write_hint : 0);
+}
 
 /*
  * Cut an operation, from byte @done and part @part on, into parts and arm their bios.
@@ -113,6 +133,8 @@ static u32 cut(struct spek_worker *w, struct spek_slot *slot, struct spek_part *
 			part->bio.bi_ioprio = w->ioprio;
 			if (op->kind == SPEK_OP_ZONE_APPEND)
 				spek_zone_arm_append(part);
+			if (unlikely(w->hints))
+				set_hints(w, op, part);
 			part++;
 		}
 		done += bytes;
@@ -184,6 +206,8 @@ static void arm_bare(struct spek_worker *w, struct spek_slot *slot, const struct
 	spek_part_reset(part, bare_opf(op->kind));
 	part->bio.bi_vcnt = 0;
 	part->bio.bi_ioprio = w->ioprio;
+	if (unlikely(w->hints))
+		set_hints(w, op, part);
 }
 
 /*

@@ -32,6 +32,7 @@ OPERATIONS, UNCOUNTED = 50_000, 1_000
 _GIB = 1 << 30
 _CLOSED = Arrival(depth=32)
 _POISSON = Arrival("poisson", rate=10_000)
+_CURVE = [(0, 1_000), (1800, 20_000), (3600, 1_000)]
 _RUNS = Stream(
     "runs", SMIX, restart_bytes=_GIB // 2, run_bytes=_GIB // 4, run_align_bytes=16 * BLOCK
 )
@@ -65,6 +66,11 @@ def workloads() -> dict[str, Workload]:
         "uniform, bursts": _one(
             Stream(), Arrival("burst", burst_length=10, burst_interval_ns=1000)
         ),
+        "uniform, poisson on a curve": _one(Stream(), Arrival("poisson", curve=_CURVE, repeats=1)),
+        "uniform, constant on a curve": _one(
+            Stream(), Arrival("constant", curve=_CURVE, repeats=1)
+        ),
+        "uniform, closed and capped": _one(Stream(), Arrival(depth=32, rate=1e9)),
         "SPC-1, 20 BSUs": spc1(20),
     }
 

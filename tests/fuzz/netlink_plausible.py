@@ -79,6 +79,9 @@ _STREAM = (
     Field("size", at_most=3),
     Field("operation", (1, 2, 3, 4, 5, 6, 7, 8), RARELY),
     Field("fua", (1,), RARELY),
+    Field("priority", (1, 2, 3), RARELY),
+    Field("priority-level", (1, 7), RARELY),
+    Field("write-hint", (1, 5), RARELY),
 )
 
 
@@ -253,6 +256,8 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
                 Field("law", (0,)),
                 Field("depth", (1, 4, 32, 300)),
                 Field("think-ns", (0, 1000, SECOND), SOMETIMES),
+                Field("rate-milli", _RATES, RARELY),
+                Field("burst-length", (1, 32, 65536), RARELY),
             ),
             (Field("law", (1,)), Field("rate-milli", (*_RATES, 10**15, 2**64 - 1))),
             (Field("law", (2,)), Field("rate-milli", (*_RATES, 10**15))),

@@ -29,6 +29,7 @@ from spekctl.workload.config import (
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 MANY = 100_000
 BACKENDS = ("bio", "mq")
+CURVE = [(0, 0), (10**9, 9_876_543), (10**9, 1_000_000), (3 * 10**9, 12_345)]
 PARTS = [(1, 2**38), (2, 2**37), (90, 2**39), (6, 0), (1, 2**37)]
 
 
@@ -87,6 +88,9 @@ def everything(node: str) -> RunConfig:
             ResolvedArrival("random", "poisson", rate_milli=12_345_678),
             ResolvedArrival("steady", "constant", rate_milli=7_000_001),
             ResolvedArrival("bursts", "burst", burst_length=11, burst_interval_ns=1_234_567),
+            ResolvedArrival("curve", "poisson", points=CURVE, repeats=1),
+            ResolvedArrival("climb", "constant", points=CURVE),
+            ResolvedArrival("limited", "closed", depth=5, rate_milli=2_345_678, burst_length=3),
         ],
         streams=[
             stream("uniform", "uniform", 0, sizes=sizes, align_bytes=512),
@@ -110,6 +114,7 @@ def everything(node: str) -> RunConfig:
                 restart_bytes=128 * MIB,
                 run_align_bytes=64 * KIB,
             ),
+            *(stream(f"at {number}", "uniform", number) for number in (4, 5, 6)),
         ],
         batch=0,
     )

@@ -86,6 +86,52 @@ def test_constant_rate_has_equal_gaps_over_workers(nr_workers: int) -> None:
     assert set(gaps) <= {1285842, 1285843}
 
 
+# One day in 24 s: a night, a morning's rise, a jump, a fall.
+DAY = [(0.0, 20_000.0), (8.0, 20_000.0), (12.0, 90_000.0), (12.0, 60_000.0), (24.0, 20_000.0)]
+
+
+def due(at_ns: np.ndarray) -> np.ndarray:
+    """I/Os that DAY, repeated, has from the start to these times, in closed form."""
+    times, rates = np.array(DAY).T
+    areas = np.concatenate([[0], np.cumsum(np.diff(times) * (rates[1:] + rates[:-1]) / 2)])
+    passes, at = np.divmod(at_ns / 1e9, times[-1])
+    segment = np.searchsorted(times, at, side="right") - 1
+    into, length = at - times[segment], np.diff(times)[segment]
+    slope = np.diff(rates)[segment] / length
+    found: np.ndarray = passes * areas[-1] + areas[segment]
+    found += into * (rates[segment] + slope * into / 2)
+    return found
+
+
+@pytest.mark.parametrize("nr_workers", [1, 4])
+def test_poisson_arrivals_on_a_curve(nr_workers: int) -> None:
+    """In units of the cumulative rate it is a Poisson process of rate 1, and windows of equal
+    length have as many arrivals as the area under the curve says."""
+    workload = one(Stream(), Arrival("poisson", curve=DAY, repeats=1))
+    count = MILLION // nr_workers
+    parts = [Generator(workload, 1, w, nr_workers).ops(count) for w in range(nr_workers)]
+    at = np.sort(np.concatenate([part["at_ns"] for part in parts]))
+    end = min(int(part["at_ns"][-1]) for part in parts)
+    at = at[at <= end]
+    # Times are whole ns: give each a fraction back.
+    exact = due(at - np.random.default_rng(1).random(len(at)))
+    assert stats.kstest(np.diff(np.sort(exact)), "expon").pvalue > 0.001
+
+    edges = np.linspace(0, end, 200)
+    counts = np.histogram(at, bins=edges)[0]
+    expected = np.diff(due(edges))
+    assert stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > 0.001
+    assert len(at) == pytest.approx(due(np.array([end]))[0], abs=4 * np.sqrt(len(at)))
+
+
+def test_equal_areas_under_a_curve_are_counted_exactly() -> None:
+    workload = one(Stream(), Arrival("constant", curve=DAY, repeats=1))
+    parts = [Generator(workload, 1, w, 3).ops(400_000)["at_ns"] for w in range(3)]
+    at = np.sort(np.concatenate(parts))
+    edges = np.arange(1, 24, dtype=np.float64) * 1e9 / 4
+    assert (np.searchsorted(at, edges, side="right") == np.floor(due(edges) + 1e-6)).all()
+
+
 def test_size_mix_of_spek() -> None:
     """10 % 8 KiB, 20 % 16 KiB, 30 % 32 KiB, 40 % 64 KiB; two thirds reads; independent."""
     mix = {8 << 10: 10, 16 << 10: 20, 32 << 10: 30, 64 << 10: 40}

@@ -89,8 +89,10 @@ def command(
 
 
 def _print_words(found: WorkloadFile) -> None:
+    from spekctl.workload import rates
     from spekctl.workload.file import arrivals_of, asus_of
 
+    found = rates.expanded(found)
     header = found.workload
     click.echo(f"{header.name}: {header.summary}")
     if header.doc:
@@ -108,7 +110,15 @@ def _print_words(found: WorkloadFile) -> None:
             values = {
                 "depth": arrival.depth,
                 "think": arrival.think,
+                "limit": arrival.limit,
+                "burst": arrival.burst,
                 "rate": arrival.rate,
+                "curve": ", ".join(f"{one.rate:g} at {one.at}" for one in arrival.curve),
+                "shape": arrival.shape,
+                "to": arrival.to,
+                "period": arrival.period,
+                "swing": arrival.swing,
+                "repeat": None if arrival.repeat is None else str(arrival.repeat).lower(),
                 "length": arrival.length,
                 "interval": arrival.interval,
             }
@@ -131,6 +141,8 @@ def _stream_words(stream: Stream) -> str:
     where = f" in {stream.asu}" if stream.asu else ""
     details = {
         "FUA": "true" if stream.fua else None,
+        "I/O priority": stream.priority,
+        "write hint": stream.write_hint,
         "from": stream.start if stream.start not in (0, "0%") else None,
         "over": stream.range if stream.range != "100%" else None,
         "sequential share": stream.sequential,

@@ -25,8 +25,10 @@ from spekctl.kernel.gen.spek_records import (
     Operation,
     OpInfo,
     Pattern,
+    Priority,
     StatsInfo,
     WalkStyle,
+    WriteHint,
 )
 from spekctl.kernel.link import Connection, Link, _refusal, not_loaded
 from spekctl.kernel.records import (
@@ -329,6 +331,8 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
                 "rate_milli": arrival.rate_milli,
                 "burst_length": arrival.burst_length,
                 "burst_interval_ns": arrival.burst_interval_ns,
+                "point": b"".join(struct.pack("=2Q", *point) for point in arrival.points),
+                "repeats": arrival.repeats,
             },
         )
         for arrival in config.arrivals
@@ -358,6 +362,9 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
                 "spread": stream.spread,
                 "operation": Operation(stream.operation).code,
                 "fua": stream.fua,
+                "priority": Priority(stream.priority).code,
+                "priority_level": stream.priority_level,
+                "write_hint": WriteHint(stream.write_hint).code,
             },
         )
         for stream in config.streams

@@ -84,7 +84,9 @@ def _load(result: Result) -> str:
     for arrival in config.arrivals:
         if arrival.law == "closed":
             think = f", think {units.format_duration(arrival.think_ns)}" if arrival.think_ns else ""
-            laws.append(f"closed loop of depth {arrival.depth}{think}")
+            most = units.format_rate(arrival.rate_milli / 1000)
+            limit = f", at most {most} per second" if arrival.rate_milli else ""
+            laws.append(f"closed loop of depth {arrival.depth}{think}{limit}")
         elif arrival.law == "burst":
             laws.append(
                 f"bursts of {arrival.burst_length} every"
@@ -92,6 +94,12 @@ def _load(result: Result) -> str:
             )
         elif arrival.law == "trace":
             laws.append("as recorded" + (f", {_pace(result.replay)}" if result.replay else ""))
+        elif arrival.points:
+            rates = [rate / 1000 for _, rate in arrival.points]
+            laws.append(
+                f"{arrival.law} arrivals on a curve from {units.format_rate(min(rates))} to"
+                f" {units.format_rate(max(rates))} per second"
+            )
         else:
             laws.append(
                 f"{arrival.law} arrivals, {units.format_rate(arrival.rate_milli / 1000)} per second"

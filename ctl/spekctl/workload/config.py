@@ -7,13 +7,22 @@ shares are weights or parts per million.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from spekctl.workload.options import OPTIONS
-from spekctl.workload.values import CorePattern, Data, Law, Operation, WalkStyle
+from spekctl.workload.values import (
+    CorePattern,
+    Data,
+    Law,
+    Operation,
+    Priority,
+    WalkStyle,
+    WriteHint,
+)
 
 
 class Resolved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,9 +58,25 @@ class ResolvedArrival(Resolved, frozen=True):
     law: Law
     depth: Annotated[int, Meta(description="closed: I/Os outstanding, else 0.")] = 0
     think_ns: Annotated[int, Meta(description="closed: pause after a completion.")] = 0
-    rate_milli: Annotated[int, Meta(description="poisson, constant: I/Os per 1000 s.")] = 0
-    burst_length: Annotated[int, Meta(description="burst: I/Os of a burst.")] = 0
+    rate_milli: Annotated[
+        int,
+        Meta(
+            description="poisson, constant: I/Os per 1000 s; closed: at most so many, 0: no limit."
+        ),
+    ] = 0
+    burst_length: Annotated[
+        int,
+        Meta(
+            description="burst: I/Os of a burst; closed with a limit: I/Os that may follow a pause"
+            " at once, 0: 1."
+        ),
+    ] = 0
     burst_interval_ns: Annotated[int, Meta(description="burst: from start to start.")] = 0
+    points: Annotated[
+        list[tuple[int, int]],
+        Meta(description="Rate curve instead of rate_milli: times in ns and I/Os per 1000 s."),
+    ] = []
+    repeats: Annotated[int, Meta(description="1: the curve begins again after its end.")] = 0
 
 
 class ResolvedSize(Resolved, frozen=True):
@@ -91,6 +116,13 @@ class ResolvedStream(Resolved, frozen=True):
     ] = 0
     operation: Annotated[Operation, Meta(description="What it does.")] = "transfer"
     fua: Annotated[int, Meta(description="1: its writes have forced unit access.")] = 0
+    priority: Annotated[
+        Priority, Meta(description="Class of its I/O priority; none: that of the worker's thread.")
+    ] = "none"
+    priority_level: Annotated[int, Meta(description="rt, be: 0 (highest) to 7.")] = 0
+    write_hint: Annotated[
+        WriteHint, Meta(description="Expected lifetime of the data it writes.")
+    ] = "not-set"
 
 
 class DeviceNumber(Resolved, frozen=True):
@@ -163,6 +195,17 @@ class RunConfig(Resolved, frozen=True):
         for arrival in self.arrivals:
             if arrival.law == "burst":
                 total += arrival.burst_length * 1e9 / arrival.burst_interval_ns
+            elif arrival.points:
+                total += float(self._mean_milli(arrival)) / 1000
             elif arrival.law not in ("closed", "trace"):
                 total += arrival.rate_milli / 1000
         return total
+
+    def _mean_milli(self, arrival: ResolvedArrival) -> Fraction:
+        """Mean rate of a curve over the measurement; by count, over its points."""
+        from spekctl.workload.curves import mean_milli
+
+        if not self.time_ns or self.ramp_count:
+            return mean_milli(arrival.points, bool(arrival.repeats))
+        end_ns = self.ramp_ns + self.time_ns
+        return mean_milli(arrival.points, bool(arrival.repeats), self.ramp_ns, end_ns)

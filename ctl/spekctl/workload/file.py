@@ -19,6 +19,8 @@ import msgspec
 from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
+from spekctl.workload import rates
+from spekctl.workload.curves import points_of
 from spekctl.workload.model import LIMITS, Arrival, Asu, Stream, WorkloadFile
 from spekctl.workload.options import OPTIONS
 from spekctl.workload.values import (
@@ -26,12 +28,15 @@ from spekctl.workload.values import (
     ASUS_MAX,
     IO_BYTES_MAX,
     OPEN_ZONES_MAX,
+    PRIORITY_LEVEL,
+    PRIORITY_PATTERN,
     SIZES_MAX,
     STREAMS_MAX,
     THETA_MAX,
     WEIGHT_MAX,
     ZONE_COMMANDS,
     ZONES_MAX,
+    Priority,
 )
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}", re.ASCII)
@@ -65,10 +70,22 @@ _PATTERN_NEEDS: dict[str, str] = {
 _LAW_KEYS: dict[str, tuple[str, ...]] = {
     "depth": ("closed",),
     "think": ("closed",),
+    "limit": ("closed",),
+    "burst": ("closed",),
     "rate": ("poisson", "constant"),
+    "curve": ("poisson", "constant"),
+    "repeat": ("poisson", "constant"),
+    "shape": ("poisson", "constant"),
     "length": ("burst",),
     "interval": ("burst",),
 }
+# Keys that only a shape of a rate curve has, and those that it needs.
+_SHAPE_KEYS: dict[str, tuple[str, ...]] = {
+    "to": ("ramp",),
+    "period": ("ramp", "diurnal"),
+    "swing": ("diurnal",),
+}
+_SHAPE_NEEDS: dict[str, tuple[str, ...]] = {"ramp": ("rate", "to", "period"), "diurnal": ("rate",)}
 _LAW_NEEDS: dict[str, tuple[str, ...]] = {
     "poisson": ("rate",),
     "constant": ("rate",),
@@ -281,6 +298,7 @@ def _check(workload: WorkloadFile) -> None:
             raise UsageError("summary must be one line")
     with at("run"):
         _check_run(workload)
+    workload = rates.expanded(workload)
     for kind, tables, limit in (
         ("stream", workload.stream, STREAMS_MAX),
         ("asu", workload.asu, ASUS_MAX),
@@ -372,18 +390,39 @@ def _check_asus(asus: list[Asu]) -> None:
 def _check_arrival(arrival: Arrival) -> None:
     _refuse_trace(arrival.law)
     for key, laws in _LAW_KEYS.items():
-        if getattr(arrival, key) is not None and arrival.law not in laws:
+        if getattr(arrival, key) not in (None, []) and arrival.law not in laws:
             raise UsageError(f"'{key}' belongs to law {' or '.join(laws)}, not to {arrival.law}")
+    _check_curve(arrival)
     for key in _LAW_NEEDS.get(arrival.law, ()):
-        if getattr(arrival, key) is None:
+        if getattr(arrival, key) is None and not (key == "rate" and arrival.curve):
             raise UsageError(f"law {arrival.law} needs '{key}'")
-    for key in ("depth", "length"):
+    for key in ("depth", "length", "burst"):
         check_limits(key, getattr(arrival, key))
+    if arrival.burst is not None and arrival.limit is None:
+        raise UsageError("'burst' belongs to a 'limit': give one")
+    if arrival.limit is not None:
+        rate_milli(arrival.limit)
     if arrival.rate is not None:
         rate_milli(arrival.rate)
     for text in (arrival.think, arrival.interval):
         if text is not None:
             units.parse_duration_ns(text)
+
+
+def _check_curve(arrival: Arrival) -> None:
+    for key, shapes in _SHAPE_KEYS.items():
+        if getattr(arrival, key) is not None and arrival.shape not in shapes:
+            raise UsageError(f"'{key}' belongs to shape {' or '.join(shapes)}")
+    if arrival.curve and arrival.shape is not None:
+        raise UsageError("curve and shape exclude each other: a shape makes the points")
+    if arrival.curve and arrival.rate is not None:
+        raise UsageError("curve and rate exclude each other: the points have the rates")
+    if arrival.repeat is not None and not arrival.curve and arrival.shape is None:
+        raise UsageError("'repeat' belongs to a curve: give it points, or a shape")
+    for key in _SHAPE_NEEDS.get(arrival.shape or "", ()):
+        if getattr(arrival, key) is None:
+            raise UsageError(f"shape {arrival.shape} needs '{key}'")
+    points_of(arrival)
 
 
 def _refuse_trace(name: str) -> None:
@@ -400,6 +439,7 @@ def _check_stream(stream: Stream) -> None:
             )
     _check_operation(stream)
     _check_pointers(stream)
+    priority_of(stream)
     if stream.operation == "flush" or stream.operation in ZONE_COMMANDS:
         return
     needed = _PATTERN_NEEDS.get(stream.pattern)
@@ -453,8 +493,11 @@ def _check_operation(stream: Stream) -> None:
             raise UsageError(f"operation {stream.operation} has no reads: remove 'read'")
         if stream.fua:
             raise UsageError(f"operation {stream.operation} has no FUA: remove 'fua'")
-    if stream.fua and read_ppm(stream) == 1_000_000:
-        raise UsageError("it only reads, and 'fua' is for writes: set 'read' below 100%")
+        if stream.write_hint is not None and stream.operation != "zone-append":
+            raise UsageError(f"operation {stream.operation} has no data: remove 'write_hint'")
+    for key in ("fua", "write_hint"):
+        if getattr(stream, key) and read_ppm(stream) == 1_000_000:
+            raise UsageError(f"it only reads, and '{key}' is for writes: set 'read' below 100%")
     if stream.operation == "flush":
         usual = Stream(name=stream.name)
         for key in _FLUSH_HAS_NO:
@@ -526,7 +569,7 @@ def asus_of(workload: WorkloadFile) -> list[Asu]:
 
 def arrivals_of(workload: WorkloadFile) -> list[Arrival]:
     """The arrival processes, the default one included."""
-    return workload.arrival or [Arrival(name="default", law="closed", depth=1)]
+    return workload.arrival or [rates.DEFAULT]
 
 
 def is_percent(value: int | str) -> bool:
@@ -589,6 +632,22 @@ def read_ppm(stream: Stream) -> int:
         return 0
     share = stream.read or "100%"
     return units.share_to_ppm(units.parse_percent(share), share)
+
+
+def priority_of(stream: Stream) -> tuple[Priority, int]:
+    """Class and level of the I/O priority."""
+    text = stream.priority
+    if text is None:
+        return "none", 0
+    if not re.fullmatch(PRIORITY_PATTERN, text):
+        raise UsageError(
+            f"'{text}' is not an I/O priority: write rt:LEVEL or be:LEVEL, with a level of 0"
+            " (highest) to 7, or idle"
+        )
+    name, _, level = text.partition(":")
+    if name == "idle":
+        return "idle", 0
+    return ("rt" if name == "rt" else "be"), int(level or PRIORITY_LEVEL)
 
 
 def size_weights(stream: Stream) -> list[tuple[int, int]]:

@@ -18,8 +18,11 @@ from spekctl.workload.options import OPTIONS, Kind
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
+    DEPTH_MAX,
     NAME_LEN_MAX,
     OPEN_ZONES_MAX,
+    POINTS_MAX,
+    PRIORITY_PATTERN,
     STREAMS_MAX,
     THETA_MAX,
     U32_MAX,
@@ -35,6 +38,7 @@ from spekctl.workload.values import (
 # Minimum and maximum, the same in a file and as an option.
 LIMITS: dict[str, tuple[int, int]] = {
     "length": (1, U32_MAX),
+    "burst": (1, DEPTH_MAX),
     **{name: option.limits for name, option in OPTIONS.items() if option.limits is not None},
 }
 _NOTATIONS = "x-notations"
@@ -146,6 +150,13 @@ class Asu(Table, frozen=True):
     fixed: Annotated[FixedAsu | None, _doc("What is different under --hrrw fixed.")] = None
 
 
+class RatePoint(Table, frozen=True):
+    """One point of a rate curve."""
+
+    at: Annotated[str, _doc("Time from the start of the run.", DURATION_PATTERN)]
+    rate: Annotated[int | float, _either("I/Os per second.", {"type": "number", "minimum": 0})]
+
+
 class Arrival(Table, frozen=True):
     """[[arrival]]: when I/Os arrive. All numbers are totals over the workers of the run."""
 
@@ -164,9 +175,60 @@ class Arrival(Table, frozen=True):
         str | None,
         _doc("closed: pause between a completion and the next I/O.", DURATION_PATTERN),
     ] = None
+    limit: Annotated[
+        int | float | None,
+        _either(
+            "closed: at most so many I/Os per second, by a token bucket.",
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ] = None
+    burst: Annotated[
+        int | None,
+        _number("closed with a limit: I/Os that may follow a pause at once, default 1.", "burst"),
+    ] = None
     rate: Annotated[
         int | float | None,
-        _either("poisson, constant: I/Os per second.", {"type": "number", "exclusiveMinimum": 0}),
+        _either(
+            "poisson, constant: I/Os per second; shape ramp: at the start; diurnal: the mean.",
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ] = None
+    curve: Annotated[
+        list[RatePoint],
+        _doc(
+            "poisson, constant: the rate over time instead of 'rate': it changes linearly from"
+            " point to point; two points at one time are a jump.",
+            maxItems=POINTS_MAX,
+        ),
+    ] = []
+    repeat: Annotated[
+        bool | None,
+        _doc(
+            "The curve begins again after its last point; else it keeps the last rate. By default"
+            " true for shape diurnal only."
+        ),
+    ] = None
+    shape: Annotated[
+        Literal["ramp", "diurnal"] | None,
+        _doc(
+            "poisson, constant: a curve without points. ramp: from 'rate' to 'to' within 'period'."
+            " diurnal: a wave around 'rate', from its lowest point on, once per 'period'."
+        ),
+    ] = None
+    to: Annotated[
+        int | float | None,
+        _either("ramp: I/Os per second at its end.", {"type": "number", "exclusiveMinimum": 0}),
+    ] = None
+    period: Annotated[
+        str | None,
+        _doc("ramp: its length. diurnal: length of a wave, default 24h.", DURATION_PATTERN),
+    ] = None
+    swing: Annotated[
+        str | None,
+        _doc(
+            "diurnal: how far the rate goes above and below the mean, default 50%.",
+            PERCENT_PATTERN,
+        ),
     ] = None
     length: Annotated[int | None, _number("burst: I/Os of a burst.", "length")] = None
     interval: Annotated[
@@ -229,6 +291,26 @@ class Stream(Table, frozen=True):
             _WEIGHT,
         ),
     ] = 1
+    rate: Annotated[
+        int | float | None,
+        _either(
+            "I/Os per second of an arrival process of its own, Poisson: instead of arrival and"
+            " share.",
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ] = None
+    read_rate: Annotated[
+        int | float | None,
+        _either(
+            "Reads per second: reads and writes are two arrival processes of their own, Poisson,"
+            " and two streams, NAME-read and NAME-write. With write_rate.",
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ] = None
+    write_rate: Annotated[
+        int | float | None,
+        _either("Writes per second, as read_rate.", {"type": "number", "exclusiveMinimum": 0}),
+    ] = None
     read: Annotated[
         str | None,
         _doc("Share of reads, by default 100%; the rest are writes.", PERCENT_PATTERN),
@@ -244,6 +326,21 @@ class Stream(Table, frozen=True):
         ),
     ] = "transfer"
     fua: Annotated[bool, _doc("Writes have forced unit access (FUA): back end bio.")] = False
+    priority: Annotated[
+        str | None,
+        _doc(
+            "I/O priority, back ends bio and mq: rt:LEVEL (real time), be:LEVEL (best effort),"
+            " level 0 (highest) to 7, default 4, or idle; by default that of the worker's thread.",
+            PRIORITY_PATTERN,
+        ),
+    ] = None
+    write_hint: Annotated[
+        Literal["none", "short", "medium", "long", "extreme"] | None,
+        _doc(
+            "Expected lifetime of the data written, a hint for the device: back ends bio and mq,"
+            " Linux 6.9 and later."
+        ),
+    ] = None
     size: Annotated[int | str | None, _either("The block size, if there is one.", *_SIZE)] = None
     sizes: Annotated[
         list[SizeShare], _doc("The block sizes with their shares, if there are several.")

@@ -9,8 +9,11 @@ from fractions import Fraction
 from functools import reduce
 from typing import cast
 
+import msgspec
+
 from spekctl import units
 from spekctl.errors import UsageError
+from spekctl.workload import curves, rates
 from spekctl.workload.config import (
     DeviceNumber,
     ResolvedArrival,
@@ -25,6 +28,7 @@ from spekctl.workload.file import (
     at,
     check_limits,
     fraction_or_bytes,
+    priority_of,
     rate_milli,
     read_ppm,
     size_weights,
@@ -37,6 +41,7 @@ from spekctl.workload.options import OPTIONS, flag_of, setting
 from spekctl.workload.options import Options as Options
 from spekctl.workload.values import (
     DEPTH_MAX,
+    POINTS_IN_ALL,
     TABLES,
     TARGETS_MAX,
     ZONE_COMMANDS,
@@ -51,6 +56,7 @@ OPEN_LOOP_BUFFER_BYTES = 256 << 20
 
 def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target]) -> RunConfig:
     """Turn a workload into numbers for these devices. Raises UsageError with one sentence."""
+    workload = rates.expanded(workload)
     _check_options(workload, options)
     _check_targets(targets, options)
     style_fixed = _walk_style(workload, options) == "fixed"
@@ -181,17 +187,20 @@ def _arrivals(workload: WorkloadFile, options: Options) -> tuple[list[ResolvedAr
         milli = rate_milli(options.bsu * per_bsu)
         return [ResolvedArrival(name="bsu", law="poisson", rate_milli=milli)], options.bsu
     arrivals = [_arrival(arrival) for arrival in arrivals_of(workload)]
+    points = sum(len(arrival.points) for arrival in arrivals)
+    if points > POINTS_IN_ALL:
+        raise UsageError(
+            f"the rate curves have {points} points together; at most {POINTS_IN_ALL} are allowed"
+        )
     if options.depth is not None:
         if len(arrivals) > 1:
             raise UsageError(
                 f"{header.name} has {len(arrivals)} arrival processes; --depth cannot say which"
             )
         only = arrivals[0]
-        arrivals = [
-            ResolvedArrival(
-                name=only.name, law="closed", depth=options.depth, think_ns=only.think_ns
-            )
-        ]
+        if only.law != "closed":
+            only = ResolvedArrival(name=only.name, law="closed")
+        arrivals = [msgspec.structs.replace(only, depth=options.depth)]
     if options.rate is not None:
         arrivals = _at_rate(header.name, arrivals, options.rate)
     return arrivals, 1
@@ -205,6 +214,8 @@ def _arrival(arrival: Arrival) -> ResolvedArrival:
                 law="closed",
                 depth=arrival.depth or 1,
                 think_ns=units.parse_duration_ns(arrival.think) if arrival.think else 0,
+                rate_milli=rate_milli(arrival.limit) if arrival.limit is not None else 0,
+                burst_length=arrival.burst or 0,
             )
         if arrival.law == "burst":
             assert arrival.length is not None and arrival.interval is not None
@@ -216,6 +227,13 @@ def _arrival(arrival: Arrival) -> ResolvedArrival:
                 law="burst",
                 burst_length=arrival.length,
                 burst_interval_ns=interval_ns,
+            )
+        if points := curves.points_of(arrival):
+            return ResolvedArrival(
+                name=arrival.name,
+                law=arrival.law,
+                points=points,
+                repeats=int(curves.repeats(arrival)),
             )
         assert arrival.rate is not None
         return ResolvedArrival(
@@ -247,6 +265,9 @@ def _at_rate(name: str, arrivals: list[ResolvedArrival], rate: float) -> list[Re
                     burst_interval_ns=max(1, interval_ns),
                 )
             )
+        elif arrival.points:
+            points = curves.scaled(arrival.points, scale)
+            scaled.append(msgspec.structs.replace(arrival, points=points))
         else:
             scaled.append(
                 ResolvedArrival(
@@ -259,6 +280,8 @@ def _at_rate(name: str, arrivals: list[ResolvedArrival], rate: float) -> list[Re
 def _milli(arrival: ResolvedArrival) -> Fraction:
     if arrival.law == "burst":
         return Fraction(arrival.burst_length * 10**12, arrival.burst_interval_ns)
+    if arrival.points:
+        return curves.mean_milli(arrival.points, bool(arrival.repeats))
     return Fraction(arrival.rate_milli)
 
 
@@ -317,8 +340,13 @@ def _stream(
     targets: Sequence[Target],
     tables: int,
 ) -> ResolvedStream:
+    priority, level = priority_of(stream)
     if stream.operation == "flush":
-        return _flush(stream.name, asu, asu_bytes, arrival, weight, replicas, targets)
+        return msgspec.structs.replace(
+            _flush(stream.name, asu, asu_bytes, arrival, weight, replicas, targets),
+            priority=priority,
+            priority_level=level,
+        )
     if stream.operation in ZONE_COMMANDS:
         # Like a flush: the kernel takes a block for what the command doesn't have.
         sizes = [(max([SECTOR, *(one.logical_block for one in targets)]), 1)]
@@ -426,6 +454,9 @@ def _stream(
         spread=int(_is_spread(stream)),
         operation=stream.operation,
         fua=int(stream.fua),
+        priority=priority,
+        priority_level=level,
+        write_hint=stream.write_hint or "not-set",
     )
 
 

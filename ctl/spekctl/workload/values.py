@@ -20,6 +20,8 @@ WEIGHT_MAX = U32_MAX
 THETA_MAX = 16
 ZONES_MAX = 255
 OPEN_ZONES_MAX = 1 << 20
+POINTS_MAX = 256
+POINTS_IN_ALL = 1024
 
 Pattern = Literal[
     "uniform",
@@ -69,5 +71,9 @@ Operation = Literal[
 ]
 # On a zone as a whole.
 ZONE_COMMANDS: tuple[Operation, ...] = ("zone-reset", "zone-finish", "zone-open", "zone-close")
+Priority = Literal["none", "rt", "be", "idle"]
+PRIORITY_PATTERN = "^(rt|be)(:[0-7])?$|^idle$"
+PRIORITY_LEVEL = 4  # unless given, as ionice(1) has it
+WriteHint = Literal["not-set", "none", "short", "medium", "long", "extreme"]
 Data = Literal["zero", "random"]
 Backend = Literal["auto", "bio", "mq", "scsi"]

@@ -83,6 +83,60 @@ static bool poisson_mean(struct spek_clock *clock, const struct spek_workload *w
 	return true;
 }
 
+/* As poisson_mean(), of areas. */
+static bool curve_mean(struct spek_clock *clock, const struct spek_workload *wl, u32 arrival,
+		       u32 worker, u32 nr_workers)
+{
+	u64 all, mine = spek_share_weights(NULL, wl, arrival, worker, nr_workers, &all);
+	struct scaled mean;
+
+	if (!mine)
+		return false;
+	mean = scaled_product(scaled_ratio(SPEK_CURVE_IO, 1), scaled_ratio(all, mine));
+	/* An exponential number has 32 binary places; shares are above 2^-51. */
+	clock->slow_bits = (u32)(32 + mean.shift);
+	clock->mean = mean.mantissa;
+	return true;
+}
+
+static void advance_on_curve(struct spek_times *times, const struct spek_clock *clock,
+			     struct spek_area gap)
+{
+	struct spek_curve_place place = {
+		.at_ns = times->next_ns,
+		.beyond = times->frac,
+		.segment = times->left,
+		.pass = times->pass,
+	};
+
+	spek_curve_advance(&clock->curve, &place, gap);
+	times->next_ns = place.at_ns;
+	times->frac = place.beyond;
+	times->left = place.segment;
+	times->pass = place.pass;
+}
+
+static struct spek_area curve_gap(struct spek_times *times, const struct spek_clock *clock)
+{
+	struct spek_area gap = { .low = clock->mean };
+
+	if (clock->pace == SPEK_PACE_CURVE_CONSTANT)
+		return gap;
+	gap.high = spek_mul128(spek_expo_next(&times->rng), clock->mean, &gap.low);
+	return spek_area_shifted(gap, clock->slow_bits);
+}
+
+static void start_on_curve(struct spek_clock *clock, struct spek_times *times,
+			   const struct spek_workload *wl, const struct spek_arrival *process,
+			   u64 start_ns)
+{
+	clock->curve.point = &wl->point[process->first_point];
+	clock->curve.nr = process->nr_points;
+	clock->curve.repeats = process->repeats;
+	clock->curve.start_ns = start_ns;
+	times->next_ns = start_ns;
+}
+
 static void constant_step(struct spek_clock *clock, struct spek_times *times, u64 rate_milli,
 			  u32 worker, u32 workers, u64 start_ns)
 {
@@ -96,6 +150,55 @@ static void constant_step(struct spek_clock *clock, struct spek_times *times, u6
 	clock->rest_of = rate_milli;
 	times->next_ns = start_ns + offset_ns;
 	times->frac = offset - offset_ns * rate_milli;
+}
+
+/**
+ * spek_bucket_init() - fill the bucket of one worker's part of a limited closed loop
+ * @bucket: filled in
+ * @wl: checked workload
+ * @arrival: index of the arrival process
+ * @worker: number of this worker, which has a part of the process
+ * @nr_workers: workers of the run
+ * @start_ns: time 0 of the process
+ *
+ * Limit and burst are shared evenly; each worker has at least one token. The tokens of workers
+ * come back in turn.
+ */
+void spek_bucket_init(struct spek_bucket *bucket, const struct spek_workload *wl, u32 arrival,
+		      u32 worker, u32 nr_workers, u64 start_ns)
+{
+	const struct spek_arrival *process = &wl->arrival[arrival];
+	u32 workers = spek_share_participants(wl, arrival, nr_workers), first;
+	u32 tokens = spek_share_even(process->burst_length, worker, workers, &first);
+	u64 step = NS_MILLI * workers, offset = NS_MILLI * worker, offset_ns;
+
+	bucket->rest_of = process->rate_milli;
+	bucket->step_ns = spek_div64(step, bucket->rest_of);
+	bucket->step_rest = step - bucket->step_ns * bucket->rest_of;
+	bucket->room_ns = tokens > 1 ? spek_muldiv64(step, tokens - 1, bucket->rest_of, NULL) : 0;
+	offset_ns = spek_div64(offset, bucket->rest_of);
+	bucket->full_ns = start_ns + offset_ns;
+	bucket->full_rest = offset - offset_ns * bucket->rest_of;
+}
+
+/**
+ * spek_bucket_take() - take a token
+ * @bucket: bucket
+ * @at_ns: time of the I/O that takes it, not before spek_bucket_hold()
+ */
+void spek_bucket_take(struct spek_bucket *bucket, u64 at_ns)
+{
+	/* Not if it was only the part of a ns that the I/O waited longer. */
+	if (bucket->full_ns + !!bucket->full_rest < at_ns) {
+		bucket->full_ns = at_ns;
+		bucket->full_rest = 0;
+	}
+	bucket->full_ns += bucket->step_ns;
+	bucket->full_rest += bucket->step_rest;
+	if (bucket->full_rest >= bucket->rest_of) {
+		bucket->full_rest -= bucket->rest_of;
+		bucket->full_ns++;
+	}
 }
 
 /**
@@ -121,7 +224,8 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 	spek_memset(times, 0, sizeof(*times));
 	times->next_ns = SPEK_NEVER;
 	if (process->law == SPEK_LAW_CLOSED)
-		clock->pace = spek_workload_replays(wl) ? SPEK_PACE_TRACE_CLOSED : SPEK_PACE_CLOSED;
+		clock->pace = spek_workload_replays(wl) ? SPEK_PACE_TRACE_CLOSED :
+			      process->rate_milli ? SPEK_PACE_LIMITED : SPEK_PACE_CLOSED;
 	if (process->law == SPEK_LAW_TRACE)
 		clock->pace = SPEK_PACE_TRACE;
 	if (worker >= workers)
@@ -129,6 +233,15 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 
 	switch (process->law) {
 	case SPEK_LAW_POISSON:
+		if (process->nr_points) {
+			if (!curve_mean(clock, wl, arrival, worker, nr_workers))
+				return;
+			clock->pace = SPEK_PACE_CURVE_POISSON;
+			spek_rng_init(&times->rng, seed, worker, arrival, SPEK_RNG_TIMES);
+			start_on_curve(clock, times, wl, process, start_ns);
+			spek_times_advance(times, clock);
+			break;
+		}
 		if (!poisson_mean(clock, wl, arrival, worker, nr_workers))
 			return;
 		spek_rng_init(&times->rng, seed, worker, arrival, SPEK_RNG_TIMES);
@@ -136,6 +249,15 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 		spek_times_advance(times, clock);
 		break;
 	case SPEK_LAW_CONSTANT:
+		if (process->nr_points) {
+			struct spek_area first = { .low = SPEK_CURVE_IO * (worker + 1) };
+
+			clock->pace = SPEK_PACE_CURVE_CONSTANT;
+			clock->mean = SPEK_CURVE_IO * workers;
+			start_on_curve(clock, times, wl, process, start_ns);
+			advance_on_curve(times, clock, first);
+			break;
+		}
 		constant_step(clock, times, process->rate_milli, worker, workers, start_ns);
 		break;
 	case SPEK_LAW_BURST:
@@ -169,6 +291,20 @@ static void advance_constant(struct spek_times *times, const struct spek_clock *
 	}
 }
 
+static u64 estimate_on_curve(const struct spek_times *times, const struct spek_clock *clock,
+			     u64 now_ns)
+{
+	const struct spek_curve_place place = { .at_ns = times->next_ns, .beyond = times->frac };
+	struct spek_area area = spek_curve_between(&clock->curve, &place, now_ns);
+
+	if (clock->pace == SPEK_PACE_CURVE_CONSTANT)
+		return spek_area_quotient(area, clock->mean);
+	if (clock->slow_bits < 32)
+		return spek_area_quotient(spek_area_shifted(area, 32 - clock->slow_bits),
+					  clock->mean);
+	return spek_area_quotient(area, clock->mean >> (clock->slow_bits - 32));
+}
+
 /**
  * spek_times_estimate() - compute the arrivals of an open loop that are due from its rate
  * @times: first arrival to count; @times->next_ns <= @now_ns
@@ -193,6 +329,9 @@ u64 spek_times_estimate(const struct spek_times *times, const struct spek_clock 
 		step = clock->step_ns * clock->rest_of + clock->step_rest;
 		steps = spek_muldiv64(span, clock->rest_of, step, &rest);
 		return 1 + steps + spek_div64(rest + clock->rest_of - times->frac - 1, step);
+	case SPEK_PACE_CURVE_POISSON:
+	case SPEK_PACE_CURVE_CONSTANT:
+		return 1 + estimate_on_curve(times, clock, now_ns);
 	case SPEK_PACE_BURST:
 		return times->left + spek_div64(span, clock->step_ns) * clock->burst_length;
 	}
@@ -216,6 +355,10 @@ void spek_times_advance(struct spek_times *times, const struct spek_clock *clock
 		break;
 	case SPEK_PACE_CONSTANT:
 		advance_constant(times, clock);
+		break;
+	case SPEK_PACE_CURVE_POISSON:
+	case SPEK_PACE_CURVE_CONSTANT:
+		advance_on_curve(times, clock, curve_gap(times, clock));
 		break;
 	case SPEK_PACE_BURST:
 		if (--times->left)

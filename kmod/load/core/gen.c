@@ -41,6 +41,8 @@
  * @ready, @mask: closed: ring of ready times
  * @head, @tail: closed: sequence numbers of the oldest ready time and of the next one to be added
  * @depth, @think_ns: closed: see struct spek_arrival
+ * @is_held: it replays a trace or has a limit, so that a completion alone does not make an I/O due
+ * @bucket: closed with a limit: its tokens
  * @replays: it replays a trace
  * @has_record: trace: there is a next record; its choice is @next_choice
  * @due_ns: trace: its time
@@ -67,6 +69,9 @@ struct spek_process {
 	u32 mask;
 	u32 depth;
 	u64 think_ns;
+
+	bool is_held;
+	struct spek_bucket bucket;
 
 	bool replays;
 	bool has_record;
@@ -133,6 +138,7 @@ static void note_choices(struct spek_process *process, const struct spek_stream 
 	u32 i;
 
 	process->replays = true;
+	process->is_held = true;
 	for (i = first; i < first + nr; i++) {
 		u32 op = spek_replay_op(stream->operation, process->choice[i].tag);
 
@@ -276,6 +282,14 @@ static spek_noinline void find_next(struct spek_gen *gen)
 	gen->next_ns = next->times.next_ns;
 }
 
+/* When an I/O that is ready may be made; SPEK_NEVER if its trace has no record for it. */
+static u64 held_until(const struct spek_process *process, u64 ready_ns)
+{
+	if (!process->replays)
+		return spek_bucket_hold(&process->bucket, ready_ns);
+	return process->has_record ? ready_ns : SPEK_NEVER;
+}
+
 /**
  * spek_gen_init() - prepare a generator in the caller's memory
  * @gen: spek_gen_size() bytes, 64-byte aligned
@@ -317,7 +331,14 @@ void spek_gen_init(struct spek_gen *gen, const struct spek_workload *wl, u64 see
 		process->tail = process->depth;
 		process->start_ns = start_ns;
 		if (process->depth) {
-			process->times.next_ns = process->replays ? SPEK_NEVER : start_ns;
+			process->times.next_ns = start_ns;
+			if (process->clock.pace == SPEK_PACE_LIMITED) {
+				spek_bucket_init(&process->bucket, wl, i, worker, nr_workers,
+						 start_ns);
+				process->is_held = true;
+			}
+			if (process->is_held)
+				process->times.next_ns = held_until(process, start_ns);
 			gen->has_closed = true;
 		}
 	}
@@ -330,6 +351,15 @@ static inline void advance_closed(struct spek_process *process)
 
 	process->times.next_ns = head == process->tail ? SPEK_NEVER :
 			process->ready[head & process->mask];
+}
+
+static void advance_limited(struct spek_process *process)
+{
+	spek_bucket_take(&process->bucket, process->times.next_ns);
+	advance_closed(process);
+	if (process->times.next_ns != SPEK_NEVER)
+		process->times.next_ns = spek_bucket_hold(&process->bucket,
+							  process->times.next_ns);
 }
 
 static void set_replay_time(struct spek_process *process)
@@ -369,14 +399,22 @@ static void advance_replay(struct spek_process *process)
 	take_record(process);
 }
 
+static spek_noinline void advance_held(struct spek_process *process)
+{
+	if (process->replays)
+		advance_replay(process);
+	else
+		advance_limited(process);
+}
+
 /* Advance to the next arrival, for any law and number of processes. */
 static spek_noinline void advance(struct spek_gen *gen, struct spek_process *process)
 {
 	process->made++;
 	if (process->clock.pace == SPEK_PACE_CLOSED)
 		advance_closed(process);
-	else if (process->replays)
-		advance_replay(process);
+	else if (process->is_held)
+		advance_held(process);
 	else
 		spek_times_advance(&process->times, &process->clock);
 	if (gen->nr_processes == 1)
@@ -526,6 +564,22 @@ void spek_gen_next(struct spek_gen *gen, struct spek_op *op)
 	finish(gen, process);
 }
 
+/* A closed loop without an I/O that is ready has one, at @ready_ns. */
+static inline void make_due(struct spek_gen *gen, struct spek_process *process, u64 ready_ns)
+{
+	process->times.next_ns = ready_ns;
+	if (ready_ns < gen->next_ns) {
+		gen->next = process;
+		gen->next_ns = ready_ns;
+	}
+}
+
+static spek_noinline void complete_held(struct spek_gen *gen, struct spek_process *process,
+					u64 ready_ns)
+{
+	make_due(gen, process, held_until(process, ready_ns));
+}
+
 /**
  * spek_gen_complete() - report a completion to its closed loop
  * @gen: generator
@@ -549,13 +603,10 @@ void spek_gen_complete(struct spek_gen *gen, u32 arrival, u64 done_ns)
 	process->tail = tail + 1;
 	if (tail != process->head)
 		return;
-	if (process->replays && !process->has_record)
-		return;
-	process->times.next_ns = ready_ns;
-	if (ready_ns < gen->next_ns) {
-		gen->next = process;
-		gen->next_ns = ready_ns;
-	}
+	if (process->is_held)
+		complete_held(gen, process, ready_ns);
+	else
+		make_due(gen, process, ready_ns);
 }
 
 /**

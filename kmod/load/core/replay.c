@@ -120,6 +120,9 @@ int spek_replay_check_workload(const struct spek_workload *wl, u32 nr_workers,
 	if (law == SPEK_LAW_CLOSED && wl->arrival[0].depth < nr_workers)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A trace in a closed loop needs a depth of at least 1 for each worker.");
+	if (wl->arrival[0].rate_milli)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A closed loop that replays a trace has no limit of its rate.");
 	refusal->kind = SPEK_REFUSAL_STREAM;
 	for (i = 0; i < wl->nr_streams; i++) {
 		refusal->index = i;

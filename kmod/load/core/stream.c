@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What streams say of themselves: their block sizes, and whether they replay a trace. */
+/* What streams say of themselves: block sizes, hints, and whether they replay a trace. */
 #include "workload.h"
 
 /**
@@ -101,6 +101,33 @@ bool spek_workload_is_plain(const struct spek_workload *wl)
 		if (!spek_stream_is_plain(&wl->stream[i]))
 			return false;
 	return true;
+}
+
+/**
+ * spek_stream_has_hints() - check whether the I/Os of a stream carry hints for the device
+ * @stream: stream
+ *
+ * Return: true if the stream has an I/O priority or a write hint.
+ */
+bool spek_stream_has_hints(const struct spek_stream *stream)
+{
+	return stream->priority || stream->write_hint;
+}
+
+/**
+ * spek_workload_has_hints() - check whether any I/Os carry hints for the device
+ * @wl: workload
+ *
+ * Return: true if a stream has hints.
+ */
+bool spek_workload_has_hints(const struct spek_workload *wl)
+{
+	u32 i;
+
+	for (i = 0; i < wl->nr_streams; i++)
+		if (spek_stream_has_hints(&wl->stream[i]))
+			return true;
+	return false;
 }
 
 /**

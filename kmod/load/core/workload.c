@@ -3,6 +3,7 @@
  * Checks of a workload. Everything that the generator can't handle is
  * refused here, with a sentence for the user, so that the hot path checks nothing.
  */
+#include "curve.h"
 #include "pattern.h"
 #include "replay.h"
 #include "share.h"
@@ -10,9 +11,8 @@
 #include "zone_share.h"
 
 #define MAX_ADDRESS	(1ull << 62)
-#define MAX_WAIT_NS	1000000000000000ull	/* 11 days: sums cannot overflow */
-#define MAX_RATE_MILLI	1000000000000ull	/* one I/O per ns */
 #define MAX_DEPTH	65536
+#define MAX_PRIORITY_LEVEL	7
 
 static int check_extents(const struct spek_asu *asu, struct spek_refusal *refusal)
 {
@@ -65,30 +65,67 @@ static int check_asu(const struct spek_asu *asu, struct spek_refusal *refusal)
 	return check_extents(asu, refusal);
 }
 
+static int check_curve(const struct spek_workload *wl, const struct spek_arrival *arrival,
+		       struct spek_refusal *refusal)
+{
+	if (arrival->repeats > 1)
+		return spek_refuse_part(refusal, -ERANGE, "Whether a rate curve repeats must be 0 or 1.");
+	if (!arrival->nr_points) {
+		if (arrival->repeats)
+			return spek_refuse_part(refusal, -EINVAL,
+						"An arrival process without a rate curve can't repeat one.");
+		return 0;
+	}
+	if (arrival->law != SPEK_LAW_POISSON && arrival->law != SPEK_LAW_CONSTANT)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A rate curve is given for an arrival process whose law is neither poisson nor constant.");
+	if (arrival->rate_milli)
+		return spek_refuse_part(refusal, -EINVAL,
+					"An arrival process has both a rate and a rate curve: leave one out.");
+	if (arrival->first_point > wl->nr_points ||
+	    arrival->nr_points > wl->nr_points - arrival->first_point)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A rate curve has points that the workload does not have.");
+	return spek_curve_check(&wl->point[arrival->first_point], arrival->nr_points,
+				arrival->repeats, refusal);
+}
+
 static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_refusal *refusal)
 {
 	const struct spek_arrival *arrival = &wl->arrival[index];
 	u32 i;
+	int err;
 
 	switch (arrival->law) {
 	case SPEK_LAW_CLOSED:
 		if (!arrival->depth || arrival->depth > MAX_DEPTH)
 			return spek_refuse_part(refusal, -ERANGE,
 						"The depth of a closed loop must be 1 to 65536 I/Os.");
-		if (arrival->think_ns > MAX_WAIT_NS)
+		if (arrival->think_ns > SPEK_MAX_WAIT_NS)
 			return spek_refuse_part(refusal, -ERANGE,
 						"The think time of a closed loop is longer than 10^15 ns (11 days).");
+		if (arrival->rate_milli > SPEK_MAX_RATE_MILLI)
+			return spek_refuse_part(refusal, -ERANGE,
+						"The limit of a closed loop is above 10^9 I/Os per second.");
+		if (arrival->burst_length && !arrival->rate_milli)
+			return spek_refuse_part(refusal, -EINVAL,
+						"A burst is given for a closed loop without a limit of its rate.");
+		if (arrival->burst_length > MAX_DEPTH)
+			return spek_refuse_part(refusal, -ERANGE,
+						"The burst of a closed loop must be at most 65536 I/Os.");
 		break;
 	case SPEK_LAW_POISSON:
 	case SPEK_LAW_CONSTANT:
-		if (!arrival->rate_milli || arrival->rate_milli > MAX_RATE_MILLI)
+		if (arrival->nr_points)
+			break;
+		if (!arrival->rate_milli || arrival->rate_milli > SPEK_MAX_RATE_MILLI)
 			return spek_refuse_part(refusal, -ERANGE,
 						"The rate of an open loop must be 0.001 to 10^9 I/Os per second.");
 		break;
 	case SPEK_LAW_BURST:
 		if (!arrival->burst_length)
 			return spek_refuse_part(refusal, -ERANGE, "A burst has no I/Os: it needs at least 1.");
-		if (!arrival->burst_interval_ns || arrival->burst_interval_ns > MAX_WAIT_NS)
+		if (!arrival->burst_interval_ns || arrival->burst_interval_ns > SPEK_MAX_WAIT_NS)
 			return spek_refuse_part(refusal, -ERANGE,
 						"The interval between bursts must be 1 to 10^15 ns; bursts without a pause are a closed loop.");
 		break;
@@ -97,6 +134,9 @@ static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_
 	default:
 		return spek_refuse_part(refusal, -EINVAL, "An arrival process has an unknown law.");
 	}
+	err = check_curve(wl, arrival, refusal);
+	if (err)
+		return err;
 	for (i = 0; i < wl->nr_streams; i++)
 		if (wl->stream[i].arrival == index)
 			return 0;
@@ -181,6 +221,27 @@ static int check_operation(const struct spek_stream *stream, struct spek_refusal
 	return 0;
 }
 
+static int check_hints(const struct spek_stream *stream, struct spek_refusal *refusal)
+{
+	if (stream->priority > SPEK_PRIORITY_IDLE)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A stream has an unknown class of I/O priority.");
+	if (stream->priority_level > MAX_PRIORITY_LEVEL)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The level of an I/O priority must be 0 to 7.");
+	if (stream->priority_level && stream->priority != SPEK_PRIORITY_RT &&
+	    stream->priority != SPEK_PRIORITY_BE)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A level of I/O priority is given for a stream whose class is neither rt nor be.");
+	if (stream->write_hint > SPEK_WRITE_HINT_EXTREME)
+		return spek_refuse_part(refusal, -EINVAL, "A stream has an unknown write hint.");
+	if (stream->write_hint &&
+	    (!spek_stream_has_data(stream) || stream->read_ppm == 1000000))
+		return spek_refuse_part(refusal, -EINVAL,
+					"A write hint is given for a stream that has no writes of data.");
+	return 0;
+}
+
 static int check_parts(const struct spek_workload *wl, const struct spek_stream *stream,
 		       struct spek_refusal *refusal)
 {
@@ -251,6 +312,8 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 		err = check_foreign(stream, refusal);
 	if (!err)
 		err = check_operation(stream, refusal);
+	if (!err)
+		err = check_hints(stream, refusal);
 	if (err)
 		return err;
 	if (!pattern)
@@ -291,6 +354,10 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 	if (wl->nr_parts > SPEK_MAX_PARTS_IN_ALL)
 		return spek_refuse_part(refusal, -ERANGE,
 					"The tables of a workload have more than 4096 parts together.");
+
+	if (wl->nr_points > SPEK_MAX_POINTS_IN_ALL)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The rate curves of a workload have more than 1024 points together.");
 
 	for (i = 0; i < wl->nr_asus; i++) {
 		refusal->kind = SPEK_REFUSAL_ASU;

@@ -22,6 +22,10 @@
 #define SPEK_MAX_PARTS		256	/* of a stream */
 #define SPEK_MAX_PARTS_IN_ALL	4096
 #define SPEK_TABLE_WEIGHT	(1ull << 40)
+#define SPEK_MAX_POINTS		256	/* of a rate curve */
+#define SPEK_MAX_POINTS_IN_ALL	1024
+#define SPEK_MAX_WAIT_NS	1000000000000000ull	/* 11 days: sums cannot overflow */
+#define SPEK_MAX_RATE_MILLI	1000000000000ull	/* one I/O per ns */
 #define SPEK_MAX_IO_BYTES	(16u << 20)
 
 /**
@@ -50,8 +54,13 @@ struct spek_asu {
  * @law: enum spek_law
  * @depth: closed: I/Os outstanding
  * @think_ns: closed: pause between a completion and the next I/O
- * @rate_milli: poisson, constant: I/Os per 1000 s
- * @burst_length: burst: I/Os per burst
+ * @rate_milli: poisson, constant: I/Os per 1000 s; 0 with a curve; closed: at most so many, 0: no
+ *	limit
+ * @first_point: poisson, constant: index of the first point of its rate curve in the workload
+ * @nr_points: poisson, constant: number of points; 0 without a curve
+ * @repeats: 1: the curve begins again after its last point, else it keeps the last rate
+ * @burst_length: burst: I/Os per burst; closed: I/Os that may follow a pause at once, beside the
+ *	limit; 0 means 1
  * @burst_interval_ns: burst: time from start to start
  */
 struct spek_arrival {
@@ -59,8 +68,21 @@ struct spek_arrival {
 	u32 depth;
 	u64 think_ns;
 	u64 rate_milli;
+	u32 first_point;
+	u32 nr_points;
+	u32 repeats;
 	u32 burst_length;
 	u64 burst_interval_ns;
+};
+
+/**
+ * struct spek_point - a point of a rate curve
+ * @at_ns: time from the start of the curve
+ * @rate_milli: rate there, I/Os per 1000 s
+ */
+struct spek_point {
+	u64 at_ns;
+	u64 rate_milli;
 };
 
 struct spek_size {
@@ -102,6 +124,9 @@ struct spek_section {
  * @spread: table: 1: neighbouring addresses are spread over the range
  * @operation: enum spek_operation
  * @fua: 1: writes have forced unit access
+ * @priority: enum spek_priority
+ * @priority_level: 0 (highest) to 7 within the class
+ * @write_hint: enum spek_write_hint
  * @nr_sizes: number of entries in @size
  * @size: block sizes with weights
  */
@@ -127,6 +152,9 @@ struct spek_stream {
 	u32 spread;
 	u32 operation;
 	u32 fua;
+	u32 priority;
+	u32 priority_level;
+	u32 write_hint;
 	u32 nr_sizes;
 	struct spek_size size[SPEK_MAX_SIZES];
 };
@@ -136,10 +164,12 @@ struct spek_workload {
 	u32 nr_arrivals;
 	u32 nr_streams;
 	u32 nr_parts;
+	u32 nr_points;
 	struct spek_asu asu[SPEK_MAX_ASUS];
 	struct spek_arrival arrival[SPEK_MAX_ARRIVALS];
 	struct spek_stream stream[SPEK_MAX_STREAMS];
 	struct spek_section part[SPEK_MAX_PARTS_IN_ALL];
+	struct spek_point point[SPEK_MAX_POINTS_IN_ALL];
 };
 
 int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
@@ -155,6 +185,8 @@ bool spek_stream_is_plain(const struct spek_stream *stream);
 bool spek_workload_is_plain(const struct spek_workload *wl);
 bool spek_stream_has_data(const struct spek_stream *stream);
 bool spek_workload_has_zones(const struct spek_workload *wl);
+bool spek_stream_has_hints(const struct spek_stream *stream);
+bool spek_workload_has_hints(const struct spek_workload *wl);
 bool spek_workload_replays(const struct spek_workload *wl);
 
 /**

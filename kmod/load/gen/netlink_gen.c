@@ -93,13 +93,15 @@ static const struct nla_policy spek_asu_nl_policy[SPEK_A_ASU_OPEN_ZONES + 1] = {
 	[SPEK_A_ASU_OPEN_ZONES] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_BURST_INTERVAL_NS + 1] = {
+static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_REPEATS + 1] = {
 	[SPEK_A_ARRIVAL_LAW] = NLA_POLICY_MAX(NLA_U32, 4),
 	[SPEK_A_ARRIVAL_DEPTH] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_arrival_depth_range),
 	[SPEK_A_ARRIVAL_THINK_NS] = { .type = NLA_U64 },
 	[SPEK_A_ARRIVAL_RATE_MILLI] = { .type = NLA_U64 },
 	[SPEK_A_ARRIVAL_BURST_LENGTH] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SPEK_A_ARRIVAL_BURST_INTERVAL_NS] = { .type = NLA_U64 },
+	[SPEK_A_ARRIVAL_POINT] = NLA_POLICY_RANGE(NLA_BINARY, 32, 4096),
+	[SPEK_A_ARRIVAL_REPEATS] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 static const struct nla_policy spek_size_nl_policy[SPEK_A_SIZE_WEIGHT + 1] = {
@@ -107,7 +109,7 @@ static const struct nla_policy spek_size_nl_policy[SPEK_A_SIZE_WEIGHT + 1] = {
 	[SPEK_A_SIZE_WEIGHT] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_FUA + 1] = {
+static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_WRITE_HINT + 1] = {
 	[SPEK_A_STREAM_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
 	[SPEK_A_STREAM_ASU] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_ARRIVAL] = { .type = NLA_U32 },
@@ -130,6 +132,9 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_FUA + 1] = {
 	[SPEK_A_STREAM_SIZE] = NLA_POLICY_NESTED(spek_size_nl_policy),
 	[SPEK_A_STREAM_OPERATION] = NLA_POLICY_MAX(NLA_U32, 8),
 	[SPEK_A_STREAM_FUA] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SPEK_A_STREAM_PRIORITY] = NLA_POLICY_MAX(NLA_U32, 3),
+	[SPEK_A_STREAM_PRIORITY_LEVEL] = NLA_POLICY_MAX(NLA_U32, 7),
+	[SPEK_A_STREAM_WRITE_HINT] = NLA_POLICY_MAX(NLA_U32, 5),
 };
 
 /* SPEK_CMD_RUN_NEW */

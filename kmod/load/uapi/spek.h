@@ -112,6 +112,17 @@ struct spek_table_part {
 };
 
 /**
+ * struct spek_rate_point - A point of a rate curve, in the machine's byte order. 16
+ *   bytes, no padding.
+ * @at_ns: Time from the start of the curve, at most 10^15; the first is at 0.
+ * @rate_milli: I/Os per 1000 s over all workers, at most 10^12.
+ */
+struct spek_rate_point {
+	__u64 at_ns;
+	__u64 rate_milli;
+};
+
+/**
  * struct spek_trace_record - One request of a trace, in the machine's byte order. 24
  *   bytes, no padding.
  * @at_ns: Due time after the start of the run, at most 366 days, not before that of the
@@ -641,10 +652,17 @@ enum spek_a_asu {
  * @SPEK_A_ARRIVAL_DEPTH: (u32, 1..65536) closed - I/Os outstanding over all workers.
  * @SPEK_A_ARRIVAL_THINK_NS: (u64) closed - pause between a completion and the next I/O.
  * @SPEK_A_ARRIVAL_RATE_MILLI: (u64) poisson and constant - I/Os per 1000 s over all
- *   workers.
+ *   workers; closed - at most so many, without a limit if not given.
  * @SPEK_A_ARRIVAL_BURST_LENGTH: (u32, at least 1) burst - I/Os of a burst over all
- *   workers.
+ *   workers; closed - I/Os that a limited loop may make at once after a pause, at most
+ *   65536; 1 if not given.
  * @SPEK_A_ARRIVAL_BURST_INTERVAL_NS: (u64) burst - from start to start.
+ * @SPEK_A_ARRIVAL_POINT: (array of struct spek_rate_point, at least 32 bytes, at most
+ *   4096 bytes) poisson and constant - 2 to 256 points of a rate curve, in the order of
+ *   their times, instead of rate-milli. Between points the rate changes linearly; two at
+ *   one time are a jump. All processes have at most 1024.
+ * @SPEK_A_ARRIVAL_REPEATS: (u32, at most 1) 1: the rate curve begins again after its last
+ *   point; else the last rate stays.
  * @__SPEK_A_ARRIVAL_MAX: private
  * @SPEK_A_ARRIVAL_MAX: highest id
  */
@@ -656,6 +674,8 @@ enum spek_a_arrival {
 	SPEK_A_ARRIVAL_RATE_MILLI,
 	SPEK_A_ARRIVAL_BURST_LENGTH,
 	SPEK_A_ARRIVAL_BURST_INTERVAL_NS,
+	SPEK_A_ARRIVAL_POINT,
+	SPEK_A_ARRIVAL_REPEATS,
 
 	__SPEK_A_ARRIVAL_MAX,
 	SPEK_A_ARRIVAL_MAX = (__SPEK_A_ARRIVAL_MAX - 1)
@@ -714,6 +734,12 @@ enum spek_a_size {
  *   given. Others need read-ppm 0 and back end bio.
  * @SPEK_A_STREAM_FUA: (u32, at most 1) 1: writes have forced unit access, back end bio;
  *   not trace, whose records say it.
+ * @SPEK_A_STREAM_PRIORITY: (u32, enum priority) Class of the I/O priority, back ends bio
+ *   and mq; none if not given.
+ * @SPEK_A_STREAM_PRIORITY_LEVEL: (u32, at most 7) Level within the class, 0 is the
+ *   highest; 0 if not given. Classes rt and be only.
+ * @SPEK_A_STREAM_WRITE_HINT: (u32, enum write-hint) Lifetime of the data written, back
+ *   ends bio and mq, from Linux 6.9 on; not-set if not given.
  * @__SPEK_A_STREAM_MAX: private
  * @SPEK_A_STREAM_MAX: highest id
  */
@@ -741,6 +767,9 @@ enum spek_a_stream {
 	SPEK_A_STREAM_SIZE,
 	SPEK_A_STREAM_OPERATION,
 	SPEK_A_STREAM_FUA,
+	SPEK_A_STREAM_PRIORITY,
+	SPEK_A_STREAM_PRIORITY_LEVEL,
+	SPEK_A_STREAM_WRITE_HINT,
 
 	__SPEK_A_STREAM_MAX,
 	SPEK_A_STREAM_MAX = (__SPEK_A_STREAM_MAX - 1)

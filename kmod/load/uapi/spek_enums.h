@@ -186,6 +186,39 @@ enum spek_operation {
 };
 
 /**
+ * enum spek_priority - Class of I/O priority, as of ioprio_set(2).
+ * @SPEK_PRIORITY_NONE: The priority of the worker's thread.
+ * @SPEK_PRIORITY_RT: Real time.
+ * @SPEK_PRIORITY_BE: Best effort.
+ * @SPEK_PRIORITY_IDLE: Only while the device has nothing else to do; without levels.
+ */
+enum spek_priority {
+	SPEK_PRIORITY_NONE,
+	SPEK_PRIORITY_RT,
+	SPEK_PRIORITY_BE,
+	SPEK_PRIORITY_IDLE,
+};
+
+/**
+ * enum spek_write_hint - Expected lifetime of the data that a stream writes, as of
+ *   fcntl(2) F_SET_RW_HINT.
+ * @SPEK_WRITE_HINT_NOT_SET: No hint is given.
+ * @SPEK_WRITE_HINT_NONE: There is nothing to be said of the lifetime.
+ * @SPEK_WRITE_HINT_SHORT: Short.
+ * @SPEK_WRITE_HINT_MEDIUM: Medium.
+ * @SPEK_WRITE_HINT_LONG: Long.
+ * @SPEK_WRITE_HINT_EXTREME: Extreme.
+ */
+enum spek_write_hint {
+	SPEK_WRITE_HINT_NOT_SET,
+	SPEK_WRITE_HINT_NONE,
+	SPEK_WRITE_HINT_SHORT,
+	SPEK_WRITE_HINT_MEDIUM,
+	SPEK_WRITE_HINT_LONG,
+	SPEK_WRITE_HINT_EXTREME,
+};
+
+/**
  * enum spek_trace_op - Operation of a record of a trace.
  * @SPEK_TRACE_OP_READ: Read.
  * @SPEK_TRACE_OP_WRITE: Write.

@@ -41,7 +41,26 @@ static void take_asu(struct fuzz_input *in, struct spek_asu *asu)
 	}
 }
 
-static void take_arrival(struct fuzz_input *in, struct spek_arrival *arrival)
+/* A short curve that rises, now and then with anything. */
+static void take_points(struct fuzz_input *in, struct spek_arrival *arrival,
+			struct spek_workload *wl)
+{
+	u32 room = SPEK_MAX_POINTS_IN_ALL - wl->nr_points, i;
+
+	arrival->first_point = (u32)fuzz_or(in, wl->nr_points);
+	arrival->nr_points = (u32)fuzz_or(in, 3);
+	arrival->repeats = (u32)fuzz_or(in, 1);
+	arrival->rate_milli = fuzz_or(in, 0);
+	for (i = 0; i < arrival->nr_points && i < room && i < SPEK_MAX_POINTS; i++) {
+		struct spek_point *point = &wl->point[wl->nr_points++];
+
+		point->at_ns = fuzz_or(in, i * 1000000000ull);
+		point->rate_milli = fuzz_or(in, i * 1000000ull);
+	}
+}
+
+static void take_arrival(struct fuzz_input *in, struct spek_arrival *arrival,
+			 struct spek_workload *wl)
 {
 	u32 law = fuzz_upto(in, SPEK_LAW_BURST);
 	bool has_rate = law == SPEK_LAW_POISSON || law == SPEK_LAW_CONSTANT;
@@ -52,6 +71,8 @@ static void take_arrival(struct fuzz_input *in, struct spek_arrival *arrival)
 	arrival->rate_milli = fuzz_or(in, has_rate ? 1000000 : 0);
 	arrival->burst_length = (u32)fuzz_or(in, law == SPEK_LAW_BURST ? 8 : 0);
 	arrival->burst_interval_ns = fuzz_or(in, law == SPEK_LAW_BURST ? 1000000 : 0);
+	if (fuzz_or(in, 0))
+		take_points(in, arrival, wl);
 }
 
 /* All addresses but those of the last part in parts of one, and equal weights. */
@@ -119,7 +140,7 @@ static void take_workload(struct fuzz_input *in, struct spek_workload *wl)
 	for (i = 0; i < wl->nr_asus; i++)
 		take_asu(in, &wl->asu[i]);
 	for (i = 0; i < wl->nr_arrivals; i++)
-		take_arrival(in, &wl->arrival[i]);
+		take_arrival(in, &wl->arrival[i], wl);
 	for (i = 0; i < wl->nr_streams; i++)
 		take_stream(in, &wl->stream[i], i, wl);
 }

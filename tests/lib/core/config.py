@@ -30,6 +30,8 @@ def core_of(config: RunConfig) -> spekcore.Workload:
                 rate=one.rate_milli / 1000,
                 burst_length=one.burst_length,
                 burst_interval_ns=one.burst_interval_ns,
+                curve=[(at / 1e9, milli / 1000) for at, milli in one.points],
+                repeats=one.repeats,
             )
             for one in config.arrivals
         ],

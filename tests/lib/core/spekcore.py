@@ -147,7 +147,7 @@ class Asu:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An arrival process; rate is in I/Os per second."""
+    """An arrival process; rate is in I/Os per second; curve: points of s and I/Os per second."""
 
     law: Law = "closed"
     depth: int = 0
@@ -155,6 +155,8 @@ class Arrival:
     rate: float = 0
     burst_length: int = 0
     burst_interval_ns: int = 0
+    curve: Sequence[tuple[float, float]] = ()
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,9 @@ class Stream:
     spread: int = 0
     operation: int = 0
     fua: int = 0
+    priority: int = 0
+    priority_level: int = 0
+    write_hint: int = 0
 
     def size_weights(self) -> list[tuple[int, int]]:
         if isinstance(self.sizes, int):
@@ -218,6 +223,9 @@ _STREAM_NUMBERS = [
     "spread",
     "operation",
     "fua",
+    "priority",
+    "priority_level",
+    "write_hint",
 ]
 
 
@@ -247,6 +255,11 @@ class Workload:
             c.rate_milli = round(arrival.rate * 1000)
             c.burst_length = arrival.burst_length
             c.burst_interval_ns = arrival.burst_interval_ns
+            c.first_point, c.nr_points = wl.nr_points, len(arrival.curve)
+            c.repeats = arrival.repeats
+            for at_s, rate in arrival.curve:
+                wl.point[wl.nr_points] = (round(at_s * 1e9), round(rate * 1000))
+                wl.nr_points += 1
         for stream, c in zip(self.streams, wl.stream, strict=False):
             self._fill_stream(stream, c)
 

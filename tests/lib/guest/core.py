@@ -45,6 +45,8 @@ def core_workload(config: RunConfig) -> spekcore.Workload:
                 arrival.rate_milli / 1000,
                 arrival.burst_length,
                 arrival.burst_interval_ns,
+                curve=[(at / 1e9, milli / 1000) for at, milli in arrival.points],
+                repeats=arrival.repeats,
             )
             for arrival in config.arrivals
         ],

@@ -27,6 +27,9 @@ TRACE_LINE = re.compile(
     r"(?P<sector>\d+) \+ (?P<sectors>\d+)"
 )
 
+# Class, hint and level, where the kernel prints them.
+PRIORITY = re.compile(r" \+ \d+ (\w+),\w+,(\d+) \[")
+
 
 @dataclass(frozen=True)
 class DiskStat:
@@ -188,6 +191,16 @@ class RequestLog:
         assert_nothing_lost(self.path)
         found = TRACE_LINE.finditer((self.path / "trace").read_text())
         return [(match["rwbs"], int(match["sectors"])) for match in found]
+
+    def shows_priorities(self) -> bool:
+        """True if the tracepoint has the I/O priority."""
+        return "ioprio" in (self.path / "events/block/block_rq_issue/format").read_text()
+
+    def priorities(self) -> Counter[tuple[str, int]]:
+        """Requests of each class and level."""
+        assert_nothing_lost(self.path)
+        found = PRIORITY.findall((self.path / "trace").read_text())
+        return Counter((name, int(level)) for name, level in found)
 
 
 @contextlib.contextmanager

@@ -102,6 +102,10 @@ BAD: list[tuple[Workload, int, int, str, int, str]] = [
         *(3, errno.EINVAL, "arrival", 0, "A trace in a closed loop needs a depth"),
     ),
     (
+        traced(arrivals=[Arrival("closed", depth=2, rate=10)], law=-1),
+        *(2, errno.EINVAL, "arrival", 0, "A closed loop that replays a trace has no limit"),
+    ),
+    (
         traced([(Stream(), TRANSFER), (Stream(asu=1), TRANSFER), (Stream(asu=1), TRANSFER)]),
         *(1, errno.EINVAL, "stream", 2, "Two streams of a trace have the same address range"),
     ),

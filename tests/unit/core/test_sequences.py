@@ -61,6 +61,17 @@ WORKLOADS = {
             Stream("table", SMIX, range_bytes=G // 2, parts=PARTS, spread=1),
         ],
     ),
+    "curves": Workload(
+        [Asu(G)],
+        [
+            Arrival("poisson", curve=[(0, 0), (1, 500), (2, 100)], repeats=1),
+            Arrival("constant", curve=[(0, 100), (5, 1000), (5, 10)]),
+        ],
+        [Stream(read_ppm=700_000), Stream(arrival=1, read_ppm=0)],
+    ),
+    "limited": Workload(
+        [Asu(G)], [Arrival(depth=7, rate=777, burst_length=5)], [Stream(read_ppm=700_000)]
+    ),
     "spc1 classic": spc1(20),
     "spc1 fixed": spc1(20, style="fixed"),
 }

@@ -41,6 +41,9 @@ FLAT = table([(SLOTS, 2**40)])
 STRIPED = Asu(16 * MIB, 64 << 10, [(0, 0), (1, 0)])
 
 
+CURVE = [(0, 1), (1, 1)]
+
+
 def one(stream: Stream, asu: Asu = ASU, arrival: Arrival = CLOSED) -> Workload:
     return Workload([asu], [arrival], [stream])
 
@@ -109,6 +112,45 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (
         one(Stream(), arrival=Arrival("poisson", rate=2e9)),
         *(1, RANGE, "r", 0, "The rate of an open loop must be 0.001 to 10^9 I/Os per second."),
+    ),
+    (
+        one(Stream(), arrival=Arrival(depth=1, rate=2e9)),
+        *(1, RANGE, "r", 0, "The limit of a closed loop is above 10^9 I/Os per second."),
+    ),
+    (
+        one(Stream(), arrival=Arrival(depth=1, burst_length=2)),
+        *(1, INVALID, "r", 0, "A burst is given for a closed loop without a limit of its rate."),
+    ),
+    (
+        one(Stream(), arrival=Arrival(depth=1, rate=1, burst_length=65537)),
+        *(1, RANGE, "r", 0, "The burst of a closed loop must be at most 65536 I/Os."),
+    ),
+    (
+        one(Stream(), arrival=Arrival("poisson", curve=CURVE, repeats=2)),
+        *(1, RANGE, "r", 0, "Whether a rate curve repeats must be 0 or 1."),
+    ),
+    (
+        one(Stream(), arrival=Arrival(depth=1, repeats=1)),
+        *(1, INVALID, "r", 0, "An arrival process without a rate curve can't repeat one."),
+    ),
+    (
+        one(Stream(), arrival=Arrival(depth=1, curve=CURVE)),
+        *(1, INVALID, "r", 0, "A rate curve is given for an arrival process whose law is neither"),
+    ),
+    (
+        one(Stream(), arrival=Arrival("poisson", rate=1, curve=CURVE)),
+        *(1, INVALID, "r", 0, "An arrival process has both a rate and a rate curve: leave one out"),
+    ),
+    (
+        changed(
+            one(Stream(), arrival=Arrival("poisson", curve=CURVE)),
+            set_to("arrival.0.first_point", 1),
+        ),
+        *(1, INVALID, "r", 0, "A rate curve has points that the workload does not have."),
+    ),
+    (
+        changed(one(Stream()), set_to("nr_points", 1025)),
+        *(1, RANGE, "w", 0, "The rate curves of a workload have more than 1024 points together."),
     ),
     (
         one(Stream(), arrival=Arrival("burst", burst_interval_ns=1)),
@@ -200,6 +242,22 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (
         one(Stream("write-pointer", operation=1, read_ppm=0)),
         *(1, INVALID, "s", 0, "A stream at write pointers has reads, writes or zone operations"),
+    ),
+    # hints
+    (one(Stream(priority=4)), 1, INVALID, "s", 0, "A stream has an unknown class of I/O priority"),
+    (
+        one(Stream(priority=1, priority_level=8)),
+        *(1, RANGE, "s", 0, "The level of an I/O priority must be 0 to 7."),
+    ),
+    *[
+        (one(Stream(priority=name, priority_level=1)), 1, INVALID, "s", 0, "A level of I/O prior")
+        for name in (0, 3)
+    ],
+    (one(Stream(write_hint=6, read_ppm=0)), 1, INVALID, "s", 0, "A stream has an unknown write h"),
+    (one(Stream(write_hint=1)), 1, INVALID, "s", 0, "A write hint is given for a stream that has"),
+    (
+        one(Stream(write_hint=1, read_ppm=0, operation=2)),
+        *(1, INVALID, "s", 0, "A write hint is given for a stream that has no writes of data."),
     ),
     # patterns
     (

@@ -142,6 +142,26 @@ class Operation(IntEnum):
     ZONE_CLOSE = 8
 
 
+class Priority(IntEnum):
+    """Class of I/O priority, as of ioprio_set(2)."""
+
+    NONE = 0
+    RT = 1
+    BE = 2
+    IDLE = 3
+
+
+class WriteHint(IntEnum):
+    """Expected lifetime of the data that a stream writes, as of fcntl(2) F_SET_RW_HINT."""
+
+    NOT_SET = 0
+    NONE = 1
+    SHORT = 2
+    MEDIUM = 3
+    LONG = 4
+    EXTREME = 5
+
+
 class TraceOp(IntEnum):
     """Operation of a record of a trace."""
 
@@ -352,6 +372,8 @@ class ArrivalNla(nla):
         (5, "SPEK_A_ARRIVAL_RATE_MILLI", "uint64", 0),
         (6, "SPEK_A_ARRIVAL_BURST_LENGTH", "uint32", 0),
         (7, "SPEK_A_ARRIVAL_BURST_INTERVAL_NS", "uint64", 0),
+        (8, "SPEK_A_ARRIVAL_POINT", "cdata", 0),
+        (9, "SPEK_A_ARRIVAL_REPEATS", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "law": "SPEK_A_ARRIVAL_LAW",
@@ -360,6 +382,8 @@ class ArrivalNla(nla):
         "rate_milli": "SPEK_A_ARRIVAL_RATE_MILLI",
         "burst_length": "SPEK_A_ARRIVAL_BURST_LENGTH",
         "burst_interval_ns": "SPEK_A_ARRIVAL_BURST_INTERVAL_NS",
+        "point": "SPEK_A_ARRIVAL_POINT",
+        "repeats": "SPEK_A_ARRIVAL_REPEATS",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {
@@ -412,6 +436,9 @@ class StreamNla(nla):
         (21, "SPEK_A_STREAM_SIZE", "nest_size", NLA_F_NESTED),
         (22, "SPEK_A_STREAM_OPERATION", "uint32", 0),
         (23, "SPEK_A_STREAM_FUA", "uint32", 0),
+        (24, "SPEK_A_STREAM_PRIORITY", "uint32", 0),
+        (25, "SPEK_A_STREAM_PRIORITY_LEVEL", "uint32", 0),
+        (26, "SPEK_A_STREAM_WRITE_HINT", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_A_STREAM_NAME",
@@ -436,6 +463,9 @@ class StreamNla(nla):
         "size": "SPEK_A_STREAM_SIZE",
         "operation": "SPEK_A_STREAM_OPERATION",
         "fua": "SPEK_A_STREAM_FUA",
+        "priority": "SPEK_A_STREAM_PRIORITY",
+        "priority_level": "SPEK_A_STREAM_PRIORITY_LEVEL",
+        "write_hint": "SPEK_A_STREAM_WRITE_HINT",
     }
     multi: ClassVar[dict[str, str]] = {
         "size": "sizes",
@@ -444,6 +474,8 @@ class StreamNla(nla):
         "pattern": records.Pattern,
         "walk_style": records.WalkStyle,
         "operation": records.Operation,
+        "priority": records.Priority,
+        "write_hint": records.WriteHint,
     }
 
 

@@ -109,6 +109,26 @@ class Operation(Coded):
     ZONE_CLOSE = "zone-close"
 
 
+class Priority(Coded):
+    """Class of I/O priority, as of ioprio_set(2)."""
+
+    NONE = "none"
+    RT = "rt"
+    BE = "be"
+    IDLE = "idle"
+
+
+class WriteHint(Coded):
+    """Expected lifetime of the data that a stream writes, as of fcntl(2) F_SET_RW_HINT."""
+
+    NOT_SET = "not-set"
+    NONE = "none"
+    SHORT = "short"
+    MEDIUM = "medium"
+    LONG = "long"
+    EXTREME = "extreme"
+
+
 class WalkStyle(Coded):
     """Variant of the hierarchical reuse random walk."""
 
@@ -210,6 +230,15 @@ TABLE_PART_FORMAT = "=QQ"
 TABLE_PART = (
     ("slots", "u8"),
     ("weight", "u8"),
+)
+
+
+# A point of a rate curve, in the machine's byte order.
+RATE_POINT_BYTES = 16
+RATE_POINT_FORMAT = "=QQ"
+RATE_POINT = (
+    ("at_ns", "u8"),
+    ("rate_milli", "u8"),
 )
 
 

@@ -36,6 +36,25 @@ def test_headings_say_numbers_as_people_do() -> None:
     assert "not measured" in text and "0.000 s" not in text
 
 
+def test_the_heading_says_between_which_rates_a_curve_is() -> None:
+    told = build(rate=1000.0)
+    points = [(0, 500_000), (10**9, 3_000_000)]
+    arrival = msgspec.structs.replace(told.config.arrivals[0], rate_milli=0, points=points)
+    config = msgspec.structs.replace(told.config, arrivals=[arrival])
+    text = printed(msgspec.structs.replace(told, config=config))
+    assert "poisson arrivals on a curve from 500 to 3,000 per second" in text
+
+
+def test_the_heading_names_the_limit_of_a_closed_loop() -> None:
+    told = build()
+    arrival = msgspec.structs.replace(
+        told.config.arrivals[0], law="closed", depth=4, rate_milli=2_000_000
+    )
+    config = msgspec.structs.replace(told.config, arrivals=[arrival])
+    text = printed(msgspec.structs.replace(told, config=config))
+    assert "closed loop of depth 4, at most 2,000 per second" in text
+
+
 def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
     text = printed(build(after=msgspec.structs.replace(AFTER, reads=999)))
     assert (

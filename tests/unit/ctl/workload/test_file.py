@@ -65,6 +65,8 @@ def test_spc1_has_the_weights_of_the_standard() -> None:
     assert sizes == [(4096, 10), (8192, 6), (16384, 5), (32768, 2), (65536, 2)]
 
 
+CURVE = '[[arrival]]\nname = "a"\nlaw = "poisson"\n'
+
 WRONG: dict[str, tuple[str, str]] = {
     "not TOML": ("[workload\n", "not valid TOML"),
     "empty": ("", "the section 'workload' is missing"),
@@ -131,6 +133,73 @@ WRONG: dict[str, tuple[str, str]] = {
     "read too fine": (HEAD + STREAM + 'read = "33.33333%"\n', "finer than four decimals"),
     "unknown asu": (HEAD + STREAM + 'asu = "al"\n', "did you mean 'all'?"),
     "unknown arrival": (HEAD + STREAM + 'arrival = "x"\n', "there is no arrival 'x'"),
+    "one point": (HEAD + STREAM + CURVE + "curve = [{ at = '0', rate = 1 }]\n", "2 to 256 points"),
+    "late first point": (
+        HEAD + STREAM + CURVE + "curve = [{ at = '1s', rate = 1 }, { at = '2s', rate = 1 }]\n",
+        "the first point of a curve must be at 0",
+    ),
+    "points out of order": (
+        HEAD
+        + STREAM
+        + CURVE
+        + "curve = [{ at = '0', rate = 1 }, { at = '2s', rate = 1 }, { at = '1s', rate = 1 }]\n",
+        "in the order of their times, and 1s follows 2s",
+    ),
+    "curve of no rate": (
+        HEAD + STREAM + CURVE + "curve = [{ at = '0', rate = 0 }, { at = '2s', rate = 0 }]\n",
+        "all rates of the curve are 0",
+    ),
+    "negative rate of a curve": (
+        HEAD + STREAM + CURVE + "curve = [{ at = '0', rate = -1 }, { at = '2s', rate = 0 }]\n",
+        "must be numbers from 0 on, not -1",
+    ),
+    "curve of less than an I/O": (
+        HEAD
+        + STREAM
+        + CURVE
+        + "repeat = true\ncurve = [{ at = '0', rate = 1 }, { at = '999ms', rate = 1 }]\n",
+        "at least one I/O per pass",
+    ),
+    "curve and rate": (
+        HEAD
+        + STREAM
+        + CURVE
+        + "rate = 1\ncurve = [{ at = '0', rate = 1 }, { at = '2s', rate = 0 }]\n",
+        "curve and rate exclude each other",
+    ),
+    "curve of a closed loop": (
+        HEAD
+        + STREAM
+        + '[[arrival]]\nname = "a"\n'
+        + "curve = [{ at = '0', rate = 1 }, { at = '2s', rate = 0 }]\n",
+        "'curve' belongs to law poisson or constant, not to closed",
+    ),
+    "curve and shape": (
+        HEAD
+        + STREAM
+        + CURVE
+        + "shape = 'diurnal'\ncurve = [{ at = '0', rate = 1 }, { at = '2s', rate = 0 }]\n",
+        "curve and shape exclude each other",
+    ),
+    "ramp to nowhere": (HEAD + STREAM + CURVE + "rate = 1\nshape = 'ramp'\n", "needs 'to'"),
+    "swing of a ramp": (
+        HEAD + STREAM + CURVE + "rate = 1\nshape = 'ramp'\nswing = '5%'\n",
+        "'swing' belongs to shape diurnal",
+    ),
+    "wave without a mean": (HEAD + STREAM + CURVE + "shape = 'diurnal'\n", "needs 'rate'"),
+    "repeat of nothing": (HEAD + STREAM + CURVE + "rate = 1\nrepeat = true\n", "'repeat' belongs"),
+    "burst without a limit": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\nburst = 4\n',
+        "'burst' belongs to a 'limit'",
+    ),
+    "limit of an open loop": (
+        HEAD + STREAM + CURVE + "rate = 1\nlimit = 1\n",
+        "'limit' belongs to law closed, not to poisson",
+    ),
+    "limit of nothing": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\nlimit = 0\n',
+        "a rate must be a number above 0",
+    ),
     "unknown operation": (HEAD + STREAM + 'operation = "trim"\n', "'trim'"),
     "reads of discards": (
         HEAD + STREAM + 'operation = "discard"\nread = "100%"\n',
@@ -138,6 +207,15 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "FUA of zeroes": (HEAD + STREAM + 'operation = "write-zeroes"\nfua = true\n', "has no FUA"),
     "FUA of reads": (HEAD + STREAM + "fua = true\n", "'fua' is for writes"),
+    "priority of no class": (HEAD + STREAM + 'priority = "high"\n', "'high' is not an I/O prior"),
+    "level of idle": (HEAD + STREAM + 'priority = "idle:1"\n', "'idle:1' is not an I/O priority"),
+    "level beyond 7": (HEAD + STREAM + 'priority = "rt:8"\n', "'rt:8' is not an I/O priority"),
+    "unknown write hint": (HEAD + STREAM + 'write_hint = "log"\n', "did you mean 'long'?"),
+    "write hint of reads": (HEAD + STREAM + 'write_hint = "long"\n', "'write_hint' is for writes"),
+    "write hint of discards": (
+        HEAD + STREAM + 'operation = "discard"\nwrite_hint = "long"\n',
+        "operation discard has no data: remove 'write_hint'",
+    ),
     "size of a flush": (
         HEAD + STREAM + 'operation = "flush"\n',
         "a flush has neither address nor length: remove 'size'",

@@ -34,6 +34,8 @@ names = st.from_regex(r"[a-z][a-z0-9_-]{0,20}", fullmatch=True)
 # Where the table of numbers begins, behind the file.
 NUMBERS = re.compile(r"^asu +(?!=)", re.MULTILINE)
 POISSON = ("arrival.default.law=poisson", "arrival.default.rate=1000")
+RAMP = ("arrival.default.shape=ramp", "arrival.default.to=7")
+PERIOD = "arrival.default.period=10s"
 RUNS = ("stream.main.pattern=runs", "stream.main.run_length=1MiB")
 
 
@@ -69,7 +71,18 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "arrival.default.law": (st.sampled_from(["poisson", "constant"]), POISSON[1:]),
     "arrival.default.depth": (st.integers(1, 256), ()),
     "arrival.default.think": (lengths, ("arrival.default.depth=2",)),
+    "arrival.default.limit": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), ()),
+    "arrival.default.burst": (st.integers(1, 256), ("arrival.default.limit=100",)),
     "arrival.default.rate": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), POISSON[:1]),
+    "arrival.default.curve": (
+        st.just([{"at": "0s", "rate": 1}, {"at": "1s", "rate": 2.5}]),
+        ("arrival.default.law=poisson",),
+    ),
+    "arrival.default.repeat": (st.booleans(), (*POISSON, *RAMP, PERIOD)),
+    "arrival.default.shape": (st.just("diurnal"), POISSON),
+    "arrival.default.to": (st.integers(1, 10**6), (*POISSON, *RAMP[:1], PERIOD)),
+    "arrival.default.period": (lengths, (*POISSON, *RAMP)),
+    "arrival.default.swing": (percents, (*POISSON, "arrival.default.shape=diurnal")),
     "arrival.default.length": (
         st.integers(1, 100),
         ("arrival.default.law=burst", "arrival.default.interval=1s"),
@@ -82,8 +95,16 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "stream.main.asu": (st.just("all"), ("asu.all.size=50%",)),
     "stream.main.arrival": (st.just("default"), ("arrival.default.depth=2",)),
     "stream.main.share": (st.one_of(st.integers(1, 1000), st.just("100%")), ()),
+    "stream.main.rate": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), ()),
+    "stream.main.read_rate": (st.integers(1, 10**6), ("stream.main.write_rate=10.5",)),
+    "stream.main.write_rate": (st.integers(1, 10**6), ("stream.main.read_rate=10.5",)),
     "stream.main.read": (percents, ()),
     "stream.main.operation": (st.sampled_from(["discard", "write-zeroes"]), ()),
+    "stream.main.priority": (st.sampled_from(["rt", "be:0", "idle"]), ()),
+    "stream.main.write_hint": (
+        st.sampled_from(["none", "short", "extreme"]),
+        ("stream.main.read=50%",),
+    ),
     "stream.main.fua": (st.booleans(), ("stream.main.read=50%",)),
     "stream.main.size": (sizes, ()),
     "stream.main.sizes": (mix("4KiB"), ("stream.main.size=",)),
@@ -163,7 +184,7 @@ def test_every_key_of_an_option_is_a_field() -> None:
 def typed(value: object) -> str:
     """A value as a user writes it behind the = sign."""
     if isinstance(value, list):
-        rows = [", ".join(f"{key} = '{text}'" for key, text in row.items()) for row in value]
+        rows = [", ".join(f"{key} = {text!r}" for key, text in row.items()) for row in value]
         return f"[{', '.join('{' + row + '}' for row in rows)}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -369,3 +369,31 @@ def test_the_pattern_of_the_command_line_has_its_open_zones() -> None:
     assert notation.pattern_fields("write-pointer:4") == fields
     with pytest.raises(UsageError, match="'four' is not a whole number"):
         notation.pattern_fields("write-pointer:four")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [(None, ("none", 0)), ("rt:0", ("rt", 0)), ("be", ("be", 4)), ("idle", ("idle", 0))],
+)
+def test_priorities_have_a_class_and_a_level(text: str | None, found: tuple[str, int]) -> None:
+    line = "" if text is None else f'priority = "{text}"\n'
+    flush = '[[stream]]\nname = "f"\noperation = "flush"\n'
+    for one in run_config(HEAD + STREAM + line + flush + line).streams:
+        assert (one.priority, one.priority_level) == found
+
+
+def test_write_hints_are_not_set_unless_given() -> None:
+    stream = HEAD + STREAM + 'read = "0%"\n'
+    assert run_config(stream).streams[0].write_hint == "not-set"
+    assert run_config(stream + 'write_hint = "none"\n').streams[0].write_hint == "none"
+
+
+def test_a_closed_loop_has_a_limit_and_keeps_it_at_another_depth() -> None:
+    text = HEAD + STREAM + '[[arrival]]\nname = "a"\ndepth = 3\nlimit = 1500.5\nburst = 9\n'
+    for depth in (None, 7):
+        (loop,) = run_config(text, depth=depth).arrivals
+        assert (loop.law, loop.depth) == ("closed", depth or 3)
+        assert (loop.rate_milli, loop.burst_length) == (1_500_500, 9)
+    assert run_config(text).offered_rate is None
+    (opened,) = run_config(text, rate=100).arrivals
+    assert (opened.law, opened.rate_milli, opened.burst_length) == ("poisson", 100_000, 0)
