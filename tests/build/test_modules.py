@@ -115,6 +115,7 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "bdev_file": ("6.9", None),
     "bdev_fput": ("6.9", None),
     "bdev_handle": ("6.7", "6.9"),
+    "bio_write_hint": ("6.9", None),
     "bvec_iter_offset": ("7.3", None),
     "class_interface_dev": ("6.4", None),
     "end_io_batch": ("7.0", None),
