@@ -4,8 +4,8 @@
  * per call.
  *
  * Everything here runs in the worker's thread. If the driver has no room for an operation, or with
- * stamped data another operation holds its blocks, or one at a write pointer waits for its zone, it becomes worker->stalled, and the operations
- * that are due after it wait behind it.
+ * stamped data another operation holds its blocks, or its zone is busy, it becomes worker->stalled,
+ * and the operations that are due after it wait behind it.
  *
  * Limits may shrink during a run. The worker compares them once per batch, and back ends refuse
  * parts that exceed them: the operation stalls and is cut again, if need be into more parts than

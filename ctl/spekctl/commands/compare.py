@@ -85,7 +85,7 @@ class _Probability(Parsed):
     metavar="METRIC",
     shell_complete=verdict.complete_metric,
     help="The figure that decides, fixed before looking at any; `spekctl gate --metrics` lists "
-    "them.  [iops; of guests that count instructions: time_per_io]",
+    "them.  [iops; of guests that count instructions: cpu_per_io]",
 )
 @click.option(
     "--also",

@@ -34,7 +34,7 @@ FEWEST_COUNTS = 2
 SPREADS = 3
 # Per side: counting every choice of 100 in 200 runs takes a second, and of more soon a minute.
 MOST_RUNS = 100
-PRIMARY = {Method.COUNTS: "time_per_io", Method.RUNS: "iops"}
+PRIMARY = {Method.COUNTS: "cpu_per_io", Method.RUNS: "iops"}
 TOLERANCE = {Method.COUNTS: Fraction(1, 200), Method.RUNS: Fraction(1, 50)}
 ALPHA = Fraction(1, 100)
 

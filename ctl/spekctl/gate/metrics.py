@@ -152,12 +152,13 @@ METRICS: dict[str, Metric] = {
         *_rates("all"),
         Metric(
             "time_per_io", Unit.TIME, "lower",
-            "measure phase over its I/Os; in counts, all instructions that the guest executed",
+            "measure phase over its I/Os; in counts, also what other tasks executed, and idle time",
             _time_per_io,
         ),
         Metric(
             "cpu_per_io", Unit.TIME, "lower",
-            "CPU time of the workers over the I/Os, from start to end", _cpu_per_io,
+            "CPU time of the workers over the I/Os, from start to end, with interrupts meanwhile",
+            _cpu_per_io,
         ),
         Metric(
             "switches_per_io", Unit.COUNT, "lower",

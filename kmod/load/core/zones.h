@@ -11,9 +11,9 @@
  *
  * A zone has one write or command in flight: spek_zones_begin() makes the next one wait. It also
  * makes the first one on a zone wait for the last one on the zone whose place it took: until that
- * has ended, the device counts both as open. Pointers
- * are moved as operations are made, before they are sent. A read goes below the pointer as it was
- * before the last write, which is the only one that can still be in flight.
+ * has ended, the device counts both as open. Pointers are moved as operations are made, before they
+ * are sent. A read goes below the pointer as it was before the last write, which is the only one
+ * that can still be in flight.
  *
  * Memory: 16 bytes per zone, 12 per open zone.
  */

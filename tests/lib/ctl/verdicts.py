@@ -39,7 +39,8 @@ def measured(
     counts: bool = False,
     ok: bool = True,
 ) -> Result:
-    """The result of a run, the @number-th that started; each is of its own boot."""
+    """The result of a run, the @number-th that started; each is of its own boot. Its workers are
+    always busy."""
     base = real()
     times = Distribution(1000, 10**9, 500_000.0, 1000, 2 * p99_ns, {"p99": p99_ns})
     whole = replace(base.totals.all, iops=iops, bytes_per_s=iops * 4096)
@@ -52,6 +53,7 @@ def measured(
         for one in base.phases
     ]
     line = f"quiet {clock.OPTION}" if counts else "quiet"
+    cpu_ns = round(sum(one.ios for one in phases) * 1e9 / iops / len(base.workers))
     made = changed(
         base,
         totals={"all": whole, "read": whole},
@@ -63,7 +65,8 @@ def measured(
         start={"realtime_ns": (1_700_000_000 + number) * 10**9},
         outcome={"ok": ok, "text": "the run completed" if ok else "the device was removed"},
     )
-    return replace(made, phases=phases)
+    workers = [replace(one, cpu_ns=cpu_ns) for one in base.workers]
+    return replace(made, phases=phases, workers=workers)
 
 
 def put(path: Path, result: Result) -> Path:

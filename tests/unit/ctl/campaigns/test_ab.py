@@ -21,12 +21,12 @@ Fail = Callable[[Guest, Path], Outcome]
 
 
 class Guests:
-    """Stands for QEMU. @time_per_io: instructions by kernel; @fail: outcomes of boots by number."""
+    """Stands for QEMU. @cpu_per_io: instructions by kernel; @fail: outcomes of boots by number."""
 
     def __init__(self) -> None:
         self.booted: list[str] = []
         self.guests: list[Guest] = []
-        self.time_per_io = {"6.1": 1000.0, "6.12": 1000.0}
+        self.cpu_per_io = {"6.1": 1000.0, "6.12": 1000.0}
         self.fail: dict[int, Fail] = {}
         self.machine = {"6.1": "x86_64", "6.12": "x86_64"}
         self.counts = True
@@ -41,7 +41,7 @@ class Guests:
         number = len(self.booted)
         if number in self.fail:
             return self.fail[number](guest, result)
-        iops = 1e9 / self.time_per_io[release]
+        iops = 1e9 / self.cpu_per_io[release]
         made = measured(number, iops, counts=self.counts)
         put(result, changed(made, environment={"machine": self.machine[release]}))
         return Outcome(0)
@@ -80,15 +80,15 @@ def kept(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("b", "code", "said"),
     [
-        (1001.0, ExitCode.OK, "same: time_per_io"),
-        (990.0, ExitCode.OK, "better: time_per_io"),
-        (1010.0, ExitCode.LIMIT_MISSED, "worse: time_per_io"),
+        (1001.0, ExitCode.OK, "same: cpu_per_io"),
+        (990.0, ExitCode.OK, "better: cpu_per_io"),
+        (1010.0, ExitCode.LIMIT_MISSED, "worse: cpu_per_io"),
     ],
 )
 def test_the_verdict_is_printed_and_is_the_exit_code(
     guests: Guests, capsys: pytest.CaptureFixture[str], b: float, code: int, said: str
 ) -> None:
-    guests.time_per_io["6.12"] = b
+    guests.cpu_per_io["6.12"] = b
     assert play() == code
     assert said in capsys.readouterr().out
 
@@ -103,7 +103,7 @@ def test_scattered_counts_leave_the_verdict_undecided(
     guests.fail[3] = longer
     guests.machine = dict.fromkeys(guests.machine, measured(1).environment.machine)
     assert play() == ExitCode.UNDECIDED
-    assert "undecided: time_per_io" in capsys.readouterr().out
+    assert "undecided: cpu_per_io" in capsys.readouterr().out
 
 
 def test_kernels_take_turns_in_guests_that_count_instructions(

@@ -68,10 +68,10 @@ def test_each_verdict_has_its_exit_code(
 @pytest.mark.parametrize(
     ("b", "code", "said"),
     [
-        ([500_010.0, 500_020.0], ExitCode.OK, "same: time_per_io"),
-        ([520_000.0, 520_010.0], ExitCode.OK, "better: time_per_io"),
-        ([495_000.0, 495_010.0], ExitCode.LIMIT_MISSED, "worse: time_per_io +1.01 %"),
-        ([497_600.0, 497_400.0], ExitCode.UNDECIDED, "undecided: time_per_io +0.51 %"),
+        ([500_010.0, 500_020.0], ExitCode.OK, "same: cpu_per_io"),
+        ([520_000.0, 520_010.0], ExitCode.OK, "better: cpu_per_io"),
+        ([495_000.0, 495_010.0], ExitCode.LIMIT_MISSED, "worse: cpu_per_io +1.01 %"),
+        ([497_600.0, 497_400.0], ExitCode.UNDECIDED, "undecided: cpu_per_io +0.51 %"),
         ([495_000.0], ExitCode.UNDECIDED, "needs 2 runs on each side, and one has 1"),
     ],
 )
