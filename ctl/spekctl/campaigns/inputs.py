@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from spekctl import toml
 from spekctl.campaigns import usage
 from spekctl.campaigns.dcse import figures as dcse
 from spekctl.campaigns.emerald import figures as emerald
@@ -50,22 +50,12 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a file; numbers are exact."""
     if document.is_document(path):
         raise UsageError(f"{path} is {document.description(path)}; numbers are read from TOML")
+    text = toml.read_text(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {path}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"cannot read {path}: it is not UTF-8 text") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    try:
-        return tomllib.loads(text, parse_float=Decimal)
-    except RecursionError as error:
-        raise UsageError(f"{path} is not valid TOML: it is nested too deeply") from error
-    except (ValueError, ArithmeticError) as error:
-        raise UsageError(
-            f"{path} is not valid TOML: {str(error)[:1].lower()}{str(error)[1:]}"
-        ) from (error)
+        return toml.parse(text, parse_float=Decimal)
+    except UsageError as error:
+        error.say(f"{path} is {error.message}")
+        raise
 
 
 class Table:

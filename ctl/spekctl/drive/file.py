@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import math
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, inspect
 
+from spekctl import toml
 from spekctl.drive import flash, steps
 from spekctl.drive.model import (
     CONDITIONS,
@@ -268,11 +268,7 @@ def find(name: str) -> Path:
 def load(name: str, settings: Sequence[str] = (), force: bool = False) -> Model:
     """The model that @name means, with fields set as --set does."""
     path = find(name)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"cannot read {path}: {reason}") from error
+    text = toml.read_text(path)
     try:
         return parse(text, path.stem, settings, force, path.parent)
     except UsageError as error:
@@ -288,10 +284,7 @@ def parse(
     folder: Path = Path(),
 ) -> Model:
     """The model that a TOML text describes."""
-    try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not valid TOML: {error}") from error
+    data = toml.parse(text)
     if "flash" in data:
         return _flash(data, name, settings)
     before = _checked(data)
@@ -353,8 +346,8 @@ def _setting(text: str) -> tuple[list[str], Any]:
     if not sign or not field.strip() or not value.strip():
         raise UsageError(f"--set {text}: write FIELD=VALUE, for example settle_ms=0.2")
     try:
-        parsed = tomllib.loads(f"value = {value}")["value"]
-    except ValueError:
+        parsed = toml.parse(f"value = {value}")["value"]
+    except UsageError:
         parsed = value.strip()
     return field.strip().split("."), parsed
 

@@ -15,13 +15,12 @@ Times of a guest that counts instructions have limits such as "1600 instructions
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spekctl import condition, recorded
+from spekctl import condition, recorded, toml
 from spekctl.condition import Condition, Unit, format_value
 from spekctl.documents import document
 from spekctl.documents.verdict import Check, CheckVerdict, GateReport, GateVerdict, Judged
@@ -55,10 +54,7 @@ def load(path: Path) -> Limits:
     """Read a file of limits; UsageError names the file and what is wrong in it."""
     if document.is_document(path):
         raise UsageError(f"{path} is {document.description(path)}; limits are read from TOML")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"cannot read {path}: it is not UTF-8 text") from error
+    text = toml.read_text(path)
     try:
         return parse(text, path)
     except UsageError as error:
@@ -67,13 +63,7 @@ def load(path: Path) -> Limits:
 
 def parse(text: str, path: Path) -> Limits:
     """Limits from the text of their file."""
-    try:
-        data = tomllib.loads(text)
-    except RecursionError as error:
-        raise UsageError("not valid TOML: it is nested too deeply") from error
-    except ValueError as error:  # tomllib's own, and Python's for a number that is too long
-        reason = str(error)
-        raise UsageError(f"not valid TOML: {reason[:1].lower()}{reason[1:]}") from error
+    data = toml.parse(text)
     _check_keys(data, ("gate", "limit"), "")
     gate = data.get("gate", {})
     if not isinstance(gate, dict):

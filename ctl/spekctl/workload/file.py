@@ -7,7 +7,6 @@ import contextlib
 import math
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -16,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from spekctl import files, units
+from spekctl import files, toml, units
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.workload import rates
@@ -141,11 +140,7 @@ def find(name: str) -> Path:
 def load(name: str, settings: Sequence[str] = ()) -> WorkloadFile:
     """Read and check the workload that @name means, with fields set as override.py does."""
     path = find(name)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"cannot read {path}: {reason}") from error
+    text = toml.read_text(path)
     with at(str(path)):
         if not settings:
             return parse(text)
@@ -188,16 +183,14 @@ def with_settings(data: dict[str, Any], settings: Sequence[str]) -> WorkloadFile
 
 def _toml(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except RecursionError as error:
-        raise UsageError("not valid TOML: it is nested too deeply") from error
-    except ValueError as error:  # tomllib's own, and Python's for a number that is too long
+        return toml.parse(text)
+    except UsageError as error:
         if text.lstrip().startswith("{"):
             raise UsageError(
                 "a workload is a TOML file, and this is JSON; results and reports can be plotted:"
                 " spekctl plot FILE"
             ) from error
-        raise UsageError(f"not valid TOML: {_lower_first(str(error))}") from error
+        raise
 
 
 def check(data: dict[str, Any]) -> WorkloadFile:
@@ -280,10 +273,6 @@ def _plain(message: str, data: Mapping[str, object]) -> str:
         value = LIMITS[key][0] if key in LIMITS else 2000
         example = f"; write it without quotes and without a unit, for example {key} = {value}"
     return f"{_place(place)}expected {wanted}, got {got}{example}"
-
-
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 # --- second pass: values and combinations that need no device -----------------------------------

@@ -7,13 +7,13 @@ value is the same as for a file.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
+from spekctl import toml
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
 from spekctl.workload.model import WorkloadFile
@@ -94,8 +94,8 @@ def _value(text: str, info: inspect.Type) -> object:
     kinds = _kinds(info)
     if kinds & {inspect.IntType, inspect.FloatType, inspect.BoolType, inspect.ListType}:
         try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except ValueError:
+            value = toml.parse(f"value = {text}")["value"]
+        except UsageError:
             return text
         if inspect.ListType in kinds or isinstance(value, int | float | bool):
             return value
