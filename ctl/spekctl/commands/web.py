@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import pwd
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,10 +137,12 @@ def _drop_root() -> None:
 def _check(directory: Path) -> None:
     """As the user that the server runs as by now."""
     package = Path(__file__).parent
-    if not os.access(package, os.R_OK | os.X_OK):
-        raise UsageError(f"the user of the server cannot read {package}")
-    if not os.access(directory, os.R_OK | os.X_OK):
-        raise UsageError(f"the user of the server cannot read {directory}")
+    for needed in (package, directory):
+        if not os.access(needed, os.R_OK | os.X_OK):
+            raise UsageError(
+                f"{pwd.getpwuid(os.geteuid()).pw_name}, as whom the server runs, cannot read"
+                f" {needed}; move it to where that user can, or start the server as another one"
+            )
     if not os.access(directory, os.W_OK):
         click.echo(f"spekctl: cannot write into {directory}: results will not be kept", err=True)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import urllib.error
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from lib.ctl.command_line import Spekctl
 
+import spekctl
 from spekctl.commands.web import parse_listen
 from spekctl.errors import ExitCode, UsageError
 
@@ -50,21 +52,11 @@ def test_what_is_refused(spekctl: Spekctl, tmp_path: Path) -> None:
     assert outcome.code == ExitCode.USAGE and "Address already in use" in outcome.sentence
 
 
-@pytest.mark.parametrize(
-    ("address", "signum", "code"),
-    [
-        ("127.0.0.1:0", signal.SIGINT, ExitCode.INTERRUPTED),
-        ("0.0.0.0:0", signal.SIGTERM, ExitCode.TERMINATED),
-    ],
-)
-def test_a_server_from_start_to_end(
-    tmp_path: Path, address: str, signum: int, code: ExitCode
-) -> None:
-    tmp_path.chmod(0o755)
+def start(address: str) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "spekctl", "web", "--listen", address, "--become", "none"]
     # A caller who is nobody in particular: root is given up for its user id.
     environment = {key: value for key, value in os.environ.items() if key != "SUDO_UID"}
-    process = subprocess.Popen(
+    return subprocess.Popen(
         words,
         cwd="/tmp",
         env=environment,
@@ -72,6 +64,37 @@ def test_a_server_from_start_to_end(
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def is_for_all(path: Path) -> bool:
+    return all(one.stat().st_mode & stat.S_IXOTH for one in [path, *path.parents])
+
+
+SEEN = os.geteuid() != 0 or is_for_all(Path(spekctl.__file__).parent)
+
+
+@pytest.mark.skipif(SEEN, reason="everybody may read spekctl here: run it from root's home")
+def test_a_server_that_could_not_read_itself_is_refused() -> None:
+    process = start("127.0.0.1:0")
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, out) == (ExitCode.USAGE, "")
+    assert err.splitlines()[-1].startswith("spekctl: nobody, as whom the server runs, cannot read")
+
+
+@pytest.mark.skipif(not SEEN, reason="only root may read spekctl here, and the server is not root")
+@pytest.mark.parametrize(
+    ("address", "signum", "code"),
+    [
+        ("127.0.0.1:0", signal.SIGINT, ExitCode.INTERRUPTED),
+        ("0.0.0.0:0", signal.SIGTERM, ExitCode.TERMINATED),
+    ],
+)
+def test_a_server_from_start_to_end(address: str, signum: int, code: ExitCode) -> None:
+    process = start(address)
     assert process.stdout is not None and process.stderr is not None
     try:
         url = process.stdout.readline().strip()
