@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files: JSON decoded and encoded, results written whole or not at all."""
+"""Files: texts of users, JSON decoded and encoded, results written whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import TypeVar
 import click
 import msgspec
 
+from spekctl import recorded
 from spekctl.errors import SpekError, UsageError
 
 T = TypeVar("T")
@@ -44,6 +45,19 @@ def encode(value: object) -> bytes:
 def pretty(data: bytes) -> bytes:
     """JSON as files have it."""
     return msgspec.json.format(data, indent=1) + b"\n"
+
+
+def read_text(path: Path) -> str:
+    """The text of a user's file; UsageError if it cannot be read."""
+    name = recorded.text(str(path))
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {name}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read {name}: it is not UTF-8 text") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
 
 
 def exists(path: Path) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from spekctl.errors import UsageError
@@ -21,15 +20,3 @@ def parse(text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any
     except (ValueError, ArithmeticError) as error:
         reason = str(error)
         raise UsageError(f"not valid TOML: {reason[:1].lower()}{reason[1:]}") from error
-
-
-def read_text(path: Path) -> str:
-    """The text of a file; UsageError if it can't be read."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {path}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"cannot read {path}: it is not UTF-8 text") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error

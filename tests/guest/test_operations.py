@@ -15,15 +15,14 @@ import msgspec
 import pytest
 from lib.guest.disks import null_disk, scsi_disk
 from lib.guest.drive import queue_of
-from lib.guest.netlink import DISK_MIB, MIB, asu, new, state, stream, target
+from lib.guest.netlink import DISK_MIB, MIB, asu, finished, new, stream, target
 from lib.guest.netlink_raw import Refusal, Socket
 from lib.guest.trace import request_log
-from lib.waiting import comes_true
 
 from spekctl import cli
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
-from spekctl.kernel.gen.spek import Backend, Cmd, Data, Operation, Pattern, Reason, RunState
+from spekctl.kernel.gen.spek import Backend, Cmd, Data, Operation, Pattern
 
 BLOCK = 4096
 
@@ -38,15 +37,6 @@ def disk(spek_module: Path) -> Iterator[str]:
 
 def other(operation: Operation, **changes: Any) -> dict[str, Any]:
     return stream(read_ppm=0, operation=int(operation), **changes)
-
-
-def finished(nl: Socket, run: int) -> dict[str, Any]:
-    """Start a run, and see it end without an error."""
-    nl.ask(Cmd.RUN_START, id=run)
-    assert comes_true(lambda: state(nl, run) is RunState.DONE)
-    found: dict[str, Any] = nl.ask(Cmd.RUN_GET, id=run).values[0]
-    assert (found["reason"], found["errors"]) == (Reason.COMPLETED, 0), found
-    return found
 
 
 def counted(nl: Socket, run: int) -> dict[int, tuple[int, int]]:

@@ -19,7 +19,7 @@ import pytest
 from lib.guest.disks import make_disk, null_disk, settle
 from lib.guest.drive import queue_of
 from lib.guest.modules import unload_soon
-from lib.guest.netlink import MIB, asu, delete, new, remove, state, stream
+from lib.guest.netlink import MIB, asu, delete, finished, new, remove, state, stream
 from lib.guest.netlink_raw import Refusal, Socket
 from lib.guest.trace import disk_stat
 from lib.waiting import comes_true
@@ -27,7 +27,7 @@ from lib.waiting import comes_true
 from spekctl import cli
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
-from spekctl.kernel.gen.spek import Backend, Cmd, Data, Operation, Pattern, Reason, RunState
+from spekctl.kernel.gen.spek import Backend, Cmd, Data, Operation, Pattern, RunState
 from spekctl.kernel.records import Direction
 from spekctl.log import file as log_file
 from spekctl.log import recorder
@@ -153,15 +153,6 @@ def zoned(nl: Socket, node: str, **changes: Any) -> int:
         "log_records": 8192,
     }  # fmt: skip
     return new(nl, node, **{**values, **changes})
-
-
-def finished(nl: Socket, run: int) -> dict[str, Any]:
-    """Start a run, and see it end without an error."""
-    nl.ask(Cmd.RUN_START, id=run)
-    assert comes_true(lambda: state(nl, run) is RunState.DONE)
-    found: dict[str, Any] = nl.ask(Cmd.RUN_GET, id=run).values[0]
-    assert (found["reason"], found["errors"]) == (Reason.COMPLETED, 0), found
-    return found
 
 
 def log_of(run: int, workers: int) -> Any:

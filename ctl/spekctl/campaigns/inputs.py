@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from spekctl import toml
+from spekctl import files, toml
 from spekctl.campaigns import usage
 from spekctl.campaigns.dcse import figures as dcse
 from spekctl.campaigns.emerald import figures as emerald
@@ -50,7 +50,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a file; numbers are exact."""
     if document.is_document(path):
         raise UsageError(f"{path} is {document.description(path)}; numbers are read from TOML")
-    text = toml.read_text(path)
+    text = files.read_text(path)
     try:
         return toml.parse(text, parse_float=Decimal)
     except UsageError as error:

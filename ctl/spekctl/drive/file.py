@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, inspect
 
-from spekctl import toml
+from spekctl import files, toml
 from spekctl.drive import flash, steps
 from spekctl.drive.model import (
     CONDITIONS,
@@ -268,7 +268,7 @@ def find(name: str) -> Path:
 def load(name: str, settings: Sequence[str] = (), force: bool = False) -> Model:
     """The model that @name means, with fields set as --set does."""
     path = find(name)
-    text = toml.read_text(path)
+    text = files.read_text(path)
     try:
         return parse(text, path.stem, settings, force, path.parent)
     except UsageError as error:

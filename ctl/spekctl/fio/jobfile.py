@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spekctl import recorded
+from spekctl import files, recorded
 from spekctl.errors import UsageError
 from spekctl.fio.options import ALIASES
 
@@ -66,15 +66,7 @@ def _lines(path: Path, depth: int) -> Iterator[tuple[str, str]]:
     name = recorded.text(str(path))
     if depth > _DEEPEST:
         raise UsageError(f"{name} is included more than {_DEEPEST} deep")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {name}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"cannot read {name}: it is not UTF-8 text") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}") from error
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(files.read_text(path).splitlines(), start=1):
         stripped = line.strip()
         if not stripped or stripped[0] in ";#":
             continue

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spekctl import condition, recorded, toml
+from spekctl import condition, files, recorded, toml
 from spekctl.condition import Condition, Unit, format_value
 from spekctl.documents import document
 from spekctl.documents.verdict import Check, CheckVerdict, GateReport, GateVerdict, Judged
@@ -54,7 +54,7 @@ def load(path: Path) -> Limits:
     """Read a file of limits; UsageError names the file and what is wrong in it."""
     if document.is_document(path):
         raise UsageError(f"{path} is {document.description(path)}; limits are read from TOML")
-    text = toml.read_text(path)
+    text = files.read_text(path)
     try:
         return parse(text, path)
     except UsageError as error:

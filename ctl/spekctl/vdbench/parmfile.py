@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spekctl import recorded
+from spekctl import files, recorded
 from spekctl.errors import UsageError
 
 
@@ -33,17 +33,9 @@ KINDS = ("hd", "sd", "wd", "rd", "fsd", "fwd")
 def read(path: Path) -> list[Definition]:
     """The definitions, defaults filled in; parameters of the whole file have the kind ''."""
     name = recorded.text(str(path))
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {name}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"cannot read {name}: it is not UTF-8 text") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}") from error
     found: list[Definition] = []
     defaults: dict[str, dict[str, list[str]]] = {}
-    for number, line in _lines(text):
+    for number, line in _lines(files.read_text(path)):
         try:
             one = _definition(line)
         except UsageError as error:

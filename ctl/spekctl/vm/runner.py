@@ -46,6 +46,7 @@ DRAIN_S = 5.0  # from the end of the command until QEMU is killed
 LOOK_S = 10.0  # for the answers of a guest that does not end
 CONSOLE_TAIL = 25
 MODULES = Path("/lib/modules")
+GUESTS_OWN = Path("/tmp")  # a guest does not see the host's
 HOST_TAG = "spek.host"
 X86_FEATURE_CX16 = 4 * 32 + 13  # arch/x86/include/asm/cpufeatures.h
 
@@ -190,6 +191,10 @@ def kept_folders(share: list[Path]) -> list[Path]:
     multiarch = sysconfig.get_config_var("MULTIARCH")
     names = ["/usr/bin", "/usr/sbin", paths["stdlib"], paths["purelib"], paths["platlib"]]
     names += [str(PACKAGE), *([f"/usr/lib/{multiarch}"] if multiarch else [])]
+    cache = cache_dir().resolve()
+    if GUESTS_OWN in cache.parents:
+        # What stays of /tmp is what is mounted there; the guest's own folder is, and lies in vm.
+        names += [str(one) for one in cache.iterdir() if one.is_dir() and one.name != "vm"]
     found: list[Path] = []
     for folder in sorted({Path(name).resolve() for name in names}):
         inside = any(one in folder.parents for one in found)

@@ -140,7 +140,7 @@ def find(name: str) -> Path:
 def load(name: str, settings: Sequence[str] = ()) -> WorkloadFile:
     """Read and check the workload that @name means, with fields set as override.py does."""
     path = find(name)
-    text = toml.read_text(path)
+    text = files.read_text(path)
     with at(str(path)):
         if not settings:
             return parse(text)

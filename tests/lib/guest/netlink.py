@@ -13,7 +13,7 @@ import pytest
 from lib.guest.netlink_raw import Refusal, Socket
 from lib.waiting import comes_true
 
-from spekctl.kernel.gen.spek import Cmd, ConfigPart, Law, Pattern, RunState
+from spekctl.kernel.gen.spek import Cmd, ConfigPart, Law, Pattern, Reason, RunState
 
 MIB = 1 << 20
 SECOND = 10**9
@@ -96,6 +96,15 @@ def delete(nl: Socket, run: int) -> None:
 
 def state(nl: Socket, run: int) -> RunState:
     return RunState(nl.ask(Cmd.RUN_GET, id=run).values[0]["state"])
+
+
+def finished(nl: Socket, run: int) -> dict[str, Any]:
+    """Start a run, and see it end without an error."""
+    nl.ask(Cmd.RUN_START, id=run)
+    assert comes_true(lambda: state(nl, run) is RunState.DONE)
+    found: dict[str, Any] = nl.ask(Cmd.RUN_GET, id=run).values[0]
+    assert (found["reason"], found["errors"]) == (Reason.COMPLETED, 0), found
+    return found
 
 
 def is_gone(nl: Socket, run: int) -> bool:

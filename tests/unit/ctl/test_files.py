@@ -286,3 +286,14 @@ def test_a_console_that_is_lost_is_said(tmp_path: Path, capfd: pytest.CaptureFix
     vm._keep_console("text", tmp_path / "nodir/x")
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("spekctl: cannot write ") and "No such file" in line
+
+
+def test_files_that_can_not_be_read_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "it.toml"
+    with pytest.raises(UsageError, match=r"^there is no file .*it\.toml$"):
+        files.read_text(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(UsageError, match=r"it\.toml: it is not UTF-8 text$"):
+        files.read_text(path)
+    with pytest.raises(UsageError, match=r"Is a directory$"):
+        files.read_text(tmp_path)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -30,14 +29,3 @@ def test_mistakes_are_told(text: str, why: str) -> None:
     with pytest.raises(UsageError) as caught:
         toml.parse(text)
     assert caught.value.message.startswith(why)
-
-
-def test_files_that_can_not_be_read_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "it.toml"
-    with pytest.raises(UsageError, match=r"^there is no file .*it\.toml$"):
-        toml.read_text(path)
-    path.write_bytes(b"\xff")
-    with pytest.raises(UsageError, match=r"it\.toml: it is not UTF-8 text$"):
-        toml.read_text(path)
-    with pytest.raises(UsageError, match=r"Is a directory$"):
-        toml.read_text(tmp_path)

@@ -15,6 +15,8 @@ from lib.fakes.kernels import some_kernel
 import spekctl
 from spekctl.errors import GuestError
 from spekctl.run.build import environment
+from spekctl.vm import runner
+from spekctl.vm.cache import cache_dir
 from spekctl.vm.runner import (
     WATCHED,
     Guest,
@@ -78,6 +80,17 @@ def test_a_guest_keeps_programs_and_python() -> None:
     assert any(stdlib.is_relative_to(folder) for folder in kept)
     assert any(package.is_relative_to(folder) for folder in kept)
     assert all(folder.is_dir() for folder in kept)
+
+
+def test_a_cache_below_tmp_is_kept_but_for_the_guests_own_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    modules, own = cache_dir("modules"), cache_dir("vm")
+    monkeypatch.setattr(runner, "GUESTS_OWN", tmp_path.parent)
+    assert modules in kept_folders([]) and own not in kept_folders([])
+    monkeypatch.setattr(runner, "GUESTS_OWN", Path("/nowhere"))
+    assert modules not in kept_folders([])
 
 
 def test_what_a_guest_keeps_is_mounted_once() -> None:
