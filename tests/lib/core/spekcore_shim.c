@@ -17,6 +17,7 @@
 #include "hotband.h"
 #include "metric.h"
 #include "muldiv.h"
+#include "pareto.h"
 #include "pattern.h"
 #include "replay.h"
 #include "rng.h"
@@ -82,6 +83,12 @@ void shim_expo(struct spek_rng *rng, u64 *out, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		out[i] = spek_expo_next(rng);
+}
+
+void shim_pareto(struct spek_rng *rng, u64 least, u32 shape_milli, u64 *out, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = spek_pareto_next(rng, least, shape_milli);
 }
 
 void shim_hist_index(const u64 *ns, u32 *out, size_t n)
