@@ -88,7 +88,8 @@ static void check_limits(struct spek_worker *w)
 /* ---- parts ---- */
 
 /* Both go to the block layer as they are. */
-static_assert(SPEK_PRIORITY_RT == IOPRIO_CLASS_RT && SPEK_PRIORITY_IDLE == IOPRIO_CLASS_IDLE);
+static_assert((int)SPEK_PRIORITY_RT == IOPRIO_CLASS_RT &&
+	      (int)SPEK_PRIORITY_IDLE == IOPRIO_CLASS_IDLE);
 static_assert(SPEK_WRITE_HINT_NONE == RWH_WRITE_LIFE_NONE &&
 	      SPEK_WRITE_HINT_EXTREME == RWH_WRITE_LIFE_EXTREME);
 
