@@ -141,6 +141,8 @@ def _stream_words(stream: Stream) -> str:
         size = str(stream.size)
     else:
         size = " / ".join(f"{one.share} {one.size}" for one in stream.sizes)
+    reads = f"{stream.read or '100%'} reads"
+    what = reads if stream.operation == "transfer" else stream.operation
     where = f" in {stream.asu}" if stream.asu else ""
     details = {
         "FUA": "true" if stream.fua else None,
@@ -163,10 +165,7 @@ def _stream_words(stream: Stream) -> str:
         "align": stream.align,
     }
     words = "".join(f", {key} {value}" for key, value in details.items() if value is not None)
-    return (
-        f"{stream.name}: share {stream.share}, {stream.read} reads, {size},"
-        f" {stream.pattern}{where}{words}"
-    )
+    return f"{stream.name}: share {stream.share}, {what}, {size}, {stream.pattern}{where}{words}"
 
 
 def print_toml(workload: WorkloadFile) -> None:

@@ -36,6 +36,41 @@ def test_show_tells_a_mixed_load_from_a_closed_loop(spekctl: Spekctl, tmp_path: 
     assert "closed loop of depth 4 beside 1,500,000 I/Os per second offered" in text
 
 
+def test_show_says_what_streams_do(spekctl: Spekctl, tmp_path: Path) -> None:
+    streams = """
+[[stream]]
+name = "c"
+size = "4k"
+operation = "discard"
+"""
+    (tmp_path / "mixed.toml").write_text(MIXED + streams)
+    text = spekctl("show", "./mixed.toml").out
+    assert "b: share 1, 100% reads, 4k, uniform" in text
+    assert "c: share 1, discard, 4k, uniform" in text
+
+
+def test_show_says_how_arrivals_pause(spekctl: Spekctl, tmp_path: Path) -> None:
+    text = """
+[workload]
+name = "w"
+summary = "pauses"
+[[arrival]]
+name = "a"
+law = "poisson"
+rate = 5000
+on = "100ms"
+off = "900ms"
+tail = 1.5
+[[stream]]
+name = "s"
+size = "4k"
+"""
+    (tmp_path / "w.toml").write_text(text)
+    text = spekctl("show", "./w.toml", "--capacity", "1GiB").out
+    assert "a: poisson, rate 5000, on 100ms, off 900ms, tail 1.5" in text
+    assert "500 I/Os per second offered" in text
+
+
 def test_show_explains(spekctl: Spekctl) -> None:
     text = spekctl("show", "spc1", "--capacity", "10GiB").out
     assert "3-1: share 28.1%, 0% reads" in text
