@@ -25,11 +25,13 @@ struct spek_rng {
  * @SPEK_RNG_TIMES: arrival times
  * @SPEK_RNG_OPERATIONS: choices and addresses
  * @SPEK_RNG_ORDER: of a stream and not of an arrival process: its key, the same on all workers
+ * @SPEK_RNG_PERIODS: key of the on and off periods, the same on all workers
  */
 enum spek_rng_purpose {
 	SPEK_RNG_TIMES,
 	SPEK_RNG_OPERATIONS,
 	SPEK_RNG_ORDER,
+	SPEK_RNG_PERIODS,
 };
 
 u64 spek_splitmix64(u64 *state);

@@ -122,6 +122,9 @@ static const struct field arrival_fields[] = {
 	FIELD(SPEK_A_ARRIVAL_BURST_INTERVAL_NS, struct spek_arrival, burst_interval_ns, NULL),
 	ELSEWHERE(SPEK_A_ARRIVAL_POINT, NULL),
 	FIELD(SPEK_A_ARRIVAL_REPEATS, struct spek_arrival, repeats, NULL),
+	FIELD(SPEK_A_ARRIVAL_ON_NS, struct spek_arrival, on_ns, NULL),
+	FIELD(SPEK_A_ARRIVAL_OFF_NS, struct spek_arrival, off_ns, NULL),
+	FIELD(SPEK_A_ARRIVAL_TAIL_MILLI, struct spek_arrival, tail_milli, NULL),
 };
 
 static const struct field size_fields[] = {

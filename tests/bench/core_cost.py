@@ -70,6 +70,12 @@ def workloads() -> dict[str, Workload]:
         "uniform, constant on a curve": _one(
             Stream(), Arrival("constant", curve=_CURVE, repeats=1)
         ),
+        "uniform, poisson on and off": _one(
+            Stream(), Arrival("poisson", rate=10_000, on_ns=10**8, off_ns=10**8, tail_milli=1500)
+        ),
+        "uniform, constant on and off": _one(
+            Stream(), Arrival("constant", rate=10_000, on_ns=10**8, off_ns=10**8, tail_milli=1500)
+        ),
         "uniform, closed and capped": _one(Stream(), Arrival(depth=32, rate=1e9)),
         "SPC-1, 20 BSUs": spc1(20),
     }

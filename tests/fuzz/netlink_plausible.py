@@ -262,6 +262,13 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
             (Field("law", (1,)), Field("rate-milli", (*_RATES, 10**15, 2**64 - 1))),
             (Field("law", (2,)), Field("rate-milli", (*_RATES, 10**15))),
             (
+                Field("law", (1, 2)),
+                Field("rate-milli", (10**6, *_RATES)),
+                Field("on-ns", (MS, SECOND, 9999, 2**64 - 1)),
+                Field("off-ns", (MS, SECOND, 10000, 10**15), OFTEN),
+                Field("tail-milli", (1001, 1500, 3000, 16000), OFTEN),
+            ),
+            (
                 Field("law", (3,)),
                 Field("burst-length", (1, 8, 1000, 2**32 - 1)),
                 Field("burst-interval-ns", (1, 1000, MS, SECOND)),

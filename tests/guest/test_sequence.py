@@ -90,6 +90,17 @@ def everything(node: str) -> RunConfig:
             ResolvedArrival("bursts", "burst", burst_length=11, burst_interval_ns=1_234_567),
             ResolvedArrival("curve", "poisson", points=CURVE, repeats=1),
             ResolvedArrival("climb", "constant", points=CURVE),
+            ResolvedArrival(
+                "pauses",
+                "poisson",
+                rate_milli=30_000_000,
+                on_ns=2_000_000,
+                off_ns=3_000_000,
+                tail_milli=1500,
+            ),
+            ResolvedArrival(
+                "stops", "constant", rate_milli=9_000_000, on_ns=2_000_000, off_ns=5_000_000
+            ),
             ResolvedArrival("limited", "closed", depth=5, rate_milli=2_345_678, burst_length=3),
         ],
         streams=[
@@ -114,7 +125,7 @@ def everything(node: str) -> RunConfig:
                 restart_bytes=128 * MIB,
                 run_align_bytes=64 * KIB,
             ),
-            *(stream(f"at {number}", "uniform", number) for number in (4, 5, 6)),
+            *(stream(f"at {number}", "uniform", number) for number in range(4, 9)),
         ],
         batch=0,
     )

@@ -2,7 +2,17 @@
 
 import numpy as np
 import pytest
-from lib.core.spekcore import BLOCK, Arrival, Asu, Generator, Ops, Stream, Workload, library
+from lib.core.spekcore import (
+    BLOCK,
+    Arrival,
+    Asu,
+    Generator,
+    Ops,
+    Stream,
+    Workload,
+    library,
+    periods,
+)
 from scipy import stats
 
 FFI, LIB = library()
@@ -130,6 +140,66 @@ def test_equal_areas_under_a_curve_are_counted_exactly() -> None:
     at = np.sort(np.concatenate(parts))
     edges = np.arange(1, 24, dtype=np.float64) * 1e9 / 4
     assert (np.searchsorted(at, edges, side="right") == np.floor(due(edges) + 1e-6)).all()
+
+
+def on_off(tail: float, on_ns: int = 10**9, off_ns: int = 10**9) -> Workload:
+    """Constant arrivals, 20 per second in on periods; @tail 0: exponential lengths."""
+    arrival = Arrival(
+        "constant", rate=20, on_ns=on_ns, off_ns=off_ns, tail_milli=round(tail * 1000)
+    )
+    return one(Stream(), arrival)
+
+
+@pytest.mark.parametrize("tail", [0, 1.05, 1.4, 2, 3.5])
+def test_on_and_off_periods(tail: float) -> None:
+    found = periods(on_off(tail, 10**9, 3 * 10**9), 1, MILLION)
+    for lengths, mean in zip(found, (1e9, 3e9), strict=True):
+        x = lengths / mean
+        law = stats.expon()
+        if tail:
+            # The mean is that of numbers cut at 2^20 times the least.
+            least = (tail - 1) / (tail - 2 ** (-20 * (tail - 1)))
+            law = stats.pareto(tail, scale=least)
+            assert least * (1 - 1e-6) <= x.min() and x.max() <= least * 2**20
+        assert stats.kstest(x, law.cdf).pvalue > 0.001
+        # Below a shape of 2, only the cut makes the variance finite.
+        if not tail or tail > 2:
+            assert x.mean() == pytest.approx(1, abs=4 * law.std() / np.sqrt(MILLION))
+    # None depends on another: the one after it of its kind, or the other kind.
+    ranks = [stats.rankdata(one) for one in found]
+    for a, b in ((ranks[0], ranks[1]), *((rank[1:], rank[:-1]) for rank in ranks)):
+        assert abs(np.corrcoef(a, b)[0, 1]) < 4 / np.sqrt(MILLION)
+
+
+@pytest.mark.parametrize("tail", [0, 1.8, 3])
+def test_mean_rate_with_pauses(tail: float) -> None:
+    """The rate times the share of on periods."""
+    on_ns, off_ns = 10**8, 9 * 10**8
+    at = Generator(on_off(tail, on_ns, off_ns), 1).ops(MILLION)["at_ns"]
+    mean = 20 * on_ns / (on_ns + off_ns)
+    assert MILLION / int(at[-1]) * 1e9 == pytest.approx(mean, rel=0.01)
+
+
+def hurst(tail: float, sources: int = 50, bins: int = 1 << 15) -> float:
+    """Of the arrivals of @sources processes per 100 ms, from the slope of the variance of means
+    over 16 to 1024 bins (variance-time plot)."""
+    counts = np.zeros(bins)
+    first = 2 * bins  # all begin with an on period: leave out the start
+    for source in range(sources):
+        at = Generator(on_off(tail), source).ops((bins + first) * 3)["at_ns"]
+        number = (at // 10**8).astype(np.int64) - first
+        assert number[-1] >= bins
+        counts += np.bincount(number[(number >= 0) & (number < bins)], minlength=bins)
+    scales = 2 ** np.arange(4, 11)
+    variances = [counts[: bins - bins % m].reshape(-1, m).mean(axis=1).var() for m in scales]
+    slope = np.polyfit(np.log(scales), np.log(variances), 1)[0]
+    return float(1 + slope / 2)
+
+
+def test_many_processes_with_heavy_tails_are_self_similar() -> None:
+    """Willinger et al.: H = (3 - a) / 2 for a shape a below 2, whatever else; and 1/2 without."""
+    assert hurst(1.4) == pytest.approx(0.8, abs=0.08)
+    assert hurst(0) == pytest.approx(0.5, abs=0.08)
 
 
 def test_size_mix_of_spek() -> None:

@@ -119,6 +119,9 @@ def _print_words(found: WorkloadFile) -> None:
                 "period": arrival.period,
                 "swing": arrival.swing,
                 "repeat": None if arrival.repeat is None else str(arrival.repeat).lower(),
+                "on": arrival.on,
+                "off": arrival.off,
+                "tail": arrival.tail,
                 "length": arrival.length,
                 "interval": arrival.interval,
             }

@@ -333,6 +333,9 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
                 "burst_interval_ns": arrival.burst_interval_ns,
                 "point": b"".join(struct.pack("=2Q", *point) for point in arrival.points),
                 "repeats": arrival.repeats,
+                "on_ns": arrival.on_ns,
+                "off_ns": arrival.off_ns,
+                "tail_milli": arrival.tail_milli,
             },
         )
         for arrival in config.arrivals

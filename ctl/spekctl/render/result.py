@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
+    from spekctl.workload.config import ResolvedArrival
+
 WIDTH = 100
 
 
@@ -103,8 +105,18 @@ def _load(result: Result) -> str:
         else:
             laws.append(
                 f"{arrival.law} arrivals, {units.format_rate(arrival.rate_milli / 1000)} per second"
+                + _pauses(arrival)
             )
     return " + ".join(laws)
+
+
+def _pauses(arrival: ResolvedArrival) -> str:
+    """On and off periods, if there are any."""
+    if not arrival.on_ns:
+        return ""
+    on, off = (units.format_duration(ns) for ns in (arrival.on_ns, arrival.off_ns))
+    tail = f", tail {arrival.tail_milli / 1000:g}" if arrival.tail_milli else ""
+    return f" for {on}, then none for {off} (on average{tail})"
 
 
 def _pace(replay: ReplayResult) -> str:

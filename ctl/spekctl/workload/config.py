@@ -77,6 +77,22 @@ class ResolvedArrival(Resolved, frozen=True):
         Meta(description="Rate curve instead of rate_milli: times in ns and I/Os per 1000 s."),
     ] = []
     repeats: Annotated[int, Meta(description="1: the curve begins again after its end.")] = 0
+    on_ns: Annotated[
+        int, Meta(description="Mean of on periods, in which rate_milli applies; 0: all the time.")
+    ] = 0
+    off_ns: Annotated[int, Meta(description="Mean of off periods.")] = 0
+    tail_milli: Annotated[
+        int,
+        Meta(
+            description="Shape of Pareto lengths of on and off periods in thousandths; 0:"
+            " exponential."
+        ),
+    ] = 0
+
+    @property
+    def on_share(self) -> Fraction:
+        """Mean share of the time that the process is in on periods."""
+        return Fraction(self.on_ns, self.on_ns + self.off_ns) if self.on_ns else Fraction(1)
 
 
 class ResolvedSize(Resolved, frozen=True):
@@ -198,7 +214,7 @@ class RunConfig(Resolved, frozen=True):
             elif arrival.points:
                 total += float(self._mean_milli(arrival)) / 1000
             elif arrival.law not in ("closed", "trace"):
-                total += arrival.rate_milli / 1000
+                total += float(arrival.rate_milli * arrival.on_share) / 1000
         return total
 
     def _mean_milli(self, arrival: ResolvedArrival) -> Fraction:

@@ -15,11 +15,10 @@ from fractions import Fraction
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.workload.model import Arrival
-from spekctl.workload.values import POINTS_MAX
+from spekctl.workload.values import POINTS_MAX, RATE_MILLI_MAX
 
 Points = Sequence[tuple[int, int]]
 LENGTH_NS_MAX = 10**15
-RATE_MILLI_MAX = 10**12
 REPEAT_NS_MIN = 10**6
 MILLI_NS = 10**12  # an I/O, as an area under a curve
 DAY = "24h"

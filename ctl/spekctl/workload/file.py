@@ -18,7 +18,7 @@ import msgspec
 from spekctl import files, toml, units
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
-from spekctl.workload import rates
+from spekctl.workload import onoff, rates
 from spekctl.workload.curves import points_of
 from spekctl.workload.model import LIMITS, Arrival, Asu, Stream, WorkloadFile
 from spekctl.workload.options import OPTIONS
@@ -29,6 +29,7 @@ from spekctl.workload.values import (
     OPEN_ZONES_MAX,
     PRIORITY_LEVEL,
     PRIORITY_PATTERN,
+    RATE_MILLI_MAX,
     SIZES_MAX,
     STREAMS_MAX,
     THETA_MAX,
@@ -75,6 +76,9 @@ _LAW_KEYS: dict[str, tuple[str, ...]] = {
     "curve": ("poisson", "constant"),
     "repeat": ("poisson", "constant"),
     "shape": ("poisson", "constant"),
+    "on": ("poisson", "constant"),
+    "off": ("poisson", "constant"),
+    "tail": ("poisson", "constant"),
     "length": ("burst",),
     "interval": ("burst",),
 }
@@ -391,8 +395,9 @@ def _check_arrival(arrival: Arrival) -> None:
         raise UsageError("'burst' belongs to a 'limit': give one")
     if arrival.limit is not None:
         rate_milli(arrival.limit)
+    periods = onoff.periods_of(arrival)
     if arrival.rate is not None:
-        rate_milli(arrival.rate)
+        onoff.check_rate(rate_milli(arrival.rate), periods.on_ns)
     for text in (arrival.think, arrival.interval):
         if text is not None:
             units.parse_duration_ns(text)
@@ -579,7 +584,7 @@ def rate_milli(rate: int | float) -> int:
     milli = round(Fraction(str(rate)) * 1000)
     if milli < 1:
         raise UsageError(f"a rate of {rate} is less than 0.001 I/Os per second")
-    if milli > 10**12:
+    if milli > RATE_MILLI_MAX:
         raise UsageError(f"a rate of {rate} is more than 1000000000 I/Os per second")
     return milli
 

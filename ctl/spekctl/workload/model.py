@@ -24,6 +24,8 @@ from spekctl.workload.values import (
     POINTS_MAX,
     PRIORITY_PATTERN,
     STREAMS_MAX,
+    TAIL_MAX,
+    TAIL_MIN,
     THETA_MAX,
     U32_MAX,
     WEIGHT_MAX,
@@ -228,6 +230,26 @@ class Arrival(Table, frozen=True):
         _doc(
             "diurnal: how far the rate goes above and below the mean, default 50%.",
             PERCENT_PATTERN,
+        ),
+    ] = None
+    on: Annotated[
+        str | None,
+        _doc(
+            "poisson, constant: mean length of on periods, in which I/Os arrive at 'rate'. With"
+            " 'off'.",
+            DURATION_PATTERN,
+        ),
+    ] = None
+    off: Annotated[
+        str | None,
+        _doc("Mean length of the off periods between on periods. With 'on'.", DURATION_PATTERN),
+    ] = None
+    tail: Annotated[
+        int | float | None,
+        _either(
+            "on and off: shape of Pareto lengths, at most 2^20 times the shortest one; below 2 they"
+            " have heavy tails. By default lengths are exponential.",
+            {"type": "number", "minimum": TAIL_MIN, "maximum": TAIL_MAX},
         ),
     ] = None
     length: Annotated[int | None, _number("burst: I/Os of a burst.", "length")] = None

@@ -13,7 +13,7 @@ import msgspec
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.workload import curves, rates
+from spekctl.workload import curves, onoff, rates
 from spekctl.workload.config import (
     DeviceNumber,
     ResolvedArrival,
@@ -236,8 +236,14 @@ def _arrival(arrival: Arrival) -> ResolvedArrival:
                 repeats=int(curves.repeats(arrival)),
             )
         assert arrival.rate is not None
+        periods = onoff.periods_of(arrival)
         return ResolvedArrival(
-            name=arrival.name, law=arrival.law, rate_milli=rate_milli(arrival.rate)
+            name=arrival.name,
+            law=arrival.law,
+            rate_milli=rate_milli(arrival.rate),
+            on_ns=periods.on_ns,
+            off_ns=periods.off_ns,
+            tail_milli=periods.tail_milli,
         )
 
 
@@ -269,11 +275,10 @@ def _at_rate(name: str, arrivals: list[ResolvedArrival], rate: float) -> list[Re
             points = curves.scaled(arrival.points, scale)
             scaled.append(msgspec.structs.replace(arrival, points=points))
         else:
-            scaled.append(
-                ResolvedArrival(
-                    name=arrival.name, law=arrival.law, rate_milli=max(1, round(milli * scale))
-                )
-            )
+            on_milli = max(1, round(arrival.rate_milli * scale))
+            with at(f"arrival '{arrival.name}'"):
+                onoff.check_rate(on_milli, arrival.on_ns)
+            scaled.append(msgspec.structs.replace(arrival, rate_milli=on_milli))
     return scaled
 
 
@@ -282,7 +287,7 @@ def _milli(arrival: ResolvedArrival) -> Fraction:
         return Fraction(arrival.burst_length * 10**12, arrival.burst_interval_ns)
     if arrival.points:
         return curves.mean_milli(arrival.points, bool(arrival.repeats))
-    return Fraction(arrival.rate_milli)
+    return arrival.rate_milli * arrival.on_share
 
 
 # --- streams -------------------------------------------------------------------------------------

@@ -22,6 +22,9 @@ ZONES_MAX = 255
 OPEN_ZONES_MAX = 1 << 20
 POINTS_MAX = 256
 POINTS_IN_ALL = 1024
+RATE_MILLI_MAX = 10**12
+TAIL_MIN = 1.001
+TAIL_MAX = 16
 
 Pattern = Literal[
     "uniform",

@@ -269,6 +269,12 @@ void spek_clock_init(struct spek_clock *clock, struct spek_times *times,
 		times->next_ns = start_ns;
 		break;
 	}
+	if (process->on_ns) {
+		clock->on_pace = clock->pace;
+		clock->pace = SPEK_PACE_ON_OFF;
+		spek_onoff_init(&clock->onoff, &times->on, process, seed, arrival, start_ns);
+		times->next_ns = spek_onoff_delay(&clock->onoff, &times->on, times->next_ns);
+	}
 }
 
 static void advance_slow_poisson(struct spek_times *times, const struct spek_clock *clock)
@@ -305,38 +311,68 @@ static u64 estimate_on_curve(const struct spek_times *times, const struct spek_c
 	return spek_area_quotient(area, clock->mean >> (clock->slow_bits - 32));
 }
 
+/* Arrivals from the next one on within @span_ns at an even pace. */
+static u64 estimate_evenly(const struct spek_times *times, const struct spek_clock *clock, u32 pace,
+			   u64 span_ns)
+{
+	u64 step, steps, rest;
+
+	switch (pace) {
+	case SPEK_PACE_POISSON:
+		/* A mean of at least 1 ns, so the quotient fits. */
+		return 1 + spek_muldiv64(span_ns, 1ull << 32, clock->mean, NULL);
+	case SPEK_PACE_CONSTANT:
+		/* Arrival k is due at next_ns + (frac + k * step) / rest_of, rounded down. */
+		step = clock->step_ns * clock->rest_of + clock->step_rest;
+		steps = spek_muldiv64(span_ns, clock->rest_of, step, &rest);
+		return 1 + steps + spek_div64(rest + clock->rest_of - times->frac - 1, step);
+	}
+	/* Slow Poisson: seconds between arrivals, so never that many draws. */
+	return 1;
+}
+
 /**
  * spek_times_estimate() - compute the arrivals of an open loop that are due from its rate
  * @times: first arrival to count; @times->next_ns <= @now_ns
  * @clock: constants of @times
  * @now_ns: arrivals at or before this time are due
  *
- * Return: arrivals from @times->next_ns, which is one of them, to @now_ns; for Poisson the expected
- * number.
+ * Return: arrivals from @times->next_ns, which is one of them, to @now_ns; for Poisson, and after
+ * many on and off periods, the expected number.
  */
 u64 spek_times_estimate(const struct spek_times *times, const struct spek_clock *clock,
 			u64 now_ns)
 {
-	u64 span = now_ns - times->next_ns;
-	u64 step, steps, rest;
+	u64 span_ns = now_ns - times->next_ns;
 
 	switch (clock->pace) {
-	case SPEK_PACE_POISSON:
-		/* A mean of at least 1 ns, so the quotient fits. */
-		return 1 + spek_muldiv64(span, 1ull << 32, clock->mean, NULL);
-	case SPEK_PACE_CONSTANT:
-		/* Arrival k is due at next_ns + (frac + k * step) / rest_of, rounded down. */
-		step = clock->step_ns * clock->rest_of + clock->step_rest;
-		steps = spek_muldiv64(span, clock->rest_of, step, &rest);
-		return 1 + steps + spek_div64(rest + clock->rest_of - times->frac - 1, step);
 	case SPEK_PACE_CURVE_POISSON:
 	case SPEK_PACE_CURVE_CONSTANT:
 		return 1 + estimate_on_curve(times, clock, now_ns);
 	case SPEK_PACE_BURST:
-		return times->left + spek_div64(span, clock->step_ns) * clock->burst_length;
+		return times->left + spek_div64(span_ns, clock->step_ns) * clock->burst_length;
+	case SPEK_PACE_ON_OFF:
+		span_ns = spek_onoff_between(&clock->onoff, &times->on, times->next_ns, now_ns);
+		return estimate_evenly(times, clock, clock->on_pace, span_ns);
 	}
-	/* Slow Poisson: seconds between arrivals, so never that many draws. */
-	return 1;
+	return estimate_evenly(times, clock, clock->pace, span_ns);
+}
+
+/* Apart, and last in spek_times_advance(): laws that do not pause must not pay for it. */
+static spek_noinline void advance_on_off(struct spek_times *times, const struct spek_clock *clock)
+{
+	switch (clock->on_pace) {
+	case SPEK_PACE_POISSON:
+		spek_times_add_gap(times, clock, spek_expo_next(&times->rng));
+		break;
+	case SPEK_PACE_SLOW_POISSON:
+		advance_slow_poisson(times, clock);
+		break;
+	case SPEK_PACE_CONSTANT:
+		advance_constant(times, clock);
+		break;
+	}
+	times->next_ns = spek_onoff_delay(&clock->onoff, &times->on, times->next_ns);
 }
 
 /**
@@ -365,6 +401,9 @@ void spek_times_advance(struct spek_times *times, const struct spek_clock *clock
 			break;
 		times->left = clock->burst_length;
 		times->next_ns += clock->step_ns;
+		break;
+	default:
+		advance_on_off(times, clock);
 		break;
 	}
 }

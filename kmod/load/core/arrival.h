@@ -7,7 +7,8 @@
  *   poisson   exponential gaps; no rounding: fractions of a ns are carried over
  *   constant  I/O number k of all workers is due at k / rate, rounded down; a worker has
  *             every n-th of them and carries the exact remainder
- *             with a rate curve (curve.h), both follow its rate instead
+ *             with a rate curve (curve.h), both follow its rate instead; with on and off periods
+ *             (onoff.h), both pause
  *   burst     burst_length I/Os at once, every interval; each worker has its part of every burst
  *   trace     from the records of a trace (gen.c keeps them)
  */
@@ -18,6 +19,7 @@
 #include "../../core/rng.h"
 #include "../../core/spek_host.h"
 #include "curve.h"
+#include "onoff.h"
 #include "workload.h"
 
 /**
@@ -28,6 +30,7 @@
  * @SPEK_PACE_BURST: bursts at equal intervals
  * @SPEK_PACE_CURVE_POISSON: exponential areas under a rate curve
  * @SPEK_PACE_CURVE_CONSTANT: equal areas under a rate curve
+ * @SPEK_PACE_ON_OFF: one of the first three in on periods
  * @SPEK_PACE_CLOSED: from outside, by completions
  * @SPEK_PACE_LIMITED: the same, not before there is a token
  * @SPEK_PACE_TRACE: from outside, by records of a trace
@@ -42,6 +45,7 @@ enum spek_pace {
 	SPEK_PACE_BURST,
 	SPEK_PACE_CURVE_POISSON,
 	SPEK_PACE_CURVE_CONSTANT,
+	SPEK_PACE_ON_OFF,
 	SPEK_PACE_CLOSED,
 	SPEK_PACE_LIMITED,
 	SPEK_PACE_TRACE,
@@ -60,6 +64,8 @@ enum spek_pace {
  * @rest_of: constant: I/Os per 1000 s
  * @burst_length: burst: I/Os of this worker in a burst
  * @curve: on a curve: its points
+ * @on_pace: on and off: enum spek_pace of on periods
+ * @onoff: on and off: constants of the periods
  */
 struct spek_clock {
 	u32 pace;
@@ -74,6 +80,8 @@ struct spek_clock {
 		};
 		struct spek_curve curve;
 	};
+	u32 on_pace;
+	struct spek_onoff onoff;
 };
 
 /**
@@ -84,6 +92,7 @@ struct spek_clock {
  * @left: burst: I/Os left in this burst; on a curve: struct spek_curve_place.segment
  * @pass: on a curve: struct spek_curve_place.pass
  * @rng: poisson: random sequence of the gaps
+ * @on: on and off: on period of @next_ns
  */
 struct spek_times {
 	u64 next_ns;
@@ -91,6 +100,7 @@ struct spek_times {
 	u32 left;
 	u32 pass;
 	struct spek_rng rng;
+	struct spek_onoff_place on;
 };
 
 /**

@@ -49,7 +49,8 @@ static u64 count_process(struct spek_ahead *ahead, const struct spek_gen_mark *m
  * Exact: the times are drawn ahead. Amortised cost: one draw for each arrival that was ever in
  * the backlog. A rate far beyond any device must not keep the caller here forever, though: the
  * remainder after SPEK_BACKLOG_DRAWS draws of a process is computed from its rate. This is exact,
- * too, except for Poisson, where its standard deviation is less than a thousandth of the backlog.
+ * too, except for Poisson, where its standard deviation is less than a thousandth of the backlog,
+ * and if it spans more than 4096 on and off periods (spek_onoff_between()).
  *
  * Return: arrivals that spek_gen_next() had not made at @mark, over all open loops.
  */

@@ -4,6 +4,7 @@
  * refused here, with a sentence for the user, so that the hot path checks nothing.
  */
 #include "curve.h"
+#include "onoff.h"
 #include "pattern.h"
 #include "replay.h"
 #include "share.h"
@@ -135,6 +136,8 @@ static int check_arrival(const struct spek_workload *wl, u32 index, struct spek_
 		return spek_refuse_part(refusal, -EINVAL, "An arrival process has an unknown law.");
 	}
 	err = check_curve(wl, arrival, refusal);
+	if (!err)
+		err = spek_onoff_check(arrival, refusal);
 	if (err)
 		return err;
 	for (i = 0; i < wl->nr_streams; i++)
@@ -384,6 +387,13 @@ int spek_workload_check(const struct spek_workload *wl, u32 nr_workers,
 		refusal->kind = SPEK_REFUSAL_ASU;
 		refusal->index = i;
 		err = spek_zone_share_check(wl, i, nr_workers, refusal);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < wl->nr_arrivals; i++) {
+		refusal->kind = SPEK_REFUSAL_ARRIVAL;
+		refusal->index = i;
+		err = spek_onoff_check_shares(wl, i, nr_workers, refusal);
 		if (err)
 			return err;
 	}

@@ -59,6 +59,10 @@ struct spek_asu {
  * @first_point: poisson, constant: index of the first point of its rate curve in the workload
  * @nr_points: poisson, constant: number of points; 0 without a curve
  * @repeats: 1: the curve begins again after its last point, else it keeps the last rate
+ * @tail_milli: poisson, constant: shape of Pareto lengths of on and off periods, in thousandths; 0:
+ *	exponential lengths
+ * @on_ns: poisson, constant: mean of the periods in which I/Os arrive; 0: always
+ * @off_ns: poisson, constant: mean of the periods between them
  * @burst_length: burst: I/Os per burst; closed: I/Os that may follow a pause at once, beside the
  *	limit; 0 means 1
  * @burst_interval_ns: burst: time from start to start
@@ -71,6 +75,9 @@ struct spek_arrival {
 	u32 first_point;
 	u32 nr_points;
 	u32 repeats;
+	u32 tail_milli;
+	u64 on_ns;
+	u64 off_ns;
 	u32 burst_length;
 	u64 burst_interval_ns;
 };

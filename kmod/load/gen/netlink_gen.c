@@ -93,7 +93,7 @@ static const struct nla_policy spek_asu_nl_policy[SPEK_A_ASU_OPEN_ZONES + 1] = {
 	[SPEK_A_ASU_OPEN_ZONES] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_REPEATS + 1] = {
+static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_TAIL_MILLI + 1] = {
 	[SPEK_A_ARRIVAL_LAW] = NLA_POLICY_MAX(NLA_U32, 4),
 	[SPEK_A_ARRIVAL_DEPTH] = NLA_POLICY_FULL_RANGE(NLA_U32, &spek_arrival_depth_range),
 	[SPEK_A_ARRIVAL_THINK_NS] = { .type = NLA_U64 },
@@ -102,6 +102,9 @@ static const struct nla_policy spek_arrival_nl_policy[SPEK_A_ARRIVAL_REPEATS + 1
 	[SPEK_A_ARRIVAL_BURST_INTERVAL_NS] = { .type = NLA_U64 },
 	[SPEK_A_ARRIVAL_POINT] = NLA_POLICY_RANGE(NLA_BINARY, 32, 4096),
 	[SPEK_A_ARRIVAL_REPEATS] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SPEK_A_ARRIVAL_ON_NS] = { .type = NLA_U64 },
+	[SPEK_A_ARRIVAL_OFF_NS] = { .type = NLA_U64 },
+	[SPEK_A_ARRIVAL_TAIL_MILLI] = NLA_POLICY_MAX(NLA_U32, 16000),
 };
 
 static const struct nla_policy spek_size_nl_policy[SPEK_A_SIZE_WEIGHT + 1] = {

@@ -663,6 +663,14 @@ enum spek_a_asu {
  *   one time are a jump. All processes have at most 1024.
  * @SPEK_A_ARRIVAL_REPEATS: (u32, at most 1) 1: the rate curve begins again after its last
  *   point; else the last rate stays.
+ * @SPEK_A_ARRIVAL_ON_NS: (u64) poisson and constant - mean of on periods, in which I/Os
+ *   arrive at the rate, 10000 to 10^15, and at least one I/O long. All the time if not
+ *   given.
+ * @SPEK_A_ARRIVAL_OFF_NS: (u64) poisson and constant - mean of the off periods between on
+ *   periods, 10000 to 10^15.
+ * @SPEK_A_ARRIVAL_TAIL_MILLI: (u32, at most 16000) Shape of Pareto lengths of on and off
+ *   periods in thousandths, 1001 to 16000; below 2000 they have heavy tails. 0:
+ *   exponential lengths.
  * @__SPEK_A_ARRIVAL_MAX: private
  * @SPEK_A_ARRIVAL_MAX: highest id
  */
@@ -676,6 +684,9 @@ enum spek_a_arrival {
 	SPEK_A_ARRIVAL_BURST_INTERVAL_NS,
 	SPEK_A_ARRIVAL_POINT,
 	SPEK_A_ARRIVAL_REPEATS,
+	SPEK_A_ARRIVAL_ON_NS,
+	SPEK_A_ARRIVAL_OFF_NS,
+	SPEK_A_ARRIVAL_TAIL_MILLI,
 
 	__SPEK_A_ARRIVAL_MAX,
 	SPEK_A_ARRIVAL_MAX = (__SPEK_A_ARRIVAL_MAX - 1)

@@ -71,6 +71,9 @@ static void take_arrival(struct fuzz_input *in, struct spek_arrival *arrival,
 	arrival->rate_milli = fuzz_or(in, has_rate ? 1000000 : 0);
 	arrival->burst_length = (u32)fuzz_or(in, law == SPEK_LAW_BURST ? 8 : 0);
 	arrival->burst_interval_ns = fuzz_or(in, law == SPEK_LAW_BURST ? 1000000 : 0);
+	arrival->on_ns = fuzz_or(in, has_rate ? 10000000 : 0);
+	arrival->off_ns = fuzz_or(in, arrival->on_ns);
+	arrival->tail_milli = (u32)fuzz_or(in, has_rate ? 1500 : 0);
 	if (fuzz_or(in, 0))
 		take_points(in, arrival, wl);
 }

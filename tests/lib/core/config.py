@@ -32,6 +32,9 @@ def core_of(config: RunConfig) -> spekcore.Workload:
                 burst_interval_ns=one.burst_interval_ns,
                 curve=[(at / 1e9, milli / 1000) for at, milli in one.points],
                 repeats=one.repeats,
+                on_ns=one.on_ns,
+                off_ns=one.off_ns,
+                tail_milli=one.tail_milli,
             )
             for one in config.arrivals
         ],

@@ -157,6 +157,9 @@ class Arrival:
     burst_interval_ns: int = 0
     curve: Sequence[tuple[float, float]] = ()
     repeats: int = 0
+    on_ns: int = 0
+    off_ns: int = 0
+    tail_milli: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +260,7 @@ class Workload:
             c.burst_interval_ns = arrival.burst_interval_ns
             c.first_point, c.nr_points = wl.nr_points, len(arrival.curve)
             c.repeats = arrival.repeats
+            c.on_ns, c.off_ns, c.tail_milli = arrival.on_ns, arrival.off_ns, arrival.tail_milli
             for at_s, rate in arrival.curve:
                 wl.point[wl.nr_points] = (round(at_s * 1e9), round(rate * 1000))
                 wl.nr_points += 1
@@ -295,6 +299,23 @@ class Workload:
         ffi, _ = library()
         path.write_bytes(bytes(ffi.buffer(self.c)))
         return path
+
+
+def periods(
+    workload: Workload, seed: int, count: int, arrival: int = 0
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """The first @count on periods of an arrival process and the off periods after them, in ns."""
+    ffi, lib = library()
+    on_ns, off_ns = np.zeros(count, dtype=np.uint64), np.zeros(count, dtype=np.uint64)
+    lib.shim_periods(
+        workload.c.arrival + arrival,
+        seed,
+        arrival,
+        ffi.cast("u64 *", on_ns.ctypes.data),
+        ffi.cast("u64 *", off_ns.ctypes.data),
+        count,
+    )
+    return on_ns, off_ns
 
 
 @dataclass(frozen=True, slots=True)

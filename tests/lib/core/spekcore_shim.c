@@ -17,6 +17,8 @@
 #include "hotband.h"
 #include "metric.h"
 #include "muldiv.h"
+#include "onoff.h"
+#include "pareto.h"
 #include "pattern.h"
 #include "replay.h"
 #include "rng.h"
@@ -82,6 +84,30 @@ void shim_expo(struct spek_rng *rng, u64 *out, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		out[i] = spek_expo_next(rng);
+}
+
+void shim_pareto(struct spek_rng *rng, u64 least, u32 shape_milli, u64 *out, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = spek_pareto_next(rng, least, shape_milli);
+}
+
+/* The first @n periods of an arrival process, each an on and an off one. */
+void shim_periods(const struct spek_arrival *process, u64 seed, u32 arrival, u64 *on_ns,
+		  u64 *off_ns, size_t n)
+{
+	struct spek_onoff_place place;
+	struct spek_onoff onoff;
+	u64 start_ns = 0;
+
+	spek_onoff_init(&onoff, &place, process, seed, arrival, start_ns);
+	for (size_t i = 0; i < n; i++) {
+		u64 end_ns = place.end_ns;
+
+		on_ns[i] = end_ns - start_ns;
+		start_ns = spek_onoff_delay(&onoff, &place, end_ns);
+		off_ns[i] = start_ns - end_ns;
+	}
 }
 
 void shim_hist_index(const u64 *ns, u32 *out, size_t n)

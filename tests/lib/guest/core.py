@@ -47,6 +47,9 @@ def core_workload(config: RunConfig) -> spekcore.Workload:
                 arrival.burst_interval_ns,
                 curve=[(at / 1e9, milli / 1000) for at, milli in arrival.points],
                 repeats=arrival.repeats,
+                on_ns=arrival.on_ns,
+                off_ns=arrival.off_ns,
+                tail_milli=arrival.tail_milli,
             )
             for arrival in config.arrivals
         ],

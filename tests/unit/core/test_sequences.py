@@ -69,6 +69,14 @@ WORKLOADS = {
         ],
         [Stream(read_ppm=700_000), Stream(arrival=1, read_ppm=0)],
     ),
+    "on and off": Workload(
+        [Asu(G)],
+        [
+            Arrival("poisson", rate=1e4, on_ns=10**7, off_ns=9 * 10**7, tail_milli=1500),
+            Arrival("constant", rate=777, on_ns=10**8, off_ns=10**8),
+        ],
+        [Stream(read_ppm=700_000), Stream(arrival=1, read_ppm=0)],
+    ),
     "limited": Workload(
         [Asu(G)], [Arrival(depth=7, rate=777, burst_length=5)], [Stream(read_ppm=700_000)]
     ),

@@ -374,6 +374,9 @@ class ArrivalNla(nla):
         (7, "SPEK_A_ARRIVAL_BURST_INTERVAL_NS", "uint64", 0),
         (8, "SPEK_A_ARRIVAL_POINT", "cdata", 0),
         (9, "SPEK_A_ARRIVAL_REPEATS", "uint32", 0),
+        (10, "SPEK_A_ARRIVAL_ON_NS", "uint64", 0),
+        (11, "SPEK_A_ARRIVAL_OFF_NS", "uint64", 0),
+        (12, "SPEK_A_ARRIVAL_TAIL_MILLI", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "law": "SPEK_A_ARRIVAL_LAW",
@@ -384,6 +387,9 @@ class ArrivalNla(nla):
         "burst_interval_ns": "SPEK_A_ARRIVAL_BURST_INTERVAL_NS",
         "point": "SPEK_A_ARRIVAL_POINT",
         "repeats": "SPEK_A_ARRIVAL_REPEATS",
+        "on_ns": "SPEK_A_ARRIVAL_ON_NS",
+        "off_ns": "SPEK_A_ARRIVAL_OFF_NS",
+        "tail_milli": "SPEK_A_ARRIVAL_TAIL_MILLI",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {

@@ -55,6 +55,19 @@ def test_the_heading_names_the_limit_of_a_closed_loop() -> None:
     assert "closed loop of depth 4, at most 2,000 per second" in text
 
 
+def test_the_heading_says_how_long_arrivals_pause() -> None:
+    told = build(rate=1000.0)
+    arrival = msgspec.structs.replace(
+        told.config.arrivals[0], rate_milli=500_000, on_ns=10**8, off_ns=9 * 10**8, tail_milli=1500
+    )
+    for tail_milli, tail in ((1500, ", tail 1.5"), (0, "")):
+        arrivals = [msgspec.structs.replace(arrival, tail_milli=tail_milli)]
+        config = msgspec.structs.replace(told.config, arrivals=arrivals)
+        text = printed(msgspec.structs.replace(told, config=config))
+        words = f"500 per second for 100ms, then none for 900ms (on average{tail})"
+        assert f"poisson arrivals, {words}" in " ".join(text.split())
+
+
 def test_a_disk_that_counted_otherwise_is_mentioned() -> None:
     text = printed(build(after=msgspec.structs.replace(AFTER, reads=999)))
     assert (

@@ -187,6 +187,44 @@ WRONG: dict[str, tuple[str, str]] = {
         "'swing' belongs to shape diurnal",
     ),
     "wave without a mean": (HEAD + STREAM + CURVE + "shape = 'diurnal'\n", "needs 'rate'"),
+    "on without off": (
+        HEAD + STREAM + CURVE + "rate = 9\non = '1s'\n",
+        "on and off belong together",
+    ),
+    "off without on": (HEAD + STREAM + CURVE + "rate = 9\noff = '1s'\n", "give both"),
+    "tail of nothing": (HEAD + STREAM + CURVE + "rate = 9\ntail = 2\n", "'tail' belongs to on and"),
+    "tail too heavy": (
+        HEAD + STREAM + CURVE + "rate = 9\non = '1s'\noff = '1s'\ntail = 1\n",
+        "tail must be 1.001 to 16, not 1",
+    ),
+    "tail too light": (
+        HEAD + STREAM + CURVE + "rate = 9\non = '1s'\noff = '1s'\ntail = 16.5\n",
+        "tail must be 1.001 to 16, not 16.5",
+    ),
+    "on too short": (
+        HEAD + STREAM + CURVE + "rate = 9e8\non = '9us'\noff = '1s'\n",
+        "on must be 10us to 1000000s (11 days), not 9us",
+    ),
+    "off too long": (
+        HEAD + STREAM + CURVE + "rate = 9\non = '1s'\noff = '278h'\n",
+        "off must be 10us to 1000000s (11 days), not 278h",
+    ),
+    "on of less than an I/O": (
+        HEAD + STREAM + CURVE + "rate = 9\non = '100ms'\noff = '1s'\n",
+        "at least one I/O on average: at this rate, on must be",
+    ),
+    "pauses of a curve": (
+        HEAD + STREAM + CURVE + "rate = 9\nshape = 'diurnal'\non = '1s'\noff = '1s'\n",
+        "on and off exclude a curve",
+    ),
+    "pauses without a rate": (
+        HEAD + STREAM + CURVE + "on = '1s'\noff = '1s'\n",
+        "law poisson needs 'rate'",
+    ),
+    "pauses of a closed loop": (
+        HEAD + STREAM + '[[arrival]]\nname = "a"\non = "1s"\noff = "1s"\n',
+        "'on' belongs to law poisson or constant, not to closed",
+    ),
     "repeat of nothing": (HEAD + STREAM + CURVE + "rate = 1\nrepeat = true\n", "'repeat' belongs"),
     "burst without a limit": (
         HEAD + STREAM + '[[arrival]]\nname = "a"\nburst = 4\n',

@@ -83,6 +83,12 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
     "arrival.default.to": (st.integers(1, 10**6), (*POISSON, *RAMP[:1], PERIOD)),
     "arrival.default.period": (lengths, (*POISSON, *RAMP)),
     "arrival.default.swing": (percents, (*POISSON, "arrival.default.shape=diurnal")),
+    "arrival.default.on": (st.sampled_from(["10ms", "3s"]), (*POISSON, "arrival.default.off=1s")),
+    "arrival.default.off": (st.sampled_from(["10us", "2h"]), (*POISSON, "arrival.default.on=1s")),
+    "arrival.default.tail": (
+        st.one_of(st.integers(2, 16), st.sampled_from([1.001, 1.5])),
+        (*POISSON, "arrival.default.on=1s", "arrival.default.off=1s"),
+    ),
     "arrival.default.length": (
         st.integers(1, 100),
         ("arrival.default.law=burst", "arrival.default.interval=1s"),
