@@ -34,6 +34,22 @@ enum spek_rng_purpose {
 	SPEK_RNG_PERIODS,
 };
 
+/* Step of SplitMix64: 2^64 over the golden ratio. */
+#define SPEK_GOLDEN64	0x9e3779b97f4a7c15ull
+
+/**
+ * spek_mix64() - the finalizer of SplitMix64
+ * @x: any value
+ *
+ * Return: 64 mixed bits, another for each @x.
+ */
+static inline u64 spek_mix64(u64 x)
+{
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
 u64 spek_splitmix64(u64 *state);
 void spek_rng_seed(struct spek_rng *rng, u64 seed);
 void spek_rng_init(struct spek_rng *rng, u64 seed, u32 worker, u32 arrival,

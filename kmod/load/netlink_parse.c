@@ -163,6 +163,10 @@ static const struct field stream_fields[] = {
 	FIELD(SPEK_A_STREAM_PRIORITY, struct spek_stream, priority, NULL),
 	FIELD(SPEK_A_STREAM_PRIORITY_LEVEL, struct spek_stream, priority_level, NULL),
 	FIELD(SPEK_A_STREAM_WRITE_HINT, struct spek_stream, write_hint, NULL),
+	FIELD(SPEK_A_STREAM_OWN_DATA, struct spek_stream, own_data, NULL),
+	FIELD(SPEK_A_STREAM_COMPRESSIBLE_PPM, struct spek_stream, compressible_ppm, NULL),
+	FIELD(SPEK_A_STREAM_DUPLICATE_PPM, struct spek_stream, duplicate_ppm, NULL),
+	ELSEWHERE(SPEK_A_STREAM_FILL, NULL),
 	ELSEWHERE(SPEK_A_STREAM_SIZE, "A stream needs at least one block size."),
 };
 
@@ -395,6 +399,9 @@ static int parse_stream(struct spek_run_config *config, const struct nlattr *nes
 		if (err)
 			return err;
 	}
+	if (tb[SPEK_A_STREAM_FILL])
+		stream->fill_bytes = nla_memcpy(stream->fill, tb[SPEK_A_STREAM_FILL],
+						sizeof(stream->fill));
 	nla_for_each_nested(attr, nest, rem) {
 		if (nla_type(attr) != SPEK_A_STREAM_SIZE)
 			continue;
@@ -475,6 +482,9 @@ static int check_stamped(struct genl_info *info, const struct spek_run_config *c
 		if (attrs[only_stamped[i]] && config->data != SPEK_DATA_STAMPED)
 			return spek_genl_refuse(info->extack, attrs[only_stamped[i]], -EINVAL,
 						"This attribute needs stamped data.");
+	if (config->data == SPEK_DATA_STAMPED && spek_workload_has_own_data(&config->workload))
+		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_DATA], -EINVAL,
+					"A run with stamped data has no streams with own data: a stamp fills its block.");
 	if (config->stamp_id && config->verify_from)
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_STAMP_ID], -EINVAL,
 					"A run that continues another one takes over its stamp-id: leave it out.");

@@ -12,6 +12,7 @@
 #include <linux/atomic.h>
 #include <linux/bio.h>
 #include <linux/llist.h>
+#include <linux/mm.h>
 #include "core/gen.h"
 #include "core/sense.h"
 #include "submit.h"
@@ -134,6 +135,23 @@ u32 spek_slot_chunk_bytes(u32 buffer_bytes);
 int spek_slot_grow(struct spek_slot *slot, u32 max_parts);
 
 void spek_part_end_io(struct bio *bio);
+
+/**
+ * spek_slot_block() - find a block of an operation's data
+ * @slot: slot of the operation
+ * @in_buffer: offset of the block, a multiple of its size
+ * @chunk_bytes: spek_slot_shape.chunk_bytes
+ *
+ * A block never crosses chunks: both are powers of two, and a chunk is at least as large.
+ *
+ * Return: its memory.
+ */
+static inline void *spek_slot_block(const struct spek_slot *slot, u32 in_buffer, u32 chunk_bytes)
+{
+	struct bio_vec *chunk = &slot->vec[slot->op.write][in_buffer / chunk_bytes];
+
+	return page_address(chunk->bv_page) + (in_buffer & (chunk_bytes - 1));
+}
 
 /**
  * spek_part_reset() - make a part's bio ready but for bi_io_vec and bi_vcnt

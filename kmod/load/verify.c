@@ -437,14 +437,6 @@ static bool acquire_all(const struct spek_map *map, const struct spek_op *op,
 	return true;
 }
 
-/* A block never crosses chunks: both are powers of two, and a chunk is at least as large. */
-static void *block_at(const struct spek_slot *slot, u32 in_buffer, u32 chunk_bytes)
-{
-	struct bio_vec *chunk = &slot->vec[slot->op.write][in_buffer / chunk_bytes];
-
-	return page_address(chunk->bv_page) + (in_buffer & (chunk_bytes - 1));
-}
-
 static void stamp_piece(const struct spek_verify *verify, struct spek_slot *slot,
 			const struct piece *piece)
 {
@@ -462,7 +454,7 @@ static void stamp_piece(const struct spek_verify *verify, struct spek_slot *slot
 
 	for (at = 0; at < piece->bytes; at += block) {
 		u64 state = atomic64_read(&grain[at >> map->shift]);
-		void *to = block_at(slot, piece->in_buffer + at, verify->chunk_bytes);
+		void *to = spek_slot_block(slot, piece->in_buffer + at, verify->chunk_bytes);
 
 		stamp.generation = spek_grain_generation(state) + 1;
 		stamp.sector = (piece->offset + at) >> SECTOR_SHIFT;
@@ -476,7 +468,7 @@ static void wipe(struct spek_slot *slot, u32 chunk)
 	u32 done;
 
 	for (done = 0; done < slot->op.bytes; done += chunk)
-		memset(block_at(slot, done, chunk), 0, min(chunk, slot->op.bytes - done));
+		memset(spek_slot_block(slot, done, chunk), 0, min(chunk, slot->op.bytes - done));
 }
 
 /**
@@ -560,7 +552,7 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 			counts->uncertain++;
 		else
 			counts->checked++;
-		if (spek_stamp_check(block_at(slot, piece->in_buffer + at, verify->chunk_bytes),
+		if (spek_stamp_check(spek_slot_block(slot, piece->in_buffer + at, verify->chunk_bytes),
 				     block, &expect, &record.finding) == SPEK_MISMATCH_NONE)
 			continue;
 		record.expected = expect.generation;

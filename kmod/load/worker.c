@@ -640,6 +640,22 @@ u64 spek_worker_oldest_ns(const struct spek_worker *w, u64 now_ns)
 	return now_ns - oldest_ns;
 }
 
+/* All streams have a source then: slots and their buffers are those of all. */
+static bool create_contents(struct spek_worker *w, int node)
+{
+	const struct spek_run_config *config = w->config;
+	const struct spek_workload *wl = &config->workload;
+	u32 i;
+
+	w->contents = kcalloc_node(wl->nr_streams, sizeof(*w->contents), GFP_KERNEL, node);
+	if (!w->contents)
+		return false;
+	for (i = 0; i < wl->nr_streams; i++)
+		spek_contents_init(&w->contents[i], &wl->stream[i], i, config->seed, w->index,
+				   config->data == SPEK_DATA_RANDOM);
+	return true;
+}
+
 static int create_memory(struct spek_worker *w, const struct spek_zone_map *zones)
 {
 	const struct spek_run_config *config = w->config;
@@ -657,6 +673,8 @@ static int create_memory(struct spek_worker *w, const struct spek_zone_map *zone
 	w->poller = kcalloc_node(config->nr_targets, sizeof(*w->poller), GFP_KERNEL, node);
 	if (zones)
 		w->zone_gate = spek_zone_gate_create(zones, w->count, node);
+	if (spek_workload_has_own_data(&config->workload) && !create_contents(w, node))
+		return -ENOMEM;
 	if (!w->targets || !w->gen || !w->set[0] || !w->set[1] || !w->age || !w->slots ||
 	    !w->poller || (zones && !w->zone_gate))
 		return -ENOMEM;
@@ -746,6 +764,7 @@ void spek_worker_destroy(struct spek_worker *w)
 	kvfree(w->age);
 	vfree(w->gen);
 	spek_zone_gate_destroy(w->zone_gate);
+	kfree(w->contents);
 	kfree(w->poller);
 	kfree(w->targets);
 	kfree(w);

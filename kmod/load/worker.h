@@ -8,6 +8,7 @@
 #include <linux/llist.h>
 #include <linux/wait.h>
 #include "core/backlog.h"
+#include "core/contents.h"
 #include "core/gen.h"
 #include "config.h"
 #include "slot.h"
@@ -133,6 +134,7 @@ struct spek_worker_info {
  * @log: where its I/Os are recorded, the run's; NULL without a log
  * @verify: the run's; NULL without stamped data
  * @replay: its records of a trace; NULL without one
+ * @contents: of each stream, what its writes carry; NULL if no stream has own data
  * @zone_gate: what its operations on zones wait for; NULL without streams at write pointers
  * @ramp_count: its share of the ramp-up by count, const after start
  * @measure_count: its share of the measurement by count, const after start
@@ -191,6 +193,7 @@ struct spek_worker {
 	struct spek_iolog *log;
 	struct spek_verify *verify;
 	struct spek_replay_ring *replay;
+	struct spek_contents *contents;
 	struct spek_zone_gate *zone_gate;
 	u64 ramp_count;
 	u64 measure_count;

@@ -44,8 +44,8 @@ static void init_lane(struct spek_lane *lane, const struct spek_worker *w,
 	if (asu->nr_extents == 1 && !lane->target->chunk_sectors && !w->verify)
 		lane->whole_bytes = min(spek_target_whole_bytes(lane->target),
 					w->inflight.shape->chunk_bytes);
-	/* So do those that may be flushes, as in a trace, or carry hints. */
-	if (w->replay || w->hints || !spek_workload_is_plain(&w->config->workload))
+	/* So do those that may be flushes, as in a trace, or carry hints or data of their own. */
+	if (w->replay || w->hints || w->contents || !spek_workload_is_plain(&w->config->workload))
 		lane->whole_bytes = -1;
 }
 
@@ -211,6 +211,22 @@ static void arm_bare(struct spek_worker *w, struct spek_slot *slot, const struct
 		set_hints(w, op, part);
 }
 
+/* Write the data of an operation: once, however often it is cut. */
+static noinline void write_data(struct spek_worker *w, struct spek_slot *slot)
+{
+	const u32 chunk_bytes = w->inflight.shape->chunk_bytes;
+	const struct spek_op *op = &slot->op;
+	u32 done, bytes;
+
+	for (done = 0; done < op->bytes; done += bytes) {
+		bytes = min_t(u32, op->bytes - done, SPEK_CONTENTS_BLOCK);
+		spek_contents_write(&w->contents[op->stream],
+				    spek_slot_block(slot, done, chunk_bytes), bytes);
+	}
+	/* That took time. */
+	WRITE_ONCE(slot->issue_ns, ktime_get_ns());
+}
+
 /*
  * Cut an operation into parts and arm their bios.
  * Return: false if it has to wait for another operation on its blocks, or the run ends.
@@ -234,6 +250,8 @@ static noinline bool arm_parts(struct spek_worker *w, struct spek_slot *slot,
 	slot->nr_parts = nr;
 	if (nr > 1)
 		atomic_set(&slot->parts_left, nr);
+	if (unlikely(w->contents) && slot->op.write)
+		write_data(w, slot);
 	if (w->zone_gate)
 		return spek_zone_begin(w->zone_gate, slot);
 	if (!w->verify)

@@ -82,6 +82,10 @@ _STREAM = (
     Field("priority", (1, 2, 3), RARELY),
     Field("priority-level", (1, 7), RARELY),
     Field("write-hint", (1, 5), RARELY),
+    Field("own-data", (1,), RARELY),
+    Field("compressible-ppm", (1, 500_000, 1_000_000), RARELY),
+    Field("duplicate-ppm", (1, 500_000), RARELY),
+    Field("fill", ("f", "xyz", "f" * 63), RARELY),
 )
 
 

@@ -129,7 +129,22 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
         found.append(f"blockalign={units.parse_size(stream.align)}")
     if stream.fua:
         found.append("sync=dsync")
-    return found + _pattern(stream) + _region(workload, stream)
+    return found + _contents(stream) + _pattern(stream) + _region(workload, stream)
+
+
+def _contents(stream: Stream) -> list[str]:
+    """The data of the writes, unless it is that of the run."""
+    data = file.data_of(stream)
+    if data is None:
+        return []
+    compressible = Fraction(data.compressible_ppm, 10_000)
+    duplicate = Fraction(data.duplicate_ppm, 10_000)
+    found = [f"buffer_pattern=0x{data.fill.hex()}"] if data.fill else []
+    if compressible and not (data.fill and compressible == 100):
+        found.append(f"buffer_compress_percentage={_whole(compressible, 'compressible')}")
+    if duplicate:
+        found.append(f"dedupe_percentage={_whole(duplicate, 'duplicate')}")
+    return found or ["zero_buffers=0", "refill_buffers"]
 
 
 def _suffix(stream: Stream, sizes: Sequence[int]) -> str:

@@ -8,6 +8,7 @@ run, and differences that change numbers.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,7 @@ from spekctl.fio import values
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import ASYNCHRONOUS, MAPPED, NOT_NEEDED, REFUSED, SYNCHRONOUS
 from spekctl.suggest import did_you_mean
-from spekctl.workload.values import SIZES_MAX, STREAMS_MAX
+from spekctl.workload.values import FILL_PATTERN, SIZES_MAX, STREAMS_MAX
 
 RANDOM = ("randread", "randwrite", "randrw", "randtrim")
 SEQUENTIAL = ("read", "write", "rw", "readwrite", "trim")
@@ -202,6 +203,7 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
             where["range"] *= devices
     forced = (options.text("sync") or "0") not in ("0", "none")
     options.went("sync", "stream.fua")
+    contents = _contents(options, plan)
     parts: list[dict[str, Any]] = []
     # Both directions of a sequential job have a place of their own, and sizes may differ.
     split = 0 < share < 100 and (kind not in RANDOM or sizes[0] != sizes[1])
@@ -217,6 +219,8 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
             one["read"] = f"{reads}%"
         if forced and one.get("read", "100%") != "100%":
             one["fua"] = True
+        if one.get("read", "100%") != "100%":
+            one |= contents
         if len(mix) == 1:
             one["size"] = mix[0][0]
         else:
@@ -346,6 +350,34 @@ def _region(options: Reader, base: int) -> dict[str, Any]:
         if filesize <= start:
             raise UsageError("filesize: the offset is beyond it")
         found["range"] = filesize - start
+    return found
+
+
+def _contents(options: Reader, plan: Plan) -> dict[str, str]:
+    """The data of the writes, unless it is that of the run."""
+    compressible = options.value("buffer_compress_percentage", values.percent) or 0
+    duplicate = options.value("dedupe_percentage", values.percent) or 0
+    fill = options.text("buffer_pattern")
+    options.went("buffer_compress_percentage", "stream.compressible")
+    options.went("dedupe_percentage", "stream.duplicate")
+    options.went("buffer_pattern", "stream.fill")
+    if fill is not None and not re.fullmatch(FILL_PATTERN, fill):
+        raise UsageError(
+            f"buffer_pattern: '{fill}' is not taken; write 0x and 1 to 64 bytes in hexadecimal"
+        )
+    found: dict[str, str] = {}
+    if compressible:
+        found["compressible"] = f"{compressible}%"
+    # With duplicates of random data fio has no place for the pattern.
+    if fill is not None and (compressible or not duplicate):
+        found["fill"] = fill
+    # What is all fill is equal anyway.
+    if duplicate and compressible < 100:
+        found["duplicate"] = f"{duplicate}%"
+        plan.differs("duplicates are blocks of 4 KiB, not of the block size")
+    if found and options.text("verify") not in (None, "0", "null"):
+        plan.differs("stamped blocks neither compress nor have duplicates")
+        return {}
     return found
 
 

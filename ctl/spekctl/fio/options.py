@@ -35,6 +35,7 @@ MAPPED = frozenset(
         *("ioengine", "direct", "buffered", "hipri", "verify", "kb_base", "stonewall", "loops"),
         *("startdelay", "filesize", "nrfiles", "sync", "fsync", "fdatasync", "zonemode"),
         *("wait_for", "do_verify", "verify_only", "rw_sequencer", "bs_unaligned", "cpumask"),
+        *("buffer_compress_percentage", "dedupe_percentage", "buffer_pattern"),
         *("trim_percentage", "rate_ignore_thinktime", "io_submit_mode", "experimental_verify"),
     )
 )
@@ -53,7 +54,7 @@ _PROCESS = "the load is in the kernel, not in a process"
 _LATENCY = "search for the load with `spekctl sweep --within`"
 _STEADY = "give it as `spekctl run --until steady`"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"
-_CONTENT = "written data are zeros or random"
+_DUPLICATES = "duplicates are 64 blocks of each stream"
 _FILES_ONLY = "spek loads block devices, not files"
 
 NOT_NEEDED: dict[str, str] = {
@@ -102,10 +103,10 @@ NOT_NEEDED: dict[str, str] = {
     "error_dump": "errors are counted",
     "exit_what": "all jobs end together",
     "exitall_on_error": "all jobs end together; `--max-errors N` ends a run",
-    "dedupe_global": "there is no dedupe_percentage",
-    "dedupe_mode": "there is no dedupe_percentage",
-    "dedupe_working_set_percentage": "there is no dedupe_percentage",
-    "buffer_compress_chunk": "there is no buffer_compress_percentage",
+    "dedupe_global": _DUPLICATES,
+    "dedupe_mode": _DUPLICATES,
+    "dedupe_working_set_percentage": _DUPLICATES,
+    "buffer_compress_chunk": "the share is that of each 4 KiB",
     "rate_cycle": "a rate is kept I/O by I/O",
     "flow_sleep": "there is no flow",
     "iodepth_low": "the depth is kept: completions are not waited for in batches",
@@ -125,8 +126,6 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("latency_target", "latency_window", "latency_percentile"), _LATENCY),
     **dict.fromkeys(("latency_run",), _LATENCY),
     **dict.fromkeys(("steadystate", "steadystate_duration", "steadystate_ramp_time"), _STEADY),
-    **dict.fromkeys(("buffer_pattern", "buffer_compress_percentage"), _CONTENT),
-    **dict.fromkeys(("dedupe_percentage",), _CONTENT),
     **dict.fromkeys(("zonesize", "zonerange", "zoneskip", "zonecapacity"), _ZONES),
     **dict.fromkeys(("read_beyond_wp", "max_open_zones", "job_max_open_zones"), _ZONES),
     **dict.fromkeys(("ignore_zone_limits", "zone_reset_threshold"), _ZONES),

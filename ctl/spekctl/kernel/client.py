@@ -368,6 +368,10 @@ def _run_attributes(config: RunConfig) -> dict[str, Any]:
                 "priority": Priority(stream.priority).code,
                 "priority_level": stream.priority_level,
                 "write_hint": WriteHint(stream.write_hint).code,
+                "own_data": stream.own_data,
+                "compressible_ppm": stream.compressible_ppm,
+                "duplicate_ppm": stream.duplicate_ppm,
+                "fill": bytes.fromhex(stream.fill),
             },
         )
         for stream in config.streams

@@ -139,6 +139,18 @@ class ResolvedStream(Resolved, frozen=True):
     write_hint: Annotated[
         WriteHint, Meta(description="Expected lifetime of the data it writes.")
     ] = "not-set"
+    own_data: Annotated[
+        int, Meta(description="1: it writes data of its own, 0: those of the run.")
+    ] = 0
+    compressible_ppm: Annotated[
+        int, Meta(description="own_data: share of fill in each 4 KiB; the rest is random.")
+    ] = 0
+    duplicate_ppm: Annotated[
+        int, Meta(description="own_data: share of 4 KiB blocks that are one of 64.")
+    ] = 0
+    fill: Annotated[
+        str, Meta(description="own_data: bytes of the fill, hexadecimal; empty: zeroes.")
+    ] = ""
 
 
 class DeviceNumber(Resolved, frozen=True):

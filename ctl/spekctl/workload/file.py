@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,6 +25,8 @@ from spekctl.workload.options import OPTIONS
 from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
+    DATA_KEYS,
+    FILL_PATTERN,
     IO_BYTES_MAX,
     OPEN_ZONES_MAX,
     PRIORITY_LEVEL,
@@ -434,6 +436,7 @@ def _check_stream(stream: Stream) -> None:
     _check_operation(stream)
     _check_pointers(stream)
     priority_of(stream)
+    data_of(stream)
     if stream.operation == "flush" or stream.operation in ZONE_COMMANDS:
         return
     needed = _PATTERN_NEEDS.get(stream.pattern)
@@ -487,9 +490,10 @@ def _check_operation(stream: Stream) -> None:
             raise UsageError(f"operation {stream.operation} has no reads: remove 'read'")
         if stream.fua:
             raise UsageError(f"operation {stream.operation} has no FUA: remove 'fua'")
-        if stream.write_hint is not None and stream.operation != "zone-append":
-            raise UsageError(f"operation {stream.operation} has no data: remove 'write_hint'")
-    for key in ("fua", "write_hint"):
+        for key in ("write_hint", *DATA_KEYS):
+            if getattr(stream, key) is not None and stream.operation != "zone-append":
+                raise UsageError(f"operation {stream.operation} has no data: remove '{key}'")
+    for key in ("fua", "write_hint", *DATA_KEYS):
         if getattr(stream, key) and read_ppm(stream) == 1_000_000:
             raise UsageError(f"it only reads, and '{key}' is for writes: set 'read' below 100%")
     if stream.operation == "flush":
@@ -642,6 +646,40 @@ def priority_of(stream: Stream) -> tuple[Priority, int]:
     if name == "idle":
         return "idle", 0
     return ("rt" if name == "rt" else "be"), int(level or PRIORITY_LEVEL)
+
+
+class OwnData(NamedTuple):
+    """What a stream writes instead of the data of the run."""
+
+    compressible_ppm: int
+    duplicate_ppm: int
+    fill: bytes
+
+
+def data_of(stream: Stream) -> OwnData | None:
+    """The data that a stream writes; None: those of the run."""
+    if all(getattr(stream, key) is None for key in DATA_KEYS):
+        return None
+    fill = b""
+    if stream.fill is not None:
+        if not re.fullmatch(FILL_PATTERN, stream.fill):
+            raise UsageError(
+                f"'{stream.fill}' is not a fill: write 0x and 1 to 64 bytes of two hexadecimal"
+                " digits, as 0xdeadbeef"
+            )
+        fill = bytes.fromhex(stream.fill[2:])
+    share = stream.compressible or ("0%" if stream.fill is None else "100%")
+    compressible = units.share_to_ppm(units.parse_percent(share), share)
+    share = stream.duplicate or "0%"
+    duplicate = units.share_to_ppm(units.parse_percent(share), share)
+    if fill and not compressible:
+        raise UsageError("without compressible data there is no fill: remove 'fill'")
+    if duplicate and compressible == 1_000_000:
+        raise UsageError(
+            "data that are all fill are equal anyway: set 'compressible' below 100%, or remove"
+            " 'duplicate'"
+        )
+    return OwnData(compressible, duplicate, fill)
 
 
 def size_weights(stream: Stream) -> list[tuple[int, int]]:

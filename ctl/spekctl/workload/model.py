@@ -19,6 +19,7 @@ from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
     DEPTH_MAX,
+    FILL_PATTERN,
     NAME_LEN_MAX,
     OPEN_ZONES_MAX,
     POINTS_MAX,
@@ -361,6 +362,30 @@ class Stream(Table, frozen=True):
         _doc(
             "Expected lifetime of the data written, a hint for the device: back ends bio and mq,"
             " Linux 6.9 and later."
+        ),
+    ] = None
+    compressible: Annotated[
+        str | None,
+        _doc(
+            "Share of each 4 KiB of the data written that is fill; the rest is random. By default"
+            " 100% with fill, 0% with duplicate; without the three the stream writes data of the"
+            " run.",
+            PERCENT_PATTERN,
+        ),
+    ] = None
+    duplicate: Annotated[
+        str | None,
+        _doc(
+            "Share of the 4 KiB blocks written that are one of 64 blocks; the others are unique.",
+            PERCENT_PATTERN,
+        ),
+    ] = None
+    fill: Annotated[
+        str | None,
+        _doc(
+            "1 to 64 bytes in hexadecimal, 0xdeadbeef, that compressible data repeat; by default"
+            " zeroes.",
+            FILL_PATTERN,
         ),
     ] = None
     size: Annotated[int | str | None, _either("The block size, if there is one.", *_SIZE)] = None

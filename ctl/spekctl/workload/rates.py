@@ -11,6 +11,7 @@ import msgspec
 
 from spekctl.errors import UsageError
 from spekctl.workload.model import Arrival, Stream, WorkloadFile
+from spekctl.workload.values import DATA_KEYS
 
 DEFAULT = Arrival(name="default", law="closed", depth=1)
 
@@ -60,8 +61,9 @@ def _parts(stream: Stream) -> list[tuple[Stream, int | float | None]]:
         raise UsageError(f"operation {stream.operation} has no reads: give it a 'rate'")
     if stream.read is not None:
         raise UsageError("'read' follows from read_rate and write_rate: remove it")
+    of_writes = {"fua": False, **dict.fromkeys(("write_hint", *DATA_KEYS))}
     reads = msgspec.structs.replace(
-        stream, name=f"{stream.name}-read", read="100%", fua=False, write_hint=None, **own
+        stream, name=f"{stream.name}-read", read="100%", **(own | of_writes)
     )
     writes = msgspec.structs.replace(stream, name=f"{stream.name}-write", read="0%", **own)
     return [(reads, stream.read_rate), (writes, stream.write_rate)]

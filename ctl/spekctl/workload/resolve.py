@@ -27,6 +27,7 @@ from spekctl.workload.file import (
     arrivals_of,
     at,
     check_limits,
+    data_of,
     fraction_or_bytes,
     priority_of,
     rate_milli,
@@ -73,6 +74,12 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
             f"{workload.workload.name} only reads, so --verify has nothing to compare with; it"
             " needs a workload that writes"
         )
+    for stream in streams:
+        if options.verify and stream.own_data:
+            raise UsageError(
+                f"stream '{stream.name}': --verify writes its own data: remove 'compressible',"
+                " 'duplicate' and 'fill'"
+            )
     return RunConfig(
         name=workload.workload.name,
         seed=options.seed,
@@ -426,6 +433,7 @@ def _stream(
                 f"restart and run_length together, {units.format_bytes(restart_bytes + run_bytes)},"
                 f" do not fit into its range of {units.format_bytes(span)}"
             )
+    data = data_of(stream)
     return ResolvedStream(
         name=stream.name,
         asu=asu,
@@ -462,6 +470,10 @@ def _stream(
         priority=priority,
         priority_level=level,
         write_hint=stream.write_hint or "not-set",
+        own_data=int(data is not None),
+        compressible_ppm=data.compressible_ppm if data else 0,
+        duplicate_ppm=data.duplicate_ppm if data else 0,
+        fill=data.fill.hex() if data else "",
     )
 
 

@@ -77,6 +77,9 @@ ZONE_COMMANDS: tuple[Operation, ...] = ("zone-reset", "zone-finish", "zone-open"
 Priority = Literal["none", "rt", "be", "idle"]
 PRIORITY_PATTERN = "^(rt|be)(:[0-7])?$|^idle$"
 PRIORITY_LEVEL = 4  # unless given, as ionice(1) has it
+# Keys of a stream that writes data of its own.
+DATA_KEYS = ("compressible", "duplicate", "fill")
+FILL_PATTERN = "^0[xX]([0-9a-fA-F]{2}){1,64}$"
 WriteHint = Literal["not-set", "none", "short", "medium", "long", "extreme"]
 Data = Literal["zero", "random"]
 Backend = Literal["auto", "bio", "mq", "scsi"]

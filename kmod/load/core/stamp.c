@@ -7,29 +7,20 @@
 #define HEADER_WORDS	((u32)(sizeof(struct spek_stamp) / sizeof(u64)))
 #define CHECKSUM_WORD	(HEADER_WORDS - 1)
 #define TARGET_WORD	(HEADER_WORDS - 2)
-#define GOLDEN		0x9e3779b97f4a7c15ull
-
-/* The finalizer of SplitMix64: one to one. */
-static inline u64 mix(u64 x)
-{
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-	return x ^ (x >> 31);
-}
 
 static u64 payload_key(u64 seed, u64 id, u64 sector, u32 target, u64 generation)
 {
-	u64 key = mix(seed + GOLDEN);
+	u64 key = spek_mix64(seed + SPEK_GOLDEN64);
 
-	key = mix((key ^ id) + GOLDEN);
-	key = mix((key ^ sector) + GOLDEN);
-	key = mix((key ^ target) + GOLDEN);
-	return mix((key ^ generation) + GOLDEN);
+	key = spek_mix64((key ^ id) + SPEK_GOLDEN64);
+	key = spek_mix64((key ^ sector) + SPEK_GOLDEN64);
+	key = spek_mix64((key ^ target) + SPEK_GOLDEN64);
+	return spek_mix64((key ^ generation) + SPEK_GOLDEN64);
 }
 
 static inline u64 payload_word(u64 key, u32 index)
 {
-	return mix(key + index * GOLDEN);
+	return spek_mix64(key + index * SPEK_GOLDEN64);
 }
 
 /* Each step is one to one in the sum and in the word, so a change of one word always shows. */
@@ -43,7 +34,7 @@ static u64 checksum_of(const u64 *word, u32 words)
 
 		sum = spek_rotl64((sum ^ value) * 0xff51afd7ed558ccdull, 31);
 	}
-	return mix(sum);
+	return spek_mix64(sum);
 }
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What streams say of themselves: block sizes, hints, and whether they replay a trace. */
+/* What streams say of themselves: block sizes, hints, data, and whether they replay a trace. */
 #include "workload.h"
 
 /**
@@ -126,6 +126,22 @@ bool spek_workload_has_hints(const struct spek_workload *wl)
 
 	for (i = 0; i < wl->nr_streams; i++)
 		if (spek_stream_has_hints(&wl->stream[i]))
+			return true;
+	return false;
+}
+
+/**
+ * spek_workload_has_own_data() - check whether any stream writes data of its own
+ * @wl: workload
+ *
+ * Return: true if a stream does.
+ */
+bool spek_workload_has_own_data(const struct spek_workload *wl)
+{
+	u32 i;
+
+	for (i = 0; i < wl->nr_streams; i++)
+		if (wl->stream[i].own_data)
 			return true;
 	return false;
 }

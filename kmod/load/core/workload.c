@@ -245,6 +245,34 @@ static int check_hints(const struct spek_stream *stream, struct spek_refusal *re
 	return 0;
 }
 
+static int check_data(const struct spek_stream *stream, struct spek_refusal *refusal)
+{
+	if (stream->own_data > 1)
+		return spek_refuse_part(refusal, -ERANGE, "Own data of a stream must be 0 or 1.");
+	if (stream->compressible_ppm > 1000000 || stream->duplicate_ppm > 1000000)
+		return spek_refuse_part(refusal, -ERANGE,
+					"A share of compressible or duplicate data is above 1000000 ppm.");
+	if (stream->fill_bytes > SPEK_MAX_FILL)
+		return spek_refuse_part(refusal, -ERANGE,
+					"The fill of compressible data must be at most 64 bytes.");
+	if (!stream->own_data) {
+		if (stream->compressible_ppm || stream->duplicate_ppm || stream->fill_bytes)
+			return spek_refuse_part(refusal, -EINVAL,
+						"Compressible or duplicate data or their fill are given for a stream without own data.");
+		return 0;
+	}
+	if (!spek_stream_has_data(stream) || stream->read_ppm == 1000000)
+		return spek_refuse_part(refusal, -EINVAL,
+					"Own data are given for a stream that has no writes of data.");
+	if (stream->duplicate_ppm && stream->compressible_ppm == 1000000)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A share of duplicate data is given for a stream whose data are all fill: all its blocks are equal.");
+	if (stream->fill_bytes && !stream->compressible_ppm)
+		return spek_refuse_part(refusal, -EINVAL,
+					"A fill is given for a stream without compressible data.");
+	return 0;
+}
+
 static int check_parts(const struct spek_workload *wl, const struct spek_stream *stream,
 		       struct spek_refusal *refusal)
 {
@@ -317,6 +345,8 @@ static int check_stream(const struct spek_workload *wl, u32 index, u32 nr_worker
 		err = check_operation(stream, refusal);
 	if (!err)
 		err = check_hints(stream, refusal);
+	if (!err)
+		err = check_data(stream, refusal);
 	if (err)
 		return err;
 	if (!pattern)

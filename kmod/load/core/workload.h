@@ -27,6 +27,7 @@
 #define SPEK_MAX_WAIT_NS	1000000000000000ull	/* 11 days: sums cannot overflow */
 #define SPEK_MAX_RATE_MILLI	1000000000000ull	/* one I/O per ns */
 #define SPEK_MAX_IO_BYTES	(16u << 20)
+#define SPEK_MAX_FILL		64	/* bytes */
 
 /**
  * struct spek_asu - an address range on one target, or striped over several
@@ -134,6 +135,11 @@ struct spek_section {
  * @priority: enum spek_priority
  * @priority_level: 0 (highest) to 7 within the class
  * @write_hint: enum spek_write_hint
+ * @own_data: 1: its writes have data of its own, as the next four say; 0: those of the run
+ * @compressible_ppm: share of fill in each block of data
+ * @duplicate_ppm: share of blocks of data that are duplicates
+ * @fill_bytes: length of @fill; 0: the fill is zeroes
+ * @fill: bytes that the fill repeats
  * @nr_sizes: number of entries in @size
  * @size: block sizes with weights
  */
@@ -162,6 +168,11 @@ struct spek_stream {
 	u32 priority;
 	u32 priority_level;
 	u32 write_hint;
+	u32 own_data;
+	u32 compressible_ppm;
+	u32 duplicate_ppm;
+	u32 fill_bytes;
+	u8 fill[SPEK_MAX_FILL];
 	u32 nr_sizes;
 	struct spek_size size[SPEK_MAX_SIZES];
 };
@@ -194,6 +205,7 @@ bool spek_stream_has_data(const struct spek_stream *stream);
 bool spek_workload_has_zones(const struct spek_workload *wl);
 bool spek_stream_has_hints(const struct spek_stream *stream);
 bool spek_workload_has_hints(const struct spek_workload *wl);
+bool spek_workload_has_own_data(const struct spek_workload *wl);
 bool spek_workload_replays(const struct spek_workload *wl);
 
 /**

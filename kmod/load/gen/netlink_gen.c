@@ -22,6 +22,16 @@ static struct netlink_range_validation spek_stream_seq_ppm_range = {
 	.max	= 1000000ULL,
 };
 
+static struct netlink_range_validation spek_stream_compressible_ppm_range = {
+	.min	= 0,
+	.max	= 1000000ULL,
+};
+
+static struct netlink_range_validation spek_stream_duplicate_ppm_range = {
+	.min	= 0,
+	.max	= 1000000ULL,
+};
+
 static struct netlink_range_validation spek_run_max_outstanding_range = {
 	.min	= 1ULL,
 	.max	= 65536ULL,
@@ -112,7 +122,7 @@ static const struct nla_policy spek_size_nl_policy[SPEK_A_SIZE_WEIGHT + 1] = {
 	[SPEK_A_SIZE_WEIGHT] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_WRITE_HINT + 1] = {
+static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_FILL + 1] = {
 	[SPEK_A_STREAM_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
 	[SPEK_A_STREAM_ASU] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_ARRIVAL] = { .type = NLA_U32 },
@@ -138,6 +148,12 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_WRITE_HINT + 
 	[SPEK_A_STREAM_PRIORITY] = NLA_POLICY_MAX(NLA_U32, 3),
 	[SPEK_A_STREAM_PRIORITY_LEVEL] = NLA_POLICY_MAX(NLA_U32, 7),
 	[SPEK_A_STREAM_WRITE_HINT] = NLA_POLICY_MAX(NLA_U32, 5),
+	[SPEK_A_STREAM_OWN_DATA] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SPEK_A_STREAM_COMPRESSIBLE_PPM] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &spek_stream_compressible_ppm_range),
+	[SPEK_A_STREAM_DUPLICATE_PPM] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &spek_stream_duplicate_ppm_range),
+	[SPEK_A_STREAM_FILL] = NLA_POLICY_RANGE(NLA_BINARY, 1, 64),
 };
 
 /* SPEK_CMD_RUN_NEW */

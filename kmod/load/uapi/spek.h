@@ -751,6 +751,16 @@ enum spek_a_size {
  *   highest; 0 if not given. Classes rt and be only.
  * @SPEK_A_STREAM_WRITE_HINT: (u32, enum write-hint) Lifetime of the data written, back
  *   ends bio and mq, from Linux 6.9 on; not-set if not given.
+ * @SPEK_A_STREAM_OWN_DATA: (u32, at most 1) 1: writes have data of the stream's own, as
+ *   the next three say, and not those of the run; not with stamped data.
+ * @SPEK_A_STREAM_COMPRESSIBLE_PPM: (u32, at most 1000000) own data - share of each block
+ *   of 4096 bytes, counted from the start of the I/O, that is fill; the rest is random. 0
+ *   if not given.
+ * @SPEK_A_STREAM_DUPLICATE_PPM: (u32, at most 1000000) own data - share of the blocks
+ *   that are one of 64 blocks which all workers share; the others are unique. 0 if not
+ *   given.
+ * @SPEK_A_STREAM_FILL: (binary, at least 1 bytes, at most 64 bytes) own data - bytes that
+ *   the fill repeats, from its start in each block on; zeroes if not given.
  * @__SPEK_A_STREAM_MAX: private
  * @SPEK_A_STREAM_MAX: highest id
  */
@@ -781,6 +791,10 @@ enum spek_a_stream {
 	SPEK_A_STREAM_PRIORITY,
 	SPEK_A_STREAM_PRIORITY_LEVEL,
 	SPEK_A_STREAM_WRITE_HINT,
+	SPEK_A_STREAM_OWN_DATA,
+	SPEK_A_STREAM_COMPRESSIBLE_PPM,
+	SPEK_A_STREAM_DUPLICATE_PPM,
+	SPEK_A_STREAM_FILL,
 
 	__SPEK_A_STREAM_MAX,
 	SPEK_A_STREAM_MAX = (__SPEK_A_STREAM_MAX - 1)

@@ -61,6 +61,10 @@ def core_of(config: RunConfig) -> spekcore.Workload:
                 spread=one.spread,
                 operation=Operation[one.operation.upper().replace("-", "_")],
                 fua=one.fua,
+                own_data=one.own_data,
+                compressible_ppm=one.compressible_ppm,
+                duplicate_ppm=one.duplicate_ppm,
+                fill=bytes.fromhex(one.fill),
             )
             for one in config.streams
         ],

@@ -190,6 +190,10 @@ class Stream:
     priority: int = 0
     priority_level: int = 0
     write_hint: int = 0
+    own_data: int = 0
+    compressible_ppm: int = 0
+    duplicate_ppm: int = 0
+    fill: bytes = b""
 
     def size_weights(self) -> list[tuple[int, int]]:
         if isinstance(self.sizes, int):
@@ -229,6 +233,9 @@ _STREAM_NUMBERS = [
     "priority",
     "priority_level",
     "write_hint",
+    "own_data",
+    "compressible_ppm",
+    "duplicate_ppm",
 ]
 
 
@@ -270,6 +277,7 @@ class Workload:
     def _fill_stream(self, stream: Stream, c: Any) -> None:
         for name in _STREAM_NUMBERS:
             setattr(c, name, getattr(stream, name))
+        c.fill_bytes, c.fill[0 : len(stream.fill)] = len(stream.fill), stream.fill
         c.pattern = PATTERN_CODES.index(stream.pattern)
         c.walk_style = STYLES.index(stream.walk_style)
         c.range_bytes = stream.range_bytes

@@ -10,6 +10,7 @@
 #include "explog.h"
 #include "expo.h"
 #include "backlog.h"
+#include "contents.h"
 #include "curve.h"
 #include "gen.h"
 #include "grain.h"

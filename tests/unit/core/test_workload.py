@@ -42,6 +42,8 @@ STRIPED = Asu(16 * MIB, 64 << 10, [(0, 0), (1, 0)])
 
 
 CURVE = [(0, 1), (1, 1)]
+BEYOND: list[dict[str, Any]] = [{"compressible_ppm": 1_000_001}, {"duplicate_ppm": 1_000_001}]
+OWN: list[dict[str, Any]] = [{"compressible_ppm": 1}, {"duplicate_ppm": 1}, {"fill": b"x"}]
 
 
 def one(stream: Stream, asu: Asu = ASU, arrival: Arrival = CLOSED) -> Workload:
@@ -258,6 +260,33 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (
         one(Stream(write_hint=1, read_ppm=0, operation=2)),
         *(1, INVALID, "s", 0, "A write hint is given for a stream that has no writes of data."),
+    ),
+    # data
+    (raw("stream.0.own_data", 2), 1, RANGE, "s", 0, "Own data of a stream must be 0 or 1."),
+    *[
+        (one(Stream(read_ppm=0, own_data=1, **given)), 1, RANGE, "s", 0, "A share of compressible")
+        for given in BEYOND
+    ],
+    (
+        raw("stream.0.fill_bytes", 65),
+        *(1, RANGE, "s", 0, "The fill of compressible data must be at most 64 bytes."),
+    ),
+    *[
+        (one(Stream(read_ppm=0, **given)), 1, INVALID, "s", 0, "Compressible or duplicate data or")
+        for given in OWN
+    ],
+    (one(Stream(own_data=1)), 1, INVALID, "s", 0, "Own data are given for a stream that has no w"),
+    (
+        one(Stream(own_data=1, read_ppm=0, operation=2)),
+        *(1, INVALID, "s", 0, "Own data are given for a stream that has no writes of data."),
+    ),
+    (
+        one(Stream(read_ppm=0, own_data=1, compressible_ppm=1_000_000, duplicate_ppm=1)),
+        *(1, INVALID, "s", 0, "A share of duplicate data is given for a stream whose data are all"),
+    ),
+    (
+        one(Stream(read_ppm=0, own_data=1, fill=b"x")),
+        *(1, INVALID, "s", 0, "A fill is given for a stream without compressible data."),
     ),
     # patterns
     (

@@ -445,6 +445,10 @@ class StreamNla(nla):
         (24, "SPEK_A_STREAM_PRIORITY", "uint32", 0),
         (25, "SPEK_A_STREAM_PRIORITY_LEVEL", "uint32", 0),
         (26, "SPEK_A_STREAM_WRITE_HINT", "uint32", 0),
+        (27, "SPEK_A_STREAM_OWN_DATA", "uint32", 0),
+        (28, "SPEK_A_STREAM_COMPRESSIBLE_PPM", "uint32", 0),
+        (29, "SPEK_A_STREAM_DUPLICATE_PPM", "uint32", 0),
+        (30, "SPEK_A_STREAM_FILL", "cdata", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_A_STREAM_NAME",
@@ -472,6 +476,10 @@ class StreamNla(nla):
         "priority": "SPEK_A_STREAM_PRIORITY",
         "priority_level": "SPEK_A_STREAM_PRIORITY_LEVEL",
         "write_hint": "SPEK_A_STREAM_WRITE_HINT",
+        "own_data": "SPEK_A_STREAM_OWN_DATA",
+        "compressible_ppm": "SPEK_A_STREAM_COMPRESSIBLE_PPM",
+        "duplicate_ppm": "SPEK_A_STREAM_DUPLICATE_PPM",
+        "fill": "SPEK_A_STREAM_FILL",
     }
     multi: ClassVar[dict[str, str]] = {
         "size": "sizes",

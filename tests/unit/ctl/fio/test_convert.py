@@ -25,6 +25,7 @@ from spekctl.workload.imported import Imported
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
+from spekctl.workload.values import DATA_KEYS
 
 JOBS = Path(__file__).parent / "jobs"
 NAMES = sorted(path.stem for path in JOBS.glob("*.fio"))
@@ -238,6 +239,30 @@ def test_reads_are_not_flushed_and_not_forced(tmp_path: Path) -> None:
     assert found.mapped.keys() >= {"fsync", "sync"}
 
 
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ("buffer_compress_percentage=50\n", {"compressible": "50%"}),
+        ("dedupe_percentage=30\n", {"duplicate": "30%"}),
+        ("buffer_pattern=0xdeadbeef\n", {"fill": "0xdeadbeef"}),
+        (
+            "buffer_compress_percentage=40\ndedupe_percentage=30\nbuffer_pattern=0xff\n",
+            {"compressible": "40%", "duplicate": "30%", "fill": "0xff"},
+        ),
+        # As fio: no place for the pattern, and duplicates of what is all fill.
+        ("dedupe_percentage=30\nbuffer_pattern=0xff\n", {"duplicate": "30%"}),
+        ("buffer_compress_percentage=100\ndedupe_percentage=3\n", {"compressible": "100%"}),
+        ("buffer_compress_percentage=0\ndedupe_percentage=0\n", {}),
+        ("buffer_compress_percentage=50\nverify=crc32c\n", {}),
+    ],
+)
+def test_writes_have_data_as_asked(tmp_path: Path, options: str, found: dict[str, str]) -> None:
+    made = imported(tmp_path, HEAD + "rw=randwrite\n" + options)
+    assert {key: one for key, one in stream(made).items() if key in DATA_KEYS} == found
+    reads = imported(tmp_path, HEAD + "rw=randread\n" + options)
+    assert not stream(reads).keys() & set(DATA_KEYS)
+
+
 # --- refused -------------------------------------------------------------------------------------
 
 
@@ -250,6 +275,7 @@ def test_reads_are_not_flushed_and_not_forced(tmp_path: Path) -> None:
         (HEAD + "rw=randtrimwrite\n", "rw: randtrimwrite writes what it has discarded"),
         (HEAD + "rw=randtrim\nverify=crc32c\n", "verify: what was discarded is not verified"),
         (HEAD + "fsync=often\nrw=write\n", "[j] fsync: 'often' is not a whole number"),
+        (HEAD + "buffer_pattern='abcd'\n", "[j] buffer_pattern: ''abcd'' is not taken; write 0x"),
         (HEAD + "rw=sideways\n", "rw: 'sideways' is not a kind of I/O"),
         (HEAD + "zonemode=zbd\n", "zonemode: zones are not imported"),
         (HEAD + "rate_min=1m\n", "rate_min: give it as a limit of `spekctl gate`"),

@@ -32,6 +32,15 @@ def shares(count: int) -> st.SearchStrategy[list[int]]:
     return cuts.map(lambda some: [b - a for a, b in pairwise([0, *sorted(some), 100])])
 
 
+CONTENTS = st.sampled_from(
+    [
+        {},
+        {"compressible": "50%"},
+        {"compressible": "20%", "duplicate": "30%", "fill": "0xdeadbeef"},
+        {"duplicate": "1%"},
+        {"fill": "0x00ff"},
+    ]
+)
 PATTERNS = (
     *("uniform", "once", "sequential", "strided", "runs", "zipf", "pareto", "normal", "zoned"),
 )
@@ -58,6 +67,8 @@ def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
         one["read"] = f"{draw(st.integers(0, 100))}%"
     if one.get("read", "100%") != "100%" and draw(st.booleans()):
         one["fua"] = True
+    if one.get("read", "100%") != "100%":
+        one |= draw(CONTENTS)
     if draw(st.booleans()):
         one["align"] = draw(st.sampled_from([4096, 65536]))
     size = one.get("size", 4096)

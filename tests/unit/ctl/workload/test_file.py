@@ -23,6 +23,7 @@ SCHEMA = json.loads(SCHEMA_FILE.read_text())
 
 HEAD = '[workload]\nname = "w"\nsummary = "a test"\n'
 STREAM = '[[stream]]\nname = "s"\nsize = "4KiB"\n'
+WRITES = STREAM + 'read = "0%"\n'
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -254,6 +255,23 @@ WRONG: dict[str, tuple[str, str]] = {
         HEAD + STREAM + 'operation = "discard"\nwrite_hint = "long"\n',
         "operation discard has no data: remove 'write_hint'",
     ),
+    "data of reads": (HEAD + STREAM + 'duplicate = "50%"\n', "'duplicate' is for writes"),
+    "data of discards": (
+        HEAD + STREAM + 'operation = "discard"\nfill = "0xff"\n',
+        "operation discard has no data: remove 'fill'",
+    ),
+    "fill of no bytes": (HEAD + WRITES + 'fill = "0x"\n', "'0x' is not a fill"),
+    "fill of half a byte": (HEAD + WRITES + 'fill = "0xfff"\n', "'0xfff' is not a fill"),
+    "fill of 65 bytes": (HEAD + WRITES + f'fill = "0x{"ab" * 65}"\n', "1 to 64 bytes"),
+    "fill of random data": (
+        HEAD + WRITES + 'fill = "0xff"\ncompressible = "0%"\n',
+        "without compressible data there is no fill: remove 'fill'",
+    ),
+    "duplicates of fill": (
+        HEAD + WRITES + 'fill = "0xff"\nduplicate = "10%"\n',
+        "data that are all fill are equal anyway",
+    ),
+    "more than all compressible": (HEAD + WRITES + 'compressible = "101%"\n', "101%"),
     "size of a flush": (
         HEAD + STREAM + 'operation = "flush"\n',
         "a flush has neither address nor length: remove 'size'",

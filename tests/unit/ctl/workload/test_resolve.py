@@ -397,3 +397,33 @@ def test_a_closed_loop_has_a_limit_and_keeps_it_at_another_depth() -> None:
     assert run_config(text).offered_rate is None
     (opened,) = run_config(text, rate=100).arrivals
     assert (opened.law, opened.rate_milli, opened.burst_length) == ("poisson", 100_000, 0)
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("", (0, 0, 0, "")),
+        ('compressible = "0%"\n', (1, 0, 0, "")),
+        ('compressible = "33%"\nduplicate = "10%"\n', (1, 330_000, 100_000, "")),
+        ('duplicate = "100%"\n', (1, 0, 1_000_000, "")),
+        ('fill = "0XDEADbeef"\n', (1, 1_000_000, 0, "deadbeef")),
+        ('fill = "0xff"\ncompressible = "50%"\n', (1, 500_000, 0, "ff")),
+    ],
+)
+def test_streams_have_data_of_their_own_if_they_say_so(
+    lines: str, found: tuple[int, int, int, str]
+) -> None:
+    one = run_config(HEAD + STREAM + 'read = "0%"\n' + lines).streams[0]
+    assert (one.own_data, one.compressible_ppm, one.duplicate_ppm, one.fill) == found
+
+
+def test_verified_data_exclude_those_of_streams() -> None:
+    stream = HEAD + STREAM + 'read = "50%"\nduplicate = "1%"\n'
+    with pytest.raises(UsageError, match="stream 's': --verify writes its own data: remove 'com"):
+        run_config(stream, verify=True)
+
+
+def test_only_the_writes_of_a_divided_stream_have_its_data() -> None:
+    lines = 'read_rate = 10\nwrite_rate = 10\ncompressible = "50%"\n'
+    streams = run_config(HEAD + STREAM + lines).streams
+    assert [(one.name, one.own_data) for one in streams] == [("s-read", 0), ("s-write", 1)]
