@@ -17,7 +17,7 @@ from typing import Any
 
 from lib.guest import device_mapper
 from lib.guest.modules import NETLINK_KOBJECT_UEVENT, unload_soon
-from lib.waiting import eventually
+from lib.waiting import comes_true, eventually
 
 from spekctl.vm import guest_side
 from spekctl.vm.disks import serial
@@ -50,9 +50,27 @@ def settle() -> None:
         events.bind((0, FROM_UDEV))
         events.settimeout(UDEV_S)
         TRIGGER.write_text(f"change {mark}")
-        while mark.encode() not in events.recv(1 << 16):
-            pass
-    eventually(lambda: not UDEV_QUEUE.exists(), "udev does not come to rest")
+        try:
+            while mark.encode() not in events.recv(1 << 16):
+                pass
+        except TimeoutError:
+            raise AssertionError(f"udev is silent:\n{udev_processes()}") from None
+    if not comes_true(lambda: not UDEV_QUEUE.exists()):
+        raise AssertionError(f"udev does not come to rest:\n{udev_processes()}")
+
+
+def udev_processes() -> str:
+    """What each process of udev waits for, and the devices it has open."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if "udev" not in (name := (process / "comm").read_text().strip()):
+                continue
+            fds = {os.readlink(fd) for fd in (process / "fd").iterdir()}
+            devices = sorted(fd for fd in fds if fd.startswith(("/dev/", "/sys/")))
+            stack = (process / "stack").read_text()
+            found.append(f"{process.name} {name} {' '.join(devices)}\n{stack}")
+    return "\n".join(found)
 
 
 @contextlib.contextmanager
