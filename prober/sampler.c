@@ -105,6 +105,7 @@ static int sample_until_stopped(void *data)
 	u64 end_ns = due_ns;
 	u64 start_ns, reached;
 
+	complete(&sampler->entered);
 	while (sleep_until(due_ns)) {
 		start_ns = time_from(due_ns);
 		reached = tick_at(sampler, start_ns);
@@ -140,6 +141,7 @@ int spek_sampler_create(struct spek_sampler *sampler)
 {
 	struct task_struct *thread;
 
+	init_completion(&sampler->entered);
 	thread = kthread_create(sample_until_stopped, sampler, "spek_prober");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
@@ -161,6 +163,7 @@ int spek_sampler_create(struct spek_sampler *sampler)
 void spek_sampler_start(struct spek_sampler *sampler, u64 started_ns)
 {
 	sampler->started_ns = started_ns;
+	sampler->is_started = true;
 	wake_up_process(sampler->thread);
 }
 
@@ -168,10 +171,13 @@ void spek_sampler_start(struct spek_sampler *sampler, u64 started_ns)
  * spek_sampler_stop() - make the thread take its last row, and wait for its end
  * @sampler: created sampler; a thread that was never started takes no row
  *
- * Context: process, waits for at most one row.
+ * Context: process, waits for the first schedule of a started thread and at most one row.
  */
 void spek_sampler_stop(struct spek_sampler *sampler)
 {
+	/* kthread_stop() ends a thread that has not run yet without calling its function */
+	if (sampler->is_started)
+		wait_for_completion(&sampler->entered);
 	kthread_stop(sampler->thread);
 	put_task_struct(sampler->thread);
 	sampler->thread = NULL;

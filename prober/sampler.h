@@ -5,6 +5,7 @@
 #ifndef SPEK_PROBER_SAMPLER_H
 #define SPEK_PROBER_SAMPLER_H
 
+#include <linux/completion.h>
 #include <linux/types.h>
 
 struct spek_probe_source;
@@ -38,6 +39,8 @@ struct spek_probe_row {
  * @interval_ns: time between ticks; const
  * @started_ns: CLOCK_MONOTONIC of tick 0; const after start
  * @thread: the thread; valid from create to stop
+ * @is_started: set by start
+ * @entered: completed once the started thread runs
  * @missed: number of ticks without a row; thread-owned, read elsewhere with READ_ONCE(), as
  *	are the following fields
  * @late_sum_ns: time from tick to start of row, sum over all rows
@@ -51,6 +54,8 @@ struct spek_sampler {
 	u64 interval_ns;
 	u64 started_ns;
 	struct task_struct *thread;
+	bool is_started;
+	struct completion entered;
 
 	u64 missed;
 	u64 late_sum_ns;

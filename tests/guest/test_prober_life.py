@@ -139,6 +139,16 @@ def test_many_stops_are_one(prober: Prober) -> None:
     assert info.reason == Reason.STOPPED
 
 
+@pytest.mark.debug_kernel
+def test_a_probe_that_is_stopped_at_once_has_its_final_row(prober: Prober) -> None:
+    """Also where its thread has not run before: the row may come with the first schedule."""
+    for _ in range(50):
+        probe = prober.start(SECOND)
+        prober.stop(probe)
+        finals = [row.final for row in prober.rows(probe)[0]]
+        assert finals and finals[-1] and sum(finals) == 1
+
+
 # ---- unloading ----
 
 
