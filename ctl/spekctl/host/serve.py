@@ -99,6 +99,8 @@ class Host:
         self._output = Output(stream, self.interrupt)
         self._interrupts = job.Interrupts()
         self._run: threading.Thread | None = None
+        # False before its end is told: who reads that may start the next one.
+        self._under_way = False
 
     def serve(self, lines: BinaryIO) -> None:
         """Answer until the input ends, then end the run."""
@@ -124,7 +126,7 @@ class Host:
     @property
     def running(self) -> bool:
         """A run is under way."""
-        return self._run is not None and self._run.is_alive()
+        return self._under_way
 
     def _answer(self, line: bytes) -> None:
         number = 0
@@ -140,6 +142,7 @@ class Host:
             self._output.send(Answer(number, msgspec.Raw(msgspec.json.encode(answer))))
             if isinstance(found, Start):
                 assert self._run is not None
+                self._under_way = True
                 self._run.start()
 
     def _refuse(self, number: int, error: SpekError) -> None:
@@ -184,6 +187,7 @@ class Host:
         except SpekError as error:
             ended = Ended(int(error.exit_code), error.message)
         finally:
+            self._under_way = False
             self._output.send(ended)
 
     def _measure(self, made: job.Request) -> Ended:

@@ -70,6 +70,28 @@ def test_a_run_from_its_start_to_its_result(peer: Peer, kernel: FakeKernel) -> N
     assert kernel.deleted and kernel.closed
 
 
+def test_a_run_may_start_once_the_end_of_the_last_is_told(
+    peer: Peer, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = threading.Event()
+    send = peer.host._output.send
+
+    def linger(message: object) -> None:
+        send(message)
+        if isinstance(message, protocol.Ended):
+            told.wait(SOON_S)
+
+    monkeypatch.setattr(peer.host._output, "send", linger)
+    try:
+        for _ in range(2):
+            peer.events.clear()
+            job = {**JOB, "options": {"time": "1s"}}
+            assert "error" not in peer.ask("start", job=job)
+            assert peer.until("ended")["code"] == ExitCode.OK
+    finally:
+        told.set()
+
+
 def test_a_stopped_run_has_a_result(peer: Peer, kernel: FakeKernel) -> None:
     free = held(kernel)
     assert peer.ask("start", job=JOB)["answer"]
