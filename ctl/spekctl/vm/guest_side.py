@@ -77,7 +77,8 @@ def write_status(folder: Path, status: dict[str, Any]) -> None:
 def prepare(plan: dict[str, Any]) -> None:
     """Set up /tmp, cached programs, the modules, and kernel messages."""
     keep(plan["host_tag"], [Path(folder) for folder in plan["kept"]])
-    make_tmp(Path("/tmp"))
+    if plan["own_tmp"]:
+        make_tmp(Path("/tmp"))
     if plan["emulated"]:
         hold_scheduler()
     for module in plan["modules"]:

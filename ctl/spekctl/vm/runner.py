@@ -209,6 +209,11 @@ def mounted_folders(own: Path, share: list[Path]) -> list[Path]:
     return [one for one in folders if not any(other in one.parents for other in folders)]
 
 
+def has_own_tmp(mounted: list[Path]) -> bool:
+    """Whether the guest has a /tmp of its own, which is not where the host's is to be written."""
+    return not any(one == GUESTS_OWN or one in GUESTS_OWN.parents for one in mounted)
+
+
 def kernel_options(guest: Guest) -> list[str]:
     """Parameters on the command line of the guest's kernel, in addition to those of virtme-ng.
 
@@ -284,6 +289,7 @@ class _Run:
             "host_tag": HOST_TAG,
             "kept": [str(path) for path in kept_folders(guest.share)],
             "disks": [disk.plan(number) for number, disk in enumerate(guest.disks, start=1)],
+            "own_tmp": has_own_tmp(mounted_folders(self.folder, guest.share)),
             "cwd": str(guest.cwd),
             "environment": guest.environment,
             "emulated": guest.accel != "kvm",

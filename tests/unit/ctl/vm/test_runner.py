@@ -21,6 +21,7 @@ from spekctl.vm.runner import (
     WATCHED,
     Guest,
     emulation,
+    has_own_tmp,
     kept_folders,
     kernel_options,
     make_mount_point,
@@ -31,6 +32,12 @@ from spekctl.vm.runner import (
 def test_a_share_inside_another_is_not_mounted_again() -> None:
     own, inner, outer = Path("/cache/1"), Path("/clone/out"), Path("/clone")
     assert mounted_folders(own, [inner, outer, inner]) == [own, outer]
+
+
+def test_a_guest_that_may_write_to_tmp_sees_the_hosts() -> None:
+    assert has_own_tmp([Path("/cache/1"), Path("/tmp/results")])
+    assert not has_own_tmp([Path("/cache/1"), Path("/tmp")])
+    assert not has_own_tmp([Path("/")])
 
 
 @pytest.mark.parametrize(
