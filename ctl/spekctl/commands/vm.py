@@ -268,9 +268,11 @@ def _keep_console(text: str, path: Path) -> None:
 
 
 def check_placeholders(words: tuple[str, ...], disks: int) -> None:
-    """Refuse {disk2} with one disk before a guest is booted for it."""
+    """Refuse {disk}, or {disk2} with one disk, before a guest is booted for it."""
     for word in words:
-        for number in re.findall(r"\{disk(\d+)\}", word):
+        for number in re.findall(r"\{disk(\d*)\}", word):
+            if not number:
+                raise UsageError("'{disk}' has no number; write {disk1} for the first --disk")
             if not 1 <= int(number) <= disks:
                 raise UsageError(
                     f"'{{disk{number}}}' names a disk that does not exist: "

@@ -26,6 +26,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["--", "vm", "--", "run"], "a guest cannot start guests: leave out the second 'vm'"),
         (["--disk", "foo", "--", "devices"], "there is no disk type 'foo'"),
         (["--disk", "nvme", "--", "show", "{disk2}"], "'{disk2}' names a disk that does not exist"),
+        (["--disk", "nvme", "--", "show", "{disk}"], "'{disk}' has no number; write {disk1}"),
         (["--", "show", "{disk1}"], "'{disk1}' names a disk that does not exist: no --disk"),
         (["--memory", "lots", "--", "devices"], "memory 'lots' is not a size"),
         (["--timeout", "0", "--", "devices"], "a time limit of 0 leaves no time to boot"),
