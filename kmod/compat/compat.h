@@ -117,7 +117,11 @@ static inline void spek_compat_iter_set_offset(struct bvec_iter *iter, unsigned 
  */
 static inline bool spek_compat_has_write_hints(void)
 {
-	return IS_ENABLED(SPEK_HAVE_BIO_WRITE_HINT);
+#ifdef SPEK_HAVE_BIO_WRITE_HINT
+	return true;
+#else
+	return false;
+#endif
 }
 
 /**

@@ -552,7 +552,8 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 			counts->uncertain++;
 		else
 			counts->checked++;
-		if (spek_stamp_check(spek_slot_block(slot, piece->in_buffer + at, verify->chunk_bytes),
+		if (spek_stamp_check(spek_slot_block(slot, piece->in_buffer + at,
+						     verify->chunk_bytes),
 				     block, &expect, &record.finding) == SPEK_MISMATCH_NONE)
 			continue;
 		record.expected = expect.generation;

@@ -93,7 +93,7 @@ static_assert((int)SPEK_PRIORITY_RT == IOPRIO_CLASS_RT &&
 static_assert(SPEK_WRITE_HINT_NONE == RWH_WRITE_LIFE_NONE &&
 	      SPEK_WRITE_HINT_EXTREME == RWH_WRITE_LIFE_EXTREME);
 
-/* Give a part the hints of its stream. Reads too: the write hint of an earlier write may be left. */
+/* Give a part the hints of its stream. Reads too: an earlier write may have left its hint. */
 static noinline void set_hints(const struct spek_worker *w, const struct spek_op *op,
 			       struct spek_part *part)
 {

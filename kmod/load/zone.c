@@ -210,7 +210,8 @@ static int check_limits(const struct spek_run_config *config, const struct spek_
 		if (!scan->map->zone[i] || wl->asu[i].extent[0].target != scan->target)
 			continue;
 		wanted += wl->asu[i].open_zones;
-		continued += spek_zone_share_continued(wl, i, config->nr_workers, scan->map->zone[i]);
+		continued += spek_zone_share_continued(wl, i, config->nr_workers,
+						       scan->map->zone[i]);
 	}
 	if (!wanted)
 		return 0;

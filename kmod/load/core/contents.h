@@ -2,9 +2,10 @@
 /*
  * Data of writes: how far they can be compressed and deduplicated.
  *
- * An I/O is made of blocks of SPEK_CONTENTS_BLOCK bytes from its start on; the last one may be shorter.
- * With the share of duplicates a block is one of SPEK_CONTENTS_COMMON blocks of its stream, which all
- * workers share, else it is unique. A block is random up to its share of fill, which is its end.
+ * An I/O is made of blocks of SPEK_CONTENTS_BLOCK bytes from its start on; the last one may be
+ * shorter. With the share of duplicates a block is one of SPEK_CONTENTS_COMMON blocks of its
+ * stream, which all workers share, else it is unique. A block is random up to its share of fill,
+ * which is its end.
  * The n-th block that a worker writes in a stream follows from the seed, the worker and the stream:
  * a run with another seed has other blocks, duplicates too.
  */

@@ -67,7 +67,7 @@ struct spek_zone_part spek_zone_share(const struct spek_workload *wl, u32 asu, u
  * Return: 0, -EINVAL or -ERANGE.
  */
 int spek_zone_share_check(const struct spek_workload *wl, u32 asu, u32 nr_workers,
-		     struct spek_refusal *refusal)
+			  struct spek_refusal *refusal)
 {
 	const struct spek_asu *range = &wl->asu[asu];
 	u32 owners = owners_of(wl, asu, nr_workers), i;
@@ -116,7 +116,7 @@ int spek_zone_share_check(const struct spek_workload *wl, u32 asu, u32 nr_worker
  * Return: false if a worker has fewer zones that can be written than it is to have open.
  */
 bool spek_zone_share_fits(const struct spek_workload *wl, u32 asu, u32 nr_workers,
-		    const struct spek_zone_report *report)
+			  const struct spek_zone_report *report)
 {
 	u32 owners = owners_of(wl, asu, nr_workers), worker, i;
 
@@ -142,7 +142,7 @@ bool spek_zone_share_fits(const struct spek_workload *wl, u32 asu, u32 nr_worker
  * Return: zones.
  */
 u32 spek_zone_share_continued(const struct spek_workload *wl, u32 asu, u32 nr_workers,
-			 const struct spek_zone_report *report)
+			      const struct spek_zone_report *report)
 {
 	u32 owners = owners_of(wl, asu, nr_workers), worker, n = 0, i;
 
