@@ -5,7 +5,7 @@
  * Tick n is due at started_ns + n * interval_ns. The thread sleeps until the next tick, reads
  * every source into the next slot of the ring and commits the row. It takes only locks of the
  * sources and waits only for its timer and the request to stop, so spek_sampler_stop() waits
- * for at most one row.
+ * for it to be scheduled once, and for at most one row.
  */
 #include <linux/err.h>
 #include <linux/hrtimer.h>
@@ -171,7 +171,7 @@ void spek_sampler_start(struct spek_sampler *sampler, u64 started_ns)
  * spek_sampler_stop() - make the thread take its last row, and wait for its end
  * @sampler: created sampler; a thread that was never started takes no row
  *
- * Context: process, waits for the first schedule of a started thread and at most one row.
+ * Context: process, waits for a started thread to be scheduled once, and for at most one row.
  */
 void spek_sampler_stop(struct spek_sampler *sampler)
 {

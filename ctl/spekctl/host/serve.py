@@ -99,7 +99,7 @@ class Host:
         self._output = Output(stream, self.interrupt)
         self._interrupts = job.Interrupts()
         self._run: threading.Thread | None = None
-        # False before its end is told: who reads that may start the next one.
+        # Cleared before Ended is sent: a peer may start its next run as soon as it has read that.
         self._under_way = False
 
     def serve(self, lines: BinaryIO) -> None:
@@ -115,7 +115,7 @@ class Host:
     def finish(self) -> None:
         """End the run, and wait for that: at once where its devices answer."""
         self.interrupt()
-        if self._run is not None:
+        if self._run is not None and self._run.is_alive():
             self._run.join(FAREWELL_S)
 
     def interrupt(self) -> None:

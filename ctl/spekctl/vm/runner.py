@@ -210,7 +210,7 @@ def mounted_folders(own: Path, share: list[Path]) -> list[Path]:
 
 
 def has_own_tmp(mounted: list[Path]) -> bool:
-    """Whether the guest has a /tmp of its own, which is not where the host's is to be written."""
+    """Whether the guest has a /tmp of its own; not if it may write to the host's."""
     return not any(one == GUESTS_OWN or one in GUESTS_OWN.parents for one in mounted)
 
 
