@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from bench.drive_times_guest import LOADS, MODEL, RATE, Times, long_marks
+from lib.ctl.characterised import Deviation
 from lib.guest.modelled import Served, served, simulated
 from lib.guest.trace import fields_of
 
@@ -29,6 +30,8 @@ from spekctl.vm.runner import Guest, run_guest
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 1200.0
 NEAR = 0.02
+# What the measurement of a drive may be off at most.
+OFF_PERIOD, OFF_SEEK = 0.001, 0.03
 
 
 def boot(kernel: Kernel, icount: bool, requests: int, seconds: int, out: Path) -> Times:
@@ -41,6 +44,9 @@ def boot(kernel: Kernel, icount: bool, requests: int, seconds: int, out: Path) -
     modules = build_modules(kernel)
     inherited = environment()
     words = ["--out", str(out), "--requests", str(requests), "--seconds", str(seconds)]
+    if icount:
+        # On an ordinary guest this would measure its noise.
+        words.append("--characterise")
     guest = Guest(
         kernel=kernel,
         accel="tcg" if icount else choose_accel(kernel),
@@ -102,6 +108,20 @@ def report(title: str, unit: str, times: Times, window: int) -> bool:
     return equal == len(requests)
 
 
+def report_characterised(found: dict[str, Deviation]) -> bool:
+    """Print how far measured drives are off their models. Return: false if one is too far."""
+    for name, off in found.items():
+        zones = "other than the model's" if off.zones else "exact"
+        print(
+            f"  {name} characterised: period within {off.period:.1e}, seek curve within"
+            f" {off.seek:.2%}, heads and zones {zones}"
+        )
+    return all(
+        off.period <= OFF_PERIOD and off.seek <= OFF_SEEK and not off.zones
+        for off in found.values()
+    )
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="make drive-times ARGS=...", description=__doc__)
@@ -133,6 +153,7 @@ def main() -> int:
                     f" the guest's time: {end - begin:.1f} s here,"
                     f" {times.long_busy_ns / (seconds * RATE):,.0f} instructions per request"
                 )
+            good = report_characterised(times.characterised) and good
     except SpekError as error:
         print(f"drive-times: {error}", file=sys.stderr)
         return 1

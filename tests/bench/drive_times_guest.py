@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 from bench.drivers import idle_ns
+from lib.ctl.characterised import Deviation
 from lib.guest import modules
 from lib.guest.disks import do_without_udev
 from lib.guest.drive import Controller, assert_completed, one_stream
@@ -19,6 +20,8 @@ from lib.guest.modelled import disk_of
 from lib.guest.trace import events
 
 from spekctl.drive import file
+from spekctl.drive.disk import RealDisk
+from spekctl.drive.probe import Probe
 from spekctl.kernel.drives import Drives, Making
 from spekctl.kernel.gen.spek_drive_records import Store
 from spekctl.workload.config import ResolvedArrival, RunConfig
@@ -29,6 +32,8 @@ RATE_MILLI = 125_000
 RATE = RATE_MILLI // 1000
 WINDOW = 32
 FOOTPRINT = 10  # one such part of the drive
+# 4 to 12 heads, seek curves measured and computed, 7200 to 15,000 rpm.
+MEASURED = ("barracuda-es", "cheetah9lp", "cheetah-x15-36lp", "dnes-309170w", "paper003-10k")
 
 
 class Times(msgspec.Struct, frozen=True):
@@ -40,6 +45,7 @@ class Times(msgspec.Struct, frozen=True):
     long_busy_ns: int
     drive_trace: str
     spek_trace: str
+    characterised: dict[str, Deviation] = {}
 
     def write(self, out: Path) -> None:
         """Leave it for the host."""
@@ -96,7 +102,19 @@ def long_run(controller: Controller, node: str, out: Path, seconds: int) -> tupl
     return outcome.info.ended_ns - outcome.info.started_ns, passed - idle
 
 
-def measure(out: Path, requests: int, seconds: int) -> Times:
+def characterise(drives: Drives) -> dict[str, Deviation]:
+    """Measure drives as `spekctl drive characterise` does; how far that is off their models."""
+    found = {}
+    for name in MEASURED:
+        model = file.load(name)
+        disk = disk_of(drives, drives.new(model, Making(store=Store.NONE)))
+        with RealDisk(disk.node) as opened:
+            found[name] = Deviation.of(Probe(opened).measure(), model)
+        drives.delete(disk.drive)
+    return found
+
+
+def measure(out: Path, requests: int, seconds: int, also_drives: bool) -> Times:
     """Everything, in order."""
     calm_down()
     subprocess.run(["modprobe", "sd_mod"], check=True)
@@ -111,7 +129,8 @@ def measure(out: Path, requests: int, seconds: int) -> Times:
             traces = model_seen.text(), spek_seen.text()
         long_ns = long_run(controller, disk.node, out, seconds) if seconds else (0, 0)
         drives.delete(disk.drive)
-    return Times(disk.drive, WINDOW, *long_ns, *traces)
+        characterised = characterise(drives) if also_drives else {}
+    return Times(disk.drive, WINDOW, *long_ns, *traces, characterised)
 
 
 def main() -> int:
@@ -120,8 +139,10 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--requests", type=int, required=True)
     parser.add_argument("--seconds", type=int, default=0)
+    parser.add_argument("--characterise", action="store_true")
     arguments = parser.parse_args()
-    measure(arguments.out, arguments.requests, arguments.seconds).write(arguments.out)
+    times = measure(arguments.out, arguments.requests, arguments.seconds, arguments.characterise)
+    times.write(arguments.out)
     return 0
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from lib.ctl.characterised import Deviation
 from lib.fakes.modelled_disk import ModelledDisk
 
 from spekctl.drive import file
@@ -16,29 +17,11 @@ CACHE = ("cache.segments=16", "cache.segment_kib=512", "cache.ahead_kib=256", "c
 DRIVES = ("barracuda-es", "cheetah9lp", "dnes-309170w", "st32171w", "atlas-iii", "cheetah-x15-36lp")
 
 
-def borders(zones: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """First LBA and sectors per track where these change."""
-    found: list[tuple[int, int]] = []
-    for first, spt in zones:
-        if not found or found[-1][1] != spt:
-            found.append((first, spt))
-    return found
-
-
-def zones_of(model: Model) -> list[tuple[int, int]]:
-    zones, lba = [], 0
-    for zone in model.zones:
-        zones.append((lba, zone.spt))
-        lba += zone.cylinders * zone.spt * model.heads
-    return borders(zones)
-
-
 def check(found: FoundDisk, model: Model) -> None:
-    assert found.period_ns * 1000 == pytest.approx(model.period_ps, rel=1e-6)
-    assert found.heads == model.heads
-    assert borders([(one.first_lba, one.spt) for one in found.zones]) == zones_of(model)
-    for distance, ns in found.seek:
-        assert ns == pytest.approx(model.seek_ns(distance), rel=0.03)
+    off = Deviation.of(found, model)
+    assert off.period < 1e-6
+    assert off.seek < 0.03
+    assert not off.zones
 
 
 @pytest.mark.parametrize("name", DRIVES)
