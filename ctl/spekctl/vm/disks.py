@@ -62,13 +62,14 @@ DEFAULT_BYTES = {
 _VALUE = r"[0-9a-zA-Z_:-]+"
 BLOCK_SIZES = (512, 1024, 2048, 4096)
 
-HELP = """Disk of the guest; repeatable. Types: null_blk and scsi_debug (created in the guest), nvme
-and virtio (emulated by QEMU on an empty sparse file). All take size=2G (a bare number means MiB;
-default: null_blk 16G, nvme and virtio 1G, scsi_debug 256M) and bs=512|4096 (logical block size);
-nvme and virtio also queues=N, null_blk its configfs attributes (completion_nsec=1000000, irqmode=2,
-poll_queues=1), scsi_debug its module parameters (delay=1, ndelay=100000). {disk1}, {disk2}... in
-COMMAND stand for the names of the disks; SPEK_DISK1, SPEK_DISK2... in its environment are the
-same."""
+HELP = """Disk of the guest; repeatable. Types: null_blk, scsi_debug and drive (created in the
+guest), nvme and virtio (emulated by QEMU on an empty sparse file). A drive is a modelled one:
+drive,model=barracuda-es with the options of `spekctl drive new` (arms=4, max_wait=50ms, but
+set.FIELD=VALUE for --set). All others take size=2G (a bare number means MiB; default: null_blk 16G,
+nvme and virtio 1G, scsi_debug 256M) and bs=512|1024|2048|4096 (logical block size); nvme and virtio
+also queues=N, null_blk its configfs attributes (completion_nsec=1000000, irqmode=2, poll_queues=1),
+scsi_debug its module parameters (delay=1, ndelay=100000). {disk1}, {disk2}... in COMMAND stand for
+the names of the disks; SPEK_DISK1, SPEK_DISK2... in its environment are the same."""
 
 
 @dataclass(frozen=True, slots=True)

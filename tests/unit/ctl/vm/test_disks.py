@@ -105,3 +105,8 @@ def test_the_help_says_the_size_of_each_kind_of_disk() -> None:
         assert f"{gib}G" if gib else f"{mib}M" in text
         clause = next(part for part in text.split("default: ")[1].split(", ") if kind in part)
         assert clause.split(")")[0].endswith(f"{gib}G" if gib else f"{mib}M")
+
+
+def test_the_help_names_every_type_and_block_size() -> None:
+    assert all(kind in disks.HELP for kind in disks.OPTIONS)
+    assert f"bs={'|'.join(str(size) for size in disks.BLOCK_SIZES)} " in disks.HELP
