@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from spekctl import files
 from spekctl.documents.result import Distribution, Result, load_result
+from spekctl.gate.judged import Run
 from spekctl.vm import clock
 
 REAL = Path(__file__).parents[2] / "unit/ctl/documents/version1/result.json"
@@ -101,3 +102,21 @@ def results_to_judge(tmp_path: Path) -> None:
     put(tmp_path / "slow.json", measured(2, 800.0, 3_000_000))
     put(tmp_path / "broken.json", measured(3, 1000.0, ok=False))
     put(tmp_path / "counts.json", measured(4, 500_000.0, counts=True))
+
+
+def runs(first: int, values: Sequence[float], **options: Any) -> list[Run]:
+    """Runs with these IOPS, as read: every other one that started, from the @first-th on."""
+    return [
+        Run(Path(f"{first + 2 * index}.json"), measured(first + 2 * index, one, **options))
+        for index, one in enumerate(values)
+    ]
+
+
+# Names that a file can have, and that no format may break at or take for one name.
+STRANGE_NAMES = ("é #1.json", "x y.json", "x_y.json", "..json", "q>.json", "\udcff.json")
+
+
+def put_with_strange_names(folder: Path) -> None:
+    """Results of 100 IOPS in files of STRANGE_NAMES."""
+    for number, name in enumerate(STRANGE_NAMES):
+        put(folder / name, measured(number, 100.0))

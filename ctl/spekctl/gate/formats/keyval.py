@@ -13,7 +13,7 @@ def render(suite: Suite) -> str:
     lines = []
     for case in suite.cases:
         if case.value is not None:
-            lines.append(f"{case.path}: {exact(case.value)}")
+            lines.append(f"{case.path}: {exact(case.value)}\n")
         if case.status in (Status.PASS, Status.FAIL):
-            lines.append(f"{case.path}.pass: {int(case.status is Status.PASS)}")
-    return "\n".join(lines) + "\n"
+            lines.append(f"{case.path}.pass: {int(case.status is Status.PASS)}\n")
+    return "".join(lines)

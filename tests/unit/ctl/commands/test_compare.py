@@ -33,18 +33,6 @@ from spekctl.errors import ExitCode
         (["a0.json", "--", "b0.json", "--alpha", "1%"], "'1%' is not a probability"),
         (["a0.json", "--", "b0.json", "--alpha", "0"], "0 is not between 0.000001 and 0.5"),
         (["a0.json", "--", "b0.json", "--vary", "weather"], "'weather' is not one of"),
-        (["a0.json", "--", "b0.json", "--format", "html"], "'html' is not one of"),
-        (["a0.json", "--", "b0.json", "--format", "kcidb"], "--format kcidb needs --kcidb-build"),
-        (["a0.json", "--", "b0.json", "--kcidb-build", "x:1"], "is for --format kcidb"),
-        (
-            ["a0.json", "--", "b0.json", "--format", "kcidb", "--kcidb-build", "Big Co"],
-            "'Big Co' is not the id of a build in KCIDB",
-        ),
-        (["a0.json", "--", "b0.json", "-o", "x"], "-o needs a --format other than text"),
-        (
-            ["a0.json", "--", "b0.json", "--format", "junit", "-o", "no/x"],
-            "cannot write no/x: there is no directory no",
-        ),
     ],
 )
 def test_wrong_input_is_refused_with_a_sentence(

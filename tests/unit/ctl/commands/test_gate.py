@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.ctl.schemas import validator
 from lib.ctl.verdicts import IOPS_900, results_to_judge
 
-from spekctl.documents import document, verdict
 from spekctl.errors import ExitCode
 
 results = pytest.fixture(results_to_judge)
@@ -103,28 +100,6 @@ def test_limits_may_be_those_of_one_workload(spekctl: Spekctl, tmp_path: Path) -
     code, _, err = gate(spekctl, tmp_path, head.format("oltp"), "good.json")
     assert code == ExitCode.USAGE
     assert "good.json is a result of the workload random-read-4k; the limits of" in err
-
-
-@pytest.mark.usefixtures("results")
-def test_the_document_has_its_schema_and_reads_back(spekctl: Spekctl, tmp_path: Path) -> None:
-    (tmp_path / "limits.toml").write_text(
-        IOPS_900 + "max = 2000\n[[limit]]\nmetric = 'power'\nmax = 1"
-    )
-    words = ("gate", "limits.toml", "good.json", "slow.json", "--format", "json")
-    found = spekctl(*words, "-o", "gate.json")
-    assert "failed: 1 of 4 limits missed, 2 figures with a limit missing" in found.out
-    written = json.loads((tmp_path / "gate.json").read_text())
-    validator(verdict.SCHEMA_FILE).validate(written)
-    report = document.read(tmp_path / "gate.json", verdict.GateReport)
-    assert [one.verdict for one in report.checks] == ["passed", "missing", "failed", "missing"]
-    assert (report.checks[2].value, report.checks[2].least, report.checks[2].most) == (
-        800,
-        900,
-        2000,
-    )
-    assert [one.name for one in report.runs] == ["good", "slow"]
-    printed = spekctl(*words)
-    assert json.loads(printed.out)["checks"] == written["checks"]
 
 
 @pytest.mark.usefixtures("results")

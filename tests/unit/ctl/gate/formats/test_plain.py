@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Text for one line of any format."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spekctl.gate.formats.plain import one_line
+
+ANY = st.text(st.characters())  # with surrogates, as names of files have them
+
+
+@given(ANY)
+def test_any_text_becomes_one_printable_line(text: str) -> None:
+    found = one_line(text)
+    assert found.isprintable() and len(found) == len(text)
+    assert len(found.splitlines()) == bool(found)
+    assert found.encode().decode() == found
+    assert one_line(found) == found
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S"])))
+def test_printable_text_stays(text: str) -> None:
+    assert one_line(text) == text
+
+
+def test_breaks_are_spaces_and_the_rest_question_marks() -> None:
+    assert one_line("a\tb\nc\rd\x07e\u2028f\u202eg") == "a b c?d?e?f?g"
