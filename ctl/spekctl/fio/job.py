@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -99,6 +100,10 @@ class Reader:
         text = self.text(name)
         return None if text is None else self._named(name, lambda: parse(text, *more))
 
+    def last(self, names: Collection[str]) -> str | None:
+        """The option of @names that was given last and counts; None without any."""
+        return next((one for one in reversed(self._options) if one in names), None)
+
     def went(self, name: str, where: str) -> None:
         """Note where an option went, if it was given."""
         if name in self._options:
@@ -168,7 +173,7 @@ def plan_of(job: Job) -> Plan:
     for name in job.options:
         if name in NOT_NEEDED:
             plan.not_needed[name] = NOT_NEEDED[name]
-    clones = options.value("numjobs", values.whole) or 1
+    clones = options.value("numjobs", values.positive) or 1
     _arrival(options, plan, clones, _streams(options, plan, clones))
     _length(options, plan, clones)
     _flushes(options, plan)
@@ -256,17 +261,17 @@ def _streams(options: Reader, plan: Plan, clones: int) -> list[tuple[int, int]]:
 
 def _read_share(options: Reader, plan: Plan, kind: str) -> int:
     """Per cent of reads."""
-    reads = options.value("rwmixread", values.percent)
-    writes = options.value("rwmixwrite", values.percent)
-    for name in ("rwmixread", "rwmixwrite"):
+    shares = {name: options.value(name, values.percent) for name in ("rwmixread", "rwmixwrite")}
+    for name in shares:
         options.went(name, "stream.read")
     if kind in ("read", "randread"):
         return 100
     if kind in ("write", "randwrite", *TRIM):
         return 0
-    if writes is not None:
-        return 100 - int(writes)
-    return 50 if reads is None else int(reads)
+    last = options.last(shares)
+    if last is None:
+        return 50
+    return int(shares[last] if last == "rwmixread" else 100 - shares[last])
 
 
 Mix = list[tuple[int, int]]
@@ -468,7 +473,7 @@ def _decimal(text: str) -> float:
 def _arrival(options: Reader, plan: Plan, clones: int, mix: Mix) -> None:
     engine = (options.text("ioengine") or "psync").partition(",")[0]
     options.went("ioengine", "nothing: the load is in the kernel")
-    depth = options.value("iodepth", values.whole) or 1
+    depth = options.value("iodepth", values.positive) or 1
     options.went("iodepth", "arrival.depth")
     if engine in SYNCHRONOUS and depth > 1:
         plan.differs(f"ioengine {engine} ignores iodepth: one I/O at a time for each clone")

@@ -26,7 +26,10 @@ _OF_MACHINE = re.compile(r"\$(pagesize|mb_memory|ncpus)\b")
 
 @dataclass(slots=True)
 class Job:
-    """A section with its options under their long names; None: an option without a value."""
+    """A section with its options under their long names; None: an option without a value.
+
+    The options are in the order in which they were last given.
+    """
 
     name: str
     options: dict[str, str | None] = field(default_factory=dict)
@@ -53,7 +56,9 @@ def read(path: Path) -> list[Job]:
             key = key.strip().lower()
             if not re.fullmatch(r"[a-z0-9_-]+", key):
                 raise UsageError(f"'{line[:40]}' is not an option; write NAME=VALUE")
-            current[ALIASES.get(key, key)] = _value(value.strip()) if equals else None
+            key = ALIASES.get(key, key)
+            current.pop(key, None)
+            current[key] = _value(value.strip()) if equals else None
         except UsageError as error:
             raise UsageError(f"{place}: {error.message}") from error
     if not found:

@@ -142,6 +142,14 @@ def whole(text: str) -> int:
     return value
 
 
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    value = whole(text)
+    if not value:
+        raise UsageError(f"'{text}' is not a whole number from 1")
+    return value
+
+
 def size(text: str, kb_base: int = 1024) -> int:
     """A number of bytes, or another one with the same suffixes. k, kb and ki are @kb_base; kib is
     the other one of 1000 and 1024, as fio 3.33 takes it."""

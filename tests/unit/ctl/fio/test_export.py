@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lib.ctl.command_line import Spekctl
 
-from spekctl.errors import ExitCode, UsageError
+from spekctl.errors import UsageError
 from spekctl.fio import convert
 from spekctl.fio.export import export
 from spekctl.workload import file
@@ -223,23 +222,3 @@ def test_what_fio_cannot_say_is_refused(more: str, sentence: str) -> None:
         export(file.parse(BASE + more))
     assert found.value.message.startswith("w is not exported: ")
     assert sentence in found.value.message
-
-
-def test_the_command(spekctl: Spekctl, tmp_path: Path) -> None:
-    shown = spekctl("fio", "--export", "random-read-4k", "--device", "/dev/sdx")
-    assert shown.code == ExitCode.OK and "filename=/dev/sdx\n" in shown.out
-    written = spekctl("fio", "--export", "random-read-4k", "-o", "out.fio")
-    assert (written.code, written.out) == (ExitCode.OK, "")
-    assert convert.load(tmp_path / "out.fio").workload.arrival[0].depth == 32
-    for words, sentence in (
-        ((), "name a job file, or a workload with --export"),
-        (("out.fio", "--device", "/dev/x"), "--device needs --export as well"),
-        (("out.fio", "--export", "oltp"), "--export"),
-        (("--export", "none"), "there is no workload 'none'"),
-        (("--export", "oltp"), "oltp is not exported: stream 'data': "),
-        (("--export", "oltp", "-o", "none/x"), "there is no directory none"),
-    ):
-        found = spekctl("fio", *words)
-        if words:
-            assert (found.code, found.out) == (ExitCode.USAGE, "")
-            assert sentence in found.sentence

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Job files of fio, fio itself, and what becomes of its jobs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from spekctl.fio import convert
+from spekctl.workload.imported import Imported
+
+JOBS = Path(__file__).parents[2] / "unit/ctl/fio/jobs"
+NAMES = sorted(path.stem for path in JOBS.glob("*.fio"))
+HEAD = "[j]\ndirect=1\nioengine=libaio\nfilename=/dev/sdx\n"
+
+
+def fio(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    program = shutil.which("fio")
+    if program is None:
+        pytest.skip("fio is not installed; .ci/packages test names it")
+    return subprocess.run(
+        [program, *map(str, words)], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def imported(tmp_path: Path, text: str, **options: Any) -> Imported:
+    path = tmp_path / "job.fio"
+    path.write_text(text)
+    return convert.load(path, **options)
+
+
+def tables(found: Imported) -> dict[str, Any]:
+    made = msgspec.to_builtins(found.workload)
+    assert isinstance(made, dict)
+    return made
+
+
+def stream(found: Imported) -> dict[str, Any]:
+    (only,) = tables(found)["stream"]
+    return {key: value for key, value in only.items() if key not in ("name", "arrival", "share")}

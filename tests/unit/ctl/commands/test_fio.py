@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl fio: a job file as a workload, with a report, or refused by its options' names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.fio_jobs import HEAD, JOBS
+
+from spekctl.errors import ExitCode
+from spekctl.fio import convert
+from spekctl.workload import file
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (HEAD + "directory=/tmp\n", "[j] directory: spek loads block devices, not files"),
+        (HEAD + "nrfiles=4\n", "[j] nrfiles: spek loads block devices"),
+        (HEAD + "iodpeth=4\n", "iodpeth: not an option that spek knows; did you mean 'iodepth'?"),
+        (HEAD + "rw=randtrimwrite\n", "rw: randtrimwrite writes what it has discarded"),
+        (HEAD + "rw=randtrim\nverify=crc32c\n", "verify: what was discarded is not verified"),
+        (HEAD + "fsync=often\nrw=write\n", "[j] fsync: 'often' is not a whole number"),
+        (HEAD + "buffer_pattern='abcd'\n", "[j] buffer_pattern: ''abcd'' is not taken; write 0x"),
+        (HEAD + "rw=sideways\n", "rw: 'sideways' is not a kind of I/O"),
+        (HEAD + "zonemode=zbd\n", "zonemode: zones are not imported"),
+        (HEAD + "rate_min=1m\n", "rate_min: give it as a limit of `spekctl gate`"),
+        (HEAD + "buffered=1\n", "buffered: it asks for the page cache"),
+        ("[j]\ndirect=0\n", "direct: it asks for the page cache, which spek does not have"),
+        (HEAD + "verify_only\n", "[j] verify_only: spek has 0 only"),
+        (HEAD + "rw_sequencer=identical\n", "[j] rw_sequencer: spek has sequential only"),
+        ("[j]\nioengine=rbd\ndirect=1\n", "ioengine: rbd does not load a block device"),
+        (HEAD + "[k]\nwait_for=z\n", "[k] wait_for: there is no job 'z' before it"),
+        (HEAD + "[k]\nstonewall=x\n", "[k] 'x' is not 0 or 1"),
+        (HEAD + "bs=1000\n", "[j] bs: 1000 bytes are not a multiple of 512"),
+        (HEAD + "bs=(4*1024\n", "[j] bs: '(4*1024' is not a size: a parenthesis is not closed"),
+        (HEAD + "size=(1g-2g)\n", "[j] size: '(1g-2g)' is not a size: it is -1073741824"),
+        (HEAD + "size=(1/0)\n", "[j] size: '(1/0)' is not a size: it divides by 0"),
+        (HEAD + "runtime=(2k)\n", "[j] runtime: '(2k)' is not a time: the units are us"),
+        (HEAD + "iodepth=(2k)\n", "iodepth: '(2k)' is not a whole number: it has the unit 'k'"),
+        (HEAD + "size=(2^2^9)\n", "an exponent is a whole number from 0 to 64"),
+        (HEAD + "bs=4x\n", "[j] bs: '4x' is not a size"),
+        (HEAD + "bssplit=4k/60:8k/60\n", "bssplit: the shares of '4k/60:8k/60' sum to 120"),
+        (HEAD + "bsrange=512-1m\n", "bsrange: '512-1m' has 2048 sizes; at most 64"),
+        (HEAD + "iodepth\n", "[j] iodepth has no value"),
+        (HEAD + "time_based\n", "[j] time_based: there is no runtime"),
+        (HEAD + "time_based=x\n", "[j] time_based: 'x' is not 0 or 1"),
+        (HEAD + "runtime=3 parsecs\n", "[j] runtime: '3 parsecs' is not a time"),
+        (HEAD + "[k]\nstartdelay=3\n", "startdelay: its jobs start at different times"),
+        (HEAD + "thinktime=1\niodepth=2\n", "[j] thinktime: fio with a depth of more than 1"),
+        (HEAD + "rw=randrw\nrate_iops=5\n", "[j] rate_iops: fio has a rate for each direction"),
+        (HEAD + "rate=1m\nrate_iops=5\n", "[j] rate: it excludes rate_iops"),
+        (HEAD + "rw=randread\nrandom_distribution=zipf:x\n", "random_distribution: 'x' is not a n"),
+        (HEAD + "rw=randread\nrandom_distribution=zipf:0\n", "theta must be more than 0"),
+        (HEAD + "rw=randread\nrandom_distribution=beta:2\n", "'beta' is not a distribution"),
+        (HEAD + "rw=randread:8\nrandom_distribution=zipf\n", "random_distribution: runs start at"),
+        (HEAD + "rw=read:4k\nbsrange=4k-8k\n", "[j] rw: a gap needs one block size"),
+        (HEAD + "rwmixread=120\nrw=rw\n", "[j] rwmixread: '120' is more than 100 per cent"),
+        (HEAD + "numjobs=65\n", "[j] numjobs: its clones need 65 streams; at most 64 are"),
+        (HEAD + "numjobs=99999999999\n", "[j] numjobs: its clones need 99999999999 streams"),
+        (HEAD + "numjobs=40\n[k]\ndirect=1\nnumjobs=40\n", "its jobs need 80 streams; at most 64"),
+        (
+            HEAD + HEAD.replace("sdx", "sdy").replace("j", "k"),
+            "its jobs have different devices",
+        ),
+        (HEAD + "runtime=5\n[k]\ndirect=1\nruntime=6\n", "different values for time of the run"),
+        (HEAD + "size=1g\n[k]\ndirect=1\nsize=1g\n", "several jobs that end by their size need"),
+    ],
+)
+def test_what_would_be_lost_is_refused_by_name(
+    spekctl: Spekctl, tmp_path: Path, text: str, sentence: str
+) -> None:
+    (tmp_path / "job.fio").write_text(text)
+    found = spekctl("fio", "job.fio")
+    assert (found.code, found.out) == (ExitCode.USAGE, "")
+    assert found.sentence.startswith("job.fio is not imported: ")
+    assert sentence in found.sentence
+
+
+def test_all_refusals_are_told_at_once(spekctl: Spekctl, tmp_path: Path) -> None:
+    text = "[j]\ndirectory=/x\nzonemode=zbd\nrate_min=1\ndirect=0\n"
+    (tmp_path / "job.fio").write_text(text)
+    sentence = spekctl("fio", "job.fio").sentence
+    assert all(
+        f"[j] {one}: " in sentence for one in ("directory", "zonemode", "rate_min", "direct")
+    )
+
+
+def test_buffered_jobs_are_accepted_on_request(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("[j]\nrw=randread\nbuffered=1\nruntime=5\n")
+    assert spekctl("fio", "job.fio").code == ExitCode.USAGE
+    assert spekctl("fio", "--accept", "direct", "job.fio").code == ExitCode.OK
+
+
+def test_the_workload_is_a_file_and_the_report_is_not(spekctl: Spekctl, tmp_path: Path) -> None:
+    found = spekctl("fio", JOBS / "oltp.fio", "-o", "oltp.toml")
+    assert (found.code, found.out) == (ExitCode.OK, "")
+    assert file.load("./oltp.toml") == convert.load(JOBS / "oltp.fio").workload
+    assert "iodepth -> arrival.depth\n" in found.err
+    assert "different from fio: arrivals keep their schedule" in found.err
+    assert found.err.splitlines()[-1] == (
+        "give to `spekctl run`: --device /dev/sdx --write --seed $RANDOM"
+    )
+
+
+def test_a_workload_is_exported(spekctl: Spekctl, tmp_path: Path) -> None:
+    shown = spekctl("fio", "--export", "random-read-4k", "--device", "/dev/sdx")
+    assert shown.code == ExitCode.OK and "filename=/dev/sdx\n" in shown.out
+    written = spekctl("fio", "--export", "random-read-4k", "-o", "out.fio")
+    assert (written.code, written.out) == (ExitCode.OK, "")
+    assert convert.load(tmp_path / "out.fio").workload.arrival[0].depth == 32
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--section", "j"], "name a job file, or a workload with --export"),
+        (["job.fio", "--device", "/dev/sdx"], "--device needs --export as well"),
+        (["job.fio", "--export", "oltp"], "it reads no job file"),
+        (["--export", "oltp", "--accept", "direct"], "it reads no job file"),
+        (["none.fio"], "there is no file none.fio"),
+        (["job.fio", "-o", "no/x.toml"], "cannot write no/x.toml: there is no directory no"),
+        (["--export", "oltp", "-o", "no/x.fio"], "cannot write no/x.fio: there is no directory no"),
+        (["--export", "none"], "there is no workload 'none'"),
+        (["--export", "oltp"], "oltp is not exported: stream 'data': "),
+        (["job.fio", "--accept", "buffered"], "'buffered' is not"),
+    ],
+)
+def test_wrong_words_are_refused(
+    spekctl: Spekctl, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    (tmp_path / "job.fio").write_text(HEAD)
+    found = spekctl("fio", *words)
+    assert (found.code, found.out) == (ExitCode.USAGE, "")
+    assert sentence in found.sentence
