@@ -636,7 +636,7 @@ def _zone_rows(path: Path, field: str) -> list[list[int]]:
                 for one in ("track_skew", "cyl_skew")
             ]
             rows.append([first, end - first, int(row["spt"]), *skews])
-        except (KeyError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise UsageError(
                 f"{field}: line {number} of {path} is wrong ({error!r}); the columns are"
                 " first_cyl, last_cyl, spt, track_skew_sectors, cyl_skew_sectors"

@@ -34,31 +34,3 @@ def test_facts_of_the_drive_of_paper_003(spekctl: Spekctl) -> None:
     assert facts["zones"][0]["media_rate"] == pytest.approx(88.0e6, rel=1e-3)
     assert facts["zones"][-1]["sustained_rate"] == pytest.approx(43.2e6, rel=1e-3)
     assert facts["random_read_ms"] == pytest.approx(12.73, abs=0.01)
-
-
-def test_what_is_shown_follows_the_changes(spekctl: Spekctl) -> None:
-    given = ("--rpm", 4200, "--profile", "isca08-watts", "--set", "settle_ms=0.25")
-    shown = spekctl("drive", "show", "barracuda-es", *given).out
-    assert "4,200 rpm, 14.286 ms per revolution" in shown
-    assert "write settle 0.25 ms" in shown
-    assert len([line for line in shown.splitlines() if line.endswith("MB/s")]) == 16
-
-
-def test_a_fall_of_the_curve_is_remarked(spekctl: Spekctl) -> None:
-    done = spekctl("drive", "show", "atlas10k", "--json")
-    assert done.sentence == "atlas10k: the seek curve falls by 29% at 4800 cylinders"
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("nosuch",), "there is no model 'nosuch'; choose from atlas-iii"),
-        (("mach2", "--set", "heads=0"), "mach2.toml: heads: 0 is out of range; allowed are 1 to"),
-        (("mach2", "--arms", 1), "arms.channels: 2 is out of range; allowed are 1 to 1"),
-        (("mach2", "--profile", "x"), "there is no profile 'x'; allowed are: datasheet-arms"),
-    ],
-)
-def test_refusals_are_sentences(spekctl: Spekctl, words: tuple[object, ...], sentence: str) -> None:
-    refused = spekctl("drive", "show", *words)
-    assert (refused.code, refused.out) == (2, "")
-    assert sentence in refused.sentence

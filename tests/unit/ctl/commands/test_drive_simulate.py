@@ -77,28 +77,6 @@ def test_scales_of_bottleneck_studies(spekctl: Spekctl) -> None:
     assert 4_100_000 < half["rotation"]["max"] <= 8_333_333 // 2
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("0,8,8\n", "in.csv, line 1: '0,8,8' is not arrival_ns,lba,sectors,op with op R, W or D"),
-        ("0,8,8,X\n", "in.csv, line 1: '0,8,8,X' is not arrival_ns"),
-        ("arrival_ns,lba,sectors,op\n5,8,8,R\n4,8,8,R\n", "line 3: arrives at 4 ns, before the"),
-        ("\n0,8,8,R\n1,9999999999,8,W\n", "line 3: the request is beyond the drive's capacity"),
-        ("0,8,0,R\n", "line 1: the request has no sectors, or more than 65536"),
-        ("-1,8,8,R\n", "line 1: a number of '-1,8,8,R' is out of range"),
-        ("", "the file contains no request"),
-        ("é", "cannot read in.csv: it is not text"),
-    ],
-)
-def test_wrong_files_are_refused_with_their_line(
-    spekctl: Spekctl, text: str, sentence: str
-) -> None:
-    Path("in.csv").write_text(text)
-    done = spekctl("drive", "simulate", "barracuda-es", "--requests", "in.csv")
-    assert (done.code, done.out) == (2, "")
-    assert sentence in done.sentence
-
-
 def test_what_excludes_each_other_is_refused(spekctl: Spekctl) -> None:
     words = ("drive", "simulate", "barracuda-es", "--requests", "in.csv", "--csv")
     assert spekctl(*words, "--json").sentence == "--csv and --json exclude each other"

@@ -4,30 +4,19 @@
 from __future__ import annotations
 
 import csv
-import random
 import tomllib
 from pathlib import Path
 
 import pytest
 from lib.build.sources import ROOT
+from lib.ctl.drive_requests import random_requests
 
 from spekctl.drive import core, file
 from spekctl.drive.core import REQUEST, RESULT, RequestRefused, Rule, Simulation
-from spekctl.drive.energy import modes_of
 from spekctl.drive.model import MOST_ARMS
 from spekctl.errors import SpekError, UsageError
 
 GOLDEN = ROOT / "tests" / "unit" / "drive" / "golden"
-
-
-def random_requests(count: int, sectors: int, gap_ns: float = 0, writes: float = 0) -> bytes:
-    generator = random.Random(7)
-    packed, now = bytearray(), 0.0
-    for _ in range(count):
-        now += generator.expovariate(1 / gap_ns) if gap_ns else 0
-        lba = generator.randrange(sectors // 8) * 8
-        packed += REQUEST.pack(int(now), lba, 8, generator.random() < writes)
-    return bytes(packed)
 
 
 @pytest.mark.parametrize("name", ["cheetah9lp", "dnes-309170w", "st32171w"])
@@ -67,41 +56,6 @@ def test_batches_change_nothing() -> None:
         return b"".join([*parts, drive.drain()])
 
     assert serve(3000) == serve(1) == serve(97)
-
-
-@pytest.mark.parametrize("arms", [1, 4])
-def test_times_and_energies_add_up(arms: int) -> None:
-    model = file.load("barracuda-es").with_arms(arms)
-    drive = Simulation(model, Rule())
-    results = drive.feed(random_requests(2000, model.capacity, gap_ns=9e6, writes=0.4))
-    results += drive.drain()
-    last_ns = 0
-    for one in RESULT.iter_unpack(results):
-        _, arrival, _, start, end, overhead, seek, rotate, transfer, *_ = one
-        assert arrival <= start and last_ns <= end
-        assert start + overhead + seek + rotate + transfer == end
-        last_ns = end
-    account = drive.account()
-    modes = modes_of(model, account)
-    assert sum(one.seconds for one in modes.values()) == pytest.approx(account.now_ns / 1e9)
-    used = sum(one.joules for one in modes.values())
-    assert used == pytest.approx(sum(account.energy_nj) / 1e9, rel=1e-9)
-    # 10 s at rest.
-    later = drive.account(account.now_ns + 10**10)
-    rest = sum(later.energy_nj) - sum(account.energy_nj)
-    assert rest == pytest.approx(10e9 * model.watts.active_uw(arms) / 1e6, abs=2)
-
-
-def test_several_arms_at_work_divide_what_flows_anyway() -> None:
-    model = file.load("barracuda-es", ["arms.count=4", "arms.channels=4"])
-    drive = Simulation(model, Rule("sptf", closed=32))
-    drive.feed(random_requests(2000, model.capacity), keep=False)
-    drive.drain()
-    account = drive.account()
-    modes = modes_of(model, account)
-    assert sum(one.seconds for one in modes.values()) == pytest.approx(account.now_ns / 1e9)
-    used = sum(one.joules for one in modes.values())
-    assert used == pytest.approx(sum(account.energy_nj) / 1e9, rel=1e-9)
 
 
 def test_reads_of_what_was_read_ahead_come_from_the_cache() -> None:
