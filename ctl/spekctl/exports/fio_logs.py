@@ -5,7 +5,7 @@ histograms (log_hist_msec: the measure phase).
 Lines are "time, value, direction, block size, priority"; the last two are 0, as in fio's averages.
 Times are milliseconds from the start of the measure phase, bandwidth is KiB/s, latency is ns. The
 latencies of an interval are known for reads and for all else together, which is one direction: of
-streams with several operations the line says write.
+streams with several operations the line says write. Flushes alone have no lines.
 """
 
 from __future__ import annotations
@@ -60,12 +60,13 @@ def _averages(result: Result) -> Iterator[tuple[int, str, int, Way]]:
         measured.way_of(result, index, Direction.WRITE)
         for index, one in enumerate(result.config.streams)
         if one.weight and one.read_ppm < 1_000_000
-    } & set(WAYS)
-    others = writes.pop() if len(writes) == 1 else Way.WRITE
+    } - {Way.SYNC}
+    others = Way.WRITE if len(writes) > 1 else next(iter(writes), None)
     zero, _ = measured.span_ns(result)
     for row in result.intervals:
         if row.phase is Phase.MEASURE:
-            for way, cell in ((Way.READ, row.read), (others, row.write)):
+            cells = [(Way.READ, row.read), *([(others, row.write)] if others else [])]
+            for way, cell in cells:
                 for kind, value in _means(cell).items():
                     yield (row.end_ns - zero) // 10**6, kind, value, way
 

@@ -18,7 +18,6 @@ ROOT = Path(spekctl.__file__).parent
 
 # Modules and the test file that covers most of each.
 ELSEWHERE = {
-    "block/blkid.py": "block/test_safety.py",
     "campaigns/dcse/report.py": "campaigns/test_inputs.py",
     "campaigns/paper003/claims.py": "campaigns/paper003/test_study.py",
     "campaigns/paper003/system.py": "campaigns/paper003/test_study.py",
@@ -26,17 +25,12 @@ ELSEWHERE = {
     "campaigns/spc1e/report.py": "campaigns/spc1e/test_levels.py",
     "commands/doctor.py": "run/test_conditions.py",
     "commands/energy.py": "campaigns/test_inputs.py",
-    "commands/host.py": "host/test_serve.py",
-    "commands/vdbench.py": "vdbench/test_convert.py",
     "documents/device.py": "documents/test_result.py",
     "documents/drive.py": "campaigns/paper003/test_study.py",
     "documents/energy.py": "documents/test_schemas.py",
     "documents/pts.py": "campaigns/pts/test_test.py",
     "documents/trace.py": "documents/test_schemas.py",
     "documents/verify.py": "documents/test_schemas.py",
-    "exports/fio_logs.py": "exports/test_fio_json.py",
-    "exports/measured.py": "exports/test_fio_json.py",
-    "host/protocol.py": "host/test_serve.py",
     "kernel/coded.py": "kernel/test_client.py",
     "kernel/feeds.py": "power/test_meter.py",
     "kernel/records.py": "kernel/test_client.py",
@@ -79,7 +73,6 @@ ELSEWHERE = {
     "trace/trace.py": "trace/test_source.py",
     "trace/twin.py": "trace/test_fit.py",
     "vm/clock.py": "vm/test_runner.py",
-    "vdbench/parmfile.py": "vdbench/test_convert.py",
     "web/session.py": "web/test_server.py",
     "workload/config.py": "workload/test_resolve.py",
     "workload/imported.py": "fio/test_convert.py",

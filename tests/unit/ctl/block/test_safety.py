@@ -3,16 +3,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 from lib.fakes.kernel import other_run
-from lib.guest import disk_images
 
 from spekctl.block import blkid, device, safety
 from spekctl.block.device import Device, Roots
@@ -300,81 +296,6 @@ def test_what_is_no_block_device_is_refused(path: str, sentence: str) -> None:
     assert sentence in refusal.value.message
 
 
-# --- data ----------------------------------------------------------------------------------------
-
-
-def image(tmp_path: Path, *command: str) -> Path:
-    path = tmp_path / "image"
-    with path.open("wb") as file:
-        file.truncate(64 << 20)
-    if command:
-        if shutil.which(command[0]) is None:
-            pytest.skip(f"{command[0]} is not installed")
-        subprocess.run([*command, path], check=True, capture_output=True)
-    return path
-
-
-def found_on(path: Path) -> list[blkid.Signature]:
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        return blkid.signatures(fd)
-    finally:
-        os.close(fd)
-
-
-def test_nothing_is_found_on_zeroes(tmp_path: Path) -> None:
-    assert found_on(image(tmp_path)) == []
-
-
-def test_a_file_system_is_found(tmp_path: Path) -> None:
-    found = found_on(image(tmp_path, "mkfs.ext4", "-q", "-L", "mine"))
-    assert [str(one) for one in found] == ["file system ext4 'mine' at byte 1080"]
-
-
-def test_swap_space_is_found(tmp_path: Path) -> None:
-    assert [one.type for one in found_on(image(tmp_path, "mkswap"))] == ["swap"]
-
-
-def test_a_partition_table_is_found(tmp_path: Path) -> None:
-    path = image(tmp_path)
-    disk_images.mbr(str(path))
-    found = found_on(path)
-    assert [(one.type, one.usage) for one in found] == [("dos", "partition-table")]
-
-
-@pytest.mark.parametrize(
-    ("write", "kind"),
-    [
-        (disk_images.luks, "crypto_LUKS"),
-        (disk_images.lvm_member, "LVM2_member"),
-        (disk_images.bcache_member, "bcache"),
-        (disk_images.gpt, "gpt"),
-    ],
-)
-def test_a_header_is_found(tmp_path: Path, write: Callable[[str], None], kind: str) -> None:
-    path = image(tmp_path)
-    write(str(path))
-    assert [one.type for one in found_on(path)] == [kind]
-
-
-def test_every_signature_is_found_not_only_the_first(tmp_path: Path) -> None:
-    path = image(tmp_path, "mkfs.ext4", "-q")
-    with path.open("r+b") as file:  # a RAID superblock of version 1.0 would be hidden behind it
-        file.seek(510)
-        file.write(b"\x55\xaa")
-        file.seek(446 + 4)
-        file.write(b"\x83")
-        file.seek(446 + 8)
-        file.write((2048).to_bytes(4, "little") + (2048).to_bytes(4, "little"))
-    assert {one.type for one in found_on(path)} >= {"ext4"}
-
-
-def test_without_libblkid_writing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blkid, "_LIBRARY", "libblkid-is-not-here.so.1")
-    with pytest.raises(RefusedError, match="cannot probe"):
-        blkid.signatures(0)
-
-
 # --- the decision --------------------------------------------------------------------------------
 
 
@@ -481,7 +402,8 @@ def test_read_only_devices_are_not_written(machine: Machine, holds: Callable[...
 def test_a_device_that_was_replaced_is_refused(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = image(tmp_path)
+    path = tmp_path / "image"
+    path.write_bytes(bytes(4096))
     found = msgspec.structs.replace(machine.get("sdb"), path=str(path))
     with pytest.raises(RefusedError, match="been replaced"):
         safety.signatures_on(found, 42)

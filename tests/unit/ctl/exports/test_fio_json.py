@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""fio's JSON and logs of a result, beside those that fio itself writes."""
+"""fio's JSON of a result, beside that which fio itself writes."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,64 +13,11 @@ from typing import Any
 import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
-from lib.fakes.kernel import SECOND, START_NS, FakeKernel
+from lib.fakes.kernel import FakeKernel
 
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
-from spekctl.exports import fio_json, fio_logs
-from spekctl.kernel.records import IntervalCell, IntervalRow, Phase
-
-JOB = """[global]
-ioengine=libaio
-iodepth=4
-size=1m
-[j]
-filename={folder}/file
-rw=randrw
-bs=4k
-runtime=1
-time_based
-lat_percentiles=1
-clat_percentiles=1
-slat_percentiles=1
-write_lat_log={folder}/L
-write_bw_log={folder}/L
-write_iops_log={folder}/L
-write_hist_log={folder}/L
-log_avg_msec=200
-log_hist_msec=200
-"""
-
-
-def row(second: int, reads: int, writes: int) -> IntervalRow:
-    def cell(ios: int) -> IntervalCell:
-        return IntervalCell(ios, 8192 * ios, 0, 5000 * ios, 9, 9, 9, 9, 9, 4000 * ios, 9, 9, 9)
-
-    start = START_NS + second * SECOND
-    counts = [(reads, 8192 * reads, writes, 8192 * writes)]
-    times = (start, start + SECOND, 16, 0, 5, 6)
-    return IntervalRow(second, Phase.MEASURE, *times, cell(reads), cell(writes), counts)
-
-
-ROWS = (row(1, 10, 5), row(2, 20, 5), row(3, 30, 10), row(4, 10, 10))
-
-
-@pytest.fixture
-def ours() -> Result:
-    return results.build(rows=ROWS)
-
-
-@pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which fio has run, out.json and logs L_*."""
-    program = shutil.which("fio")
-    if program is None:
-        pytest.skip("fio is not installed; .ci/packages test names it")
-    folder = tmp_path_factory.mktemp("fio")
-    (folder / "job.fio").write_text(JOB.format(folder=folder))
-    words = ["--output-format=json+", f"--output={folder}/out.json", f"{folder}/job.fio"]
-    subprocess.run([program, *words], check=True, timeout=60, capture_output=True)
-    return folder
+from spekctl.exports import fio_json
 
 
 def differences(one: Any, other: Any, place: str = "") -> list[str]:
@@ -134,28 +80,6 @@ def test_an_empty_result_has_zeros() -> None:
     (job,) = json.loads(fio_json.encode(results.build(cells=())))["jobs"]
     assert job["read"]["iops"] == 0 and job["read"]["lat_ns"]["N"] == 0
     assert sum(job["latency_us"].values()) == 0
-
-
-def test_logs_have_the_columns_of_fio(ours: Result, theirs: Path) -> None:
-    made = fio_logs.encode(ours)
-    for kind, data in made.items():
-        real = (theirs / f"L_{kind}.1.log").read_text().splitlines()
-        lines = data.decode().splitlines()
-        assert {line.count(", ") for line in lines} == {real[0].count(", ")}, kind
-        assert all(int(word) >= 0 for line in lines for word in line.split(", "))
-    assert made["iops"].decode().splitlines()[:3] == [
-        *("1000, 10, 0, 0, 0", "1000, 5, 1, 0, 0", "2000, 20, 0, 0, 0"),
-    ]
-    assert made["bw"].decode().splitlines()[0] == "1000, 80, 0, 0, 0"
-    assert made["lat"].decode().splitlines()[0] == "1000, 5000, 0, 0, 0"
-    assert made["slat"].decode().splitlines()[0] == "1000, 1000, 0, 0, 0"
-    reads, writes = made["clat_hist"].decode().splitlines()
-    counts = [int(word) for word in reads.split(", ")[3:]]
-    assert reads.startswith("4000, 0, 8192, ") and sum(counts) == 70
-    assert sum(map(int, writes.split(", ")[3:])) == 30
-    # fio's buckets of 2^16 to 2^17 ns are 64 of 1024 ns each, from the 704th on.
-    first = next(place for place, count in enumerate(counts) if count)
-    assert first == 704 + (100_000 - 65536) // 1024
 
 
 def test_run_writes_the_files(spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path) -> None:

@@ -9,30 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.ctl.vdbench_files import OLTP, RD, SD, WD
 
 from spekctl.errors import ExitCode
 from spekctl.vdbench import convert
-from spekctl.workload import file
 from spekctl.workload.imported import Imported
-
-SD = "sd=sd1,lun=/dev/sdb\n"
-WD = "wd=wd1,sd=sd1\n"
-RD = "rd=run1,wd=*,iorate=100,elapsed=60\n"
-OLTP = """* A database, as in the guide.
-data_errors=1
-hd=localhost,system=localhost
-sd=default,size=10g,openflags=o_direct
-sd=sd1,lun=/dev/sdb
-sd=sd2,lun=/dev/sdc   and a remark
-wd=default,sd=sd*,xfersize=8k
-wd=data,rdpct=70,skew=80,range=(10,50)
-wd=log,
-   rdpct=0,seekpct=seq,
-   xfersize=(4k,50,16k,50)
-rd=run1,wd=*,iorate=(500,1000),elapsed=2m,warmup=30,interval=5
-rd=run2,wd=data,iorate=max,elapsed=60,interval=1,forthreads=(4,16),
-   forxfersize=(4k,8k)
-"""
 
 
 def steps(tmp_path: Path, text: str) -> list[Imported]:
@@ -97,12 +78,8 @@ def test_the_others(tmp_path: Path) -> None:
         ("fsd=fsd1,anchor=/tmp\n", "fsd=fsd1: spek loads block devices, not files"),
         (SD + "fwd=fwd1,fsd=fsd1\n", "fwd=fwd1: spek loads block devices, not files"),
         (SD + WD, "there is no rd"),
-        (",\n", "some.parm:1: '' is not a parameter"),
         ("sd=sd1,size=1g\n" + WD + RD, "sd=sd1: it has no lun"),
         (SD + WD + RD.replace("100", "9" * 5000), "is neither a rate nor max"),
-        ("", "there is no definition"),
-        ("sd=sd1,lun\n", "some.parm:1: 'lun' is not a parameter; write NAME=VALUE"),
-        ("sd=sd1,range=(1,2\n", "some.parm:1: 'range=(1,2' has a parenthesis that is not closed"),
         (SD + "wd=w,sd=sd1,rhpct=10\n" + RD, "wd=w: rhpct: there are no cache hits to make"),
         (SD + "wd=w,sd=sd1,seekpc=10\n" + RD, "seekpc: not a parameter that spek knows; did you"),
         (SD + "wd=w,sd=sd1,stride=4k\n" + RD, "wd=w: stride: addresses are drawn"),
@@ -132,20 +109,3 @@ def test_what_would_be_lost_is_refused_by_name(
     found = spekctl("vdbench", "some.parm")
     assert (found.code, found.out) == (ExitCode.USAGE, "")
     assert sentence in found.sentence
-
-
-def test_the_command_and_run(spekctl: Spekctl, kernel: object, tmp_path: Path) -> None:
-    (tmp_path / "oltp.parm").write_text(OLTP)
-    found = spekctl("vdbench", "oltp.parm", "-o", "made.toml")
-    assert (found.code, found.out) == (ExitCode.OK, "")
-    assert file.load("./made.6.toml").workload.name == "run2.4"
-    assert "step 6 of 6: run2.4: made.6.toml" in found.err
-    assert "different from vdbench: arrivals keep their schedule" in found.err
-    missing = spekctl("vdbench", "none.parm")
-    assert (missing.code, missing.sentence) == (ExitCode.USAGE, "there is no file none.parm")
-    several = spekctl("run", "vdbench:oltp.parm", "--device", "/dev/fake0", "--dry-run")
-    assert several.code == ExitCode.USAGE and "has 6 runs" in several.sentence
-    (tmp_path / "one.parm").write_text(SD + WD + RD)
-    one = spekctl("run", "vdbench:one.parm#run1", "--device", "/dev/fake0", "--dry-run")
-    assert one.code == ExitCode.OK, one.err
-    assert 'name = "wd1"' in one.out and "spekctl: elapsed -> run.time" in one.err

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl vdbench: the runs of a parameter file as workloads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.vdbench_files import OLTP, RD, SD, WD
+
+from spekctl.errors import ExitCode
+from spekctl.workload import file
+
+
+def test_the_command_and_run(spekctl: Spekctl, kernel: object, tmp_path: Path) -> None:
+    (tmp_path / "oltp.parm").write_text(OLTP)
+    found = spekctl("vdbench", "oltp.parm", "-o", "made.toml")
+    assert (found.code, found.out) == (ExitCode.OK, "")
+    assert file.load("./made.6.toml").workload.name == "run2.4"
+    assert "step 6 of 6: run2.4: made.6.toml" in found.err
+    assert "different from vdbench: arrivals keep their schedule" in found.err
+    missing = spekctl("vdbench", "none.parm")
+    assert (missing.code, missing.sentence) == (ExitCode.USAGE, "there is no file none.parm")
+    several = spekctl("run", "vdbench:oltp.parm", "--device", "/dev/fake0", "--dry-run")
+    assert several.code == ExitCode.USAGE and "has 6 runs" in several.sentence
+    (tmp_path / "one.parm").write_text(SD + WD + RD)
+    one = spekctl("run", "vdbench:one.parm#run1", "--device", "/dev/fake0", "--dry-run")
+    assert one.code == ExitCode.OK, one.err
+    assert 'name = "wd1"' in one.out and "spekctl: elapsed -> run.time" in one.err
+
+
+def test_one_run_is_one_file(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "one.parm").write_text(SD + WD + RD)
+    written = spekctl("vdbench", "one.parm", "-o", "made.toml")
+    printed = spekctl("vdbench", "one.parm")
+    assert (written.code, written.out, printed.code) == (ExitCode.OK, "", ExitCode.OK)
+    assert (tmp_path / "made.toml").read_text() == printed.out
+    assert written.err == printed.err and "step" not in written.err
+
+
+@pytest.mark.parametrize("words", [["one.parm", "-o", "no/x.toml"], ["loops.parm", "-o", "no/x.t"]])
+def test_a_file_that_cannot_be_written_is_refused(
+    spekctl: Spekctl, tmp_path: Path, words: list[str]
+) -> None:
+    (tmp_path / "one.parm").write_text(SD + WD + RD)
+    (tmp_path / "loops.parm").write_text(OLTP)
+    found = spekctl("vdbench", *words)
+    assert (found.code, found.out) == (ExitCode.USAGE, "")
+    assert "there is no directory no" in found.sentence

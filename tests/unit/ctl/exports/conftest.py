@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The same load in a result of ours and in files of fio."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from lib.ctl import results
+from lib.fakes.kernel import SECOND, START_NS
+
+from spekctl.documents.result import Result
+from spekctl.kernel.records import IntervalCell, IntervalRow, Phase
+
+JOB = """[global]
+ioengine=libaio
+iodepth=4
+size=1m
+[j]
+filename={folder}/file
+rw=randrw
+bs=4k
+runtime=1
+time_based
+lat_percentiles=1
+clat_percentiles=1
+slat_percentiles=1
+write_lat_log={folder}/L
+write_bw_log={folder}/L
+write_iops_log={folder}/L
+write_hist_log={folder}/L
+log_avg_msec=200
+log_hist_msec=200
+"""
+
+
+def row(second: int, reads: int, writes: int) -> IntervalRow:
+    def cell(ios: int) -> IntervalCell:
+        return IntervalCell(ios, 8192 * ios, 0, 5000 * ios, 9, 9, 9, 9, 9, 4000 * ios, 9, 9, 9)
+
+    start = START_NS + second * SECOND
+    counts = [(reads, 8192 * reads, writes, 8192 * writes)]
+    times = (start, start + SECOND, 16, 0, 5, 6)
+    return IntervalRow(second, Phase.MEASURE, *times, cell(reads), cell(writes), counts)
+
+
+ROWS = (row(1, 10, 5), row(2, 20, 5), row(3, 30, 10), row(4, 10, 10))
+
+
+@pytest.fixture
+def ours() -> Result:
+    """70 reads and 30 writes of 8 KiB in four intervals of a second."""
+    return results.build(rows=ROWS)
+
+
+@pytest.fixture(scope="session")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which fio has run, out.json and logs L_*."""
+    program = shutil.which("fio")
+    if program is None:
+        pytest.skip("fio is not installed; .ci/packages test names it")
+    folder = tmp_path_factory.mktemp("fio")
+    (folder / "job.fio").write_text(JOB.format(folder=folder))
+    words = ["--output-format=json+", f"--output={folder}/out.json", f"{folder}/job.fio"]
+    subprocess.run([program, *words], check=True, timeout=60, capture_output=True)
+    return folder
