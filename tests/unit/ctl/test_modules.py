@@ -18,13 +18,6 @@ ROOT = Path(spekctl.__file__).parent
 
 # Modules and the test file that covers most of each.
 ELSEWHERE = {
-    "campaigns/dcse/report.py": "campaigns/test_inputs.py",
-    "campaigns/paper003/claims.py": "campaigns/paper003/test_study.py",
-    "campaigns/paper003/system.py": "campaigns/paper003/test_study.py",
-    "campaigns/spc1/phase.py": "campaigns/spc1/test_test.py",
-    "campaigns/spc1e/report.py": "campaigns/spc1e/test_levels.py",
-    "commands/doctor.py": "run/test_conditions.py",
-    "commands/energy.py": "campaigns/test_inputs.py",
     "documents/device.py": "documents/test_result.py",
     "documents/drive.py": "campaigns/paper003/test_study.py",
     "documents/energy.py": "documents/test_schemas.py",

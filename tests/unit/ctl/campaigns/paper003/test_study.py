@@ -9,24 +9,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 from lib.ctl.command_line import caller
+from lib.ctl.study import arrays_of
 
 from spekctl import files
-from spekctl.campaigns.paper003 import study
 from spekctl.campaigns.paper003.claims import system_of
 from spekctl.documents import document, drive
-from spekctl.documents.drive import DriveStudy, StudyArrays
+from spekctl.documents.drive import DriveStudy
 from spekctl.plots import study as picture
 from spekctl.plots import style
-
-
-@pytest.fixture(scope="module")
-def made() -> DriveStudy:
-    return study.study(4000, 1, lambda what: None)
-
-
-def arrays_of(made: DriveStudy, interarrival_ms: float, footprint: float) -> StudyArrays:
-    wanted = (interarrival_ms, footprint)
-    return next(one for one in made.arrays if (one.interarrival_ms, one.footprint) == wanted)
 
 
 def test_arrays_break_even_on_a_small_footprint_and_not_on_a_large_one(made: DriveStudy) -> None:
@@ -50,20 +40,6 @@ def test_watts_are_those_that_the_profiles_were_made_for(made: DriveStudy) -> No
         assert drawn == pytest.approx(watts, rel=0.01)
         drawn = [system_of(heavy, 16 // arms, arms).watts_of(profile) for arms in (1, 2, 4)]
         assert [1 - one / drawn[0] for one in drawn[1:]] == pytest.approx(savings, abs=0.01)
-
-
-def test_what_cannot_keep_up_is_saturated(made: DriveStudy) -> None:
-    heavy = arrays_of(made, 1, 1.0)
-    assert system_of(heavy, 1, 1).saturated
-    assert not system_of(heavy, 16, 1).saturated
-
-
-def test_claims_are_judged_by_what_came_out(made: DriveStudy) -> None:
-    found = {one.what: one for one in made.claims}
-    assert found["four arms, all moving (datasheet-arms)"].found == "34.0 W"
-    assert found["1 ms, 10% of each drive: p90 of 16 : 8 : 4 drives"].holds is True
-    assert found["1 ms, 100% of each drive: p90 of 16 : 8 : 4 drives"].holds is False
-    assert {one.place for one in made.claims} >= {"Table 1", *(f"Figure {n}" for n in range(2, 7))}
 
 
 def test_the_document_follows_its_schema_and_is_drawn(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Spekctl
-from lib.ctl.energy_command import MISSING, of_file, of_output
+from lib.ctl.energy_command import of_file, of_output
 from lib.ctl.spc1e_command import RUN, queue_kernel, queue_power
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
@@ -61,63 +61,6 @@ def test_the_kept_results_are_what_the_levels_come_from(
         kept = json.loads(Path("t", level["result_file"]).read_text())
         assert kept["config"]["streams"][0]["replicas"] == bsu == level["bsu"]
         assert kept["totals"]["all"]["iops"] == float(level["iops"])
-
-
-def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
-    outcome = spekctl(*RUN, "--out", "t")
-    assert outcome.code == ExitCode.OK, outcome.err
-    found = of_file(Path("t/energy.json"))
-    assert (found["complete"], found["passed"]) == (False, True)
-    assert found["verdict"] == "performance only: no power measured in heavy, moderate, idle"
-    assert MISSING in found["remarks"]
-    low = found["profiles"][0]
-    assert (low["watts"], low["iops_per_watt"], found["annual_kwh"]) == (None, None, None)
-    moderate = float(found["levels"][1]["iops"])
-    assert float(low["iops"]["text"]) == pytest.approx(moderate / 3, abs=0.005)
-    assert float(found["composite"]["iops"]["text"]) > float(low["iops"]["text"])
-    assert "performance only" in outcome.out
-
-
-def test_gaps_in_the_power_are_told(
-    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
-) -> None:
-    power.gap_s = 0.5
-    spekctl(*RUN, "--out", "t")
-    found = of_file(Path("t/energy.json"))
-    assert found["complete"]
-    assert "heavy: power is unknown for 0.5 s of 2 s" in found["remarks"]
-    power.gap_s = 1e9
-    spekctl(*RUN, "--out", "u")
-    nothing = of_file(Path("u/energy.json"))
-    assert not nothing["complete"]
-    assert "heavy: power is not known: 2 s without samples" in nothing["remarks"]
-
-
-def test_a_baseline_is_taken_off_every_level(
-    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
-) -> None:
-    power.baseline_w = 2.0
-    spekctl(*RUN, "--out", "t")
-    found = of_file(Path("t/energy.json"))
-    assert [level["watts"] for level in found["levels"]][2] == "4"
-    heavy = found["levels"][0]
-    assert float(heavy["watts"]) == pytest.approx(4 + 0.004 * float(heavy["iops"]))
-    assert "a baseline of 2 W was subtracted from the power" in found["remarks"]
-    power.baseline_w = 100.0
-    spekctl(*RUN, "--out", "u")
-    nothing = of_file(Path("u/energy.json"))
-    assert not nothing["complete"] and nothing["verdict"].startswith("performance only: the power")
-
-
-def test_a_system_that_rests_at_more_than_it_works_is_noticed(
-    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
-) -> None:
-    power.watts_per_iops = -0.001
-    outcome = spekctl(*RUN, "--out", "t")
-    assert outcome.code == ExitCode.OK
-    found = of_file(Path("t/energy.json"))
-    assert found["complete"]
-    assert any("idle power, 6 W, is above that of" in one for one in found["remarks"])
 
 
 def test_an_interrupted_test_is_resumed(

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spekctl energy: its tests, each a command of its own."""
+
+from __future__ import annotations
+
+import pytest
+from lib.ctl.command_line import Spekctl
+
+from spekctl.commands import energy
+from spekctl.errors import ExitCode
+
+TESTS = ("spc1e", "spc2e", "emerald", "dcse", "tiered")
+
+
+def test_every_test_is_listed_with_what_it_does(spekctl: Spekctl) -> None:
+    found = spekctl("energy", "--help")
+    assert found.code == ExitCode.OK
+    assert set(energy.command.commands) == set(TESTS)
+    lines = [line.split(maxsplit=1) for line in found.out.splitlines()]
+    assert {words[0] for words in lines if words and words[0] in TESTS and len(words) == 2} == {
+        *TESTS
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [(("spc1x",), "no such command 'spc1x'"), (("--price", "3"), "--price")],
+)
+def test_a_test_that_is_none_is_refused(
+    spekctl: Spekctl, words: tuple[str, ...], sentence: str
+) -> None:
+    found = spekctl("energy", *words)
+    assert (found.code, found.out) == (ExitCode.USAGE, "")
+    assert sentence in found.sentence.lower()
