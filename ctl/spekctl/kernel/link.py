@@ -11,7 +11,8 @@ import contextlib
 import errno as errno_names
 import os
 import select
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from types import TracebackType
 from typing import Any, Self
@@ -88,15 +89,17 @@ class Link:
         self._socket.close()
 
     @contextlib.contextmanager
-    def _translated(self, operation: str, cls: Any = None, request: bytes = b"") -> Iterator[None]:
-        """Turn a refusal into a SpekError. If @request is a message of @cls, the error names the
-        attribute that the kernel blames."""
+    def _translated(
+        self, operation: str, cls: Any = None, request: Sequence[memoryview | bytes] = ()
+    ) -> Iterator[None]:
+        """Turn a refusal into a SpekError. If @request is one of @cls, in parts, the error names
+        the attribute that the kernel blames."""
         try:
             yield
         except Refusal as error:
             refusal = _refusal(error.code, error.text, operation)
             if cls is not None and error.offset is not None:
-                refusal.blamed = _blamed(cls, request, error.offset)
+                refusal.blamed = _blamed(cls, b"".join(request), error.offset)
             raise refusal from error
         except OSError as error:
             code = error.errno or errno_names.EIO
@@ -117,10 +120,16 @@ class Link:
         cls = self._gen.MESSAGES[command]
         message = cls()
         message["cmd"], message["version"] = int(command), self._gen.VERSION
-        message["attrs"] = _encode(cls, values)
+        bulk = {key: value for key, value in values.items() if isinstance(value, memoryview)}
+        small = {key: value for key, value in values.items() if key not in bulk}
+        message["attrs"] = _encode(cls, small)
         request = self._encoded(message, self._family, NLM_F_REQUEST | flags)
-        with self._translated(_name(command), cls, request):
-            frames, interrupted = self._socket.exchange(request)
+        more = list(_bulk_attributes(cls, bulk))
+        if more:
+            length = len(request) + sum(map(len, more))
+            request = length.to_bytes(4, sys.byteorder) + request[4:]
+        with self._translated(_name(command), cls, [request, *more]):
+            frames, interrupted = self._socket.exchange(request, more)
         answers = []
         for frame in frames:
             answer = self._gen.message(frame.data)
@@ -129,7 +138,10 @@ class Link:
         return answers, interrupted
 
     def ask(self, command: IntEnum, **values: Any) -> dict[str, Any]:
-        """A request that is answered with one message."""
+        """A request that is answered with one message.
+
+        A value that is a memoryview of bytes is sent from where it is, without a copy.
+        """
         answers, _ = self._exchange(command, values, NLM_F_ACK)
         if not answers:
             raise SpekError("the kernel module did not answer", operation=_name(command))
@@ -203,6 +215,15 @@ def _encode(cls: Any, values: dict[str, Any]) -> list[Any]:
             else:
                 attrs.append([name, one])
     return attrs
+
+
+def _bulk_attributes(cls: Any, values: dict[str, memoryview]) -> Iterator[memoryview | bytes]:
+    """Attributes whose payload is not copied, in parts."""
+    numbers = {row[1]: row[0] for row in cls.nla_map}
+    for key, value in values.items():
+        yield ATTR.pack(ATTR.size + len(value), numbers[cls.keys[key]])
+        yield value
+        yield bytes(-len(value) % 4)
 
 
 def _decode(message: Any) -> dict[str, Any]:

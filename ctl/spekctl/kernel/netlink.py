@@ -12,7 +12,7 @@ import errno as errno_names
 import os
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 NETLINK_GENERIC = 16
@@ -104,13 +104,16 @@ class NetlinkSocket:
         """Join a multicast group."""
         self._socket.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, group)
 
-    def exchange(self, request: bytes) -> tuple[list[Frame], bool]:
+    def exchange(
+        self, request: bytes, more: Sequence[memoryview | bytes] = ()
+    ) -> tuple[list[Frame], bool]:
         """Send a request that is acknowledged, or a dump.
 
+        @more: the rest of the request, which its length in @request includes
         Return: the answers, and whether the kernel says that they are not of one moment.
         """
         asked = HEADER.unpack_from(request)[3]
-        self._socket.send(request)
+        self._socket.sendmsg([request, *more])
         frames: list[Frame] = []
         interrupted = False
         while True:

@@ -28,7 +28,7 @@ RECORD = (
 class TraceFeed(Protocol):
     """Where the records of a run go; unit tests provide their own."""
 
-    def feed(self, run: int, worker: int, records: bytes) -> int: ...
+    def feed(self, run: int, worker: int, records: memoryview) -> int: ...
     def end(self, run: int, count: int) -> None: ...
     def close(self) -> None: ...
 
@@ -43,7 +43,7 @@ class TraceLink(Connection):
         """Close the connection; a run whose trace has not ended ends."""
         self._link.close()
 
-    def feed(self, run: int, worker: int, records: bytes) -> int:
+    def feed(self, run: int, worker: int, records: memoryview) -> int:
         """Offer records, at most BATCH; how many were accepted, the first ones."""
         answer = self._link.ask(spek.Cmd.TRACE_FEED, run=run, worker=worker, records=records)
         return int(answer["accepted"])

@@ -25,9 +25,14 @@ from spekctl.trace.schedule import Block, Pace, Schedule
 from spekctl.trace.trace import Trace
 
 RING_RECORDS = 1 << 16
-# While a ring is full. It holds 65 ms of a million records per second.
-PAUSE_S = 0.005
+# While all rings are full. One holds 65 ms of a million records per second.
+PAUSE_S = 0.02
 RECORD = np.dtype(list(traces.RECORD))
+Records = np.ndarray[tuple[int], np.dtype[np.void]]
+# Records that are made ready together: enough that the calls of numpy cost little, and few enough
+# that a column stays in the cache, and in memory that malloc() has at hand.
+BLOCK = 8 * BATCH
+LONGEST = np.uint64(2**32 - 1)  # bytes of a record in the kernel
 
 
 @dataclass(slots=True)
@@ -44,9 +49,9 @@ class Replay:
     without: dict[Op, str]
     skipped: dict[str, int] = field(default_factory=dict)
 
-    def parts(self) -> Iterator[list[Array]]:
-        """The records of each worker, a message's worth at a time."""
-        for block in self.schedule.blocks(BATCH):
+    def parts(self) -> Iterator[list[Records]]:
+        """The records of each worker, in their order."""
+        for block in self.schedule.blocks(BLOCK):
             kept, target = self._kept(block)
             if not self.workers > 1:
                 yield [kept]
@@ -56,28 +61,35 @@ class Replay:
             worker = kept["addr"] // part
             yield [kept[worker == index] for index in range(self.workers)]
 
-    def _kept(
-        self, block: Block
-    ) -> tuple[
-        np.ndarray[tuple[int], np.dtype[np.void]], np.ndarray[tuple[int], np.dtype[np.uint32]]
-    ]:
-        """Records as the kernel has them, without those that it cannot replay."""
-        found = np.empty(len(block), RECORD)
-        found["at_ns"], found["addr"] = block.at_ns, block.offset_bytes
-        found["bytes"] = np.minimum(block.bytes, np.uint64(2**32 - 1))
-        found["asu"], found["op"] = block.target, block.op
-        found["flags"] = np.where(block.op == Op.WRITE, block.flags, 0)
-        flushes = block.op == Op.FLUSH
-        found["addr"][flushes] = found["bytes"][flushes] = 0
-        wrong = np.zeros(len(block), bool)
-        for op, why in self.without.items():
-            mine = block.op == op
-            self._skip(why, int(mine.sum()))
-            wrong |= mine
-        huge = ~wrong & (block.bytes > np.uint64(2**32 - 1))
-        self._skip("discard of 4 GiB or more", int(huge.sum()))
-        kept = ~(wrong | huge)
-        return found[kept], block.target[kept]
+    def _kept(self, block: Block) -> tuple[Records, Array]:
+        """Records as the kernel has them, without those that it cannot replay; their targets."""
+        wrong = self._wrong(block)
+        if wrong.any():
+            block = block.take(~wrong)
+        found: Records = np.empty(len(block), RECORD)
+        found["at_ns"], found["addr"], found["bytes"] = block.at_ns, block.offset_bytes, block.bytes
+        found["asu"], found["op"], found["flags"] = block.target, block.op, 0
+        if block.flags.any():
+            found["flags"] = np.where(block.op == int(Op.WRITE), block.flags, 0)
+        flushes = block.op == int(Op.FLUSH)
+        if flushes.any():
+            found["addr"][flushes] = found["bytes"][flushes] = 0
+        return found, block.target
+
+    def _wrong(self, block: Block) -> Array:
+        """Which records the kernel cannot replay; counts them."""
+        has_stream = np.ones(256, bool)
+        has_stream[[int(op) for op in self.without]] = False
+        wrong: Array = ~has_stream[block.op]
+        if wrong.any():
+            for op, why in self.without.items():
+                self._skip(why, int(np.count_nonzero(block.op == int(op))))
+        huge = block.bytes > LONGEST
+        if huge.any():
+            huge &= ~wrong
+            self._skip("discard of 4 GiB or more", int(huge.sum()))
+            wrong |= huge
+        return wrong
 
     def _skip(self, why: str, count: int) -> None:
         if count:
@@ -137,16 +149,17 @@ class Feeder:
             while left:
                 if self._stop.is_set():
                     return
-                accepted = 0
+                has_room = False
                 for worker, part in list(left.items()):
-                    taken = self._link.feed(self._run, worker, part.tobytes())
-                    accepted += taken
+                    message = part[:BATCH]
+                    taken = self._link.feed(self._run, worker, message.view(np.uint8).data)
+                    self.fed += taken
+                    has_room |= taken == len(message)
                     if taken == len(part):
                         del left[worker]
                     else:
                         left[worker] = part[taken:]
-                self.fed += accepted
-                if left:
+                if left and not has_room:
                     self._ready.set()
                     self._stop.wait(PAUSE_S)
         self._link.end(self._run, self.fed)

@@ -6,22 +6,24 @@
     for block in Schedule(trace.batches(), mapper, timing).blocks(4096): ...
 
 Times are absolute, from the start of the replay: nothing adds up along the way, so the last
-record is due exactly where it should be. Blocks have a fixed number of records but for the last.
+record is due exactly where it should be.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.trace.columns import Array, Batch
+from spekctl.trace.columns import Array, Batch, pieces
 from spekctl.trace.mapping import Mapper, aligned, is_empty, scaled
 
 # Limits of a speed, and of a rate in requests per second.
@@ -138,6 +140,10 @@ class Block:
     def __len__(self) -> int:
         return len(self.at_ns)
 
+    def take(self, which: Any) -> Block:
+        """The records that @which selects: a slice, indices or a mask."""
+        return Block(*(getattr(self, name)[which] for name in _NAMES))
+
 
 _NAMES = tuple(one.name for one in fields(Block))
 
@@ -164,25 +170,9 @@ class Schedule:
     adjusted: Adjusted = field(default_factory=Adjusted)
 
     def blocks(self, rows: int) -> Iterator[Block]:
-        """Records in order of time, @rows in each block but the last."""
-        held: list[Block] = []
-        count = 0
-        for block in self._blocks():
-            held.append(block)
-            count += len(block)
-            if count < rows:
-                continue
-            whole = _joined(held)
-            for start in range(0, count - rows + 1, rows):
-                yield _cut(whole, start, start + rows)
-            rest = count % rows
-            held, count = ([_cut(whole, count - rest, count)] if rest else []), rest
-        if count:
-            yield _joined(held)
-
-    def _blocks(self) -> Iterator[Block]:
+        """Records in order of time, at most @rows in each block."""
         adjusted, sent = self.adjusted, 0
-        for batch in self.batches:
+        for batch in itertools.chain.from_iterable(pieces(one, rows) for one in self.batches):
             index = np.arange(adjusted.given, adjusted.given + len(batch), dtype=np.uint64)
             adjusted.given += len(batch)
             empty = is_empty(batch)
@@ -204,13 +194,3 @@ class Schedule:
                 index[placed.kept],
             )
             sent += len(whole)
-
-
-def _joined(blocks: list[Block]) -> Block:
-    if len(blocks) == 1:
-        return blocks[0]
-    return Block(*(np.concatenate([getattr(one, name) for one in blocks]) for name in _NAMES))
-
-
-def _cut(block: Block, start: int, end: int) -> Block:
-    return Block(*(getattr(block, name)[start:end] for name in _NAMES))

@@ -8,7 +8,7 @@ import itertools
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any
@@ -242,7 +242,9 @@ class AnsweringSocket:
         self.dumps = 0
         self.next_sequence = itertools.count(1).__next__
 
-    def exchange(self, request: bytes) -> tuple[list[netlink.Frame], bool]:
+    def exchange(
+        self, request: bytes, more: Sequence[memoryview | bytes] = ()
+    ) -> tuple[list[netlink.Frame], bool]:
         self.dumps += 1
         answer = spek.RunMsg()
         answer["cmd"], answer["version"] = spek.Cmd.RUN_GET, spek.VERSION
@@ -414,3 +416,29 @@ def test_a_dead_socket_is_not_taken_for_silence() -> None:
     made._socket = LosingSocket(OSError(errno.EBADF, "Bad file descriptor"))  # type: ignore[assignment]
     with pytest.raises(OSError):
         made.drain()
+
+
+class Recorder:
+    """Keeps what it is to send, and answers nothing."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.next_sequence = itertools.repeat(1).__next__
+
+    def exchange(
+        self, request: bytes, more: Sequence[memoryview | bytes] = ()
+    ) -> tuple[list[netlink.Frame], bool]:
+        self.sent.append(b"".join([request, *more]))
+        return [], False
+
+
+@pytest.mark.parametrize("length", [0, 24, 25])
+def test_a_value_that_is_not_copied_is_the_same_message(length: int) -> None:
+    carrier = Recorder()
+    link = link_on(carrier)
+    records = bytes(range(length))
+
+    for value in (records, memoryview(records)):
+        link.tell(spek.Cmd.TRACE_FEED, run=1, worker=2, records=value)
+
+    assert carrier.sent[0] == carrier.sent[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -58,8 +59,8 @@ class Received:
     def __init__(self, *messages: tuple[bytes, int, int]) -> None:
         self._messages = list(messages)
 
-    def send(self, data: bytes) -> int:
-        return len(data)
+    def sendmsg(self, parts: Sequence[bytes]) -> int:
+        return sum(map(len, parts))
 
     def recvmsg(self, room: int) -> tuple[bytes, list[Any], int, tuple[int, int]]:
         data, port, flags = self._messages.pop(0)
