@@ -143,6 +143,10 @@ drives: deps ## make, load, stop and delete modelled drives TIMES times, and sen
 drive-times: deps-bench ## compare the times of a modelled drive with those of its model in guests; time an hour of requests
 	@PYTHONPATH=tests $(PYTHON) -m bench.drive_times $(ARGS)
 
+.PHONY: replay-times
+replay-times: deps-bench ## compare the times of a replay with those of fio's in a guest, and count what feeding it costs
+	@PYTHONPATH=tests $(PYTHON) -m bench.replay_times $(ARGS)
+
 .PHONY: figures
 figures: deps-bench ## draw the papers' figures again in a guest; results in out/figures/
 	@.ci/figures
