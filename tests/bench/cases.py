@@ -125,6 +125,8 @@ ROWS: tuple[Row, ...] = (
     Row("spek-bio-polled", "spek bio, polled", "spek", ("bio", "polled"), disk="polled"),
     Row("spek-mq-log", "spek mq, with its log", "spek", ("mq", "log")),
     Row("spek-bio-log", "spek bio, with its log", "spek", ("bio", "log")),
+    Row("spek-mq-replay", "spek mq, replay", "spek", ("mq", "replay")),
+    Row("spek-bio-replay", "spek bio, replay", "spek", ("bio", "replay")),
     Row("spek-mq-rows", "spek mq, a row each 10 ms", "spek", ("mq", "rows")),
     Row("spek-mq-spc1", "spek mq, SPC-1-like, saturated", "spek", ("mq", "spc1")),
     Row("spek-bio-spc1", "spek bio, SPC-1-like, saturated", "spek", ("bio", "spc1")),

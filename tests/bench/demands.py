@@ -36,13 +36,15 @@ def _ratio(row: str, to: str, conditions: Conditions = DEEP) -> Callable[[Bench]
 
 
 def _worst(attribute: str) -> Callable[[Bench], float | None]:
-    """Of spek's rows with many outstanding."""
+    """Of spek's rows with many outstanding, but for replays, which are fed by system calls."""
 
     def value(bench: Bench) -> float | None:
         found = [
             float(getattr(one, attribute))
             for one in bench.figures
-            if one.row.startswith("spek-") and one.depth == DEEP.depth
+            if one.row.startswith("spek-")
+            and one.depth == DEEP.depth
+            and not one.row.endswith("-replay")
         ]
         return max(found, default=None)
 
@@ -119,6 +121,8 @@ RULES = (
     Rule("system calls per I/O at depth 32", 0.001, _worst("syscalls")),
     Rule("log, instructions per I/O on mq", 150, _log_cost("mq")),
     Rule("log, instructions per I/O on bio", 150, _log_cost("bio")),
+    Rule("replay on mq to mq", 1.3, _ratio("spek-mq-replay", "spek-mq")),
+    Rule("replay on bio to bio", 1.3, _ratio("spek-bio-replay", "spek-bio")),
     Rule("prober at 10 ms, share of a CPU", 0.005, _prober),
     Rule("idle module: the floor with spek loaded to without", 1.005, _idle),
     Rule("1,000 IOPS Poisson, share of a CPU", 0.05, _open_loop),

@@ -11,11 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+import numpy as np
 from bench.cases import Point, Runner
 from lib.guest.drive import Controller, assert_completed, one_stream, shipped
 from lib.guest.drive import Outcome as Finished
 
 from spekctl.kernel.records import RunInfo
+from spekctl.kernel.traces import BATCH, TraceLink
+from spekctl.run.replay import RECORD
 from spekctl.workload.config import RunConfig
 
 PARAMETERS = Path("/sys/module/spek_floor/parameters")
@@ -160,7 +163,11 @@ class Drivers:
         return 0  # its start is in any time that it could be given
 
     def _spek(self, point: Point, count: int) -> int:
-        info = self.finish(spek_config(point, self.nodes[point.row.disk], count))
+        config = spek_config(point, self.nodes[point.row.disk], count)
+        if "replay" in point.row.arguments:
+            info = self.replay(config, count)
+        else:
+            info = self.finish(config)
         if "log" in point.row.arguments:
             check_log(info, RAMP + count)
         return info.drain_ns - info.measure_ns
@@ -168,6 +175,25 @@ class Drivers:
     def finish(self, config: RunConfig) -> RunInfo:
         """Carry out a run that must complete by itself."""
         return self.finish_with_times(config, times=False).info
+
+    def replay(self, config: RunConfig, count: int) -> RunInfo:
+        """Carry out a run that replays @count reads, all of which are fed before it starts."""
+        draw = np.random.default_rng(1)
+        (stream,), (size,) = config.streams, config.streams[0].sizes
+        records = np.zeros(count, RECORD)
+        records["addr"] = draw.integers(0, stream.range_bytes // size.bytes, count) * size.bytes
+        records["bytes"] = size.bytes
+        controller = self.connect()
+        with controller.ready(config) as run, TraceLink() as feed:
+            for first in range(0, count, BATCH):
+                part = records[first : first + BATCH]
+                accepted = feed.feed(run, 0, part.view(np.uint8).data)
+                if accepted != len(part):
+                    raise BrokenRunError(f"{accepted} of {len(part)} records were accepted")
+            feed.end(run, count)
+            outcome = controller.finish(run)
+        assert_completed(outcome)
+        return outcome.info
 
     def finish_with_times(self, config: RunConfig, times: bool = True) -> Finished:
         """The same, with its histograms."""
@@ -197,19 +223,25 @@ def spek_config(point: Point, node: str, count: int) -> RunConfig:
             max_outstanding=conditions.depth,
             interval_ns=SECOND_NS,
         )
+    replays = "replay" in rest
     config = one_stream(
         node,
+        pattern="trace" if replays else "uniform",
         backend=backend,
         depth=conditions.depth,
         batch=conditions.batch,
-        count=count,
+        count=0 if replays else count,
         polled="polled" in rest,
         interval_ns=ROW_NS if "rows" in rest else SECOND_NS,
     )
     log_records = RAMP + count if "log" in rest else 0
     spin_ns = SPIN_NS if "spin" in rest else 0
     return msgspec.structs.replace(
-        config, ramp_count=RAMP, log_records=log_records, spin_ns=spin_ns
+        config,
+        ramp_count=0 if replays else RAMP,
+        log_records=log_records,
+        spin_ns=spin_ns,
+        trace_records=count if replays else 0,
     )
 
 
