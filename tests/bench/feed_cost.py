@@ -21,8 +21,6 @@ from pathlib import Path
 import numpy as np
 from lib.fakes.machine import disk
 
-from spekctl.block import device
-from spekctl.block.device import ROOTS, Device, Roots
 from spekctl.kernel import traces
 from spekctl.kernel.gen import spek
 from spekctl.kernel.link import Link, _encode
@@ -31,9 +29,8 @@ from spekctl.kernel.traces import TraceLink
 from spekctl.run import replay_request
 from spekctl.run.replay import RING_RECORDS, Feeder
 from spekctl.trace.columns import Batch
-from spekctl.trace.schedule import Timing
 from spekctl.trace.store import StoredWriter, TraceHeader
-from spekctl.trace.trace import open_trace
+from spekctl.workload.model import TraceSource
 from spekctl.workload.options import Options
 
 RECORDS = 2_000_000
@@ -147,9 +144,8 @@ class Speed:
 
 def per_second(path: Path) -> Speed:
     """The feeder's speed with a trace at two and a half times its own."""
-    wishes = replay_request.Wishes(Timing.at_speed("2.5"), "as-is")
-    options = Options(write=True)
-    request = replay_request.build(open_trace([path]), wishes, ["/dev/fake0"], options)
+    workload = replay_request.workload_of(TraceSource([str(path)], speed="2.5"))
+    request = replay_request.build(workload, [disk("/dev/fake0")], Options(write=True))
     assert request.replay is not None
     mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     for end in (mine, other):
@@ -168,14 +164,8 @@ def per_second(path: Path) -> Speed:
     return Speed(feeder.fed / cpu, feeder.fed / clock)
 
 
-def fake_disk(path: str, roots: Roots = ROOTS) -> Device:
-    """A disk of 1 GiB."""
-    return disk(path)
-
-
 def main() -> None:
     """Print the figures."""
-    device.find = fake_disk
     with tempfile.TemporaryDirectory() as scratch:
         stored, csv = Path(scratch, "stored.parquet"), Path(scratch, "io.csv")
         write_stored(stored, mixture(RECORDS))

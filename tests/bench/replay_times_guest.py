@@ -24,14 +24,14 @@ from lib.guest.drive import Controller, queue_of
 from lib.guest.trace import request_log
 
 from spekctl import cli
+from spekctl.block import device
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode
 from spekctl.kernel.traces import BATCH, TraceLink
 from spekctl.run import replay_request
 from spekctl.run.job import Request
 from spekctl.run.replay import RECORD, Feeder
-from spekctl.trace.schedule import Timing
-from spekctl.trace.trace import open_trace
+from spekctl.workload.model import TraceSource
 from spekctl.workload.options import Options
 
 DISK_MIB = 4096
@@ -83,8 +83,8 @@ def busy_ns() -> Iterator[Callable[[], int]]:
 
 def request_of(trace: Path, node: str) -> Request:
     """A run that replays a trace, with room for all of it."""
-    wishes = replay_request.Wishes(Timing.at_speed("2.5"), "as-is")
-    found = replay_request.build(open_trace([trace]), wishes, [node], Options(write=True))
+    workload = replay_request.workload_of(TraceSource([str(trace)], speed="2.5"))
+    found = replay_request.build(workload, [device.find(node)], Options(write=True))
     return replace(found, config=msgspec.structs.replace(found.config, trace_records=RING))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spekctl.commands.deliver import Exports
     from spekctl.run.job import Request
     from spekctl.run.start import StartAt
-    from spekctl.workload.model import WorkloadFile
+    from spekctl.workload.model import TraceSource, WorkloadFile
     from spekctl.workload.options import Options
 
 EPILOG = """\b
@@ -120,36 +120,31 @@ def command(**given: Any) -> int:
     cleanly; the result so far is still written.
     """
     given["exports"] = options.take_exports(given)
-    asked = _trace_of(given)
-    if asked is not None:
+    source = _trace_of(given)
+    if source is None:
+        workload = options.take_workload(given)
+    else:
+        from spekctl.run import replay_request
+
         _refuse_beside_trace()
         for name in ("workload", "read", "size", "pattern", "settings"):
             given.pop(name)
-        return _run(asked, RunOptions(load=options.take_load(given), **given))
-    workload = options.take_workload(given)
+        workload = replay_request.workload_of(source)
     return _run(workload, RunOptions(load=options.take_load(given), **given))
 
 
-@dataclass(frozen=True, slots=True)
-class TraceOptions:
-    """The options of a replay."""
+def _trace_of(given: dict[str, Any]) -> TraceSource | None:
+    """Take the options of a replay, but for --rate, out of what click has parsed."""
+    from spekctl.workload.model import TraceSource
 
-    files: tuple[Path, ...]
-    speed: str | None
-    rate: float | None
-    closed: int | None
-    map: str
-
-
-def _trace_of(given: dict[str, Any]) -> TraceOptions | None:
-    """Take the options of a replay out of what click has parsed."""
     files, speed = given.pop("traces"), given.pop("speed")
     closed, map_ = given.pop("closed"), given.pop("map_")
     if files:
         paces = [one for one in (speed, given["rate"], closed) if one is not None]
         if len(paces) > 1:
             raise UsageError("--speed, --rate and --closed exclude each other")
-        return TraceOptions(files, speed, given["rate"], closed, map_ or "as-is")
+        paths = [str(one) for one in files]
+        return TraceSource(paths, speed=speed, closed=closed, map=map_ or "as-is")
     for option, value in (("--speed", speed), ("--closed", closed), ("--map", map_)):
         if value is not None:
             raise UsageError(f"{option} needs --trace as well")
@@ -194,35 +189,14 @@ class RunOptions:
     start_at: StartAt | None
 
 
-def _replay_request(trace: TraceOptions, asked: RunOptions) -> Request:
-    from spekctl.run import replay_request
-    from spekctl.trace.schedule import Timing
-    from spekctl.trace.trace import open_trace
-
-    if trace.closed is not None:
-        timing = Timing.closed(trace.closed)
-    elif trace.rate is not None:
-        timing = Timing.at_rate(f"{trace.rate:.3f}")
-    else:
-        timing = Timing.at_speed(trace.speed or "1")
-    wishes = replay_request.Wishes(timing, trace.map)
-    return replay_request.build(
-        open_trace(trace.files), wishes, asked.devices, asked.load, asked.destroy
-    )
-
-
-def _run(workload: WorkloadFile | TraceOptions, asked: RunOptions) -> int:
+def _run(workload: WorkloadFile, asked: RunOptions) -> int:
     from spekctl import files
     from spekctl.run import request as run_request
 
     if asked.detach:
         _check_detached(asked)
-    if isinstance(workload, TraceOptions):
-        wanted = _replay_request(workload, asked)
-    else:
-        subject = run_request.on(workload, asked.devices)
-        wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
-    subject = run_request.Subject(wanted.workload, wanted.devices)
+    subject = run_request.on(workload, asked.devices)
+    wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
     power = options.power_of(asked.power_feeds, asked.power_baseline, asked.no_prober)
     run_request.check_destroy(wanted)
     _check_files(asked)

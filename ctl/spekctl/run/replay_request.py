@@ -11,11 +11,12 @@ import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 
 from spekctl import recorded, units
-from spekctl.block import device as block_device
 from spekctl.block.device import Device
 from spekctl.errors import UsageError
 from spekctl.run import replay, until
@@ -25,7 +26,7 @@ from spekctl.trace import mapping
 from spekctl.trace.columns import Batch, Op
 from spekctl.trace.mapping import Mapper, Survey
 from spekctl.trace.schedule import Pace, Schedule, Timing
-from spekctl.trace.trace import Trace
+from spekctl.trace.trace import Trace, open_trace
 from spekctl.workload.config import (
     DeviceNumber,
     Extent,
@@ -35,20 +36,16 @@ from spekctl.workload.config import (
     ResolvedStream,
     RunConfig,
 )
-from spekctl.workload.model import Arrival, Header, Stream, WorkloadFile
-from spekctl.workload.options import Options
+from spekctl.workload.model import Header, RunDefaults, Stream, TraceSource, WorkloadFile
+from spekctl.workload.options import OPTIONS, Options, flag_of, setting
 from spekctl.workload.resolve import OPEN_LOOP_BUFFER_BYTES, OPEN_LOOP_OUTSTANDING, cpus_of
 from spekctl.workload.values import DEPTH_MAX, IO_BYTES_MAX, NAME_LEN_MAX, Operation
 
 REPLAYED = (Op.READ, Op.WRITE, Op.FLUSH, Op.DISCARD)
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the command line says about a replay."""
-
-    timing: Timing
-    map: str
+_NOT_OF_TRACES = (
+    *("bsu", "iops_per_bsu", "depth", "count", "ramp_count", "polled", "verify", "hrrw"),
+    "stripe_bytes",
+)
 
 
 @dataclass(slots=True)
@@ -119,40 +116,76 @@ def discards(device: Device) -> bool:
         return False
 
 
+def workload_of(source: TraceSource) -> WorkloadFile:
+    """A workload that replays a trace and has no file of its own."""
+    name = Path(source.files[0]).name
+    return WorkloadFile(
+        workload=Header(name=_name(name), summary=recorded.text(f"the trace {name}")),
+        stream=[Stream(name="trace", pattern="trace", trace=source)],
+    )
+
+
+def timing_of(source: TraceSource, rate: float | None) -> Timing:
+    """When the requests are due; @rate: of the command line, in place of the workload's."""
+    if rate is None:
+        rate = source.rate
+        if source.closed is not None:
+            return Timing.closed(source.closed)
+        if source.speed is not None:
+            return Timing.at_speed(_decimal(source.speed))
+    return Timing.at_speed("1") if rate is None else Timing.at_rate(f"{rate:.3f}")
+
+
+def _decimal(number: int | float | str) -> str:
+    """A number without an exponent."""
+    return number if isinstance(number, str) else f"{Decimal(repr(number)):f}"
+
+
+def _check_options(name: str, options: Options) -> None:
+    """Refuse what has no meaning for a trace."""
+    plain = Options()
+    if options.detached:
+        raise UsageError(f"{name} replays a trace, which has to be fed: remove --detach")
+    for key in _NOT_OF_TRACES:
+        if getattr(options, key) != getattr(plain, key):
+            raise UsageError(
+                f"{name} replays a trace, which has its own requests: remove {flag_of(key)}"
+            )
+
+
 def build(
-    trace: Trace,
-    wishes: Wishes,
-    paths: Sequence[str],
-    options: Options,
-    destroy: Sequence[str] = (),
+    workload: WorkloadFile, devices: Sequence[Device], options: Options, destroy: Sequence[str] = ()
 ) -> Request:
-    """The request of a run that replays a trace; reads the trace once."""
-    devices = [block_device.find(path) for path in paths]
-    for one in devices:
-        if not one.bytes:
-            raise UsageError(f"{one.path} has no capacity (no medium, or nothing behind it)")
-    look = look_at(trace, wishes.map == "pack")
-    mapper = mapper_of(trace, look, devices, wishes.map)
+    """The request of a run of a workload that replays a trace; reads the trace once."""
+    name = workload.workload.name
+    _check_options(name, options)
+    (stream,) = workload.stream
+    source = stream.trace
+    assert source is not None
+    trace = open_trace([Path(one) for one in source.files])
+    timing = timing_of(source, options.rate)
+    look = look_at(trace, source.map == "pack")
+    mapper = mapper_of(trace, look, devices, source.map)
     cpus = cpus_of(dataclasses.replace(options, available_cpus=sorted(os.sched_getaffinity(0))))
-    if wishes.timing.pace is Pace.CLOSED and wishes.timing.depth < len(cpus):
-        raise UsageError(f"--closed {wishes.timing.depth} is less than one I/O for each worker")
+    if timing.pace is Pace.CLOSED and timing.depth < len(cpus):
+        raise UsageError(f"--closed {timing.depth} is less than one I/O for each worker")
     without = {op: f"{op.text} is not replayed" for op in Op if op not in REPLAYED}
     if not all(discards(one) for one in devices):
         without[Op.DISCARD] = "the device has no discards"
-    config = _config(trace, look, wishes, options, devices, cpus, Op.DISCARD in without)
+    config = _config(workload, look, timing, options, devices, cpus, Op.DISCARD in without)
     until.check(options.until, options.stop_when or (), config)
     block = max(one.logical_block for one in devices)
     found = Replay(
         trace,
-        Schedule(trace.batches(), mapper, wishes.timing, block),
-        wishes.map,
+        Schedule(trace.batches(), mapper, timing, block),
+        source.map,
         look.survey.records,
         len(cpus),
         [one.bytes for one in devices],
         without,
     )
     return Request(
-        workload=_workload(config, trace),
+        workload=workload,
         config=config,
         devices=devices,
         write_allowed=options.write,
@@ -177,9 +210,9 @@ def _remarks(look: Look, without: dict[Op, str], config: RunConfig, options: Opt
 
 
 def _config(
-    trace: Trace,
+    workload: WorkloadFile,
     look: Look,
-    wishes: Wishes,
+    timing: Timing,
     options: Options,
     devices: Sequence[Device],
     cpus: list[int],
@@ -188,9 +221,10 @@ def _config(
     block = max(one.logical_block for one in devices)
     # Records grow to whole blocks of the devices at both ends.
     largest = min(-(-max(look.largest, 1) // block) * block + block, IO_BYTES_MAX)
-    closed = wishes.timing.pace is Pace.CLOSED
+    closed = timing.pace is Pace.CLOSED
+    run = workload.run
     room = min(OPEN_LOOP_OUTSTANDING, max(64, OPEN_LOOP_BUFFER_BYTES // largest))
-    depth = wishes.timing.depth if closed else room
+    depth = timing.depth if closed else room
     if depth > DEPTH_MAX:
         raise UsageError(f"--closed is at most {DEPTH_MAX}")
     streams: list[ResolvedStream] = []
@@ -203,19 +237,19 @@ def _config(
             )
     writes = any(one.read_ppm < 1_000_000 for one in streams)
     return RunConfig(
-        name=_name(trace),
+        name=workload.workload.name,
         seed=options.seed,
         write=writes,
         # The only back end that has flushes, discards and FUA as well.
         backend="bio" if options.backend == "auto" else options.backend,
         polled=False,
-        data=options.data or "zero",
-        max_outstanding=max(options.max_outstanding or depth, len(cpus)),
+        data=setting("data", options, run),
+        max_outstanding=max(setting("max_outstanding", options, run) or depth, len(cpus)),
         spin_ns=options.spin_ns or 0,
-        interval_ns=10**9 if options.interval_ns is None else options.interval_ns,
-        ramp_ns=options.ramp_ns or 0,
+        interval_ns=setting("interval_ns", options, run),
+        ramp_ns=_without_fallback("ramp_ns", options, run),
         ramp_count=0,
-        time_ns=options.time_ns or 0,
+        time_ns=_without_fallback("time_ns", options, run),
         count=0,
         max_errors=options.max_errors or 0,
         cpus=cpus,
@@ -235,9 +269,15 @@ def _config(
             else ResolvedArrival(name="trace", law="trace")
         ],
         streams=streams,
-        batch=options.batch or 0,
+        batch=setting("batch", options, run) or 0,
         trace_records=replay.RING_RECORDS,
     )
+
+
+def _without_fallback(name: str, options: Options, run: RunDefaults) -> int:
+    """A time of the command line or of the file; 0: of neither, since the trace says it."""
+    given = getattr(options, name) is not None or getattr(run, OPTIONS[name].key) is not None
+    return int(setting(name, options, run)) if given else 0
 
 
 def _streams_of(look: Look, no_discards: bool) -> Iterator[tuple[Operation, int]]:
@@ -279,28 +319,9 @@ def _stream(
     )
 
 
-def _name(trace: Trace) -> str:
+def _name(file: str) -> str:
     """The trace's file as the name of a workload."""
-    name = trace.parts[0].source.path.name
     kept = "".join(
-        one if one.isascii() and (one.isalnum() or one in "._-") else "-" for one in name
+        one if one.isascii() and (one.isalnum() or one in "._-") else "-" for one in file
     )
     return ("trace-" + kept)[:NAME_LEN_MAX]
-
-
-def _workload(config: RunConfig, trace: Trace) -> WorkloadFile:
-    """What a result says in the place of a workload file."""
-    arrival = config.arrivals[0]
-    return WorkloadFile(
-        workload=Header(name=config.name, summary=recorded.text(f"the trace {trace.name}")),
-        stream=[
-            Stream(
-                name=one.name,
-                read=f"{one.read_ppm / 10_000:g}%",
-                size=one.sizes[0].bytes,
-                pattern="trace",
-            )
-            for one in config.streams
-        ],
-        arrival=[Arrival(name=arrival.name, law=arrival.law, depth=arrival.depth or None)],
-    )

@@ -53,6 +53,10 @@ def build(
     options = dataclasses.replace(
         given, detached=detach, available_cpus=sorted(os.sched_getaffinity(0))
     )
+    if file.replays(subject.workload):
+        from spekctl.run import replay_request
+
+        return replay_request.build(subject.workload, subject.devices, options, destroy)
     targets = [
         Target(
             *(one.path, one.major, one.minor, one.bytes, one.logical_block, one.diskseq),

@@ -26,6 +26,7 @@ from spekctl.workload.values import (
     ARRIVALS_MAX,
     ASUS_MAX,
     DATA_KEYS,
+    DEPTH_MAX,
     FILL_PATTERN,
     IO_BYTES_MAX,
     OPEN_ZONES_MAX,
@@ -47,6 +48,7 @@ SECTOR = 512
 # Keys that only one pattern or some laws have, and those that these need.
 _PATTERN_KEYS: dict[str, tuple[str, ...]] = {
     "sequential": ("uniform",),
+    "trace": ("trace",),
     "stride": ("strided",),
     "jitter": ("strided",),
     "run_length": ("runs",),
@@ -149,11 +151,22 @@ def load(name: str, settings: Sequence[str] = ()) -> WorkloadFile:
     text = files.read_text(path)
     with at(str(path)):
         if not settings:
-            return parse(text)
+            return _located(parse(text), path.parent)
         # An error without the settings is the file's, not theirs.
         data = _toml(text)
         check(data)
-    return with_settings(data, settings)
+    return _located(with_settings(data, settings), path.parent)
+
+
+def _located(workload: WorkloadFile, folder: Path) -> WorkloadFile:
+    """The workload with paths of traces that do not depend on where its file is."""
+    if not replays(workload):
+        return workload
+    (stream,) = workload.stream
+    assert stream.trace is not None
+    paths = [str(folder / one) for one in stream.trace.files]
+    trace = msgspec.structs.replace(stream.trace, files=paths)
+    return msgspec.structs.replace(workload, stream=[msgspec.structs.replace(stream, trace=trace)])
 
 
 def parse(text: str) -> WorkloadFile:
@@ -320,6 +333,7 @@ def _check(workload: WorkloadFile) -> None:
                     hint = did_you_mean(wanted, names) or "; known are " + ", ".join(names)
                     raise UsageError(f"there is no {kind} '{wanted}'{hint}")
             _check_stream(stream)
+    _check_alone(workload)
     for name in arrival_names:
         members = [one for one in workload.stream if (one.arrival or arrival_names[0]) == name]
         if not members:
@@ -421,13 +435,17 @@ def _check_curve(arrival: Arrival) -> None:
     points_of(arrival)
 
 
-def _refuse_trace(name: str) -> None:
-    if name == "trace":
-        raise UsageError("a workload file has no traces: replay one with spekctl run --trace FILE")
+def _refuse_trace(law: str) -> None:
+    if law == "trace":
+        raise UsageError(
+            "law trace is that of a stream with pattern trace, which has no [[arrival]]"
+        )
 
 
 def _check_stream(stream: Stream) -> None:
-    _refuse_trace(stream.pattern)
+    if stream.pattern == "trace":
+        _check_trace(stream)
+        return
     for key, patterns in _PATTERN_KEYS.items():
         if getattr(stream, key) not in (None, []) and stream.pattern not in patterns:
             raise UsageError(
@@ -482,6 +500,45 @@ def _check_stream(stream: Stream) -> None:
 _FLUSH_HAS_NO = (
     *("size", "sizes", "start", "range", "align", "sequential", "pattern", "run_align", "fixed"),
 )
+
+
+def _check_trace(stream: Stream) -> None:
+    """What a trace has beside its files: nothing, since its records say the rest."""
+    trace = stream.trace
+    if trace is None:
+        raise UsageError("pattern trace needs 'trace' with 'files'")
+    if not trace.files:
+        raise UsageError("trace needs at least one of 'files'")
+    plain = Stream(name=stream.name, pattern="trace", trace=trace)
+    for key in stream.__struct_fields__:
+        if getattr(stream, key) != getattr(plain, key):
+            raise UsageError(f"'{key}' does not go with a trace: its records say what is done")
+    paces = [key for key in ("speed", "rate", "closed") if getattr(trace, key) is not None]
+    if len(paces) > 1:
+        raise UsageError(f"'{paces[0]}' and '{paces[1]}' of a trace exclude each other")
+    if trace.closed is not None and not 1 <= trace.closed <= DEPTH_MAX:
+        raise UsageError(f"closed must be 1 to {DEPTH_MAX}, not {trace.closed}")
+
+
+def replays(workload: WorkloadFile) -> bool:
+    """True if it replays a trace."""
+    return any(stream.pattern == "trace" for stream in workload.stream)
+
+
+def _check_alone(workload: WorkloadFile) -> None:
+    """A trace has the run to itself."""
+    if not replays(workload):
+        return
+    for kind, tables in (("stream", workload.stream[1:]), ("asu", workload.asu)):
+        if tables:
+            raise UsageError(f"a trace has the run to itself; remove [[{kind}]] '{tables[0].name}'")
+    if workload.arrival:
+        raise UsageError("a trace says when its requests arrive; remove the [[arrival]] sections")
+    for key in ("count", "ramp_count"):
+        if getattr(workload.run, key) is not None:
+            raise UsageError(f"run.{key}: a replay ends with its trace or by time, not by count")
+    if workload.workload.scale == "bsu":
+        raise UsageError("scale = bsu: a trace does not scale by BSU")
 
 
 def _check_operation(stream: Stream) -> None:

@@ -33,6 +33,7 @@ from spekctl.workload.values import (
     ZONES_MAX,
     Data,
     Law,
+    Map,
     Operation,
     Pattern,
     WalkStyle,
@@ -297,6 +298,50 @@ class FixedStream(Table, frozen=True):
     run_align: Annotated[int | str | None, _either("As run_align of the stream.", *_SIZE)] = None
 
 
+class TraceSource(Table, frozen=True):
+    """trace: the recorded requests of a stream with pattern trace."""
+
+    files: Annotated[
+        list[str],
+        _doc(
+            "Files of the trace, in any format that `spekctl trace` reads; a relative path is from"
+            " the folder of the workload file.",
+            minItems=1,
+        ),
+    ]
+    speed: Annotated[
+        int | float | str | None,
+        _either(
+            "Requests are due at their recorded times, this many times as fast; default 1.",
+            {"type": "number", "exclusiveMinimum": 0},
+            {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"},
+        ),
+    ] = None
+    rate: Annotated[
+        int | float | None,
+        _either(
+            "Requests are due at equal gaps, so many per second.",
+            {"type": "number", "exclusiveMinimum": 0},
+        ),
+    ] = None
+    closed: Annotated[
+        int | None,
+        _doc(
+            "So many requests are outstanding, whatever their times are.",
+            minimum=1,
+            maximum=DEPTH_MAX,
+        ),
+    ] = None
+    map: Annotated[
+        Map,
+        _doc(
+            "as-is: addresses stay, and a trace that reaches beyond the devices is refused. wrap:"
+            " modulo the size. scale: stretched or shrunk. concatenate: devices of the trace one"
+            " after the other. pack: without what is never touched."
+        ),
+    ] = "as-is"
+
+
 class Stream(Table, frozen=True):
     """[[stream]]: one source of I/O."""
 
@@ -404,9 +449,10 @@ class Stream(Table, frozen=True):
             " around a center. zoned: random, with shares of the I/Os for parts of the range."
             " write-pointer: writes at the write pointers of a zoned device, open_zones zones in"
             " turn, full ones being reset when they are written again; reads below the pointers."
-            " trace: as recorded; only in results of --trace."
+            " trace: as recorded in 'trace'; such a stream has its run to itself."
         ),
     ] = "uniform"
+    trace: Annotated[TraceSource | None, _doc("trace: what is replayed, and how.")] = None
     start: Annotated[
         int | str,
         _either("First byte of its range within the asu, in bytes or per cent.", *_SIZE, _PERCENT),

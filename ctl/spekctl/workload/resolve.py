@@ -32,6 +32,7 @@ from spekctl.workload.file import (
     priority_of,
     rate_milli,
     read_ppm,
+    replays,
     size_weights,
     weights_of,
 )
@@ -57,6 +58,11 @@ OPEN_LOOP_BUFFER_BYTES = 256 << 20
 
 def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target]) -> RunConfig:
     """Turn a workload into numbers for these devices. Raises UsageError with one sentence."""
+    if replays(workload):
+        raise UsageError(
+            f"{workload.workload.name} replays a trace, whose numbers follow from reading it;"
+            " spekctl run does that, also with --dry-run"
+        )
     workload = rates.expanded(workload)
     _check_options(workload, options)
     _check_targets(targets, options)

@@ -42,7 +42,7 @@ Pattern = Literal[
     "trace",
     "write-pointer",
 ]
-# Those that a workload may have: traces are replayed by themselves.
+# Those that need no more than a word; a trace needs its files.
 FILE_PATTERNS: tuple[Pattern, ...] = tuple(one for one in get_args(Pattern) if one != "trace")
 # Patterns that reach the kernel as tables.
 TABLES: tuple[Pattern, ...] = ("zipf", "pareto", "normal", "zoned")
@@ -59,6 +59,8 @@ CorePattern = Literal[
     "trace",
     "write-pointer",
 ]
+# How the addresses of a trace are mapped onto the devices.
+Map = Literal["as-is", "wrap", "scale", "concatenate", "pack"]
 Law = Literal["closed", "poisson", "constant", "burst", "trace"]
 WalkStyle = Literal["classic", "fixed"]
 Operation = Literal[

@@ -14,7 +14,7 @@ from spekctl.campaigns.pts.plan import tests_of
 from spekctl.documents.pts import Parameters, Step
 from spekctl.errors import UsageError
 from spekctl.run.job import Request
-from spekctl.workload.model import Arrival, Header, Stream, WorkloadFile
+from spekctl.workload.model import Arrival, Header, Stream, TraceSource, WorkloadFile
 from spekctl.workload.options import Options
 from spekctl.workload.values import Pattern
 
@@ -52,14 +52,11 @@ def write_purge(folder: Path, devices: Sequence[Device]) -> None:
 def purge_request(folder: Path, disks: Disks) -> Request:
     """The run that discards all blocks."""
     from spekctl.run import replay_request
-    from spekctl.trace.schedule import Timing
-    from spekctl.trace.trace import open_trace
 
-    wishes = replay_request.Wishes(Timing.closed(DISCARDS_OUTSTANDING), "as-is")
+    source = TraceSource([str(folder / PURGE)], closed=DISCARDS_OUTSTANDING)
     return replay_request.build(
-        open_trace([folder / PURGE]),
-        wishes,
-        [one.path for one in disks.devices],
+        replay_request.workload_of(source),
+        disks.devices,
         Options(write=disks.write, interval_ns=SECOND),
         disks.destroy,
     )

@@ -20,10 +20,11 @@ from spekctl.errors import UsageError, error_from_errno
 from spekctl.kernel import traces
 from spekctl.kernel.gen.spek_records import TraceRecord
 from spekctl.run import replay, replay_request
+from spekctl.run import request as run_request
 from spekctl.run.job import Request
-from spekctl.trace.schedule import Timing
-from spekctl.trace.trace import open_trace
+from spekctl.workload.model import TraceSource
 from spekctl.workload.options import Options
+from spekctl.workload.values import Map
 
 MIB = 1 << 20
 HEAD = "at_us,offset_bytes,bytes,op\n"
@@ -87,15 +88,17 @@ def build(kernel: FakeKernel, tmp_path: Path) -> Build:
 
     def make(
         *lines: str,
-        timing: Timing | None = None,
-        map: str = "as-is",
+        speed: str | None = None,
+        closed: int | None = None,
+        map: Map = "as-is",
         devices: tuple[str, ...] = ("/dev/fake0",),
         **options: Any,
     ) -> Request:
         path = tmp_path / "some trace.csv"
         path.write_text(HEAD + "".join(f"{one}\n" for one in lines))
-        wishes = replay_request.Wishes(timing or Timing(), map)
-        return replay_request.build(open_trace([path]), wishes, devices, Options(**options))
+        source = TraceSource([str(path)], speed=speed, closed=closed, map=map)
+        subject = run_request.on(replay_request.workload_of(source), devices)
+        return run_request.build(subject, Options(**options))
 
     return make
 
@@ -142,7 +145,7 @@ def test_a_rare_direction_has_its_share(build: Build) -> None:
 
 
 def test_a_closed_loop_has_its_depth(build: Build) -> None:
-    config = build(LINES[0], timing=Timing.closed(12)).config
+    config = build(LINES[0], closed=12).config
     assert (config.arrivals[0].law, config.arrivals[0].depth) == ("closed", 12)
     assert config.max_outstanding == 12
 
@@ -161,7 +164,7 @@ def test_several_devices_have_an_address_range_each(build: Build) -> None:
     [
         (["0,1073741824,4096,read"], {}, "1 of 1 requests lie beyond the end"),
         (["0,0,33554432,read"], {}, "at most 16 MiB"),
-        (LINES[:1], {"timing": Timing.closed(65537)}, "--closed is at most 65536"),
+        (LINES[:1], {"closed": 65537}, "--closed is at most 65536"),
         (LINES[:1], {"map": "concatenate", "devices": ("/dev/none",)}, "there is no device"),
     ],
 )
@@ -185,7 +188,7 @@ def fed_by(request: Request) -> replay.Feeder:
 
 
 def test_records_are_fed_as_they_are(build: Build, feed: FakeFeed) -> None:
-    request = build(*LINES, write=True, timing=Timing.at_speed("2"))
+    request = build(*LINES, write=True, speed="2")
 
     feeder = fed_by(request)
 

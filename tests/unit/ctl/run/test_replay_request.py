@@ -157,16 +157,117 @@ def test_options_of_traces_need_one(
     assert outcome.sentence == f"{arguments[0]} needs --trace as well"
 
 
-@pytest.mark.parametrize("line", ['[[arrival]]\nname = "a"\nlaw = "trace"\n', ""])
-def test_a_workload_file_has_no_traces(
-    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path, line: str
+WORKLOAD = '[workload]\nname = "mail"\nsummary = "mail"\n[run]\ninterval = "2s"\n'
+
+
+def workload(folder: Path, source: str, more: str = "") -> Path:
+    """A workload file whose stream replays a trace."""
+    path = folder / "mail.toml"
+    path.write_text(f'{WORKLOAD}[[stream]]\nname = "mail"\npattern = "trace"\n{source}\n{more}')
+    return path
+
+
+def test_a_workload_file_replays_as_the_command_line_does(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
 ) -> None:
-    pattern = "uniform" if line else "trace"
-    path = tmp_path / "odd.toml"
-    path.write_text(
-        '[workload]\nname = "odd"\nsummary = "odd"\n'
-        f'{line}[[stream]]\nname = "s"\nsize = 4096\npattern = "{pattern}"\n'
+    kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    source = 'trace = { files = ["io.csv"], speed = 2.5, map = "wrap" }'
+    path = workload(trace.parent, source)
+
+    by_file = spekctl("run", path, "--device", "/dev/fake0", "--json")
+    fed, feed.fed = feed.fed, 0
+    by_options = replay(spekctl, trace, "--json", "--speed", "2.5", "--map", "wrap")
+
+    assert (by_file.code, by_options.code) == (ExitCode.OK, ExitCode.OK)
+    assert fed == feed.fed == 2
+    mine, other = json.loads(by_file.out), json.loads(by_options.out)
+    validator(result.SCHEMA_FILE).validate(mine)
+    assert mine["replay"] == other["replay"]
+    assert (mine["config"].pop("name"), mine["config"].pop("interval_ns")) == ("mail", 2 * SECOND)
+    assert (other["config"].pop("name"), other["config"].pop("interval_ns")) == (
+        "trace-io.csv",
+        SECOND,
     )
+    assert mine["config"] == other["config"]
+    assert mine["workload"]["stream"][0]["trace"] | {"speed": "2.5"} == (
+        other["workload"]["stream"][0]["trace"]
+    )
+
+
+def test_the_rate_of_the_command_line_counts(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, trace: Path
+) -> None:
+    kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    path = workload(trace.parent, 'trace = { files = ["io.csv"], closed = 4 }')
+
+    outcome = spekctl("run", path, "--device", "/dev/fake0", "--json", "--rate", "200")
+
+    told = json.loads(outcome.out)["replay"]
+    assert (told["pace"], told["rate"], told["depth"]) == ("rate", 200.0, None)
+
+
+@pytest.mark.parametrize("option", ["--depth=4", "--count=4", "--polled", "--bsu=2"])
+def test_options_without_a_meaning_for_a_trace_are_refused(
+    spekctl: Spekctl, kernel: FakeKernel, trace: Path, option: str
+) -> None:
+    path = workload(trace.parent, 'trace = { files = ["io.csv"] }')
+    outcome = spekctl("run", path, "--device", "/dev/fake0", option)
+    assert outcome.code == ExitCode.USAGE
+    flag = option.partition("=")[0]
+    assert outcome.sentence == (f"mail replays a trace, which has its own requests: remove {flag}")
+
+
+def test_a_replay_cannot_be_detached(spekctl: Spekctl, kernel: FakeKernel, trace: Path) -> None:
+    path = workload(trace.parent, 'trace = { files = ["io.csv"] }')
+    outcome = spekctl("run", path, "--device", "/dev/fake0", "--detach")
+    assert (outcome.code, kernel.calls) == (ExitCode.USAGE, [])
+    assert outcome.sentence == "mail replays a trace, which has to be fed: remove --detach"
+
+
+FILES = 'trace = { files = ["io.csv"] }'
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "text"),
+    [
+        ("", "", "pattern trace needs 'trace' with 'files'"),
+        ("trace = { files = [] }", "", "at least one of 'files'"),
+        (f"{FILES}\nsize = 4096", "", "'size' does not go with a trace"),
+        (f'{FILES}\nasu = "all"', "", "'asu' does not go with a trace"),
+        ('trace = { files = ["a"], speed = 2, rate = 3 }', "", "'speed' and 'rate' of a trace"),
+        ('trace = { files = ["a"], closed = 0 }', "", "closed must be 1 to 65536, not 0"),
+        ('trace = { files = ["a"], map = "mirror" }', "", "'mirror'"),
+        (FILES, '[[stream]]\nname = "b"\nsize = 512\n', "the run to itself; remove [[stream]] 'b'"),
+        (FILES, '[[asu]]\nname = "all"\nsize = "9%"\n', "the run to itself; remove [[asu]] 'all'"),
+        (FILES, '[[arrival]]\nname = "default"\n', "remove the [[arrival]] sections"),
+        (FILES, '[[arrival]]\nname = "default"\nlaw = "trace"\n', "which has no [[arrival]]"),
+        ('trace = { files = ["none.csv"] }', "", "none.csv"),
+        ('trace = { files = ["io.csv"], speed = 1e9 }', "", "a speed must be"),
+    ],
+)
+def test_a_wrong_trace_of_a_workload_file_is_refused(
+    spekctl: Spekctl, kernel: FakeKernel, trace: Path, source: str, more: str, text: str
+) -> None:
+    outcome = spekctl("run", workload(trace.parent, source, more), "--device", "/dev/fake0")
+    assert outcome.code == ExitCode.USAGE
+    assert text in outcome.sentence
+    assert kernel.calls == []
+
+
+def test_a_pattern_of_another_kind_has_no_trace(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text(f'{WORKLOAD}[[stream]]\nname = "s"\nsize = 4096\n{FILES}\n')
     outcome = spekctl("run", path, "--device", "/dev/fake0")
     assert outcome.code == ExitCode.USAGE
-    assert "spekctl run --trace FILE" in outcome.sentence
+    assert "'trace' belongs to pattern trace" in outcome.sentence
+
+
+def test_what_needs_no_run_does_not_read_the_trace(
+    spekctl: Spekctl, kernel: FakeKernel, trace: Path
+) -> None:
+    path = workload(trace.parent, FILES)
+    outcome = spekctl("show", path, "--device", "/dev/fake0")
+    assert outcome.code == ExitCode.USAGE
+    assert "spekctl run does that, also with --dry-run" in outcome.sentence

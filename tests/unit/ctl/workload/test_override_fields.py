@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from spekctl.workload import options
 from spekctl.workload.model import RunDefaults, WorkloadFile
 
 RUN = ("run", "--device", "/dev/fake0", "--dry-run")
+SEEDS = Path(__file__).parents[3] / "fuzz" / "seeds" / "py-trace_text"
 NAMES = {"stream": "main", "asu": "all", "arrival": "default"}
 
 blocks = st.integers(1, 64).map(lambda n: f"{4 * n}KiB")
@@ -44,6 +46,12 @@ def mix(part: str) -> st.SearchStrategy[list[dict[str, str]]]:
     return st.integers(1, 99).map(
         lambda n: [{"size": part, "share": f"{n}%"}, {"size": "8KiB", "share": f"{100 - n}%"}]
     )
+
+
+TRACED = (
+    *("stream.main.size=", "stream.main.pattern=trace", "stream.main.trace.map=wrap"),
+    f"stream.main.trace.files={[str(SEEDS / 'csv')]}",
+)
 
 
 # The values of each field, and the settings that it needs beside it.
@@ -153,6 +161,11 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
         st.sampled_from(["classic", "fixed"]),
         ("stream.main.pattern=walk", "stream.main.range=1GiB"),
     ),
+    "stream.main.trace.files": (st.just([str(SEEDS / "csv")]), TRACED[:3]),
+    "stream.main.trace.speed": (st.one_of(st.integers(1, 9), st.floats(0.01, 100)), TRACED),
+    "stream.main.trace.rate": (st.one_of(st.integers(1, 10**6), st.floats(0.5, 1e6)), TRACED),
+    "stream.main.trace.closed": (st.integers(1, 256), TRACED),
+    "stream.main.trace.map": (st.sampled_from(["scale", "pack"]), (*TRACED[:2], *TRACED[3:])),
     "stream.main.fixed.align": (st.sampled_from([4096, "8KiB"]), ()),
     "stream.main.fixed.run_align": (st.sampled_from([4096, "8KiB"]), RUNS),
 }
@@ -195,6 +208,8 @@ def test_every_key_of_an_option_is_a_field() -> None:
 
 def typed(value: object) -> str:
     """A value as a user writes it behind the = sign."""
+    if isinstance(value, list) and isinstance(value[0], str):
+        return str(value)
     if isinstance(value, list):
         rows = [", ".join(f"{key} = {text!r}" for key, text in row.items()) for row in value]
         return f"[{', '.join('{' + row + '}' for row in rows)}]"
