@@ -267,16 +267,15 @@ static int check_records(const struct spek_replay *replay, const struct spek_rep
 	for (i = 0; i < nr; i++) {
 		struct spek_recorded record = record_at(records, i);
 
-		/* Law closed has no times. */
-		if (!ring->is_timed)
-			record.at_ns = 0;
 		err = spek_replay_check(&replay->rules, &record, before_ns, refusal);
 		if (err)
 			return err;
 		if (record.flags && !replay->allows_flags[record.asu])
 			return spek_refuse_part(refusal, -EOPNOTSUPP,
 						"A record is a write with FUA or a flush, which only back end bio has.");
-		before_ns = record.at_ns;
+		/* Think times have no order. */
+		if (ring->is_timed)
+			before_ns = record.at_ns;
 	}
 	return 0;
 }
@@ -296,10 +295,9 @@ static void publish(struct spek_replay_ring *ring, const void *records, u32 nr)
 	for (i = 0; i < nr; i++) {
 		struct spek_recorded record = record_at(records, i);
 
-		if (!ring->is_timed)
-			record.at_ns = 0;
 		ring->record[(ring->written + i) & ring->mask] = record;
-		ring->last_at_ns = record.at_ns;
+		if (ring->is_timed)
+			ring->last_at_ns = record.at_ns;
 	}
 	/* Publish whole records: pairs with take(). */
 	smp_store_release(&ring->written, ring->written + nr);

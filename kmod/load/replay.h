@@ -21,7 +21,7 @@ struct spek_target;
  * @record: ring
  * @mask: records in the ring, a power of two, minus 1
  * @start_ns: time 0 of the run; const once it runs
- * @is_timed: records are due at their times; else law closed; const
+ * @is_timed: records are due at their times; else they have think times, law closed; const
  * @taken: records that the generator has taken; released when they may be overwritten
  * @seen_written: @written as the worker saw it last
  * @issued: records that were issued
@@ -32,7 +32,7 @@ struct spek_target;
  * @underrun_first_ns: start of the first underrun
  * @underrun_last_ns: end of the last underrun
  * @written: records that were accepted; published with release
- * @last_at_ns: due time of the last one
+ * @last_at_ns: due time of the last one; 0 unless @is_timed
  *
  * Fields of the second group are the worker's own, those of the third are written under
  * replay->lock. Others read both with READ_ONCE.

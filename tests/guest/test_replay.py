@@ -292,6 +292,19 @@ def test_a_closed_loop_takes_the_next_record_for_each_completion(nl: Socket, dis
     assert [one.sector * 512 for one in traced] == trace["addr"].tolist()
 
 
+def test_a_record_of_a_closed_loop_waits_for_its_think_time(nl: Socket, disk: str) -> None:
+    thinks = np.array([0, 30, 0, 60, 10]) * MS
+    run = replay(nl, disk, arrival=[{"law": int(Law.CLOSED), "depth": 1}])
+
+    with request_log(disk) as log:
+        play(nl, run, records(5, at_ns=thinks))
+        gaps_us = np.diff([one.us for one in log.read()])
+
+    # From issue to issue the response is a part of it.
+    assert (gaps_us >= thinks[1:] // 1000).all()
+    assert sum(gaps_us) < 1_000_000
+
+
 # ---- the schedule, and what feeds it ----
 
 

@@ -71,6 +71,12 @@ Examples:
     help="With --trace: N I/Os outstanding, whatever the times of the trace are.",
 )
 @click.option(
+    "--think",
+    is_flag=True,
+    help="With --closed: think times. Each I/O waits, after the completion that makes room for it,"
+    " as long as it came after the I/O before it in the trace.",
+)
+@click.option(
     "--map",
     "map_",
     type=click.Choice(["as-is", "wrap", "scale", "concatenate", "pack"]),
@@ -138,14 +144,21 @@ def _trace_of(given: dict[str, Any]) -> TraceSource | None:
     from spekctl.workload.model import TraceSource
 
     files, speed = given.pop("traces"), given.pop("speed")
-    closed, map_ = given.pop("closed"), given.pop("map_")
+    closed, think, map_ = given.pop("closed"), given.pop("think"), given.pop("map_")
     if files:
         paces = [one for one in (speed, given["rate"], closed) if one is not None]
         if len(paces) > 1:
             raise UsageError("--speed, --rate and --closed exclude each other")
+        if think and closed is None:
+            raise UsageError("--think needs --closed as well")
         paths = [str(one) for one in files]
-        return TraceSource(paths, speed=speed, closed=closed, map=map_ or "as-is")
-    for option, value in (("--speed", speed), ("--closed", closed), ("--map", map_)):
+        return TraceSource(paths, speed=speed, closed=closed, think=think, map=map_ or "as-is")
+    for option, value in (
+        ("--speed", speed),
+        ("--closed", closed),
+        ("--map", map_),
+        ("--think", think or None),
+    ):
         if value is not None:
             raise UsageError(f"{option} needs --trace as well")
     return None

@@ -176,6 +176,7 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
         speed=float(timing.speed) if timing.pace is Pace.ORIGINAL else None,
         rate=float(timing.rate) if timing.pace is Pace.RATE else None,
         depth=timing.depth if timing.pace is Pace.CLOSED else None,
+        think=timing.think,
         map=replay.map,
         records=replay.records,
         fed=counts.fed,

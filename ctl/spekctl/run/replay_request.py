@@ -130,7 +130,7 @@ def timing_of(source: TraceSource, rate: float | None) -> Timing:
     if rate is None:
         rate = source.rate
         if source.closed is not None:
-            return Timing.closed(source.closed)
+            return Timing.closed(source.closed, source.think)
         if source.speed is not None:
             return Timing.at_speed(_decimal(source.speed))
     return Timing.at_speed("1") if rate is None else Timing.at_rate(f"{rate:.3f}")

@@ -52,6 +52,9 @@ class Timing:
     speed: Fraction = Fraction(1)
     rate: Fraction = Fraction(0)
     depth: int = 0
+    # Of a closed loop: each request waits, after the completion that makes room for it, for the
+    # time that passed in the trace since the request before it.
+    think: bool = False
 
     @staticmethod
     def at_speed(text: str) -> Timing:
@@ -78,16 +81,19 @@ class Timing:
         )
 
     @staticmethod
-    def closed(depth: int) -> Timing:
+    def closed(depth: int, think: bool = False) -> Timing:
         """So many requests outstanding, each sent when another is completed."""
         if depth < 1:
             raise UsageError(f"a closed loop needs a depth of at least 1, not {depth}")
-        return Timing(Pace.CLOSED, depth=depth)
+        return Timing(Pace.CLOSED, depth=depth, think=think)
 
-    def due_ns(self, at_ns: Array, first: int) -> Array:
-        """Due times of records recorded at @at_ns; the first is record number @first."""
-        if self.pace is Pace.CLOSED:
+    def due_ns(self, at_ns: Array, first: int, before_ns: int = 0) -> Array:
+        """Due times of records recorded at @at_ns, in a closed loop their think times; the first is
+        record number @first, and the one before it was recorded at @before_ns."""
+        if self.pace is Pace.CLOSED and not self.think:
             return np.zeros(len(at_ns), np.uint64)
+        if self.pace is Pace.CLOSED:
+            return np.diff(at_ns, prepend=np.uint64(before_ns))
         if self.pace is Pace.RATE:
             number = np.arange(first, first + len(at_ns), dtype=np.uint64)
             return _times(number, self.rate.denominator * 10**9, self.rate.numerator)
@@ -171,7 +177,7 @@ class Schedule:
 
     def blocks(self, rows: int) -> Iterator[Block]:
         """Records in order of time, at most @rows in each block."""
-        adjusted, sent = self.adjusted, 0
+        adjusted, sent, before_ns = self.adjusted, 0, 0
         for batch in itertools.chain.from_iterable(pieces(one, rows) for one in self.batches):
             index = np.arange(adjusted.given, adjusted.given + len(batch), dtype=np.uint64)
             adjusted.given += len(batch)
@@ -185,7 +191,7 @@ class Schedule:
             adjusted.shifted += placed.shifted
             adjusted.grown += grown
             yield Block(
-                self.timing.due_ns(whole.at_ns, sent),
+                self.timing.due_ns(whole.at_ns, sent, before_ns),
                 whole.offset_bytes,
                 whole.bytes,
                 whole.op,
@@ -194,3 +200,5 @@ class Schedule:
                 index[placed.kept],
             )
             sent += len(whole)
+            if len(whole):
+                before_ns = int(whole.at_ns[-1])

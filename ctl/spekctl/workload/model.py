@@ -332,6 +332,13 @@ class TraceSource(Table, frozen=True):
             maximum=DEPTH_MAX,
         ),
     ] = None
+    think: Annotated[
+        bool,
+        _doc(
+            "closed: requests have think times: each waits, after the completion that makes room"
+            " for it, as long as it came after the request before it in the trace."
+        ),
+    ] = False
     map: Annotated[
         Map,
         _doc(

@@ -45,7 +45,7 @@
  * @bucket: closed with a limit: its tokens
  * @replays: it replays a trace
  * @has_record: trace: there is a next record; its choice is @next_choice
- * @due_ns: trace: its time
+ * @due_ns: trace: its time; trace in a closed loop: its think time
  * @start_ns: trace: time 0
  * @supply: trace: where records come from, or NULL
  * @choice_of: trace: index of the choice by asu and enum spek_trace_op
@@ -287,7 +287,7 @@ static u64 held_until(const struct spek_process *process, u64 ready_ns)
 {
 	if (!process->replays)
 		return spek_bucket_hold(&process->bucket, ready_ns);
-	return process->has_record ? ready_ns : SPEK_NEVER;
+	return process->has_record ? ready_ns + process->due_ns : SPEK_NEVER;
 }
 
 /**
@@ -371,7 +371,8 @@ static void set_replay_time(struct spek_process *process)
 	else if (process->head == process->tail)
 		process->times.next_ns = SPEK_NEVER;
 	else
-		process->times.next_ns = process->ready[process->head & process->mask];
+		process->times.next_ns = process->ready[process->head & process->mask] +
+					 process->due_ns;
 }
 
 /* Take the next record from the supply, whose records are checked (spek_replay_check()). */
@@ -388,7 +389,9 @@ static void take_record(struct spek_process *process)
 		choice->source->replay.bytes = record.bytes;
 		choice->source->replay.kind = spek_replay_kind(&record);
 		process->next_choice = choice;
-		process->due_ns = process->start_ns + record.at_ns;
+		process->due_ns = record.at_ns;
+		if (process->clock.pace == SPEK_PACE_TRACE)
+			process->due_ns += process->start_ns;
 	}
 	set_replay_time(process);
 }

@@ -12,7 +12,8 @@
 
 /**
  * struct spek_recorded - a record of a trace; see struct spek_trace_record
- * @at_ns: due time after the start of the run
+ * @at_ns: due time after the start of the run; law closed: think time after the completion that
+ *	makes room for it
  * @addr: first byte in the asu
  * @bytes: length
  * @asu: index of the asu

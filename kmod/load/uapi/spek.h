@@ -126,7 +126,8 @@ struct spek_rate_point {
  * struct spek_trace_record - One request of a trace, in the machine's byte order. 24
  *   bytes, no padding.
  * @at_ns: Due time after the start of the run, at most 366 days, not before that of the
- *   record before; law closed - ignored.
+ *   record before; law closed - think time, from the completion that makes room for it to
+ *   when it is due.
  * @addr: First byte in the asu, a multiple of align-bytes of its stream.
  * @bytes: Length, a multiple of align-bytes, at most the size of its stream; discards may
  *   be longer.

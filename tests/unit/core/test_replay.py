@@ -341,3 +341,20 @@ def test_a_closed_loop_needs_a_record_and_a_completion() -> None:
     assert source.refill()
     assert loop.next_ns == 205, "since when it could have been issued"
     assert loop.next().addr == 7 * BLOCK
+
+
+def test_a_record_of_a_closed_loop_has_a_think_time_of_its_own() -> None:
+    closed = traced(EVERYTHING, [Arrival("closed", depth=2, think_ns=5)], law=-1)
+    thinks = [0, 30, 7, 900]
+    source = Supplied(closed, [Recorded(at_ns=ns, addr=i * BLOCK) for i, ns in enumerate(thinks)])
+    loop = source.generator
+
+    assert [loop.next_ns, loop.next().addr] == [START_NS, 0]
+    assert loop.next_ns == START_NS + 30, "its place was free from the start"
+    loop.next()
+    assert loop.next_ns == NEVER
+    loop.complete(0, 10_000)
+    loop.complete(0, 10_100)
+    assert loop.next_ns == 10_000 + 5 + 7
+    loop.next()
+    assert loop.next_ns == 10_100 + 5 + 900, "after the completion that made room for it"

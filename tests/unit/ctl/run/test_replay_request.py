@@ -137,6 +137,8 @@ def test_a_trace_that_writes_needs_permission(
         (["--set", "run.time=1s"], "--trace and --set exclude each other"),
         (["random-read-4k"], "exclude each other"),
         (["--speed", "fast"], "'fast' is not a speed"),
+        (["--think"], "--think needs --closed as well"),
+        (["--speed", "2", "--think"], "--think needs --closed as well"),
         (["--closed", "0"], "depth of at least 1"),
     ],
 )
@@ -148,7 +150,9 @@ def test_what_does_not_go_with_a_trace_is_refused(
     assert text in outcome.sentence
 
 
-@pytest.mark.parametrize("arguments", [["--speed", "2"], ["--closed", "4"], ["--map", "wrap"]])
+@pytest.mark.parametrize(
+    "arguments", [["--speed", "2"], ["--closed", "4"], ["--map", "wrap"], ["--think"]]
+)
 def test_options_of_traces_need_one(
     spekctl: Spekctl, kernel: FakeKernel, arguments: list[str]
 ) -> None:
@@ -189,8 +193,9 @@ def test_a_workload_file_replays_as_the_command_line_does(
         SECOND,
     )
     assert mine["config"] == other["config"]
-    assert mine["workload"]["stream"][0]["trace"] | {"speed": "2.5"} == (
-        other["workload"]["stream"][0]["trace"]
+    assert (
+        mine["workload"]["stream"][0]["trace"] | {"speed": "2.5"}
+        == (other["workload"]["stream"][0]["trace"])
     )
 
 
@@ -235,6 +240,7 @@ FILES = 'trace = { files = ["io.csv"] }'
         (f"{FILES}\nsize = 4096", "", "'size' does not go with a trace"),
         (f'{FILES}\nasu = "all"', "", "'asu' does not go with a trace"),
         ('trace = { files = ["a"], speed = 2, rate = 3 }', "", "'speed' and 'rate' of a trace"),
+        ('trace = { files = ["a"], think = true }', "", "'think' of a trace needs 'closed'"),
         ('trace = { files = ["a"], closed = 0 }', "", "closed must be 1 to 65536, not 0"),
         ('trace = { files = ["a"], map = "mirror" }', "", "'mirror'"),
         (FILES, '[[stream]]\nname = "b"\nsize = 512\n', "the run to itself; remove [[stream]] 'b'"),

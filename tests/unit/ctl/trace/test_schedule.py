@@ -65,6 +65,19 @@ def test_bursts_keep_their_proportions_at_a_rate() -> None:
     assert column(blocks, "at_ns") == [0, 100, 200, 10**10]
 
 
+@given(st.lists(st.integers(0, 50), max_size=8), st.integers(1, 60))
+def test_think_times_are_the_gaps_of_the_trace(sizes: list[int], rows: int) -> None:
+    # Each batch goes on where the one before it ended.
+    times = np.cumsum(np.arange(sum(sizes), dtype=np.uint64)).tolist()
+    parts, first = [], 0
+    for size in sizes:
+        some = times[first : first + size]
+        parts.append(batch([(at, 0, 0, 4096, Op.READ) for at in some]))
+        first += size
+    blocks, _ = scheduled([one for one in parts if len(one)], Timing.closed(2, True), rows)
+    assert column(blocks, "at_ns") == list(range(len(times)))
+
+
 def test_a_closed_loop_has_no_times() -> None:
     timing = Timing.closed(8)
     blocks, _ = scheduled([read(10)], timing)
