@@ -245,8 +245,13 @@ def _csv(folder: Path) -> Path:
     return path
 
 
+def figures_of(trace: Path) -> Document:
+    """The figures of a trace."""
+    return figures.info(open_trace([trace]))
+
+
 def trace_info(path: Path) -> Path:
-    return written(path, figures.info(open_trace([_csv(path.parent)])))
+    return written(path, figures_of(_csv(path.parent)))
 
 
 def stored_trace(path: Path) -> Path:

@@ -18,12 +18,6 @@ ROOT = Path(spekctl.__file__).parent
 
 # Modules and the test file that covers most of each.
 ELSEWHERE = {
-    "documents/device.py": "documents/test_result.py",
-    "documents/drive.py": "campaigns/paper003/test_study.py",
-    "documents/energy.py": "documents/test_schemas.py",
-    "documents/pts.py": "campaigns/pts/test_test.py",
-    "documents/trace.py": "documents/test_schemas.py",
-    "documents/verify.py": "documents/test_schemas.py",
     "kernel/coded.py": "kernel/test_client.py",
     "kernel/feeds.py": "power/test_meter.py",
     "kernel/records.py": "kernel/test_client.py",
