@@ -44,6 +44,7 @@ def test_samples_are_from_the_start_of_the_phase_and_lose_nothing(ours: Result) 
     assert [one.start_ns for one in reads] == [0, 10**9, 2 * 10**9, 3 * 10**9]
     assert {one.seconds for one in reads} == {1.0}
     assert (sum(one.ios for one in reads), sum(one.ios for one in writes)) == (70, 30)
+    assert sum(one.bytes for one in reads) == 70 * 8192
     assert sum(one.bytes for one in writes) == 30 * 8192
     assert {one.ios for one in trims} == {0}
 
