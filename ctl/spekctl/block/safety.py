@@ -97,8 +97,13 @@ def refuse_without_write(some: Sequence[Device], roots: Roots = ROOTS) -> NoRetu
     for device in some:
         if in_use := verdict(device, roots):
             raise RefusedError(f"{device.path} is in use: {in_use}")
-    paths = " and ".join(device.path for device in some)
-    raise RefusedError(f"this workload writes; give --write to let it overwrite {paths}")
+    raise without_write([device.path for device in some])
+
+
+def without_write(names: Sequence[str]) -> RefusedError:
+    """The refusal of a workload that writes to these devices."""
+    names_told = " and ".join(names)
+    return RefusedError(f"this workload writes; give --write to let it overwrite {names_told}")
 
 
 def check_named(some: Sequence[Device], destroy: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from spekctl.commands.deliver import Exports
     from spekctl.run.job import Request
     from spekctl.run.start import StartAt
+    from spekctl.workload.layout import Target
     from spekctl.workload.model import TraceSource, WorkloadFile
     from spekctl.workload.options import Options
 
@@ -125,18 +127,7 @@ def command(**given: Any) -> int:
     The result goes to standard output: a table, or JSON with --json. Ctrl-C stops the run
     cleanly; the result so far is still written.
     """
-    given["exports"] = options.take_exports(given)
-    source = _trace_of(given)
-    if source is None:
-        workload = options.take_workload(given)
-    else:
-        from spekctl.run import replay_request
-
-        _refuse_beside_trace()
-        for name in ("workload", "read", "size", "pattern", "settings"):
-            given.pop(name)
-        workload = replay_request.workload_of(source)
-    return _run(workload, RunOptions(load=options.take_load(given), **given))
+    return _run(*_taken(given))
 
 
 def _trace_of(given: dict[str, Any]) -> TraceSource | None:
@@ -200,6 +191,54 @@ class RunOptions:
     dry_run: bool
     verify_state: Path | None
     start_at: StartAt | None
+
+
+def _taken(given: dict[str, Any]) -> tuple[WorkloadFile, RunOptions]:
+    """What click has parsed: what to run, and how."""
+    given["exports"] = options.take_exports(given)
+    source = _trace_of(given)
+    if source is None:
+        workload = options.take_workload(given)
+    else:
+        from spekctl.run import replay_request
+
+        _refuse_beside_trace()
+        for name in ("workload", "read", "size", "pattern", "settings"):
+            given.pop(name)
+        workload = replay_request.workload_of(source)
+    return workload, RunOptions(load=options.take_load(given), **given)
+
+
+def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[int]) -> None:
+    """Refuse the arguments of a run on another machine, by the checks that need none of its files.
+
+    @devices: those of that machine whose properties are known, by the names that --device has
+    @cpus: of that machine
+    """
+    from spekctl.block.safety import without_write
+    from spekctl.run import request as run_request
+    from spekctl.trace.trace import open_trace
+    from spekctl.workload import file
+
+    with command.make_context("spekctl run", list(words)) as context:
+        workload, asked = _taken(context.params)
+        for option, given in (("--detach", asked.detach), ("--dry-run", asked.dry_run)):
+            if given:
+                raise UsageError(f"a run with {option} leaves no result")
+        options.power_of(asked.power_feeds, asked.power_baseline, asked.no_prober)
+        _check_files(asked)
+    if file.replays(workload):
+        for stream in workload.stream:
+            assert stream.trace is not None
+            open_trace([Path(one) for one in stream.trace.files])
+        return
+    targets = [devices[one] for one in asked.devices if one in devices]
+    if len(targets) < len(asked.devices):
+        return
+    load = dataclasses.replace(asked.load, available_cpus=list(cpus))
+    config, _remarks = run_request.configured(workload, load, targets)
+    if config.writes and not asked.load.write:
+        raise without_write(asked.devices)
 
 
 def _run(workload: WorkloadFile, asked: RunOptions) -> int:

@@ -20,8 +20,13 @@ from spekctl.units import parse_duration_ns
 from spekctl.vm.disks import HELP as DISK_HELP
 
 if TYPE_CHECKING:
+    from spekctl.vm.disks import Disk
     from spekctl.vm.kernels import Kernel
     from spekctl.vm.runner import Outcome
+    from spekctl.workload.layout import Target
+
+# Options of disks that change their size, or divide them into zones.
+_PROPERTIES = frozenset({"virtual_gb", "zoned", "zbc"})
 
 EPILOG = """\b
 Examples:
@@ -159,6 +164,11 @@ def command(
     for disk in drives:
         drive_file.load(disk.options["model"], disk.settings())
     check_placeholders(command, len(parsed))
+    if ab is not None:
+        from spekctl.commands import run
+
+        # An instruction-counting guest has one CPU.
+        run.check(command[1:], targets_of(parsed), cpus=[0])
     if not re.fullmatch(r"[1-9][0-9]*[MG]", memory):
         raise UsageError(f"memory '{memory}' is not a size; write for example 512M or 2G")
     limit_s = parse_duration_ns(timeout, bare_seconds=True) / 1e9 if timeout is not None else 0.0
@@ -278,6 +288,17 @@ def check_placeholders(words: tuple[str, ...], disks: int) -> None:
                     f"'{{disk{number}}}' names a disk that does not exist: "
                     f"{disks or 'no'} --disk option{'s were' if disks != 1 else ' was'} given"
                 )
+
+
+def targets_of(disks: Sequence[Disk]) -> dict[str, Target]:
+    """The disks whose properties are known before a guest has them, by their placeholders."""
+    from spekctl.workload.layout import Target
+
+    return {
+        f"{{disk{number}}}": Target(f"{{disk{number}}}", 0, 0, disk.bytes, disk.block_size)
+        for number, disk in enumerate(disks, start=1)
+        if disk.kind != "drive" and not disk.options.keys() & _PROPERTIES
+    }
 
 
 def environment() -> dict[str, str]:

@@ -16,6 +16,7 @@ from spekctl.errors import UsageError
 from spekctl.run import until
 from spekctl.run.job import Request
 from spekctl.workload import file
+from spekctl.workload.config import RunConfig
 from spekctl.workload.layout import Target
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Options
@@ -64,14 +65,7 @@ def build(
         )
         for one in subject.devices
     ]
-    config = resolve(subject.workload, options, targets)
-    until.check(options.until, options.stop_when or (), config)
-    remarks = []
-    if options.verify:
-        from spekctl.run import verify
-
-        config, remark = verify.prepare(config, targets)
-        remarks.append(remark)
+    config, remarks = configured(subject.workload, options, targets)
     if detach:
         remarks.append("no prober accompanies a detached run")
     if options.write and not config.writes:
@@ -88,6 +82,21 @@ def build(
         until=options.until,
         stop_when=options.stop_when or (),
     )
+
+
+def configured(
+    workload: WorkloadFile, options: Options, targets: Sequence[Target]
+) -> tuple[RunConfig, list[str]]:
+    """The configuration of a workload on @targets, and remarks on it."""
+    config = resolve(workload, options, targets)
+    until.check(options.until, options.stop_when or (), config)
+    remarks = []
+    if options.verify:
+        from spekctl.run import verify
+
+        config, remark = verify.prepare(config, targets)
+        remarks.append(remark)
+    return config, remarks
 
 
 def check_destroy(request: Request) -> None:

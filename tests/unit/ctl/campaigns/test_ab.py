@@ -227,6 +227,42 @@ def test_wrong_use_boots_nothing(
     assert guests.booted == []
 
 
+@pytest.mark.parametrize(
+    ("disk", "run", "code", "sentence"),
+    [
+        ("null_blk", ["random-read-4k", "--dept", "4"], ExitCode.USAGE, "no such option '--dept'"),
+        ("null_blk", ["random-read-4k", "--depth", "x"], ExitCode.USAGE, "--depth"),
+        ("null_blk", ["randm-read-4k"], ExitCode.USAGE, "randm-read-4k"),
+        ("null_blk", [], ExitCode.USAGE, "name a workload"),
+        ("null_blk", ["random-read-4k", "--count", "1", "--time", "1s"], ExitCode.USAGE, "--count"),
+        ("null_blk", ["random-read-4k", "--cpus", "1"], ExitCode.USAGE, "CPU"),
+        ("null_blk,bs=4096", ["--read", "100%", "--size", "512"], ExitCode.USAGE, "512"),
+        ("null_blk", ["--read", "0%", "--size", "4KiB"], ExitCode.REFUSED, "this workload writes"),
+        ("null_blk", ["random-read-4k", "--detach"], ExitCode.USAGE, "--detach leaves no result"),
+        ("null_blk", ["random-read-4k", "--dry-run"], ExitCode.USAGE, "--dry-run leaves no result"),
+        ("null_blk", ["--trace", "missing.csv"], ExitCode.USAGE, "missing.csv"),
+        ("null_blk", ["--speed", "2", "random-read-4k"], ExitCode.USAGE, "needs --trace as well"),
+    ],
+)
+def test_mistakes_in_the_run_boot_nothing(
+    guests: Guests,
+    capsys: pytest.CaptureFixture[str],
+    disk: str,
+    run: list[str],
+    code: int,
+    sentence: str,
+) -> None:
+    assert play("--disk", disk, run=["run", *run, "--device", "{disk1}"]) == code
+    assert sentence in capsys.readouterr().err
+    assert guests.booted == []
+
+
+@pytest.mark.parametrize("disk", ["null_blk,zoned=1", "drive,model=barracuda-es"])
+def test_what_only_the_guest_knows_of_a_disk_is_left_to_it(guests: Guests, disk: str) -> None:
+    run = ["run", "--read", "0%", "--size", "4KiB", "--device", "{disk1}"]
+    assert play("--disk", disk, run=run) in (ExitCode.OK, ExitCode.GUEST_FAILED)
+
+
 @pytest.mark.parametrize("option", [["--resume"], ["--repetitions", "2"], ["--folder", "x"]])
 def test_options_of_ab_need_it(
     guests: Guests, capsys: pytest.CaptureFixture[str], option: list[str]
