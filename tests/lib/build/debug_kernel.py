@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Debug kernels: built from the distribution's source package, kept in the cache, never installed.
 
-    PYTHONPATH=tests python -m lib.build.debug_kernel [kasan|kcsan]      (make debug-kernel)
+    PYTHONPATH=tests python -m lib.build.debug_kernel [VARIANT]      (make debug-kernel)
 
 builds a kernel unless it is there, and prints its directory. A kernel is found under a name that
-follows from what it is made of: version of the source package, configuration fragments
-(tests/debug/*.config), compiler. What is kept is what a package would hold, image, modules and
-headers, so `spekctl vm --kernel DIRECTORY` boots it.
+follows from what it is made of: version of the source package, configuration fragments and
+patches (tests/debug), compiler. What is kept is what a package would hold, image, modules and
+headers, so `spekctl vm --kernel DIRECTORY` boots it. Two kernels are for `make ab-proof`: one
+without any checks, and the same with a known number of instructions more in the path of an I/O.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from spekctl.vm.apt import RETRIES, Apt
 from spekctl.vm.cache import cache_dir, locked
 
 FRAGMENTS = Path(__file__).resolve().parents[2] / "debug"
-VARIANTS = ("kasan", "kcsan")
 SOURCE = "linux-source-6.1"
 RECIPE = 1  # counts changes of this file that make another kernel of the same ingredients
 KEEP = 2  # kernels kept of each variant
@@ -51,11 +51,27 @@ HEADER_FILES = (
 
 
 @dataclass(frozen=True, slots=True)
+class Variant:
+    """Files of tests/debug that a kernel is made of."""
+
+    fragments: tuple[str, ...]
+    patches: tuple[str, ...] = ()
+
+
+VARIANTS = {
+    "kasan": Variant(("kernel", "checks", "kasan")),
+    "kcsan": Variant(("kernel", "checks", "kcsan")),
+    "plain": Variant(("kernel", "plain")),
+    "longer": Variant(("kernel", "longer"), ("longer",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class Ingredients:
     """What a debug kernel is made of.
 
     @version: of the source package; None if apt knows none
-    @rest: digest of fragments, compiler and recipe
+    @rest: digest of fragments, patches, compiler and recipe
     """
 
     variant: str
@@ -71,14 +87,21 @@ class Ingredients:
 
 def fragment(variant: str) -> str:
     """The options that @variant asks for."""
-    return "".join((FRAGMENTS / f"{name}.config").read_text() for name in ("kernel", variant))
+    names = VARIANTS[variant].fragments
+    return "".join((FRAGMENTS / f"{name}.config").read_text() for name in names)
+
+
+def patches(variant: str) -> list[Path]:
+    """Changes of the source that @variant asks for."""
+    return [FRAGMENTS / f"{name}.patch" for name in VARIANTS[variant].patches]
 
 
 def ingredients(variant: str) -> Ingredients:
     """What @variant would be made of now."""
     compiler = _output(["gcc", "--version"]).partition("\n")[0]
     options = "\n".join(f"{name}={value}" for name, value in parse_options(fragment(variant)))
-    rest = hashlib.sha256(f"{RECIPE}\n{compiler}\n{options}".encode()).hexdigest()
+    changes = "".join(f"\n{path.read_text()}" for path in patches(variant))
+    rest = hashlib.sha256(f"{RECIPE}\n{compiler}\n{options}{changes}".encode()).hexdigest()
     return Ingredients(variant, _candidate(), rest)
 
 
@@ -166,6 +189,8 @@ def _make(home: Path, wanted: Ingredients) -> Path:
     )
     with tempfile.TemporaryDirectory(prefix=".build-", dir=home) as scratch:
         tree = _unpack(Path(scratch), wanted)
+        for path in patches(wanted.variant):
+            _run(["patch", "-p1", "-i", str(path)], tree, f"applying {path.name}")
         configure(tree, wanted.variant)
         jobs = f"-j{os.cpu_count() or 1}"
         build = ["make", "-s", jobs, *_identity(), "bzImage", "modules"]

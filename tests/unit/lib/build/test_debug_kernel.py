@@ -58,7 +58,23 @@ def test_what_the_tests_rely_on_is_asked_for() -> None:
 
 
 def test_each_debug_kernel_has_a_variant() -> None:
-    assert set(guest_kernels.DEBUG_KERNELS.values()) == set(debug_kernel.VARIANTS)
+    checked = {name for name, one in debug_kernel.VARIANTS.items() if "checks" in one.fragments}
+    assert set(guest_kernels.DEBUG_KERNELS.values()) == checked
+
+
+def test_the_longer_kernel_differs_by_its_patch_alone() -> None:
+    plain, longer = (
+        dict(debug_kernel.parse_options(debug_kernel.fragment(one))) for one in ("plain", "longer")
+    )
+    assert plain.pop("CONFIG_LOCALVERSION") != longer.pop("CONFIG_LOCALVERSION")
+    assert plain == longer
+    (patch,) = debug_kernel.patches("longer")
+    text = patch.read_text()
+    assert [
+        line[0] for line in text.splitlines() if line[:1] in "+-" and line[1:2] != line[:1]
+    ] == ["+"]
+    assert ".rept 15" in text
+    assert debug_kernel.ingredients("longer").rest != debug_kernel.ingredients("plain").rest
 
 
 class Marked:
