@@ -24,6 +24,7 @@ from bench.result import Bench
 
 from spekctl.commands.vm import environment
 from spekctl.errors import SpekError
+from spekctl.vm import profiler
 from spekctl.vm.disks import Disk
 from spekctl.vm.kernels import Kernel, find_kernel
 from spekctl.vm.modules import build_modules
@@ -181,7 +182,7 @@ def measure(kernel: Kernel, keys: list[str], arguments: argparse.Namespace) -> B
     qemu = []
     if arguments.profile:
         words += ["--profile", str(arguments.out)]
-        qemu = ["-plugin", f"{tools / 'profile.so'},dir={arguments.out}"]
+        qemu = profiler.qemu_arguments(arguments.out)
     lines: list[raw.AnyLine] = []
     if not arguments.only or arguments.notifications:
         lines += boot_traced(kernel, tools, arguments.out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs of the floors and the profiler, built once and kept in the cache."""
+"""The programs of the floors and a plugin of QEMU, built once and kept in the cache."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from spekctl.vm.modules import identity_of, make_command
 HERE = Path(__file__).parent
 FLOOR = (HERE / "floor" / "Kbuild", HERE / "floor" / "floor.c")
 URING = HERE / "uring.c"
-PLUGINS = (HERE / "profile.c", HERE / "sharing.c")
+PLUGIN = HERE / "sharing.c"
 COMMAND = ("gcc", "-O2", "-Wall", "-Wextra", "-Werror")
 
 
 def build_tools(kernel: Kernel) -> Path:
-    """A directory with spek_floor.ko for @kernel, uring and plugins; built now or earlier."""
+    """A directory with spek_floor.ko for @kernel, uring and the plugin; built now or earlier."""
 
     def make(result: Path) -> None:
         print(f"bench: building the floors for {kernel.release}", file=sys.stderr, flush=True)
@@ -34,12 +34,11 @@ def build_tools(kernel: Kernel) -> Path:
         shutil.move(build / "spek_floor.ko", result / "spek_floor.ko")
         uring = [*COMMAND, "-o", str(result / "uring"), str(URING), "-luring"]
         _run(uring, "the io_uring floor does not build")
-        for path in PLUGINS:
-            plugin = result / path.with_suffix(".so").name
-            command = [*COMMAND, "-shared", "-fPIC", "-o", str(plugin), str(path)]
-            _run(command, f"{path.name} does not build")
+        plugin = result / PLUGIN.with_suffix(".so").name
+        command = [*COMMAND, "-shared", "-fPIC", "-o", str(plugin), str(PLUGIN)]
+        _run(command, f"{PLUGIN.name} does not build")
 
-    name = digest_of(HERE, (*FLOOR, URING, *PLUGINS), *COMMAND, identity_of(kernel))
+    name = digest_of(HERE, (*FLOOR, URING, PLUGIN), *COMMAND, identity_of(kernel))
     return cached(cache_dir("bench", kernel.release) / name, make)
 
 

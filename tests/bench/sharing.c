@@ -52,7 +52,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 
 #define LINE_SHIFT	6
 
-/* nopl 0x5be4c0de(%rax,%rax,1), the same as in profile.py */
+/* nopl 0x5be4c0de(%rax,%rax,1), the same as in ctl/spekctl/vm/marks.py */
 static const uint8_t mark[] = { 0x0f, 0x1f, 0x84, 0x00, 0xde, 0xc0, 0xe4, 0x5b };
 
 /* An instruction of the kernel; in a list of all that were translated. */

@@ -7,12 +7,14 @@ profiles, a figure is the difference of a long run and a short one.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from bench.drivers import Drivers
-from bench.profile import KALLSYMS, MODULES, Marks, Symbols, by_function, per_io
+from bench.profile import per_io
 from lib.guest.drive import one_stream
+
+from spekctl.vm.marks import Marks, copy_names
+from spekctl.vm.profiler import by_function, symbols_in
 
 WORKERS = 2
 SHORT, LONG = 4_000, 24_000
@@ -30,15 +32,12 @@ def record(drivers: Drivers, node: str, folder: Path) -> None:
         marks.set()
         drivers.finish(config)
         marks.set()
-    for name in (KALLSYMS, MODULES):
-        shutil.copyfile(f"/proc/{name}", folder / name)
+    copy_names(folder)
 
 
 def of_functions(folder: Path) -> dict[str, float]:
     """On the host: misses per I/O, most first."""
-    with open(folder / KALLSYMS) as kallsyms, open(folder / MODULES) as modules:
-        symbols = Symbols(kallsyms, modules)
-    found = by_function(per_io(folder, 0, LONG - SHORT), symbols)
+    found = by_function(per_io(folder, 0, LONG - SHORT), symbols_in(folder))
     return {name: misses for name, misses in found.most_common() if misses >= LEAST}
 
 

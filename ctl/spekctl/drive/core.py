@@ -15,10 +15,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import shlex
-import shutil
 import struct
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -26,6 +23,7 @@ from typing import Any, Literal, get_args
 from spekctl import __version__
 from spekctl.drive.model import CONDITIONS, LAYOUTS, MOST_ARMS, Model
 from spekctl.errors import SpekError, UsageError
+from spekctl.vm import compiler
 from spekctl.vm.cache import cache_dir, cached, digest_of
 
 Policy = Literal["fcfs", "sstf", "sptf", "clook"]
@@ -43,7 +41,6 @@ REQUEST = struct.Struct("=QQII")
 RESULT = struct.Struct("=9Q4I")
 _SENTENCE = 256
 _SHIM = Path(__file__).with_name("simulate.c")
-_FLAGS = ("-std=gnu11", "-O2", "-shared", "-fPIC")
 _KEEP = 4
 _ERRORS = {
     22: "has no sectors, or more than 65536",
@@ -156,23 +153,11 @@ def library_path() -> Path:
     folders = (kmod / "drive" / "core", kmod / "core")
     code = [_SHIM, *(path for folder in folders for path in sorted(folder.glob("*.c")))]
     headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
-    command = shlex.split(os.environ.get("CC", "")) or ["cc"]
-    name = f"{digest_of(kmod, [*code, *headers], *command, *_FLAGS)}"
+    name = digest_of(kmod, [*code, *headers], *compiler.words(), *compiler.FLAGS)
 
     def compile_to(folder: Path) -> None:
-        if shutil.which(command[0]) is None:
-            raise SpekError(
-                f"the simulation needs a C compiler, but {command[0]} is not installed; install"
-                " one (apt-get install gcc libc6-dev), or name it in the variable CC"
-            )
         folder.mkdir()
-        includes = [word for one in folders for word in ("-I", str(one))]
-        words = [*command, *_FLAGS, *includes, "-o", str(folder / "drive.so"), *map(str, code)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode:
-            errors = [line for line in done.stderr.splitlines() if "error" in line]
-            first = (errors or done.stderr.splitlines() or ["no message"])[0]
-            raise SpekError(f"{command[0]} failed to compile the modelled drive: {first}")
+        compiler.compile_library(folder / "drive.so", code, folders, "the modelled drive")
 
     return cached(cache_dir("drive") / name, compile_to, _KEEP) / "drive.so"
 

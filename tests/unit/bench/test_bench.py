@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from bench import figures, notify, profile, raw, sharing, table
 from bench.__main__ import wanted_points
+from bench.build import PLUGIN
 from bench.cases import DEEP, DEEP_STATS, DISKS, ROWS, SINGLE, Point, points
 from bench.counts import parse_stats
 from bench.drivers import libraries_of
@@ -20,6 +21,7 @@ from bench.result import Bench, Demand, Generation, figure
 from rich.console import Console
 
 from spekctl.errors import SpekError
+from spekctl.vm import marks, profiler
 from spekctl.vm.disks import OPTIONS
 
 ENVIRONMENT = raw.Environment(
@@ -359,8 +361,8 @@ def write_profile(folder: Path, point: Point, counts: list[dict[int, int]]) -> N
         lines = [f"{address:x} {count}\n" for address, count in one.items()]
         (folder / f"profile.{number}").write_text("".join(lines))
     (folder / profile.POINTS).write_bytes(msgspec.json.encode([point.key]))
-    (folder / profile.KALLSYMS).write_text(KALLSYMS)
-    (folder / profile.MODULES).write_text(MODULES)
+    (folder / marks.KALLSYMS).write_text(KALLSYMS)
+    (folder / marks.MODULES).write_text(MODULES)
 
 
 def test_profile_is_the_long_run_less_the_short_one(tmp_path: Path) -> None:
@@ -396,8 +398,8 @@ def test_lines_that_go_to_and_fro_are_misses(tmp_path: Path) -> None:
     program = str(tmp_path / "driver")
     folder = str(Path(sharing.__file__).parent)
     subprocess.run(["gcc", "-Werror", f"-I{folder}", "-o", program, str(DRIVER)], check=True)
-    (tmp_path / profile.KALLSYMS).write_text(KALLSYMS)
-    (tmp_path / profile.MODULES).write_text(MODULES)
+    (tmp_path / marks.KALLSYMS).write_text(KALLSYMS)
+    (tmp_path / marks.MODULES).write_text(MODULES)
 
     subprocess.run([program, str(tmp_path), str(ios)], check=True)
 
@@ -418,12 +420,12 @@ def test_misses_of_spek_are_held_against_none(misses: float, met: bool) -> None:
     assert "null_queue_rq" in printed(result)
 
 
-@pytest.mark.parametrize("plugin", ["profile.c", "sharing.c"])
-def test_plugins_know_the_mark(plugin: str) -> None:
-    source = (Path(profile.__file__).parent / plugin).read_text()
+@pytest.mark.parametrize("plugin", [PLUGIN, profiler.SOURCE])
+def test_plugins_know_the_mark(plugin: Path) -> None:
+    source = plugin.read_text()
     bytes_there = re.search(r"mark\[\] = \{([^}]*)\}", source)
     assert bytes_there
-    assert bytes(int(word, 16) for word in bytes_there[1].split(",")) == profile.MARK[:-1]
+    assert bytes(int(word, 16) for word in bytes_there[1].split(",")) == marks.MARK[:-1]
 
 
 # ---- what is measured ----

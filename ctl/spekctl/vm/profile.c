@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A plugin of QEMU's translator: how often each instruction of the guest's kernel ran.
  *
@@ -40,7 +40,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 							       const void *info, int argc,
 							       char **argv);
 
-/* nopl 0x5be4c0de(%rax,%rax,1), the same as in profile.py */
+/* nopl 0x5be4c0de(%rax,%rax,1), the same as in marks.py */
 static const uint8_t mark[] = { 0x0f, 0x1f, 0x84, 0x00, 0xde, 0xc0, 0xe4, 0x5b };
 
 /* Open addressing; it grows, but counters must stay where translated code has them. */
