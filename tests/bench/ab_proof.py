@@ -24,15 +24,15 @@ from pathlib import Path
 from lib.build import debug_kernel
 
 from spekctl.campaigns import ab, folder
-from spekctl.documents.verdict import Change, Comparison
+from spekctl.documents.verdict import Change, Comparison, Method
 from spekctl.errors import SpekError
 from spekctl.gate import compare, judged, metrics
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = 20
 RUN = ("run", "random-read-4k", "--count", "50000", "--no-prober", "--device", "{disk1}")
-METRIC = metrics.find(compare.PRIMARY[compare.Method.COUNTS])
-RULES = compare.Rules(METRIC, (), compare.TOLERANCE[compare.Method.COUNTS], compare.ALPHA)
+METRIC = metrics.find(compare.PRIMARY[Method.COUNTS])
+RULES = compare.Rules(METRIC, (), compare.TOLERANCE[Method.COUNTS], compare.ALPHA)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,19 @@
 
 Each run has a boot of its own. Its result is written under another name and renamed once the run
 has completed, so the folder holds whole results only, and a resumption repeats none of them.
+Profiles of the run in both kernels come last, one boot for each: that of a profile executes the
+same instructions, but slowly.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from spekctl import files
 from spekctl.campaigns import folder as campaign_folder
+from spekctl.campaigns.profile import profile_of
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.result import load_result
@@ -23,7 +27,7 @@ from spekctl.errors import (
     SpekError,
     UsageError,
 )
-from spekctl.vm.cache import digest_of
+from spekctl.vm.cache import cache_dir, digest_of
 from spekctl.vm.kernels import Kernel
 from spekctl.vm.runner import Outcome
 
@@ -32,8 +36,9 @@ RUNNING = "running.json"
 WORDS = {"kernel_a": "kernel A", "kernel_b": "kernel B", "disks": "--disk", "run": "run"}
 _OUTPUT = ("-o", "--output")
 
-# Boots the kernel of a side, which writes the result of the run to a file.
-Play = Callable[[str, Path], Outcome]
+# Boots the kernel of a side, which writes the result of the run to a file, and if there is a folder
+# for it the parts of a profile.
+Play = Callable[[str, Path, Path | None], Outcome]
 
 
 class Parameters(Part, frozen=True, kw_only=True):
@@ -110,6 +115,11 @@ def results(folder: Path, repetitions: int) -> tuple[list[Path], list[Path]]:
     return a, b
 
 
+def profiles(folder: Path) -> tuple[Path, Path]:
+    """The profiles of A and of B."""
+    return folder / "a-profile.json", folder / "b-profile.json"
+
+
 def play_all(folder: Path, repetitions: int, play: Play, tell: Callable[[str], None]) -> None:
     """Play the runs that the folder lacks.
 
@@ -123,8 +133,23 @@ def play_all(folder: Path, repetitions: int, play: Play, tell: Callable[[str], N
         running = folder / RUNNING
         running.unlink(missing_ok=True)
         try:
-            _check(name, play(side, running), running)
+            _check(name, play(side, running, None), running)
             running.rename(folder / name)
+        finally:
+            running.unlink(missing_ok=True)
+
+
+def play_profiles(folder: Path, play: Play, tell: Callable[[str], None]) -> None:
+    """Make the profiles that the folder lacks; fails as play_all()."""
+    for side, path in zip("ab", profiles(folder), strict=True):
+        if files.exists(path):
+            continue
+        tell(f"profile of kernel {side.upper()}")
+        running = folder / RUNNING
+        try:
+            with tempfile.TemporaryDirectory(prefix="profile-", dir=cache_dir("vm")) as parts:
+                _check(path.name, play(side, running, Path(parts)), running)
+                files.write(path, files.encode(profile_of(Path(parts))))
         finally:
             running.unlink(missing_ok=True)
 

@@ -115,6 +115,14 @@ class _Probability(Parsed):
     help=f"The sides may differ in this: {', '.join(NAMES)}. Repeatable. Without it they have to "
     "be alike in everything but the seed.",
 )
+@click.option(
+    "--profiles",
+    nargs=2,
+    metavar="A B",
+    type=FilePath(dir_okay=False, path_type=Path),
+    help="Profiles of the run on either side (`spekctl vm --profile`): name the functions of the "
+    "kernel that execute more or fewer instructions per I/O.",
+)
 @verdict.output_options
 def command(
     results: tuple[Path | str, ...],
@@ -123,6 +131,7 @@ def command(
     tolerance: Fraction | None,
     alpha: Fraction | None,
     vary: tuple[str, ...],
+    profiles: tuple[Path, Path] | None,
     form: str,
     output: Path | None,
     build: str | None,
@@ -139,7 +148,7 @@ def command(
     """
     out = verdict.Output(form, output, build)
     a, b = _sides(results)
-    return judge(a, b, out, primary, others, tolerance, alpha, vary)
+    return judge(a, b, out, primary, others, tolerance, alpha, vary, profiles or ())
 
 
 def judge(
@@ -151,6 +160,7 @@ def judge(
     tolerance: Fraction | None = None,
     alpha: Fraction | None = None,
     vary: Sequence[str] = (),
+    profiles: Sequence[Path] = (),
 ) -> int:
     """Compare the results @b with the results @a, deliver the verdict and return its exit code."""
     from spekctl.documents.verdict import Change, Method
@@ -176,7 +186,7 @@ def judge(
         tolerance=compare.TOLERANCE[method] if tolerance is None else tolerance,
         alpha=alpha or compare.ALPHA,
     )
-    found = compare.compare(runs[: len(a)], runs[len(a) :], rules, vary)
+    found = compare.compare(runs[: len(a)], runs[len(a) :], rules, vary, profiles)
     out.deliver(found, comparison_parts(found))
     return {
         Change.SAME: ExitCode.OK,

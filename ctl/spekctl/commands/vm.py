@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ Examples:
   spekctl vm --disk null_blk -- run spc1 --bsu 50 --device {disk1} --time 20s --write
   spekctl vm --kernel 6.12 --disk nvme,size=4G --disk scsi_debug -- devices
   spekctl vm --exec -- sh -c 'uname -r; lsmod'
+  spekctl vm --icount --profile p.json --disk null_blk -- run random-read-4k -d {disk1}
   spekctl vm --ab 6.1 6.12 --disk null_blk -- run random-read-4k --count 200000 --device {disk1}
 
 \b
@@ -72,6 +74,13 @@ Exit codes of --ab:
     is_flag=True,
     help="Deterministic guest: one CPU, whose clock counts instructions (1 ns each), so that times "
     "in the guest are instruction counts and equal on every host.",
+)
+@click.option(
+    "--profile",
+    metavar="FILE",
+    type=FilePath(dir_okay=False, path_type=Path),
+    help="With --icount: write what each function of the guest's kernel executes for an I/O of "
+    "COMMAND, a run, to FILE, as JSON. Needs a C compiler, and QEMU 4.2 to 8.2 with plugins.",
 )
 @click.option(
     "--timeout",
@@ -117,6 +126,12 @@ Exit codes of --ab:
     "have more.  [1]",
 )
 @folder("--ab: folder of the results a1.json, b1.json and so on.  [ab-A-B]")
+@click.option(
+    "--functions",
+    is_flag=True,
+    help="--ab: play COMMAND once more in each kernel, with a profile, and name the functions that "
+    "execute more or fewer instructions per I/O.",
+)
 @click.option("--resume", is_flag=True, help="--ab: play the runs that the folder lacks.")
 @click.option("--exec", "plain", is_flag=True, help="COMMAND is a program, not a spekctl command.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -126,6 +141,7 @@ def command(
     cpus: int,
     memory: str,
     icount: bool,
+    profile: Path | None,
     timeout: str | None,
     share: tuple[str, ...],
     console: Path | None,
@@ -133,6 +149,7 @@ def command(
     ab: tuple[str, str] | None,
     repetitions: int | None,
     out: Path | None,
+    functions: bool,
     resume: bool,
     plain: bool,
     command: tuple[str, ...],
@@ -144,7 +161,9 @@ def command(
     """
     from spekctl import files
     from spekctl.drive import file as drive_file
+    from spekctl.vm import marks, profiler
     from spekctl.vm.bytecode import compile_ahead
+    from spekctl.vm.cache import cache_dir
     from spekctl.vm.disks import parse_disks
     from spekctl.vm.kernels import find_kernel
     from spekctl.vm.modules import DRIVE, build_modules
@@ -156,9 +175,11 @@ def command(
     if not plain and command[0] == "vm":
         raise UsageError("a guest cannot start guests: leave out the second 'vm'")
     if ab is not None:
-        _check_ab(kernel, plain, load, console, command)
-    elif repetitions is not None or out is not None or resume:
-        raise UsageError("--repetitions, --folder and --resume are for --ab")
+        _check_ab(kernel, plain, load, console, profile, command)
+    elif repetitions is not None or out is not None or functions or resume:
+        raise UsageError("--repetitions, --folder, --functions and --resume are for --ab")
+    if profile is not None:
+        _check_profile(icount, plain, command)
     parsed = parse_disks(list(disks))
     drives = [disk for disk in parsed if disk.kind == "drive"]
     for disk in drives:
@@ -175,7 +196,11 @@ def command(
     if timeout is not None and not limit_s:
         raise UsageError("a time limit of 0 leaves no time to boot")
     files.check_writable(console)
+    files.check_writable(profile)
     check_tools()
+    if profile is not None or functions:
+        profiler.check_qemu()
+        profiler.plugin()
     folders = [Path(folder) for folder in share]
     if Path.cwd() != Path("/"):
         folders.append(Path.cwd())
@@ -190,22 +215,27 @@ def command(
             )
         return chosen, modules
 
-    def guest_of(chosen: Kernel, modules: list[Path], words: Sequence[str]) -> Guest:
+    def guest_of(
+        chosen: Kernel, modules: list[Path], words: Sequence[str], parts: Path | None
+    ) -> Guest:
         from spekctl.vm.accel import choose_accel
 
         counts = icount or ab is not None
+        told = {"SPEK_MODULES": str(modules[0].parent)}
+        told |= {} if parts is None else {marks.VARIABLE: str(parts)}
         return Guest(
             kernel=chosen,
             command=list(words) if plain else [sys.executable, "-m", "spekctl", *words],
             accel="tcg" if counts else choose_accel(chosen),
             disks=parsed,
             modules=modules if load else [],
-            share=folders,
-            environment={**environment(), "SPEK_MODULES": str(modules[0].parent)},
+            share=folders if parts is None else [*folders, parts],
+            environment={**environment(), **told},
             cwd=Path.cwd(),
             cpus=cpus,
             memory=memory,
             icount=counts,
+            qemu=[] if parts is None else profiler.qemu_arguments(parts),
             limit_s=limit_s,
         )
 
@@ -225,19 +255,33 @@ def command(
         campaign.begin(place, parameters, resume)
         folders.append(place)
 
-        def play(side: str, result: Path) -> Outcome:
+        def play(side: str, result: Path, parts: Path | None) -> Outcome:
             # Standard output is for the verdict.
             words = campaign.command_of(command, result)
-            return run_guest(guest_of(*sides[side], words), out_fd=2)
+            return run_guest(guest_of(*sides[side], words, parts), out_fd=2)
+
+        def tell(text: str) -> None:
+            click.echo(f"spekctl: {text}", err=True)
 
         count = repetitions or 1
-        campaign.play_all(place, count, play, lambda text: click.echo(f"spekctl: {text}", err=True))
+        campaign.play_all(place, count, play, tell)
+        if functions:
+            campaign.play_profiles(place, play, tell)
         output = verdict.Output("text", None, None)
-        return compare.judge(*campaign.results(place, count), output, vary=("kernel",))
+        return compare.judge(
+            *campaign.results(place, count),
+            output,
+            vary=("kernel",),
+            profiles=campaign.profiles(place) if functions else (),
+        )
     chosen, modules = prepared(kernel)
-    guest = guest_of(chosen, modules, command)
-    click.echo(f"spekctl: booting {chosen.release} ({guest.accel})", err=True)
-    outcome = run_guest(guest)
+    with tempfile.TemporaryDirectory(prefix="profile-", dir=cache_dir("vm")) as scratch:
+        parts = Path(scratch) if profile is not None else None
+        guest = guest_of(chosen, modules, command, parts)
+        click.echo(f"spekctl: booting {chosen.release} ({guest.accel})", err=True)
+        outcome = run_guest(guest)
+        if profile is not None and outcome.exit_status == ExitCode.OK:
+            _keep_profile(Path(scratch), profile)
     if console is not None:
         _keep_console(outcome.console, console)
     if outcome.exit_status is not None:
@@ -251,7 +295,12 @@ def command(
 
 
 def _check_ab(
-    kernel: str | None, plain: bool, load: bool, console: Path | None, command: tuple[str, ...]
+    kernel: str | None,
+    plain: bool,
+    load: bool,
+    console: Path | None,
+    profile: Path | None,
+    command: tuple[str, ...],
 ) -> None:
     """Refuse options that have no meaning with two kernels and many boots."""
     from spekctl.campaigns import ab
@@ -261,10 +310,33 @@ def _check_ab(
         (plain, "--exec"),
         (not load, "--no-load"),
         (console is not None, "--console"),
+        (profile is not None, "--profile"),
     ):
         if given:
-            raise UsageError(f"--ab and {name} exclude each other")
+            hint = "; --functions makes profiles" if name == "--profile" else ""
+            raise UsageError(f"--ab and {name} exclude each other{hint}")
     ab.check_command(command)
+
+
+def _check_profile(icount: bool, plain: bool, command: tuple[str, ...]) -> None:
+    """A profile is of a run whose instructions are counted."""
+    if not icount:
+        raise UsageError("--profile needs --icount as well: it counts instructions")
+    if plain or command[0] != "run":
+        raise UsageError(f"--profile is of a 'run', not of '{command[0]}'")
+
+
+def _keep_profile(parts: Path, path: Path) -> None:
+    """The profile in a file, and as text on standard error: standard output is the command's."""
+    from spekctl import files
+    from spekctl.campaigns.profile import profile_of
+    from spekctl.render import console
+    from spekctl.render.profile import profile_parts
+
+    found = profile_of(parts)
+    files.deliver(files.encode(found), path)
+    console.print_parts(profile_parts(found), 100, console.errors())
+    click.echo(f"spekctl: profile written to {path}", err=True)
 
 
 def _keep_console(text: str, path: Path) -> None:

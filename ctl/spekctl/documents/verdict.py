@@ -150,6 +150,14 @@ class Method(StrEnum):
     RUNS = "runs"
 
 
+class FunctionChange(Part, frozen=True):
+    """A function of the kernel: instructions of its own per I/O."""
+
+    function: str
+    a: Annotated[float, Meta(description="0: not executed.")]
+    b: float
+
+
 class Comparison(Document, frozen=True, kw_only=True, tag=Kind.COMPARISON.value):
     """Results of one set of runs against those of another."""
 
@@ -170,6 +178,13 @@ class Comparison(Document, frozen=True, kw_only=True, tag=Kind.COMPARISON.value)
     remarks: Annotated[list[str], Meta(description="What a reader should know.")]
     verdict: Annotated[Change, Meta(description="Of the primary figure.")]
     text: Annotated[str, Meta(description="The same as a sentence.")]
+    functions: Annotated[
+        list[FunctionChange] | None,
+        Meta(
+            description="Functions that changed by 0.5 instructions per I/O or more, what grew most"
+            " first; null: no profiles were given."
+        ),
+    ] = None
 
 
 def json_schema() -> dict[str, Any]:

@@ -20,12 +20,13 @@ import statistics
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import msgspec
 
 from spekctl.documents.verdict import Change, Comparison, Difference, Figure, Method
 from spekctl.errors import RefusedError, UsageError
-from spekctl.gate import judged, likeness, ranks
+from spekctl.gate import functions, judged, likeness, ranks
 from spekctl.gate.judged import Run
 from spekctl.gate.metrics import Metric
 from spekctl.gate.values import format_share
@@ -56,10 +57,17 @@ def method_of(runs: Sequence[Run]) -> Method:
 
 
 def compare(
-    a: Sequence[Run], b: Sequence[Run], rules: Rules, vary: Collection[str] = ()
+    a: Sequence[Run],
+    b: Sequence[Run],
+    rules: Rules,
+    vary: Collection[str] = (),
+    profiles: Sequence[Path] = (),
 ) -> Comparison:
-    """The verdict. RefusedError: the sides are unlike, or a run failed; UsageError: a result does
-    not have a metric, or there are more than MOST_RUNS."""
+    """The verdict; with @profiles of A and of B, the functions that changed.
+
+    RefusedError: the sides are unlike, a run failed, or a profile is of something else. UsageError:
+    a result does not have a metric, or there are more than MOST_RUNS.
+    """
     most = max(len(a), len(b))
     if most > MOST_RUNS:
         raise UsageError(f"a side has {most} runs; at most {MOST_RUNS} per side are compared")
@@ -77,6 +85,7 @@ def compare(
     figures = [msgspec.structs.replace(one, unit=_unit(one.metric, chosen, a)) for one in figures]
     figures = _adjusted(figures, rules) if method is Method.RUNS else figures
     first = figures[0]
+    changed = functions.between(profiles, (a, b)) if profiles else None
     named = judged.described(a, "a-"), judged.described(b, "b-")
     return Comparison(
         method=method,
@@ -88,6 +97,7 @@ def compare(
         remarks=_remarks(a, b, method, vary, differences),
         verdict=first.verdict,
         text=first.text,
+        functions=changed,
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING
 
@@ -20,6 +21,11 @@ def wide(width: int, console: Console | None = None) -> Console:
     """At least @width: no column may be cut. Pipes have no width, a narrow terminal can wrap."""
     out = console or _console()
     return out if out.width >= width else _console(width, out.file)
+
+
+def errors() -> Console:
+    """Standard error, where standard output is somebody else's."""
+    return _console(file=sys.stderr)
 
 
 def print_parts(

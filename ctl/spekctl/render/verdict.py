@@ -52,6 +52,11 @@ def comparison_parts(comparison: Comparison) -> Iterator[RenderableType]:
     yield ""
     for figure in comparison.figures[1:]:
         yield f"beside it, {figure.text}"
+    if comparison.functions is not None:
+        from spekctl.render.profile import change_parts
+
+        yield from change_parts(comparison.functions)
+        yield ""
     yield comparison.text
 
 

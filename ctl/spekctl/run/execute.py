@@ -23,7 +23,7 @@ from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow, Phase, RunInfo, RunState
 from spekctl.log.file import Names
 from spekctl.log.recorder import IoLog
-from spekctl.run import detached
+from spekctl.run import detached, profiled
 from spekctl.run.build import build
 from spekctl.run.ending import POLL_S, abandon, release
 from spekctl.run.job import Interrupts, Observer, Request
@@ -47,6 +47,7 @@ def execute(
     """Run to the end, or until the user interrupts; return the result in either case."""
     log = _log_of(request)
     feeder: Feeder | None = None
+    counted = profiled.wanted()
     run = claim(kernel, request.config, request.devices, interrupts)
     try:
         facts, remarks = prepare(kernel, run, request)
@@ -66,9 +67,13 @@ def execute(
                 "interrupted before the start; nothing was sent to the device",
                 interrupts.exit_code,
             )
-        plan = begin(kernel, run, request, facts, remarks)
         watch = _watch_of(request)
+        if counted is not None:
+            counted.mark()
+        plan = begin(kernel, run, request, facts, remarks)
         info, rows = follow(kernel, run, progress, interrupts, observer, log, watch, owned=True)
+        if counted is not None:
+            counted.mark()
         after = disk_stats(facts)
         verified = None
         if request.config.data == "stamped":
@@ -85,6 +90,8 @@ def execute(
         result = conclude(
             kernel, plan, info, rows, after, observer, log, verified, replayed, ending
         )
+        if counted is not None:
+            counted.save(result)
         if info.state is RunState.DONE:
             release(kernel, run, interrupts)
         return result

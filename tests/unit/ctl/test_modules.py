@@ -18,6 +18,7 @@ ROOT = Path(spekctl.__file__).parent
 
 # Modules and the test file that covers most of each.
 ELSEWHERE = {
+    "documents/profile.py": "campaigns/test_profile.py",
     "kernel/coded.py": "kernel/test_client.py",
     "kernel/feeds.py": "power/test_meter.py",
     "kernel/records.py": "kernel/test_client.py",
@@ -34,6 +35,7 @@ ELSEWHERE = {
     "render/energy.py": "campaigns/test_inputs.py",
     "render/imported.py": "fio/test_convert.py",
     "render/trace.py": "commands/test_trace.py",
+    "render/profile.py": "gate/test_functions.py",
     "render/verdict.py": "gate/test_compare.py",
     "report/drives.py": "report/test_page.py",
     "report/loads.py": "report/test_page.py",

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lib.ctl import profiles
 from lib.ctl.verdicts import changed, measured, put
 
 from spekctl import cli
 from spekctl.campaigns import ab
+from spekctl.documents import document
+from spekctl.documents.profile import Profile
 from spekctl.errors import ExitCode
-from spekctl.vm import bytecode, kernels, modules, runner
+from spekctl.vm import bytecode, kernels, marks, modules, profiler, runner
 from spekctl.vm.kernels import Kernel
 from spekctl.vm.runner import Guest, Outcome
 
@@ -44,7 +47,18 @@ class Guests:
         iops = 1e9 / self.cpu_per_io[release]
         made = measured(number, iops, counts=self.counts)
         put(result, changed(made, environment={"machine": self.machine[release]}))
+        self.profile(guest, release)
         return Outcome(0)
+
+    def profile(self, guest: Guest, release: str) -> None:
+        """What the plugin and the run write where a guest has a plugin."""
+        folder = guest.environment.get(marks.VARIABLE)
+        assert (folder is not None) == ("-plugin" in guest.qemu)
+        if folder is None:
+            return
+        assert Path(folder) in guest.share
+        queue = round(self.cpu_per_io[release] * 1000)
+        profiles.parts(Path(folder), {}, {profiles.QUEUE: queue}, run=profiles.run_of(measured(1)))
 
 
 @pytest.fixture
@@ -136,6 +150,107 @@ def test_a_resumption_repeats_no_complete_run_and_may_add_repetitions(
     assert guests.booted[5:] == ["6.1", "6.12", "6.12", "6.1"]
 
 
+def test_functions_that_grew_are_named_by_a_boot_more_for_each_kernel(
+    guests: Guests, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guests.cpu_per_io["6.12"] = 1010.0
+    assert play() == ExitCode.LIMIT_MISSED
+    assert "null_queue_rq" not in capsys.readouterr().out
+    assert play("--resume", "--functions") == ExitCode.LIMIT_MISSED
+    assert "null_queue_rq  1000.0  1010.0   +10.0" in capsys.readouterr().out
+    assert guests.booted[4:] == ["6.1", "6.12"]
+    assert {"a-profile.json", "b-profile.json"} < set(kept(tmp_path))
+    assert play("--resume", "--functions") == ExitCode.LIMIT_MISSED
+    assert len(guests.booted) == 6
+
+
+def test_a_profile_that_fails_is_made_by_a_resumption(
+    guests: Guests, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guests.fail[6] = partly(Outcome(143))
+    assert play("--functions") == ExitCode.TERMINATED
+    assert "b-profile: interrupted; --resume continues" in capsys.readouterr().err
+    assert "b-profile.json" not in kept(tmp_path) and ab.RUNNING not in kept(tmp_path)
+    assert play("--resume", "--functions") == ExitCode.OK
+    assert len(guests.booted) == 7
+
+
+def test_without_a_profiler_nothing_boots(
+    guests: Guests, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(profiler, "_answer", lambda option: "QEMU emulator version 9.2.0 -plugin")
+    assert play("--functions") == ExitCode.GUEST_FAILED
+    assert "a profile needs QEMU 4.2 to 8.2 with plugins; this is version 9.2" in (
+        capsys.readouterr().err
+    )
+    assert guests.booted == []
+
+
+def alone(*options: str, run: list[str] = RUN) -> int:
+    """The exit code of a guest whose profile goes to p.json."""
+    return cli.run(["vm", "--kernel", "6.1", "--profile", "p.json", *options, "--", *run])
+
+
+def test_a_profile_of_one_guest_is_a_file_and_text_beside_the_output(
+    guests: Guests,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def boot(guest: Guest) -> Outcome:
+        guests.profile(guest, guest.kernel.release)
+        return Outcome(0)
+
+    monkeypatch.setattr(runner, "run_guest", boot)
+    assert alone("--icount") == ExitCode.OK
+    found = document.read(tmp_path / "p.json", Profile)
+    assert [one.function for one in found.functions] == ["null_queue_rq"]
+    printed = capsys.readouterr()
+    assert printed.out == "" and "null_queue_rq   1000.0  100.0%" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "said"),
+    [
+        (Outcome(1), ExitCode.RUN_FAILED, ""),
+        (Outcome(0), ExitCode.RUN_FAILED, "there is no profile: the run did not complete"),
+    ],
+)
+def test_a_run_that_fails_has_no_profile(
+    guests: Guests,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    outcome: Outcome,
+    code: int,
+    said: str,
+) -> None:
+    monkeypatch.setattr(runner, "run_guest", lambda guest: outcome)
+    assert alone("--icount") == code
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "p.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "run", "sentence"),
+    [
+        ([], RUN, "--profile needs --icount as well"),
+        (["--icount"], ["devices"], "--profile is of a 'run', not of 'devices'"),
+        (["--icount", "--exec"], ["true"], "--profile is of a 'run', not of 'true'"),
+    ],
+)
+def test_wrong_use_of_a_profile_boots_nothing(
+    guests: Guests,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    run: list[str],
+    sentence: str,
+) -> None:
+    assert alone(*options, run=run) == ExitCode.USAGE
+    assert sentence in capsys.readouterr().err
+    assert guests.booted == []
+
+
 def partly(outcome: Outcome) -> Fail:
     """A guest that ends thus, after it has written a result."""
 
@@ -209,6 +324,7 @@ def test_unlike_machines_have_no_verdict(
         (["--exec"], RUN, "--ab and --exec exclude each other"),
         (["--no-load"], RUN, "--ab and --no-load exclude each other"),
         (["--console", "c"], RUN, "--ab and --console exclude each other"),
+        (["--profile", "p"], RUN, "--ab and --profile exclude each other; --functions makes"),
         ([], ["devices"], "--ab compares results of 'run', not of 'devices'"),
         ([], [*RUN, "-o", "x"], "--ab names the results itself"),
         ([], [*RUN, "--output=x"], "--ab names the results itself"),
@@ -263,12 +379,16 @@ def test_what_only_the_guest_knows_of_a_disk_is_left_to_it(guests: Guests, disk:
     assert play("--disk", disk, run=run) in (ExitCode.OK, ExitCode.GUEST_FAILED)
 
 
-@pytest.mark.parametrize("option", [["--resume"], ["--repetitions", "2"], ["--folder", "x"]])
+@pytest.mark.parametrize(
+    "option", [["--resume"], ["--repetitions", "2"], ["--folder", "x"], ["--functions"]]
+)
 def test_options_of_ab_need_it(
     guests: Guests, capsys: pytest.CaptureFixture[str], option: list[str]
 ) -> None:
     assert cli.run(["vm", *option, "--", *RUN]) == ExitCode.USAGE
-    assert "--repetitions, --folder and --resume are for --ab" in capsys.readouterr().err
+    assert (
+        "--repetitions, --folder, --functions and --resume are for --ab" in capsys.readouterr().err
+    )
 
 
 def test_a_folder_is_of_one_test(

@@ -17,7 +17,8 @@ def test_a_mark_is_executed_and_changes_nothing() -> None:
 
 def test_names_are_copied_with_their_modules(tmp_path: Path) -> None:
     proc, folder = tmp_path / "proc", tmp_path / "shared"
-    proc.mkdir(), folder.mkdir()
+    proc.mkdir()
+    folder.mkdir()
     (proc / marks.KALLSYMS).write_text("ffffffff81000000 T _text\n")
     (proc / marks.MODULES).write_text("spek 16384 0 - Live 0xffffffffc0000000 (OE)\n")
     marks.copy_names(folder, proc)
