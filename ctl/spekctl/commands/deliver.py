@@ -38,16 +38,21 @@ def deliver(
             click.echo(f"spekctl: {what} written to {output}", err=True)
 
 
+N = TypeVar("N", Path, Path | None)
+
+
+def numbered(path: N, number: int, count: int) -> N:
+    """The file of step @number: suite.json as it is, or suite.2.json where there are several."""
+    return path if path is None or count == 1 else path.with_suffix(f".{number}{path.suffix}")
+
+
 def deliver_imported(steps: Sequence[Imported], output: Path | None) -> None:
     """Workloads of another program's file, which run one after the other, to a file each or to
     standard output; the report on standard error."""
     from spekctl.render.imported import report_lines
     from spekctl.workload import override
 
-    paths: list[Path | None] = [output] * len(steps)
-    if output is not None and len(steps) > 1:
-        numbers = range(1, len(steps) + 1)
-        paths = [output.with_suffix(f".{number}{output.suffix}") for number in numbers]
+    paths = [numbered(output, number, len(steps)) for number in range(1, len(steps) + 1)]
     for path in paths:
         files.check_writable(path)
     for number, (step, path) in enumerate(zip(steps, paths, strict=True), start=1):
@@ -73,41 +78,47 @@ class Exports:
     fio_logs: Path | None = None  # what their names begin with
     hdr_log: Path | None = None
 
-    def files(self) -> list[tuple[str, Path]]:
-        """The options, each with the files that it names."""
+    def files(self, step: int = 1, steps: int = 1) -> list[tuple[str, Path]]:
+        """The options, each with the files that it names for this step."""
         from spekctl.exports import fio_logs
 
         found = []
         if self.fio_json is not None:
             found.append(("--fio-json", self.fio_json))
         if self.fio_logs is not None:
-            found += [("--fio-logs", one) for one in fio_logs.paths(self.fio_logs).values()]
+            found += [("--fio-logs", one) for one in fio_logs.paths(self.fio_logs, step).values()]
         if self.hdr_log is not None:
-            found.append(("--hdr-log", self.hdr_log))
+            found.append(("--hdr-log", numbered(self.hdr_log, step, steps)))
         return found
 
-    def check(self) -> None:
+    def check(self, step: int = 1, steps: int = 1) -> None:
         """UsageError if a file cannot be written."""
-        for _, path in self.files():
+        for _, path in self.files(step, steps):
             files.check_writable(path)
 
-    def deliver(self, result: Result) -> None:
-        """Write all files."""
+    def deliver(self, results: Sequence[Result], steps: int = 1) -> None:
+        """Write all files of the last of @results; fio's JSON has those before it as well."""
         from spekctl.exports import fio_json, fio_logs, hdr
 
         if self.fio_json is not None:
-            files.deliver(fio_json.encode(result), self.fio_json)
+            files.deliver(fio_json.encode(*results), self.fio_json)
+        result, step = results[-1], len(results)
         if self.fio_logs is not None:
             contents = fio_logs.encode(result)
-            for kind, path in fio_logs.paths(self.fio_logs).items():
+            for kind, path in fio_logs.paths(self.fio_logs, step).items():
                 files.deliver(contents[kind], path)
         if self.hdr_log is not None:
-            files.deliver(hdr.encode(result), self.hdr_log)
+            files.deliver(hdr.encode(result), numbered(self.hdr_log, step, steps))
 
 
 def deliver_result(result: Result, output: Path | None, as_json: bool, exports: Exports) -> None:
     """The result of a run, to files and standard output."""
-    exports.deliver(result)
+    exports.deliver([result])
+    deliver_alone(result, output, as_json)
+
+
+def deliver_alone(result: Result, output: Path | None, as_json: bool) -> None:
+    """The result of a run, to its own file and standard output."""
 
     def show(one: Result) -> None:
         from spekctl.render.result import print_result

@@ -392,9 +392,9 @@ settings = click.option(
 IMPORTED = ("fio:", "vdbench:")
 
 
-def _take_imported(name: str, changes: Sequence[str]) -> WorkloadFile:
+def _take_imported(name: str, changes: Sequence[str], several: bool) -> list[WorkloadFile]:
     """Import fio:FILE, or one part of it, FILE#PART; say on standard error what became of its
-    options."""
+    options. With @several, jobs that run one after the other are as many workloads."""
     import msgspec
 
     from spekctl.fio import convert as fio
@@ -407,16 +407,28 @@ def _take_imported(name: str, changes: Sequence[str]) -> WorkloadFile:
     if not mark or Path(place).exists():
         before, part = place, ""
     if program == "fio":
-        found = fio.load(Path(before), [part] if part else [])
+        load = fio.load_steps if several else lambda *given: [fio.load(*given)]
+        found = load(Path(before), [part] if part else [])
     else:
-        found = vdbench.load(Path(before), part or None)
-    for line in report_lines(found):
-        click.echo(f"spekctl: {line}", err=True)
-    return file.with_settings(msgspec.to_builtins(found.workload), changes)
+        found = [vdbench.load(Path(before), part or None)]
+    for step in found:
+        for line in report_lines(step):
+            click.echo(f"spekctl: {line}", err=True)
+    return [file.with_settings(msgspec.to_builtins(step.workload), changes) for step in found]
 
 
 def take_workload(given: dict[str, Any]) -> WorkloadFile:
     """Take what workload() has parsed: a file with its changes, or one stream without a file."""
+    (found,) = _take_workloads(given, several=False)
+    return found
+
+
+def take_steps(given: dict[str, Any]) -> list[WorkloadFile]:
+    """As take_workload(), and all steps of another program's file, to be run in this order."""
+    return _take_workloads(given, several=True)
+
+
+def _take_workloads(given: dict[str, Any], several: bool) -> list[WorkloadFile]:
     from spekctl.workload import file
     from spekctl.workload.notation import pattern_fields, settings_of
 
@@ -436,15 +448,15 @@ def take_workload(given: dict[str, Any]) -> WorkloadFile:
             + "".join(f" --set {one}" for one in changes)
         )
     if name is not None and name.startswith(IMPORTED):
-        return _take_imported(name, changes)
+        return _take_imported(name, changes, several)
     if name is not None:
-        return file.load(name, changes)
+        return [file.load(name, changes)]
     if not described:
         raise UsageError(
             "name a workload (`spekctl workloads` lists them), or describe one:"
             " --read 70% --size 8KiB --pattern uniform"
         )
-    return file.one_stream(fields, changes)
+    return [file.one_stream(fields, changes)]
 
 
 # --- options of run that other commands have, too -----------------------------------------------

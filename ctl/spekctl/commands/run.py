@@ -18,6 +18,9 @@ from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from spekctl.commands.deliver import Exports
+    from spekctl.documents.result import Result
+    from spekctl.kernel.client import Kernel
+    from spekctl.power.meter import PowerOptions
     from spekctl.run.job import Request
     from spekctl.run.start import StartAt
     from spekctl.workload.layout import Target
@@ -193,20 +196,20 @@ class RunOptions:
     start_at: StartAt | None
 
 
-def _taken(given: dict[str, Any]) -> tuple[WorkloadFile, RunOptions]:
-    """What click has parsed: what to run, and how."""
+def _taken(given: dict[str, Any]) -> tuple[list[WorkloadFile], RunOptions]:
+    """What click has parsed: what to run, one step after the other, and how."""
     given["exports"] = options.take_exports(given)
     source = _trace_of(given)
     if source is None:
-        workload = options.take_workload(given)
+        steps = options.take_steps(given)
     else:
         from spekctl.run import replay_request
 
         _refuse_beside_trace()
         for name in ("workload", "read", "size", "pattern", "settings"):
             given.pop(name)
-        workload = replay_request.workload_of(source)
-    return workload, RunOptions(load=options.take_load(given), **given)
+        steps = [replay_request.workload_of(source)]
+    return steps, RunOptions(load=options.take_load(given), **given)
 
 
 def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[int]) -> None:
@@ -221,7 +224,10 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
     from spekctl.workload import file
 
     with command.make_context("spekctl run", list(words)) as context:
-        workload, asked = _taken(context.params)
+        steps, asked = _taken(context.params)
+        if len(steps) > 1:
+            raise UsageError(f"a run of {len(steps)} steps leaves {len(steps)} results, not one")
+        (workload,) = steps
         for option, given in (("--detach", asked.detach), ("--dry-run", asked.dry_run)):
             if given:
                 raise UsageError(f"a run with {option} leaves no result")
@@ -241,51 +247,121 @@ def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[in
         raise without_write(asked.devices)
 
 
-def _run(workload: WorkloadFile, asked: RunOptions) -> int:
-    from spekctl import files
-    from spekctl.run import request as run_request
-
+def _run(steps: Sequence[WorkloadFile], asked: RunOptions) -> int:
+    """Check all steps, and then run them in order, up to the first that does not end well."""
     if asked.detach:
         _check_detached(asked)
-    subject = run_request.on(workload, asked.devices)
-    wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
-    power = options.power_of(asked.power_feeds, asked.power_baseline, asked.no_prober)
-    run_request.check_destroy(wanted)
-    _check_files(asked)
-    files.check_writable(asked.output)
-    asked.exports.check()
-    wanted = _with_log(_with_state(wanted, asked), asked)
-    wanted = dataclasses.replace(wanted, start_at=asked.start_at)
+    if len(steps) > 1:
+        _check_steps(len(steps), asked)
+    planned = []
+    for number, step in enumerate(steps, start=1):
+        own = _of_step(asked, number, len(steps))
+        _check_files(own, number, len(steps))
+        planned.append((_prepared(step, own), own))
     if asked.dry_run:
-        from spekctl.commands.show import print_numbers, print_toml
-
-        if not asked.as_json:
-            print_toml(wanted.workload)
-        print_numbers(wanted.config, asked.as_json)
+        for wanted, _own in planned:
+            _print_plan(wanted, asked.as_json)
         return 0
-    run_request.check_write(wanted)
+    power = options.power_of(asked.power_feeds, asked.power_baseline, asked.no_prober)
 
-    from spekctl.campaigns import points
-    from spekctl.commands.deliver import deliver_result
     from spekctl.kernel import client
-    from spekctl.render import progress as render_progress
-    from spekctl.run import execute, job
+    from spekctl.run import request as run_request
 
+    for wanted, _own in planned:
+        run_request.check_write(wanted)
     kernel = client.connect()
     try:
         if asked.detach:
-            return _detach(kernel, wanted, asked)
-        with job.Interrupts() as interrupts:
+            return _detach(kernel, planned[0][0], asked)
+        return _run_all(kernel, planned, asked.exports, power)
+    finally:
+        kernel.close()
+
+
+def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
+    """The request of a step, with all checks that need no module."""
+    from spekctl import files
+    from spekctl.run import request as run_request
+
+    subject = run_request.on(workload, asked.devices)
+    wanted = run_request.build(subject, asked.load, asked.destroy, asked.detach)
+    run_request.check_destroy(wanted)
+    files.check_writable(asked.output)
+    wanted = _with_log(_with_state(wanted, asked), asked)
+    return dataclasses.replace(wanted, start_at=asked.start_at)
+
+
+def _print_plan(wanted: Request, as_json: bool) -> None:
+    from spekctl.commands.show import print_numbers, print_toml
+
+    if not as_json:
+        print_toml(wanted.workload)
+    print_numbers(wanted.config, as_json)
+
+
+def _run_all(
+    kernel: Kernel,
+    planned: Sequence[tuple[Request, RunOptions]],
+    exports: Exports,
+    power: PowerOptions,
+) -> int:
+    """Run the steps; the exit code of the last that was run."""
+    from spekctl.campaigns import points
+    from spekctl.commands.deliver import deliver_alone
+    from spekctl.errors import ExitCode
+    from spekctl.render import progress as render_progress
+    from spekctl.run import execute, job
+    from spekctl.run import request as run_request
+
+    results: list[Result] = []
+    code = ExitCode.OK
+    with job.Interrupts() as interrupts:
+        for number, (wanted, asked) in enumerate(planned, start=1):
+            subject = run_request.Subject(wanted.workload, wanted.devices)
+            if len(planned) > 1:
+                click.echo(f"spekctl: step {number} of {len(planned)}: {subject.title}", err=True)
             view = render_progress.choose(asked.progress, subject.title)
             try:
                 prober_ns = None if asked.no_prober else asked.prober_ns
                 result = points.measure(kernel, wanted, view, interrupts, prober_ns, power)
             finally:
                 view.close()
-            deliver_result(result, asked.output, asked.as_json, asked.exports)
-            return int(execute.exit_code_of(result, interrupts))
-    finally:
-        kernel.close()
+            results.append(result)
+            exports.deliver(results, len(planned))
+            deliver_alone(result, asked.output, asked.as_json)
+            code = execute.exit_code_of(result, interrupts)
+            if code != ExitCode.OK:
+                break
+    if len(results) < len(planned):
+        left = len(planned) - len(results)
+        click.echo(f"spekctl: {left} step{'s were' if left > 1 else ' was'} not run", err=True)
+    return int(code)
+
+
+def _check_steps(count: int, asked: RunOptions) -> None:
+    """Refuse options of a single run."""
+    for option, given in (
+        ("--detach", asked.detach),
+        ("--json", asked.as_json),
+        ("--verify-state", asked.verify_state is not None),
+    ):
+        if given:
+            raise UsageError(
+                f"{option} is of one run, and this file has {count} steps, which are as many runs;"
+                " name a job (fio:FILE#JOB)"
+            )
+
+
+def _of_step(asked: RunOptions, number: int, count: int) -> RunOptions:
+    """The options of a step: files of its own, and --start-at is when the first one starts."""
+    from spekctl.commands.deliver import numbered
+
+    return dataclasses.replace(
+        asked,
+        output=numbered(asked.output, number, count),
+        log=numbered(asked.log, number, count),
+        start_at=asked.start_at if number == 1 else None,
+    )
 
 
 def _check_detached(asked: RunOptions) -> None:
@@ -308,13 +384,14 @@ def _check_detached(asked: RunOptions) -> None:
             )
 
 
-def _check_files(asked: RunOptions) -> None:
-    """No file may be written over another of the same run."""
+def _check_files(asked: RunOptions, step: int = 1, steps: int = 1) -> None:
+    """No file may be written over another of the same run, and those of exports can be written."""
+    asked.exports.check(step, steps)
     named = (
         ("--log", asked.log),
         ("--output", asked.output),
         ("--verify-state", asked.verify_state),
-        *asked.exports.files(),
+        *asked.exports.files(step, steps),
     )
     real = [(option, os.path.realpath(path)) for option, path in named if path is not None]
     for (one, path), (other, another) in itertools.combinations(real, 2):
@@ -356,7 +433,7 @@ def _with_log(request: Request, asked: RunOptions) -> Request:
     return dataclasses.replace(request, config=config, log=asked.log)
 
 
-def _detach(kernel: Any, request: Request, asked: RunOptions) -> int:
+def _detach(kernel: Kernel, request: Request, asked: RunOptions) -> int:
     import json
 
     from spekctl.render.progress import LineProgress

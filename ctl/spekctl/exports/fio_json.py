@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A result as fio 3 prints it with --output-format=json+, for programs that read that.
 
-The run is one job with the sums of all streams, as with group_reporting. lat is the response time,
+A run is one job with the sums of all streams, as with group_reporting, and the runs of a file of
+several steps are as many jobs in groups of their own. lat is the response time,
 which counts from the intended arrival, clat the service time, slat the slip. What spek does not
 measure is 0: page faults, time in user mode, batch sizes (iodepth_submit, iodepth_complete).
 iodepth_level has shares of the report intervals, by the I/Os outstanding at their ends.
@@ -18,6 +19,7 @@ from typing import Any
 
 from spekctl import units
 from spekctl.documents import histogram
+from spekctl.documents.device import DiskCounters
 from spekctl.documents.result import Result
 from spekctl.exports import measured
 from spekctl.exports.measured import TIMES, WAYS, Way
@@ -35,12 +37,13 @@ _BATCHES = ("0", "4", "8", "16", "32", "64", ">=64")
 _RANDOM = ("uniform", "walk", "hotband", "once", "table", "runs", "trace")
 
 
-def encode(result: Result) -> bytes:
-    """The file."""
-    return json.dumps(_document(result), indent=2, allow_nan=False).encode() + b"\n"
+def encode(*results: Result) -> bytes:
+    """The file of a run, or of several that were steps of one file, in their order."""
+    return json.dumps(_document(results), indent=2, allow_nan=False).encode() + b"\n"
 
 
-def _document(result: Result) -> dict[str, Any]:
+def _document(results: Sequence[Result]) -> dict[str, Any]:
+    result = results[-1]
     end = result.end.realtime_ns
     return {
         "fio version": f"spek-{result.environment.spekctl_version}",
@@ -48,8 +51,8 @@ def _document(result: Result) -> dict[str, Any]:
         "timestamp_ms": end // 10**6,
         "time": time.ctime(end // 10**9),
         "global options": _global_options(result),
-        "jobs": [_job(result)],
-        "disk_util": _disks(result),
+        "jobs": [_job(one, group) for group, one in enumerate(results)],
+        "disk_util": _disks(results),
     }
 
 
@@ -62,12 +65,12 @@ def _global_options(result: Result) -> dict[str, str]:
     }
 
 
-def _job(result: Result) -> dict[str, Any]:
+def _job(result: Result, group: int) -> dict[str, Any]:
     start, end = measured.span_ns(result)
     elapsed = result.end.monotonic_ns - result.start.monotonic_ns
     job: dict[str, Any] = {
         "jobname": result.workload.workload.name,
-        "groupid": 0,
+        "groupid": group,
         "error": _error(result),
         "eta": 0,
         "elapsed": math.ceil(elapsed / 1e9),
@@ -306,20 +309,24 @@ def _steady(result: Result) -> dict[str, Any]:
     }
 
 
-def _disks(result: Result) -> list[dict[str, Any]]:
-    """What the disks counted during the whole run; merges and busy time are not kept."""
+def _disks(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """What the disks counted during the whole of all runs; merges and busy time are not kept."""
+    counted: dict[str, list[DiskCounters]] = {}
+    for result in results:
+        for one in result.targets:
+            if one.disk is not None:
+                counted.setdefault(one.facts.name, []).append(one.disk)
     return [
         {
-            "name": one.facts.name,
-            "read_ios": one.disk.reads,
-            "write_ios": one.disk.writes,
+            "name": name,
+            "read_ios": sum(one.reads for one in some),
+            "write_ios": sum(one.writes for one in some),
             "read_merges": 0,
             "write_merges": 0,
-            "read_ticks": one.disk.read_ms or 0,
-            "write_ticks": one.disk.write_ms or 0,
-            "in_queue": (one.disk.read_ms or 0) + (one.disk.write_ms or 0),
+            "read_ticks": sum(one.read_ms or 0 for one in some),
+            "write_ticks": sum(one.write_ms or 0 for one in some),
+            "in_queue": sum((one.read_ms or 0) + (one.write_ms or 0) for one in some),
             "util": 0.0,
         }
-        for one in result.targets
-        if one.disk is not None
+        for name, some in counted.items()
     ]

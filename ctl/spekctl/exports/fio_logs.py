@@ -25,9 +25,9 @@ _BUCKETS = 29 << _GROUP_BITS
 _KINDS = ("bw", "iops", "lat", "clat", "slat", "clat_hist")
 
 
-def paths(prefix: Path) -> dict[str, Path]:
-    """The files by kind; fio numbers the jobs, of which there is one."""
-    return {kind: prefix.with_name(f"{prefix.name}_{kind}.1.log") for kind in _KINDS}
+def paths(prefix: Path, job: int = 1) -> dict[str, Path]:
+    """The files by kind; fio numbers the jobs, which are the steps of a run."""
+    return {kind: prefix.with_name(f"{prefix.name}_{kind}.{job}.log") for kind in _KINDS}
 
 
 def encode(result: Result) -> dict[str, bytes]:

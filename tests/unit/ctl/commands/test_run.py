@@ -286,3 +286,67 @@ def test_standard_error_stays_what_it_was(tmp_path: Path) -> None:
         print("gr\u00fcn", file=made)
         assert path.read_text() == "gr\\xfcn\n"
         assert (made.fileno(), made.isatty(), made.encoding) == (file.fileno(), False, "ascii")
+
+
+# --- several steps -------------------------------------------------------------------------------
+
+STEPS = "[global]\ndirect=1\nbs=4k\nruntime=3\ntime_based\nrw=randread\n[j]\n[k]\nstonewall\n"
+
+
+@pytest.fixture
+def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The words for a run of a job file of two steps."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.fio").write_text(STEPS)
+    return ["run", "fio:job.fio", "--device", "/dev/fake0", "--progress", "none"]
+
+
+def test_steps_of_a_job_file_are_runs_one_after_the_other(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path, steps: list[str]
+) -> None:
+    done = spekctl(*steps, "-o", "r.json", "--fio-json", "f.json", "--fio-logs", "l")
+    assert done.code == ExitCode.OK, done.err
+    assert kernel.calls.count("run-start") == 2
+    assert "step 1 of 2: job.1" in done.err and "step 2 of 2: job.2" in done.err
+    found = [result.load_result(tmp_path / f"r.{number}.json") for number in (1, 2)]
+    assert [one.config.streams[0].name for one in found] == ["j", "k"]
+    jobs = json.loads((tmp_path / "f.json").read_text())["jobs"]
+    assert [(one["jobname"], one["groupid"]) for one in jobs] == [("job.1", 0), ("job.2", 1)]
+    assert (tmp_path / "l_bw.1.log").exists() and (tmp_path / "l_bw.2.log").exists()
+
+
+def test_a_step_that_fails_is_the_last(
+    spekctl: Spekctl, kernel: FakeKernel, steps: list[str]
+) -> None:
+    kernel.errors = 4
+    done = spekctl(*steps)
+    assert done.code == ExitCode.RUN_FAILED
+    assert kernel.calls.count("run-start") == 1
+    assert "1 step was not run" in done.err
+
+
+def test_all_steps_are_checked_before_the_first_one_runs(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path, steps: list[str]
+) -> None:
+    (tmp_path / "job.fio").write_text(STEPS.replace("stonewall", "stonewall\nrw=randwrite"))
+    done = spekctl(*steps)
+    assert done.code == ExitCode.REFUSED
+    assert "this workload writes" in done.err
+    assert "run-new" not in kernel.calls
+
+
+@pytest.mark.parametrize("option", [["--detach"], ["--json"]])
+def test_options_of_one_run_are_refused_for_steps(
+    spekctl: Spekctl, kernel: FakeKernel, steps: list[str], option: list[str]
+) -> None:
+    done = spekctl(*steps, *option)
+    assert done.code == ExitCode.USAGE
+    assert f"{option[0]} is of one run, and this file has 2 steps" in done.err
+    assert "run-new" not in kernel.calls
+
+
+def test_a_dry_run_prints_every_step(
+    spekctl: Spekctl, kernel: FakeKernel, steps: list[str]
+) -> None:
+    done = spekctl(*steps, "--dry-run")
+    assert (done.code, done.out.count("[workload]")) == (ExitCode.OK, 2)

@@ -152,7 +152,7 @@ def test_jobs_that_wait_are_steps(spekctl: Spekctl, tmp_path: Path) -> None:
     assert "step 3 of 3: job.3: made.3.toml" in found.err and "--start-at +3s" in found.err
     whole = spekctl("fio", "job.fio")
     assert (whole.code, whole.out.count("[workload]")) == (ExitCode.OK, 3)
-    refused = spekctl("run", "fio:job.fio", "--device", "/dev/fake0", "--dry-run")
+    refused = spekctl("sweep", "fio:job.fio", "--device", "/dev/fake0", "--depth", "1,2")
     assert (refused.code, refused.out) == (ExitCode.USAGE, "")
     assert "run in 3 steps, one after the other" in refused.sentence
     one = spekctl("run", "fio:job.fio#k", "--device", "/dev/fake0", "--dry-run")
