@@ -557,20 +557,21 @@ def _length(options: Reader, plan: Plan, clones: int) -> None:
         return
     if by_time:
         raise UsageError("time_based: there is no runtime")
-    if number:
-        plan.amount = int(number) * clones
-    elif amount:
+    counts = [int(number) * clones] if number else []
+    if amount:
         weights = [
             (size, weight * Fraction(one["share"], sum(often for _, often in mix)))
             for one in plan.streams
             for mix in [mix_of(one)]
             for size, weight in mix
         ]
-        if len({size for size, _ in weights}) > 1:
-            plan.differs(MEAN)
         total = sum(weight for _, weight in weights)
         mean = sum(size * weight for size, weight in weights) / total
-        plan.amount = max(1, int(amount / mean)) * clones * loops
+        counts.append(max(1, int(amount / mean)) * clones * loops)
+        if counts[-1] == min(counts) and len({size for size, _ in weights}) > 1:
+            plan.differs(MEAN)
+    # fio ends by whatever comes first.
+    plan.amount = min(counts, default=None)
 
 
 def mix_of(stream: dict[str, Any]) -> Mix:

@@ -169,6 +169,10 @@ class RequestLog:
 
     def read(self) -> list[Traced]:
         """What was issued so far, oldest first; nothing may have been overwritten."""
+        return [one for _letters, one in self.read_with_flags()]
+
+    def read_with_flags(self) -> list[tuple[str, Traced]]:
+        """As read(), each with operation and flags as the kernel prints them."""
         assert_nothing_lost(self.path)
         found = []
         for line in (self.path / "trace").read_text().splitlines():
@@ -176,14 +180,13 @@ class RequestLog:
             if match is None:
                 assert line.startswith("#") or not line, f"not understood: {line}"
                 continue
-            found.append(
-                Traced(
-                    int(match["seconds"]) * 1_000_000 + int(match["us"]),
-                    int(match["sector"]),
-                    int(match["sectors"]),
-                    direction_of(match["rwbs"]),
-                )
+            one = Traced(
+                int(match["seconds"]) * 1_000_000 + int(match["us"]),
+                int(match["sector"]),
+                int(match["sectors"]),
+                direction_of(match["rwbs"]),
             )
+            found.append((match["rwbs"], one))
         return found
 
     def flags(self) -> list[tuple[str, int]]:

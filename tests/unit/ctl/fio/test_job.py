@@ -80,6 +80,26 @@ def test_an_amount_of_several_sizes_is_a_count_of_their_mean(tmp_path: Path) -> 
     assert any("mean block size" in one for one in found.differences)
 
 
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        ("size=8m\nnumber_ios=100\n", 100),
+        ("size=8m\nnumber_ios=5000\n", 2048),
+        ("size=8m\nio_size=1m\nnumber_ios=5000\n", 256),
+        ("size=50%\nnumber_ios=5000\n", 5000),
+        ("size=8m\nloops=3\nnumber_ios=5000\n", 5000),
+        ("size=8m\nloops=2\nnumber_ios=5000\n", 4096),
+        ("size=8m\nnumjobs=2\nnumber_ios=5000\n", 4096),
+    ],
+)
+def test_a_job_ends_by_the_amount_that_comes_first(
+    tmp_path: Path, options: str, count: int
+) -> None:
+    found = imported(tmp_path, HEAD + "rw=randread\nbs=4k\n" + options)
+    assert tables(found)["run"]["count"] == count
+    assert not any("mean block size" in one for one in found.differences)
+
+
 def test_a_job_without_direct_is_imported_and_told(tmp_path: Path) -> None:
     found = imported(tmp_path, "[j]\nrw=randread\nruntime=5\n")
     assert any("page cache" in one for one in found.differences)
