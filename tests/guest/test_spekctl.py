@@ -175,6 +175,8 @@ def test_polled_completion_is_reported(call: Call, null_blk: Callable[..., str])
     assert outcome.code == ExitCode.OK, outcome.err
     (target,) = outcome.json["targets"]
     assert (target["polled"], target["disk_agrees"]) == (True, True)
+    # This guest's clock runs as clocks do; tests/stats has a guest whose clock counts instructions.
+    assert outcome.json["environment"]["counts_instructions"] is False
 
 
 def test_two_disks_share_the_load_in_stripes(call: Call, null_blk: Callable[..., str]) -> None:

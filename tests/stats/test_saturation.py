@@ -10,11 +10,14 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from spekctl.documents import curve
+from spekctl.documents.result import load_result
+from spekctl.gate import metrics
 
 SERVICE_NS = 2_000_000
 SLOTS = 4
@@ -26,13 +29,20 @@ LIMIT_S = 900
 
 
 @pytest.fixture(scope="module")
-def swept() -> curve.Curve:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the results of the sweep are."""
+    return tmp_path_factory.mktemp("sweep")
+
+
+@pytest.fixture(scope="module")
+def swept(folder: Path) -> curve.Curve:
     rates = ",".join(str(rate) for rate in (*BELOW, *ABOVE))
     done = subprocess.run(
         [
             *(sys.executable, "-m", "spekctl", "vm", "--kernel", "6.1", "--icount", "--disk"),
             f"null_blk,size=1G,irqmode=2,completion_nsec={SERVICE_NS},hw_queue_depth=64",
-            *("--", "sweep", "random-read-4k", "--device", "{disk1}", "--rate", rates),
+            *("--share", str(folder), "--", "sweep", "--folder", str(folder / "out")),
+            *("random-read-4k", "--device", "{disk1}", "--rate", rates),
             *(
                 "--max-outstanding",
                 str(SLOTS),
@@ -50,6 +60,16 @@ def swept() -> curve.Curve:
     )
     assert done.returncode == 0, done.stderr
     return msgspec.json.decode(done.stdout, type=curve.Curve)
+
+
+def test_its_results_say_that_their_times_are_instructions(
+    swept: curve.Curve, folder: Path
+) -> None:
+    for point in swept.points:
+        assert point.result_file is not None
+        found = load_result(folder / "out" / point.result_file)
+        assert found.environment.counts_instructions
+        assert metrics.find("cpu_per_io").unit_in(found) == "instructions"
 
 
 def test_below_saturation_all_that_is_offered_is_served(swept: curve.Curve) -> None:
