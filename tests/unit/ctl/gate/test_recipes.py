@@ -190,6 +190,15 @@ def test_the_kernel_gate_boots_both_in_turn_and_compares(
     assert called[1:] == [" ".join(expected)]
 
 
+def test_the_kernel_gate_names_functions_if_it_is_told_to(tmp_path: Path) -> None:
+    _, called = script(
+        tmp_path, GATE, "6.1", "6.12", "out", results=of_kernels(1500, 1515), FUNCTIONS="1"
+    )
+    assert "--folder out --functions --disk null_blk,size=1G --" in called[0]
+    profiles = "compare --vary kernel --profiles out/a-profile.json out/b-profile.json out/a1.json"
+    assert called[1].startswith(profiles)
+
+
 def test_options_of_the_kernel_gate_are_those_of_compare(tmp_path: Path) -> None:
     words = ("6.1", "6.12", "out", "--tolerance", "5%", "--format", "junit", "-o", "out/x.xml")
     done, _ = script(tmp_path, GATE, *words, results=of_kernels(1500, 1515), RUN="run oltp")
