@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 from collections.abc import Iterable
@@ -143,9 +144,17 @@ def _words(names: list[str], codes: Any) -> Any:
     return pa.array(names, pa.string()).take(pa.array(np.ascontiguousarray(codes).astype(np.int64)))
 
 
-def _device_names(trace: Trace, unwanted: str) -> list[str]:
-    """Device names, with delimiters of the form replaced."""
-    return [re.sub(unwanted, "_", name) or "_" for name in trace.devices.names]
+def _device_names(trace: Trace, delimiter: str) -> list[str]:
+    """Device names without quotes, blanks and delimiters of the form; different devices keep
+    different names."""
+    found: dict[str, None] = {}
+    for name in trace.devices.names:
+        plain = allowed = re.sub(rf'["\s{delimiter}]', "_", name) or "_"
+        numbers = itertools.count(2)
+        while allowed in found:
+            allowed = f"{plain}_{next(numbers)}"
+        found[allowed] = None
+    return list(found)
 
 
 class _Csv:
@@ -160,7 +169,7 @@ class _Csv:
     def add(self, batch: Batch, out: IO[bytes]) -> None:
         columns = [
             pa.array(np.ascontiguousarray(batch.at_ns)),
-            _words(_device_names(self._trace, r'[,"\s]'), batch.device),
+            _words(_device_names(self._trace, ","), batch.device),
             pa.array(np.ascontiguousarray(batch.offset_bytes)),
             pa.array(np.ascontiguousarray(batch.bytes)),
             _words([op.text for op in Op], batch.op),
@@ -199,7 +208,7 @@ class _Fio:
             batch = batch.take(known)
         if not len(batch):
             return
-        names = _device_names(self._trace, r"\s")
+        names = _device_names(self._trace, "")
         # A file is added before it is used.
         for name in names[self._opened :]:
             at = int(batch.at_ns[0]) // 1000
@@ -220,7 +229,7 @@ class _Fio:
         self._written.records += len(batch)
 
     def end(self, out: IO[bytes]) -> None:
-        for name in _device_names(self._trace, r"\s")[: self._opened]:
+        for name in _device_names(self._trace, "")[: self._opened]:
             out.write(f"{self._last_us} {name} close\n".encode())
 
 
@@ -247,10 +256,16 @@ class _Blkparse:
     def start(self, out: IO[bytes]) -> None:
         pass
 
-    def _number(self, device: int) -> str:
-        """The device's numbers, or made-up ones."""
-        name = self._trace.devices.names[device]
-        return name if re.fullmatch(r"\d{1,4},\d{1,7}", name) else f"259,{device}"
+    def _numbers(self) -> list[str]:
+        """Each device's numbers, or made-up ones that no device before it has."""
+        found: dict[str, None] = {}
+        for place, name in enumerate(self._trace.devices.names):
+            own = name if re.fullmatch(r"\d{1,4},\d{1,7}", name) else f"259,{place}"
+            minors = itertools.count(place)
+            while own in found:
+                own = f"259,{next(minors)}"
+            found[own] = None
+        return list(found)
 
     def add(self, batch: Batch, out: IO[bytes]) -> None:
         sector = np.uint64(SECTOR_BYTES)
@@ -266,7 +281,7 @@ class _Blkparse:
                 if op is Op.WRITE:
                     marks = "F" * bool(flags & Flag.PREFLUSH) + "W" + "F" * bool(flags & Flag.FUA)
                 table[op, flags] = marks
-        numbers = [self._number(device) for device in range(len(self._trace.devices.names))]
+        numbers = self._numbers()
         rows = zip(
             *(one.tolist() for one in (batch.at_ns, batch.device, batch.op, batch.flags)),
             *(one.tolist() for one in (first, end - first)),

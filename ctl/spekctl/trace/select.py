@@ -44,16 +44,18 @@ class Cut:
         """The part of a trace, with times from its first record. UsageError at the end if a device
         was named that the trace does not have."""
         self.check()
-        yield from from_zero(self._kept(trace))
-        missing = [name for name in self.devices if name not in trace.devices.names]
-        if missing:
-            names = trace.devices.names
-            shown = ", ".join(names[:20]) + (" ..." if len(names) > 20 else "")
-            raise UsageError(f"the trace has no device '{missing[0]}'; it has {shown}")
+        batches = trace.batches()
+        yield from from_zero(self._kept(batches, trace))
+        # A device may also be met first behind the part.
+        while missing := [name for name in self.devices if name not in trace.devices.names]:
+            if next(batches, None) is None:
+                names = trace.devices.names
+                shown = ", ".join(names[:20]) + (" ..." if len(names) > 20 else "") or "none"
+                raise UsageError(f"the trace has no device '{missing[0]}'; it has {shown}")
 
-    def _kept(self, trace: Trace) -> Iterator[Batch]:
+    def _kept(self, batches: Iterator[Batch], trace: Trace) -> Iterator[Batch]:
         left = self.count
-        for batch in trace.batches():
+        for batch in batches:
             kept = batch.take(self._mask(batch, trace))
             if left is not None:
                 kept = kept.take(slice(0, left))

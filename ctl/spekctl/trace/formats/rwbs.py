@@ -31,10 +31,10 @@ def operation(word: str) -> tuple[int, int]:
     """Operation and flags of an rwbs field; Misfit if there is no such."""
     rest, flags = word, 0
     if rest[:1] == "F" and rest[1:2] in ("R", "W", "D", "N", "Z"):
-        if rest[1:2] in ("N", "R"):
-            return int(Op.FLUSH), 0
-        # The flush comes before the write.
+        # The flush comes before the write, or is alone.
         rest, flags = rest[1:], int(Flag.PREFLUSH)
+        if rest[0] in "NR":
+            rest = "F" + rest[1:]
     for start, op in _STARTS:
         if rest.startswith(start):
             marks = rest[len(start) :]
