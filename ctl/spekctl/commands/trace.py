@@ -94,7 +94,7 @@ def _open(inputs: tuple[Path, ...], given: dict[str, Any]) -> Trace:
     from spekctl.log.file import require
 
     require()
-    from spekctl.trace.options import ReadOptions
+    from spekctl.trace.formats.format import ReadOptions
     from spekctl.trace.trace import open_trace
 
     block_bytes = given["block_bytes"]

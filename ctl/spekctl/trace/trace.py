@@ -11,8 +11,7 @@ from spekctl.errors import UsageError
 from spekctl.trace import registry
 from spekctl.trace.columns import BATCH, Batch, Devices
 from spekctl.trace.faults import Faults
-from spekctl.trace.formats.format import Format, Reading
-from spekctl.trace.options import ReadOptions
+from spekctl.trace.formats.format import Format, Reading, ReadOptions
 from spekctl.trace.order import WINDOW, from_zero, in_order, merged, spread
 from spekctl.trace.source import Source
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from spekctl.trace.columns import END_MAX, Batch, Op
 from spekctl.trace.figures import Figures
-from spekctl.trace.options import ReadOptions
+from spekctl.trace.formats.format import ReadOptions
 from spekctl.trace.trace import open_trace
 
 TEXT = (

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,29 @@ import pytest
 from lib.build.sources import ROOT
 
 from spekctl.trace.columns import Batch, Flag, Op, concatenated
-from spekctl.trace.options import ReadOptions
+from spekctl.trace.formats.format import ReadOptions
 from spekctl.trace.trace import Trace, open_trace
 
 # at_ns, device, offset, bytes, operation; + for FUA, ^ for a preflush
 Record = tuple[int, str, int, int, str]
+
+# Operations, devices and marks of every kind, and gaps of 1 us and of a second.
+MIXED = """\
+at_ns,device,offset_bytes,bytes,op,fua,preflush
+5,sda,0,4096,read,0,0
+1005,sda,4096,4096,write,1,0
+2005,sdb,8192,512,write,0,1
+3005,sdb,0,0,flush,0,0
+1000003005,sda,65536,4096,discard,0,0
+2000003005,sda,131072,4096,zone-append,0,0
+"""
+
+
+def mixed(folder: Path) -> Path:
+    """A file with these."""
+    path = folder / "in.csv"
+    path.write_text(MIXED)
+    return path
 
 
 def records(trace: Trace) -> list[Record]:
@@ -71,6 +90,47 @@ def batch(rows: Sequence[tuple[int, int, int, int, int]], flags: int = 0) -> Bat
         np.array(op, np.uint8),
         np.full(len(at), flags, np.uint8),
     )
+
+
+def _samples() -> dict[str, str]:
+    """Short traces, which are seeds of the fuzzer, and their formats."""
+    text = {name: name for name in ("spc", "msr", "alibaba", "tencent", "systor", "fiu", "csv")}
+    text |= {"blkparse": "blkparse", "blkreplay": "blkreplay", "fio": "fio", "fio2": "fio"}
+    binary = {f"blktrace-{kind}": "blktrace" for kind in ("7-le", "7-be", "8-le", "8-be")}
+    binary |= {"vscsi-1": "vscsi", "vscsi-2": "vscsi", "srt": "srt", "stored": "spek-trace"}
+    return {
+        f"py-trace_{folder}/{seed}": name
+        for folder, seeds in (("text", text), ("binary", binary))
+        for seed, name in seeds.items()
+    }
+
+
+SAMPLES = _samples()
+
+
+def sample(folder: Path, seed: str) -> Path:
+    """A file with one of them. The first byte of a seed is the fuzzer's."""
+    path = folder / "sample"
+    path.write_bytes((ROOT / "tests/fuzz/seeds" / seed).read_bytes()[1:])
+    return path
+
+
+class Made(Trace):
+    """A trace of records in memory, on devices with the names a, b ..."""
+
+    def __init__(self, batches: Sequence[Batch]) -> None:
+        super().__init__([], ReadOptions())
+        self._batches = batches
+
+    @property
+    def name(self) -> str:
+        return "made"
+
+    def batches(self) -> Iterator[Batch]:
+        last = max((int(one.device.max()) for one in self._batches if len(one)), default=0)
+        for letter in ascii_lowercase[: last + 1]:
+            self.devices.number(letter)
+        yield from self._batches
 
 
 def whole(trace: Trace) -> Batch:

@@ -12,8 +12,22 @@ from dataclasses import dataclass
 
 from spekctl.trace.columns import Batch, Devices, Op
 from spekctl.trace.faults import Faults
-from spekctl.trace.options import ReadOptions
 from spekctl.trace.source import Head, Source
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read a trace."""
+
+    # Name of the format; empty: told by the contents.
+    format: str = ""
+    strict: bool = False
+    # SPC: bytes of an LBA's block, which is stated outside the file.
+    block_bytes: int = 512
+    # blktrace, blkparse: which event is an I/O's arrival, queue (Q) or issue (D).
+    event: str = "queue"
+    # CSV: FIELD=COLUMN[:UNIT] each.
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ def test_the_document_has_names_and_defects(tmp_path: Path) -> None:
 
 def test_a_trace_of_bad_lines_has_figures_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("x,y\n" * 5)
-    from spekctl.trace.options import ReadOptions
+    from spekctl.trace.formats.format import ReadOptions
 
     found = figures.info(open_trace([tmp_path / "t"], ReadOptions(format="spc")))
     assert (found.requests, found.iops, found.size_bytes, found.gap_cv) == (0, 0.0, None, None)

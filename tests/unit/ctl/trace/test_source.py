@@ -15,7 +15,6 @@ from lib.ctl.traces import read, read_text
 
 from spekctl.errors import UsageError
 from spekctl.trace.source import Source
-from spekctl.trace.trace import open_trace
 
 TEXT = "".join(f"0,{index},512,r,{index}.25\n" for index in range(5000)).encode()
 
@@ -57,27 +56,6 @@ def test_a_file_that_is_cut_short_is_damaged(kind: str, tmp_path: Path) -> None:
     path.write_bytes(whole[: len(whole) - 20])
     with pytest.raises(UsageError, match="short is damaged: "):
         read(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("none", "there is no file none"),
-        (".", ". is not a file; expected a trace"),
-        ("/dev/null", "/dev/null is not a file; expected a trace"),
-        ("empty", "empty is empty; expected a trace"),
-        ("noise", "noise is not a trace of a known format"),
-    ],
-)
-def test_what_is_no_trace_gets_a_sentence(
-    name: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("empty").touch()
-    Path("noise").write_bytes(bytes(range(256)) * 10)
-    with pytest.raises(UsageError) as caught:
-        open_trace([Path(name)])
-    assert sentence in caught.value.message
 
 
 def test_lines_are_whole_and_counted(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lib.ctl.traces import read, read_text
 
-from spekctl.errors import UsageError
 from spekctl.trace import text
 from spekctl.trace.columns import Batch, Devices, Misfit, batch_of, concatenated
 from spekctl.trace.faults import Faults
@@ -87,11 +86,6 @@ def test_a_bad_line_is_named_wherever_it_is(count: int, tmp_path: Path) -> None:
     assert trace.faults.first.reason == "size 'what' is not a whole number"
     left = [index for index in range(count) if index not in places]
     assert [offset // 512 for _, _, offset, _, _ in found] == left
-
-
-def test_strict_ends_at_the_first_bad_line(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"line 2: unknown opcode 'q' \(--strict\)"):
-        read_text(tmp_path, "0,1,512,r,0.5\n0,1,512,q,0.6\n0,1,512,r,0.7\n", strict=True)
 
 
 def test_blank_lines_and_line_ends_of_windows(tmp_path: Path) -> None:

@@ -5,11 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from lib.ctl.traces import read_text
-
-from spekctl.trace.columns import IGNORED, Flag, Misfit, Op
-from spekctl.trace.formats.rwbs import operation
 
 TEXT = """\
   8,0    3        1     0.000000000   697  A   W 223490 + 8 <- (8,1) 223482
@@ -58,38 +54,3 @@ def test_bad_lines_keep_their_numbers(tmp_path: Path) -> None:
     assert (len(found), trace.faults.bad) == (4, 4)
     assert trace.faults.first is not None
     assert trace.faults.first.number == 5
-
-
-@pytest.mark.parametrize(
-    ("word", "op", "flags"),
-    [
-        ("R", Op.READ, 0),
-        ("RSM", Op.READ, 0),
-        ("W", Op.WRITE, 0),
-        ("WFS", Op.WRITE, Flag.FUA),
-        ("FWS", Op.WRITE, Flag.PREFLUSH),
-        ("FWFSM", Op.WRITE, Flag.FUA | Flag.PREFLUSH),
-        ("F", Op.FLUSH, 0),
-        ("FF", Op.FLUSH, 0),
-        ("FN", Op.FLUSH, 0),
-        ("D", Op.DISCARD, 0),
-        ("DS", Op.DISCARD, 0),
-        ("DE", Op.SECURE_ERASE, 0),
-        ("WZS", Op.WRITE_ZEROES, 0),
-        ("ZAS", Op.ZONE_APPEND, 0),
-        ("ZR", Op.ZONE_RESET, 0),
-        ("ZF", Op.ZONE_FINISH, 0),
-        ("ZO", Op.ZONE_OPEN, 0),
-        ("ZC", Op.ZONE_CLOSE, 0),
-        ("ZRA", IGNORED, 0),
-        ("N", IGNORED, 0),
-    ],
-)
-def test_operations(word: str, op: int, flags: int) -> None:
-    assert operation(word) == (op, flags)
-
-
-@pytest.mark.parametrize("word", ["", "X", "w", "WX", "R4", "Z"])
-def test_other_words_are_no_operations(word: str) -> None:
-    with pytest.raises(Misfit):
-        operation(word)

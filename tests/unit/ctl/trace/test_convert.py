@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Traces in other forms: what a form can say survives, and what it cannot is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lib.ctl.command_line import Spekctl
+from lib.ctl.traces import mixed, read, read_text
+
+from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.trace.columns import Batch
+from spekctl.trace.convert import FORMS, check_output, convert, form_of
+from spekctl.trace.formats.format import ReadOptions
+from spekctl.trace.trace import Trace, open_trace
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return mixed(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t"])
+def test_everything_survives_a_conversion(
+    name: str, spekctl: Spekctl, path: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / name
+    outcome = spekctl("trace", "convert", str(path), "-o", str(out))
+    assert (outcome.code, outcome.out) == (ExitCode.OK, "")
+    assert f"6 requests written to {out}" in outcome.err
+    assert read(out)[0] == read(path)[0]
+
+
+def test_fio_gets_what_it_knows(spekctl: Spekctl, path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "t.iolog"
+    outcome = spekctl("trace", "convert", str(path), "-o", str(out))
+    assert "left out, not supported by the form: 1 zone-append" in outcome.err
+    assert out.read_text().splitlines() == [
+        "fio version 3 iolog",
+        "0 sda add",
+        "0 sda open",
+        "0 sdb add",
+        "0 sdb open",
+        "0 sda read 0 4096",
+        "1 sda write 4096 4096",
+        "2 sdb write 8192 512",
+        "3 sdb sync 0 0",
+        "1000003 sda trim 65536 4096",
+        "1000003 sda close",
+        "1000003 sdb close",
+    ]
+    found, trace = read(out)
+    assert (len(found), trace.parts[0].format.name) == (5, "fio")
+
+
+def test_the_text_of_blkparse_holds_all_but_the_names(
+    spekctl: Spekctl, path: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "t.blkparse"
+    spekctl("trace", "convert", str(path), "-o", str(out))
+    found, trace = read(out)
+    assert (trace.parts[0].format.name, trace.faults.bad) == ("blkparse", 0)
+    names = {"sda": "259,0", "sdb": "259,1"}
+    assert found == [(at, names[device], *rest) for at, device, *rest in read(path)[0]]
+
+
+def test_odd_sizes_grow_to_sectors(spekctl: Spekctl, tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("at_ns,offset_bytes,bytes,op\n1,100,512,read\n2,512,512,read\n")
+    out = tmp_path / "t.blkparse"
+    outcome = spekctl("trace", "convert", str(path), "-o", str(out))
+    assert "requests rounded to whole sectors: 1" in outcome.err
+    assert [one[2:4] for one in read(out)[0]] == [(0, 1024), (512, 512)]
+
+
+def copied(trace: Trace, out: Path, form: str) -> tuple[list[str], list[int]]:
+    """Devices of a copy, and of which of them each of its requests is."""
+    convert(trace, trace.batches(), out, form)
+    copy = open_trace([out], ReadOptions(format=form))
+    devices = [int(one) for batch in copy.batches() for one in batch.device]
+    assert copy.faults.bad == 0
+    return copy.devices.names, devices
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_devices_stay_apart_however_alike_their_names(form: str, tmp_path: Path) -> None:
+    """A quote, a blank and a comma become _ where the form has no place for them; numbers that are
+    made up are not those of another device."""
+    names = ['a"b', "a_b", "a,b", "259,3", "259,1", "8,0", "a b"]
+    rows = "".join(f"{n};{name};0;512;read\n" for n, name in enumerate(names))
+    _, trace = read_text(tmp_path, "at_ns;device;offset_bytes;bytes;op\n" + rows)
+    found, devices = copied(trace, tmp_path / "out", form)
+    assert len(set(found)) == len(names)
+    assert devices == list(range(len(names)))
+    if form == "blkparse":
+        assert found[3:6:2] == ["259,3", "8,0"]
+
+
+@given(names=st.lists(st.sampled_from(["a b", "a_b", "a_b_2", "_", "259,0", "259,2"]), min_size=1))
+def test_names_do_not_change_while_more_devices_appear(
+    names: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A text is written while the trace is read: a name in its first half is final."""
+    folder = tmp_path_factory.mktemp("names")
+    rows = "".join(f"{n};{name};0;512;read\n" for n, name in enumerate(names))
+    _, trace = read_text(folder, "at_ns;device;offset_bytes;bytes;op\n" + rows)
+
+    def one_by_one(whole: Trace) -> Iterator[Batch]:
+        known = list(dict.fromkeys(names))
+        for batch in whole.batches():
+            for row in range(len(batch)):
+                whole.devices.names = known[: int(batch.device[: row + 1].max()) + 1]
+                yield batch.take(slice(row, row + 1))
+
+    for form in ("csv", "fio", "blkparse"):
+        convert(trace, one_by_one(trace), folder / "out", form)
+        copy = open_trace([folder / "out"], ReadOptions(format=form))
+        devices = [int(one) for batch in copy.batches() for one in batch.device]
+        numbers = {name: place for place, name in enumerate(dict.fromkeys(names))}
+        assert devices == [numbers[name] for name in names]
+
+
+@pytest.mark.parametrize(
+    ("output", "name", "form"),
+    [
+        ("t.PARQUET", None, "spek-trace"),
+        ("t.csv", None, "csv"),
+        ("t.csv", "fio", "fio"),
+        ("t.iolog", None, "fio"),
+        ("t.txt", None, "spek-trace"),
+    ],
+)
+def test_the_form_is_named_or_the_suffix_names_it(output: str, name: str | None, form: str) -> None:
+    assert form_of(Path(output), name) == form
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_trace_that_breaks_off_leaves_nothing(form: str, path: Path, tmp_path: Path) -> None:
+    trace = open_trace([path])
+    out = tmp_path / "out"
+    out.write_text("older")
+
+    def broken() -> Iterator[Batch]:
+        yield from trace.batches()
+        raise UsageError("in.csv is damaged")
+
+    with pytest.raises(UsageError, match="damaged"):
+        convert(trace, broken(), out, form)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["in.csv", "out"]
+    assert out.read_text() == "older"
+
+
+def test_a_full_disk_is_one_sentence(path: Path, tmp_path: Path) -> None:
+    trace = open_trace([path])
+    (tmp_path / "t.csv.part").symlink_to("/dev/full")
+    with pytest.raises(SpekError, match=r"cannot write .*t\.csv: No space left on device"):
+        convert(trace, trace.batches(), tmp_path / "t.csv", "csv")
+    assert [one.name for one in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_a_trace_is_not_its_own_output_by_another_name(path: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    with pytest.raises(UsageError, match="link is the trace that is read"):
+        check_output(link, open_trace([path]))
+    check_output(tmp_path / "new", open_trace([path]))

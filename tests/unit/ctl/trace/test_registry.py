@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which format a file is of: by its contents, or by the name that is given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lib.ctl.traces import SAMPLES, sample
+
+from spekctl.errors import UsageError
+from spekctl.trace import registry
+from spekctl.trace.registry import FORMATS, LEAST_LIKENESS, by_name, recognized
+from spekctl.trace.source import Head, Source
+
+
+def test_a_name_is_that_of_one_format() -> None:
+    names = [one.name for one in FORMATS]
+    assert len(set(names)) == len(names)
+    assert [by_name(name).name for name in names] == names
+
+
+def test_a_wrong_name_gets_the_right_ones() -> None:
+    with pytest.raises(UsageError, match="no format 'blktrase'; did you mean 'blktrace'"):
+        by_name("blktrase")
+    with pytest.raises(UsageError, match="the formats are spek-trace, spek-log, blktrace, srt"):
+        by_name("zip")
+
+
+@given(st.binary(max_size=300), st.booleans())
+def test_whatever_the_bytes_are_a_likeness_is_a_share(data: bytes, is_text: bool) -> None:
+    data = data.hex(",").encode() if is_text else data
+    head = Head(Path("of-no-file"), data, len(data) < 300)
+    for one in FORMATS:
+        assert 0 <= one.likeness(head) <= 1, one.name
+
+
+@pytest.mark.parametrize(("seed", "name"), SAMPLES.items())
+def test_contents_tell_the_format(seed: str, name: str, tmp_path: Path) -> None:
+    assert recognized(Source(sample(tmp_path, seed)).head()).name == name
+
+
+@pytest.mark.parametrize("known", [0.0, LEAST_LIKENESS - 0.01])
+def test_a_weak_likeness_is_none(known: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    weak = [replace(one, likeness=lambda head: known) for one in FORMATS]
+    monkeypatch.setattr(registry, "FORMATS", weak)
+    with pytest.raises(UsageError, match="x is not a trace of a known format; --format names"):
+        recognized(Head(Path("x"), b"0,1,512,r,0.5\n", True))
+
+
+def test_of_equal_likeness_the_first_format_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    alike = [replace(one, likeness=lambda head: 1.0) for one in FORMATS]
+    monkeypatch.setattr(registry, "FORMATS", alike)
+    assert recognized(Head(Path("x"), b"x", True)).name == "spek-trace"
