@@ -53,7 +53,9 @@ def bars(found: Bars, title_id: str) -> Markup:
     """Stacked bars from 0."""
     height = TOP + _BAR * len(found.rows) + BOTTOM
     left = 190
-    most = max((sum(values) for _, values in found.rows), default=0.0) or 1.0
+    # A part below 0, as an idle rail may be, has no width.
+    totals = [sum(max(0.0, value) for value in values) for _, values in found.rows]
+    most = max(totals, default=0.0) or 1.0
     scale = Scale(found.unit, False, False, 0.0, most * 1.02)
     inner = WIDTH - left - RIGHT
     out = [_open(height, title_id)]

@@ -5,23 +5,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html.parser
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from lib.ctl import report_files
-from lib.ctl.plot_files import CLOSED, OPEN, intervals, write_curve, write_result
+from lib.ctl.plot_files import CLOSED, OPEN, write_curve
+from lib.ctl.report_page import Page, data_of, report
 
-from spekctl import files
-from spekctl.documents import curve, document, drive, result
-from spekctl.report import page, read
+from spekctl.documents import document, drive, result
+from spekctl.report import read
 
-# Elements without an end tag.
-VOID = {"meta", "link", "img", "br", "hr", "input"}
 # Bytes of a page beside its data: scripts, styles and the skeleton.
 GOAL = 300 << 10
 
@@ -55,60 +50,6 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
             ["every I/O has its record"]),
     "stored": ({"Most frequent request sizes"}, ["footprint"]),
 }  # fmt: skip
-
-
-class Page(html.parser.HTMLParser):
-    """A page taken apart; complains of elements that are not closed in order."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__()
-        self.data = data
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text: list[str] = []
-        self.inside: dict[str, list[str]] = {}
-        self.feed(data.decode("utf-8"))
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.inside.setdefault(self.open[-1] if self.open else "", []).append(data)
-        if not {"script", "style"} & set(self.open):
-            self.text.append(data)
-
-    @property
-    def words(self) -> str:
-        return " ".join(" ".join(self.text).split())
-
-    def all(self, tag: str, **wanted: str) -> list[dict[str, str | None]]:
-        return [
-            attributes
-            for name, attributes in self.elements
-            if name == tag and wanted.items() <= attributes.items()
-        ]
-
-
-def report(*paths: Path, labels: tuple[str, ...] = (), title: str = "") -> Page:
-    return Page(page.html(read.sheets(paths, labels), title))
-
-
-def data_of(found: Page) -> Any:
-    (text,) = [
-        "".join(found.inside["script"][:1])
-        for one in found.all("script")
-        if one.get("type") == "application/json"
-    ]
-    return json.loads(text)
 
 
 @pytest.fixture(scope="module")
@@ -290,77 +231,3 @@ def test_several_results_are_laid_over_each_other(tmp_path: Path) -> None:
     assert titles.count("Response time over load") == 1
     again = report(first, second, labels=("a", "b"))
     assert [one["name"] for one in data_of(again)[0]["series"]] == ["a", "b"]
-
-
-def test_results_with_the_same_name_are_told_apart(tmp_path: Path) -> None:
-    paths = []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        paths.append(write_curve(tmp_path / name / "c.json", OPEN))
-    names = [one["name"] for one in data_of(report(*paths))[0]["series"]]
-    assert names == [str(path) for path in paths]
-
-
-def test_percentiles_are_those_of_the_buckets(tmp_path: Path) -> None:
-    path = write_result(tmp_path / "r.json", intervals())
-    found = report(path)
-    times = result.load_result(path).totals.all.times.response
-    assert times is not None
-    plot = next(one for one in data_of(found) if one["x"]["nines"])
-    names = [one["name"] for one in plot["series"]]
-    assert names == ["read", "write", "all"]
-    (table,) = plot["tables"]
-    ys = table["y"][2]
-    assert table["x"][0] == 0
-    last = float(f"{times.max_ns:.5g}")
-    unit = 1e3 if "(µs)" in plot["y"]["label"] else 1e6
-    assert ys[-1] * unit == pytest.approx(last, rel=1e-4)
-    nines = min(range(len(table["x"])), key=lambda at: abs(table["x"][at] - 2))
-    # The other directions have fewer I/Os, so their lines end before.
-    assert [values[-1] for values in table["y"]][:2] == [None, None]
-    assert ys[nines] * unit == pytest.approx(times.percentiles_ns["p99"], rel=0.05)
-
-
-def test_a_missing_value_is_a_gap(tmp_path: Path) -> None:
-    found = data_of(report(report_files.powered_result(tmp_path / "r.json")))
-    (power,) = [one for one in found if one["y"]["label"] == "power (W)"]
-    (table,) = power["tables"]
-    assert [values[4] for values in table["y"]] == [None] * 3
-    assert table["y"][0][3] == pytest.approx(8.3)
-
-
-@pytest.mark.parametrize(("ms", "rate"), [(500, 200.0), (50, None)])
-def test_the_end_of_a_run_is_no_drop(tmp_path: Path, ms: int, rate: float | None) -> None:
-    """The measure phase ends with a remainder of its last interval, and then comes the drain."""
-    *whole, last, drain = intervals()
-    end_ns = last.start_ns + ms * 10**6
-    cells = {
-        name: msgspec.structs.replace(getattr(last, name), ios=ms * 10 // 100 if rate else 0)
-        for name in ("read", "write")
-    }
-    short = msgspec.structs.replace(last, end_ns=end_ns, **cells)
-    rows = [*whole, short, msgspec.structs.replace(drain, start_ns=end_ns)]
-    found = data_of(report(write_result(tmp_path / "r.json", rows)))
-    for label in ("I/Os per second (1/s)", "data rate (MiB/s)"):
-        (plot,) = [one for one in found if one["y"]["label"] == label]
-        for line in plot["tables"][0]["y"][:3]:
-            assert line[-1] is None and all(value is not None for value in line[:-2])
-    (plot,) = [one for one in found if one["y"]["label"] == "I/Os per second (1/s)"]
-    assert plot["tables"][0]["y"][0][-2] == rate
-
-
-def test_a_curve_that_turns_back_keeps_its_order(tmp_path: Path) -> None:
-    made = [*OPEN[:2], msgspec.structs.replace(OPEN[2], iops=700.0)]
-    (response, *_) = data_of(report(write_curve(tmp_path / "c.json", made)))
-    (table,) = response["tables"]
-    assert table["x"] == [500, 700, 1000]
-    assert table["path"][0][0] == [500, 1000, 700]
-
-
-def test_an_empty_curve_says_so(tmp_path: Path) -> None:
-    whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
-    path = tmp_path / "empty.json"
-    path.write_bytes(files.encode(msgspec.structs.replace(whole, points=[], complete=False)))
-    found = report(path)
-    assert "nothing was measured" in found.words
-    assert found.all("figure") == [] and data_of(found) == []

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Load curves and tests of SPC's kinds over their loads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from lib.ctl import report_files
+from lib.ctl.plot_files import CLOSED, OPEN, write_curve, write_streams
+from lib.ctl.report_page import data_of, report
+
+from spekctl import files
+from spekctl.documents import curve, spc1, spc2
+from spekctl.report import loads
+
+
+def test_a_curve_that_turns_back_keeps_its_order(tmp_path: Path) -> None:
+    made = [*OPEN[:2], msgspec.structs.replace(OPEN[2], iops=700.0)]
+    (response, *_) = data_of(report(write_curve(tmp_path / "c.json", made)))
+    (table,) = response["tables"]
+    assert table["x"] == [500, 700, 1000]
+    assert table["path"][0][0] == [500, 1000, 700]
+
+
+def test_an_empty_curve_says_so(tmp_path: Path) -> None:
+    whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
+    path = tmp_path / "empty.json"
+    path.write_bytes(files.encode(msgspec.structs.replace(whole, points=[], complete=False)))
+    found = report(path)
+    assert "nothing was measured" in found.words
+    assert found.all("figure") == [] and data_of(found) == []
+
+
+def test_points_at_which_nothing_completed_are_in_no_plot() -> None:
+    silent = msgspec.structs.replace(OPEN[1], response=None)
+    for plot in loads.point_plots([OPEN[0], silent, *OPEN[2:]]):
+        for strand in plot.strands:
+            assert len(strand.xs) == len(OPEN) - 1
+    assert loads.point_plots([silent]) == []
+
+
+def test_a_closed_loop_offers_nothing() -> None:
+    assert [one.key for one in loads.point_plots(CLOSED)] == ["curve-response"]
+    assert [one.key for one in loads.point_plots(OPEN)] == ["curve-response", "curve-achieved"]
+
+
+def test_power_is_of_the_points_that_have_it() -> None:
+    watts = curve.Power(7.5, {"12V": 7.5})
+    points = [OPEN[0], msgspec.structs.replace(OPEN[1], power=watts)]
+    (power,) = (one for one in loads.point_plots(points) if one.key == "curve-power")
+    assert [(list(one.xs), list(one.lines[0].ys)) for one in power.strands] == [
+        ([OPEN[1].iops], [7.5])
+    ]
+
+
+def test_the_search_lies_beside_the_curve_with_the_limit(tmp_path: Path) -> None:
+    whole = spc1.load_report(report_files.checked_report(tmp_path / "r.json"))
+    made = loads.spc1_sheet("r", whole)
+    (response,) = (one for one in made.plots if one.key == "curve-response")
+    looks = [(line.name, line.look) for strand in response.strands for line in strand.lines]
+    assert ("limit of the mean", "limit") in looks
+    assert looks[-1] == ("search, mean", "points")
+    assert [one.passed for one in made.verdicts][:2] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("failed", "complete", "verdict", "good"),
+    [
+        (0, True, "all loads were measured", True),
+        (1, True, "all loads were measured; 1 ended with errors", False),
+        (0, False, "not all loads were measured", False),
+    ],
+)
+def test_a_curve_with_errors_is_not_good(
+    failed: int, complete: bool, verdict: str, good: bool, tmp_path: Path
+) -> None:
+    whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
+    points = [
+        msgspec.structs.replace(one, ok=number >= failed) for number, one in enumerate(whole.points)
+    ]
+    made = loads.curve_sheet("c", msgspec.structs.replace(whole, points=points, complete=complete))
+    assert (made.verdict, made.good) == (verdict, good)
+
+
+def test_tests_by_streams_have_their_searches_as_points(tmp_path: Path) -> None:
+    whole = spc2.load_report(write_streams(tmp_path / "s.json"))
+    for plot in loads.spc2_sheet("s", whole).plots:
+        for strand in plot.strands:
+            (line,) = strand.lines
+            assert line.look == ("points" if line.name.endswith(", search") else "line")
+            assert list(strand.xs) == sorted(strand.xs)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Sheets of per-I/O logs: the heat map has every I/O that completed, in its cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lib.ctl.plot_files import records, write_log
+
+from spekctl.report import logs
+from spekctl.report.sheet import HeatMap
+
+
+def heat_map(path: Path) -> HeatMap:
+    (found,) = logs.sheet_of(path).heat_maps
+    return found
+
+
+def test_each_io_is_in_the_cell_of_its_time(tmp_path: Path) -> None:
+    rows = records(5000)
+    found = heat_map(write_log(tmp_path / "t.parquet", rows))
+    counts = np.array(found.counts)
+    assert counts.shape == (len(found.edges_s) - 1, len(found.edges_ns) - 1)
+    times = (rows["done_ns"] - rows["at_ns"]).astype(float)[rows["error"] == 0]
+    assert counts.sum() == len(times)
+    expected, _ = np.histogram(times, found.edges_ns)
+    assert counts.sum(axis=0).tolist() == expected.tolist()
+    # No row of the edge is empty.
+    assert counts[:, 0].any() and counts[:, -1].any()
+
+
+def test_failed_ios_have_no_time(tmp_path: Path) -> None:
+    rows = records(100)
+    rows["error"] = 0
+    rows["error"][:40] = 1
+    assert np.sum(heat_map(write_log(tmp_path / "t.parquet", rows)).counts) == 60
+
+
+@pytest.mark.parametrize(
+    ("change", "good", "verdict", "remarks"),
+    [
+        ({}, True, "every I/O has its record", []),
+        (
+            {"lost": 1234, "complete": False},
+            False,
+            "I/Os are missing in it",
+            ["1,234 I/Os have no record in the log"],
+        ),
+        (
+            {"reason": "interrupted"},
+            True,
+            "every I/O has its record",
+            ["the run ended early: interrupted"],
+        ),
+    ],
+)
+def test_what_is_missing_is_said(
+    change: dict[str, object], good: bool, verdict: str, remarks: list[str], tmp_path: Path
+) -> None:
+    path = write_log(tmp_path / "t.parquet", records(100), **change)
+    made = logs.sheet_of(path)
+    assert (made.good, made.verdict, made.remarks) == (good, verdict, remarks)

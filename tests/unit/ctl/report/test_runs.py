@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results of runs: the course with its gaps, exact percentiles, and the conditions."""
+
+from __future__ import annotations
+
+from math import log10
+from pathlib import Path
+
+import msgspec
+import pytest
+from lib.ctl import report_files
+from lib.ctl.plot_files import facts, intervals, write_result
+from lib.ctl.report_page import data_of, report
+
+from spekctl.documents import histogram, result
+from spekctl.report import runs
+
+
+def test_percentiles_are_those_of_the_buckets(tmp_path: Path) -> None:
+    path = write_result(tmp_path / "r.json", intervals())
+    found = report(path)
+    times = result.load_result(path).totals.all.times.response
+    assert times is not None
+    plot = next(one for one in data_of(found) if one["x"]["nines"])
+    names = [one["name"] for one in plot["series"]]
+    assert names == ["read", "write", "all"]
+    (table,) = plot["tables"]
+    ys = table["y"][2]
+    assert table["x"][0] == 0
+    last = float(f"{times.max_ns:.5g}")
+    unit = 1e3 if "(µs)" in plot["y"]["label"] else 1e6
+    assert ys[-1] * unit == pytest.approx(last, rel=1e-4)
+    nines = min(range(len(table["x"])), key=lambda at: abs(table["x"][at] - 2))
+    # The other directions have fewer I/Os, so their lines end before.
+    assert [values[-1] for values in table["y"]][:2] == [None, None]
+    assert ys[nines] * unit == pytest.approx(times.percentiles_ns["p99"], rel=0.05)
+
+
+def test_a_missing_value_is_a_gap(tmp_path: Path) -> None:
+    found = data_of(report(report_files.powered_result(tmp_path / "r.json")))
+    (power,) = [one for one in found if one["y"]["label"] == "power (W)"]
+    (table,) = power["tables"]
+    assert [values[4] for values in table["y"]] == [None] * 3
+    assert table["y"][0][3] == pytest.approx(8.3)
+
+
+@pytest.mark.parametrize(("ms", "rate"), [(500, 200.0), (50, None)])
+def test_the_end_of_a_run_is_no_drop(tmp_path: Path, ms: int, rate: float | None) -> None:
+    """The measure phase ends with a remainder of its last interval, and then comes the drain."""
+    *whole, last, drain = intervals()
+    end_ns = last.start_ns + ms * 10**6
+    cells = {
+        name: msgspec.structs.replace(getattr(last, name), ios=ms * 10 // 100 if rate else 0)
+        for name in ("read", "write")
+    }
+    short = msgspec.structs.replace(last, end_ns=end_ns, **cells)
+    rows = [*whole, short, msgspec.structs.replace(drain, start_ns=end_ns)]
+    found = data_of(report(write_result(tmp_path / "r.json", rows)))
+    for label in ("I/Os per second (1/s)", "data rate (MiB/s)"):
+        (plot,) = [one for one in found if one["y"]["label"] == label]
+        for line in plot["tables"][0]["y"][:3]:
+            assert line[-1] is None and all(value is not None for value in line[:-2])
+    (plot,) = [one for one in found if one["y"]["label"] == "I/Os per second (1/s)"]
+    assert plot["tables"][0]["y"][0][-2] == rate
+
+
+def test_the_lines_of_a_distribution_end_at_their_maxima(tmp_path: Path) -> None:
+    """At the share of all I/Os but one, 1 - 1 / n."""
+    times = runs.response_times(result.load_result(write_result(tmp_path / "r", intervals())))
+    (strand,) = runs.distribution(times).strands
+    assert [line.name for line in strand.lines] == ["read", "write", "all"]
+    for line in strand.lines:
+        last = max(place for place, value in enumerate(line.ys) if value is not None)
+        assert line.ys[last] == times[line.name].max_ns
+        assert strand.xs[last] == log10(histogram.count_of(times[line.name]))
+        known = [value for value in line.ys if value is not None]
+        assert known == sorted(known)
+
+
+def test_one_direction_is_not_drawn_twice(tmp_path: Path) -> None:
+    times = runs.response_times(result.load_result(write_result(tmp_path / "r", intervals())))
+    reads = runs.merged_times({"read": [times["read"]], "write": []})
+    assert list(reads) == ["read", "all"]
+    (strand,) = runs.distribution(reads).strands
+    assert [line.name for line in strand.lines] == ["all"]
+    assert runs.merged_times({"read": [], "write": []}) == {}
+
+
+def test_a_single_rail_is_not_drawn_beside_the_same_total(tmp_path: Path) -> None:
+    found = result.load_result(report_files.powered_result(tmp_path / "r.json"))
+    rows = [
+        msgspec.structs.replace(
+            row, power=row.power and msgspec.structs.replace(row.power, rails=row.power.rails[:1])
+        )
+        for row in found.intervals
+    ]
+    for whole, names in ((found.intervals, ["total", "12V", "5V"]), (rows, ["total"])):
+        made = runs.sheet_of("r", msgspec.structs.replace(found, intervals=whole))
+        (power,) = (one for one in made.plots if one.key == "course-power")
+        assert [line.name for line in power.strands[0].lines] == names
+
+
+def test_what_a_device_does_not_say_is_left_out() -> None:
+    silent = msgspec.structs.replace(
+        facts(), path="/dev/x", model="  ", serial="", driver="null_blk", scheduler="",
+        iostats=None, nomerges=None, rotational=False,
+    )  # fmt: skip
+    ((path, text),) = runs.targets([silent])
+    assert path == "/dev/x"
+    assert text.startswith("null_blk, ")
+    assert text.endswith("not rotational")
+    assert ", ," not in text
+    assert runs.machine(None) == []
