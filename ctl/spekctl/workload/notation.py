@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from spekctl.errors import UsageError
 from spekctl.suggest import did_you_mean
-from spekctl.workload.values import FILE_PATTERNS
+from spekctl.workload.values import FILE_PATTERNS, OPEN_ZONES_MAX
 
 PATTERNS: tuple[str, ...] = FILE_PATTERNS
 
@@ -50,8 +50,11 @@ def pattern_fields(text: str) -> dict[str, object]:
 
 
 def _whole(text: str, value: str) -> int:
-    if not (value.isascii() and value.isdigit()):
-        raise UsageError(f"--pattern {text}: '{value}' is not a whole number")
+    # int() refuses to read thousands of digits.
+    if not (value.isascii() and value.isdigit() and len(value) <= len(str(OPEN_ZONES_MAX))):
+        raise UsageError(
+            f"--pattern {text[:80]}: '{value[:40]}' is not a whole number up to {OPEN_ZONES_MAX}"
+        )
     return int(value)
 
 

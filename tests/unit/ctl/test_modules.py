@@ -41,12 +41,6 @@ ELSEWHERE = {
     "run/scrape.py": "commands/test_metrics.py",
     "vm/clock.py": "vm/test_runner.py",
     "web/session.py": "web/test_server.py",
-    "workload/config.py": "workload/test_resolve.py",
-    "workload/imported.py": "fio/test_convert.py",
-    "workload/layout.py": "workload/test_resolve.py",
-    "workload/model.py": "workload/test_file.py",
-    "workload/notation.py": "workload/test_override.py",
-    "workload/values.py": "workload/test_resolve.py",
 }
 # Tests of all modules, or of what several of them do together.
 OF_MANY = {

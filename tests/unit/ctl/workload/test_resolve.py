@@ -7,27 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from lib.core.config import core_of
+from lib.ctl.resolved import DISK, GIB, HEAD, MIB, STREAM, run_config
 
 from spekctl.errors import UsageError
-from spekctl.workload import file, notation
-from spekctl.workload.config import RunConfig
-from spekctl.workload.resolve import Options, Target, resolve
-
-MIB, GIB = 1 << 20, 1 << 30
-DISK = Target("/dev/x", 8, 0, 10 * GIB, 512, 5)
-CPUS = (0, 1, 2, 3)
-
-HEAD = '[workload]\nname = "w"\nsummary = "a test"\n'
-STREAM = '[[stream]]\nname = "s"\nsize = "4KiB"\n'
-
-
-def run_config(text: str, *targets: Target, **options: Any) -> RunConfig:
-    """Resolve the text of a file, or the shipped workload of that name."""
-    found = file.parse(text) if "\n" in text else file.load(text)
-    return resolve(found, Options(available_cpus=CPUS, **options), targets or (DISK,))
+from spekctl.workload import file
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -37,42 +21,6 @@ def test_the_core_accepts_every_shipped_workload(name: str, size: int, workers: 
     options = {"bsu": 3} if name == "spc1" else {}
     config = run_config(name, replace(DISK, bytes=size), workers=workers, **options)
     core_of(config).check(workers)
-
-
-@settings(deadline=None)
-@given(
-    st.sampled_from(file.shipped_names()),
-    st.lists(st.integers(300 * MIB // 512, GIB // 512), min_size=2, max_size=5),
-    st.sampled_from([4096, 65536, MIB]),
-    st.sampled_from(["classic", "fixed"]),
-)
-def test_the_core_accepts_them_striped_over_uneven_disks(
-    name: str, sectors: list[int], stripe: int, style: str
-) -> None:
-    targets = [
-        Target(f"/dev/x{index}", 8, index, count * 512, 512) for index, count in enumerate(sectors)
-    ]
-    options: dict[str, Any] = {"bsu": 3, "hrrw": style} if name == "spc1" else {}
-    config = run_config(name, *targets, stripe_bytes=stripe, **options)
-    core_of(config).check(1)
-    for asu in config.asus:
-        each = asu.bytes // len(targets)
-        for extent in asu.extents:
-            assert extent.start + each <= min(sectors) * 512
-    ends = [asu.extents[0].start + asu.bytes // len(targets) for asu in config.asus]
-    starts = [asu.extents[0].start for asu in config.asus]
-    assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
-
-
-def test_spc1_is_split_45_45_10_in_whole_blocks() -> None:
-    config = run_config("spc1", replace(DISK, bytes=GIB + 512), bsu=2)
-    blocks = (GIB + 512) // 4096
-    assert [asu.bytes // 4096 for asu in config.asus] == [
-        blocks * 45 // 100,
-        blocks * 45 // 100,
-        int((GIB + 512) * 0.1) // 4096,
-    ]
-    assert all(asu.bytes % 4096 == 0 for asu in config.asus)
 
 
 def test_spc1_geometry_is_that_of_the_reference() -> None:
@@ -106,27 +54,6 @@ def test_spc1_fixed_differs_as_the_reference_says() -> None:
     assert {streams[name].walk_style for name in ("1-2", "1-4", "2-2")} == {"fixed"}
     assert streams["2-1"].align_bytes == 8192
     assert streams["1-3"].run_align_bytes == 4096
-
-
-def test_spc1_needs_178_mib_and_says_so() -> None:
-    small = replace(DISK, bytes=177 * MIB)
-    with pytest.raises(UsageError) as refusal:
-        run_config("spc1", small, bsu=1)
-    assert refusal.value.message == (
-        "asu 'asu1': it would have 79.6 MiB, but spc1 needs at least 80 MiB there; that takes a"
-        " device of at least 178 MiB, and /dev/x has 177 MiB"
-    )
-    run_config("spc1", replace(DISK, bytes=178 * MIB), bsu=1)
-    run_config("spc1", replace(DISK, bytes=90 * MIB), bsu=1, hrrw="fixed")
-    with pytest.raises(UsageError, match="at least 89 MiB"):
-        run_config("spc1", replace(DISK, bytes=88 * MIB), bsu=1, hrrw="fixed")
-
-
-def test_the_capacity_that_is_asked_for_is_enough_with_stripes_too() -> None:
-    pair = [replace(DISK, bytes=50 * MIB, minor=index) for index in (0, 1)]
-    with pytest.raises(UsageError, match="devices of at least 89 MiB"):
-        run_config("spc1", *pair, bsu=1)
-    run_config("spc1", *[replace(one, bytes=89 * MIB) for one in pair], bsu=1)
 
 
 @pytest.mark.parametrize(
@@ -248,11 +175,6 @@ def test_devices_are_told_apart_by_number() -> None:
 
 
 WRONG_FOR_THE_DEVICE = {
-    "asu beyond the device": ('[[asu]]\nname = "a"\nsize = "11GiB"\n', "ends at byte 11811160064"),
-    "asu starts too late": (
-        '[[asu]]\nname = "a"\nsize = "5GiB"\nstart = "60%"\n',
-        "but /dev/x has only",
-    ),
     "range beyond the asu": ('start = "60%"\nrange = "50%"\n', "beyond its asu"),
     "range in bytes": ('range = "20GiB"\n', "beyond its asu"),
     "start not aligned": ("start = 512\n", "not a multiple of its align, 4 KiB"),
@@ -314,61 +236,6 @@ def test_writes_of_a_mix_have_forced_unit_access() -> None:
         HEAD + '[[stream]]\nname = "s"\nsize = 4096\nread = "70%"\nfua = true\n'
     ).streams
     assert (found.operation, found.read_ppm, found.fua) == ("transfer", 700_000, 1)
-
-
-SMR = replace(DISK, bytes=100 * MIB, zone_bytes=4 * MIB, open_zones_max=6)
-AT_POINTERS = HEAD + STREAM + 'pattern = "write-pointer"\nread = "0%"\n'
-
-
-def test_streams_at_pointers_have_whole_zones() -> None:
-    text = AT_POINTERS + 'open_zones = 3\n[[asu]]\nname = "most"\nsize = "90%"\n'
-    config = run_config(text + '[[asu]]\nname = "rest"\nsize = "5%"\n', SMR)
-    first, rest = config.asus
-    assert (first.bytes, first.zone_bytes, first.open_zones) == (88 * MIB, 4 * MIB, 3)
-    assert (rest.zone_bytes, rest.open_zones) == (0, 0)
-    (stream,) = config.streams
-    assert (stream.pattern, stream.range_bytes) == ("write-pointer", 88 * MIB)
-    core_of(config).check(1)
-
-
-def test_each_worker_has_an_open_zone_by_default() -> None:
-    more = '[[stream]]\nname = "t"\npattern = "write-pointer"\noperation = "zone-reset"\n'
-    loop = '[[arrival]]\nname = "loop"\nlaw = "closed"\ndepth = 8\n'
-    config = run_config(AT_POINTERS + more + loop, SMR, workers=4)
-    assert [asu.open_zones for asu in config.asus] == [4]
-    assert [size.bytes for size in config.streams[1].sizes] == [512]
-    core_of(config).check(4)
-
-
-ZONES_REFUSED: dict[str, tuple[str, tuple[Target, ...], dict[str, Any], str]] = {
-    "not zoned": (AT_POINTERS, (DISK,), {}, "needs a zoned device, which /dev/x is not"),
-    "striped": (AT_POINTERS, (SMR, replace(SMR, path="/dev/y", minor=1)), {}, "needs one device"),
-    "too many": (AT_POINTERS + "open_zones = 7\n", (SMR,), {}, "7 zones would be open, and"),
-    "too few": (AT_POINTERS + "open_zones = 2\n", (SMR,), {"workers": 3}, "for 3 workers"),
-    "two numbers": (
-        AT_POINTERS + "open_zones = 2\n" + AT_POINTERS[len(HEAD) :].replace('"s"', '"t"')
-        + "open_zones = 3\n",
-        *((SMR,), {}, "its streams have different open_zones"),
-    ),
-    "half a zone": (
-        AT_POINTERS + '[[asu]]\nname = "a"\nsize = "6MiB"\n',
-        *((SMR,), {}, "is not a multiple of the zones of /dev/x, which have 4 MiB"),
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", ZONES_REFUSED)
-def test_zones_that_do_not_fit_are_refused(case: str) -> None:
-    text, targets, options, sentence = ZONES_REFUSED[case]
-    with pytest.raises(UsageError, match=sentence):
-        run_config(text, *targets, **options)
-
-
-def test_the_pattern_of_the_command_line_has_its_open_zones() -> None:
-    fields = {"pattern": "write-pointer", "open_zones": 4}
-    assert notation.pattern_fields("write-pointer:4") == fields
-    with pytest.raises(UsageError, match="'four' is not a whole number"):
-        notation.pattern_fields("write-pointer:four")
 
 
 @pytest.mark.parametrize(
